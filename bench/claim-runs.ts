@@ -4,7 +4,7 @@ import { claimRunsAcrossOrgs } from '../src/detection/scheduling/queue/claim-run
 import { enqueueDueRunsAcrossOrgs } from '../src/detection/scheduling/enqueue-runs.ts';
 import type { ConcurrencyLimits } from '../src/detection/scheduling/queue/concurrency-limits.ts';
 import { measureInTurn, median, measureMs, type Benchmark } from './benchmark.ts';
-import { withClient, withInProcessProgram, type InProcessProgram } from './environment.ts';
+import { withClient, withInProcessProgram, type InProcessProgram } from '../test/support/program-environment.ts';
 
 const [orgs, perOrg, rounds, claimers, perClaim] = [50, 1000, 5, 4, 8];
 const claimsPerRound = 4000;

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { measureInTurn, type Benchmark } from './benchmark.ts';
 import { measureLoad } from './http-load.ts';
-import { apiKey, withClient, withRunningProgram, type RunningProgram } from './environment.ts';
+import { apiKey, withClient, withRunningProgram, type RunningProgram } from '../test/support/program-environment.ts';
 
 const [rounds, seconds, connections] = [5, 3, 10];
 const input = {

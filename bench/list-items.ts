@@ -9,7 +9,7 @@ import { pullDocument } from '../test/support/api-client.ts';
 import { kevCatalogWith } from '../test/support/walk/fill-organization.ts';
 import { measureInTurn, median, type Benchmark, type BenchmarkRow } from './benchmark.ts';
 import { measureLoad } from './http-load.ts';
-import { apiKey, withDataDir, withRunningProgram, type RunningProgram } from './environment.ts';
+import { apiKey, withDataDir, withRunningProgram, type RunningProgram } from '../test/support/program-environment.ts';
 
 const path = '/items?perPage=100';
 const [itemsMade, rounds, seconds] = [5000, 5, 3];

@@ -13,7 +13,7 @@ import type { Benchmark, BenchmarkRow } from './benchmark.ts';
 import { pullSourcesBenchmark } from './pull-sources.ts';
 import { listItemsBenchmark } from './list-items.ts';
 import { queryLogStoreBenchmark } from './query-log-store.ts';
-import { withInProcessProgram } from './environment.ts';
+import { withInProcessProgram } from '../test/support/program-environment.ts';
 import { startUpBenchmark } from './start-up.ts';
 
 const benchmarks: Record<string, Benchmark> = {

@@ -2,7 +2,7 @@ import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
 import { receiveLogs } from '../src/detection/logs/ingestion/receive-logs.ts';
 import { searchLogs, planSearch } from '../src/detection/logs/query/search-logs.ts';
 import { measureInTurn, measureMs, type Benchmark, type BenchmarkRow } from './benchmark.ts';
-import { withInProcessProgram, type InProcessProgram } from './environment.ts';
+import { withInProcessProgram, type InProcessProgram } from '../test/support/program-environment.ts';
 
 const [batches, eventsPerBatch, rounds, perRound] = [48, 2000, 7, 10];
 const from = new Date(Date.UTC(2026, 2, 2));

@@ -1,6 +1,6 @@
 import { runProgram, startProgram } from '../test/support/program.ts';
 import { median, measureMs, type Benchmark } from './benchmark.ts';
-import { apiKey, withDataDir } from './environment.ts';
+import { apiKey, withDataDir } from '../test/support/program-environment.ts';
 
 const rounds = 5;
 

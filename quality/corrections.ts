@@ -1,7 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { sql } from 'kysely';
 import { parse, stringify } from 'yaml';
 import { inOrg, queryRow } from '../src/platform/db/db.ts';
 import type { PullResult } from '../src/feed/ingestion/pull-plan.ts';
@@ -110,11 +109,11 @@ async function replayOsv(place: FeedEnvironment): Promise<QualityFigure[]> {
 }
 
 async function countTombstones({ deps, orgId }: FeedEnvironment): Promise<number> {
-  const found = await inOrg(deps.db, orgId, (tx) =>
-    queryRow(
-      tx,
-      sql<{ n: number }>`select count(*) as n from items where status = 'retracted' and source_name = 'osv'`,
-    ),
+  const found = await inOrg(
+    deps.db,
+    orgId,
+    (tx) =>
+      queryRow<{ n: number }>(tx)`select count(*) as n from items where status = 'retracted' and source_name = 'osv'`,
   );
   return found?.n ?? 0;
 }

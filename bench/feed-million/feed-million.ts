@@ -7,7 +7,13 @@ import { fillFeed, type FeedSize } from './fill-feed.ts';
 import { measureInTurn, measureMs, type Benchmark, type BenchmarkRow } from '../benchmark.ts';
 import { measureProfileChange, overrideItems } from './override-items.ts';
 import { compareCachedPages } from '../list-items.ts';
-import { apiKey, withClient, withDataDir, withRunningProgram, type RunningProgram } from '../environment.ts';
+import {
+  apiKey,
+  withClient,
+  withDataDir,
+  withRunningProgram,
+  type RunningProgram,
+} from '../../test/support/program-environment.ts';
 
 // 2,200 items of 2,000 entries, 100 of 91.
 const million: FeedSize = { numbers: 2_000, copies: 455, organizations: 10, ownNumbers: 91 };

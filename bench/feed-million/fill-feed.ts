@@ -3,7 +3,7 @@ import { createCaller, createOrganizationWithKey, type ApiCall } from '../../tes
 import { multiplyItems } from './multiply-items.ts';
 import { firstNumber, pullSeeds, buildSeeds } from './seed-sources.ts';
 import { measureMs } from '../benchmark.ts';
-import type { RunningProgram } from '../environment.ts';
+import type { RunningProgram } from '../../test/support/program-environment.ts';
 
 /** The number of entries in the shared sources, the copies of each, the organizations, and the private entries of each organization. */
 export type FeedSize = { numbers: number; copies: number; organizations: number; ownNumbers: number };

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { measureMs, type BenchmarkRow } from '../benchmark.ts';
-import type { RunningProgram } from '../environment.ts';
+import type { RunningProgram } from '../../test/support/program-environment.ts';
 
 const overridesMax = 1_000;
 const waitMaxMs = 30 * 60_000;

@@ -25,17 +25,16 @@ type ScheduledAgentRow = Omit<ScheduledAgent, 'cron' | 'budgets'> &
 
 /** Lists enabled built-in agents of these types, those run longest ago first. Only agents with a schedule can be enabled. */
 export async function listScheduledAgentsAcrossOrgs(db: Db, types: readonly string[]): Promise<ScheduledAgent[]> {
-  const found = await acrossOrgs(db, (tx) =>
-    queryRows(
-      tx,
-      sql<ScheduledAgentRow>`
+  const found = await acrossOrgs(
+    db,
+    (tx) =>
+      queryRows<ScheduledAgentRow>(tx)`
         select a.organization_id as "orgId", a.id as "agentId", a.built_in_agent_type as type, a.model_alias as "modelAlias", p.prompt,
           f.last_run_at as "lastRunAt", a.custom_cron_schedule, a.detection_cadence, a.budgets
         from agents a join agent_prompts p on p.organization_id = a.organization_id and p.id = a.active_prompt_id
         left join run_facts f on f.organization_id = a.organization_id and f.detection_id = a.id
         where a.is_built_in and a.built_in_agent_type = any(${types}::text[]) and a.enabled
         order by f.last_run_at nulls first, a.id`,
-    ),
   );
   return found.map(({ custom_cron_schedule, detection_cadence, budgets, ...agent }) => ({
     ...agent,
@@ -57,14 +56,11 @@ export async function startAgentRun(
   { orgId, agentId, lastRunAt, modelAlias }: ScheduledAgent,
   run: { id: string; slotAt: Date | null; model: string | null; now: Date },
 ): Promise<boolean> {
-  const claimed = await queryRow(
-    tx,
-    sql`
+  const claimed = await queryRow(tx)`
       insert into run_facts as f (organization_id, detection_id, last_run_at) values (${orgId}, ${agentId}, ${run.now})
       on conflict (organization_id, detection_id) do update set last_run_at = excluded.last_run_at
         where f.last_run_at is not distinct from ${lastRunAt}::timestamptz
-      returning 1`,
-  );
+      returning 1`;
   if (!claimed) return false;
   await sql`
     update agent_runs set status = 'failed', finished_at = ${run.now}, failure = ${JSON.stringify(workerLostFailure)}
@@ -122,8 +118,7 @@ export type AgentRunRow = Omit<AgentRun, 'slotAt' | 'startedAt' | 'finishedAt' |
 export async function hasAgentRun(tx: Tx, { orgId, agentId, id }: AgentRunKey): Promise<boolean> {
   const found = await queryRow(
     tx,
-    sql`select 1 from agent_runs where organization_id = ${orgId} and agent_id = ${agentId} and id = ${id}`,
-  );
+  )`select 1 from agent_runs where organization_id = ${orgId} and agent_id = ${agentId} and id = ${id}`;
   return found !== undefined;
 }
 
@@ -133,15 +128,12 @@ export function listAgentRuns(
   { orgId, agentId }: AgentKey,
   { limit, after }: PageRequest,
 ): Promise<AgentRunRow[]> {
-  return queryRows(
-    tx,
-    sql<AgentRunRow>`
+  return queryRows<AgentRunRow>(tx)`
       select id, agent_id as "agentId", status, slot_at as "slotAt", started_at as "startedAt", finished_at as "finishedAt",
         model_alias as "modelAlias", model, tokens, cost_usd as "costUsd", outcome, failure
       from agent_runs where organization_id = ${orgId} and agent_id = ${agentId}
         ${after ? sql`and (started_at, id) < (${after.at}, ${after.id}::uuid)` : sql``}
-      order by started_at desc, id desc limit ${limit + 1}`,
-  );
+      order by started_at desc, id desc limit ${limit + 1}`;
 }
 
 /** Deletes at most `limit` runs of built-in agents that have ended. The daily roll-up stays. Returns their number. */

@@ -37,10 +37,10 @@ export async function syncSweepsAcrossOrgs(db: Db): Promise<void> {
 
 /** Claims the sweep that has been due longest for ten minutes. Skips paused connections. */
 export function claimSweepAcrossOrgs(db: Db): Promise<Sweep | undefined> {
-  return acrossOrgs(db, (tx) =>
-    queryRow(
-      tx,
-      sql<Sweep>`
+  return acrossOrgs(
+    db,
+    (tx) =>
+      queryRow<Sweep>(tx)`
         update feed_sweeps s set due_at = clock_timestamp() + interval '10 minutes'
         where (organization_id, connection_id) = (
           select d.organization_id, d.connection_id from feed_sweeps d where d.due_at <= clock_timestamp() and not exists (
@@ -50,7 +50,6 @@ export function claimSweepAcrossOrgs(db: Db): Promise<Sweep | undefined> {
           coalesce((select c.kind from connections c where c.organization_id = s.organization_id and c.id = s.connection_id), 'local') as kind,
           s.connection_id = s.organization_id and not exists (
             select from datasets l where l.organization_id = s.organization_id) as "isEmpty"`,
-    ),
   );
 }
 
@@ -72,20 +71,17 @@ export async function finishSweep(tx: Tx, { orgId, connectionId }: Sweep, progre
 
 export type PoolPosition = { id: string; seq: number };
 export const listVisiblePools = (tx: Tx): Promise<PoolPosition[]> =>
-  queryRows(tx, sql<PoolPosition>`select id, seq from feed_pools where ${isPoolVisible} order by id`);
+  queryRows<PoolPosition>(tx)`select id, seq from feed_pools where ${isPoolVisible} order by id`;
 
 /** Inserts sightings that are not stored yet. Returns the IDs of the items with new sightings. */
 export async function insertSightings(tx: Tx, sweep: Sweep, sightings: Sighting[], now: Date): Promise<string[]> {
   const column = (name: 'itemId' | 'dataset' | 'type' | 'value' | 'eventKey' | 'event'): string[] =>
     sightings.map((sighting) => sighting[name]);
-  const inserted = await queryRows(
-    tx,
-    sql<{ item_id: string }>`
+  const inserted = await queryRows<{ item_id: string }>(tx)`
       insert into feed_exposures (organization_id, connection_id, found_at, item_id, dataset, type, value, event_key, event)
       select ${sweep.orgId}::uuid, ${sweep.connectionId}::uuid, ${now}::timestamptz, * from unnest(${column('itemId')}::uuid[], ${column('dataset')}::text[],
         ${column('type')}::text[], ${column('value')}::text[], ${column('eventKey')}::text[], ${column('event')}::text[])
-      on conflict do nothing returning item_id`,
-  );
+      on conflict do nothing returning item_id`;
   return [...new Set(inserted.map(({ item_id }) => item_id))];
 }
 
@@ -93,30 +89,23 @@ type SightingRow = Omit<ItemSightings['exposures'][number], 'foundAt'> & { found
 
 /** Returns the newest sightings of an item. */
 export function listSightings(tx: Tx, orgId: OrgId, itemId: string, limit: number): Promise<SightingRow[]> {
-  return queryRows(
-    tx,
-    sql<SightingRow>`
+  return queryRows<SightingRow>(tx)`
       select connection_id as "connectionId", dataset, type, value, event, found_at as "foundAt" from feed_exposures
-      where organization_id = ${orgId} and item_id = ${itemId} order by found_at desc, event_key limit ${limit}`,
-  );
+      where organization_id = ${orgId} and item_id = ${itemId} order by found_at desc, event_key limit ${limit}`;
 }
 
 type SweepRow = Omit<SweepList['sweeps'][number], 'lastAt'> & { lastAt: Date | null };
 
 export function listSweeps(tx: Tx, orgId: OrgId): Promise<SweepRow[]> {
-  return queryRows(
-    tx,
-    sql<SweepRow>`
+  return queryRows<SweepRow>(tx)`
       select connection_id as "connectionId", last_at as "lastAt", failures, last_error as "lastError"
-      from feed_sweeps where organization_id = ${orgId} order by connection_id limit 1000`,
-  );
+      from feed_sweeps where organization_id = ${orgId} order by connection_id limit 1000`;
 }
 
 /** Reports whether the transaction's organization can see the item. */
 export async function isItemVisible(tx: Tx, id: string): Promise<boolean> {
   const found = await queryRow(
     tx,
-    sql`select 1 from items where id = ${id} and pool_id in (select id from feed_pools where ${isPoolVisible})`,
-  );
+  )`select 1 from items where id = ${id} and pool_id in (select id from feed_pools where ${isPoolVisible})`;
   return found !== undefined;
 }

@@ -1,4 +1,3 @@
-import { sql } from 'kysely';
 import { queryRows, type Tx } from '../../platform/db/db.ts';
 import type { FeedItem } from '../../feed/model/item.schema.ts';
 import type { PoolPosition } from './sightings.store.ts';
@@ -48,10 +47,7 @@ export async function readSweepBatch(tx: Tx, { pools, cursor, weigh }: BatchOpti
 }
 
 const listItemsAfter = (tx: Tx, pool: PoolPosition, [seq, itemId]: SweepCursor[string], limit: number) =>
-  queryRows(
-    tx,
-    sql<{ id: string; seq: number; doc: string }>`
+  queryRows<{ id: string; seq: number; doc: string }>(tx)`
       select id, seq, doc from items
       where pool_id = ${pool.id} and seq <= ${pool.seq} and seq >= ${seq} and (seq, id) > (${seq}, ${itemId}::uuid)
-      order by seq, id limit ${limit}`,
-  );
+      order by seq, id limit ${limit}`;

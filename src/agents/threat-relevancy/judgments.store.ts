@@ -22,23 +22,17 @@ const wasJudgedBefore = ({ orgId }: OpenItemsQuery) =>
 
 /** Returns the newest open items that the rules score as relevant. `wasJudgedBefore` also counts other versions of the item or the profile. */
 export function listOpenRelevantItems(tx: Tx, open: OpenItemsQuery, limit: number): Promise<OpenItem[]> {
-  return queryRows(
-    tx,
-    sql<OpenItem>`
+  return queryRows<OpenItem>(tx)`
       select i.doc, ${wasJudgedBefore(open)} from feed_relevance r join items i on i.id = r.item_id
       where r.organization_id = ${open.orgId} and r.version = ${open.builtVersion} and r.seq_until = ${openEnd} and ${isOpen(open)}
-      order by r.added_to_feed_at desc, r.item_id desc limit ${limit}`,
-  );
+      order by r.added_to_feed_at desc, r.item_id desc limit ${limit}`;
 }
 
 /** Returns the newest open items, whatever their score. */
 export function listOpenItems(tx: Tx, open: OpenItemsQuery, limit: number): Promise<OpenItem[]> {
-  return queryRows(
-    tx,
-    sql<OpenItem>`
+  return queryRows<OpenItem>(tx)`
       select i.doc, ${wasJudgedBefore(open)} from items i where ${isOpen(open)}
-      order by i.added_to_feed_at desc, i.id desc limit ${limit}`,
-  );
+      order by i.added_to_feed_at desc, i.id desc limit ${limit}`;
 }
 
 export type RelevanceJudgment = { orgId: OrgId; itemId: string; itemVersion: number; profileVersion: number; at: Date };
@@ -46,17 +40,14 @@ export type RelevanceJudgment = { orgId: OrgId; itemId: string; itemVersion: num
 /** Records that an item was judged. Returns false and does nothing if the item or the profile changed in the meantime. */
 export async function saveJudgmentRow(tx: Tx, judgment: RelevanceJudgment): Promise<boolean> {
   const { orgId, itemId, itemVersion, profileVersion, at } = judgment;
-  const saved = await queryRow(
-    tx,
-    sql`
+  const saved = await queryRow(tx)`
       insert into feed_judgements as j (organization_id, item_id, item_version, profile_version, judged_at)
       select p.organization_id, i.id, i.version, p.version, ${at} from items i, feed_profiles p
       where i.id = ${itemId} and i.version = ${itemVersion} and i.pool_id in (select id from feed_pools where ${isPoolVisible})
         and p.organization_id = ${orgId} and p.version = ${profileVersion}
       on conflict (organization_id, item_id) do update set item_version = excluded.item_version, profile_version = excluded.profile_version,
         judged_at = excluded.judged_at
-      returning 1`,
-  );
+      returning 1`;
   return saved !== undefined;
 }
 

@@ -1,4 +1,3 @@
-import { sql } from 'kysely';
 import { queryRows, type Tx } from '../../platform/db/db.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 
@@ -11,16 +10,13 @@ export async function listRecentItems(
   orgId: OrgId,
   { since, limit }: { since: Date; limit: number },
 ): Promise<string[]> {
-  const rows = await queryRows(
-    tx,
-    sql<{ doc: string }>`
+  const rows = await queryRows<{ doc: string }>(tx)`
       select i.doc from items i join feed_pools p on p.id = i.pool_id
         left join feed_overrides o on o.organization_id = ${orgId} and o.item_id = i.id
       where (p.kind = 'public' or p.organization_id = ${orgId} or (p.kind = 'assigned' and ${orgId}::uuid = any(p.assigned_to)))
         and i.added_to_feed_at > ${since} and i.status <> 'retracted' and o.status is distinct from 'retracted'
         and coalesce(o.severity, i.severity) in ('medium', 'high', 'critical')
-      order by i.added_to_feed_at desc, i.id desc limit ${limit}`,
-  );
+      order by i.added_to_feed_at desc, i.id desc limit ${limit}`;
   return rows.map(({ doc }) => doc);
 }
 
@@ -30,12 +26,9 @@ export async function listKnownDetections(
   orgId: OrgId,
   since: Date,
 ): Promise<{ keys: Set<string>; queries: Set<string> }> {
-  const rows = await queryRows(
-    tx,
-    sql<{ key: string | null; query: string | null }>`
+  const rows = await queryRows<{ key: string | null; query: string | null }>(tx)`
       select suggestion_key as key, detection_query as query from agents
-      where organization_id = ${orgId} and agent_type = 'detection' and (deleted_at is null or deleted_at > ${since})`,
-  );
+      where organization_id = ${orgId} and agent_type = 'detection' and (deleted_at is null or deleted_at > ${since})`;
   return {
     keys: new Set(rows.flatMap(({ key }) => key ?? [])),
     queries: new Set(rows.flatMap(({ query }) => query ?? [])),

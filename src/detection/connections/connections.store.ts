@@ -59,10 +59,9 @@ export function findConnection(
   id: string,
   { isLocked = false } = {},
 ): Promise<ConnectionWithPause | undefined> {
-  return queryRow(
+  return queryRow<ConnectionWithPause>(
     tx,
-    sql<ConnectionWithPause>`${selectWithPause} where c.organization_id = ${orgId} and c.id = ${id} ${isLocked ? sql`for update of c` : sql``}`,
-  );
+  )`${selectWithPause} where c.organization_id = ${orgId} and c.id = ${id} ${isLocked ? sql`for update of c` : sql``}`;
 }
 
 /** Returns up to `limit` + 1 connections, newest first. */
@@ -72,10 +71,9 @@ export function listConnectionRows(
   { limit, after }: PageRequest,
 ): Promise<ConnectionWithPause[]> {
   const older = after ? sql`and (c.created_at, c.id) < (${after.at}, ${after.id}::uuid)` : sql``;
-  return queryRows(
+  return queryRows<ConnectionWithPause>(
     tx,
-    sql<ConnectionWithPause>`${selectWithPause} where c.organization_id = ${orgId} ${older} order by c.created_at desc, c.id desc limit ${limit + 1}`,
-  );
+  )`${selectWithPause} where c.organization_id = ${orgId} ${older} order by c.created_at desc, c.id desc limit ${limit + 1}`;
 }
 
 /** Returns the selected connection, or undefined if it does not exist or several match. */
@@ -84,19 +82,13 @@ export function resolveConnection(
   orgId: OrgId,
   selector: ConnectionSelector,
 ): Promise<ConnectionRow | undefined> {
-  return queryRow(
-    tx,
-    sql<ConnectionRow>`select c.* from connections c
-      where c.organization_id = ${orgId} and c.id = tocsin_connection(${orgId}, ${selector.connectionId}::uuid, ${selector.siemType}::text)`,
-  );
+  return queryRow<ConnectionRow>(tx)`select c.* from connections c
+      where c.organization_id = ${orgId} and c.id = tocsin_connection(${orgId}, ${selector.connectionId}::uuid, ${selector.siemType}::text)`;
 }
 
 /** Returns the names of up to three detections that use a connection, not counting deleted ones. */
 export async function listUsingDetections(tx: Tx, orgId: OrgId, id: string): Promise<string[]> {
-  const detections = await queryRows(
-    tx,
-    sql<{ name: string }>`select name from agents
-      where organization_id = ${orgId} and connection_id = ${id} and deleted_at is null order by created_at limit 3`,
-  );
+  const detections = await queryRows<{ name: string }>(tx)`select name from agents
+      where organization_id = ${orgId} and connection_id = ${id} and deleted_at is null order by created_at limit 3`;
   return detections.map(({ name }) => name);
 }

@@ -11,11 +11,8 @@ export async function findConnected(tx: Tx, agent: AgentConnection): Promise<boo
   const isLocalType = siemType === null || siemType.toLowerCase() === 'local';
   // The embedded log store has the id of the organization.
   if (connectionId === orgId || (connectionId === null && isLocalType)) return true;
-  const found = await queryRow(
-    tx,
-    sql`select 1 from connections where organization_id = ${orgId}
-      and id = tocsin_connection(${orgId}, ${connectionId}::uuid, ${siemType}::text)`,
-  );
+  const found = await queryRow(tx)`select 1 from connections where organization_id = ${orgId}
+      and id = tocsin_connection(${orgId}, ${connectionId}::uuid, ${siemType}::text)`;
   if (!found && connectionId !== null)
     throw fieldError('/connectionId', 'unknown_connection', `There is no connection ${connectionId}.`);
   return found !== undefined;

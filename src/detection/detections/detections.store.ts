@@ -105,11 +105,8 @@ export function findLookAlike(
   { fingerprint, key, since }: { fingerprint: string; key: string; since: Date },
 ): Promise<{ id: string; isDeleted: boolean } | undefined> {
   const isLookAlike = sql`(suggestion_fingerprint = ${fingerprint} or suggestion_key = ${key})`;
-  return queryRow(
-    tx,
-    sql<{ id: string; isDeleted: boolean }>`
+  return queryRow<{ id: string; isDeleted: boolean }>(tx)`
       select id, deleted_at is not null as "isDeleted" from agents
       where organization_id = ${orgId} and ${isLookAlike} and (deleted_at is null or deleted_at > ${since})
-      order by deleted_at desc nulls first limit 1`,
-  );
+      order by deleted_at desc nulls first limit 1`;
 }

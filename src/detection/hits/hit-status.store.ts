@@ -8,10 +8,9 @@ export type LockedHit = { id: string; detectionId: string; status: HitStatus };
 
 /** Finds a hit and locks it until the transaction ends. */
 export function lockHit(tx: Tx, orgId: OrgId, id: string): Promise<LockedHit | undefined> {
-  return queryRow(
+  return queryRow<LockedHit>(
     tx,
-    sql<LockedHit>`select id, detection_id as "detectionId", status from hits where organization_id = ${orgId} and id = ${id} for update`,
-  );
+  )`select id, detection_id as "detectionId", status from hits where organization_id = ${orgId} and id = ${id} for update`;
 }
 
 export type HitStatusChange = { to: HitStatus; reason: string | null; keyId: string | null; now: Date };
@@ -51,12 +50,9 @@ export type StatusChangeRow = { at: Date; keyId: string | null; from: HitStatus;
 
 /** Lists the status changes of a hit, latest first. */
 export function listStatusChanges(tx: Tx, orgId: OrgId, hitId: string, limit: number): Promise<StatusChangeRow[]> {
-  return queryRows(
-    tx,
-    sql<StatusChangeRow>`
+  return queryRows<StatusChangeRow>(tx)`
       select at, key_id as "keyId", from_status as "from", to_status as "to", reason from hit_changes
-      where organization_id = ${orgId} and hit_id = ${hitId} order by at desc, id desc limit ${limit}`,
-  );
+      where organization_id = ${orgId} and hit_id = ${hitId} order by at desc, id desc limit ${limit}`;
 }
 
 /** Counts the hits of a detection that analysts judged, and how many of them were true positives. Benign hits are not. */
@@ -64,12 +60,9 @@ export async function countReviewedHits(
   tx: Tx,
   { orgId, detectionId }: { orgId: OrgId; detectionId: string },
 ): Promise<{ total: number; right: number }> {
-  const counts = await queryRow(
-    tx,
-    sql<{ total: number; right: number }>`
+  const counts = await queryRow<{ total: number; right: number }>(tx)`
       select true_positives + benign + false_positives as total, true_positives as "right" from hit_reviews
-      where organization_id = ${orgId} and detection_id = ${detectionId}`,
-  );
+      where organization_id = ${orgId} and detection_id = ${detectionId}`;
   return counts ?? { total: 0, right: 0 };
 }
 
@@ -81,10 +74,7 @@ export function listReviewedHits(
   { orgId, detectionId }: { orgId: OrgId; detectionId: string },
   { from, to }: { from: Date; to: Date },
 ): Promise<ReviewedHit[]> {
-  return queryRows(
-    tx,
-    sql<ReviewedHit>`
+  return queryRows<ReviewedHit>(tx)`
       select key, status from hits where organization_id = ${orgId} and detection_id = ${detectionId}
-        and status in ('true_positive', 'benign', 'false_positive') and window_from < ${to} and window_to > ${from}`,
-  );
+        and status in ('true_positive', 'benign', 'false_positive') and window_from < ${to} and window_to > ${from}`;
 }

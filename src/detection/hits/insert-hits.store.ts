@@ -47,9 +47,7 @@ export async function insertHits(tx: Tx, orgId: OrgId, newHits: NewHit[], now: D
   // IDs are in the order of the input. Rows are locked in the order of their keys, since another run may store the same hits.
   const hits = newHits.map((hit) => ({ ...hit, id: uuidv7(now) })).toSorted((a, b) => (a.key < b.key ? -1 : 1));
   const textArray = (pick: (hit: NewHit) => string | null) => sql`${hits.map(pick)}::text[]`;
-  const stored = await queryRows(
-    tx,
-    sql<{ id: string; key: string }>`
+  const stored = await queryRows<{ id: string; key: string }>(tx)`
       insert into hits (organization_id, id, detection_id, key, entity, entity_type, kind, severity, confidence, headline, summary,
         next_step, evidence, rows, facts, judged, model_disagrees, occurrences, window_from, window_to, first_seen_at, last_seen_at,
         created_at, updated_at)
@@ -64,8 +62,7 @@ export async function insertHits(tx: Tx, orgId: OrgId, newHits: NewHit[], now: D
         as h (id, detection_id, key, entity, entity_type, kind, severity, confidence, headline, summary, next_step, evidence, rows,
           facts, judged, model_disagrees, window_from, window_to)
       on conflict (organization_id, detection_id, key) do update set ${mergeIntoExisting(newHits.some(({ late }) => late))}
-      returning id, key`,
-  );
+      returning id, key`;
   return new Map(stored.map((hit) => [hit.key, hit.id]));
 }
 
@@ -74,9 +71,7 @@ export type Occurrence = { hitId: string; runId: string; windowFrom: Date; seenA
 /** Adds runs to the occurrences of hits. Each window counts once, even if several runs examine it. */
 export async function insertOccurrences(tx: Tx, orgId: OrgId, occurrences: Occurrence[], now: Date): Promise<void> {
   if (occurrences.length === 0) return;
-  const changed = await queryRows(
-    tx,
-    sql<{ id: string }>`
+  const changed = await queryRows<{ id: string }>(tx)`
     with new_occurrences as (
       select distinct * from unnest(${occurrences.map((one) => one.hitId)}::uuid[], ${occurrences.map((one) => one.runId)}::uuid[],
         ${occurrences.map((one) => one.windowFrom.toISOString())}::timestamptz[],
@@ -93,8 +88,7 @@ export async function insertOccurrences(tx: Tx, orgId: OrgId, occurrences: Occur
     update hits h set occurrences = h.occurrences + new_windows.windows, first_seen_at = least(h.first_seen_at, new_windows.first_at),
       last_seen_at = greatest(h.last_seen_at, new_windows.last_at), updated_at = ${now},
       revision = h.revision + case when h.occurrences > 0 then 1 else 0 end
-    from new_windows where h.organization_id = ${orgId} and h.id = new_windows.hit_id returning h.id`,
-  );
+    from new_windows where h.organization_id = ${orgId} and h.id = new_windows.hit_id returning h.id`;
   await emitRunHitEvents(
     tx,
     orgId,

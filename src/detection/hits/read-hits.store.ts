@@ -42,44 +42,35 @@ export function listHits(tx: Tx, orgId: OrgId, query: HitQuery, { limit, after }
     ...(to === undefined ? [] : [sql`first_seen_at < ${to}`]),
     ...(after ? [sql`(created_at, id) < (${after.at}, ${after.id}::uuid)`] : []),
   ];
-  return queryRows(
+  return queryRows<HitRow>(
     tx,
-    sql<HitRow>`select ${columns} from hits where ${sql.join(conditions, sql` and `)} order by created_at desc, id desc limit ${limit + 1}`,
-  );
+  )`select ${columns} from hits where ${sql.join(conditions, sql` and `)} order by created_at desc, id desc limit ${limit + 1}`;
 }
 
 export function findHit(tx: Tx, orgId: OrgId, id: string): Promise<HitDetailRow | undefined> {
-  return queryRow(
+  return queryRow<HitDetailRow>(
     tx,
-    sql<HitDetailRow>`select ${columns}, facts, rows from hits where organization_id = ${orgId} and id = ${id}`,
-  );
+  )`select ${columns}, facts, rows from hits where organization_id = ${orgId} and id = ${id}`;
 }
 
 /** Lists hits by ID, in order of creation. */
 export function listHitsById(tx: Tx, orgId: OrgId, ids: string[]): Promise<HitRow[]> {
-  return queryRows(
+  return queryRows<HitRow>(
     tx,
-    sql<HitRow>`select ${columns} from hits where organization_id = ${orgId} and id = any(${ids}::uuid[]) order by created_at, id`,
-  );
+  )`select ${columns} from hits where organization_id = ${orgId} and id = any(${ids}::uuid[]) order by created_at, id`;
 }
 
 /** Like `listHitsById`, without hits of deleted detections. */
 export function listLiveHitsById(tx: Tx, orgId: OrgId, ids: string[]): Promise<HitRow[]> {
-  return queryRows(
-    tx,
-    sql<HitRow>`select ${columns} from hits where organization_id = ${orgId} and id = any(${ids}::uuid[])
-      and detection_id not in (select id from agents where organization_id = ${orgId} and deleted_at is not null) order by created_at, id`,
-  );
+  return queryRows<HitRow>(tx)`select ${columns} from hits where organization_id = ${orgId} and id = any(${ids}::uuid[])
+      and detection_id not in (select id from agents where organization_id = ${orgId} and deleted_at is not null) order by created_at, id`;
 }
 
 /** Lists the occurrences of a hit, latest first. */
 export function listOccurrences(tx: Tx, orgId: OrgId, hitId: string, limit: number): Promise<OccurrenceRow[]> {
-  return queryRows(
-    tx,
-    sql<OccurrenceRow>`
+  return queryRows<OccurrenceRow>(tx)`
       select run_id as "runId", window_from as "windowFrom", seen_at as "seenAt" from hit_occurrences
-      where organization_id = ${orgId} and hit_id = ${hitId} order by seen_at desc, run_id desc limit ${limit}`,
-  );
+      where organization_id = ${orgId} and hit_id = ${hitId} order by seen_at desc, run_id desc limit ${limit}`;
 }
 
 type EntityRow = Omit<EntityList['entities'][number], 'firstSeenAt' | 'lastSeenAt'> & {
@@ -97,9 +88,7 @@ export function listEntities(
   { limit, after }: PageRequest,
 ): Promise<EntityRow[]> {
   const cursorId = sql`md5(entity_type || chr(10) || entity)`;
-  return queryRows(
-    tx,
-    sql<EntityRow>`
+  return queryRows<EntityRow>(tx)`
       select entity, entity_type as "entityType", count(*)::int as hits, (count(*) filter (where status = 'open'))::int as open,
         (${[...severities]}::text[])[max(array_position(${[...severities]}::text[], severity))] as severity,
         (array_agg(distinct detection_id))[:50] as "detectionIds", min(first_seen_at) as "firstSeenAt", max(last_seen_at) as "lastSeenAt",
@@ -107,6 +96,5 @@ export function listEntities(
       from hits where organization_id = ${orgId} ${detection === undefined ? sql`` : sql`and detection_id = ${detection}`}
         ${status === undefined ? sql`` : sql`and status = ${status}`}
       group by entity, entity_type ${after ? sql`having (max(last_seen_at), ${cursorId}) < (${after.at}, ${after.id})` : sql``}
-      order by max(last_seen_at) desc, ${cursorId} desc limit ${limit + 1}`,
-  );
+      order by max(last_seen_at) desc, ${cursorId} desc limit ${limit + 1}`;
 }

@@ -12,14 +12,14 @@ const selectState = (orgId: OrgId, id: string): RawBuilder<DetectionState> =>
 
 /** Returns the state of a detection, deleted or not. Throws `not_found`. */
 export async function getDetectionState(tx: Tx, orgId: OrgId, id: string): Promise<DetectionState> {
-  const state = await queryRow(tx, sql<DetectionState>`${selectState(orgId, id)}`);
+  const state = await queryRow<DetectionState>(tx)`${selectState(orgId, id)}`;
   if (!state) throw appError('not_found', `Detection ${id} not found.`);
   return state;
 }
 
 /** Locks a detection for a new run: it is neither changed nor deleted until the transaction ends. Throws `not_found` or `conflict`. */
 export async function lockDetectionForRun(tx: Tx, orgId: OrgId, id: string): Promise<DetectionState> {
-  const state = await queryRow(tx, sql<DetectionState>`${selectState(orgId, id)} for share`);
+  const state = await queryRow<DetectionState>(tx)`${selectState(orgId, id)} for share`;
   if (!state) throw appError('not_found', `Detection ${id} not found.`);
   if (state.deleted) throw appError('conflict', `Detection ${id} is deleted. Restore it first.`);
   return state;

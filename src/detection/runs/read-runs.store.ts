@@ -27,30 +27,23 @@ const dueAtMax = Date.UTC(9999, 0, 1);
 export async function findRun(tx: Tx, orgId: OrgId, id: string): Promise<RunRow | undefined> {
   const dueAt = timeOfId(id);
   if (dueAt.getTime() > dueAtMax) return undefined;
-  return queryRow(
+  return queryRow<RunRow>(
     tx,
-    sql<RunRow>`select ${columns} from runs where organization_id = ${orgId} and due_at = ${dueAt} and id = ${id}`,
-  );
+  )`select ${columns} from runs where organization_id = ${orgId} and due_at = ${dueAt} and id = ${id}`;
 }
 
 /** Lists `limit` + 1 runs of a detection, newest first. */
 export function listRuns(tx: Tx, orgId: OrgId, detectionId: string, { limit, after }: PageRequest): Promise<RunRow[]> {
-  return queryRows(
-    tx,
-    sql<RunRow>`
+  return queryRows<RunRow>(tx)`
       select ${columns} from runs where organization_id = ${orgId} and detection_id = ${detectionId}
         ${after ? sql`and (due_at, id) < (${after.at}, ${after.id}::uuid)` : sql``}
-      order by due_at desc, id desc limit ${limit + 1}`,
-  );
+      order by due_at desc, id desc limit ${limit + 1}`;
 }
 
 /** Returns the average cost in US dollars of judging one candidate of a detection since a time, or 0 without such runs. */
 export async function findJudgingCost(tx: Tx, { orgId, detectionId }: DetectionKey, since: Date): Promise<number> {
-  const found = await queryRow(
-    tx,
-    sql<{ cost: number }>`
+  const found = await queryRow<{ cost: number }>(tx)`
       select coalesce(sum(cost_usd) / nullif(sum(json_array_length(entities::json)), 0), 0) as cost from runs
-      where organization_id = ${orgId} and detection_id = ${detectionId} and due_at >= ${since} and status = 'completed'`,
-  );
+      where organization_id = ${orgId} and detection_id = ${detectionId} and due_at >= ${since} and status = 'completed'`;
   return found?.cost ?? 0;
 }

@@ -47,12 +47,10 @@ export function recountDaysAcrossOrgs(db: Db, now: Date): Promise<DayCorrection[
   const dueFrom = new Date(from.getTime() - waitDaysMax * dayMs);
   return acrossOrgs(db, async (tx) => {
     // Two concurrent recounts would add the same difference twice.
-    const lock = await queryRow(tx, sql<{ acquired: boolean }>`select pg_try_advisory_xact_lock(8423003) as acquired`);
+    const lock = await queryRow<{ acquired: boolean }>(tx)`select pg_try_advisory_xact_lock(8423003) as acquired`;
     if (!lock?.acquired) return [];
     await sql`set local statement_timeout = '15min'`.execute(tx);
-    return queryRows(
-      tx,
-      sql<DayCorrection>`
+    return queryRows<DayCorrection>(tx)`
         with counted as (
           select organization_id, detection_id, (finished_at at time zone 'UTC')::date as day, coalesce(score_basis, '') as score_basis,
             count(*) as runs, count(*) filter (where triggered) as triggered, coalesce(sum(score), 0) as score_sum, count(score) as scores
@@ -70,7 +68,6 @@ export function recountDaysAcrossOrgs(db: Db, now: Date): Promise<DayCorrection[
           from counted c full join rolled_up r using (organization_id, detection_id, day, score_basis)
         )
         ${addToRunDays(sql`select * from differences where (runs, triggered, score_sum, scores) <> (0, 0, 0, 0)`)}
-        returning organization_id as "orgId", detection_id as "detectionId", day`,
-    );
+        returning organization_id as "orgId", detection_id as "detectionId", day`;
   });
 }

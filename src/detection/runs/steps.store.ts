@@ -41,12 +41,9 @@ export function listSteps(
   runId: string,
   { after, limit }: { after: StepPosition | null; limit: number },
 ): Promise<StepRow[]> {
-  return queryRows(
-    tx,
-    sql<StepRow>`
+  return queryRows<StepRow>(tx)`
       select attempt, n, body from run_steps
       where organization_id = ${orgId} and at = ${timeOfId(runId)} and run_id = ${runId}
         ${after ? sql`and (attempt, n) > (${after.attempt}, ${after.n})` : sql``}
-      order by attempt, n limit ${limit + 1}`,
-  );
+      order by attempt, n limit ${limit + 1}`;
 }

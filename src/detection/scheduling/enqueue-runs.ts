@@ -1,4 +1,3 @@
-import { sql } from 'kysely';
 import { acrossOrgs, queryRow, queryRows, type Db } from '../../platform/db/db.ts';
 import { planSlots, type DueSchedule } from './plan-slots.ts';
 
@@ -14,13 +13,10 @@ export async function enqueueDueRunsAcrossOrgs(
   { now, spreadMs, limit }: { now: Date; spreadMs: number; limit: number },
 ): Promise<{ queued: number; more: boolean }> {
   return acrossOrgs(db, async (tx) => {
-    const due = await queryRows(
-      tx,
-      sql<DueSchedule>`
+    const due = await queryRows<DueSchedule>(tx)`
         select organization_id, detection_id, cron, next_slot_at, boundary_at, lookback_minutes, delay_ms, connection_id
         from schedules where active and next_slot_at <= ${now}
-        order by next_slot_at limit ${limit} for update skip locked`,
-    );
+        order by next_slot_at limit ${limit} for update skip locked`;
     const planned = await planSlots(tx, due, { now, spreadMs, slotsMax });
     return { queued: planned.queued, more: planned.more || due.length === limit };
   });
@@ -28,8 +24,9 @@ export async function enqueueDueRunsAcrossOrgs(
 
 /** Returns the earliest next slot of all active schedules. */
 export async function findNextSlotAcrossOrgs(db: Db): Promise<Date | undefined> {
-  const found = await acrossOrgs(db, (tx) =>
-    queryRow(tx, sql<{ slotAt: Date | null }>`select min(next_slot_at) as "slotAt" from schedules where active`),
+  const found = await acrossOrgs(
+    db,
+    (tx) => queryRow<{ slotAt: Date | null }>(tx)`select min(next_slot_at) as "slotAt" from schedules where active`,
   );
   return found?.slotAt ?? undefined;
 }

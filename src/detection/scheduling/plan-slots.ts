@@ -104,9 +104,7 @@ async function storePlans(tx: Tx, plans: { schedule: DueSchedule; plan: SlotPlan
 
 /** Stores the runs and queues those to execute. Skips a run that its slot already has, which happens after slot time was set back. */
 async function insertSlotRuns(tx: Tx, runs: SlotRun[], { now, spreadMs }: PlanOptions): Promise<void> {
-  const inserted = await queryRows(
-    tx,
-    sql<{ id: string }>`
+  const inserted = await queryRows<{ id: string }>(tx)`
       insert into runs (organization_id, id, detection_id, due_at, slot_at, trigger, status, status_reason, window_from, window_to, finished_at)
       select organization_id, id, detection_id, slot_at, slot_at, 'schedule', case when queued then 'queued' else 'cancelled' end,
         case when not queued then 'superseded' end, window_from, window_to, case when not queued then ${now}::timestamptz end
@@ -117,8 +115,7 @@ async function insertSlotRuns(tx: Tx, runs: SlotRun[], { now, spreadMs }: PlanOp
         ${runs.map((run) => run.window?.to.toISOString() ?? null)}::timestamptz[], ${runs.map((run) => run.isQueued)}::boolean[])
         as r (organization_id, detection_id, id, slot_at, window_from, window_to, queued)
       on conflict do nothing
-      returning id`,
-  );
+      returning id`;
   const newIds = new Set(inserted.map((row) => row.id));
   const entries = runs
     .filter((run) => run.isQueued && newIds.has(run.id))

@@ -77,12 +77,9 @@ export async function changeSchedule(tx: Tx, change: ScheduleChange): Promise<vo
 }
 
 function lockSchedule(tx: Tx, orgId: string, detectionId: string): Promise<ScheduleRow | undefined> {
-  return queryRow(
-    tx,
-    sql<ScheduleRow>`
+  return queryRow<ScheduleRow>(tx)`
       select organization_id, detection_id, cron, active, next_slot_at, boundary_at, lookback_minutes, delay_ms, connection_id
-      from schedules where organization_id = ${orgId} and detection_id = ${detectionId} for update`,
-  );
+      from schedules where organization_id = ${orgId} and detection_id = ${detectionId} for update`;
 }
 
 /** Plans the due slots of a locked schedule. Returns the end of its last planned window. */

@@ -30,7 +30,7 @@ const countRows = (orgId: TestOrg['id']) =>
   inOrg(deps.db, orgId, async (tx) => {
     const counts: number[] = [];
     for (const name of tables)
-      counts.push((await queryRows(tx, sql<{ n: number }>`select count(*) as n from ${sql.table(name)}`))[0]!.n);
+      counts.push((await queryRows<{ n: number }>(tx)`select count(*) as n from ${sql.table(name)}`)[0]!.n);
     return counts;
   });
 
@@ -205,8 +205,9 @@ test('returns 400 that describes the expected events for a test case without eve
 });
 
 test('previews, backtests and tests store no runs', async () => {
-  const runs = await acrossOrgs(deps.db, (tx) =>
-    queryRows(tx, sql`select 1 from runs where trigger not in ('schedule', 'manual')`),
+  const runs = await acrossOrgs(
+    deps.db,
+    (tx) => queryRows(tx)`select 1 from runs where trigger not in ('schedule', 'manual')`,
   );
   expect(runs).toEqual([]);
 });

@@ -31,20 +31,16 @@ const columns = sql`i.id, i.organization_id, i.source_id, i.pool_id, p.kind as p
 
 /** Returns the item if the transaction's organization sees it. */
 export function findVisibleItem(tx: Tx, id: string): Promise<CuratedItem | undefined> {
-  return queryRow(
-    tx,
-    sql<CuratedItem>`
+  return queryRow<CuratedItem>(tx)`
       select ${columns} from items i join feed_pools p on p.id = i.pool_id
-      where i.id = ${id} and i.pool_id in ${visiblePoolIds}`,
-  );
+      where i.id = ${id} and i.pool_id in ${visiblePoolIds}`;
 }
 
 /** Returns the current item. Call it once the item's pool is locked. */
 export async function readCuratedItem(tx: Tx, id: string): Promise<CuratedItem> {
-  return (await queryRow(
+  return (await queryRow<CuratedItem>(
     tx,
-    sql<CuratedItem>`select ${columns} from items i join feed_pools p on p.id = i.pool_id where i.id = ${id}`,
-  ))!;
+  )`select ${columns} from items i join feed_pools p on p.id = i.pool_id where i.id = ${id}`)!;
 }
 
 const groupMembersMax = 5_000;
@@ -52,12 +48,9 @@ const groupMembersMax = 5_000;
 /** Returns the other items of the item's group that are in these pools. */
 export async function listGroupMembers(tx: Tx, item: CuratedItem, poolIds: string[]): Promise<string[]> {
   const root = item.duplicate_of ?? item.id;
-  const found = await queryRows(
-    tx,
-    sql<{ id: string }>`
+  const found = await queryRows<{ id: string }>(tx)`
       select id from items where (id = ${root} or duplicate_of = ${root}) and id <> ${item.id} and pool_id = any(${poolIds}::uuid[])
-      limit ${groupMembersMax}`,
-  );
+      limit ${groupMembersMax}`;
   return found.map(({ id }) => id);
 }
 

@@ -6,13 +6,10 @@ const holdersMax = 1_000;
 
 /** Returns queued items of one pool, the public pool first, and locks them until the transaction ends. */
 export async function claimArrivals(tx: Tx, limit: number): Promise<{ poolId: string | undefined; ids: string[] }> {
-  const found = await queryRows(
-    tx,
-    sql<{ id: string; pool_id: string }>`
+  const found = await queryRows<{ id: string; pool_id: string }>(tx)`
       select item_id as id, pool_id from item_arrivals
       where pool_id = coalesce((select pool_id from item_arrivals where pool_id = ${publicPoolId} limit 1), (select pool_id from item_arrivals limit 1))
-      order by item_id limit ${limit} for update skip locked`,
-  );
+      order by item_id limit ${limit} for update skip locked`;
   return { poolId: found[0]?.pool_id, ids: found.map(({ id }) => id) };
 }
 

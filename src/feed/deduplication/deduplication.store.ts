@@ -33,9 +33,7 @@ export function listHoldersOfTerms(
 }
 
 function listHolders(tx: Tx, scope: PoolScope, terms: ReturnType<typeof sql>): Promise<ValueHolders[]> {
-  return queryRows(
-    tx,
-    sql<ValueHolders>`
+  return queryRows<ValueHolders>(tx)`
       with mine (kind, value) as materialized (${terms})
       select mine.kind, mine.value, array(
         select h.item_id from unnest(${listPoolIds(scope)}::uuid[]) as pool (id) cross join lateral (
@@ -43,8 +41,7 @@ function listHolders(tx: Tx, scope: PoolScope, terms: ReturnType<typeof sql>): P
           order by t.item_id limit ${2 * rareHoldersMax + 1}
         ) h order by h.item_id limit ${2 * rareHoldersMax + 1}
       )::text[] as ids
-      from mine`,
-  );
+      from mine`;
 }
 
 export type ComparisonRow = RootCandidate & {
@@ -59,40 +56,31 @@ export type ComparisonRow = RootCandidate & {
 
 /** Returns items with what they are compared by. `order_key` orders them independently of their arrival. */
 export function listComparisonRows(tx: Tx, scope: PoolScope, ids: string[]): Promise<ComparisonRow[]> {
-  return queryRows(
-    tx,
-    sql<ComparisonRow>`
+  return queryRows<ComparisonRow>(tx)`
       select id, pool_id, status, publisher, publish_time, added_to_feed_at, sketch, identifying, duplicate_of, canonical_key,
         concat_ws(' ', canonical_key, publisher, to_char(publish_time, 'YYYY-MM-DD"T"HH24:MI:SS'), source_name, record_id, generation) as order_key
-      from items where id = any(${ids}::uuid[]) and pool_id = any(${listPoolIds(scope)}::uuid[])`,
-  );
+      from items where id = any(${ids}::uuid[]) and pool_id = any(${listPoolIds(scope)}::uuid[])`;
 }
 
 export type SharedNamesRow = { a: string; b: string; names: number; vulnerability: boolean };
 
 /** Counts the CVEs, malware and actors that pairs have in common. `vulnerability`: they share a CVE and a product. */
 export function listSharedNames(tx: Tx, pairs: { a: string; b: string }[]): Promise<SharedNamesRow[]> {
-  return queryRows(
-    tx,
-    sql<SharedNamesRow>`
+  return queryRows<SharedNamesRow>(tx)`
       select p.a, p.b, count(*) filter (where x.kind <> 'product') as names,
         bool_or(x.kind = 'cve') and bool_or(x.kind = 'product') as vulnerability
       from unnest(${pairs.map(({ a }) => a)}::uuid[], ${pairs.map(({ b }) => b)}::uuid[]) as p (a, b)
       join item_terms x on x.item_id = p.a and x.kind in ('cve', 'malware', 'actor', 'product')
       join item_terms y on y.item_id = p.b and y.kind = x.kind and y.value = x.value
-      group by p.a, p.b`,
-  );
+      group by p.a, p.b`;
 }
 
 export type ItemLinkRow = { a: string; b: string; weight: number };
 
 /** Replaces the links of items. Returns the ids of the previously linked items. */
 export async function replaceLinks(tx: Tx, poolId: string, ids: string[], links: ItemLinkRow[]): Promise<string[]> {
-  const deleted = await queryRows(
-    tx,
-    sql<{ a: string; b: string }>`
-      delete from item_links where pool_id = ${poolId} and (a = any(${ids}::uuid[]) or b = any(${ids}::uuid[])) returning a, b`,
-  );
+  const deleted = await queryRows<{ a: string; b: string }>(tx)`
+      delete from item_links where pool_id = ${poolId} and (a = any(${ids}::uuid[]) or b = any(${ids}::uuid[])) returning a, b`;
   await sql`
     insert into item_links (pool_id, a, b, weight)
     select ${poolId}, least(n.a, n.b), greatest(n.a, n.b), n.weight
@@ -104,9 +92,7 @@ export async function replaceLinks(tx: Tx, poolId: string, ids: string[], links:
 /** Returns items connected with these by a link, a decision, an equal key or a shared alias, and the current members of their groups. */
 export async function listNeighbors(tx: Tx, scope: PoolScope, ids: string[]): Promise<string[]> {
   const pools = listPoolIds(scope);
-  const found = await queryRows(
-    tx,
-    sql<{ id: string }>`
+  const found = await queryRows<{ id: string }>(tx)`
       with mine as materialized (select id, canonical_key, duplicate_of from items where id = any(${ids}::uuid[]))
       select case when l.a = mine.id then l.b else l.a end as id from mine join item_links l on l.pool_id = ${scope.poolId} and l.a = mine.id
       union select l.a from mine join item_links l on l.pool_id = ${scope.poolId} and l.b = mine.id
@@ -118,8 +104,7 @@ export async function listNeighbors(tx: Tx, scope: PoolScope, ids: string[]): Pr
         select o.item_id from item_terms o where o.kind = 'alias' and o.value = t.value and o.pool_id = any(${pools}::uuid[]) limit ${neighborsMax}) near
       union select duplicate_of from mine where duplicate_of is not null
       union select i.id from mine join items i on i.duplicate_of = mine.id and i.pool_id = ${scope.poolId}
-      union select i.id from mine join items i on i.duplicate_of = mine.duplicate_of and i.pool_id = ${scope.poolId}`,
-  );
+      union select i.id from mine join items i on i.duplicate_of = mine.duplicate_of and i.pool_id = ${scope.poolId}`;
   return found.map(({ id }) => id);
 }
 
@@ -127,17 +112,11 @@ export async function listNeighbors(tx: Tx, scope: PoolScope, ids: string[]): Pr
 export async function listTies(tx: Tx, scope: PoolScope, ids: string[]) {
   const query = sql<ItemLinkRow>`select a, b, weight from item_links where pool_id = ${scope.poolId} and a = any(${ids}::uuid[])`;
   const links = await queryRows(tx, query);
-  const decisions = await queryRows(
-    tx,
-    sql<{ a: string; b: string; verdict: 'together' | 'apart' }>`
-      select a, b, verdict from item_decisions where pool_id = ${scope.poolId} and a = any(${ids}::uuid[])`,
-  );
-  const aliases = await queryRows(
-    tx,
-    sql<{ value: string; ids: string[] }>`
+  const decisions = await queryRows<{ a: string; b: string; verdict: 'together' | 'apart' }>(tx)`
+      select a, b, verdict from item_decisions where pool_id = ${scope.poolId} and a = any(${ids}::uuid[])`;
+  const aliases = await queryRows<{ value: string; ids: string[] }>(tx)`
       select value, array_agg(item_id)::text[] as ids from item_terms where kind = 'alias' and item_id = any(${ids}::uuid[])
-      group by value having count(*) > 1`,
-  );
+      group by value having count(*) > 1`;
   return { links, decisions, aliases };
 }
 
@@ -160,11 +139,8 @@ export type GroupedItemRow = {
 };
 
 export function listGroupedItemRows(tx: Tx, ids: string[]): Promise<GroupedItemRow[]> {
-  return queryRows(
-    tx,
-    sql<GroupedItemRow>`
+  return queryRows<GroupedItemRow>(tx)`
       select i.id, i.pool_id, s.kind, i.doc, i.own_doc, i.duplicate_of, i.severity, i.status, i.publisher, i.source_name, i.platforms, i.version,
         i.last_updated
-      from items i left join feed_sources s on s.id = i.source_id where i.id = any(${ids}::uuid[])`,
-  );
+      from items i left join feed_sources s on s.id = i.source_id where i.id = any(${ids}::uuid[])`;
 }

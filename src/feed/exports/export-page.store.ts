@@ -20,15 +20,12 @@ export function listExportRows(
   snapshot: Snapshot,
   { limit, after, isMember }: ExportRange,
 ): Promise<ExportRow[]> {
-  return queryRows(
-    tx,
-    sql<ExportRow>`
+  return queryRows<ExportRow>(tx)`
       with listed as (${orderedRows(snapshot, {}, { limit: sql`${limit + 1}`, after })})
       select * from (
         select page.id, page.added_to_feed_at as at, page.doc, ${isMember ? isMember(sql`listed.id`) : sql`true`} as "isMember",
           count(*) over () as listed, row_number() over newest as place, sum(length(page.doc)) over newest as chars
         from (${withStateColumns(sql`listed`, ['doc'])}) page join listed on listed.id = page.id
         window newest as (order by page.added_to_feed_at desc, page.id desc)
-      ) placed where place = 1 or (place <= ${limit} and chars <= ${pageMaxChars}) order by place`,
-  );
+      ) placed where place = 1 or (place <= ${limit} and chars <= ${pageMaxChars}) order by place`;
 }

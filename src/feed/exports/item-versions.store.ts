@@ -1,4 +1,3 @@
-import { sql } from 'kysely';
 import { queryRows, type Tx } from '../../platform/db/db.ts';
 import { toAppliedOverride, type AppliedOverrideRow } from '../items/overrides/override-rows.store.ts';
 import { visiblePoolIds } from '../items/visible-pools.sql.ts';
@@ -16,16 +15,13 @@ type VersionRow = VersionKey & { doc: string; objects: string | null; cause: str
  */
 export async function readItemVersions(tx: Tx, keys: VersionKey[]): Promise<Map<string, ItemVersion>> {
   if (keys.length === 0) return new Map();
-  const found = await queryRows(
-    tx,
-    sql<VersionRow>`
+  const found = await queryRows<VersionRow>(tx)`
       select v.item_id as id, v.version, v.doc, v.cause, (
           select e.objects from item_versions e where e.item_id = v.item_id and e.version <= v.version and e.objects is not null
           order by e.version desc limit 1) as objects
       from unnest(${keys.map(({ id }) => id)}::uuid[], ${keys.map(({ version }) => version)}::int[]) as k (id, version)
       join item_versions v on v.item_id = k.id and v.version = k.version
-      where v.doc <> '' and v.pool_id in ${visiblePoolIds}`,
-  );
+      where v.doc <> '' and v.pool_id in ${visiblePoolIds}`;
   const ids = found.map(({ id }) => id);
   const overrides = await listOverrideHistory(tx, ids);
   return new Map(found.map((row) => [`${row.id} ${row.version}`, toItemVersion(row, overrides.get(row.id) ?? [])]));
@@ -40,12 +36,9 @@ const toItemVersion = ({ doc, objects, cause }: VersionRow, overrides: DatedOver
 
 /** Returns every override that the organization ever set for these items, by item id, oldest first. The last one is in force. */
 export async function listOverrideHistory(tx: Tx, itemIds: string[]): Promise<Map<string, DatedOverride[]>> {
-  const found = await queryRows(
-    tx,
-    sql<AppliedOverrideRow & { item_id: string; at: Date }>`
+  const found = await queryRows<AppliedOverrideRow & { item_id: string; at: Date }>(tx)`
       select item_id, at, severity, status, indicators from feed_marks
-      where organization_id = tocsin_org() and item_id = any(${itemIds}::uuid[]) order by at`,
-  );
+      where organization_id = tocsin_org() and item_id = any(${itemIds}::uuid[]) order by at`;
   const rowsByItem = Map.groupBy(found, ({ item_id }) => item_id);
   return new Map(
     [...rowsByItem].map(([id, rows]) => [id, rows.map((row) => ({ at: row.at, ...toAppliedOverride(row) }))]),

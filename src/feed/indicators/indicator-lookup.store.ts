@@ -25,9 +25,7 @@ export async function readLookup(
   const countByRank = strongestFirst.map(
     (status) => sql`count(*) filter (where rank = ${rank(status)}) as ${sql.ref(status)}`,
   );
-  const found = await queryRows(
-    tx,
-    sql<StatusCounts & { doc: string | null }>`
+  const found = await queryRows<StatusCounts & { doc: string | null }>(tx)`
       with matched as materialized (
         select i.id, i.added_to_feed_at, min(case
           when coalesce(own.status, t.standing) = 'false_positive' then ${rank('false_positive')}
@@ -48,8 +46,7 @@ export async function readLookup(
       select counts.*, newest.doc from (select ${sql.join(countByRank)} from matched) counts left join (
         select i.doc, page.added_to_feed_at, page.id from (select * from matched order by added_to_feed_at desc, id desc limit ${limit}) page
           join items i on i.id = page.id
-      ) newest on true order by newest.added_to_feed_at desc, newest.id desc`,
-  );
+      ) newest on true order by newest.added_to_feed_at desc, newest.id desc`;
   const { doc: _first, ...counts } = found[0]!;
   return { counts, docs: found.flatMap(({ doc }) => doc ?? []) };
 }

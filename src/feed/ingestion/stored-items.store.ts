@@ -33,12 +33,9 @@ export const storedItemColumns = sql`i.id, i.record_id, i.generation, i.status, 
 
 /** Returns the latest generation of every record of a source. */
 export function listStoredItems(tx: Tx, source: SourceKey): Promise<StoredItem[]> {
-  return queryRows(
-    tx,
-    sql<StoredItem>`
+  return queryRows<StoredItem>(tx)`
       select distinct on (i.record_id) ${storedItemColumns}
-      from items i where i.organization_id = ${source.organization_id} and i.source_id = ${source.id} order by i.record_id, i.generation desc`,
-  );
+      from items i where i.organization_id = ${source.organization_id} and i.source_id = ${source.id} order by i.record_id, i.generation desc`;
 }
 
 /** The current version of an item. `doc` does not include the figures of its group. */
@@ -59,24 +56,18 @@ export function listCurrentVersions(
   source: Pick<SourceKey, 'organization_id'>,
   ids: string[],
 ): Promise<(CurrentVersionRow & { objects: string | null })[]> {
-  return queryRows(
-    tx,
-    sql<CurrentVersionRow & { objects: string | null }>`
+  return queryRows<CurrentVersionRow & { objects: string | null }>(tx)`
       select ${currentVersionColumns}, v.objects from items i join item_versions v on v.item_id = i.id and v.version = i.version
-      where i.organization_id = ${source.organization_id} and i.id = any(${ids}::uuid[])`,
-  );
+      where i.organization_id = ${source.organization_id} and i.id = any(${ids}::uuid[])`;
 }
 
 /** Returns the id of the item that the organization created from a posted text. */
 export async function findPostedItem(tx: Tx, orgId: OrgId, recordId: string): Promise<string | undefined> {
-  const found = await queryRow(
-    tx,
-    sql<{ id: string }>`
-      select id from items where organization_id = ${orgId} and source_id is null and record_id = ${recordId} order by generation desc limit 1`,
-  );
+  const found = await queryRow<{ id: string }>(tx)`
+      select id from items where organization_id = ${orgId} and source_id is null and record_id = ${recordId} order by generation desc limit 1`;
   return found?.id;
 }
 
 export async function readOrgName(tx: Tx, orgId: OrgId): Promise<string> {
-  return (await queryRow(tx, sql<{ name: string }>`select name from organizations where id = ${orgId}`))!.name;
+  return (await queryRow<{ name: string }>(tx)`select name from organizations where id = ${orgId}`)!.name;
 }

@@ -49,8 +49,10 @@ describe('two organizations', async () => {
     const changed = await inOrg(app.deps.db, bob.id, (tx) => sql`update items set title = 'x'`.execute(tx));
     expect(changed.numAffectedRows).toBe(0n);
     const [item] = (await alice.call('GET', '/items?perPage=1')).body.items;
-    const pool = await inOrg(app.deps.db, alice.id, (tx) =>
-      queryRow(tx, sql<{ id: string }>`select id from feed_pools where organization_id = ${alice.id}`),
+    const pool = await inOrg(
+      app.deps.db,
+      alice.id,
+      (tx) => queryRow<{ id: string }>(tx)`select id from feed_pools where organization_id = ${alice.id}`,
     );
     for (const statement of [
       sql`insert into item_versions values (${alice.id}, ${item.id}, ${pool!.id}, 99, 'x', '{}', '', '', now())`,
@@ -133,8 +135,10 @@ describe('shared sources', () => {
     );
     expect(kept.rows).toEqual([]);
     const terms = (org: TestOrg) =>
-      inOrg(app.deps.db, org.id, (tx) =>
-        queryRows(tx, sql<{ kind: string; value: string }>`select kind, value from item_terms`),
+      inOrg(
+        app.deps.db,
+        org.id,
+        (tx) => queryRows<{ kind: string; value: string }>(tx)`select kind, value from item_terms`,
       );
     expect(await terms(other)).toEqual([]);
     expect(await terms(owner)).toEqual([{ kind: 'indicator', value: 'secret.example' }]);

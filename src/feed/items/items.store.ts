@@ -10,12 +10,9 @@ import { visiblePoolIds } from './visible-pools.sql.ts';
 
 /** Returns every publisher and source name in a snapshot, and possibly some that are new since. */
 export function listSourceNames(tx: Tx, snapshot: Snapshot): Promise<{ publisher: string; source_name: string }[]> {
-  return queryRows(
-    tx,
-    sql<{ publisher: string; source_name: string }>`
+  return queryRows<{ publisher: string; source_name: string }>(tx)`
       select publisher, source_name from feed_counts where pool_id = any(${snapshot.poolIds}::uuid[])
-      union select s.publisher, s.source_name from ${poolTable(snapshot)} join item_states s on ${wasCurrent}`,
-  );
+      union select s.publisher, s.source_name from ${poolTable(snapshot)} join item_states s on ${wasCurrent}`;
 }
 
 /** `platforms` is a comma-separated list. */
@@ -34,7 +31,7 @@ export function readItemCounts(tx: Tx, snapshot: Snapshot, overridesSeq: number 
   const ctes = overridesSeq === undefined ? [] : [overriddenRowsCte(snapshot, overridesSeq)];
   const query = sql`select severity, platforms, publisher, sum(n) as n from (${sql.join(counts, sql` union all `)}) counted
     group by severity, platforms, publisher having sum(n) <> 0`;
-  return queryRows(tx, sql<ItemCountRow>`${withCtes(ctes, query)}`);
+  return queryRows<ItemCountRow>(tx)`${withCtes(ctes, query)}`;
 }
 
 export type RecentItemRow = {
@@ -66,15 +63,12 @@ type ItemRow = { doc: string; next_expiry_at: Date | null; related: string[] };
 
 /** Finds a visible item. `related` are the items that it follows or that follow it. */
 export function findItem(tx: Tx, id: string): Promise<ItemRow | undefined> {
-  return queryRow(
-    tx,
-    sql<ItemRow>`
+  return queryRow<ItemRow>(tx)`
       select doc, next_expiry_at,
         array(select earlier.id from items earlier where earlier.pool_id in ${visiblePoolIds} and earlier.id = any(items.related))
         || array(select later.id from items later where later.pool_id in ${visiblePoolIds} and items.id = any(later.related)
           and (later.source_id, later.record_id) = (items.source_id, items.record_id)) as related
-      from items where id = ${id} and pool_id in ${visiblePoolIds}`,
-  );
+      from items where id = ${id} and pool_id in ${visiblePoolIds}`;
 }
 
 type VersionRow = { version: number; cause: string; changed: string[]; at: Date; note: string | null };
@@ -82,10 +76,7 @@ const versionsMax = 1_000;
 
 /** Returns the versions of a visible item, newest first. */
 export function listVersions(tx: Tx, id: string): Promise<VersionRow[]> {
-  return queryRows(
-    tx,
-    sql<VersionRow>`
+  return queryRows<VersionRow>(tx)`
       select version, cause, changed, at, note from item_versions
-      where item_id = ${id} and pool_id in ${visiblePoolIds} order by version desc limit ${versionsMax}`,
-  );
+      where item_id = ${id} and pool_id in ${visiblePoolIds} order by version desc limit ${versionsMax}`;
 }

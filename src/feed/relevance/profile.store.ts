@@ -21,14 +21,11 @@ export async function upsertProfile(
   orgId: OrgId,
   { profile, hasProfile, now }: { profile: string; hasProfile: boolean; now: Date },
 ): Promise<ProfileRow> {
-  const stored = await queryRow(
-    tx,
-    sql<ProfileRow>`
+  const stored = await queryRow<ProfileRow>(tx)`
       insert into feed_profiles (organization_id, profile, has_profile, version, updated_at)
       values (${orgId}, ${profile}, ${hasProfile}, 1, ${now})
       on conflict (organization_id) do update set profile = excluded.profile, has_profile = excluded.has_profile, version = feed_profiles.version + 1,
         updated_at = greatest(excluded.updated_at, feed_profiles.updated_at + interval '1 millisecond')
-      returning profile, version, built_version, updated_at`,
-  );
+      returning profile, version, built_version, updated_at`;
   return stored!;
 }

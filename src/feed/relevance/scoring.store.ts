@@ -18,10 +18,10 @@ const firstId = '00000000-0000-0000-0000-000000000000';
 
 /** Finds an organization that has items to score: under a new profile version, or new items under the version in force. */
 export function findDueOrgAcrossOrgs(db: Db): Promise<{ orgId: OrgId } | undefined> {
-  return acrossOrgs(db, (tx) =>
-    queryRow(
-      tx,
-      sql<{ orgId: OrgId }>`
+  return acrossOrgs(
+    db,
+    (tx) =>
+      queryRow<{ orgId: OrgId }>(tx)`
         select p.organization_id as "orgId" from feed_profiles p
         where p.built_version < p.version or exists (
           select from feed_pools pool left join feed_relevance_cursors c
@@ -30,43 +30,33 @@ export function findDueOrgAcrossOrgs(db: Db): Promise<{ orgId: OrgId } | undefin
             and (c.seq is null or c.seq < pool.seq) and exists (
               select from feed_relevance_builds b where b.organization_id = p.organization_id and b.version = p.built_version and b.has_profile))
         order by random() limit 1`,
-    ),
   );
 }
 
 /** Locks the profile for this transaction. Returns undefined if another worker has locked it or the organization has none. */
 export function lockProfileIfFree(tx: Tx, orgId: OrgId): Promise<ProfileRow | undefined> {
-  return queryRow(
-    tx,
-    sql<ProfileRow>`
-      select profile, version, built_version, updated_at from feed_profiles where organization_id = ${orgId} for update skip locked`,
-  );
+  return queryRow<ProfileRow>(tx)`
+      select profile, version, built_version, updated_at from feed_profiles where organization_id = ${orgId} for update skip locked`;
 }
 
 /** Finds a visible pool that has items after the cursor of a profile version. */
 export function findNextPool(tx: Tx, orgId: OrgId, version: number): Promise<ScoringPosition | undefined> {
-  return queryRow(
-    tx,
-    sql<ScoringPosition>`
+  return queryRow<ScoringPosition>(tx)`
       select ${orgId}::uuid as "orgId", ${version}::int as version, pool.id as "poolId", pool.seq as "poolSeq", coalesce(c.seq, 0) as seq,
         coalesce(c.item_id, ${firstId}::uuid) as "itemId"
       from (select id, seq from feed_pools where ${isPoolVisible}) pool left join feed_relevance_cursors c
         on c.organization_id = ${orgId} and c.version = ${version} and c.pool_id = pool.id
-      where (c.seq is null or c.seq < pool.seq) limit 1`,
-  );
+      where (c.seq is null or c.seq < pool.seq) limit 1`;
 }
 
 export type ScoredItem = { id: string; seq: number; added_to_feed_at: Date; doc: string };
 
 /** Returns the next items after a position, in the order of their last change. */
 export function listItemsAfter(tx: Tx, position: ScoringPosition, limit: number): Promise<ScoredItem[]> {
-  return queryRows(
-    tx,
-    sql<ScoredItem>`
+  return queryRows<ScoredItem>(tx)`
       select id, seq, added_to_feed_at, doc from items
       where pool_id = ${position.poolId} and seq <= ${position.poolSeq} and seq >= ${position.seq} and (seq, id) > (${position.seq}, ${position.itemId}::uuid)
-      order by seq, id limit ${limit}`,
-  );
+      order by seq, id limit ${limit}`;
 }
 
 export async function advanceCursor(
@@ -90,12 +80,9 @@ export function listStoredRelevance(
   position: ScoringPosition,
   itemIds: string[],
 ): Promise<{ itemId: string; score: number; reasons: string }[]> {
-  return queryRows(
-    tx,
-    sql<{ itemId: string; score: number; reasons: string }>`
+  return queryRows<{ itemId: string; score: number; reasons: string }>(tx)`
       select item_id as "itemId", score, reasons from feed_relevance
-      where organization_id = ${position.orgId} and version = ${position.version} and item_id = any(${itemIds}::uuid[]) and seq_until = ${openEnd}`,
-  );
+      where organization_id = ${position.orgId} and version = ${position.version} and item_id = any(${itemIds}::uuid[]) and seq_until = ${openEnd}`;
 }
 
 const cleanBatchMax = 5_000;

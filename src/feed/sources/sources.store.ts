@@ -29,13 +29,10 @@ export function withSourceAcrossOrgs<T>(
 
 /** Returns the organization's own and visible shared sources, newest first, one more than `limit`. */
 export function listSourceRows(tx: Tx, limit: number, after: PageCursor | null): Promise<SourceRow[]> {
-  return queryRows(
-    tx,
-    sql<SourceRow>`
+  return queryRows<SourceRow>(tx)`
       select ${listColumns} from feed_sources
       where deleted_at is null and ${isVisibleSource} ${after ? sql`and (created_at, id) < (${after.at}, ${after.id}::uuid)` : sql``}
-      order by created_at desc, id desc limit ${limit + 1}`,
-  );
+      order by created_at desc, id desc limit ${limit + 1}`;
 }
 
 /** Returns a source if the transaction's organization sees it. */
@@ -46,7 +43,7 @@ export function findSource(tx: Tx, id: string): Promise<SourceRow | undefined> {
 
 /** Returns a source by its key, independent of the transaction's organization. */
 export async function readSource(tx: Tx, source: SourceKey): Promise<SourceRow> {
-  return (await queryRow(tx, sql<SourceRow>`select ${columns} from feed_sources where ${hasKey(source)}`))!;
+  return (await queryRow<SourceRow>(tx)`select ${columns} from feed_sources where ${hasKey(source)}`)!;
 }
 
 const hasKey = ({ organization_id, id }: SourceKey) => sql`organization_id = ${organization_id} and id = ${id}`;
@@ -108,36 +105,29 @@ export async function markSourceDeleted(tx: Tx, source: SourceKey, now: Date): P
 
 /** Claims the source that has been due longest and has no lease. Leases use the database's clock. */
 export function claimDueSourceAcrossOrgs(db: Db, now: Date, worker: string): Promise<SourceRow | undefined> {
-  return acrossOrgs(db, (tx) =>
-    queryRow(
-      tx,
-      sql<SourceRow>`
+  return acrossOrgs(
+    db,
+    (tx) =>
+      queryRow<SourceRow>(tx)`
         update feed_sources set worker = ${worker}, lease_until = ${leaseEnd}
         where id = (select id from feed_sources where enabled and deleted_at is null and next_pull_at <= ${now}
           and (lease_until is null or lease_until < clock_timestamp()) order by next_pull_at limit 1 for update skip locked)
         returning ${columns}`,
-    ),
   );
 }
 
 /** Claims a source for an immediate pull, unless it has a lease. */
 export function claimSource(tx: Tx, source: SourceKey, worker: string): Promise<SourceRow | undefined> {
-  return queryRow(
-    tx,
-    sql<SourceRow>`
+  return queryRow<SourceRow>(tx)`
       update feed_sources set worker = ${worker}, lease_until = ${leaseEnd}
-      where ${hasKey(source)} and deleted_at is null and (lease_until is null or lease_until < clock_timestamp()) returning ${columns}`,
-  );
+      where ${hasKey(source)} and deleted_at is null and (lease_until is null or lease_until < clock_timestamp()) returning ${columns}`;
 }
 
 /** Locks and returns the source if the worker's lease is still valid. */
 export function lockClaim(tx: Tx, source: SourceKey, worker: string): Promise<SourceRow | undefined> {
-  return queryRow(
-    tx,
-    sql<SourceRow>`
+  return queryRow<SourceRow>(tx)`
       select ${columns} from feed_sources
-      where ${hasKey(source)} and worker = ${worker} and lease_until > clock_timestamp() and deleted_at is null for update`,
-  );
+      where ${hasKey(source)} and worker = ${worker} and lease_until > clock_timestamp() and deleted_at is null for update`;
 }
 
 /** The columns of a source that a pull changes. */

@@ -54,12 +54,9 @@ export function listStandingObjects(
   collection: ManifestCollection,
   itemIds: string[],
 ): Promise<StandingObject[]> {
-  return queryRows(
-    tx,
-    sql<StandingObject>`
+  return queryRows<StandingObject>(tx)`
       select distinct object_id, type, item_id from taxii_objects t
       where organization_id = tocsin_org() and collection = ${collection} and item_id = any(${itemIds}::uuid[]) and version <> ''
         and not exists (select 1 from taxii_objects later where later.organization_id = t.organization_id and later.collection = t.collection
-          and later.object_id = t.object_id and later.date_added > t.date_added and later.gone)`,
-  );
+          and later.object_id = t.object_id and later.date_added > t.date_added and later.gone)`;
 }

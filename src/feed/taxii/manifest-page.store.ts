@@ -33,14 +33,11 @@ export function listManifestRows(
     specVersions && sql`t.spec_version = any(${specVersions}::text[])`,
     versions.includes('all') ? undefined : hasAnyVersion(versions),
   ];
-  return queryRows(
-    tx,
-    sql<ManifestRow>`
+  return queryRows<ManifestRow>(tx)`
       select t.object_id, t.version, t.type, t.spec_version, t.item_id, t.item_version, t.gone,
         to_char(t.date_added, 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as date_added
       from taxii_objects t join items i on i.id = t.item_id
-      where ${allOf(conditions)} order by t.date_added limit ${limit + 1}`,
-  );
+      where ${allOf(conditions)} order by t.date_added limit ${limit + 1}`;
 }
 
 /** The order of versions is the order in which they were added. An object without a version has its date added as version. */

@@ -50,16 +50,13 @@ export function listChangedItems(
   }: { collection: ManifestCollection; prefix: string; isMember?: MemberCondition; limit: number },
 ): Promise<ItemChange[]> {
   const source = sql`${prefix} || p.id::text`;
-  return queryRows(
-    tx,
-    sql<ItemChange>`
+  return queryRows<ItemChange>(tx)`
       select next.* from ${visiblePoolIds} p ${cursorOf(collection, source)}
       cross join lateral (
         select ${source} as source, i.seq, i.id, i.version, ${isMember ? isMember(sql`i.id`) : sql`true`} as "isMember" from items i
         where i.pool_id = p.id and ${isAfterCursor(sql`i.seq`, sql`i.id`)}
         order by i.seq, i.id limit ${limit}
-      ) next order by next.source, next.seq, next.id limit ${limit}`,
-  );
+      ) next order by next.source, next.seq, next.id limit ${limit}`;
 }
 
 /**
@@ -71,28 +68,22 @@ export function listRelevanceChanges(tx: Tx, changes: RelevantChanges): Promise<
   const source = sql`${`${cause}:${profileVersion}`}`;
   const scores = sql`select item_id, seq_from as seq from feed_relevance where organization_id = tocsin_org() and version = ${profileVersion}`;
   const overrides = sql`select item_id, seq from feed_overrides where organization_id = tocsin_org()`;
-  return queryRows(
-    tx,
-    sql<ItemChange>`
+  return queryRows<ItemChange>(tx)`
       select ${source} as source, r.seq, i.id, i.version, ${isRelevant(sql`i.id`)} as "isMember"
       from (${cause === 'relevant' ? scores : overrides}) r join items i on i.id = r.item_id ${cursorOf(collection, source)}
       where r.seq <= ${ownSeq} and i.pool_id in ${visiblePoolIds} and ${isAfterCursor(sql`r.seq`, sql`r.item_id`)}
-      order by r.seq, r.item_id limit ${limit}`,
-  );
+      order by r.seq, r.item_id limit ${limit}`;
 }
 
 /** Returns the next overrides of severity, status or indicators. Only items with objects in the collection are members. */
 export function listOverrideChanges(tx: Tx, collection: ManifestCollection, limit: number): Promise<ItemChange[]> {
   const source = sql`'own'`;
-  return queryRows(
-    tx,
-    sql<ItemChange>`
+  return queryRows<ItemChange>(tx)`
       select ${source} as source, m.seq, i.id, i.version,
         exists (select 1 from taxii_objects t where t.organization_id = tocsin_org() and t.collection = ${collection} and t.item_id = i.id) as "isMember"
       from feed_marks m join items i on i.id = m.item_id ${cursorOf(collection, source)}
       where m.organization_id = tocsin_org() and i.pool_id in ${visiblePoolIds} and ${isAfterCursor(sql`m.seq`, sql`m.item_id`)}
-      order by m.seq, m.item_id limit ${limit}`,
-  );
+      order by m.seq, m.item_id limit ${limit}`;
 }
 
 /** Moves the cursor of each source to its last change. `changes` must be in the order in which they were returned. */

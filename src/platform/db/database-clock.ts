@@ -1,4 +1,3 @@
-import { sql } from 'kysely';
 import type { Clock } from '../lib/clock.ts';
 import { runLoop } from '../lib/loop.ts';
 import type { Logger } from '../lib/logger.ts';
@@ -23,7 +22,7 @@ export async function createDatabaseClock(db: Db, log: Logger, signal: AbortSign
 async function measureOffsetMs(db: Db): Promise<number> {
   return acrossOrgs(db, async (tx) => {
     const sentAt = Date.now();
-    const result = await queryRow(tx, sql<{ now: Date }>`select clock_timestamp() as now`);
+    const result = await queryRow<{ now: Date }>(tx)`select clock_timestamp() as now`;
     const receivedAt = Date.now();
     const offsetMs = result!.now.getTime() - (sentAt + receivedAt) / 2;
     // A difference within the round trip counts as none: both run on one machine.

@@ -147,12 +147,21 @@ async function transact<T>(db: Db, begin: string, work: (tx: Tx) => Promise<T>):
   });
 }
 
-/** Runs a statement and returns its rows. */
-export async function queryRows<T>(tx: Tx, statement: ReturnType<typeof sql<T>>): Promise<T[]> {
-  return (await statement.execute(tx)).rows;
+type Statement<T> = ReturnType<typeof sql<T>>;
+type Template<R> = (strings: TemplateStringsArray, ...values: unknown[]) => Promise<R>;
+
+/** Runs a statement and returns its rows: ``queryRows<Row>(tx)`select …` ``, or `queryRows(tx, statement)` for a composed one. */
+export function queryRows<T>(tx: Tx): Template<T[]>;
+export function queryRows<T>(tx: Tx, statement: Statement<T>): Promise<T[]>;
+export function queryRows<T>(tx: Tx, statement?: Statement<T>): Template<T[]> | Promise<T[]> {
+  const run = async (whole: Statement<T>): Promise<T[]> => (await whole.execute(tx)).rows;
+  return statement ? run(statement) : (strings, ...values) => run(sql<T>(strings, ...values));
 }
 
-/** Runs a statement and returns its first row, or undefined. */
-export async function queryRow<T>(tx: Tx, statement: ReturnType<typeof sql<T>>): Promise<T | undefined> {
-  return (await statement.execute(tx)).rows[0];
+/** Runs a statement like `queryRows` and returns its first row, or undefined. */
+export function queryRow<T>(tx: Tx): Template<T | undefined>;
+export function queryRow<T>(tx: Tx, statement: Statement<T>): Promise<T | undefined>;
+export function queryRow<T>(tx: Tx, statement?: Statement<T>): Template<T | undefined> | Promise<T | undefined> {
+  const run = async (whole: Statement<T>): Promise<T | undefined> => (await whole.execute(tx)).rows[0];
+  return statement ? run(statement) : (strings, ...values) => run(sql<T>(strings, ...values));
 }

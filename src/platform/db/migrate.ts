@@ -18,8 +18,9 @@ export function listMigrations(): string[] {
 
 /** Reports whether the newest migration of this version is applied. Rejects if the database is unavailable. */
 export async function isMigrated(db: Db): Promise<boolean> {
-  const newest = await acrossOrgs(db, (tx) =>
-    queryRow(tx, sql<{ name: string }>`select name from migrations order by name desc limit 1`),
+  const newest = await acrossOrgs(
+    db,
+    (tx) => queryRow<{ name: string }>(tx)`select name from migrations order by name desc limit 1`,
   );
   return newest?.name === listMigrations().at(-1);
 }

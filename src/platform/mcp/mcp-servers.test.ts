@@ -1,5 +1,4 @@
 import { createServer } from 'node:http';
-import { sql } from 'kysely';
 import { afterAll, expect, test } from 'vitest';
 import { inOrg, queryRows } from '../db/db.ts';
 import { startApp } from '../../../test/support/harness.ts';
@@ -57,8 +56,10 @@ test('stores headers encrypted and never returns them, not even in a server erro
   const check = await org.call('POST', `/api/mcp-servers/${made.id}/check`);
   expect([check.status, check.body.code]).toEqual([422, 'check_failed']);
   expect(seen).toContain(wrong);
-  const stored = await inOrg(deps.db, org.id, (tx) =>
-    queryRows(tx, sql`select m::text as row, encode(sealed, 'escape') as sealed from mcp_servers m`),
+  const stored = await inOrg(
+    deps.db,
+    org.id,
+    (tx) => queryRows(tx)`select m::text as row, encode(sealed, 'escape') as sealed from mcp_servers m`,
   );
   const audit = await org.call('GET', '/api/audit?limit=200');
   expect(JSON.stringify([made, check, stored, audit])).not.toContain(key);

@@ -29,15 +29,12 @@ export async function insertMcpServer(tx: Tx, server: McpServerRow): Promise<boo
 
 /** Stores the changeable columns. `updated_at` always increases. Returns undefined if the name is in use. */
 export async function updateMcpServer(tx: Tx, server: McpServerRow, now: Date): Promise<McpServerRow | undefined> {
-  return queryRow(
-    tx,
-    sql<McpServerRow>`
+  return queryRow<McpServerRow>(tx)`
       update mcp_servers set name = ${server.name}, url = ${server.url}, sealed = ${server.sealed}, tools = ${server.tools}::text[],
         updated_at = greatest(${now}::timestamptz, updated_at + interval '1 millisecond')
       where organization_id = ${server.organization_id} and id = ${server.id} and not exists (
         select from mcp_servers o where o.organization_id = ${server.organization_id} and o.name = ${server.name} and o.id <> ${server.id})
-      returning *`,
-  );
+      returning *`;
 }
 
 export async function deleteMcpServer(tx: Tx, orgId: OrgId, id: string): Promise<void> {
@@ -50,17 +47,15 @@ export function findMcpServer(
   id: string,
   options = { lock: false },
 ): Promise<McpServerRow | undefined> {
-  return queryRow(
+  return queryRow<McpServerRow>(
     tx,
-    sql<McpServerRow>`select * from mcp_servers where organization_id = ${orgId} and id = ${id} ${options.lock ? sql`for update` : sql``}`,
-  );
+  )`select * from mcp_servers where organization_id = ${orgId} and id = ${id} ${options.lock ? sql`for update` : sql``}`;
 }
 
 /** Returns up to `limit` + 1 servers, newest first. */
 export function findMcpServers(tx: Tx, orgId: OrgId, { limit, after }: PageRequest): Promise<McpServerRow[]> {
   const older = after ? sql`and (created_at, id) < (${after.at}, ${after.id}::uuid)` : sql``;
-  return queryRows(
+  return queryRows<McpServerRow>(
     tx,
-    sql<McpServerRow>`select * from mcp_servers where organization_id = ${orgId} ${older} order by created_at desc, id desc limit ${limit + 1}`,
-  );
+  )`select * from mcp_servers where organization_id = ${orgId} ${older} order by created_at desc, id desc limit ${limit + 1}`;
 }

@@ -29,12 +29,9 @@ async function findSubscribedOrgIds(
   types: readonly EventType[],
 ): Promise<Set<string>> {
   if (orgIds.length === 0 || types.length === 0) return new Set();
-  const subscribed = await queryRows(
-    tx,
-    sql<{ id: string }>`
+  const subscribed = await queryRows<{ id: string }>(tx)`
       select distinct organization_id as id from outputs
-      where organization_id = any(${[...new Set(orgIds)]}::uuid[]) and enabled and event_types && ${[...new Set(types)]}::text[]`,
-  );
+      where organization_id = any(${[...new Set(orgIds)]}::uuid[]) and enabled and event_types && ${[...new Set(types)]}::text[]`;
   return new Set(subscribed.map(({ id }) => id));
 }
 

@@ -1,4 +1,3 @@
-import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { inOrg, queryRows } from '../db/db.ts';
 import { startOutputTests } from '../../../test/support/platform/output-tests.ts';
@@ -13,7 +12,7 @@ test('returns secrets once, stores them sealed and rotates them with an overlap'
   const made = await newOutput(org);
   expect(made.secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
   expect((await org.call('GET', `/api/outputs/${made.id}`)).body).not.toHaveProperty('secret');
-  const stored = await inOrg(deps.db, org.id, (tx) => queryRows(tx, sql<JsonObject>`select * from outputs`));
+  const stored = await inOrg(deps.db, org.id, (tx) => queryRows<JsonObject>(tx)`select * from outputs`);
   expect(JSON.stringify(stored)).not.toContain(made.secret);
   const { secret } = (await org.call('POST', `/api/outputs/${made.id}/rotate`)).body;
   expect(secret).not.toBe(made.secret);

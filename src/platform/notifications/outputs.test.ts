@@ -31,7 +31,7 @@ const failedAttempt: AttemptResult = {
 type JsonObject = Record<string, unknown>;
 const count = (org: TestOrg, table: string): Promise<number> =>
   inOrg(deps.db, org.id, async (tx) => {
-    const found = await queryRows(tx, sql<{ n: number }>`select count(*)::int as n from ${sql.table(table)}`);
+    const found = await queryRows<{ n: number }>(tx)`select count(*)::int as n from ${sql.table(table)}`;
     return found[0]!.n;
   });
 const makeDue = (org: TestOrg) =>

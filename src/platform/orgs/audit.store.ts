@@ -52,11 +52,8 @@ const toJson = (value: unknown): string | null =>
 
 /** Returns up to `limit` + 1 rows, newest first. The extra row tells the caller whether another page follows. */
 export function listAuditRows(tx: Tx, limit: number, after: PageCursor | null): Promise<AuditRow[]> {
-  return queryRows(
-    tx,
-    sql<AuditRow>`
+  return queryRows<AuditRow>(tx)`
       select id, at, key_id, action, resource_type, resource_id, before, after from audit
       where organization_id = tocsin_org() ${after ? sql`and (at, id) < (${after.at}, ${after.id}::uuid)` : sql``}
-      order by at desc, id desc limit ${limit + 1}`,
-  );
+      order by at desc, id desc limit ${limit + 1}`;
 }

@@ -24,36 +24,27 @@ export type NewKeyRow = Pick<KeyRow, 'id' | 'name' | 'secret_hash' | 'scopes' | 
 
 /** Finds a key by id, before the organization is known. */
 export function findKeyAcrossOrgs(db: Db, keyId: string): Promise<KeyRow | undefined> {
-  return acrossOrgs(db, (tx) => queryRow(tx, sql<KeyRow>`select * from api_keys where id = ${keyId}`));
+  return acrossOrgs(db, (tx) => queryRow<KeyRow>(tx)`select * from api_keys where id = ${keyId}`);
 }
 
 export async function insertKey(tx: Tx, orgId: OrgId, key: NewKeyRow): Promise<KeyRow> {
-  const inserted = await queryRow(
-    tx,
-    sql<KeyRow>`
+  const inserted = await queryRow<KeyRow>(tx)`
       insert into api_keys (id, organization_id, name, secret_hash, scopes, expires_at, from_environment)
       values (${key.id}, ${orgId}, ${key.name}, ${key.secret_hash}, ${key.scopes}, ${key.expires_at}, ${key.from_environment ?? false})
-      returning *`,
-  );
+      returning *`;
   return inserted!;
 }
 
 /** Returns up to `limit` + 1 keys, newest first, including revoked ones. */
 export function listKeyRows(tx: Tx, orgId: OrgId, limit: number, after: PageCursor | null): Promise<KeyRow[]> {
-  return queryRows(
-    tx,
-    sql<KeyRow>`
+  return queryRows<KeyRow>(tx)`
       select * from api_keys where organization_id = ${orgId} ${after ? sql`and (date_trunc('milliseconds', created_at), id) < (${after.at}, ${after.id})` : sql``}
-      order by date_trunc('milliseconds', created_at) desc, id desc limit ${limit + 1}`,
-  );
+      order by date_trunc('milliseconds', created_at) desc, id desc limit ${limit + 1}`;
 }
 
 /** Finds and locks a key. */
 export function findKey(tx: Tx, orgId: OrgId, keyId: string): Promise<KeyRow | undefined> {
-  return queryRow(
-    tx,
-    sql<KeyRow>`select * from api_keys where organization_id = ${orgId} and id = ${keyId} for update`,
-  );
+  return queryRow<KeyRow>(tx)`select * from api_keys where organization_id = ${orgId} and id = ${keyId} for update`;
 }
 
 export async function markKeyRevoked(tx: Tx, orgId: OrgId, keyId: string): Promise<void> {
@@ -75,10 +66,9 @@ export async function updateKeySecret(
 
 /** Returns the hash of the key from the environment, if one is stored. */
 export async function findEnvironmentKeyHashAcrossOrgs(tx: Tx): Promise<Buffer | undefined> {
-  const key = await queryRow(
+  const key = await queryRow<{ secret_hash: Buffer }>(
     tx,
-    sql<{ secret_hash: Buffer }>`select secret_hash from api_keys where id = ${environmentKeyId}`,
-  );
+  )`select secret_hash from api_keys where id = ${environmentKeyId}`;
   return key?.secret_hash;
 }
 
@@ -97,15 +87,14 @@ export async function lockBootstrapAcrossOrgs(tx: Tx): Promise<void> {
 export async function insertOrgAcrossOrgs(tx: Tx, org: { id: OrgId; name: string }): Promise<boolean> {
   const inserted = await queryRow(
     tx,
-    sql`insert into organizations (id, name) values (${org.id}, ${org.name}) on conflict (name) do nothing returning id`,
-  );
+  )`insert into organizations (id, name) values (${org.id}, ${org.name}) on conflict (name) do nothing returning id`;
   return inserted !== undefined;
 }
 
 export function findOrgAcrossOrgs(tx: Tx, name: string): Promise<OrgRow | undefined> {
-  return queryRow(tx, sql<OrgRow>`select * from organizations where name = ${name}`);
+  return queryRow<OrgRow>(tx)`select * from organizations where name = ${name}`;
 }
 
 export function listOrgsAcrossOrgs(tx: Tx): Promise<OrgRow[]> {
-  return queryRows(tx, sql<OrgRow>`select * from organizations order by created_at, id`);
+  return queryRows<OrgRow>(tx)`select * from organizations order by created_at, id`;
 }

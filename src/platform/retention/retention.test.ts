@@ -58,17 +58,16 @@ async function createOrgWithHits(): Promise<TestOrg> {
 
 /** Returns all text of an organization in the database. */
 async function readAllText(org: TestOrg): Promise<string> {
-  const tables = await acrossOrgs(deps.db, (tx) =>
-    queryRows(
-      tx,
-      sql<{ name: string }>`select c.relname as name from pg_class c join pg_attribute a on a.attrelid = c.oid
+  const tables = await acrossOrgs(
+    deps.db,
+    (tx) =>
+      queryRows<{ name: string }>(tx)`select c.relname as name from pg_class c join pg_attribute a on a.attrelid = c.oid
         where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition and a.attname = 'organization_id'`,
-    ),
   );
   const text = await inOrg(deps.db, org.id, async (tx) => {
     const texts: unknown[] = [];
     for (const { name } of tables)
-      texts.push(await queryRows(tx, sql`select * from ${sql.table(name)} where organization_id = ${org.id}`));
+      texts.push(await queryRows(tx)`select * from ${sql.table(name)} where organization_id = ${org.id}`);
     return texts;
   });
   return JSON.stringify(text);
@@ -142,16 +141,16 @@ test('deletes each kind of data when its retention period ends', async () => {
   const countAfter = async (days: number) => {
     time.now = new Date(at(1).getTime() + days * dayMs);
     await applyRetention(deps, createRetentionSteps(deps.config.keep));
-    const [found] = await inOrg(deps.db, org.id, (tx) =>
-      queryRows(
-        tx,
-        sql<
-          Record<string, unknown>
-        >`select (select count(*) from candidates) as rows, (select count(*) from run_steps) as steps,
+    const [found] = await inOrg(
+      deps.db,
+      org.id,
+      (tx) =>
+        queryRows<Record<string, unknown>>(
+          tx,
+        )`select (select count(*) from candidates) as rows, (select count(*) from run_steps) as steps,
           (select count(*) from segments where replaced_at is null) as logs,
           (select state from gaps) as gap, (select count(*) from hits) as hits, (select count(*) from runs) as runs,
           (select count(*) from memory) as memory, (select count(*) > 0 from run_days) as days`,
-      ),
     );
     return Object.values(found!);
   };

@@ -1,4 +1,3 @@
-import { sql } from 'kysely';
 import type { TestApp, TestOrg } from '../harness.ts';
 import { inOrg, queryRows } from '../../../src/platform/db/db.ts';
 import { fileSource } from './kev-source.ts';
@@ -42,11 +41,13 @@ export type VisibleItemRow = {
 
 /** Returns every item that the organization sees, with its columns. */
 export const listVisibleItems = (app: TestApp, org: TestOrg): Promise<VisibleItemRow[]> =>
-  inOrg(app.deps.db, org.id, (tx) =>
-    queryRows(
-      tx,
-      sql<VisibleItemRow>`select id, title, publisher, duplicate_of, status, severity, version, doc from items order by title, publisher`,
-    ),
+  inOrg(
+    app.deps.db,
+    org.id,
+    (tx) =>
+      queryRows<VisibleItemRow>(
+        tx,
+      )`select id, title, publisher, duplicate_of, status, severity, version, doc from items order by title, publisher`,
   );
 
 /** Returns the groups as sorted titles of their items. Checks that the roots and members follow the rules. */

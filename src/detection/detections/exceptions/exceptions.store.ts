@@ -17,27 +17,18 @@ const isOfDetection = ({ orgId, detectionId }: DetectionKey) =>
 
 /** Returns the exceptions and snoozes that have not expired at `now`, oldest first. */
 export function listActiveExceptions(tx: Tx, key: DetectionKey, now: Date): Promise<Exception[]> {
-  return queryRows(
-    tx,
-    sql<Exception>`select id, kind, entity, field, value from exceptions
-      where ${isOfDetection(key)} and (expires_at is null or expires_at > ${now}) order by created_at, id`,
-  );
+  return queryRows<Exception>(tx)`select id, kind, entity, field, value from exceptions
+      where ${isOfDetection(key)} and (expires_at is null or expires_at > ${now}) order by created_at, id`;
 }
 
 /** Returns `limit` + 1 exceptions of a detection, newest first, expired ones included. */
 export function listExceptions(tx: Tx, key: DetectionKey, { limit, after }: PageRequest): Promise<ExceptionRow[]> {
-  return queryRows(
-    tx,
-    sql<ExceptionRow>`select ${columns} from exceptions where ${isOfDetection(key)}
-      ${after ? sql`and (created_at, id) < (${after.at}, ${after.id}::uuid)` : sql``} order by created_at desc, id desc limit ${limit + 1}`,
-  );
+  return queryRows<ExceptionRow>(tx)`select ${columns} from exceptions where ${isOfDetection(key)}
+      ${after ? sql`and (created_at, id) < (${after.at}, ${after.id}::uuid)` : sql``} order by created_at desc, id desc limit ${limit + 1}`;
 }
 
 export async function countExceptions(tx: Tx, key: DetectionKey): Promise<number> {
-  const found = await queryRow(
-    tx,
-    sql<{ n: number }>`select count(*) as n from exceptions where ${isOfDetection(key)}`,
-  );
+  const found = await queryRow<{ n: number }>(tx)`select count(*) as n from exceptions where ${isOfDetection(key)}`;
   return found?.n ?? 0;
 }
 
@@ -49,8 +40,7 @@ export async function insertException(tx: Tx, key: DetectionKey, exception: Exce
 }
 
 export function deleteException(tx: Tx, key: DetectionKey, id: string): Promise<ExceptionRow | undefined> {
-  return queryRow(
+  return queryRow<ExceptionRow>(
     tx,
-    sql<ExceptionRow>`delete from exceptions where ${isOfDetection(key)} and id = ${id} returning ${columns}`,
-  );
+  )`delete from exceptions where ${isOfDetection(key)} and id = ${id} returning ${columns}`;
 }

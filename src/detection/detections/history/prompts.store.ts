@@ -8,12 +8,9 @@ export function findPromptText(
   tx: Tx,
   { orgId, detectionId, version }: DetectionKey & { version: number },
 ): Promise<Pick<Definition, 'promptId' | 'systemPrompt'> | undefined> {
-  return queryRow(
-    tx,
-    sql<Pick<Definition, 'promptId' | 'systemPrompt'>>`
+  return queryRow<Pick<Definition, 'promptId' | 'systemPrompt'>>(tx)`
       select id as "promptId", prompt as "systemPrompt" from agent_prompts
-      where organization_id = ${orgId} and agent_id = ${detectionId} and version = ${version}`,
-  );
+      where organization_id = ${orgId} and agent_id = ${detectionId} and version = ${version}`;
 }
 
 export type PromptRow = {
@@ -32,14 +29,11 @@ export function listPrompts(
   { orgId, detectionId }: DetectionKey,
   { below, limit }: { below: number | null; limit: number },
 ): Promise<PromptRow[]> {
-  return queryRows(
-    tx,
-    sql<PromptRow>`
+  return queryRows<PromptRow>(tx)`
       select p.id, p.version, p.prompt, p.description, p.created_at as "createdAt", p.key_id as "keyId", k.name as "keyName"
       from agent_prompts p left join api_keys k on k.organization_id = p.organization_id and k.id = p.key_id
       where p.organization_id = ${orgId} and p.agent_id = ${detectionId} and (${below}::int is null or p.version < ${below})
-      order by p.version desc limit ${limit}`,
-  );
+      order by p.version desc limit ${limit}`;
 }
 
 /** Returns one prompt version with its description and author. */

@@ -1,4 +1,3 @@
-import { sql } from 'kysely';
 import { queryRow, queryRows, type Tx } from '../../../platform/db/db.ts';
 import type { OrgId } from '../../../platform/lib/org-id.ts';
 import type { Definition } from '../record/definition.ts';
@@ -6,13 +5,10 @@ import type { DetectionKey } from '../../scheduling/detection-key.ts';
 
 /** Returns a detection's current definition, whether it is deleted or not. */
 export async function findDefinition(tx: Tx, orgId: OrgId, detectionId: string): Promise<Definition | undefined> {
-  const found = await queryRow(
-    tx,
-    sql<{ definition: string }>`
+  const found = await queryRow<{ definition: string }>(tx)`
       select v.definition from agents a join agent_revisions v
         on v.organization_id = a.organization_id and v.agent_id = a.id and v.revision = a.revision
-      where a.organization_id = ${orgId} and a.id = ${detectionId} and a.agent_type = 'detection'`,
-  );
+      where a.organization_id = ${orgId} and a.id = ${detectionId} and a.agent_type = 'detection'`;
   return found && (JSON.parse(found.definition) as Definition);
 }
 
@@ -32,16 +28,13 @@ export function listRevisions(
   { orgId, detectionId }: DetectionKey,
   { below, limit }: { below: number | null; limit: number },
 ): Promise<RevisionRow[]> {
-  return queryRows(
-    tx,
-    sql<RevisionRow>`
+  return queryRows<RevisionRow>(tx)`
       select v.revision, v.created_at as "createdAt", v.key_id as "keyId", k.name as "keyName", v.definition, b.definition as previous
       from agent_revisions v
       left join agent_revisions b on b.organization_id = v.organization_id and b.agent_id = v.agent_id and b.revision = v.revision - 1
       left join api_keys k on k.organization_id = v.organization_id and k.id = v.key_id
       where v.organization_id = ${orgId} and v.agent_id = ${detectionId} and (${below}::int is null or v.revision < ${below})
-      order by v.revision desc limit ${limit}`,
-  );
+      order by v.revision desc limit ${limit}`;
 }
 
 export async function findRevision(tx: Tx, key: DetectionKey, revision: number): Promise<RevisionRow | undefined> {

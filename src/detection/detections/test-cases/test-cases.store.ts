@@ -6,12 +6,9 @@ import type { DetectionKey } from '../../scheduling/detection-key.ts';
 
 /** Returns a detection's tests, or an empty set. */
 export async function findTests(tx: Tx, key: DetectionKey): Promise<Required<TestSet>> {
-  const found = await queryRow(
-    tx,
-    sql<{ cases: string; localQuery: string | null }>`
+  const found = await queryRow<{ cases: string; localQuery: string | null }>(tx)`
       select cases, local_query as "localQuery" from detection_tests
-      where organization_id = ${key.orgId} and detection_id = ${key.detectionId}`,
-  );
+      where organization_id = ${key.orgId} and detection_id = ${key.detectionId}`;
   if (!found) return { tests: [], localQuery: null };
   return { tests: JSON.parse(found.cases) as TestSet['tests'], localQuery: found.localQuery };
 }
@@ -31,11 +28,8 @@ export async function storeTests(
 
 /** Returns the tests of all detections that have any, by detection id. */
 export async function listAllTests(tx: Tx, orgId: OrgId): Promise<Map<string, Required<TestSet>>> {
-  const found = await queryRows(
-    tx,
-    sql<{ id: string; cases: string; localQuery: string | null }>`
-      select detection_id as id, cases, local_query as "localQuery" from detection_tests where organization_id = ${orgId}`,
-  );
+  const found = await queryRows<{ id: string; cases: string; localQuery: string | null }>(tx)`
+      select detection_id as id, cases, local_query as "localQuery" from detection_tests where organization_id = ${orgId}`;
   return new Map(
     found.map(({ id, cases, localQuery }) => [id, { tests: JSON.parse(cases) as TestSet['tests'], localQuery }]),
   );

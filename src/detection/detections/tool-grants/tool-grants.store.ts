@@ -7,12 +7,9 @@ export type GrantRow = { tool: string; settings: Record<string, unknown>; keyId:
 
 /** Returns the tools that an administrator has granted to a detection, sorted by name. */
 export async function listGrants(tx: Tx, orgId: OrgId, detectionId: string): Promise<GrantRow[]> {
-  const found = await queryRows(
-    tx,
-    sql<Omit<GrantRow, 'settings'> & { settings: string }>`
+  const found = await queryRows<Omit<GrantRow, 'settings'> & { settings: string }>(tx)`
       select tool, settings, key_id as "keyId", created_at as "createdAt" from tool_grants
-      where organization_id = ${orgId} and detection_id = ${detectionId} order by tool`,
-  );
+      where organization_id = ${orgId} and detection_id = ${detectionId} order by tool`;
   return found.map((grant) => ({ ...grant, settings: JSON.parse(grant.settings) as Record<string, unknown> }));
 }
 

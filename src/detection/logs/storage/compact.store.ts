@@ -10,13 +10,10 @@ type FragmentedDataset = { orgId: OrgId; dataset: string; history: boolean };
 
 /** Returns the dataset with the most small segments, if it has at least `filesMin`. */
 export function findFragmentedDatasetAcrossOrgs(tx: Tx, limits: CompactLimits): Promise<FragmentedDataset | undefined> {
-  return queryRow(
-    tx,
-    sql<FragmentedDataset>`
+  return queryRow<FragmentedDataset>(tx)`
       select organization_id as "orgId", dataset, history from segments
       where replaced_at is null and bytes < ${limits.bytesMax / 2} and rows < ${limits.rowsMax / 2}
-      group by organization_id, dataset, history having count(*) >= ${limits.filesMin} order by count(*) desc limit 1`,
-  );
+      group by organization_id, dataset, history having count(*) >= ${limits.filesMin} order by count(*) desc limit 1`;
 }
 
 /** Returns the oldest small segments of a dataset, up to the limits of one file. */
@@ -26,14 +23,11 @@ export async function listSmallSegments(
   input: { dataset: string; history: boolean; limits: CompactLimits },
 ): Promise<SegmentRow[]> {
   const { dataset, history, limits } = input;
-  const small = await queryRows(
-    tx,
-    sql<SegmentRow>`
+  const small = await queryRows<SegmentRow>(tx)`
       select id, dataset, path, format, history, columns, ingested_from as "ingestedFrom", rows, bytes from segments
       where organization_id = ${orgId} and dataset = ${dataset} and history = ${history} and replaced_at is null
         and bytes < ${limits.bytesMax / 2} and rows < ${limits.rowsMax / 2}
-      order by ingested_from, id limit ${limits.filesMax}`,
-  );
+      order by ingested_from, id limit ${limits.filesMax}`;
   const fitting: SegmentRow[] = [];
   let [bytes, rowCount] = [0, 0];
   for (const segment of small) {
@@ -56,11 +50,8 @@ export async function replaceSegments(
   orgId: OrgId,
   { id, path, bytes, columns, ids }: SegmentReplacement,
 ): Promise<boolean> {
-  const current = await queryRows(
-    tx,
-    sql<{ id: string }>`
-      select id from segments where organization_id = ${orgId} and id = any(${ids}::uuid[]) and replaced_at is null order by id for update`,
-  );
+  const current = await queryRows<{ id: string }>(tx)`
+      select id from segments where organization_id = ${orgId} and id = any(${ids}::uuid[]) and replaced_at is null order by id for update`;
   if (current.length !== ids.length) return false;
   await sql`
     with replaced as (
@@ -78,11 +69,8 @@ type ReplacedSegment = { orgId: OrgId; id: string; path: string };
 
 /** Returns up to 500 segments that were replaced at least `graceMs` ago, so that no query still reads them. */
 export function listReplacedAcrossOrgs(tx: Tx, graceMs: number): Promise<ReplacedSegment[]> {
-  return queryRows(
-    tx,
-    sql<ReplacedSegment>`
-      select organization_id as "orgId", id, path from segments where replaced_at < now() - ${graceMs} * interval '1 millisecond' order by replaced_at limit 500`,
-  );
+  return queryRows<ReplacedSegment>(tx)`
+      select organization_id as "orgId", id, path from segments where replaced_at < now() - ${graceMs} * interval '1 millisecond' order by replaced_at limit 500`;
 }
 
 export async function deleteSegmentAcrossOrgs(tx: Tx, orgId: OrgId, id: string): Promise<void> {
@@ -93,9 +81,8 @@ export async function deleteSegmentAcrossOrgs(tx: Tx, orgId: OrgId, id: string):
 
 /** Returns those of the given paths that are listed as segments. */
 export async function findListedPaths(tx: Tx, orgId: OrgId, paths: string[]): Promise<Set<string>> {
-  const listed = await queryRows(
+  const listed = await queryRows<{ path: string }>(
     tx,
-    sql<{ path: string }>`select path from segments where organization_id = ${orgId} and path = any(${paths}::text[])`,
-  );
+  )`select path from segments where organization_id = ${orgId} and path = any(${paths}::text[])`;
   return new Set(listed.map(({ path }) => path));
 }

@@ -28,22 +28,16 @@ export async function listSegments(
   datasets: string[],
   filter: SegmentFilter,
 ): Promise<SegmentRow[]> {
-  return queryRows(
-    tx,
-    sql<SegmentRow>`
+  return queryRows<SegmentRow>(tx)`
       select id, dataset, path, format, history, columns, ingested_from as "ingestedFrom", rows, bytes from segments
       where organization_id = ${orgId} and dataset = any(${datasets}::text[]) and replaced_at is null and ${filterSql(filter)}
-      order by dataset, ingested_from, id`,
-  );
+      order by dataset, ingested_from, id`;
 }
 
 /** Reports whether these datasets have a segment that may contain matching rows. */
 export async function hasSegments(tx: Tx, orgId: OrgId, datasets: string[], filter: SegmentFilter): Promise<boolean> {
-  const row = await queryRow(
-    tx,
-    sql<{ one: number }>`select 1 as one from segments
-      where organization_id = ${orgId} and dataset = any(${datasets}::text[]) and replaced_at is null and ${filterSql(filter)} limit 1`,
-  );
+  const row = await queryRow<{ one: number }>(tx)`select 1 as one from segments
+      where organization_id = ${orgId} and dataset = any(${datasets}::text[]) and replaced_at is null and ${filterSql(filter)} limit 1`;
   return row !== undefined;
 }
 
@@ -54,12 +48,9 @@ export async function findFirstEventAt(
   datasets: string[],
   ingestedBefore: Date,
 ): Promise<Date | null> {
-  const row = await queryRow(
-    tx,
-    sql<{ at: Date | null }>`select min(time_from) as at from segments
+  const row = await queryRow<{ at: Date | null }>(tx)`select min(time_from) as at from segments
       where organization_id = ${orgId} and dataset = any(${datasets}::text[]) and replaced_at is null
-        and ingested_from < ${ingestedBefore}`,
-  );
+        and ingested_from < ${ingestedBefore}`;
   return row?.at ?? null;
 }
 
@@ -81,20 +72,16 @@ export type DatasetState = { name: string; events: number; version: number };
 
 /** Returns the state of these datasets. A dataset that never had an event is missing or has `events` 0. */
 export async function findDatasetStates(tx: Tx, orgId: OrgId, names: string[]): Promise<DatasetState[]> {
-  return queryRows(
-    tx,
-    sql<DatasetState>`
+  return queryRows<DatasetState>(tx)`
       select name, events, catalogue_version as version
-      from datasets where organization_id = ${orgId} and name = any(${names}::text[])`,
-  );
+      from datasets where organization_id = ${orgId} and name = any(${names}::text[])`;
 }
 
 /** Returns the names of the datasets that have at least one event. */
 export async function listDatasetNames(tx: Tx, orgId: OrgId): Promise<string[]> {
-  const datasets = await queryRows(
+  const datasets = await queryRows<{ name: string }>(
     tx,
-    sql<{ name: string }>`select name from datasets where organization_id = ${orgId} and events > 0 order by name`,
-  );
+  )`select name from datasets where organization_id = ${orgId} and events > 0 order by name`;
   return datasets.map(({ name }) => name);
 }
 
@@ -109,12 +96,9 @@ export type DatasetRow = {
 
 /** Returns the datasets that have at least one event, ordered by name. */
 export async function listDatasetRows(tx: Tx, orgId: OrgId): Promise<DatasetRow[]> {
-  return queryRows(
-    tx,
-    sql<DatasetRow>`
+  return queryRows<DatasetRow>(tx)`
       select name, events, catalogue_version as version, first_event_at as first, last_event_at as last, last_ingested_at as ingested
-      from datasets where organization_id = ${orgId} and events > 0 order by name`,
-  );
+      from datasets where organization_id = ${orgId} and events > 0 order by name`;
 }
 
 /** Marks segments whose events were all ingested before a time as replaced, so that their files are removed. Returns their number. */

@@ -95,11 +95,8 @@ async function readWindows(
 
 function isBaselineComplete({ db }: BaselineDeps, { orgId, scope }: ActiveRun): Promise<boolean> {
   return inOrgWithCachedPlans(db, orgId, async (tx) => {
-    const found = await queryRow(
-      tx,
-      sql`select 1 from memory_fills
-        where organization_id = ${orgId} and detection_id = ${scope.detectionId} and generation = ${scope.generation}`,
-    );
+    const found = await queryRow(tx)`select 1 from memory_fills
+        where organization_id = ${orgId} and detection_id = ${scope.detectionId} and generation = ${scope.generation}`;
     return found !== undefined;
   });
 }

@@ -28,19 +28,15 @@ const isDue = ({ orgId, detectionId }: DetectionKey, now: Date): RawBuilder<unkn
 /** Returns the windows that are due for a recheck, in order. Deletes rechecks of windows examined under an earlier definition. */
 export async function listDueRechecks(tx: Tx, run: ActiveRun, now: Date, limit: number): Promise<TimeRange[]> {
   await sql`delete from rechecks where ${isDue(run, now)} and generation <> ${run.scope.generation}`.execute(tx);
-  return queryRows(
-    tx,
-    sql<TimeRange>`
-      select window_from as "from", window_to as "to" from rechecks where ${isDue(run, now)} order by window_from limit ${limit}`,
-  );
+  return queryRows<TimeRange>(tx)`
+      select window_from as "from", window_to as "to" from rechecks where ${isDue(run, now)} order by window_from limit ${limit}`;
 }
 
 /** Returns false if the window was already rechecked. */
 export async function deleteRecheck(tx: Tx, run: ActiveRun, { from }: TimeRange): Promise<boolean> {
   const deleted = await queryRow(
     tx,
-    sql`delete from rechecks where organization_id = ${run.orgId} and detection_id = ${run.detectionId} and window_from = ${from} returning 1`,
-  );
+  )`delete from rechecks where organization_id = ${run.orgId} and detection_id = ${run.detectionId} and window_from = ${from} returning 1`;
   return deleted !== undefined;
 }
 
@@ -68,15 +64,12 @@ export async function convertRevisitsToRechecks(
 /** Queues a backfill for each detection with due rechecks. Returns how many were queued. */
 export async function enqueueRechecksAcrossOrgs(db: Db, now: Date): Promise<number> {
   return acrossOrgs(db, async (tx) => {
-    const due = await queryRows(
-      tx,
-      sql<DetectionKey & TimeRange>`
+    const due = await queryRows<DetectionKey & TimeRange>(tx)`
         select r.organization_id as "orgId", r.detection_id as "detectionId", min(r.window_from) as "from", max(r.window_to) as "to"
         from rechecks r join agents a on a.organization_id = r.organization_id and a.id = r.detection_id
         where r.due_at <= ${now} and a.deleted_at is null and not exists (
           select from run_queue q where q.organization_id = r.organization_id and q.detection_id = r.detection_id and q.kind = 'backfill')
-        group by 1, 2 limit ${detectionsMax}`,
-    );
+        group by 1, 2 limit ${detectionsMax}`;
     let queued = 0;
     for (const { orgId, detectionId, from, to } of due) {
       const run = { detectionId, runId: uuidv7(now), kind: 'backfill' as const, now, window: { from, to } };

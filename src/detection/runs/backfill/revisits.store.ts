@@ -34,19 +34,15 @@ const isRevisitOf = ({ orgId, detectionId, id }: RunKey): RawBuilder<unknown> =>
 
 /** Returns the windows that a run must revisit, in order. */
 export function listRevisits(tx: Tx, run: RunKey, limit: number): Promise<TimeRange[]> {
-  return queryRows(
-    tx,
-    sql<TimeRange>`
-      select window_from as "from", window_to as "to" from revisits where ${isRevisitOf(run)} order by window_from limit ${limit}`,
-  );
+  return queryRows<TimeRange>(tx)`
+      select window_from as "from", window_to as "to" from revisits where ${isRevisitOf(run)} order by window_from limit ${limit}`;
 }
 
 /** Returns false if the window was already revisited. */
 export async function deleteRevisit(tx: Tx, run: RunKey, { from }: TimeRange): Promise<boolean> {
   const deleted = await queryRow(
     tx,
-    sql`delete from revisits where ${isRevisitOf(run)} and window_from = ${from} returning 1`,
-  );
+  )`delete from revisits where ${isRevisitOf(run)} and window_from = ${from} returning 1`;
   return deleted !== undefined;
 }
 
@@ -56,10 +52,10 @@ const selectMemoryEpoch = ({ orgId, detectionId }: DetectionKey): RawBuilder<{ e
 
 /** Returns the version of a detection's past, which each change increases. */
 export async function findMemoryEpoch(tx: Tx, detection: DetectionKey): Promise<number> {
-  return (await queryRow(tx, sql<{ epoch: number }>`${selectMemoryEpoch(detection)}`))?.epoch ?? 0;
+  return (await queryRow<{ epoch: number }>(tx)`${selectMemoryEpoch(detection)}`)?.epoch ?? 0;
 }
 
 /** Like `findMemoryEpoch`. The past does not change until the transaction ends. */
 export async function lockMemoryEpoch(tx: Tx, detection: DetectionKey): Promise<number> {
-  return (await queryRow(tx, sql<{ epoch: number }>`${selectMemoryEpoch(detection)} for share`))?.epoch ?? 0;
+  return (await queryRow<{ epoch: number }>(tx)`${selectMemoryEpoch(detection)} for share`)?.epoch ?? 0;
 }

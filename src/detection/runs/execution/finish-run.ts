@@ -76,10 +76,9 @@ async function recordFailure(tx: Tx, claim: RunClaim, failure: RunFailure, now: 
   await recordWindowFailure(tx, claim, { slotAt: claim.dueAt, kind: failure.kind });
   if (failure.blame !== 'author') return;
   const isSchedule = sql`organization_id = ${orgId} and detection_id = ${detectionId}`;
-  const schedule = await queryRow(
+  const schedule = await queryRow<{ failures: number }>(
     tx,
-    sql<{ failures: number }>`select author_failures as failures from schedules where ${isSchedule}`,
-  );
+  )`select author_failures as failures from schedules where ${isSchedule}`;
   if (schedule && schedule.failures + 1 >= authorFailuresMax) {
     const reason = `The last ${authorFailuresMax} slots failed, the latest with ${failure.kind}: ${failure.message}`;
     await disableDetection(tx, { orgId, detectionId, reason, now });

@@ -47,9 +47,7 @@ export async function markRunning(
   claim: RunClaim,
   { now, names }: { now: Date; names: ModelNames },
 ): Promise<StartedRunRow> {
-  const started = await queryRow(
-    tx,
-    sql<StartedRunRow>`
+  const started = await queryRow<StartedRunRow>(tx)`
       with claimed as materialized (
         select cancel_requested, set_config('synchronous_commit', 'off', true) from run_queue
         where ${isClaimCurrent(claim)} for update
@@ -73,8 +71,7 @@ export async function markRunning(
         s.lookback_minutes as "lookbackMinutes",
         (select coalesce(json_agg(p order by p."from"), '[]') from (${selectPendingWindows(claim, pendingWindowLimit(claim))}) p) as pending,
         exists (select from candidates c where c.organization_id = r.organization_id and c.detection_id = r.detection_id
-          and c.state = 'pending') as "hasPendingCandidates"`,
-  );
+          and c.state = 'pending') as "hasPendingCandidates"`;
   if (started) return started;
   await lockClaimedRun(tx, claim);
   throw new Error(`Run ${claim.runId} has no definition.`);

@@ -1,4 +1,3 @@
-import { sql } from 'kysely';
 import { inOrg, queryRows, type Db, type Tx } from '../../../platform/db/db.ts';
 import type { Clock } from '../../../platform/lib/clock.ts';
 import type { OrgId } from '../../../platform/lib/org-id.ts';
@@ -92,20 +91,14 @@ function createToolSources(
 async function readHistory(tx: Tx, run: ActiveRun, { candidate, limit }: { candidate: Candidate; limit: number }) {
   const { entity, entityType } = candidate;
   const { orgId, detectionId, generation } = run.scope;
-  const windows = await queryRows(
-    tx,
-    sql<{ window: Date; number: number | null; value: string | null }>`
+  const windows = await queryRows<{ window: Date; number: number | null; value: string | null }>(tx)`
       select window_from as "window", number, value from memory
       where organization_id = ${orgId} and detection_id = ${detectionId} and generation = ${generation} and entity = ${entity}
-      order by window_from desc limit ${limit}`,
-  );
-  const hits = await queryRows(
-    tx,
-    sql<Record<string, unknown>>`
+      order by window_from desc limit ${limit}`;
+  const hits = await queryRows<Record<string, unknown>>(tx)`
       select headline, severity, status, occurrences, first_seen_at as "firstSeenAt", last_seen_at as "lastSeenAt" from hits
       where organization_id = ${orgId} and detection_id = ${detectionId} and entity = ${entity} and entity_type = ${entityType}
-      order by last_seen_at desc limit 20`,
-  );
+      order by last_seen_at desc limit 20`;
   return { remembered: windows, hits };
 }
 

@@ -39,14 +39,11 @@ export async function listPendingCandidates(
   const isAvailable = ownRunOnly
     ? sql`c.run_id = ${runId}`
     : sql`(c.run_id = ${runId}::uuid or not exists (select from run_queue q where q.run_id = c.run_id))`;
-  const found = await queryRows(
-    tx,
-    sql<CandidateRow>`
+  const found = await queryRows<CandidateRow>(tx)`
       select ${columns} from candidates c
       where c.organization_id = ${orgId} and c.detection_id = ${detectionId} and c.state = 'pending' and ${isAvailable}
         and (c.created_at < ${overdue} or not c.window_from = any(${exhaustedWindows.map((from) => from.toISOString())}::timestamptz[]))
-      order by c.window_from, c.id limit ${limit}`,
-  );
+      order by c.window_from, c.id limit ${limit}`;
   return found.map(toStoredCandidate);
 }
 
@@ -57,12 +54,9 @@ export async function listRunCandidates(
   runId: string,
   limit: number,
 ): Promise<{ candidates: StoredCandidate[]; total: number }> {
-  const found = await queryRows(
-    tx,
-    sql<CandidateRow & { total: number }>`
+  const found = await queryRows<CandidateRow & { total: number }>(tx)`
       select ${columns}, count(*) over () as total from candidates c
-      where c.organization_id = ${orgId} and c.run_id = ${runId} order by c.window_from, c.id limit ${limit}`,
-  );
+      where c.organization_id = ${orgId} and c.run_id = ${runId} order by c.window_from, c.id limit ${limit}`;
   return { candidates: found.map(toStoredCandidate), total: found[0]?.total ?? 0 };
 }
 
@@ -77,12 +71,9 @@ function toStoredCandidate(row: CandidateRow): StoredCandidate {
 
 /** Locks those of the candidates that are still pending until the transaction ends, and returns their IDs. */
 export async function lockPendingCandidates(tx: Tx, orgId: OrgId, ids: string[]): Promise<Set<string>> {
-  const locked = await queryRows(
-    tx,
-    sql<{ id: string }>`
+  const locked = await queryRows<{ id: string }>(tx)`
       select id from candidates where organization_id = ${orgId} and id = any(${ids}::uuid[]) and state = 'pending'
-      order by id for update`,
-  );
+      order by id for update`;
   return new Set(locked.map((row) => row.id));
 }
 
@@ -122,14 +113,11 @@ export async function findSuppressions(
   { orgId, detectionId }: DetectionKey,
   keys: string[],
 ): Promise<Map<string, Suppression>> {
-  const found = await queryRows(
-    tx,
-    sql<Omit<Suppression, 'facts'> & { facts: string }>`
+  const found = await queryRows<Omit<Suppression, 'facts'> & { facts: string }>(tx)`
       select s.key, s.positive, s.hit_id as "hitId", s.facts, s.severity, s.since_at as "sinceAt", s.until_at as "untilAt"
       from suppressions s left join hits h on h.organization_id = s.organization_id and h.id = s.hit_id
       where s.organization_id = ${orgId} and s.detection_id = ${detectionId} and s.key = any(${keys}::text[])
-        and (not s.positive or h.status = 'open')`,
-  );
+        and (not s.positive or h.status = 'open')`;
   return new Map(found.map((row) => [row.key, { ...row, facts: JSON.parse(row.facts) as Facts }]));
 }
 

@@ -1,4 +1,3 @@
-import { sql } from 'kysely';
 import { queryRows, type Tx } from '../../../platform/db/db.ts';
 import { timeOfId } from '../../../platform/lib/ids.ts';
 import type { DetectionKey } from '../../scheduling/detection-key.ts';
@@ -19,14 +18,11 @@ export async function listJudgingScopes(
   { orgId, detectionId }: DetectionKey,
   runIds: string[],
 ): Promise<Map<string, JudgingScope>> {
-  const found = await queryRows(
-    tx,
-    sql<ScopeRow>`
+  const found = await queryRows<ScopeRow>(tx)`
       select r.id, r.trigger, r.model, v.definition from runs r
       join agent_revisions v on v.organization_id = r.organization_id and v.agent_id = r.detection_id and v.revision = r.revision
       where r.organization_id = ${orgId} and r.due_at = any(${runIds.map((id) => timeOfId(id).toISOString())}::timestamptz[])
-        and r.id = any(${runIds}::uuid[])`,
-  );
+        and r.id = any(${runIds}::uuid[])`;
   const scopes = new Map<string, JudgingScope>(runIds.map((id) => [id, { detectionId, ...deletedRunScope }]));
   for (const { id, trigger, model, definition } of found)
     scopes.set(id, { detectionId, trigger, model, definition: JSON.parse(definition) as JudgingScope['definition'] });

@@ -1,4 +1,3 @@
-import { sql } from 'kysely';
 import { acrossOrgs, inOrg, queryRows, type Db, type Tx } from '../../../platform/db/db.ts';
 import type { Clock } from '../../../platform/lib/clock.ts';
 import { listActiveExceptions } from '../../detections/exceptions/exceptions.store.ts';
@@ -19,15 +18,14 @@ const batchMax = 50;
 export async function resolveOverdueCandidatesAcrossOrgs({ db, clock }: { db: Db; clock: Clock }): Promise<boolean> {
   const now = clock();
   const overdue = new Date(now.getTime() - verdictWaitMaxMs);
-  const detections = await acrossOrgs(db, (tx) =>
-    queryRows(
-      tx,
-      sql<DetectionKey>`
+  const detections = await acrossOrgs(
+    db,
+    (tx) =>
+      queryRows<DetectionKey>(tx)`
         select distinct organization_id as "orgId", detection_id as "detectionId" from candidates c
         where state = 'pending' and created_at < ${overdue}
           and not exists (select from run_queue q where q.organization_id = c.organization_id and q.detection_id = c.detection_id)
         limit ${detectionsMax}`,
-    ),
   );
   for (const detection of detections)
     await inOrg(db, detection.orgId, (tx) => resolveBatch(tx, detection, { overdue, now }));

@@ -41,11 +41,8 @@ export async function reconcileCandidates(
 }
 
 function lockEarlierCandidates(tx: Tx, run: ActiveRun, { from }: TimeRange): Promise<EarlierCandidate[]> {
-  return queryRows(
-    tx,
-    sql<EarlierCandidate>`
+  return queryRows<EarlierCandidate>(tx)`
       select id, entity, entity_type as "entityType", kind_key as "kindKey", severity, hit_id as "hitId" from candidates
       where organization_id = ${run.orgId} and detection_id = ${run.detectionId} and window_from = ${from}
-        and generation = ${run.scope.generation} and trigger <> 'manual' and state <> 'outdated' for update`,
-  );
+        and generation = ${run.scope.generation} and trigger <> 'manual' and state <> 'outdated' for update`;
 }

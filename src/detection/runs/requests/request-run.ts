@@ -1,4 +1,3 @@
-import { sql } from 'kysely';
 import { inOrg, queryRow, type Db, type Tx } from '../../../platform/db/db.ts';
 import type { Clock } from '../../../platform/lib/clock.ts';
 import { appError, fieldError } from '../../../platform/lib/errors.ts';
@@ -61,12 +60,9 @@ function parseWindow({ from, to }: Pick<RunRequest, 'from' | 'to'>): TimeRange |
 }
 
 async function findLastWindow(tx: Tx, { orgId }: Caller, detectionId: string, now: Date): Promise<TimeRange> {
-  const grid = await queryRow(
-    tx,
-    sql<WindowGrid>`
+  const grid = await queryRow<WindowGrid>(tx)`
       select cron, delay_ms as "delayMs" from schedules
-      where organization_id = ${orgId} and detection_id = ${detectionId} and cron is not null`,
-  );
+      where organization_id = ${orgId} and detection_id = ${detectionId} and cron is not null`;
   const end = grid && findBoundaryBefore(subtractMs(now, grid.delayMs), grid);
   const [window] = end ? listWindowsBefore(end, grid, { max: 1 }) : [];
   if (window) return window;

@@ -22,12 +22,9 @@ export async function insertRequestedRun(
   run: RequestedRun,
 ): Promise<boolean> {
   const { detectionId, runId, kind, now, window } = run;
-  const agent = await queryRow(
-    tx,
-    sql<{ connectionId: string | null }>`
+  const agent = await queryRow<{ connectionId: string | null }>(tx)`
       select tocsin_connection(organization_id, connection_id, siem_type) as "connectionId" from agents
-      where organization_id = ${orgId} and id = ${detectionId}`,
-  );
+      where organization_id = ${orgId} and id = ${detectionId}`;
   const entry = { orgId, runId, detectionId, dueAt: now, startAt: now, connectionId: agent?.connectionId ?? null };
   const queued = await insertQueueEntries(tx, kind, [entry]);
   if (!queued.has(runId)) return false;

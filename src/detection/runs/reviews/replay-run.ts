@@ -1,4 +1,3 @@
-import { sql } from 'kysely';
 import { inOrg, queryRow, type Tx } from '../../../platform/db/db.ts';
 import { appError, fieldError } from '../../../platform/lib/errors.ts';
 import type { OrgId } from '../../../platform/lib/org-id.ts';
@@ -111,11 +110,8 @@ async function getPinnedDefinition(
   { orgId, detectionId }: DetectionKey,
   revision: number | null,
 ): Promise<Definition> {
-  const row = await queryRow(
-    tx,
-    sql<{ definition: string }>`
-      select definition from agent_revisions where organization_id = ${orgId} and agent_id = ${detectionId} and revision = ${revision ?? 0}`,
-  );
+  const row = await queryRow<{ definition: string }>(tx)`
+      select definition from agent_revisions where organization_id = ${orgId} and agent_id = ${detectionId} and revision = ${revision ?? 0}`;
   if (!row) throw appError('conflict', 'The run has not started yet.');
   return JSON.parse(row.definition) as Definition;
 }

@@ -45,17 +45,16 @@ export async function insertShadowReview(tx: Tx, run: FinishedRun, now: Date): P
 
 /** Claims the review that has waited longest, for five minutes. */
 export async function claimReviewAcrossOrgs(db: Db, kinds: ReviewKind[]): Promise<Review | undefined> {
-  return acrossOrgs(db, (tx) =>
-    queryRow(
-      tx,
-      sql<Review>`
+  return acrossOrgs(
+    db,
+    (tx) =>
+      queryRow<Review>(tx)`
         update run_reviews set lease_until = clock_timestamp() + ${lease}
         where (organization_id, run_id, kind) in (
           select organization_id, run_id, kind from run_reviews
           where kind = any(${kinds}::text[]) and retry_at <= clock_timestamp() and (lease_until is null or lease_until < clock_timestamp())
           order by retry_at limit 1 for update skip locked)
         returning organization_id as "orgId", run_id as "runId", detection_id as "detectionId", due_at as "dueAt", day, failures, kind`,
-    ),
   );
 }
 

@@ -6,12 +6,9 @@ import type { VerdictComparison } from '../run-details.schema.ts';
 export type ShadowRow = { promptVersion: number | null; modelAlias: string | null; since: Date };
 
 export function findShadow(tx: Tx, { orgId, detectionId }: DetectionKey): Promise<ShadowRow | undefined> {
-  return queryRow(
-    tx,
-    sql<ShadowRow>`
+  return queryRow<ShadowRow>(tx)`
       select prompt_version as "promptVersion", model_alias as "modelAlias", created_at as since from shadows
-      where organization_id = ${orgId} and detection_id = ${detectionId}`,
-  );
+      where organization_id = ${orgId} and detection_id = ${detectionId}`;
 }
 
 /** Sets the shadow of a detection and deletes the comparisons with the previous one. */
@@ -59,16 +56,10 @@ export async function readShadowDifferences(
   limit: number,
 ): Promise<ShadowDifferences> {
   const ofDetection = sql`organization_id = ${orgId} and detection_id = ${detectionId}`;
-  const counts = await queryRow(
-    tx,
-    sql<{ compared: number; differing: number }>`
-      select count(*) as compared, count(*) filter (where differs <> '{}') as differing from shadow_verdicts where ${ofDetection}`,
-  );
-  const latest = await queryRows(
-    tx,
-    sql<ShadowDifferences['latest'][number]>`
+  const counts = await queryRow<{ compared: number; differing: number }>(tx)`
+      select count(*) as compared, count(*) filter (where differs <> '{}') as differing from shadow_verdicts where ${ofDetection}`;
+  const latest = await queryRows<ShadowDifferences['latest'][number]>(tx)`
       select run_id as "runId", at, compared from shadow_verdicts where ${ofDetection} and differs <> '{}'
-      order by at desc, candidate_id limit ${limit}`,
-  );
+      order by at desc, candidate_id limit ${limit}`;
   return { ...counts!, latest };
 }

@@ -46,10 +46,7 @@ export async function coverGapWindow(
     where ${gapsOfDetection} and state = 'filling' and run_id = ${runId}
       and coalesce(filled_to, gap_from) = ${window.from} and gap_to >= ${window.to} returning 1`;
   if (!(await addCoverage(tx, detection, { window, source }))) return false;
-  const filled = await queryRows(
-    tx,
-    sql<GapEventRow>`select * from gaps where ${gapsOfDetection} and state = 'filled' and run_id = ${runId} and filled_to = ${window.to}`,
-  );
+  const filled = await queryRows<GapEventRow>(tx)`select * from gaps where ${gapsOfDetection} and state = 'filled' and run_id = ${runId} and filled_to = ${window.to}`;
   await emitGapEvents(tx, 'gap.filled', filled);
   return true;
 }
@@ -86,7 +83,7 @@ export async function replaceWindowWithGap(
   detection: DetectionKey,
   { now, ...gap }: TimeRange & { reason: string; detail?: string; now: Date },
 ): Promise<boolean> {
-  if (!(await queryRow(tx, sql`${deletePendingWindow(detection, gap)}`))) return false;
+  if (!(await queryRow(tx)`${deletePendingWindow(detection, gap)}`)) return false;
   await insertGaps(tx, [{ organizationId: detection.orgId, detectionId: detection.detectionId, ...gap }], now);
   return true;
 }

@@ -10,14 +10,11 @@ export type LookbackLimit = { organizationId: string; detectionId: string; befor
 
 /** Turns windows beyond the look-back limit into gaps. Their reason is the recorded failure, or `late` if there is none. */
 export async function expireWindows(tx: Tx, limits: LookbackLimit[], now: Date): Promise<void> {
-  const expired = await queryRows(
-    tx,
-    sql<ExpiredWindow>`
+  const expired = await queryRows<ExpiredWindow>(tx)`
       delete from pending_windows p using ${limitRows(limits)}
       where p.organization_id = l.organization_id and p.detection_id = l.detection_id and p.slot_at < l.before
       returning p.organization_id as "organizationId", p.detection_id as "detectionId", p.window_from as "from", p.window_to as "to",
-        coalesce(p.failure, 'late') as reason`,
-  );
+        coalesce(p.failure, 'late') as reason`;
   const byDetection = Map.groupBy(expired, (window) => `${window.organizationId}/${window.detectionId}`);
   const gaps = [...byDetection.values()].flatMap((windows) => {
     const { organizationId, detectionId } = windows[0]!;
@@ -31,12 +28,9 @@ export async function expireWindows(tx: Tx, limits: LookbackLimit[], now: Date):
 
 /** Returns the ids of those detections that have a window beyond its look-back limit. */
 export async function listDetectionsBehind(tx: Tx, limits: LookbackLimit[]): Promise<Set<string>> {
-  const found = await queryRows(
-    tx,
-    sql<{ id: string }>`
+  const found = await queryRows<{ id: string }>(tx)`
       select distinct p.detection_id as id from pending_windows p join ${limitRows(limits)}
-        on p.organization_id = l.organization_id and p.detection_id = l.detection_id and p.slot_at < l.before`,
-  );
+        on p.organization_id = l.organization_id and p.detection_id = l.detection_id and p.slot_at < l.before`;
   return new Set(found.map((row) => row.id));
 }
 

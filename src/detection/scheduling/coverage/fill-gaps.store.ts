@@ -28,7 +28,7 @@ export async function claimGaps(
   { range, grid, runId, now }: { range: TimeRange; grid: WindowGrid; runId: string; now: Date },
 ): Promise<TimeRange[]> {
   const claimed: TimeRange[] = [];
-  for (const gap of await queryRows(tx, sql<GapRow>`${selectOpenGaps(detection, range)} for update`)) {
+  for (const gap of await queryRows<GapRow>(tx)`${selectOpenGaps(detection, range)} for update`) {
     const part = findFillableRange(gap, range, grid);
     if (!part) continue;
     await sql`update gaps set gap_from = ${part.from}, gap_to = ${part.to}, state = 'filling', run_id = ${runId}, filled_to = null,
@@ -110,12 +110,9 @@ const selectOpenGaps = ({ orgId, detectionId }: DetectionKey, { from, to }: Time
       and gap_from < ${to} and gap_to > ${from} order by gap_from`;
 
 function lockFillingGaps(tx: Tx, { orgId, detectionId }: DetectionKey, runId: string | null): Promise<GapRow[]> {
-  return queryRows(
-    tx,
-    sql<GapRow>`
+  return queryRows<GapRow>(tx)`
       select ${columns} from gaps where organization_id = ${orgId} and detection_id = ${detectionId} and state = 'filling'
-        and (${runId}::uuid is null or run_id = ${runId}::uuid) order by gap_from for update`,
-  );
+        and (${runId}::uuid is null or run_id = ${runId}::uuid) order by gap_from for update`;
 }
 
 function findFillableRange(gap: TimeRange, range: TimeRange, grid: WindowGrid): TimeRange | undefined {

@@ -11,9 +11,7 @@ export type DetectionGap = NewGap & { organizationId: string; detectionId: strin
 /** Stores gaps. One that starts where an open gap of the same reason ends extends that gap. `now` is slot time. */
 export async function insertGaps(tx: Tx, gaps: DetectionGap[], now: Date): Promise<void> {
   if (gaps.length === 0) return;
-  const opened = await queryRows(
-    tx,
-    sql<GapEventRow>`
+  const opened = await queryRows<GapEventRow>(tx)`
     with new_gaps as (
       select * from unnest(${gaps.map((gap) => gap.organizationId)}::uuid[], ${gaps.map((gap) => gap.detectionId)}::uuid[],
         ${gaps.map(() => uuidv7(now))}::uuid[], ${gaps.map((gap) => gap.from.toISOString())}::timestamptz[],
@@ -29,8 +27,7 @@ export async function insertGaps(tx: Tx, gaps: DetectionGap[], now: Date): Promi
     )
     insert into gaps (organization_id, id, detection_id, gap_from, gap_to, reason, detail, created_at, updated_at)
     select organization_id, id, detection_id, gap_from, gap_to, reason, detail, ${now}, ${now}
-    from new_gaps where id not in (select id from extended) returning *`,
-  );
+    from new_gaps where id not in (select id from extended) returning *`;
   await emitGapEvents(tx, 'gap.opened', opened);
 }
 
@@ -50,12 +47,9 @@ export function listGaps(
   { orgId, detectionId }: DetectionKey,
   { limit, after }: PageRequest,
 ): Promise<StoredGap[]> {
-  return queryRows(
-    tx,
-    sql<StoredGap>`
+  return queryRows<StoredGap>(tx)`
       select id, gap_from as "from", gap_to as "to", reason, state, detail, created_at as "createdAt" from gaps
       where organization_id = ${orgId} and detection_id = ${detectionId}
         ${after ? sql`and (gap_from, id) < (${after.at}, ${after.id}::uuid)` : sql``}
-      order by gap_from desc, id desc limit ${limit + 1}`,
-  );
+      order by gap_from desc, id desc limit ${limit + 1}`;
 }

@@ -14,11 +14,8 @@ export const isClaimCurrent = (claim: RunClaim): RawBuilder<unknown> =>
 
 /** Locks a claimed run until the transaction ends, so that no other worker can take it over. Throws `RunLostError`. */
 export async function lockClaimedRun(tx: Tx, claim: RunClaim): Promise<{ cancelRequested: boolean }> {
-  const locked = await queryRow(
-    tx,
-    sql<{ cancelRequested: boolean }>`
-      select cancel_requested as "cancelRequested" from run_queue where ${isClaimCurrent(claim)} for update`,
-  );
+  const locked = await queryRow<{ cancelRequested: boolean }>(tx)`
+      select cancel_requested as "cancelRequested" from run_queue where ${isClaimCurrent(claim)} for update`;
   if (!locked) throw new RunLostError(`Run ${claim.runId} is no longer held by this worker.`);
   return locked;
 }

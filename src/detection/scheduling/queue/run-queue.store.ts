@@ -26,9 +26,7 @@ export async function insertQueueEntries(tx: Tx, kind: RunKind, entries: QueueEn
     kind === 'backfill'
       ? sql`insert into lanes (organization_id, kind, cap) select distinct organization_id, ${kind}::text, ${backfillLaneCap}::int from entries`
       : sql`insert into lanes (organization_id, kind) select distinct organization_id, ${kind}::text from entries`;
-  const queued = await queryRows(
-    tx,
-    sql<{ id: string }>`
+  const queued = await queryRows<{ id: string }>(tx)`
       with entries as (
         select * from unnest(${entries.map((entry) => entry.orgId)}::uuid[], ${entries.map((entry) => entry.runId)}::uuid[],
           ${entries.map((entry) => entry.detectionId)}::uuid[], ${entries.map((entry) => entry.dueAt.toISOString())}::timestamptz[],
@@ -40,8 +38,7 @@ export async function insertQueueEntries(tx: Tx, kind: RunKind, entries: QueueEn
       where ${kind}::text = 'schedule' or not exists (select from run_queue q where q.organization_id = entries.organization_id
         and q.detection_id = entries.detection_id and q.kind = ${kind})
       on conflict do nothing
-      returning run_id as id`,
-  );
+      returning run_id as id`;
   return new Set(queued.map((row) => row.id));
 }
 
@@ -99,12 +96,9 @@ export type QueueEntryState = { state: 'queued' | 'running'; cancelRequested: bo
 
 /** Finds the queue entry of a run and locks it until the transaction ends. */
 export function lockQueueEntry(tx: Tx, orgId: OrgId, runId: string): Promise<QueueEntryState | undefined> {
-  return queryRow(
-    tx,
-    sql<QueueEntryState>`
+  return queryRow<QueueEntryState>(tx)`
       select state, cancel_requested as "cancelRequested" from run_queue
-      where organization_id = ${orgId} and run_id = ${runId} for update`,
-  );
+      where organization_id = ${orgId} and run_id = ${runId} for update`;
 }
 
 /** Makes a running run stop at its next step. */
@@ -142,15 +136,14 @@ export type RenewedLease = { runId: string; worker: string; cancelRequested: boo
  * worker has already stopped, so the extension would only delay the next one.
  */
 export async function renewLeasesAcrossOrgs(db: Db, claims: RunClaim[]): Promise<RenewedLease[]> {
-  return acrossOrgs(db, (tx) =>
-    queryRows(
-      tx,
-      sql<RenewedLease>`
+  return acrossOrgs(
+    db,
+    (tx) =>
+      queryRows<RenewedLease>(tx)`
         update run_queue q set lease_until = ${leaseEnd}
         from unnest(${claims.map((claim) => claim.runId)}::uuid[], ${claims.map((claim) => claim.worker)}::text[]) as c (run_id, worker)
         where q.run_id = c.run_id and q.worker = c.worker and q.state = 'running' and q.lease_until > clock_timestamp()
         returning q.run_id as "runId", q.worker, q.cancel_requested as "cancelRequested"`,
-    ),
   );
 }
 
@@ -159,13 +152,12 @@ export async function renewLeasesAcrossOrgs(db: Db, claims: RunClaim[]): Promise
  * its lease while a worker holds it. Returns undefined if no due run waits. `now` is slot time.
  */
 export async function findQueueWaitMsAcrossOrgs(db: Db, now: Date): Promise<number | undefined> {
-  const found = await acrossOrgs(db, (tx) =>
-    queryRow(
-      tx,
-      sql<{ ms: number }>`
+  const found = await acrossOrgs(
+    db,
+    (tx) =>
+      queryRow<{ ms: number }>(tx)`
         select ceil(greatest(extract(epoch from min(coalesce(lease_until, retry_at)) - clock_timestamp()), 0) * 1000) as ms
         from run_queue where start_at <= ${now} and (state = 'running' or retry_at > clock_timestamp()) having count(*) > 0`,
-    ),
   );
   return found?.ms;
 }
@@ -179,10 +171,10 @@ export async function reapLostRunsAcrossOrgs(
   limit: number,
 ): Promise<{ requeued: number; toEnd: { claim: RunClaim; cancelRequested: boolean }[] }> {
   const mustEnd = sql`(q.lost + 1 >= ${lossesMax} or q.cancel_requested)`;
-  const reaped = await acrossOrgs(db, (tx) =>
-    queryRows(
-      tx,
-      sql<RunClaim & { cancelRequested: boolean; mustEnd: boolean }>`
+  const reaped = await acrossOrgs(
+    db,
+    (tx) =>
+      queryRows<RunClaim & { cancelRequested: boolean; mustEnd: boolean }>(tx)`
         with lost_runs as (
           select run_id from run_queue where state = 'running' and lease_until < clock_timestamp()
           order by lease_until limit ${limit} for update skip locked
@@ -195,7 +187,6 @@ export async function reapLostRunsAcrossOrgs(
           update runs r set status = 'queued' from reaped where not reaped."mustEnd" and r.due_at = reaped."dueAt" and r.id = reaped."runId"
         )
         select * from reaped`,
-    ),
   );
   const toEnd = reaped
     .filter((row) => row.mustEnd)

@@ -18,7 +18,7 @@ const all = async (): Promise<void> => {
 /** Changes an item to what an older version of the program could have stored. */
 const age = (id: string, change: (doc: { iocs: { domains: unknown[] } }) => void): Promise<void> =>
   acrossOrgs(app.deps.db, async (tx) => {
-    const { doc } = (await queryRow(tx, sql<{ doc: string }>`select doc from items where id = ${id}`))!;
+    const { doc } = (await queryRow<{ doc: string }>(tx)`select doc from items where id = ${id}`)!;
     const old = JSON.parse(doc);
     change(old);
     await sql`update items set doc = ${JSON.stringify(old)}, content_hash = 'old', reading = 0 where id = ${id}`.execute(
@@ -31,8 +31,7 @@ const termsOf = (org: TestOrg, id: string): Promise<number> =>
   inOrg(
     app.deps.db,
     org.id,
-    async (tx) =>
-      (await queryRow(tx, sql<{ n: number }>`select count(*) as n from item_terms where item_id = ${id}`))!.n,
+    async (tx) => (await queryRow<{ n: number }>(tx)`select count(*) as n from item_terms where item_id = ${id}`)!.n,
   );
 
 test('writes a reanalysis version, not a correction, when a stored text is extracted differently', async () => {

@@ -50,7 +50,7 @@ export async function readPageRows(
     left join (${withStateColumns(sql`page`, ['doc', 'next_expiry_at'])}) item on true
     order by item.added_to_feed_at desc, item.id desc`;
   const pageCte: Cte = { name: 'page', query: page, isMaterialized: false };
-  const found = await queryRows(tx, sql<PageRow>`${withCtes([...ctes, pageCte], query)}`);
+  const found = await queryRows<PageRow>(tx)`${withCtes([...ctes, pageCte], query)}`;
   // Every row carries the total. An empty page has a single row with nothing else.
   const rows = found.filter(({ id }) => id !== null);
   const last = rows.at(-1);
@@ -84,7 +84,7 @@ const zeroPastEnd = (offset: number, value: Sql): Sql =>
 
 async function countItems(tx: Tx, snapshot: Snapshot, filters: ItemFilters): Promise<number> {
   const query = withCtes(listCtes(snapshot, filters), sql`select n from total`);
-  return (await queryRow(tx, sql<{ n: number }>`${query}`))!.n;
+  return (await queryRow<{ n: number }>(tx)`${query}`)!.n;
 }
 
 function listCtes(snapshot: Snapshot, filters: ItemFilters): Cte[] {

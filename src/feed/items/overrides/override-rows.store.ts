@@ -44,12 +44,9 @@ const columns = sql`item_id, severity, status, note, indicators, tags, relevance
 
 function listOverridesAt(tx: Tx, itemIds: string[], seq: number): Promise<(ItemOverrideRow & WithItemId)[]> {
   const isWanted = sql`organization_id = tocsin_org() and item_id = any(${itemIds}::uuid[]) and seq <= ${seq}`;
-  return queryRows(
-    tx,
-    sql<ItemOverrideRow & WithItemId>`
+  return queryRows<ItemOverrideRow & WithItemId>(tx)`
       select ${columns} from feed_overrides where ${isWanted}
-      union all select ${columns} from feed_override_states where ${isWanted} and seq_until > ${seq}`,
-  );
+      union all select ${columns} from feed_override_states where ${isWanted} and seq_until > ${seq}`;
 }
 
 function listScoresAt(
@@ -57,13 +54,10 @@ function listScoresAt(
   itemIds: string[],
   { profileVersion, ownSeq }: OrgState,
 ): Promise<(RelevanceScoreRow & WithItemId)[]> {
-  return queryRows(
-    tx,
-    sql<RelevanceScoreRow & WithItemId>`
+  return queryRows<RelevanceScoreRow & WithItemId>(tx)`
       select item_id, score, reasons, judged_at from feed_relevance
       where organization_id = tocsin_org() and version = ${profileVersion} and item_id = any(${itemIds}::uuid[])
-        and seq_from <= ${ownSeq} and seq_until > ${ownSeq}`,
-  );
+        and seq_from <= ${ownSeq} and seq_until > ${ownSeq}`;
 }
 
 /** `indicators` is a JSON list. */
@@ -72,12 +66,9 @@ export type AppliedOverrideRow = Omit<AppliedOverride, 'indicators'> & { indicat
 /** Returns the organization's current overrides of these items, by item id. */
 export async function listCurrentOverrides(tx: Tx, itemIds: string[]): Promise<Map<string, AppliedOverride>> {
   if (itemIds.length === 0) return new Map();
-  const found = await queryRows(
-    tx,
-    sql<AppliedOverrideRow & WithItemId>`
+  const found = await queryRows<AppliedOverrideRow & WithItemId>(tx)`
       select item_id, severity, status, indicators from feed_overrides
-      where organization_id = tocsin_org() and item_id = any(${itemIds}::uuid[])`,
-  );
+      where organization_id = tocsin_org() and item_id = any(${itemIds}::uuid[])`;
   return new Map(found.map((row) => [row.item_id, toAppliedOverride(row)]));
 }
 

@@ -38,13 +38,10 @@ const searchTextMatches = (query: FullTextQuery): Condition =>
 async function countMatches(tx: Tx, snapshot: Snapshot, query: FullTextQuery): Promise<number> {
   const { current, past } = isInSnapshot(snapshot);
   const matches = searchTextMatches(query);
-  const found = await queryRow(
-    tx,
-    sql<{ n: number }>`
+  const found = await queryRow<{ n: number }>(tx)`
       select tocsin_count_words(${snapshot.poolIds}::uuid[], ${toTsquery(query)})
         - (select count(*) from items i where i.id in (${changedIds(snapshot)}) and ${matches})
         + (select count(*) from items i where (${current}) and i.id = any(array(${idsWithIndicator(snapshot, query)})) and not ${matches})
-        + (select count(*) from item_states s where (${past}) and (${hadFullText(query)})) as n`,
-  );
+        + (select count(*) from item_states s where (${past}) and (${hadFullText(query)})) as n`;
   return found!.n;
 }

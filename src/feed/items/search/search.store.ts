@@ -131,14 +131,11 @@ export type ItemSearchResult = {
 
 /** Returns the newest items visible to the organization that contain all words of `text`, with its overrides applied. */
 export function searchItems(tx: Tx, text: string, limit: number): Promise<ItemSearchResult[]> {
-  return queryRows(
-    tx,
-    sql<ItemSearchResult>`
+  return queryRows<ItemSearchResult>(tx)`
       select i.id, i.title, coalesce(o.severity, i.severity) as severity, coalesce(o.status, i.status) as status, i.publisher,
         i.publish_time as "publishTime"
       from items i left join feed_overrides o on o.organization_id = tocsin_org() and o.item_id = i.id
       where i.id = any((select tocsin_find_words(array(select id from feed_pools where ${isPoolVisible}), websearch_to_tsquery('simple', ${text})))::uuid[])
         and i.pool_id in ${visiblePoolIds}
-      order by i.added_to_feed_at desc, i.id desc limit ${limit}`,
-  );
+      order by i.added_to_feed_at desc, i.id desc limit ${limit}`;
 }

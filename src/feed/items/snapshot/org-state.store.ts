@@ -18,16 +18,19 @@ export type OrgState = {
 
 /** Reads the state of the transaction's organization at a snapshot, or now if there is none. */
 export async function readOrgState(tx: Tx, snapshot?: Snapshot): Promise<OrgState> {
-  const found = await queryRow(
-    tx,
-    sql<{ hasProfile: boolean; rebuilding: boolean; version: number | null; seq: number; hasOverrides: boolean }>`
+  const found = await queryRow<{
+    hasProfile: boolean;
+    rebuilding: boolean;
+    version: number | null;
+    seq: number;
+    hasOverrides: boolean;
+  }>(tx)`
       select own.seq, exists(select from feed_overrides where organization_id = tocsin_org()) as "hasOverrides",
         coalesce(p.has_profile, false) as "hasProfile", coalesce(p.built_version < p.version, false) as rebuilding, (
           select case when b.has_profile then b.version end from feed_relevance_builds b
           where b.organization_id = p.organization_id and b.seq_from <= own.seq order by b.version desc limit 1) as version
       from (select coalesce(max(seqs.seq), -1) as seq from (${ownPoolSeq(snapshot)}) seqs) own
-        left join feed_profiles p on p.organization_id = tocsin_org()`,
-  );
+        left join feed_profiles p on p.organization_id = tocsin_org()`;
   const { hasProfile, rebuilding, version, seq, hasOverrides } = found!;
   return {
     profile: hasProfile ? 'set' : 'none',

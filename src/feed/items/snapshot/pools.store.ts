@@ -13,6 +13,6 @@ export async function readPools(tx: Tx): Promise<PoolVersion[]> {
 
 /** Returns the key that encrypts snapshot tokens. */
 export async function readFeedKey(tx: Tx): Promise<Buffer> {
-  const found = await queryRow(tx, sql<{ key: Buffer }>`select key from feed_key`);
+  const found = await queryRow<{ key: Buffer }>(tx)`select key from feed_key`;
   return found!.key;
 }

@@ -9,11 +9,8 @@ export type LockedPool = { id: string; seq: number; last_added_at: Date };
 
 /** Locks pools in the order of their ids. The holder of the lock decides the next sequence number and commit time. */
 export function lockPools(tx: Tx, ids: string[]): Promise<LockedPool[]> {
-  return queryRows(
-    tx,
-    sql<LockedPool>`
-      select id, seq, last_added_at from feed_pools where id = any(${ids}::uuid[]) order by id for update`,
-  );
+  return queryRows<LockedPool>(tx)`
+      select id, seq, last_added_at from feed_pools where id = any(${ids}::uuid[]) order by id for update`;
 }
 
 export async function lockPool(tx: Tx, id: string): Promise<LockedPool> {

@@ -1,4 +1,3 @@
-import { sql } from 'kysely';
 import { queryRows, type Tx } from '../../../platform/db/db.ts';
 import { emitEvents } from '../../../platform/notifications/emit-events.ts';
 import type { EventType, OutgoingEvent } from '../../../platform/notifications/event-types.ts';
@@ -54,23 +53,17 @@ type EventOverride = { status: string | null; severity: FeedItem['event']['sever
 
 /** Returns the organizations' overrides of items, by organization id and item id. */
 async function listOverridesOfOrgs(tx: Tx, orgIds: string[], itemIds: string[]): Promise<Map<string, EventOverride>> {
-  const overrides = await queryRows(
-    tx,
-    sql<EventOverride & { org_id: string; item_id: string }>`
+  const overrides = await queryRows<EventOverride & { org_id: string; item_id: string }>(tx)`
       select organization_id as org_id, item_id, status, severity from feed_overrides
-      where organization_id = any(${orgIds}::uuid[]) and item_id = any(${itemIds}::uuid[]) and (status is not null or severity is not null)`,
-  );
+      where organization_id = any(${orgIds}::uuid[]) and item_id = any(${itemIds}::uuid[]) and (status is not null or severity is not null)`;
   return new Map(overrides.map(({ org_id, item_id, ...override }) => [`${org_id} ${item_id}`, override]));
 }
 
 /** Returns the organizations that see the pools and have an enabled destination for one of the event types. */
 function listReaders(tx: Tx, poolIds: string[], types: EventType[]): Promise<{ orgId: string; poolId: string }[]> {
-  return queryRows(
-    tx,
-    sql<{ orgId: string; poolId: string }>`
+  return queryRows<{ orgId: string; poolId: string }>(tx)`
       select distinct o.organization_id as "orgId", p.id as "poolId" from outputs o
       join feed_pools p on p.id = any(${poolIds}::uuid[])
         and (p.kind = 'public' or p.organization_id = o.organization_id or (p.kind = 'assigned' and o.organization_id = any(p.assigned_to)))
-      where o.enabled and o.event_types && ${types}::text[]`,
-  );
+      where o.enabled and o.event_types && ${types}::text[]`;
 }

@@ -96,16 +96,13 @@ export async function insertModelVerdict(
   },
 ): Promise<boolean> {
   const { orgId, itemId, at } = verdict;
-  const written = await queryRow(
-    tx,
-    sql`
+  const written = await queryRow(tx)`
       insert into feed_overrides as o (organization_id, item_id, relevance, relevance_by, relevance_reasons, relevance_at, updated_at)
       values (${orgId}, ${itemId}, ${verdict.verdict}, ${modelName}, ${JSON.stringify(verdict.reasons)}, ${at}, ${at})
       on conflict (organization_id, item_id) do update set relevance = excluded.relevance, relevance_by = excluded.relevance_by,
         relevance_reasons = excluded.relevance_reasons, relevance_at = excluded.relevance_at, updated_at = excluded.updated_at
         where o.relevance is null and o.exposed_at is null
-      returning 1`,
-  );
+      returning 1`;
   return written !== undefined;
 }
 
@@ -118,9 +115,7 @@ export async function clearOutdatedModelVerdicts(
   profileVersion: number,
   at: Date,
 ): Promise<string[]> {
-  const cleared = await queryRows(
-    tx,
-    sql<{ item_id: string }>`
+  const cleared = await queryRows<{ item_id: string }>(tx)`
       update feed_overrides set relevance = null, relevance_by = null, relevance_reasons = null, relevance_at = null, updated_at = ${at}
       where organization_id = ${orgId} and item_id in (
         select o.item_id from feed_overrides o join items i on i.id = o.item_id
@@ -128,8 +123,7 @@ export async function clearOutdatedModelVerdicts(
           select from feed_judgements j where j.organization_id = o.organization_id and j.item_id = i.id and j.item_version = i.version
             and j.profile_version = ${profileVersion})
         limit ${clearedMax})
-      returning item_id`,
-  );
+      returning item_id`;
   return cleared.map(({ item_id }) => item_id);
 }
 
@@ -145,9 +139,7 @@ export async function markExposed(
   items: { id: string; reasons: RelevanceReason[] }[],
   at: Date,
 ): Promise<string[]> {
-  const marked = await queryRows(
-    tx,
-    sql<{ item_id: string }>`
+  const marked = await queryRows<{ item_id: string }>(tx)`
       insert into feed_overrides (organization_id, item_id, exposed_at, relevance_reasons, updated_at)
       select ${orgId}::uuid, n.id, ${at}::timestamptz, n.reasons, ${at}::timestamptz
       from unnest(${items.map(({ id }) => id)}::uuid[], ${items.map(({ reasons }) => JSON.stringify(reasons))}::text[]) as n (id, reasons)
@@ -157,7 +149,6 @@ export async function markExposed(
         relevance_at = case when ${isByModel} then null else feed_overrides.relevance_at end,
         relevance_reasons = case when ${isByModel} then excluded.relevance_reasons
           else coalesce(feed_overrides.relevance_reasons, excluded.relevance_reasons) end
-        where feed_overrides.exposed_at is null returning item_id`,
-  );
+        where feed_overrides.exposed_at is null returning item_id`;
   return marked.map(({ item_id }) => item_id);
 }

@@ -60,14 +60,11 @@ export async function writeTerms(tx: Tx, items: ItemTerms[]): Promise<RemovedTer
 function deleteOldTerms(tx: Tx, items: ItemTerms[]): Promise<RemovedTerm[]> {
   const current = items.flatMap(({ id, terms }) => terms.map((term) => ({ id, ...term })));
   const column = (name: 'id' | 'kind' | 'value'): string[] => current.map((row) => row[name]);
-  return queryRows(
-    tx,
-    sql<RemovedTerm>`
+  return queryRows<RemovedTerm>(tx)`
     delete from item_terms t where t.item_id = any(${items.map(({ id }) => id)}::uuid[])
       and not exists (select from unnest(${column('id')}::uuid[], ${column('kind')}::text[], ${column('value')}::text[]) as n (item_id, kind, value)
         where n.item_id = t.item_id and n.kind = t.kind and n.value = t.value)
-    returning t.kind, t.value`,
-  );
+    returning t.kind, t.value`;
 }
 
 type SearchText = { id: string; organizationId: string; poolId: string; searchHead: string; storedText: string };

@@ -1,4 +1,3 @@
-import { sql } from 'kysely';
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -186,16 +185,10 @@ describe('the recorded catalogue', () => {
   async function changedFields(orgId: Parameters<typeof inOrg>[1], count: number): Promise<Map<string, string[]>> {
     if (count === 0) return new Map();
     const found = await inOrg(app.deps.db, orgId, async (tx) => {
-      const items = await queryRows(
-        tx,
-        sql<{ id: string; record_id: string; version: number }>`
-          select id, record_id, version from items where last_updated = (select max(last_updated) from items where version > 1)`,
-      );
-      const texts = await queryRows(
-        tx,
-        sql<{ item_id: string; version: number; stored_text: string }>`
-          select item_id, version, stored_text from item_versions where item_id = any(${items.map(({ id }) => id)}::uuid[])`,
-      );
+      const items = await queryRows<{ id: string; record_id: string; version: number }>(tx)`
+          select id, record_id, version from items where last_updated = (select max(last_updated) from items where version > 1)`;
+      const texts = await queryRows<{ item_id: string; version: number; stored_text: string }>(tx)`
+          select item_id, version, stored_text from item_versions where item_id = any(${items.map(({ id }) => id)}::uuid[])`;
       const textOf = (id: string, version: number): string =>
         texts.find((text) => text.item_id === id && text.version === version)!.stored_text;
       return items

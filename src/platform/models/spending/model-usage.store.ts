@@ -16,14 +16,11 @@ export async function readUsage(
 ): Promise<PeriodSpend> {
   const day = now.toISOString().slice(0, 10);
   const today = sql`filter (where detection_id = ${detectionId} and day = ${day}::date)`;
-  const usage = await queryRow(
-    tx,
-    sql<UsageRow>`
+  const usage = await queryRow<UsageRow>(tx)`
       select coalesce(sum(tokens) ${today}, 0) as day_tokens, coalesce(sum(cost_usd) ${today}, 0) as day_cost,
         coalesce(sum(tokens), 0) as month_tokens, coalesce(sum(cost_usd), 0) as month_cost
       from model_usage
-      where organization_id = ${orgId} and alias = ${alias} and day >= date_trunc('month', ${day}::date) and day <= ${day}::date`,
-  );
+      where organization_id = ${orgId} and alias = ${alias} and day >= date_trunc('month', ${day}::date) and day <= ${day}::date`;
   return toPeriodSpend(usage!);
 }
 
@@ -60,14 +57,11 @@ export async function lockAlias(tx: Tx, { orgId, alias }: Pick<ReservationKey, '
 /** Returns what other runs have reserved of the alias for their current steps. */
 export async function readReserved(tx: Tx, { orgId, runId, detectionId, alias }: ReservationKey): Promise<PeriodSpend> {
   const sameDetection = sql`filter (where detection_id = ${detectionId})`;
-  const reserved = await queryRow(
-    tx,
-    sql<UsageRow>`
+  const reserved = await queryRow<UsageRow>(tx)`
       select coalesce(sum(tokens) ${sameDetection}, 0) as day_tokens, coalesce(sum(cost_usd) ${sameDetection}, 0) as day_cost,
         coalesce(sum(tokens), 0) as month_tokens, coalesce(sum(cost_usd), 0) as month_cost
       from model_reservations
-      where organization_id = ${orgId} and alias = ${alias} and run_id <> ${runId}`,
-  );
+      where organization_id = ${orgId} and alias = ${alias} and run_id <> ${runId}`;
   return toPeriodSpend(reserved!);
 }
 

@@ -33,10 +33,10 @@ export function claimDeliveriesAcrossOrgs(
   limit: number,
   runningByOutput: ReadonlyMap<string, number>,
 ): Promise<ClaimedDelivery[]> {
-  return acrossOrgs(db, (tx) =>
-    queryRows(
-      tx,
-      sql<ClaimedDelivery>`
+  return acrossOrgs(
+    db,
+    (tx) =>
+      queryRows<ClaimedDelivery>(tx)`
         with busy as (
           select * from unnest(${[...runningByOutput.keys()]}::uuid[], ${[...runningByOutput.values()]}::int[]) as b (output_id, n)
         ), due as (
@@ -58,7 +58,6 @@ export function claimDeliveriesAcrossOrgs(
         )
         select c.organization_id, c.id, c.output_id, c.kind, c.sealed, c.event_id, c.event_type, c.tries, c.tries_max, e.body
         from claimed c left join outbox e on e.at = c.event_at and e.id = c.event_id`,
-    ),
   );
 }
 
@@ -79,13 +78,10 @@ export type AttemptResult = {
 export async function finishAttempt(tx: Tx, delivery: ClaimedDelivery, result: AttemptResult): Promise<boolean> {
   const nextTryAt =
     result.pauseMs === null ? sql`null` : sql`clock_timestamp() + ${`${result.pauseMs} milliseconds`}::interval`;
-  const updated = await queryRow(
-    tx,
-    sql`
+  const updated = await queryRow(tx)`
       update deliveries set state = ${result.state}, tries = tries - ${result.counted ? 0 : 1}::int, next_try_at = ${nextTryAt}, last_status = ${result.status}, last_error = ${result.error},
         last_ms = ${result.ms}
-      where organization_id = ${delivery.organization_id} and id = ${delivery.id} and tries = ${delivery.tries} and state = 'pending' returning 1`,
-  );
+      where organization_id = ${delivery.organization_id} and id = ${delivery.id} and tries = ${delivery.tries} and state = 'pending' returning 1`;
   if (!updated) return false;
   if (!result.counted) return true;
   const isDelivered = result.state === 'delivered';
@@ -124,21 +120,15 @@ export function findDeliveries(
   state: Delivery['state'] | undefined,
   { limit, after }: PageRequest,
 ): Promise<DeliveryRow[]> {
-  return queryRows(
-    tx,
-    sql<DeliveryRow>`
+  return queryRows<DeliveryRow>(tx)`
       select * from deliveries where organization_id = ${orgId} and output_id = ${outputId}
         ${state === undefined ? sql`` : sql`and state = ${state}`} ${afterCursor(after)}
-      order by created_at desc, id desc limit ${limit + 1}`,
-  );
+      order by created_at desc, id desc limit ${limit + 1}`;
 }
 
 export function findDelivery(tx: Tx, { orgId, outputId }: OutputRef, id: string): Promise<DeliveryRow | undefined> {
-  return queryRow(
-    tx,
-    sql<DeliveryRow>`
-      select * from deliveries where organization_id = ${orgId} and output_id = ${outputId} and id = ${id}`,
-  );
+  return queryRow<DeliveryRow>(tx)`
+      select * from deliveries where organization_id = ${orgId} and output_id = ${outputId} and id = ${id}`;
 }
 
 /** Returns whether the event's body is still stored. */
@@ -149,8 +139,7 @@ export async function isEventStored(
 ): Promise<boolean> {
   const stored = await queryRow(
     tx,
-    sql`select 1 from outbox where organization_id = ${orgId} and at = ${event.event_at} and id = ${event.event_id}`,
-  );
+  )`select 1 from outbox where organization_id = ${orgId} and at = ${event.event_at} and id = ${event.event_id}`;
   return stored !== undefined;
 }
 
