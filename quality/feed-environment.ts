@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { withInProcessProgram, type InProcessProgram } from '../bench/environment.ts';
+import { withInProcessProgram, type InProcessProgram } from '../test/support/program-environment.ts';
 import type { PullResult } from '../src/feed/ingestion/pull-plan.ts';
 import type { SourceKind } from '../src/feed/formats/registry.ts';
 import { createSource } from '../src/feed/sources/create-source.ts';

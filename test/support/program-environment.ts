@@ -1,16 +1,16 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
-import { buildDeps } from '../src/app/build-deps.ts';
-import { loadConfig } from '../src/config.ts';
-import { openDb, type Db } from '../src/platform/db/db.ts';
-import { startEmbeddedPostgres } from '../src/platform/embedded-postgres/embedded-postgres.ts';
-import { migrate } from '../src/platform/db/migrate.ts';
-import type { Deps } from '../src/app/deps.ts';
-import { createLogger } from '../src/platform/lib/logger.ts';
-import type { OrgId } from '../src/platform/lib/org-id.ts';
-import { createCaller, createOrganizationWithKey, type ApiCall } from '../test/support/api-client.ts';
-import { root, runProgram, startProgram, type Program } from '../test/support/program.ts';
+import { buildDeps } from '../../src/app/build-deps.ts';
+import { loadConfig } from '../../src/config.ts';
+import { openDb, type Db } from '../../src/platform/db/db.ts';
+import { startEmbeddedPostgres } from '../../src/platform/embedded-postgres/embedded-postgres.ts';
+import { migrate } from '../../src/platform/db/migrate.ts';
+import type { Deps } from '../../src/app/deps.ts';
+import { createLogger } from '../../src/platform/lib/logger.ts';
+import type { OrgId } from '../../src/platform/lib/org-id.ts';
+import { createCaller, createOrganizationWithKey, type ApiCall } from './api-client.ts';
+import { root, runProgram, startProgram, type Program } from './program.ts';
 
 /** Runs `work` with an empty directory on the disk of the checkout. Deletes the directory afterwards. */
 export async function withDataDir<T>(work: (dir: string) => Promise<T>): Promise<T> {
