@@ -1,17 +1,18 @@
+import { LRUCache } from 'lru-cache';
+
 export type TokenResult = { allowed: boolean; remaining: number; retryAfterS: number };
 
 const namesMax = 50_000;
 
-/** Returns a function that takes a token from the in-memory bucket of a name. Of more than 50,000 names, the oldest is forgotten. */
+/** Returns a function that takes a token from the in-memory bucket of a name. Of more than 50,000 names, the least recently used is forgotten. */
 export function createTokenBuckets(ratePerSecond: number, burst: number): (name: string) => TokenResult {
-  const buckets = new Map<string, { tokens: number; at: number }>();
+  const buckets = new LRUCache<string, { tokens: number; at: number }>({ max: namesMax });
   return (name) => {
     const at = performance.now();
     const previous = buckets.get(name);
     const tokens = previous ? Math.min(burst, previous.tokens + ((at - previous.at) / 1000) * ratePerSecond) : burst;
     const allowed = tokens >= 1;
     const left = allowed ? tokens - 1 : tokens;
-    if (!previous && buckets.size >= namesMax) buckets.delete(buckets.keys().next().value!);
     buckets.set(name, { tokens: left, at });
     const retryAfterS = left >= 1 ? 0 : Math.max(1, Math.ceil((1 - left) / ratePerSecond));
     return { allowed, remaining: Math.floor(left), retryAfterS };

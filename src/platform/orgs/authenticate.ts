@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { hash } from 'node:crypto';
 import type { Db } from '../db/db.ts';
 import type { Caller } from './caller.ts';
@@ -19,7 +20,7 @@ export type KeyAuthenticator = {
 
 /** Creates an authenticator with a short-lived cache of verified keys. */
 export function createKeyAuthenticator(db: Db): KeyAuthenticator {
-  const cache = new Map<string, { caller: Caller; expiresAtMs: number }>();
+  const cache = new LRUCache<string, { caller: Caller; expiresAtMs: number }>({ max: cacheMax });
   return {
     findCachedCaller(header) {
       const text = parseBearerKey(header);
@@ -33,7 +34,6 @@ export function createKeyAuthenticator(db: Db): KeyAuthenticator {
       const key = await findKeyAcrossOrgs(db, parseKeyId(text));
       if (!key || !isValid(key, hashKey(text), new Date())) return undefined;
       const caller: Caller = { orgId: key.organization_id, keyId: key.id, scopes: new Set(key.scopes) };
-      if (cache.size >= cacheMax) cache.clear();
       cache.set(cacheKey(text), { caller, expiresAtMs: performance.now() + Math.min(cacheMs, remainingLifeMs(key)) });
       return caller;
     },

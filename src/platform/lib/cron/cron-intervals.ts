@@ -1,14 +1,13 @@
+import { LRUCache } from 'lru-cache';
 import { longestIntervalMs, parseCron, type Cron } from './cron.ts';
 
 // A pure memo: parsing depends on the text alone, so sharing the entries between callers is safe.
-const parsedCrons = new Map<string, { cron: Cron; intervalMs: number | undefined }>();
-const parsedCronsMax = 10_000;
+const parsedCrons = new LRUCache<string, { cron: Cron; intervalMs: number | undefined }>({ max: 10_000 });
 const dayMs = 86_400_000;
 
 function findOrParse(text: string): { cron: Cron; intervalMs: number | undefined } {
   const known = parsedCrons.get(text);
   if (known) return known;
-  if (parsedCrons.size >= parsedCronsMax) parsedCrons.delete(parsedCrons.keys().next().value!);
   const entry = { cron: parseCron(text), intervalMs: undefined };
   parsedCrons.set(text, entry);
   return entry;
