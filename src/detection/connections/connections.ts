@@ -5,7 +5,7 @@ import { appError, fieldError } from '../../platform/lib/errors.ts';
 import { uuidv7 } from '../../platform/lib/ids.ts';
 import { toPage, readPageRequest, type PageQuery } from '../../platform/lib/page-request.ts';
 import type { Secretbox } from '../../platform/lib/secretbox.ts';
-import { insertAudit } from '../../platform/orgs/audit.store.ts';
+import { auditRecord } from '../../platform/orgs/audit.store.ts';
 import type { Caller } from '../../platform/orgs/caller.ts';
 import { applyConnections } from '../scheduling/queue/run-queue.store.ts';
 import { getConnector, chooseClock, validateCredentials, validateSettings } from './validate-settings.ts';
@@ -69,8 +69,9 @@ export async function createConnection(
     await insertConnection(tx, connection);
     await applyConnections(tx, caller.orgId);
     const after = await getConnectionRow(tx, caller, connection.id);
-    await auditConnection(tx, caller, 'connection.created', { before: null, after });
-    return toConnection(after);
+    const record = toConnection(after);
+    await auditRecord(tx, caller, 'connection.created', { before: null, after: record });
+    return record;
   });
 }
 
@@ -104,8 +105,9 @@ export async function changeConnection(
     await updateConnection(tx, applyInput(deps, before, input), new Date());
     await applyConnections(tx, caller.orgId);
     const after = await getConnectionRow(tx, caller, id);
-    await auditConnection(tx, caller, 'connection.updated', { before, after });
-    return toConnection(after);
+    const record = toConnection(after);
+    await auditRecord(tx, caller, 'connection.updated', { before: toConnection(before), after: record });
+    return record;
   });
 }
 
@@ -148,8 +150,9 @@ export async function removeConnection({ db }: { db: Db }, caller: Caller, id: s
     }
     await deleteConnection(tx, caller.orgId, id);
     await applyConnections(tx, caller.orgId);
-    await auditConnection(tx, caller, 'connection.deleted', { before, after: null });
-    return toConnection(before);
+    const record = toConnection(before);
+    await auditRecord(tx, caller, 'connection.deleted', { before: record, after: null });
+    return record;
   });
 }
 
@@ -167,21 +170,6 @@ export async function getConnectionRow(
 
 function rejectLogStore(caller: Caller, id: string): void {
   if (id === caller.orgId) throw appError('conflict', 'The embedded log store cannot be changed or deleted.');
-}
-
-function auditConnection(
-  tx: Tx,
-  caller: Caller,
-  action: string,
-  { before, after }: { before: ConnectionWithPause | null; after: ConnectionWithPause | null },
-): Promise<void> {
-  return insertAudit(tx, caller, {
-    action,
-    resourceType: 'connection',
-    resourceId: (after ?? before)!.id,
-    before: before && toConnection(before),
-    after: after && toConnection(after),
-  });
 }
 
 /** Converts a row to the API's record, without the credentials. */
