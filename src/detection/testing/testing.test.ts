@@ -119,14 +119,16 @@ test('a backtest counts hits per day and compares two versions with reviews', as
   await review('bob', 'false_positive');
   const backtest = (options: object) =>
     org.call('POST', `/api/detections/${created.id}/backtest`, { from: at(0), to: at(2), ...options });
-  const single = (await backtest({})).body;
+  const { status: singleStatus, body: single } = await backtest({});
+  expect(singleStatus).toBe(200);
   expect(single.versions).toMatchObject([{ hits: 3, reviewed: 3, precision: 0.667, recall: 1, costUsd: 0 }]);
   expect(single.versions[0].hitsPerDay).toEqual([{ day: '2026-03-02', hits: 3 }]);
   await callOk(org, 'PUT', `/api/detections/${created.id}`, {
     systemPrompt: 'Judge it twice.',
     detectionQuery: `${detection.detectionQuery} WHERE "user" = 'ada'`,
   });
-  const compared = (await backtest({ promptVersion: 1 })).body;
+  const { status: comparedStatus, body: compared } = await backtest({ promptVersion: 1 });
+  expect(comparedStatus).toBe(200);
   expect(compared.versions).toMatchObject([
     { promptVersion: 2, hits: 1, precision: 1, recall: 0.5 },
     { promptVersion: 1, hits: 1 },
