@@ -4,7 +4,7 @@ import { systemClock, type Clock } from '../../src/platform/lib/clock.ts';
 import type { OrgId } from '../../src/platform/lib/org-id.ts';
 import { scopes } from '../../src/platform/orgs/caller.ts';
 import { createKey } from '../../src/platform/orgs/keys.ts';
-import { whileServing } from './walk/fill-organization.ts';
+import { whileServing } from './listen.ts';
 
 /** Creates an organization and an API key with all scopes. */
 export async function createOrganizationWithKey(

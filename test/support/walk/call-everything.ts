@@ -1,6 +1,7 @@
 import type { Deps } from '../../../src/app/deps.ts';
 import { useConnections } from './use-connections.ts';
-import { callsOf, fillOrganization, kevCatalogWith, readOk, whileServing, type ApiCalls } from './fill-organization.ts';
+import { callsOf, fillOrganization, kevCatalogWith, readOk, type ApiCalls } from './fill-organization.ts';
+import { whileServing } from '../listen.ts';
 import type { TestOrg } from '../harness.ts';
 import { useTesting } from './use-testing.ts';
 

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { createServer } from 'node:http';
-import { closeServer, listen } from '../listen.ts';
+import { whileServing } from '../listen.ts';
 import { ModelError } from '../../../src/platform/models/model-error.ts';
 import { runDueAgents } from '../../../src/agents/runs/run-due-agents.ts';
 import { sql } from 'kysely';
@@ -270,17 +269,6 @@ async function sweepLogs(deps: Deps): Promise<void> {
   await syncSweepsAcrossOrgs(deps.db);
   await acrossOrgs(deps.db, (tx) => sql`update feed_sweeps set due_at = clock_timestamp()`.execute(tx));
   for (let round = 0; round < 20; round += 1) await sweepDue(deps, new AbortController().signal);
-}
-
-/** Serves one text over HTTP while `work` runs. */
-export async function whileServing<T>(text: string, work: (url: string) => Promise<T>): Promise<T> {
-  const server = createServer((_request, response) => response.setHeader('content-type', 'application/json').end(text));
-  const origin = await listen(server);
-  try {
-    return await work(`${origin}/feed.json`);
-  } finally {
-    await closeServer(server);
-  }
 }
 
 async function fillFeed(deps: Deps, org: TestOrg, mark: string): Promise<string[]> {

@@ -1,6 +1,7 @@
 import { createServer } from 'node:http';
 import { closeServer, listen } from '../listen.ts';
-import { whileServing, type ApiCalls } from './fill-organization.ts';
+import type { ApiCalls } from './fill-organization.ts';
+import { whileServing } from '../listen.ts';
 import { serveExample } from '../models/mcp-server.ts';
 
 /** Calls every operation on connections and MCP servers, with a SIEM and a server that respond. */
