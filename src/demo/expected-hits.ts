@@ -1,7 +1,7 @@
 import type { BuiltInId } from '../detection/built-in/registry.ts';
 import { intrusion } from './company/intrusion.ts';
 
-/** What a detection must find in the company's logs: at least `hitsMin` hits on the entity, and at most `otherHitsMax` on all others together. */
+/** The required result of a detection on the company's logs: at least `hitsMin` hits on the entity, and at most `otherHitsMax` on all others together. */
 export type Expectation = {
   detection: BuiltInId;
   stage: string;

@@ -9,7 +9,7 @@ export type MemoryEntry = { key: string; entity: string; number: number | null; 
 
 export type MemoryPair = { key: string; entity: string };
 
-/** What a category needs from memory. Covers windows that begin at or after `since` and end before the examined window begins. */
+/** The memory that a category needs. Covers windows that begin at or after `since` and end before the examined window begins. */
 export type MemoryQuery =
   | { want: 'nothing'; since: Date }
   | { want: 'known'; since: Date; pairs: MemoryPair[] }

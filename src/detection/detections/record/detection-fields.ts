@@ -31,9 +31,9 @@ export type DetectionField = {
   nullable?: true;
   /** The value that has the same effect as leaving the field out. A field without one cannot be reset once it is set. */
   default?: unknown;
-  /** What the record shows while the column is null. Without this: null. */
+  /** Value in the record while the column is null. Default: null. */
   recordWhenUnset?: 'omitted' | 'default';
-  /** What a revision's definition has while the column is null. Without this: null. */
+  /** Value in a revision's definition while the column is null. Default: null. */
   definitionWhenUnset?: 'omitted' | 'default';
   /** The field is not part of the definition, so changing it creates no revision. */
   outsideDefinition?: true;
