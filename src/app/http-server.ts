@@ -45,6 +45,7 @@ import { registerOpenApi } from '../platform/http/openapi.ts';
 import { sendProblem } from '../platform/http/problem.ts';
 import { createRequestLogger } from '../platform/http/request-logger.ts';
 import type { App } from '../platform/http/app-type.ts';
+import { registerQueryNameCheck } from '../platform/http/query-names.ts';
 import { handleUnknownRoutes } from '../platform/http/unknown-routes.ts';
 import { logRoutes } from '../detection/logs/logs.routes.ts';
 import { modelRoutes } from '../platform/models/models.routes.ts';
@@ -76,6 +77,7 @@ export async function buildApp(deps: Deps): Promise<App> {
   app.setErrorHandler(sendProblem);
   registerJsonBodies(app);
   registerParameterCheck(app);
+  registerQueryNameCheck(app);
   registerCors(app, deps.config.corsOrigins);
   authenticateRequests(app, deps);
   handleUnknownRoutes(app);

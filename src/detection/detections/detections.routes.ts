@@ -23,12 +23,20 @@ export function detectionRoutes(app: App, deps: UpdateDetectionDeps): void {
       scope: 'detections:read',
       query: DetectionFilter,
       returns: DetectionList,
+      ignoresUnknownQuery: true,
     },
     ({ caller, query }) => getDetections(deps, caller, query),
   );
   route(
     'POST /api/detections',
-    { summary: 'Create a detection', query: ValidateQuery, body: CreateDetection, returns: Detection, hasEtag: true },
+    {
+      summary: 'Create a detection',
+      query: ValidateQuery,
+      body: CreateDetection,
+      returns: Detection,
+      hasEtag: true,
+      ignoresUnknownQuery: true,
+    },
     ({ caller, query, body }) => createDetection(deps, caller, body, query.validate === 'true'),
   );
   route(
@@ -51,6 +59,7 @@ export function detectionRoutes(app: App, deps: UpdateDetectionDeps): void {
       body: UpdateDetection,
       returns: Detection,
       hasEtag: true,
+      ignoresUnknownQuery: true,
     },
     ({ caller, params, query, body, request }) => {
       const options = {
@@ -78,6 +87,7 @@ export function detectionRoutes(app: App, deps: UpdateDetectionDeps): void {
     {
       summary: 'Restore a deleted detection or a dismissed suggestion',
       ignoresBody: true,
+      ignoresUnknownQuery: true,
       params: IdPath,
       returns: Detection,
       hasEtag: true,

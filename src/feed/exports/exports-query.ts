@@ -10,7 +10,7 @@ const positiveInteger = (max: number) =>
 
 const relevancyMode = z.enum(['relevant', 'all']).default('all');
 
-/** The query string of a paged export. Unknown parameters are ignored. */
+/** The query string of a paged export. */
 export const ExportQuery = z.object({
   limit: positiveInteger(500).default('200'),
   after: boundedString({ max: 200 }).optional(),

@@ -28,7 +28,7 @@ export function itemRoutes(app: App, deps: ListItemsDeps): void {
   app.route({
     method: 'GET',
     url: '/items',
-    config: { scope: 'feed:read' },
+    config: { scope: 'feed:read', ignoresUnknownQuery: true },
     compress: false,
     schema: { tags: ['feed'], summary: 'List feed items', querystring: ItemsQuery, response: { 200: FeedList } },
     handler: async (request, reply) =>
@@ -53,7 +53,7 @@ export function itemRoutes(app: App, deps: ListItemsDeps): void {
   app.route({
     method: 'GET',
     url: '/stats',
-    config: { scope: 'feed:read' },
+    config: { scope: 'feed:read', ignoresUnknownQuery: true },
     compress: false,
     schema: { tags: ['feed'], summary: 'Get feed statistics', response: { 200: FeedStats } },
     handler: async (request, reply) => sendPage(request, reply, await getStats(deps, requireCaller(request))),

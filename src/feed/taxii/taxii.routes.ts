@@ -14,8 +14,13 @@ const CollectionPath = z.object({ id: z.string() });
 const ObjectPath = CollectionPath.extend({ objectId: z.string() });
 
 const schema = { hide: true } as const;
-// Problem documents have the `title` that the standard requires of an error message (section 3.6.1).
-const config = { scope: 'feed:read', acceptsBasicAuth: true, errorType: taxiiType } as const;
+// Problem documents have the `title` that the standard requires of an error message (section 3.6.1). Clients may send filters of extensions.
+const config = {
+  scope: 'feed:read',
+  acceptsBasicAuth: true,
+  errorType: taxiiType,
+  ignoresUnknownQuery: true,
+} as const;
 
 /** TAXII 2.1 (OASIS Standard, 10 June 2021), read-only. The routes are not in openapi.json, because the standard defines them. */
 export function taxiiRoutes(app: App, deps: TaxiiDeps): void {

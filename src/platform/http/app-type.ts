@@ -20,6 +20,8 @@ declare module 'fastify' {
     ignoresBody?: boolean;
     /** The body may be missing and then counts as `{}`. */
     isBodyOptional?: boolean;
+    /** Unknown query parameters are ignored. Every other route rejects them. */
+    ignoresUnknownQuery?: boolean;
   }
   interface FastifyRequest {
     caller: Caller | null;

@@ -40,6 +40,7 @@ export function suggestionRoutes(app: App, deps: CreateDetectionDeps): void {
       summary: 'List dismissed suggestions, most recently dismissed first',
       scope: 'detections:read',
       returns: DismissedList,
+      ignoresUnknownQuery: true,
     },
     ({ caller }) => getDismissed(deps, caller),
   );
