@@ -10,7 +10,18 @@ const inspectFailure = (sql: string) => failureOf(engine.inspect('org', sql));
 
 const tables = async (sql: string): Promise<string[]> => (await engine.inspect('org', sql)).tables;
 
+const segment = '/data/logs/org/**/*.tsv';
+
 const hostile = [
+  `WITH RECURSIVE "${segment}" AS (SELECT * FROM "${segment}" UNION ALL SELECT * FROM "${segment}") FROM "${segment}"`,
+  `WITH "${segment}" AS (SELECT 1) SELECT * FROM "${segment}"`,
+  `WITH a AS (SELECT 1), "${segment}" AS (SELECT * FROM "${segment}") FROM a`,
+  'WITH RECURSIVE pg_settings AS (FROM pg_settings UNION ALL FROM pg_settings) FROM pg_settings',
+  'WITH RECURSIVE "Duckdb_Tables" AS (FROM duckdb_tables UNION FROM "Duckdb_Tables") FROM duckdb_tables',
+  'WITH sqlite_master AS (SELECT 1) FROM sqlite_master',
+  'SELECT * FROM "\u212Aeys"',
+  'WITH "auth\u0130" AS (SELECT 1) FROM "auth\u0130.csv"',
+  'WITH RECURSIVE r AS (SELECT 1 AS x UNION ALL SELECT * FROM recurring.r) FROM r',
   "SELECT * FROM read_csv('/etc/passwd')",
   "SELECT * FROM read_text('/etc/passwd')",
   "SELECT * FROM read_blob('/etc/passwd')",
@@ -197,6 +208,14 @@ describe('reports what a statement reads', () => {
     ['WITH a AS (SELECT * FROM b), b AS (SELECT 1) SELECT * FROM a', ['b']],
     ['WITH a AS (SELECT 1), b AS (SELECT * FROM a) SELECT * FROM b, a', []],
     ['WITH RECURSIVE r AS (SELECT 1 AS x UNION ALL SELECT x + 1 FROM r WHERE x < 5) SELECT * FROM r', []],
+    ['WITH RECURSIVE r AS (SELECT * FROM r UNION ALL SELECT * FROM r) SELECT * FROM r', ['r']],
+    ['WITH RECURSIVE r AS (SELECT (SELECT 1 FROM "R") UNION SELECT 1 FROM R) SELECT * FROM r', ['r']],
+    ['WITH RECURSIVE r AS (SELECT 1 UNION ALL (SELECT 1 FROM r UNION ALL SELECT 2)) SELECT * FROM r', []],
+    ['WITH RECURSIVE a AS (SELECT * FROM a) SELECT * FROM a', ['a']],
+    ['WITH RECURSIVE a AS (SELECT * FROM b UNION ALL SELECT * FROM b), b AS (SELECT 1) FROM a', ['b']],
+    ['WITH c AS MATERIALIZED (SELECT 1), d AS NOT MATERIALIZED (FROM c) FROM (SELECT * FROM d, LATERAL (FROM c))', []],
+    ['(WITH c AS (SELECT 1) FROM c) UNION ALL FROM c', ['c']],
+    ['WITH c AS (SELECT 1) (FROM c) UNION ALL FROM c ORDER BY (SELECT max(1) FROM c)', []],
     ['SELECT * FROM (WITH c AS (SELECT 1) SELECT * FROM c), c', ['c']],
     ['WITH c AS (SELECT 1) SELECT (SELECT count(*) FROM c) FROM auth', ['auth']],
     ['SELECT * FROM duckdb_tables', ['duckdb_tables']],

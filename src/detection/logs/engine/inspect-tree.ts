@@ -6,6 +6,7 @@ import {
   suggestAlternative,
   clockFunctions,
 } from './functions.ts';
+import { checkCteName, foldName, readDatasetName } from './table-names.ts';
 
 /**
  * A column reference in the query text. `byteOffset` is where it begins, or -1 if unknown. `isOutputName`: it is an item of a select list
@@ -155,7 +156,7 @@ function addParameter(node: Node, inspection: Inspection): void {
 }
 
 function checkName(node: Node, what: string): string {
-  const name = String(node['function_name']).toLowerCase();
+  const name = foldName(String(node['function_name']));
   const prefix = [node['catalog'], node['schema']].filter((part) => part && part !== 'main').join('.');
   if (prefix)
     throw queryNotAllowed(`The ${what} ${prefix}.${name} is not allowed in a query. Call functions without a schema.`);
@@ -224,12 +225,10 @@ function visitTable(node: Node, scope: Scope, inspection: Inspection): void {
   if (qualified !== name)
     throw queryNotAllowed(`The table ${qualified} is not allowed in a query. Use dataset names without a schema.`);
   if (node['at_clause']) throw queryNotAllowed('AT is not allowed in a query.');
-  const lower = name.toLowerCase();
   addRowName(name, inspection);
-  if (scope.ctes.has(lower)) return;
-  if (!/^[a-z][a-z0-9_]*$/.test(lower))
-    throw queryNotAllowed(`"${name.slice(0, 100)}" is not a valid dataset name. A query reads datasets by name.`);
-  if (!inspection.tables.includes(lower)) inspection.tables.push(lower);
+  if (scope.ctes.has(foldName(name))) return checkCteName(name);
+  const table = readDatasetName(name);
+  if (!inspection.tables.includes(table)) inspection.tables.push(table);
 }
 
 function visitTableFunction(node: Node, scope: Scope, inspection: Inspection): void {
@@ -251,20 +250,22 @@ function visitJoin(node: Node, inspection: Inspection): void {
 function visitQuery(node: Node, type: string, scope: Scope, inspection: Inspection): void {
   const ctes = new Set(scope.ctes);
   for (const entry of ((node['cte_map'] as Node)['map'] as Node[]) ?? []) {
-    const name = String(entry['key']).toLowerCase();
+    const name = String(entry['key']);
+    checkCteName(name);
     addRowName(name, inspection);
-    // A CTE sees the CTEs before it. Its own name refers to the dataset, unless it is recursive: RECURSIVE_CTE_NODE adds it below.
+    // A CTE sees the CTEs before it. Its own name refers to what is visible outside, except in the second branch of a recursive CTE.
     visit(entry['value'], { ...scope, ctes: new Set(ctes) }, inspection);
-    ctes.add(name);
+    ctes.add(foldName(name));
   }
   const isGrouped =
     ((node['group_expressions'] as unknown[] | undefined) ?? []).length > 0 ||
     node['aggregate_handling'] === 'FORCE_AGGREGATES';
   if (scope.isOuter && isGrouped) inspection.aggregate = true;
-  if (type === 'RECURSIVE_CTE_NODE') ctes.add(String(node['cte_name']).toLowerCase());
   const inner = { ...scope, ctes };
   for (const [key, child] of Object.entries(node)) {
     if (key === 'select_list') visitSelectList(child as Node[], inner, inspection);
+    else if (key === 'right' && type === 'RECURSIVE_CTE_NODE')
+      visit(child, { ...scope, ctes: new Set([...ctes, foldName(String(node['cte_name']))]) }, inspection);
     else if (key !== 'cte_map') visit(child, inner, inspection);
   }
 }

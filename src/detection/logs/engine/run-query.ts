@@ -1,5 +1,6 @@
 import { DuckDBTimestampValue, type DuckDBConnection, type DuckDBResult } from '@duckdb/node-api';
 import { toJson } from './result-values.ts';
+import { queryNotAllowed } from './engine-failures.ts';
 import { inspectTree } from './inspect-tree.ts';
 import { quoteIdentifier } from './sql-text.ts';
 import type { QueryEnd, QueryJob } from './protocol.ts';
@@ -24,7 +25,8 @@ export async function serializeTree(connection: DuckDBConnection, sql: string): 
  */
 export async function runQuery(connection: DuckDBConnection, job: QueryJob, send: SendRows): Promise<QueryEnd> {
   const tree = await serializeTree(connection, job.sql);
-  const { parameters } = inspectTree(tree);
+  const { parameters, tables } = inspectTree(tree);
+  checkTables(tables, job);
   const sql = await stripTrailingSemicolon(connection, job.sql, tree);
   const values = Object.fromEntries(
     parameters.map((name) => [name, toTimestamp(name === 'window_start' ? job.bounds.from : job.bounds.to)]),
@@ -47,6 +49,12 @@ export async function runQuery(connection: DuckDBConnection, job: QueryJob, send
   const counted = await connection.runAndReadAll(wrapQuery(job, sql, 'count(*)', ''), values);
   await sendAll(cut.rows.slice(0, job.rowsMax), send);
   return { total: Number(counted.getRows()[0]?.[0]), truncated: true };
+}
+
+/** Throws unless the job defines every dataset that the query reads. An undefined name could refer to something else in the engine. */
+function checkTables(tables: string[], job: QueryJob): void {
+  const undefinedName = tables.find((name) => !job.tables.some((table) => table.name === name));
+  if (undefinedName !== undefined) throw queryNotAllowed(`The table ${undefinedName} is not defined for this query.`);
 }
 
 /** Removes trailing semicolons and what follows them. `tree` is the query's parse tree. */

@@ -82,7 +82,7 @@ test('a repeated body adds nothing, whether compressed, plain or sent concurrent
     [0, first.batchId],
     [0, first.batchId],
   ]);
-  expect(filesOf(org, 'auth')).toEqual([`${first.batchId}.tsv`]);
+  expect(filesOf(org, 'auth')).toEqual([`${first.batchId}.events`]);
   expect((await search(org, 'SELECT count(*) AS n FROM auth')).rows).toEqual([{ n: 2 }]);
   expect((await send(org, 'auth', body, { timeField: 'user' })).duplicateOf).toBeNull();
   expect((await send(org, 'other', body)).duplicateOf).toBeNull();

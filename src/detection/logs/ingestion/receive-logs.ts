@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { join } from 'node:path';
 import { inOrg, type Db } from '../../../platform/db/db.ts';
 import type { Clock } from '../../../platform/lib/clock.ts';
 import { appError } from '../../../platform/lib/errors.ts';
@@ -13,6 +12,7 @@ import { inflateBody } from './inflate.ts';
 import { logFolderPath } from '../log-folder.ts';
 import { publishBatch } from './publish-batch.ts';
 import type { LogReceipt } from '../logs.schema.ts';
+import { segmentPath } from '../storage/segment-path.ts';
 import { createSegmentWriter, type SegmentWriter } from './segment-file.ts';
 import { createEventSplitter, type RawEvent } from './split-events.ts';
 
@@ -47,7 +47,7 @@ export async function receiveLogs(deps: ReceiveLogsDeps, orgId: OrgId, input: Re
     id,
     nowMicros: deps.clock().getTime() * 1000,
     timeField: input.timeField,
-    writer: createSegmentWriter(folder, join(input.dataset, `${id}.tsv`)),
+    writer: createSegmentWriter(folder, segmentPath(input.dataset, id, 'text')),
     observer: createFieldObserver(),
     ids: new Set(),
     receipt: { batchId: id, accepted: 0, rejected: [], rejectedTotal: 0, undated: 0, duplicateOf: null },

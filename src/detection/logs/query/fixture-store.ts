@@ -9,6 +9,7 @@ import { findEventId } from '../ingestion/event-id.ts';
 import { parseEvent } from '../ingestion/parse-event.ts';
 import { createSegmentWriter } from '../ingestion/segment-file.ts';
 import { logFolderPath } from '../log-folder.ts';
+import { segmentPath } from '../storage/segment-path.ts';
 import type { SegmentRow } from '../storage/segments.store.ts';
 import { inspectQuery, type QuerySource } from './inspect-query.ts';
 import { createSearchPlan, runSearchPlan, type DatasetContents } from './search-plan.ts';
@@ -112,7 +113,7 @@ async function addDataset(
 ): Promise<void> {
   checkDatasetName(dataset);
   const id = uuidv7();
-  const path = join('.cases', `${id}.tsv`);
+  const path = segmentPath('.cases', id, 'text');
   const writer = createSegmentWriter(stored.folder, path, { isDurable: false });
   const observer = createFieldObserver();
   stored.segments.push({

@@ -3,8 +3,13 @@ import { join } from 'node:path';
 import { acrossOrgs, inOrg, type Db } from '../../../platform/db/db.ts';
 import type { Logger } from '../../../platform/lib/logger.ts';
 import { runLoop } from '../../../platform/lib/loop.ts';
-import { toOrgId, uuidPattern } from '../../../platform/lib/org-id.ts';
-import { deleteSegmentAcrossOrgs, findListedPaths, listReplacedAcrossOrgs } from './compact.store.ts';
+import { toOrgId, uuidPattern, type OrgId } from '../../../platform/lib/org-id.ts';
+import {
+  deleteReplacedSegment,
+  findListedPaths,
+  listReplacedAcrossOrgs,
+  listReplacedOfDataset,
+} from './compact.store.ts';
 import { logFolderPath } from '../log-folder.ts';
 
 type CleanSegmentsDeps = { db: Db; config: { dataDir: string } };
@@ -24,11 +29,27 @@ export function cleanSegmentsLoop(deps: CleanSegmentsDeps & { log: Logger }, sig
 /** Removes files that compaction replaced, once no query can still be reading them. Returns the number of files. */
 export async function removeReplacedFiles(deps: CleanSegmentsDeps, graceMs = defaultGraceMs): Promise<number> {
   const replaced = await acrossOrgs(deps.db, (tx) => listReplacedAcrossOrgs(tx, graceMs));
-  for (const segment of replaced) {
-    await unlink(join(logFolderPath(deps.config.dataDir, segment.orgId), segment.path)).catch(ignoreMissing);
-    await acrossOrgs(deps.db, (tx) => deleteSegmentAcrossOrgs(tx, segment.orgId, segment.id));
+  for (const { orgId, ...segment } of replaced) {
+    await unlink(join(logFolderPath(deps.config.dataDir, orgId), segment.path)).catch(ignoreMissing);
+    await inOrg(deps.db, orgId, (tx) => deleteReplacedSegment(tx, orgId, segment.id));
   }
   return replaced.length;
+}
+
+/**
+ * Removes every replaced file of a dataset without a grace period, because an erasure must leave no readable copy. A query that has not opened
+ * such a file yet fails with `engine_failed` and is retried.
+ */
+export async function removeReplacedFilesOfDataset(
+  deps: CleanSegmentsDeps,
+  orgId: OrgId,
+  dataset: string,
+): Promise<void> {
+  const replaced = await inOrg(deps.db, orgId, (tx) => listReplacedOfDataset(tx, orgId, dataset));
+  for (const segment of replaced) {
+    await unlink(join(logFolderPath(deps.config.dataDir, orgId), segment.path)).catch(ignoreMissing);
+    await inOrg(deps.db, orgId, (tx) => deleteReplacedSegment(tx, orgId, segment.id));
+  }
 }
 
 /**

@@ -77,7 +77,7 @@ test('keeps replaced files during the grace period and removes them afterwards',
   expect(readdirSync(folder)).toHaveLength(4);
   expect(await removeReplacedFiles(store.deps, 60_000)).toBe(0);
   expect(await removeReplacedFiles(store.deps, 0)).toBeGreaterThanOrEqual(3);
-  expect(readdirSync(folder).map((name) => name.split('.')[1])).toEqual(['parquet']);
+  expect(readdirSync(folder).map((name) => name.split('.')[1])).toEqual(['columns']);
   expect((await search(org, 'SELECT n FROM auth ORDER BY n')).rows).toEqual([{ n: 1 }, { n: 2 }, { n: 3 }]);
 });
 
@@ -96,12 +96,12 @@ test('removes only old files that are not listed', async () => {
   const org = await store.newOrg();
   const { batchId } = await send(org, 'auth', [{ n: 1 }]);
   const folder = join(logFolderPath(store.deps.config.dataDir, org), 'auth');
-  const [left, fresh] = [join(folder, 'left.tsv'), join(folder, 'fresh.tsv')];
+  const [left, fresh] = [join(folder, 'left.events'), join(folder, 'fresh.events')];
   for (const path of [left, fresh]) writeFileSync(path, 'id\t0\t{}\n');
   const hourAgo = new Date(Date.now() - 3_600_000);
-  for (const path of [left, join(folder, `${batchId}.tsv`)]) utimesSync(path, hourAgo, hourAgo);
+  for (const path of [left, join(folder, `${batchId}.events`)]) utimesSync(path, hourAgo, hourAgo);
   expect(await removeOrphanedFiles(store.deps)).toBe(1);
-  expect([existsSync(left), existsSync(fresh), existsSync(join(folder, `${batchId}.tsv`))]).toEqual([
+  expect([existsSync(left), existsSync(fresh), existsSync(join(folder, `${batchId}.events`))]).toEqual([
     false,
     true,
     true,

@@ -18,6 +18,7 @@ import {
   replaceSegments,
   type CompactLimits,
 } from './compact.store.ts';
+import { segmentPath } from './segment-path.ts';
 import { findDatasetStates, type SegmentRow } from './segments.store.ts';
 
 type CompactSegmentsDeps = {
@@ -65,7 +66,7 @@ export async function mergeSegments(
   const { dataset, segments, fields, erased } = input;
   const id = uuidv7();
   const folder = logFolderPath(deps.config.dataDir, orgId);
-  const path = join(dataset, `${id}.parquet`);
+  const path = segmentPath(dataset, id, 'parquet');
   const target = join(folder, path);
   const files = segments.map((segment) => toSegmentFile(segment, folder));
   try {

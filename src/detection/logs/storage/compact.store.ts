@@ -73,7 +73,13 @@ export function listReplacedAcrossOrgs(tx: Tx, graceMs: number): Promise<Replace
       select organization_id as "orgId", id, path from segments where replaced_at < now() - ${graceMs} * interval '1 millisecond' order by replaced_at limit 500`;
 }
 
-export async function deleteSegmentAcrossOrgs(tx: Tx, orgId: OrgId, id: string): Promise<void> {
+/** Returns all replaced segments of a dataset whose files may still exist. */
+export function listReplacedOfDataset(tx: Tx, orgId: OrgId, dataset: string): Promise<{ id: string; path: string }[]> {
+  return queryRows<{ id: string; path: string }>(tx)`
+      select id, path from segments where organization_id = ${orgId} and dataset = ${dataset} and replaced_at is not null`;
+}
+
+export async function deleteReplacedSegment(tx: Tx, orgId: OrgId, id: string): Promise<void> {
   await sql`delete from segments where organization_id = ${orgId} and id = ${id} and replaced_at is not null`.execute(
     tx,
   );

@@ -1,6 +1,7 @@
 import { inOrg } from '../../../platform/db/db.ts';
 import type { OrgId } from '../../../platform/lib/org-id.ts';
 import { loadCatalog } from '../catalog/catalog.store.ts';
+import { removeReplacedFilesOfDataset } from './clean-segments.ts';
 import { mergeSegments } from './compact-segments.ts';
 import { containsValueSql, type ErasureTarget } from './compact.sql.ts';
 import { searchLogs, type SearchLogsDeps } from '../query/search-logs.ts';
@@ -13,7 +14,7 @@ const roundsMax = 5;
 
 /**
  * Erases a value from all events that contain it in the given field, by replacing every occurrence in such an event with `[erased]`.
- * Rewrites the affected files. The old files are removed by the next cleaning. Returns the number of events changed.
+ * Rewrites the affected files and removes the old ones, including those that earlier compactions replaced. Returns the number of events changed.
  */
 export async function eraseFromLogs(deps: SearchLogsDeps, orgId: OrgId, erased: ErasureTarget): Promise<number> {
   let events = 0;
@@ -23,6 +24,7 @@ export async function eraseFromLogs(deps: SearchLogsDeps, orgId: OrgId, erased: 
       events += count;
       if (count === 0) break;
     }
+    await removeReplacedFilesOfDataset(deps, orgId, dataset);
   }
   return events;
 }
@@ -56,7 +58,7 @@ async function countEvents(
   segment: SegmentRow,
   erased: ErasureTarget,
 ): Promise<number> {
-  const query = `SELECT count(*) AS n FROM ${segment.dataset} WHERE ${containsValueSql(erased)}`;
+  const query = `SELECT count(*) AS n FROM "${segment.dataset}" WHERE ${containsValueSql(erased)}`;
   const window = { ...allTime, clock: 'event' as const };
   const { rows } = await searchLogs(deps, orgId, { query, window, limits, segments: [segment] });
   return Number(rows[0]?.['n'] ?? 0);
