@@ -168,12 +168,15 @@ create table exceptions (
   key_id text,
   created_at timestamptz not null,
   expires_at timestamptz,
+  matches integer not null default 0,
+  last_matched_at timestamptz,
   primary key (organization_id, id),
   foreign key (organization_id, detection_id) references agents (organization_id, id)
 );
 comment on table exceptions is 'Exceptions and snoozes of a detection, kept separate from its query.';
 comment on column exceptions.kind is 'exception, or snooze: covers one entity or the whole detection and always expires.';
-comment on column exceptions.entity is 'Entity that is excluded. Null if a field is matched, or if the whole detection is snoozed.';
+comment on column exceptions.matches is 'Number of candidates that the exception muted.';
+comment on column exceptions.entity is 'Entity that is excluded. `*` stands for any text, as in the value. Null if a field is matched, or if the whole detection is snoozed.';
 comment on column exceptions.field is 'Field whose value is matched.';
 comment on column exceptions.key_id is 'API key that created the exception.';
 create index on exceptions (organization_id, detection_id, created_at desc, id desc);

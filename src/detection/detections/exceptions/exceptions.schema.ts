@@ -8,11 +8,15 @@ const entity = boundedString({ min: 1, max: 1000 });
 
 export const NewException = z
   .strictObject({
-    entity: entity.optional().describe('Applies only to this entity (exact match).'),
+    entity: entity
+      .optional()
+      .describe('Applies only to this entity. Case does not matter, and `*` stands for any text.'),
     field: boundedString({ min: 1, max: 255 }).optional(),
     value: boundedString({ min: 1, max: 4000 })
       .optional()
-      .describe('Applies only if every row has this value in `field`, exactly as a hit shows it.'),
+      .describe(
+        'Applies only if every row has this value in `field`, as a hit shows it. Case does not matter, and `*` stands for any text.',
+      ),
     reason: boundedString({ min: 1, max: 1000 }),
     expiresAt: Instant.optional(),
   })
@@ -22,6 +26,10 @@ export const NewException = z
   })
   .refine(({ entity, field }) => entity !== undefined || field !== undefined, {
     message: 'an exception needs entity, or field and value; use POST …/snooze for the whole detection',
+    path: ['entity'],
+  })
+  .refine(({ entity, field }) => field !== undefined || entity === undefined || /[^*\s]/.test(entity), {
+    message: 'matches every entity; use POST …/snooze for the whole detection',
     path: ['entity'],
   });
 export type NewException = z.infer<typeof NewException>;
@@ -45,6 +53,12 @@ export const DetectionException = z
     createdAt: Time,
     expiresAt: Time.nullable(),
     active: z.boolean(),
+    matches: z.int().describe('Number of findings that it muted.'),
+    lastMatchedAt: Time.nullable(),
+    warnings: z
+      .array(z.object({ code: z.string(), field: z.string(), detail: z.string() }))
+      .optional()
+      .describe('Why it would mute none of the latest findings. Absent if it has muted one or nothing was found yet.'),
   })
   .meta({ id: 'Exception' });
 export type DetectionException = z.infer<typeof DetectionException>;

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Exception } from '../../analysis/exceptions.ts';
+import type { Exception, ExceptionSubject } from '../../analysis/exceptions.ts';
 import { queryRow, queryRows, type Tx } from '../../../platform/db/db.ts';
 import type { PageRequest } from '../../../platform/lib/page-request.ts';
 import type { DetectionKey } from '../../scheduling/detection-key.ts';
@@ -9,9 +9,12 @@ export type ExceptionRow = Exception & {
   keyId: string | null;
   createdAt: Date;
   expiresAt: Date | null;
+  matches: number;
+  lastMatchedAt: Date | null;
 };
 
-const columns = sql`id, kind, entity, field, value, reason, key_id as "keyId", created_at as "createdAt", expires_at as "expiresAt"`;
+const columns = sql`id, kind, entity, field, value, reason, key_id as "keyId", created_at as "createdAt", expires_at as "expiresAt",
+  matches, last_matched_at as "lastMatchedAt"`;
 const isOfDetection = ({ orgId, detectionId }: DetectionKey) =>
   sql`organization_id = ${orgId} and detection_id = ${detectionId}`;
 
@@ -43,4 +46,28 @@ export function deleteException(tx: Tx, key: DetectionKey, id: string): Promise<
   return queryRow<ExceptionRow>(
     tx,
   )`delete from exceptions where ${isOfDetection(key)} and id = ${id} returning ${columns}`;
+}
+
+/** Counts the candidates that exceptions muted. `ids` has an exception's ID once per candidate. */
+export async function addExceptionMatches(tx: Tx, key: DetectionKey, ids: string[], now: Date): Promise<void> {
+  if (ids.length === 0) return;
+  // Locked in a fixed order, so that two runs cannot wait for each other.
+  await sql`
+    with counts as (select id, count(*)::int as n from unnest(${ids}::uuid[]) as matched (id) group by id),
+    locked as (
+      select e.id from exceptions e join counts using (id) where e.organization_id = ${key.orgId} order by e.id for update of e
+    )
+    update exceptions e set matches = e.matches + counts.n, last_matched_at = ${now}
+    from counts join locked using (id) where e.organization_id = ${key.orgId} and e.id = counts.id`.execute(tx);
+}
+
+/** Returns what the detection found last, newest window first. */
+export async function listLatestFindings(tx: Tx, key: DetectionKey, limit: number): Promise<ExceptionSubject[]> {
+  const found = await queryRows<{ entity: string; facts: string; rows: string }>(tx)`
+      select entity, facts, rows from candidates where ${isOfDetection(key)} order by window_from desc, id desc limit ${limit}`;
+  return found.map(({ entity, facts, rows }) => ({
+    entity,
+    facts: JSON.parse(facts) as ExceptionSubject['facts'],
+    rows: JSON.parse(rows) as ExceptionSubject['rows'],
+  }));
 }

@@ -4,12 +4,15 @@ import { appError, fieldError } from '../../../platform/lib/errors.ts';
 import { uuidv7 } from '../../../platform/lib/ids.ts';
 import { toPage, readPageRequest, type PageQuery } from '../../../platform/lib/page-request.ts';
 import type { Caller } from '../../../platform/orgs/caller.ts';
+import type { ExceptionSubject } from '../../analysis/exceptions.ts';
+import { findExceptionWarnings } from './exception-warnings.ts';
 import type { DetectionException, ExceptionList, NewException, Snooze } from './exceptions.schema.ts';
 import {
   countExceptions,
   deleteException,
   insertException,
   listExceptions,
+  listLatestFindings,
   type ExceptionRow,
 } from './exceptions.store.ts';
 import { auditDetection, readDetection } from '../require-detection.ts';
@@ -17,6 +20,8 @@ import { auditDetection, readDetection } from '../require-detection.ts';
 export type ExceptionDeps = { db: Db; clock: Clock };
 
 const exceptionsMax = 1000;
+/** Findings that an exception is compared with, to warn if it matches none. */
+const findingsMax = 100;
 
 /** Stores an exception, so that the detection raises no hits for it. Throws 400 if `expiresAt` is in the past. */
 export function createException(
@@ -50,7 +55,7 @@ async function storeException(
   deps: ExceptionDeps,
   caller: Caller,
   detectionId: string,
-  fields: Omit<ExceptionRow, 'id' | 'keyId' | 'createdAt'>,
+  fields: Omit<ExceptionRow, 'id' | 'keyId' | 'createdAt' | 'matches' | 'lastMatchedAt'>,
 ): Promise<DetectionException> {
   const now = deps.clock();
   const key = { orgId: caller.orgId, detectionId };
@@ -64,9 +69,16 @@ async function storeException(
         'conflict',
         `A detection can have at most ${exceptionsMax} exceptions. Delete expired ones first.`,
       );
-    const exception: ExceptionRow = { ...fields, id: uuidv7(now), keyId: caller.keyId, createdAt: now };
+    const exception: ExceptionRow = {
+      ...fields,
+      id: uuidv7(now),
+      keyId: caller.keyId,
+      createdAt: now,
+      matches: 0,
+      lastMatchedAt: null,
+    };
     await insertException(tx, key, exception);
-    const after = toException(exception, now);
+    const after = toException(exception, now, await listLatestFindings(tx, key, findingsMax));
     const change = { action: 'exception.created', before: null, after: toAuditValue(after) };
     await auditDetection(tx, caller, detectionId, change);
     return after;
@@ -82,12 +94,16 @@ export async function getExceptions(
 ): Promise<ExceptionList> {
   const request = readPageRequest(query);
   const now = clock();
-  const found = await inOrg(db, caller.orgId, async (tx) => {
+  const { found, findings } = await inOrg(db, caller.orgId, async (tx) => {
     await readDetection(tx, { orgId: caller.orgId, now }, detectionId);
-    return listExceptions(tx, { orgId: caller.orgId, detectionId }, request);
+    const key = { orgId: caller.orgId, detectionId };
+    return {
+      found: await listExceptions(tx, key, request),
+      findings: await listLatestFindings(tx, key, findingsMax),
+    };
   });
   const { page, nextCursor } = toPage(found, request.limit, ({ createdAt, id }) => ({ at: createdAt, id }));
-  return { exceptions: page.map((row) => toException(row, now)), nextCursor };
+  return { exceptions: page.map((row) => toException(row, now, findings)), nextCursor };
 }
 
 /** Deletes an exception or a snooze. Findings that it suppressed stay suppressed. */
@@ -100,7 +116,7 @@ export async function removeException(
   return inOrg(db, caller.orgId, async (tx) => {
     const deleted = await deleteException(tx, { orgId: caller.orgId, detectionId }, id);
     if (!deleted) throw appError('not_found', `Exception ${id} of detection ${detectionId} not found.`);
-    const before = toException(deleted, clock());
+    const before = toException(deleted, clock(), []);
     const change = { action: 'exception.deleted', before: toAuditValue(before), after: null };
     await auditDetection(tx, caller, detectionId, change);
     return { ...before, active: false };
@@ -110,11 +126,15 @@ export async function removeException(
 /** Returns the part of an exception that the audit records. Entity and value may be subject to erasure, and audit rows cannot be erased. */
 const toAuditValue = ({ id, kind, field, expiresAt }: DetectionException): unknown => ({ id, kind, field, expiresAt });
 
-function toException(row: ExceptionRow, now: Date): DetectionException {
+function toException(row: ExceptionRow, now: Date, findings: readonly ExceptionSubject[]): DetectionException {
+  const active = row.expiresAt === null || row.expiresAt > now;
+  const warnings = active && row.matches === 0 ? findExceptionWarnings(row, findings) : [];
   return {
     ...row,
     createdAt: row.createdAt.toISOString(),
     expiresAt: row.expiresAt?.toISOString() ?? null,
-    active: row.expiresAt === null || row.expiresAt > now,
+    lastMatchedAt: row.lastMatchedAt?.toISOString() ?? null,
+    active,
+    ...(warnings.length === 0 ? {} : { warnings }),
   };
 }

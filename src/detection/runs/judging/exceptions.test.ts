@@ -30,8 +30,8 @@ test('skips candidates under an exception or a snooze, counts them on the run, a
     },
   };
   const scanner = await createException(t.deps, t.caller, id, {
-    field: 'ip',
-    value: 'ip of scanner',
+    field: 'IP',
+    value: 'ip of scan*',
     reason: 'our own scanner',
     expiresAt: hour(2),
   });
@@ -47,9 +47,21 @@ test('skips candidates under an exception or a snooze, counts them on the run, a
     [{ known: 0, exceptions: 1, snoozed: 1 }, 1],
   ]);
   const listed = await getExceptions(t.deps, t.caller, id, {});
-  expect(listed.exceptions.map(({ kind, active }) => [kind, active])).toEqual([
-    ['snooze', false],
-    ['exception', false],
+  expect(
+    listed.exceptions.map(({ kind, active, matches, lastMatchedAt }) => [
+      kind,
+      active,
+      matches,
+      lastMatchedAt !== null,
+    ]),
+  ).toEqual([
+    ['snooze', false, 2, true],
+    ['exception', false, 1, true],
+  ]);
+  const mistyped = await createException(t.deps, t.caller, id, { entity: 'scaner', reason: 'our own scanner' });
+  expect([mistyped.matches, mistyped.warnings?.[0]?.detail]).toEqual([
+    0,
+    expect.stringContaining('did you mean scanner?'),
   ]);
   await removeException(t.deps, t.caller, id, scanner.id);
   await expect(removeException(t.deps, t.caller, id, scanner.id)).rejects.toThrow('not found');

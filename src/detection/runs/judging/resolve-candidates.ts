@@ -1,4 +1,4 @@
-import { findException, type Exception } from '../../analysis/exceptions.ts';
+import { compileExceptions, type Exception } from '../../analysis/exceptions.ts';
 import { computeSuppressionKey, decideSuppression } from '../../analysis/suppression.ts';
 import { createHitKey } from '../../hits/hit-key.ts';
 import { createAnalystVerdict } from '../../verdicts/analyst/analyst.ts';
@@ -14,7 +14,7 @@ import type { StoredCandidate, Suppression } from './candidates.store.ts';
 export type Resolution =
   | { candidate: StoredCandidate; outcome: 'occurrence'; hitId: string | null; hitKey: string | null }
   | { candidate: StoredCandidate; outcome: 'negative' }
-  | { candidate: StoredCandidate; outcome: 'excepted'; by: Exception['kind'] }
+  | { candidate: StoredCandidate; outcome: 'excepted'; by: Exception['kind']; exceptionId: string }
   | JudgedResolution;
 
 export type JudgedResolution = {
@@ -58,10 +58,11 @@ export async function resolveCandidates(
 ): Promise<Resolution[]> {
   const suppressions = new Map<string, NewSuppression>(context.known);
   const resolutions: Resolution[] = [];
+  const findException = compileExceptions(context.exceptions);
   for (const candidate of candidates) {
-    const exception = findException(candidate, context.exceptions);
+    const exception = findException(candidate);
     if (exception) {
-      resolutions.push({ candidate, outcome: 'excepted', by: exception.kind });
+      resolutions.push({ candidate, outcome: 'excepted', by: exception.kind, exceptionId: exception.id });
       continue;
     }
     const key = findSuppressionKey(context.getScope(candidate), candidate);

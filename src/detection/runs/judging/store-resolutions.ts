@@ -1,4 +1,5 @@
 import type { Tx } from '../../../platform/db/db.ts';
+import { addExceptionMatches } from '../../detections/exceptions/exceptions.store.ts';
 import { insertHits, insertOccurrences, type NewHit } from '../../hits/insert-hits.store.ts';
 import type { DetectionKey } from '../../scheduling/detection-key.ts';
 import { lockPendingCandidates, markJudged, upsertSuppressions } from './candidates.store.ts';
@@ -22,6 +23,7 @@ export async function storeResolutions(
   );
   const stored = resolutions.filter(({ candidate }) => pendingIds.has(candidate.id));
   if (stored.length === 0) return [];
+  await addExceptionMatches(tx, detection, listExceptionIds(stored), now);
   const newHits = new Map<string, NewHit>();
   for (const resolution of stored) {
     if (resolution.outcome !== 'judged' || !resolution.verified.triggered) continue;
@@ -50,6 +52,9 @@ export async function storeResolutions(
   await markJudged(tx, { orgId, runId: detection.runId, now }, judged);
   return stored;
 }
+
+const listExceptionIds = (resolutions: Resolution[]): string[] =>
+  resolutions.flatMap((resolution) => (resolution.outcome === 'excepted' ? [resolution.exceptionId] : []));
 
 function findHitId(resolution: Resolution, hitIds: Map<string, string>): string | null {
   switch (resolution.outcome) {
