@@ -28,6 +28,7 @@ create table agents (
   -- Query and analysis
   detection_category text,
   detection_query text,
+  headline text,
   siem_type text,
   connection_id uuid,
   entity_field text,
@@ -75,6 +76,7 @@ comment on column agents.entity_field is 'Result column that identifies the enti
 comment on column agents.time_field is 'Result column with the time of a row. Null if the analysis chooses it.';
 comment on column agents.lookback_minutes is 'Maximum age of a window that was not examined on time and is still examined. Null for the default.';
 comment on column agents.suppression_minutes is 'Period in which a verdict applies to later candidates of the same entity and kind.';
+comment on column agents.headline is 'Template of the headline of a hit, with fields of the rows in {{}}. Null for the default headline.';
 comment on column agents.detection_cadence is 'hourly, daily or weekly. Null if custom_cron_schedule applies or the detection has no schedule.';
 comment on column agents.trigger_id is 'Id of the schedule trigger in the API.';
 comment on column agents.enabled_before_deletion is 'Value of enabled when the detection was deleted, restored together with it.';

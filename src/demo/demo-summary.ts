@@ -72,10 +72,7 @@ function formatHit(hit: HitFacts): string[] {
   const evidence = hit.evidence
     .slice(0, 3)
     .map(({ field, value }) => `${field}=${value.length > 80 ? `${value.slice(0, 79)}…` : value}`);
-  return [
-    `  ● ${hit.severity.padEnd(8)} ${hit.entity}: ${hit.headline}`,
-    `             evidence: ${evidence.join(' · ')}`,
-  ];
+  return [`  ● ${hit.severity.padEnd(8)} ${hit.headline}`, `             evidence: ${evidence.join(' · ')}`];
 }
 
 export function formatFeed(stats: Stats): string[] {

@@ -13,6 +13,8 @@ export type BuiltInDetection = {
   description: string;
   category: 'baseline_anomaly' | 'first_occurrence' | 'sequence_pattern' | 'privilege_escalation' | 'custom';
   systemPrompt: string;
+  /** Template of the headline of a hit. */
+  headline?: string;
   query: string;
   cadence: 'hourly' | 'daily' | 'weekly';
   dataset: string;

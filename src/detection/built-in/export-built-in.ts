@@ -13,6 +13,7 @@ export function toBuiltInBody(shipped: BuiltInDetection): CreateDetection {
     detectionCadence: shipped.cadence,
     entityField: shipped.entityField,
     tags: [...shipped.tags],
+    ...(shipped.headline === undefined ? {} : { headline: shipped.headline }),
     ...(shipped.timeField === undefined ? {} : { timeField: shipped.timeField }),
     ...(shipped.suppressionMinutes === undefined ? {} : { suppressionMinutes: shipped.suppressionMinutes }),
     ...(shipped.lookbackMinutes === undefined ? {} : { lookbackMinutes: shipped.lookbackMinutes }),

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 
 import { describe, expect, test } from 'vitest';
 
+import { HeadlineInput } from '../detections/record/field-schemas.ts';
 import type { BuiltInDetection } from './built-in-detection.ts';
 import type { SampleRow } from './sample-engine.ts';
 import { openSampleEngine } from './sample-engine.ts';
@@ -51,6 +52,15 @@ describe.each(all)('$id', (detection) => {
     const rows = await runQuery(detection, noMatch);
     expect(findEntities(detection, rows)).toEqual([]);
   });
+});
+
+test.each(all)('$id has a headline whose fields its query returns', async (detection) => {
+  const { match, noMatch, history = [] } = detection.sample;
+  const rows = await runQuery(detection, [...history, ...match, ...noMatch]);
+  const columns = new Set(rows.flatMap((row) => Object.keys(row)));
+  const fields = [...HeadlineInput.parse(detection.headline).matchAll(/\{\{(\w+)\}\}/g)].map(([, field]) => field!);
+  expect(fields.length).toBeGreaterThan(0);
+  expect(fields.filter((field) => !columns.has(field))).toEqual([]);
 });
 
 test('registers every detection by id, covers every category and keeps the length limits', () => {

@@ -30,6 +30,7 @@ describe('PUT', () => {
       description: 'd',
       detectionCategory: 'custom',
       detectionQuery: 'select 2',
+      headline: 'Sign-in of {{user}}',
       siemType: 'local',
       toolNames: ['get_rows'],
       tags: ['a'],
@@ -59,6 +60,7 @@ describe('PUT', () => {
   test('resets nullable fields with null', async () => {
     const { id } = await postDetection(org, {
       description: 'd',
+      headline: 'Sign-in of {{user}}',
       toolNames: ['get_rows'],
       siemType: 'local',
       detectionCadence: 'daily',
@@ -66,6 +68,7 @@ describe('PUT', () => {
     });
     const nulls = {
       description: null,
+      headline: null,
       toolNames: null,
       siemType: null,
       detectionCadence: null,

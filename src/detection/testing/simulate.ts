@@ -8,7 +8,7 @@ import type { ActiveRun } from '../runs/execution/active-run.ts';
 import { addWarning } from '../runs/execution/run-progress.ts';
 import { searchLimits } from '../runs/execution/examine-window.ts';
 import type { StoredCandidate, Suppression } from '../runs/judging/candidates.store.ts';
-import { analyst, type Judge } from '../runs/judging/judge.ts';
+import { createAnalyst, type Judge } from '../runs/judging/judge.ts';
 import { resolveCandidates, type Resolution } from '../runs/judging/resolve-candidates.ts';
 import type { TimeRange } from '../scheduling/slot-windows.ts';
 import type { SearchResult, SiemConnection } from '../siem/connector.ts';
@@ -80,7 +80,7 @@ async function examineWindow({ run, search, now, signal }: Simulation, window: T
 
 /** Resolves a window's candidates and adds their suppressions to `suppressions`. */
 async function resolveWindow(
-  { run, now, signal, judge = analyst }: Simulation,
+  { run, now, signal, judge = createAnalyst(run.definition) }: Simulation,
   window: TimeRange,
   candidates: Candidate[],
   suppressions: Map<string, Suppression>,

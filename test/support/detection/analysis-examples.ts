@@ -3,7 +3,15 @@ import { analyzeWindow, prepareWindow } from '../../../src/detection/analysis/an
 import type { Candidate, DetectionCategory } from '../../../src/detection/analysis/candidate.ts';
 import type { WindowResult } from '../../../src/detection/analysis/category.ts';
 import type { AnalysisDefinition, AnalysisWindow } from '../../../src/detection/analysis/analysis-definition.ts';
+import type { DetectionTexts } from '../../../src/detection/verdicts/detection-texts.ts';
 import { recallFromWindows, type WindowMemory } from '../../../src/detection/analysis/memory/recall.ts';
+
+/** The texts of a detection without a headline template. */
+export const detectionTexts: DetectionTexts = {
+  name: 'Example detection',
+  description: '',
+  systemPrompt: 'Judge the entity by its rows.',
+};
 
 // Windows of one hour, counted from Monday 2024-01-01, 00:00 UTC.
 export const hourMs = 3_600_000;

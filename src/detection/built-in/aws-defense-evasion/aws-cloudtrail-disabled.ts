@@ -38,6 +38,7 @@ export const awsCloudtrailDisabled: BuiltInDetection = {
   systemPrompt: `You judge attempts to blind the AWS audit log. Stopping, deleting or narrowing a trail hides the actions that follow.
 Benign: infrastructure code that removes a trail it created minutes before, run by its usual role. A failed call (column error) is still an attempt.
 State the trail, the identity, the source address and what the log no longer records.`,
+  headline: 'Trail {{target}} stopped, deleted or narrowed by {{principal}}',
   query,
   ...cloudtrailDefaults,
   tags: ['aws', 'cloudtrail', 'defense-evasion', 'attack.t1562.008'],

@@ -26,6 +26,7 @@ export const awsGuardrailsRemoved: BuiltInDetection = {
   category: 'custom',
   systemPrompt: `You judge calls that remove an account from its organization's guardrails and central logging.
 Leaving an organization is rare and planned weeks ahead. A denied attempt by a workload role strongly suggests an intruder probing its permissions.`,
+  headline: '{{principal}} tried to remove account guardrails with {{action}}',
   query,
   ...cloudtrailDefaults,
   tags: ['aws', 'cloudtrail', 'defense-evasion', 'attack.t1666'],

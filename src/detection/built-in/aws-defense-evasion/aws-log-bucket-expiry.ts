@@ -26,6 +26,7 @@ export const awsLogBucketExpiry: BuiltInDetection = {
   category: 'custom',
   systemPrompt: `You judge lifecycle rules that delete the contents of a bucket within a week. On a bucket with audit logs or backups, this destroys evidence without a delete call.
 Benign: caches, build artifacts, temporary uploads. Check the bucket name and the caller.`,
+  headline: 'Objects of bucket {{bucket}} set to expire within a week by {{principal}}',
   query,
   ...cloudtrailDefaults,
   tags: ['aws', 'cloudtrail', 'impact', 'defense-evasion', 'attack.t1485.001', 'attack.t1562.008'],

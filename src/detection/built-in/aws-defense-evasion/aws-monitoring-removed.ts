@@ -33,6 +33,7 @@ export const awsMonitoringRemoved: BuiltInDetection = {
   systemPrompt: `You judge calls that remove a source of evidence other than CloudTrail: flow logs, resolver logs, GuardDuty, Config, Security Hub, log groups.
 Benign: a retired workload whose log group is deleted with its other resources. Suspicious: only the logging is removed, or the caller has never done this before.
 State which source stopped recording, and since when.`,
+  headline: 'Monitoring {{target}} removed with {{action}} by {{principal}}',
   query,
   ...cloudtrailDefaults,
   tags: ['aws', 'cloudtrail', 'defense-evasion', 'attack.t1562.008'],

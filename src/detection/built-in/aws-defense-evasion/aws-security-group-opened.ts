@@ -51,6 +51,7 @@ export const awsSecurityGroupOpened: BuiltInDetection = {
   category: 'custom',
   systemPrompt: `You judge security group rules that open an administration or database port to the whole internet.
 Rarely benign: a honeypot, or a short test in a sandbox account. State the group and the port, and recommend narrowing the rule.`,
+  headline: 'Port {{exposed_port}} of {{security_group}} opened to the internet by {{principal}}',
   query,
   ...cloudtrailDefaults,
   tags: ['aws', 'cloudtrail', 'defense-evasion', 'attack.t1562.007'],

@@ -37,6 +37,7 @@ export const awsAdminPolicyAttached: BuiltInDetection = {
   systemPrompt: `You judge grants of administrator rights in AWS. Determine who granted them to whom, from which address, and whether the identity granted them to itself.
 Benign: a platform administrator or infrastructure code that sets up a new account or a break-glass role as planned.
 Suspicious: the caller is not an administrator, grants rights to itself, uses a new address, or uses a recently created key.`,
+  headline: 'Administrator rights granted to {{target}} by {{principal}}',
   query,
   ...cloudtrailDefaults,
   tags: ['aws', 'cloudtrail', 'privilege-escalation', 'attack.t1098.003'],

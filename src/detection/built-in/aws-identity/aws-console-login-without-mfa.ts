@@ -31,6 +31,7 @@ export const awsConsoleLoginWithoutMfa: BuiltInDetection = {
   category: 'custom',
   systemPrompt: `You judge sign-ins to the AWS console with a password alone. The root user must never sign in this way.
 Check whether user_agent is a browser or a script, and check the address. The rows contain no federated sessions, because their identity provider requests the second factor.`,
+  headline: '{{principal}} signed in to the AWS console from {{source_ip}} without a second factor',
   query,
   ...cloudtrailDefaults,
   tags: ['aws', 'cloudtrail', 'initial-access', 'attack.t1078.004'],

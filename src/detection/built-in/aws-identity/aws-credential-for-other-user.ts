@@ -28,6 +28,7 @@ export const awsCredentialForOtherUser: BuiltInDetection = {
   systemPrompt: `You judge long-lived credentials that one identity created for another IAM user. This is a common way to persist in an account.
 Benign: an identity team sets up a new colleague or service user, soon after CreateUser and with its usual role.
 Suspicious: an existing user receives a second key or a first console password. State which user received the credential and what to revoke.`,
+  headline: '{{principal}} created a credential for {{for_user}}',
   query,
   ...cloudtrailDefaults,
   tags: ['aws', 'cloudtrail', 'persistence', 'attack.t1098.001'],

@@ -25,6 +25,7 @@ export const awsInstanceRoleElsewhere: BuiltInDetection = {
   category: 'custom',
   systemPrompt: `You judge sessions of EC2 instance roles that call from more than one address with more than one tool. Credentials that were read from the metadata service and used elsewhere produce this pattern.
 Benign: an instance reaches AWS through both a NAT gateway and a VPC endpoint, or received a new public address. Compare the tools.`,
+  headline: 'Instance credentials of {{session}} used from {{addresses}} addresses',
   query,
   cadence: 'hourly',
   dataset: 'cloudtrail',

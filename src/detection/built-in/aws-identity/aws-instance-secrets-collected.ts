@@ -46,6 +46,7 @@ export const awsInstanceSecretsCollected: BuiltInDetection = {
   systemPrompt: `You judge identities that request the administrator password (GetPasswordData) or start script (user data) of many EC2 instances. Start scripts often contain credentials.
 Refused calls count: they show the intent. Benign: an inventory tool that reads user data of all instances every day.
 State the tool, the address and how many requests succeeded.`,
+  headline: '{{principal}} read secrets of {{count}} instances with {{action}}',
   query,
   ...cloudtrailDefaults,
   tags: ['aws', 'cloudtrail', 'credential-access', 'attack.t1552'],

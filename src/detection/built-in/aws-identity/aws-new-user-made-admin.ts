@@ -33,6 +33,7 @@ export const awsNewUserMadeAdmin: BuiltInDetection = {
   category: 'sequence_pattern',
   systemPrompt: `You judge the sequence create user, grant administrator rights, create a credential, for one new IAM user. Together these steps form a complete back door.
 Benign: an administrator sets up a colleague manually, during working hours, from the office. State the new user and its creator.`,
+  headline: 'New user {{new_user}} received administrator rights and a credential from {{principal}}',
   query,
   cadence: 'hourly',
   dataset: 'cloudtrail',

@@ -38,6 +38,7 @@ export const awsOutsideTrust: BuiltInDetection = {
   category: 'privilege_escalation',
   systemPrompt: `You judge new trust: a role that another account can assume, a certificate authority for Roles Anywhere, a SAML or OpenID Connect provider. A trusted party can return without any key of this account.
 Benign: a known vendor's account with an external id, or the company's own identity provider. State the role and the trusted party.`,
+  headline: '{{target}} opened to {{trusted}} by {{principal}}',
   query,
   ...cloudtrailDefaults,
   tags: ['aws', 'cloudtrail', 'persistence', 'privilege-escalation', 'attack.t1098.003', 'attack.t1484.002'],

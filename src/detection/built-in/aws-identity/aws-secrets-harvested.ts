@@ -39,6 +39,7 @@ export const awsSecretsHarvested: BuiltInDetection = {
   systemPrompt: `You judge identities that read many different secrets from Secrets Manager or decrypted SSM parameters in a short time.
 Benign: infrastructure code that refreshes its state, a backup of secrets, a deployment that reads its own application's path.
 Suspicious: unrelated paths, a human caller, or a tool or address that the identity does not normally use. State which secrets to rotate first.`,
+  headline: '{{principal}} read {{count}} different secrets from {{source_ip}}',
   query,
   ...cloudtrailDefaults,
   tags: ['aws', 'cloudtrail', 'credential-access', 'attack.t1555.006'],

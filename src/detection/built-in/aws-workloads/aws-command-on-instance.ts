@@ -21,6 +21,7 @@ export const awsCommandOnInstance: BuiltInDetection = {
   category: 'first_occurrence',
   systemPrompt: `You judge the first time an identity runs scripts on instances through Systems Manager. This needs no network path to the host and no key of the host.
 Benign: a new member of the operations team, or patching. The log does not show the script itself, so recommend checking the command history on the instance.`,
+  headline: '{{principal}} ran {{document}} on instances for the first time',
   query,
   ...cloudtrailDefaults,
   tags: ['aws', 'cloudtrail', 'execution', 'attack.t1651'],

@@ -32,6 +32,7 @@ export const awsComputeHijacked: BuiltInDetection = {
   category: 'custom',
   systemPrompt: `You judge the start of instances that suit cryptocurrency mining and password cracking: accelerated types, or many in one call. A call denied by a quota (column error) is a typical first sign.
 Benign: a data science team or an autoscaling group, in its usual region and with its usual role.`,
+  headline: '{{principal}} requested {{instance_type}} instances in {{region}}',
   query,
   ...cloudtrailDefaults,
   tags: ['aws', 'cloudtrail', 'impact', 'attack.t1496.001', 'attack.t1578.002'],

@@ -44,6 +44,7 @@ export const awsDataSharedOutside: BuiltInDetection = {
   systemPrompt: `You judge data that was opened to another AWS account: snapshots, machine images, database snapshots, bucket policies. Copies that the other account makes are not visible in this account's log.
 Benign: a backup account or a partner whose account number is known. Suspicious: an unknown account, public access, or a snapshot created minutes before.
 State the resource and the account that gained access.`,
+  headline: '{{resource}} shared with {{shared_with}} by {{principal}}',
   query,
   ...cloudtrailDefaults,
   tags: ['aws', 'cloudtrail', 'exfiltration', 'attack.t1537'],

@@ -26,6 +26,7 @@ export const awsDiscoveryBurst: BuiltInDetection = {
   category: 'baseline_anomaly',
   systemPrompt: `You judge identities that suddenly read far more kinds of AWS resources than they ever did at this hour. Intruders do this right after they obtain a key, to learn what it can access.
 Benign: a new dashboard, an audit, or a new inventory tool. Check the address, the number of services and the denied calls. The column count is the number of kinds of calls beyond fifteen.`,
+  headline: '{{principal}} read {{kinds}} kinds of AWS resources from {{source_ip}}, far more than usual',
   query,
   ...cloudtrailDefaults,
   tags: ['aws', 'cloudtrail', 'discovery', 'attack.t1580', 'attack.t1526'],

@@ -18,6 +18,7 @@ export const awsFunctionCodeOverwritten: BuiltInDetection = {
   category: 'first_occurrence',
   systemPrompt: `You judge the first time an identity replaces the code of a Lambda function. Deployments normally come from one pipeline role. A person or another role may have planted code.
 Benign: a new pipeline, or a known emergency fix. Compare with the identities that deployed the function before.`,
+  headline: 'Code of the function {{function_name}} replaced by {{principal}} for the first time',
   query,
   ...cloudtrailDefaults,
   tags: ['aws', 'cloudtrail', 'execution', 'attack.t1648'],

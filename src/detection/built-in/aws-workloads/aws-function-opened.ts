@@ -33,6 +33,7 @@ export const awsFunctionOpened: BuiltInDetection = {
   category: 'custom',
   systemPrompt: `You judge resource policies that let everyone or another account invoke a Lambda function. This is a back door that needs no key.
 Benign: a public webhook with a condition, or a partner's account. State what the function can do with its role.`,
+  headline: 'Function {{function_name}} opened to {{opened_to}} by {{principal}}',
   query,
   ...cloudtrailDefaults,
   tags: ['aws', 'cloudtrail', 'persistence', 'attack.t1546'],

@@ -20,6 +20,7 @@ export const awsNewRegion: BuiltInDetection = {
   category: 'first_occurrence',
   systemPrompt: `You judge identities that begin to make changes in a region new to them. Intruders prefer regions that are not monitored.
 Benign: a planned expansion or a disaster recovery test. State what was created there.`,
+  headline: '{{principal}} made changes in {{region}} for the first time',
   query,
   ...cloudtrailDefaults,
   tags: ['aws', 'cloudtrail', 'defense-evasion', 'attack.t1535'],

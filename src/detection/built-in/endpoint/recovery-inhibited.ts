@@ -27,6 +27,7 @@ export const recoveryInhibited: BuiltInDetection = {
   systemPrompt: `You judge commands that remove the means to recover a Windows host: shadow copies, backup catalogs, startup repair.
 Benign: backup software that frees space. It resizes the storage or lists copies, and runs under its own service. Deleting all shadow copies from a shell is not benign.
 Recommend isolating the host and searching for the same command on other hosts.`,
+  headline: 'Shadow copies or recovery removed on {{host}} by {{user}} ({{command_line}})',
   query,
   cadence: 'hourly',
   dataset: 'process',

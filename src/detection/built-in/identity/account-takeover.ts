@@ -42,6 +42,7 @@ export const accountTakeover: BuiltInDetection = {
   category: 'sequence_pattern',
   systemPrompt: `You judge a sequence for one user: failed sign-in, success from an unmanaged device, a new second factor, a new AWS access key. Each step alone is common. Together they show how an intruder gains persistent access.
 Benign: a new phone on the same day as a key rotation, from the user's usual address. Compare the addresses of the steps.`,
+  headline: '{{user}} failed to sign in, then signed in from an unmanaged device and created an access key',
   query,
   cadence: 'hourly',
   dataset: 'auth',

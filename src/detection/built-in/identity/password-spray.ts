@@ -32,6 +32,7 @@ export const passwordSpray: BuiltInDetection = {
   systemPrompt: `You judge one address from which many users fail to sign in: password spraying.
 Benign: an office or VPN address on the morning after a forced password change. Most users then sign in soon after, and the query already excludes such addresses.
 If a user signed in successfully (column signed_in), recommend contacting that user first.`,
+  headline: '{{count}} users failed to sign in from {{source_ip}}',
   query,
   cadence: 'hourly',
   dataset: 'auth',

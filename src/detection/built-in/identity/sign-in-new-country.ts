@@ -19,6 +19,7 @@ export const signInNewCountry: BuiltInDetection = {
   systemPrompt: `You judge the first successful sign-in of a user from a country. Most are due to travel.
 Suspicious: the user also signs in from home in the same hours, the device is not managed, failed attempts precede it, or a new second factor or password follows.
 State what would confirm or rule it out: a call to the user, or the travel calendar.`,
+  headline: '{{user}} signed in from {{country}} for the first time',
   query,
   cadence: 'hourly',
   dataset: 'auth',

@@ -21,6 +21,7 @@ export const uploadToNewDomain: BuiltInDetection = {
   systemPrompt: `You judge large uploads to a domain that the user had not sent much data to before.
 Benign: a supplier's portal, a video call with screen recording, an announced backup target. Suspicious: file-sharing sites, night hours, or a server or service account as the user.
 State the volume and the domain.`,
+  headline: '{{user}} sent {{megabytes}} MB to {{domain}}, a domain new to this user',
   query,
   cadence: 'hourly',
   dataset: 'proxy',

@@ -7,6 +7,7 @@ import {
   AgentInput,
   cadences,
   ContextDoc,
+  HeadlineInput,
   modes,
   OutputSchema,
   OutputSchemaInput,
@@ -83,6 +84,14 @@ export const detectionFields = {
     input: boundedString({ max: 1000 }).nullable(),
     output: z.string(),
     default: '',
+  },
+  headline: {
+    column: 'headline',
+    input: HeadlineInput.nullable(),
+    output: z.string().describe('Template of the headline of a hit.').optional(),
+    default: null,
+    ...omittedIfUnset,
+    definitionWhenUnset: 'omitted',
   },
   siemType: {
     column: 'siem_type',

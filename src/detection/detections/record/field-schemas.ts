@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { boundedString, isLongerThan } from '../../../platform/lib/text/bounded-text.ts';
+import { parseHeadlineTemplate } from '../../analysis/headlines/headline-template.ts';
 
 export const cadences = ['hourly', 'daily', 'weekly'] as const;
 export type Cadence = (typeof cadences)[number];
@@ -20,6 +21,16 @@ export const Tags = z
     ),
   )
   .transform((tags) => [...new Set(tags.map((tag) => tag.toLowerCase()))]);
+
+/** A template such as `Shadow copies deleted on {{host}} by {{user}}`. */
+export const HeadlineInput = boundedString({ min: 1, max: 200 })
+  .check(({ value, issues }) => {
+    const parsed = parseHeadlineTemplate(value);
+    if ('problem' in parsed) issues.push({ code: 'custom', input: value, message: parsed.problem });
+  })
+  .describe(
+    'Template of the headline of a hit, such as `Shadow copies deleted on {{host}} by {{user}}`. A placeholder is the name of a field of the rows, in any case, dotted for nested fields. Without it, the headline follows from the category, the name and the rows.',
+  );
 
 export const AgentInput = z.strictObject({
   type: z.enum(['text', 'number', 'boolean', 'date']),

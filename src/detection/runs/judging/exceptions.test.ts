@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { testDatabase } from '../../../../test/support/database.ts';
 import { hour, startRuns } from '../../../../test/support/detection/scripted-runs.ts';
-import { analyst } from './judge.ts';
+import { detectionTexts } from '../../../../test/support/detection/analysis-examples.ts';
+import { createAnalyst } from './judge.ts';
 import { createException, getExceptions, removeException, snooze } from '../../detections/exceptions/exceptions.ts';
 import { getDetection } from '../../detections/read-detections.ts';
 import { getEntities, getHits } from '../../hits/read-hits.ts';
@@ -26,7 +27,7 @@ test('skips candidates under an exception or a snooze, counts them on the run, a
     instant: true,
     judge: (candidate: Candidate, signal: AbortSignal) => {
       judged.push(candidate.entity);
-      return analyst.judge(candidate, signal);
+      return createAnalyst(detectionTexts).judge(candidate, signal);
     },
   };
   const scanner = await createException(t.deps, t.caller, id, {

@@ -7,6 +7,7 @@ import {
   type RunsTest,
   type ScriptedSearch,
 } from '../../../../test/support/detection/scripted-runs.ts';
+import { detectionTexts } from '../../../../test/support/detection/analysis-examples.ts';
 import { createAnalystVerdict } from '../../verdicts/analyst/analyst.ts';
 import type { QueryRow } from '../../siem/connector.ts';
 import type { Judge } from './judge.ts';
@@ -30,7 +31,7 @@ function slowJudge(limit = Infinity): Judge & { asked: string[] } {
     judge: async (candidate) => {
       if (asked.length >= limit) throw new Error('the model is gone');
       asked.push(candidate.entity);
-      return { ...createAnalystVerdict(candidate), confidence: 42 };
+      return { ...createAnalystVerdict(candidate, detectionTexts), confidence: 42 };
     },
   };
 }
@@ -145,7 +146,7 @@ test('suppresses candidates after a negative verdict until their facts are stron
     instant: false,
     judge: async (candidate) => {
       asked.push(candidate.rows.length);
-      return { ...createAnalystVerdict(candidate), triggered: false };
+      return { ...createAnalystVerdict(candidate, detectionTexts), triggered: false };
     },
   };
   await t.runAt(hour(1), judge);

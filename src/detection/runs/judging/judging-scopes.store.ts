@@ -9,7 +9,15 @@ type ScopeRow = { id: string; trigger: JudgingScope['trigger']; model: string; d
 const deletedRunScope: Omit<JudgingScope, 'detectionId'> = {
   trigger: 'schedule',
   model: '',
-  definition: { suppressionMinutes: 0, promptVersion: 0, toolNames: [], structuredOutputSchema: null },
+  definition: {
+    name: '',
+    description: '',
+    systemPrompt: '',
+    suppressionMinutes: 0,
+    promptVersion: 0,
+    toolNames: [],
+    structuredOutputSchema: null,
+  },
 };
 
 /** Returns the judging scopes of runs of a detection by run ID, each with the revision and the model that the run pinned. */

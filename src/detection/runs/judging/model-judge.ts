@@ -12,7 +12,7 @@ import type { Verdict } from '../../verdicts/verdict.ts';
 import type { ActiveRun } from '../execution/active-run.ts';
 import { addWarning } from '../execution/run-progress.ts';
 import { bindTools, type BindToolsDeps } from './bind-tools.ts';
-import { analyst, type Judge } from './judge.ts';
+import { createAnalyst, type Judge } from './judge.ts';
 import { createRunSpendMeter, runBudgets } from './run-spend.ts';
 
 /** Without `models` only the built-in analyst judges. */
@@ -32,7 +32,7 @@ export function createJudgeWithMeter(
   const alias = run.definition.modelAlias;
   const model = deps.models?.find(alias);
   if (model) return createModelJudge(deps, run, { model, meter: createMeter(model) });
-  if (builtInAliases.includes(alias)) return analyst;
+  if (builtInAliases.includes(alias)) return createAnalyst(run.definition);
   const error = upstreamModelError('unknown_model_alias', `The model alias "${alias}" is not configured.`, {
     retryable: false,
     pauses: false,

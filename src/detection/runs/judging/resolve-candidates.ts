@@ -2,6 +2,7 @@ import { compileExceptions, type Exception } from '../../analysis/exceptions.ts'
 import { computeSuppressionKey, decideSuppression } from '../../analysis/suppression.ts';
 import { createHitKey } from '../../hits/hit-key.ts';
 import { createAnalystVerdict } from '../../verdicts/analyst/analyst.ts';
+import type { DetectionTexts } from '../../verdicts/detection-texts.ts';
 import type { Verdict } from '../../verdicts/verdict.ts';
 import { verifyVerdict, type VerifiedVerdict } from '../../verdicts/verification/verify-verdict.ts';
 import type { ActiveRun } from '../execution/active-run.ts';
@@ -33,12 +34,14 @@ export type NewSuppression = Suppression & { hitKey?: string | null };
 /** A candidate that waits longer than this for a verdict becomes a hit from its facts, so that no event is lost to an outage. */
 export const verdictWaitMaxMs = 24 * 3_600_000;
 
-/** The settings that a verdict must share with a later candidate to suppress it, from the run that found the candidate. */
+/**
+ * The settings that a verdict must share with a later candidate to suppress it, and the texts of the detection, from the run that
+ * found the candidate.
+ */
 export type JudgingScope = Pick<ActiveRun, 'detectionId' | 'trigger' | 'model'> & {
-  definition: Pick<
-    ActiveRun['definition'],
-    'suppressionMinutes' | 'promptVersion' | 'toolNames' | 'structuredOutputSchema'
-  >;
+  definition: DetectionTexts &
+    Pick<ActiveRun['definition'], 'suppressionMinutes' | 'promptVersion' | 'toolNames' | 'structuredOutputSchema'>;
+  customInstructions?: string | null;
 };
 
 export type ResolutionContext = {
@@ -107,12 +110,12 @@ async function judgeCandidate(
   context: ResolutionContext,
   key: string | null,
 ): Promise<JudgedResolution> {
-  const { detectionId, definition } = context.getScope(candidate);
+  const { detectionId, definition, customInstructions = null } = context.getScope(candidate);
   const isOverdue = !candidate.verdict && candidate.createdAt.getTime() < context.now.getTime() - verdictWaitMaxMs;
   const unverified = isOverdue
-    ? createAnalystVerdict(candidate)
+    ? createAnalystVerdict(candidate, definition)
     : (candidate.verdict ?? (await context.getVerdict(candidate)));
-  const verified = verifyVerdict(unverified, candidate);
+  const verified = verifyVerdict(unverified, candidate, { ...definition, customInstructions });
   const hitKey = createHitKey(detectionId, candidate.entityType, candidate.entity, candidate.kindKey);
   const suppression: NewSuppression | null =
     key === null

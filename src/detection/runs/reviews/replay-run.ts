@@ -38,24 +38,26 @@ type RunReplay = { orgId: OrgId; id: string; request: ReplayRequest };
 export async function replayCandidates(deps: ReplayDeps, replay: RunReplay, signal: AbortSignal): Promise<Replay> {
   const { run, candidates, total } = await inOrg(deps.db, replay.orgId, (tx) => prepareReplay(tx, deps, replay));
   const { judge } = createTrialJudge(deps, run);
+  const context = { judge, detection: run.definition, signal };
   const compared: VerdictComparison[] = [];
   for (const candidate of candidates) {
     if (signal.aborted) break;
-    compared.push(await compareVerdicts(candidate, judge, signal));
+    compared.push(await compareVerdicts(candidate, context));
   }
   const { promptVersion, modelAlias } = run.definition;
   return { runId: replay.id, promptVersion, modelAlias, model: run.model, ...run.spent, candidates: total, compared };
 }
 
+type ComparisonContext = { judge: Judge['judge']; detection: Definition; signal: AbortSignal };
+
 async function compareVerdicts(
   candidate: StoredCandidate,
-  judge: Judge['judge'],
-  signal: AbortSignal,
+  { judge, detection, signal }: ComparisonContext,
 ): Promise<VerdictComparison> {
   const { id: candidateId, entity } = candidate;
-  const before = candidate.verdict && verifyVerdict(candidate.verdict, candidate).verdict;
+  const before = candidate.verdict && verifyVerdict(candidate.verdict, candidate, detection).verdict;
   try {
-    const after = verifyVerdict(await judge(candidate, signal), candidate).verdict;
+    const after = verifyVerdict(await judge(candidate, signal), candidate, detection).verdict;
     const differs = before ? listVerdictDifferences(before, after) : [];
     return { candidateId, entity, before, after, failure: null, differs };
   } catch (error) {

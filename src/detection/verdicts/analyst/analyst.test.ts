@@ -8,6 +8,7 @@ import {
   analyzeInTurn,
   candidatesOf,
   definitionOf,
+  detectionTexts,
   hour,
 } from '../../../../test/support/detection/analysis-examples.ts';
 import { isRecordId, isTimeField } from '../../analysis/rows/row-times.ts';
@@ -62,7 +63,10 @@ const examples: [string, Candidate][] = [
 ];
 
 test.each(examples)('describes a %s candidate', (name, candidate) => {
-  const { headline, summary, nextStep, evidence, confidence, severity } = createAnalystVerdict(candidate);
+  const { headline, summary, nextStep, evidence, confidence, severity } = createAnalystVerdict(
+    candidate,
+    detectionTexts,
+  );
   expect({
     headline,
     summary,
@@ -125,8 +129,8 @@ describe.each(detectionCategories)('%s with arbitrary rows', (category) => {
         const definition = definitionOf(category, { query: 'SELECT 1 AS step' });
         for (const candidate of analyzeInTurn([...times<QueryRow[]>(7, []), rows as QueryRow[]], definition)
           .candidates) {
-          const verdict = createAnalystVerdict(candidate);
-          const { struck, triggered, verdict: verified } = verifyVerdict(verdict, candidate);
+          const verdict = createAnalystVerdict(candidate, detectionTexts);
+          const { struck, triggered, verdict: verified } = verifyVerdict(verdict, candidate, detectionTexts);
           expect(struck).toEqual([]);
           const hasEvidence = candidate.rows.some(({ fields }) =>
             Object.entries(fields).some(([field, value]) => !isTimeField(field, value) && !isRecordId(field, value)),
@@ -152,7 +156,7 @@ test('selects evidence without times, IDs or repeated values, from every row bef
     region: 'eu',
     _id: `e${n}`,
   }));
-  const { evidence } = createAnalystVerdict(candidatesOf(rows, definitionOf('custom'))[0]!);
+  const { evidence } = createAnalystVerdict(candidatesOf(rows, definitionOf('custom'))[0]!, detectionTexts);
   expect(evidence.map(({ rowId, field, value }) => [rowId, field, value])).toEqual([
     ['e0', 'eventName', 'call0'],
     ['e1', 'eventName', 'call1'],
@@ -172,7 +176,11 @@ test.skipIf(!data)('keeps the verdict when a field contains injected instruction
       [{ _id: 'e1', user: 'alice', eventName: 'DeleteTrail', note }],
       definitionOf('privilege_escalation'),
     );
-    const { verdict, struck } = verifyVerdict(createAnalystVerdict(candidate!), candidate!);
+    const { verdict, struck } = verifyVerdict(
+      createAnalystVerdict(candidate!, detectionTexts),
+      candidate!,
+      detectionTexts,
+    );
     const { evidence, ...rest } = verdict;
     return { rest, struck, first: evidence[0] };
   };

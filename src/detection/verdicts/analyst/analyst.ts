@@ -1,10 +1,11 @@
 import type { Candidate, Facts } from '../../analysis/candidate.ts';
 import { selectEvidence } from './evidence.ts';
+import type { DetectionTexts } from '../detection-texts.ts';
 import type { Verdict } from '../verdict.ts';
 import { describeCandidate } from './wording.ts';
 
 /** Creates the verdict of the built-in analyst, which uses no language model. Every candidate triggers, with severity and confidence from its facts. */
-export function createAnalystVerdict(candidate: Candidate): Verdict {
+export function createAnalystVerdict(candidate: Candidate, detection: DetectionTexts): Verdict {
   const { entity, entityType, severity } = candidate;
   return {
     entity,
@@ -12,7 +13,7 @@ export function createAnalystVerdict(candidate: Candidate): Verdict {
     triggered: true,
     confidence: computeAnalystConfidence(candidate),
     severity,
-    ...describeCandidate(candidate),
+    ...describeCandidate(candidate, detection),
     evidence: selectEvidence(candidate),
   };
 }

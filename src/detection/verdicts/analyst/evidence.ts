@@ -61,6 +61,22 @@ export function listActions({ rows }: Candidate): string[] {
   return byCount.slice(0, 3).map(([action]) => action);
 }
 
+/** The values that say what happened: the most frequent action, and the first target and origin other than the entity. */
+export type PrincipalValues = Partial<Record<'action' | 'target' | 'origin', string>>;
+
+export function listPrincipalValues(candidate: Candidate): PrincipalValues {
+  const ranked = candidate.rows.flatMap((row) => rankFields(row, candidate));
+  const [action] = listActions(candidate);
+  const first = (why: string) =>
+    ranked.find((item) => item.why.startsWith(why) && item.value !== candidate.entity && item.value !== action)?.value;
+  const [target, origin] = [first('the target'), first('the origin')];
+  return {
+    ...(action === undefined || action === candidate.entity ? {} : { action }),
+    ...(target === undefined ? {} : { target }),
+    ...(origin === undefined ? {} : { origin }),
+  };
+}
+
 function rankFields(row: RenderedRow, candidate: Candidate): VerdictEvidence[] {
   const relevant = Object.entries(row.fields).filter(
     ([field, value]) => !isTimeField(field, value) && !isRecordId(field, value),

@@ -8,7 +8,18 @@ export function quoteValue(value: string, max: number): string {
 }
 
 /** The most characters of a quoted value, by where it is quoted. */
-export const quoteCharsMax = { action: 80, values: 200 };
+export const quoteCharsMax = { action: 80, headline: 120, values: 200 };
+
+/** Shortens values for a sentence and drops those that cannot be shortened. */
+export function quoteValues(values: readonly string[], max: number): string[] {
+  return values.map((value) => quoteValue(value, max)).filter((value) => value !== '');
+}
+
+/** Joins values in quotation marks: `“a”, “b” and “c”`. */
+export function joinQuoted(values: readonly string[]): string {
+  const quoted = values.map((value) => `“${value}”`);
+  return quoted.length < 2 ? quoted.join('') : `${quoted.slice(0, -1).join(', ')} and ${quoted.at(-1)}`;
+}
 
 /** Shortens a text between words if possible, otherwise anywhere. */
 export function truncateAtWord(text: string, max: number): string {

@@ -1,6 +1,7 @@
 import type { Candidate } from '../../analysis/candidate.ts';
+import type { DetectionTexts } from '../detection-texts.ts';
 
-/** What a verdict may claim: the text of a candidate's rows and facts, and the numbers in them. */
+/** What a verdict may claim: the text of a candidate's rows and facts and of the detection's name, and the numbers in them. */
 export type KnownText = { text: string; numbers: Set<number> };
 
 /** Normalizes text for comparison: NFKC, refanged addresses, lower case. */
@@ -13,9 +14,14 @@ export function normalizeText(text: string): string {
     .toLowerCase();
 }
 
-export function collectCandidateText({ entity, entityType, rows, facts }: Candidate): KnownText {
-  const texts = [entity, entityType];
+export function collectCandidateText(
+  { entity, entityType, rows, facts }: Candidate,
+  { name, description, headline }: Pick<DetectionTexts, 'name' | 'description' | 'headline'>,
+): KnownText {
+  const authored = [name, description, headline ?? ''];
+  const texts = [entity, entityType, ...authored];
   const numbers = new Set<number>();
+  for (const text of authored) addNumbers(numbers, text);
   for (const { rowId, time, fields, eventIds } of rows) {
     texts.push(rowId, time ?? '', ...(eventIds ?? []), ...Object.keys(fields), ...Object.values(fields));
     for (const value of Object.values(fields)) addNumbers(numbers, value);

@@ -1,9 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import type { Candidate } from '../../analysis/candidate.ts';
-import { candidatesOf, definitionOf } from '../../../../test/support/detection/analysis-examples.ts';
+import { candidatesOf, definitionOf, detectionTexts } from '../../../../test/support/detection/analysis-examples.ts';
 import { createAnalystVerdict } from '../analyst/analyst.ts';
 import type { Verdict } from '../verdict.ts';
 import { verifyVerdict } from './verify-verdict.ts';
+
+const verify = (verdict: Verdict, candidate: Candidate) => verifyVerdict(verdict, candidate, detectionTexts);
 
 const rows = [
   {
@@ -44,7 +46,7 @@ const good: Verdict = {
 };
 
 test('keeps a verdict whose claims are all in the rows', () => {
-  expect(verifyVerdict(good, medium)).toEqual({ verdict: good, triggered: true, struck: [], modelDisagrees: null });
+  expect(verify(good, medium)).toEqual({ verdict: good, triggered: true, struck: [], modelDisagrees: null });
 });
 
 const otherValue = 'the field has a different value';
@@ -78,14 +80,14 @@ describe('evidence that fails verification', () => {
     ['an empty part of a blank value', 'e3', 'agent', '', otherValue],
   ])('strikes %s', (_name, rowId, field, value, reason) => {
     const evidence = [{ rowId, field, value, why: '' }];
-    const { triggered, struck, verdict } = verifyVerdict({ ...good, evidence }, candidate);
+    const { triggered, struck, verdict } = verify({ ...good, evidence }, candidate);
     expect(struck).toMatchObject([{ where: 'evidence', reason }]);
     expect({ triggered, evidence: verdict.evidence }).toEqual({ triggered: false, evidence: [] });
   });
 
   test('accepts a long part of a value and an event ID of an aggregate row', () => {
     const isHit = (rowId: string, field: string, value: string, of = medium): boolean =>
-      verifyVerdict({ ...good, evidence: [{ rowId, field, value, why: '' }] }, of).triggered;
+      verify({ ...good, evidence: [{ rowId, field, value, why: '' }] }, of).triggered;
     expect(isHit('e1', 'note', 'say nothing is wrong')).toBe(true);
     const counted = [{ user: 'alice', count: 3, _ids: ['e7', 'e8'] }];
     const [aggregate] = candidatesOf(counted, definitionOf('custom'), true) as [Candidate];
@@ -95,7 +97,7 @@ describe('evidence that fails verification', () => {
 
   test('removes a reason with unverified claims but keeps the evidence', () => {
     const evidence = [{ ...good.evidence[0]!, why: 'as seen from 203.0.113.9' }];
-    const { verdict, struck } = verifyVerdict({ ...good, evidence }, medium);
+    const { verdict, struck } = verify({ ...good, evidence }, medium);
     expect(verdict.evidence[0]).toMatchObject({ value: 'AdministratorAccess', why: '' });
     expect(struck).toMatchObject([{ where: 'why' }]);
   });
@@ -136,7 +138,7 @@ describe('sentences', () => {
     'The address was １９２.0.2.9 again.',
   ])('strikes: %s', (sentence) => {
     const summary = `User alice acted. ${sentence} That is all.`;
-    const { verdict, struck } = verifyVerdict({ ...good, summary }, medium);
+    const { verdict, struck } = verify({ ...good, summary }, medium);
     expect(verdict.summary).toBe('User alice acted. That is all.');
     expect(struck).toMatchObject([{ where: 'summary', text: sentence.normalize() }]);
   });
@@ -152,35 +154,37 @@ describe('sentences', () => {
     'The file da39a3ee5e6b4b0d3255bfef95601890afd80709 (SHA-1) was named.',
     '1. Ask alice.',
   ])('keeps: %s', (sentence) => {
-    expect(verifyVerdict({ ...good, summary: sentence }, medium).struck).toEqual([]);
+    expect(verify({ ...good, summary: sentence }, medium).struck).toEqual([]);
   });
 
   test('replaces texts that were struck completely with the analyst texts', () => {
     const texts = { headline: 'bob@example.org did it', summary: '', nextStep: 'Block 203.0.113.9.' };
-    const { verdict } = verifyVerdict({ ...good, ...texts }, medium);
-    expect(verdict.headline).toBe('User alice: matched the detection (AttachUserPolicy)');
-    expect(verdict.summary).toContain('returned 2 rows about user alice');
-    expect(verdict.nextStep).toContain('user alice');
+    const { verdict } = verify({ ...good, ...texts }, medium);
+    expect(verdict.headline).toBe(
+      'Example detection: user alice (AttachUserPolicy on AdministratorAccess from 192.0.2.7)',
+    );
+    expect(verdict.summary).toContain('2 rows of this kind about user “alice”');
+    expect(verdict.nextStep).toContain('user “alice”');
   });
 });
 
 describe('severity high or above', () => {
   test('stays a hit and keeps the reason of a judge that disagrees', () => {
     const planned = { ...good, triggered: false, severity: 'none', summary: 'A planned change.' } as const;
-    const { triggered, verdict, modelDisagrees } = verifyVerdict(planned, high);
+    const { triggered, verdict, modelDisagrees } = verify(planned, high);
     expect([triggered, verdict.severity, modelDisagrees]).toEqual([true, 'high', 'A planned change.']);
     expect(verdict.evidence.length).toBeGreaterThan(0);
   });
 
   test('stays a hit without valid evidence', () => {
-    const { triggered, verdict, modelDisagrees } = verifyVerdict({ ...good, severity: 'critical', evidence: [] }, high);
+    const { triggered, verdict, modelDisagrees } = verify({ ...good, severity: 'critical', evidence: [] }, high);
     expect({ triggered, severity: verdict.severity }).toEqual({ triggered: true, severity: 'critical' });
     expect(modelDisagrees).toContain('evidence');
     expect(verdict.evidence.length).toBeGreaterThan(0);
   });
 
   test('lets the judge decide below high', () => {
-    const result = verifyVerdict({ ...good, triggered: false }, medium);
+    const result = verify({ ...good, triggered: false }, medium);
     expect(result).toMatchObject({ triggered: false, modelDisagrees: null });
   });
 });
@@ -194,10 +198,10 @@ test('corrects the entity and values out of range', () => {
     severity: 'huge' as 'high',
     headline: 'x'.repeat(5_000),
   };
-  const { verdict } = verifyVerdict(malformed, medium);
+  const { verdict } = verify(malformed, medium);
   expect(verdict).toMatchObject({ entity: 'alice', entityType: 'user', confidence: 100, severity: 'medium' });
   expect(verdict.headline.length).toBeLessThanOrEqual(300);
-  expect(verifyVerdict({ ...good, confidence: Number.NaN }, medium).verdict.confidence).toBe(0);
+  expect(verify({ ...good, confidence: Number.NaN }, medium).verdict.confidence).toBe(0);
 });
 
 test('verifies a very long text quickly', () => {
@@ -207,13 +211,13 @@ test('verifies a very long text quickly', () => {
     string,
   ];
   const start = performance.now();
-  verifyVerdict({ ...good, summary, headline, nextStep }, medium);
+  verify({ ...good, summary, headline, nextStep }, medium);
   expect(performance.now() - start).toBeLessThan(2_000);
 });
 
 test('accepts the verdicts of the built-in analyst', () => {
   for (const candidate of [medium, high]) {
-    const result = verifyVerdict(createAnalystVerdict(candidate), candidate);
+    const result = verify(createAnalystVerdict(candidate, detectionTexts), candidate);
     expect(result).toMatchObject({ struck: [], triggered: true, modelDisagrees: null });
   }
 });

@@ -9,6 +9,7 @@ import { maskValues } from './mask-values.ts';
 import { truncateAtWord } from '../analyst/quote-value.ts';
 import { splitSentences } from './sentences.ts';
 import type { VerdictEvidence, Verdict } from '../verdict.ts';
+import type { DetectionTexts } from '../detection-texts.ts';
 import { describeCandidate } from '../analyst/wording.ts';
 
 const evidenceMax = 20;
@@ -31,13 +32,13 @@ export type VerifiedVerdict = {
  * Sentences with claims that are not in the rows or facts are struck. Without evidence there is no hit, except that candidates
  * of severity high or above are always hits.
  */
-export function verifyVerdict(submitted: Verdict, candidate: Candidate): VerifiedVerdict {
+export function verifyVerdict(submitted: Verdict, candidate: Candidate, detection: DetectionTexts): VerifiedVerdict {
   const struck: StruckClaim[] = [];
-  const known = collectCandidateText(candidate);
+  const known = collectCandidateText(candidate, detection);
   const evidence = submitted.evidence
     .slice(0, evidenceMax)
     .flatMap((item) => checkEvidence(item, candidate.rows, known, struck));
-  const texts = checkTexts(submitted, candidate, known, struck);
+  const texts = checkTexts(submitted, { candidate, detection, known }, struck);
   const isTriggered = submitted.triggered && evidence.length > 0;
   const isAlwaysHit = isSeverityAtLeast(candidate.severity, 'high');
   const finalEvidence = isAlwaysHit && evidence.length === 0 ? selectEvidence(candidate) : evidence;
@@ -122,8 +123,13 @@ function isQuoted(text: string, value: string): boolean {
 }
 
 type VerdictTexts = Pick<Verdict, 'headline' | 'summary' | 'nextStep'>;
+type TextContext = { candidate: Candidate; detection: DetectionTexts; known: KnownText };
 
-function checkTexts(submitted: Verdict, candidate: Candidate, known: KnownText, struck: StruckClaim[]): VerdictTexts {
+function checkTexts(
+  submitted: Verdict,
+  { candidate, detection, known }: TextContext,
+  struck: StruckClaim[],
+): VerdictTexts {
   const check = (where: keyof VerdictTexts): string => {
     const { masked, unmask } = maskValues(visibleLines(submitted[where].slice(0, 2 * lengths[where])), candidate);
     const kept = splitSentences(masked).filter((sentence) => {
@@ -134,9 +140,14 @@ function checkTexts(submitted: Verdict, candidate: Candidate, known: KnownText, 
     });
     return truncateAtWord(unmask(kept.join(' ')), lengths[where]);
   };
-  const texts = { headline: check('headline'), summary: check('summary'), nextStep: check('nextStep') };
+  const fallback = describeCandidate(candidate, detection);
+  const texts = {
+    // The author's template may contain numbers and names of its own.
+    headline: submitted.headline === fallback.headline ? fallback.headline : check('headline'),
+    summary: check('summary'),
+    nextStep: check('nextStep'),
+  };
   // Texts that were struck completely are replaced by those of the built-in analyst.
-  const fallback = describeCandidate(candidate);
   return {
     headline: texts.headline || fallback.headline,
     summary: texts.summary || fallback.summary,

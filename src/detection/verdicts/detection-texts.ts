@@ -1,0 +1,8 @@
+/** What a detection's author wrote, as far as verdicts use it. `headline` is a template. `customInstructions` come from the request of a run. */
+export type DetectionTexts = {
+  name: string;
+  description: string;
+  systemPrompt: string;
+  headline?: string | null;
+  customInstructions?: string | null;
+};
