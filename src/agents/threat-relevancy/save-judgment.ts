@@ -30,6 +30,7 @@ export async function saveJudgment({ db, clock }: SaveJudgmentDeps, input: Judgm
   let wasApplied = false;
   await inOrg(db, orgId, (tx) =>
     withOwnPoolLocked(tx, orgId, async () => {
+      wasApplied = false;
       const isCurrent = await saveJudgmentRow(tx, judgment);
       if (!isCurrent || verdict === null) return false;
       wasApplied = await insertModelVerdict(tx, { orgId, itemId: item.id, ...verdict, at: judgment.at });

@@ -50,5 +50,5 @@ export function listOrgsWithGroupOverrides(tx: Tx, ids: string[]): Promise<{ org
         select organization_id from feed_overrides where item_id = any(${ids}::uuid[]) and ${changesGroup}
         union select organization_id from feed_overrides where merged_into = any(${ids}::uuid[])
         union select organization_id from feed_overrides where duplicate_of = any(${ids}::uuid[]))
-      order by p.id for update`;
+      order by p.id for no key update`;
 }

@@ -4,15 +4,15 @@ import type { OrgId } from '../../platform/lib/org-id.ts';
 
 export type ProfileRow = { profile: string; version: number; built_version: number; updated_at: Date };
 
-export function findProfile(tx: Tx, orgId: OrgId): Promise<ProfileRow | undefined> {
-  const query = sql<ProfileRow>`select profile, version, built_version, updated_at from feed_profiles where organization_id = ${orgId}`;
-  return queryRow(tx, query);
-}
+const selectProfile = (orgId: OrgId) =>
+  sql<ProfileRow>`select profile, version, built_version, updated_at from feed_profiles where organization_id = ${orgId}`;
+
+export const findProfile = (tx: Tx, orgId: OrgId): Promise<ProfileRow | undefined> => queryRow(tx, selectProfile(orgId));
 
 /** Finds the profile and serializes changes to it until the transaction ends, also if it does not exist yet. */
 export async function lockProfile(tx: Tx, orgId: OrgId): Promise<ProfileRow | undefined> {
   await sql`select pg_advisory_xact_lock(hashtextextended(${`profile ${orgId}`}, 0))`.execute(tx);
-  return findProfile(tx, orgId);
+  return queryRow(tx, sql<ProfileRow>`${selectProfile(orgId)} for no key update`);
 }
 
 /** Stores the next version of a profile. `updated_at` always increases. */

@@ -36,7 +36,7 @@ export function findDueOrgAcrossOrgs(db: Db): Promise<{ orgId: OrgId } | undefin
 /** Locks the profile for this transaction. Returns undefined if another worker has locked it or the organization has none. */
 export function lockProfileIfFree(tx: Tx, orgId: OrgId): Promise<ProfileRow | undefined> {
   return queryRow<ProfileRow>(tx)`
-      select profile, version, built_version, updated_at from feed_profiles where organization_id = ${orgId} for update skip locked`;
+      select profile, version, built_version, updated_at from feed_profiles where organization_id = ${orgId} for no key update skip locked`;
 }
 
 /** Finds a visible pool that has items after the cursor of a profile version. */

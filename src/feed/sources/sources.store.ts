@@ -50,12 +50,12 @@ const hasKey = ({ organization_id, id }: SourceKey) => sql`organization_id = ${o
 
 /** Locks the row until the transaction ends. */
 export function lockSource(tx: Tx, source: SourceKey): Promise<SourceRow | undefined> {
-  const query = sql<SourceRow>`select ${columns} from feed_sources where ${hasKey(source)} and deleted_at is null for update`;
+  const query = sql<SourceRow>`select ${columns} from feed_sources where ${hasKey(source)} and deleted_at is null for no key update`;
   return queryRow(tx, query);
 }
 
 export async function lockSourceById(tx: Tx, id: string): Promise<void> {
-  await sql`select from feed_sources where id = ${id} for update`.execute(tx);
+  await sql`select from feed_sources where id = ${id} for no key update`.execute(tx);
 }
 
 /** Makes the next pull read all records again, even if the source has not changed. */
@@ -111,7 +111,7 @@ export function claimDueSourceAcrossOrgs(db: Db, now: Date, worker: string): Pro
       queryRow<SourceRow>(tx)`
         update feed_sources set worker = ${worker}, lease_until = ${leaseEnd}
         where id = (select id from feed_sources where enabled and deleted_at is null and next_pull_at <= ${now}
-          and (lease_until is null or lease_until < clock_timestamp()) order by next_pull_at limit 1 for update skip locked)
+          and (lease_until is null or lease_until < clock_timestamp()) order by next_pull_at limit 1 for no key update skip locked)
         returning ${columns}`,
   );
 }
@@ -127,7 +127,7 @@ export function claimSource(tx: Tx, source: SourceKey, worker: string): Promise<
 export function lockClaim(tx: Tx, source: SourceKey, worker: string): Promise<SourceRow | undefined> {
   return queryRow<SourceRow>(tx)`
       select ${columns} from feed_sources
-      where ${hasKey(source)} and worker = ${worker} and lease_until > clock_timestamp() and deleted_at is null for update`;
+      where ${hasKey(source)} and worker = ${worker} and lease_until > clock_timestamp() and deleted_at is null for no key update`;
 }
 
 /** The columns of a source that a pull changes. */

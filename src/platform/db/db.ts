@@ -1,6 +1,7 @@
 import { Kysely, PostgresDialect, sql, type RawBuilder } from 'kysely';
 import pg from 'pg';
 import type { OrgId } from '../lib/org-id.ts';
+import { repeatOnConflict } from './repeat-on-conflict.ts';
 
 /** Empty: statements are SQL text through Kysely's `sql` tag, with row types declared beside them (ADR 0003). */
 type Tables = Record<never, never>;
@@ -62,7 +63,7 @@ export function openDb(url: string, poolMax = 10): Db {
     connectionTimeoutMillis: 10_000,
     // A cached plan guesses the length of every array, which makes the scheduler's batches seven times slower.
     options:
-      '-c timezone=UTC -c statement_timeout=60000 -c idle_in_transaction_session_timeout=60000 -c plan_cache_mode=force_custom_plan',
+      '-c timezone=UTC -c statement_timeout=60000 -c lock_timeout=15000 -c idle_in_transaction_session_timeout=60000 -c plan_cache_mode=force_custom_plan',
   });
   // A server that stops closes idle connections. The pool opens new ones, so the event needs no handling.
   pool.on('error', () => undefined);
@@ -71,18 +72,25 @@ export function openDb(url: string, poolMax = 10): Db {
   return asDb(new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) }), { pool });
 }
 
+/**
+ * What a transaction does. It runs again, from the beginning, after a deadlock or a serialization failure (`repeatOnConflict`). It therefore
+ * has no effect outside of the transaction: it returns values instead of assigning them, and sends, writes files and clears caches only after
+ * the transaction. It may fill caches by key and version, which a second run fills with the same entries.
+ */
+export type TransactionWork<T> = (tx: Tx) => Promise<T>;
+
 /** Runs `work` in one transaction as the organization. Row-level security hides the rows of all others. */
-export function inOrg<T>(db: Db, orgId: OrgId, work: (tx: Tx) => Promise<T>): Promise<T> {
+export function inOrg<T>(db: Db, orgId: OrgId, work: TransactionWork<T>): Promise<T> {
   return transact(db, `begin; ${asOrg(orgId)}`, work);
 }
 
 /** Like `inOrg`, but caches query plans. For inserts and statements by key, which cost more to plan than to run. */
-export function inOrgWithCachedPlans<T>(db: Db, orgId: OrgId, work: (tx: Tx) => Promise<T>): Promise<T> {
+export function inOrgWithCachedPlans<T>(db: Db, orgId: OrgId, work: TransactionWork<T>): Promise<T> {
   return transact(db, `begin; ${cachePlans}; ${asOrg(orgId)}`, work);
 }
 
 /** Runs `work` in one transaction over all organizations. Only store functions named `…AcrossOrgs` may need it. */
-export function acrossOrgs<T>(db: Db, work: (tx: Tx) => Promise<T>): Promise<T> {
+export function acrossOrgs<T>(db: Db, work: TransactionWork<T>): Promise<T> {
   return transact(db, `begin; ${asSystem}`, work);
 }
 
@@ -90,7 +98,11 @@ export function acrossOrgs<T>(db: Db, work: (tx: Tx) => Promise<T>): Promise<T> 
  * Runs statements in one transaction over all organizations with cached plans and returns the rows of the last one. All statements
  * and the commit are sent together, so that locks are held no longer than the statements take, however distant or busy this process is.
  */
-export async function acrossOrgsPipelined<T>(db: Db, statements: readonly RawBuilder<unknown>[]): Promise<T[]> {
+export function acrossOrgsPipelined<T>(db: Db, statements: readonly RawBuilder<unknown>[]): Promise<T[]> {
+  return repeatOnConflict(() => runPipelined<T>(db, statements));
+}
+
+async function runPipelined<T>(db: Db, statements: readonly RawBuilder<unknown>[]): Promise<T[]> {
   const client = await db.pool.connect();
   try {
     // Awaited, because no statement may run if the role could not be set.
@@ -128,7 +140,10 @@ const asDb = (kysely: Kysely<Tables>, parts: Pick<Db, 'pool' | 'isDryRun'>): Db 
 
 const endStatement = (db: Db): string => (db.isDryRun ? 'rollback' : 'commit');
 
-async function transact<T>(db: Db, begin: string, work: (tx: Tx) => Promise<T>): Promise<T> {
+const transact = <T>(db: Db, begin: string, work: TransactionWork<T>): Promise<T> =>
+  repeatOnConflict(() => runTransaction(db, begin, work));
+
+function runTransaction<T>(db: Db, begin: string, work: TransactionWork<T>): Promise<T> {
   return db.connection().execute(async (connection) => {
     const tx = connection as Tx;
     await sql.raw(begin).execute(tx);

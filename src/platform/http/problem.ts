@@ -62,6 +62,14 @@ function toAppError(error: FastifyError & { validation?: ValidationEntry[]; vali
     case 'FST_ERR_BAD_URL':
     case 'FST_ERR_MAX_PARAM_LENGTH':
       return appError('malformed_json', 'The request is malformed.');
+    // A conflict that repeating did not resolve, a lock that was not released in time, and a statement that took too long.
+    case '40001':
+    case '40P01':
+    case '55P03':
+    case '57014':
+      return appError('unavailable', 'The database is busy with other changes. Try again.', {
+        headers: { 'retry-after': '2' },
+      });
     case '53300':
     case 'ECONNREFUSED':
     case 'ECONNRESET':

@@ -1,8 +1,7 @@
-import { inOrgWithCachedPlans, type Tx } from '../../../platform/db/db.ts';
+import type { Tx } from '../../../platform/db/db.ts';
 import { ModelError } from '../../../platform/models/model-error.ts';
 import { countReviewedHits } from '../../hits/hit-status.store.ts';
 import type { RunClaim } from '../../scheduling/queue/run-claim.ts';
-import { fenceRun } from '../../scheduling/queue/run-fence.ts';
 import { backfillBaseline, type BaselineDeps } from '../backfill/backfill-baseline.ts';
 import { hasBackfillWindows } from '../backfill/backfill-windows.ts';
 import { judgeCandidates } from '../judging/judge-candidates.ts';
@@ -16,6 +15,7 @@ import { endRun, handleRunError, releaseRun, type EndRunDeps, type ExecutionResu
 import { examineWindow, type WindowTask } from './examine-window.ts';
 import { finishRun } from './finish-run.ts';
 import { writeProgress } from './progress.store.ts';
+import { inRunTransaction } from './run-transaction.ts';
 import { startRun, type StartedRun, type StartRunDeps } from './start-run.ts';
 import { windowsMax } from './start-run.store.ts';
 
@@ -88,10 +88,7 @@ async function examineAndJudge(
   }
   if (hasMoreWindows || (await hasBackfillWindows(deps, run))) return releaseRun(deps, run.claim);
   if (modelError) throw modelError;
-  await inOrgWithCachedPlans(deps.db, run.orgId, async (tx) => {
-    await fenceRun(tx, run.claim);
-    await completeRun(tx, deps, run);
-  });
+  await inRunTransaction(deps.db, run, (tx) => completeRun(tx, deps, run));
   return 'finished';
 }
 
@@ -105,8 +102,7 @@ async function examineAndStore(
     const examination = await examineWindow(deps, run, window, signal);
     const hasCandidates = examination.candidates.length > 0;
     try {
-      await inOrgWithCachedPlans(deps.db, run.orgId, async (tx) => {
-        await fenceRun(tx, run.claim);
+      await inRunTransaction(deps.db, run, async (tx) => {
         await commitWindow(tx, run, examination, deps.clock());
         if (mayFinish && !hasCandidates) await completeRun(tx, deps, run);
         else await writeProgress(tx, run);

@@ -7,6 +7,7 @@ import type { Verdict } from '../../verdicts/verdict.ts';
 import type { ActiveRun } from '../execution/active-run.ts';
 import { writeProgress } from '../execution/progress.store.ts';
 import { addWarning, timePhase } from '../execution/run-progress.ts';
+import { inRunTransaction } from '../execution/run-transaction.ts';
 import { findSuppressions, listPendingCandidates, storeVerdict, type StoredCandidate } from './candidates.store.ts';
 import type { Judge } from './judge.ts';
 import {
@@ -56,8 +57,7 @@ async function judgeBatch(deps: { db: Db; clock: Clock }, run: ActiveRun, sessio
     now,
     getVerdict: (candidate) => judgeCandidate(deps, run, session, candidate),
   });
-  await inOrgWithCachedPlans(deps.db, run.orgId, async (tx) => {
-    await fenceRun(tx, run.claim);
+  await inRunTransaction(deps.db, run, async (tx) => {
     const stored = await storeResolutions(tx, { ...run, runId: run.id }, resolutions, now);
     if (stored.length === 0) return;
     addToProgress(run, stored);

@@ -7,10 +7,24 @@ export const publicPoolId = '00000000-0000-7000-8000-000000000001';
 
 export type LockedPool = { id: string; seq: number; last_added_at: Date };
 
-/** Locks pools in the order of their ids. The holder of the lock decides the next sequence number and commit time. */
+/**
+ * The order in which transactions lock rows of the feed, so that none waits for another that waits for it:
+ *
+ * 1. the profile of the organization (`feed_profiles`),
+ * 2. the source (`feed_sources`),
+ * 3. the pools, the public one first, then assigned ones, then private ones, each by id (`poolLockOrder`),
+ * 4. everything else: only the holder of the pool writes its items, terms, links, totals and overrides.
+ *
+ * Profiles, sources and pools are locked `for no key update`. `for update` would also block the foreign keys of rows that refer to them, and
+ * those rows are inserted in any order. The one exception to the order: a transaction that wrote items of several pools locks private pools of
+ * other organizations at its end (`listOrgsWithGroupOverrides`). `db.ts` repeats a transaction that deadlocks there.
+ */
+export const poolLockOrder = sql`array_position(array['public', 'assigned', 'private'], kind), id`;
+
+/** Locks pools in `poolLockOrder`. The holder of the lock decides the next sequence number and commit time. */
 export function lockPools(tx: Tx, ids: string[]): Promise<LockedPool[]> {
   return queryRows<LockedPool>(tx)`
-      select id, seq, last_added_at from feed_pools where id = any(${ids}::uuid[]) order by id for update`;
+      select id, seq, last_added_at from feed_pools where id = any(${ids}::uuid[]) order by ${poolLockOrder} for no key update`;
 }
 
 export async function lockPool(tx: Tx, id: string): Promise<LockedPool> {

@@ -1,0 +1,23 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+const attemptsMax = 6;
+const pauseMaxMs = 1_000;
+/** serialization_failure and deadlock_detected: PostgreSQL rolled the transaction back only because of concurrent ones. */
+const conflicts = new Set(['40001', '40P01']);
+
+const isConflict = (error: unknown): boolean => conflicts.has((error as { code?: string } | undefined)?.code ?? '');
+
+/**
+ * Runs a whole transaction, and again if it failed only because of concurrent ones: up to six times, after a random pause that grows to a
+ * second. Rejects with the last error.
+ */
+export async function repeatOnConflict<T>(attempt: () => Promise<T>): Promise<T> {
+  for (let failures = 1; ; failures += 1) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (failures >= attemptsMax || !isConflict(error)) throw error;
+      await sleep(Math.random() * Math.min(pauseMaxMs, 20 * 2 ** failures));
+    }
+  }
+}
