@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { sql } from 'kysely';
 import { acrossOrgs, queryRow } from '../../src/platform/db/db.ts';
@@ -12,13 +13,13 @@ const requests = 400;
 
 /** Runs scoring, deduplication and recurring pulls until `stop`. Rejects with the first error. */
 function runLoops(steps: (() => Promise<unknown>)[]): { stop: () => Promise<void> } {
-  let isStopped = false;
+  const stopped = new AbortController();
   const lanes = steps.map(async (step) => {
-    while (!isStopped) if (!(await step())) await new Promise((done) => setTimeout(done, 2));
+    while (!stopped.signal.aborted) if (!(await step())) await sleep(2);
   });
   return {
     stop: async () => {
-      isStopped = true;
+      stopped.abort();
       await Promise.all(lanes);
     },
   };

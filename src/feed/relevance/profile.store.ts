@@ -7,7 +7,8 @@ export type ProfileRow = { profile: string; version: number; built_version: numb
 const selectProfile = (orgId: OrgId) =>
   sql<ProfileRow>`select profile, version, built_version, updated_at from feed_profiles where organization_id = ${orgId}`;
 
-export const findProfile = (tx: Tx, orgId: OrgId): Promise<ProfileRow | undefined> => queryRow(tx, selectProfile(orgId));
+export const findProfile = (tx: Tx, orgId: OrgId): Promise<ProfileRow | undefined> =>
+  queryRow(tx, selectProfile(orgId));
 
 /** Finds the profile and serializes changes to it until the transaction ends, also if it does not exist yet. */
 export async function lockProfile(tx: Tx, orgId: OrgId): Promise<ProfileRow | undefined> {

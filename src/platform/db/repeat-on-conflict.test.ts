@@ -7,8 +7,10 @@ const { db } = await testDatabase();
 const rename = (tx: Tx, id: string, name: string) =>
   sql`update organizations set name = name || ${name} where id = ${id}`.execute(tx);
 const namesOf = (ids: string[]) =>
-  acrossOrgs(db, (tx) =>
-    queryRows<{ name: string }>(tx)`select name from organizations where id = any(${ids}::uuid[]) order by name`,
+  acrossOrgs(
+    db,
+    (tx) =>
+      queryRows<{ name: string }>(tx)`select name from organizations where id = any(${ids}::uuid[]) order by name`,
   );
 
 test('repeats a transaction that deadlocks, and keeps the changes of both', async () => {
