@@ -142,7 +142,7 @@ export default {
   overrides: [
     ...roomOverrides,
     {
-      files: ['src/**/*.test.ts', 'test/**/*.ts', 'bench/**/*.ts', 'soak/**/*.ts'],
+      files: ['src/**/*.test.ts', 'test/**/*.ts', 'bench/**/*.ts', 'fuzz/**/*.ts', 'soak/**/*.ts'],
       rules: { ...ban([always[0]!]), 'max-lines': 'off', 'max-params': 'off', 'node/no-process-env': 'off' },
     },
     { files: ['src/config.ts'], rules: { 'node/no-process-env': 'off' } },

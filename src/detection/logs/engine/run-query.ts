@@ -25,30 +25,36 @@ export async function serializeTree(connection: DuckDBConnection, sql: string): 
  */
 export async function runQuery(connection: DuckDBConnection, job: QueryJob, send: SendRows): Promise<QueryEnd> {
   const tree = await serializeTree(connection, job.sql);
+  const { wrap, values } = await prepareQuery(connection, job, tree);
+  if (job.mode === 'check') {
+    await connection.run(wrap('*', 'LIMIT 0'), values);
+    return { total: 0, truncated: false };
+  }
+  const first = await readRows(await connection.stream(wrap('*', `LIMIT ${job.rowsMax + 1}`), values), job);
+  if (!first.isCut) {
+    if (!job.aggregate) sortByKey(first.rows);
+    await sendAll(first.rows, send);
+    return { total: first.rows.length, truncated: false };
+  }
+  const ordered = wrap('*', `${orderByClause(first.columns)} LIMIT ${job.rowsMax + 1}`);
+  const cut = await readRows(await connection.stream(ordered, values), job);
+  const counted = await connection.runAndReadAll(wrap('count(*)', ''), values);
+  await sendAll(cut.rows.slice(0, job.rowsMax), send);
+  return { total: Number(counted.getRows()[0]?.[0]), truncated: true };
+}
+
+/** `wrap` returns the statement that runs the query over its datasets. `values` are its parameters. */
+type PreparedQuery = { wrap: (select: string, tail: string) => string; values: Record<string, DuckDBTimestampValue> };
+
+/** Checks a query against the allow-lists and returns what runs it. `tree` is its parse tree from `serializeTree`. */
+export async function prepareQuery(connection: DuckDBConnection, job: QueryJob, tree: string): Promise<PreparedQuery> {
   const { parameters, tables } = inspectTree(tree);
   checkTables(tables, job);
   const sql = await stripTrailingSemicolon(connection, job.sql, tree);
   const values = Object.fromEntries(
     parameters.map((name) => [name, toTimestamp(name === 'window_start' ? job.bounds.from : job.bounds.to)]),
   );
-  if (job.mode === 'check') {
-    await connection.run(wrapQuery(job, sql, '*', 'LIMIT 0'), values);
-    return { total: 0, truncated: false };
-  }
-  const first = await readRows(
-    await connection.stream(wrapQuery(job, sql, '*', `LIMIT ${job.rowsMax + 1}`), values),
-    job,
-  );
-  if (!first.isCut) {
-    if (!job.aggregate) sortByKey(first.rows);
-    await sendAll(first.rows, send);
-    return { total: first.rows.length, truncated: false };
-  }
-  const ordered = wrapQuery(job, sql, '*', `${orderByClause(first.columns)} LIMIT ${job.rowsMax + 1}`);
-  const cut = await readRows(await connection.stream(ordered, values), job);
-  const counted = await connection.runAndReadAll(wrapQuery(job, sql, 'count(*)', ''), values);
-  await sendAll(cut.rows.slice(0, job.rowsMax), send);
-  return { total: Number(counted.getRows()[0]?.[0]), truncated: true };
+  return { wrap: (select, tail) => wrapQuery(job, sql, select, tail), values };
 }
 
 /** Throws unless the job defines every dataset that the query reads. An undefined name could refer to something else in the engine. */
