@@ -3,8 +3,7 @@ import { buildDeps } from '../app/build-deps.ts';
 import { loadConfig, type Config } from '../config.ts';
 import { openDatabase } from '../app/open-database.ts';
 import type { Deps } from '../app/deps.ts';
-import { builtInDetections } from '../detection/built-in/registry.ts';
-import type { BuiltInDetection } from '../detection/built-in/built-in-detection.ts';
+import { getLibraryEntry } from '../detection/library/load-library.ts';
 import { createClient } from '../demo/client.ts';
 import { createStepClock } from '../demo/step-clock.ts';
 import { generateCompanyLogs } from '../demo/company/company.ts';
@@ -92,10 +91,10 @@ async function playDemo(
   end: Date,
   { events, isRecorded }: { events: LogEvent[]; isRecorded: boolean },
 ): Promise<number> {
-  const own = expectedHits.map(({ detection }): BuiltInDetection => builtInDetections[detection]);
+  const own = expectedHits.map(({ detection }) => getLibraryEntry(detection));
   const detections = isRecorded ? selectDetections(new Set(events.map(({ dataset }) => dataset))) : own;
   scene.print(`${events.length} events, starting at ${events[0]!.at.toISOString()}.`);
-  if (detections.length === 0) scene.print('No built-in detection reads these datasets. The events are loaded anyway.');
+  if (detections.length === 0) scene.print('No shipped detection reads these datasets. The events are loaded anyway.');
   const outcomes = await runDetections(scene, events, { end, detections });
   await loadFeed(scene, end);
   for (const line of [...outcomes.flatMap(formatOutcome), ...formatQuietDetections(outcomes)]) scene.print(line);

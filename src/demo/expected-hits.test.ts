@@ -1,19 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import type { BuiltInDetection } from '../detection/built-in/built-in-detection.ts';
-import type { SampleEngine } from '../detection/built-in/sample-engine.ts';
-import { openSampleEngine } from '../detection/built-in/sample-engine.ts';
-import { builtInDetections } from '../detection/built-in/registry.ts';
+import { getLibraryEntry } from '../detection/library/load-library.ts';
+import { openSampleEngine, type SampleEngine } from './sample-engine.ts';
 import { hourMs } from './company/calendar.ts';
 import { generateCompanyLogs } from './company/company.ts';
 import { additionalExpectedHits, expectedHits } from './expected-hits.ts';
 import { intrusion } from './company/intrusion.ts';
 import { replayDetection } from './replay-detection.ts';
 
-const detectionOf = (id: keyof typeof builtInDetections): BuiltInDetection => builtInDetections[id];
-
 test('the demo has one detection of each category', () => {
-  const categories = expectedHits.map(({ detection }) => detectionOf(detection).category);
+  const categories = expectedHits.map(({ detection }) => getLibraryEntry(detection).body.detectionCategory);
   expect(new Set(categories).size).toBe(5);
   expect(expectedHits).toHaveLength(5);
 });
@@ -28,7 +24,7 @@ describe.each(['2030-03-10T16:40:00.000Z', '2030-03-11T10:17:33.000Z'])('logs th
   afterAll(() => engine.close());
 
   test.each([...expectedHits, ...additionalExpectedHits])('$detection finds $stage of $entity', async (expectation) => {
-    const candidates = await replayDetection(engine, detectionOf(expectation.detection), end);
+    const candidates = await replayDetection(engine, getLibraryEntry(expectation.detection).body, end);
     const others = candidates.filter(({ entity }) => entity !== expectation.entity);
     expect(candidates.length - others.length).toBeGreaterThanOrEqual(expectation.hitsMin);
     expect(others.length).toBeLessThanOrEqual(expectation.otherHitsMax);
@@ -39,7 +35,7 @@ describe.each(['2030-03-10T16:40:00.000Z', '2030-03-11T10:17:33.000Z'])('logs th
     async ({ detection, stage }) => {
       const { eventIds } = intrusion.find((one) => one.stage === stage)!;
       await engine.setWindow(new Date(end.getTime() - 36 * hourMs), end);
-      const rows = await engine.run(detectionOf(detection).query);
+      const rows = await engine.run(getLibraryEntry(detection).body.detectionQuery);
       const shown = rows.flatMap((row) => [row['_id'], ...((row['_ids'] as string[] | undefined) ?? [])]);
       expect(eventIds.some((id) => shown.includes(id))).toBe(true);
     },
@@ -50,7 +46,7 @@ describe.each(['2030-03-10T16:40:00.000Z', '2030-03-11T10:17:33.000Z'])('logs th
     await engine.setWindow(new Date(end.getTime() - 14 * 24 * hourMs), new Date(end.getTime() - 36 * hourMs));
     const [failures] = await naive("auth WHERE (_event->>'$.event.outcome') = 'failure'");
     expect(Number(failures!['n'])).toBeGreaterThan(100);
-    const [shadow] = await naive("process WHERE contains(CommandLine, 'vssadmin')");
+    const [shadow] = await naive("windows WHERE contains(CommandLine, 'vssadmin')");
     expect(Number(shadow!['n'])).toBeGreaterThan(100);
     const [attached] = await naive("cloudtrail WHERE eventName = 'AttachRolePolicy'");
     expect(Number(attached!['n'])).toBeGreaterThan(2);

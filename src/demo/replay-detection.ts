@@ -1,9 +1,9 @@
 import { analyzeWindow, prepareWindow } from '../detection/analysis/analyze-window.ts';
 import type { WindowMemory } from '../detection/analysis/memory/recall.ts';
 import { recallFromWindows } from '../detection/analysis/memory/recall.ts';
-import type { BuiltInDetection } from '../detection/built-in/built-in-detection.ts';
-import type { SampleEngine } from '../detection/built-in/sample-engine.ts';
+import type { CreateDetection } from '../detection/detections/record/detection-input.schema.ts';
 import { hourMs } from './company/calendar.ts';
+import type { SampleEngine } from './sample-engine.ts';
 
 /** A candidate of a replay: its entity, the window's start (epoch milliseconds) and the ids of its rows. */
 export type ReplayCandidate = { entity: string; from: number; rowIds: string[] };
@@ -14,11 +14,11 @@ const historyWindows = 200;
 /** Analyzes the last `hours` full hours before `end` one by one, with the memory that a first run would backfill. */
 export async function replayDetection(
   engine: SampleEngine,
-  detection: BuiltInDetection,
+  detection: CreateDetection,
   end: Date,
   hours = 36,
 ): Promise<ReplayCandidate[]> {
-  const { category, query, entityField, timeField = null } = detection;
+  const { detectionCategory: category, detectionQuery: query, entityField = null, timeField = null } = detection;
   const definition = {
     category,
     query,

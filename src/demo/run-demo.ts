@@ -1,9 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Deps } from '../app/deps.ts';
-import { builtInDetections } from '../detection/built-in/registry.ts';
-import type { BuiltInDetection } from '../detection/built-in/built-in-detection.ts';
-import { toBuiltInBody, toBuiltInTests } from '../detection/built-in/export-built-in.ts';
+import type { LibraryEntry } from '../detection/library/library-entry.ts';
+import { loadLibrary } from '../detection/library/load-library.ts';
 import { executeDueRuns } from '../detection/runs/workers/execute-due-runs.ts';
 import { findNextSlotAcrossOrgs } from '../detection/scheduling/enqueue-runs.ts';
 import type { DemoClient } from './client.ts';
@@ -38,7 +37,7 @@ export function floorToHour(at: Date): Date {
 export async function runDetections(
   context: DemoContext,
   events: LogEvent[],
-  { end, detections }: { end: Date; detections: BuiltInDetection[] },
+  { end, detections }: { end: Date; detections: LibraryEntry[] },
 ): Promise<DetectionOutcome[]> {
   const { deps, call, time, print } = context;
   const start = computeScheduleStart(end);
@@ -73,10 +72,10 @@ export async function runDetections(
   return outcomes;
 }
 
-async function createDetection(call: DemoClient, detection: BuiltInDetection): Promise<DemoDetection> {
-  const { id } = await call<{ id: string }>('POST', '/api/detections', toBuiltInBody(detection));
-  await call('PUT', `/api/detections/${id}/tests`, toBuiltInTests(detection));
-  return { id, builtInId: detection.id, name: detection.name, category: detection.category };
+async function createDetection(call: DemoClient, entry: LibraryEntry): Promise<DemoDetection> {
+  const { id } = await call<{ id: string }>('POST', '/api/detections', entry.body);
+  await call('PUT', `/api/detections/${id}/tests`, entry.tests);
+  return { id, builtInId: entry.id, name: entry.body.name, category: entry.body.detectionCategory };
 }
 
 /** Writes the demo's feed files and pulls them into the feed. */
@@ -96,9 +95,7 @@ export async function loadFeed({ call, dataDir, print }: DemoContext, end: Date)
   }
 }
 
-/** Returns the built-in detections whose datasets are all in `datasets`. */
-export function selectDetections(datasets: Set<string>): BuiltInDetection[] {
-  return Object.values(builtInDetections).filter(({ dataset, alsoReads = [] }: BuiltInDetection) =>
-    [dataset, ...alsoReads].every((name) => datasets.has(name)),
-  );
+/** Returns the shipped detections whose datasets are all in `datasets`. */
+export function selectDetections(datasets: Set<string>): LibraryEntry[] {
+  return [...loadLibrary().values()].filter((entry) => Object.keys(entry.datasets).every((name) => datasets.has(name)));
 }

@@ -1,7 +1,8 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { builtInDetections } from '../../src/detection/built-in/registry.ts';
+import { listTechniqueIds } from '../../src/detection/library/library-entry.ts';
+import { getLibraryEntry } from '../../src/detection/library/load-library.ts';
 import { executeDueRuns } from '../../src/detection/runs/workers/execute-due-runs.ts';
 import { dataDir } from '../support/data.ts';
 import { startApp } from '../support/harness.ts';
@@ -28,15 +29,7 @@ test.skipIf(folder === undefined)(
     const org = await newOrg();
     const ids = new Map<string, string>();
     for (const [shipped] of attack) {
-      const { name, category, systemPrompt, query, cadence, entityField } = builtInDetections[shipped];
-      const body = {
-        name,
-        detectionCategory: category,
-        systemPrompt,
-        detectionQuery: query,
-        detectionCadence: cadence,
-        entityField,
-      };
+      const { body } = getLibraryEntry(shipped);
       ids.set(shipped, (await org.call('POST', '/api/detections', body)).body.id);
     }
     now = new Date('2023-07-10T12:45:00Z');
@@ -52,7 +45,7 @@ test.skipIf(folder === undefined)(
     now = new Date('2023-07-10T13:00:00Z');
     await executeDueRuns(deps, now);
     for (const [shipped, entity, calls, technique] of attack) {
-      expect(builtInDetections[shipped].tags.join(' '), shipped).toContain(`attack.${technique.toLowerCase()}`);
+      expect(listTechniqueIds(getLibraryEntry(shipped)).join(' '), shipped).toContain(technique);
       const { body } = await org.call('GET', `/api/hits?detection=${ids.get(shipped)}`);
       const hit = body.hits.find((one: { entity: string }) => one.entity.endsWith(entity));
       expect(hit, `${shipped} names ${entity}`).toBeDefined();

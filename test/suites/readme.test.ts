@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { libraryPage, renderLibraryPage } from '../../scripts/library-table.ts';
 import { settingsPage, withSettings } from '../../scripts/settings-table.ts';
 import { root, until } from '../support/program.ts';
 import { blocksOf, startBlock, startService, runBlocks, type RunningService } from '../support/typed-commands.ts';
@@ -10,6 +11,10 @@ const readme = readFileSync(join(root, 'README.md'), 'utf8');
 test('the settings page matches the settings (npm run generate writes it)', () => {
   const page = readFileSync(settingsPage, 'utf8');
   expect(withSettings(page)).toBe(page);
+});
+
+test('the page of the library matches its files (npm run generate writes it)', () => {
+  expect(renderLibraryPage()).toBe(readFileSync(libraryPage, 'utf8'));
 });
 
 test('the README refers only to existing files and scripts', () => {

@@ -61,7 +61,7 @@ export const submitDetection = (
         tests: [
           {
             name: 'Finds it',
-            events: { process: [{ Hostname: 'A', CommandLine: 'notepad.exe x' }] },
+            events: { windows: [{ Hostname: 'A', CommandLine: 'notepad.exe x' }] },
             expect: ['A'],
             ...test,
           },

@@ -3,7 +3,7 @@ import { startModelStandIn, type ModelBrain } from '../../../test/support/models
 import { createScriptedModels } from '../../../test/support/models/scripted-models.ts';
 import { startApp, type TestOrg } from '../../../test/support/harness.ts';
 import { sendEvents, submitDetection } from '../../../test/support/org-requests.ts';
-import { processStart } from '../../detection/built-in/samples.ts';
+import { processStart } from '../../../test/support/detection/windows-events.ts';
 import { findTechniquesInText } from './drafting/match-intent.ts';
 
 let now = new Date('2030-01-07T12:00:00Z');
@@ -15,8 +15,8 @@ async function newOrgWithProcesses(): Promise<TestOrg> {
   const commands = ['vssadmin.exe delete shadows /all', 'notepad.exe a.txt'];
   await sendEvents(
     org,
-    'process',
-    commands.map((command) => processStart('FS-01', command).event),
+    'windows',
+    commands.map((command) => processStart('FS-01', command)),
   );
   now = new Date(now.getTime() + 1000);
   return org;
@@ -75,7 +75,7 @@ test('finds techniques by ID and by name, but not in unrelated words', () => {
   expect(findTechniquesInText('a tool on a server')).toEqual([]);
 });
 
-const good = `SELECT (_event->>'$.Hostname') AS entity, _id, _time FROM process WHERE (_event->>'$.CommandLine') LIKE 'notepad%'`;
+const good = `SELECT (_event->>'$.Hostname') AS entity, _id, _time FROM windows WHERE (_event->>'$.CommandLine') LIKE 'notepad%'`;
 
 async function withModel(brain: ModelBrain) {
   const stand = await startModelStandIn('anthropic', brain);
@@ -85,7 +85,7 @@ async function withModel(brain: ModelBrain) {
 
 test('lets a model write the detection and returns an invalid query to it once', async () => {
   const org = await newOrgWithProcesses();
-  const stand = await withModel((_asked, nth) => submitDetection(nth === 1 ? 'SELECT x FROM process' : good));
+  const stand = await withModel((_asked, nth) => submitDetection(nth === 1 ? 'SELECT x FROM windows' : good));
   const { status, body } = await generate(org, 'Someone opens notes');
   deps.models = noModels;
   expect(status, JSON.stringify(body)).toBe(200);

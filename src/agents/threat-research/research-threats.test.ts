@@ -3,7 +3,7 @@ import { callerOf, findAgentId, sendEvents } from '../../../test/support/org-req
 import { pullDocument } from '../../../test/support/api-client.ts';
 import { startApp, type TestOrg } from '../../../test/support/harness.ts';
 import { buildDemoFeed } from '../../demo/demo-feed.ts';
-import { builtInDetections, type BuiltInId } from '../../detection/built-in/registry.ts';
+import { getLibraryEntry } from '../../detection/library/load-library.ts';
 import type { FeedItem } from '../../feed/model/item.schema.ts';
 import { proposeForIndicators } from '../suggestions/drafting/propose-for-indicators.ts';
 import { researchThreats } from './research-threats.ts';
@@ -18,14 +18,11 @@ async function readReport(org: TestOrg): Promise<void> {
 }
 
 /** Sends the sample events of a shipped detection. */
-async function sendLogs(org: TestOrg, id: BuiltInId): Promise<void> {
-  const { match } = builtInDetections[id].sample;
-  for (const [dataset, samples] of Map.groupBy(match, (one) => one.dataset))
-    await sendEvents(
-      org,
-      dataset,
-      samples.map(({ event }) => event),
-    );
+async function sendLogs(org: TestOrg, id: string): Promise<void> {
+  const { datasets, tests } = getLibraryEntry(id);
+  const { events } = tests.tests[0]!;
+  const byDataset = Array.isArray(events) ? { [Object.keys(datasets)[0]!]: events } : events;
+  for (const [dataset, list] of Object.entries(byDataset)) await sendEvents(org, dataset, list);
 }
 
 /** Runs the agent once without a model. Returns the number of new suggestions. */
@@ -56,10 +53,10 @@ test('turns a report into suggestions that run on the existing logs, with techni
   expect(await run(org)).toBe(0);
   await sendLogs(org, 'recovery-inhibited');
   expect(await run(org)).toBe(3);
-  const shipped = builtInDetections['recovery-inhibited'];
+  const shipped = getLibraryEntry('recovery-inhibited').body;
   const suggestions = await suggestionsOf(org);
   const suggestion = suggestions.find(({ name }: { name: string }) => name === shipped.name);
-  expect(suggestion).toMatchObject({ detectionQuery: shipped.query, isSuggestion: true, technique: 'T1490' });
+  expect(suggestion).toMatchObject({ detectionQuery: shipped.detectionQuery, isSuggestion: true, technique: 'T1490' });
   const [itemId] = suggestion.sourceItemIds;
   const { body: item } = await org.call('GET', `/items/${itemId}`);
   expect(suggestion.rationale).toContain(item.event.title);

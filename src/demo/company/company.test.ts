@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 
-import type { SampleEvent } from '../../detection/built-in/built-in-detection.ts';
+import type { SampleEvent } from '../sample-engine.ts';
 import { dayMs, hourMs } from './calendar.ts';
 import { generateCompanyLogs } from './company.ts';
 import { intrusion } from './intrusion.ts';

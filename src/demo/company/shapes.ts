@@ -61,7 +61,7 @@ export function buildProcessEvent({ at, id }: EventStamp, start: ProcessStart): 
     ProcessGuid: `{${id}}`,
     IntegrityLevel: start.user.startsWith('svc') ? 'System' : 'Medium',
   };
-  return { at: new Date(at), dataset: 'process', event };
+  return { at: new Date(at), dataset: 'windows', event };
 }
 
 export type WebRequest = { user: string; ip: string; domain: string; path?: string; sent?: number; received?: number };

@@ -5,6 +5,7 @@ import {
   InvalidFieldsError,
   DetectionFileError,
   fieldNames,
+  libraryKey,
   parseFields,
   type FieldProblem,
   type FileFields,
@@ -16,6 +17,8 @@ export type DetectionFile = {
   text: string;
   fields: FileFields;
   promptFile: string | undefined;
+  /** The `library` block of a shipped detection, which is not a field of the detection. */
+  library: unknown;
   toError: (problems: FieldProblem[]) => DetectionFileError;
 };
 
@@ -43,7 +46,8 @@ export function readDetectionFile(folder: string, name: string): DetectionFile {
     if (problem) throw new DetectionFileError(`${name}:${lines.linePos(problem.pos[0]).line}: ${problem.message}`);
     const raw = document.toJS({ maxAliasCount: 20 }) as unknown;
     const promptFile = findPromptFile(raw);
-    return { name, text, fields: parseFields(withPrompt(raw, folder, promptFile)), promptFile, toError };
+    const fields = parseFields(withPrompt(raw, folder, promptFile));
+    return { name, text, fields, promptFile, library: (raw as FileFields)[libraryKey], toError };
   } catch (error) {
     if (error instanceof DetectionFileError) throw error;
     throw toError(

@@ -20,6 +20,9 @@ const detectionDefaults: FileFields = Object.fromEntries(
 const defaults: FileFields = { ...detectionDefaults, ...testDefaults };
 export const fieldNames = Object.keys(defaults);
 
+/** A block of the shipped detections that describes them to readers. Files may have it, and the service does not store it. */
+export const libraryKey = 'library';
+
 const isTestField = (name: string): boolean => name in testDefaults;
 
 /** Returns the fields that a file of this detection has. */
@@ -45,9 +48,9 @@ export class InvalidFieldsError extends Error {
 export function parseFields(raw: unknown): FileFields {
   if (raw === null || typeof raw !== 'object' || Array.isArray(raw))
     throw new InvalidFieldsError([{ path: [], message: 'must be a mapping of field names to values' }]);
-  const unknown = Object.keys(raw).filter((name) => !fieldNames.includes(name));
+  const unknown = Object.keys(raw).filter((name) => !fieldNames.includes(name) && name !== libraryKey);
   const { tests, localQuery, ...detection } = raw as FileFields;
-  const body = Object.fromEntries(Object.entries(detection).filter(([name]) => !unknown.includes(name)));
+  const body = Object.fromEntries(Object.entries(detection).filter(([name]) => fieldNames.includes(name)));
   const parsed = CreateDetection.safeParse(body);
   // Values that JSON cannot represent, such as .nan, would change on the way to the service.
   const set = TestSet.safeParse(JSON.parse(JSON.stringify({ tests: tests ?? [], localQuery })));

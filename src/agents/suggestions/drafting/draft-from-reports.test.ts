@@ -11,7 +11,7 @@ import {
   submitDetection as submit,
 } from '../../../../test/support/org-requests.ts';
 import { pullDocument } from '../../../../test/support/api-client.ts';
-import { processStart } from '../../../detection/built-in/samples.ts';
+import { processStart } from '../../../../test/support/detection/windows-events.ts';
 import { inOrg } from '../../../platform/db/db.ts';
 import { buildDemoFeed } from '../../../demo/demo-feed.ts';
 import type { FeedItem } from '../../../feed/model/item.schema.ts';
@@ -26,13 +26,13 @@ const { signal } = new AbortController();
 
 async function withLogs(): Promise<TestOrg> {
   const org = await newOrg();
-  await sendEvents(org, 'process', [processStart('FS-01', 'notepad.exe a.txt').event]);
+  await sendEvents(org, 'windows', [processStart('FS-01', 'notepad.exe a.txt')]);
   now = new Date(now.getTime() + 1000);
   return org;
 }
 
 const query = (pattern: string): string =>
-  `SELECT (_event->>'$.Hostname') AS entity, _id, _time FROM process WHERE (_event->>'$.CommandLine') LIKE '${pattern}'`;
+  `SELECT (_event->>'$.Hostname') AS entity, _id, _time FROM windows WHERE (_event->>'$.CommandLine') LIKE '${pattern}'`;
 
 const item = (id: string, more: { tlp?: string; text?: string } = {}): FeedItem =>
   ({
@@ -93,14 +93,14 @@ test('drafts have a technique, a passage, tests, and an estimate, and the prompt
   expect(asked!.system).not.toContain('first of one');
   const [report, columns] = delimitedBlocks(asked!.turns[0]!.text);
   expect(report).toContain('first of one');
-  expect(columns).toContain('process: _id');
+  expect(columns).toContain('windows: _id');
 });
 
 test.each([
   ['a query that does not run', query("'")],
-  ['a query on a missing dataset', query('notepad%').replace('FROM process', 'FROM secrets')],
+  ['a query on a missing dataset', query('notepad%').replace('FROM windows', 'FROM secrets')],
   ['a query that fails its own tests', query('calc%')],
-  ['a statement other than a query', 'DELETE FROM process'],
+  ['a statement other than a query', 'DELETE FROM windows'],
 ])('drops %s after one retry and does not send its item again', async (_case, bad) => {
   const org = await withLogs();
   const { drafts, task, stand } = await ask(org, [item('one')], { brain: () => submit(bad) });
@@ -155,7 +155,7 @@ test('prefers fitting logs to the connected SIEM', async () => {
   const org = await withLogs();
   await connectOpenSearch(org);
   const { drafts, stand } = await ask(org, [item('one')], { brain: () => submit(query('notepad%')) });
-  expect(drafts.proposals).toMatchObject([{ reads: 'process' }]);
+  expect(drafts.proposals).toMatchObject([{ reads: 'windows' }]);
   expect(stand.asked).toHaveLength(1);
 });
 

@@ -1,12 +1,8 @@
 import { listTechniques, findTechnique } from '../../../feed/reference-data/attack.ts';
 import type { DetectionDraft } from '../draft.ts';
 import type { LogDataset } from './log-kinds.ts';
-import {
-  shippedDetections,
-  listReadableDetections,
-  draftShippedDetection,
-  listTechniqueIds,
-} from './shipped-drafts.ts';
+import { listTechniqueIds } from '../../../detection/library/library-entry.ts';
+import { draftShippedDetection, listDetectionsFor, listReadableDetections } from './shipped-drafts.ts';
 import { compileTemplate } from '../templates/compile-template.ts';
 import { queryTemplates } from '../templates/registry.ts';
 
@@ -80,9 +76,8 @@ const listTemplateSources = (datasets: readonly LogDataset[]): DraftSource[] =>
 /** Returns the datasets that shipped detections for the intent's techniques read and that the organization does not have. */
 export function listMissingDatasets(intent: string, datasets: readonly LogDataset[]): string[] {
   const existing = new Set(datasets.map(({ name }) => name));
-  const requested = findTechniquesInText(intent);
-  const detections = shippedDetections.filter((one) => listTechniqueIds(one).some((id) => requested.includes(id)));
-  const needed = detections.flatMap(({ dataset, alsoReads = [] }) => [dataset, ...alsoReads]);
+  const detections = listDetectionsFor(findTechniquesInText(intent));
+  const needed = detections.flatMap((entry) => Object.keys(entry.datasets));
   return [...new Set(needed)].filter((name) => !existing.has(name));
 }
 

@@ -1,7 +1,8 @@
 import type { FeedItem } from '../../../feed/model/item.schema.ts';
 import type { LogDataset } from './log-kinds.ts';
 import { toProposal, type Proposal } from '../proposal.ts';
-import { listReadableDetections, draftShippedDetection, listTechniqueIds } from './shipped-drafts.ts';
+import { listTechniqueIds } from '../../../detection/library/library-entry.ts';
+import { draftShippedDetection, listReadableDetections } from './shipped-drafts.ts';
 import { draftTemplatesFor } from '../templates/compile-template.ts';
 
 /**

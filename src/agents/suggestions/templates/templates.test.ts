@@ -1,13 +1,11 @@
 import { expect, test } from 'vitest';
 import { startApp } from '../../../../test/support/harness.ts';
 import { buildDefinition } from '../../../detection/detections/record/new-detection.ts';
-import { builtInDetections } from '../../../detection/built-in/registry.ts';
 import { findTechnique } from '../../../feed/reference-data/attack.ts';
 import { uuidv7 } from '../../../platform/lib/ids.ts';
 import { testDefinition } from '../../../detection/testing/run-tests.ts';
 import type { DetectionDraft } from '../draft.ts';
 import { logKinds, type LogDataset } from '../drafting/log-kinds.ts';
-import { draftShippedDetection } from '../drafting/shipped-drafts.ts';
 import { compileTemplate, draftTemplatesFor } from './compile-template.ts';
 import { queryTemplates } from './registry.ts';
 
@@ -40,11 +38,6 @@ test.each(queryTemplates.map((template) => [template.id, template] as const))(
       expect(await findFailedTests(draft), draft.body.detectionQuery).toEqual([]);
     }
   },
-);
-
-test.each(Object.values(builtInDetections).map((one) => [one.id, one] as const))(
-  'the shipped detection %s passes its own tests',
-  async (_id, detection) => expect(await findFailedTests(draftShippedDetection(detection, null))).toEqual([]),
 );
 
 test('templates have unique IDs, known techniques, and names within the limits', () => {

@@ -3,6 +3,7 @@
 import { writeFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
+import { eventFunctionsSql } from './event-functions.ts';
 import { readEngineError } from './engine-failures.ts';
 import { inspectTree } from './inspect-tree.ts';
 import { runQuery, serializeTree } from './run-query.ts';
@@ -117,6 +118,7 @@ async function openInstance(options: OpenOptions): Promise<DuckDBInstance> {
   });
   const connection = await instance.connect();
   await connection.run("SET TimeZone = 'UTC'");
+  for (const statement of eventFunctionsSql) await connection.run(statement);
   await connection.run(`SET allowed_directories = [${quoteLiteral(`${options.directory}/`)}]`);
   await connection.run('SET enable_external_access = false');
   await connection.run('SET lock_configuration = true');

@@ -1,3 +1,5 @@
+import { eventFunctions } from './event-functions.ts';
+
 const words = (text: string): string[] => text.split(/\s+/).filter(Boolean);
 
 /** Functions that aggregate rows. A statement that uses one returns groups, not events. */
@@ -80,6 +82,7 @@ export const allowedFunctions: ReadonlySet<string> = new Set([
   ...structures,
   ...times,
   ...choices,
+  ...eventFunctions,
 ]);
 
 export const allowedTableFunctions: ReadonlySet<string> = new Set(['unnest', 'range', 'generate_series']);

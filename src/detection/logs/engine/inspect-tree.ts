@@ -1,4 +1,5 @@
 import { queryNotAllowed, authorError } from './engine-failures.ts';
+import { eventFunctions } from './event-functions.ts';
 import {
   aggregateFunctions,
   allowedFunctions,
@@ -34,6 +35,7 @@ type Scope = { ctes: ReadonlySet<string>; isOuter: boolean };
 
 const parametersAllowed = new Set(['window_start', 'window_end']);
 const jsonReaders = new Set([
+  ...eventFunctions,
   '->',
   '->>',
   'json_extract',

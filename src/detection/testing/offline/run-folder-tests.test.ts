@@ -5,8 +5,6 @@ import { afterAll, beforeEach, expect, test } from 'vitest';
 import { runProgram } from '../../../../test/support/program.ts';
 import { parseFields } from '../../as-code/file-fields.ts';
 import { writeDetectionFile } from '../../as-code/detection-file.ts';
-import { toBuiltInBody, toBuiltInTests } from '../../built-in/export-built-in.ts';
-import { builtInDetections } from '../../built-in/registry.ts';
 
 const folders: string[] = [];
 let folder = '';
@@ -47,15 +45,6 @@ const newCountryTest = {
   events: [login('ada', 'KP', 20)],
   expect: ['ada'],
 };
-
-test('every shipped detection passes its tests from files without the service', async () => {
-  for (const shipped of Object.values(builtInDetections))
-    write(`${shipped.id}.yaml`, { ...toBuiltInBody(shipped), ...toBuiltInTests(shipped) });
-  const { code, out } = await runCommand();
-  const n = Object.keys(builtInDetections).length;
-  expect(out).toContain(`${2 * n} tests of ${n} detections: ${2 * n} passed, 0 failed`);
-  expect(code).toBe(0);
-});
 
 test('exits with 1 and reports failed tests in the table and in JUnit XML', async () => {
   const wrong = { ...newCountryTest, name: 'a <wrong> & "odd" one', expect: ['eve'] };

@@ -1,0 +1,27 @@
+import { jsonPointer, quoteLiteral } from './sql-text.ts';
+import { listWindowsPaths, windowsContainers, windowsFields } from './windows-fields.ts';
+
+/** Functions of queries that read a field of `_event`, whichever way the shipper nested and named it. */
+export const eventFunctions: readonly string[] = ['winlog'];
+
+const pointersSql = (field: string): string =>
+  listWindowsPaths(field)
+    .map((path) => quoteLiteral(jsonPointer(path.split('.'))))
+    .join(', ');
+
+// The engine computes these once per query, because the name is a constant.
+const otherPointersSql = windowsContainers
+  .map((path) => `${quoteLiteral(`/${path.replaceAll('.', '/')}`)} || field`)
+  .join(', ');
+
+/**
+ * The statements that define the functions in an engine. `winlog(_event, 'CommandLine')` is the text of a field of a Windows event: the first
+ * of its paths that has a value other than empty text and `-`. All paths are read in one pass over the event.
+ */
+export const eventFunctionsSql: readonly string[] = [
+  `CREATE MACRO winlog(event, field) AS list_filter(json_extract_string(event, CASE field
+    ${Object.keys(windowsFields)
+      .map((field) => `WHEN ${quoteLiteral(field)} THEN [${pointersSql(field)}]`)
+      .join('\n')}
+    ELSE [${otherPointersSql}] END), lambda value: value NOT IN ('', '-'))[1]`,
+];
