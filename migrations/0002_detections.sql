@@ -33,12 +33,14 @@ create table agents (
   connection_id uuid,
   entity_field text,
   time_field text,
+  tuning text,
   lookback_minutes int,
   suppression_minutes int,
 
   -- Schedule
   detection_cadence text,
   custom_cron_schedule text,
+  cron_timezone text,
   trigger_id uuid not null,
   enabled boolean not null default false,
   disabled_reason text,
@@ -74,10 +76,12 @@ comment on column agents.latest_prompt_version is 'Highest prompt version assign
 comment on column agents.connection_id is 'SIEM connection, if the detection specifies one. See tocsin_connection().';
 comment on column agents.entity_field is 'Result column that identifies the entity. Null if the analysis chooses it.';
 comment on column agents.time_field is 'Result column with the time of a row. Null if the analysis chooses it.';
+comment on column agents.tuning is 'JSON of the thresholds of the analysis that differ from the defaults. Null if none does.';
 comment on column agents.lookback_minutes is 'Maximum age of a window that was not examined on time and is still examined. Null for the default.';
 comment on column agents.suppression_minutes is 'Period in which a verdict applies to later candidates of the same entity and kind.';
 comment on column agents.headline is 'Template of the headline of a hit, with fields of the rows in {{}}. Null for the default headline.';
 comment on column agents.detection_cadence is 'hourly, daily or weekly. Null if custom_cron_schedule applies or the detection has no schedule.';
+comment on column agents.cron_timezone is 'IANA time zone of the schedule. Null is UTC.';
 comment on column agents.trigger_id is 'Id of the schedule trigger in the API.';
 comment on column agents.enabled_before_deletion is 'Value of enabled when the detection was deleted, restored together with it.';
 comment on column agents.technique is 'ATT&CK technique that a suggestion detects.';

@@ -22,7 +22,7 @@ create table schedules (
   foreign key (organization_id, detection_id) references agents (organization_id, id)
 );
 comment on table schedules is 'Schedule of each detection that has ever had one. Covered, pending and gap time cover [coverage_from, boundary_at) without overlap.';
-comment on column schedules.cron is 'Normalized cron expression. Null if the detection has no schedule any more.';
+comment on column schedules.cron is 'Normalized cron expression. With a time zone, it begins with CRON_TZ=. Null if the detection has no schedule any more.';
 comment on column schedules.next_slot_at is 'Next slot. Null while inactive.';
 comment on column schedules.coverage_from is 'Start of the first window.';
 comment on column schedules.boundary_at is 'End of the last planned window.';

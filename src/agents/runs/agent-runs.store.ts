@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Budgets } from '../../platform/models/spending/budgets.ts';
 import { acrossOrgs, queryRow, queryRows, type Db, type Tx } from '../../platform/db/db.ts';
 import type { AgentRow } from '../../detection/detections/record/detection-row.ts';
-import { effectiveCron } from '../../detection/detections/record/cron-schedule.ts';
+import { zonedCron } from '../../detection/detections/record/cron-schedule.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import type { PageRequest } from '../../platform/lib/page-request.ts';
 import type { ModelFailure } from '../../platform/models/model-error.ts';
@@ -21,7 +21,7 @@ export type ScheduledAgent = {
 };
 
 type ScheduledAgentRow = Omit<ScheduledAgent, 'cron' | 'budgets'> &
-  Pick<AgentRow, 'custom_cron_schedule' | 'detection_cadence' | 'budgets'>;
+  Pick<AgentRow, 'custom_cron_schedule' | 'cron_timezone' | 'detection_cadence' | 'budgets'>;
 
 /** Lists enabled built-in agents of these types, those run longest ago first. Only agents with a schedule can be enabled. */
 export async function listScheduledAgentsAcrossOrgs(db: Db, types: readonly string[]): Promise<ScheduledAgent[]> {
@@ -30,16 +30,16 @@ export async function listScheduledAgentsAcrossOrgs(db: Db, types: readonly stri
     (tx) =>
       queryRows<ScheduledAgentRow>(tx)`
         select a.organization_id as "orgId", a.id as "agentId", a.built_in_agent_type as type, a.model_alias as "modelAlias", p.prompt,
-          f.last_run_at as "lastRunAt", a.custom_cron_schedule, a.detection_cadence, a.budgets
+          f.last_run_at as "lastRunAt", a.custom_cron_schedule, a.cron_timezone, a.detection_cadence, a.budgets
         from agents a join agent_prompts p on p.organization_id = a.organization_id and p.id = a.active_prompt_id
         left join run_facts f on f.organization_id = a.organization_id and f.detection_id = a.id
         where a.is_built_in and a.built_in_agent_type = any(${types}::text[]) and a.enabled
         order by f.last_run_at nulls first, a.id`,
   );
-  return found.map(({ custom_cron_schedule, detection_cadence, budgets, ...agent }) => ({
+  return found.map(({ custom_cron_schedule, cron_timezone, detection_cadence, budgets, ...agent }) => ({
     ...agent,
     budgets: budgets === null ? {} : (JSON.parse(budgets) as Partial<Budgets>),
-    cron: effectiveCron({ custom_cron_schedule, detection_cadence }),
+    cron: zonedCron({ custom_cron_schedule, cron_timezone, detection_cadence }),
   }));
 }
 

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import type { DetectionCategory } from './candidate.ts';
+import type { Tuning } from './tuning/tuning.schema.ts';
 
 /** The fields of a detection that analysis uses. `cadence` is the effective cron expression, `slotMs` the longest time between two slots (0 without a schedule). */
 export type AnalysisDefinition = {
@@ -10,6 +11,8 @@ export type AnalysisDefinition = {
   connectionId: string | null;
   cadence: string | null;
   slotMs: number;
+  /** Absent: the defaults apply. */
+  tuning?: Tuning;
 };
 
 /** The time range `[from, to)`. `aggregate`: the rows are groups, not events. */
@@ -20,6 +23,9 @@ export const weekMs = 7 * dayMs;
 
 /** Returns the SHA-256 (hex) of all fields that must be equal for two windows to be comparable. Memory belongs to one generation. */
 export function computeGeneration(definition: AnalysisDefinition): string {
-  const { query, category, entityField, timeField, connectionId, cadence } = definition;
-  return hash('sha256', JSON.stringify([query, category, entityField, timeField, connectionId, cadence]));
+  const { query, category, entityField, timeField, connectionId, cadence, tuning } = definition;
+  const parts = [query, category, entityField, timeField, connectionId, cadence];
+  // The other fields of the tuning do not change what is remembered.
+  if (tuning?.sequenceHours !== undefined) parts.push(`sequenceHours=${tuning.sequenceHours}`);
+  return hash('sha256', JSON.stringify(parts));
 }

@@ -118,7 +118,7 @@ test('finds the same sequences window by window as in all rows together if rows 
         time: hour(0).from.getTime() + minute * 60_000,
         id: `e${String(n).padStart(2, '0')}/${step}`,
       }));
-      const expected = findSequences(steps, 3).chains.map((chain) => chain[0]!.id);
+      const expected = findSequences(steps, { length: 3, spanMs: 24 * 3_600_000 }).chains.map((chain) => chain[0]!.id);
       const memory: WindowMemory[] = [];
       let found = 0;
       const firsts: string[] = [];

@@ -129,7 +129,9 @@ export function toUpdateBody(changes: FieldChange[], after: FileFields): FileFie
       .map(({ field, after: value }) => [field, value === undefined ? defaults[field] : value]),
   );
   const isScheduled = after['customCronSchedule'] !== undefined || after['detectionCadence'] !== undefined;
-  const touchesSchedule = ['customCronSchedule', 'detectionCadence', 'enabled'].some((field) => field in body);
+  const touchesSchedule = ['customCronSchedule', 'cronTimezone', 'detectionCadence', 'enabled'].some(
+    (field) => field in body,
+  );
   if (touchesSchedule) body['enabled'] = isScheduled && after['enabled'] !== false;
   return body;
 }

@@ -5,7 +5,7 @@ import { changeSchedule } from '../scheduling/schedule-lifecycle.ts';
 import { changesConnection, findConnected } from './detection-connections.store.ts';
 import { emitDetection } from './detection-events.ts';
 import { listChangedColumns, updateAgent } from './detections.store.ts';
-import { effectiveCron } from './record/cron-schedule.ts';
+import { zonedCron } from './record/cron-schedule.ts';
 import { definitionText } from './record/definition.ts';
 import { toRecord } from './record/detection-record.ts';
 import type { AgentView } from './record/detection-row.ts';
@@ -76,7 +76,7 @@ async function updateSchedule(
 /** Returns the schedule as the scheduler sees it. Open suggestions and built-in agents are never scheduled. */
 function toSchedule(agent: AgentView): { cron: string | null; active: boolean; lookbackMinutes: number | null } {
   const isScheduled = agent.agent_type === 'detection' && !agent.is_suggestion;
-  const cron = isScheduled ? effectiveCron(agent) : null;
+  const cron = isScheduled ? zonedCron(agent) : null;
   return {
     cron,
     active: cron !== null && agent.enabled && agent.deleted_at === null,

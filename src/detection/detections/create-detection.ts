@@ -8,7 +8,7 @@ import { findConnected } from './detection-connections.store.ts';
 import { emitDetection } from './detection-events.ts';
 import { insertAgent } from './detections.store.ts';
 import { checkModelAlias, type ModelAliases } from './record/check-model-alias.ts';
-import { effectiveCron } from './record/cron-schedule.ts';
+import { zonedCron } from './record/cron-schedule.ts';
 import type { CreateDetection } from './record/detection-input.schema.ts';
 import { toRecord } from './record/detection-record.ts';
 import { emptyStats, type AgentView, type AgentWithPrompt } from './record/detection-row.ts';
@@ -49,7 +49,7 @@ async function openAgentSchedule(tx: Tx, { orgId }: Caller, agent: AgentWithProm
   await openSchedule(tx, {
     orgId,
     detectionId: agent.id,
-    cron: effectiveCron(agent),
+    cron: zonedCron(agent),
     active: agent.enabled,
     lookbackMinutes: agent.lookback_minutes,
     now: agent.updated_at,

@@ -1,5 +1,6 @@
 import { uuidv7 } from '../../platform/lib/ids.ts';
-import { checkLookback, effectiveCron, isEnabledAfter } from './record/cron-schedule.ts';
+import { checkTuning } from './record/check-tuning.ts';
+import { checkLookback, isEnabledAfter, zonedCron } from './record/cron-schedule.ts';
 import type { AgentView } from './record/detection-row.ts';
 import { toColumns } from './record/field-conversion.ts';
 import type { ColumnInput } from './record/field-types.ts';
@@ -13,10 +14,11 @@ export function mergeUpdate(before: AgentView, input: MergeInput, now: Date): Ag
     ...toColumns(withoutUnchangedCron(before, input), now),
     ...nextPromptVersion(before, input.systemPrompt, now),
   };
-  const [cronBefore, cron] = [effectiveCron(before), effectiveCron(after)];
+  const [cronBefore, cron] = [zonedCron(before), zonedCron(after)];
   after.enabled = isEnabledAfter({ cron: cronBefore, enabled: before.enabled }, cron, input.enabled);
   if (after.enabled) after.disabled_reason = null;
   if (cron !== cronBefore || after.lookback_minutes !== before.lookback_minutes) checkLookback(after);
+  checkTuning(after);
   return after;
 }
 

@@ -1,14 +1,14 @@
 import type { Candidate } from '../candidate.ts';
 import { buildCandidate } from '../build-candidate.ts';
+import type { AnalysisDefinition } from '../analysis-definition.ts';
 import type { AnalysisInput, CategoryAnalysis } from '../category.ts';
-import { type AnalysisDefinition, weekMs } from '../analysis-definition.ts';
+import { baselineMs, zBySensitivity } from '../tuning/tuning-defaults.ts';
 import { isLearning, computeLookbackStart, type RecalledMemory } from '../memory/memory.ts';
 import { computeGroupNumbers, type GroupNumber } from '../rows/group-numbers.ts';
 import { computeBaseline, createPeerBaselines, computeRobustZ, type Baseline } from '../memory/baseline.ts';
 import { createSampleLookup } from '../memory/entity-samples.ts';
 import { rateBaseline } from '../severity.ts';
 
-const zMin = 3.5;
 const peersMin = 10;
 const samplesMin = 7;
 const key = 'number';
@@ -16,14 +16,14 @@ const key = 'number';
 /** Finds entities with a number far above their own history or, for a new entity, far above the other entities of the window. */
 export const baselineAnomaly: CategoryAnalysis = {
   usesHistory: true,
-  lookbackMs,
+  lookbackMs: baselineMs,
   buildMemory: ({ groups }) =>
     computeGroupNumbers(groups).map(({ group, number }) => ({ key, entity: group.entity, number, value: null })),
   buildMemoryQuery: ({ groups, window, definition }) => ({
     want: 'samples',
-    since: computeLookbackStart(window, lookbackMs(definition)),
+    since: computeLookbackStart(window, baselineMs(definition)),
     entities: computeGroupNumbers(groups)
-      .filter(canBeAnomalous)
+      .filter((number) => canBeAnomalous(number, definition))
       .map(({ group }) => group.entity),
   }),
   findCandidates: (input) => {
@@ -32,14 +32,12 @@ export const baselineAnomaly: CategoryAnalysis = {
   },
 };
 
-/** Looks back eight weeks, or 26 weeks if slots are a week or more apart. */
-function lookbackMs({ slotMs }: AnalysisDefinition): number {
-  return slotMs >= weekMs ? 26 * weekMs : 8 * weekMs;
-}
+const getZMin = ({ tuning }: AnalysisDefinition): number => zBySensitivity[tuning?.sensitivity ?? 'medium'];
 
-/** Skips counts below 3.5. Counts and their medians are never negative, so z would stay below the threshold. */
-function canBeAnomalous({ number, unit }: GroupNumber): boolean {
-  return number >= zMin || unit === 'value';
+/** Skips small numbers. Counts and their medians are never negative, so their z is at most the count itself. */
+function canBeAnomalous({ number, unit }: GroupNumber, definition: AnalysisDefinition): boolean {
+  const { minimumCount } = definition.tuning ?? {};
+  return minimumCount === undefined ? number >= getZMin(definition) || unit === 'value' : number >= minimumCount;
 }
 
 type Comparison = {
@@ -59,11 +57,15 @@ function findCandidates(input: AnalysisInput & { past: RecalledMemory }): Candid
     const comparedWith = own.sameHour ? 'same hour' : 'all windows';
     return { baseline: computeBaseline(own.samples), comparedWith, firstSeen: own.firstSeen };
   };
-  return numbers.filter(canBeAnomalous).flatMap((groupNumber) => {
+  const zMin = getZMin(input.definition);
+  const increaseMin = input.definition.tuning?.minimumIncrease ?? 0;
+  const large = numbers.filter((number) => canBeAnomalous(number, input.definition));
+  return large.flatMap((groupNumber) => {
     const comparison = compare(groupNumber);
     if (!comparison) return [];
     const z = computeRobustZ(groupNumber.number, comparison.baseline);
-    return z >= zMin ? [toCandidate(input, groupNumber, comparison, z)] : [];
+    const isLargeIncrease = groupNumber.number - comparison.baseline.median >= increaseMin;
+    return z >= zMin && isLargeIncrease ? [toCandidate(input, groupNumber, comparison, z)] : [];
   });
 }
 

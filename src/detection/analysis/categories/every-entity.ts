@@ -1,6 +1,7 @@
 import { buildCandidate, computeRowsKindKey } from '../build-candidate.ts';
 import type { Severity } from '../candidate.ts';
-import type { CategoryAnalysis } from '../category.ts';
+import type { AnalysisInput, CategoryAnalysis } from '../category.ts';
+import type { EntityGroup } from '../rows/group-rows.ts';
 
 /** Makes every entity that the query returns a candidate, without memory. */
 export function everyEntity(severity: Severity): CategoryAnalysis {
@@ -11,7 +12,7 @@ export function everyEntity(severity: Severity): CategoryAnalysis {
     buildMemoryQuery: ({ window }) => ({ want: 'nothing', since: window.from }),
     findCandidates: (input) => ({
       learning: false,
-      candidates: input.groups.map((group) =>
+      candidates: filterGroups(input).map((group) =>
         buildCandidate(input, group, {
           kindKey: computeRowsKindKey(input, group.rows),
           severity,
@@ -21,4 +22,9 @@ export function everyEntity(severity: Severity): CategoryAnalysis {
       ),
     }),
   };
+}
+
+function filterGroups({ groups, definition }: AnalysisInput): readonly EntityGroup[] {
+  const rowsMin = definition.tuning?.minimumCount ?? 1;
+  return groups.filter(({ rows }) => rows.length >= rowsMin);
 }

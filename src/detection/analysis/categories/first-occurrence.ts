@@ -13,20 +13,20 @@ import {
 } from '../memory/memory.ts';
 import { renderValue } from '../rows/render-row.ts';
 import { severityRules } from '../severity.ts';
+import { firstOccurrenceDays } from '../tuning/tuning-defaults.ts';
 import { compareCodeUnits, truncateText } from '../../../platform/lib/text/canonical-text.ts';
 import { hashValues, extractValues } from '../rows/row-values.ts';
 
-const historyDays = 30;
 const newValuesMax = 10;
 
-/** Finds entities with a combination of values that they showed in no window of the last 30 days. */
+/** Finds entities with a combination of values that they showed in no window of the last 30 days, or of `tuning.historyDays`. */
 export const firstOccurrence: CategoryAnalysis = {
   usesHistory: true,
-  lookbackMs: () => historyDays * dayMs,
+  lookbackMs: (definition) => firstOccurrenceDays(definition) * dayMs,
   buildMemory: ({ groups }) => listPairs(groups).map((pair) => ({ ...pair, number: null, value: null })),
-  buildMemoryQuery: ({ groups, window }) => ({
+  buildMemoryQuery: ({ groups, window, definition }) => ({
     want: 'known',
-    since: computeLookbackStart(window, historyDays * dayMs),
+    since: computeLookbackStart(window, firstOccurrenceDays(definition) * dayMs),
     pairs: listPairs(groups),
   }),
   findCandidates: (input) => {
@@ -51,6 +51,7 @@ function findCandidate(input: AnalysisInput & { past: RecalledMemory }, group: E
   if (unseen.length === 0) return undefined;
   const keys = unseen.map(([key]) => key).toSorted(compareCodeUnits);
   const rows = unseen.flatMap(([, sameRows]) => sameRows);
+  if (rows.length < (input.definition.tuning?.minimumCount ?? 1)) return undefined;
   const history = past.entityHistories.get(group.entity);
   return buildCandidate(input, group, {
     kindKey: `first_occurrence:${hash('sha256', keys.join())}`,
@@ -66,7 +67,7 @@ function findCandidate(input: AnalysisInput & { past: RecalledMemory }, group: E
       firstSeen: history ? new Date(history.firstSeen).toISOString() : null,
       entityWindows: history?.windows ?? 0,
       otherEntities: Math.min(...keys.map((key) => past.entityCounts.get(key) ?? 0)),
-      historyDays,
+      historyDays: firstOccurrenceDays(input.definition),
       historyWindows: past.windows.length,
       enoughPast: history !== undefined,
     },

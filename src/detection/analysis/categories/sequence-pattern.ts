@@ -1,11 +1,12 @@
 import type { Candidate } from '../candidate.ts';
 import { buildCandidate, makeRowIdsUnique } from '../build-candidate.ts';
 import type { AnalysisInput, CategoryAnalysis } from '../category.ts';
-import { type AnalysisDefinition, dayMs } from '../analysis-definition.ts';
+import type { AnalysisDefinition } from '../analysis-definition.ts';
+import { sequenceMs } from '../tuning/tuning-defaults.ts';
 import type { GroupedRow, EntityGroup } from '../rows/group-rows.ts';
 import { computeLookbackStart, type MemoryEntry, type RecalledMemory, type RecalledValue } from '../memory/memory.ts';
 import { compareRenderedRows } from '../rows/render-row.ts';
-import { findSequences } from '../sequences/find-sequences.ts';
+import { findSequences, type SequenceShape } from '../sequences/find-sequences.ts';
 import { rateSequence } from '../severity.ts';
 import {
   parseMemoryValue,
@@ -20,7 +21,7 @@ import { compareCodeUnits } from '../../../platform/lib/text/canonical-text.ts';
 
 const rowsMax = 50;
 
-/** Finds entities whose rows complete all steps of a sequence in order within 24 hours. */
+/** Finds entities whose rows complete all steps of a sequence in order within 24 hours, or `tuning.sequenceHours`. */
 export const sequencePattern: CategoryAnalysis = {
   usesHistory: false,
   lookbackMs,
@@ -38,9 +39,9 @@ export const sequencePattern: CategoryAnalysis = {
   findCandidates: (input) => ({ learning: false, candidates: findCandidates(input) }),
 };
 
-/** Looks back a day for the sequence, another day for late steps, and the window that contains the oldest of them. */
-function lookbackMs({ slotMs }: AnalysisDefinition): number {
-  return 2 * dayMs + slotMs;
+/** Looks back over a sequence, as far again for late steps, and over the window that contains the oldest of them. */
+function lookbackMs(definition: AnalysisDefinition): number {
+  return 2 * sequenceMs(definition) + definition.slotMs;
 }
 
 /** Remembers the steps that the window does not complete. Completed steps are consumed regardless of earlier windows. */
@@ -50,7 +51,7 @@ function rememberGroup(
   length: number | undefined,
 ): MemoryEntry[] {
   const rows = extractSequenceRows(group, window, definition);
-  const rest = length === undefined ? rows : findSequences(rows, length).rest;
+  const rest = length === undefined ? rows : findSequences(rows, { length, spanMs: sequenceMs(definition) }).rest;
   return keepLatestPerStep(rest).map((row) => toMemoryEntry(group.entity, row, renderStep(row, window, definition)));
 }
 
@@ -59,10 +60,12 @@ function findCandidates(input: AnalysisInput & { past: RecalledMemory }): Candid
   const length =
     findSequenceLength(input.groups, input.definition) ?? findLargestStep(input.groups.map(rowsOf), input.past);
   if (length === undefined) return [];
+  const countMin = Math.max(1, input.definition.tuning?.minimumCount ?? 1);
   return input.groups.flatMap((group) => {
     const rows = rowsOf(group);
-    const chains = rows.length > 0 ? findNewSequences(rows, input.past.values.get(group.entity) ?? [], length) : [];
-    return chains.length > 0 ? [toCandidate(input, group, chains)] : [];
+    const shape = { length, spanMs: sequenceMs(input.definition) };
+    const chains = rows.length > 0 ? findNewSequences(rows, input.past.values.get(group.entity) ?? [], shape) : [];
+    return chains.length >= countMin ? [toCandidate(input, group, chains)] : [];
   });
 }
 
@@ -79,15 +82,15 @@ function findLargestStep(rowLists: readonly SequenceRow[][], { values }: Recalle
 function findNewSequences(
   rows: readonly SequenceRow[],
   remembered: readonly RecalledValue[],
-  length: number,
+  shape: SequenceShape,
 ): SequenceRow[][] {
   const byWindow = Map.groupBy(remembered, ({ at }) => at);
   let pool: SequenceRow[] = [];
   for (const [, values] of [...byWindow].toSorted(([a], [b]) => a - b)) {
-    pool = keepLatestPerStep(findSequences(mergeRows(pool, values.map(parseMemoryValue)), length).rest);
+    pool = keepLatestPerStep(findSequences(mergeRows(pool, values.map(parseMemoryValue)), shape).rest);
   }
   // The pool alone completes nothing more, so each sequence contains a row of this window.
-  return findSequences(mergeRows(pool, rows), length).chains;
+  return findSequences(mergeRows(pool, rows), shape).chains;
 }
 
 /** Merges rows by ID. A row of `rows` replaces the one in the pool. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { dayMs } from '../analysis-definition.ts';
-import { compareSteps, findSequences, type SequenceStep } from './find-sequences.ts';
+import { compareSteps, findSequences, type SequenceShape, type SequenceStep } from './find-sequences.ts';
 import { parseDeclaredLength } from './sequence-length.ts';
 
 const hourMs = dayMs / 24;
@@ -10,8 +10,9 @@ const row = (step: number, hours: number, id = `${step}@${hours}`): SequenceStep
   time: hours * hourMs,
   id,
 });
+const shapeOf = (length: number): SequenceShape => ({ length, spanMs: dayMs });
 const idsOf = (rows: readonly SequenceStep[], length: number): string[][] =>
-  findSequences(rows, length).chains.map((chain) => chain.map(({ id }) => id));
+  findSequences(rows, shapeOf(length)).chains.map((chain) => chain.map(({ id }) => id));
 
 test.each<[string, SequenceStep[], number, string[][]]>([
   ['finds steps in order', [row(1, 0), row(2, 1), row(3, 2)], 3, [['1@0', '2@1', '3@2']]],
@@ -82,7 +83,7 @@ const steps = (length: number, maxLength: number) =>
 test.each([1, 2, 3, 4])('finds the same sequences of %i steps as brute force', (length) => {
   fc.assert(
     fc.property(steps(length, 14), (rows) => {
-      const chains = findSequences(rows, length).chains.map((chain): [string, string] => [
+      const chains = findSequences(rows, shapeOf(length)).chains.map((chain): [string, string] => [
         chain[0]!.id,
         chain.at(-1)!.id,
       ]);
@@ -95,7 +96,7 @@ test.each([1, 2, 3, 4])('finds the same sequences of %i steps as brute force', (
 test('returns ordered, complete chains within a day that share no row, and all other rows as rest', () => {
   fc.assert(
     fc.property(steps(5, 60), (rows) => {
-      const { chains, rest } = findSequences(rows, 5);
+      const { chains, rest } = findSequences(rows, shapeOf(5));
       for (const chain of chains) {
         expect(chain.map(({ step }) => step)).toEqual([1, 2, 3, 4, 5]);
         expect(chain).toEqual(chain.toSorted(compareSteps));
@@ -111,7 +112,7 @@ test('finds the same recent chains without older rows', () => {
     fc.property(steps(3, 40), fc.nat(50), (rows, horizon) => {
       const after = (chains: SequenceStep[][]) => chains.filter((chain) => chain[0]!.time >= horizon * hourMs);
       const recent = rows.filter(({ time }) => time >= horizon * hourMs);
-      expect(findSequences(recent, 3).chains).toEqual(after(findSequences(rows, 3).chains));
+      expect(findSequences(recent, shapeOf(3)).chains).toEqual(after(findSequences(rows, shapeOf(3)).chains));
     }),
   );
 });
@@ -121,7 +122,7 @@ test('processes 100,000 rows of one entity in under 3 seconds', () => {
     row((n * 7919) % 3 === 0 ? 2 : (n * 7919) % 5 === 0 ? 3 : 1, n / 10_000, `${n}`),
   );
   const start = performance.now();
-  expect(findSequences(rows, 3).chains.length).toBeGreaterThan(1_000);
+  expect(findSequences(rows, shapeOf(3)).chains.length).toBeGreaterThan(1_000);
   expect(performance.now() - start).toBeLessThan(3_000);
 });
 

@@ -1,25 +1,27 @@
-import { dayMs } from '../analysis-definition.ts';
 import { compareCodeUnits } from '../../../platform/lib/text/canonical-text.ts';
 
 /** One step of a sequence. `time` is in epoch milliseconds, `id` is unique. */
 export type SequenceStep = { step: number; time: number; id: string };
 
+/** The number of steps, and the longest time from the first to the last of them. */
+export type SequenceShape = { length: number; spanMs: number };
+
 type Chain<S extends SequenceStep> = S[];
 
 /**
- * Finds completed sequences: rows of steps 1, 2, … `length`, ordered by time (then step, then ID), within 24 hours. A row extends the chain
+ * Finds completed sequences: rows of steps 1, 2, … `length`, ordered by time (then step, then ID), within `spanMs`. A row extends the chain
  * that began last. Older chains therefore never take rows from newer ones, and the result does not depend on how much history is read.
  * The rows of a completed sequence are consumed. `rest` contains the others.
  */
 export function findSequences<S extends SequenceStep>(
   rows: readonly S[],
-  length: number,
+  { length, spanMs }: SequenceShape,
 ): { chains: Chain<S>[]; rest: S[] } {
   const open: Chain<S>[][] = Array.from({ length: length + 1 }, () => []);
   const chains: Chain<S>[] = [];
   for (const row of rows.toSorted(compareSteps)) {
     if (row.step > length) continue;
-    const chain = row.step === 1 ? [] : takeNewest(open[row.step - 1]!, row.time);
+    const chain = row.step === 1 ? [] : takeNewest(open[row.step - 1]!, row.time - spanMs);
     if (!chain) continue;
     chain.push(row);
     if (row.step === length) chains.push(chain);
@@ -33,11 +35,11 @@ export function compareSteps(a: SequenceStep, b: SequenceStep): number {
   return a.time - b.time || a.step - b.step || compareCodeUnits(a.id, b.id);
 }
 
-/** Removes and returns the open chain that began last. If its 24 hours are over, all are, and the heap is cleared. */
-function takeNewest<S extends SequenceStep>(heap: Chain<S>[], time: number): Chain<S> | undefined {
+/** Removes and returns the open chain that began last. If it began before `since`, all did, and the heap is cleared. */
+function takeNewest<S extends SequenceStep>(heap: Chain<S>[], since: number): Chain<S> | undefined {
   const newest = heap[0];
   if (!newest) return undefined;
-  if (time - newest[0]!.time > dayMs) {
+  if (newest[0]!.time < since) {
     heap.length = 0;
     return undefined;
   }

@@ -1,19 +1,37 @@
 import { fieldError } from '../../../platform/lib/errors.ts';
 import { nextSlot, normalizeCron, parseCron } from '../../../platform/lib/cron/cron.ts';
-import { slotIntervalMs } from '../../../platform/lib/cron/cron-intervals.ts';
+import { isTimeZone } from '../../../platform/lib/cron/time-zone.ts';
+import { slotIntervalMs, toStoredCron } from '../../../platform/lib/cron/cron-intervals.ts';
 import type { Cadence } from './field-schemas.ts';
 
 const cronByCadence: Record<Cadence, string> = { hourly: '0 * * * *', daily: '0 0 * * *', weekly: '0 0 * * 1' };
 const occurrenceYearsMax = 5;
 
-type ScheduleColumns = { custom_cron_schedule: string | null; detection_cadence: Cadence | null };
+type CronColumns = { custom_cron_schedule: string | null; detection_cadence: Cadence | null };
+type ScheduleColumns = CronColumns & { cron_timezone: string | null };
 
 /** Returns the cron expression that applies: the custom one, else that of the cadence, else null. */
 export function effectiveCron({
   custom_cron_schedule: custom,
   detection_cadence: cadence,
-}: ScheduleColumns): string | null {
+}: CronColumns): string | null {
   return custom ?? (cadence === null ? null : cronByCadence[cadence]);
+}
+
+/** Returns the cron expression that applies, with its time zone, as the scheduler stores it. Null without a schedule. */
+export function zonedCron(columns: ScheduleColumns): string | null {
+  const cron = effectiveCron(columns);
+  return cron === null ? null : toStoredCron(cron, columns.cron_timezone);
+}
+
+/** Returns the name of a time zone unchanged. Throws 400 if the process does not know it. */
+export function parseTimeZone(name: string): string {
+  if (isTimeZone(name)) return name;
+  throw fieldError(
+    '/cronTimezone',
+    'unknown_time_zone',
+    'must be an IANA time zone such as Europe/Berlin, or null for UTC',
+  );
 }
 
 /**
@@ -35,14 +53,14 @@ export function parseCustomCron(text: string, now: Date): string {
 
 /** Throws 400 if the look-back is shorter than twice the longest interval between two slots, so that it always covers two slots. */
 export function checkLookback(agent: ScheduleColumns & { lookback_minutes: number | null }): void {
-  const cron = effectiveCron(agent);
+  const cron = zonedCron(agent);
   if (agent.lookback_minutes === null || cron === null) return;
   const minutesMin = (2 * slotIntervalMs(cron)) / 60_000;
   if (agent.lookback_minutes < minutesMin) {
     throw fieldError(
       '/lookbackMinutes',
       'too_short',
-      `must be at least ${minutesMin}, twice the longest interval between slots of "${cron}"`,
+      `must be at least ${minutesMin}, twice the longest interval between slots of "${effectiveCron(agent)}"`,
     );
   }
 }

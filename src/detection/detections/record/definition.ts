@@ -1,11 +1,11 @@
-import { effectiveCron } from './cron-schedule.ts';
+import { zonedCron } from './cron-schedule.ts';
 import type { AgentWithPrompt } from './detection-row.ts';
 import { toDefinitionFields } from './field-conversion.ts';
 import type { DefinitionFields } from './field-types.ts';
 
 /**
  * A detection at one revision, with everything that a run needs. If `structuredOutputSchema` is null, the default verdict
- * schema applies. If `lookbackMinutes` is null, the look-back follows from the cron expression.
+ * schema applies. `cronSchedule` includes the time zone, as the scheduler stores it. If `lookbackMinutes` is null, the look-back follows from the cron expression.
  */
 export type Definition = { promptId: string; promptVersion: number } & DefinitionFields & {
     cronSchedule: string | null;
@@ -16,7 +16,7 @@ export function toDefinition(agent: AgentWithPrompt): Definition {
     promptId: agent.active_prompt_id,
     promptVersion: agent.prompt_version,
     ...toDefinitionFields(agent),
-    cronSchedule: effectiveCron(agent),
+    cronSchedule: zonedCron(agent),
   };
 }
 

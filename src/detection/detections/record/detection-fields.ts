@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { detectionCategories } from '../../analysis/candidate.ts';
 import { boundedString } from '../../../platform/lib/text/bounded-text.ts';
+import { Tuning } from '../../analysis/tuning/tuning.schema.ts';
 import { BudgetOverrides } from './budgets.schema.ts';
-import { parseCustomCron } from './cron-schedule.ts';
+import { parseCustomCron, parseTimeZone } from './cron-schedule.ts';
 import {
   AgentInput,
   cadences,
@@ -117,12 +118,30 @@ export const detectionFields = {
     column: 'custom_cron_schedule',
     input: z
       .string()
-      .describe('Five cron fields in UTC, at most hourly. Takes precedence over `detectionCadence`.')
+      .describe(
+        'Five cron fields in the zone of `cronTimezone`, at most hourly. Takes precedence over `detectionCadence`.',
+      )
       .nullable(),
     output: z.string().nullable().optional(),
     nullable: true,
     default: null,
     normalize: parseCustomCron,
+  },
+  cronTimezone: {
+    column: 'cron_timezone',
+    input: z
+      .string()
+      .max(100)
+      .describe(
+        'IANA time zone of the schedule, for example `Europe/Berlin`. Null is UTC. A local time that the clocks skip runs once, as much later. One that occurs twice runs once, at its first occurrence, unless the schedule runs in every hour. No two slots are less than an hour apart.',
+      )
+      .nullable(),
+    output: z.string().optional(),
+    nullable: true,
+    default: null,
+    recordWhenUnset: 'omitted',
+    definitionWhenUnset: 'omitted',
+    normalize: parseTimeZone,
   },
   tags: { column: 'tags', input: Tags, output: z.array(z.string()), default: [] },
   enabled: { column: 'enabled', input: z.boolean(), output: z.boolean(), outsideDefinition: true, managed: true },
@@ -164,6 +183,16 @@ export const detectionFields = {
   },
   entityField: { column: 'entity_field', input: columnName, output: z.string().optional(), ...omittedIfUnset },
   timeField: { column: 'time_field', input: columnName, output: z.string().optional(), ...omittedIfUnset },
+  tuning: {
+    column: 'tuning',
+    input: Tuning,
+    output: Tuning.optional(),
+    json: true,
+    nullable: true,
+    default: {},
+    recordWhenUnset: 'omitted',
+    definitionWhenUnset: 'omitted',
+  },
   lookbackMinutes: {
     column: 'lookback_minutes',
     input: z.int().min(1).max(minutesMax),

@@ -58,6 +58,7 @@ export type UpdateDetection = z.infer<typeof UpdateDetection>;
 export const UpdateAgent = body({
   detectionCadence: updateShape.detectionCadence,
   customCronSchedule: updateShape.customCronSchedule,
+  cronTimezone: updateShape.cronTimezone,
   enabled: updateShape.enabled,
   modelAlias: updateShape.modelAlias,
   budgets: updateShape.budgets,

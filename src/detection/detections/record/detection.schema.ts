@@ -71,7 +71,9 @@ export const Detection = z
     cronSchedule: z
       .string()
       .nullable()
-      .describe('The cron expression that applies, in UTC: the custom one, else that of the cadence.'),
+      .describe(
+        'The cron expression that applies: the custom one, else that of the cadence. In UTC unless `cronTimezone` is set.',
+      ),
     enabled: recordShape.enabled,
     contextDocs: recordShape.contextDocs,
     workflowStoryImportId: z.string().nullable(),

@@ -5,6 +5,7 @@ import { toDefinition, type Definition } from './definition.ts';
 import type { CreateDetection } from './detection-input.schema.ts';
 import { emptyAgent, type AgentWithPrompt } from './detection-row.ts';
 import { toColumns } from './field-conversion.ts';
+import { checkTuning } from './check-tuning.ts';
 
 /** Returns the definition that a create body leads to, without storing anything. Throws the same 400 errors as create. `now` is slot time. */
 export function buildDefinition({ orgId }: { orgId: OrgId }, input: CreateDetection, now: Date): Definition {
@@ -31,5 +32,6 @@ export function buildAgent({ orgId }: { orgId: OrgId }, input: CreateDetection, 
   };
   agent.enabled = isEnabledAfter({ cron: null, enabled: false }, effectiveCron(agent), input.enabled);
   checkLookback(agent);
+  checkTuning(agent);
   return agent;
 }

@@ -48,5 +48,6 @@ export function toAnalysisDefinition(
     connectionId: connection.id ?? null,
     cadence,
     slotMs: cadence === null ? 0 : slotIntervalMs(cadence),
+    ...(definition.tuning === undefined ? {} : { tuning: definition.tuning }),
   };
 }

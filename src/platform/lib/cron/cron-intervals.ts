@@ -8,10 +8,15 @@ const dayMs = 86_400_000;
 function findOrParse(text: string): { cron: Cron; intervalMs: number | undefined } {
   const known = parsedCrons.get(text);
   if (known) return known;
-  const entry = { cron: parseCron(text), intervalMs: undefined };
+  const [, zone, fields = text] = /^CRON_TZ=(\S+) (.*)$/.exec(text) ?? [];
+  const entry = { cron: parseCron(fields, zone), intervalMs: undefined };
   parsedCrons.set(text, entry);
   return entry;
 }
+
+/** Returns the text under which a schedule is stored: with a time zone, it begins with `CRON_TZ=`, as in cronie. */
+export const toStoredCron = (text: string, zone: string | null): string =>
+  zone === null ? text : `CRON_TZ=${zone} ${text}`;
 
 /** Parses a stored cron expression once and caches it: thousands of schedules share a few expressions. */
 export const parseStoredCron = (text: string): Cron => findOrParse(text).cron;

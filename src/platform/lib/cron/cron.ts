@@ -1,6 +1,9 @@
+import { matchesDay } from './cron-days.ts';
 import { parseField, type CronField } from './cron-field.ts';
+import { largestSetBackMs } from './time-zone.ts';
+import { lastZonedSlot, nextZonedSlot } from './zoned-slots.ts';
 
-/** A schedule in UTC. `minute` is a single number because nothing may run more often than hourly. `hours` are in ascending order. */
+/** A schedule in UTC, or in the IANA time zone `zone`. `minute` is a single number because nothing may run more often than hourly. `hours` are in ascending order. */
 export type Cron = {
   text: string;
   minute: number;
@@ -10,6 +13,7 @@ export type Cron = {
   daysOfWeek: ReadonlySet<number>;
   /** True if neither day field begins with `*`. A day then has to match only one of them (crontab(5) of Vixie cron). */
   isEitherDayEnough: boolean;
+  zone?: string;
 };
 
 const dayMs = 86_400_000;
@@ -27,8 +31,9 @@ export function normalizeCron(text: string): string {
 /**
  * Parses five fields as Vixie cron does (crontab(5)): numbers, month and weekday names, lists, ranges and steps. Sunday is 0 or 7.
  * Throws an Error that explains the problem: invalid syntax, more than one minute of the hour, or a date that never occurs.
+ * With an IANA time zone, slots follow its clocks, see `zoned-slots.ts`.
  */
-export function parseCron(text: string): Cron {
+export function parseCron(text: string, zone?: string): Cron {
   if (text.length > textMax) throw new Error(`A cron expression may have at most ${textMax} characters.`);
   const normalized = normalizeCron(text);
   if (normalized.startsWith('@'))
@@ -53,6 +58,7 @@ export function parseCron(text: string): Cron {
     months: months.values,
     daysOfWeek: new Set([...weekdays.values].map((day) => day % 7)),
     isEitherDayEnough: !daysOfMonth.isUnrestricted && !weekdays.isUnrestricted,
+    ...(zone === undefined ? {} : { zone }),
   };
   if (!nextSlot(cron, new Date(0))) throw new Error(`"${normalized}" never occurs.`);
   return cron;
@@ -71,6 +77,7 @@ function parseFields(parts: string[]): [CronField, CronField, CronField, CronFie
 
 /** Returns the first slot after `after`, or null if none occurs within 41 years (the schedule never occurs). */
 export function nextSlot(cron: Cron, after: Date): Date | null {
+  if (cron.zone !== undefined) return nextZonedSlot({ ...cron, zone: cron.zone }, after);
   const first = Math.floor(after.getTime() / dayMs);
   for (let day = first; day <= first + searchDaysMax; day++) {
     if (!matchesDay(cron, day)) continue;
@@ -82,6 +89,7 @@ export function nextSlot(cron: Cron, after: Date): Date | null {
 
 /** Returns the newest slot at or before `at`, or null if none occurred within 41 years. */
 export function lastSlot(cron: Cron, at: Date): Date | null {
+  if (cron.zone !== undefined) return lastZonedSlot({ ...cron, zone: cron.zone }, at);
   const first = Math.floor(at.getTime() / dayMs);
   for (let day = first; day >= first - searchDaysMax; day--) {
     if (!matchesDay(cron, day)) continue;
@@ -91,11 +99,17 @@ export function lastSlot(cron: Cron, at: Date): Date | null {
   return null;
 }
 
-/** Returns the longest interval between two neighboring slots over the whole calendar, in milliseconds (February 29: eight years). */
+/**
+ * Returns the longest interval between two neighboring slots over the whole calendar, in milliseconds (February 29: eight years). In a
+ * time zone, an interval in which the clocks are set back is longer by as much.
+ */
 export function longestIntervalMs(cron: Cron): number {
   const within = cron.hours.slice(1).map((hour, index) => hour - cron.hours[index]!);
   const span = cron.hours.at(-1)! - cron.hours[0]!;
-  return Math.max(0, ...within, longestIntervalDays(cron) * 24 - span) * hourMs;
+  const longest = Math.max(0, ...within, longestIntervalDays(cron) * 24 - span) * hourMs;
+  const setBack = cron.zone === undefined ? 0 : largestSetBackMs(cron.zone);
+  // In every hour, also the repeated one has a slot.
+  return cron.hours.length === 24 && setBack % hourMs === 0 ? longest : longest + setBack;
 }
 
 function longestIntervalDays(cron: Cron): number {
@@ -112,14 +126,4 @@ function longestIntervalDays(cron: Cron): number {
 
 function slotAt(cron: Cron, day: number, hour: number): number {
   return day * dayMs + hour * hourMs + cron.minute * 60_000;
-}
-
-/** Reports whether a day matches the day and month fields. `day` counts from 1970-01-01, a Thursday. */
-function matchesDay(cron: Cron, day: number): boolean {
-  const onWeekday = cron.daysOfWeek.has((((day + 4) % 7) + 7) % 7);
-  if (!onWeekday && !cron.isEitherDayEnough) return false;
-  const date = new Date(day * dayMs);
-  if (!cron.months.has(date.getUTCMonth() + 1)) return false;
-  const onDate = cron.daysOfMonth.has(date.getUTCDate());
-  return cron.isEitherDayEnough ? onDate || onWeekday : onDate && onWeekday;
 }

@@ -1,0 +1,48 @@
+import { z } from 'zod';
+
+export const sensitivities = ['low', 'medium', 'high'] as const;
+export type Sensitivity = (typeof sensitivities)[number];
+
+/** Settings of the analysis that an author can change. Everything is optional. `tuning-defaults.ts` has the defaults. */
+export const Tuning = z
+  .strictObject({
+    minimumCount: z
+      .number()
+      .min(0)
+      .max(1e12)
+      .optional()
+      .describe(
+        'Smallest number that is a candidate: the compared number of a baseline, the completed sequences, otherwise the rows.',
+      ),
+    sensitivity: z
+      .enum(sensitivities)
+      .optional()
+      .describe(
+        'How unusual a baseline anomaly or first occurrence must be. high: more candidates. low: fewer. Default: medium.',
+      ),
+    minimumIncrease: z
+      .number()
+      .min(0)
+      .max(1e12)
+      .optional()
+      .describe('Smallest difference between the number of a baseline and its median. Default: 0.'),
+    historyDays: z
+      .int()
+      .min(1)
+      .max(182)
+      .optional()
+      .describe(
+        'Days of history to compare with. Default: 30 for a first occurrence, 56 for a baseline, 182 if weekly.',
+      ),
+    sequenceHours: z
+      .number()
+      .min(0.1)
+      .max(168)
+      .optional()
+      .describe('Longest time from the first to the last step of a sequence, in hours. Default: 24.'),
+  })
+  .describe(
+    'Thresholds of the analysis. With {}, the defaults apply. A field that the category does not use is refused.',
+  )
+  .meta({ id: 'Tuning' });
+export type Tuning = z.infer<typeof Tuning>;
