@@ -1,4 +1,4 @@
-import { quoteLiteral, jsonPointer } from '../engine/sql-text.ts';
+import { duck, quoteLiteral, jsonPointer, type SqlText } from '../engine/sql-text.ts';
 import { textFilesSql, type SegmentFile } from '../engine/table-sql.ts';
 import { erasedMark } from '../../../platform/db/erasure.store.ts';
 import type { CatalogField } from '../catalog/catalog.ts';
@@ -7,9 +7,9 @@ import type { CatalogField } from '../catalog/catalog.ts';
 export type ErasureTarget = { field: string; value: string };
 
 /** Returns the condition that `_event` contains the value in the field, either as a key with dots or as a path. */
-export function containsValueSql({ field, value }: ErasureTarget): string {
-  const valueAt = (keys: string[]): string => `json_extract_string(_event, ${quoteLiteral(jsonPointer(keys))})`;
-  return `coalesce(${valueAt([field])}, ${valueAt(field.split('.'))}) = ${quoteLiteral(value)}`;
+export function containsValueSql({ field, value }: ErasureTarget): SqlText {
+  const valueAt = (keys: string[]): SqlText => duck`json_extract_string(_event, ${quoteLiteral(jsonPointer(keys))})`;
+  return duck`coalesce(${valueAt([field])}, ${valueAt(field.split('.'))}) = ${quoteLiteral(value)}`;
 }
 
 /** Wraps a SELECT so that the value is replaced wherever it occurs in the matching events. */

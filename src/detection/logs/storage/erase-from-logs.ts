@@ -4,6 +4,7 @@ import { loadCatalog } from '../catalog/catalog.store.ts';
 import { removeReplacedFilesOfDataset } from './clean-segments.ts';
 import { mergeSegments } from './compact-segments.ts';
 import { containsValueSql, type ErasureTarget } from './compact.sql.ts';
+import { duck, quoteIdentifier } from '../engine/sql-text.ts';
 import { searchLogs, type SearchLogsDeps } from '../query/search-logs.ts';
 import { findDatasetStates, listDatasetNames, listSegments, type SegmentRow } from './segments.store.ts';
 
@@ -58,7 +59,7 @@ async function countEvents(
   segment: SegmentRow,
   erased: ErasureTarget,
 ): Promise<number> {
-  const query = `SELECT count(*) AS n FROM "${segment.dataset}" WHERE ${containsValueSql(erased)}`;
+  const query = duck`SELECT count(*) AS n FROM ${quoteIdentifier(segment.dataset)} WHERE ${containsValueSql(erased)}`;
   const window = { ...allTime, clock: 'event' as const };
   const { rows } = await searchLogs(deps, orgId, { query, window, limits, segments: [segment] });
   return Number(rows[0]?.['n'] ?? 0);
