@@ -131,6 +131,19 @@ comment on column agent_revisions.definition is 'JSON of the definition.';
 comment on column agent_revisions.key_id is 'API key that made the change. Null for changes made by the service.';
 select tocsin_protect('agent_revisions');
 
+create table query_warnings (
+  organization_id uuid not null,
+  detection_id uuid not null,
+  revision int not null,
+  warnings text not null,
+  primary key (organization_id, detection_id),
+  foreign key (organization_id, detection_id) references agents (organization_id, id)
+);
+comment on table query_warnings is 'Warnings about the query of a detection, from its newest run or from the check when it was saved. No row: none so far.';
+comment on column query_warnings.revision is 'Revision of the detection that was run or checked. Warnings of an earlier one are not shown.';
+comment on column query_warnings.warnings is 'JSON array of code, field and detail.';
+select tocsin_protect('query_warnings');
+
 create table detection_tests (
   organization_id uuid not null,
   detection_id uuid not null,

@@ -22,6 +22,7 @@ import type { RunMetrics } from '../detection/runs/run-metrics.ts';
 import type { ClockGuard } from '../detection/scheduling/clock-guard.ts';
 import type { ConnectionFor } from '../detection/connections/open-connection.ts';
 import type { ConnectionSelector } from '../detection/siem/connection-selector.ts';
+import type { QueryCheck } from '../detection/siem/connector.ts';
 import type { McpTools } from '../platform/mcp/mcp-tools.ts';
 import type { FeedTools } from '../detection/tools/tool-sources.ts';
 
@@ -43,7 +44,7 @@ export type Deps = {
   /** Pauses scheduling while slot time jumps. */
   clockGuard: ClockGuard;
   /** Checks a detection's query against its SIEM. Throws a SiemError if the query would not run. */
-  checkQuery?: (orgId: OrgId, selector: ConnectionSelector, query: string) => Promise<void>;
+  checkQuery?: (orgId: OrgId, selector: ConnectionSelector, query: string) => Promise<QueryCheck | void>;
   /** Runs a detection's tests against a new definition. Returns one error per failed test. */
   checkTests?: (orgId: OrgId, detectionId: string, definition: Definition) => Promise<FieldError[]>;
   /** The embedded log engine (DuckDB in child processes). */

@@ -4,7 +4,7 @@ import { appError } from '../../platform/lib/errors.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import type { Caller } from '../../platform/orgs/caller.ts';
 import type { ConnectionSelector } from '../siem/connection-selector.ts';
-import { SiemError, type SiemConnection } from '../siem/connector.ts';
+import { SiemError, type QueryCheck, type SiemConnection } from '../siem/connector.ts';
 import { upstreamError } from '../siem/siem-errors.ts';
 import { resumeConnection } from './connection-pauses.ts';
 import { getConnectionRow } from './connections.ts';
@@ -45,10 +45,10 @@ export async function checkQuery(
   orgId: OrgId,
   { selector, query }: { selector: ConnectionSelector; query: string },
   signal = AbortSignal.timeout(checkMs),
-): Promise<void> {
+): Promise<QueryCheck | void> {
   const connection = await connectionFor(orgId, selector);
   try {
-    await connection.check(query, signal);
+    return await connection.check(query, signal);
   } catch (error) {
     throw signal.aborted ? checkTimeout() : error;
   }

@@ -9,7 +9,9 @@ import { zonedCron } from './record/cron-schedule.ts';
 import { definitionText } from './record/definition.ts';
 import { toRecord } from './record/detection-record.ts';
 import type { AgentView } from './record/detection-row.ts';
-import type { Detection } from './record/detection.schema.ts';
+import { hasSameQuery, withQueryWarnings } from './query-warnings/query-warnings.ts';
+import { carryQueryWarnings, storeQueryWarnings } from './query-warnings/query-warnings.store.ts';
+import type { Detection, Warning } from './record/detection.schema.ts';
 import { suggestionFingerprint } from './record/fingerprint.ts';
 
 /** A change of a locked agent. `now` is slot time. `gapReason` is the reason of the gap that a time without schedule leaves. */
@@ -18,6 +20,8 @@ export type AgentChange = {
   action: string;
   now: Date;
   gapReason: 'disabled' | 'deleted';
+  /** The warnings of a check of `after`. Absent if it was not checked. */
+  warnings?: Warning[] | undefined;
 };
 
 /**
@@ -31,22 +35,41 @@ export async function storeChange(
   change: AgentChange,
 ): Promise<Detection> {
   const { caller, action, now } = change;
-  if (listChangedColumns(before, after).length === 0) return toRecord(before);
+  if (listChangedColumns(before, after).length === 0) return toRecord(await storeWarnings(tx, before, before, change));
   const hasNewConnection = changesConnection(before, after);
   const isSameDefinition = definitionText(before) === definitionText(after);
-  const stored: AgentView = {
+  const changed: AgentView = {
     ...after,
     ...(hasNewConnection ? { siem_connected: await findConnected(tx, after) } : {}),
     updated_at: new Date(Math.max(now.getTime(), before.updated_at.getTime() + 1)),
     revision: isSameDefinition ? before.revision : before.revision + 1,
     ...(after.is_suggestion ? toSuggestionColumns(after, isSameDefinition) : {}),
   };
+  const stored = await storeWarnings(tx, before, changed, change);
   const record = toRecord(stored);
   await updateAgent(tx, caller, { action, before, after: stored });
   await updateSchedule(tx, before, stored, change);
   if (hasNewConnection) await applyConnections(tx, caller.orgId, stored.id);
   await emitDetection(tx, action, record);
   return record;
+}
+
+/** Stores the warnings of a check. Without a check, warnings stay as long as the query and its fields do. */
+async function storeWarnings(
+  tx: Tx,
+  before: AgentView,
+  after: AgentView,
+  { caller, warnings }: AgentChange,
+): Promise<AgentView> {
+  const key = { orgId: caller.orgId, detectionId: after.id };
+  if (warnings) {
+    await storeQueryWarnings(tx, key, { revision: after.revision, warnings });
+    return withQueryWarnings(after, warnings);
+  }
+  if (before.revision === after.revision) return after;
+  if (!hasSameQuery(before, after)) return withQueryWarnings(after, []);
+  await carryQueryWarnings(tx, key, { from: before.revision, to: after.revision });
+  return after;
 }
 
 /** The fingerprint follows the text, and an estimate is valid only for the definition it was made for. */

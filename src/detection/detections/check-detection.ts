@@ -1,16 +1,19 @@
 import { appError, type FieldError } from '../../platform/lib/errors.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
-import { SiemError } from '../siem/connector.ts';
+import { SiemError, type QueryCheck } from '../siem/connector.ts';
+import { findResultWarnings } from '../analysis/rows/result-warnings.ts';
+import { toQueryWarnings } from './query-warnings/query-warnings.ts';
 import { toDefinition, type Definition } from './record/definition.ts';
 import type { AgentView, AgentWithPrompt } from './record/detection-row.ts';
-import { findWarnings } from './record/warnings.ts';
+import type { Warning } from './record/detection.schema.ts';
+import { findRunErrors } from './record/warnings.ts';
 
-/** Checks a query on the SIEM of a detection. Throws a SiemError with the reason if the query cannot run. */
+/** Checks a query on the SIEM of a detection and returns what the SIEM reports of it. Throws a SiemError if the query cannot run. */
 export type CheckQuery = (
   orgId: OrgId,
   connection: { connectionId: string | null; siemType: string | null },
   query: string,
-) => Promise<void>;
+) => Promise<QueryCheck | void>;
 
 /** Runs a detection's tests against a definition and returns one error for each test that fails. */
 export type CheckTests = (orgId: OrgId, detectionId: string, definition: Definition) => Promise<FieldError[]>;
@@ -18,29 +21,42 @@ export type CheckTests = (orgId: OrgId, detectionId: string, definition: Definit
 export type CheckDetectionDeps = { checkQuery?: CheckQuery };
 export type CheckTestsDeps = { checkTests?: CheckTests };
 
-/** Implements `?validate=true`. Throws 422 `check_failed` with every reason why the detection cannot run. Queries the connected SIEM, but no model. */
-export async function checkCanRun(deps: CheckDetectionDeps, orgId: OrgId, agent: AgentView): Promise<void> {
-  const errors: FieldError[] = findWarnings(agent).map(({ code, field, detail }) => ({
+/**
+ * Implements `?validate=true`. Throws 422 `check_failed` with every reason why the detection cannot run. Queries the connected SIEM, but no
+ * model. Returns warnings about a query that runs and may find nothing: datasets without events, and fields that it does not return.
+ */
+export async function checkCanRun(deps: CheckDetectionDeps, orgId: OrgId, agent: AgentView): Promise<Warning[]> {
+  const errors: FieldError[] = findRunErrors(agent).map(({ code, field, detail }) => ({
     pointer: `/${field}`,
     code,
     detail,
   }));
-  if (agent.siem_connected) errors.push(...(await findQueryErrors(deps, orgId, agent)));
+  const check = agent.siem_connected ? await checkAgentQuery(deps, orgId, agent) : undefined;
+  if (check && 'failed' in check) errors.push(check.failed);
   throwIfAny(errors);
+  return check && 'columns' in check ? describeCheck(agent, check) : [];
 }
 
-async function findQueryErrors(
+async function checkAgentQuery(
   { checkQuery }: CheckDetectionDeps,
   orgId: OrgId,
   { connection_id: connectionId, siem_type: siemType, detection_query: query }: AgentView,
-): Promise<FieldError[]> {
+): Promise<QueryCheck | { failed: FieldError } | void> {
   try {
-    await checkQuery?.(orgId, { connectionId, siemType }, query ?? '');
-    return [];
+    return await checkQuery?.(orgId, { connectionId, siemType }, query ?? '');
   } catch (error) {
     if (!(error instanceof SiemError)) throw error;
-    return [{ pointer: '/detectionQuery', code: error.failure.kind, detail: error.failure.message }];
+    return { failed: { pointer: '/detectionQuery', code: error.failure.kind, detail: error.failure.message } };
   }
+}
+
+/** Returns the warnings that a run on a window without rows would have. */
+function describeCheck(agent: AgentView, { columns, noData, warnings }: QueryCheck): Warning[] {
+  const missingData = noData ? [{ code: 'no_data', detail: warnings.join(' ') }] : [];
+  const { detection_category: category, entity_field: entityField, time_field: timeField } = agent;
+  const result = { groups: [], columns: columns ?? undefined, aggregate: false };
+  const needed = { category: category ?? 'custom', entityField, timeField };
+  return toQueryWarnings([...missingData, ...findResultWarnings(result, needed)]);
 }
 
 /** Implements `?require=tests`. Throws 422 `check_failed` with the tests that fail, or if the detection has no tests. */

@@ -7,6 +7,8 @@ import { checkCanRun, type CheckDetectionDeps } from './check-detection.ts';
 import { findConnected } from './detection-connections.store.ts';
 import { emitDetection } from './detection-events.ts';
 import { insertAgent } from './detections.store.ts';
+import { withQueryWarnings } from './query-warnings/query-warnings.ts';
+import { storeQueryWarnings } from './query-warnings/query-warnings.store.ts';
 import { checkModelAlias, type ModelAliases } from './record/check-model-alias.ts';
 import { zonedCron } from './record/cron-schedule.ts';
 import type { CreateDetection } from './record/detection-input.schema.ts';
@@ -27,10 +29,12 @@ export async function createDetection(
   checkModelAlias(deps.models, input.modelAlias);
   const agent = buildAgent(caller, input, deps.clock());
   const view = await toNewAgentView(deps, caller, agent);
-  if (validate) await checkCanRun(deps, caller.orgId, view);
-  const record = toRecord(view);
+  const warnings = validate ? await checkCanRun(deps, caller.orgId, view) : [];
+  const record = toRecord(withQueryWarnings(view, warnings));
   await inOrgWithCachedPlans(deps.db, caller.orgId, async (tx) => {
     await insertAgent(tx, caller, agent, { action: 'detection.created', record });
+    if (warnings.length > 0)
+      await storeQueryWarnings(tx, { orgId: caller.orgId, detectionId: agent.id }, { revision: 1, warnings });
     await openAgentSchedule(tx, caller, agent);
     await emitDetection(tx, 'detection.created', record);
   });

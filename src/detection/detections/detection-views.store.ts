@@ -21,10 +21,12 @@ function selectViews(
   return sql<AgentView>`
     select a.*, p.prompt, p.version as prompt_version, p.description as prompt_description, p.created_at as prompt_created_at,
       f.last_run_at, d.runs, d.hits, d.avg_score, coalesce(v.true_positives, 0) as true_positives, coalesce(v.benign, 0) as benign,
-      coalesce(v.false_positives, 0) as false_positives, ${connectedColumn} as siem_connected
+      coalesce(v.false_positives, 0) as false_positives,
+      case when w.revision = a.revision then w.warnings end as query_warnings, ${connectedColumn} as siem_connected
     from agents a
     join agent_prompts p on p.organization_id = a.organization_id and p.id = a.active_prompt_id
     left join run_facts f on f.organization_id = a.organization_id and f.detection_id = a.id
+    left join query_warnings w on w.organization_id = a.organization_id and w.detection_id = a.id
     left join hit_reviews v on v.organization_id = a.organization_id and v.detection_id = a.id
     cross join lateral (
       select coalesce(sum(runs), 0) as runs, coalesce(sum(triggered), 0) as hits,

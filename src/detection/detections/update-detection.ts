@@ -10,7 +10,7 @@ import { checkModelAlias, type ModelAliases } from './record/check-model-alias.t
 import type { UpdateDetection } from './record/detection-input.schema.ts';
 import { toRecord } from './record/detection-record.ts';
 import type { AgentView } from './record/detection-row.ts';
-import type { Detection } from './record/detection.schema.ts';
+import type { Detection, Warning } from './record/detection.schema.ts';
 import { lockEditable, readEditable } from './require-detection.ts';
 
 export type UpdateDetectionDeps = { db: Db; clock: Clock; models?: ModelAliases } & CheckDetectionDeps & CheckTestsDeps;
@@ -28,11 +28,13 @@ export async function updateDetection(
 ): Promise<Detection> {
   const now = deps.clock();
   const scope = { orgId: caller.orgId, now };
+  let warnings: Warning[] | undefined;
   if (validate || requireTests) {
     // The checks run before the row is locked, because a SIEM may be slow.
     const current = await inOrg(deps.db, caller.orgId, (tx) => readEditable(tx, scope, id));
     const next = mergeUpdate(current, input, now);
-    if (validate) await checkCanRun(deps, caller.orgId, await withConnectionState(deps, caller, current, next));
+    if (validate)
+      warnings = await checkCanRun(deps, caller.orgId, await withConnectionState(deps, caller, current, next));
     if (requireTests) await checkTestsPass(deps, caller.orgId, next);
   }
   return inOrg(deps.db, caller.orgId, async (tx) => {
@@ -40,7 +42,8 @@ export async function updateDetection(
     checkIfMatch(ifMatch, recordEtag(toRecord(before)));
     checkModelAlias(deps.models, input.modelAlias);
     const after = mergeUpdate(before, input, now);
-    return storeChange(tx, before, after, { caller, action: 'detection.updated', now, gapReason: 'disabled' });
+    const change = { caller, action: 'detection.updated', now, gapReason: 'disabled', warnings } as const;
+    return storeChange(tx, before, after, change);
   });
 }
 

@@ -18,9 +18,14 @@ export type SearchResult = {
   /** The window ends before the first event of the queried data, so that it is empty has no meaning for learning. */
   early?: boolean;
   ms: number;
+  /** The columns of the query, if the SIEM reports them even without rows. */
+  columns?: string[];
   /** Sentences for the reader of the run. */
   warnings?: string[];
 };
+
+/** What a query that can run reads and returns. Null `columns`: they are not known before there is data. */
+export type QueryCheck = Pick<SearchResult, 'noData'> & { columns: string[] | null; warnings: string[] };
 
 export type SiemFailure = {
   kind: string;
@@ -49,8 +54,8 @@ export type SiemConnection = {
   /** How long after its slot a window is examined again, in milliseconds. Only on clock `event`. Absent: never. */
   recheckMs?: number;
   search: (query: string, window: QueryWindow, limits: SearchLimits, signal: AbortSignal) => Promise<SearchResult>;
-  /** Validates a query without reading its rows. Throws a SiemError if it would not run. */
-  check: (query: string, signal: AbortSignal) => Promise<void>;
+  /** Validates a query without reading its rows and returns what is known of it, if anything. Throws a SiemError if it would not run. */
+  check: (query: string, signal: AbortSignal) => Promise<QueryCheck | void>;
   fields: (signal?: AbortSignal) => Promise<DatasetFields[]>;
   /** Throws a SiemError if the SIEM is unreachable or rejects the credentials. */
   ping: (signal: AbortSignal) => Promise<void>;

@@ -3,9 +3,8 @@ import { analyzeWindow, prepareWindow } from '../analysis/analyze-window.ts';
 import type { Candidate } from '../analysis/candidate.ts';
 import { recallFromWindows, type WindowMemory } from '../analysis/memory/recall.ts';
 import { categories } from '../analysis/registry.ts';
-import { findMissingColumns } from '../analysis/rows/missing-columns.ts';
 import type { ActiveRun } from '../runs/execution/active-run.ts';
-import { addWarning } from '../runs/execution/run-progress.ts';
+import { addWindowWarnings } from '../runs/execution/window-warnings.ts';
 import { searchLimits } from '../runs/execution/examine-window.ts';
 import type { StoredCandidate, Suppression } from '../runs/judging/candidates.store.ts';
 import { createAnalyst, type Judge } from '../runs/judging/judge.ts';
@@ -53,8 +52,7 @@ export async function runSimulation(simulation: Simulation): Promise<SimulationR
     }
     for (const window of simulation.windows) {
       const { prepared, result } = await examineWindow(simulation, window);
-      for (const { code, detail } of findMissingColumns(prepared.groups, run.analysis))
-        addWarning(run.progress, code, detail);
+      addWindowWarnings(run, result, prepared);
       const analysis = analyzeWindow(prepared, recallFromWindows(memory, prepared.window, prepared.query));
       if (fillsMemory(result)) memory.push({ ...window, entries: prepared.memory });
       const resolutions = await resolveWindow(simulation, window, analysis.candidates, suppressions);

@@ -28,6 +28,22 @@ export function findField(row: QueryRow, path: string): unknown {
   return undefined;
 }
 
+/** Like `findField`, but matches names without regard to case if none is equal. For names that a user configures. */
+export function findFieldAnyCase(row: QueryRow, path: string): unknown {
+  const exact = findField(row, path);
+  if (exact !== undefined) return exact;
+  const lower = path.toLowerCase();
+  for (const name of Object.keys(row)) {
+    const lowerName = name.toLowerCase();
+    if (lowerName === lower) return row[name];
+    if (!lower.startsWith(`${lowerName}.`)) continue;
+    const inner = parseObject(row[name]);
+    const value = inner && findFieldAnyCase(inner, path.slice(name.length + 1));
+    if (value !== undefined && value !== null) return value;
+  }
+  return undefined;
+}
+
 const decimal = /^-?\d{1,30}(\.\d{1,30})?([eE][+-]?\d{1,3})?$/;
 
 /** Returns a finite number, also from decimal text, because some engines return all values as text. */

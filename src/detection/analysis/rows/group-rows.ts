@@ -1,7 +1,7 @@
 import type { QueryRow } from '../../siem/connector.ts';
 import type { AnalysisDefinition } from '../analysis-definition.ts';
 import { inferEntityType, commonEntityFields } from './entity-fields.ts';
-import { findField } from './fields.ts';
+import { findField, findFieldAnyCase } from './fields.ts';
 import { redactText } from '../../../platform/lib/text/redact.ts';
 import {
   shortenText,
@@ -27,10 +27,9 @@ export function groupRows(
   rows: readonly QueryRow[],
   definition: Pick<AnalysisDefinition, 'entityField'>,
 ): EntityGroup[] {
-  const fields = definition.entityField === null ? commonEntityFields : [definition.entityField, ...commonEntityFields];
   const groups = new Map<string, { group: EntityGroup; rank: number }>();
   for (const row of rows) {
-    const { entity, field, rank } = findEntity(row, fields);
+    const { entity, field, rank } = findEntity(row, definition.entityField);
     const entry = groups.get(entity) ?? {
       group: { entity, entityType: '', isNamed: true, rows: [] },
       rank: Number.POSITIVE_INFINITY,
@@ -47,14 +46,22 @@ export function groupRows(
   return [...groups.values()].map(({ group }) => group).toSorted((a, b) => compareCodeUnits(a.entity, b.entity));
 }
 
-function findEntity(row: QueryRow, fields: readonly string[]): EntityMatch {
-  for (const [rank, field] of fields.entries()) {
-    const text = canonicalText(findField(row, field));
-    // Windows logs write a dash for a missing name.
-    if (text !== undefined && text !== '-' && text.trim() !== '') return { entity: sanitizeEntity(text), field, rank };
+function findEntity(row: QueryRow, entityField: string | null): EntityMatch {
+  const named = entityField === null ? undefined : toEntity(findFieldAnyCase(row, entityField));
+  if (entityField !== null && named !== undefined) return { entity: named, field: entityField, rank: -1 };
+  for (const [rank, field] of commonEntityFields.entries()) {
+    const entity = toEntity(findField(row, field));
+    if (entity !== undefined) return { entity, field, rank };
   }
   const values = extractValues(row, null).map(([field, value]) => `${field}=${value}`);
-  return { entity: values.length > 0 ? sanitizeEntity(values.join(', ')) : '*', field: null, rank: fields.length };
+  const entity = values.length > 0 ? sanitizeEntity(values.join(', ')) : '*';
+  return { entity, field: null, rank: commonEntityFields.length };
+}
+
+/** Returns undefined for a missing value. Windows logs write a dash for a missing name. */
+function toEntity(value: unknown): string | undefined {
+  const text = canonicalText(value);
+  return text === undefined || text === '-' || text.trim() === '' ? undefined : sanitizeEntity(text);
 }
 
 /** Sanitizes an entity like a rendered row, because it is stored, shown and sent to models. */

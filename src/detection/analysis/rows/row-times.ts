@@ -1,5 +1,5 @@
 import type { QueryRow } from '../../siem/connector.ts';
-import { findField, parseNumber } from './fields.ts';
+import { findField, findFieldAnyCase, parseNumber } from './fields.ts';
 import { plainFieldName } from '../../../platform/lib/text/field-name.ts';
 
 const timeNames = new Set(
@@ -58,8 +58,9 @@ const commonTimeFields = [
 
 /** Returns a row's time from `timeField`, else from the first common time field that has one. ISO 8601 UTC, or null. */
 export function findRowTime(row: QueryRow, timeField: string | null): string | null {
-  const names = timeField === null ? commonTimeFields : [timeField, ...commonTimeFields];
-  for (const name of names) {
+  const configured = timeField === null ? undefined : parseTime(findFieldAnyCase(row, timeField));
+  if (configured !== undefined) return configured;
+  for (const name of commonTimeFields) {
     const time = parseTime(findField(row, name));
     if (time !== undefined) return time;
   }

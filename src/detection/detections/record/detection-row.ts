@@ -50,6 +50,8 @@ export type AgentStats = {
   true_positives: number;
   benign: number;
   false_positives: number;
+  /** JSON of the warnings about the query at the current revision. */
+  query_warnings: string | null;
   /** Whether the connection that the agent queries exists. */
   siem_connected: boolean;
 };
@@ -65,6 +67,7 @@ export const emptyStats: AgentStats = {
   true_positives: 0,
   benign: 0,
   false_positives: 0,
+  query_warnings: null,
   siem_connected: true,
 };
 

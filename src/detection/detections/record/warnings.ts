@@ -7,8 +7,14 @@ import type { Warning } from './detection.schema.ts';
 type AgentConnection = Pick<AgentView, 'siem_type' | 'connection_id' | 'siem_connected'>;
 
 /** Returns the reasons why the detection cannot run, with the texts its runs would fail with. Makes no network calls. */
-export function findWarnings(agent: AgentConnection & Pick<AgentView, 'tool_names'>): Warning[] {
+export function findRunErrors(agent: AgentConnection & Pick<AgentView, 'tool_names'>): Warning[] {
   return [...findToolWarnings(agent.tool_names), ...findSiemWarnings(agent)];
+}
+
+/** Returns everything that the record warns of: why the detection cannot run, and what its newest run or check found. */
+export function findWarnings(agent: AgentView): Warning[] {
+  const stored = agent.query_warnings === null ? [] : (JSON.parse(agent.query_warnings) as Warning[]);
+  return [...findRunErrors(agent), ...stored];
 }
 
 export function findToolWarnings(names: readonly string[]): Warning[] {

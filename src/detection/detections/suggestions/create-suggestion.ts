@@ -5,6 +5,8 @@ import { checkCanRun } from '../check-detection.ts';
 import { toNewAgentView, type CreateDetectionDeps } from '../create-detection.ts';
 import { emitDetection } from '../detection-events.ts';
 import { findLookAlike, insertAgent } from '../detections.store.ts';
+import { withQueryWarnings } from '../query-warnings/query-warnings.ts';
+import { storeQueryWarnings } from '../query-warnings/query-warnings.store.ts';
 import { checkModelAlias } from '../record/check-model-alias.ts';
 import type { CreateSuggestion } from '../record/detection-input.schema.ts';
 import { toRecord } from '../record/detection-record.ts';
@@ -46,12 +48,14 @@ export async function createSuggestion(
     suggestion_key: proposal?.key ?? null,
   } satisfies AgentWithPrompt;
   const view = await toNewAgentView(deps, caller, agent);
-  if (validate) await checkCanRun(deps, caller.orgId, view);
-  const record = toRecord(view);
+  const warnings = validate ? await checkCanRun(deps, caller.orgId, view) : [];
+  const record = toRecord(withQueryWarnings(view, warnings));
   await inOrg(deps.db, caller.orgId, async (tx) => {
     if (proposal)
       await refuseLookAlike(tx, caller, { fingerprint: agent.suggestion_fingerprint, key: proposal.key, now });
     await insertAgent(tx, caller, agent, { action: 'suggestion.created', record });
+    if (warnings.length > 0)
+      await storeQueryWarnings(tx, { orgId: caller.orgId, detectionId: agent.id }, { revision: 1, warnings });
     if (proposal && proposal.tests.length > 0)
       await storeTests(tx, { orgId: caller.orgId, detectionId: agent.id }, { tests: proposal.tests }, now);
     await emitDetection(tx, 'suggestion.created', record);

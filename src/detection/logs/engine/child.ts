@@ -81,7 +81,7 @@ async function runJob(state: OpenEngine, message: Extract<ToChild, { kind: 'quer
       await post({ kind: 'done', id, end });
     } else {
       for (const statement of message.job.statements) await connection.run(statement);
-      await post({ kind: 'done', id, end: { total: 0, truncated: false } });
+      await post({ kind: 'done', id, end: { total: 0, truncated: false, columns: [] } });
     }
   } catch (error) {
     await postFailure(id, error);

@@ -103,7 +103,7 @@ export function createLane(options: OpenOptions, concurrency: number, onChange: 
     if (task.stopReason) task.settle(task.stopReason);
     else if (message.kind === 'failed') task.settle(new SiemError(message.failure));
     else {
-      const end = message.kind === 'done' ? message.end : { total: 0, truncated: false };
+      const end = message.kind === 'done' ? message.end : { total: 0, truncated: false, columns: [] };
       task.settle({ rows: task.rows, end, inspection: message.kind === 'inspected' ? message.inspection : undefined });
     }
     killIfFinished(engine);

@@ -3,7 +3,7 @@ import { cancelledError, engineError } from './engine-failures.ts';
 import { createLane, type EngineLane } from './engine-lane.ts';
 import { createTask, type EngineResult, type EngineTaskInput } from './engine-task.ts';
 import type { Inspection } from './inspect-tree.ts';
-import type { MaintenanceJob, QueryJob } from './protocol.ts';
+import type { MaintenanceJob, QueryJob, QueryEnd } from './protocol.ts';
 
 export type EngineOptions = {
   /** Returns the folder with everything that an organization's engine may read. */
@@ -20,7 +20,7 @@ export type EngineOptions = {
 
 type RunOptions = { timeoutMs: number; signal?: AbortSignal };
 
-type QueryResult = { rows: Record<string, unknown>[]; total: number; truncated: boolean };
+type QueryResult = { rows: Record<string, unknown>[] } & QueryEnd;
 
 /** The embedded engine: DuckDB, in one child process per organization and never in this process. All calls throw a SiemError. */
 export type LogEngine = {

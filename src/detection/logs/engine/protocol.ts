@@ -26,7 +26,7 @@ export type ToChild =
   | { kind: 'maintain'; id: number; job: MaintenanceJob }
   | { kind: 'cancel'; id: number };
 
-export type QueryEnd = { total: number; truncated: boolean };
+export type QueryEnd = { total: number; truncated: boolean; columns: string[] };
 
 /** Messages from an engine process to the service. */
 export type FromChild =

@@ -27,20 +27,20 @@ export async function runQuery(connection: DuckDBConnection, job: QueryJob, send
   const tree = await serializeTree(connection, job.sql);
   const { wrap, values } = await prepareQuery(connection, job, tree);
   if (job.mode === 'check') {
-    await connection.run(wrap('*', 'LIMIT 0'), values);
-    return { total: 0, truncated: false };
+    const checked = await connection.run(wrap('*', 'LIMIT 0'), values);
+    return { total: 0, truncated: false, columns: checked.deduplicatedColumnNames() };
   }
   const first = await readRows(await connection.stream(wrap('*', `LIMIT ${job.rowsMax + 1}`), values), job);
   if (!first.isCut) {
     if (!job.aggregate) sortByKey(first.rows);
     await sendAll(first.rows, send);
-    return { total: first.rows.length, truncated: false };
+    return { total: first.rows.length, truncated: false, columns: first.columns };
   }
   const ordered = wrap('*', `${orderByClause(first.columns)} LIMIT ${job.rowsMax + 1}`);
   const cut = await readRows(await connection.stream(ordered, values), job);
   const counted = await connection.runAndReadAll(wrap('count(*)', ''), values);
   await sendAll(cut.rows.slice(0, job.rowsMax), send);
-  return { total: Number(counted.getRows()[0]?.[0]), truncated: true };
+  return { total: Number(counted.getRows()[0]?.[0]), truncated: true, columns: first.columns };
 }
 
 /** `wrap` returns the statement that runs the query over its datasets. `values` are its parameters. */

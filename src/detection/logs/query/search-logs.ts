@@ -1,7 +1,7 @@
 import { inOrg, type Db, type Tx } from '../../../platform/db/db.ts';
 import type { Clock } from '../../../platform/lib/clock.ts';
 import type { OrgId } from '../../../platform/lib/org-id.ts';
-import type { DatasetFields, QueryWindow, SearchLimits, SearchResult } from '../../siem/connector.ts';
+import type { DatasetFields, QueryCheck, QueryWindow, SearchLimits, SearchResult } from '../../siem/connector.ts';
 import { loadCatalog, type CatalogCache } from '../catalog/catalog.store.ts';
 import type { FieldsByDataset } from '../catalog/catalog.ts';
 import { listDatasets, type ListDatasetsDeps } from '../catalog/list-datasets.ts';
@@ -19,6 +19,7 @@ import {
 import { distinctDatasets, inspectQuery, type QuerySource } from './inspect-query.ts';
 import {
   createSearchPlan,
+  describeEmptyDatasets,
   explainUnknownColumn,
   runSearchPlan,
   type DatasetContents,
@@ -68,22 +69,28 @@ export async function planSearch(
   return createSearchPlan(inspected, contents, window);
 }
 
-/** Checks a query without reading rows: parses it, checks it against the allow-lists, and binds it to the datasets' columns. Throws the same errors as `searchLogs`. */
+/**
+ * Checks a query without reading rows: parses it, checks it against the allow-lists, and binds it to the datasets' columns. Returns its
+ * columns, and a warning for each dataset that never had an event. Throws the same errors as `searchLogs`.
+ */
 export async function checkLogsQuery(
   deps: SearchLogsDeps,
   orgId: OrgId,
   query: string,
   signal?: AbortSignal,
-): Promise<void> {
+): Promise<QueryCheck> {
   const inspected = await inspectQuery(deps, orgId, query, signal);
   const now = deps.clock();
   const window: QueryWindow = { from: now, to: now, clock: 'event' };
   const contents = await loadContents(deps, orgId, { sources: inspected.sources, window, segments: [] });
   const { emptyDatasets, buildJob } = createSearchPlan(inspected, contents, window);
-  if (emptyDatasets.length > 0) return;
+  // Without data, the columns are unknown.
+  if (emptyDatasets.length > 0)
+    return { noData: true, columns: null, warnings: describeEmptyDatasets(emptyDatasets, contents) };
   const run = { timeoutMs: 10_000, ...(signal ? { signal } : {}) };
   try {
-    await deps.engine.query(orgId, { ...buildJob(), mode: 'check' }, run);
+    const { columns } = await deps.engine.query(orgId, { ...buildJob(), mode: 'check' }, run);
+    return { noData: false, columns, warnings: [] };
   } catch (error) {
     throw explainUnknownColumn(error, contents);
   }

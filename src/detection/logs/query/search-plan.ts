@@ -51,9 +51,7 @@ export async function runSearchPlan(
 ): Promise<SearchResult> {
   const { early } = contents;
   const { aggregate } = inspection;
-  const warnings = emptyDatasets.map(
-    (dataset) => `Dataset ${dataset} has never received an event${didYouMean(dataset, contents.otherDatasets)}`,
-  );
+  const warnings = describeEmptyDatasets(emptyDatasets, contents);
   const emptyResult = (): SearchResult => ({
     rows: [],
     total: 0,
@@ -84,6 +82,10 @@ export async function runSearchPlan(
     throw explained;
   }
 }
+
+/** Returns a sentence for each dataset that never had an event, with the nearest name. */
+export const describeEmptyDatasets = (datasets: string[], { otherDatasets }: DatasetContents): string[] =>
+  datasets.map((dataset) => `Dataset ${dataset} has never received an event${didYouMean(dataset, otherDatasets)}`);
 
 function buildJob(
   { query, inspection, sources }: InspectedQuery,

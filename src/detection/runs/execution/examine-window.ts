@@ -9,6 +9,7 @@ import type { QueryWindow, SearchLimits, SearchResult } from '../../siem/connect
 import { findMemoryEpoch } from '../backfill/revisits.store.ts';
 import type { ActiveRun } from './active-run.ts';
 import { addWarning, timePhase, type ExaminedWindow } from './run-progress.ts';
+import { addWindowWarnings } from './window-warnings.ts';
 
 /** Limits of the query of one window. */
 export const searchLimits: SearchLimits = { rowsMax: 100_000, groupsMax: 10_000, timeoutMs: 60_000 };
@@ -46,12 +47,9 @@ export async function examineWindow(
     ...(run.clock === 'event' ? { ingestedBefore: deps.clock() } : {}),
   };
   const result = await timePhase(run.progress, 'query', () => searchWindow(run, query, signal));
-  const [queryWarning] = result.warnings ?? [];
-  if (result.noData)
-    addWarning(run.progress, 'no_data', queryWarning ?? 'The query reads a dataset that never received an event.');
-  else if (queryWarning !== undefined) addWarning(run.progress, 'query', queryWarning);
   return timePhase(run.progress, 'analyse', async () => {
     const prepared = prepareWindow(result.rows, { ...window, aggregate: result.aggregate }, run.analysis);
+    addWindowWarnings(run, result, prepared);
     const { past, epoch } = await recallPast(deps, run, prepared);
     const { candidates, learning } = analyzeWindow(prepared, past);
     if (learning) addWarning(run.progress, 'learning', 'Too few earlier windows are known for a comparison.');

@@ -1,6 +1,8 @@
 import { sql } from 'kysely';
 import { queryRow, type Tx } from '../../../platform/db/db.ts';
 import { emitEvents } from '../../../platform/notifications/emit-events.ts';
+import { toQueryWarnings } from '../../detections/query-warnings/query-warnings.ts';
+import { upsertQueryWarningsSql } from '../../detections/query-warnings/query-warnings.store.ts';
 import { disableDetection } from '../../detections/life-cycle.ts';
 import { recordWindowFailure } from '../../scheduling/coverage/coverage.store.ts';
 import { reopenGaps } from '../../scheduling/coverage/fill-gaps.store.ts';
@@ -37,6 +39,7 @@ export async function finishRun(tx: Tx, claim: RunClaim, outcome: RunOutcome, no
   const reason = outcome.status === 'cancelled' ? outcome.reason : null;
   const failure = outcome.status === 'failed' ? outcome.failure : null;
   const score = outcome.status === 'completed' && typeof outcome.score?.score === 'number' ? outcome.score : null;
+  const warnings = listDefinitionWarnings(outcome);
   const progress = outcome.status === 'completed' ? sql`, ${progressColumns(outcome.run)}` : sql``;
   await sql`
     with hit as (
@@ -47,7 +50,7 @@ export async function finishRun(tx: Tx, claim: RunClaim, outcome: RunOutcome, no
         score = ${score?.score ?? null}, score_basis = ${score?.basis ?? null}, score_criteria = ${JSON.stringify(score?.criteria ?? [])}
         ${progress}
       from hit where r.organization_id = ${orgId} and r.due_at = ${dueAt} and r.id = ${runId}
-      returning r.triggered, r.started_at
+      returning r.triggered, r.started_at, r.revision
     ), updated_facts as (
       update run_facts f set score_basis = ${score?.basis ?? null} from finished
       where f.organization_id = ${orgId} and f.detection_id = ${detectionId} and f.last_run_at <= finished.started_at
@@ -55,6 +58,8 @@ export async function finishRun(tx: Tx, claim: RunClaim, outcome: RunOutcome, no
     ), reset_failures as (
       update schedules set author_failures = 0 where organization_id = ${orgId} and detection_id = ${detectionId}
         and author_failures > 0 and ${isScheduledSuccess}
+    ), warned as (
+      ${upsertQueryWarningsSql(claim, sql`select finished.revision, ${warnings}::text as warnings from finished where ${warnings !== null}`)}
     ), dequeued as (
       ${deleteQueueEntry(orgId, runId)}
     )
@@ -63,6 +68,14 @@ export async function finishRun(tx: Tx, claim: RunClaim, outcome: RunOutcome, no
         finished.triggered::int, ${score?.score ?? 0}::numeric, ${score === null ? 0 : 1}::int
       from finished where ${outcome.status !== 'cancelled'}`)}`.execute(tx);
   if (outcome.status !== 'cancelled') await emitRunEvent(tx, claim, outcome.status);
+}
+
+/** Returns JSON of the warnings that the detection's record shows from now on, or null if the run says nothing about its definition. */
+function listDefinitionWarnings(outcome: RunOutcome): string | null {
+  if (outcome.status === 'completed') return JSON.stringify(toQueryWarnings(outcome.run.progress.warnings));
+  if (outcome.status !== 'failed' || outcome.failure.blame !== 'author') return null;
+  const { kind, message } = outcome.failure;
+  return JSON.stringify([{ code: kind, field: 'detectionQuery', detail: message }]);
 }
 
 /** Records why windows were not examined. A scheduled run that failed because of its definition counts towards `authorFailuresMax`. */

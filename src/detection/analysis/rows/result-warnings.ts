@@ -1,0 +1,97 @@
+import { didYouMean } from '../../../platform/lib/text/nearest-names.ts';
+import { canonicalText } from '../../../platform/lib/text/canonical-text.ts';
+import type { AnalysisDefinition } from '../analysis-definition.ts';
+import { findFieldAnyCase } from './fields.ts';
+import type { EntityGroup } from './group-rows.ts';
+import { findRowTime } from './row-times.ts';
+
+export type ResultWarning = { code: string; detail: string };
+
+/** A window's result. `columns` are those of the query, if the SIEM reports them: they are known even without rows. */
+type WindowResult = { groups: readonly EntityGroup[]; columns?: readonly string[] | undefined; aggregate: boolean };
+
+type NeededFields = Pick<AnalysisDefinition, 'category' | 'entityField' | 'timeField'>;
+
+/**
+ * Returns a warning for each field that the detection needs and that a window's result does not have, because the detection would silently
+ * find less than its author expects. Returns none if nothing is known about the result.
+ */
+export function findResultWarnings(result: WindowResult, definition: NeededFields): ResultWarning[] {
+  const { category, entityField, timeField } = definition;
+  const warnings: ResultWarning[] = [];
+  if (entityField !== null) warnings.push(...findEntityWarnings(result, entityField));
+  if (timeField !== null && isMissing(result, timeField))
+    warnings.push(
+      describeMissing(
+        'no_time_field',
+        result,
+        timeField,
+        '`timeField`',
+        'Times were read from the common time fields.',
+      ),
+    );
+  if (category === 'sequence_pattern' && isMissing(result, 'step'))
+    warnings.push({
+      code: 'no_steps',
+      detail: 'No row has a `step` column. Return it with the step number, starting at 1.',
+    });
+  if (
+    hasRows(result) &&
+    needsTimes(result, category) &&
+    everyRow(result, (row) => findRowTime(row, timeField) === null)
+  )
+    warnings.push({
+      code: 'no_row_times',
+      detail: 'No row has a time. Return `_time`, or name the column that has it in `timeField`.',
+    });
+  return warnings;
+}
+
+function findEntityWarnings(result: WindowResult, entityField: string): ResultWarning[] {
+  const instead = 'The entity was read from the common entity fields.';
+  if (isMissing(result, entityField))
+    return [describeMissing('no_entity_field', result, entityField, '`entityField`', instead)];
+  const isEmpty = everyRow(result, (row) =>
+    /^-?$/.test(canonicalText(findFieldAnyCase(row, entityField))?.trim() ?? ''),
+  );
+  if (!hasRows(result) || !isEmpty) return [];
+  return [
+    {
+      code: 'no_entity_value',
+      detail: `The column ${entityField} from \`entityField\` is empty in every row. ${instead}`,
+    },
+  ];
+}
+
+function describeMissing(
+  code: string,
+  result: WindowResult,
+  column: string,
+  setting: string,
+  instead: string,
+): ResultWarning {
+  const hint = didYouMean(column, listColumns(result));
+  return { code, detail: `No row has the column ${column} from ${setting}${hint} ${instead}` };
+}
+
+/** An aggregate has the time of its window, but a sequence needs the order of its rows. */
+const needsTimes = ({ aggregate }: WindowResult, category: NeededFields['category']): boolean =>
+  !aggregate || category === 'sequence_pattern';
+
+const hasRows = ({ groups }: WindowResult): boolean => groups.some(({ rows }) => rows.length > 0);
+
+const everyRow = ({ groups }: WindowResult, test: (row: Record<string, unknown>) => boolean): boolean =>
+  groups.every(({ rows }) => rows.every(({ row }) => test(row)));
+
+function isMissing(result: WindowResult, column: string): boolean {
+  if (hasRows(result)) return everyRow(result, (row) => findFieldAnyCase(row, column) === undefined);
+  const { columns } = result;
+  if (!columns) return false;
+  // A dotted name may lead into a column that contains an object.
+  const lower = column.toLowerCase();
+  return !columns.some((name) => lower === name.toLowerCase() || lower.startsWith(`${name.toLowerCase()}.`));
+}
+
+const listColumns = ({ columns, groups }: WindowResult): string[] => [
+  ...new Set([...(columns ?? []), ...groups.slice(0, 20).flatMap(({ rows }) => Object.keys(rows[0]?.row ?? {}))]),
+];
