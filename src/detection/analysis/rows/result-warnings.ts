@@ -21,15 +21,10 @@ export function findResultWarnings(result: WindowResult, definition: NeededField
   const warnings: ResultWarning[] = [];
   if (entityField !== null) warnings.push(...findEntityWarnings(result, entityField));
   if (timeField !== null && isMissing(result, timeField))
-    warnings.push(
-      describeMissing(
-        'no_time_field',
-        result,
-        timeField,
-        '`timeField`',
-        'Times were read from the common time fields.',
-      ),
-    );
+    warnings.push({
+      code: 'no_time_field',
+      detail: `${describeMissing(result, 'timeField', timeField)} Times were read from the common time fields.`,
+    });
   if (category === 'sequence_pattern' && isMissing(result, 'step'))
     warnings.push({
       code: 'no_steps',
@@ -50,7 +45,7 @@ export function findResultWarnings(result: WindowResult, definition: NeededField
 function findEntityWarnings(result: WindowResult, entityField: string): ResultWarning[] {
   const instead = 'The entity was read from the common entity fields.';
   if (isMissing(result, entityField))
-    return [describeMissing('no_entity_field', result, entityField, '`entityField`', instead)];
+    return [{ code: 'no_entity_field', detail: `${describeMissing(result, 'entityField', entityField)} ${instead}` }];
   const isEmpty = everyRow(result, (row) =>
     /^-?$/.test(canonicalText(findFieldAnyCase(row, entityField))?.trim() ?? ''),
   );
@@ -63,16 +58,9 @@ function findEntityWarnings(result: WindowResult, entityField: string): ResultWa
   ];
 }
 
-function describeMissing(
-  code: string,
-  result: WindowResult,
-  column: string,
-  setting: string,
-  instead: string,
-): ResultWarning {
-  const hint = didYouMean(column, listColumns(result));
-  return { code, detail: `No row has the column ${column} from ${setting}${hint} ${instead}` };
-}
+/** Returns the start of a warning about a configured column that no row has, with the nearest columns. */
+const describeMissing = (result: WindowResult, setting: 'entityField' | 'timeField', column: string): string =>
+  `No row has the column ${column} from \`${setting}\`${didYouMean(column, listColumns(result))}`;
 
 /** An aggregate has the time of its window, but a sequence needs the order of its rows. */
 const needsTimes = ({ aggregate }: WindowResult, category: NeededFields['category']): boolean =>
