@@ -20,6 +20,7 @@ import { systemClock, type Clock } from '../platform/lib/clock.ts';
 import { createSecretbox } from '../platform/lib/secretbox.ts';
 import { localConnection } from '../detection/logs/query/local-connection.ts';
 import { createCatalogCache } from '../detection/logs/catalog/catalog.store.ts';
+import { createBodyReader } from '../detection/logs/ingestion/body-reader.ts';
 import { createEngine } from '../detection/logs/engine/engine.ts';
 import { logFolderPath } from '../detection/logs/log-folder.ts';
 import { createRunMetrics } from '../detection/runs/run-metrics.ts';
@@ -38,6 +39,7 @@ export function buildDeps({ config, db, log, clock = systemClock }: BuildDepsOpt
 } {
   const engine = createEngine({ directoryOf: (orgId) => logFolderPath(config.dataDir, orgId) });
   const logCatalogs = createCatalogCache();
+  const bodyReader = createBodyReader();
   const search = { db, clock, config, engine, logCatalogs };
   const secrets = createSecretbox(config);
   const local = (orgId: OrgId) => localConnection(search, orgId);
@@ -64,6 +66,7 @@ export function buildDeps({ config, db, log, clock = systemClock }: BuildDepsOpt
     clockGuard: createClockGuard(clock),
     engine,
     logCatalogs,
+    bodyReader,
     extractor,
     parser,
     recordPull: createPullMetrics(metrics.registry),
@@ -84,6 +87,7 @@ export function buildDeps({ config, db, log, clock = systemClock }: BuildDepsOpt
       await mcp.close();
       await extractor.close();
       await parser.close();
+      await bodyReader.close();
       await engine.close();
     },
   };

@@ -16,6 +16,7 @@ import type { SnapshotCache } from '../feed/items/snapshot/snapshot.ts';
 import type { RecordPull } from '../feed/sources/pull/pull-metrics.ts';
 import type { Parser } from '../feed/sources/pull/parser.ts';
 import type { CatalogCache } from '../detection/logs/catalog/catalog.store.ts';
+import type { BodyReader } from '../detection/logs/ingestion/body-reader.ts';
 import type { LogEngine } from '../detection/logs/engine/engine.ts';
 import type { KeyAuthenticator } from '../platform/orgs/authenticate.ts';
 import type { RunMetrics } from '../detection/runs/run-metrics.ts';
@@ -50,6 +51,8 @@ export type Deps = {
   /** The embedded log engine (DuckDB in child processes). */
   engine: LogEngine;
   logCatalogs: CatalogCache;
+  /** Reads the bodies of sent events, in worker threads. */
+  bodyReader: BodyReader;
   connectionFor: ConnectionFor;
   /** Language models by alias. Without models, the built-in analyst gives every verdict. */
   models?: Models;

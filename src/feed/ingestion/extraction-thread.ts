@@ -1,5 +1,5 @@
 import { workerData } from 'node:worker_threads';
-import { serveTasks } from '../../platform/lib/threads/thread-worker.ts';
+import { lowerThreadPriority, serveTasks } from '../../platform/lib/threads/thread-worker.ts';
 import { readEntryText } from '../formats/rss/read-entry-text.ts';
 import { useInstalledAttack } from '../reference-data/attack.ts';
 import {
@@ -22,6 +22,7 @@ const knowledge: ReferenceLists = {
   names: attack || names ? parseNameTable(buildNameTable(attack, names)) : undefined,
 };
 
+lowerThreadPriority();
 serveTasks((task: ExtractTask) =>
   task.kind === 'report' ? extractItem(task.report, knowledge) : readEntryText(task.entry, knowledge),
 );

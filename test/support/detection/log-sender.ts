@@ -2,11 +2,18 @@
 import { openDb } from '../../../src/platform/db/db.ts';
 import { toOrgId } from '../../../src/platform/lib/org-id.ts';
 import { createCatalogCache } from '../../../src/detection/logs/catalog/catalog.store.ts';
+import { bodyReaderInThisThread } from './body-reader.ts';
 import { receiveLogs } from '../../../src/detection/logs/ingestion/receive-logs.ts';
 
 const [url, dataDir, org, body] = process.argv.slice(2);
 const db = openDb(url!);
-const deps = { db, clock: () => new Date(), config: { dataDir: dataDir! }, logCatalogs: createCatalogCache() };
+const deps = {
+  db,
+  clock: () => new Date(),
+  config: { dataDir: dataDir! },
+  logCatalogs: createCatalogCache(),
+  bodyReader: bodyReaderInThisThread,
+};
 await receiveLogs(deps, toOrgId(org!), { dataset: 'auth', body: Buffer.from(body!) });
 console.log('accepted');
 await db.destroy();

@@ -11,8 +11,9 @@ import {
 } from '../../../src/detection/siem/connector.ts';
 import { createCatalogCache } from '../../../src/detection/logs/catalog/catalog.store.ts';
 import { createEngine, type LogEngine } from '../../../src/detection/logs/engine/engine.ts';
+import { bodyReaderInThisThread } from './body-reader.ts';
 import { logFolderPath } from '../../../src/detection/logs/log-folder.ts';
-import { receiveLogs } from '../../../src/detection/logs/ingestion/receive-logs.ts';
+import { receiveLogs, type ReceiveLogsDeps } from '../../../src/detection/logs/ingestion/receive-logs.ts';
 import type { LogReceipt } from '../../../src/detection/logs/logs.schema.ts';
 import { searchLogs, type SearchLogsDeps } from '../../../src/detection/logs/query/search-logs.ts';
 
@@ -28,7 +29,7 @@ export function createTestFolder(): string {
 export type TestLogStore = {
   /** The database's URL. */
   url: string;
-  deps: SearchLogsDeps;
+  deps: SearchLogsDeps & ReceiveLogsDeps;
   engine: LogEngine;
   /** Sets slot time. */
   at: (iso: string) => void;
@@ -50,7 +51,14 @@ export async function startLogStore(): Promise<TestLogStore> {
   const engine = createEngine({ directoryOf: (org) => logFolderPath(dataDir, org) });
   afterAll(() => engine.close());
   let now = new Date('2024-06-01T00:00:00Z');
-  const deps: SearchLogsDeps = { db, clock: () => now, config: { dataDir }, engine, logCatalogs: createCatalogCache() };
+  const deps = {
+    db,
+    clock: () => now,
+    config: { dataDir },
+    engine,
+    logCatalogs: createCatalogCache(),
+    bodyReader: bodyReaderInThisThread,
+  };
   return {
     url,
     deps,

@@ -18,7 +18,7 @@ export function inflateBody(body: Buffer, bytesMax = inflatedBytesMax): Inflated
   const sha = createHash('sha256');
   async function* slices(): AsyncGenerator<Buffer> {
     let bytes = 0;
-    const source = body[0] === 0x1f && body[1] === 0x8b ? gunzipSlices(body) : plainSlices(body);
+    const source = body[0] === 0x1f && body[1] === 0x8b ? gunzipSlices(body) : splitIntoSlices(body);
     for await (const slice of source) {
       bytes += slice.length;
       if (bytes > bytesMax)
@@ -31,14 +31,6 @@ export function inflateBody(body: Buffer, bytesMax = inflatedBytesMax): Inflated
     }
   }
   return { slices: slices(), hash: () => sha.digest() };
-}
-
-async function* plainSlices(body: Buffer): AsyncGenerator<Buffer> {
-  for (const slice of splitIntoSlices(body)) {
-    yield slice;
-    // Let other requests run between slices.
-    await new Promise((resolve) => setImmediate(resolve));
-  }
 }
 
 async function* gunzipSlices(body: Buffer): AsyncGenerator<Buffer> {

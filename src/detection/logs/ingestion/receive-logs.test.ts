@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { AppError } from '../../../platform/lib/errors.ts';
 import { logFolderPath } from '../log-folder.ts';
-import { rejectedListedMax } from './receive-logs.ts';
+import { rejectedListedMax } from './read-log-body.ts';
 import { startLogStore } from '../../../../test/support/detection/log-store.ts';
 
 const store = await startLogStore();

@@ -8,11 +8,18 @@ type Mode = 'start' | 'lines' | 'elements' | 'after';
 
 const recordsHead = /^\s*\{\s*"Records"\s*:\s*\[/;
 const headMax = 256;
+// Blank lines and invalid events cost time too.
+const linesMax = 1_000_000;
 const quote = 34;
 const backslash = 92;
 const newline = 10;
 
 const isSpace = (byte: number): boolean => byte === 32 || byte === 9 || byte === 13 || byte === newline;
+
+function findNonSpace(bytes: Buffer): number {
+  for (let at = 0; at < bytes.length; at += 1) if (!isSpace(bytes[at]!)) return at;
+  return -1;
+}
 
 export type EventSplitter = { push: (chunk: Buffer) => RawEvent[]; end: () => RawEvent[] };
 
@@ -38,7 +45,7 @@ export function createEventSplitter(): EventSplitter {
   }
 
   function detectFormat(isEnd: boolean): boolean {
-    const first = rest.findIndex((byte) => !isSpace(byte));
+    const first = findNonSpace(rest);
     if (first < 0) {
       drop(rest.length);
       return false;
@@ -80,6 +87,8 @@ export function createEventSplitter(): EventSplitter {
     const bytes = rest.subarray(0, at < 0 ? rest.length : at);
     drop(at < 0 ? rest.length : at + 1);
     line += 1;
+    if (line > linesMax)
+      throw appError('payload_too_large', `The body has more than ${linesMax} lines. Send them in several requests.`);
     const raw = { line, bytes, tooLarge: skipping };
     skipping = false;
     return raw;
@@ -126,7 +135,7 @@ export function createEventSplitter(): EventSplitter {
   }
 
   function skipClosing(isEnd: boolean): boolean {
-    const first = rest.findIndex((byte) => !isSpace(byte));
+    const first = findNonSpace(rest);
     if (first < 0) {
       drop(rest.length);
       if (isEnd && closing.length > 1) throw malformed();

@@ -1,5 +1,5 @@
 import { workerData } from 'node:worker_threads';
-import { serveTasks } from '../../../platform/lib/threads/thread-worker.ts';
+import { lowerThreadPriority, serveTasks } from '../../../platform/lib/threads/thread-worker.ts';
 import { useInstalledAttack } from '../../reference-data/attack.ts';
 import { readInstalledAttack } from '../../reference-data/read-installed.ts';
 import type { DigestTask, ParseTask } from './parser.ts';
@@ -14,6 +14,7 @@ const withBuffer = <T extends { bytes: Uint8Array }>(part: T): T => ({
   bytes: Buffer.from(part.bytes.buffer, part.bytes.byteOffset, part.bytes.byteLength),
 });
 
+lowerThreadPriority();
 serveTasks((task: ParseTask | DigestTask) => {
   const format = sourceFormats[task.kind];
   return 'documents' in task

@@ -1,11 +1,22 @@
-import { Worker } from 'node:worker_threads';
+import { Worker, type TransferListItem } from 'node:worker_threads';
+import { createFairQueue } from './fair-queue.ts';
+import { fromOutcomeError, toOutcome, type FromThread, type Outcome, type ToThread } from './thread-protocol.ts';
 
 /** Runs long computations in worker threads, off the event loop. */
 export type ThreadPool<Task, Result> = {
-  /** Rejects with a ThreadError, or with an Error that has the message the task threw. `timeoutMs` counts from the task's start. */
-  run: (task: Task, options: { timeoutMs: number; signal?: AbortSignal | undefined }) => Promise<Result>;
+  /** Rejects with a ThreadError, or with an Error that has the message the task threw; an `AppError` stays one. */
+  run: (task: Task, options: RunOptions) => Promise<Result>;
   /** Terminates the threads and rejects all running and waiting tasks. */
   close: () => Promise<void>;
+};
+
+export type RunOptions = {
+  /** Counts from the task's start, or from its last call to the owner. */
+  timeoutMs: number;
+  signal?: AbortSignal | undefined;
+  /** Whose task it is. Owners take turns. */
+  owner?: string;
+  transfer?: TransferListItem[];
 };
 
 /** `full`: too many tasks are waiting. `timeout`, `crashed`: caused by the task. `stopped`: by the caller's signal or by `close`. */
@@ -26,54 +37,82 @@ export type ThreadPoolOptions = {
   file: URL;
   workerData?: unknown;
   threadsMax: number;
+  /** Tasks that one thread interleaves. They end together if one of them times out or crashes the thread. Default 1. */
+  tasksPerThread?: number;
+  /** Tasks of one owner that run at the same time. Default: no limit. */
+  runningPerOwnerMax?: number;
   /** The number of tasks that may wait for a thread. */
   waitingMax: number;
   memoryMb: number;
+  /** Answers the calls of tasks. */
+  answerCall?: (request: unknown) => Promise<unknown>;
 };
 
 type Job<Task, Result> = {
+  id: number;
+  owner: string;
   task: Task;
+  transfer: TransferListItem[];
   timeoutMs: number;
   resolve: (result: Result) => void;
   reject: (error: Error) => void;
 };
-type PoolThread<Task, Result> = {
-  worker: Worker;
-  job: Job<Task, Result> | undefined;
-  timer: NodeJS.Timeout | undefined;
-};
-export type TaskReply = { result: unknown } | { error: string };
+type RunningJob<Task, Result> = Job<Task, Result> & { timer: NodeJS.Timeout };
+type ThreadCall = Extract<FromThread, { call: number }>;
+type PoolThread<Task, Result> = { worker: Worker; jobs: Map<number, RunningJob<Task, Result>> };
 
 /** Starts threads on demand, up to `threadsMax`, and keeps them. A thread whose task times out or that dies is terminated and replaced. */
 export function createThreadPool<Task, Result>(settings: ThreadPoolOptions): ThreadPool<Task, Result> {
-  const threads = new Set<PoolThread<Task, Result>>();
-  const waiting: Job<Task, Result>[] = [];
+  const { tasksPerThread = 1, runningPerOwnerMax = Infinity } = settings;
+  type Thread = PoolThread<Task, Result>;
+  const threads = new Set<Thread>();
+  const waiting = createFairQueue<Job<Task, Result>>();
+  const runningByOwner = new Map<string, number>();
+  let lastId = 0;
   let closed = false;
 
-  const finishJob = (thread: PoolThread<Task, Result>, finish: (job: Job<Task, Result>) => void): void => {
-    clearTimeout(thread.timer);
-    const { job } = thread;
-    thread.job = undefined;
+  const post = (thread: Thread, message: ToThread, transfer: TransferListItem[] = []): void =>
+    thread.worker.postMessage(message, transfer);
+  const endJob = (thread: Thread, id: number): RunningJob<Task, Result> | undefined => {
+    const job = thread.jobs.get(id);
+    if (!job) return undefined;
+    clearTimeout(job.timer);
+    thread.jobs.delete(id);
+    runningByOwner.set(job.owner, runningByOwner.get(job.owner)! - 1);
+    if (runningByOwner.get(job.owner) === 0) runningByOwner.delete(job.owner);
     // An idle thread must not keep the process alive.
-    thread.worker.unref();
-    if (job) finish(job);
+    if (thread.jobs.size === 0) thread.worker.unref();
+    return job;
   };
-  const terminate = (thread: PoolThread<Task, Result>, error: ThreadError): void => {
+  const terminate = (thread: Thread, error: ThreadError): void => {
     threads.delete(thread);
-    finishJob(thread, (job) => job.reject(error));
+    for (const id of thread.jobs.keys()) endJob(thread, id)!.reject(error);
     void thread.worker.terminate();
     startWaiting();
   };
-  const startThread = (): PoolThread<Task, Result> => {
+  const startTimer = (thread: Thread, { timeoutMs }: { timeoutMs: number }): NodeJS.Timeout =>
+    setTimeout(() => {
+      terminate(thread, new ThreadError('timeout', `the task took longer than ${timeoutMs / 1000} seconds`));
+    }, timeoutMs);
+  const answerCall = async (thread: Thread, { id, call, request }: ThreadCall): Promise<void> => {
+    const outcome: Outcome = await toOutcome(() => settings.answerCall?.(request));
+    const job = thread.jobs.get(id);
+    if (!job) return;
+    clearTimeout(job.timer);
+    job.timer = startTimer(thread, job);
+    post(thread, { id, call, ...outcome });
+  };
+  const startThread = (): Thread => {
     const worker = new Worker(settings.file, {
       workerData: settings.workerData,
       resourceLimits: { maxOldGenerationSizeMb: settings.memoryMb },
     });
-    const thread: PoolThread<Task, Result> = { worker, job: undefined, timer: undefined };
-    worker.on('message', (reply: TaskReply) => {
-      finishJob(thread, (job) =>
-        'error' in reply ? job.reject(new Error(reply.error)) : job.resolve(reply.result as Result),
-      );
+    const thread: Thread = { worker, jobs: new Map() };
+    worker.on('message', (message: FromThread) => {
+      if ('call' in message) return void answerCall(thread, message);
+      const job = endJob(thread, message.id);
+      if ('error' in message) job?.reject(fromOutcomeError(message.error));
+      else job?.resolve(message.result as Result);
       startWaiting();
     });
     worker.on('error', (error) => terminate(thread, new ThreadError('crashed', `the thread died: ${String(error)}`)));
@@ -81,41 +120,50 @@ export function createThreadPool<Task, Result>(settings: ThreadPoolOptions): Thr
     threads.add(thread);
     return thread;
   };
+  const findThread = (): Thread | undefined => {
+    const [least] = [...threads].toSorted((a, b) => a.jobs.size - b.jobs.size);
+    if (least && (least.jobs.size === 0 || threads.size >= settings.threadsMax))
+      return least.jobs.size < tasksPerThread ? least : undefined;
+    return startThread();
+  };
+  const mayRun = (owner: string): boolean => (runningByOwner.get(owner) ?? 0) < runningPerOwnerMax;
+  const hasRoom = (): boolean =>
+    threads.size < settings.threadsMax || [...threads].some(({ jobs }) => jobs.size < tasksPerThread);
   const startWaiting = (): void => {
-    while (waiting.length > 0) {
-      const thread =
-        [...threads].find(({ job }) => !job) ?? (threads.size < settings.threadsMax ? startThread() : undefined);
-      if (!thread) return;
-      const job = waiting.shift()!;
-      thread.job = job;
+    while (hasRoom()) {
+      const job = waiting.take(mayRun);
+      if (!job) return;
+      const thread = findThread()!;
+      thread.jobs.set(job.id, { ...job, timer: startTimer(thread, job) });
+      runningByOwner.set(job.owner, (runningByOwner.get(job.owner) ?? 0) + 1);
       thread.worker.ref();
-      const timeout = new ThreadError('timeout', `the task took longer than ${job.timeoutMs / 1000} seconds`);
-      thread.timer = setTimeout(() => terminate(thread, timeout), job.timeoutMs);
-      thread.worker.postMessage(job.task);
+      post(thread, { id: job.id, task: job.task }, job.transfer);
     }
   };
+  const stopJob = (job: Job<Task, Result>): void => {
+    const stopped = new ThreadError('stopped', 'the task was stopped');
+    const thread = [...threads].find(({ jobs }) => jobs.has(job.id));
+    if (thread && tasksPerThread === 1) terminate(thread, stopped);
+    else waiting.remove(job.owner, job);
+    job.reject(stopped);
+  };
   return {
-    async run(task, { timeoutMs, signal }) {
+    async run(task, { timeoutMs, signal, owner = '', transfer = [] }) {
       if (closed || signal?.aborted) throw new ThreadError('stopped', 'the task was stopped');
-      if (waiting.length >= settings.waitingMax) throw new ThreadError('full', 'too many tasks are waiting already');
+      if (waiting.size() >= settings.waitingMax) throw new ThreadError('full', 'too many tasks are waiting already');
       const { promise, resolve, reject } = Promise.withResolvers<Result>();
-      const job: Job<Task, Result> = { task, timeoutMs, resolve, reject };
-      const stop = (): void => {
-        const stopped = new ThreadError('stopped', 'the task was stopped');
-        const thread = [...threads].find((candidate) => candidate.job === job);
-        if (thread) terminate(thread, stopped);
-        else if (waiting.includes(job)) waiting.splice(waiting.indexOf(job), 1);
-        reject(stopped);
-      };
+      lastId += 1;
+      const job: Job<Task, Result> = { id: lastId, owner, task, transfer, timeoutMs, resolve, reject };
+      const stop = (): void => stopJob(job);
       signal?.addEventListener('abort', stop, { once: true });
-      waiting.push(job);
+      waiting.push(owner, job);
       startWaiting();
       return promise.finally(() => signal?.removeEventListener('abort', stop));
     },
     async close() {
       closed = true;
       const stopped = new ThreadError('stopped', 'the threads are closed');
-      for (const job of waiting.splice(0)) job.reject(stopped);
+      for (const job of waiting.drain()) job.reject(stopped);
       const running = [...threads];
       for (const thread of running) terminate(thread, stopped);
       await Promise.all(running.map(({ worker }) => worker.terminate()));

@@ -1,17 +1,43 @@
+import { setPriority } from 'node:os';
 import { parentPort } from 'node:worker_threads';
-import type { TaskReply } from './thread-pool.ts';
+import { fromOutcomeError, toOutcome, type FromThread, type ToThread } from './thread-protocol.ts';
 
-/** Serves the tasks of a thread pool: replies with the result of `work`, or with the message of the error that it throws. */
-export function serveTasks<Task>(work: (task: Task) => unknown): void {
+/** Sends a request to the owner of the pool and resolves with its answer. Restarts the time limit of the task. */
+export type CallOwner = (request: unknown) => Promise<unknown>;
+
+/** Serves the tasks of a thread pool: replies with the result of `work`, or with the error that it throws. */
+export function serveTasks<Task>(work: (task: Task, callOwner: CallOwner) => unknown): void {
   const port = parentPort;
   if (!port) throw new Error('This module must run in a worker thread.');
-  port.on('message', async (task: Task) => {
-    let reply: TaskReply;
-    try {
-      reply = { result: await work(task) };
-    } catch (error) {
-      reply = { error: error instanceof Error ? error.message : String(error) };
+  const send = (message: FromThread): void => port.postMessage(message);
+  const calls = new Map<number, PromiseWithResolvers<unknown>>();
+  let lastCall = 0;
+  const callOwnerOf =
+    (id: number): CallOwner =>
+    (request) => {
+      const answer = Promise.withResolvers<unknown>();
+      lastCall += 1;
+      calls.set(lastCall, answer);
+      send({ id, call: lastCall, request });
+      return answer.promise;
+    };
+  port.on('message', async (message: ToThread) => {
+    if ('task' in message) {
+      const { id, task } = message;
+      send({ id, ...(await toOutcome(() => work(task as Task, callOwnerOf(id)))) });
+      return;
     }
-    port.postMessage(reply);
+    const answer = calls.get(message.call)!;
+    calls.delete(message.call);
+    if ('error' in message) answer.reject(fromOutcomeError(message.error));
+    else answer.resolve(message.result);
   });
+}
+
+/**
+ * Gives this thread a lower priority than the rest of the process, so that background work leaves the processor to requests. Only on Linux,
+ * where priorities are per thread.
+ */
+export function lowerThreadPriority(): void {
+  if (process.platform === 'linux') setPriority(10);
 }

@@ -1,0 +1,29 @@
+import { AppError, appError, type ErrorCode, type FieldError } from '../errors.ts';
+
+/** Messages to a thread: a task, or the answer to one of its calls. */
+export type ToThread = { id: number; task: unknown } | ({ id: number; call: number } & Outcome);
+/** Messages from a thread: the outcome of a task, or a call of a task to the pool's owner. */
+export type FromThread = ({ id: number } & Outcome) | { id: number; call: number; request: unknown };
+export type Outcome = { result: unknown } | { error: ThreadedError };
+
+/** An error as a message between threads. The code and the fields of an `AppError` are preserved. */
+type ThreadedError = { message: string; app?: { code: ErrorCode; errors: FieldError[] | undefined } };
+
+export function toOutcomeError(error: unknown): Outcome {
+  if (error instanceof AppError)
+    return { error: { message: error.message, app: { code: error.code, errors: error.errors } } };
+  return { error: { message: error instanceof Error ? error.message : String(error) } };
+}
+
+export function fromOutcomeError({ message, app }: ThreadedError): Error {
+  return app ? appError(app.code, message, app.errors ? { errors: app.errors } : {}) : new Error(message);
+}
+
+/** Runs `work` and returns its outcome as a message. Never rejects. */
+export async function toOutcome(work: () => unknown): Promise<Outcome> {
+  try {
+    return { result: await work() };
+  } catch (error) {
+    return toOutcomeError(error);
+  }
+}
