@@ -92,14 +92,16 @@ select tocsin_protect('model_usage');
 create table model_reservations (
   organization_id uuid not null,
   run_id uuid not null,
+  conversation uuid not null,
   detection_id uuid not null,
   alias text not null,
   tokens bigint not null,
   cost_usd numeric(16, 8) not null,
   until_at timestamptz not null,
-  primary key (organization_id, run_id)
+  primary key (organization_id, run_id, conversation)
 );
-comment on table model_reservations is 'Upper bound of what model calls in progress may still spend, so that concurrent runs do not exceed a budget together. A run has at most one call in progress.';
+comment on table model_reservations is 'Upper bound of what model calls in progress may still spend, so that concurrent calls do not exceed a budget together.';
+comment on column model_reservations.conversation is 'Conversation of the run that makes the call. A conversation has at most one call in progress.';
 comment on column model_reservations.until_at is 'When the reservation of a lost worker expires, by the clock of the database.';
 create index on model_reservations (organization_id, alias);
 select tocsin_protect('model_reservations');

@@ -36,10 +36,11 @@ comment on column candidates.kind_key is 'Finding without times and counts. Part
 comment on column candidates.facts is 'JSON of the facts that the analysis computed.';
 comment on column candidates.rows is 'JSON array of the log rows shown to the judge.';
 comment on column candidates.generation is 'Generation of the memory that the candidate was compared with.';
-comment on column candidates.state is 'pending, judged, suppressed or outdated (the window no longer contains it).';
-comment on column candidates.verdict is 'JSON of the verdict. Stored as soon as it is available, so that a later attempt reuses it.';
-comment on column candidates.judged_run_id is 'Run that judged the candidate. Null if it became a hit without a verdict.';
+comment on column candidates.state is 'pending, judged, raised (a hit from the facts, which the model may still judge), suppressed or outdated (the window no longer contains it).';
+comment on column candidates.verdict is 'JSON of the verdict. Null if the candidate became a hit without one.';
+comment on column candidates.judged_run_id is 'Run that judged the candidate, or raised it from its facts. Null if no run did.';
 create index on candidates (organization_id, detection_id, window_from, id) where state = 'pending';
+create index candidates_raised on candidates (organization_id, detection_id, created_at) where state = 'raised';
 create index candidates_window on candidates (organization_id, detection_id, window_from);
 create index on candidates (organization_id, run_id);
 select tocsin_protect('candidates');
@@ -82,6 +83,7 @@ create table hits (
   rows text not null,
   facts text not null,
   judged boolean not null default true,
+  unjudged_reason text,
   model_disagrees text,
   status text not null default 'open',
   superseded boolean not null default false,
@@ -104,10 +106,11 @@ comment on column hits.confidence is 'Confidence in percent.';
 comment on column hits.evidence is 'JSON array of the quoted fields of log rows.';
 comment on column hits.rows is 'JSON array of the log rows.';
 comment on column hits.facts is 'JSON of the facts that the analysis computed.';
-comment on column hits.judged is 'False if no verdict arrived in time and the hit is based on the facts alone.';
-comment on column hits.model_disagrees is 'Reason of a judge that rejected a finding whose facts make it a hit anyway. Null otherwise.';
+comment on column hits.judged is 'False if the model gave no verdict and the hit is based on the facts alone.';
+comment on column hits.unjudged_reason is 'Kind of the failure because of which there is no verdict.';
+comment on column hits.model_disagrees is 'Reason of a judge that rejected a finding whose facts make it a hit anyway, or dismissed it later. Null otherwise.';
 comment on column hits.status is 'open, true_positive, benign, false_positive or outdated.';
-comment on column hits.superseded is 'True if the service marked the hit as outdated because the past changed. If it is found again, its content is replaced. The status that a person set is kept.';
+comment on column hits.superseded is 'True if the service marked the hit as outdated because the past changed or the model dismissed it later. If it is found again, its content is replaced. The status that a person set is kept.';
 comment on column hits.occurrences is 'Number of windows that contain the finding.';
 comment on column hits.window_from is 'Start of the earliest of these windows.';
 create index on hits (organization_id, created_at desc, id desc);

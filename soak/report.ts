@@ -31,7 +31,7 @@ export function renderReport(findings: SoakFindings, command: string): string {
           '',
         ],
         ['expected hits; each exists once with its occurrences', number(hits.expected), ''],
-        ['hits kept without a model verdict because no model answered within a day', number(hits.unjudged), ''],
+        ['hits without a verdict of the model, raised from their facts', number(hits.unjudged), ''],
         ['windows queried more than once (killed worker or repeated attempt)', number(findings.repeatedQueries), ''],
         ['deviations, including the daily statistics and the growth of memory', number(deviations.count), '0'],
       ],

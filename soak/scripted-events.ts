@@ -86,6 +86,22 @@ export function listEvents(timeline: SoakTimeline, rule: SoakRule, hour: number)
 /** Reports whether the hour's event for the `model` kind is harmless. The model must not raise a hit for it. */
 export const isHarmless = (hour: number): boolean => hour % 2 === 1;
 
+/**
+ * Returns how the model fails on the hour's event for the `model` kind: it never gives a valid verdict, cites evidence that is not in
+ * the rows, once or always, or refuses.
+ */
+export function findVerdictFault(hour: number): 'invalid' | 'misquotes once' | 'misquotes' | 'refuses' | undefined {
+  const faults = ['invalid', undefined, 'misquotes once', undefined, 'misquotes', 'refuses', undefined] as const;
+  return faults[hour % faults.length];
+}
+
+/** Reports whether the model gives no usable verdict on the hour's event, so that the hit comes from its facts. */
+export function hasNoVerdict(hour: number): boolean {
+  const fault = findVerdictFault(hour);
+  // Evidence matters only if the model calls the event harmful.
+  return fault === 'invalid' || fault === 'refuses' || (fault === 'misquotes' && !isHarmless(hour));
+}
+
 /** Converts events to the rows that a query of this kind returns. */
 export function toRows({ kind }: SoakRule, events: SoakEvent[]): QueryRow[] {
   if (kind === 'counted') return events.map(({ user, count }) => ({ user, count }));

@@ -1,6 +1,12 @@
-import { serveModelStandIn, type ModelRequestRecord, type ServedModel } from '../test/support/models/model-server.ts';
+import {
+  serveModelStandIn,
+  type ModelReply,
+  type ModelRequestRecord,
+  type ServedModel,
+} from '../test/support/models/model-server.ts';
 import { delimitedBlocks } from '../test/support/models/scripted-models.ts';
 import type { SoakPlan } from './plan.ts';
+import { findVerdictFault } from './scripted-events.ts';
 
 export type SoakModel = ServedModel & { hour: number };
 
@@ -12,18 +18,22 @@ export async function startScriptedModel({ outages }: SoakPlan): Promise<SoakMod
     model.asked.length = 0;
     if (isDown(model.hour)) return nth % 2 === 0 ? { status: 503 } : { cut: 'within' };
     // A request without tools is a health check.
-    return asked.tools.length === 0 ? { text: 'ready' } : { calls: [{ name: 'submit_verdict', input: buildVerdict(asked) }] }; // prettier-ignore
+    return asked.tools.length === 0 ? { text: 'ready' } : judge(asked);
   });
   const model: SoakModel = { ...served, hour: 0 };
   return model;
 }
 
-function buildVerdict(asked: ModelRequestRecord): Record<string, unknown> {
+function judge(asked: ModelRequestRecord): ModelReply {
   const [facts, rows] = delimitedBlocks(asked.turns[0]!.text);
   const { entity, entityType } = JSON.parse(facts!) as { entity: string; entityType: string };
   const [row] = JSON.parse(rows!) as { rowId: string; fields: Record<string, string> }[];
   const triggered = entity.startsWith('harmful');
-  return {
+  const fault = findVerdictFault(Number(entity.split('-')[1]));
+  if (fault === 'refuses') return { refuse: true };
+  const isRepair = asked.turns.some(({ role }) => role === 'assistant');
+  const misquotes = fault === 'misquotes' || (fault === 'misquotes once' && !isRepair);
+  const verdict = {
     entity,
     entityType,
     triggered,
@@ -31,8 +41,11 @@ function buildVerdict(asked: ModelRequestRecord): Record<string, unknown> {
     severity: triggered ? 'medium' : 'none',
     headline: triggered ? 'Something was deleted' : 'Nothing of note',
     summary: 'The entity deleted something.',
-    evidence: [{ rowId: row!.rowId, field: 'action', value: row!.fields['action'], why: 'the deletion' }],
+    evidence: [{ rowId: row!.rowId, field: 'action', value: misquotes ? 'created' : row!.fields['action'], why: '' }],
     nextStep: 'Ask the owner.',
+  };
+  return {
+    calls: [{ name: 'submit_verdict', input: fault === 'invalid' ? { ...verdict, severity: 'huge' } : verdict }],
   };
 }
 

@@ -57,7 +57,7 @@ export async function checkSoak(soak: FinishedSoak): Promise<SoakFindings> {
     const covered = Array.from({ length: lastHour }, (_, hour) => line !== undefined && isCovered(line, hourStart(plan.timeline, hour))); // prettier-ignore
     windows += covered.filter(Boolean).length;
     const expected = listExpectedHits(plan.timeline, rule, (hour) => covered[hour] ?? false);
-    expectedHits += expected.filter(({ isOptional }) => !isOptional).length;
+    expectedHits += expected.filter(({ isHarmless }) => !isHarmless).length;
     findHitDeviations(expected, hits.get(id) ?? [], (time) => hourNumber(plan.timeline, time)).forEach(add);
     if (usesLogStore(plan, rule.org)) continue;
     const queryCounts = covered.map((_, hour) => siem.answerCounts[answerIndex(plan, rule.index, hour)]!);

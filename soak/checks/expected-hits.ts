@@ -1,6 +1,7 @@
 import {
   listEvents,
   isHarmless,
+  hasNoVerdict,
   hasPlantedEvent,
   repeatedMinutes,
   type SoakRule,
@@ -9,11 +10,20 @@ import {
 
 /**
  * A hit that must exist for the scripted events. `hour` is the hour of its window. `ids` lists the events allowed as evidence; it is empty if
- * the query returns sums. `isOptional` marks a hit that exists only if no model judged it in time.
+ * the query returns sums. `isHarmless` marks a hit that may be open only if no model judged it in time, and that exists only then.
+ * `hasNoVerdict` marks a hit on which the model gives no usable verdict.
  */
-export type ExpectedHit = { entity: string; hour: number; occurrences: number; ids: string[]; isOptional: boolean };
+export type ExpectedHit = {
+  entity: string;
+  hour: number;
+  occurrences: number;
+  ids: string[];
+  isHarmless: boolean;
+  hasNoVerdict: boolean;
+};
 
 const learningWindows = 7;
+const harmful = { isHarmless: false, hasNoVerdict: false };
 
 /** Returns exactly the hits that one detection must have after the hours accepted by `isCovered` were examined. */
 export function listExpectedHits(
@@ -37,7 +47,8 @@ export function listExpectedHits(
           hour,
           occurrences: 1,
           ids: rule.kind === 'counted' ? [] : [id],
-          isOptional: rule.kind === 'model' && isHarmless(hour),
+          isHarmless: rule.kind === 'model' && isHarmless(hour),
+          hasNoVerdict: rule.kind === 'model' && hasNoVerdict(hour),
         }));
       })
   );
@@ -51,7 +62,7 @@ function listRepeatedHits(timeline: SoakTimeline, rule: SoakRule, hours: number[
     if (!event) continue;
     const last = hits.at(-1);
     if (last && hour - last.hour < repeatedMinutes / 60) last.occurrences += 1;
-    else hits.push({ entity: event.user, hour, occurrences: 1, ids: [event.id], isOptional: false });
+    else hits.push({ entity: event.user, hour, occurrences: 1, ids: [event.id], ...harmful });
   }
   return hits;
 }
@@ -69,6 +80,6 @@ function listSequenceHits(
       const second = listEvents(timeline, rule, hour).find(({ step }) => step === 2);
       const first = listEvents(timeline, rule, hour - 1).find(({ step }) => step === 1);
       if (!second || !first) return [];
-      return [{ entity: second.user, hour, occurrences: 1, ids: [first.id, second.id], isOptional: false }];
+      return [{ entity: second.user, hour, occurrences: 1, ids: [first.id, second.id], ...harmful }];
     });
 }

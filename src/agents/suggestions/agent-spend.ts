@@ -32,5 +32,5 @@ export function createAgentSpendMeter(
     storeStep: async (tx, step) => {
       if (storesSteps) await insertStep(tx, { orgId, runId, attempt: 1, dueAt: timeOfId(runId) }, step);
     },
-  });
+  }).startConversation();
 }

@@ -34,13 +34,17 @@ export const Hit = z
     summary: z.string(),
     nextStep: z.string(),
     evidence: z.array(z.object({ rowId: z.string(), field: z.string(), value: z.string(), why: z.string() })),
-    judged: z
-      .boolean()
-      .describe('`false`: no judge was available within a day, so the hit is based on its facts alone.'),
+    judged: z.boolean().describe('`false`: the model gave no usable verdict, so the hit is based on its facts alone.'),
+    unjudgedReason: z
+      .string()
+      .nullable()
+      .describe(
+        'Why the model gave no verdict: the kind of a failure, such as `budget_exceeded`, `model_unavailable`, `invalid_verdict` or `evidence_not_found`. Null if the hit has a verdict.',
+      ),
     modelDisagrees: z
       .string()
       .nullable()
-      .describe('Why the judge disagrees with facts of high severity. Null if it agrees.'),
+      .describe('Why the judge disagrees with facts of high severity, or dismissed the hit later. Null if it agrees.'),
     status: z.enum(hitStatuses),
     revision: z.number().int(),
     occurrenceCount: z.number().int().describe('Windows in which the hit was seen.'),

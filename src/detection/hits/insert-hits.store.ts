@@ -8,16 +8,17 @@ import { emitRunHitEvents } from './hit-events.ts';
 
 // prettier-ignore
 const replaceableColumns = ['severity', 'confidence', 'headline', 'summary', 'next_step', 'evidence', 'rows', 'facts', 'judged',
-  'model_disagrees', 'window_from', 'window_to', 'updated_at'];
+  'unjudged_reason', 'model_disagrees', 'window_from', 'window_to', 'updated_at'];
 
 /**
  * Assignments for a hit that already exists. Its contents come from its earliest window, so a backfilled window that is earlier
- * replaces them. A hit that was superseded because its past changed is replaced by any window that finds it again.
+ * replaces them. A hit that was superseded because its past changed is replaced by any window that finds it again, and an open
+ * hit without a verdict by one with a verdict.
  */
 function mergeIntoExisting(hasLateHits: boolean): RawBuilder<unknown> {
-  const isReplaced = hasLateHits
-    ? sql`(hits.superseded or excluded.window_from < hits.window_from)`
-    : sql`hits.superseded`;
+  const isEarlier = sql`excluded.window_from < hits.window_from`;
+  const isNowJudged = sql`(excluded.judged and not hits.judged and hits.status = 'open')`;
+  const isReplaced = sql`(hits.superseded or ${isNowJudged} or ${hasLateHits ? isEarlier : sql`false`})`;
   const columns = replaceableColumns.map((name) => {
     const column = sql.ref(name);
     return sql`${column} = case when ${isReplaced} then excluded.${column} else hits.${column} end`;
@@ -26,7 +27,7 @@ function mergeIntoExisting(hasLateHits: boolean): RawBuilder<unknown> {
     superseded = false, revision = hits.revision + ${isReplaced}::int, ${sql.join(columns)}`;
 }
 
-/** A hit of a verdict. `judged` is false if no judge was available in time, so the hit is based on its facts alone. */
+/** A hit of a verdict. `judged` is false if the judge gave no verdict, for `unjudgedReason`, so the hit is based on its facts alone. */
 export type NewHit = Omit<Verdict, 'triggered'> & {
   key: string;
   detectionId: string;
@@ -34,6 +35,7 @@ export type NewHit = Omit<Verdict, 'triggered'> & {
   rows: RenderedRow[];
   facts: Facts;
   judged: boolean;
+  unjudgedReason: string | null;
   modelDisagrees: string | null;
   windowFrom: Date;
   windowTo: Date;
@@ -49,18 +51,19 @@ export async function insertHits(tx: Tx, orgId: OrgId, newHits: NewHit[], now: D
   const textArray = (pick: (hit: NewHit) => string | null) => sql`${hits.map(pick)}::text[]`;
   const stored = await queryRows<{ id: string; key: string }>(tx)`
       insert into hits (organization_id, id, detection_id, key, entity, entity_type, kind, severity, confidence, headline, summary,
-        next_step, evidence, rows, facts, judged, model_disagrees, occurrences, window_from, window_to, first_seen_at, last_seen_at,
+        next_step, evidence, rows, facts, judged, unjudged_reason, model_disagrees, occurrences, window_from, window_to, first_seen_at, last_seen_at,
         created_at, updated_at)
       select ${orgId}::uuid, id, detection_id, key, entity, entity_type, kind, severity, confidence, headline, summary, next_step,
-        evidence, rows, facts, judged, model_disagrees, 0, window_from, window_to, window_to, window_to, ${now}::timestamptz, ${now}::timestamptz
+        evidence, rows, facts, judged, unjudged_reason, model_disagrees, 0, window_from, window_to, window_to, window_to, ${now}::timestamptz, ${now}::timestamptz
       from unnest(${hits.map((hit) => hit.id)}::uuid[], ${hits.map((hit) => hit.detectionId)}::uuid[], ${textArray((hit) => hit.key)},
         ${textArray((hit) => hit.entity)}, ${textArray((hit) => hit.entityType)}, ${textArray((hit) => hit.kind)}, ${textArray((hit) => hit.severity)},
         ${hits.map((hit) => hit.confidence)}::int[], ${textArray((hit) => hit.headline)}, ${textArray((hit) => hit.summary)},
         ${textArray((hit) => hit.nextStep)}, ${textArray((hit) => JSON.stringify(hit.evidence))}, ${textArray((hit) => JSON.stringify(hit.rows))},
-        ${textArray((hit) => JSON.stringify(hit.facts))}, ${hits.map((hit) => hit.judged)}::boolean[], ${textArray((hit) => hit.modelDisagrees)},
+        ${textArray((hit) => JSON.stringify(hit.facts))}, ${hits.map((hit) => hit.judged)}::boolean[], ${textArray((hit) => hit.unjudgedReason)},
+        ${textArray((hit) => hit.modelDisagrees)},
         ${hits.map((hit) => hit.windowFrom.toISOString())}::timestamptz[], ${hits.map((hit) => hit.windowTo.toISOString())}::timestamptz[])
         as h (id, detection_id, key, entity, entity_type, kind, severity, confidence, headline, summary, next_step, evidence, rows,
-          facts, judged, model_disagrees, window_from, window_to)
+          facts, judged, unjudged_reason, model_disagrees, window_from, window_to)
       on conflict (organization_id, detection_id, key) do update set ${mergeIntoExisting(newHits.some(({ late }) => late))}
       returning id, key`;
   return new Map(stored.map((hit) => [hit.key, hit.id]));

@@ -23,7 +23,7 @@ export type HitDetailRow = HitRow & { facts: string; rows: string };
 export type OccurrenceRow = { runId: string; windowFrom: Date; seenAt: Date };
 
 const columns = sql`id, detection_id as "detectionId", entity, entity_type as "entityType", kind, severity, confidence, headline, summary,
-  next_step as "nextStep", evidence, judged, model_disagrees as "modelDisagrees", status, revision, occurrences as "occurrenceCount",
+  next_step as "nextStep", evidence, judged, unjudged_reason as "unjudgedReason", model_disagrees as "modelDisagrees", status, revision, occurrences as "occurrenceCount",
   window_from as "windowFrom", window_to as "windowTo", first_seen_at as "firstSeenAt", last_seen_at as "lastSeenAt",
   created_at as "createdAt", updated_at as "updatedAt"`;
 

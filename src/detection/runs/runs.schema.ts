@@ -33,6 +33,12 @@ export const RunVerdict = z.object({
   summary: z.string(),
   evidence: z.array(z.object({ rowId: z.string(), field: z.string(), value: z.string(), why: z.string() })),
   nextStep: z.string(),
+  unjudgedReason: z
+    .string()
+    .optional()
+    .describe(
+      'Why the verdict comes from the facts: the kind of the failure of the model. Absent if the judge gave it.',
+    ),
   output: z
     .unknown()
     .optional()

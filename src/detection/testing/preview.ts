@@ -3,7 +3,8 @@ import type { Caller } from '../../platform/orgs/caller.ts';
 import { checkModelAlias } from '../detections/record/check-model-alias.ts';
 import { buildDefinition } from '../detections/record/new-detection.ts';
 import type { ActiveRun } from '../runs/execution/active-run.ts';
-import type { Resolution } from '../runs/judging/resolve-candidates.ts';
+import type { RunVerdict } from '../runs/execution/run-progress.ts';
+import type { JudgedResolution, Resolution } from '../runs/judging/resolve-candidates.ts';
 import {
   collectHitKeys,
   countRows,
@@ -56,6 +57,10 @@ function toPreview(run: ActiveRun, result: SimulationResult): Preview {
 
 function toPreviewCandidate(resolution: Resolution): Preview['candidates'][number] {
   const { entity, entityType, severity, facts, rows } = resolution.candidate;
-  const verdict = resolution.outcome === 'judged' ? resolution.verified.verdict : null;
+  const verdict = resolution.outcome === 'judged' ? toPreviewVerdict(resolution) : null;
   return { entity, entityType, severity, facts, rows, outcome: resolution.outcome, verdict };
+}
+
+function toPreviewVerdict({ verified, fallback }: JudgedResolution): RunVerdict {
+  return fallback ? { ...verified.verdict, unjudgedReason: fallback.reason } : verified.verdict;
 }

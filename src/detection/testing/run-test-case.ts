@@ -62,11 +62,13 @@ export async function runTestCase(
       ...(judge ? { judge } : {}),
     });
     if (!complete) throw new Error('The time limit of the tests was reached.');
-    const entities = windows
-      .flatMap(({ resolutions }) => resolutions)
-      .flatMap((resolution) =>
-        resolution.outcome === 'judged' && resolution.verified.triggered ? [resolution.candidate.entity] : [],
-      );
+    const resolutions = windows.flatMap((examined) => examined.resolutions);
+    // A test that passes only because the model gave no verdict would prove nothing.
+    for (const resolution of resolutions)
+      if (resolution.outcome === 'judged' && resolution.fallback) throw new Error(resolution.fallback.message);
+    const entities = resolutions.flatMap((resolution) =>
+      resolution.outcome === 'judged' && resolution.verified.triggered ? [resolution.candidate.entity] : [],
+    );
     return [...new Set(entities)].toSorted();
   } finally {
     await store?.close();

@@ -6,7 +6,9 @@ import { categories } from '../analysis/registry.ts';
 import type { ActiveRun } from '../runs/execution/active-run.ts';
 import { addWindowWarnings } from '../runs/execution/window-warnings.ts';
 import { searchLimits } from '../runs/execution/examine-window.ts';
-import type { StoredCandidate, Suppression } from '../runs/judging/candidates.store.ts';
+import type { StoredCandidate } from '../runs/judging/candidates.store.ts';
+import { createTrialJudging } from '../runs/judging/trial-judge.ts';
+import type { Suppression } from '../runs/judging/suppressions.store.ts';
 import { createAnalyst, type Judge } from '../runs/judging/judge.ts';
 import { resolveCandidates, type Resolution } from '../runs/judging/resolve-candidates.ts';
 import type { TimeRange } from '../scheduling/slot-windows.ts';
@@ -42,6 +44,7 @@ export async function runSimulation(simulation: Simulation): Promise<SimulationR
   const { run, past, signal } = simulation;
   const memory: WindowMemory[] = [];
   const suppressions = new Map<string, Suppression>();
+  const getJudgment = createTrialJudging(run, simulation.judge ?? createAnalyst(run.definition), signal);
   const windows: SimulatedWindow[] = [];
   try {
     if (categories[run.analysis.category].lookbackMs(run.analysis) > 0) {
@@ -55,7 +58,12 @@ export async function runSimulation(simulation: Simulation): Promise<SimulationR
       addWindowWarnings(run, result, prepared);
       const analysis = analyzeWindow(prepared, recallFromWindows(memory, prepared.window, prepared.query));
       if (fillsMemory(result)) memory.push({ ...window, entries: prepared.memory });
-      const resolutions = await resolveWindow(simulation, window, analysis.candidates, suppressions);
+      const resolutions = await resolveWindow(
+        { ...simulation, getJudgment },
+        window,
+        analysis.candidates,
+        suppressions,
+      );
       const { truncated, noData, total: rowsTotal } = result;
       windows.push({ ...window, rowsTotal, truncated, noData, ...analysis, resolutions });
     }
@@ -76,9 +84,11 @@ async function examineWindow({ run, search, now, signal }: Simulation, window: T
   return { result, prepared: prepareWindow(result.rows, { ...window, aggregate: result.aggregate }, run.analysis) };
 }
 
+type GetJudgment = ReturnType<typeof createTrialJudging>;
+
 /** Resolves a window's candidates and adds their suppressions to `suppressions`. */
 async function resolveWindow(
-  { run, now, signal, judge = createAnalyst(run.definition) }: Simulation,
+  { run, now, getJudgment }: Simulation & { getJudgment: GetJudgment },
   window: TimeRange,
   candidates: Candidate[],
   suppressions: Map<string, Suppression>,
@@ -94,13 +104,8 @@ async function resolveWindow(
     createdAt: now,
     verdict: null,
   }));
-  const resolutions = await resolveCandidates(stored, {
-    getScope: () => run,
-    known: suppressions,
-    exceptions: [],
-    now,
-    getVerdict: (candidate) => judge.judge(candidate, signal),
-  });
+  const context = { getScope: () => run, known: suppressions, findException: () => undefined };
+  const resolutions = await resolveCandidates(stored, context, getJudgment);
   for (const resolution of resolutions)
     if (resolution.outcome === 'judged' && resolution.suppression)
       suppressions.set(resolution.suppression.key, resolution.suppression);

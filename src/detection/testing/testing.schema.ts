@@ -18,6 +18,7 @@ const Verdict = z.object({
   summary: z.string(),
   evidence: z.array(z.object({ rowId: z.string(), field: z.string(), value: z.string(), why: z.string() })),
   nextStep: z.string(),
+  unjudgedReason: z.string().optional().describe('Why the verdict comes from the facts instead of the model.'),
 });
 
 const PreviewCandidate = z.object({

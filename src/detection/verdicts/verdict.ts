@@ -17,5 +17,14 @@ export type Verdict = {
   trace?: VerdictTrace;
 };
 
-/** How a model reached its verdict, for the score. `instructions` counts row fields with text that seems addressed to a model. */
-export type VerdictTrace = { repaired: boolean; toolCalls: number; toolFaults: number; instructions: number };
+/**
+ * How a model reached its verdict, for the score. `repaired` means that its first verdict had a wrong form, `recited` that its first
+ * evidence was not in the rows. `instructions` counts row fields with text that seems addressed to a model.
+ */
+export type VerdictTrace = {
+  repaired: boolean;
+  recited: boolean;
+  toolCalls: number;
+  toolFaults: number;
+  instructions: number;
+};

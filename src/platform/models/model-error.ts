@@ -31,11 +31,22 @@ export function upstreamModelError(
 export const budgetExceededError = (message: string): ModelError =>
   new ModelError({ kind: 'budget_exceeded', blame: 'service', retryable: false, message });
 
+export const tooManyStepsError = (stepsMax: number): ModelError =>
+  new ModelError({
+    kind: 'too_many_steps',
+    blame: 'upstream',
+    retryable: false,
+    message: `The model gave no verdict within the budget of ${stepsMax} steps per entity.`,
+  });
+
 export const modelRefusedError = (name: string): ModelError =>
   upstreamModelError('model_refused', `${name} refused to answer.`, permanent);
 
 export const invalidVerdictError = (name: string, problem: string): ModelError =>
   invalidAnswerError('invalid_verdict', `${name} returned no valid verdict`, problem);
+
+export const unsupportedEvidenceError = (name: string, problem: string): ModelError =>
+  invalidAnswerError('evidence_not_found', `${name} cited no evidence that is in the rows`, problem);
 
 export const invalidDraftError = (name: string, problem: string): ModelError =>
   invalidAnswerError('invalid_draft', `${name} returned no usable draft`, problem);

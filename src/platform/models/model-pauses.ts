@@ -6,7 +6,7 @@ import type { OrgId } from '../lib/org-id.ts';
 import { emitEvents } from '../notifications/emit-events.ts';
 import type { ModelError } from './model-error.ts';
 import { claimModelChecksAcrossOrgs, deleteModelPausesAcrossOrgs, insertModelPause } from './model-pauses.store.ts';
-import type { Models } from './models.ts';
+import type { ConfiguredModel, Models } from './models.ts';
 
 /** Pauses an alias for an organization. Emits one event per pause. */
 export async function pauseModel(
@@ -31,7 +31,9 @@ export type CheckModelsDeps = { db: Db; clock: Clock; log: Logger; models?: Mode
 export async function checkPausedModels(deps: CheckModelsDeps, signal: AbortSignal): Promise<number> {
   const aliases = await claimModelChecksAcrossOrgs(deps.db);
   for (const alias of aliases) {
-    if (await respondsOrIsUnknown(deps.models, alias, signal)) await resumeModelAcrossOrgs(deps, alias);
+    const model = deps.models?.find(alias);
+    // Runs of an alias that was removed from the settings fail with a message of their own, so no pause is needed.
+    if (!model || (await modelResponds(model, signal))) await resumeModelAcrossOrgs(deps, alias);
   }
   return aliases.length;
 }
@@ -43,10 +45,8 @@ export function modelCheckLoop(deps: CheckModelsDeps, signal: AbortSignal): Prom
   });
 }
 
-async function respondsOrIsUnknown(models: Models | undefined, alias: string, signal: AbortSignal): Promise<boolean> {
-  const model = models?.find(alias);
-  // Runs of an alias that was removed from the settings fail with a message of their own, so no pause is needed.
-  if (!model) return true;
+/** Reports whether a model responds to a short question. */
+export async function modelResponds(model: ConfiguredModel, signal: AbortSignal): Promise<boolean> {
   try {
     await model.call({
       system: 'Answer with one word.',

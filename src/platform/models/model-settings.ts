@@ -19,6 +19,8 @@ const common = {
   budgets: Budgets,
   /** How many detection runs may use the model at the same time, across all processes. */
   runsAtOnce: z.int().min(1).max(1000).default(8),
+  /** How many entities one run lets the model judge at the same time. */
+  entitiesAtOnce: z.int().min(1).max(32).default(4),
 };
 
 const Entry = z.discriminatedUnion('provider', [

@@ -28,6 +28,10 @@ export function verdictOn(request: ModelRequestRecord, overrides: Record<string,
   return { calls: [{ name: 'submit_verdict', input: verdict }] };
 }
 
+/** Returns a verdict on the entity of a request that cites a value that is not in its rows. */
+export const misquoteOn = (request: ModelRequestRecord) =>
+  verdictOn(request, { evidence: [{ rowId: 'e-nobody', field: 'action', value: 'DeleteTrail', why: 'x' }] });
+
 type Options = {
   answer?: ScriptedSearch;
   entry?: Record<string, unknown>;

@@ -150,7 +150,11 @@ async function fillAgentLoop(deps: Deps, org: TestOrg, mark: string): Promise<st
   const compared = { before: null, after: null, failure: null, differs: ['triggered'] };
   await inOrg(deps.db, org.id, async (tx) => {
     await countUsage(tx, review, { alias: 'm', tokens: 1, costUsd: 0 }, now);
-    await storeReservation(tx, { ...review, alias: 'm' }, { tokens: 1, costUsd: 0, forMs: 60_000 });
+    await storeReservation(
+      tx,
+      { ...review, conversation: uuidv7(now), alias: 'm' },
+      { tokens: 1, costUsd: 0, forMs: 60_000 },
+    );
     const claim = {
       ...review,
       kind: 'schedule',

@@ -1,11 +1,12 @@
 import type { Tx } from '../../../platform/db/db.ts';
-import { ModelError } from '../../../platform/models/model-error.ts';
 import { countReviewedHits } from '../../hits/hit-status.store.ts';
 import type { RunClaim } from '../../scheduling/queue/run-claim.ts';
 import { backfillBaseline, type BaselineDeps } from '../backfill/backfill-baseline.ts';
 import { hasBackfillWindows } from '../backfill/backfill-windows.ts';
-import { judgeCandidates } from '../judging/judge-candidates.ts';
+import { finishJudging, judgeCandidates } from '../judging/judge-candidates.ts';
+import { judgeRaisedCandidates } from '../judging/judge-raised.ts';
 import type { Judge } from '../judging/judge.ts';
+import { findJudgeFailure, startJudging } from '../judging/judging-session.ts';
 import { createJudge, type JudgeDeps } from '../judging/model-judge.ts';
 import { insertReview, insertShadowReview } from '../reviews/reviews.store.ts';
 import { scoreRun } from '../run-score.ts';
@@ -54,40 +55,34 @@ export async function executeRun(
 }
 
 /**
- * Examines the windows of a run in order and judges their candidates. A failing model fails the run only after all windows are
- * examined: candidates can wait for a verdict, but windows expire.
+ * Examines the windows of a run in order and judges their candidates. A failing judge ends the run only after all windows are
+ * examined, because windows expire. Then its candidates are raised from their facts, or wait for the next attempt.
  */
 async function examineAndJudge(
   deps: ExecuteRunDeps,
-  { run, pending, hasPendingCandidates }: StartedRun,
+  { run, pending, hasPendingCandidates, hasRaisedCandidates }: StartedRun,
   { signal, judge }: { signal: AbortSignal; judge: Judge },
 ): Promise<ExecutionResult> {
-  const judgedByWindow = new Map<number, number>();
-  let modelError: ModelError | undefined;
-  const judgeAll = async (): Promise<void> => {
-    if (modelError) return;
-    try {
-      await judgeCandidates(deps, run, { judge, signal, judgedByWindow });
-    } catch (error) {
-      if (!(error instanceof ModelError)) throw error;
-      modelError = error;
-    }
-  };
-  if (hasPendingCandidates) await judgeAll();
+  const session = startJudging(judge, signal);
+  if (hasPendingCandidates) await judgeCandidates(deps, run, session);
   const windows = pending.slice(0, windowsMax);
   const hasMoreWindows = pending.length > windowsMax;
   const firstNewWindow = windows.find((window) => !window.repeat);
   if (run.trigger !== 'manual' && firstNewWindow) await backfillBaseline(deps, run, firstNewWindow, signal);
   for (const [index, window] of windows.entries()) {
     const isLast = index === windows.length - 1 && !hasMoreWindows;
+    const hasMoreToJudge = hasRaisedCandidates || session.stop !== null || session.waitingIds.size > 0;
     // The windows that a backfill must revisit are known only after its own windows are stored.
-    const mayFinish = isLast && !modelError && run.trigger !== 'backfill';
+    const mayFinish = isLast && !hasMoreToJudge && run.trigger !== 'backfill';
     const { hasCandidates } = await examineAndStore(deps, run, { window, mayFinish, signal });
-    if (hasCandidates) await judgeAll();
+    if (hasCandidates) await judgeCandidates(deps, run, session);
     else if (mayFinish) return 'finished';
   }
   if (hasMoreWindows || (await hasBackfillWindows(deps, run))) return releaseRun(deps, run.claim);
-  if (modelError) throw modelError;
+  await finishJudging(deps, run, session);
+  const judgeFailure = findJudgeFailure(session);
+  if (judgeFailure !== undefined) throw judgeFailure;
+  if (hasRaisedCandidates && !session.stop) await judgeRaisedCandidates(deps, run, session);
   await inRunTransaction(deps.db, run, (tx) => completeRun(tx, deps, run));
   return 'finished';
 }

@@ -19,10 +19,13 @@ export type ExaminedWindow = {
   namedShare: number;
 };
 
+/** A verdict of a run. `unjudgedReason` is set if it comes from the facts. */
+export type RunVerdict = Verdict & { unjudgedReason?: string };
+
 /** The results of a run so far, over all its attempts. Stored with each step. `phases` are in milliseconds. */
 export type RunProgress = {
   windows: ExaminedWindow[];
-  entities: Verdict[];
+  entities: RunVerdict[];
   warnings: { code: string; detail: string }[];
   phases: { name: string; ms: number }[];
   judging: VerdictStats;
@@ -38,6 +41,13 @@ export const noneSuppressed: SuppressedCounts = { known: 0, exceptions: 0, snooz
 export function addWarning(progress: RunProgress, code: string, detail: string): void {
   if (progress.warnings.length >= warningsMax || progress.warnings.some((warning) => warning.code === code)) return;
   progress.warnings.push({ code, detail });
+}
+
+/** Adds a warning, or replaces the one with the same code. */
+export function setWarning(progress: RunProgress, code: string, detail: string): void {
+  const warning = progress.warnings.find((other) => other.code === code);
+  if (warning) warning.detail = detail;
+  else addWarning(progress, code, detail);
 }
 
 /** Runs `work` and adds its duration to the phase of that name. */

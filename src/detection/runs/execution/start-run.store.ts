@@ -4,6 +4,7 @@ import type { Spend } from '../../../platform/models/spending/budgets.ts';
 import { selectPendingWindows } from '../../scheduling/coverage/coverage.store.ts';
 import type { RunClaim } from '../../scheduling/queue/run-claim.ts';
 import { isClaimCurrent, lockClaimedRun } from '../../scheduling/queue/run-fence.ts';
+import { raisedMaxMs } from '../judging/judge-raised.ts';
 import type { ActiveRun } from './active-run.ts';
 import type { RunProgress } from './run-progress.ts';
 
@@ -24,6 +25,8 @@ export type StartedRunRow = Pick<
     lookbackMinutes: number | null;
     /** True if the detection has candidates without a verdict. */
     hasPendingCandidates: boolean;
+    /** True if the detection has recent hits that a model may still judge. */
+    hasRaisedCandidates: boolean;
     pending: { from: string; to: string; slotAt: string }[];
   };
 
@@ -71,7 +74,9 @@ export async function markRunning(
         s.lookback_minutes as "lookbackMinutes",
         (select coalesce(json_agg(p order by p."from"), '[]') from (${selectPendingWindows(claim, pendingWindowLimit(claim))}) p) as pending,
         exists (select from candidates c where c.organization_id = r.organization_id and c.detection_id = r.detection_id
-          and c.state = 'pending') as "hasPendingCandidates"`;
+          and c.state = 'pending') as "hasPendingCandidates",
+        exists (select from candidates c where c.organization_id = r.organization_id and c.detection_id = r.detection_id
+          and c.state = 'raised' and c.created_at >= ${new Date(now.getTime() - raisedMaxMs)}) as "hasRaisedCandidates"`;
   if (started) return started;
   await lockClaimedRun(tx, claim);
   throw new Error(`Run ${claim.runId} has no definition.`);

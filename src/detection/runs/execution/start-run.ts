@@ -34,6 +34,7 @@ export type StartedRun = {
   /** Up to `windowsMax` windows to examine, and one more if others are left. */
   pending: WindowTask[];
   hasPendingCandidates: boolean;
+  hasRaisedCandidates: boolean;
   cancelReason: CancelReason | null;
 };
 
@@ -50,6 +51,7 @@ export async function startRun(deps: StartRunDeps, claim: RunClaim): Promise<Sta
       run,
       pending: [],
       hasPendingCandidates: false,
+      hasRaisedCandidates: false,
       cancelReason,
     });
     if (row.cancelRequested) return cancelled('requested');
@@ -58,10 +60,16 @@ export async function startRun(deps: StartRunDeps, claim: RunClaim): Promise<Sta
     const hasResults = run.progress.windows.length > 0;
     if (inactiveReason && !hasResults) return cancelled(inactiveReason);
     const pending = inactiveReason ? [] : await listWindowTasks(tx, run, { row, now });
-    const { hasPendingCandidates } = row;
+    const { hasPendingCandidates, hasRaisedCandidates } = row;
     const hasWork = pending.length > 0 || hasPendingCandidates || hasResults;
     const isSuperseded = row.trigger === 'schedule' && claim.resumed && !hasWork;
-    return { run, pending, hasPendingCandidates, cancelReason: isSuperseded ? 'superseded' : null };
+    return {
+      run,
+      pending,
+      hasPendingCandidates,
+      hasRaisedCandidates,
+      cancelReason: isSuperseded ? 'superseded' : null,
+    };
   });
 }
 

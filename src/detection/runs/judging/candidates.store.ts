@@ -1,8 +1,7 @@
-import { sql } from 'kysely';
+import { sql, type RawBuilder } from 'kysely';
 import { queryRows, type Tx } from '../../../platform/db/db.ts';
 import type { OrgId } from '../../../platform/lib/org-id.ts';
-import type { Candidate, Facts, RenderedRow } from '../../analysis/candidate.ts';
-import type { KnownVerdict } from '../../analysis/suppression.ts';
+import { severities, type Candidate, type Facts, type RenderedRow } from '../../analysis/candidate.ts';
 import type { DetectionKey } from '../../scheduling/detection-key.ts';
 import type { Verdict } from '../../verdicts/verdict.ts';
 
@@ -17,7 +16,7 @@ type CandidateColumns = {
   late: boolean;
 };
 
-/** A candidate in the database. `verdict` is set if an earlier attempt has judged it. */
+/** A candidate in the database. `verdict` is null until a judge has judged it. */
 export type StoredCandidate = Candidate & CandidateColumns & { verdict: Verdict | null };
 
 /** `facts`, `rows` and `verdict` are JSON text. */
@@ -27,23 +26,66 @@ type CandidateRow = Omit<Candidate, 'facts' | 'rows'> &
 const columns = sql`c.id, c.run_id as "runId", c.window_from as "windowFrom", c.window_to as "windowTo", c.generation,
   c.created_at as "createdAt", c.trigger = 'backfill' as late, c.entity, c.entity_type as "entityType", c.kind, c.kind_key as "kindKey", c.severity, c.facts, c.rows, c.verdict`;
 
-/** The pending candidates of a run and, unless `ownRunOnly`, of ended runs. A null `runId` selects only the latter. */
-export type PendingCandidatesFilter = DetectionKey & { runId: string | null; ownRunOnly: boolean };
+/** The pending candidates of a run and, unless `ownRunOnly`, of ended runs. */
+type RunCandidates = DetectionKey & { runId: string; ownRunOnly: boolean };
 
-/** Lists the oldest pending candidates. Of windows in `exhaustedWindows` it lists only candidates created before `overdue`. */
-export async function listPendingCandidates(
+/** The rows of a batch have at most this many characters together, unless its first candidate alone has more. */
+const batchCharsMax = 8_000_000;
+
+/** Lists the first pending candidates: the oldest window first, and in a window in the order of the analysis, most severe first. */
+export function listPendingCandidates(
   tx: Tx,
-  { orgId, detectionId, runId, ownRunOnly }: PendingCandidatesFilter,
-  { exhaustedWindows, overdue, limit }: { exhaustedWindows: Date[]; overdue: Date; limit: number },
+  { orgId, detectionId, runId, ownRunOnly }: RunCandidates,
+  { excludedIds, limit }: { excludedIds: string[]; limit: number },
 ): Promise<StoredCandidate[]> {
   const isAvailable = ownRunOnly
     ? sql`c.run_id = ${runId}`
     : sql`(c.run_id = ${runId}::uuid or not exists (select from run_queue q where q.run_id = c.run_id))`;
+  const isExcluded = sql`c.id = any(${excludedIds}::uuid[])`;
+  const isDetection = sql`c.organization_id = ${orgId} and c.detection_id = ${detectionId}`;
+  return listBatch(
+    tx,
+    sql`${isDetection} and c.state = 'pending' and ${isAvailable} and not ${isExcluded} order by c.window_from, c.id limit ${limit}`,
+  );
+}
+
+/** Lists the first candidates of a detection that have been pending since before a time, in the order of their windows. */
+export function listOverdueCandidates(
+  tx: Tx,
+  { orgId, detectionId }: DetectionKey,
+  { before, limit }: { before: Date; limit: number },
+): Promise<StoredCandidate[]> {
+  return listBatch(
+    tx,
+    sql`c.organization_id = ${orgId} and c.detection_id = ${detectionId} and c.state = 'pending' and c.created_at < ${before}
+      order by c.window_from, c.id limit ${limit}`,
+  );
+}
+
+/** `selection` is the condition, the order (by window and ID) and the limit. */
+async function listBatch(tx: Tx, selection: RawBuilder<unknown>): Promise<StoredCandidate[]> {
   const found = await queryRows<CandidateRow>(tx)`
-      select ${columns} from candidates c
-      where c.organization_id = ${orgId} and c.detection_id = ${detectionId} and c.state = 'pending' and ${isAvailable}
-        and (c.created_at < ${overdue} or not c.window_from = any(${exhaustedWindows.map((from) => from.toISOString())}::timestamptz[]))
-      order by c.window_from, c.id limit ${limit}`;
+      select ${columns} from (
+        select s.*, sum(length(s.rows)) over (order by s.window_from, s.id) - length(s.rows) as chars_before
+        from (select c.* from candidates c where ${selection}) s
+      ) c where c.chars_before < ${batchCharsMax} order by c.window_from, c.id`;
+  return found.map(toStoredCandidate);
+}
+
+/**
+ * Lists the candidates that became hits from their facts and that a judge may still judge, most severe first, without those whose
+ * hit a person has reviewed.
+ */
+export async function listRaisedCandidates(
+  tx: Tx,
+  { orgId, detectionId }: DetectionKey,
+  { since, excludedIds, limit }: { since: Date; excludedIds: string[]; limit: number },
+): Promise<StoredCandidate[]> {
+  const found = await queryRows<CandidateRow>(tx)`
+      select ${columns} from candidates c join hits h on h.organization_id = c.organization_id and h.id = c.hit_id
+      where c.organization_id = ${orgId} and c.detection_id = ${detectionId} and c.state = 'raised' and c.created_at >= ${since}
+        and not c.id = any(${excludedIds}::uuid[]) and (h.status = 'open' or h.superseded)
+      order by array_position(${[...severities]}::text[], c.severity) desc, c.window_from, c.id limit ${limit}`;
   return found.map(toStoredCandidate);
 }
 
@@ -69,26 +111,39 @@ function toStoredCandidate(row: CandidateRow): StoredCandidate {
   };
 }
 
-/** Locks those of the candidates that are still pending until the transaction ends, and returns their IDs. */
-export async function lockPendingCandidates(tx: Tx, orgId: OrgId, ids: string[]): Promise<Set<string>> {
+/** Locks those of the candidates that are still in a state until the transaction ends, and returns their IDs. */
+export async function lockCandidates(
+  tx: Tx,
+  orgId: OrgId,
+  { ids, state }: { ids: string[]; state: 'pending' | 'raised' },
+): Promise<Set<string>> {
   const locked = await queryRows<{ id: string }>(tx)`
-      select id from candidates where organization_id = ${orgId} and id = any(${ids}::uuid[]) and state = 'pending'
+      select id from candidates where organization_id = ${orgId} and id = any(${ids}::uuid[]) and state = ${state}
       order by id for update`;
   return new Set(locked.map((row) => row.id));
 }
 
-/** Stores a verdict on a pending candidate, so that a later attempt does not judge it again. */
-export async function storeVerdict(tx: Tx, orgId: OrgId, id: string, verdict: Verdict): Promise<void> {
-  await sql`update candidates set verdict = ${JSON.stringify(verdict)}
-    where organization_id = ${orgId} and id = ${id} and state = 'pending'`.execute(tx);
-}
-
+/** A candidate whose verdict came from its facts is `raised` while a judge may still judge it. It has no verdict of a judge. */
 export type JudgedCandidate = {
   id: string;
-  state: 'judged' | 'suppressed';
+  state: 'judged' | 'raised' | 'suppressed';
   verdict: Verdict | null;
   hitId: string | null;
 };
+
+/** Makes the candidates pending again that joined a hit as occurrences. */
+export async function reopenOccurrences(tx: Tx, orgId: OrgId, hitId: string): Promise<void> {
+  await sql`update candidates set state = 'pending', hit_id = null
+    where organization_id = ${orgId} and hit_id = ${hitId} and state = 'suppressed'`.execute(tx);
+}
+
+/** Ends the wait for a judge of candidates that became hits from their facts before a time, at most `limit`. */
+export async function endRaisedCandidatesAcrossOrgs(tx: Tx, before: Date, limit: number): Promise<void> {
+  await sql`update candidates set state = 'judged' where (organization_id, id) in (
+    select organization_id, id from candidates where state = 'raised' and created_at < ${before} limit ${limit})`.execute(
+    tx,
+  );
+}
 
 export async function markJudged(
   tx: Tx,
@@ -102,41 +157,4 @@ export async function markJudged(
       ${judged.map(({ verdict }) => (verdict ? JSON.stringify(verdict) : null))}::text[], ${judged.map(({ hitId }) => hitId)}::uuid[])
       as j (id, state, verdict, hit_id)
     where c.organization_id = ${orgId} and c.id = j.id`.execute(tx);
-}
-
-/** A verdict that resolves later candidates with the same key, if their window ends at or after `sinceAt` and before `untilAt`. */
-export type Suppression = KnownVerdict & { key: string; hitId: string | null; sinceAt: Date; untilAt: Date };
-
-/** Returns suppressions by key. A positive one counts only while its hit is open. */
-export async function findSuppressions(
-  tx: Tx,
-  { orgId, detectionId }: DetectionKey,
-  keys: string[],
-): Promise<Map<string, Suppression>> {
-  const found = await queryRows<Omit<Suppression, 'facts'> & { facts: string }>(tx)`
-      select s.key, s.positive, s.hit_id as "hitId", s.facts, s.severity, s.since_at as "sinceAt", s.until_at as "untilAt"
-      from suppressions s left join hits h on h.organization_id = s.organization_id and h.id = s.hit_id
-      where s.organization_id = ${orgId} and s.detection_id = ${detectionId} and s.key = any(${keys}::text[])
-        and (not s.positive or h.status = 'open')`;
-  return new Map(found.map((row) => [row.key, { ...row, facts: JSON.parse(row.facts) as Facts }]));
-}
-
-/** Stores suppressions. One of an earlier window does not replace one of a later window. */
-export async function upsertSuppressions(
-  tx: Tx,
-  { orgId, detectionId }: DetectionKey,
-  suppressions: Suppression[],
-): Promise<void> {
-  if (suppressions.length === 0) return;
-  // A fixed order prevents deadlocks between runs.
-  const ordered = suppressions.toSorted((a, b) => (a.key < b.key ? -1 : 1));
-  await sql`
-    insert into suppressions (organization_id, detection_id, key, positive, hit_id, facts, severity, since_at, until_at)
-    select ${orgId}::uuid, ${detectionId}::uuid, * from unnest(${ordered.map(({ key }) => key)}::text[],
-      ${ordered.map(({ positive }) => positive)}::boolean[], ${ordered.map(({ hitId }) => hitId)}::uuid[],
-      ${ordered.map(({ facts }) => JSON.stringify(facts))}::text[], ${ordered.map(({ severity }) => severity)}::text[],
-      ${ordered.map(({ sinceAt }) => sinceAt.toISOString())}::timestamptz[], ${ordered.map(({ untilAt }) => untilAt.toISOString())}::timestamptz[])
-    on conflict (organization_id, detection_id, key) do update set positive = excluded.positive, hit_id = excluded.hit_id,
-      facts = excluded.facts, severity = excluded.severity, since_at = excluded.since_at, until_at = excluded.until_at
-    where suppressions.since_at <= excluded.since_at`.execute(tx);
 }

@@ -1,39 +1,41 @@
 import { inOrgWithCachedPlans, type Db, type Tx } from '../../../platform/db/db.ts';
 import type { Clock } from '../../../platform/lib/clock.ts';
+import { compileExceptions } from '../../analysis/exceptions.ts';
 import { listActiveExceptions } from '../../detections/exceptions/exceptions.store.ts';
-import { fenceRun } from '../../scheduling/queue/run-fence.ts';
-import type { VerdictStats } from '../../verdicts/model/model-score.ts';
-import type { Verdict } from '../../verdicts/verdict.ts';
 import type { ActiveRun } from '../execution/active-run.ts';
 import { writeProgress } from '../execution/progress.store.ts';
-import { addWarning, timePhase } from '../execution/run-progress.ts';
+import { timePhase } from '../execution/run-progress.ts';
 import { inRunTransaction } from '../execution/run-transaction.ts';
-import { findSuppressions, listPendingCandidates, storeVerdict, type StoredCandidate } from './candidates.store.ts';
-import type { Judge } from './judge.ts';
+import { listPendingCandidates, type StoredCandidate } from './candidates.store.ts';
+import { addToProgress } from './judging-progress.ts';
+import { resolveWaiting, type JudgingSession } from './judging-session.ts';
+import { judgeByFacts, judgeCandidate, type Fallback, type Judgment } from './judgment.ts';
+import { judgeSideBySide } from './judge-side-by-side.ts';
 import {
   findSuppressionKey,
   resolveCandidates,
-  verdictWaitMaxMs,
-  type JudgedResolution,
+  settleCandidate,
+  toDetectionTexts,
+  toJudged,
   type Resolution,
+  type SettlingContext,
 } from './resolve-candidates.ts';
 import { storeResolutions } from './store-resolutions.ts';
+import { findSuppressions } from './suppressions.store.ts';
 
-const instantBatchMax = 50;
-/** Candidates of one window that one run judges. The next run continues. */
-const perWindowMax = 100;
-const entitiesMax = 200;
-const evidenceMax = 20;
+export type JudgeCandidatesDeps = { db: Db; clock: Clock };
 
-/** A verdict that costs something becomes a hit immediately, so that a failure of the next one does not delay it. */
-const batchSize = (judge: Judge): number => (judge.instant ? instantBatchMax : 1);
+/** Candidates that are judged together if verdicts are free. */
+const instantBatchMax = 500;
+/** Candidates of which a model judges some side by side. */
+const modelBatchMax = 50;
 
-/** `judgedByWindow` counts the candidates that this run has judged, by the start of their window in milliseconds. */
-export type JudgingSession = { judge: Judge; signal: AbortSignal; judgedByWindow: Map<number, number> };
-
-/** Judges the pending candidates of a run's detection, oldest first. Each batch is stored in a fenced transaction. */
+/**
+ * Judges all pending candidates of a run's detection: the oldest window first, and in a window the most severe first. Each verdict
+ * is stored as it comes. Once the judge stops, the remaining candidates are raised from their facts, or wait for the next attempt.
+ */
 export async function judgeCandidates(
-  deps: { db: Db; clock: Clock },
+  deps: JudgeCandidatesDeps,
   run: ActiveRun,
   session: JudgingSession,
 ): Promise<void> {
@@ -42,109 +44,110 @@ export async function judgeCandidates(
   });
 }
 
-/** Returns whether more candidates may be pending. */
-async function judgeBatch(deps: { db: Db; clock: Clock }, run: ActiveRun, session: JudgingSession): Promise<boolean> {
-  session.signal.throwIfAborted();
-  const now = deps.clock();
-  const { isFull, batch, known, exceptions } = await inOrgWithCachedPlans(deps.db, run.orgId, (tx) =>
-    readBatch(tx, run, session, now),
-  );
-  if (batch.length === 0) return isFull;
-  const resolutions = await resolveCandidates(batch, {
-    getScope: () => run,
-    known,
-    exceptions,
-    now,
-    getVerdict: (candidate) => judgeCandidate(deps, run, session, candidate),
-  });
-  await inRunTransaction(deps.db, run, async (tx) => {
-    const stored = await storeResolutions(tx, { ...run, runId: run.id }, resolutions, now);
-    if (stored.length === 0) return;
-    addToProgress(run, stored);
-    await writeProgress(tx, run);
-  });
-  return isFull;
+/**
+ * Ends the judging of an attempt whose windows are all examined. Candidates that wait for the judge are raised from their facts,
+ * unless another attempt follows: then the failure is thrown that the run waits for.
+ */
+export async function finishJudging(deps: JudgeCandidatesDeps, run: ActiveRun, session: JudgingSession): Promise<void> {
+  if (session.waitingIds.size === 0) return;
+  const fallback = await resolveWaiting(run, session);
+  if (fallback === null) throw session.waitingError;
+  const isOutage = !fallback.isFinal;
+  session.stop = { error: session.waitingError, fallback };
+  session.waitingIds.clear();
+  session.waitingKeys.clear();
+  await judgeCandidates(deps, run, session);
+  if (!isOutage) session.stop = null;
 }
 
-async function readBatch(tx: Tx, run: ActiveRun, { judge, judgedByWindow }: JudgingSession, now: Date) {
-  const exhaustedWindows = [...judgedByWindow].filter(([, n]) => n >= perWindowMax).map(([from]) => new Date(from));
+/** Returns whether more candidates may be pending. */
+async function judgeBatch(deps: JudgeCandidatesDeps, run: ActiveRun, session: JudgingSession): Promise<boolean> {
+  const { judge, signal, stop } = session;
+  signal.throwIfAborted();
+  if (stop && stop.fallback === null) return false;
+  const isInstant = judge.instant || stop !== null;
+  const { candidates, context } = await inOrgWithCachedPlans(deps.db, run.orgId, (tx) =>
+    readBatch(tx, run, { session, now: deps.clock(), limit: isInstant ? instantBatchMax : modelBatchMax }),
+  );
+  if (candidates.length === 0) return false;
+  if (isInstant) await judgeTogether(deps, run, { candidates, context, session });
+  else await judgeEach(deps, run, { candidates, context, session });
+  return true;
+}
+
+type Batch = { candidates: StoredCandidate[]; context: SettlingContext; session: JudgingSession };
+
+async function readBatch(
+  tx: Tx,
+  run: ActiveRun,
+  { session, now, limit }: { session: JudgingSession; now: Date; limit: number },
+): Promise<Omit<Batch, 'session'>> {
   const { orgId, detectionId, id: runId } = run;
-  const overdue = new Date(now.getTime() - verdictWaitMaxMs);
-  const limit = batchSize(judge);
-  const listed = await listPendingCandidates(
+  const candidates = await listPendingCandidates(
     tx,
     { orgId, detectionId, runId, ownRunOnly: run.trigger === 'manual' },
-    { exhaustedWindows, overdue, limit },
+    // Candidates that wait are raised with all others once the judge has stopped.
+    { excludedIds: session.stop ? [] : [...session.waitingIds], limit },
   );
-  const batch = listed.filter((candidate) => {
-    // Overdue candidates need no judge, so no limit applies to them.
-    if (candidate.createdAt < overdue) return true;
-    const window = candidate.windowFrom.getTime();
-    const n = (judgedByWindow.get(window) ?? 0) + 1;
-    judgedByWindow.set(window, n);
-    return n <= perWindowMax;
-  });
-  const keys = batch.flatMap((candidate) => findSuppressionKey(run, candidate) ?? []);
-  return {
-    isFull: listed.length === limit,
-    batch,
-    exceptions: await listActiveExceptions(tx, run, now),
-    known: keys.length > 0 ? await findSuppressions(tx, run, keys) : new Map<string, never>(),
-  };
+  const keys = candidates.flatMap((candidate) => findSuppressionKey(run, candidate) ?? []);
+  const findException = compileExceptions(await listActiveExceptions(tx, run, now));
+  const known = keys.length > 0 ? await findSuppressions(tx, run, keys) : new Map<string, never>();
+  return { candidates, context: { getScope: () => run, known, findException } };
 }
 
-async function judgeCandidate(
-  deps: { db: Db; clock: Clock },
+/** Judges a batch whose verdicts are free, in one transaction. */
+async function judgeTogether(
+  deps: JudgeCandidatesDeps,
   run: ActiveRun,
-  { judge, signal }: JudgingSession,
-  candidate: StoredCandidate,
-): Promise<Verdict> {
-  signal.throwIfAborted();
-  const verdict = await judge.judge(candidate, signal);
-  if (judge.instant) return verdict;
-  await inOrgWithCachedPlans(deps.db, run.orgId, async (tx) => {
-    await fenceRun(tx, run.claim);
-    await storeVerdict(tx, run.orgId, candidate.id, verdict);
-  });
-  return verdict;
+  { candidates, context, session }: Batch,
+): Promise<void> {
+  const { judge, signal, stop } = session;
+  const fallback = stop?.fallback ?? null;
+  const detection = toDetectionTexts(run);
+  const resolutions = await resolveCandidates(candidates, context, (candidate) =>
+    fallback ? judgeByFacts(candidate, detection, fallback) : judgeCandidate(judge, candidate, detection, signal),
+  );
+  await store(deps, run, resolutions, fallback);
 }
 
-function addToProgress({ progress }: ActiveRun, resolutions: Resolution[]): void {
-  const { suppressed } = progress;
-  for (const resolution of resolutions) {
-    switch (resolution.outcome) {
-      case 'excepted':
-        suppressed[resolution.by === 'snooze' ? 'snoozed' : 'exceptions'] += 1;
-        break;
-      case 'negative':
-      case 'occurrence':
-        suppressed.known += 1;
-        break;
-      case 'judged':
-        addVerdictStats(progress.judging, resolution);
-        if (progress.entities.length < entitiesMax) progress.entities.push(resolution.verified.verdict);
-        if (resolution.verified.struck.length > 0)
-          addWarning(
-            progress,
-            'claims_struck',
-            'Parts of a verdict were removed because the rows do not support them.',
-          );
+/** Lets a model judge the candidates of a batch that need a verdict. Each verdict is stored as it comes. */
+async function judgeEach(
+  deps: JudgeCandidatesDeps,
+  run: ActiveRun,
+  { candidates, context, session }: Batch,
+): Promise<void> {
+  const settled: Resolution[] = [];
+  const open: { id: string; key: string | null; candidate: StoredCandidate }[] = [];
+  // Of candidates that share a verdict, the first is judged. The others are settled in the next batch.
+  const openKeys = new Set<string>();
+  for (const candidate of candidates) {
+    const resolution = settleCandidate(candidate, context);
+    const key = findSuppressionKey(run, candidate);
+    if (resolution) settled.push(resolution);
+    else if (key !== null && session.waitingKeys.has(key)) session.waitingIds.add(candidate.id);
+    else if (key === null || !openKeys.has(key)) {
+      if (key !== null) openKeys.add(key);
+      open.push({ id: candidate.id, key, candidate });
     }
   }
+  if (settled.length > 0) await store(deps, run, settled, null);
+  await judgeSideBySide(session, open, async ({ candidate }, signal) => {
+    const judgment: Judgment = await judgeCandidate(session.judge, candidate, toDetectionTexts(run), signal);
+    return () => store(deps, run, [toJudged(candidate, run, judgment)], judgment.fallback);
+  });
 }
 
-/** Adds a model's verdict to the figures that score the model. Verdicts of the analyst do not count. */
-function addVerdictStats(stats: VerdictStats, { unverified, verified }: JudgedResolution): void {
-  if (!unverified.trace) return;
-  const { repaired, toolCalls, toolFaults, instructions } = unverified.trace;
-  const struckSentences = verified.struck.filter(({ where }) => where !== 'evidence').length;
-  stats.verdicts += 1;
-  stats.cited += Math.min(unverified.evidence.length, evidenceMax) + struckSentences;
-  stats.struck += verified.struck.length;
-  stats.repaired += repaired ? 1 : 0;
-  stats.toolCalls += toolCalls;
-  stats.toolFaults += toolFaults;
-  if (instructions === 0) return;
-  stats.instructed += 1;
-  if (verified.struck.length > 0 || toolFaults > 0 || verified.modelDisagrees !== null) stats.followed += 1;
+/** Stores resolutions and the progress of the run in a fenced transaction. */
+async function store(
+  deps: JudgeCandidatesDeps,
+  run: ActiveRun,
+  resolutions: Resolution[],
+  fallback: Fallback | null,
+): Promise<void> {
+  await inRunTransaction(deps.db, run, async (tx) => {
+    const stored = await storeResolutions(tx, { ...run, runId: run.id }, resolutions, deps.clock());
+    if (stored.length === 0) return;
+    addToProgress(run, stored, fallback);
+    await writeProgress(tx, run);
+  });
 }

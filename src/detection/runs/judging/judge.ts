@@ -3,11 +3,18 @@ import { createAnalystVerdict } from '../../verdicts/analyst/analyst.ts';
 import type { DetectionTexts } from '../../verdicts/detection-texts.ts';
 import type { Verdict } from '../../verdicts/verdict.ts';
 
-/** Judges one candidate. `instant`: verdicts are free, so they are judged in batches and not stored one by one. */
+/**
+ * Judges candidates. `instant`: verdicts are free, so whole batches are judged and stored together. Otherwise up to
+ * `entitiesAtOnce` (default 1) candidates are judged side by side, and each verdict is stored as it comes. `responds` reports
+ * whether the judge answers at all, which tells an outage from a candidate that makes it fail; without it, every failure that may
+ * pass counts as an outage.
+ */
 export type Judge = {
   model: string;
   instant: boolean;
+  entitiesAtOnce?: number;
   judge: (candidate: Candidate, signal: AbortSignal) => Promise<Verdict>;
+  responds?: (signal: AbortSignal) => Promise<boolean>;
 };
 
 /** Creates the built-in analyst, which uses no language model. */

@@ -11,6 +11,7 @@ import {
   retryNow,
   readLastFailure,
   login,
+  misquoteOn,
   listRunRows,
   startJudgedRuns,
   verdictOn,
@@ -98,7 +99,8 @@ test('pauses the alias with one event after a rejected key, keeps the window exa
   expect(await readLastFailure(t)).toMatchObject({ kind: 'model_refused_key', blame: 'upstream', retryable: false });
   expect(await t.select`select covered_to from coverage`).toEqual([{ covered_to: new Date(hour(1)) }]);
   await t.runAt(hour(2));
-  expect(await readLastFailure(t)).toMatchObject({ kind: 'model_paused' });
+  // The candidate of the second window joins the hit that the first one raised, so the run needs no verdict.
+  expect((await listRunRows(t)).at(-1)).toMatchObject({ status: 'completed', hit_count: 1 });
   expect(stand.asked).toHaveLength(1);
   expect(await eventsOf()).toEqual([{ type: 'model.paused', resource_id: 'm', alias: 'm' }]);
   expect(await t.select`select enabled from agents where is_built_in = false`).toEqual([{ enabled: true }]);
@@ -116,7 +118,9 @@ test('pauses the alias with one event after a rejected key, keeps the window exa
   expect(await eventsOf()).toMatchObject([{ type: 'model.paused' }, { type: 'model.resumed', alias: 'm' }]);
   await t.runAt(hour(3));
   expect((await listRunRows(t)).at(-1)).toMatchObject({ status: 'completed', hit_count: 1 });
-  expect(await t.select`select entity, occurrences from hits`).toEqual([{ entity: 'root', occurrences: 3 }]);
+  expect(await t.select`select entity, occurrences, judged from hits`).toEqual([
+    { entity: 'root', occurrences: 3, judged: true },
+  ]);
 });
 
 test.each([
@@ -124,16 +128,19 @@ test.each([
   ['a run in dollars', { usdPerRun: 0.001 }],
   ['a detection and day', { tokensPerDetectionDay: 100 }],
   ['an organization and month', { usdPerOrganizationMonth: 0.001 }],
-])('fails the run and keeps its candidates pending when the budget of %s is exhausted', async (_name, budgets) => {
+])('raises what the budget of %s does not cover from the facts, and completes the run', async (_name, budgets) => {
   const { t, stand } = await startJudgedRuns(testDb, (asked) => verdictOn(asked), { entry: { budgets } });
   await t.runAt(hour(1));
-  expect((await listRunRows(t))[0]).toMatchObject({ status: 'failed', tokens: 120 });
-  expect(await readLastFailure(t)).toMatchObject({ kind: 'budget_exceeded', retryable: false });
-  expect(await countCandidates(t)).toEqual({ judged: 1, pending: 1 });
+  expect((await listRunRows(t))[0]).toMatchObject({ status: 'completed', tokens: 120, hit_count: 2 });
+  expect(await t.select`select entity, judged, unjudged_reason from hits order by judged desc`).toEqual([
+    { entity: 'bob', judged: true, unjudged_reason: null },
+    { entity: 'root', judged: false, unjudged_reason: 'budget_exceeded' },
+  ]);
+  expect(await countCandidates(t)).toEqual({ judged: 1, raised: 1 });
   expect(stand.asked).toHaveLength(1);
 });
 
-test('examines every window while the model is unavailable, and turns candidates into hits from facts after a day', async () => {
+test('raises the candidates of every window in its slot while the model is unavailable', async () => {
   const { t } = await startJudgedRuns(testDb, () => ({ status: 401 }), {
     detection: { suppressionMinutes: 0 },
     answer: ({ window }) => [loginIn(window)],
@@ -142,15 +149,26 @@ test('examines every window while the model is unavailable, and turns candidates
   await t.runAt(hour(1));
   await t.runAt(hour(3));
   expect(await covered()).toEqual([{ covered_from: new Date(hour(0)), covered_to: new Date(hour(3)) }]);
-  expect((await listRunRows(t)).at(-1)).toMatchObject({ status: 'failed', hit_count: 0 });
+  expect((await listRunRows(t)).at(-1)).toMatchObject({ status: 'failed', hit_count: 2 });
   expect(await readLastFailure(t)).toMatchObject({ kind: 'model_paused' });
-  await t.runAt(hour(26));
-  expect(await covered()).toEqual([{ covered_from: new Date(hour(0)), covered_to: new Date(hour(26)) }]);
-  expect(await t.select`select window_from, judged from hits`).toEqual([
-    { window_from: new Date(hour(0)), judged: false },
+  expect(await t.select`select distinct judged, unjudged_reason from hits order by 2`).toEqual([
+    { judged: false, unjudged_reason: 'model_paused' },
+    { judged: false, unjudged_reason: 'model_refused_key' },
   ]);
-  expect(await t.select`select count(*) as n from candidates where state = 'pending'`).toEqual([{ n: 25 }]);
+  expect(await countCandidates(t)).toEqual({ raised: 3 });
   expect(await t.select`select 1 from gaps`).toEqual([]);
+});
+
+test('leaves hits without a verdict that are older than a day as they are', async () => {
+  const { t, stand } = await startJudgedRuns(testDb, () => ({ status: 401 }));
+  await t.runAt(hour(1));
+  await t.select`delete from model_pauses`;
+  stand.think((asked) => verdictOn(asked));
+  await t.runAt(hour(26));
+  expect(stand.asked).toHaveLength(1);
+  await resolveOverdueCandidatesAcrossOrgs(t.deps);
+  expect(await countCandidates(t)).toEqual({ judged: 2 });
+  expect(await t.select`select distinct judged from hits`).toEqual([{ judged: false }]);
 });
 
 test('ends a cancelled run at its next step with its results so far', async () => {
@@ -163,34 +181,72 @@ test('ends a cancelled run at its next step with its results so far', async () =
   expect((await listRunRows(t))[0]).toMatchObject({ status: 'cancelled', hit_count: 1, tokens: 120 });
 });
 
-/** Three windows with the same candidate, and a model that is unavailable. */
-const awayFor = () =>
-  startJudgedRuns(testDb, () => ({ status: 401 }), {
+/** Three windows with the same candidate, and a model that does not respond. The candidates wait for the next attempt of the run. */
+async function startWaitingRun() {
+  const started = await startJudgedRuns(testDb, () => ({ status: 503 }), {
     answer: ({ window }) => (window.from < new Date(hour(3)) ? [loginIn(window)] : []),
   });
+  await started.t.tryAt(hour(3));
+  expect(await countCandidates(started.t)).toEqual({ pending: 3 });
+  return started;
+}
 
-test.each(['the next run', 'the sweep'])('suppresses overdue candidates the same way in %s', async (by) => {
-  const { t, id } = await awayFor();
-  await t.runAt(hour(3));
-  expect(await countCandidates(t)).toEqual({ pending: 3 });
-  if (by === 'the sweep') {
-    await deleteDetection(t.deps, t.caller, id);
-    t.time.now = new Date(hour(28));
-    expect(await resolveOverdueCandidatesAcrossOrgs(t.deps)).toBe(true);
-  } else await t.runAt(hour(28));
-  // Within six hours the same candidate is an occurrence, not another hit.
-  expect(await t.select`select entity, judged, occurrences from hits`).toEqual([
-    { entity: 'root', judged: false, occurrences: 3 },
-  ]);
-  expect(await countCandidates(t)).toEqual({ judged: 1, suppressed: 2 });
-});
+test.each(['the next attempt', 'the sweep'])(
+  'suppresses candidates raised from facts the same way in %s',
+  async (by) => {
+    const { t, id, stand } = await startWaitingRun();
+    if (by === 'the sweep') {
+      await deleteDetection(t.deps, t.caller, id);
+      t.time.now = new Date(hour(28));
+      expect(await resolveOverdueCandidatesAcrossOrgs(t.deps)).toBe(true);
+    } else {
+      stand.think(() => ({ status: 401 }));
+      await retryNow(t);
+      await t.runAt(hour(3));
+    }
+    // Within six hours the same candidate is an occurrence, not another hit.
+    expect(await t.select`select entity, judged, occurrences from hits`).toEqual([
+      { entity: 'root', judged: false, occurrences: 3 },
+    ]);
+    expect(await t.select`select count(*) as n from candidates where state = 'suppressed'`).toEqual([{ n: 2 }]);
+  },
+);
 
 test('turns overdue candidates into hits even after the retention of their run', async () => {
-  const { t, id } = await awayFor();
-  await t.runAt(hour(3));
+  const { t, id } = await startWaitingRun();
   await deleteDetection(t.deps, t.caller, id);
   await t.select`delete from runs`;
   t.time.now = new Date(hour(28));
   expect(await resolveOverdueCandidatesAcrossOrgs(t.deps)).toBe(true);
-  expect(await t.select`select judged, count(*) as n from hits group by judged`).toEqual([{ judged: false, n: 3 }]);
+  expect(await t.select`select judged, unjudged_reason, count(*) as n from hits group by 1, 2`).toEqual([
+    { judged: false, unjudged_reason: 'not_judged_in_time', n: 3 },
+  ]);
+});
+
+test('keeps a finding whose evidence the model misquotes twice, marked, and asks for other evidence once', async () => {
+  const { t, stand } = await startJudgedRuns(testDb, (asked) =>
+    asked.raw.includes('root') ? misquoteOn(asked) : verdictOn(asked),
+  );
+  await t.runAt(hour(1));
+  expect(stand.asked).toHaveLength(3);
+  expect(
+    await t.select`select entity, judged, unjudged_reason, evidence <> '[]' as evidence from hits order by 1`,
+  ).toEqual([
+    { entity: 'bob', judged: true, unjudged_reason: null, evidence: true },
+    { entity: 'root', judged: false, unjudged_reason: 'evidence_not_found', evidence: true },
+  ]);
+});
+
+test('judges the candidates that wait for a verdict when a lost worker is replaced', async () => {
+  const { t, stand } = await startJudgedRuns(testDb, (asked) => verdictOn(asked));
+  stand.think(async (asked, nth) => {
+    if (nth === 2) await testDb.query`update run_queue set worker = 'another', lease_until = now() - interval '1 s'`;
+    return verdictOn(asked);
+  });
+  await t.runAt(hour(1));
+  expect((await listRunRows(t))[0]).toMatchObject({ status: 'completed', attempt: 2, hit_count: 2 });
+  expect(await t.select`select entity, occurrences, judged from hits order by 1`).toEqual([
+    { entity: 'bob', occurrences: 1, judged: true },
+    { entity: 'root', occurrences: 1, judged: true },
+  ]);
 });

@@ -1,8 +1,9 @@
 import { inOrg } from '../../../platform/db/db.ts';
 import { modelAuthorError, upstreamModelError } from '../../../platform/models/model-error.ts';
+import { modelResponds } from '../../../platform/models/model-pauses.ts';
 import { findModelPause } from '../../../platform/models/model-pauses.store.ts';
 import { builtInAliases, type ConfiguredModel, type Models } from '../../../platform/models/models.ts';
-import type { SpendMeter } from '../../../platform/models/spending/spend-meter.ts';
+import type { RunSpendMeter } from '../../../platform/models/spending/spend-meter.ts';
 import type { Candidate } from '../../analysis/candidate.ts';
 import { verdictSchema } from '../../detections/record/verdict.schema.ts';
 import { findToolWarnings } from '../../detections/record/warnings.ts';
@@ -27,7 +28,7 @@ export function createJudge(deps: JudgeDeps, run: ActiveRun): Judge {
 export function createJudgeWithMeter(
   deps: JudgeDeps,
   run: ActiveRun,
-  createMeter: (model: ConfiguredModel) => SpendMeter,
+  createMeter: (model: ConfiguredModel) => RunSpendMeter,
 ): Judge {
   const alias = run.definition.modelAlias;
   const model = deps.models?.find(alias);
@@ -40,15 +41,17 @@ export function createJudgeWithMeter(
   return { model: alias, instant: false, judge: () => Promise.reject(error) };
 }
 
-/** Creates a judge that calls a model for one entity at a time. `meter` checks its budgets and stores its steps. */
+/** Creates a judge that calls a model, in one conversation per entity. `meter` checks its budgets and stores its steps. */
 function createModelJudge(
   deps: JudgeDeps,
   run: ActiveRun,
-  { model, meter }: { model: ConfiguredModel; meter: SpendMeter },
+  { model, meter }: { model: ConfiguredModel; meter: RunSpendMeter },
 ): Judge {
   return {
     model: model.name,
     instant: false,
+    entitiesAtOnce: model.entry.entitiesAtOnce,
+    responds: (signal) => modelResponds(model, signal),
     judge: async (candidate, signal) => {
       await refusePausedModel(deps, run, model);
       const [toolWarning] = findToolWarnings(run.definition.toolNames);
@@ -60,7 +63,7 @@ function createModelJudge(
         output: createVerdictOutput(verdictSchema, run.definition.structuredOutputSchema),
         tools: await bindTools(deps, run, candidate),
         stepsMax: runBudgets(run, model).stepsPerEntity,
-        ...meter,
+        ...meter.startConversation(),
         signal,
       });
       return reportInstructions(run, candidate, verdict);

@@ -1,57 +1,61 @@
 import { acrossOrgs, inOrg, queryRows, type Db, type Tx } from '../../../platform/db/db.ts';
 import type { Clock } from '../../../platform/lib/clock.ts';
+import { compileExceptions } from '../../analysis/exceptions.ts';
 import { listActiveExceptions } from '../../detections/exceptions/exceptions.store.ts';
 import type { DetectionKey } from '../../scheduling/detection-key.ts';
-import { findSuppressions, listPendingCandidates, type StoredCandidate } from './candidates.store.ts';
+import { endRaisedCandidatesAcrossOrgs, listOverdueCandidates, type StoredCandidate } from './candidates.store.ts';
+import { raisedMaxMs } from './judge-raised.ts';
+import { judgeByFacts } from './judgment.ts';
 import { listJudgingScopes } from './judging-scopes.store.ts';
-import { findSuppressionKey, resolveCandidates, verdictWaitMaxMs, type JudgingScope } from './resolve-candidates.ts';
+import { findSuppressionKey, resolveCandidates, toDetectionTexts, type JudgingScope } from './resolve-candidates.ts';
 import { storeResolutions } from './store-resolutions.ts';
+import { findSuppressions } from './suppressions.store.ts';
 
 const detectionsMax = 20;
 const batchMax = 50;
+const raisedBatchMax = 5_000;
+
+/** A candidate that waits longer than this for a run to judge it becomes a hit from its facts. */
+const verdictWaitMaxMs = 24 * 3_600_000;
+
+const overdue = { reason: 'not_judged_in_time', message: 'No run judged the candidate within a day.', isFinal: true };
 
 /**
  * Turns candidates that waited a day for a verdict into hits from their facts, unless an exception covers them. This serves
- * detections without a next run in time: disabled, deleted or weekly ones. The figures of no run change: only the fenced end of
- * a run writes them, and the run that found the candidates has ended. Returns whether there were any.
+ * detections without a next run in time: disabled, deleted or weekly ones, and those whose connection is paused. The figures of no
+ * run change: only the fenced end of a run writes them. Returns whether there were any. Hits that waited a day for a verdict stay
+ * without one.
  */
 export async function resolveOverdueCandidatesAcrossOrgs({ db, clock }: { db: Db; clock: Clock }): Promise<boolean> {
   const now = clock();
-  const overdue = new Date(now.getTime() - verdictWaitMaxMs);
-  const detections = await acrossOrgs(
-    db,
-    (tx) =>
-      queryRows<DetectionKey>(tx)`
-        select distinct organization_id as "orgId", detection_id as "detectionId" from candidates c
-        where state = 'pending' and created_at < ${overdue}
-          and not exists (select from run_queue q where q.organization_id = c.organization_id and q.detection_id = c.detection_id)
-        limit ${detectionsMax}`,
-  );
+  const before = new Date(now.getTime() - verdictWaitMaxMs);
+  const detections = await acrossOrgs(db, async (tx) => {
+    await endRaisedCandidatesAcrossOrgs(tx, new Date(now.getTime() - raisedMaxMs), raisedBatchMax);
+    return queryRows<DetectionKey>(tx)`
+        select distinct organization_id as "orgId", detection_id as "detectionId" from candidates
+        where state = 'pending' and created_at < ${before} limit ${detectionsMax}`;
+  });
   for (const detection of detections)
-    await inOrg(db, detection.orgId, (tx) => resolveBatch(tx, detection, { overdue, now }));
+    await inOrg(db, detection.orgId, (tx) => resolveBatch(tx, detection, { before, now }));
   return detections.length > 0;
 }
 
 async function resolveBatch(
   tx: Tx,
   detection: DetectionKey,
-  { overdue, now }: { overdue: Date; now: Date },
+  { before, now }: { before: Date; now: Date },
 ): Promise<void> {
-  const listed = await listPendingCandidates(
-    tx,
-    { ...detection, runId: null, ownRunOnly: false },
-    { exhaustedWindows: [], overdue, limit: batchMax },
-  );
-  const candidates = listed.filter((candidate) => candidate.createdAt < overdue);
+  const candidates = await listOverdueCandidates(tx, detection, { before, limit: batchMax });
   const scopes = await listJudgingScopes(tx, detection, [...new Set(candidates.map(({ runId }) => runId))]);
   const getScope = ({ runId }: StoredCandidate): JudgingScope => scopes.get(runId)!;
   const keys = candidates.flatMap((candidate) => findSuppressionKey(getScope(candidate), candidate) ?? []);
-  const resolutions = await resolveCandidates(candidates, {
+  const context = {
     getScope,
     known: await findSuppressions(tx, detection, keys),
-    exceptions: await listActiveExceptions(tx, detection, now),
-    now,
-    getVerdict: ({ id }) => Promise.reject(new Error(`Candidate ${id} is not overdue.`)),
-  });
+    findException: compileExceptions(await listActiveExceptions(tx, detection, now)),
+  };
+  const resolutions = await resolveCandidates(candidates, context, (candidate) =>
+    judgeByFacts(candidate, toDetectionTexts(getScope(candidate)), overdue),
+  );
   await storeResolutions(tx, { ...detection, runId: null }, resolutions, now);
 }

@@ -1,38 +1,33 @@
-import { compileExceptions, type Exception } from '../../analysis/exceptions.ts';
+import type { DetectionTexts } from '../../verdicts/detection-texts.ts';
+import type { Exception } from '../../analysis/exceptions.ts';
 import { computeSuppressionKey, decideSuppression } from '../../analysis/suppression.ts';
 import { createHitKey } from '../../hits/hit-key.ts';
-import { createAnalystVerdict } from '../../verdicts/analyst/analyst.ts';
-import type { DetectionTexts } from '../../verdicts/detection-texts.ts';
-import type { Verdict } from '../../verdicts/verdict.ts';
-import { verifyVerdict, type VerifiedVerdict } from '../../verdicts/verification/verify-verdict.ts';
 import type { ActiveRun } from '../execution/active-run.ts';
-import type { StoredCandidate, Suppression } from './candidates.store.ts';
+import type { StoredCandidate } from './candidates.store.ts';
+import type { Judgment } from './judgment.ts';
+import type { Suppression } from './suppressions.store.ts';
 
 /**
  * The outcome of a candidate. `hitKey` is the key of the hit that it creates or joins, `hitId` the hit of an earlier run that
- * it joins. `judged` is false if no judge was available in time, so the verdict comes from the facts.
+ * it joins.
  */
-export type Resolution =
+export type Resolution = SettledResolution | JudgedResolution;
+
+/** A candidate that needs no verdict of its own. */
+export type SettledResolution =
   | { candidate: StoredCandidate; outcome: 'occurrence'; hitId: string | null; hitKey: string | null }
   | { candidate: StoredCandidate; outcome: 'negative' }
-  | { candidate: StoredCandidate; outcome: 'excepted'; by: Exception['kind']; exceptionId: string }
-  | JudgedResolution;
+  | { candidate: StoredCandidate; outcome: 'excepted'; by: Exception['kind']; exceptionId: string };
 
-export type JudgedResolution = {
+export type JudgedResolution = Judgment & {
   candidate: StoredCandidate;
   outcome: 'judged';
-  unverified: Verdict;
-  verified: VerifiedVerdict;
-  judged: boolean;
   hitKey: string;
   suppression: NewSuppression | null;
 };
 
 /** `hitKey` identifies a hit of the same batch, which has no ID before it is stored. */
 export type NewSuppression = Suppression & { hitKey?: string | null };
-
-/** A candidate that waits longer than this for a verdict becomes a hit from its facts, so that no event is lost to an outage. */
-export const verdictWaitMaxMs = 24 * 3_600_000;
 
 /**
  * The settings that a verdict must share with a later candidate to suppress it, and the texts of the detection, from the run that
@@ -44,44 +39,54 @@ export type JudgingScope = Pick<ActiveRun, 'detectionId' | 'trigger' | 'model'> 
   customInstructions?: string | null;
 };
 
-export type ResolutionContext = {
+/** Returns the texts of the detection that a verdict on its candidates may repeat. */
+export const toDetectionTexts = ({ definition, customInstructions }: JudgingScope): DetectionTexts => ({
+  ...definition,
+  customInstructions: customInstructions ?? null,
+});
+
+export type SettlingContext = {
   getScope: (candidate: StoredCandidate) => JudgingScope;
   /** Stored suppressions by key. */
-  known: Map<string, Suppression>;
-  /** The exceptions and snoozes that are active at `now`. */
-  exceptions: readonly Exception[];
-  now: Date;
-  getVerdict: (candidate: StoredCandidate) => Promise<Verdict>;
+  known: ReadonlyMap<string, NewSuppression>;
+  /** Finds the active exception or snooze that covers a candidate. */
+  findException: (candidate: StoredCandidate) => Exception | undefined;
 };
 
 /** Resolves candidates in order. A verdict suppresses later candidates of the same batch too. */
 export async function resolveCandidates(
   candidates: StoredCandidate[],
-  context: ResolutionContext,
+  { known, ...context }: SettlingContext,
+  getJudgment: (candidate: StoredCandidate) => Judgment | Promise<Judgment>,
 ): Promise<Resolution[]> {
-  const suppressions = new Map<string, NewSuppression>(context.known);
+  const suppressions = new Map(known);
   const resolutions: Resolution[] = [];
-  const findException = compileExceptions(context.exceptions);
   for (const candidate of candidates) {
-    const exception = findException(candidate);
-    if (exception) {
-      resolutions.push({ candidate, outcome: 'excepted', by: exception.kind, exceptionId: exception.id });
-      continue;
-    }
-    const key = findSuppressionKey(context.getScope(candidate), candidate);
-    const known = key === null ? undefined : findValid(candidate, suppressions.get(key));
-    const suppressedAs = decideSuppression(candidate, known);
-    if (suppressedAs === 'negative') resolutions.push({ candidate, outcome: 'negative' });
-    else if (suppressedAs === 'occurrence') {
-      const { hitId = null, hitKey = null } = known ?? {};
-      resolutions.push({ candidate, outcome: 'occurrence', hitId, hitKey });
-    } else {
-      const resolution = await judgeCandidate(candidate, context, key);
-      if (resolution.suppression) suppressions.set(resolution.suppression.key, resolution.suppression);
-      resolutions.push(resolution);
-    }
+    const settled = settleCandidate(candidate, { ...context, known: suppressions });
+    const resolution = settled ?? toJudged(candidate, context.getScope(candidate), await getJudgment(candidate));
+    if (resolution.outcome === 'judged' && resolution.suppression)
+      suppressions.set(resolution.suppression.key, resolution.suppression);
+    resolutions.push(resolution);
   }
   return resolutions;
+}
+
+/** Resolves a candidate that an exception or an earlier verdict covers. Returns undefined if it needs a verdict. */
+export function settleCandidate(candidate: StoredCandidate, context: SettlingContext): SettledResolution | undefined {
+  const exception = context.findException(candidate);
+  if (exception) return { candidate, outcome: 'excepted', by: exception.kind, exceptionId: exception.id };
+  const key = findSuppressionKey(context.getScope(candidate), candidate);
+  const known = key === null ? undefined : findValid(candidate, context.known.get(key));
+  switch (decideSuppression(candidate, known)) {
+    case 'negative':
+      return { candidate, outcome: 'negative' };
+    case 'occurrence': {
+      const { hitId = null, hitKey = null } = known ?? {};
+      return { candidate, outcome: 'occurrence', hitId, hitKey };
+    }
+    case 'judge':
+      return undefined;
+  }
 }
 
 /** Returns null if nothing is suppressed: the detection disables suppression, or the run is manual. */
@@ -105,30 +110,24 @@ function findValid(candidate: StoredCandidate, known: NewSuppression | undefined
   return known && candidate.windowTo >= known.sinceAt && candidate.windowTo < known.untilAt ? known : undefined;
 }
 
-async function judgeCandidate(
-  candidate: StoredCandidate,
-  context: ResolutionContext,
-  key: string | null,
-): Promise<JudgedResolution> {
-  const { detectionId, definition, customInstructions = null } = context.getScope(candidate);
-  const isOverdue = !candidate.verdict && candidate.createdAt.getTime() < context.now.getTime() - verdictWaitMaxMs;
-  const unverified = isOverdue
-    ? createAnalystVerdict(candidate, definition)
-    : (candidate.verdict ?? (await context.getVerdict(candidate)));
-  const verified = verifyVerdict(unverified, candidate, { ...definition, customInstructions });
+/** Returns the resolution of a candidate with a verdict: its hit, and the suppression of later candidates. */
+export function toJudged(candidate: StoredCandidate, scope: JudgingScope, judgment: Judgment): JudgedResolution {
+  const { detectionId, definition } = scope;
+  const { triggered } = judgment.verified;
+  const key = findSuppressionKey(scope, candidate);
   const hitKey = createHitKey(detectionId, candidate.entityType, candidate.entity, candidate.kindKey);
   const suppression: NewSuppression | null =
     key === null
       ? null
       : {
           key,
-          positive: verified.triggered,
+          positive: triggered,
           facts: candidate.facts,
           severity: candidate.severity,
           hitId: null,
-          hitKey: verified.triggered ? hitKey : null,
+          hitKey: triggered ? hitKey : null,
           sinceAt: candidate.windowTo,
           untilAt: new Date(candidate.windowTo.getTime() + definition.suppressionMinutes * 60_000),
         };
-  return { candidate, outcome: 'judged', unverified, verified, judged: !isOverdue, hitKey, suppression };
+  return { candidate, outcome: 'judged', ...judgment, hitKey, suppression };
 }

@@ -2,7 +2,7 @@ import type { Db } from '../../../platform/db/db.ts';
 import type { Clock } from '../../../platform/lib/clock.ts';
 import type { ConfiguredModel } from '../../../platform/models/models.ts';
 import { mergeBudgets, type Budgets } from '../../../platform/models/spending/budgets.ts';
-import { createSpendMeter, type SpendMeter } from '../../../platform/models/spending/spend-meter.ts';
+import { createSpendMeter, type RunSpendMeter } from '../../../platform/models/spending/spend-meter.ts';
 import { fenceRun } from '../../scheduling/queue/run-fence.ts';
 import type { ActiveRun } from '../execution/active-run.ts';
 import { writeStepUsage } from '../execution/progress.store.ts';
@@ -13,7 +13,7 @@ export function createRunSpendMeter(
   deps: { db: Db; clock: Clock },
   run: ActiveRun,
   model: ConfiguredModel,
-): SpendMeter {
+): RunSpendMeter {
   return createSpendMeter(deps, {
     spender: run,
     budgets: runBudgets(run, model),

@@ -2,8 +2,9 @@ import type { Tx } from '../../../platform/db/db.ts';
 import { addExceptionMatches } from '../../detections/exceptions/exceptions.store.ts';
 import { insertHits, insertOccurrences, type NewHit } from '../../hits/insert-hits.store.ts';
 import type { DetectionKey } from '../../scheduling/detection-key.ts';
-import { lockPendingCandidates, markJudged, upsertSuppressions } from './candidates.store.ts';
+import { lockCandidates, markJudged, type JudgedCandidate } from './candidates.store.ts';
 import type { JudgedResolution, Resolution } from './resolve-candidates.ts';
+import { upsertSuppressions } from './suppressions.store.ts';
 
 /** `runId` is the run that judged. If it is null, no run did, and occurrences count for the run that found the candidate. */
 type JudgedDetection = DetectionKey & { runId: string | null };
@@ -16,11 +17,8 @@ export async function storeResolutions(
   now: Date,
 ): Promise<Resolution[]> {
   const { orgId, detectionId } = detection;
-  const pendingIds = await lockPendingCandidates(
-    tx,
-    orgId,
-    resolutions.map(({ candidate }) => candidate.id),
-  );
+  const ids = resolutions.map(({ candidate }) => candidate.id);
+  const pendingIds = await lockCandidates(tx, orgId, { ids, state: 'pending' });
   const stored = resolutions.filter(({ candidate }) => pendingIds.has(candidate.id));
   if (stored.length === 0) return [];
   await addExceptionMatches(tx, detection, listExceptionIds(stored), now);
@@ -43,18 +41,21 @@ export async function storeResolutions(
   // A later suppression replaces an earlier one with the same key.
   const suppressionsByKey = new Map(suppressions.map((suppression) => [suppression.key, suppression]));
   await upsertSuppressions(tx, detection, [...suppressionsByKey.values()]);
-  const judged = withHits.map(({ resolution, hitId }) => {
-    const id = resolution.candidate.id;
-    return resolution.outcome === 'judged'
-      ? { id, state: 'judged' as const, verdict: resolution.verified.verdict, hitId }
-      : { id, state: 'suppressed' as const, verdict: null, hitId };
-  });
+  const judged = withHits.map(({ resolution, hitId }) => toJudgedCandidate(resolution, hitId));
   await markJudged(tx, { orgId, runId: detection.runId, now }, judged);
   return stored;
 }
 
 const listExceptionIds = (resolutions: Resolution[]): string[] =>
   resolutions.flatMap((resolution) => (resolution.outcome === 'excepted' ? [resolution.exceptionId] : []));
+
+function toJudgedCandidate(resolution: Resolution, hitId: string | null): JudgedCandidate {
+  const { id } = resolution.candidate;
+  if (resolution.outcome !== 'judged') return { id, state: 'suppressed', verdict: null, hitId };
+  const { fallback, verified } = resolution;
+  if (fallback === null) return { id, state: 'judged', verdict: verified.verdict, hitId };
+  return { id, state: fallback.isFinal ? 'judged' : 'raised', verdict: null, hitId };
+}
 
 function findHitId(resolution: Resolution, hitIds: Map<string, string>): string | null {
   switch (resolution.outcome) {
@@ -68,8 +69,8 @@ function findHitId(resolution: Resolution, hitIds: Map<string, string>): string 
   }
 }
 
-/** Returns the hit of a candidate with a triggered verdict. `judged` is false if the verdict comes from its facts alone. */
-function toNewHit(detectionId: string, { candidate, hitKey, verified, judged }: JudgedResolution): NewHit {
+/** Returns the hit of a candidate with a triggered verdict. */
+function toNewHit(detectionId: string, { candidate, hitKey, verified, fallback }: JudgedResolution): NewHit {
   const { triggered: _, ...verdict } = verified.verdict;
   return {
     ...verdict,
@@ -78,7 +79,8 @@ function toNewHit(detectionId: string, { candidate, hitKey, verified, judged }: 
     kind: candidate.kind,
     rows: candidate.rows,
     facts: candidate.facts,
-    judged,
+    judged: fallback === null,
+    unjudgedReason: fallback?.reason ?? null,
     modelDisagrees: verified.modelDisagrees,
     windowFrom: candidate.windowFrom,
     windowTo: candidate.windowTo,

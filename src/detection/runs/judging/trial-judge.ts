@@ -1,6 +1,13 @@
 import { createSpendMeter } from '../../../platform/models/spending/spend-meter.ts';
+import { ModelError } from '../../../platform/models/model-error.ts';
+import type { Candidate } from '../../analysis/candidate.ts';
 import type { ActiveRun } from '../execution/active-run.ts';
+import { toRunFailure } from '../execution/run-failure.ts';
 import type { Judge } from './judge.ts';
+import { judgeByFacts, judgeCandidate, type Fallback, type Judgment } from './judgment.ts';
+import { addVerdict, warnAboutFallback } from './judging-progress.ts';
+import { toFallback } from './judging-session.ts';
+import { toDetectionTexts } from './resolve-candidates.ts';
 import { createJudgeWithMeter, type JudgeDeps } from './model-judge.ts';
 import { runBudgets } from './run-spend.ts';
 
@@ -15,4 +22,29 @@ export function createTrialJudge(deps: JudgeDeps, run: ActiveRun): Judge {
   );
   run.model = judge.model;
   return judge;
+}
+
+/**
+ * Returns a function that judges the candidates of a trial run one after the other, as a real run does: a candidate without a
+ * usable verdict, and every candidate beyond the budget, falls back to its facts. Any other failure is thrown.
+ */
+export function createTrialJudging(
+  run: ActiveRun,
+  judge: Judge,
+  signal: AbortSignal,
+): (candidate: Candidate) => Promise<Judgment> {
+  const detection = toDetectionTexts(run);
+  let exhausted: Fallback | undefined;
+  return async (candidate) => {
+    const judgment = exhausted
+      ? judgeByFacts(candidate, detection, exhausted)
+      : await judgeCandidate(judge, candidate, detection, signal).catch((error: unknown) => {
+          if (!(error instanceof ModelError) || error.failure.kind !== 'budget_exceeded') throw error;
+          exhausted = toFallback(toRunFailure(error), false);
+          return judgeByFacts(candidate, detection, exhausted);
+        });
+    addVerdict(run, judgment);
+    if (judgment.fallback) warnAboutFallback(run, judgment.fallback);
+    return judgment;
+  };
 }

@@ -12,6 +12,7 @@ import type { Verdict } from '../../verdicts/verdict.ts';
 import type { ExaminedWindow } from '../execution/run-progress.ts';
 import { findRun } from '../read-runs.store.ts';
 import { listSteps } from '../steps.store.ts';
+import { isCandidateFailure } from '../judging/judgment.ts';
 import { replayCandidates, type ReplayDeps } from './replay-run.ts';
 import { claimReviewAcrossOrgs, deleteReview, postponeReview, writeGrade, type Review } from './reviews.store.ts';
 import { findShadow, insertShadowVerdicts } from './shadow.store.ts';
@@ -103,10 +104,10 @@ async function reviewWithShadow(deps: ReplayDeps, review: Review, signal: AbortS
   };
   const deadline = AbortSignal.any([signal, AbortSignal.timeout(shadowMsMax)]);
   const compared = shadow ? (await replayCandidates(deps, { orgId, id: runId, request }, deadline)).compared : [];
-  const failed = compared.find(({ failure }) => failure);
+  const failed = compared.find(({ failure }) => failure && !isCandidateFailure(failure.kind));
   if (failed?.failure) throw new Error(`${failed.failure.kind}: ${failed.failure.message}`);
-  // Suppressed candidates have no verdict to compare with.
-  const withBoth = compared.filter(({ before }) => before !== null);
+  // Suppressed candidates have no verdict to compare with, and neither have those without a usable verdict of the shadow.
+  const withBoth = compared.filter(({ before, after }) => before !== null && after !== null);
   await inOrg(deps.db, orgId, async (tx) => {
     if (await deleteReview(tx, review))
       await insertShadowVerdicts(tx, review, { compared: withBoth, now: deps.clock() });

@@ -100,7 +100,7 @@ test('turns candidates of a deleted detection into hits after a day, except thos
   const users = Array.from({ length: 120 }, (_, i) => ({ _id: `e${i}`, user: `user${i}`, action: 'login' }));
   const t = await startRuns(testDb, () => users);
   const id = await t.newDetection();
-  await t.runAt(hour(1));
+  await t.tryAt(hour(1), { model: 'm', instant: false, judge: () => Promise.reject(new Error('the model is gone')) });
   const [excepted] = await t.select<{
     entity: string;
   }>`select entity from candidates where state = 'pending' order by entity limit 1`;
@@ -109,14 +109,11 @@ test('turns candidates of a deleted detection into hits after a day, except thos
   t.time.now = new Date(hour(24));
   expect(await resolveOverdueCandidatesAcrossOrgs(t.deps)).toBe(false);
   t.time.now = new Date('2026-03-03T01:00:01Z');
-  expect(await resolveOverdueCandidatesAcrossOrgs(t.deps)).toBe(true);
+  for (let batch = 1; batch <= 3; batch++) expect(await resolveOverdueCandidatesAcrossOrgs(t.deps)).toBe(true);
   expect(await resolveOverdueCandidatesAcrossOrgs(t.deps)).toBe(false);
   expect(
     await t.select`select judged, count(*) as n, max(occurrences) as o from hits group by judged order by judged`,
-  ).toEqual([
-    { judged: false, n: 19, o: 1 },
-    { judged: true, n: 100, o: 1 },
-  ]);
+  ).toEqual([{ judged: false, n: 119, o: 1 }]);
   expect(await t.select`select state, entity from candidates where hit_id is null`).toEqual([
     { state: 'suppressed', entity: excepted!.entity },
   ]);

@@ -3,7 +3,7 @@ import { plainFieldName } from '../../../platform/lib/text/field-name.ts';
 import { isRecordId, isTimeField } from '../../analysis/rows/row-times.ts';
 import type { VerdictEvidence } from '../verdict.ts';
 
-const evidenceMax = 5;
+const defaultMax = 5;
 
 type FieldRole = { pattern: RegExp; why: string };
 // A pattern matches the plain form of a field's last part (`event.action` → `action`) or the whole lowercase name.
@@ -30,19 +30,15 @@ const roles: FieldRole[] = [
 ];
 const authorFields = /^(?:severity|techniques?|steps?)$/i;
 
-/** Selects up to five of the most relevant fields, starting with the best one of each row. Omits repeated values, times and record IDs. */
-export function selectEvidence(candidate: Candidate): VerdictEvidence[] {
+/** Selects the most relevant fields, up to `max`, starting with the best one of each row. Omits repeated values, times and record IDs. */
+export function selectEvidence(candidate: Candidate, max = defaultMax): VerdictEvidence[] {
   const perRow = candidate.rows.map((row) => rankFields(row, candidate));
   const chosen: VerdictEvidence[] = [];
   const seen = new Set<string>();
-  for (
-    let rank = 0;
-    rank < Math.max(0, ...perRow.map((fields) => fields.length)) && chosen.length < evidenceMax;
-    rank++
-  ) {
+  for (let rank = 0; rank < Math.max(0, ...perRow.map((fields) => fields.length)) && chosen.length < max; rank++) {
     for (const evidence of perRow.flatMap((fields) => fields[rank] ?? [])) {
       const key = JSON.stringify([evidence.field, evidence.value]);
-      if (seen.has(key) || chosen.length === evidenceMax) continue;
+      if (seen.has(key) || chosen.length === max) continue;
       seen.add(key);
       chosen.push(evidence);
     }

@@ -108,7 +108,7 @@ test.each(protocols)('%s: runs streamed tool calls and returns a verdict', async
   const { stand, steps, task } = await start(protocol, inTurn({ text: 'I look.', calls }), { tools: ['get_rows'] });
   expect(await judgeEntity(task)).toEqual({
     ...verdict,
-    trace: { repaired: false, toolCalls: 2, toolFaults: 0, instructions: 0 },
+    trace: { repaired: false, recited: false, toolCalls: 2, toolFaults: 0, instructions: 0 },
   });
   expect(stand.asked).toHaveLength(2);
   expect(stand.asked[0]!.tools).toEqual(['get_rows', 'submit_verdict']);
@@ -174,6 +174,47 @@ test.each(protocols)('%s: reports a failure with the right blame', async (protoc
   }
 });
 
+const misquoted = { ...verdict, evidence: [{ rowId: 'e1', field: 'action', value: 'DeleteTrail', why: '' }] };
+
+test.each(protocols)('%s: asks once for evidence that is in the rows, and offers it', async (protocol) => {
+  const { task, stand } = await start(protocol, inTurn(submit(misquoted)));
+  expect(await judgeEntity(task)).toMatchObject({
+    evidence: verdict.evidence,
+    trace: { recited: true, repaired: false },
+  });
+  expect(stand.asked[1]!.forced).toBe('submit_verdict');
+  const correction = stand.asked[1]!.turns.at(-1)!.text;
+  expect(correction).toContain('action=DeleteTrail: the field has a different value');
+  expect(correction).toContain('{"rowId":"e1","field":"action","value":"ConsoleLogin"}');
+});
+
+test.each([
+  ['misquotes again', submit(misquoted)],
+  ['cites nothing', submit({ ...verdict, evidence: [] })],
+  ['withdraws the verdict', submit({ ...verdict, triggered: false, evidence: [] })],
+  ['is no longer valid', submit({ ...verdict, confidence: 'high' })],
+])('fails if the second verdict %s', async (_name, second) => {
+  const { task, stand } = await start('anthropic', inTurn(submit(misquoted), second));
+  expect(await failureOf(judgeEntity(task))).toMatchObject({ kind: 'evidence_not_found', retryable: false });
+  expect(stand.asked).toHaveLength(2);
+});
+
+test('repairs the form and the evidence of a verdict once each, also in the last step', async () => {
+  const { task, stand } = await start('anthropic', inTurn(submit({}), submit(misquoted)), { stepsMax: 1 });
+  expect(await judgeEntity(task)).toMatchObject({ trace: { recited: true, repaired: true } });
+  expect(stand.asked).toHaveLength(3);
+});
+
+test('accepts a negative verdict without evidence, and a triggered one that is partly misquoted', async () => {
+  const negative = { ...verdict, triggered: false, evidence: [] };
+  const partly = { ...verdict, evidence: [...misquoted.evidence, ...verdict.evidence] };
+  for (const submitted of [negative, partly]) {
+    const { task, stand } = await start('anthropic', () => submit(submitted));
+    expect(await judgeEntity(task)).toMatchObject(submitted);
+    expect(stand.asked).toHaveLength(1);
+  }
+});
+
 test('accepts a verdict in the text and estimates tokens that the provider does not report', async () => {
   const { task, steps } = await start('compatible', () => ({
     text: `Here it is:\n\`\`\`json\n${JSON.stringify(verdict)}\n\`\`\``,
@@ -218,7 +259,7 @@ test('simulates sending tools in the sandbox', async () => {
 
 test('forces a verdict in the last step and fails when the step budget is used up', async () => {
   const { task, stand } = await start('openai-chat', () => call('get_rows', {}), { tools: ['get_rows'], stepsMax: 3 });
-  expect(await failureOf(judgeEntity(task))).toMatchObject({ kind: 'budget_exceeded', retryable: false });
+  expect(await failureOf(judgeEntity(task))).toMatchObject({ kind: 'too_many_steps', retryable: false });
   expect(stand.asked.map(({ forced }) => forced)).toEqual([undefined, undefined, 'submit_verdict']);
 });
 

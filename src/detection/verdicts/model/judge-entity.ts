@@ -1,12 +1,17 @@
 import type { ModelMessage } from 'ai';
-import { createDelimiter } from '../../../platform/models/calls/delimiter.ts';
+import { createDelimiter, type Delimiter } from '../../../platform/models/calls/delimiter.ts';
 import { extractJson, toolResult } from '../../../platform/models/calls/ask-model.ts';
 import type { ModelResponse } from '../../../platform/models/calls/model-call.ts';
 import { redactDeep } from '../../../platform/lib/text/redact.ts';
-import { budgetExceededError, invalidVerdictError } from '../../../platform/models/model-error.ts';
+import {
+  invalidVerdictError,
+  tooManyStepsError,
+  unsupportedEvidenceError,
+} from '../../../platform/models/model-error.ts';
 import type { ModelStep } from '../../../platform/models/model-step.ts';
 import { callCostUsd } from '../../../platform/models/models.ts';
 import type { Verdict, VerdictTrace } from '../verdict.ts';
+import { describeEvidenceProblem, findEvidenceProblem } from './evidence-repair.ts';
 import { renderCasePrompt, renderSystemPrompt } from './judge-prompt.ts';
 import { planTool, submitTool, type JudgeTask } from './judge-task.ts';
 import { findPlantedInstructions } from './planted-instructions.ts';
@@ -19,25 +24,28 @@ type Conversation = {
   messages: ModelMessage[];
   /** How many of the messages are already recorded in steps. */
   recordedCount: number;
+  delimiter: Delimiter;
   toolbox: Toolbox;
   trace: VerdictTrace;
 };
 
 /**
- * Lets a model judge one entity in its own conversation: a plan, tool calls, and one verdict with one chance to repair it. Throws
- * a ModelError or the signal's reason. The verdict is not yet verified against the rows.
+ * Lets a model judge one entity in its own conversation: a plan, tool calls, and one verdict with one chance to repair its form and
+ * one to repair its evidence. Throws a ModelError or the signal's reason. The verdict is not yet verified against the rows.
  */
 export async function judgeEntity(task: JudgeTask): Promise<Verdict> {
   const conversation = startConversation(task);
   const plansFirst = task.definition.planningMode === 'always';
   if (plansFirst) await writePlan(conversation);
-  for (let step = plansFirst ? 2 : 1; step <= task.stepsMax; step++) {
-    const mustSubmit = step === task.stepsMax || conversation.trace.repaired;
+  const { trace } = conversation;
+  const countRepairs = (): number => Number(trace.repaired) + Number(trace.recited);
+  for (let step = plansFirst ? 2 : 1; step <= task.stepsMax + countRepairs(); step++) {
+    const mustSubmit = step >= task.stepsMax || countRepairs() > 0;
     const response = await callModel(conversation, 'call', mustSubmit ? submitTool : undefined);
     const verdict = await handleResponse(conversation, response);
-    if (verdict) return { ...verdict, trace: conversation.trace };
+    if (verdict) return { ...verdict, trace };
   }
-  throw budgetExceededError(`The budget of ${task.stepsMax} steps per entity is used up.`);
+  throw tooManyStepsError(task.stepsMax);
 }
 
 function startConversation(task: JudgeTask): Conversation {
@@ -48,8 +56,9 @@ function startConversation(task: JudgeTask): Conversation {
     system: renderSystemPrompt(task.definition, delimiter),
     messages: [{ role: 'user', content: renderCasePrompt(task.candidate, delimiter) }],
     recordedCount: 0,
+    delimiter,
     toolbox: createToolbox(task, delimiter),
-    trace: { repaired: false, toolCalls: 0, toolFaults: 0, instructions },
+    trace: { repaired: false, recited: false, toolCalls: 0, toolFaults: 0, instructions },
   };
 }
 
@@ -107,17 +116,33 @@ async function handleResponse(
   return undefined;
 }
 
-/** Returns a valid verdict. Sends the problem of the first invalid one back to the model, and throws for the second. */
+/**
+ * Returns a valid verdict. A verdict with a wrong form, and a triggered one without evidence in the rows, go back to the model once
+ * each. The second such verdict is an error. A model whose evidence failed cannot withdraw the verdict instead.
+ */
 function acceptOrRepair(
-  { task, trace, messages }: Conversation,
+  { task, trace, messages, delimiter }: Conversation,
   submission: SubmissionResult,
   calls: ModelResponse['toolCalls'],
 ): Verdict | undefined {
-  if ('verdict' in submission) return submission.verdict;
-  if (trace.repaired) throw invalidVerdictError(task.model.name, submission.problem);
-  trace.repaired = true;
-  const correction = `This verdict is not valid: ${submission.problem}. Call ${submitTool} again with the complete verdict.`;
-  for (const { id, name } of calls) messages.push(toolResult(id, name, name === submitTool ? correction : 'not run'));
-  if (calls.length === 0) messages.push({ role: 'user', content: correction });
-  return undefined;
+  const { model, candidate, definition } = task;
+  const sendBack = (correction: string): undefined => {
+    for (const { id, name } of calls) messages.push(toolResult(id, name, name === submitTool ? correction : 'not run'));
+    if (calls.length === 0) messages.push({ role: 'user', content: correction });
+  };
+  if ('problem' in submission) {
+    if (trace.recited) throw unsupportedEvidenceError(model.name, submission.problem);
+    if (trace.repaired) throw invalidVerdictError(model.name, submission.problem);
+    trace.repaired = true;
+    return sendBack(
+      `This verdict is not valid: ${submission.problem}. Call ${submitTool} again with the complete verdict.`,
+    );
+  }
+  const { verdict } = submission;
+  if (trace.recited && !verdict.triggered) throw unsupportedEvidenceError(model.name, 'the verdict was withdrawn');
+  const problem = findEvidenceProblem(verdict, candidate, definition);
+  if (!problem) return verdict;
+  if (trace.recited) throw unsupportedEvidenceError(model.name, problem.failed.join('; ') || 'no evidence');
+  trace.recited = true;
+  return sendBack(describeEvidenceProblem(problem, delimiter.wrap, submitTool));
 }

@@ -2,13 +2,14 @@ import { round, toRunScore, type ScoreCriterion, type RunScore } from '../analys
 
 /**
  * What code counts while a model judges. `cited` counts evidence and sentences, `struck` those that failed verification.
- * `instructed` counts entities whose rows contain text addressed to a model, `followed` those whose verdict failed verification.
+ * `unjudged` counts candidates that were raised from their facts. `instructed` counts entities whose rows contain text addressed to a model, `followed` those whose verdict failed verification.
  */
 export type VerdictStats = {
   verdicts: number;
   cited: number;
   struck: number;
   repaired: number;
+  unjudged: number;
   toolCalls: number;
   toolFaults: number;
   instructed: number;
@@ -20,6 +21,7 @@ export const emptyVerdictStats: VerdictStats = {
   cited: 0,
   struck: 0,
   repaired: 0,
+  unjudged: 0,
   toolCalls: 0,
   toolFaults: 0,
   instructed: 0,

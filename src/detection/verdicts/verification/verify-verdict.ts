@@ -17,7 +17,7 @@ const quotedMin = 8;
 const lengths = { headline: 300, summary: 2_000, nextStep: 1_000, why: 300 };
 
 /** A claim removed from a verdict. `where` is a field of the verdict. */
-type StruckClaim = { where: string; text: string; reason: string };
+export type StruckClaim = { where: string; text: string; reason: string };
 
 /** `verdict` contains only verified claims. `modelDisagrees` is the judge's reason if the facts overruled it. */
 export type VerifiedVerdict = {

@@ -46,17 +46,31 @@ test.each([
   expect(findExhaustedBudget(budgets, { ...noSpend, ...totalsAt(reached + 1) })).toContain(label);
 });
 
-type RunRef = { orgId: OrgId; detectionId: string; id: string };
-const newRun = (orgId: OrgId, detectionId = uuidv7()): RunRef => ({ orgId, detectionId, id: uuidv7() });
+type RunRef = { orgId: OrgId; detectionId: string; id: string; conversation: string };
+const newRun = (orgId: OrgId, detectionId = uuidv7()): RunRef => ({
+  orgId,
+  detectionId,
+  id: uuidv7(),
+  conversation: uuidv7(),
+});
 const check = (run: RunRef, budgets: Record<string, number>) =>
-  reserveStep(deps, { spender: { ...run, spent: zero }, budgets: Budgets.parse(budgets), runMs: 0 }, model).then(
+  reserveStep(
+    deps,
+    {
+      spender: { ...run, spent: zero },
+      conversation: run.conversation,
+      budgets: Budgets.parse(budgets),
+      runMs: 0,
+    },
+    model,
+  ).then(
     () => 'admitted',
     (error: { failure: { kind: string } }) => error.failure.kind,
   );
 const spend = (run: RunRef, tokens: number) =>
   inOrg(db, run.orgId, async (tx) => {
     await countUsage(tx, run, { alias: 'm', tokens, costUsd: 0 }, now);
-    await releaseReservation(tx, { orgId: run.orgId, runId: run.id });
+    await releaseReservation(tx, { orgId: run.orgId, runId: run.id, conversation: run.conversation });
   });
 
 test('admits one of several concurrent runs to the rest of a budget, and the next when less was used', async () => {
@@ -70,6 +84,16 @@ test('admits one of several concurrent runs to the rest of a budget, and the nex
   await spend(winner, 99);
   const loser = runs.find((one) => one !== winner)!;
   expect(await check(loser, budgets)).toBe('admitted');
+});
+
+test('counts what other conversations of the same run have reserved against the budget of the run', async () => {
+  const run = newRun(await newOrgId(db));
+  const conversations = Array.from({ length: 6 }, () => ({ ...run, conversation: uuidv7() }));
+  // A step reserves 200 tokens, so the first call brings the run to its budget of 150.
+  const outcomes = await Promise.all(conversations.map((one) => check(one, { tokensPerRun: 150 })));
+  expect(outcomes.toSorted()).toEqual(['admitted', ...Array.from({ length: 5 }, () => 'budget_exceeded')]);
+  const admitted = conversations[outcomes.indexOf('admitted')]!;
+  expect(await check(admitted, { tokensPerRun: 150 })).toBe('admitted');
 });
 
 test('counts daily budgets per detection and monthly budgets per organization', async () => {

@@ -6,6 +6,8 @@ import type { Spend } from './budgets.ts';
 type SpenderRef = { orgId: OrgId; detectionId: string };
 type UsageRow = { day_tokens: number; day_cost: number; month_tokens: number; month_cost: number };
 type PeriodSpend = { detectionDay: Spend; organizationMonth: Spend };
+/** `run` is what other conversations of the same run have reserved. */
+type ReservedSpend = PeriodSpend & { run: Spend };
 
 /** Returns what the detection spent on the alias today and its organization this month, by the UTC day of slot time. */
 export async function readUsage(
@@ -45,7 +47,7 @@ export async function countUsage(
       cost_usd = u.cost_usd + excluded.cost_usd`.execute(tx);
 }
 
-type ReservationKey = SpenderRef & { runId: string; alias: string };
+type ReservationKey = SpenderRef & { runId: string; conversation: string; alias: string };
 
 /** Serializes budget checks of an alias until the transaction ends, and deletes expired reservations. */
 export async function lockAlias(tx: Tx, { orgId, alias }: Pick<ReservationKey, 'orgId' | 'alias'>): Promise<void> {
@@ -54,33 +56,41 @@ export async function lockAlias(tx: Tx, { orgId, alias }: Pick<ReservationKey, '
     where organization_id = ${orgId} and alias = ${alias} and until_at < clock_timestamp()`.execute(tx);
 }
 
-/** Returns what other runs have reserved of the alias for their current steps. */
-export async function readReserved(tx: Tx, { orgId, runId, detectionId, alias }: ReservationKey): Promise<PeriodSpend> {
+/** Returns what other conversations have reserved of the alias for their current steps. */
+export async function readReserved(
+  tx: Tx,
+  { orgId, runId, conversation, detectionId, alias }: ReservationKey,
+): Promise<ReservedSpend> {
   const sameDetection = sql`filter (where detection_id = ${detectionId})`;
-  const reserved = await queryRow<UsageRow>(tx)`
+  const sameRun = sql`filter (where run_id = ${runId})`;
+  const reserved = await queryRow<UsageRow & { run_tokens: number; run_cost: number }>(tx)`
       select coalesce(sum(tokens) ${sameDetection}, 0) as day_tokens, coalesce(sum(cost_usd) ${sameDetection}, 0) as day_cost,
-        coalesce(sum(tokens), 0) as month_tokens, coalesce(sum(cost_usd), 0) as month_cost
+        coalesce(sum(tokens), 0) as month_tokens, coalesce(sum(cost_usd), 0) as month_cost,
+        coalesce(sum(tokens) ${sameRun}, 0) as run_tokens, coalesce(sum(cost_usd) ${sameRun}, 0) as run_cost
       from model_reservations
-      where organization_id = ${orgId} and alias = ${alias} and run_id <> ${runId}`;
-  return toPeriodSpend(reserved!);
+      where organization_id = ${orgId} and alias = ${alias} and (run_id, conversation) <> (${runId}, ${conversation})`;
+  const { run_tokens: tokens, run_cost: costUsd } = reserved!;
+  return { ...toPeriodSpend(reserved!), run: { tokens, costUsd } };
 }
 
-/** Stores the reservation of a run's next step. It expires after `forMs`, so a lost worker does not block a budget forever. */
+/** Stores the reservation of a conversation's next step. It expires after `forMs`, so a lost worker does not block a budget forever. */
 export async function storeReservation(
   tx: Tx,
-  { orgId, runId, detectionId, alias }: ReservationKey,
+  { orgId, runId, conversation, detectionId, alias }: ReservationKey,
   { tokens, costUsd, forMs }: Spend & { forMs: number },
 ): Promise<void> {
   await sql`
-    insert into model_reservations (organization_id, run_id, detection_id, alias, tokens, cost_usd, until_at)
-    values (${orgId}, ${runId}, ${detectionId}, ${alias}, ${tokens}, ${costUsd}, clock_timestamp() + ${`${forMs} milliseconds`}::interval)
-    on conflict (organization_id, run_id) do update set detection_id = excluded.detection_id, alias = excluded.alias, tokens = excluded.tokens,
+    insert into model_reservations (organization_id, run_id, conversation, detection_id, alias, tokens, cost_usd, until_at)
+    values (${orgId}, ${runId}, ${conversation}, ${detectionId}, ${alias}, ${tokens}, ${costUsd}, clock_timestamp() + ${`${forMs} milliseconds`}::interval)
+    on conflict (organization_id, run_id, conversation) do update set detection_id = excluded.detection_id, alias = excluded.alias, tokens = excluded.tokens,
       cost_usd = excluded.cost_usd, until_at = excluded.until_at`.execute(tx);
 }
 
+/** Deletes the reservation of a conversation, or all of a run. */
 export async function releaseReservation(
   tx: Tx,
-  { orgId, runId }: Pick<ReservationKey, 'orgId' | 'runId'>,
+  { orgId, runId, conversation }: Pick<ReservationKey, 'orgId' | 'runId'> & { conversation?: string },
 ): Promise<void> {
-  await sql`delete from model_reservations where organization_id = ${orgId} and run_id = ${runId}`.execute(tx);
+  await sql`delete from model_reservations where organization_id = ${orgId} and run_id = ${runId}
+    ${conversation === undefined ? sql`` : sql`and conversation = ${conversation}`}`.execute(tx);
 }

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { inOrg, type Db, type Tx } from '../../db/db.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { ConfiguredModel } from '../models.ts';
@@ -8,6 +9,9 @@ import { countUsage, releaseReservation, type ModelUsage } from './model-usage.s
 
 /** `checkBudget` throws `budget_exceeded` when a budget is used up. `recordStep` stores a step together with its cost. */
 export type SpendMeter = { checkBudget: () => Promise<void>; recordStep: (step: ModelStep) => Promise<void> };
+
+/** A meter of a run whose conversations may take place at the same time. Each conversation needs its own meter. */
+export type RunSpendMeter = { startConversation: () => SpendMeter };
 
 /** The cost of one step. `ms` is the time since the previous step. */
 export type StepUsage = ModelUsage & { ms: number };
@@ -20,28 +24,39 @@ export type SpendMeterOptions = {
   storeStep?: (tx: Tx, step: ModelStep, usage: StepUsage) => Promise<void>;
 };
 
-/** Meters the spend of one run on one model. Each recorded step increases `spender.spent` and `spender.elapsedMs`. */
+/** Meters the spend of one run on one model, over all its conversations. Each recorded step increases `spender.spent` and `spender.elapsedMs`. */
 export function createSpendMeter(
   { db, clock }: { db: Db; clock: Clock },
   { spender, budgets, model, storeStep }: SpendMeterOptions,
-): SpendMeter {
+): RunSpendMeter {
   let lastStepAt = performance.now();
+  let isFirst = true;
   const sinceLastStepMs = (): number => Math.round(performance.now() - lastStepAt);
   return {
-    checkBudget: () =>
-      reserveStep({ db, clock }, { spender, budgets, runMs: spender.elapsedMs + sinceLastStepMs() }, model),
-    recordStep: async (step) => {
-      const tokens = step.tokens.input + step.tokens.output;
-      const usage = { alias: model.alias, tokens, costUsd: step.costUsd, ms: sinceLastStepMs() };
-      await inOrg(db, spender.orgId, async (tx) => {
-        await storeStep?.(tx, step, usage);
-        if (tokens > 0) await countUsage(tx, spender, usage, clock());
-        if (step.kind !== 'tool') await releaseReservation(tx, { orgId: spender.orgId, runId: spender.id });
-      });
-      lastStepAt = performance.now();
-      spender.elapsedMs += usage.ms;
-      spender.spent.tokens += tokens;
-      spender.spent.costUsd += step.costUsd;
+    startConversation: () => {
+      const conversation = randomUUID();
+      return {
+        checkBudget: async () => {
+          const request = { spender, conversation, budgets, runMs: spender.elapsedMs + sinceLastStepMs(), isFirst };
+          isFirst = false;
+          await reserveStep({ db, clock }, request, model);
+        },
+        recordStep: async (step) => {
+          const tokens = step.tokens.input + step.tokens.output;
+          const usage = { alias: model.alias, tokens, costUsd: step.costUsd, ms: sinceLastStepMs() };
+          lastStepAt += usage.ms;
+          // Added before the reservation is released, so that no other conversation misses the spend.
+          spender.elapsedMs += usage.ms;
+          spender.spent.tokens += tokens;
+          spender.spent.costUsd += step.costUsd;
+          await inOrg(db, spender.orgId, async (tx) => {
+            await storeStep?.(tx, step, usage);
+            if (tokens > 0) await countUsage(tx, spender, usage, clock());
+            if (step.kind !== 'tool')
+              await releaseReservation(tx, { orgId: spender.orgId, runId: spender.id, conversation });
+          });
+        },
+      };
     },
   };
 }

@@ -1,0 +1,99 @@
+import { inOrgWithCachedPlans, type Tx } from '../../../platform/db/db.ts';
+import { ModelError } from '../../../platform/models/model-error.ts';
+import { applyLateVerdict, type LateVerdict } from '../../hits/late-verdicts.store.ts';
+import type { ActiveRun } from '../execution/active-run.ts';
+import { writeProgress } from '../execution/progress.store.ts';
+import { timePhase } from '../execution/run-progress.ts';
+import { inRunTransaction } from '../execution/run-transaction.ts';
+import {
+  listRaisedCandidates,
+  lockCandidates,
+  markJudged,
+  reopenOccurrences,
+  type StoredCandidate,
+} from './candidates.store.ts';
+import { finishJudging, judgeCandidates, type JudgeCandidatesDeps } from './judge-candidates.ts';
+import { judgeSideBySide } from './judge-side-by-side.ts';
+import { addVerdict } from './judging-progress.ts';
+import { startJudging, type JudgingSession } from './judging-session.ts';
+import { judgeCandidate, type Judgment } from './judgment.ts';
+import { toDetectionTexts, toJudged } from './resolve-candidates.ts';
+import { upsertSuppressions } from './suppressions.store.ts';
+
+/** Later runs ask the judge again about a hit that is younger than this. */
+export const raisedMaxMs = 24 * 3_600_000;
+
+const batchMax = 50;
+
+/**
+ * Lets the judge of a scheduled run or a backfill judge what earlier runs raised from the facts, most severe first, until the
+ * budget is used up or the judge fails. If it dismisses a hit, the later occurrences of the hit are judged like new candidates.
+ * Throws a failure of the model that needs a person, such as a rejected key.
+ */
+export async function judgeRaisedCandidates(
+  deps: JudgeCandidatesDeps,
+  run: ActiveRun,
+  { judge, signal }: JudgingSession,
+): Promise<void> {
+  if (judge.instant || run.trigger === 'manual') return;
+  const session = startJudging(judge, signal);
+  const askedIds = new Set<string>();
+  let hasReopened = false;
+  await timePhase(run.progress, 'judge', async () => {
+    while (!session.stop) {
+      const since = new Date(deps.clock().getTime() - raisedMaxMs);
+      const candidates = await inOrgWithCachedPlans(deps.db, run.orgId, (tx) =>
+        listRaisedCandidates(tx, run, { since, excludedIds: [...askedIds], limit: batchMax }),
+      );
+      if (candidates.length === 0) return;
+      for (const { id } of candidates) askedIds.add(id);
+      const open = candidates.map((candidate) => ({ id: candidate.id, key: null, candidate }));
+      await judgeSideBySide(session, open, async ({ candidate }, signal) => {
+        const judgment = await judgeCandidate(session.judge, candidate, toDetectionTexts(run), signal);
+        return async () => {
+          const isDismissed = await inRunTransaction(deps.db, run, (tx) =>
+            storeLateVerdict(tx, run, { candidate, judgment, now: deps.clock() }),
+          );
+          hasReopened ||= isDismissed;
+        };
+      });
+    }
+  });
+  const error = session.stop?.error;
+  if (error instanceof ModelError && error.pauses && !error.failure.retryable) throw error;
+  if (!hasReopened) return;
+  const reopened = startJudging(judge, signal);
+  if (session.stop?.fallback) reopened.stop = session.stop;
+  await judgeCandidates(deps, run, reopened);
+  await finishJudging(deps, run, reopened);
+}
+
+/** Stores the verdict on a raised candidate and updates its hit, unless another run has judged it meanwhile. Returns whether it dismissed the hit. */
+async function storeLateVerdict(
+  tx: Tx,
+  run: ActiveRun,
+  { candidate, judgment, now }: { candidate: StoredCandidate; judgment: Judgment; now: Date },
+): Promise<boolean> {
+  const { orgId, id: runId } = run;
+  const locked = await lockCandidates(tx, orgId, { ids: [candidate.id], state: 'raised' });
+  if (locked.size === 0) return false;
+  const { hitKey, suppression } = toJudged(candidate, run, judgment);
+  const result = await applyLateVerdict(tx, run, toLateVerdict(hitKey, judgment), now);
+  if (result?.isDismissed) await reopenOccurrences(tx, orgId, result.hitId);
+  if (suppression && !judgment.fallback)
+    await upsertSuppressions(tx, run, [
+      { ...suppression, hitId: suppression.positive ? (result?.hitId ?? null) : null },
+    ]);
+  const verdict = judgment.fallback ? null : judgment.verified.verdict;
+  await markJudged(tx, { orgId, runId, now }, [
+    { id: candidate.id, state: 'judged', verdict, hitId: result?.hitId ?? null },
+  ]);
+  if (!judgment.fallback) addVerdict(run, judgment);
+  await writeProgress(tx, run);
+  return result?.isDismissed === true;
+}
+
+function toLateVerdict(hitKey: string, { verified, fallback }: Judgment): LateVerdict {
+  const { verdict, triggered, modelDisagrees } = verified;
+  return { hitKey, verdict, triggered, modelDisagrees, unjudgedReason: fallback?.reason ?? null };
+}

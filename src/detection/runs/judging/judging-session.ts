@@ -1,0 +1,90 @@
+import { ModelError } from '../../../platform/models/model-error.ts';
+import { RunCancelledError, RunLostError } from '../../scheduling/queue/run-fence.ts';
+import type { ActiveRun } from '../execution/active-run.ts';
+import { retryDelayMs, toRunFailure, type RunFailure } from '../execution/run-failure.ts';
+import type { Fallback } from './judgment.ts';
+import type { Judge } from './judge.ts';
+
+/** After this many failures in a row that may pass, the judge counts as unavailable. */
+const failuresInRowMax = 3;
+
+/** The judging of one attempt of a run, over all its windows. */
+export type JudgingSession = {
+  judge: Judge;
+  signal: AbortSignal;
+  /** Candidates that wait for the next attempt, because the judge failed in a way that may pass. */
+  waitingIds: Set<string>;
+  /** Suppression keys of those candidates. Later candidates with the same key wait too, so that the order stays the same. */
+  waitingKeys: Set<string>;
+  failuresInRow: number;
+  /** The latest failure that may pass. */
+  waitingError: unknown;
+  /** Set when the judge must not be asked again in this attempt. */
+  stop: JudgingStop | null;
+};
+
+/** `fallback` raises all remaining candidates from their facts. If it is null, they wait for the next attempt. */
+export type JudgingStop = { error: unknown; fallback: Fallback | null };
+
+export function startJudging(judge: Judge, signal: AbortSignal): JudgingSession {
+  return {
+    judge,
+    signal,
+    waitingIds: new Set(),
+    waitingKeys: new Set(),
+    failuresInRow: 0,
+    waitingError: undefined,
+    stop: null,
+  };
+}
+
+/** Returns whether an error ends the judging of every candidate: the run was lost or cancelled, or the process stops. */
+export function endsJudging(error: unknown, signal: AbortSignal): boolean {
+  return signal.aborted || error instanceof RunLostError || error instanceof RunCancelledError;
+}
+
+/**
+ * Records that the judge failed on a candidate. A failure that cannot pass, such as a rejected key or an exhausted budget, stops
+ * the judge and raises the remaining candidates from their facts. Otherwise the candidate waits for the next attempt.
+ */
+export function recordJudgeFailure(
+  session: JudgingSession,
+  candidate: { id: string; key: string | null },
+  error: unknown,
+): void {
+  const failure = toRunFailure(error);
+  if (!failure.retryable) {
+    session.stop ??= { error, fallback: toFallback(failure, false) };
+    return;
+  }
+  session.waitingIds.add(candidate.id);
+  if (candidate.key !== null) session.waitingKeys.add(candidate.key);
+  session.waitingError = error;
+  session.failuresInRow += 1;
+  if (session.failuresInRow >= failuresInRowMax) session.stop ??= { error, fallback: null };
+}
+
+export const toFallback = ({ kind, message }: RunFailure, isFinal: boolean): Fallback => ({
+  reason: kind,
+  message,
+  isFinal,
+});
+
+/**
+ * Decides about candidates that still wait when all windows are examined. Returns how they are raised from their facts, or null
+ * if they wait for the run's next attempt. A judge that responds fails because of the candidates: they get one more attempt.
+ * A judge that does not respond gets all attempts that the run has.
+ */
+export async function resolveWaiting(run: ActiveRun, session: JudgingSession): Promise<Fallback | null> {
+  const failure = toRunFailure(session.waitingError);
+  const { retries } = run.claim;
+  if (retryDelayMs(failure, retries) === undefined) return toFallback(failure, false);
+  const isLocalFailure = retries > 0 && (await session.judge.responds?.(session.signal)) === true;
+  return isLocalFailure ? toFallback(failure, true) : null;
+}
+
+/** Returns the error that must end the run, although all its candidates are judged or raised: the judge needs attention. */
+export function findJudgeFailure({ stop }: JudgingSession): unknown {
+  const isBudget = stop?.error instanceof ModelError && stop.error.failure.kind === 'budget_exceeded';
+  return isBudget ? undefined : stop?.error;
+}
