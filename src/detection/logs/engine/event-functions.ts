@@ -1,8 +1,12 @@
 import { jsonPointer, quoteLiteral } from './sql-text.ts';
 import { listWindowsPaths, windowsContainers, windowsFields } from './windows-fields.ts';
 
-/** Functions of queries that read a field of `_event`, whichever way the shipper nested and named it. */
-export const eventFunctions: readonly string[] = ['winlog'];
+/** Functions of queries that read a value of `_event`, whichever way the vendor or the shipper nested and named it. */
+export const eventFunctions: readonly string[] = ['winlog', 'named_value'];
+
+const namesSql = `coalesce(item->>'$.name', item->>'$.Name', item->>'$.displayName', item->>'$.key', item->>'$.Key')`;
+const valuesSql = `coalesce(item->>'$.value', item->>'$.Value', item->>'$.newValue', item->>'$.NewValue', item->>'$.boolValue',
+  item->>'$.intValue', item->>'$.multiValue')`;
 
 const pointersSql = (field: string): string =>
   listWindowsPaths(field)
@@ -17,6 +21,8 @@ const otherPointersSql = windowsContainers
 /**
  * The statements that define the functions in an engine. `winlog(_event, 'CommandLine')` is the text of a field of a Windows event: the first
  * of its paths that has a value other than empty text and `-`. All paths are read in one pass over the event.
+ * `named_value(_event->'$.Parameters', 'ForwardTo')` is the text of the entry with this name in a list of names and values, as audit logs of
+ * Microsoft 365, Entra ID and Google Workspace have, or of the key of an object.
  */
 export const eventFunctionsSql: readonly string[] = [
   `CREATE MACRO winlog(event, field) AS list_filter(json_extract_string(event, CASE field
@@ -24,4 +30,6 @@ export const eventFunctionsSql: readonly string[] = [
       .map((field) => `WHEN ${quoteLiteral(field)} THEN [${pointersSql(field)}]`)
       .join('\n')}
     ELSE [${otherPointersSql}] END), lambda value: value NOT IN ('', '-'))[1]`,
+  `CREATE MACRO named_value(items, wanted) AS coalesce(json_extract_string(items, '/' || wanted), list_transform(
+    list_filter(json_extract(items, '$[*]'), lambda item: lower(${namesSql}) = lower(wanted)), lambda item: ${valuesSql})[1])`,
 ];

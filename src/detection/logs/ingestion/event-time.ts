@@ -2,7 +2,8 @@
 const usualFields = [
   '@timestamp', 'eventTime', 'timestamp', 'TimeCreated', 'UtcTime', 'time', 'TimeGenerated', 'EventTime', 'published', 'creationTime',
   'CreationTime', 'createdDateTime', 'created_at', 'createdAt', 'event_time', 'eventTimestamp', 'datetime', 'date', 'Timestamp', 'Time', 'ts',
-  'time_dt', '_time', 'event.created', 'System.TimeCreated', 'Event.System.TimeCreated', 'EventReceivedTime',
+  'time_dt', '_time', 'event.created', 'activityDateTime', 'date_create',
+  'requestReceivedTimestamp', 'stageTimestamp', 'id.time', 'System.TimeCreated', 'Event.System.TimeCreated', 'EventReceivedTime',
 ]; // prettier-ignore
 
 const earliest = Date.UTC(1990, 0, 1);
