@@ -66,6 +66,29 @@ select tocsin_protect('suppressions');
 
 -- Hits -------------------------------------------------------------------------------------------------------------------------------
 
+create table hit_groups (
+  organization_id uuid not null,
+  id uuid not null,
+  detection_id uuid not null,
+  window_from timestamptz not null,
+  window_to timestamptz not null,
+  hits int not null default 0,
+  revision int not null default 0,
+  announced int not null default 0,
+  created_at timestamptz not null,
+  updated_at timestamptz not null,
+  primary key (organization_id, id),
+  unique (organization_id, detection_id, window_from, window_to),
+  foreign key (organization_id, detection_id) references agents (organization_id, id)
+);
+comment on table hit_groups is 'Waves: windows in which one detection raised many hits. People and destinations see them as one.';
+comment on column hit_groups.hits is 'Number of hits that joined the group.';
+comment on column hit_groups.revision is 'Number of events about the group.';
+comment on column hit_groups.announced is 'Number of hits at the latest event about the group. 0 if there was none.';
+create index on hit_groups (organization_id, created_at desc, id desc);
+create index hit_groups_grown on hit_groups (organization_id, detection_id) where announced > 0 and announced < hits;
+select tocsin_protect('hit_groups');
+
 create table hits (
   organization_id uuid not null,
   id uuid not null,
@@ -84,6 +107,7 @@ create table hits (
   facts text not null,
   judged boolean not null default true,
   unjudged_reason text,
+  group_id uuid,
   model_disagrees text,
   status text not null default 'open',
   superseded boolean not null default false,
@@ -111,10 +135,13 @@ comment on column hits.unjudged_reason is 'Kind of the failure because of which 
 comment on column hits.model_disagrees is 'Reason of a judge that rejected a finding whose facts make it a hit anyway, or dismissed it later. Null otherwise.';
 comment on column hits.status is 'open, true_positive, benign, false_positive or outdated.';
 comment on column hits.superseded is 'True if the service marked the hit as outdated because the past changed or the model dismissed it later. If it is found again, its content is replaced. The status that a person set is kept.';
+comment on column hits.group_id is 'Group of the wave in which the hit was raised. Null if its window has few hits.';
 comment on column hits.occurrences is 'Number of windows that contain the finding.';
 comment on column hits.window_from is 'Start of the earliest of these windows.';
 create index on hits (organization_id, created_at desc, id desc);
 create index hits_detection on hits (organization_id, detection_id, status);
+create index hits_window on hits (organization_id, detection_id, window_from);
+create index hits_group on hits (organization_id, group_id) where group_id is not null;
 select tocsin_protect('hits');
 
 create table hit_occurrences (

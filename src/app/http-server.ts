@@ -16,6 +16,7 @@ import { itemRoutes } from '../feed/items/items.routes.ts';
 import { sightingRoutes } from '../agents/sightings/sightings.routes.ts';
 import { relevanceRoutes } from '../feed/relevance/relevance.routes.ts';
 import { indicatorRoutes } from '../feed/indicators/indicators.routes.ts';
+import { hitGroupRoutes } from '../detection/hits/groups/groups.routes.ts';
 import { hitRoutes } from '../detection/hits/hits.routes.ts';
 import { curationRoutes } from '../feed/curation/curation.routes.ts';
 import { postItemRoutes } from '../feed/ingestion/posting/post-item.routes.ts';
@@ -115,6 +116,7 @@ export async function buildApp(deps: Deps): Promise<App> {
   modelRoutes(app, deps);
   toolRoutes(app, deps);
   hitRoutes(app, deps);
+  hitGroupRoutes(app, deps);
   connectionRoutes(app, deps);
   mcpRoutes(app, deps);
   outputRoutes(app, deps);

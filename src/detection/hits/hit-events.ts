@@ -1,29 +1,90 @@
 import type { Tx } from '../../platform/db/db.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import { emitEvents } from '../../platform/notifications/emit-events.ts';
+import type { OutgoingEvent } from '../../platform/notifications/event-types.ts';
+import { severities } from '../analysis/candidate.ts';
+import { countGroupEvent, listAnnouncedGroups, listGrownGroups } from './groups/group-events.store.ts';
+import { toHitGroup } from './groups/read-groups.ts';
+import { findGroup } from './groups/read-groups.store.ts';
 import { toHit } from './read-hits.ts';
 import { listHitsById, listLiveHitsById, type HitRow } from './read-hits.store.ts';
 
 /** Emits `hit.created` for the first revision of each hit, otherwise `hit.updated`, with the evidence but not the rows. */
 export async function emitHitEvents(tx: Tx, orgId: OrgId, ids: string[]): Promise<void> {
-  if (ids.length > 0) await emit(tx, orgId, () => listHitsById(tx, orgId, ids));
+  if (ids.length > 0)
+    await emit(tx, orgId, async () => (await listHitsById(tx, orgId, ids)).map((row) => toEvent(orgId, row)));
 }
 
-/** Like `emitHitEvents`, but skips hits of deleted detections. For hits that a run changed. */
+/**
+ * Like `emitHitEvents`, but skips hits of deleted detections and emits one event per group: `hit.created` when the wave is first
+ * noticed and `hit.updated` when its hits change. Hits that join it later are announced when the run ends. For hits that a run changed.
+ */
 export async function emitRunHitEvents(tx: Tx, orgId: OrgId, ids: string[]): Promise<void> {
-  if (ids.length > 0) await emit(tx, orgId, () => listLiveHitsById(tx, orgId, ids));
+  if (ids.length === 0) return;
+  await emit(tx, orgId, async () => {
+    const rows = await listLiveHitsById(tx, orgId, ids);
+    const byGroup = Map.groupBy(rows, ({ groupId }) => groupId);
+    const announced = await listAnnouncedGroups(
+      tx,
+      orgId,
+      [...byGroup.keys()].filter((id) => id !== null),
+    );
+    const events: OutgoingEvent[] = [];
+    for (const [groupId, members] of byGroup) {
+      if (groupId === null) events.push(...members.map((row) => toEvent(orgId, row)));
+      else if (!announced.has(groupId) || members.some(({ revision }) => revision > 1))
+        events.push(...(await toGroupEvent(tx, orgId, groupId, members)));
+    }
+    return events;
+  });
 }
 
-function emit(tx: Tx, orgId: OrgId, listRows: () => Promise<HitRow[]>): Promise<void> {
-  return emitEvents(tx, [orgId], ['hit.created', 'hit.updated'], async () =>
-    (await listRows()).map(toHit).map((hit) => ({
-      orgId,
-      type: hit.revision === 1 ? 'hit.created' : 'hit.updated',
-      resourceId: hit.id,
-      revision: hit.revision,
-      data: { organizationId: orgId, ...hit },
-      detectionId: hit.detectionId,
-      severity: hit.severity,
-    })),
-  );
+/** Emits `hit.updated` for a group whose hits a person changed. */
+export async function emitGroupEvent(tx: Tx, orgId: OrgId, groupId: string): Promise<void> {
+  await emit(tx, orgId, () => toGroupEvent(tx, orgId, groupId));
+}
+
+/** Emits `hit.updated` for the groups of a detection that have grown since their latest event. */
+export async function emitGrownGroupEvents(tx: Tx, orgId: OrgId, detectionId: string): Promise<void> {
+  const ids = await listGrownGroups(tx, orgId, detectionId);
+  for (const id of ids) await emitGroupEvent(tx, orgId, id);
+}
+
+function emit(tx: Tx, orgId: OrgId, createEvents: () => Promise<OutgoingEvent[]>): Promise<void> {
+  return emitEvents(tx, [orgId], ['hit.created', 'hit.updated'], createEvents);
+}
+
+function toEvent(orgId: OrgId, row: HitRow): OutgoingEvent {
+  const hit = toHit(row);
+  return {
+    orgId,
+    type: hit.revision === 1 ? 'hit.created' : 'hit.updated',
+    resourceId: hit.id,
+    revision: hit.revision,
+    data: { organizationId: orgId, ...hit },
+    detectionId: hit.detectionId,
+    severity: hit.severity,
+  };
+}
+
+/** Returns the event of a group: the most severe of the changed hits, with the figures of the group as `group`. */
+async function toGroupEvent(tx: Tx, orgId: OrgId, groupId: string, members: HitRow[] = []): Promise<OutgoingEvent[]> {
+  const row = await findGroup(tx, orgId, groupId);
+  const counted = row && (await countGroupEvent(tx, orgId, groupId));
+  if (!counted) return [];
+  const group = toHitGroup(row);
+  const hits = members.length > 0 ? members : await listLiveHitsById(tx, orgId, [group.entities[0]!.hitId]);
+  const [hit] = hits.toSorted((a, b) => severities.indexOf(b.severity) - severities.indexOf(a.severity));
+  if (!hit) return [];
+  const event = toEvent(orgId, hit);
+  return [
+    {
+      ...event,
+      type: counted.announced === 0 ? 'hit.created' : 'hit.updated',
+      resourceId: groupId,
+      revision: counted.revision,
+      data: { ...(event.data as object), group },
+      severity: group.severity,
+    },
+  ];
 }

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Tx } from '../../platform/db/db.ts';
 import { replaceValue } from '../../platform/db/erasure.store.ts';
+import { deleteEmptyGroupsAcrossOrgs } from './groups/group-events.store.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 
 /** Deletes at most `limit` hits last seen before a time, with their candidates and suppressions. Returns their number. */
@@ -20,6 +21,7 @@ export async function deleteOldHitsAcrossOrgs(tx: Tx, before: Date, limit: numbe
   await sql`
     delete from hits h using unnest(${ids.map((row) => row.organization_id)}::uuid[], ${ids.map((row) => row.id)}::uuid[]) as o (organization_id, id)
     where h.organization_id = o.organization_id and h.id = o.id`.execute(tx);
+  await deleteEmptyGroupsAcrossOrgs(tx, before, limit);
   return ids.length;
 }
 

@@ -13,6 +13,13 @@ export function lockHit(tx: Tx, orgId: OrgId, id: string): Promise<LockedHit | u
   )`select id, detection_id as "detectionId", status from hits where organization_id = ${orgId} and id = ${id} for update`;
 }
 
+/** Lists the hits of a group and locks them until the transaction ends. */
+export function lockGroupHits(tx: Tx, orgId: OrgId, groupId: string): Promise<LockedHit[]> {
+  return queryRows<LockedHit>(tx)`
+      select id, detection_id as "detectionId", status from hits where organization_id = ${orgId} and group_id = ${groupId}
+      order by id for update`;
+}
+
 export type HitStatusChange = { to: HitStatus; reason: string | null; keyId: string | null; now: Date };
 
 /** Columns of `hit_reviews` that count a status. */
@@ -23,27 +30,42 @@ const reviewColumns: Partial<Record<HitStatus, string>> = {
 };
 
 /** Sets the status of a locked hit, appends the change to its history, and counts it in the reviews of the detection. */
-export async function storeStatus(tx: Tx, orgId: OrgId, hit: LockedHit, change: HitStatusChange): Promise<void> {
+export const storeStatus = (tx: Tx, orgId: OrgId, hit: LockedHit, change: HitStatusChange): Promise<void> =>
+  storeStatuses(tx, orgId, [hit], change);
+
+/** Like `storeStatus`, for several hits of one detection. */
+export async function storeStatuses(tx: Tx, orgId: OrgId, hits: LockedHit[], change: HitStatusChange): Promise<void> {
+  const [first] = hits;
+  if (!first) return;
   const { to, reason, keyId, now } = change;
+  const ids = hits.map(({ id }) => id);
   await sql`
     with changed as (
       update hits set status = ${to}, superseded = false, revision = revision + 1, updated_at = ${now}
-      where organization_id = ${orgId} and id = ${hit.id}
+      where organization_id = ${orgId} and id = any(${ids}::uuid[])
     )
     insert into hit_changes (organization_id, id, hit_id, at, key_id, from_status, to_status, reason)
-    values (${orgId}, ${uuidv7(now)}, ${hit.id}, ${now}, ${keyId}, ${hit.status}, ${to}, ${reason})`.execute(tx);
-  const counts = [
-    { column: reviewColumns[hit.status], by: -1 },
-    { column: reviewColumns[to], by: 1 },
-  ];
-  for (const { column, by } of counts) {
-    if (column === undefined) continue;
-    await sql`
-      insert into hit_reviews as r (organization_id, detection_id, ${sql.ref(column)}) values (${orgId}, ${hit.detectionId}, greatest(${by}, 0))
-      on conflict (organization_id, detection_id) do update set ${sql.ref(column)} = greatest(r.${sql.ref(column)} + ${by}, 0)`.execute(
-      tx,
-    );
+    select ${orgId}::uuid, change_id, hit_id, ${now}::timestamptz, ${keyId}, from_status, ${to}, ${reason}
+    from unnest(${ids.map(() => uuidv7(now))}::uuid[], ${ids}::uuid[], ${hits.map(({ status }) => status)}::text[])
+      as c (change_id, hit_id, from_status)`.execute(tx);
+  for (const [from, changed] of Map.groupBy(hits, ({ status }) => status)) {
+    await countReviews(tx, { orgId, detectionId: first.detectionId }, from, -changed.length);
+    await countReviews(tx, { orgId, detectionId: first.detectionId }, to, changed.length);
   }
+}
+
+async function countReviews(
+  tx: Tx,
+  { orgId, detectionId }: { orgId: OrgId; detectionId: string },
+  status: HitStatus,
+  by: number,
+): Promise<void> {
+  const name = reviewColumns[status];
+  if (name === undefined) return;
+  const column = sql.ref(name);
+  await sql`
+    insert into hit_reviews as r (organization_id, detection_id, ${column}) values (${orgId}, ${detectionId}, greatest(${by}, 0))
+    on conflict (organization_id, detection_id) do update set ${column} = greatest(r.${column} + ${by}, 0)`.execute(tx);
 }
 
 export type StatusChangeRow = { at: Date; keyId: string | null; from: HitStatus; to: HitStatus; reason: string | null };

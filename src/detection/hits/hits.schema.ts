@@ -16,6 +16,7 @@ export const HitFilter = PageQuery.extend({
   status: z.enum(hitStatuses).optional(),
   severity: z.enum(severities).optional(),
   entity: boundedString({ max: 1000 }).optional().describe('Exact name of the entity.'),
+  group: z.guid('must be a UUID').toLowerCase().optional().describe('ID of the group.'),
   from: Instant.optional().describe('Hits last seen at or after this time.'),
   to: Instant.optional().describe('Hits first seen before this time.'),
 });
@@ -45,6 +46,10 @@ export const Hit = z
       .string()
       .nullable()
       .describe('Why the judge disagrees with facts of high severity, or dismissed the hit later. Null if it agrees.'),
+    groupId: z
+      .string()
+      .nullable()
+      .describe('Group of the hits that the detection raised in the same window. Null if there are fewer than five.'),
     status: z.enum(hitStatuses),
     revision: z.number().int(),
     occurrenceCount: z.number().int().describe('Windows in which the hit was seen.'),

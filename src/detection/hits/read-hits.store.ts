@@ -23,7 +23,7 @@ export type HitDetailRow = HitRow & { facts: string; rows: string };
 export type OccurrenceRow = { runId: string; windowFrom: Date; seenAt: Date };
 
 const columns = sql`id, detection_id as "detectionId", entity, entity_type as "entityType", kind, severity, confidence, headline, summary,
-  next_step as "nextStep", evidence, judged, unjudged_reason as "unjudgedReason", model_disagrees as "modelDisagrees", status, revision, occurrences as "occurrenceCount",
+  next_step as "nextStep", evidence, judged, unjudged_reason as "unjudgedReason", model_disagrees as "modelDisagrees", group_id as "groupId", status, revision, occurrences as "occurrenceCount",
   window_from as "windowFrom", window_to as "windowTo", first_seen_at as "firstSeenAt", last_seen_at as "lastSeenAt",
   created_at as "createdAt", updated_at as "updatedAt"`;
 
@@ -31,13 +31,14 @@ type HitQuery = Omit<HitFilter, 'limit' | 'cursor' | 'from' | 'to'> & Record<'fr
 
 /** Lists `limit` + 1 hits, newest first. */
 export function listHits(tx: Tx, orgId: OrgId, query: HitQuery, { limit, after }: PageRequest): Promise<HitRow[]> {
-  const { detection, status, severity, entity, from, to } = query;
+  const { detection, status, severity, entity, group, from, to } = query;
   const conditions: RawBuilder<unknown>[] = [
     sql`organization_id = ${orgId}`,
     ...(detection === undefined ? [] : [sql`detection_id = ${detection}`]),
     ...(status === undefined ? [] : [sql`status = ${status}`]),
     ...(severity === undefined ? [] : [sql`severity = ${severity}`]),
     ...(entity === undefined ? [] : [sql`entity = ${entity}`]),
+    ...(group === undefined ? [] : [sql`group_id = ${group}`]),
     ...(from === undefined ? [] : [sql`last_seen_at >= ${from}`]),
     ...(to === undefined ? [] : [sql`first_seen_at < ${to}`]),
     ...(after ? [sql`(created_at, id) < (${after.at}, ${after.id}::uuid)`] : []),

@@ -24,9 +24,21 @@ export function toRunRecord({ dueAt: _dueAt, judging: _judging, onEventTime, ...
     finishedAt: toIso(row.finishedAt),
     phases: JSON.parse(row.phases) as Run['phases'],
     entities: JSON.parse(row.entities) as Run['entities'],
+    unscored: findUnscoredReason(row, windows),
     scoreCriteria: JSON.parse(row.scoreCriteria) as Run['scoreCriteria'],
     suppressed: { ...noneSuppressed, ...(JSON.parse(row.suppressed) as Partial<SuppressedCounts>) },
     warnings: JSON.parse(row.warnings) as Run['warnings'],
     failure: row.failure === null ? null : (JSON.parse(row.failure) as Run['failure']),
   };
+}
+
+/** Returns why a run has no score, or null if it has one. */
+function findUnscoredReason(
+  { score, status, rowsTotal }: Pick<RunRow, 'score' | 'status' | 'rowsTotal'>,
+  windows: Run['windows'],
+): Run['unscored'] {
+  if (score !== null) return null;
+  if (status !== 'completed') return 'not_completed';
+  if (rowsTotal === 0) return 'no_rows';
+  return windows.every(({ candidates }) => candidates === 0) ? 'no_candidates' : 'too_few_criteria';
 }

@@ -2,19 +2,19 @@ import { categories } from '../analysis/registry.ts';
 import { scoreAnalystRun, type RunScore } from '../verdicts/analyst/analyst-score.ts';
 import { scoreModelRun } from '../verdicts/model/model-score.ts';
 import type { ActiveRun } from './execution/active-run.ts';
-import { sumWindows, type ExaminedWindow } from './execution/run-progress.ts';
+import { sumWindows, type ExaminedWindow, type SuppressedCounts } from './execution/run-progress.ts';
 
 /** Warnings that a criterion of their own covers, or that say nothing about the result. */
 const unscoredWarnings = new Set(['learning', 'truncated', 'instructions_unused']);
 
-/** Scores a run, or returns null without rows. `reviewed` counts the hits of the detection that analysts judged. */
+/** Scores a run, or returns null if there was nothing to judge. `reviewed` counts the hits of the detection that analysts judged. */
 export function scoreRun(run: ActiveRun, reviewed: { total: number; right: number }): RunScore | null {
   const { windows, warnings } = run.progress;
   const { rowsTotal, truncated } = sumWindows(run.progress);
-  if (rowsTotal === 0) return null;
+  const candidates = windows.reduce((sum, window) => sum + window.candidates, 0);
+  if (candidates === 0) return null;
   if (run.model !== 'analyst') {
-    const candidates = windows.reduce((sum, window) => sum + window.candidates, 0);
-    return scoreModelRun(run.progress.judging, candidates);
+    return scoreModelRun(run.progress.judging, countOpenCandidates(windows, run.progress.suppressed));
   }
   const entities = windows.reduce((sum, window) => sum + window.entities, 0);
   const named = windows.reduce((sum, window) => sum + window.entities * window.namedShare, 0);
@@ -28,6 +28,15 @@ export function scoreRun(run: ActiveRun, reviewed: { total: number; right: numbe
     candidates: windows.flatMap(listCandidateFacts),
     reviewed,
   });
+}
+
+/** Counts the candidates that needed a verdict of their own. Suppressed ones may come from an earlier run. */
+export function countOpenCandidates(
+  windows: Pick<ExaminedWindow, 'candidates'>[],
+  { known, exceptions, snoozed }: SuppressedCounts,
+): number {
+  const candidates = windows.reduce((sum, window) => sum + window.candidates, 0);
+  return Math.max(0, candidates - known - exceptions - snoozed);
 }
 
 function listCandidateFacts({ candidates, enoughPast, candidateRows }: ExaminedWindow) {

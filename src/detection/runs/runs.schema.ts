@@ -84,6 +84,12 @@ export const Run = z
     triggered: z.boolean().describe('Whether the run stored a hit or added an occurrence to one.'),
     hitCount: z.number().int(),
     score: z.number().nullable(),
+    unscored: z
+      .enum(['not_completed', 'no_rows', 'no_candidates', 'too_few_criteria'])
+      .nullable()
+      .describe(
+        'Why there is no score. `no_rows` and `no_candidates`: there was nothing to judge. `too_few_criteria`: too few criteria apply, or the judge model has not graded the run yet. Null if there is a score.',
+      ),
     scoreBasis: z.enum(['analyst', 'checked', 'judge']).nullable(),
     scoreCriteria: z.array(z.object({ name: z.string(), points: z.number(), max: z.number(), reason: z.string() })),
     revision: z.number().int().nullable(),

@@ -7,6 +7,7 @@ const labels: Record<string, string> = { ...eventLabels, 'output.test': 'Test' }
 const factPaths: [label: string, path: string][] = [
   ['Severity', 'severity'],
   ['Severity', 'event.severity'],
+  ['Entities', 'group.hits'],
   ['Entity', 'entity'],
   ['Confidence', 'confidence'],
   ['Seen', 'lastSeenAt'],
@@ -24,7 +25,7 @@ const factPaths: [label: string, path: string][] = [
   ['Detection', 'detectionId'],
   ['Next', 'nextStep'],
 ];
-const namePaths = ['headline', 'name', 'event.title', 'entity', 'alias', 'id'];
+const namePaths = ['group.headline', 'headline', 'name', 'event.title', 'entity', 'alias', 'id'];
 const textPaths = ['summary', 'failure.message', 'event.description', 'rationale', 'description', 'detail', 'message'];
 
 const headlineMax = 140;

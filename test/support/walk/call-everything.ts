@@ -98,6 +98,9 @@ async function useAgents({ get, put }: ApiCalls): Promise<void> {
 async function useRuns({ get, post }: ApiCalls): Promise<void> {
   const { hits } = await get('/api/hits?status=open');
   const hit = await get(`/api/hits/${hits[0].id}`);
+  const { groups } = await get('/api/hits/groups');
+  await get(`/api/hits/groups/${groups[0].id}`);
+  await post(`/api/hits/groups/${groups[0].id}/status`, { status: 'open', reason: 'walked' });
   await get(`/api/runs/${hit.runs[0]}`);
   await get(`/api/detections/${hit.detectionId}/runs?limit=2`);
   await get(`/api/detections/${hit.detectionId}/gaps`);

@@ -230,7 +230,15 @@ async function fillRuns(deps: Deps, org: TestOrg, mark: string): Promise<string[
   const { gaps } = await get(`/api/detections/${custom.id}/gaps`);
   const { hits } = await get('/api/hits');
   for (const [what, list] of Object.entries({ runs, gaps, hits })) if (list.length === 0) throw new Error(`no ${what}`);
-  return [batchId, runId, ...[...runs, ...gaps, ...hits].map(({ id }: { id: string }) => id)];
+  const group = uuidv7(now);
+  await inOrg(deps.db, org.id, async (tx) => {
+    await sql`insert into hit_groups (organization_id, id, detection_id, window_from, window_to, hits, created_at, updated_at)
+      select organization_id, ${group}, detection_id, window_from, window_to, 1, created_at, updated_at from hits limit 1`.execute(
+      tx,
+    );
+    await sql`update hits set group_id = ${group} where id = ${hits[0].id}`.execute(tx);
+  });
+  return [batchId, runId, group, ...[...runs, ...gaps, ...hits].map(({ id }: { id: string }) => id)];
 }
 
 /** Sets hit statuses and creates exceptions and test cases. */

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { testDatabase } from '../../../../test/support/database.ts';
+import { getRuns } from '../read-runs.ts';
 import { hour, startRuns } from '../../../../test/support/detection/scripted-runs.ts';
 
 const testDb = await testDatabase();
@@ -39,6 +40,16 @@ test('stores a verdict, a hit with evidence, a score and figures for a slot with
     { day: '2026-03-02', runs: 1, triggered: 1, scores: 1 },
   ]);
   expect(await t.select`select 1 from run_queue`).toEqual([]);
+});
+
+test('gives no score to a run with rows but nothing to judge', async () => {
+  const t = await startRuns(testDb, () => [{ _id: 'a', user: 'root', action: 'login' }]);
+  const id = await t.newDetection({ detectionCategory: 'first_occurrence' });
+  await t.runAt(hour(1));
+  const [run] = (await getRuns(t.deps, t.caller, id, {})).runs;
+  expect(run).toMatchObject({ status: 'completed', rowsTotal: 1, score: null, scoreBasis: null, scoreCriteria: [] });
+  expect(run!.unscored).toBe('no_candidates');
+  expect(await t.select`select runs, scores from run_days`).toEqual([{ runs: 1, scores: 0 }]);
 });
 
 test('completes a run without rows, without model calls or a score', async () => {

@@ -1,4 +1,5 @@
 import type { Tx } from '../../../platform/db/db.ts';
+import { emitGrownGroupEvents } from '../../hits/hit-events.ts';
 import { countReviewedHits } from '../../hits/hit-status.store.ts';
 import type { RunClaim } from '../../scheduling/queue/run-claim.ts';
 import { backfillBaseline, type BaselineDeps } from '../backfill/backfill-baseline.ts';
@@ -112,11 +113,12 @@ async function examineAndStore(
 /** Completes a run in a fenced transaction. If the judge model will review the run, its score follows later. */
 async function completeRun(tx: Tx, deps: ExecuteRunDeps, run: ActiveRun): Promise<void> {
   const now = deps.clock();
-  // Most runs have no rows and therefore no score.
-  const hasRows = run.progress.windows.some(({ rowsTotal }) => rowsTotal > 0);
+  // Most runs have nothing to judge and therefore no score.
+  const hasCandidates = run.progress.windows.some(({ candidates }) => candidates > 0);
   const isGradedLater = run.progress.judging.verdicts > 0 && deps.models?.find('judge') !== undefined;
-  const score = hasRows && !isGradedLater ? scoreRun(run, await countReviewedHits(tx, run)) : null;
+  const score = hasCandidates && !isGradedLater ? scoreRun(run, await countReviewedHits(tx, run)) : null;
   await finishRun(tx, run.claim, { status: 'completed', score, run }, now);
+  if (run.progress.entities.length > 0) await emitGrownGroupEvents(tx, run.orgId, run.detectionId);
   if (isGradedLater) await insertReview(tx, run.claim, now);
-  if (run.progress.windows.some(({ candidates }) => candidates > 0)) await insertShadowReview(tx, run.claim, now);
+  if (hasCandidates) await insertShadowReview(tx, run.claim, now);
 }

@@ -1,5 +1,6 @@
 import type { Tx } from '../../../platform/db/db.ts';
 import { addExceptionMatches } from '../../detections/exceptions/exceptions.store.ts';
+import { assignGroups } from '../../hits/groups/assign-groups.store.ts';
 import { insertHits, insertOccurrences, type NewHit } from '../../hits/insert-hits.store.ts';
 import type { DetectionKey } from '../../scheduling/detection-key.ts';
 import { lockCandidates, markJudged, type JudgedCandidate } from './candidates.store.ts';
@@ -29,6 +30,12 @@ export async function storeResolutions(
     if (!newHits.has(resolution.hitKey)) newHits.set(resolution.hitKey, toNewHit(detectionId, resolution));
   }
   const hitIds = await insertHits(tx, orgId, [...newHits.values()], now);
+  await assignGroups(
+    tx,
+    detection,
+    [...newHits.values()].map(({ windowFrom: from, windowTo: to }) => ({ from, to })),
+    now,
+  );
   const withHits = stored.map((resolution) => ({ resolution, hitId: findHitId(resolution, hitIds) }));
   const occurrences = withHits.flatMap(({ resolution: { candidate }, hitId }) => {
     const { runId, windowFrom, windowTo } = candidate;

@@ -9,8 +9,9 @@ import { countUsage, readUsage } from '../../../platform/models/spending/model-u
 import { gradeRun } from '../../verdicts/model/grade-run.ts';
 import { emptyVerdictStats, scoreModelRun, type VerdictStats } from '../../verdicts/model/model-score.ts';
 import type { Verdict } from '../../verdicts/verdict.ts';
-import type { ExaminedWindow } from '../execution/run-progress.ts';
+import { noneSuppressed, type ExaminedWindow, type SuppressedCounts } from '../execution/run-progress.ts';
 import { findRun } from '../read-runs.store.ts';
+import { countOpenCandidates } from '../run-score.ts';
 import { listSteps } from '../steps.store.ts';
 import { isCandidateFailure } from '../judging/judgment.ts';
 import { replayCandidates, type ReplayDeps } from './replay-run.ts';
@@ -80,7 +81,10 @@ async function readFinishedRun(deps: GradeDeps, review: Review, { alias, entry }
       steps: steps.slice(0, stepsMax).map(({ body }) => JSON.parse(body) as unknown),
       verdicts: JSON.parse(run.entities) as Verdict[],
       stats: { ...emptyVerdictStats, ...(JSON.parse(run.judging) as Partial<VerdictStats>) },
-      candidates: (JSON.parse(run.windows) as ExaminedWindow[]).reduce((sum, window) => sum + window.candidates, 0),
+      candidates: countOpenCandidates(JSON.parse(run.windows) as ExaminedWindow[], {
+        ...noneSuppressed,
+        ...(JSON.parse(run.suppressed) as Partial<SuppressedCounts>),
+      }),
     };
   });
 }
