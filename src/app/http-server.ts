@@ -36,6 +36,8 @@ import { runRoutes } from '../detection/runs/runs.routes.ts';
 import { generateDetectionRoutes } from '../agents/suggestions/generate-detection.routes.ts';
 import { connectionRoutes } from '../detection/connections/connections.routes.ts';
 import { registerParameterCheck, registerJsonBodies } from '../platform/http/body.ts';
+import { handleClientError, handleConnectionErrors } from '../platform/http/connection-errors.ts';
+import { registerSecurityHeaders } from '../platform/http/security-headers.ts';
 import { registerCors } from '../platform/http/cors.ts';
 import { isMigrated } from '../platform/db/migrate.ts';
 import { healthRoutes } from '../platform/http/health.routes.ts';
@@ -71,11 +73,16 @@ export async function buildApp(deps: Deps): Promise<App> {
     requestTimeout: 120_000,
     forceCloseConnections: 'idle',
     // Malformed requests never reach a route. Their errors have the same format as all others.
+    clientErrorHandler: handleClientError,
+    // Node would answer a request without a Host header itself.
+    http: { requireHostHeader: false },
     frameworkErrors: (error, request, reply) => sendProblem(error, request, reply),
   }) as unknown as App;
   app.setValidatorCompiler(validatorCompiler);
   app.setSerializerCompiler(serializerCompiler);
   app.setErrorHandler(sendProblem);
+  registerSecurityHeaders(app);
+  handleConnectionErrors(app);
   registerJsonBodies(app);
   registerParameterCheck(app);
   registerQueryNameCheck(app);

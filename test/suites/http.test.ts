@@ -138,6 +138,35 @@ test('Idempotency-Key repeats the response without the secret and rejects anothe
   ).not.toBeNull();
 });
 
+test('Idempotency-Key identifies a request by its meaning, not by the spelling of its address', async () => {
+  const org = await newOrg();
+  const key = (await org.call('POST', '/api/keys', { name: 'a' })).body;
+  const send = (url: string, name: string) => org.call('POST', url, { name }, { 'idempotency-key': name });
+  const replayed = async (first: string, second: string, name: string) => {
+    expect((await send(first, name)).headers['idempotent-replayed'], first).toBeUndefined();
+    return (await send(second, name)).headers['idempotent-replayed'];
+  };
+  expect(await replayed('/api/keys', '/api/keys/', 'b')).toBe('true');
+  const detection = (
+    await org.call('POST', '/api/detections', {
+      name: 'd',
+      detectionCategory: 'custom',
+      detectionQuery: 'SELECT 1',
+      systemPrompt: 'p',
+    })
+  ).body;
+  const snooze = (id: string) =>
+    org.call('POST', `/api/detections/${id}/snooze`, { until: '2099-01-01T00:00:00Z' }, { 'idempotency-key': 'c' });
+  expect((await snooze(detection.id)).status).toBe(200);
+  expect((await snooze(detection.id.toUpperCase())).headers['idempotent-replayed']).toBe('true');
+  const events = (query: string) => org.call('POST', `/api/logs/auth?${query}`, { a: 1 }, { 'idempotency-key': 'd' });
+  expect((await events('history=true&timeField=t')).headers['idempotent-replayed']).toBeUndefined();
+  expect((await events('timeField=t&history=true')).headers['idempotent-replayed']).toBe('true');
+  expect((await events('timeField=u&history=true')).status).toBe(422);
+  // Another record is another request.
+  expect((await send(`/api/keys/${key.id}/rotate`, 'b')).headers['idempotent-replayed']).toBeUndefined();
+});
+
 test('lists page by cursor without losing records', async () => {
   const org = await newOrg();
   for (let n = 0; n < 5; n += 1) await org.call('POST', '/api/keys', { name: `n${n}` });

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { integerMax } from '../../platform/lib/integers.ts';
 import { boundedString } from '../../platform/lib/text/bounded-text.ts';
 import { RunVerdict } from './runs.schema.ts';
 
@@ -35,7 +36,7 @@ export const Agreement = z.object({
 export type Agreement = z.infer<typeof Agreement>;
 
 export const ReplayRequest = z.strictObject({
-  promptVersion: z.int().min(1).optional().describe('Default: the one of the run.'),
+  promptVersion: z.int().min(1).max(integerMax).optional().describe('Default: the one of the run.'),
   modelAlias: boundedString({ max: 64 }).optional().describe('Default: the one of the run.'),
   limit: z.int().min(1).max(20).default(10).describe('Maximum number of candidates to judge again.'),
 });
@@ -54,7 +55,7 @@ const VerdictComparison = z.object({
 export type VerdictComparison = z.infer<typeof VerdictComparison>;
 
 export const ShadowInput = z.strictObject({
-  promptVersion: z.int().min(1).optional(),
+  promptVersion: z.int().min(1).max(integerMax).optional(),
   modelAlias: boundedString({ max: 64 }).optional(),
 });
 export type ShadowInput = z.infer<typeof ShadowInput>;

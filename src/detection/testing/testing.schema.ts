@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { severities } from '../analysis/candidate.ts';
 import { PreviewInput } from '../detections/record/detection-input.schema.ts';
+import { integerMax } from '../../platform/lib/integers.ts';
 import { Instant } from '../../platform/lib/instant.ts';
 
 const Time = z.string().meta({ format: 'date-time' });
@@ -68,7 +69,7 @@ export type Preview = z.infer<typeof Preview>;
 export const BacktestRequest = z.strictObject({
   from: Instant,
   to: Instant,
-  promptVersion: z.int().min(1).optional().describe('A prompt version to compare with the active one.'),
+  promptVersion: z.int().min(1).max(integerMax).optional().describe('A prompt version to compare with the active one.'),
   modelAlias: z.string().optional().describe('A model alias to compare with the active one.'),
 });
 export type BacktestRequest = z.infer<typeof BacktestRequest>;

@@ -18,7 +18,7 @@ const TextQuery = z.strictObject({
     .string()
     .regex(/^[1-9]\d{0,8}$/, 'must be a version number')
     .optional()
-    .meta({ type: 'integer', minimum: 1 })
+    .meta({ type: 'integer', minimum: 1, maximum: 999_999_999 })
     .describe('Default: the newest version.'),
 });
 

@@ -15,29 +15,35 @@ export type TaxiiDeps = { db: Db };
 /** `next` is present if there are more rows, or if the manifest is not fully synced yet. */
 export type ManifestPage = { rows: ManifestRow[]; next: string | undefined };
 
-/** Sync steps per request. The next page continues the sync. */
-const syncStepsMax = 25;
+/** How long a request syncs before it returns what there is. The next page continues the sync. */
+const syncMs = 3_000;
 
-/** Returns rows of a collection, after syncing its manifest as far as the page needs. */
-export function readManifestPage(
+/**
+ * Returns rows of a collection, after syncing its manifest as far as the page needs. Each step of the sync is a transaction of its own: after
+ * a large load no request takes long, and none repeats the work of one that failed.
+ */
+export async function readManifestPage(
   { db }: TaxiiDeps,
   { orgId }: Caller,
   collection: TaxiiCollection,
   filter: ObjectsFilter,
 ): Promise<ManifestPage> {
-  return inOrg(db, orgId, async (tx) => {
-    await lockCollection(tx, collection.manifest);
-    let found = await listManifestRows(tx, collection, filter);
-    let isSynced = false;
-    for (let step = 0; step < syncStepsMax && !isSynced && found.length <= filter.limit; step += 1) {
-      isSynced = (await syncManifest(tx, collection.manifest)) === 0;
-      if (!isSynced) found = await listManifestRows(tx, collection, filter);
-    }
-    const page = found.slice(0, filter.limit);
-    const hasMore = found.length > filter.limit || !isSynced;
-    const lastDate = page.at(-1)?.date_added ?? filter.after ?? '1970-01-01T00:00:00Z';
-    return { rows: page, next: hasMore ? toNextToken(lastDate) : undefined };
-  });
+  const list = (): Promise<ManifestRow[]> => inOrg(db, orgId, (tx) => listManifestRows(tx, collection, filter));
+  const until = performance.now() + syncMs;
+  let found = await list();
+  let isSynced = false;
+  while (!isSynced && found.length <= filter.limit) {
+    isSynced = await inOrg(db, orgId, async (tx) => {
+      await lockCollection(tx, collection.manifest);
+      return (await syncManifest(tx, collection.manifest)) === 0;
+    });
+    found = await list();
+    if (performance.now() > until) break;
+  }
+  const page = found.slice(0, filter.limit);
+  const hasMore = found.length > filter.limit || !isSynced;
+  const lastDate = page.at(-1)?.date_added ?? filter.after ?? '1970-01-01T00:00:00Z';
+  return { rows: page, next: hasMore ? toNextToken(lastDate) : undefined };
 }
 
 /** Returns the objects of rows, in their order. Rows whose item the organization no longer sees are left out. */

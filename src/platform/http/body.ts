@@ -43,15 +43,66 @@ async function checkBody(request: FastifyRequest): Promise<void> {
   rejectUnstorableText(request.body);
 }
 
-/** Parses a body. Throws malformed_json unless it is one JSON value in UTF-8. */
+/** Parses a body. Throws malformed_json unless it is one JSON value in UTF-8, and validation_failed if it is nested too deep. */
 export function parseJsonBody(body: Buffer): unknown {
   if (body.length === 0) return undefined;
+  let value: unknown;
   try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
+    value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
   } catch {
     throw appError('malformed_json', 'The body is not valid JSON in UTF-8.');
   }
+  if (isDeep(body)) rejectDeepNesting(value);
+  return value;
 }
+
+/** Levels of objects and arrays in a body. Code that follows the levels by recursion must not run out of stack. */
+const depthMax = 100;
+
+/** Reports whether valid JSON has more levels than allowed. */
+function isDeep(body: Buffer): boolean {
+  let depth = 0;
+  for (let at = 0; at < body.length; at += 1) {
+    const byte = body[at]!;
+    if (byte === quote) at = findEndOfText(body, at + 1);
+    else if (byte === 0x5b || byte === 0x7b) depth += 1;
+    else if (byte === 0x5d || byte === 0x7d) depth -= 1;
+    if (depth > depthMax) return true;
+  }
+  return false;
+}
+
+const quote = 0x22;
+const backslash = 0x5c;
+
+/** Returns the index of the quote that ends a text. */
+function findEndOfText(body: Buffer, from: number): number {
+  for (let at = from; at < body.length; at += 1) {
+    if (body[at] === backslash) at += 1;
+    else if (body[at] === quote) return at;
+  }
+  return body.length;
+}
+
+/** Throws a 400 with a pointer to the first value below the last allowed level. Iterative, so that the nesting cannot overflow the stack. */
+function rejectDeepNesting(input: unknown): void {
+  const pending: { value: unknown; pointer: string; depth: number }[] = [{ value: input, pointer: '', depth: 1 }];
+  for (let next = pending.pop(); next; next = pending.pop()) {
+    const { value, pointer, depth } = next;
+    if (value === null || typeof value !== 'object') continue;
+    if (depth > depthMax)
+      throw fieldError(
+        pointer.slice(0, 300),
+        'too_deep',
+        `The body has more than ${depthMax} levels of objects and arrays.`,
+      );
+    for (const [key, child] of Object.entries(value))
+      if (child !== null && typeof child === 'object')
+        pending.push({ value: child, pointer: `${pointer}/${escapePointer(key)}`, depth: depth + 1 });
+  }
+}
+
+const escapePointer = (key: string): string => key.replaceAll('~', '~0').replaceAll('/', '~1');
 
 /**
  * Throws a 400 with a pointer to the first text that contains U+0000 or a lone surrogate, which PostgreSQL cannot store. Iterative, so
@@ -69,7 +120,7 @@ function rejectUnstorableText(input: unknown, rootPointer = ''): void {
       for (const [key, item] of Object.entries(value)) {
         if (isUnstorable(key))
           throw fieldError(pointer, 'invalid_text', 'U+0000 and lone surrogates are not allowed in names.');
-        pending.push({ value: item, pointer: `${pointer}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}` });
+        pending.push({ value: item, pointer: `${pointer}/${escapePointer(key)}` });
       }
     }
   }

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { inOrg, type Db } from '../db/db.ts';
 import { appError, fieldError } from '../lib/errors.ts';
+import { uuidPattern } from '../lib/org-id.ts';
 import type { App } from './app-type.ts';
 import {
   claimIdempotencyKey,
@@ -38,7 +39,7 @@ export function registerIdempotency(app: App, { db }: { db: Db }): void {
         'Idempotency-Key must consist of 1 to 255 visible ASCII characters.',
       );
     }
-    const claim = { caller: request.caller, route: `POST ${request.url.split('?')[0]}`, key };
+    const claim = { caller: request.caller, route: `POST ${normalizedPath(request)}`, key };
     const hash = hashRequest(request.body, request.query);
     const stored = await inOrg(db, claim.caller.orgId, (tx) => claimIdempotencyKey(tx, claim, hash));
     if (stored.isNew) {
@@ -70,8 +71,20 @@ export function registerIdempotency(app: App, { db }: { db: Db }): void {
   }
 }
 
+/** Returns the path of a request in one spelling: the route with its parameters, without a trailing slash, UUIDs in lower case. */
+function normalizedPath({ routeOptions, params, url }: FastifyRequest): string {
+  const values = (params ?? {}) as Record<string, string>;
+  const spelled = (routeOptions.url ?? url).replace(/:(\w+)/g, (_match, name: string) => {
+    const value = values[name] ?? '';
+    return encodeURIComponent(uuidPattern.test(value) ? value.toLowerCase() : value);
+  });
+  return spelled.replace(/(.)\/$/, '$1');
+}
+
 function hashRequest(body: unknown, query: unknown): Buffer {
-  const hash = createHash('sha256').update(JSON.stringify(query ?? null));
+  // The order of the parameters means nothing.
+  const sorted = Object.entries((query ?? {}) as Record<string, unknown>).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  const hash = createHash('sha256').update(JSON.stringify(sorted));
   return hash.update(Buffer.isBuffer(body) ? body : JSON.stringify(body ?? null)).digest();
 }
 

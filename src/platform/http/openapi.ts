@@ -3,6 +3,7 @@ import swaggerUi from '@fastify/swagger-ui';
 import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod';
 import packageJson from '../../../package.json' with { type: 'json' };
 import { Problem } from './problem.ts';
+import { referencePagePolicy } from './security-headers.ts';
 import type { App } from './app-type.ts';
 
 const tags = 'detections agents runs models tools hits connections outputs feed sources logs keys audit service'.split(
@@ -64,6 +65,7 @@ export async function registerOpenApi(app: App): Promise<void> {
     });
     await scope.register(swaggerUi, {
       routePrefix: '/docs',
+      staticCSP: referencePagePolicy,
       uiConfig: { docExpansion: 'none', persistAuthorization: false },
     });
   });

@@ -22,6 +22,8 @@ export function handleUnknownRoutes(app: App): void {
     if (methods.length === 0) throw appError('not_found', 'This address does not exist.');
     const headers = { allow: methods.join(', ') };
     if (request.method === 'OPTIONS') return reply.code(204).headers(headers).send();
+    // A route that serves files ends here if the file does not exist.
+    if (methods.includes(request.method)) throw appError('not_found', 'This address does not exist.');
     throw appError('method_not_allowed', `${request.method} is not allowed at this address.`, { headers });
   });
 }

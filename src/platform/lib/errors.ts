@@ -1,6 +1,7 @@
 /** The closed set of error codes with their HTTP status. Codes are stable: clients branch on them. */
 const statusByCode = {
   malformed_json: 400,
+  malformed_request: 400,
   validation_failed: 400,
   as_of_expired: 400,
   unauthorized: 401,
@@ -8,16 +9,23 @@ const statusByCode = {
   not_found: 404,
   method_not_allowed: 405,
   not_acceptable: 406,
+  request_timeout: 408,
   conflict: 409,
   in_progress: 409,
   precondition_failed: 412,
   payload_too_large: 413,
+  uri_too_long: 414,
   unsupported_media_type: 415,
+  range_not_satisfiable: 416,
+  expectation_failed: 417,
   check_failed: 422,
   idempotency_mismatch: 422,
   rate_limited: 429,
+  headers_too_large: 431,
+  client_closed_request: 499,
   internal: 500,
   unavailable: 503,
+  insufficient_storage: 507,
 } as const;
 
 export type ErrorCode = keyof typeof statusByCode;

@@ -1,0 +1,58 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { logFolderPath } from '../../../src/detection/logs/log-folder.ts';
+import { startApp } from '../../support/harness.ts';
+
+const { newOrg, dataDir } = await startApp();
+const org = await newOrg();
+const folder = logFolderPath(dataDir, org.id);
+mkdirSync(folder, { recursive: true });
+
+/** Puts a file system of 512 KiB in the place of the organization's log folder. Only root may do so. */
+function mountSmallDisk(): boolean {
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=512k', 'tmpfs', folder], { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const isMounted = mountSmallDisk();
+afterAll(() => {
+  if (isMounted) execFileSync('umount', [folder]);
+});
+
+test.skipIf(!isMounted)(
+  'events on a full disk are a 507, and nothing of them is kept (needs the right to mount)',
+  async () => {
+    const send = (bytes: number) =>
+      org.call(
+        'POST',
+        '/api/logs/auth',
+        JSON.stringify({ a: 'x'.repeat(1000), n: bytes })
+          .concat('\n')
+          .repeat(bytes / 1000),
+      );
+    expect((await send(50_000)).status).toBe(200);
+    const before = readdirSync(join(folder, 'auth'));
+    const full = await send(3_000_000);
+    expect([full.status, full.body.code, full.headers['retry-after']]).toEqual([507, 'insufficient_storage', '60']);
+    expect(full.headers['content-type']).toBe('application/problem+json');
+    expect(readdirSync(join(folder, 'auth'))).toEqual(before);
+    expect((await send(60_000)).status).toBe(200);
+  },
+);
+
+test.skipIf(!isMounted)('an erasure that the disk has no room for is a 507 and keeps the events', async () => {
+  await org.call('POST', '/api/logs/mail', JSON.stringify({ who: 'somebody@example.org', text: 'x' }));
+  const filler = join(folder, 'filler');
+  expect(() => writeFileSync(filler, Buffer.alloc(2_000_000))).toThrow(/ENOSPC/);
+  const erased = await org.call('POST', '/api/privacy/erase', { field: 'who', value: 'somebody@example.org' });
+  expect([erased.status, erased.body.code]).toEqual([507, 'insufficient_storage']);
+  rmSync(filler);
+  const again = await org.call('POST', '/api/privacy/erase', { field: 'who', value: 'somebody@example.org' });
+  expect([again.status, again.body.logs]).toEqual([200, 1]);
+});
