@@ -9,6 +9,7 @@ import { measurePassages } from './passages.ts';
 import { measureStixOut } from './stix-out.ts';
 import { measureTechniques } from './techniques.ts';
 import { formatFigures } from './figures.ts';
+import { measureWindows } from './windows.ts';
 
 /** `npm run quality [-- NAME …] [--list] [--stix-schemas FOLDER]`: measures the recorded inputs and prints one table per subject. */
 const { values: options, positionals: names } = parseArgs({
@@ -23,6 +24,7 @@ const measurements = {
   techniques: measureTechniques,
   corrections: measureCorrections,
   passages: measurePassages,
+  windows: measureWindows,
   'stix-out': (verbose) => measureStixOut(verbose, options['stix-schemas']),
 } satisfies Record<string, (verbose: boolean) => Promise<Parameters<typeof formatFigures>[0]>>;
 
