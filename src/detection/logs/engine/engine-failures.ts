@@ -39,6 +39,8 @@ const byPrefix: [RegExp, string][] = [
   [/^Expression(?: too deep)?[^:]*: /, 'query_error'],
   [/^Permission Error: /, 'query_not_allowed'],
   [/^Out of Memory Error: /, 'query_memory'],
+  // A vector that is larger than the engine can describe.
+  [/^INTERNAL Error: Requested allocation size/, 'query_memory'],
 ];
 
 /** Converts an engine error. Any but an ordinary mistake in the query sets `mustReplaceEngine`: the state is unknown. */

@@ -1,7 +1,7 @@
-import { LRUCache } from 'lru-cache';
 import { cancelledError, engineError } from './engine-failures.ts';
 import { createLane, type EngineLane } from './engine-lane.ts';
 import { createTask, type EngineResult, type EngineTaskInput } from './engine-task.ts';
+import { createInspectionCache } from './inspection-cache.ts';
 import type { Inspection } from './inspect-tree.ts';
 import type { MaintenanceJob, QueryJob, QueryEnd } from './protocol.ts';
 
@@ -36,7 +36,6 @@ export type LogEngine = {
 
 /** The longest query text, in characters. */
 export const queryCharsMax = 100_000;
-const inspectionsMax = 2000;
 /** How long an engine runs at least before it makes room for another organization's. */
 const turnMs = 500;
 
@@ -44,7 +43,7 @@ export function createEngine(options: EngineOptions): LogEngine {
   const { processesMax = 4, concurrency = 2, idleMs = 60_000, queueMax = 1000 } = options;
   const { memoryMb = 512, residentMb = 1536 } = options;
   const lanes = new Map<string, EngineLane>();
-  const inspections = new LRUCache<string, Inspection>({ max: inspectionsMax });
+  const inspections = createInspectionCache();
   let lastTaskId = 0;
   let isClosed = false;
   let turnTimer: NodeJS.Timeout | undefined;

@@ -1,3 +1,4 @@
+import { checkArguments, checkArrayType } from './argument-limits.ts';
 import { queryNotAllowed, authorError } from './engine-failures.ts';
 import { eventFunctions } from './event-functions.ts';
 import {
@@ -171,6 +172,7 @@ function visitCall(node: Node, kind: string, scope: Scope, inspection: Inspectio
     const instead = suggestAlternative(name);
     throw queryNotAllowed(`The function ${name} is not allowed in a query${instead ? `: ${instead}` : ''}.`);
   }
+  checkArguments(name, node['children'] as unknown[]);
   if (kind === 'FUNCTION' && scope.isOuter && aggregateFunctions.has(name)) inspection.aggregate = true;
   if (jsonReaders.has(name)) visitJsonReader(node, node['children'] as unknown[], scope, inspection);
   else visitChildren(node, scope, inspection);
@@ -214,6 +216,7 @@ function visitNode(node: Node, type: string, scope: Scope, inspection: Inspectio
   if (type === 'TABLE_FUNCTION') return visitTableFunction(node, scope, inspection);
   if (type === 'UNBOUND_TYPE_INFO' && (node['catalog'] || node['schema']))
     throw queryNotAllowed('Types with a schema are not allowed in a query.');
+  if (type === 'ARRAY_TYPE_INFO') checkArrayType(node);
   if (type === 'JOIN') visitJoin(node, inspection);
   if (Array.isArray(node['column_name_alias']) && node['column_name_alias'].length > 0) inspection.allColumns = true;
   if (type.endsWith('_NODE')) return visitQuery(node, type, scope, inspection);

@@ -57,4 +57,6 @@ const compress = (body: Buffer, encoding: Encoding): Promise<Buffer> =>
  */
 export type PageCursors = LRUCache<string, PageCursor>;
 
-export const createPageCursors = (): PageCursors => new LRUCache({ max: 20_000 });
+/** Bounded by memory, because the filters of a request may be thousands of characters long. */
+export const createPageCursors = (bytesMax = 8 * 1024 * 1024): PageCursors =>
+  new LRUCache({ maxSize: bytesMax, sizeCalculation: (_cursor, key) => 2 * key.length + 200 });

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { longestIntervalMs, parseCron, type Cron } from './cron.ts';
 
 // A pure memo: parsing depends on the text alone, so sharing the entries between callers is safe.
-const parsedCrons = new LRUCache<string, { cron: Cron; intervalMs: number | undefined }>({ max: 10_000 });
+const parsedCrons = new LRUCache<string, { cron: Cron; intervalMs: number | undefined }>({ max: 2_000 });
 const dayMs = 86_400_000;
 
 function findOrParse(text: string): { cron: Cron; intervalMs: number | undefined } {

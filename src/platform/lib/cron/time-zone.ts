@@ -5,7 +5,7 @@ const dayMs = 86_400_000;
 type Zone = { format: Intl.DateTimeFormat; offsets: LRUCache<number, number>; largestShiftMs: number | undefined };
 
 // A pure memo: offsets follow from the tz database of the process. A formatter costs far more than a lookup.
-const zones = new LRUCache<string, Zone>({ max: 500 });
+const zones = new LRUCache<string, Zone>({ max: 100 });
 
 /** Returns whether the process knows an IANA time zone such as `Europe/Berlin`. Plain offsets such as `+01:00` are no zones. */
 export function isTimeZone(name: string): boolean {
@@ -32,7 +32,7 @@ function findZone(name: string): Zone {
     second: 'numeric',
     era: 'short',
   });
-  const zone = { format, offsets: new LRUCache<number, number>({ max: 5_000 }), largestShiftMs: undefined };
+  const zone = { format, offsets: new LRUCache<number, number>({ max: 1_000 }), largestShiftMs: undefined };
   zones.set(name, zone);
   return zone;
 }
