@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { measureAuditLogs } from './audit-logs.ts';
 import { measureCorrections } from './corrections.ts';
 import { measureDuplicates } from './duplicates.ts';
 import { measureFeeds } from './feeds.ts';
@@ -25,6 +26,7 @@ const measurements = {
   corrections: measureCorrections,
   passages: measurePassages,
   windows: measureWindows,
+  'audit-logs': measureAuditLogs,
   'stix-out': (verbose) => measureStixOut(verbose, options['stix-schemas']),
 } satisfies Record<string, (verbose: boolean) => Promise<Parameters<typeof formatFigures>[0]>>;
 
