@@ -128,3 +128,26 @@ test('matches the entity field in any case', async () => {
   expect((await runNext(org, id)).warnings).toEqual([]);
   expect((await callOk(org, 'GET', '/api/hits')).hits.map(({ entity }: { entity: string }) => entity)).toEqual(['NO']);
 });
+
+test('history that is loaded in the hour of creation counts at the first slot', async () => {
+  const org = await startOrg();
+  const { id } = await callOk(org, 'POST', '/api/detections', {
+    ...detection,
+    detectionCategory: 'first_occurrence',
+    entityField: 'user',
+  });
+  time.now = new Date('2026-03-02T00:40:00Z');
+  const hours = Array.from({ length: 12 }, (_, n) => new Date(Date.UTC(2026, 2, 1, 12 + n, 30)).toISOString());
+  const lines = hours.map((at) => JSON.stringify({ '@timestamp': at, user: 'ada', country: 'NO' }));
+  await callOk(org, 'POST', '/api/logs/signins?history=true', lines.join('\n'));
+  const live = ['NO', 'KP'].map((country) =>
+    JSON.stringify({ '@timestamp': '2026-03-02T00:50:00Z', user: 'ada', country }),
+  );
+  await callOk(org, 'POST', '/api/logs/signins', live.join('\n'));
+  expect((await runNext(org, id)).warnings).toEqual([]);
+  const { hits } = await callOk(org, 'GET', '/api/hits');
+  expect(hits.map(({ entity }: { entity: string }) => entity)).toEqual(['ada']);
+  const { rows } = await callOk(org, 'GET', `/api/hits/${hits[0].id}`);
+  expect(JSON.stringify(rows)).toContain('KP');
+  expect(JSON.stringify(rows)).not.toContain('"NO"');
+});

@@ -35,10 +35,16 @@ export function planScans(filter: SegmentFilter, segments: SegmentRow[], folder:
       ];
     case 'event': {
       const [timeFrom, timeBefore] = [ms(filter.from), ms(filter.to)];
-      return [{ files, timeFrom, timeBefore, ingestedBefore: ms(filter.ingestedBefore) }];
+      return [
+        { files: live, timeFrom, timeBefore, ingestedBefore: ms(filter.ingestedBefore) },
+        { files: loadedAsHistory, timeFrom, timeBefore },
+      ];
     }
     case 'event-before':
-      return [{ files, timeBefore: ms(filter.before), ingestedBefore: ms(filter.ingestedBefore) }];
+      return [
+        { files: live, timeBefore: ms(filter.before), ingestedBefore: ms(filter.ingestedBefore) },
+        { files: loadedAsHistory, timeBefore: ms(filter.before) },
+      ];
   }
 }
 

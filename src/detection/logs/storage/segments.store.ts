@@ -14,7 +14,7 @@ export type SegmentRow = {
   bytes: number;
 };
 
-/** Selects segments by the bounds of their events' times. All times are slot time. */
+/** Selects segments by the bounds of their events' times. All times are slot time. Bounds on the ingest time do not apply to events loaded as history. */
 export type SegmentFilter =
   | { kind: 'ingested'; from: Date; to: Date }
   | { kind: 'ingested-before'; before: Date }
@@ -41,7 +41,7 @@ export async function hasSegments(tx: Tx, orgId: OrgId, datasets: string[], filt
   return row !== undefined;
 }
 
-/** Returns the time of the oldest event of these datasets, or null. Considers only segments whose first event was ingested before `ingestedBefore`. */
+/** Returns the time of the oldest event of these datasets, or null. Considers only history and segments whose first event was ingested before `ingestedBefore`. */
 export async function findFirstEventAt(
   tx: Tx,
   orgId: OrgId,
@@ -50,7 +50,7 @@ export async function findFirstEventAt(
 ): Promise<Date | null> {
   const row = await queryRow<{ at: Date | null }>(tx)`select min(time_from) as at from segments
       where organization_id = ${orgId} and dataset = any(${datasets}::text[]) and replaced_at is null
-        and ingested_from < ${ingestedBefore}`;
+        and (history or ingested_from < ${ingestedBefore})`;
   return row?.at ?? null;
 }
 
@@ -61,9 +61,9 @@ function filterSql(filter: SegmentFilter): ReturnType<typeof sql> {
     case 'ingested-before':
       return sql`((not history and ingested_from < ${filter.before}) or (history and time_from < ${filter.before}))`;
     case 'event':
-      return sql`time_to >= ${filter.from} and time_from < ${filter.to} and ingested_from < ${filter.ingestedBefore}`;
+      return sql`time_to >= ${filter.from} and time_from < ${filter.to} and (history or ingested_from < ${filter.ingestedBefore})`;
     case 'event-before':
-      return sql`time_from < ${filter.before} and ingested_from < ${filter.ingestedBefore}`;
+      return sql`time_from < ${filter.before} and (history or ingested_from < ${filter.ingestedBefore})`;
   }
 }
 
