@@ -10,6 +10,7 @@ import { createDetectionBenchmark } from './create-detection.ts';
 import { extractReportsBenchmark } from './extract-reports.ts';
 import { feedMillionBenchmark } from './feed-million/feed-million.ts';
 import type { Benchmark, BenchmarkRow } from './benchmark.ts';
+import { otherOrganizationsBenchmark } from './other-organizations.ts';
 import { pullSourcesBenchmark } from './pull-sources.ts';
 import { listItemsBenchmark } from './list-items.ts';
 import { queryLogStoreBenchmark } from './query-log-store.ts';
@@ -25,6 +26,7 @@ const benchmarks: Record<string, Benchmark> = {
   local: queryLogStoreBenchmark,
   extract: extractReportsBenchmark,
   ingest: pullSourcesBenchmark,
+  others: otherOrganizationsBenchmark,
 };
 
 const { values, positionals } = parseArgs({ options: { write: { type: 'boolean' } }, allowPositionals: true });

@@ -110,6 +110,7 @@ comment on column feed_sources.cursor is 'JSON of the position after the last su
 comment on column feed_sources.last_new_at is 'Last pull that added an item.';
 comment on column feed_sources.last_result is 'JSON summary of the last pull.';
 create index on feed_sources (next_pull_at) where enabled and deleted_at is null;
+create index on feed_sources (lease_until) where lease_until is not null;
 
 alter table feed_sources enable row level security;
 alter table feed_sources force row level security;

@@ -4,6 +4,7 @@ import { createModels } from '../platform/models/models.ts';
 import type { Config } from '../config.ts';
 import type { Db } from '../platform/db/db.ts';
 import type { Deps } from './deps.ts';
+import { createFeedSteps } from './feed-steps.ts';
 import { createFeedTools } from './feed-tools.ts';
 import { createStoredServerReader } from '../platform/mcp/stored-servers.ts';
 import { createExtractor } from '../feed/ingestion/extractor.ts';
@@ -12,7 +13,7 @@ import { createFeedPages } from '../feed/items/page-cache/feed-pages.ts';
 import { createPageCursors } from '../feed/items/page-cache/page-cache.ts';
 import { createSnapshotCache } from '../feed/items/snapshot/snapshot.ts';
 import { createPullMetrics } from '../feed/sources/pull/pull-metrics.ts';
-import { createParser } from '../feed/sources/pull/parser.ts';
+import { createPullThreads } from '../feed/sources/pull/pull-threads.ts';
 import { createMcpTools } from '../platform/mcp/mcp-tools.ts';
 import { createDeliveryCounter } from '../platform/notifications/delivery/deliver.ts';
 import { createMetrics } from '../platform/http/metrics.ts';
@@ -50,8 +51,9 @@ export function buildDeps({ config, db, log, clock = systemClock }: BuildDepsOpt
   );
   applyInstalledReferenceData(config.dataDir, log);
   const extractor = createExtractor(config.dataDir);
-  const parser = createParser(config.dataDir);
   const snapshots = createSnapshotCache(db);
+  const pulls = createPullThreads({ db, clock, log, config, extractor, snapshots });
+  const feedSteps = createFeedSteps({ db, clock, config, extractor, snapshots });
   const metrics = createMetrics();
   const deps: Deps = {
     config,
@@ -68,7 +70,8 @@ export function buildDeps({ config, db, log, clock = systemClock }: BuildDepsOpt
     logCatalogs,
     bodyReader,
     extractor,
-    parser,
+    runPull: pulls.runPull,
+    runFeedStep: feedSteps.runFeedStep,
     recordPull: createPullMetrics(metrics.registry),
     snapshots,
     feedPages: createFeedPages(db, snapshots),
@@ -85,8 +88,9 @@ export function buildDeps({ config, db, log, clock = systemClock }: BuildDepsOpt
     deps,
     stop: async () => {
       await mcp.close();
+      await pulls.close();
+      await feedSteps.close();
       await extractor.close();
-      await parser.close();
       await bodyReader.close();
       await engine.close();
     },

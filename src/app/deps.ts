@@ -1,4 +1,5 @@
 import type { Models } from '../platform/models/models.ts';
+import type { RunFeedStep } from './feed-steps.ts';
 import type { Config } from '../config.ts';
 import type { Db } from '../platform/db/db.ts';
 import type { Definition } from '../detection/detections/record/definition.ts';
@@ -14,7 +15,7 @@ import type { FeedPages } from '../feed/items/page-cache/feed-pages.ts';
 import type { PageCursors } from '../feed/items/page-cache/page-cache.ts';
 import type { SnapshotCache } from '../feed/items/snapshot/snapshot.ts';
 import type { RecordPull } from '../feed/sources/pull/pull-metrics.ts';
-import type { Parser } from '../feed/sources/pull/parser.ts';
+import type { RunPull } from '../feed/sources/pull/start-pulls.ts';
 import type { CatalogCache } from '../detection/logs/catalog/catalog.store.ts';
 import type { BodyReader } from '../detection/logs/ingestion/body-reader.ts';
 import type { LogEngine } from '../detection/logs/engine/engine.ts';
@@ -58,8 +59,10 @@ export type Deps = {
   models?: Models;
   /** Extracts indicators and techniques from report texts, in worker threads. */
   extractor: Extractor;
-  /** Parses fetched feed documents, in worker threads. */
-  parser: Parser;
+  /** Pulls feed sources, in worker threads. */
+  runPull: RunPull;
+  /** Runs the steps of the feed's loops that compute for long, in a worker thread. */
+  runFeedStep: RunFeedStep;
   recordPull: RecordPull;
   snapshots: SnapshotCache;
   feedPages: FeedPages;

@@ -12,6 +12,9 @@ import type { OrgId } from '../../src/platform/lib/org-id.ts';
 import { createKey } from '../../src/platform/orgs/keys.ts';
 import { scopes, type Scope } from '../../src/platform/orgs/caller.ts';
 import { createOrganization } from '../../src/app/bootstrap.ts';
+import { createParser } from '../../src/feed/sources/pull/parser.ts';
+import { pullClaimedSource } from '../../src/feed/sources/pull/pull-source.ts';
+import type { RunPull } from '../../src/feed/sources/pull/start-pulls.ts';
 import { testDatabase } from './database.ts';
 import { newProgramDir } from './program.ts';
 
@@ -52,11 +55,15 @@ export async function startApp(
   });
   const { clock = systemClock } = options;
   const built = buildDeps({ config, db, log: createLogger(config.logLevel), clock });
-  const deps: Deps = { ...built.deps, ...options.deps };
+  const parser = createParser(dataDir);
+  // In this thread, so that pulls follow the test's clock. The tests of pull-threads.ts and of the process use threads.
+  const runPull: RunPull = (source, pullOptions) => pullClaimedSource({ ...deps, parser }, source, pullOptions);
+  const deps: Deps = { ...built.deps, runPull, ...options.deps };
   const app = await buildApp(deps);
   await app.ready();
   afterAll(async () => {
     await app.close();
+    await parser.close();
     await built.stop();
   });
   const newKey = async (org: Pick<TestOrg, 'id' | 'name'>, granted: readonly Scope[]): Promise<TestOrg> => {

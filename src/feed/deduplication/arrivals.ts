@@ -12,11 +12,11 @@ import { scopeOfPool } from './recompute-pools.ts';
 const idleMs = 1_000;
 const batchMax = 500;
 
-export type ArrivalsDeps = { db: Db; clock: Clock; snapshots: SnapshotCache };
+export type ArrivalsDeps = { db: Db; clock: Clock; snapshots: Pick<SnapshotCache, 'invalidate'> };
 
-/** Deduplicates items across pools until the signal aborts. Any number of processes may run it. */
-export const arrivalsLoop = (deps: ArrivalsDeps & { log: Logger }, signal: AbortSignal): Promise<void> =>
-  runLoop({ name: 'arrivals', idleMs, signal, log: deps.log }, () => processArrivals(deps));
+/** Calls `step`, which is `processArrivals`, until the signal aborts. Any number of processes may run it. */
+export const arrivalsLoop = (log: Logger, signal: AbortSignal, step: () => Promise<boolean>): Promise<void> =>
+  runLoop({ name: 'arrivals', idleMs, signal, log }, step);
 
 /**
  * Processes a batch of queued items of one pool. Runs after the transaction that wrote them, because concurrent transactions do not see each

@@ -10,10 +10,10 @@ export type ExtractTask = { kind: 'report'; report: ReportText } | { kind: 'entr
 export type Extractor = {
   /** The version of the reference data in use. */
   referenceDataVersion: number;
-  /** `read` and `readEntry` reject with a ThreadError if a thread fails or is unavailable, and with an Error if the text itself is unusable. */
-  read: (report: ReportText, signal?: AbortSignal) => Promise<ExtractedItem>;
+  /** `read` and `readEntry` reject with a ThreadError if a thread fails or is unavailable, and with an Error if the text itself is unusable. `owner` is the organization: organizations take turns. */
+  read: (report: ReportText, signal?: AbortSignal, owner?: string) => Promise<ExtractedItem>;
   /** Extracts the record of a feed entry from its page or its own text. */
-  readEntry: (entry: UnreadText, signal?: AbortSignal) => Promise<SourceRecord>;
+  readEntry: (entry: UnreadText, signal?: AbortSignal, owner?: string) => Promise<SourceRecord>;
   close: () => Promise<void>;
 };
 
@@ -31,10 +31,10 @@ export function createExtractor(dataDir: string): Extractor {
   });
   return {
     referenceDataVersion: getReferenceDataVersion(dataDir),
-    read: async (report, signal) =>
-      (await threads.run({ kind: 'report', report }, { timeoutMs, signal })) as ExtractedItem,
-    readEntry: async (entry, signal) =>
-      (await threads.run({ kind: 'entry', entry }, { timeoutMs, signal })) as SourceRecord,
+    read: async (report, signal, owner = '') =>
+      (await threads.run({ kind: 'report', report }, { timeoutMs, signal, owner })) as ExtractedItem,
+    readEntry: async (entry, signal, owner = '') =>
+      (await threads.run({ kind: 'entry', entry }, { timeoutMs, signal, owner })) as SourceRecord,
     close: threads.close,
   };
 }

@@ -25,7 +25,9 @@ export type PullPlan = {
   absentIds: string[];
   /** The number of records in the pull. */
   records: number;
-  result: PullResult;
+  /** The number of records that the pull did not read, because they did not change. */
+  unread: number;
+  skipped: SkippedEntry[];
 };
 
 /** Counts the source's records, each once. If `error` is set, the pull was not good and changed no item. */
@@ -37,6 +39,19 @@ export type PullResult = {
   skipped: SkippedEntry[];
   error?: string;
 };
+
+/** Returns the result of a plan of which these actions were applied. */
+export function resultOf({ records, unread, skipped }: PullPlan, applied: ItemAction[]): PullResult {
+  const count = (matches: (action: ItemAction) => boolean): number => applied.filter(matches).length;
+  const added = count(({ kind }) => kind === 'add');
+  const corrected = count(
+    (action) => (action.kind === 'correct' || action.kind === 'move') && action.cause === 'source',
+  );
+  const withdrawn = count(({ kind }) => kind === 'withdraw');
+  const vanished = count(({ kind }) => kind === 'vanish');
+  const unchanged = unread + records - added - corrected - withdrawn;
+  return { added, corrected, retracted: withdrawn + vanished, unchanged, skipped };
+}
 
 export const emptyResult: PullResult = { added: 0, corrected: 0, retracted: 0, unchanged: 0, skipped: [] };
 
@@ -64,22 +79,20 @@ export function planPull(pull: {
     (item) => isLive(item) && item.missing_pulls > 0 && presentIds.has(item.record_id),
   );
   const { vanished, absentIds } = splitMissing(missing);
-  const actions = [...planned, ...vanished];
-  const result = countResult(actions, candidates.length, pull.skipped);
   return {
-    actions,
+    actions: [...planned, ...vanished],
     returnedIds: returned.map(({ id }) => id),
     absentIds,
     records: candidates.length,
-    result: { ...result, unchanged: result.unchanged + pull.unread },
+    unread: pull.unread,
+    skipped: pull.skipped,
   };
 }
 
 /** Plans a good pull whose documents did not change: records that were absent last time are absent again. */
 export function planUnchangedPull(stored: StoredItem[], records: number): PullPlan {
   const { vanished, absentIds } = splitMissing(stored.filter((item) => isLive(item) && item.missing_pulls > 0));
-  const result = { ...countResult(vanished, 0, []), unchanged: records };
-  return { actions: vanished, returnedIds: [], absentIds, records, result };
+  return { actions: vanished, returnedIds: [], absentIds, records: 0, unread: records, skipped: [] };
 }
 
 /** Returns whether a catalog lacks so many known rows that it is probably broken. */
@@ -88,7 +101,7 @@ export function isMissingTooManyRows(stored: StoredItem[], presentIds: ReadonlyS
   return known > 0 && listMissing(stored, presentIds).length / known >= missingShareMax;
 }
 
-const isLive = (item: StoredItem): boolean => item.status !== 'retracted';
+export const isLive = (item: StoredItem): boolean => item.status !== 'retracted';
 
 const listMissing = (stored: StoredItem[], presentIds: ReadonlySet<string>): StoredItem[] =>
   stored.filter((item) => isLive(item) && !presentIds.has(item.record_id));
@@ -120,16 +133,4 @@ function planRecord(candidate: ItemCandidate, stored: StoredItem | undefined): I
   const cause = candidate.recordHash === stored.record_hash ? 'reanalysis' : 'source';
   if (candidate.poolId !== stored.pool_id) return { kind: 'move', stored, candidate, cause };
   return candidate.contentHash === stored.content_hash ? undefined : { kind: 'correct', stored, candidate, cause };
-}
-
-function countResult(actions: ItemAction[], records: number, skipped: SkippedEntry[]): PullResult {
-  const count = (matches: (action: ItemAction) => boolean): number => actions.filter(matches).length;
-  const added = count(({ kind }) => kind === 'add');
-  const corrected = count(
-    (action) => (action.kind === 'correct' || action.kind === 'move') && action.cause === 'source',
-  );
-  const withdrawn = count(({ kind }) => kind === 'withdraw');
-  const vanished = count(({ kind }) => kind === 'vanish');
-  const unchanged = records - added - corrected - withdrawn;
-  return { added, corrected, retracted: withdrawn + vanished, unchanged, skipped };
 }

@@ -38,6 +38,14 @@ export function listStoredItems(tx: Tx, source: SourceKey): Promise<StoredItem[]
       from items i where i.organization_id = ${source.organization_id} and i.source_id = ${source.id} order by i.record_id, i.generation desc`;
 }
 
+/** Returns the latest generation of these records of a source. */
+export function listStoredRecords(tx: Tx, source: SourceKey, recordIds: string[]): Promise<StoredItem[]> {
+  return queryRows<StoredItem>(tx)`
+      select distinct on (i.record_id) ${storedItemColumns}
+      from items i where i.organization_id = ${source.organization_id} and i.source_id = ${source.id} and i.record_id = any(${recordIds})
+      order by i.record_id, i.generation desc`;
+}
+
 /** The current version of an item. `doc` does not include the figures of its group. */
 export type CurrentVersionRow = {
   id: string;

@@ -25,23 +25,28 @@ import {
   type ScoringPosition,
 } from './scoring.store.ts';
 
-export type ScoringDeps = { db: Db; clock: Clock; log: Logger; snapshots: SnapshotCache };
+export type ScoringDeps = { db: Db; clock: Clock; snapshots: Pick<SnapshotCache, 'invalidate'> };
 
 const batchMax = 500;
 const idleMs = 1_000;
 const cleanEveryMs = 10 * 60_000;
 
-/** Keeps the relevance of every organization up to date with its feed and its profile, until the signal aborts. */
-export async function relevanceLoop(deps: ScoringDeps, signal: AbortSignal): Promise<void> {
-  const { db, log } = deps;
+/**
+ * Keeps the relevance of every organization up to date with its feed and its profile, until the signal aborts. `step` is `scoreNextBatch`.
+ */
+export async function relevanceLoop(
+  { db, log }: { db: Db; log: Logger },
+  signal: AbortSignal,
+  step: () => Promise<boolean>,
+): Promise<void> {
   await Promise.all([
-    runLoop({ name: 'relevance', idleMs, signal, log }, () => scoreNextBatch(deps)),
+    runLoop({ name: 'relevance', idleMs, signal, log }, step),
     runLoop({ name: 'clean relevance', idleMs: cleanEveryMs, signal, log }, () => cleanRelevanceAcrossOrgs(db)),
   ]);
 }
 
 /** Scores one batch of items for one organization. Returns whether there was one that no other worker is scoring. */
-export async function scoreNextBatch({ db, clock, snapshots }: Omit<ScoringDeps, 'log'>): Promise<boolean> {
+export async function scoreNextBatch({ db, clock, snapshots }: ScoringDeps): Promise<boolean> {
   const due = await findDueOrgAcrossOrgs(db);
   if (!due) return false;
   const result = await inOrg(db, due.orgId, (tx) => scoreBatch(tx, due.orgId, clock()));

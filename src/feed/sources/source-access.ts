@@ -33,7 +33,7 @@ export async function getVisibleSource({ db }: { db: Db }, caller: Caller, id: s
 
 /** Runs `work` on a locked source that the caller may change: one of its organization, or with `feed:admin` a shared one. */
 export async function changeSource<T>(
-  deps: { db: Db; snapshots: SnapshotCache },
+  deps: { db: Db; snapshots: Pick<SnapshotCache, 'invalidate'> },
   caller: Caller,
   id: string,
   work: (tx: Tx, source: SourceRow) => Promise<T>,

@@ -7,13 +7,12 @@ import { SourceCatalog, listCatalog } from './catalog.ts';
 import { CreateSource, PullOutcome, Source, SourceList, UpdateSource } from './sources.schema.ts';
 import { createSource, type CreateSourceDeps } from './create-source.ts';
 import { getSource, listSources } from './list-sources.ts';
-import { pullSourceNow } from './pull/start-pulls.ts';
-import type { PullDeps } from './pull/pull-source.ts';
+import { pullSourceNow, type StartPullsDeps } from './pull/start-pulls.ts';
 import { deleteSource, updateSource, type UpdateSourceDeps } from './update-source.ts';
 
 const SourcePath = z.object({ id: z.string().regex(uuidPattern, 'must be a UUID') });
 
-type SourceRoutesDeps = CreateSourceDeps & UpdateSourceDeps & PullDeps;
+type SourceRoutesDeps = CreateSourceDeps & UpdateSourceDeps & StartPullsDeps;
 
 export function sourceRoutes(app: App, deps: SourceRoutesDeps): void {
   const route = apiRoutes(app, { tag: 'sources', scope: 'feed:write' });

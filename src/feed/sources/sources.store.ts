@@ -103,15 +103,24 @@ export async function markSourceDeleted(tx: Tx, source: SourceKey, now: Date): P
   );
 }
 
-/** Claims the source that has been due longest and has no lease. Leases use the database's clock. */
+const pullsPerOrgMax = 2;
+
+/**
+ * Claims a source that is due and has no lease: the one that has been due longest, of the organization with the fewest pulls in progress and at
+ * most two. Leases use the database's clock.
+ */
 export function claimDueSourceAcrossOrgs(db: Db, now: Date, worker: string): Promise<SourceRow | undefined> {
   return acrossOrgs(
     db,
     (tx) =>
       queryRow<SourceRow>(tx)`
+        with pulling as (
+          select organization_id, count(*) as n from feed_sources where lease_until > clock_timestamp() group by organization_id)
         update feed_sources set worker = ${worker}, lease_until = ${leaseEnd}
-        where id = (select id from feed_sources where enabled and deleted_at is null and next_pull_at <= ${now}
-          and (lease_until is null or lease_until < clock_timestamp()) order by next_pull_at limit 1 for no key update skip locked)
+        where id = (select s.id from feed_sources s left join pulling p on p.organization_id = s.organization_id
+          where s.enabled and s.deleted_at is null and s.next_pull_at <= ${now} and (s.lease_until is null or s.lease_until < clock_timestamp())
+            and coalesce(p.n, 0) < ${pullsPerOrgMax}
+          order by coalesce(p.n, 0), s.next_pull_at limit 1 for no key update of s skip locked)
         returning ${columns}`,
   );
 }
@@ -123,11 +132,11 @@ export function claimSource(tx: Tx, source: SourceKey, worker: string): Promise<
       where ${hasKey(source)} and deleted_at is null and (lease_until is null or lease_until < clock_timestamp()) returning ${columns}`;
 }
 
-/** Locks and returns the source if the worker's lease is still valid. */
-export function lockClaim(tx: Tx, source: SourceKey, worker: string): Promise<SourceRow | undefined> {
+/** Renews the worker's lease and returns the source, locked. Returns undefined if the lease has ended. */
+export function renewClaim(tx: Tx, source: SourceKey, worker: string): Promise<SourceRow | undefined> {
   return queryRow<SourceRow>(tx)`
-      select ${columns} from feed_sources
-      where ${hasKey(source)} and worker = ${worker} and lease_until > clock_timestamp() and deleted_at is null for no key update`;
+      update feed_sources set lease_until = ${leaseEnd}
+      where ${hasKey(source)} and worker = ${worker} and lease_until > clock_timestamp() and deleted_at is null returning ${columns}`;
 }
 
 /** The columns of a source that a pull changes. */

@@ -72,6 +72,14 @@ export function openDb(url: string, poolMax = 10): Db {
   return asDb(new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) }), { pool });
 }
 
+/** Calls `onConnect` with the process id of every new connection's backend. Only meaningful for a server on this machine. */
+export function onBackend(db: Db, onConnect: (pid: number) => void): void {
+  db.pool.on('connect', (client) => onConnect((client as pg.PoolClient & { processID: number }).processID));
+}
+
+/** Returns the URL of a pool's database, for another thread's own pool. */
+export const databaseUrlOf = (db: Db): string => db.pool.options.connectionString!;
+
 /**
  * What a transaction does. It runs again, from the beginning, after a deadlock or a serialization failure (`repeatOnConflict`). It therefore
  * has no effect outside of the transaction: it returns values instead of assigning them, and sends, writes files and clears caches only after

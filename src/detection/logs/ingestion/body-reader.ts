@@ -1,7 +1,8 @@
 import { availableParallelism } from 'node:os';
 import { appError } from '../../../platform/lib/errors.ts';
 import type { OrgId } from '../../../platform/lib/org-id.ts';
-import { createThreadPool, isPoolBusy } from '../../../platform/lib/threads/thread-pool.ts';
+import { isPoolBusy } from '../../../platform/lib/threads/thread-error.ts';
+import { createThreadPool } from '../../../platform/lib/threads/thread-pool.ts';
 import { readLogBody, type LogBody, type LogBodyTask } from './read-log-body.ts';
 
 /**

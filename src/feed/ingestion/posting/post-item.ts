@@ -3,7 +3,7 @@ import type { Clock } from '../../../platform/lib/clock.ts';
 import { appError, fieldError } from '../../../platform/lib/errors.ts';
 import { uuidv7 } from '../../../platform/lib/ids.ts';
 import type { OrgId } from '../../../platform/lib/org-id.ts';
-import { ThreadError } from '../../../platform/lib/threads/thread-pool.ts';
+import { ThreadError } from '../../../platform/lib/threads/thread-error.ts';
 import { insertAudit } from '../../../platform/orgs/audit.store.ts';
 import type { Caller } from '../../../platform/orgs/caller.ts';
 import type { ExtractedItem } from '../../extraction/extract-item.ts';
@@ -13,7 +13,7 @@ import type { SnapshotCache } from '../../items/snapshot/snapshot.ts';
 import { ensurePrivatePool, lockPool } from '../../items/writing/feed-pools.store.ts';
 import type { FeedItemDetail } from '../../model/item.schema.ts';
 import { parseInstant } from '../../model/source-record.ts';
-import { applyPlan } from '../apply-plan.ts';
+import { applyActions } from '../apply-actions.ts';
 import { normalizeText, sha256 } from '../content-hash.ts';
 import type { Extractor } from '../extractor.ts';
 import { buildItemCandidates } from '../item-candidates.ts';
@@ -36,16 +36,16 @@ export async function postItem(deps: PostItemDeps, caller: Caller, input: PostIt
   const { orgId } = caller;
   const existing = await inOrg(deps.db, orgId, (tx) => findPostedItem(tx, orgId, recordId));
   if (existing) return getItem(deps, caller, existing);
-  const extracted = await extractText(deps.extractor, input);
+  const extracted = await extractText(deps.extractor, input, orgId);
   const id = await inOrg(deps.db, orgId, (tx) => insertPostedItem(tx, deps, caller, { input, recordId, extracted }));
   deps.snapshots.invalidate();
   return getItem(deps, caller, id);
 }
 
-async function extractText(extractor: Extractor, input: PostItem): Promise<ExtractedItem> {
+async function extractText(extractor: Extractor, input: PostItem, orgId: OrgId): Promise<ExtractedItem> {
   const { text, title, publisher, publishTime, sourceUrl } = input;
   try {
-    return await extractor.read({ text, title, publisher, publishTime, sourceUrl });
+    return await extractor.read({ text, title, publisher, publishTime, sourceUrl }, undefined, orgId);
   } catch (error) {
     if (!(error instanceof ThreadError)) throw error;
     if (error.reason === 'timeout' || error.reason === 'crashed')
@@ -81,8 +81,15 @@ async function insertPostedItem(tx: Tx, deps: PostItemDeps, caller: Caller, post
   const { candidates, tooLarge } = buildItemCandidates([record], origin, poolId);
   if (tooLarge[0])
     throw fieldError('/text', 'too_much', `The text contains more than one item can hold: ${tooLarge[0].reason}.`);
-  const plan = planPull({ stored: [], candidates, presentIds: new Set(), isCatalog: false, unread: 0, skipped: [] });
-  await applyPlan(tx, origin, plan, { now, referenceDataVersion: deps.extractor.referenceDataVersion });
+  const { actions } = planPull({
+    stored: [],
+    candidates,
+    presentIds: new Set(),
+    isCatalog: false,
+    unread: 0,
+    skipped: [],
+  });
+  await applyActions(tx, origin, actions, { now, referenceDataVersion: deps.extractor.referenceDataVersion });
   const id = (await findPostedItem(tx, orgId, recordId))!;
   await insertAudit(tx, caller, {
     action: 'item.posted',

@@ -2,7 +2,7 @@ import { acrossOrgs, type Db, type Tx } from '../../../platform/db/db.ts';
 import type { Clock } from '../../../platform/lib/clock.ts';
 import type { Logger } from '../../../platform/lib/logger.ts';
 import { runLoop } from '../../../platform/lib/loop.ts';
-import { isPoolBusy } from '../../../platform/lib/threads/thread-pool.ts';
+import { isPoolBusy } from '../../../platform/lib/threads/thread-error.ts';
 import { recomputePools } from '../../deduplication/recompute-pools.ts';
 import { buildComparisonTraits } from '../../deduplication/similarity/comparison-traits.ts';
 import type { ExtractedItem } from '../../extraction/extract-item.ts';
@@ -24,11 +24,17 @@ import { findStaleItem, listStaleItems, type StaleItem } from './stale-items.sto
 const idleMs = 60_000;
 const batchMax = 20;
 
-export type ReanalysisDeps = { db: Db; clock: Clock; extractor: Extractor; snapshots: SnapshotCache; log: Logger };
+export type ReanalysisDeps = {
+  db: Db;
+  clock: Clock;
+  extractor: Pick<Extractor, 'read' | 'referenceDataVersion'>;
+  snapshots: Pick<SnapshotCache, 'invalidate'>;
+  log: Logger;
+};
 
-/** Reanalyzes items that an older reader version produced, until the signal aborts. */
-export const reanalysisLoop = (deps: ReanalysisDeps, signal: AbortSignal): Promise<void> =>
-  runLoop({ name: 'reanalysis', idleMs, signal, log: deps.log }, () => reanalyzeBatch(deps, signal));
+/** Calls `step`, which is `reanalyzeBatch`, until the signal aborts. */
+export const reanalysisLoop = (log: Logger, signal: AbortSignal, step: () => Promise<boolean>): Promise<void> =>
+  runLoop({ name: 'reanalysis', idleMs, signal, log }, step);
 
 /**
  * Extracts a batch of stale items again from their stored texts. Returns false if none is left. A different result becomes a version with the
@@ -60,6 +66,7 @@ async function extractText(
     return await extractor.read(
       { text: item.stored_text, title: event.title, publishTime: source.publishTime, sourceUrl: source.url },
       signal,
+      item.organization_id,
     );
   } catch (error) {
     if (signal?.aborted || isPoolBusy(error)) throw error;

@@ -1,4 +1,4 @@
-import { isPoolBusy, ThreadError } from '../../../platform/lib/threads/thread-pool.ts';
+import { isPoolBusy, ThreadError } from '../../../platform/lib/threads/thread-error.ts';
 import type { ParseResult } from '../../formats/source-format.ts';
 import type { Extractor } from '../../ingestion/extractor.ts';
 import type { SkippedEntry, SourceRecord, UnreadText } from '../../model/source-record.ts';
@@ -8,14 +8,17 @@ const concurrentTexts = 2;
 const timeMaxMs = 180_000;
 const outOfTime = new ThreadError('timeout', 'was not extracted: the other texts took too long');
 
+/** `owner` is the organization whose texts they are. */
+type ExtractTextsOptions = { owner: string; signal: AbortSignal | undefined };
+
 /**
  * Extracts the texts of a parse result in threads and adds their records. A text that cannot be extracted is skipped with the reason; one that
  * ran out of time is also `late`. Throws if the thread pool is full or the signal aborts.
  */
 export async function extractTexts(
-  extractor: Extractor,
+  extractor: Pick<Extractor, 'readEntry'>,
   parsed: ParseResult,
-  signal?: AbortSignal,
+  { owner, signal }: ExtractTextsOptions,
 ): Promise<ParseResult> {
   const texts = parsed.texts ?? [];
   if (texts.length === 0) return parsed;
@@ -29,7 +32,7 @@ export async function extractTexts(
       const [index, text] = [next, texts[next]!];
       next += 1;
       const isOutOfTime = performance.now() - startedMs > timeMaxMs;
-      const record = isOutOfTime ? outOfTime : await extractText(extractor, text, signal);
+      const record = isOutOfTime ? outOfTime : await extractText(extractor, text, { owner, signal });
       if (record instanceof Error) {
         skipped.push({ entry: text.recordId, reason: record.message });
         if (record instanceof ThreadError && record.reason === 'timeout') late.push(text.recordId);
@@ -46,12 +49,12 @@ export async function extractTexts(
 }
 
 async function extractText(
-  extractor: Extractor,
+  extractor: Pick<Extractor, 'readEntry'>,
   text: UnreadText,
-  signal?: AbortSignal,
+  { owner, signal }: ExtractTextsOptions,
 ): Promise<SourceRecord | Error> {
   try {
-    return await extractor.readEntry(text, signal);
+    return await extractor.readEntry(text, signal, owner);
   } catch (error) {
     if (isPoolBusy(error)) throw error;
     return error instanceof Error ? error : new Error(String(error));

@@ -1,4 +1,4 @@
-import type { Tx } from '../../../platform/db/db.ts';
+import type { TransactionWork } from '../../../platform/db/db.ts';
 import { uuidv7 } from '../../../platform/lib/ids.ts';
 import type { ParseResult } from '../../formats/source-format.ts';
 import { buildItemCandidates } from '../../ingestion/item-candidates.ts';
@@ -10,20 +10,27 @@ import { ensurePrivatePool } from '../../items/writing/feed-pools.store.ts';
 import type { SkippedEntry, SourceRecord } from '../../model/source-record.ts';
 import { BadPull } from './bad-pull.ts';
 
-/** Compares the records with the stored items of the source. `parsed` is undefined if the documents did not change since the last good pull. */
+type InTransaction = <T>(work: TransactionWork<T>) => Promise<T>;
+
+/**
+ * Compares the records with the stored items of the source. `parsed` is undefined if the documents did not change since the last good pull.
+ * Holds no transaction while it builds the items.
+ */
 export async function planSourcePull(
-  tx: Tx,
+  inTransaction: InTransaction,
   source: SourceRow,
   parsed: ParseResult | undefined,
   cursor: PullCursor,
 ): Promise<PullPlan> {
-  const stored = await listStoredItems(tx, source);
+  const { stored, privatePoolId } = await inTransaction(async (tx) => ({
+    stored: await listStoredItems(tx, source),
+    privatePoolId: parsed ? await ensurePrivatePool(tx, source.organization_id, uuidv7()) : '',
+  }));
   if (!parsed) return planUnchangedPull(stored, cursor.records ?? 0);
   const { kept, skipped, presentIds } = filterRecords(parsed.records, source);
   checkCatalog(parsed, stored, { presentIds, newest: cursor.newest });
-  const privatePoolId = await ensurePrivatePool(tx, source.organization_id, uuidv7());
   const { candidates, tooLarge } = buildItemCandidates(kept, source, privatePoolId);
-  await ignoreMinorEdits(tx, source, candidates, stored);
+  await inTransaction((tx) => ignoreMinorEdits(tx, source, candidates, stored));
   return planPull({
     stored,
     candidates,

@@ -1,7 +1,7 @@
 import { FetchStatusError } from '../../../platform/lib/outbound-http/fetch.ts';
 import type { FetchSessionResult } from '../../formats/fetch-session.ts';
 import type { ParseResult } from '../../formats/source-format.ts';
-import { emptyResult, type PullPlan, type PullResult } from '../../ingestion/pull-plan.ts';
+import { emptyResult, type PullResult } from '../../ingestion/pull-plan.ts';
 import { readerRevision } from '../../ingestion/reader-version.ts';
 import type { PullCursor, SourceRow } from '../../ingestion/source-row.ts';
 import { updateNewsRhythm } from '../notify-source-events.ts';
@@ -18,15 +18,17 @@ export type GoodPull = {
   cursor: PullCursor;
   fetched: FetchedDocuments;
   parsed: ParseResult | undefined;
-  plan: PullPlan;
+  /** The number of records that were read. */
+  records: number;
+  result: PullResult;
   isScheduled: boolean;
   now: Date;
 };
 
 /** Returns the state of a source after a good pull. */
 export function goodPullEnd(source: SourceRow, pull: GoodPull): PullEnd {
-  const { before, cursor, fetched, parsed, plan, now } = pull;
-  const { added, corrected, retracted } = plan.result;
+  const { before, cursor, fetched, parsed, records, result, now } = pull;
+  const { added, corrected, retracted } = result;
   const isNew = added + corrected + retracted > 0;
   const read = fetched.kind === 'read' ? fetched : undefined;
   const collection = fetched.kind === 'collected' ? fetched.collection : undefined;
@@ -36,7 +38,7 @@ export function goodPullEnd(source: SourceRow, pull: GoodPull): PullEnd {
   const nextCursor: PullCursor = {
     ...cursor,
     ...(collection ? { collected: toCollectedCursor(collection, parsed?.late) } : {}),
-    ...(parsed && read ? { bytes: hashDocuments(read.parts), records: plan.records } : {}),
+    ...(parsed && read ? { bytes: hashDocuments(read.parts), records } : {}),
     ...(newest ? { newest } : {}),
     ...updateNewsRhythm(source, cursor, { now, isNew }),
     reading: isCurrent ? String(readerRevision) : '',
@@ -57,7 +59,7 @@ export function goodPullEnd(source: SourceRow, pull: GoodPull): PullEnd {
     last_success_at: now,
     last_new_at: isNew ? now : source.last_new_at,
     last_error: null,
-    last_result: toStoredResult(plan.result),
+    last_result: toStoredResult(result),
   };
 }
 

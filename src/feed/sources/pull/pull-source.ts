@@ -1,22 +1,22 @@
-import type { Db } from '../../../platform/db/db.ts';
+import type { Db, TransactionWork } from '../../../platform/db/db.ts';
 import type { Clock } from '../../../platform/lib/clock.ts';
 import type { Logger } from '../../../platform/lib/logger.ts';
 import type { Secretbox } from '../../../platform/lib/secretbox.ts';
 import { sourceFormats } from '../../formats/registry.ts';
 import type { ParseResult } from '../../formats/source-format.ts';
-import { applyPlan } from '../../ingestion/apply-plan.ts';
-import type { PullResult } from '../../ingestion/pull-plan.ts';
+import { resultOf, type ItemAction, type PullPlan, type PullResult } from '../../ingestion/pull-plan.ts';
 import { readerRevision } from '../../ingestion/reader-version.ts';
 import type { PullCursor, SourceRow } from '../../ingestion/source-row.ts';
 import { notifySource } from '../notify-source-events.ts';
 import { openAuthHeaders } from '../source-auth.ts';
-import { finishPull, lockClaim, releaseSource, withSourceAcrossOrgs } from '../sources.store.ts';
+import { setMissingPulls } from '../../items/writing/update-items.store.ts';
+import { finishPull, releaseSource, renewClaim, withSourceAcrossOrgs } from '../sources.store.ts';
+import { applyBatch, splitActions } from './apply-batches.ts';
 import { asBadPull } from './bad-pull.ts';
 import { extractTexts } from './extract-texts.ts';
 import { fetchDocuments, hashDocuments, type FetchedDocuments } from './fetch-documents.ts';
 import type { Parser } from './parser.ts';
 import { planSourcePull } from './plan-source-pull.ts';
-import type { RecordPull } from './pull-metrics.ts';
 import { failedPullEnd, failedPullResult, goodPullEnd } from './pull-outcome.ts';
 import { raiseTlp, type RaiseTlpDeps } from './raise-tlp.ts';
 
@@ -26,10 +26,9 @@ export type PullDeps = RaiseTlpDeps & {
   secrets: Secretbox;
   config: { fetchAllow: string[]; fileSources: string[] };
   parser: Parser;
-  recordPull: RecordPull;
   log: Logger;
 };
-type PullOptions = { isScheduled: boolean; signal?: AbortSignal };
+export type PullOptions = { isScheduled: boolean; signal?: AbortSignal | undefined };
 
 /**
  * Pulls a source that this worker has claimed. A pull that is not good (spec/feed.md, "status") changes no item and returns the reason in
@@ -51,7 +50,7 @@ export async function pullClaimedSource(
   }
 }
 
-/** Fetch, parse, extract, and one transaction that compares and writes items, totals and the cursor. */
+/** Fetches, parses, extracts, and compares with the stored items. Then applies the changes in transactions of bounded size. */
 async function pull(deps: PullDeps, source: SourceRow, options: PullOptions): Promise<PullResult | undefined> {
   const cursor = JSON.parse(source.cursor) as PullCursor;
   const mustReread = cursor.reading !== String(readerRevision);
@@ -62,22 +61,69 @@ async function pull(deps: PullDeps, source: SourceRow, options: PullOptions): Pr
     fetched.kind === 'not-modified' ||
     (fetched.kind === 'read' && !mustReread && hashDocuments(fetched.parts) === cursor.bytes);
   const parsed = isUnchanged ? undefined : await asBadPull(() => parseRecords(deps, source, fetched, options.signal));
-  const result = await withSourceAcrossOrgs(deps.db, source, async (tx): Promise<PullResult | undefined> => {
-    const claimed = await lockClaim(tx, source, source.worker!);
+  const applied = await applyRecords(deps, source, parsed, cursor);
+  if (!applied) return undefined;
+  const { plan, result } = applied;
+  const { isScheduled } = options;
+  return withSourceAcrossOrgs(deps.db, source, async (tx): Promise<PullResult | undefined> => {
+    const claimed = await renewClaim(tx, source, source.worker!);
     if (!claimed) return undefined;
-    const plan = await planSourcePull(tx, claimed, parsed, cursor);
+    await setMissingPulls(tx, plan.returnedIds, 0);
+    await setMissingPulls(tx, plan.absentIds, 1);
     const now = deps.clock();
-    await applyPlan(tx, claimed, plan, { now, referenceDataVersion: deps.extractor.referenceDataVersion });
-    const { isScheduled } = options;
-    const end = goodPullEnd(claimed, { before: source, cursor, fetched, parsed, plan, isScheduled, now });
+    const pulled = { before: source, cursor, fetched, parsed, records: plan.records, result, isScheduled, now };
+    const end = goodPullEnd(claimed, pulled);
     await finishPull(tx, source.worker!, end);
     const { silentSince } = JSON.parse(end.cursor) as PullCursor;
     if (silentSince && !cursor.silentSince) await notifySource(tx, claimed, { type: 'feed.source.silent', now });
-    return plan.result;
+    return result;
   });
-  deps.snapshots.invalidate();
-  if (result) deps.recordPull(source.kind, result);
-  return result;
+}
+
+type AppliedPull = { plan: PullPlan; result: PullResult };
+
+/**
+ * Plans the changes and applies them in batches. Plans again with the new settings if the settings of the source change meanwhile. An
+ * interrupted pull leaves the batches that were applied; the next one applies the rest. Returns undefined if the lease was lost.
+ */
+async function applyRecords(
+  deps: PullDeps,
+  source: SourceRow,
+  parsed: ParseResult | undefined,
+  cursor: PullCursor,
+): Promise<AppliedPull | undefined> {
+  const inTransaction = <T>(work: TransactionWork<T>): Promise<T> => withSourceAcrossOrgs(deps.db, source, work);
+  const applied: ItemAction[] = [];
+  for (;;) {
+    const claimed = await inTransaction((tx) => renewClaim(tx, source, source.worker!));
+    if (!claimed) return undefined;
+    const plan = await planSourcePull(inTransaction, claimed, parsed, cursor);
+    const outcome = await applyPlan(deps, claimed, plan, applied);
+    if (outcome === 'lost') return undefined;
+    if (outcome === 'applied') return { plan, result: resultOf(plan, applied) };
+  }
+}
+
+/** Applies the batches of a plan and adds their actions to `applied`. `changed`: the settings of the source changed. */
+async function applyPlan(
+  deps: PullDeps,
+  source: SourceRow,
+  plan: PullPlan,
+  applied: ItemAction[],
+): Promise<'applied' | 'changed' | 'lost'> {
+  const { referenceDataVersion } = deps.extractor;
+  for (const batch of splitActions(plan.actions)) {
+    const actions = await withSourceAcrossOrgs(deps.db, source, async (tx) => {
+      const claimed = await renewClaim(tx, source, source.worker!);
+      if (!claimed) return 'lost';
+      if (claimed.updated_at.getTime() !== source.updated_at.getTime()) return 'changed';
+      return applyBatch(tx, claimed, batch, { now: deps.clock(), referenceDataVersion });
+    });
+    deps.snapshots.invalidate();
+    if (typeof actions === 'string') return actions;
+    applied.push(...actions);
+  }
+  return 'applied';
 }
 
 function fetchSource(
@@ -103,25 +149,26 @@ async function parseRecords(
   signal: AbortSignal | undefined,
 ): Promise<ParseResult> {
   const { parts } = fetched;
+  const options = { owner: source.organization_id, signal };
   const task = { kind: source.kind, parts, context: { reliability: source.reliability } };
-  if (fetched.kind === 'read') return extractTexts(extractor, await parser.parse(task, signal), signal);
+  if (fetched.kind === 'read') return extractTexts(extractor, await parser.parse(task, signal), options);
   const { unchanged, skipped } = fetched.collection;
   const parsed = parts.length === 0 ? { records: [], skipped: [] } : await parser.parse(task, signal);
-  return extractTexts(extractor, { ...parsed, skipped: [...skipped, ...parsed.skipped], unchanged }, signal);
+  return extractTexts(extractor, { ...parsed, skipped: [...skipped, ...parsed.skipped], unchanged }, options);
 }
 
-async function finishFailedPull(
-  deps: PullDeps,
+/** Records that a pull failed. Returns undefined if the lease was lost meanwhile. */
+export async function finishFailedPull(
+  deps: Pick<PullDeps, 'db' | 'clock' | 'log'>,
   source: SourceRow,
   error: unknown,
   { isScheduled }: PullOptions,
 ): Promise<PullResult | undefined> {
   const now = deps.clock();
   const result = failedPullResult(source, error);
-  deps.recordPull(source.kind, result);
   deps.log.warn({ sourceId: source.id, err: error }, 'The pull of a feed source failed.');
   return withSourceAcrossOrgs(deps.db, source, async (tx) => {
-    const claimed = await lockClaim(tx, source, source.worker!);
+    const claimed = await renewClaim(tx, source, source.worker!);
     if (!claimed) return undefined;
     const end = failedPullEnd(claimed, { error, result, isScheduled, now });
     await finishPull(tx, source.worker!, end);

@@ -1,9 +1,9 @@
 import type { Db, Tx } from '../../../platform/db/db.ts';
 import type { Clock } from '../../../platform/lib/clock.ts';
 import { uuidv7 } from '../../../platform/lib/ids.ts';
-import { applyPlan } from '../../ingestion/apply-plan.ts';
+import { applyActions } from '../../ingestion/apply-actions.ts';
 import type { Extractor } from '../../ingestion/extractor.ts';
-import { emptyResult, type PullPlan } from '../../ingestion/pull-plan.ts';
+import type { RaiseTlpAction } from '../../ingestion/pull-plan.ts';
 import type { SourceRow } from '../../ingestion/source-row.ts';
 import type { SnapshotCache } from '../../items/snapshot/snapshot.ts';
 import { ensurePrivatePool } from '../../items/writing/feed-pools.store.ts';
@@ -15,7 +15,12 @@ import { listLooselyMarkedItems, listSuccessors, type LooselyMarkedItem } from '
 
 const batchMax = 500;
 
-export type RaiseTlpDeps = { db: Db; clock: Clock; extractor: Extractor; snapshots: SnapshotCache };
+export type RaiseTlpDeps = {
+  db: Db;
+  clock: Clock;
+  extractor: Pick<Extractor, 'referenceDataVersion' | 'readEntry'>;
+  snapshots: Pick<SnapshotCache, 'invalidate'>;
+};
 
 /**
  * Raises the marking of all items of a source to at least the source's own, including items whose records the source no longer lists. Works in
@@ -45,15 +50,15 @@ async function raiseTlpOfBatch(
   if (items.length === 0) return [];
   const isPrivate = source.visibility === 'private' || tlp === 'RED';
   const poolId = isPrivate ? await ensurePrivatePool(tx, source.organization_id, uuidv7()) : source.pool_id;
-  const plan: PullPlan = {
-    actions: items.map((stored) => ({ kind: 'raise-tlp', stored, tlp, poolId, isLatest: stored.is_latest })),
-    returnedIds: [],
-    absentIds: [],
-    records: 0,
-    result: emptyResult,
-  };
+  const actions: RaiseTlpAction[] = items.map((stored) => ({
+    kind: 'raise-tlp',
+    stored,
+    tlp,
+    poolId,
+    isLatest: stored.is_latest,
+  }));
   const { referenceDataVersion } = deps.extractor;
-  await applyPlan(tx, source, plan, { now: deps.clock(), referenceDataVersion });
+  await applyActions(tx, source, actions, { now: deps.clock(), referenceDataVersion });
   await raiseTlpOfRetracted(tx, items, tlp);
   return items;
 }

@@ -1,5 +1,6 @@
 import { Worker, type TransferListItem } from 'node:worker_threads';
 import { createFairQueue } from './fair-queue.ts';
+import { ThreadError } from './thread-error.ts';
 import { fromOutcomeError, toOutcome, type FromThread, type Outcome, type ToThread } from './thread-protocol.ts';
 
 /** Runs long computations in worker threads, off the event loop. */
@@ -18,19 +19,6 @@ export type RunOptions = {
   owner?: string;
   transfer?: TransferListItem[];
 };
-
-/** `full`: too many tasks are waiting. `timeout`, `crashed`: caused by the task. `stopped`: by the caller's signal or by `close`. */
-export class ThreadError extends Error {
-  readonly reason: 'full' | 'timeout' | 'crashed' | 'stopped';
-  constructor(reason: ThreadError['reason'], message: string) {
-    super(message);
-    this.reason = reason;
-  }
-}
-
-/** Reports whether a task failed only because the pool was full or stopped. */
-export const isPoolBusy = (error: unknown): boolean =>
-  error instanceof ThreadError && (error.reason === 'full' || error.reason === 'stopped');
 
 export type ThreadPoolOptions = {
   /** A module that calls `serveTasks` of thread-worker.ts. */

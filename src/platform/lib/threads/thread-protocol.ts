@@ -1,4 +1,5 @@
 import { AppError, appError, type ErrorCode, type FieldError } from '../errors.ts';
+import { ThreadError } from './thread-error.ts';
 
 /** Messages to a thread: a task, or the answer to one of its calls. */
 export type ToThread = { id: number; task: unknown } | ({ id: number; call: number } & Outcome);
@@ -6,16 +7,22 @@ export type ToThread = { id: number; task: unknown } | ({ id: number; call: numb
 export type FromThread = ({ id: number } & Outcome) | { id: number; call: number; request: unknown };
 export type Outcome = { result: unknown } | { error: ThreadedError };
 
-/** An error as a message between threads. The code and the fields of an `AppError` are preserved. */
-type ThreadedError = { message: string; app?: { code: ErrorCode; errors: FieldError[] | undefined } };
+/** An error as a message between threads. An `AppError` and a `ThreadError` stay what they are. */
+type ThreadedError = {
+  message: string;
+  app?: { code: ErrorCode; errors: FieldError[] | undefined };
+  reason?: ThreadError['reason'];
+};
 
 export function toOutcomeError(error: unknown): Outcome {
   if (error instanceof AppError)
     return { error: { message: error.message, app: { code: error.code, errors: error.errors } } };
+  if (error instanceof ThreadError) return { error: { message: error.message, reason: error.reason } };
   return { error: { message: error instanceof Error ? error.message : String(error) } };
 }
 
-export function fromOutcomeError({ message, app }: ThreadedError): Error {
+export function fromOutcomeError({ message, app, reason }: ThreadedError): Error {
+  if (reason) return new ThreadError(reason, message);
   return app ? appError(app.code, message, app.errors ? { errors: app.errors } : {}) : new Error(message);
 }
 

@@ -41,3 +41,12 @@ export function serveTasks<Task>(work: (task: Task, callOwner: CallOwner) => unk
 export function lowerThreadPriority(): void {
   if (process.platform === 'linux') setPriority(10);
 }
+
+/** Gives another process of this machine a lower priority, if the system allows it. */
+export function lowerProcessPriority(pid: number): void {
+  try {
+    setPriority(pid, 5);
+  } catch {
+    // The process has another owner.
+  }
+}

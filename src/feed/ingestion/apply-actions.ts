@@ -4,30 +4,28 @@ import { recomputePools } from '../deduplication/recompute-pools.ts';
 import { countKeyOf, moveCounts } from '../items/writing/counts.store.ts';
 import { advancePools, lockPools, nextCommitTime } from '../items/writing/feed-pools.store.ts';
 import { emitItemEvents } from '../items/writing/item-events.ts';
-import { eraseVersionContent, setMissingPulls } from '../items/writing/update-items.store.ts';
+import { eraseVersionContent } from '../items/writing/update-items.store.ts';
 import { eraseStateContent, writeItems } from '../items/writing/write-items.store.ts';
 import type { FeedItem } from '../model/item.schema.ts';
 import { buildItemWrites, type CurrentVersions, type WithNewId, type WriteContext } from './build-item-writes.ts';
 import { isProseSource } from './item-document.ts';
-import type { ItemAction, PullPlan } from './pull-plan.ts';
+import type { ItemAction } from './pull-plan.ts';
 import { toReaderVersion } from './reader-version.ts';
 import type { ItemOrigin } from './source-row.ts';
 import { listCurrentVersions } from './stored-items.store.ts';
 
 /**
- * Applies a plan in the caller's transaction: items, versions, totals and the sequence numbers of the pools change together. Locking the pools
- * makes `addedToFeedAt` strictly increase in commit order.
+ * Applies actions in the caller's transaction: items, versions, totals and the sequence numbers of the pools change together. Locking the
+ * pools makes `addedToFeedAt` strictly increase in commit order.
  */
-export async function applyPlan(
+export async function applyActions(
   tx: Tx,
   source: ItemOrigin,
-  plan: PullPlan,
+  actions: ItemAction[],
   { now, referenceDataVersion }: { now: Date; referenceDataVersion: number },
 ): Promise<void> {
-  await setMissingPulls(tx, plan.returnedIds, 0);
-  await setMissingPulls(tx, plan.absentIds, 1);
-  if (plan.actions.length === 0) return;
-  const poolIds = [...new Set(plan.actions.flatMap(listPoolIds))].toSorted();
+  if (actions.length === 0) return;
+  const poolIds = listPoolIds(actions);
   const pools = await lockPools(tx, poolIds);
   const at = nextCommitTime(pools, now);
   const isProse = isProseSource(source.kind);
@@ -35,12 +33,12 @@ export async function applyPlan(
     source,
     at,
     seqByPool: new Map(pools.map(({ id, seq }) => [id, seq + 1])),
-    current: await readCurrentVersions(tx, source, plan.actions),
+    current: await readCurrentVersions(tx, source, actions),
     isProse,
     readerVersion: toReaderVersion(isProse, referenceDataVersion),
   };
-  const planned = sortByPublishTime(plan.actions, at).flatMap((action) => buildItemWrites(context, action));
-  const movedIds = plan.actions.flatMap((action) => (isMove(action) ? [action.stored.id] : []));
+  const planned = sortByPublishTime(actions, at).flatMap((action) => buildItemWrites(context, action));
+  const movedIds = actions.flatMap((action) => (isMove(action) ? [action.stored.id] : []));
   await eraseVersionContent(tx, movedIds);
   const writes = planned.map(({ write }) => write);
   const removedTerms = await writeItems(tx, writes);
@@ -62,7 +60,10 @@ export async function applyPlan(
 const isMove = (action: ItemAction): action is Extract<ItemAction, { kind: 'move' | 'raise-tlp' }> =>
   action.kind === 'move' || (action.kind === 'raise-tlp' && action.poolId !== action.stored.pool_id);
 
-function listPoolIds(action: ItemAction): string[] {
+/** Returns the pools that actions write to. */
+export const listPoolIds = (actions: ItemAction[]): string[] => [...new Set(actions.flatMap(poolIdsOf))];
+
+function poolIdsOf(action: ItemAction): string[] {
   switch (action.kind) {
     case 'add':
       return [action.candidate.poolId];
@@ -86,15 +87,18 @@ async function readCurrentVersions(tx: Tx, source: ItemOrigin, actions: ItemActi
   );
 }
 
-/** Items of one commit have the same time. Ascending ids put the most recently published item first in the list. */
-function sortByPublishTime(actions: ItemAction[], at: Date): (ItemAction & WithNewId)[] {
+/** Orders actions by the time at which their items were published. */
+export function byPublishTime(a: ItemAction, b: ItemAction): number {
   const publishTimeOf = (action: ItemAction): string =>
     'candidate' in action ? (action.candidate.record.publishTime ?? '') : '';
-  const sorted = actions.toSorted((a, b) => {
-    const [timeA, timeB] = [publishTimeOf(a), publishTimeOf(b)];
-    if (timeA === timeB) return 0;
-    return timeA < timeB ? -1 : 1;
-  });
+  const [timeA, timeB] = [publishTimeOf(a), publishTimeOf(b)];
+  if (timeA === timeB) return 0;
+  return timeA < timeB ? -1 : 1;
+}
+
+/** Items of one commit have the same time. Ascending ids put the most recently published item first in the list. */
+function sortByPublishTime(actions: ItemAction[], at: Date): (ItemAction & WithNewId)[] {
+  const sorted = actions.toSorted(byPublishTime);
   const ids = sorted.map(() => uuidv7(at)).toSorted();
   return sorted.map((action, index) => ({ ...action, id: ids[index]! }));
 }

@@ -1,0 +1,53 @@
+import { databaseUrlOf, type Db } from '../platform/db/db.ts';
+import { createThreadPool } from '../platform/lib/threads/thread-pool.ts';
+import { createCallAnswerer } from '../feed/ingestion/main-thread-calls.ts';
+import type { Extractor } from '../feed/ingestion/extractor.ts';
+import type { SnapshotCache } from '../feed/items/snapshot/snapshot.ts';
+import type { Clock } from '../platform/lib/clock.ts';
+
+/** The steps of the feed's loops that compute for long: deduplication across pools, relevance, and extraction of stored texts again. */
+export type FeedStep = 'arrivals' | 'relevance' | 'reanalysis';
+/** Runs one step of a loop in a thread with its own database connections. Returns whether there was work. */
+export type RunFeedStep = (step: FeedStep, signal: AbortSignal) => Promise<boolean>;
+
+export type FeedStepTask = { step: FeedStep; clockOffsetMs: number };
+/** `connectTo` is the database's URL, which `databaseUrl` sets only for an external one. */
+export type FeedStepSettings = {
+  connectTo: string;
+  databaseUrl: string | undefined;
+  logLevel: string;
+  referenceDataVersion: number;
+};
+type FeedStepsDeps = {
+  db: Db;
+  clock: Clock;
+  config: { databaseUrl: string | undefined; logLevel: string };
+  extractor: Extractor;
+  snapshots: SnapshotCache;
+};
+
+const timeoutMs = 600_000;
+
+/** The steps share one thread, so that they leave the event loop to requests. `close` ends running steps. */
+export function createFeedSteps(deps: FeedStepsDeps): { runFeedStep: RunFeedStep; close: () => Promise<void> } {
+  const { referenceDataVersion } = deps.extractor;
+  const threads = createThreadPool<FeedStepTask, boolean>({
+    file: new URL('feed-step-thread.ts', import.meta.url),
+    workerData: {
+      connectTo: databaseUrlOf(deps.db),
+      databaseUrl: deps.config.databaseUrl,
+      logLevel: deps.config.logLevel,
+      referenceDataVersion,
+    } satisfies FeedStepSettings,
+    threadsMax: 1,
+    tasksPerThread: 4,
+    waitingMax: 16,
+    memoryMb: 1_024,
+    answerCall: createCallAnswerer(deps),
+  });
+  return {
+    runFeedStep: (step, signal) =>
+      threads.run({ step, clockOffsetMs: deps.clock().getTime() - Date.now() }, { timeoutMs, signal }),
+    close: threads.close,
+  };
+}

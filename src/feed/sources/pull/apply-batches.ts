@@ -1,0 +1,67 @@
+import type { Tx } from '../../../platform/db/db.ts';
+import { applyActions, byPublishTime, listPoolIds } from '../../ingestion/apply-actions.ts';
+import { isLive, planPull, type ItemAction } from '../../ingestion/pull-plan.ts';
+import type { SourceRow } from '../../ingestion/source-row.ts';
+import { listStoredRecords, type StoredItem } from '../../ingestion/stored-items.store.ts';
+import { lockPools } from '../../items/writing/feed-pools.store.ts';
+import { buckets } from '../../model/vocabulary.ts';
+
+const actionsMax = 200;
+// About the work of a tenth of a second: it bounds how long a pull locks the pools that it writes to.
+const weightMax = 400_000;
+const indicatorWeight = 150;
+const actionWeight = 1_500;
+
+/** Splits actions into batches of bounded work, in the order in which their items were published. */
+export function splitActions(actions: ItemAction[]): ItemAction[][] {
+  const batches: ItemAction[][] = [];
+  let weight = Infinity;
+  for (const action of actions.toSorted(byPublishTime)) {
+    const ownWeight = weightOf(action);
+    if (weight + ownWeight > weightMax || batches.at(-1)!.length >= actionsMax) {
+      batches.push([]);
+      weight = 0;
+    }
+    batches.at(-1)!.push(action);
+    weight += ownWeight;
+  }
+  return batches;
+}
+
+function weightOf(action: ItemAction): number {
+  if (!('candidate' in action)) return actionWeight;
+  const { iocs, storedText } = action.candidate.record;
+  const indicators = buckets.reduce((sum, bucket) => sum + iocs[bucket].length, 0);
+  return actionWeight + storedText.length + indicators * indicatorWeight;
+}
+
+/**
+ * Applies a batch in the caller's transaction. Compares it again with the stored items, because a person or a new reader may have changed some
+ * since the pull was planned. Returns the actions that were applied.
+ */
+export async function applyBatch(
+  tx: Tx,
+  source: SourceRow,
+  batch: ItemAction[],
+  commit: { now: Date; referenceDataVersion: number },
+): Promise<ItemAction[]> {
+  await lockPools(tx, listPoolIds(batch));
+  const recordIds = batch.map((action) =>
+    'candidate' in action ? action.candidate.record.recordId : action.stored.record_id,
+  );
+  const stored = await listStoredRecords(tx, source, recordIds);
+  const actions = compareAgain(batch, stored);
+  await applyActions(tx, source, actions, commit);
+  return actions;
+}
+
+function compareAgain(batch: ItemAction[], stored: StoredItem[]): ItemAction[] {
+  const candidates = batch.flatMap((action) => ('candidate' in action ? [action.candidate] : []));
+  const { actions } = planPull({ stored, candidates, presentIds: new Set(), isCatalog: false, unread: 0, skipped: [] });
+  const storedById = new Map(stored.map((item) => [item.id, item]));
+  const vanished = batch.flatMap((action) => {
+    const item = action.kind === 'vanish' ? storedById.get(action.stored.id) : undefined;
+    return item && isLive(item) ? [{ kind: 'vanish' as const, stored: item }] : [];
+  });
+  return [...actions, ...vanished];
+}

@@ -1,0 +1,86 @@
+import { databaseUrlOf, type Db } from '../../../platform/db/db.ts';
+import type { Clock } from '../../../platform/lib/clock.ts';
+import { appError } from '../../../platform/lib/errors.ts';
+import type { Logger } from '../../../platform/lib/logger.ts';
+import { isPoolBusy } from '../../../platform/lib/threads/thread-error.ts';
+import { createThreadPool } from '../../../platform/lib/threads/thread-pool.ts';
+import type { Extractor } from '../../ingestion/extractor.ts';
+import { createCallAnswerer } from '../../ingestion/main-thread-calls.ts';
+import type { PullResult } from '../../ingestion/pull-plan.ts';
+import type { SourceRow } from '../../ingestion/source-row.ts';
+import type { SnapshotCache } from '../../items/snapshot/snapshot.ts';
+import { releaseSource, withSourceAcrossOrgs } from '../sources.store.ts';
+import { BadPull } from './bad-pull.ts';
+import { finishFailedPull } from './pull-source.ts';
+import type { RunPull } from './start-pulls.ts';
+
+type PullConfig = {
+  dataDir: string;
+  fetchAllow: string[];
+  fileSources: string[];
+  secretKey: string | undefined;
+  databaseUrl: string | undefined;
+  logLevel: string;
+};
+/** `connectTo` is the database's URL, which `databaseUrl` sets only for an external one. */
+export type PullThreadSettings = PullConfig & { connectTo: string; referenceDataVersion: number };
+export type PullTask = { source: SourceRow; isScheduled: boolean; clockOffsetMs: number };
+
+type PullThreadsDeps = {
+  db: Db;
+  clock: Clock;
+  log: Logger;
+  config: PullConfig;
+  extractor: Extractor;
+  snapshots: SnapshotCache;
+};
+
+const threadsMax = 3;
+const pullsPerOrgMax = 2;
+// Longer than fetching and parsing may take together. Every transaction restarts it.
+const timeoutMs = 600_000;
+
+/**
+ * Runs whole pulls in threads with their own database connections: nothing of a pull but its result reaches the event loop of the process.
+ * `close` ends running pulls; the next pull of their sources applies the rest.
+ */
+export function createPullThreads(deps: PullThreadsDeps): { runPull: RunPull; close: () => Promise<void> } {
+  const { config, extractor } = deps;
+  const threads = createThreadPool<PullTask, PullResult | undefined>({
+    file: new URL('pull-thread.ts', import.meta.url),
+    workerData: {
+      dataDir: config.dataDir,
+      fetchAllow: config.fetchAllow,
+      fileSources: config.fileSources,
+      secretKey: config.secretKey,
+      logLevel: config.logLevel,
+      databaseUrl: config.databaseUrl,
+      connectTo: databaseUrlOf(deps.db),
+      referenceDataVersion: extractor.referenceDataVersion,
+    } satisfies PullThreadSettings,
+    threadsMax,
+    runningPerOwnerMax: pullsPerOrgMax,
+    waitingMax: 32,
+    memoryMb: 2_048,
+    answerCall: createCallAnswerer(deps),
+  });
+  const runPull: RunPull = async (source, { isScheduled, signal }) => {
+    try {
+      const clockOffsetMs = deps.clock().getTime() - Date.now();
+      const task = { source, isScheduled, clockOffsetMs };
+      return await threads.run(task, { timeoutMs, signal, owner: source.organization_id });
+    } catch (error) {
+      if (!isPoolBusy(error)) {
+        const reason = new BadPull('the pull took too much time or memory', { cause: error });
+        return finishFailedPull(deps, source, reason, { isScheduled });
+      }
+      await withSourceAcrossOrgs(deps.db, source, (tx) => releaseSource(tx, source, source.worker!));
+      // The process shuts down.
+      if (signal?.aborted) return undefined;
+      throw appError('unavailable', 'Too many pulls are waiting. Try again in a minute.', {
+        headers: { 'retry-after': '60' },
+      });
+    }
+  };
+  return { runPull, close: threads.close };
+}

@@ -1,0 +1,12 @@
+/** `full`: too many tasks are waiting. `timeout`, `crashed`: caused by the task. `stopped`: by the caller's signal or by `close`. */
+export class ThreadError extends Error {
+  readonly reason: 'full' | 'timeout' | 'crashed' | 'stopped';
+  constructor(reason: ThreadError['reason'], message: string) {
+    super(message);
+    this.reason = reason;
+  }
+}
+
+/** Reports whether a task failed only because the pool was full or stopped. */
+export const isPoolBusy = (error: unknown): boolean =>
+  error instanceof ThreadError && (error.reason === 'full' || error.reason === 'stopped');
