@@ -75,6 +75,7 @@ create table hit_groups (
   hits int not null default 0,
   revision int not null default 0,
   announced int not null default 0,
+  has_changes boolean not null default false,
   created_at timestamptz not null,
   updated_at timestamptz not null,
   primary key (organization_id, id),
@@ -86,7 +87,8 @@ comment on column hit_groups.hits is 'Number of hits that joined the group.';
 comment on column hit_groups.revision is 'Number of events about the group.';
 comment on column hit_groups.announced is 'Number of hits at the latest event about the group. 0 if there was none.';
 create index on hit_groups (organization_id, created_at desc, id desc);
-create index hit_groups_grown on hit_groups (organization_id, detection_id) where announced > 0 and announced < hits;
+comment on column hit_groups.has_changes is 'True if later verdicts changed hits since the latest event.';
+create index hit_groups_grown on hit_groups (organization_id, detection_id) where announced > 0 and (announced < hits or has_changes);
 select tocsin_protect('hit_groups');
 
 create table hits (
@@ -140,6 +142,7 @@ comment on column hits.occurrences is 'Number of windows that contain the findin
 comment on column hits.window_from is 'Start of the earliest of these windows.';
 create index on hits (organization_id, created_at desc, id desc);
 create index hits_detection on hits (organization_id, detection_id, status);
+create index hits_entity on hits (organization_id, md5(entity));
 create index hits_window on hits (organization_id, detection_id, window_from);
 create index hits_group on hits (organization_id, group_id) where group_id is not null;
 select tocsin_protect('hits');
@@ -185,6 +188,23 @@ create table hit_reviews (
 );
 comment on table hit_reviews is 'Number of hits of a detection by reviewed status, updated with every change of a status.';
 select tocsin_protect('hit_reviews');
+
+create table entity_notes (
+  organization_id uuid not null references organizations (id),
+  id uuid not null,
+  entity text not null,
+  entity_type text not null,
+  note text not null,
+  key_id text,
+  updated_at timestamptz not null,
+  primary key (organization_id, id)
+);
+comment on table entity_notes is 'What people know of entities: assets and identities. A model receives it with the candidates of the entity.';
+comment on column entity_notes.entity_type is 'Empty if the note is on entities of any type with this name.';
+comment on column entity_notes.key_id is 'API key that wrote the note.';
+create unique index entity_notes_entity on entity_notes (organization_id, md5(lower(entity)), entity_type);
+create index on entity_notes (organization_id, updated_at desc, id desc);
+select tocsin_protect('entity_notes');
 
 create table exceptions (
   organization_id uuid not null,

@@ -17,6 +17,8 @@ import { sightingRoutes } from '../agents/sightings/sightings.routes.ts';
 import { relevanceRoutes } from '../feed/relevance/relevance.routes.ts';
 import { indicatorRoutes } from '../feed/indicators/indicators.routes.ts';
 import { hitGroupRoutes } from '../detection/hits/groups/groups.routes.ts';
+import { entityNoteRoutes } from '../detection/entities/entity-notes.routes.ts';
+import { eraseFromEntityNotes } from '../detection/entities/entity-notes.store.ts';
 import { hitRoutes } from '../detection/hits/hits.routes.ts';
 import { curationRoutes } from '../feed/curation/curation.routes.ts';
 import { postItemRoutes } from '../feed/ingestion/posting/post-item.routes.ts';
@@ -113,6 +115,7 @@ export async function buildApp(deps: Deps): Promise<App> {
       eraseFromRuns,
       eraseFromOutbox,
       eraseFromHits,
+      eraseFromEntityNotes,
       eraseFromDetections,
       eraseFromSightings,
       eraseFromIdempotencyKeys,
@@ -124,6 +127,7 @@ export async function buildApp(deps: Deps): Promise<App> {
   toolRoutes(app, deps);
   hitRoutes(app, deps);
   hitGroupRoutes(app, deps);
+  entityNoteRoutes(app, deps);
   connectionRoutes(app, deps);
   mcpRoutes(app, deps);
   outputRoutes(app, deps);

@@ -3,7 +3,12 @@ import type { OrgId } from '../../platform/lib/org-id.ts';
 import { emitEvents } from '../../platform/notifications/emit-events.ts';
 import type { OutgoingEvent } from '../../platform/notifications/event-types.ts';
 import { severities } from '../analysis/candidate.ts';
-import { countGroupEvent, listAnnouncedGroups, listGrownGroups } from './groups/group-events.store.ts';
+import {
+  countGroupEvent,
+  listAnnouncedGroups,
+  listGrownGroups,
+  markGroupChanged,
+} from './groups/group-events.store.ts';
 import { toHitGroup } from './groups/read-groups.ts';
 import { findGroup } from './groups/read-groups.store.ts';
 import { toHit } from './read-hits.ts';
@@ -39,12 +44,22 @@ export async function emitRunHitEvents(tx: Tx, orgId: OrgId, ids: string[]): Pro
   });
 }
 
+/** Emits `hit.updated` for a hit that a later verdict changed. Changes of a group are announced when the run ends. */
+export async function emitLateVerdict(
+  tx: Tx,
+  orgId: OrgId,
+  hit: { id: string; groupId: string | null },
+): Promise<void> {
+  if (hit.groupId === null) await emitRunHitEvents(tx, orgId, [hit.id]);
+  else await markGroupChanged(tx, orgId, hit.groupId);
+}
+
 /** Emits `hit.updated` for a group whose hits a person changed. */
 export async function emitGroupEvent(tx: Tx, orgId: OrgId, groupId: string): Promise<void> {
   await emit(tx, orgId, () => toGroupEvent(tx, orgId, groupId));
 }
 
-/** Emits `hit.updated` for the groups of a detection that have grown since their latest event. */
+/** Emits `hit.updated` for the groups of a detection that have grown or changed since their latest event. */
 export async function emitGrownGroupEvents(tx: Tx, orgId: OrgId, detectionId: string): Promise<void> {
   const ids = await listGrownGroups(tx, orgId, detectionId);
   for (const id of ids) await emitGroupEvent(tx, orgId, id);

@@ -3,7 +3,7 @@ import { uuidv7 } from '../../platform/lib/ids.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import { queryRow, type Tx } from '../../platform/db/db.ts';
 import type { Verdict } from '../verdicts/verdict.ts';
-import { emitRunHitEvents } from './hit-events.ts';
+import { emitLateVerdict } from './hit-events.ts';
 import type { HitStatus } from './hits.schema.ts';
 
 /** The verdict of a judge on a hit that was raised from its facts. With `unjudgedReason`, the judge failed for good. */
@@ -15,7 +15,7 @@ export type LateVerdict = {
   unjudgedReason: string | null;
 };
 
-type RaisedHit = { id: string; status: HitStatus; judged: boolean; superseded: boolean };
+type RaisedHit = { id: string; groupId: string | null; status: HitStatus; judged: boolean; superseded: boolean };
 
 /**
  * Updates a hit that was raised from its facts. A positive verdict replaces its content. A negative one moves it to `outdated`,
@@ -29,7 +29,7 @@ export async function applyLateVerdict(
   now: Date,
 ): Promise<{ hitId: string; isDismissed: boolean } | undefined> {
   const hit = await queryRow<RaisedHit>(tx)`
-      select id, status, judged, superseded from hits
+      select id, group_id as "groupId", status, judged, superseded from hits
       where organization_id = ${orgId} and detection_id = ${detectionId} and key = ${late.hitKey} for update`;
   if (!hit) return undefined;
   const isOpen = hit.status === 'open' && !hit.judged;
@@ -47,7 +47,7 @@ export async function applyLateVerdict(
         next_step = ${nextStep}, evidence = ${JSON.stringify(evidence)}, judged = true, unjudged_reason = null,
         model_disagrees = ${late.modelDisagrees}, status = 'open', superseded = false, revision = revision + 1, updated_at = ${now}
       where ${isHit}`.execute(tx);
-    await emitRunHitEvents(tx, orgId, [hit.id]);
+    await emitLateVerdict(tx, orgId, hit);
   }
   if (!late.triggered && isOpen) {
     const reason = late.verdict.summary;
@@ -60,7 +60,7 @@ export async function applyLateVerdict(
       values (${orgId}, ${uuidv7(now)}, ${hit.id}, ${now}, null, 'open', 'outdated', ${`Judged later: ${reason}`})`.execute(
       tx,
     );
-    await emitRunHitEvents(tx, orgId, [hit.id]);
+    await emitLateVerdict(tx, orgId, hit);
     return { hitId: hit.id, isDismissed: true };
   }
   return { hitId: hit.id, isDismissed: false };

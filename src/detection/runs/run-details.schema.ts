@@ -3,7 +3,12 @@ import { integerMax } from '../../platform/lib/integers.ts';
 import { boundedString } from '../../platform/lib/text/bounded-text.ts';
 import { RunVerdict } from './runs.schema.ts';
 
-const tokens = z.object({ input: z.number(), output: z.number() });
+const tokens = z.object({
+  input: z.number(),
+  output: z.number(),
+  cached: z.number().optional().describe("Input tokens from the provider's prompt cache."),
+  cacheWritten: z.number().optional().describe('Input tokens that were stored in that cache.'),
+});
 
 export const RunStep = z.object({
   attempt: z.number().int(),

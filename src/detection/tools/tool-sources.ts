@@ -17,5 +17,10 @@ export type ToolSources = {
   httpGet: { template: string; get: (url: string, signal: AbortSignal) => Promise<string> } | undefined;
 };
 
-/** The feed's functions for tools, bound to one organization. */
-export type FeedTools = Pick<ToolSources, 'searchFeed' | 'lookupIndicator' | 'lookupTechnique'>;
+/**
+ * The feed's functions for tools and judges, bound to one organization. `findKnownIndicators` returns those of the values that feed
+ * items mention, each with the titles of the items.
+ */
+export type FeedTools = Pick<ToolSources, 'searchFeed' | 'lookupIndicator' | 'lookupTechnique'> & {
+  findKnownIndicators: (values: string[]) => Promise<{ indicator: string; items: string[] }[]>;
+};

@@ -14,8 +14,16 @@ const common = {
   /** The model runs on the operator's own machines. Informational only. */
   local: z.boolean().default(false),
   price: z
-    .strictObject({ inputPerMillion: z.number().min(0), outputPerMillion: z.number().min(0) })
+    .strictObject({
+      inputPerMillion: z.number().min(0),
+      outputPerMillion: z.number().min(0),
+      /** Input tokens from the provider's prompt cache, and those written to it. Default: the price of other input. */
+      cachedInputPerMillion: z.number().min(0).optional(),
+      cacheWritePerMillion: z.number().min(0).optional(),
+    })
     .default({ inputPerMillion: 0, outputPerMillion: 0 }),
+  /** Mark prompts for the provider's cache. Default: for Anthropic. The other providers cache without marks, or on Bedrock if set. */
+  promptCache: z.boolean().optional(),
   budgets: Budgets,
   /** How many detection runs may use the model at the same time, across all processes. */
   runsAtOnce: z.int().min(1).max(1000).default(8),

@@ -1,3 +1,5 @@
+import type { TokenUsage } from './calls/model-call.ts';
+
 /** One call of a model or a tool, as it is stored. `entity` is what the call is about. `sent` holds the messages added since the previous step. */
 export type ModelStep = {
   kind: 'plan' | 'call' | 'tool';
@@ -5,7 +7,7 @@ export type ModelStep = {
   at: string;
   ms: number;
   model: string;
-  tokens: { input: number; output: number };
+  tokens: TokenUsage;
   costUsd: number;
   sent?: unknown;
   text?: string;

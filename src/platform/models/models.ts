@@ -1,4 +1,4 @@
-import type { ModelCall } from './calls/model-call.ts';
+import type { ModelCall, TokenUsage } from './calls/model-call.ts';
 import type { ModelEntry, ModelSettings } from './model-settings.ts';
 
 /** A model behind an alias. `name` is `provider/model`, as runs store it. */
@@ -45,8 +45,14 @@ async function loadClient(name: string, entry: ModelEntry): Promise<ModelCall> {
 /** Returns the cost of a call in US dollars, by the configured price. */
 export function callCostUsd(
   { entry }: Pick<ConfiguredModel, 'entry'>,
-  tokens: { input: number; output: number },
+  { input, output, cached = 0, cacheWritten = 0 }: TokenUsage,
 ): number {
-  const { inputPerMillion, outputPerMillion } = entry.price;
-  return (tokens.input * inputPerMillion + tokens.output * outputPerMillion) / 1e6;
+  const { inputPerMillion, outputPerMillion, cachedInputPerMillion, cacheWritePerMillion } = entry.price;
+  const plainInput = Math.max(0, input - cached - cacheWritten);
+  const cost =
+    plainInput * inputPerMillion +
+    cached * (cachedInputPerMillion ?? inputPerMillion) +
+    cacheWritten * (cacheWritePerMillion ?? inputPerMillion) +
+    output * outputPerMillion;
+  return cost / 1e6;
 }

@@ -21,5 +21,6 @@ export const Erasure = z.object({
   outbox: z.int(),
   exceptions: z.int(),
   tests: z.int(),
+  notes: z.int().describe('Notes on entities.'),
 });
 export type Erasure = z.infer<typeof Erasure>;

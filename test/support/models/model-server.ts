@@ -6,7 +6,8 @@ type StreamedReply =
   | {
       text?: string;
       calls?: { name: string; input: unknown; raw?: string }[];
-      usage?: { input: number; output: number } | null;
+      /** `input` includes `cached` and `cacheWritten`. */
+      usage?: { input: number; output: number; cached?: number; cacheWritten?: number } | null;
     }
   | { refuse: true };
 
@@ -121,14 +122,16 @@ const readers: Record<Protocol, (body: Json) => Pick<ModelRequestRecord, 'system
   }),
 };
 
-const defaultUsage = { input: 100, output: 20 };
+type Usage = { input: number; output: number; cached?: number; cacheWritten?: number };
+const defaultUsage: Usage = { input: 100, output: 20 };
 const callId = (index: number): string => `call_${index}_${Math.random().toString(36).slice(2)}`;
 const argsOf = (call: { input: unknown; raw?: string }): string => call.raw ?? JSON.stringify(call.input);
 
-const toChatUsage = ({ input, output }: { input: number; output: number }): Json => ({
+const toChatUsage = ({ input, output, cached = 0 }: Usage): Json => ({
   prompt_tokens: input,
   completion_tokens: output,
   total_tokens: input + output,
+  prompt_tokens_details: { cached_tokens: cached },
 });
 
 const writers: Record<Protocol, (reply: StreamedReply) => string[]> = {
@@ -205,7 +208,14 @@ const writers: Record<Protocol, (reply: StreamedReply) => string[]> = {
         ];
       }),
       event('response.completed', {
-        response: { ...response, usage: { input_tokens: used.input, output_tokens: used.output } },
+        response: {
+          ...response,
+          usage: {
+            input_tokens: used.input,
+            output_tokens: used.output,
+            input_tokens_details: { cached_tokens: used.cached ?? 0 },
+          },
+        },
       }),
     ];
   },
@@ -236,7 +246,12 @@ const writers: Record<Protocol, (reply: StreamedReply) => string[]> = {
           content: [],
           stop_reason: null,
           stop_sequence: null,
-          usage: { input_tokens: tokens.input, output_tokens: 0 },
+          usage: {
+            input_tokens: tokens.input - (tokens.cached ?? 0) - (tokens.cacheWritten ?? 0),
+            cache_read_input_tokens: tokens.cached ?? 0,
+            cache_creation_input_tokens: tokens.cacheWritten ?? 0,
+            output_tokens: 0,
+          },
         },
       }),
       ...blocks.flatMap(({ start, deltas }, index) => [

@@ -95,7 +95,9 @@ async function useAgents({ get, put }: ApiCalls): Promise<void> {
   await put(`/api/agents/${builtIn.id}`, { detectionCadence: 'daily', enabled: false });
 }
 
-async function useRuns({ get, post }: ApiCalls): Promise<void> {
+async function useRuns({ get, post, put }: ApiCalls): Promise<void> {
+  await put('/api/entity-notes', { notes: [{ entity: 'walked', note: 'A walk.' }] });
+  await get('/api/entity-notes?entity=WALKED');
   const { hits } = await get('/api/hits?status=open');
   const hit = await get(`/api/hits/${hits[0].id}`);
   const { groups } = await get('/api/hits/groups');

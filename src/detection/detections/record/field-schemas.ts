@@ -44,6 +44,9 @@ export const ContextDoc = z.strictObject({
   id: boundedString({ min: 1, max: 1000 }),
   name: boundedString({ min: 1, max: 1000 }),
   mimeType: boundedString({ min: 1, max: 255 }),
+  content: boundedString({ max: 20_000 })
+    .optional()
+    .describe('Text of the document, which the model receives as reference material. Other documents are only listed.'),
 });
 
 const schemaDepthMax = 50;

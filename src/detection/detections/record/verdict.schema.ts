@@ -6,14 +6,11 @@ const evidenceProperties = {
   value: { type: 'string' },
   why: { type: 'string' },
 };
+// A model writes the properties in this order. It reasons and cites before it concludes, and numbers come last.
 const properties = {
+  reasoning: { type: 'string', description: 'What the rows show and what they leave open, step by step.' },
   entity: { type: 'string' },
   entityType: { type: 'string' },
-  triggered: { type: 'boolean' },
-  confidence: { type: 'integer', minimum: 0, maximum: 100 },
-  severity: { type: 'string', enum: ['none', 'low', 'medium', 'high', 'critical'] },
-  headline: { type: 'string' },
-  summary: { type: 'string' },
   evidence: {
     type: 'array',
     items: {
@@ -23,7 +20,12 @@ const properties = {
       additionalProperties: false,
     },
   },
+  summary: { type: 'string' },
+  headline: { type: 'string' },
   nextStep: { type: 'string' },
+  triggered: { type: 'boolean' },
+  severity: { type: 'string', enum: ['none', 'low', 'medium', 'high', 'critical'] },
+  confidence: { type: 'integer', minimum: 0, maximum: 100 },
 };
 
 /** The schema of an agent's output if its author set none: one verdict per entity. */

@@ -9,7 +9,7 @@ export async function countGroupEvent(
   id: string,
 ): Promise<{ revision: number; announced: number } | undefined> {
   return queryRow<{ revision: number; announced: number }>(tx)`
-      update hit_groups g set revision = g.revision + 1, announced = g.hits from hit_groups old
+      update hit_groups g set revision = g.revision + 1, announced = g.hits, has_changes = false from hit_groups old
       where g.organization_id = ${orgId} and g.id = ${id} and old.organization_id = g.organization_id and old.id = g.id
       returning g.revision, old.announced`;
 }
@@ -21,10 +21,15 @@ export async function listAnnouncedGroups(tx: Tx, orgId: OrgId, ids: string[]): 
   return new Set(found.map(({ id }) => id));
 }
 
-/** Lists the groups of a detection that have more hits than at their latest event. */
+/** Records that a hit of the group changed, so that the end of the run emits one event for all its changes. */
+export async function markGroupChanged(tx: Tx, orgId: OrgId, id: string): Promise<void> {
+  await sql`update hit_groups set has_changes = true where organization_id = ${orgId} and id = ${id}`.execute(tx);
+}
+
+/** Lists the groups of a detection that have grown or changed since their latest event. */
 export async function listGrownGroups(tx: Tx, orgId: OrgId, detectionId: string): Promise<string[]> {
   const found = await queryRows<{ id: string }>(tx)`
-      select id from hit_groups where organization_id = ${orgId} and detection_id = ${detectionId} and announced > 0 and announced < hits
+      select id from hit_groups where organization_id = ${orgId} and detection_id = ${detectionId} and announced > 0 and (announced < hits or has_changes)
       order by id`;
   return found.map(({ id }) => id);
 }

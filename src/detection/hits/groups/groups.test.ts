@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { testDatabase } from '../../../../test/support/database.ts';
 import { detectionTexts } from '../../../../test/support/detection/analysis-examples.ts';
 import { hour, startRuns, type RunsTest } from '../../../../test/support/detection/scripted-runs.ts';
+import { budgetExceededError } from '../../../platform/models/model-error.ts';
 import type { Judge } from '../../runs/judging/judge.ts';
 import { createAnalystVerdict } from '../../verdicts/analyst/analyst.ts';
 import { getHits } from '../read-hits.ts';
@@ -91,6 +92,23 @@ test('announces a wave that a model judges one by one when it is noticed and whe
     ['hit.created', 5],
     ['hit.updated', 12],
   ]);
+});
+
+test('announces the later verdicts on a wave with one event', async () => {
+  const { t } = await startWave((n) => (n === 0 ? 9 : 0));
+  const judge: Judge = {
+    model: 'scripted',
+    instant: false,
+    judge: () => Promise.reject(budgetExceededError('The budget is used up.')),
+  };
+  await t.runAt(hour(1), judge);
+  expect(summarize(await listEvents(t))).toEqual([['hit.created', 9]]);
+  await t.runAt(hour(2), {
+    ...judge,
+    judge: (candidate) => Promise.resolve(createAnalystVerdict(candidate, detectionTexts)),
+  });
+  expect(await t.select`select distinct judged from hits`).toEqual([{ judged: true }]);
+  expect(summarize(await listEvents(t)).slice(1)).toEqual([['hit.updated', 9]]);
 });
 
 test('does not group the hits of a window with fewer than five, nor those of different windows', async () => {

@@ -38,6 +38,7 @@ async function use(calls: { name: string; input: unknown }[], toolNames: string[
     searchFeed: () => Promise.resolve({ items: [] }),
     lookupIndicator: () => Promise.resolve({ items: [] }),
     lookupTechnique: findTechnique,
+    findKnownIndicators: () => Promise.resolve([]),
   });
   const id = await t.newDetection({
     modelAlias: 'm',

@@ -69,10 +69,12 @@ const firstHourOnly =
   (rows: QueryRow[]): ScriptedSearch =>
   ({ window }) =>
     window.from.toISOString() === hour(0) ? rows : [];
-const readWarnings = async (t: RunsTest) =>
-  (await t.select<{ warnings: string }>`select warnings from runs order by due_at, id`).map(
-    ({ warnings }) => JSON.parse(warnings) as { code: string; detail: string }[],
-  );
+/** Returns the detail of the first run's warning about candidates without a verdict. */
+async function readUnjudgedWarning(t: RunsTest): Promise<string | undefined> {
+  const [run] = await t.select<{ warnings: string }>`select warnings from runs order by due_at, id limit 1`;
+  const warnings = JSON.parse(run!.warnings) as { code: string; detail: string }[];
+  return warnings.find(({ code }) => code === 'raised_unjudged')?.detail;
+}
 
 test('raises every candidate of a window at its slot', async () => {
   const t = await startRuns(testDb, firstHourOnly(users(620)));
@@ -126,9 +128,7 @@ test('spends a budget on the most severe candidates, raises the others unjudged,
     { entity: 'medium4', ...unjudged },
   ]);
   expect(await t.select`select status, hit_count from runs`).toEqual([{ status: 'completed', hit_count: 5 }]);
-  expect((await readWarnings(t))[0]).toMatchObject([
-    { code: 'raised_unjudged', detail: expect.stringMatching(/^3 candidates were raised .*tokens per run/) },
-  ]);
+  expect(await readUnjudgedWarning(t)).toMatch(/^3 candidates were raised .*tokens per run/);
   await t.select`update hits set status = 'true_positive' where entity = 'low0'`;
   const second = budgetedJudge(9, ['medium4']);
   await t.runAt(hour(2), second);
@@ -208,7 +208,7 @@ test.each(['invalid_verdict', 'evidence_not_found', 'model_refused', 'model_bad_
     expect(await t.select`select status, hit_count, attempt from runs`).toEqual([
       { status: 'completed', hit_count: 7, attempt: 1 },
     ]);
-    expect((await readWarnings(t))[0]).toMatchObject([{ detail: expect.stringContaining(`It is ${kind}.`) }]);
+    expect(await readUnjudgedWarning(t)).toContain(`It is ${kind}.`);
     await t.runAt(hour(2), good);
     expect(good.asked).toHaveLength(6);
   },

@@ -6,10 +6,10 @@ import type { ActiveRun } from '../execution/active-run.ts';
 import { writeProgress } from '../execution/progress.store.ts';
 import { timePhase } from '../execution/run-progress.ts';
 import { inRunTransaction } from '../execution/run-transaction.ts';
-import { listPendingCandidates, type StoredCandidate } from './candidates.store.ts';
+import { countPendingCandidates, listPendingCandidates, type StoredCandidate } from './candidates.store.ts';
 import { addToProgress } from './judging-progress.ts';
 import { resolveWaiting, type JudgingSession } from './judging-session.ts';
-import { judgeByFacts, judgeCandidate, type Fallback, type Judgment } from './judgment.ts';
+import { judgeByFacts, judgeCandidate, toJudgment, type Fallback, type Judgment } from './judgment.ts';
 import { judgeSideBySide } from './judge-side-by-side.ts';
 import {
   findSuppressionKey,
@@ -49,7 +49,8 @@ export async function judgeCandidates(
  * unless another attempt follows: then the failure is thrown that the run waits for.
  */
 export async function finishJudging(deps: JudgeCandidatesDeps, run: ActiveRun, session: JudgingSession): Promise<void> {
-  if (session.waitingIds.size === 0) return;
+  // Once the judge has stopped for good, nothing waits: all candidates were raised.
+  if (session.waitingIds.size === 0 || session.stop?.fallback) return;
   const fallback = await resolveWaiting(run, session);
   if (fallback === null) throw session.waitingError;
   const isOutage = !fallback.isFinal;
@@ -89,6 +90,7 @@ async function readBatch(
     // Candidates that wait are raised with all others once the judge has stopped.
     { excludedIds: session.stop ? [] : [...session.waitingIds], limit },
   );
+  if (!session.judge.instant) session.pending = await countPendingCandidates(tx, run);
   const keys = candidates.flatMap((candidate) => findSuppressionKey(run, candidate) ?? []);
   const findException = compileExceptions(await listActiveExceptions(tx, run, now));
   const known = keys.length > 0 ? await findSuppressions(tx, run, keys) : new Map<string, never>();
@@ -131,8 +133,11 @@ async function judgeEach(
     }
   }
   if (settled.length > 0) await store(deps, run, settled, null);
-  await judgeSideBySide(session, open, async ({ candidate }, signal) => {
-    const judgment: Judgment = await judgeCandidate(session.judge, candidate, toDetectionTexts(run), signal);
+  const detection = toDetectionTexts(run);
+  await judgeSideBySide(session, open, async ({ candidate }, signal, verdict) => {
+    const judgment: Judgment = verdict
+      ? toJudgment(verdict, candidate, detection)
+      : await judgeCandidate(session.judge, candidate, detection, signal);
     return () => store(deps, run, [toJudged(candidate, run, judgment)], judgment.fallback);
   });
 }

@@ -16,7 +16,7 @@ import { finishJudging, judgeCandidates, type JudgeCandidatesDeps } from './judg
 import { judgeSideBySide } from './judge-side-by-side.ts';
 import { addVerdict } from './judging-progress.ts';
 import { startJudging, type JudgingSession } from './judging-session.ts';
-import { judgeCandidate, type Judgment } from './judgment.ts';
+import { judgeCandidate, toJudgment, type Judgment } from './judgment.ts';
 import { toDetectionTexts, toJudged } from './resolve-candidates.ts';
 import { upsertSuppressions } from './suppressions.store.ts';
 
@@ -37,6 +37,7 @@ export async function judgeRaisedCandidates(
 ): Promise<void> {
   if (judge.instant || run.trigger === 'manual') return;
   const session = startJudging(judge, signal);
+  const detection = toDetectionTexts(run);
   const askedIds = new Set<string>();
   let hasReopened = false;
   await timePhase(run.progress, 'judge', async () => {
@@ -47,9 +48,12 @@ export async function judgeRaisedCandidates(
       );
       if (candidates.length === 0) return;
       for (const { id } of candidates) askedIds.add(id);
+      session.pending = candidates.length;
       const open = candidates.map((candidate) => ({ id: candidate.id, key: null, candidate }));
-      await judgeSideBySide(session, open, async ({ candidate }, signal) => {
-        const judgment = await judgeCandidate(session.judge, candidate, toDetectionTexts(run), signal);
+      await judgeSideBySide(session, open, async ({ candidate }, signal, verdict) => {
+        const judgment = verdict
+          ? toJudgment(verdict, candidate, detection)
+          : await judgeCandidate(session.judge, candidate, detection, signal);
         return async () => {
           const isDismissed = await inRunTransaction(deps.db, run, (tx) =>
             storeLateVerdict(tx, run, { candidate, judgment, now: deps.clock() }),

@@ -15,6 +15,13 @@ export type Judge = {
   entitiesAtOnce?: number;
   judge: (candidate: Candidate, signal: AbortSignal) => Promise<Verdict>;
   responds?: (signal: AbortSignal) => Promise<boolean>;
+  /** Judges several small candidates in one call where the budget is tight. */
+  together?: {
+    /** Returns how many of the first candidates to judge in one call. `pending` counts all candidates that need a verdict. */
+    count: (candidates: readonly Candidate[], pending: number) => number;
+    /** Returns the verdicts in the same order. Candidates without one have to be judged alone. */
+    judge: (candidates: readonly Candidate[], signal: AbortSignal) => Promise<(Verdict | undefined)[]>;
+  };
 };
 
 /** Creates the built-in analyst, which uses no language model. */

@@ -26,6 +26,11 @@ const candidateFailures = new Set([
 /** Returns whether a failure of this kind concerns one candidate: the judge can judge the others, but would fail again on this one. */
 export const isCandidateFailure = (kind: string): boolean => candidateFailures.has(kind);
 
+/** Returns the judgment of a verdict that the judge gave. */
+export function toJudgment(unverified: Verdict, candidate: Candidate, detection: DetectionTexts): Judgment {
+  return { unverified, verified: verifyVerdict(unverified, candidate, detection), fallback: null };
+}
+
 /** Asks the judge about a candidate of a detection. A failure that concerns this candidate alone falls back to its facts. Throws any other failure. */
 export async function judgeCandidate(
   judge: Judge,
@@ -35,8 +40,7 @@ export async function judgeCandidate(
 ): Promise<Judgment> {
   signal.throwIfAborted();
   try {
-    const unverified = await judge.judge(candidate, signal);
-    return { unverified, verified: verifyVerdict(unverified, candidate, detection), fallback: null };
+    return toJudgment(await judge.judge(candidate, signal), candidate, detection);
   } catch (error) {
     if (!(error instanceof ModelError) || !isCandidateFailure(error.failure.kind)) throw error;
     const { kind: reason, message } = error.failure;

@@ -8,13 +8,16 @@ import type { Candidate } from '../../analysis/candidate.ts';
 import { verdictSchema } from '../../detections/record/verdict.schema.ts';
 import { findToolWarnings } from '../../detections/record/warnings.ts';
 import { judgeEntity } from '../../verdicts/model/judge-entity.ts';
+import { allowsTogether, isSmallCase, judgeTogether, togetherMax } from '../../verdicts/model/judge-together.ts';
 import { createVerdictOutput } from '../../verdicts/model/verdict-output.ts';
 import type { Verdict } from '../../verdicts/verdict.ts';
 import type { ActiveRun } from '../execution/active-run.ts';
 import { addWarning } from '../execution/run-progress.ts';
 import { bindTools, type BindToolsDeps } from './bind-tools.ts';
+import { readEntityContext } from './entity-context.ts';
 import { createAnalyst, type Judge } from './judge.ts';
 import { createRunSpendMeter, runBudgets } from './run-spend.ts';
+import { createBudgetForecast } from './tight-budget.ts';
 
 /** Without `models` only the built-in analyst judges. */
 export type JudgeDeps = BindToolsDeps & { models?: Models };
@@ -41,12 +44,21 @@ export function createJudgeWithMeter(
   return { model: alias, instant: false, judge: () => Promise.reject(error) };
 }
 
-/** Creates a judge that calls a model, in one conversation per entity. `meter` checks its budgets and stores its steps. */
+/**
+ * Creates a judge that calls a model, in one conversation per entity, or in one call for several small entities where the budget of
+ * the run is tight. `meter` checks its budgets and stores its steps.
+ */
 function createModelJudge(
   deps: JudgeDeps,
   run: ActiveRun,
   { model, meter }: { model: ConfiguredModel; meter: RunSpendMeter },
 ): Judge {
+  const budgets = runBudgets(run, model);
+  const forecast = createBudgetForecast(run.spent, budgets);
+  const definition = { ...run.definition, customInstructions: run.customInstructions };
+  const { toolNames, structuredOutputSchema } = run.definition;
+  const createOutput = () => createVerdictOutput(verdictSchema, structuredOutputSchema);
+  const mayShare = allowsTogether(definition, toolNames, structuredOutputSchema);
   return {
     model: model.name,
     instant: false,
@@ -54,19 +66,38 @@ function createModelJudge(
     responds: (signal) => modelResponds(model, signal),
     judge: async (candidate, signal) => {
       await refusePausedModel(deps, run, model);
-      const [toolWarning] = findToolWarnings(run.definition.toolNames);
+      const [toolWarning] = findToolWarnings(toolNames);
       if (toolWarning) throw modelAuthorError(toolWarning.code, toolWarning.detail);
       const verdict = await judgeEntity({
         model,
-        definition: { ...run.definition, customInstructions: run.customInstructions },
+        definition,
         candidate,
-        output: createVerdictOutput(verdictSchema, run.definition.structuredOutputSchema),
+        context: await readEntityContext(deps, run, candidate),
+        output: createOutput(),
         tools: await bindTools(deps, run, candidate),
-        stepsMax: runBudgets(run, model).stepsPerEntity,
+        stepsMax: budgets.stepsPerEntity,
         ...meter.startConversation(),
         signal,
       });
+      forecast.addVerdicts(1);
       return reportInstructions(run, candidate, verdict);
+    },
+    together: {
+      count: (candidates, pending) => {
+        if (!mayShare || !forecast.isTight(pending)) return 1;
+        const firstLarge = candidates.slice(0, togetherMax).findIndex((candidate) => !isSmallCase(candidate));
+        return firstLarge === -1 ? Math.min(candidates.length, togetherMax) : firstLarge;
+      },
+      judge: async (candidates, signal) => {
+        await refusePausedModel(deps, run, model);
+        const cases = await Promise.all(
+          candidates.map(async (candidate) => ({ candidate, context: await readEntityContext(deps, run, candidate) })),
+        );
+        const task = { model, definition, cases, output: createOutput(), ...meter.startConversation(), signal };
+        const verdicts = await judgeTogether(task);
+        forecast.addVerdicts(verdicts.filter((verdict) => verdict !== undefined).length);
+        return verdicts;
+      },
     },
   };
 }

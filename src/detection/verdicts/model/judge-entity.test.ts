@@ -215,6 +215,27 @@ test('accepts a negative verdict without evidence, and a triggered one that is p
   }
 });
 
+test.each(protocols)('%s: asks for the reasoning before the conclusion, and keeps that order', async (protocol) => {
+  const { task, stand } = await start(protocol, () => submit({ reasoning: 'It signed in at night.', ...verdict }));
+  expect(await judgeEntity(task)).not.toHaveProperty('reasoning');
+  const schema = stand.asked[0]!.raw.slice(stand.asked[0]!.raw.indexOf('"reasoning"'));
+  const order = ['reasoning', 'evidence', 'summary', 'triggered', 'severity', 'confidence'];
+  const positions = order.map((name) => schema.indexOf(`"${name}":{`));
+  expect(positions).toEqual(positions.toSorted((a, b) => a - b));
+  expect(positions.every((position) => position >= 0)).toBe(true);
+});
+
+test('keeps the delimiter, the entity and the instructions of the run out of the system prompt', async () => {
+  const { task, stand } = await start('anthropic', () => submit(), { customInstructions: 'Look twice.' });
+  await judgeEntity(task);
+  await judgeEntity(task);
+  const [first, second] = stand.asked;
+  expect(first!.system).toBe(second!.system);
+  expect(first!.system).not.toMatch(/data-[0-9a-f]+|Look twice|root signed|e1/);
+  expect(first!.turns[0]!.text).toMatch(/^In this case, text between <data-[0-9a-f]+>[\s\S]*Look twice\./);
+  expect(first!.body['system']).toMatchObject([{ cache_control: { type: 'ephemeral' } }]);
+});
+
 test('accepts a verdict in the text and estimates tokens that the provider does not report', async () => {
   const { task, steps } = await start('compatible', () => ({
     text: `Here it is:\n\`\`\`json\n${JSON.stringify(verdict)}\n\`\`\``,

@@ -53,8 +53,16 @@ function startConversation(task: JudgeTask): Conversation {
   const instructions = findPlantedInstructions(task.candidate.rows).length;
   return {
     task,
-    system: renderSystemPrompt(task.definition, delimiter),
-    messages: [{ role: 'user', content: renderCasePrompt(task.candidate, delimiter) }],
+    system: renderSystemPrompt(task.definition),
+    messages: [
+      {
+        role: 'user',
+        content: renderCasePrompt(task.candidate, delimiter, {
+          customInstructions: task.definition.customInstructions,
+          context: task.context,
+        }),
+      },
+    ],
     recordedCount: 0,
     delimiter,
     toolbox: createToolbox(task, delimiter),
@@ -75,7 +83,7 @@ async function callModel(
   forcedTool: string | undefined,
 ): Promise<ModelResponse> {
   const { task, system, messages, toolbox, recordedCount } = conversation;
-  await task.checkBudget();
+  await task.checkBudget(task.signal);
   task.signal.throwIfAborted();
   const sent = recordedCount === 0 ? [{ role: 'system', content: system }, ...messages] : messages.slice(recordedCount);
   const startedAt = performance.now();

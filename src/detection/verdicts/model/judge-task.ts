@@ -2,6 +2,8 @@ import type { ConfiguredModel } from '../../../platform/models/models.ts';
 import type { ModelTool } from '../../../platform/models/model-tool.ts';
 import type { SpendMeter } from '../../../platform/models/spending/spend-meter.ts';
 import type { Candidate } from '../../analysis/candidate.ts';
+import type { ContextDoc } from './context-docs.ts';
+import type { EntityContext } from './entity-context.ts';
 import type { VerdictOutput } from './verdict-output.ts';
 
 /** What a detection's author tells the model. `customInstructions` come from the request of the run. */
@@ -14,6 +16,7 @@ export type JudgeDefinition = {
   planningMode: 'auto' | 'never' | 'always';
   mode: 'standard' | 'sandbox';
   customInstructions: string | null;
+  contextDocs?: readonly ContextDoc[];
 };
 
 /** One entity to judge. */
@@ -21,6 +24,7 @@ export type JudgeTask = SpendMeter & {
   model: ConfiguredModel;
   definition: JudgeDefinition;
   candidate: Candidate;
+  context?: EntityContext | undefined;
   output: VerdictOutput;
   tools: readonly ModelTool[];
   stepsMax: number;
@@ -28,4 +32,5 @@ export type JudgeTask = SpendMeter & {
 };
 
 export const submitTool = 'submit_verdict';
+export const submitAllTool = 'submit_verdicts';
 export const planTool = 'write_plan';

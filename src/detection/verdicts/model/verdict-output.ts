@@ -17,7 +17,9 @@ const problemsMax = 5;
  */
 export function createVerdictOutput(verdictSchema: Schema, authorSchema: Schema | null): VerdictOutput {
   const ajv = new Ajv({ strict: false, allErrors: false, validateFormats: false, logger: false });
-  const base = ajv.compile(verdictSchema);
+  // A verdict without reasoning is still a verdict.
+  const required = (verdictSchema['required'] as string[]).filter((name) => name !== 'reasoning');
+  const base = ajv.compile({ ...verdictSchema, required });
   if (authorSchema === null) return { schema: verdictSchema, read: (input) => readVerdict(base, input) };
   const output = stripDisplayKeywords(authorSchema);
   const check = compileAuthorSchema(ajv, output);
@@ -31,7 +33,9 @@ export function createVerdictOutput(verdictSchema: Schema, authorSchema: Schema 
 }
 
 function readVerdict(check: ValidateFunction, input: unknown): SubmissionResult {
-  return check(input) ? { verdict: limitSize(input) as Verdict } : { problem: describeErrors(check.errors) };
+  if (!check(input)) return { problem: describeErrors(check.errors) };
+  const { reasoning: _, ...verdict } = limitSize(input) as Verdict & { reasoning?: string };
+  return { verdict };
 }
 
 function readVerdictAndOutput(base: ValidateFunction, check: ValidateFunction, input: unknown): SubmissionResult {

@@ -26,7 +26,7 @@ export async function askModel<T>(question: ModelQuestion<T>): Promise<T> {
   let problem = '';
   let recordedCount = 0;
   for (let attempt = 1; attempt <= 2; attempt++) {
-    await checkBudget();
+    await checkBudget(signal);
     const sent =
       recordedCount === 0 ? [{ role: 'system', content: system }, ...messages] : messages.slice(recordedCount);
     const step = { kind: 'call' as const, entity: subject, at: new Date().toISOString(), model: model.name, sent };

@@ -1,4 +1,13 @@
-import { jsonSchema, streamText, type JSONSchema7, type LanguageModel, type ModelMessage, type ToolSet } from 'ai';
+import {
+  jsonSchema,
+  streamText,
+  type JSONSchema7,
+  type LanguageModel,
+  type LanguageModelUsage,
+  type ModelMessage,
+  type SystemModelMessage,
+  type ToolSet,
+} from 'ai';
 import { toModelError } from './provider-errors.ts';
 import { modelRefusedError } from '../model-error.ts';
 import type { ModelEntry } from '../model-settings.ts';
@@ -17,12 +26,18 @@ export type ModelRequest = {
   signal: AbortSignal;
 };
 
+/**
+ * The tokens of a call. `cached` of the input tokens came from the provider's prompt cache, and `cacheWritten` of them were stored
+ * there. Providers charge both at a price of their own.
+ */
+export type TokenUsage = { input: number; output: number; cached?: number; cacheWritten?: number };
+
 /** `input` is undefined for a tool call whose arguments are not a JSON object. `tokens` is an estimate if the provider reports none. */
 export type ModelResponse = {
   text: string;
   toolCalls: { id: string; name: string; input: Record<string, unknown> | undefined }[];
   messages: ModelMessage[];
-  tokens: { input: number; output: number };
+  tokens: TokenUsage;
   ms: number;
 };
 
@@ -53,7 +68,7 @@ async function streamResponse(entry: ModelEntry, model: LanguageModel, request: 
   const { system, messages, tools, forcedTool, signal } = request;
   const result = streamText({
     model,
-    system,
+    system: toSystemMessage(entry, system),
     messages,
     tools: toToolSet(tools),
     ...(forcedTool === undefined ? {} : { toolChoice: { type: 'tool', toolName: forcedTool } }),
@@ -83,9 +98,7 @@ async function streamResponse(entry: ModelEntry, model: LanguageModel, request: 
       response.isRefused = part.finishReason === 'content-filter';
       if (part.finishReason === 'error' && !ignoredForcedTool)
         throw new Error('the provider ended the response with an error');
-      const { inputTokens, outputTokens } = part.totalUsage;
-      if (inputTokens !== undefined && outputTokens !== undefined)
-        tokens = { input: inputTokens, output: outputTokens };
+      tokens = readUsage(part.totalUsage);
     }
   }
   if (!isFinished && !ignoredForcedTool) throw new Error('the response ended early');
@@ -96,6 +109,26 @@ async function streamResponse(entry: ModelEntry, model: LanguageModel, request: 
     ...response,
     messages: responseMessages.map(withObjectInputs),
     tokens: tokens ?? estimateTokens(request, response),
+  };
+}
+
+/** Marks the tools and the system prompt for the prompt cache of providers that cache only what is marked. */
+function toSystemMessage({ provider, promptCache }: ModelEntry, content: string): SystemModelMessage {
+  const isMarked = promptCache ?? provider === 'anthropic';
+  if (!isMarked) return { role: 'system', content };
+  const anthropic = { cacheControl: { type: 'ephemeral' } };
+  const bedrock = { cachePoint: { type: 'default' } };
+  return { role: 'system', content, providerOptions: { anthropic, bedrock } };
+}
+
+function readUsage({ inputTokens, outputTokens, inputTokenDetails }: LanguageModelUsage): TokenUsage | undefined {
+  if (inputTokens === undefined || outputTokens === undefined) return undefined;
+  const { cacheReadTokens, cacheWriteTokens } = inputTokenDetails;
+  return {
+    input: inputTokens,
+    output: outputTokens,
+    ...(cacheReadTokens ? { cached: cacheReadTokens } : {}),
+    ...(cacheWriteTokens ? { cacheWritten: cacheWriteTokens } : {}),
   };
 }
 

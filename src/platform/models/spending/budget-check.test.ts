@@ -8,6 +8,7 @@ import { uuidv7 } from '../../lib/ids.ts';
 import type { OrgId } from '../../lib/org-id.ts';
 import { reserveStep } from './budget-check.ts';
 import { countUsage, releaseReservation } from './model-usage.store.ts';
+import { createSpendMeter } from './spend-meter.ts';
 
 const { db } = await testDatabase(16);
 const model = createScriptedModels({ m: 'http://127.0.0.1:1' }, { maxOutputTokens: 100 }).find('m')!;
@@ -64,7 +65,7 @@ const check = (run: RunRef, budgets: Record<string, number>) =>
     },
     model,
   ).then(
-    () => 'admitted',
+    ({ outcome }) => (outcome === 'reserved' ? 'admitted' : outcome),
     (error: { failure: { kind: string } }) => error.failure.kind,
   );
 const spend = (run: RunRef, tokens: number) =>
@@ -91,9 +92,46 @@ test('counts what other conversations of the same run have reserved against the 
   const conversations = Array.from({ length: 6 }, () => ({ ...run, conversation: uuidv7() }));
   // A step reserves 200 tokens, so the first call brings the run to its budget of 150.
   const outcomes = await Promise.all(conversations.map((one) => check(one, { tokensPerRun: 150 })));
-  expect(outcomes.toSorted()).toEqual(['admitted', ...Array.from({ length: 5 }, () => 'budget_exceeded')]);
+  expect(outcomes.toSorted()).toEqual(['admitted', ...Array.from({ length: 5 }, () => 'blocked')]);
   const admitted = conversations[outcomes.indexOf('admitted')]!;
   expect(await check(admitted, { tokensPerRun: 150 })).toBe('admitted');
+});
+
+test('lets conversations of one run take turns when only their own calls leave no room, and exceeds the budget by one step', async () => {
+  const orgId = await newOrgId(db);
+  const spender = { orgId, detectionId: uuidv7(), id: uuidv7(), spent: { ...zero }, elapsedMs: 0 };
+  const meter = createSpendMeter(deps, { spender, budgets: Budgets.parse({ tokensPerRun: 450 }), model });
+  let [active, mostActive] = [0, 0];
+  const call = async (): Promise<string> => {
+    const { checkBudget, recordStep } = meter.startConversation();
+    try {
+      await checkBudget(new AbortController().signal);
+    } catch (error) {
+      return (error as { failure: { kind: string } }).failure.kind;
+    }
+    mostActive = Math.max(mostActive, ++active);
+    await new Promise(setImmediate);
+    active -= 1;
+    const step = { kind: 'call' as const, entity: 'e', at: now.toISOString(), ms: 1, model: 'm', costUsd: 0 };
+    await recordStep({ ...step, tokens: { input: 80, output: 20 } });
+    return 'called';
+  };
+  const outcomes = await Promise.all(Array.from({ length: 9 }, call));
+  // Each call reserves 200 tokens and uses 100.
+  expect(outcomes.filter((outcome) => outcome === 'called')).toHaveLength(5);
+  expect(outcomes.filter((outcome) => outcome === 'budget_exceeded')).toHaveLength(4);
+  expect(spender.spent.tokens).toBe(500);
+  expect(mostActive).toBeLessThanOrEqual(3);
+  const waiting = new AbortController();
+  const blocked = createSpendMeter(deps, {
+    spender: { ...spender, spent: zero, id: uuidv7() },
+    budgets: Budgets.parse({ tokensPerRun: 100 }),
+    model,
+  });
+  await blocked.startConversation().checkBudget(waiting.signal);
+  const second = blocked.startConversation().checkBudget(waiting.signal);
+  setTimeout(() => waiting.abort('stopped'), 20);
+  await expect(second).rejects.toBe('stopped');
 });
 
 test('counts daily budgets per detection and monthly budgets per organization', async () => {

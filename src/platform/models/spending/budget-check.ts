@@ -15,6 +15,9 @@ type StepRequest = {
   isFirst?: boolean;
 };
 
+/** `blocked`: only the calls in progress of the same run leave no room. The step can be tried again when one of them has ended. */
+export type StepReservation = { outcome: 'reserved' } | { outcome: 'blocked'; problem: string };
+
 /**
  * Reserves the most that the next step of a conversation can use, or throws `budget_exceeded`. Reservations of other runs and of
  * other conversations of the same run count as used, so concurrent calls exceed a budget by one step at most. Recording the step
@@ -24,26 +27,34 @@ export async function reserveStep(
   { db, clock }: { db: Db; clock: Clock },
   { spender, conversation, budgets, runMs, isFirst }: StepRequest,
   model: ConfiguredModel,
-): Promise<void> {
+): Promise<StepReservation> {
   const { orgId, detectionId, id: runId, spent } = spender;
   const { alias, entry } = model;
   const reservation = { orgId, runId, conversation, detectionId, alias };
-  const problem = await inOrg(db, orgId, async (tx) => {
+  const { exhausted, blocked } = await inOrg(db, orgId, async (tx) => {
     await lockAlias(tx, reservation);
     if (isFirst) await releaseReservation(tx, { orgId, runId });
     const used = await readUsage(tx, { orgId, detectionId }, alias, clock());
-    const reserved = await readReserved(tx, reservation);
-    const exhausted = findExhaustedBudget(budgets, {
-      run: addSpend(spent, reserved.run),
+    const { siblings, detectionDay, organizationMonth } = await readReserved(tx, reservation);
+    const others = {
+      run: spent,
       runMs,
-      detectionDay: addSpend(used.detectionDay, reserved.detectionDay),
-      organizationMonth: addSpend(used.organizationMonth, reserved.organizationMonth),
-    });
-    if (!exhausted)
+      detectionDay: addSpend(used.detectionDay, detectionDay),
+      organizationMonth: addSpend(used.organizationMonth, organizationMonth),
+    };
+    const all = {
+      run: addSpend(spent, siblings),
+      runMs,
+      detectionDay: addSpend(others.detectionDay, siblings),
+      organizationMonth: addSpend(others.organizationMonth, siblings),
+    };
+    const problems = { exhausted: findExhaustedBudget(budgets, others), blocked: findExhaustedBudget(budgets, all) };
+    if (!problems.blocked)
       await storeReservation(tx, reservation, { ...maxStepSpend(model), forMs: 2 * entry.timeoutSeconds * 1000 });
-    return exhausted;
+    return problems;
   });
-  if (problem) throw budgetExceededError(problem);
+  if (exhausted) throw budgetExceededError(exhausted);
+  return blocked ? { outcome: 'blocked', problem: blocked } : { outcome: 'reserved' };
 }
 
 const addSpend = (a: Spend, b: Spend): Spend => ({ tokens: a.tokens + b.tokens, costUsd: a.costUsd + b.costUsd });

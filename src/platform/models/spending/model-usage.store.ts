@@ -6,8 +6,8 @@ import type { Spend } from './budgets.ts';
 type SpenderRef = { orgId: OrgId; detectionId: string };
 type UsageRow = { day_tokens: number; day_cost: number; month_tokens: number; month_cost: number };
 type PeriodSpend = { detectionDay: Spend; organizationMonth: Spend };
-/** `run` is what other conversations of the same run have reserved. */
-type ReservedSpend = PeriodSpend & { run: Spend };
+/** What other runs have reserved, and what other conversations of the same run have (`siblings`). */
+type ReservedSpend = PeriodSpend & { siblings: Spend };
 
 /** Returns what the detection spent on the alias today and its organization this month, by the UTC day of slot time. */
 export async function readUsage(
@@ -61,16 +61,17 @@ export async function readReserved(
   tx: Tx,
   { orgId, runId, conversation, detectionId, alias }: ReservationKey,
 ): Promise<ReservedSpend> {
-  const sameDetection = sql`filter (where detection_id = ${detectionId})`;
-  const sameRun = sql`filter (where run_id = ${runId})`;
-  const reserved = await queryRow<UsageRow & { run_tokens: number; run_cost: number }>(tx)`
+  const sameDetection = sql`filter (where run_id <> ${runId} and detection_id = ${detectionId})`;
+  const otherRun = sql`filter (where run_id <> ${runId})`;
+  const sibling = sql`filter (where run_id = ${runId})`;
+  const reserved = await queryRow<UsageRow & { sibling_tokens: number; sibling_cost: number }>(tx)`
       select coalesce(sum(tokens) ${sameDetection}, 0) as day_tokens, coalesce(sum(cost_usd) ${sameDetection}, 0) as day_cost,
-        coalesce(sum(tokens), 0) as month_tokens, coalesce(sum(cost_usd), 0) as month_cost,
-        coalesce(sum(tokens) ${sameRun}, 0) as run_tokens, coalesce(sum(cost_usd) ${sameRun}, 0) as run_cost
+        coalesce(sum(tokens) ${otherRun}, 0) as month_tokens, coalesce(sum(cost_usd) ${otherRun}, 0) as month_cost,
+        coalesce(sum(tokens) ${sibling}, 0) as sibling_tokens, coalesce(sum(cost_usd) ${sibling}, 0) as sibling_cost
       from model_reservations
       where organization_id = ${orgId} and alias = ${alias} and (run_id, conversation) <> (${runId}, ${conversation})`;
-  const { run_tokens: tokens, run_cost: costUsd } = reserved!;
-  return { ...toPeriodSpend(reserved!), run: { tokens, costUsd } };
+  const { sibling_tokens: tokens, sibling_cost: costUsd } = reserved!;
+  return { ...toPeriodSpend(reserved!), siblings: { tokens, costUsd } };
 }
 
 /** Stores the reservation of a conversation's next step. It expires after `forMs`, so a lost worker does not block a budget forever. */

@@ -1,0 +1,91 @@
+import { expect, test } from 'vitest';
+import { testDatabase } from '../../../../test/support/database.ts';
+import { login, startJudgedRuns, verdictOn } from '../../../../test/support/detection/judged-runs.ts';
+import { hour } from '../../../../test/support/detection/scripted-runs.ts';
+import { createPromptCache } from '../../../../test/support/models/prompt-cache.ts';
+import { requestRun } from '../requests/request-run.ts';
+import { getSteps } from '../read-steps.ts';
+
+const testDb = await testDatabase();
+const price = { inputPerMillion: 10, outputPerMillion: 50, cachedInputPerMillion: 1, cacheWritePerMillion: 12.5 };
+
+test('sends the same system prompt and tools for every entity and run of a revision, so that the cache of the provider hits', async () => {
+  const usageOf = createPromptCache({ needsMark: true });
+  const { t, id, stand } = await startJudgedRuns(testDb, (asked) => ({ ...verdictOn(asked), usage: usageOf(asked) }), {
+    entry: { price },
+    detection: {
+      toolNames: ['get_rows'],
+      suppressionMinutes: 0,
+      contextDocs: [
+        { provider: 'wiki', id: '1', name: 'Runbook', mimeType: 'text/plain', content: 'Deploys run at noon.' },
+      ],
+    },
+    answer: ({ window }) => Array.from({ length: 10 }, (_, i) => login(`user${i}`, window.from.getTime())),
+  });
+  await t.runAt(hour(1));
+  await t.runAt(hour(2));
+  await requestRun(t.deps, t.caller, id, { customInstructions: 'Look twice.' });
+  await t.runAt(hour(2));
+  expect(stand.asked).toHaveLength(30);
+  const prefixes = new Set(stand.asked.map(({ system, body }) => JSON.stringify([system, body['tools']])));
+  expect(prefixes.size).toBe(1);
+  const [system] = stand.asked.map((asked) => asked.system);
+  expect(system).toContain('Deploys run at noon.');
+  expect(system).not.toContain('user0');
+  expect(stand.asked[29]!.turns[0]!.text).toContain('Look twice.');
+  const runs = await t.select<{ id: string; cost: number; tokens: number }>`
+    select id, cost_usd as cost, tokens from runs order by due_at, id`;
+  const { steps } = await getSteps(t.deps, t.caller, runs[0]!.id, {});
+  const cached = steps.map(({ tokens }) => tokens.cached ?? 0);
+  expect(cached.filter((n) => n > 0)).toHaveLength(9);
+  expect(steps[0]!.tokens.cacheWritten).toBe(cached[1]);
+  // The cached tokens are counted, at their own price.
+  const costs = steps.map(
+    ({ tokens: { input, output, cached: read = 0, cacheWritten = 0 } }) =>
+      ((input - read - cacheWritten) * 10 + read * 1 + cacheWritten * 12.5 + output * 50) / 1e6,
+  );
+  expect(Number(runs[0]!.cost)).toBeCloseTo(
+    costs.reduce((sum, cost) => sum + cost, 0),
+    6,
+  );
+  const uncached = steps.reduce((sum, { tokens }) => sum + (tokens.input * 10 + tokens.output * 50) / 1e6, 0);
+  expect(Number(runs[1]!.cost)).toBeLessThan(0.6 * uncached);
+});
+
+test('gives the judge what is known of the entity, as data', async () => {
+  const { t, stand } = await startJudgedRuns(testDb, (asked) => verdictOn(asked), {
+    answer: ({ window }) => [{ ...login('root', window.from.getTime()), ip: '203.0.113.9' }],
+    detection: { suppressionMinutes: 0 },
+  });
+  t.deps.feedTools = () => ({
+    searchFeed: () => Promise.resolve({}),
+    lookupIndicator: () => Promise.resolve({}),
+    lookupTechnique: () => undefined,
+    findKnownIndicators: (values) =>
+      Promise.resolve(
+        values.filter((value) => value === '203.0.113.9').map((indicator) => ({ indicator, items: ['Botnet'] })),
+      ),
+  });
+  await t.select`
+    insert into entity_notes (organization_id, id, entity, entity_type, note, updated_at) values
+      (${t.orgId}, gen_random_uuid(), 'ROOT', 'user', 'Break-glass account.', now()),
+      (${t.orgId}, gen_random_uuid(), '203.0.113.9', '', 'VPN exit.', now()),
+      (${t.orgId}, gen_random_uuid(), 'root', 'host', 'Another root.', now()),
+      (${t.orgId}, gen_random_uuid(), 'bob', '', 'Somebody else.', now())`;
+  await t.runAt(hour(1));
+  await t.select`update hits set status = 'benign'`;
+  await t.select`insert into hit_changes (organization_id, id, hit_id, at, from_status, to_status, reason)
+    select organization_id, gen_random_uuid(), id, now(), 'open', 'benign', 'planned' from hits`;
+  await t.runAt(hour(2));
+  const { text } = stand.asked[1]!.turns[0]!;
+  const context = JSON.parse(text.match(/Context[^\n]*\n<(data-\w+)>\n([\s\S]*?)\n<\/\1>/)![2]!) as object;
+  expect(context).toEqual({
+    notes: [
+      { entity: 'ROOT', note: 'Break-glass account.' },
+      { entity: '203.0.113.9', note: 'VPN exit.' },
+    ],
+    earlierHits: [expect.objectContaining({ status: 'benign', reason: 'planned', detection: 'Root logs in' })],
+    prevalence: { windowsWithEntity: 1, otherEntities: 0, days: 30 },
+    feed: [{ indicator: '203.0.113.9', items: ['Botnet'] }],
+  });
+});
