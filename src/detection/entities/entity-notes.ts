@@ -19,7 +19,13 @@ export async function getEntityNotes(
   const rows = await inOrg(db, orgId, (tx) => listNotes(tx, orgId, filter.entity, request));
   const { page, nextCursor } = toPage(rows, request.limit, ({ updatedAt, id }) => ({ at: updatedAt, id }));
   return {
-    notes: page.map(({ id: _, updatedAt, ...note }) => ({ ...note, updatedAt: updatedAt.toISOString() })),
+    notes: page.map(({ entity, entityType, note, keyId, updatedAt }) => ({
+      entity,
+      entityType,
+      note,
+      keyId,
+      updatedAt: updatedAt.toISOString(),
+    })),
     nextCursor,
   };
 }
