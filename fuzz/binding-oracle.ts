@@ -46,7 +46,7 @@ export async function openBindingOracle(): Promise<BindingOracle> {
     tables: string[],
     tree: string,
   ): Promise<'invalid' | { reason: string } | undefined> {
-    const { wrap, values } = await prepareQuery(connection, createJob(sql, tables), tree);
+    const { wrap, values } = await prepareQuery(connection, { job: createJob(sql, tables), tree });
     return explainForeign(connection, wrap('*', 'LIMIT 0'), values);
   }
 

@@ -27,14 +27,31 @@ create table dataset_columns (
   keys text[] not null,
   nested text,
   open boolean not null default false,
+  mixed boolean not null default false,
+  any_spelling boolean not null default false,
+  declared text,
   primary key (organization_id, dataset, name),
   foreign key (organization_id, dataset) references datasets (organization_id, name)
 );
-comment on table dataset_columns is 'Columns of a dataset. Columns are only added and their types only widened.';
+comment on table dataset_columns is 'Columns of a dataset. Columns are only added. Their types follow dataset_statistics unless a user declares them.';
 comment on column dataset_columns.keys is 'Spellings of the top-level key. The engine''s column names are case-insensitive.';
 comment on column dataset_columns.nested is 'JSON of the known paths inside the objects of the column.';
 comment on column dataset_columns.open is 'True if the objects have more keys than nested lists.';
+comment on column dataset_columns.mixed is 'True if the column has had values that do not fit its type.';
+comment on column dataset_columns.any_spelling is 'True if the key has more spellings than keys lists.';
+comment on column dataset_columns.declared is 'Type that a user declared. Null if the type follows the data.';
 select tocsin_protect('dataset_columns');
+
+create table dataset_statistics (
+  organization_id uuid not null,
+  dataset text not null,
+  columns text not null,
+  primary key (organization_id, dataset),
+  foreign key (organization_id, dataset) references datasets (organization_id, name)
+);
+comment on table dataset_statistics is 'What the values of a dataset''s columns have been. Updated with every batch, unlike dataset_columns.';
+comment on column dataset_statistics.columns is 'JSON list of columns with their number of values by type and their latest values of another type.';
+select tocsin_protect('dataset_statistics');
 
 create table log_batches (
   organization_id uuid not null,
@@ -68,6 +85,7 @@ create table segments (
   rows bigint not null,
   bytes bigint not null,
   columns int not null default 0,
+  drift text,
   created_at timestamptz not null,
   replaced_at timestamptz,
   primary key (organization_id, id),
@@ -79,6 +97,7 @@ comment on column segments.history is 'True for past events, which are not part 
 comment on column segments.ingested_from is 'Earliest publication time of its rows.';
 comment on column segments.time_from is 'Earliest event time of its rows.';
 comment on column segments.columns is 'Number of columns in a Parquet file: the first ones of the dataset by position. 0 for text.';
+comment on column segments.drift is 'JSON of the number of values that did not fit their column, by column. Null without such values.';
 comment on column segments.replaced_at is 'When compaction replaced the file. It is removed once no query can still be reading it.';
 create index on segments (organization_id, dataset, ingested_to) where replaced_at is null;
 create index on segments (organization_id, dataset, time_to) where replaced_at is null;

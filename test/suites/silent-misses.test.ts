@@ -98,11 +98,27 @@ test.each([
   ]);
 });
 
-test('a query that the engine rejects is a warning of the record after its run', async () => {
+test('a query with a column that no event has runs, with a warning of the record', async () => {
   const org = await startOrg();
   const { id } = await callOk(org, 'POST', '/api/detections', {
     ...detection,
     detectionQuery: 'SELECT nation FROM signins',
+  });
+  expect(await runNext(org, id)).toMatchObject({ status: 'completed' });
+  expect((await callOk(org, 'GET', `/api/detections/${id}`)).warnings).toContainEqual(
+    expect.objectContaining({
+      code: 'unknown_column',
+      field: 'detectionQuery',
+      detail: expect.stringContaining('nation'),
+    }),
+  );
+});
+
+test('a query that the engine rejects is a warning of the record after its run', async () => {
+  const org = await startOrg();
+  const { id } = await callOk(org, 'POST', '/api/detections', {
+    ...detection,
+    detectionQuery: 'SELECT nation() FROM signins',
   });
   await runNext(org, id);
   expect((await callOk(org, 'GET', `/api/detections/${id}`)).warnings).toEqual([

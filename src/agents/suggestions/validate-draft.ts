@@ -62,7 +62,7 @@ async function findRowProblem(
 ): Promise<string | undefined> {
   const now = deps.clock();
   const window = { from: new Date(now.getTime() - dayMs), to: now, clock: 'event' as const, ingestedBefore: now };
-  const limits = { rowsMax: 100, groupsMax: 100, timeoutMs: trialMs / 2 };
+  const limits = { rowsMax: 100, groupsMax: 100, timeoutMs: trialMs / 2, unknownColumns: 'error' as const };
   const signal = AbortSignal.timeout(trialMs);
   const connection = await deps.connectionFor(orgId, definition);
   try {

@@ -19,14 +19,30 @@ export const ReceiveQuery = z.object({
 
 export const DatasetPath = z.object({ dataset: boundedString({ max: 100 }) });
 
-const Dataset = z
+const Column = z
+  .object({
+    name: z.string(),
+    type: z.string(),
+    declared: z.boolean().optional().describe('A user declared the type. Otherwise it follows the data.'),
+    drift: z
+      .object({
+        count: z.number().int(),
+        valueType: z.string().describe('JSON type of the latest of these values.'),
+        at: z.string().describe('When the latest of them was received.'),
+      })
+      .optional()
+      .describe('Values that do not fit the type. They are null in the column.'),
+  })
+  .meta({ id: 'DatasetColumn' });
+
+export const Dataset = z
   .object({
     name: z.string(),
     events: z.number().int(),
     firstEventAt: z.string().nullable(),
     lastEventAt: z.string().nullable(),
     lastIngestedAt: z.string().nullable(),
-    columns: z.array(z.object({ name: z.string(), type: z.string() })),
+    columns: z.array(Column),
   })
   .meta({ id: 'Dataset' });
 

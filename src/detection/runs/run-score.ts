@@ -5,7 +5,7 @@ import type { ActiveRun } from './execution/active-run.ts';
 import { sumWindows, type ExaminedWindow, type SuppressedCounts } from './execution/run-progress.ts';
 
 /** Warnings that a criterion of their own covers, or that say nothing about the result. */
-const unscoredWarnings = new Set(['learning', 'truncated', 'instructions_unused']);
+const unscoredWarnings = new Set(['learning', 'truncated', 'instructions_unused', 'type_drift']);
 
 /** Scores a run, or returns null if there was nothing to judge. `reviewed` counts the hits of the detection that analysts judged. */
 export function scoreRun(run: ActiveRun, reviewed: { total: number; right: number }): RunScore | null {

@@ -47,9 +47,13 @@ export const RunVerdict = z.object({
 
 const Failure = z.object({
   kind: z.string(),
-  blame: z.enum(['author', 'upstream', 'service']),
+  blame: z.enum(['author', 'upstream', 'service', 'data']),
   retryable: z.boolean(),
   message: z.string(),
+  dependsOnData: z
+    .boolean()
+    .optional()
+    .describe('The failure depends on the events of the window. It does not count towards disabling the detection.'),
 });
 
 export const Run = z

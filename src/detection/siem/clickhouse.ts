@@ -1,7 +1,14 @@
 import { z } from 'zod';
 import { boundedString } from '../../platform/lib/text/bounded-text.ts';
 import type { QueryWindow, RemoteConnector, QueryRow, SearchLimits } from './connector.ts';
-import { authorError, matchName, UnknownColumnError, upstreamError } from './siem-errors.ts';
+import {
+  authorError,
+  dataDependentError,
+  dataError,
+  matchName,
+  UnknownColumnError,
+  upstreamError,
+} from './siem-errors.ts';
 import { requestJson, type SiemResponse, type SiemServer } from './clients/siem-http.ts';
 import { isGroupingQuery, insertWindow, removeTrailingSemicolon } from './queries/query-text.ts';
 import { groupFields } from './queries/result-rows.ts';
@@ -134,6 +141,12 @@ function createRunQuery(server: SiemServer, database: string): RunQuery {
 
 const ownSettings =
   /Cannot modify '(?:max_execution_time|date_time_output_format|output_format_json_quote_64bit_integers|cancel_http_readonly_queries_on_client_close)'/;
+// Errors of values: conversions, overflows, divisions, and arrays or subqueries of unexpected size.
+const valueErrors = new Set([
+  6, 25, 26, 27, 38, 41, 69, 70, 72, 117, 125, 128, 131, 153, 190, 321, 349, 376, 407, 467, 675, 676,
+]);
+// Limits of rows and bytes that a query reads or collects.
+const dataLimits = new Set([158, 191, 307, 396]);
 // Errors of files, disks, the network, other servers, Keeper and shutdown.
 const outages = new Set([23, 32, 74, 75, 76, 198, 209, 210, 225, 236, 242, 243, 279, 369, 394, 425, 499, 999, 1000]);
 
@@ -153,13 +166,15 @@ function toError({ header, text }: SiemResponse) {
     return upstreamError('rights_missing', `${message} (its profile needs readonly = 2)`);
   if (code === 81) return upstreamError('not_found', message);
   if ([201, 202, 203].includes(code)) return upstreamError('throttled', message, true);
-  if (code === 159) return authorError('query_timeout', 'The query exceeded its time limit.');
+  if (code === 159) return dataDependentError('query_timeout', 'The query exceeded its time limit.');
   // The author is responsible for the memory limit of a query, but not for that of the server or user.
   if (code === 241)
     return /\((?:total|for user)\)/.test(message)
       ? upstreamError('throttled', message, true)
-      : authorError('query_memory', message);
+      : dataDependentError('query_memory', message);
   if (code === 164) return authorError('query_not_allowed', message);
+  if (valueErrors.has(code)) return dataError(message);
+  if (dataLimits.has(code)) return dataDependentError('query_limit', message);
   if (outages.has(code)) return upstreamError('unavailable', message, true);
   return authorError('query_error', message);
 }

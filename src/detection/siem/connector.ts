@@ -6,7 +6,8 @@ export type QueryRow = Record<string, unknown>;
 /** The time range `[from, to)`. On clock `ingest` it bounds the ingestion time, on `event` the event time of events ingested before `ingestedBefore`. */
 export type QueryWindow = { from: Date; to: Date; clock: 'ingest' | 'event'; ingestedBefore?: Date };
 
-export type SearchLimits = { rowsMax: number; groupsMax: number; timeoutMs: number };
+/** `unknownColumns: error`: fail if the query uses a column that no event has, which is null otherwise. Only the embedded store can tell. */
+export type SearchLimits = { rowsMax: number; groupsMax: number; timeoutMs: number; unknownColumns?: 'error' };
 
 /** `aggregate`: the rows are groups, not events. `noData`: a queried dataset never had an event. */
 export type SearchResult = {
@@ -20,19 +21,28 @@ export type SearchResult = {
   ms: number;
   /** The columns of the query, if the SIEM reports them even without rows. */
   columns?: string[];
-  /** Sentences for the reader of the run. */
-  warnings?: string[];
+  /** What the reader of the run should know. `detail` is a sentence. */
+  warnings?: { code: string; detail: string }[];
 };
 
-/** What a query that can run reads and returns. Null `columns`: they are not known before there is data. */
+/** What a query that can run reads and returns. Null `columns`: they are not known before there is data. `warnings` are sentences. */
 export type QueryCheck = Pick<SearchResult, 'noData'> & { columns: string[] | null; warnings: string[] };
 
+/**
+ * Why a query failed. `blame: data`: a value in the logs made a correct query fail. `dependsOnData`: the failure may pass with other events,
+ * even though its author can avoid it.
+ */
 export type SiemFailure = {
   kind: string;
-  blame: 'author' | 'upstream' | 'service';
+  blame: 'author' | 'upstream' | 'service' | 'data';
   retryable: boolean;
   message: string;
+  dependsOnData?: boolean;
 };
+
+/** Reports whether a failure is due to the events of a window, so that other windows may not fail. */
+export const isDueToData = ({ blame, dependsOnData }: SiemFailure): boolean =>
+  blame === 'data' || dependsOnData === true;
 
 /** Thrown by a connection. In a run, `failure` becomes the run's failure record. */
 export class SiemError extends Error {

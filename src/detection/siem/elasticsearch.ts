@@ -3,6 +3,7 @@ import { boundedString } from '../../platform/lib/text/bounded-text.ts';
 import type { QueryWindow, RemoteConnector } from './connector.ts';
 import {
   authorError,
+  dataDependentError,
   httpStatusError,
   matchName,
   UnknownColumnError,
@@ -108,10 +109,11 @@ function toError({ status, text }: SiemResponse) {
   const { error } = (tryParseJson(text) ?? {}) as { error?: { type?: string; reason?: string } };
   const message = error?.reason ?? '';
   const column = matchName(message, /Unknown column \[([^\]]+)\]/);
-  if (column !== undefined) return new UnknownColumnError(column);
+  if (column !== undefined) return new UnknownColumnError(column, { dependsOnData: true });
   const index = matchName(message, /Unknown index \[([^\]]+)\]|no such index \[([^\]]+)\]/);
   if (index !== undefined) return new UnknownIndexError(index);
-  if (error?.type === 'verification_exception' || error?.type === 'parsing_exception')
-    return authorError('query_error', message);
+  if (error?.type === 'parsing_exception') return authorError('query_error', message);
+  // The types of fields come from the documents, and an index may map one in two ways.
+  if (error?.type === 'verification_exception' || status === 400) return dataDependentError('query_error', message);
   return httpStatusError(status, 'Elasticsearch', message);
 }

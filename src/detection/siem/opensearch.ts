@@ -1,6 +1,13 @@
 import { z } from 'zod';
 import type { QueryWindow, RemoteConnector, QueryRow } from './connector.ts';
-import { authorError, httpStatusError, matchName, UnknownColumnError, UnknownIndexError } from './siem-errors.ts';
+import {
+  authorError,
+  dataDependentError,
+  httpStatusError,
+  matchName,
+  UnknownColumnError,
+  UnknownIndexError,
+} from './siem-errors.ts';
 import { fetchFieldCaps } from './clients/field-caps.ts';
 import { requestJson, tryParseJson, type SiemResponse, type SiemServer } from './clients/siem-http.ts';
 import { listPipeCommands, insertWindow } from './queries/query-text.ts';
@@ -105,11 +112,13 @@ function toError({ status, text }: SiemResponse) {
   const { error } = (tryParseJson(text) ?? {}) as { error?: { type?: string; reason?: string; details?: string } };
   const message = error?.details ?? error?.reason ?? '';
   const column = matchName(message, /namespace=FIELD_NAME, name=([^)]+)\)|Field \[([^\]]+)\] not found/);
-  if (column !== undefined) return new UnknownColumnError(column);
+  if (column !== undefined) return new UnknownColumnError(column, { dependsOnData: true });
   const missingIndex = /no such index \[([^\]]+)\]/;
   const index = matchName(error?.reason ?? '', missingIndex) ?? matchName(message, missingIndex);
   if (index !== undefined) return new UnknownIndexError(index);
-  if (/(?:SyntaxCheck|SemanticCheck|ExpressionEvaluation|IllegalArgument)Exception/.test(error?.type ?? ''))
-    return authorError('query_error', message);
+  if (error?.type?.includes('SyntaxCheckException')) return authorError('query_error', message);
+  // The types of fields come from the documents, and an index may map one in two ways.
+  if (/(?:SemanticCheck|ExpressionEvaluation|IllegalArgument)Exception/.test(error?.type ?? ''))
+    return dataDependentError('query_error', message);
   return httpStatusError(status, 'OpenSearch', message);
 }

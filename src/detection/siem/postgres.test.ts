@@ -99,7 +99,7 @@ test('returns infinity and large integers in JSON as text, and warns about dupli
     1 AS twice, 2 AS twice WHERE $window_start < $window_end`;
   const { rows, warnings } = await connect().search(query, window, limits, signal);
   expect(rows).toEqual([{ t: 'infinity', j: { id: '9007199254740993' }, twice: 2 }]);
-  expect(warnings).toEqual(['Several columns are named twice. Rows contain the last one.']);
+  expect(warnings).toEqual([{ code: 'query', detail: 'Several columns are named twice. Rows contain the last one.' }]);
 });
 
 test.each([

@@ -97,7 +97,10 @@ async function readRows(
   }
   const truncated = rows.length > rowsMax || !isComplete;
   const total = truncated ? Number((await query(`select count(*) as n from ${subquery}`)).rows[0]?.['n']) : rows.length;
-  const warnings = findDuplicates(names).map((name) => `Several columns are named ${name}. Rows contain the last one.`);
+  const warnings = findDuplicates(names).map((name) => ({
+    code: 'query',
+    detail: `Several columns are named ${name}. Rows contain the last one.`,
+  }));
   return { rows: rows.slice(0, rowsMax), total, truncated, aggregate, noData: false, warnings };
 }
 

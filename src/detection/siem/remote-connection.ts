@@ -1,6 +1,6 @@
 import { didYouMean } from '../../platform/lib/text/nearest-names.ts';
 import { SiemError, type RemoteConnection, type SearchResult } from './connector.ts';
-import { authorError, UnknownColumnError } from './siem-errors.ts';
+import { authorError, dataDependentError, UnknownColumnError } from './siem-errors.ts';
 
 type Adapter = Omit<RemoteConnection, 'search'> & {
   search: (...args: Parameters<RemoteConnection['search']>) => Promise<Omit<SearchResult, 'ms'>>;
@@ -34,6 +34,7 @@ async function suggestColumns<T>({ fields }: Adapter, work: () => Promise<T>): P
       throw reason;
     });
     const names = new Set(datasets.flatMap((dataset) => dataset.fields.map(({ name }) => name)));
-    throw authorError('unknown_column', `${error.message}${didYouMean(error.column, names)}`);
+    const create = error.failure.dependsOnData ? dataDependentError : authorError;
+    throw create('unknown_column', `${error.message}${didYouMean(error.column, names)}`);
   }
 }

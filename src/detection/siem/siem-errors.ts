@@ -2,11 +2,16 @@ import { SiemError } from './connector.ts';
 
 const textMax = 500;
 
-/** The query uses a column that the engine does not know. */
+/**
+ * The query uses a column that the engine does not know. `dependsOnData`: the engine learns its columns from events, so that another window
+ * may have it.
+ */
 export class UnknownColumnError extends SiemError {
   readonly column: string;
-  constructor(column: string) {
-    super({ kind: 'unknown_column', blame: 'author', retryable: false, message: `No column is named ${column}` });
+  constructor(column: string, { dependsOnData = false } = {}) {
+    const message = `No column is named ${column}`;
+    const failure = { kind: 'unknown_column', blame: 'author' as const, retryable: false, message };
+    super(dependsOnData ? { ...failure, dependsOnData } : failure);
     this.column = column;
   }
 }
@@ -16,19 +21,34 @@ export function authorError(kind: string, message: string): SiemError {
   return new SiemError({ kind, blame: 'author', retryable: false, message: message.slice(0, textMax) });
 }
 
+/** Like `authorError`, for a failure that depends on the events or on what has become of their fields. It never disables a detection. */
+export function dataDependentError(kind: string, message: string): SiemError {
+  const { failure } = authorError(kind, message);
+  return new SiemError({ ...failure, dependsOnData: true });
+}
+
+/** Creates an error about a value in the logs that made a correct query fail. */
+export function dataError(message: string): SiemError {
+  return new SiemError({ kind: 'data_error', blame: 'data', retryable: false, message: message.slice(0, textMax) });
+}
+
 /** Creates an error that the operator of the SIEM must fix, or that may pass without intervention if `retryable`. */
 export function upstreamError(kind: string, message: string, retryable = false): SiemError {
   return new SiemError({ kind, blame: 'upstream', retryable, message: message.slice(0, textMax) });
 }
 
 /** The queried index does not exist yet: nothing was ever written to it. */
-export class UnknownIndexError extends UnknownColumnError {}
+export class UnknownIndexError extends UnknownColumnError {
+  constructor(index: string) {
+    super(index, { dependsOnData: true });
+  }
+}
 
 /** The response exceeds the size limit. */
 export class ResponseTooLargeError extends SiemError {
   constructor() {
     const message = 'The response is larger than 128 MiB. Return fewer columns or rows.';
-    super({ kind: 'answer_too_large', blame: 'author', retryable: false, message });
+    super({ kind: 'answer_too_large', blame: 'author', retryable: false, dependsOnData: true, message });
   }
 }
 

@@ -18,17 +18,28 @@ import type { Preview, PreviewDetection } from './testing.schema.ts';
 
 const candidatesMax = 100;
 
-/** Runs a detection that is not stored yet over a past time range, on event time. Stores nothing. Throws a 422 for a query that fails. */
+/**
+ * Runs a detection that is not stored yet over a past time range, on event time. Stores nothing. Throws a 422 for a query that fails, and with
+ * `validate` also for a column that no event has, which is otherwise null with a warning, as in a scheduled run.
+ */
 export async function previewDetection(
   deps: TrialDeps,
   caller: Caller,
-  { from, to, ...input }: PreviewDetection,
+  { from, to, validate = true, ...input }: PreviewDetection & { validate?: boolean },
 ): Promise<Preview> {
   const now = deps.clock();
   checkModelAlias(deps.models, input.modelAlias);
   const definition = buildDefinition(caller, input, now);
-  const run = await openTrialRun(deps, { orgId: caller.orgId, detectionId: uuidv7(now), definition }, now);
+  const trial = await openTrialRun(deps, { orgId: caller.orgId, detectionId: uuidv7(now), definition }, now);
+  const run = validate ? rejectUnknownColumns(trial) : trial;
   return toPreview(run, await simulateTimeRange(deps, run, parseTimeRange(from, to), now));
+}
+
+function rejectUnknownColumns(run: ActiveRun): ActiveRun {
+  const { connection } = run;
+  const search: typeof connection.search = (query, window, limits, signal) =>
+    connection.search(query, window, { ...limits, unknownColumns: 'error' }, signal);
+  return { ...run, connection: { ...connection, search } };
 }
 
 function toPreview(run: ActiveRun, result: SimulationResult): Preview {

@@ -8,6 +8,6 @@ export function toQueryError(error: unknown): unknown {
     return appError(error.failure.blame === 'author' ? 'check_failed' : 'unavailable', error.failure.message);
   if (!(error instanceof SiemError)) return error;
   const { kind, blame, message } = error.failure;
-  if (blame !== 'author') return appError('unavailable', message);
+  if (blame !== 'author' && blame !== 'data') return appError('unavailable', message);
   return appError('check_failed', message, { errors: [{ pointer: '/detectionQuery', code: kind, detail: message }] });
 }

@@ -7,7 +7,15 @@ import { backtestDetection } from './backtest.ts';
 import { previewDetection } from './preview.ts';
 import { runTests, type RunTestsDeps } from './run-tests.ts';
 import type { TrialDeps } from './simulate-time-range.ts';
-import { Backtest, BacktestRequest, Preview, PreviewDetection, TestQuery, TestRun } from './testing.schema.ts';
+import {
+  Backtest,
+  BacktestRequest,
+  Preview,
+  PreviewDetection,
+  PreviewQuery,
+  TestQuery,
+  TestRun,
+} from './testing.schema.ts';
 
 export function testingRoutes(app: App, deps: TrialDeps & RunTestsDeps): void {
   const route = apiRoutes(app, { tag: 'detections', scope: 'detections:run' });
@@ -15,10 +23,11 @@ export function testingRoutes(app: App, deps: TrialDeps & RunTestsDeps): void {
     'POST /api/detections/preview',
     {
       summary: 'Preview a detection on past events without storing anything',
+      query: PreviewQuery,
       body: PreviewDetection,
       returns: Preview,
     },
-    ({ caller, body }) => previewDetection(deps, caller, body),
+    ({ caller, query, body }) => previewDetection(deps, caller, { ...body, validate: query.validate !== 'false' }),
   );
   route(
     'POST /api/detections/:id/backtest',

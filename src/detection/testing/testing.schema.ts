@@ -6,6 +6,15 @@ import { Instant } from '../../platform/lib/instant.ts';
 
 const Time = z.string().meta({ format: 'date-time' });
 
+export const PreviewQuery = z.object({
+  validate: z
+    .enum(['true', 'false'])
+    .optional()
+    .describe(
+      'With `false`, a column that no event has is null with a warning, as in a scheduled run. Otherwise it is an error.',
+    ),
+});
+
 export const PreviewDetection = PreviewInput;
 export type PreviewDetection = z.infer<typeof PreviewDetection>;
 

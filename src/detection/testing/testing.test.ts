@@ -56,6 +56,14 @@ test('a preview returns rows, candidates and verdicts with memory of the past, a
     to: at(12),
   });
   expect([wrong.status, wrong.body.errors[0].code]).toEqual([422, 'unknown_column']);
+  const lenient = await org.call('POST', '/api/detections/preview?validate=false', {
+    ...detection,
+    detectionQuery: 'SELECT "user", contry FROM logins',
+    from: at(10),
+    to: at(12),
+  });
+  expect([lenient.status, lenient.body.rowsTotal]).toEqual([200, 2]);
+  expect(lenient.body.warnings).toContainEqual({ code: 'unknown_column', detail: expect.stringContaining('country') });
   const long = await org.call('POST', '/api/detections/preview', { ...detection, from: at(0), to: at(400) });
   expect([long.status, long.body.errors[0].pointer]).toEqual([400, '/to']);
 });

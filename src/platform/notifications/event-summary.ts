@@ -22,6 +22,8 @@ const factPaths: [label: string, path: string][] = [
   ['Failure', 'failure.kind'],
   ['Failure', 'lastError'],
   ['Publisher', 'source.publisher'],
+  ['Dataset', 'dataset'],
+  ['Column', 'column'],
   ['Detection', 'detectionId'],
   ['Next', 'nextStep'],
 ];

@@ -9,6 +9,7 @@ export const eventLabels = {
   'run.failed': 'Run failed',
   'hit.created': 'New hit',
   'hit.updated': 'Hit changed',
+  'dataset.drifted': 'Log values of an unexpected type',
   'gap.opened': 'Gap opened',
   'gap.filled': 'Gap filled',
   'suggestion.created': 'Detection suggested',

@@ -69,10 +69,14 @@ export function testConnectorConformance(name: string, make: () => Promise<Confo
   });
 
   test(`${name}: blames the author for an invalid query, in a search and in a check`, async () => {
-    const { connection, queries, search } = await setUp();
+    const { connection, queries, hoursFrom } = await setUp();
     await connection.check(queries.all, signal);
     for (const query of [queries.broken, ...(queries.unknownField ? [queries.unknownField] : [])]) {
-      for (const send of [() => search(query), () => connection.check(query, signal)]) {
+      const isStrict = { ...limits, unknownColumns: 'error' as const };
+      for (const send of [
+        () => connection.search(query, hoursFrom(0, 1), isStrict, signal),
+        () => connection.check(query, signal),
+      ]) {
         const error = await send().then(
           () => undefined,
           (reason: unknown) => reason,

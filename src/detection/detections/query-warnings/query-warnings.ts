@@ -5,6 +5,8 @@ import type { Warning } from '../record/detection.schema.ts';
 const fieldByCode: Record<string, string> = {
   no_data: 'detectionQuery',
   query: 'detectionQuery',
+  unknown_column: 'detectionQuery',
+  failed_values: 'detectionQuery',
   no_steps: 'detectionQuery',
   no_row_times: 'detectionQuery',
   no_entity_field: 'entityField',

@@ -1,11 +1,22 @@
 import { sql } from 'kysely';
 import { LRUCache } from 'lru-cache';
-import { queryRows, type Tx } from '../../../platform/db/db.ts';
+import { queryRow, queryRows, type Tx } from '../../../platform/db/db.ts';
 import type { OrgId } from '../../../platform/lib/org-id.ts';
-import { mergeFields, type CatalogField } from './catalog.ts';
+import { countPaths, type CatalogField } from './catalog.ts';
 import type { ColumnType } from './column-types.ts';
+import type { ObservedField } from './field-observer.ts';
+import { mergeCatalog, type Catalog, type ColumnDrift, type ColumnStats } from './merge-catalog.ts';
 
-type ColumnRow = { name: string; type: ColumnType; keys: string[]; nested: string | null; open: boolean };
+type ColumnRow = {
+  name: string;
+  type: ColumnType;
+  keys: string[];
+  nested: string | null;
+  open: boolean;
+  mixed: boolean;
+  anySpelling: boolean;
+  declared: ColumnType | null;
+};
 
 /** One version of a dataset's catalog. A version never changes once it is committed. */
 export type CatalogVersion = { orgId: OrgId; dataset: string; version: number };
@@ -13,7 +24,11 @@ export type CatalogVersion = { orgId: OrgId; dataset: string; version: number };
 /** Catalogs by organization, dataset and version. */
 export type CatalogCache = LRUCache<string, CatalogField[]>;
 
-export const createCatalogCache = (): CatalogCache => new LRUCache({ max: 200 });
+const pathsCachedMax = 200_000;
+
+/** The size of the cache is the number of columns in it, because a catalog has between one and thousands of them. */
+export const createCatalogCache = (): CatalogCache =>
+  new LRUCache({ maxSize: pathsCachedMax, sizeCalculation: (fields) => 1 + countPaths(fields) });
 
 /** Returns the columns of a dataset in the order of their positions. */
 export async function loadCatalog(
@@ -27,36 +42,75 @@ export async function loadCatalog(
   const rows = await queryRows<ColumnRow>(
     tx,
     sql<ColumnRow>`
-      select name, type, keys, nested, open from dataset_columns where organization_id = ${orgId} and dataset = ${dataset} order by position`,
+      select name, type, keys, nested, open, mixed, any_spelling as "anySpelling", declared from dataset_columns
+      where organization_id = ${orgId} and dataset = ${dataset} order by position`,
   );
-  const fields = rows.map(({ nested, ...column }) => ({
+  const fields = rows.map(({ nested, declared, ...column }) => ({
     ...column,
+    ...(declared === null ? {} : { declared }),
     nested: nested === null ? [] : (JSON.parse(nested) as CatalogField[]),
   }));
   catalogs.set(key, fields);
   return fields;
 }
 
-/** Adds the fields observed in a batch. The caller holds the dataset's row lock, which makes the version and the positions safe. */
+/** Returns what the values of a dataset's columns have been. */
+export async function loadStatistics(tx: Tx, orgId: OrgId, dataset: string): Promise<ColumnStats[]> {
+  const row = await queryRow<{ columns: string }>(tx)`
+    select columns from dataset_statistics where organization_id = ${orgId} and dataset = ${dataset}`;
+  return row ? (JSON.parse(row.columns) as ColumnStats[]) : [];
+}
+
+export async function saveStatistics(tx: Tx, orgId: OrgId, dataset: string, stats: ColumnStats[]): Promise<void> {
+  await sql`
+    insert into dataset_statistics (organization_id, dataset, columns) values (${orgId}, ${dataset}, ${JSON.stringify(stats)})
+    on conflict (organization_id, dataset) do update set columns = excluded.columns`.execute(tx);
+}
+
+/**
+ * Adds the fields observed in a batch to the catalog and its statistics, and decides the columns' types. Returns the values that do not fit
+ * their columns. The caller holds the dataset's row lock, which makes the version and the positions safe, and saves the statistics.
+ */
 export async function extendCatalog(
   tx: Tx,
   catalogs: CatalogCache,
-  { observed, ...current }: CatalogVersion & { observed: CatalogField[] },
+  { observed, at, ...current }: CatalogVersion & { observed: ObservedField[]; at: Date },
+): Promise<{ stats: ColumnStats[]; drifts: ColumnDrift[] }> {
+  const known: Catalog = {
+    fields: await loadCatalog(tx, catalogs, current),
+    stats: await loadStatistics(tx, current.orgId, current.dataset),
+  };
+  const { fields, stats, changed, drifts } = mergeCatalog(known, observed, { at });
+  if (changed) await saveCatalog(tx, current, { before: known.fields, fields });
+  return { stats, drifts };
+}
+
+/** Stores the fields that differ from those before, as the next version. The caller holds the dataset's row lock. */
+export async function saveCatalog(
+  tx: Tx,
+  { orgId, dataset, version }: CatalogVersion,
+  { before, fields }: { before: CatalogField[]; fields: CatalogField[] },
 ): Promise<void> {
-  const { orgId, dataset, version } = current;
-  const known = await loadCatalog(tx, catalogs, current);
-  const { fields, changed } = mergeFields(known, observed);
-  if (!changed) return;
-  const columns = fields.flatMap(({ nested, ...field }, position) =>
-    fields[position] === known[position]
+  const columns = fields.flatMap(({ nested, anySpelling, ...field }, position) =>
+    fields[position] === before[position]
       ? []
-      : [{ ...field, position, nested: nested.length > 0 ? JSON.stringify(nested) : null }],
+      : [
+          {
+            ...field,
+            position,
+            nested: nested.length > 0 ? JSON.stringify(nested) : null,
+            any_spelling: anySpelling ?? false,
+            mixed: field.mixed ?? false,
+          },
+        ],
   );
   await sql`
-    insert into dataset_columns (organization_id, dataset, name, type, position, keys, nested, open)
-    select ${orgId}, ${dataset}, c.name, c.type, c.position, c.keys, c.nested, c.open
-    from jsonb_to_recordset(${JSON.stringify(columns)}::jsonb) as c(name text, type text, position int, keys text[], nested text, open boolean)
-    on conflict (organization_id, dataset, name) do update set type = excluded.type, keys = excluded.keys, nested = excluded.nested, open = excluded.open`.execute(
+    insert into dataset_columns (organization_id, dataset, name, type, position, keys, nested, open, mixed, any_spelling, declared)
+    select ${orgId}, ${dataset}, c.name, c.type, c.position, c.keys, c.nested, c.open, c.mixed, c.any_spelling, c.declared
+    from jsonb_to_recordset(${JSON.stringify(columns)}::jsonb) as c(name text, type text, position int, keys text[], nested text, open boolean,
+      mixed boolean, any_spelling boolean, declared text)
+    on conflict (organization_id, dataset, name) do update set type = excluded.type, keys = excluded.keys, nested = excluded.nested,
+      open = excluded.open, mixed = excluded.mixed, any_spelling = excluded.any_spelling, declared = excluded.declared`.execute(
     tx,
   );
   await sql`

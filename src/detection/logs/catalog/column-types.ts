@@ -1,4 +1,4 @@
-/** The scalar column types from narrowest to widest. A column's type only ever widens. `NULL` means that every value so far was null. */
+/** The scalar types of JSON values. `NULL` means that every value so far was null. */
 const scalars = ['NULL', 'BOOLEAN', 'BIGINT', 'DOUBLE', 'TIMESTAMP', 'VARCHAR'] as const;
 type Scalar = (typeof scalars)[number];
 export type ColumnType = Scalar | `${Scalar}[]` | 'JSON';
@@ -6,15 +6,11 @@ export type ColumnType = Scalar | `${Scalar}[]` | 'JSON';
 const isScalar = (type: ColumnType): type is Scalar => (scalars as readonly string[]).includes(type);
 const elementOf = (list: ColumnType): Scalar => list.slice(0, -2) as Scalar;
 
-/** Returns the narrowest type for values of both types: DOUBLE for numbers, JSON for objects and mixed lists, VARCHAR for any other conflict. */
-export function widenType(a: ColumnType, b: ColumnType): ColumnType {
+/** Returns the type of a list whose elements have both types: DOUBLE for numbers, VARCHAR for any other conflict. */
+function widenElement(a: Scalar, b: Scalar): Scalar {
   if (a === b || b === 'NULL') return a;
   if (a === 'NULL') return b;
-  if (isScalar(a) && isScalar(b))
-    return [a, b].every((type) => type === 'BIGINT' || type === 'DOUBLE') ? 'DOUBLE' : 'VARCHAR';
-  if (isScalar(a) || isScalar(b)) return 'VARCHAR';
-  if (a === 'JSON' || b === 'JSON') return 'JSON';
-  return `${widenType(elementOf(a), elementOf(b)) as Scalar}[]`;
+  return [a, b].every((type) => type === 'BIGINT' || type === 'DOUBLE') ? 'DOUBLE' : 'VARCHAR';
 }
 
 // A time without a zone is ambiguous, and one with more than six fractional digits would lose precision: both stay text.
@@ -28,13 +24,13 @@ export function inferType(value: unknown): ColumnType {
   if (typeof value === 'string')
     return instant.test(value) && !Number.isNaN(Date.parse(value)) ? 'TIMESTAMP' : 'VARCHAR';
   if (!Array.isArray(value)) return 'JSON';
-  let element: ColumnType = 'NULL';
+  let element: Scalar = 'NULL';
   for (const item of value) {
     const type = inferType(item);
     if (!isScalar(type)) return 'JSON';
-    element = widenType(element, type);
+    element = widenElement(element, type);
   }
-  return `${element as Scalar}[]`;
+  return `${element}[]`;
 }
 
 function typeOfNumber(value: number): ColumnType {
@@ -46,4 +42,13 @@ function typeOfNumber(value: number): ColumnType {
 /** Returns the engine's name of a type. Columns with nothing but nulls are VARCHAR. */
 export function toEngineType(type: ColumnType): string {
   return type.replace('NULL', 'VARCHAR');
+}
+
+/** Reports whether a column of type `column` represents values of type `value` without loss. Any value fits VARCHAR as text. */
+export function fitsType(column: ColumnType, value: ColumnType): boolean {
+  if (column === value || column === 'VARCHAR' || value === 'NULL') return true;
+  if (column === 'DOUBLE') return value === 'BIGINT';
+  if (isScalar(column) || isScalar(value)) return false;
+  if (column === 'JSON') return true;
+  return value !== 'JSON' && fitsType(elementOf(column), elementOf(value));
 }

@@ -1,6 +1,6 @@
 import { inOrg, type Db } from '../../../platform/db/db.ts';
 import type { OrgId } from '../../../platform/lib/org-id.ts';
-import { loadCatalog, type CatalogCache } from './catalog.store.ts';
+import { loadCatalog, loadStatistics, type CatalogCache } from './catalog.store.ts';
 import { listCatalogColumns } from './columns.ts';
 import { listDatasetRows } from '../storage/segments.store.ts';
 import type { DatasetList } from '../logs.schema.ts';
@@ -19,7 +19,7 @@ export async function listDatasets({ db, logCatalogs }: ListDatasetsDeps, orgId:
         firstEventAt: row.first?.toISOString() ?? null,
         lastEventAt: row.last?.toISOString() ?? null,
         lastIngestedAt: row.ingested?.toISOString() ?? null,
-        columns: listCatalogColumns(fields),
+        columns: listCatalogColumns(fields, await loadStatistics(tx, orgId, row.name)),
       });
     }
     return { datasets };

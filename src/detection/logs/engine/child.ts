@@ -4,15 +4,20 @@ import { writeFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
 import { eventFunctionsSql } from './event-functions.ts';
-import { readEngineError } from './engine-failures.ts';
+import { isTypeError, readEngineError } from './engine-failures.ts';
 import { inspectTree } from './inspect-tree.ts';
-import { runQuery, serializeTree } from './run-query.ts';
-import type { FromChild, OpenOptions, ToChild } from './protocol.ts';
+import { runQuery } from './run-query.ts';
+import { serializeTree } from './serialize-tree.ts';
+import type { FromChild, OpenOptions, QueryEnd, QueryJob, ToChild } from './protocol.ts';
+import { SiemError } from '../../siem/connector.ts';
 import { quoteLiteral } from './sql-text.ts';
 
 type OpenEngine = {
   instance: DuckDBInstance;
   inspectConnection: DuckDBConnection;
+  options: OpenOptions;
+  /** The instance that runs lenient queries. It converts between text and other types wherever a query needs it. */
+  lenient: Promise<DuckDBInstance> | undefined;
   running: Map<number, DuckDBConnection>;
 };
 
@@ -50,6 +55,8 @@ async function handle(message: ToChild): Promise<void> {
     engine = openInstance(message.options).then(async (instance) => ({
       instance,
       inspectConnection: await instance.connect(),
+      options: message.options,
+      lenient: undefined,
       running: new Map(),
     }));
     await engine;
@@ -77,8 +84,7 @@ async function runJob(state: OpenEngine, message: Extract<ToChild, { kind: 'quer
   state.running.set(id, connection);
   try {
     if (message.kind === 'query') {
-      const end = await runQuery(connection, message.job, (rows) => post({ kind: 'rows', id, rows }));
-      await post({ kind: 'done', id, end });
+      await post({ kind: 'done', id, end: await runStrictlyOrLeniently(state, connection, { id, job: message.job }) });
     } else {
       for (const statement of message.job.statements) await connection.run(statement);
       await post({ kind: 'done', id, end: { total: 0, truncated: false, columns: [] } });
@@ -87,6 +93,47 @@ async function runJob(state: OpenEngine, message: Extract<ToChild, { kind: 'quer
     await postFailure(id, error);
   } finally {
     state.running.delete(id);
+    connection.closeSync();
+  }
+}
+
+/**
+ * Runs a query. If it fails because of a value or the type of a column, runs it again so that only the failing expressions are NULL. Fails with
+ * the first error if that is not possible.
+ */
+async function runStrictlyOrLeniently(
+  state: OpenEngine,
+  connection: DuckDBConnection,
+  { id, job }: { id: number; job: QueryJob },
+): Promise<QueryEnd> {
+  try {
+    return await runQuery(connection, job, { send: (rows) => post({ kind: 'rows', id, rows }) });
+  } catch (error) {
+    const isAboutData = error instanceof SiemError ? error.failure.blame === 'data' : isTypeError(error);
+    if (!isAboutData || job.mode === 'check') throw error;
+    for (const withOperands of [false, true]) {
+      const end = await runLeniently(state, { id, job, withOperands }).catch((secondError: unknown) => {
+        if (readEngineError(secondError).mustReplaceEngine) state.lenient = undefined;
+      });
+      if (end) return { ...end, failedValues: readEngineError(error).error.failure.message };
+    }
+    throw error;
+  }
+}
+
+async function runLeniently(
+  state: OpenEngine,
+  { id, job, withOperands }: { id: number; job: QueryJob; withOperands: boolean },
+): Promise<QueryEnd> {
+  state.lenient ??= openInstance(state.options, ['SET GLOBAL old_implicit_casting = true']);
+  const connection = await (await state.lenient).connect();
+  state.running.set(id, connection);
+  try {
+    return await runQuery(connection, job, {
+      send: (rows) => post({ kind: 'rows', id, rows }),
+      lenient: { withOperands },
+    });
+  } finally {
     connection.closeSync();
   }
 }
@@ -107,7 +154,7 @@ function watchMemory(residentMb: number): void {
  * Opens an in-memory engine that can access one folder and nothing else: no network, no extensions, no spilling to disk, and no settings that a
  * statement could change (source: DuckDB documentation, "Securing DuckDB").
  */
-async function openInstance(options: OpenOptions): Promise<DuckDBInstance> {
+async function openInstance(options: OpenOptions, settings: string[] = []): Promise<DuckDBInstance> {
   const instance = await DuckDBInstance.create(':memory:', {
     threads: '1',
     memory_limit: `${options.memoryMb}MiB`,
@@ -118,7 +165,7 @@ async function openInstance(options: OpenOptions): Promise<DuckDBInstance> {
   });
   const connection = await instance.connect();
   await connection.run("SET TimeZone = 'UTC'");
-  for (const statement of eventFunctionsSql) await connection.run(statement);
+  for (const statement of [...settings, ...eventFunctionsSql]) await connection.run(statement);
   await connection.run(`SET allowed_directories = [${quoteLiteral(`${options.directory}/`)}]`);
   await connection.run('SET enable_external_access = false');
   await connection.run('SET lock_configuration = true');

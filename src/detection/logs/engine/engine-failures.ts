@@ -10,25 +10,49 @@ export function authorError(kind: string, message: string): SiemError {
   return new SiemError({ kind, blame: 'author', retryable: false, message });
 }
 
+/** The engine rejected a value of an event, for example in a conversion. The query is correct, and other events do not have the value. */
+export function dataError(error: unknown): SiemError {
+  const detail = firstLines(messageOf(error).replace(valueErrors, ''));
+  const message = `A value in the logs cannot be processed: ${detail}`;
+  return new SiemError({ kind: 'data_error', blame: 'data', retryable: false, message });
+}
+
 /** The engine failed for a reason unrelated to the query, which can be retried. */
 export function engineError(message: string): SiemError {
   return new SiemError({ kind: 'engine_failed', blame: 'service', retryable: true, message });
 }
 
 export function timeoutError(timeoutMs: number): SiemError {
-  return authorError(
+  return tooMuchData(
     'query_timeout',
     `The query did not finish within ${timeoutMs / 1000} s. Read fewer events or simplify it.`,
   );
 }
 
 export function memoryError(): SiemError {
-  return authorError('query_memory', 'The query needs more memory than allowed. Read fewer columns or groups.');
+  return tooMuchData('query_memory', 'The query needs more memory than allowed. Read fewer columns or groups.');
 }
+
+/** The author can avoid it, but whether it happens depends on the events. */
+const tooMuchData = (kind: string, message: string): SiemError =>
+  new SiemError({ kind, blame: 'author', retryable: false, dependsOnData: true, message });
 
 export function cancelledError(): SiemError {
   return new SiemError({ kind: 'cancelled', blame: 'service', retryable: true, message: 'The query was cancelled.' });
 }
+
+const valueErrors = /^(?:Conversion|Invalid Input|Out of Range) Error: /i;
+const typeErrors = /explicit (?:type )?cast|^Binder Error: Cannot (?:compare|mix|combine|extract)|not a struct/;
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+/** Reports whether the engine rejected a value. */
+export const isValueError = (error: unknown): boolean =>
+  !(error instanceof SiemError) && valueErrors.test(messageOf(error));
+
+/** Reports whether the engine rejected the type of an operand, which may be that of a column and so depend on the data. */
+export const isTypeError = (error: unknown): boolean =>
+  !(error instanceof SiemError) && typeErrors.test(messageOf(error));
 
 const byPrefix: [RegExp, string][] = [
   [
@@ -46,7 +70,7 @@ const byPrefix: [RegExp, string][] = [
 /** Converts an engine error. Any but an ordinary mistake in the query sets `mustReplaceEngine`: the state is unknown. */
 export function readEngineError(error: unknown): { error: SiemError; mustReplaceEngine: boolean } {
   if (error instanceof SiemError) return { error, mustReplaceEngine: false };
-  const text = error instanceof Error ? error.message : String(error);
+  const text = messageOf(error);
   const known = byPrefix.find(([pattern]) => pattern.test(text));
   if (!known)
     return {
@@ -56,7 +80,8 @@ export function readEngineError(error: unknown): { error: SiemError; mustReplace
   const [pattern, kind] = known;
   const detail = firstLines(text.replace(pattern, ''));
   if (kind === 'query_memory') return { error: memoryError(), mustReplaceEngine: true };
-  return { error: authorError(kind, detail), mustReplaceEngine: kind === 'query_not_allowed' };
+  const failure = { ...authorError(kind, detail).failure, ...(isTypeError(error) ? { dependsOnData: true } : {}) };
+  return { error: new SiemError(failure), mustReplaceEngine: kind === 'query_not_allowed' };
 }
 
 // Below its message, the engine quotes the generated statement, which is not the text that the author wrote.

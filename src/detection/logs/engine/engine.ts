@@ -3,7 +3,7 @@ import { createLane, type EngineLane } from './engine-lane.ts';
 import { createTask, type EngineResult, type EngineTaskInput } from './engine-task.ts';
 import { createInspectionCache } from './inspection-cache.ts';
 import type { Inspection } from './inspect-tree.ts';
-import type { MaintenanceJob, QueryJob, QueryEnd } from './protocol.ts';
+import type { MaintenanceJob, QueryEnd, QueryJob } from './protocol.ts';
 
 export type EngineOptions = {
   /** Returns the folder with everything that an organization's engine may read. */

@@ -26,7 +26,8 @@ export type ToChild =
   | { kind: 'maintain'; id: number; job: MaintenanceJob }
   | { kind: 'cancel'; id: number };
 
-export type QueryEnd = { total: number; truncated: boolean; columns: string[] };
+/** `failedValues` describes the first expression that failed on a row and was taken as NULL. */
+export type QueryEnd = { total: number; truncated: boolean; columns: string[]; failedValues?: string };
 
 /** Messages from an engine process to the service. */
 export type FromChild =

@@ -1,36 +1,54 @@
-import { findField, type CatalogField } from '../catalog/catalog.ts';
+import { findField, textColumn, type CatalogField } from '../catalog/catalog.ts';
 import { toEngineType } from '../catalog/column-types.ts';
-import { authorError } from './engine-failures.ts';
+import { anySpellingSql, castSql } from './field-sql.ts';
 import type { ColumnUse, Inspection } from './inspect-tree.ts';
 import { didYouMean } from '../../../platform/lib/text/nearest-names.ts';
 import { coalesceSql, jsonPointer, quoteIdentifier, quoteLiteral } from './sql-text.ts';
 
 type Edit = { from: number; to: number; text: string };
 
+/** A dotted name that no event ever had. `hint` ends the sentence that reports it. */
+export type UnknownPath = { name: string; hint: string };
+
+type Names = {
+  /** The columns of the datasets that the query reads. */
+  fields: CatalogField[];
+  /** First names, in lower case, of dotted names to replace by null, because the engine does not know them. */
+  unknownHeads: ReadonlySet<string>;
+};
+
 /**
  * Rewrites dotted names so that they read keys inside JSON objects: `userIdentity.userName` becomes an extraction with the type that the
- * catalog has for that path, and the output column keeps the last name. Names that the engine can resolve itself stay as they are, for
- * example `alias.column`. `fields` are the columns of the datasets that the query reads.
- * Throws `unknown_column`, with the nearest paths, for a path that no event ever had.
+ * catalog has for that path, and the output column keeps the last name. `_text.bytes` becomes the text of the key. Names that the engine can
+ * resolve itself stay as they are, for example `alias.column`. A path that no event ever had becomes null and is returned in `unknown`.
  */
-export function rewriteNestedPaths(sql: string, inspection: Inspection, fields: CatalogField[]): string {
+export function rewriteNestedPaths(
+  sql: string,
+  inspection: Inspection,
+  names: Names,
+): { sql: string; unknown: UnknownPath[] } {
   const dotted = inspection.columns.filter((use) => use.names.length > 1 && use.byteOffset >= 0);
-  if (dotted.length === 0) return sql;
+  const unknown: UnknownPath[] = [];
+  if (dotted.length === 0) return { sql, unknown };
   const bytes = Buffer.from(sql);
   const aliases = new Set(inspection.aliases);
-  const edits = dotted.map((use) => createEdit(bytes, use, aliases, fields)).filter((edit) => edit !== undefined);
+  const edits = dotted
+    .map((use) => createEdit(bytes, use, { ...names, aliases, unknown }))
+    .filter((edit) => edit !== undefined);
   let result = bytes;
   for (const { from, to, text } of edits.toSorted((a, b) => b.from - a.from)) {
     result = Buffer.concat([result.subarray(0, from), Buffer.from(text), result.subarray(to)]);
   }
-  return result.toString();
+  return { sql: result.toString(), unknown };
 }
 
-function createEdit(bytes: Buffer, use: ColumnUse, aliases: Set<string>, fields: CatalogField[]): Edit | undefined {
-  const isQualified = aliases.has(use.names[0]!.toLowerCase());
+type Context = Names & { aliases: ReadonlySet<string>; unknown: UnknownPath[] };
+
+function createEdit(bytes: Buffer, use: ColumnUse, context: Context): Edit | undefined {
+  const isQualified = context.aliases.has(use.names[0]!.toLowerCase());
   const [qualifier, path] = isQualified ? [use.names[0], use.names.slice(1)] : [undefined, use.names];
   if (path.length < 2) return undefined;
-  const expression = pathSql(qualifier, path, fields);
+  const expression = pathSql(qualifier, path, context);
   if (expression === undefined) return undefined;
   const to = findEndOfNames(bytes, use);
   if (to === undefined) return undefined;
@@ -41,13 +59,21 @@ function createEdit(bytes: Buffer, use: ColumnUse, aliases: Set<string>, fields:
   };
 }
 
-function pathSql(qualifier: string | undefined, path: string[], fields: CatalogField[]): string | undefined {
+function pathSql(qualifier: string | undefined, path: string[], context: Context): string | undefined {
+  const { fields, unknown } = context;
   const prefix = qualifier === undefined ? '' : `${quoteIdentifier(qualifier)}.`;
+  if (path[0]!.toLowerCase() === textColumn) return textOfPathSql(`${prefix}"_event"`, path.slice(1), fields);
   const field = findField(fields, path[0]!);
   const hasObjects = field && (field.type === 'JSON' || field.nested.length > 0 || field.open);
   // Events that were flattened before they were sent have keys with dots.
   const flat = findField(fields, path.join('.'));
-  if (!hasObjects) return flat ? `${prefix}${quoteIdentifier(flat.name)}` : undefined;
+  if (!hasObjects) {
+    if (flat) return `${prefix}${quoteIdentifier(flat.name)}`;
+    const isUnknown = qualifier === undefined && context.unknownHeads.has(path[0]!.toLowerCase());
+    if (!isUnknown && !field) return undefined;
+    unknown.push({ name: path.join('.'), hint: didYouMean(path.join('.'), listAllPaths(fields, '')) });
+    return 'NULL';
+  }
   const column = `${prefix}${quoteIdentifier(field.name)}`;
   const json = field.type === 'JSON' ? column : `TRY_CAST(${column} AS JSON)`;
   const extraction = extractionSql(json, field, path.slice(1));
@@ -55,38 +81,59 @@ function pathSql(qualifier: string | undefined, path: string[], fields: CatalogF
     return flat ? `coalesce(${extraction}, TRY_CAST(${prefix}${quoteIdentifier(flat.name)} AS VARCHAR))` : extraction;
   if (flat) return `${prefix}${quoteIdentifier(flat.name)}`;
   const name = path.join('.');
-  const hint = didYouMean(name, listPaths(field.nested, field.name));
-  throw authorError('unknown_column', `No event has the key ${name}${hint}`);
+  unknown.push({ name, hint: didYouMean(name, listAllPaths(field.nested, `${field.name}.`)) });
+  return 'NULL';
 }
 
-/** Returns the dotted paths below a field, including those of objects. */
-function listPaths(fields: CatalogField[], prefix: string): string[] {
-  return fields.flatMap((field) => [`${prefix}.${field.name}`, ...listPaths(field.nested, `${prefix}.${field.name}`)]);
+/** Returns the dotted names of fields and of the fields inside them. */
+function listAllPaths(fields: CatalogField[], prefix: string): string[] {
+  return fields.flatMap((field) => [
+    `${prefix}${field.name}`,
+    ...listAllPaths(field.nested, `${prefix}${field.name}.`),
+  ]);
 }
 
 function extractionSql(json: string, field: CatalogField, path: string[]): string | undefined {
-  let spellings: string[][] = [[]];
-  let current: CatalogField | undefined = field;
+  const found = walkPath(json, field, path);
+  if (!found) return undefined;
+  const { last } = found;
+  const type = last?.type ?? 'VARCHAR';
+  return castSql(toEngineType(type), valueSql(found, type === 'JSON'), last?.mixed);
+}
+
+/** The text of a key whatever its type, read from the event. A name without dots is a column, any other a column or a path. */
+function textOfPathSql(event: string, path: string[], fields: CatalogField[]): string {
+  const root: CatalogField = { name: '', keys: [], type: 'JSON', nested: fields, open: true };
+  const flat = path.length > 1 ? findField(fields, path.join('.')) : undefined;
+  const found = walkPath(event, root, path)!;
+  const texts = [valueSql(found, false)];
+  if (flat) texts.push(valueSql(walkPath(event, root, [path.join('.')])!, false));
+  return coalesceSql(texts);
+}
+
+/** Where the value of a path is: at the `spellings` of its last keys inside `json`. `last` is its field if the catalog lists it. */
+type Location = { json: string; spellings: string[][]; last: CatalogField | undefined };
+
+const spellingsMax = 8;
+
+/** Follows a path through the catalog, ignoring case. Returns undefined if the catalog lists all keys and this is not one of them. */
+function walkPath(json: string, field: CatalogField, path: string[]): Location | undefined {
+  let at: Location = { json, spellings: [[]], last: field };
   for (const name of path) {
-    const next: CatalogField | undefined = current && findField(current.nested, name);
-    if (current && !next && !current.open) return undefined;
-    const keys = next?.keys ?? [name];
-    spellings = spellings.flatMap((before) => keys.map((key) => [...before, key])).slice(0, 8);
-    current = next;
+    const next: CatalogField | undefined = at.last && findField(at.last.nested, name);
+    if (at.last && !next && !at.last.open) return undefined;
+    const spellings = at.spellings.flatMap((before) => (next?.keys ?? []).map((key) => [...before, key]));
+    if (next && !next.anySpelling && spellings.length <= spellingsMax) at = { ...at, spellings, last: next };
+    else at = { json: anySpellingSql(valueSql(at, true), name), spellings: [[]], last: next };
   }
-  const type = current?.type ?? 'VARCHAR';
-  const extract = type === 'JSON' ? 'json_extract' : 'json_extract_string';
-  const texts = spellings.map((keys) => `${extract}(${json}, ${quoteLiteral(jsonPointer(keys))})`);
-  return castSql(toEngineType(type), coalesceSql(texts));
+  return at;
 }
 
-/** Returns SQL that converts text to a column's type. Text that does not fit becomes null. */
-export function castSql(type: string, text: string): string {
-  if (type === 'VARCHAR' || type === 'JSON') return text;
-  if (type.endsWith('[]')) return `TRY_CAST(TRY_CAST(${text} AS JSON) AS ${type})`;
-  return `TRY_CAST(${text} AS ${type})`;
+function valueSql({ json, spellings }: Location, asJson: boolean): string {
+  if (spellings[0]?.length === 0) return asJson ? json : `json_extract_string(${json}, '$')`;
+  const extract = asJson ? 'json_extract' : 'json_extract_string';
+  return coalesceSql(spellings.map((keys) => `${extract}(${json}, ${quoteLiteral(jsonPointer(keys))})`));
 }
-
 /** Returns the byte where a column's names end, or undefined if the text at its position differs from the parse tree. */
 function findEndOfNames(bytes: Buffer, use: ColumnUse): number | undefined {
   const text = bytes.subarray(use.byteOffset).toString();

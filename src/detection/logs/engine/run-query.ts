@@ -1,7 +1,9 @@
 import { DuckDBTimestampValue, type DuckDBConnection, type DuckDBResult } from '@duckdb/node-api';
-import { toJson } from './result-values.ts';
-import { queryNotAllowed } from './engine-failures.ts';
+import { dataError, isValueError, queryNotAllowed } from './engine-failures.ts';
 import { inspectTree } from './inspect-tree.ts';
+import { toLenientSql } from './lenient-query.ts';
+import { toJson } from './result-values.ts';
+import { serializeTree } from './serialize-tree.ts';
 import { quoteIdentifier } from './sql-text.ts';
 import type { QueryEnd, QueryJob } from './protocol.ts';
 
@@ -13,44 +15,52 @@ const semicolonsMax = 20;
 /** Sends rows to the parent process. Resolves once they are delivered, so that a fast query does not fill the memory of either side. */
 export type SendRows = (rows: Row[]) => Promise<void>;
 
-/** Returns the parse tree of a statement as JSON text, the input of `inspectTree`. */
-export async function serializeTree(connection: DuckDBConnection, sql: string): Promise<string> {
-  const result = await connection.runAndReadAll('SELECT json_serialize_sql($1::VARCHAR)', [sql]);
-  return String(result.getRows()[0]?.[0]);
-}
-
 /**
  * Runs a query over one window. Always checks the text against the allow-lists again here, in the process that runs it. Sends rows in the
  * order of `_time` and `_id` if the result has them. Cuts the result at `rowsMax` rows or `bytesMax` bytes and then counts the total.
+ * `lenient`: an expression that fails on a row is NULL for that row. Throws `data_error` if the query fails because of a value.
  */
-export async function runQuery(connection: DuckDBConnection, job: QueryJob, send: SendRows): Promise<QueryEnd> {
+export async function runQuery(
+  connection: DuckDBConnection,
+  job: QueryJob,
+  { send, lenient }: { send: SendRows; lenient?: Lenient },
+): Promise<QueryEnd> {
   const tree = await serializeTree(connection, job.sql);
-  const { wrap, values } = await prepareQuery(connection, job, tree);
+  const { wrap, values } = await prepareQuery(connection, { job, tree, lenient });
   if (job.mode === 'check') {
     const checked = await connection.run(wrap('*', 'LIMIT 0'), values);
     return { total: 0, truncated: false, columns: checked.deduplicatedColumnNames() };
   }
-  const first = await readRows(await connection.stream(wrap('*', `LIMIT ${job.rowsMax + 1}`), values), job);
+  const statement = await connection.prepare(wrap('*', `LIMIT ${job.rowsMax + 1}`));
+  statement.bind(values);
+  const first = await blameValues(async () => readRows(await statement.stream(), job));
   if (!first.isCut) {
     if (!job.aggregate) sortByKey(first.rows);
     await sendAll(first.rows, send);
     return { total: first.rows.length, truncated: false, columns: first.columns };
   }
   const ordered = wrap('*', `${orderByClause(first.columns)} LIMIT ${job.rowsMax + 1}`);
-  const cut = await readRows(await connection.stream(ordered, values), job);
-  const counted = await connection.runAndReadAll(wrap('count(*)', ''), values);
+  const cut = await blameValues(async () => readRows(await connection.stream(ordered, values), job));
+  const counted = await blameValues(() => connection.runAndReadAll(wrap('count(*)', ''), values));
   await sendAll(cut.rows.slice(0, job.rowsMax), send);
   return { total: Number(counted.getRows()[0]?.[0]), truncated: true, columns: first.columns };
 }
+
+type Lenient = { withOperands: boolean };
 
 /** `wrap` returns the statement that runs the query over its datasets. `values` are its parameters. */
 type PreparedQuery = { wrap: (select: string, tail: string) => string; values: Record<string, DuckDBTimestampValue> };
 
 /** Checks a query against the allow-lists and returns what runs it. `tree` is its parse tree from `serializeTree`. */
-export async function prepareQuery(connection: DuckDBConnection, job: QueryJob, tree: string): Promise<PreparedQuery> {
+export async function prepareQuery(
+  connection: DuckDBConnection,
+  { job, tree, lenient }: { job: QueryJob; tree: string; lenient?: Lenient | undefined },
+): Promise<PreparedQuery> {
   const { parameters, tables } = inspectTree(tree);
   checkTables(tables, job);
-  const sql = await stripTrailingSemicolon(connection, job.sql, tree);
+  const sql = lenient
+    ? await toLenientSql(connection, tree, lenient)
+    : await stripTrailingSemicolon(connection, job.sql, tree);
   const values = Object.fromEntries(
     parameters.map((name) => [name, toTimestamp(name === 'window_start' ? job.bounds.from : job.bounds.to)]),
   );
@@ -61,6 +71,15 @@ export async function prepareQuery(connection: DuckDBConnection, job: QueryJob, 
 function checkTables(tables: string[], job: QueryJob): void {
   const undefinedName = tables.find((name) => !job.tables.some((table) => table.name === name));
   if (undefinedName !== undefined) throw queryNotAllowed(`The table ${undefinedName} is not defined for this query.`);
+}
+
+/** Executes a statement that the engine has accepted. An error about a value is then an error of the data, not of the query. */
+async function blameValues<T>(execute: () => Promise<T>): Promise<T> {
+  try {
+    return await execute();
+  } catch (error) {
+    throw isValueError(error) ? dataError(error) : error;
+  }
 }
 
 /** Removes trailing semicolons and what follows them. `tree` is the query's parse tree. */

@@ -1,7 +1,7 @@
-import { systemColumns, type CatalogField } from '../catalog/catalog.ts';
+import { systemColumns, textColumn, type CatalogField } from '../catalog/catalog.ts';
 import { toEngineType } from '../catalog/column-types.ts';
-import type { Inspection } from './inspect-tree.ts';
-import { castSql } from './rewrite-paths.ts';
+import { anySpellingTextSql, castSql } from './field-sql.ts';
+import type { ColumnUse, Inspection } from './inspect-tree.ts';
 import { coalesceSql, jsonPointer, quoteIdentifier, quoteLiteral, timestampSql } from './sql-text.ts';
 
 /** A file of events. Parquet files store the ingest time of each row and the first `columns` columns of the catalog. */
@@ -21,12 +21,16 @@ export type FileScan = {
 
 type TableColumn = { field: CatalogField; position: number };
 
+/** A column that the catalog does not have. `valueSql` returns its value from the event's JSON text. Without it, the column is null. */
+export type ExtraColumn = { name: string; valueSql?: (event: string) => string };
+
 /**
- * What a query sees of a dataset: catalog columns with their catalog positions, and the files to scan. Only columns in `usedNames` (lower
- * case) are selected, or all if it is undefined. `eventAsText`: `_event` is selected as text instead of JSON.
+ * What a query sees of a dataset: catalog columns with their catalog positions, further columns, and the files to scan. Only catalog columns in
+ * `usedNames` (lower case) are selected, or all if it is undefined. `eventAsText`: `_event` is selected as text instead of JSON.
  */
 export type TableSource = {
   columns: TableColumn[];
+  extra: ExtraColumn[];
   scans: FileScan[];
   eventAsText: boolean;
   usedNames: ReadonlySet<string> | undefined;
@@ -37,8 +41,20 @@ export function listUsedNames(inspection: Inspection): ReadonlySet<string> | und
   if (inspection.allColumns) return undefined;
   // A dotted name may stand for a key that contains the dots.
   const all = inspection.columns.flatMap(({ names }) => [...names, names.join('.'), names.slice(1).join('.')]);
+  // `_text.a` is read from the event.
+  if (inspection.columns.some((use) => isTextPath(use, inspection))) all.push('_event');
   return new Set(all.map((name) => name.toLowerCase()));
 }
+
+/** Reports whether a column reference is `_text.a`, the text of a key. */
+function isTextPath({ names }: ColumnUse, { aliases }: Inspection): boolean {
+  const path = aliases.includes(names[0]!.toLowerCase()) ? names.slice(1) : names;
+  return path.length > 1 && path[0]!.toLowerCase() === textColumn;
+}
+
+/** Reports whether a query reads the column `_text`, which no `SELECT *` includes. */
+export const readsEventText = (inspection: Inspection): boolean =>
+  inspection.columns.some((use) => use.names.at(-1)!.toLowerCase() === textColumn && !isTextPath(use, inspection));
 
 /** Returns the SELECT that defines a dataset in a query: the used columns with explicit casts, over exactly the given scans. */
 export function tableSql(source: TableSource): string {
@@ -50,7 +66,10 @@ export function tableSql(source: TableSource): string {
       ...(parquet.length > 0 ? [parquetScanSql(source, { ...scan, files: parquet })] : []),
     ];
   });
-  return selects.length > 0 ? selects.join('\nUNION ALL\n') : emptyTableSql(source);
+  const rows = selects.length > 0 ? selects.join('\nUNION ALL\n') : emptyTableSql(source);
+  // Outside the union, which would give the null a type.
+  const nulls = source.extra.filter(({ valueSql }) => !valueSql).map(({ name }) => `NULL AS ${quoteIdentifier(name)}`);
+  return nulls.length > 0 ? `SELECT *, ${nulls.join(', ')} FROM (${rows})` : rows;
 }
 
 const isUsed = ({ usedNames }: TableSource, name: string): boolean =>
@@ -59,11 +78,12 @@ const isUsed = ({ usedNames }: TableSource, name: string): boolean =>
 const usedColumns = (source: TableSource): TableColumn[] =>
   source.columns.filter(({ field }) => isUsed(source, field.name));
 
-/** Returns a select list. `systemSql` returns the value of a system column, `textSql` the text of a catalog column. */
+/** Returns a select list. `systemSql` returns the value of a system column, `textSql` the text of a catalog column. `event` is the event's text. */
 function selectList(
   source: TableSource,
   systemSql: (name: (typeof systemColumns)[number]) => string,
   textSql: (column: TableColumn) => string,
+  event: string,
 ): string {
   const system = systemColumns
     .filter((name) => isUsed(source, name))
@@ -71,13 +91,22 @@ function selectList(
   const catalog = usedColumns(source).map(
     (column) => `${typedSql(column.field, textSql(column))} AS ${quoteIdentifier(column.field.name)}`,
   );
-  const all = [...system, ...catalog];
+  const extra = source.extra.flatMap(({ name, valueSql }) =>
+    valueSql ? [`${valueSql(event)} AS ${quoteIdentifier(name)}`] : [],
+  );
+  const all = [...system, ...catalog, ...extra];
   return all.length > 0 ? all.join(', ') : '1 AS "_"';
 }
 
 function typedSql(field: CatalogField, text: string): string {
   const type = toEngineType(field.type);
-  return type === 'JSON' ? `TRY_CAST(${text} AS JSON)` : castSql(type, text);
+  return type === 'JSON' ? `TRY_CAST(${text} AS JSON)` : castSql(type, text, field.mixed);
+}
+
+/** Returns the text of a top-level key. `keySql` returns that of one spelling. */
+export function keyTextSql(field: CatalogField, keySql: (key: string) => string, event: string): string {
+  const texts = field.keys.map(keySql);
+  return coalesceSql(field.anySpelling ? [...texts, anySpellingTextSql(event, field.name)] : texts);
 }
 
 function emptyTableSql(source: TableSource): string {
@@ -86,6 +115,7 @@ function emptyTableSql(source: TableSource): string {
     source,
     (name) => `CAST(NULL AS ${types[name]})`,
     () => 'CAST(NULL AS VARCHAR)',
+    'CAST(NULL AS VARCHAR)',
   );
   return `SELECT ${list} WHERE false`;
 }
@@ -116,7 +146,8 @@ function textScanSql(source: TableSource, scan: FileScan): string {
   const list = selectList(
     source,
     (name) => system[name],
-    ({ field }) => coalesceSql(field.keys.map(keySql)),
+    ({ field }) => keyTextSql(field, keySql, 'e'),
+    'e',
   );
   const pointers = keys.map((key) => quoteLiteral(jsonPointer([key]))).join(', ');
   const extracted = isBatch ? `, json_extract_string(e, [${pointers}]) AS l` : '';
@@ -150,6 +181,7 @@ function parquetScanSql(source: TableSource, scan: FileScan): string {
     source,
     (name) => (name === '_event' && !source.eventAsText ? 'CAST(_event AS JSON)' : name),
     ({ position }) => (position < columnCount ? `c${position}` : 'CAST(NULL AS VARCHAR)'),
+    '_event',
   );
   const time = (ms: number | undefined): string | undefined => (ms === undefined ? undefined : timestampSql(ms * 1000));
   const where = whereSql([

@@ -2,8 +2,9 @@ import { sql } from 'kysely';
 import { queryRow, type Tx } from '../../../platform/db/db.ts';
 import { appError } from '../../../platform/lib/errors.ts';
 import type { OrgId } from '../../../platform/lib/org-id.ts';
-import type { CatalogField } from '../catalog/catalog.ts';
-import { extendCatalog, type CatalogCache } from '../catalog/catalog.store.ts';
+import { extendCatalog, saveStatistics, type CatalogCache } from '../catalog/catalog.store.ts';
+import type { ObservedField } from '../catalog/field-observer.ts';
+import { reportDrift, serializeDrift } from './report-drift.ts';
 import type { WrittenFile } from './segment-file.ts';
 
 const datasetsMax = 1000;
@@ -14,7 +15,7 @@ export type NewBatch = {
   history: boolean;
   bodyHash: Buffer;
   file: WrittenFile;
-  observed: CatalogField[];
+  observed: ObservedField[];
   rejected: number;
   /** Slot time. */
   now: Date;
@@ -44,8 +45,11 @@ export async function publishBatch(
   );
   if (earlier) return { ingestedAt, duplicateOf: earlier.id };
   const { dataset, observed } = batch;
-  await extendCatalog(tx, logCatalogs, { orgId, dataset, version: locked.version, observed });
-  await insertBatch(tx, orgId, batch, ingestedAt);
+  const current = { orgId, dataset, version: locked.version };
+  const { stats, drifts } = await extendCatalog(tx, logCatalogs, { ...current, observed, at: ingestedAt });
+  await reportDrift(tx, { orgId, dataset, at: ingestedAt }, drifts);
+  await saveStatistics(tx, orgId, dataset, stats);
+  await insertBatch(tx, orgId, { ...batch, drift: serializeDrift(drifts) }, ingestedAt);
   return { ingestedAt, duplicateOf: null };
 }
 
@@ -69,7 +73,9 @@ async function lockDataset(tx: Tx, orgId: OrgId, { dataset, now }: NewBatch): Pr
   return inserted;
 }
 
-async function insertBatch(tx: Tx, orgId: OrgId, batch: NewBatch, ingestedAt: Date): Promise<void> {
+type ListedBatch = NewBatch & { drift: string | null };
+
+async function insertBatch(tx: Tx, orgId: OrgId, batch: ListedBatch, ingestedAt: Date): Promise<void> {
   const { file } = batch;
   const [from, to] = [new Date(file.timeFromMs), new Date(file.timeToMs)];
   await sql`
@@ -77,9 +83,9 @@ async function insertBatch(tx: Tx, orgId: OrgId, batch: NewBatch, ingestedAt: Da
       insert into log_batches (organization_id, id, dataset, body_hash, history, accepted, rejected, received_at)
       values (${orgId}, ${batch.id}, ${batch.dataset}, ${batch.bodyHash}, ${batch.history}, ${file.rows}, ${batch.rejected}, now())
     ), segment as (
-      insert into segments (organization_id, id, dataset, path, format, history, ingested_from, ingested_to, time_from, time_to, rows, bytes, created_at)
+      insert into segments (organization_id, id, dataset, path, format, history, ingested_from, ingested_to, time_from, time_to, rows, bytes, drift, created_at)
       values (${orgId}, ${batch.id}, ${batch.dataset}, ${file.path}, 'text', ${batch.history}, ${ingestedAt}, ${ingestedAt}, ${from}, ${to},
-        ${file.rows}, ${file.bytes}, now())
+        ${file.rows}, ${file.bytes}, ${batch.drift}, now())
     )
     update datasets set last_ingested_at = ${ingestedAt}, events = events + ${file.rows},
       first_event_at = least(first_event_at, ${from}), last_event_at = greatest(last_event_at, ${to})

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { appError } from '../../../platform/lib/errors.ts';
-import { createFieldObserver, type CatalogField, type FieldObserver } from '../catalog/catalog.ts';
+import { createFieldObserver, type FieldObserver, type ObservedField } from '../catalog/field-observer.ts';
 import type { LogReceipt } from '../logs.schema.ts';
 import { inflateBody } from './inflate.ts';
 import { parseEvent } from './parse-event.ts';
@@ -27,7 +27,7 @@ export type LogBodyTask = {
 export type LogBody = {
   counts: Omit<LogReceipt, 'batchId' | 'duplicateOf'>;
   hash: Uint8Array;
-  observed: CatalogField[];
+  observed: ObservedField[];
   file: WrittenFile | undefined;
 };
 

@@ -2,8 +2,10 @@ import { unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { uuidv7 } from '../../../platform/lib/ids.ts';
 import type { QueryWindow, SearchLimits, SearchResult } from '../../siem/connector.ts';
-import { createFieldObserver, mergeFields, type FieldsByDataset } from '../catalog/catalog.ts';
+import type { CatalogField, FieldsByDataset } from '../catalog/catalog.ts';
 import { checkDatasetName } from '../catalog/dataset-name.ts';
+import { createFieldObserver, type ObservedField } from '../catalog/field-observer.ts';
+import { mergeCatalog } from '../catalog/merge-catalog.ts';
 import type { LogEngine } from '../engine/engine.ts';
 import { findEventId } from '../ingestion/event-id.ts';
 import { parseEvent } from '../ingestion/parse-event.ts';
@@ -17,7 +19,7 @@ import { historyFilter, planScans, windowFilter } from './window-scans.ts';
 
 export type FixtureEvent = Record<string, unknown>;
 
-/** Fixture events by dataset, which queries see as if the organization had sent nothing else. */
+/** Fixture events by dataset, which queries see as if the organization had sent nothing else. A column that no event has is an error. */
 export type FixtureStore = {
   search: (query: string, window: QueryWindow, limits: SearchLimits, signal: AbortSignal) => Promise<SearchResult>;
   /** Removes the store's files. */
@@ -63,7 +65,8 @@ export async function openFixtureStore(
     const began = performance.now();
     const inspected = await inspectQuery(deps, organization, query, signal);
     const plan = createSearchPlan(inspected, fixtureContents(stored, inspected.sources, window), window);
-    const run = (): Promise<SearchResult> => runSearchPlan(deps, organization, plan, { limits, signal, began });
+    const run = (): Promise<SearchResult> =>
+      runSearchPlan(deps, organization, plan, { limits: { ...limits, unknownColumns: 'error' }, signal, began });
     const hasEvents = stored.timesMs.some((ms) => ms >= window.from.getTime() && ms < window.to.getTime());
     const dependsOnTime =
       inspected.inspection.parameters.length > 0 || inspected.sources.some(({ history }) => history);
@@ -90,7 +93,7 @@ function fixtureContents(
         planScans(history ? historyFilter(window) : windowFilter(window), datasetSegments, folder),
       ] as const;
     });
-  return { fields, scans: new Map(scans), otherDatasets: [...fields.keys()], early: false };
+  return { fields, scans: new Map(scans), drift: new Map(), otherDatasets: [...fields.keys()], early: false };
 }
 
 /** Returns the fields of datasets together with those that events add. */
@@ -102,10 +105,13 @@ export function addObservedFields(
   for (const [dataset, list] of Object.entries(events)) {
     const observer = createFieldObserver();
     for (const event of list) observer.observe(event);
-    merged.set(dataset, mergeFields(merged.get(dataset) ?? [], observer.observed()).fields);
+    merged.set(dataset, addFields(merged.get(dataset) ?? [], observer.observed()));
   }
   return merged;
 }
+
+const addFields = (known: CatalogField[], observed: ObservedField[]): CatalogField[] =>
+  mergeCatalog({ fields: known, stats: [] }, observed, { at: new Date(0), keepTypes: true }).fields;
 
 async function addDataset(
   stored: StoredFixture,
@@ -123,6 +129,7 @@ async function addDataset(
     format: 'text',
     history: false,
     columns: 0,
+    drift: null,
     ingestedFrom: new Date(0),
     rows: events.length,
     bytes: 0,
@@ -137,5 +144,5 @@ async function addDataset(
   }
   if (events.length > 0) await writer.finish();
   else stored.segments.pop();
-  stored.fields.set(dataset, mergeFields(stored.fields.get(dataset) ?? [], observer.observed()).fields);
+  stored.fields.set(dataset, addFields(stored.fields.get(dataset) ?? [], observer.observed()));
 }

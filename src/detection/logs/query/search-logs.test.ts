@@ -87,7 +87,7 @@ test('treats datasets without events as empty and still queries the others', asy
     rows: [],
     total: 0,
     noData: true,
-    warnings: [expect.stringContaining('auth')],
+    warnings: [{ code: 'no_data', detail: expect.stringContaining('auth') }],
   });
   expect(
     await search(org, 'SELECT a.user AS n FROM auth a WHERE a.user NOT IN (SELECT v._id FROM vpn v)'),
@@ -106,7 +106,7 @@ test("does not return another organization's events", async () => {
   await send(one, 'auth', [{ secret: 1 }]);
   expect(await search(two, 'SELECT * FROM auth')).toMatchObject({ rows: [], noData: true });
   await send(two, 'auth', [{ own: 1 }]);
-  expect(await failureOf(search(two, 'SELECT secret FROM auth'))).toMatchObject({ kind: 'unknown_column' });
+  expect((await search(two, 'SELECT secret FROM auth')).rows).toEqual([{ secret: null }]);
 });
 
 test('limits groups and rows separately', async () => {

@@ -20,11 +20,13 @@ import { distinctDatasets, inspectQuery, type QuerySource } from './inspect-quer
 import {
   createSearchPlan,
   describeEmptyDatasets,
-  explainUnknownColumn,
+  rejectUnknownPaths,
   runSearchPlan,
   type DatasetContents,
+  type DriftCounts,
   type SearchPlan,
 } from './search-plan.ts';
+import { explainUnknownColumn } from './unknown-columns.ts';
 import { endOfTime, historyFilter, planScans, windowFilter } from './window-scans.ts';
 
 /** `clock` is slot time. */
@@ -39,8 +41,9 @@ export type SearchLogsDeps = {
 /**
  * Runs a query over one window of the organization's events. On the clock `ingest`, seals the datasets at the window's end first, so that no
  * event can appear in the window afterwards. A dataset that never had an event is treated as empty, and the result has `noData` set.
- * `segments` limits the search to these segments. Throws a SiemError: query_not_allowed, query_error, unknown_column, query_timeout and
- * query_memory (blame author), or engine_failed (blame service).
+ * `segments` limits the search to these segments. A column that no event has is null, unless `limits` forbid it. Throws a SiemError:
+ * query_not_allowed, query_error, unknown_column, query_timeout and query_memory (blame author), data_error (blame data), or engine_failed
+ * (blame service).
  */
 export async function searchLogs(
   deps: SearchLogsDeps,
@@ -86,13 +89,19 @@ export async function checkLogsQuery(
   const { emptyDatasets, buildJob } = createSearchPlan(inspected, contents, window);
   // Without data, the columns are unknown.
   if (emptyDatasets.length > 0)
-    return { noData: true, columns: null, warnings: describeEmptyDatasets(emptyDatasets, contents) };
+    return {
+      noData: true,
+      columns: null,
+      warnings: describeEmptyDatasets(emptyDatasets, contents).map(({ detail }) => detail),
+    };
   const run = { timeoutMs: 10_000, ...(signal ? { signal } : {}) };
+  const { unknownPaths, ...job } = buildJob();
+  rejectUnknownPaths(unknownPaths);
   try {
-    const { columns } = await deps.engine.query(orgId, { ...buildJob(), mode: 'check' }, run);
+    const { columns } = await deps.engine.query(orgId, { ...job, mode: 'check' }, run);
     return { noData: false, columns, warnings: [] };
   } catch (error) {
-    throw explainUnknownColumn(error, contents);
+    throw explainUnknownColumn(error, contents.fields);
   }
 }
 
@@ -144,7 +153,13 @@ function loadContents(
   const datasets = distinctDatasets(sources);
   return inOrg(db, orgId, async (tx) => {
     const fields = await loadFields(tx, logCatalogs, orgId, datasets);
-    const contents: DatasetContents = { fields, scans: new Map(), otherDatasets: [], early: false };
+    const contents: DatasetContents = {
+      fields,
+      scans: new Map(),
+      drift: new Map(),
+      otherDatasets: [],
+      early: false,
+    };
     let isEmpty = true;
     for (const history of [false, true]) {
       const selected = sources.filter((source) => source.history === history && fields.has(source.dataset));
@@ -152,6 +167,7 @@ function loadContents(
       const filter = history ? historyFilter(window) : windowFilter(window);
       const segments = input.segments ?? (await listSegments(tx, orgId, distinctDatasets(selected), filter));
       isEmpty &&= segments.length === 0;
+      if (!history) contents.drift = sumDrift(segments);
       for (const { name, dataset } of selected) {
         const datasetSegments = segments.filter((segment) => segment.dataset === dataset);
         contents.scans.set(name, planScans(filter, datasetSegments, folder));
@@ -162,4 +178,17 @@ function loadContents(
     if (fields.size < datasets.length) contents.otherDatasets = await listDatasetNames(tx, orgId);
     return contents;
   });
+}
+
+/** Adds up what the segments store about values that did not fit. A compacted segment may have rows outside the window. */
+function sumDrift(segments: SegmentRow[]): DriftCounts {
+  const drift: DriftCounts = new Map();
+  for (const { dataset, drift: text } of segments) {
+    if (text === null) continue;
+    const columns = drift.get(dataset) ?? new Map<string, number>();
+    drift.set(dataset, columns);
+    for (const [column, count] of Object.entries(JSON.parse(text) as Record<string, number>))
+      columns.set(column, (columns.get(column) ?? 0) + count);
+  }
+  return drift;
 }

@@ -1,35 +1,47 @@
-import { didYouMean, nearestNames } from '../../../platform/lib/text/nearest-names.ts';
-import { SiemError, type QueryWindow, type SearchLimits, type SearchResult } from '../../siem/connector.ts';
-import type { FieldsByDataset } from '../catalog/catalog.ts';
-import { listCatalogColumns } from '../catalog/columns.ts';
+import { didYouMean } from '../../../platform/lib/text/nearest-names.ts';
+import type { QueryWindow, SearchLimits, SearchResult } from '../../siem/connector.ts';
+import { textColumn, type FieldsByDataset } from '../catalog/catalog.ts';
 import type { LogEngine } from '../engine/engine.ts';
-import { authorError, missingColumn } from '../engine/engine-failures.ts';
-import type { Inspection } from '../engine/inspect-tree.ts';
+import { authorError } from '../engine/engine-failures.ts';
+import { eventTextSql } from '../engine/field-sql.ts';
 import type { QueryJob } from '../engine/protocol.ts';
-import { rewriteNestedPaths } from '../engine/rewrite-paths.ts';
-import { listUsedNames, tableSql, type FileScan } from '../engine/table-sql.ts';
+import { rewriteNestedPaths, type UnknownPath } from '../engine/rewrite-paths.ts';
+import { listUsedNames, readsEventText, tableSql, type FileScan } from '../engine/table-sql.ts';
 import { distinctDatasets, type InspectedQuery } from './inspect-query.ts';
+import {
+  addUnknownColumn,
+  describeUnknown,
+  explainUnknownColumn,
+  isColumnError,
+  listExtraColumns,
+  noUnknownColumns,
+  type UnknownColumns,
+} from './unknown-columns.ts';
 
 const bytesMax = 64 * 1024 * 1024;
-const listedColumnsMax = 30;
+
+/** Number of values that do not fit their column, by dataset and column. */
+export type DriftCounts = Map<string, Map<string, number>>;
 
 /**
- * What a query's datasets contain: the fields of each dataset that has events, and the files to scan for each table name. `otherDatasets`
- * lists names to suggest instead of an unknown one. `early` is true if the datasets have no events before the window's end.
+ * What a query's datasets contain: the fields of each dataset that has events, the files to scan for each table name, and the values in them
+ * that do not fit their columns. `otherDatasets` lists names to suggest instead of an unknown one. `early` is true if the datasets have no
+ * events before the window's end.
  */
 export type DatasetContents = {
   fields: FieldsByDataset;
   scans: Map<string, FileScan[]>;
+  drift: DriftCounts;
   otherDatasets: string[];
   early: boolean;
 };
 
-/** `emptyDatasets` never had an event. `buildJob` throws `unknown_column` for a dotted name that no event has. */
+/** `emptyDatasets` never had an event. `buildJob` returns the job and the dotted names that no event has, which are null in it. */
 export type SearchPlan = {
-  inspection: Inspection;
+  inspected: InspectedQuery;
   contents: DatasetContents;
   emptyDatasets: string[];
-  buildJob: () => QueryJob;
+  buildJob: (unknown?: UnknownColumns) => QueryJob & { unknownPaths: UnknownPath[] };
 };
 
 export function createSearchPlan(
@@ -37,21 +49,24 @@ export function createSearchPlan(
   contents: DatasetContents,
   window: QueryWindow,
 ): SearchPlan {
-  const { inspection, sources } = inspected;
-  const emptyDatasets = distinctDatasets(sources).filter((dataset) => !contents.fields.has(dataset));
-  return { inspection, contents, emptyDatasets, buildJob: () => buildJob(inspected, contents, window) };
+  const emptyDatasets = distinctDatasets(inspected.sources).filter((dataset) => !contents.fields.has(dataset));
+  const job = (unknown = noUnknownColumns()) => buildJob(inspected, contents, { window, unknown });
+  return { inspected, contents, emptyDatasets, buildJob: job };
 }
+
+type RunOptions = { limits: SearchLimits; signal: AbortSignal | undefined; began: number };
 
 /** Runs a planned search on the engine. `began` is when the search started, by `performance.now()`. Throws the same errors as `searchLogs`. */
 export async function runSearchPlan(
   { engine }: { engine: LogEngine },
   organization: string,
-  { inspection, contents, emptyDatasets, buildJob }: SearchPlan,
-  { limits, signal, began }: { limits: SearchLimits; signal: AbortSignal | undefined; began: number },
+  plan: SearchPlan,
+  { limits, signal, began }: RunOptions,
 ): Promise<SearchResult> {
-  const { early } = contents;
-  const { aggregate } = inspection;
+  const { inspected, contents, emptyDatasets } = plan;
+  const { aggregate } = inspected.inspection;
   const warnings = describeEmptyDatasets(emptyDatasets, contents);
+  const { early } = contents;
   const emptyResult = (): SearchResult => ({
     rows: [],
     total: 0,
@@ -66,60 +81,100 @@ export async function runSearchPlan(
   try {
     const rowsMax = aggregate ? limits.groupsMax : limits.rowsMax;
     const run = { timeoutMs: limits.timeoutMs, ...(signal ? { signal } : {}) };
-    const result = await engine.query(organization, { ...buildJob(), rowsMax }, run);
+    const { result, unknown } = await runWithUnknownColumns(plan, limits, (job) =>
+      engine.query(organization, { ...job, rowsMax }, run),
+    );
+    const { failedValues, ...found } = result;
     return {
-      ...result,
+      ...found,
       // Groups with an `_id` column count as events.
-      aggregate: aggregate && !(result.rows[0] && '_id' in result.rows[0]),
+      aggregate: aggregate && !(found.rows[0] && '_id' in found.rows[0]),
       noData: emptyDatasets.length > 0,
       early,
       ms: performance.now() - began,
-      warnings,
+      warnings: [...warnings, ...unknown, ...describeDrift(plan), ...describeFailedValues(failedValues)],
     };
   } catch (error) {
-    const explained = explainUnknownColumn(error, contents);
+    const explained = explainUnknownColumn(error, contents.fields);
     if (emptyDatasets.length > 0 && isColumnError(explained)) return emptyResult();
     throw explained;
   }
 }
 
-/** Returns a sentence for each dataset that never had an event, with the nearest name. */
-export const describeEmptyDatasets = (datasets: string[], { otherDatasets }: DatasetContents): string[] =>
-  datasets.map((dataset) => `Dataset ${dataset} has never received an event${didYouMean(dataset, otherDatasets)}`);
+/** Returns a warning for each dataset that never had an event, with the nearest name. */
+export const describeEmptyDatasets = (datasets: string[], { otherDatasets }: DatasetContents): Warnings =>
+  datasets.map((dataset) => ({
+    code: 'no_data',
+    detail: `Dataset ${dataset} has never received an event${didYouMean(dataset, otherDatasets)}`,
+  }));
+
+type Warnings = NonNullable<SearchResult['warnings']>;
+
+/** Runs a job, and again with each column that the engine reports as missing as null, unless `limits` forbid unknown columns. */
+async function runWithUnknownColumns<Result>(
+  { inspected, contents, buildJob }: SearchPlan,
+  limits: SearchLimits,
+  run: (job: QueryJob) => Promise<Result>,
+): Promise<{ result: Result; unknown: Warnings }> {
+  const unknown = noUnknownColumns();
+  const tables = { fields: contents.fields, sources: inspected.sources };
+  for (;;) {
+    const { unknownPaths, ...job } = buildJob(unknown);
+    if (limits.unknownColumns === 'error') rejectUnknownPaths(unknownPaths);
+    try {
+      return { result: await run(job), unknown: describeUnknown(unknown, unknownPaths, tables) };
+    } catch (error) {
+      if (limits.unknownColumns === 'error' || !addUnknownColumn(unknown, error, tables)) throw error;
+    }
+  }
+}
+
+/** Throws `unknown_column` if there is a dotted name that no event has. */
+export function rejectUnknownPaths([first]: UnknownPath[]): void {
+  if (first) throw authorError('unknown_column', `No event has the key ${first.name}${first.hint}`);
+}
+
+function describeDrift({ inspected, contents }: SearchPlan): Warnings {
+  const used = listUsedNames(inspected.inspection);
+  const parts = [...contents.drift].flatMap(([dataset, columns]) =>
+    [...columns]
+      .filter(([column]) => used === undefined || used.has(column.toLowerCase()))
+      .map(([column, count]) => `${count} of ${dataset}.${column}`),
+  );
+  if (parts.length === 0) return [];
+  const detail = `Values that do not fit their column are null in it: ${parts.join(', ')}. Read them as text, for example _text.${parts[0]!.split('.').slice(1).join('.')}.`;
+  return [{ code: 'type_drift', detail }];
+}
+
+function describeFailedValues(message: string | undefined): Warnings {
+  if (message === undefined) return [];
+  return [{ code: 'failed_values', detail: `Expressions that a value or its type made fail are null. ${message}` }];
+}
 
 function buildJob(
   { query, inspection, sources }: InspectedQuery,
   contents: DatasetContents,
-  window: QueryWindow,
-): QueryJob {
+  { window, unknown }: { window: QueryWindow; unknown: UnknownColumns },
+): QueryJob & { unknownPaths: UnknownPath[] } {
   const usedNames = listUsedNames(inspection);
-  const tables = sources.map(({ name, dataset }) => {
-    const columns = (contents.fields.get(dataset) ?? []).map((field, position) => ({ field, position }));
-    const scans = contents.scans.get(name) ?? [];
+  const text = readsEventText(inspection) ? [{ name: textColumn, valueSql: eventTextSql }] : [];
+  const tables = sources.map((source) => {
+    const columns = (contents.fields.get(source.dataset) ?? []).map((field, position) => ({ field, position }));
+    const scans = contents.scans.get(source.name) ?? [];
     const eventAsText = inspection.eventAsText && usedNames !== undefined;
-    return { name, sql: tableSql({ columns, scans, eventAsText, usedNames }) };
+    const extra = [...text, ...listExtraColumns(unknown, source, contents.fields)];
+    return { name: source.name, sql: tableSql({ columns, extra, scans, eventAsText, usedNames }) };
   });
+  const fields = [...contents.fields.values()].flat();
+  const rewritten = rewriteNestedPaths(query, inspection, { fields, unknownHeads: unknown.heads });
   return {
-    sql: rewriteNestedPaths(query, inspection, [...contents.fields.values()].flat()),
+    sql: rewritten.sql,
     tables,
     bounds: { from: window.from.toISOString(), to: window.to.toISOString() },
     aggregate: inspection.aggregate,
     mode: 'rows',
     rowsMax: 0,
     bytesMax,
+    unknownPaths: rewritten.unknown,
   };
 }
-
-/** Turns the engine's error about a missing column into `unknown_column` with the nearest names. Returns any other error unchanged. */
-export function explainUnknownColumn(error: unknown, { fields }: DatasetContents): unknown {
-  if (!(error instanceof SiemError) || error.failure.kind !== 'query_error') return error;
-  const column = missingColumn(error.failure.message);
-  if (column === undefined) return error;
-  const names = [...new Set([...fields.values()].flatMap((list) => listCatalogColumns(list).map(({ name }) => name)))];
-  const isListed = names.length <= listedColumnsMax && nearestNames(column, names).length === 0;
-  const hint = isListed ? `; the columns are ${names.join(', ')}.` : didYouMean(column, names);
-  return authorError('unknown_column', `No column is named ${column}${hint}`);
-}
-
-const isColumnError = (error: unknown): boolean =>
-  error instanceof SiemError && (error.failure.kind === 'unknown_column' || /[Aa]mbiguous/.test(error.failure.message));

@@ -1,5 +1,5 @@
 import { duck, quoteLiteral, jsonPointer, type SqlText } from '../engine/sql-text.ts';
-import { textFilesSql, type SegmentFile } from '../engine/table-sql.ts';
+import { keyTextSql, textFilesSql, type SegmentFile } from '../engine/table-sql.ts';
 import { erasedMark } from '../../../platform/db/erasure.store.ts';
 import type { CatalogField } from '../catalog/catalog.ts';
 
@@ -28,7 +28,7 @@ function erasureSql(from: string, erased: ErasureTarget): string {
 
 /**
  * Returns the statement that writes segments into one Parquet file with the system columns and the text of each catalog column as c0, c1, ….
- * Catalog columns are stored as text because their types may still widen.
+ * Catalog columns are stored as text because their types may still change.
  */
 export function compactSql(
   files: SegmentFile[],
@@ -39,7 +39,7 @@ export function compactSql(
   const keys = fields.flatMap((field) => field.keys);
   const listIndex = new Map(keys.map((key, index) => [key, index + 1]));
   const columns = fields.map(
-    (field, position) => `coalesce(${field.keys.map((key) => `l[${listIndex.get(key)}]`).join(', ')}) AS c${position}`,
+    (field, position) => `${keyTextSql(field, (key) => `l[${listIndex.get(key)}]`, '_event')} AS c${position}`,
   );
   const pointers = keys.map((key) => quoteLiteral(jsonPointer([key]))).join(', ');
   const list = ['_id', '_time', '_ingested', '_event', ...columns].join(', ');

@@ -24,7 +24,7 @@ export async function listSmallSegments(
 ): Promise<SegmentRow[]> {
   const { dataset, history, limits } = input;
   const small = await queryRows<SegmentRow>(tx)`
-      select id, dataset, path, format, history, columns, ingested_from as "ingestedFrom", rows, bytes from segments
+      select id, dataset, path, format, history, columns, drift, ingested_from as "ingestedFrom", rows, bytes from segments
       where organization_id = ${orgId} and dataset = ${dataset} and history = ${history} and replaced_at is null
         and bytes < ${limits.bytesMax / 2} and rows < ${limits.rowsMax / 2}
       order by ingested_from, id limit ${limits.filesMax}`;
@@ -56,11 +56,15 @@ export async function replaceSegments(
   await sql`
     with replaced as (
       update segments set replaced_at = now() where organization_id = ${orgId} and id = any(${ids}::uuid[])
-      returning dataset, history, ingested_from, ingested_to, time_from, time_to, rows
+      returning dataset, history, ingested_from, ingested_to, time_from, time_to, rows, drift
+    ), drift as (
+      select json_object_agg(key, n)::text as counts from (
+        select key, sum(value::bigint) as n from replaced, json_each_text(drift::json) group by key order by n desc limit 20
+      ) as summed
     )
-    insert into segments (organization_id, id, dataset, path, format, history, ingested_from, ingested_to, time_from, time_to, rows, bytes, columns, created_at)
+    insert into segments (organization_id, id, dataset, path, format, history, ingested_from, ingested_to, time_from, time_to, rows, bytes, columns, drift, created_at)
     select ${orgId}, ${id}, dataset, ${path}, 'parquet', history, min(ingested_from), max(ingested_to), min(time_from), max(time_to), sum(rows),
-      ${bytes}, ${columns}, now()
+      ${bytes}, ${columns}, (select counts from drift), now()
     from replaced group by dataset, history`.execute(tx);
   return true;
 }

@@ -9,6 +9,8 @@ export type SegmentRow = {
   format: 'text' | 'parquet';
   history: boolean;
   columns: number;
+  /** JSON of the number of values that did not fit their column, by column. */
+  drift: string | null;
   ingestedFrom: Date;
   rows: number;
   bytes: number;
@@ -29,7 +31,7 @@ export async function listSegments(
   filter: SegmentFilter,
 ): Promise<SegmentRow[]> {
   return queryRows<SegmentRow>(tx)`
-      select id, dataset, path, format, history, columns, ingested_from as "ingestedFrom", rows, bytes from segments
+      select id, dataset, path, format, history, columns, drift, ingested_from as "ingestedFrom", rows, bytes from segments
       where organization_id = ${orgId} and dataset = any(${datasets}::text[]) and replaced_at is null and ${filterSql(filter)}
       order by dataset, ingested_from, id`;
 }

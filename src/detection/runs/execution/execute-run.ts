@@ -16,6 +16,7 @@ import { commitWindow, PastChangedError } from './commit-window.ts';
 import { endRun, handleRunError, releaseRun, type EndRunDeps, type ExecutionResult } from './end-run.ts';
 import { examineWindow, type WindowTask } from './examine-window.ts';
 import { finishRun } from './finish-run.ts';
+import { setWindowAside } from './set-window-aside.ts';
 import { writeProgress } from './progress.store.ts';
 import { inRunTransaction } from './run-transaction.ts';
 import { startRun, type StartedRun, type StartRunDeps } from './start-run.ts';
@@ -75,7 +76,9 @@ async function examineAndJudge(
     const hasMoreToJudge = hasRaisedCandidates || session.stop !== null || session.waitingIds.size > 0;
     // The windows that a backfill must revisit are known only after its own windows are stored.
     const mayFinish = isLast && !hasMoreToJudge && run.trigger !== 'backfill';
-    const { hasCandidates } = await examineAndStore(deps, run, { window, mayFinish, signal });
+    const { hasCandidates } = await examineAndStore(deps, run, { window, mayFinish, signal }).catch((error: unknown) =>
+      setWindowAside(deps, run, { window, error, isLast }),
+    );
     if (hasCandidates) await judgeCandidates(deps, run, session);
     else if (mayFinish) return 'finished';
   }

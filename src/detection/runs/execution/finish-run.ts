@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { queryRow, type Tx } from '../../../platform/db/db.ts';
 import { emitEvents } from '../../../platform/notifications/emit-events.ts';
+import { isDueToData } from '../../siem/connector.ts';
 import { toQueryWarnings } from '../../detections/query-warnings/query-warnings.ts';
 import { upsertQueryWarningsSql } from '../../detections/query-warnings/query-warnings.store.ts';
 import { disableDetection } from '../../detections/life-cycle.ts';
@@ -78,7 +79,10 @@ function listDefinitionWarnings(outcome: RunOutcome): string | null {
   return JSON.stringify([{ code: kind, field: 'detectionQuery', detail: message }]);
 }
 
-/** Records why windows were not examined. A scheduled run that failed because of its definition counts towards `authorFailuresMax`. */
+/**
+ * Records why windows were not examined. A scheduled run that failed because of its definition counts towards `authorFailuresMax`, unless
+ * its data had a part in it: nothing that someone writes to the logs may disable a detection.
+ */
 async function recordFailure(tx: Tx, claim: RunClaim, failure: RunFailure, now: Date): Promise<void> {
   if (claim.kind === 'backfill') {
     await postponeRechecks(tx, claim, now);
@@ -87,7 +91,7 @@ async function recordFailure(tx: Tx, claim: RunClaim, failure: RunFailure, now: 
   if (claim.kind !== 'schedule') return;
   const { orgId, detectionId } = claim;
   await recordWindowFailure(tx, claim, { slotAt: claim.dueAt, kind: failure.kind });
-  if (failure.blame !== 'author') return;
+  if (failure.blame !== 'author' || isDueToData(failure)) return;
   const isSchedule = sql`organization_id = ${orgId} and detection_id = ${detectionId}`;
   const schedule = await queryRow<{ failures: number }>(
     tx,

@@ -11,7 +11,8 @@ const messageLengthMax = 2000;
 export function toRunFailure(error: unknown): RunFailure {
   if (error instanceof SiemError || error instanceof ModelError) {
     const { kind, blame, retryable, message } = error.failure;
-    return { kind, blame, retryable, message: message.slice(0, messageLengthMax) };
+    const failure = { kind, blame, retryable, message: message.slice(0, messageLengthMax) };
+    return error instanceof SiemError && error.failure.dependsOnData ? { ...failure, dependsOnData: true } : failure;
   }
   return {
     kind: 'internal_error',

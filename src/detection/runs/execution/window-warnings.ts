@@ -6,10 +6,9 @@ import { addWarning } from './run-progress.ts';
 
 /** Adds what a window's query result says about the detection to the warnings of a run or of a trial: missing data and missing fields. */
 export function addWindowWarnings(run: ActiveRun, result: SearchResult, { groups }: PreparedWindow): void {
-  const text = result.warnings?.join(' ');
-  if (result.noData)
-    addWarning(run.progress, 'no_data', text ?? 'The query reads a dataset that never received an event.');
-  else if (text !== undefined && text !== '') addWarning(run.progress, 'query', text);
+  const byCode = Map.groupBy(result.warnings ?? [], ({ code }) => code);
+  for (const [code, warnings] of byCode) addWarning(run.progress, code, warnings.map(({ detail }) => detail).join(' '));
+  if (result.noData) addWarning(run.progress, 'no_data', 'The query reads a dataset that never received an event.');
   const { columns, aggregate } = result;
   for (const { code, detail } of findResultWarnings({ groups, columns, aggregate }, run.analysis))
     addWarning(run.progress, code, detail);

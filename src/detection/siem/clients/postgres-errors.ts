@@ -1,5 +1,12 @@
 import { SiemError } from '../connector.ts';
-import { authorError, matchName, UnknownColumnError, upstreamError } from '../siem-errors.ts';
+import {
+  authorError,
+  dataDependentError,
+  dataError,
+  matchName,
+  UnknownColumnError,
+  upstreamError,
+} from '../siem-errors.ts';
 
 /** Converts a PostgreSQL error by its SQLSTATE (appendix A of the manual). */
 export function toPostgresError(error: unknown, host: string): SiemError {
@@ -8,12 +15,14 @@ export function toPostgresError(error: unknown, host: string): SiemError {
   if (!/^[0-9A-Z]{5}$/.test(code)) return upstreamError('unreachable', `${host}: ${message}`, true);
   if (code === '42703') return toColumnError(message);
   if (code === '42501') return upstreamError('rights_missing', `${host}: ${message}`);
-  if (code === '57014') return authorError('query_timeout', 'The query exceeded its time limit.');
+  if (code === '57014') return dataDependentError('query_timeout', 'The query exceeded its time limit.');
+  // Data exceptions such as a text that is no number, and a subquery with several rows.
+  if (/^(?:22|21)/.test(code)) return dataError(message);
   if (code.startsWith('25')) return authorError('query_not_allowed', `The query must only read: ${message}.`);
   if (code === '3D000') return upstreamError('not_found', `${host}: ${message}`);
   if (code.startsWith('28')) return upstreamError('credentials_refused', `${host}: ${message}`);
   if (code.startsWith('53')) return upstreamError('throttled', `${host}: ${message}`, true);
-  if (/^(?:42|22|21|0A|54|3F|26|34|2F|P0)/.test(code)) return authorError('query_error', message);
+  if (/^(?:42|0A|54|3F|26|34|2F|P0)/.test(code)) return authorError('query_error', message);
   return upstreamError('unavailable', `${host}: ${message}`, true);
 }
 

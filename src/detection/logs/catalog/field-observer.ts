@@ -1,0 +1,77 @@
+import { catalogLimits, isReservedName } from './catalog.ts';
+import { inferType, type ColumnType } from './column-types.ts';
+import type { TypeCounts } from './decide-type.ts';
+
+/** A key that occurs in a batch of events, with the number of its values by type. The other properties are those of a `CatalogField`. */
+export type ObservedField = {
+  name: string;
+  keys: string[];
+  counts: TypeCounts;
+  nested: ObservedField[];
+  open: boolean;
+  anySpelling: boolean;
+};
+
+type Index = { list: ObservedField[]; byKey: Map<string, ObservedField>; byName: Map<string, ObservedField> };
+
+export type FieldObserver = { observe: (event: Record<string, unknown>) => void; observed: () => ObservedField[] };
+
+const { columnsMax, nestedMax, pathsMax, depthMax, keyCharsMax, spellingsMax } = catalogLimits;
+
+/** Collects the fields of a batch of events, so that the dataset's catalog is read and merged only once per batch. */
+export function createFieldObserver(): FieldObserver {
+  const top: Index = { list: [], byKey: new Map(), byName: new Map() };
+  const nested = new Map<ObservedField, Index>();
+  let paths = 0;
+  const indexOf = (field: ObservedField): Index => {
+    let index = nested.get(field);
+    if (!index) {
+      index = { list: field.nested, byKey: new Map(), byName: new Map() };
+      nested.set(field, index);
+    }
+    return index;
+  };
+  const addKey = (index: Index, key: string, max: number): ObservedField | undefined => {
+    // PostgreSQL cannot store U+0000 or lone surrogates, and the engine has no empty column names.
+    if (key === '' || key.length > keyCharsMax || key.includes('\u0000') || !key.isWellFormed()) return undefined;
+    const lower = key.toLowerCase();
+    const existing = index.byName.get(lower);
+    if (existing) {
+      if (existing.keys.length >= spellingsMax) existing.anySpelling = true;
+      else {
+        existing.keys.push(key);
+        index.byKey.set(key, existing);
+      }
+      return existing;
+    }
+    if (index.list.length >= max || paths >= pathsMax) return undefined;
+    paths += 1;
+    const field: ObservedField = { name: key, keys: [key], counts: {}, nested: [], open: false, anySpelling: false };
+    index.list.push(field);
+    index.byKey.set(key, field);
+    index.byName.set(lower, field);
+    return field;
+  };
+  const observe = (index: Index, value: Record<string, unknown>, depth: number): boolean => {
+    let complete = true;
+    for (const key of Object.keys(value)) {
+      const field = index.byKey.get(key) ?? addKey(index, key, depth === 0 ? columnsMax : nestedMax);
+      if (!field || (depth === 0 && isReservedName(field.name))) {
+        complete = false;
+        continue;
+      }
+      const child = value[key];
+      const type: ColumnType = inferType(child);
+      field.counts[type] = (field.counts[type] ?? 0) + 1;
+      if (child !== null && typeof child === 'object' && !Array.isArray(child)) {
+        const isComplete = depth < depthMax && observe(indexOf(field), child as Record<string, unknown>, depth + 1);
+        if (!isComplete) field.open = true;
+      }
+    }
+    return complete;
+  };
+  return {
+    observe: (event) => void observe(top, event, 0),
+    observed: () => top.list.filter((field) => !isReservedName(field.name)),
+  };
+}

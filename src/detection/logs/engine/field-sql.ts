@@ -1,0 +1,38 @@
+import { coalesceSql, jsonPointer, quoteLiteral } from './sql-text.ts';
+
+/**
+ * Returns SQL that converts text to a column's type. Text that does not fit becomes null. `isMixed`: the column has had values of other types,
+ * so exclude what the engine's conversion alters: `1.5` as an integer, `nan` and `infinity` as numbers and times.
+ */
+export function castSql(type: string, text: string, isMixed = false): string {
+  if (type === 'VARCHAR' || type === 'JSON') return text;
+  if (type.endsWith('[]')) return `TRY_CAST(TRY_CAST(${text} AS JSON) AS ${type})`;
+  const value = `TRY_CAST(${text} AS ${type})`;
+  if (!isMixed || type === 'BOOLEAN') return value;
+  const isExact = type === 'BIGINT' ? `TRY_CAST(${text} AS DOUBLE) = ${value}` : `isfinite(${value})`;
+  return `CASE WHEN ${isExact} THEN ${value} END`;
+}
+
+/** Returns the JSON pointer of the first key of a JSON object that equals `name` without regard to case, as SQL. Null if there is none. */
+const anySpellingPointer = (json: string, name: string): string =>
+  `'/' || replace(replace(list_filter(json_keys(${json}), lambda k: lower(k) = ${quoteLiteral(name.toLowerCase())})[1], '~', '~0'), '/', '~1')`;
+
+/** Returns the text of a key of a JSON object, without regard to case. */
+export const anySpellingTextSql = (json: string, name: string): string =>
+  `json_extract_string(${json}, ${anySpellingPointer(json, name)})`;
+
+/** Returns the value of a key of a JSON object, without regard to case. Prefers the given spelling, which is faster. */
+export const anySpellingSql = (json: string, name: string): string =>
+  coalesceSql([
+    `json_extract(${json}, ${quoteLiteral(jsonPointer([name]))})`,
+    `json_extract(${json}, ${anySpellingPointer(json, name)})`,
+  ]);
+
+/**
+ * Returns an event's JSON text with all escapes in its strings decoded (`\\`, `\"`, `\u00e9`). Turns the whole text into the content of one
+ * JSON string, by escaping the quotes that delimit its strings, and decodes that.
+ */
+export function eventTextSql(json: string): string {
+  const inString = `regexp_replace(${json}, '((?:[^"\\\\]|\\\\.)*)"', '\\1\\\\"', 'g')`;
+  return `coalesce(json_extract_string(TRY_CAST('"' || ${inString} || '"' AS JSON), '$'), ${json})`;
+}

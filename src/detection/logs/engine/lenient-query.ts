@@ -1,0 +1,37 @@
+import type { DuckDBConnection } from '@duckdb/node-api';
+import { inspectTree } from './inspect-tree.ts';
+import { listUnnamedItems, makeLenient } from './lenient-tree.ts';
+import { deserializeTree, serializeTree } from './serialize-tree.ts';
+
+type Node = Record<string, unknown>;
+type Tree = { statements: { node: Node }[] };
+
+/**
+ * Returns a query's text changed so that an expression that fails on a row is NULL for that row. `tree` is the query's parse tree. `withOperands`:
+ * also converts the operands of functions. The result passes the same allow-lists again.
+ */
+export async function toLenientSql(
+  connection: DuckDBConnection,
+  tree: string,
+  { withOperands }: { withOperands: boolean },
+): Promise<string> {
+  const parsed = parseTree(tree);
+  const template = parseTree(await serializeTree(connection, 'SELECT 1')).statements[0]!.node;
+  for (const item of listUnnamedItems(parsed)) {
+    const statement = { statements: [{ node: { ...template, select_list: [item] } }] };
+    item['alias'] = (await toSql(connection, statement)).slice('SELECT '.length);
+  }
+  const sql = await toSql(connection, makeLenient(parsed, withOperands) as Tree);
+  inspectTree(await serializeTree(connection, sql));
+  return sql;
+}
+
+const toSql = (connection: DuckDBConnection, tree: Tree): Promise<string> =>
+  deserializeTree(connection, JSON.stringify({ error: false, ...tree }).replace(/"\\u0000(-?\d+)"/g, '$1'));
+
+/**
+ * Parses a tree. Integers that a double cannot represent become text that starts with U+0000, which no query contains. Matches only after a
+ * key: inside a string, the quote before the colon would be escaped.
+ */
+const parseTree = (text: string): Tree =>
+  JSON.parse(text.replace(/(?<=[a-z_]":)-?\d{16,}(?=[,}])/g, '"\\u0000$&"')) as Tree;
