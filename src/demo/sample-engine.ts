@@ -4,6 +4,7 @@ import { join } from 'node:path';
 
 import { DuckDBInstance } from '@duckdb/node-api';
 
+import { addressFunctionsSql } from '../detection/logs/engine/address-functions.ts';
 import { eventFunctionsSql } from '../detection/logs/engine/event-functions.ts';
 
 /** An event and the dataset it belongs to. */
@@ -60,7 +61,7 @@ export async function openSampleEngine(events: Iterable<SampleEvent>): Promise<S
   const folder = mkdtempSync(join(tmpdir(), 'tocsin-samples-'));
   const db = await (await DuckDBInstance.create(':memory:', { threads: '1' })).connect();
   await db.run("SET TimeZone = 'UTC'");
-  for (const statement of eventFunctionsSql) await db.run(statement);
+  for (const statement of [...eventFunctionsSql, ...addressFunctionsSql]) await db.run(statement);
   for (const [name, list] of lines) {
     const file = join(folder, `${name}.ndjson`);
     writeFileSync(file, list.join('\n'));

@@ -1,18 +1,39 @@
 import { requireCaller, type App } from '../../platform/http/app-type.ts';
 import { apiRoutes } from '../../platform/http/api-routes.ts';
 import { appError } from '../../platform/lib/errors.ts';
+import { declareColumns, type DeclareColumnsDeps } from './catalog/declare-columns.ts';
 import { listDatasets, type ListDatasetsDeps } from './catalog/list-datasets.ts';
 import { receivedBytesMax } from './ingestion/inflate.ts';
 import { receiveLogs, type ReceiveLogsDeps } from './ingestion/receive-logs.ts';
-import { DatasetList, DatasetPath, LogReceipt, ReceiveQuery } from './logs.schema.ts';
+import {
+  ColumnDeclarations,
+  DatasetColumns,
+  DatasetList,
+  DatasetPath,
+  LogReceipt,
+  ReceiveQuery,
+} from './logs.schema.ts';
 
 const acceptedTypes =
   /^(?:application\/(?:json|(?:x-)?ndjson|(?:x-)?jsonl(?:ines)?|json-seq|(?:x-)?gzip|octet-stream)|text\/plain)$/i;
 
-export function logRoutes(app: App, deps: ListDatasetsDeps & ReceiveLogsDeps): void {
+export function logRoutes(app: App, deps: ListDatasetsDeps & ReceiveLogsDeps & DeclareColumnsDeps): void {
   const route = apiRoutes(app, { tag: 'logs', scope: 'detections:read' });
   route('GET /api/logs', { summary: 'List the datasets with their columns', returns: DatasetList }, ({ caller }) =>
     listDatasets(deps, caller.orgId),
+  );
+  route(
+    'PUT /api/logs/:dataset/columns',
+    {
+      summary: 'Declare the types of columns',
+      description:
+        'Replaces the declared types of a dataset, which may be new. Applies to all events, stored ones included. A value that does not fit is null in the column and readable as text under `_text`.',
+      scope: 'detections:write',
+      params: DatasetPath,
+      body: ColumnDeclarations,
+      returns: DatasetColumns,
+    },
+    ({ caller, params, body }) => declareColumns(deps, caller, { dataset: params.dataset, columns: body.columns }),
   );
   // A scope of its own, because the parser that accepts any body must not apply to other routes.
   void app.register(async (scope) => {

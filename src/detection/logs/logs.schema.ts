@@ -35,7 +35,7 @@ const Column = z
   })
   .meta({ id: 'DatasetColumn' });
 
-export const Dataset = z
+const Dataset = z
   .object({
     name: z.string(),
     events: z.number().int(),
@@ -45,6 +45,27 @@ export const Dataset = z
     columns: z.array(Column),
   })
   .meta({ id: 'Dataset' });
+
+const declaredTypes = [
+  ...(['BOOLEAN', 'BIGINT', 'DOUBLE', 'TIMESTAMP', 'VARCHAR'] as const),
+  ...(['BOOLEAN[]', 'BIGINT[]', 'DOUBLE[]', 'TIMESTAMP[]', 'VARCHAR[]'] as const),
+  'JSON',
+] as const;
+
+const ColumnDeclaration = z.strictObject({
+  name: boundedString({ min: 1, max: 1000 }).describe(
+    'A column, or a dotted path of keys inside objects. Case does not matter.',
+  ),
+  type: z.enum(declaredTypes),
+});
+export type ColumnDeclaration = z.infer<typeof ColumnDeclaration>;
+
+export const ColumnDeclarations = z.strictObject({
+  columns: z.array(ColumnDeclaration).max(1000).describe('All declared columns. The others follow their data.'),
+});
+
+export const DatasetColumns = z.object({ name: z.string(), columns: z.array(Column) });
+export type DatasetColumns = z.infer<typeof DatasetColumns>;
 
 export const DatasetList = z.object({ datasets: z.array(Dataset) });
 export type DatasetList = z.infer<typeof DatasetList>;

@@ -3,6 +3,7 @@
 import { writeFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
+import { addressFunctionsSql } from './address-functions.ts';
 import { eventFunctionsSql } from './event-functions.ts';
 import { isTypeError, readEngineError } from './engine-failures.ts';
 import { inspectTree } from './inspect-tree.ts';
@@ -165,7 +166,7 @@ async function openInstance(options: OpenOptions, settings: string[] = []): Prom
   });
   const connection = await instance.connect();
   await connection.run("SET TimeZone = 'UTC'");
-  for (const statement of [...settings, ...eventFunctionsSql]) await connection.run(statement);
+  for (const statement of [...settings, ...eventFunctionsSql, ...addressFunctionsSql]) await connection.run(statement);
   await connection.run(`SET allowed_directories = [${quoteLiteral(`${options.directory}/`)}]`);
   await connection.run('SET enable_external_access = false');
   await connection.run('SET lock_configuration = true');

@@ -1,3 +1,4 @@
+import { addressFunctions } from './address-functions.ts';
 import { eventFunctions } from './event-functions.ts';
 
 const words = (text: string): string[] => text.split(/\s+/).filter(Boolean);
@@ -83,6 +84,7 @@ export const allowedFunctions: ReadonlySet<string> = new Set([
   ...times,
   ...choices,
   ...eventFunctions,
+  ...addressFunctions,
 ]);
 
 export const allowedTableFunctions: ReadonlySet<string> = new Set(['unnest', 'range', 'generate_series']);

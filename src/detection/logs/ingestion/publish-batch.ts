@@ -53,7 +53,12 @@ export async function publishBatch(
   return { ingestedAt, duplicateOf: null };
 }
 
-async function lockDataset(tx: Tx, orgId: OrgId, { dataset, now }: NewBatch): Promise<DatasetLock> {
+/** Locks the row of a dataset, which is created if it does not exist, until the transaction ends. */
+export async function lockDataset(
+  tx: Tx,
+  orgId: OrgId,
+  { dataset, now }: { dataset: string; now: Date },
+): Promise<DatasetLock> {
   const find = (): Promise<DatasetLock | undefined> =>
     queryRow<DatasetLock>(
       tx,

@@ -26,7 +26,7 @@ import {
   type DriftCounts,
   type SearchPlan,
 } from './search-plan.ts';
-import { explainUnknownColumn } from './unknown-columns.ts';
+import { explainUnknownColumn, findShadowedColumns, rejectUnknownColumns } from './unknown-columns.ts';
 import { endOfTime, historyFilter, planScans, windowFilter } from './window-scans.ts';
 
 /** `clock` is slot time. */
@@ -95,6 +95,11 @@ export async function checkLogsQuery(
       warnings: describeEmptyDatasets(emptyDatasets, contents).map(({ detail }) => detail),
     };
   const run = { timeoutMs: 10_000, ...(signal ? { signal } : {}) };
+  const { sources } = inspected;
+  rejectUnknownColumns(
+    findShadowedColumns(inspected.inspection, { fields: contents.fields, sources }),
+    contents.fields,
+  );
   const { unknownPaths, ...job } = buildJob();
   rejectUnknownPaths(unknownPaths);
   try {

@@ -12,9 +12,10 @@ import {
   addUnknownColumn,
   describeUnknown,
   explainUnknownColumn,
+  findShadowedColumns,
   isColumnError,
   listExtraColumns,
-  noUnknownColumns,
+  rejectUnknownColumns,
   type UnknownColumns,
 } from './unknown-columns.ts';
 
@@ -50,7 +51,9 @@ export function createSearchPlan(
   window: QueryWindow,
 ): SearchPlan {
   const emptyDatasets = distinctDatasets(inspected.sources).filter((dataset) => !contents.fields.has(dataset));
-  const job = (unknown = noUnknownColumns()) => buildJob(inspected, contents, { window, unknown });
+  const tables = { fields: contents.fields, sources: inspected.sources };
+  const shadowed = (): UnknownColumns => findShadowedColumns(inspected.inspection, tables);
+  const job = (unknown = shadowed()) => buildJob(inspected, contents, { window, unknown });
   return { inspected, contents, emptyDatasets, buildJob: job };
 }
 
@@ -116,8 +119,9 @@ async function runWithUnknownColumns<Result>(
   limits: SearchLimits,
   run: (job: QueryJob) => Promise<Result>,
 ): Promise<{ result: Result; unknown: Warnings }> {
-  const unknown = noUnknownColumns();
   const tables = { fields: contents.fields, sources: inspected.sources };
+  const unknown = findShadowedColumns(inspected.inspection, tables);
+  if (limits.unknownColumns === 'error') rejectUnknownColumns(unknown, contents.fields);
   for (;;) {
     const { unknownPaths, ...job } = buildJob(unknown);
     if (limits.unknownColumns === 'error') rejectUnknownPaths(unknownPaths);

@@ -1,9 +1,10 @@
 import { didYouMean, nearestNames } from '../../../platform/lib/text/nearest-names.ts';
 import { SiemError } from '../../siem/connector.ts';
-import { isCatalogFull, type FieldsByDataset } from '../catalog/catalog.ts';
+import { findField, isCatalogFull, type FieldsByDataset } from '../catalog/catalog.ts';
 import { listCatalogColumns } from '../catalog/columns.ts';
 import { authorError, missingColumn } from '../engine/engine-failures.ts';
 import { anySpellingTextSql } from '../engine/field-sql.ts';
+import type { Inspection } from '../engine/inspect-tree.ts';
 import type { ExtraColumn } from '../engine/table-sql.ts';
 import type { QuerySource } from './inspect-query.ts';
 
@@ -16,7 +17,25 @@ const unknownMax = 100;
  */
 export type UnknownColumns = { columns: Map<string, string[]>; heads: Set<string> };
 
-export const noUnknownColumns = (): UnknownColumns => ({ columns: new Map(), heads: new Set() });
+/** Names that the engine takes for functions of the session where no column has them. */
+const sessionNames = new Set([
+  'user',
+  'current_user',
+  'session_user',
+  'current_role',
+  'current_catalog',
+  'current_schema',
+]);
+
+/** Returns the unknown columns that the engine would not report, because it knows their names as something else. */
+export function findShadowedColumns({ columns, aliases }: Inspection, { fields, sources }: Tables): UnknownColumns {
+  const isKnown = (name: string): boolean =>
+    aliases.includes(name) || [...fields.values()].some((list) => findField(list, name) !== undefined);
+  const names = columns.map((use) => use.names.join('.').toLowerCase());
+  const shadowed = [...new Set(names)].filter((name) => sessionNames.has(name) && !isKnown(name));
+  const [first] = sources;
+  return { columns: new Map(first && shadowed.length > 0 ? [[first.name, shadowed]] : []), heads: new Set() };
+}
 
 /** Names and tables that a query could have meant. */
 type Tables = { fields: FieldsByDataset; sources: QuerySource[] };
@@ -104,3 +123,9 @@ function hintFor(column: string, fields: FieldsByDataset): string {
 
 export const isColumnError = (error: unknown): boolean =>
   error instanceof SiemError && (error.failure.kind === 'unknown_column' || /[Aa]mbiguous/.test(error.failure.message));
+
+/** Throws `unknown_column` for the first unknown column. */
+export function rejectUnknownColumns({ columns }: UnknownColumns, fields: FieldsByDataset): void {
+  const [name] = [...columns.values()].flat();
+  if (name !== undefined) throw authorError('unknown_column', `No column is named ${name}${hintFor(name, fields)}`);
+}
