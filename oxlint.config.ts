@@ -26,7 +26,7 @@ const rooms: Record<Half, Record<string, string[]>> = {
     hits: ['analysis', 'verdicts'],
     detections: ['siem', 'analysis', 'scheduling', 'tools'],
     'as-code': ['detections'],
-    library: ['logs', 'detections', 'as-code'],
+    library: ['analysis', 'logs', 'detections', 'as-code'],
     runs: ['entities', 'siem', 'analysis', 'scheduling', 'connections', 'tools', 'verdicts', 'hits', 'detections'],
     testing: ['siem', 'analysis', 'scheduling', 'logs', 'verdicts', 'hits', 'detections', 'as-code', 'runs'],
   },

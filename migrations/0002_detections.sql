@@ -186,3 +186,21 @@ comment on table shadows is 'Second version of a detection that judges the same 
 comment on column shadows.prompt_version is 'Prompt version of the shadow. Null for the detection''s own.';
 comment on column shadows.model_alias is 'Model alias of the shadow. Null for the detection''s own.';
 select tocsin_protect('shadows');
+
+create table library_installs (
+  organization_id uuid not null,
+  library_id text not null,
+  detection_id uuid not null,
+  version text not null,
+  fields text not null,
+  datasets text not null,
+  updated_at timestamptz not null,
+  primary key (organization_id, library_id),
+  foreign key (organization_id, detection_id) references agents (organization_id, id)
+);
+comment on table library_installs is 'Shipped detections that the organization has installed, with the version of each.';
+comment on column library_installs.library_id is 'Id of the shipped detection: the name of its file in library/.';
+comment on column library_installs.version is 'Version of the shipped detection that was installed last.';
+comment on column library_installs.fields is 'JSON of the fields and tests of that version. What differs from them was edited by the organization.';
+comment on column library_installs.datasets is 'JSON object: the organization''s name of each dataset that has another name there.';
+select tocsin_protect('library_installs');

@@ -11,6 +11,7 @@ const usage = `tocsin COMMAND
   key create | list | revoke   manage API keys
   source add | create | list | pull   manage feed sources, shared by all organizations unless --private
   knowledge update [--from FILE|DIR]   install the newest techniques, names, lists of harmless values
+  library list | install | update   manage the shipped detections of a service
   pull DIR                 write the detections of a service to files
   plan DIR                 show what apply would change
   apply DIR [--dry-run]    change a service to match the files
@@ -30,6 +31,7 @@ const commands: Record<string, (args: string[]) => Promise<number>> = {
   key: async (args) => (await import('./cli/key-command.ts')).keyCommand(args),
   source: async (args) => (await import('./cli/source-command.ts')).sourceCommand(args),
   knowledge: async (args) => (await import('./cli/knowledge-command.ts')).knowledgeCommand(args),
+  library: async (args) => (await import('./cli/library-command.ts')).libraryCommand(args),
   pull: async (args) => (await import('./cli/as-code-command.ts')).pullCommand(args),
   plan: async (args) => (await import('./cli/as-code-command.ts')).planCommand(args),
   apply: async (args) => (await import('./cli/as-code-command.ts')).applyCommand(args),

@@ -8,6 +8,7 @@ import { agentRoutes } from '../detection/detections/built-in-agents/built-in-ag
 import { detectionRoutes } from '../detection/detections/detections.routes.ts';
 import { toolRoutes } from '../detection/detections/tool-grants/tool-grants.routes.ts';
 import { bulkRoutes } from '../detection/detections/bulk/bulk.routes.ts';
+import { libraryRoutes } from '../detection/library/library.routes.ts';
 import { exceptionRoutes } from '../detection/detections/exceptions/exceptions.routes.ts';
 import { promptRoutes, revisionRoutes } from '../detection/detections/history/history.routes.ts';
 import { suggestionRoutes } from '../detection/detections/suggestions/suggestions.routes.ts';
@@ -106,6 +107,7 @@ export async function buildApp(deps: Deps): Promise<App> {
   promptRoutes(app, deps);
   revisionRoutes(app, deps);
   bulkRoutes(app, deps);
+  libraryRoutes(app, deps);
   testingRoutes(app, deps);
   // Erasers of every slice that stores data derived from logs.
   retentionRoutes(app, {

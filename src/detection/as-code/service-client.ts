@@ -35,9 +35,17 @@ const timeoutMs = 60_000;
 const attemptsMax = 10;
 const noTests: TestSet = { tests: [], localQuery: null };
 
-/** Creates a client for the service at `url`. With `validate`, the service checks every detection on its SIEM before it is stored. */
-export function createServiceClient(target: { url: string; key: string; validate: boolean }): ServiceClient {
-  const call = async <T>(method: string, path: string, options: { body?: unknown; ifMatch?: string } = {}) => {
+/** Sends a request to the service and returns the body and ETag of its answer. Throws an Error that explains any other answer than 200. */
+export type ServiceCall = <T>(
+  method: string,
+  path: string,
+  options?: { body?: unknown; ifMatch?: string },
+) => Promise<{ body: T; etag: string | null }>;
+
+/** Returns a function that calls the service at `url`. */
+export const createServiceCall =
+  (target: { url: string; key: string }): ServiceCall =>
+  async <T>(method: string, path: string, options: { body?: unknown; ifMatch?: string } = {}) => {
     const response = await sendWithRetries(target, method, path, options);
     const text = await response.text();
     if (response.status === 401) throw new Error(`${target.url} rejects the API key in TOCSIN_API_KEY`);
@@ -50,6 +58,10 @@ export function createServiceClient(target: { url: string; key: string; validate
       throw new Error(describeProblem(body as ProblemBody) ?? `${method} ${path}: ${status}`);
     return { body: body as T, etag: response.headers.get('etag') };
   };
+
+/** Creates a client for the service at `url`. With `validate`, the service checks every detection on its SIEM before it is stored. */
+export function createServiceClient(target: { url: string; key: string; validate: boolean }): ServiceClient {
+  const call = createServiceCall(target);
   const query = target.validate ? '?validate=true' : '';
   /** Returns the detection if it still has the fields `known`. */
   const getUnchanged = async (id: string, known: FileFields) => {

@@ -32,13 +32,32 @@ export async function createDetection(
   const warnings = validate ? await checkCanRun(deps, caller.orgId, view) : [];
   const record = toRecord(withQueryWarnings(view, warnings));
   await inOrgWithCachedPlans(deps.db, caller.orgId, async (tx) => {
-    await insertAgent(tx, caller, agent, { action: 'detection.created', record });
+    await storeNewDetection(tx, caller, { agent, record });
     if (warnings.length > 0)
       await storeQueryWarnings(tx, { orgId: caller.orgId, detectionId: agent.id }, { revision: 1, warnings });
-    await openAgentSchedule(tx, caller, agent);
-    await emitDetection(tx, 'detection.created', record);
   });
   return record;
+}
+
+/** A detection that is not stored yet, with its record. */
+export type NewDetection = { agent: AgentWithPrompt; record: Detection };
+
+/** Builds a detection for `storeNewDetection`. */
+export async function prepareDetection(
+  deps: CreateDetectionDeps,
+  caller: Caller,
+  input: CreateDetection,
+): Promise<NewDetection> {
+  checkModelAlias(deps.models, input.modelAlias);
+  const agent = buildAgent(caller, input, deps.clock());
+  return { agent, record: toRecord(await toNewAgentView(deps, caller, agent)) };
+}
+
+/** Stores a new detection with its first prompt version, revision and schedule. */
+export async function storeNewDetection(tx: Tx, caller: Caller, { agent, record }: NewDetection): Promise<void> {
+  await insertAgent(tx, caller, agent, { action: 'detection.created', record });
+  await openAgentSchedule(tx, caller, agent);
+  await emitDetection(tx, 'detection.created', record);
 }
 
 /** Returns the view of an agent that is not stored yet. Throws 400 if its connection does not belong to the organization. */

@@ -16,7 +16,7 @@ afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
 
 /** Fields of Windows events that have the same name in every shape, besides those of `windowsFields`. */
 const otherFields =
-  `AccessMask AccountName CallTrace Company ContextInfo Description DestinationIsIpv6 EventType FileVersion GrantedAccess Hashes
+  `AccessMask AccountName Application CallTrace Direction Company ContextInfo Description DestinationIsIpv6 EventType FileVersion GrantedAccess Hashes
   HostApplication ImagePath Initiated IntegrityLevel LogonType MemberName MemberSid Message NewTargetUserName ObjectName ObjectType
   OldTargetUserName PipeName PreAuthType PrivilegeList ProcessGuid Product Properties Protocol QueryResults QueryStatus RelativeTargetName
   ScriptName ServiceFileName ServiceName ServiceType ShareName Signature Signed SourceHostname SourceImage SourceUser StartAddress StartFunction

@@ -21,10 +21,19 @@ export const credentials: readonly QueryTemplate[] = [
     name: 'Registry hives with password hashes saved',
     kind: 'process',
     severity: 'critical',
-    where: String.raw`reg(\.exe)?"?\s+(save|export)\s+"?(hklm|hkey_local_machine)\\(sam|security|system)\b|secretsdump`,
+    // Only the roots of the hives: a key below them is an application's.
+    where: String.raw`\breg(\.exe)?"?\s+(save|export)\s+"?\\*(\\\\[^\\ ]+\\)?(hklm|hkey_local_machine)\\(sam|security|system)"?(\s|$)|\bsecretsdump`,
     benign: 'backup products that save the system state under their own service account',
-    match: ['reg save HKLM\\SAM C:\\Windows\\Temp\\sam.hiv'],
-    noMatch: ['reg export HKCU\\Software\\App a.reg'],
+    match: [
+      'reg save HKLM\\SAM C:\\Windows\\Temp\\sam.hiv',
+      'reg.exe export "HKEY_LOCAL_MACHINE\\SYSTEM" C:\\s.reg /y',
+    ],
+    noMatch: [
+      'reg export HKCU\\Software\\App a.reg',
+      'reg export HKLM\\SYSTEM\\CurrentControlSet\\Services\\Spooler spooler.reg',
+      'reg save "HKLM\\SYSTEM\\Setup" C:\\Backup\\setup.hiv',
+      'reg export HKLM\\SECURITYTOOLS C:\\Backup\\t.reg',
+    ],
   },
   {
     id: 'directory-database-copied',
@@ -32,10 +41,11 @@ export const credentials: readonly QueryTemplate[] = [
     name: 'Active Directory database copied',
     kind: 'process',
     severity: 'critical',
-    where: String.raw`ntdsutil.*(ifm|create\s+full)|ntds\.dit|vssadmin(\.exe)?"?\s+create\s+shadow|diskshadow.*(/s|expose)|esentutl.*ntds`,
+    // A new shadow copy alone is a backup. Its copy of the database is not.
+    where: String.raw`ntdsutil.*(ifm|create\s+full)|ntds\.dit|harddiskvolumeshadowcopy\d+\\windows\\(ntds|system32\\config)|esentutl.*ntds`,
     benign: 'backup of a domain controller under the backup service account',
     match: ['ntdsutil "ac i ntds" "ifm" "create full C:\\Windows\\Temp\\n" q q'],
-    noMatch: ['ntdsutil help'],
+    noMatch: ['ntdsutil help', 'vssadmin create shadow /for=D:', 'diskshadow /s C:\\Backup\\nightly.txt'],
   },
   {
     id: 'unix-password-files',

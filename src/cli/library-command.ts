@@ -1,0 +1,114 @@
+import { loadConfig } from '../config.ts';
+import { createServiceCall, type ServiceCall } from '../detection/as-code/service-client.ts';
+import type {
+  InstallResult,
+  LibraryDetection,
+  LibraryList,
+  UpdateResult,
+} from '../detection/library/library.schema.ts';
+import { readArgs, UsageError } from './read-args.ts';
+
+const usage = `tocsin library list [--ready] [--json]
+tocsin library install ID … | --ready  [--dataset NAME=YOURS …] [--dry-run]
+tocsin library update [ID …] [--dry-run]`;
+const options = {
+  ready: { type: 'boolean' },
+  json: { type: 'boolean' },
+  dataset: { type: 'string', multiple: true },
+  'dry-run': { type: 'boolean' },
+} as const;
+type Values = ReturnType<typeof readArgs<typeof options>>['values'];
+
+/** Lists, installs and updates the shipped detections of a running service. Exit code 1 if one of them failed. */
+export async function libraryCommand(args: string[]): Promise<number> {
+  const { values, positionals } = readArgs(args, options, usage);
+  const [action, ...ids] = positionals;
+  if (action === 'list' && ids.length === 0) return listCommand(values);
+  if (action === 'install' && ids.length > 0 !== (values.ready === true)) return installCommand(ids, values);
+  if (action === 'update' && !values.ready) return updateCommand(ids, values);
+  throw new UsageError(`Usage: ${usage}`);
+}
+
+async function listCommand(values: Values): Promise<number> {
+  const { logSources } = await readLibrary(openService());
+  if (values.json) {
+    console.log(JSON.stringify(logSources, null, 2));
+    return 0;
+  }
+  for (const { product, service, setup, detections } of logSources) {
+    const listed = detections.filter(({ isReady }) => isReady || !values.ready);
+    if (listed.length === 0) continue;
+    console.log(`${product}: ${service}${setup.length === 0 ? '' : ` (${setup.join(' ')})`}`);
+    for (const detection of listed)
+      console.log(`  ${detection.id.padEnd(38)} ${describeState(detection).padEnd(34)} ${detection.name}`);
+  }
+  return 0;
+}
+
+function describeState({ installed, isReady, datasets }: LibraryDetection): string {
+  if (installed) {
+    const edits = installed.editedFields.length === 0 ? '' : `, edited: ${installed.editedFields.join(', ')}`;
+    return `${installed.isCurrent ? 'installed' : 'installed, new version'}${edits}`;
+  }
+  if (isReady) return 'ready';
+  const missing = datasets.filter(({ isPresent }) => !isPresent).map(({ dataset }) => dataset);
+  const fields = datasets.flatMap((one) => one.fields.filter(({ isPresent }) => !isPresent).map(({ name }) => name));
+  return `needs ${missing.length > 0 ? missing.join(', ') : `fields ${fields.join(', ')}`}`;
+}
+
+async function installCommand(ids: string[], values: Values): Promise<number> {
+  const call = openService();
+  const selected = values.ready ? await listReadyIds(call) : ids;
+  if (selected.length === 0) {
+    console.log('No detection of the library is ready and not installed.');
+    return 0;
+  }
+  const body = { ids: selected, datasets: parseDatasets(values.dataset ?? []), dryRun: values['dry-run'] ?? false };
+  const { results } = (await call<InstallResult>('POST', '/api/detections/library/install', { body })).body;
+  for (const { id, outcome, detail } of results)
+    console.log(`${outcome.padEnd(10)} ${id}${detail ? `: ${detail}` : ''}`);
+  return results.some(({ outcome }) => outcome === 'failed') ? 1 : 0;
+}
+
+async function updateCommand(ids: string[], values: Values): Promise<number> {
+  const body = { ...(ids.length > 0 ? { ids } : {}), dryRun: values['dry-run'] ?? false };
+  const { results } = (await openService()<UpdateResult>('POST', '/api/detections/library/update', { body })).body;
+  for (const { id, outcome, detail, changes, kept } of results) {
+    console.log(`${outcome.padEnd(10)} ${id}${detail ? `: ${detail}` : ''}`);
+    for (const { field } of changes) console.log(`  ${field}: changed to the shipped version`);
+    for (const { field } of kept) console.log(`  ${field}: kept, because you edited it`);
+  }
+  if (results.length === 0) console.log('Every installed detection is current.');
+  return results.some(({ outcome }) => outcome === 'failed') ? 1 : 0;
+}
+
+async function listReadyIds(call: ServiceCall): Promise<string[]> {
+  const { logSources } = await readLibrary(call);
+  return logSources
+    .flatMap(({ detections }) => detections)
+    .filter(({ isReady, installed }) => isReady && installed === null)
+    .map(({ id }) => id);
+}
+
+const readLibrary = async (call: ServiceCall): Promise<LibraryList> =>
+  (await call<LibraryList>('GET', '/api/detections/library')).body;
+
+function parseDatasets(pairs: string[]): Record<string, string> {
+  return Object.fromEntries(
+    pairs.map((pair) => {
+      const [name, own, ...rest] = pair.split('=');
+      if (!name || !own || rest.length > 0)
+        throw new UsageError(`--dataset needs NAME=YOURS, such as windows=winlogbeat, not "${pair}".`);
+      return [name, own];
+    }),
+  );
+}
+
+function openService(): ServiceCall {
+  const { url, apiKey: key } = loadConfig();
+  if (key === undefined)
+    throw new UsageError(
+      'Set TOCSIN_API_KEY to a key with detections:read and detections:write, and TOCSIN_URL to the address of the service.',
+    );
+  return createServiceCall({ url, key });
+}

@@ -1,0 +1,39 @@
+import { hashFields, parseFields, type FileFields } from '../as-code/file-fields.ts';
+import type { LibraryEntry } from './library-entry.ts';
+
+/** An organization's names of the library's datasets. */
+export type DatasetNames = Record<string, string>;
+
+/** Returns the version of a shipped detection: a hash of its fields and tests, so that no change goes without a new one. */
+export const versionOf = (entry: LibraryEntry): string => hashFields(toShippedFields(entry, {})).slice(0, 12);
+
+/** Returns the fields of a detection as installed, with an organization's names of the datasets. */
+export function toShippedFields({ body, tests, datasets }: LibraryEntry, names: DatasetNames): FileFields {
+  const renamed = Object.keys(datasets).filter((name) => Object.hasOwn(names, name) && names[name] !== name);
+  const fields = parseFields({ ...body, ...tests });
+  if (renamed.length === 0) return fields;
+  const query = renameDatasets(body.detectionQuery, renamed, names);
+  return { ...fields, detectionQuery: query, tests: renameInTests(tests.tests, renamed, names) };
+}
+
+/** Replaces datasets in a query. The names of a library's query stand after FROM and JOIN only, which a test of the library checks. */
+function renameDatasets(query: string, renamed: readonly string[], names: DatasetNames): string {
+  const sources = new RegExp(String.raw`\b((?:from|join)\s+)(${renamed.join('|')})(?=(?:_history)?\b)`, 'gi');
+  return query.replaceAll(sources, (_all, before: string, name: string) => `${before}${names[name.toLowerCase()]}`);
+}
+
+type TestCases = LibraryEntry['tests']['tests'];
+
+function renameInTests(tests: TestCases, renamed: readonly string[], names: DatasetNames): TestCases {
+  const rename = (events: TestCases[number]['events']): TestCases[number]['events'] =>
+    Array.isArray(events)
+      ? events
+      : Object.fromEntries(
+          Object.entries(events).map(([name, list]) => [renamed.includes(name) ? names[name]! : name, list]),
+        );
+  return tests.map(({ events, history, ...test }) => ({
+    ...test,
+    events: rename(events),
+    ...(history === undefined ? {} : { history: rename(history) }),
+  }));
+}

@@ -1,0 +1,91 @@
+import { inOrg } from '../../platform/db/db.ts';
+import type { Clock } from '../../platform/lib/clock.ts';
+import type { Caller } from '../../platform/orgs/caller.ts';
+import { diffFields, toFileFields, type FileFields } from '../as-code/file-fields.ts';
+import { findAgent } from '../detections/detection-views.store.ts';
+import { toRecord } from '../detections/record/detection-record.ts';
+import { findTests } from '../detections/test-cases/test-cases.store.ts';
+import { listDatasets, type ListDatasetsDeps } from '../logs/catalog/list-datasets.ts';
+import { listTechniqueIds, type LibraryEntry } from './library-entry.ts';
+import { listInstalls, type LibraryInstall } from './library-installs.store.ts';
+import { checkLogs, readKnownColumns, type KnownColumns } from './library-logs.ts';
+import type { LibraryDetection, LibraryList } from './library.schema.ts';
+import { versionOf } from './library-version.ts';
+import { loadLibrary } from './load-library.ts';
+
+export type ListLibraryDeps = ListDatasetsDeps & { clock: Clock };
+
+/** Returns the shipped detections by log source, what the organization's logs have of what each needs, and which are installed. */
+export async function listLibrary(deps: ListLibraryDeps, caller: Caller): Promise<LibraryList> {
+  const known = readKnownColumns(await listDatasets(deps, caller.orgId));
+  const installs = await readInstalls(deps, caller);
+  const bySource = Map.groupBy(loadLibrary().values(), ({ logSource }) => `${logSource.product}\n${logSource.service}`);
+  const logSources = [...bySource]
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .map(([, entries]) => toLogSource(entries, installs, known));
+  return { total: loadLibrary().size, logSources };
+}
+
+function toLogSource(
+  entries: readonly LibraryEntry[],
+  installs: ReadonlyMap<string, CurrentInstall>,
+  known: KnownColumns,
+): LibraryList['logSources'][number] {
+  const { product, service } = entries[0]!.logSource;
+  const detections = entries.map((entry) => toLibraryDetection(entry, installs.get(entry.id), known));
+  return {
+    product,
+    service,
+    setup: [...new Set(entries.flatMap(({ logSource }) => logSource.setup ?? []))],
+    isReady: detections.some(({ isReady }) => isReady),
+    detections,
+  };
+}
+
+function toLibraryDetection(
+  entry: LibraryEntry,
+  current: CurrentInstall | undefined,
+  known: KnownColumns,
+): LibraryDetection {
+  const { id, body, severity, noise, references } = entry;
+  const version = versionOf(entry);
+  return {
+    id,
+    name: body.name,
+    description: body.description ?? '',
+    category: body.detectionCategory,
+    severity,
+    techniques: listTechniqueIds(entry),
+    tags: body.tags ?? [],
+    noise,
+    references,
+    version,
+    ...checkLogs(entry, current?.install.datasets ?? {}, known),
+    installed: current
+      ? {
+          detectionId: current.install.detectionId,
+          version: current.install.version,
+          isCurrent: current.install.version === version,
+          editedFields: diffFields(current.install.fields, current.fields).map(({ field }) => field),
+        }
+      : null,
+  };
+}
+
+/** An installed detection with the fields and tests that it has now. */
+export type CurrentInstall = { install: LibraryInstall; fields: FileFields };
+
+/** Returns the installed detections with their present fields, by library id. */
+export function readInstalls({ db, clock }: ListLibraryDeps, { orgId }: Caller): Promise<Map<string, CurrentInstall>> {
+  const now = clock();
+  return inOrg(db, orgId, async (tx) => {
+    const current = new Map<string, CurrentInstall>();
+    for (const [libraryId, install] of await listInstalls(tx, orgId)) {
+      const agent = await findAgent(tx, { orgId, now }, install.detectionId);
+      if (!agent) continue;
+      const tests = await findTests(tx, { orgId, detectionId: install.detectionId });
+      current.set(libraryId, { install, fields: toFileFields(toRecord(agent), tests) });
+    }
+    return current;
+  });
+}
