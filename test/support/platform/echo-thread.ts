@@ -1,11 +1,11 @@
 import { serveTasks } from '../../../src/platform/lib/threads/thread-worker.ts';
 
 /** A task for the thread of the thread pool's tests. */
-export type TestTask = { echo?: unknown; spin?: true; fail?: string; exit?: true };
+export type TestTask = { echo?: unknown; spin?: true; fail?: string; exit?: true; call?: string };
 
-serveTasks(({ echo, spin, fail, exit }: TestTask) => {
+serveTasks(({ echo, spin, fail, exit, call }: TestTask, callOwner) => {
   for (let turn = 0; turn < (spin ? Infinity : 0); turn += 1) Math.sqrt(turn);
   if (fail !== undefined) throw new Error(fail);
   if (exit) process.exit(3);
-  return echo;
+  return call === undefined ? echo : callOwner(call);
 });

@@ -2,7 +2,7 @@ import { databaseUrlOf, type Db } from '../../../platform/db/db.ts';
 import type { Clock } from '../../../platform/lib/clock.ts';
 import { appError } from '../../../platform/lib/errors.ts';
 import type { Logger } from '../../../platform/lib/logger.ts';
-import { isPoolBusy } from '../../../platform/lib/threads/thread-error.ts';
+import { isPoolBusy, ThreadError } from '../../../platform/lib/threads/thread-error.ts';
 import { createThreadPool } from '../../../platform/lib/threads/thread-pool.ts';
 import type { Extractor } from '../../ingestion/extractor.ts';
 import { createCallAnswerer } from '../../ingestion/main-thread-calls.ts';
@@ -71,7 +71,8 @@ export function createPullThreads(deps: PullThreadsDeps): { runPull: RunPull; cl
       return await threads.run(task, { timeoutMs, signal, owner: source.organization_id });
     } catch (error) {
       if (!isPoolBusy(error)) {
-        const reason = new BadPull('the pull took too much time or memory', { cause: error });
+        const isExhausted = error instanceof ThreadError;
+        const reason = isExhausted ? new BadPull('the pull took too much time or memory', { cause: error }) : error;
         return finishFailedPull(deps, source, reason, { isScheduled });
       }
       await withSourceAcrossOrgs(deps.db, source, (tx) => releaseSource(tx, source, source.worker!));

@@ -58,3 +58,28 @@ test('rejects running and waiting tasks on close', async () => {
   expect((await ended).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
   await expect(threads.run({ echo: 1 }, patient)).rejects.toMatchObject({ reason: 'stopped' });
 });
+
+test('interleaves tasks in one thread, limits those of one owner, and answers their calls', async () => {
+  const asked: unknown[] = [];
+  const answers: (() => void)[] = [];
+  const threads = start({
+    waitingMax: 20,
+    tasksPerThread: 3,
+    runningPerOwnerMax: 2,
+    answerCall: async (request) => {
+      asked.push(request);
+      await new Promise<void>((done) => answers.push(done));
+      if (request === 'a2') throw new Error('no answer');
+      return `answer to ${String(request)}`;
+    },
+  });
+  const ask = (owner: string, call: string) => threads.run({ call }, { ...patient, owner });
+  const [a1, a2, a3, b1] = [ask('a', 'a1'), ask('a', 'a2'), ask('a', 'a3'), ask('b', 'b1')];
+  await expect.poll(() => asked, { timeout: 20_000 }).toEqual(['a1', 'a2', 'b1']);
+  for (const answer of answers.splice(0)) answer();
+  await expect(a2).rejects.toThrow('no answer');
+  expect([await a1, await b1]).toEqual(['answer to a1', 'answer to b1']);
+  await expect.poll(() => asked.at(-1), { timeout: 20_000 }).toBe('a3');
+  answers[0]!();
+  expect(await a3).toBe('answer to a3');
+});
