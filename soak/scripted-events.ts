@@ -83,6 +83,18 @@ export function listEvents(timeline: SoakTimeline, rule: SoakRule, hour: number)
   return [event('planted', { user: kind in name ? name[kind as 'model'] : `user-${index}-${hour}`, action: 'delete' })];
 }
 
+/** Returns an event whose values have other types than those of all other events. It must change nothing for any detection. */
+export const driftedEvent = (timeline: SoakTimeline, hour: number): Record<string, unknown> => ({
+  id: `event-of-the-soak-drifted-${hour}`,
+  timestamp: new Date(hourStart(timeline, hour).getTime() + 30 * 60_000).toISOString(),
+  user: { name: 'drifted' },
+  action: ['drifted'],
+  rule: hour % 2 === 0 ? 'none' : 0.5,
+  count: 'many',
+  step: false,
+  steps: {},
+});
+
 /** Reports whether the hour's event for the `model` kind is harmless. The model must not raise a hit for it. */
 export const isHarmless = (hour: number): boolean => hour % 2 === 1;
 
