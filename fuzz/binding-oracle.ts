@@ -6,9 +6,12 @@ import { inspectTree } from '../src/detection/logs/engine/inspect-tree.ts';
 import type { QueryJob } from '../src/detection/logs/engine/protocol.ts';
 import { prepareQuery } from '../src/detection/logs/engine/run-query.ts';
 
-/** The verdict on one statement: refused by the check, bound to the window's tables only, invalid for another reason, or a deviation. */
+/**
+ * The verdict on one statement: refused by the check, bound to the window's tables only, invalid for another reason, unresolved (the engine
+ * finds nothing under the name of a CTE, which happens where it binds a subquery apart from the rest), or a deviation.
+ */
 export type BindingVerdict =
-  | { kind: 'refused' | 'bound' | 'invalid'; statement: string }
+  | { kind: 'refused' | 'bound' | 'invalid' | 'unresolved'; statement: string }
   | { kind: 'deviation'; statement: string; reason: string };
 
 /** Compares what the check accepts with what the engine binds. `folder` contains files that no statement may reach. */
@@ -26,8 +29,11 @@ const harmlessLeaves = new Set(['RANGE', 'GENERATE_SERIES', 'UNNEST']);
 const tableColumns =
   "SELECT 1 AS x, 't' AS y, [1] AS l, {k: 1} AS s, '{}'::JSON AS _event, TIMESTAMP '2024-01-01' AS _time FROM range(2)";
 /** Errors that show that a name went past the tables of the query. */
-const leak =
-  /^(?:Permission|IO|HTTP) Error|No files found|Table with name .* does not exist|Table Function with name|^Binder Error: Catalog/;
+const leak = /^(?:Permission|IO|HTTP) Error|No files found|Table Function with name|^Binder Error: Catalog/;
+
+const unresolved = /Table with name .* does not exist/;
+
+type Foreign = 'invalid' | 'unresolved' | { reason: string };
 
 export async function openBindingOracle(): Promise<BindingOracle> {
   const folder = mkdtempSync(join(tmpdir(), 'tocsin-fuzz-'));
@@ -41,11 +47,7 @@ export async function openBindingOracle(): Promise<BindingOracle> {
     await connection.run(`SET ${setting}`);
   await connection.run('PRAGMA disable_optimizer');
 
-  async function findForeign(
-    sql: string,
-    tables: string[],
-    tree: string,
-  ): Promise<'invalid' | { reason: string } | undefined> {
+  async function findForeign(sql: string, tables: string[], tree: string): Promise<Foreign | undefined> {
     const { wrap, values } = await prepareQuery(connection, { job: createJob(sql, tables), tree });
     return explainForeign(connection, wrap('*', 'LIMIT 0'), values);
   }
@@ -58,7 +60,7 @@ export async function openBindingOracle(): Promise<BindingOracle> {
       return { kind: 'refused', statement };
     }
     const foreign = await findForeign(statement, tables, tree);
-    if (foreign === 'invalid') return { kind: 'invalid', statement };
+    if (foreign === 'invalid' || foreign === 'unresolved') return { kind: foreign, statement };
     return foreign ? { kind: 'deviation', statement, reason: foreign.reason } : { kind: 'bound', statement };
   }
 
@@ -107,7 +109,7 @@ async function explainForeign(
   connection: DuckDBConnection,
   sql: string,
   values: Record<string, never> | object,
-): Promise<'invalid' | { reason: string } | undefined> {
+): Promise<Foreign | undefined> {
   const names = connection.getTableNames(sql, true);
   if (names.length > 0) return { reason: `resolves ${names.join(', ')} outside the statement` };
   try {
@@ -116,7 +118,8 @@ async function explainForeign(
     return foreign === undefined ? undefined : { reason: `reads from ${foreign}` };
   } catch (error) {
     const { message } = error as Error;
-    return leak.test(message) ? { reason: message.slice(0, 300) } : 'invalid';
+    if (leak.test(message)) return { reason: message.slice(0, 300) };
+    return unresolved.test(message) ? 'unresolved' : 'invalid';
   }
 }
 

@@ -25,7 +25,15 @@ export async function fuzzQueries(
   const grammar = createGrammar(random, '/trap');
   const mutate = createMutator(random, '/trap');
   const recent: string[] = [...corpus];
-  const report: FuzzReport = { statements: 0, refused: 0, bound: 0, invalid: 0, deviation: 0, deviations: [] };
+  const report: FuzzReport = {
+    statements: 0,
+    refused: 0,
+    bound: 0,
+    invalid: 0,
+    unresolved: 0,
+    deviation: 0,
+    deviations: [],
+  };
   try {
     while (report.statements < statements) {
       const size = Math.min(batchSize, statements - report.statements);

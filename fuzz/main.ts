@@ -7,13 +7,13 @@ const { values } = parseArgs({
 });
 const [statements, seed] = [Number(values.statements), Number(values.seed)];
 const began = performance.now();
-const report = await fuzzQueries(
-  { statements, seed, corpus: queryCorpus },
-  ({ statements: done, bound, deviation }) => {
-    if (done % 50_000 === 0) console.log(`${done} statements, ${bound} bound, ${deviation} deviations`);
-  },
-);
+let listed = 0;
+const report = await fuzzQueries({ statements, seed, corpus: queryCorpus }, (sofar) => {
+  for (const { statement, reason } of sofar.deviations.slice(listed)) console.log(`${reason}\n  ${statement}`);
+  listed = sofar.deviations.length;
+  if (sofar.statements % 50_000 === 0)
+    console.log(`${sofar.statements} statements, ${sofar.bound} bound, ${listed} deviations`);
+});
 const { deviations, ...counts } = report;
 console.log({ seed, ...counts, seconds: Math.round((performance.now() - began) / 1000) });
-for (const { statement, reason } of deviations.slice(0, 20)) console.log(`${reason}\n  ${statement}`);
 process.exitCode = deviations.length === 0 ? 0 : 1;

@@ -11,7 +11,7 @@ const compressMinBytes = 1_024;
 const brotliQuality = 4;
 
 /** Caches the most recently used pages within `bytesMax`. A page counts twice, which allows for its compressed forms. */
-export function createPageCache(bytesMax = 96 * 1024 * 1024) {
+export function createPageCache(bytesMax = 64 * 1024 * 1024) {
   const pages = new LRUCache<string, CachedPage>({ maxSize: bytesMax, maxEntrySize: Math.floor(bytesMax / 4) });
   return {
     get: (key: string): CachedPage | undefined => pages.get(key),
