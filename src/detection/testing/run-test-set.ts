@@ -33,19 +33,17 @@ const testConnection: SiemConnection = {
 };
 
 type TestSetOptions = {
-  /** Loads the fields that datasets have besides those of the tests' events. */
-  loadFields: (datasets: string[]) => Promise<FieldsByDataset>;
   /** Without it, the built-in analyst gives the verdicts. */
   createJudge?: (run: ActiveRun) => Judge;
 };
 
 /** Reports whether a detection's query is written for another SIEM and there is no local query for its tests. */
-export function hasForeignQuery({ orgId, definition }: TestSubject, { localQuery }: TestSet): boolean {
+function hasForeignQuery({ orgId, definition }: TestSubject, { localQuery }: TestSet): boolean {
   return !selectsLogStore(orgId, definition) && (localQuery ?? null) === null;
 }
 
 /** Returns the datasets of a test set's events: those that its query reads, or `rows` if the query is written for another SIEM. */
-export async function findTestDatasets(
+async function findTestDatasets(
   deps: { engine: LogEngine },
   subject: TestSubject,
   set: TestSet,
@@ -56,14 +54,14 @@ export async function findTestDatasets(
 }
 
 /**
- * Runs a detection's test cases in order, as one run, on their own events only. Stores nothing and needs no database. Takes at most 90
- * seconds.
+ * Runs a detection's test cases in order, as one run. Its datasets have the fields of the cases' own events and no others, so the results
+ * are the same everywhere. A column that no event has is null, with a warning. Stores nothing and needs no database. Takes at most 90 seconds.
  */
 export async function runTestSet(
   deps: TestCaseDeps,
   subject: TestSubject,
   set: TestSet,
-  { loadFields, createJudge }: TestSetOptions,
+  { createJudge }: TestSetOptions = {},
 ): Promise<TestRun> {
   const isForeignQuery = hasForeignQuery(subject, set);
   const definition = { ...subject.definition, detectionQuery: set.localQuery || subject.definition.detectionQuery };
@@ -76,8 +74,7 @@ export async function runTestSet(
   const results: TestResult[] = [];
   try {
     const datasets = await findTestDatasets(deps, subject, set, signal);
-    const storedFields: FieldsByDataset = isForeignQuery ? new Map() : await loadFields(datasets);
-    const fields = addTestFields(storedFields, set, datasets);
+    const fields = listTestFields(set, datasets);
     const common = { run, datasets, isForeignQuery, fields, signal, ...(judge ? { judge } : {}) };
     for (const test of set.tests) results.push(await runForResult(deps, { ...common, test }));
   } catch (error) {
@@ -89,20 +86,21 @@ export async function runTestSet(
     model: run.model,
     tokens: run.spent.tokens,
     costUsd: run.spent.costUsd,
+    warnings: run.progress.warnings,
     results,
   };
 }
 
-/** Returns fields together with those of the test cases' events. Skips a case whose events cannot be assigned to a dataset, because it fails anyway. */
-export function addTestFields(fields: FieldsByDataset, { tests }: TestSet, datasets: string[]): FieldsByDataset {
-  return tests.reduce((merged, { history, events }) => {
+/** Returns the fields of the test cases' events. Skips a case whose events cannot be assigned to a dataset, because it fails anyway. */
+function listTestFields({ tests }: TestSet, datasets: string[]): FieldsByDataset {
+  return tests.reduce<FieldsByDataset>((merged, { history, events }) => {
     try {
       const withHistory = addObservedFields(merged, groupByDataset(history ?? [], datasets));
       return addObservedFields(withHistory, groupByDataset(events, datasets));
     } catch {
       return merged;
     }
-  }, fields);
+  }, new Map());
 }
 
 async function runForResult(deps: TestCaseDeps, input: TestCaseInput): Promise<TestResult> {

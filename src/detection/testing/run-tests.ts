@@ -4,15 +4,14 @@ import type { Caller } from '../../platform/orgs/caller.ts';
 import { findDefinition } from '../detections/history/revisions.store.ts';
 import type { TestSet } from '../detections/test-cases/test-cases.schema.ts';
 import { findTests } from '../detections/test-cases/test-cases.store.ts';
-import type { ListDatasetsDeps } from '../logs/catalog/list-datasets.ts';
-import { loadDatasetFields } from '../logs/query/search-logs.ts';
+import type { ActiveRun } from '../runs/execution/active-run.ts';
 import type { JudgeDeps } from '../runs/judging/model-judge.ts';
 import { createTrialJudge } from '../runs/judging/trial-judge.ts';
 import type { TestCaseDeps, TestSubject } from './run-test-case.ts';
 import { describeMismatch, runTestSet } from './run-test-set.ts';
 import type { TestQuery, TestRun } from './testing.schema.ts';
 
-export type RunTestsDeps = TestCaseDeps & JudgeDeps & ListDatasetsDeps;
+export type RunTestsDeps = TestCaseDeps & JudgeDeps;
 
 /** Runs a detection's test cases through query, analysis and verdict, on their own events only. Stores nothing except the model usage. */
 export async function runTests(
@@ -37,10 +36,8 @@ export function testDefinition(
   set: TestSet,
   { judge }: TestQuery,
 ): Promise<TestRun> {
-  return runTestSet(deps, subject, set, {
-    loadFields: (datasets) => loadDatasetFields(deps, subject.orgId, datasets),
-    ...(judge === 'analyst' ? {} : { createJudge: (run) => createTrialJudge(deps, run) }),
-  });
+  const options = judge === 'analyst' ? {} : { createJudge: (run: ActiveRun) => createTrialJudge(deps, run) };
+  return runTestSet(deps, subject, set, options);
 }
 
 /** Runs the stored tests of a detection against a definition. Returns one error per failed test, or an error if there are no tests. */

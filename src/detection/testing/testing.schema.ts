@@ -137,6 +137,9 @@ export const TestRun = z.object({
   model: z.string(),
   tokens: z.int(),
   costUsd: z.number(),
+  warnings: z
+    .array(z.object({ code: z.string(), detail: z.string() }))
+    .describe('Columns and fields that the detection uses and that no event of the tests has.'),
   results: z.array(TestResult),
 });
 export type TestRun = z.infer<typeof TestRun>;

@@ -19,7 +19,7 @@ import { historyFilter, planScans, windowFilter } from './window-scans.ts';
 
 export type FixtureEvent = Record<string, unknown>;
 
-/** Fixture events by dataset, which queries see as if the organization had sent nothing else. A column that no event has is an error. */
+/** Fixture events by dataset, which queries see as if the organization had sent nothing else. */
 export type FixtureStore = {
   search: (query: string, window: QueryWindow, limits: SearchLimits, signal: AbortSignal) => Promise<SearchResult>;
   /** Removes the store's files. */
@@ -65,8 +65,7 @@ export async function openFixtureStore(
     const began = performance.now();
     const inspected = await inspectQuery(deps, organization, query, signal);
     const plan = createSearchPlan(inspected, fixtureContents(stored, inspected.sources, window), window);
-    const run = (): Promise<SearchResult> =>
-      runSearchPlan(deps, organization, plan, { limits: { ...limits, unknownColumns: 'error' }, signal, began });
+    const run = (): Promise<SearchResult> => runSearchPlan(deps, organization, plan, { limits, signal, began });
     const hasEvents = stored.timesMs.some((ms) => ms >= window.from.getTime() && ms < window.to.getTime());
     const dependsOnTime =
       inspected.inspection.parameters.length > 0 || inspected.sources.some(({ history }) => history);

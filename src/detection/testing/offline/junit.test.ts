@@ -22,6 +22,7 @@ const render = (file: string, changes: Partial<TestResult>): string =>
         run: {
           passed: false,
           queryTested: true,
+          warnings: [],
           model: 'analyst',
           tokens: 0,
           costUsd: 0,

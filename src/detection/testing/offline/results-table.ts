@@ -17,6 +17,7 @@ export function renderResultsTable(results: readonly FileResult[], untested: rea
     ...(run.queryTested
       ? []
       : [`note  ${file}: queryTested: false, the events were used as rows of another SIEM's query`]),
+    ...run.warnings.map(({ code, detail }) => `note  ${file}: ${code}: ${toSingleLine(detail)}`),
   ]);
   const failed = rows.filter(({ result }) => !result.passed).length;
   const none = untested.map((file) => `none  ${file} has no tests`);

@@ -48,7 +48,7 @@ const newCountryTest = {
 
 test('exits with 1 and reports failed tests in the table and in JUnit XML', async () => {
   const wrong = { ...newCountryTest, name: 'a <wrong> & "odd" one', expect: ['eve'] };
-  // The events of this file lack the column `mfa`, which those of another file have.
+  // The events of this file lack the column `mfa`, so it is null, although those of another file have it.
   write('a.yaml', { ...detection, tests: [newCountryTest, wrong] });
   write('b.yaml', {
     ...detection,
@@ -67,21 +67,26 @@ test('exits with 1 and reports failed tests in the table and in JUnit XML', asyn
   const { code, out } = await runCommand('--junit', join(folder, 'out.xml'));
   expect(code).toBe(1);
   const lines = out.split('\n').map((line) => line.replaceAll(/\s+/g, ' ').replace(/ \d+ ms$/, ''));
-  expect(lines.slice(0, 11)).toEqual([
+  expect(lines.slice(0, 16)).toEqual([
     'ok a.yaml new',
     'FAIL a.yaml a <wrong> & "odd" one',
     ' missing eve; not expected ada',
+    expect.stringMatching(/^note a\.yaml: unknown_column: No event has had mfa/),
     'ok b.yaml mfa',
     'FAIL c.yaml new',
-    ' No column is named nation; the columns are _id, _time, _ingested, _event, timestamp, user, country, mfa.',
+    ' missing ada',
+    expect.stringMatching(/^note c\.yaml: unknown_column: No event has had nation/),
+    expect.stringMatching(/^note c\.yaml: no_entity_field: /),
+    expect.stringMatching(/^note c\.yaml: no_row_times: /),
     'ok d.yaml new',
     "note d.yaml: queryTested: false, the events were used as rows of another SIEM's query",
     'ok e.yaml new',
+    expect.stringMatching(/^note e\.yaml: unknown_column: /),
     'none f.yaml has no tests',
     expect.stringMatching(/^6 tests of 5 detections: 4 passed, 2 failed; /),
   ]);
   const xml = readFileSync(join(folder, 'out.xml'), 'utf8');
-  expect(xml).toMatch(/<testsuites name="tocsin" tests="6" failures="1" errors="1" time="[\d.]+">/);
+  expect(xml).toMatch(/<testsuites name="tocsin" tests="6" failures="2" errors="0" time="[\d.]+">/);
   expect(xml).toContain('<testcase name="a &lt;wrong&gt; &amp; &quot;odd&quot; one" classname="a"');
   expect(xml).toMatch(/<testsuite name="d.yaml" [^>]*>\s*<properties><property name="queryTested" value="false"\/>/);
 });

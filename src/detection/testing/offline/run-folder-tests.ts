@@ -1,15 +1,14 @@
 import { AppError } from '../../../platform/lib/errors.ts';
 import { toOrgId } from '../../../platform/lib/org-id.ts';
 import type { DetectionFile } from '../../as-code/detection-file.ts';
-import { DetectionFileError, toTestSet, withoutTests, type FileFields } from '../../as-code/file-fields.ts';
+import { DetectionFileError, toTestSet, withoutTests } from '../../as-code/file-fields.ts';
 import type { CreateDetection } from '../../detections/record/detection-input.schema.ts';
 import { buildDefinition } from '../../detections/record/new-detection.ts';
 import type { TestSet } from '../../detections/test-cases/test-cases.schema.ts';
-import type { FieldsByDataset } from '../../logs/catalog/catalog.ts';
 import { createEngine } from '../../logs/engine/engine.ts';
 import { logFolderPath } from '../../logs/log-folder.ts';
 import type { TestCaseDeps, TestSubject } from '../run-test-case.ts';
-import { addTestFields, findTestDatasets, hasForeignQuery, runTestSet } from '../run-test-set.ts';
+import { runTestSet } from '../run-test-set.ts';
 import type { TestRun } from '../testing.schema.ts';
 
 /** The test results of one file. */
@@ -20,11 +19,10 @@ type FileTests = { file: string; subject: TestSubject; set: TestSet };
 const organization = toOrgId('00000000-0000-7000-8000-000000000000');
 /** Matches the number of tasks that one engine process runs at the same time. */
 const concurrency = 2;
-const inspectMs = 10_000;
 
 /**
  * Runs the test cases of all files with one engine and without the service. Returns the results in the order of the files. The caller must
- * empty `dataDir`. A dataset has the columns of all events of the folder's tests. Throws a DetectionFileError for definitions that the service
+ * empty `dataDir`. The results are those of the service, with the built-in analyst as the judge. Throws a DetectionFileError for definitions that the service
  * would reject.
  */
 export async function runFolderTests(
@@ -35,12 +33,11 @@ export async function runFolderTests(
   const engine = createEngine({ directoryOf: (id) => logFolderPath(dataDir, id) });
   const deps: TestCaseDeps = { engine, config: { dataDir }, clock: () => now };
   try {
-    const fields = await collectFields(deps, tests);
     const results: FileResult[] = [];
     const queue = tests.entries();
     const work = async (): Promise<void> => {
       for (const [index, { file, subject, set }] of queue)
-        results[index] = { file, run: await runTestSet(deps, subject, set, { loadFields: async () => fields }) };
+        results[index] = { file, run: await runTestSet(deps, subject, set) };
     };
     await Promise.all(Array.from({ length: concurrency }, work));
     return results;
@@ -55,7 +52,7 @@ function readTests(files: readonly DetectionFile[], now: Date): FileTests[] {
   const tests = files.flatMap((file): FileTests[] => {
     const set = toTestSet(file.fields);
     try {
-      const definition = buildDefinition({ orgId: organization }, toInput(file.fields), now);
+      const definition = buildDefinition({ orgId: organization }, withoutTests(file.fields) as CreateDetection, now);
       const subject = { orgId: organization, detectionId: organization, definition };
       return set.tests.length === 0 ? [] : [{ file: file.name, subject, set }];
     } catch (error) {
@@ -70,21 +67,4 @@ function readTests(files: readonly DetectionFile[], now: Date): FileTests[] {
   });
   if (problems.length > 0) throw new DetectionFileError(problems.join('\n'));
   return tests;
-}
-
-/** Omits the connection, because only the service knows connections and tests do not use them. */
-function toInput(fields: FileFields): CreateDetection {
-  const { connectionId: _, ...input } = withoutTests(fields);
-  return input as CreateDetection;
-}
-
-async function collectFields(deps: TestCaseDeps, tests: readonly FileTests[]): Promise<FieldsByDataset> {
-  let fields: FieldsByDataset = new Map();
-  for (const { subject, set } of tests) {
-    if (hasForeignQuery(subject, set)) continue;
-    // An invalid query adds no fields here and makes its own tests fail.
-    const datasets = await findTestDatasets(deps, subject, set, AbortSignal.timeout(inspectMs)).catch(() => []);
-    fields = addTestFields(fields, set, datasets);
-  }
-  return fields;
 }
