@@ -131,10 +131,6 @@ export async function listLogFields(deps: ListDatasetsDeps, orgId: OrgId): Promi
 }
 
 /** Returns the fields of those of the given datasets that have had an event. */
-export function loadDatasetFields(deps: ListDatasetsDeps, orgId: OrgId, datasets: string[]): Promise<FieldsByDataset> {
-  return inOrg(deps.db, orgId, (tx) => loadFields(tx, deps.logCatalogs, orgId, datasets));
-}
-
 async function loadFields(
   tx: Tx,
   logCatalogs: CatalogCache,
