@@ -53,7 +53,7 @@ export function buildDeps({ config, db, log, clock = systemClock }: BuildDepsOpt
   const extractor = createExtractor(config.dataDir);
   const snapshots = createSnapshotCache(db);
   const pulls = createPullThreads({ db, clock, log, config, extractor, snapshots });
-  const feedSteps = createFeedSteps({ db, clock, config, extractor, snapshots });
+  const feedSteps = createFeedSteps({ db, clock, log, config, extractor, snapshots });
   const metrics = createMetrics();
   const deps: Deps = {
     config,

@@ -3,6 +3,7 @@ import { createThreadPool } from '../platform/lib/threads/thread-pool.ts';
 import { createCallAnswerer } from '../feed/ingestion/main-thread-calls.ts';
 import type { Extractor } from '../feed/ingestion/extractor.ts';
 import type { SnapshotCache } from '../feed/items/snapshot/snapshot.ts';
+import type { Logger } from '../platform/lib/logger.ts';
 import type { Clock } from '../platform/lib/clock.ts';
 
 /** The steps of the feed's loops that compute for long: deduplication across pools, relevance, and extraction of stored texts again. */
@@ -21,7 +22,8 @@ export type FeedStepSettings = {
 type FeedStepsDeps = {
   db: Db;
   clock: Clock;
-  config: { databaseUrl: string | undefined; logLevel: string };
+  log: Logger;
+  config: { databaseUrl: string | undefined };
   extractor: Extractor;
   snapshots: SnapshotCache;
 };
@@ -36,7 +38,7 @@ export function createFeedSteps(deps: FeedStepsDeps): { runFeedStep: RunFeedStep
     workerData: {
       connectTo: databaseUrlOf(deps.db),
       databaseUrl: deps.config.databaseUrl,
-      logLevel: deps.config.logLevel,
+      logLevel: deps.log.level,
       referenceDataVersion,
     } satisfies FeedStepSettings,
     threadsMax: 1,

@@ -20,10 +20,9 @@ type PullConfig = {
   fileSources: string[];
   secretKey: string | undefined;
   databaseUrl: string | undefined;
-  logLevel: string;
 };
 /** `connectTo` is the database's URL, which `databaseUrl` sets only for an external one. */
-export type PullThreadSettings = PullConfig & { connectTo: string; referenceDataVersion: number };
+export type PullThreadSettings = PullConfig & { connectTo: string; logLevel: string; referenceDataVersion: number };
 export type PullTask = { source: SourceRow; isScheduled: boolean; clockOffsetMs: number };
 
 type PullThreadsDeps = {
@@ -53,7 +52,7 @@ export function createPullThreads(deps: PullThreadsDeps): { runPull: RunPull; cl
       fetchAllow: config.fetchAllow,
       fileSources: config.fileSources,
       secretKey: config.secretKey,
-      logLevel: config.logLevel,
+      logLevel: deps.log.level,
       databaseUrl: config.databaseUrl,
       connectTo: databaseUrlOf(deps.db),
       referenceDataVersion: extractor.referenceDataVersion,
