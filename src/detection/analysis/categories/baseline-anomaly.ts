@@ -7,6 +7,7 @@ import { isLearning, computeLookbackStart, type RecalledMemory } from '../memory
 import { computeGroupNumbers, type GroupNumber } from '../rows/group-numbers.ts';
 import { computeBaseline, createPeerBaselines, computeRobustZ, type Baseline } from '../memory/baseline.ts';
 import { createSampleLookup } from '../memory/entity-samples.ts';
+import { createIncreaseRating, type IncreaseRating } from './rate-increase.ts';
 import { rateBaseline } from '../severity.ts';
 
 const peersMin = 10;
@@ -59,27 +60,31 @@ function findCandidates(input: AnalysisInput & { past: RecalledMemory }): Candid
   };
   const zMin = getZMin(input.definition);
   const increaseMin = input.definition.tuning?.minimumIncrease ?? 0;
+  let rate: ReturnType<typeof createIncreaseRating> | undefined;
   const large = numbers.filter((number) => canBeAnomalous(number, input.definition));
   return large.flatMap((groupNumber) => {
     const comparison = compare(groupNumber);
     if (!comparison) return [];
     const z = computeRobustZ(groupNumber.number, comparison.baseline);
     const isLargeIncrease = groupNumber.number - comparison.baseline.median >= increaseMin;
-    return z >= zMin && isLargeIncrease ? [toCandidate(input, groupNumber, comparison, z)] : [];
+    if (z < zMin || !isLargeIncrease) return [];
+    rate ??= createIncreaseRating(input, findSamples);
+    const rating = rate(groupNumber.group.entity, groupNumber.number);
+    return rating.isUsual ? [] : [toCandidate(input, groupNumber, { comparison, rating, z })];
   });
 }
 
 function toCandidate(
   input: AnalysisInput,
   { group, number, unit }: GroupNumber,
-  { baseline, comparedWith, firstSeen }: Comparison,
-  z: number,
+  { comparison, rating, z }: { comparison: Comparison; rating: IncreaseRating; z: number },
 ): Candidate {
+  const { baseline, comparedWith, firstSeen } = comparison;
   const isPeerComparison = comparedWith === 'other entities';
   const enoughPast = !isPeerComparison && baseline.samples >= samplesMin;
   return buildCandidate(input, group, {
     kindKey: `baseline_anomaly:${input.window.from.toISOString()}`,
-    severity: rateBaseline(z, enoughPast),
+    severity: rating.isRare ? rateBaseline(z, enoughPast) : 'low',
     rows: group.rows,
     facts: {
       count: number,
@@ -89,6 +94,9 @@ function toCandidate(
       scale: round(baseline.scale),
       [isPeerComparison ? 'peers' : 'samples']: baseline.samples,
       comparedWith,
+      largestBefore: rating.largestBefore,
+      similarBefore: rating.similarBefore,
+      asLargeBefore: rating.asLargeBefore,
       firstSeen: firstSeen === null ? null : new Date(firstSeen).toISOString(),
       enoughPast,
     },

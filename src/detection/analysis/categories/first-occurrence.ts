@@ -11,6 +11,7 @@ import {
   type MemoryPair,
   type RecalledMemory,
 } from '../memory/memory.ts';
+import { computeNoveltyRange, rateNovelty } from './rate-novelty.ts';
 import { renderValue } from '../rows/render-row.ts';
 import { severityRules } from '../severity.ts';
 import { firstOccurrenceDays } from '../tuning/tuning-defaults.ts';
@@ -28,6 +29,7 @@ export const firstOccurrence: CategoryAnalysis = {
     want: 'known',
     since: computeLookbackStart(window, firstOccurrenceDays(definition) * dayMs),
     pairs: listPairs(groups),
+    novelty: computeNoveltyRange(window),
   }),
   findCandidates: (input) => {
     if (isLearning(input.past)) return { candidates: [], learning: true };
@@ -53,9 +55,10 @@ function findCandidate(input: AnalysisInput & { past: RecalledMemory }, group: E
   const rows = unseen.flatMap(([, sameRows]) => sameRows);
   if (rows.length < (input.definition.tuning?.minimumCount ?? 1)) return undefined;
   const history = past.entityHistories.get(group.entity);
+  const rating = rateNovelty(input, group.entity, keys);
   return buildCandidate(input, group, {
     kindKey: `first_occurrence:${hash('sha256', keys.join())}`,
-    severity: severityRules.firstOccurrence[history ? 'entityKnown' : 'entityNew'],
+    severity: severityRules.firstOccurrence[history && !rating.expectedBecause ? 'entityKnown' : 'entityNew'],
     rows,
     facts: {
       count: rows.length,
@@ -66,7 +69,10 @@ function findCandidate(input: AnalysisInput & { past: RecalledMemory }, group: E
       newCombinations: unseen.length,
       firstSeen: history ? new Date(history.firstSeen).toISOString() : null,
       entityWindows: history?.windows ?? 0,
-      otherEntities: Math.min(...keys.map((key) => past.entityCounts.get(key) ?? 0)),
+      otherEntities: rating.otherEntities,
+      rareValues: rating.rareValues,
+      earlierNovelties: rating.earlierNovelties,
+      ...(rating.expectedBecause && history ? { expectedBecause: rating.expectedBecause } : {}),
       historyDays: firstOccurrenceDays(input.definition),
       historyWindows: past.windows.length,
       enoughPast: history !== undefined,

@@ -3,7 +3,13 @@ import type { RecalledMemory, MemoryWindow } from './memory.ts';
 const samplesMin = 7;
 
 /** An entity's past numbers and first appearance (epoch milliseconds). `sameHour`: the samples are from the same hour of day. */
-export type EntitySamples = { samples: Float64Array; sameHour: boolean; firstSeen: number };
+export type EntitySamples = {
+  samples: Float64Array;
+  sameHour: boolean;
+  firstSeen: number;
+  /** Its numbers in all windows since then. `at` is the window's start. */
+  all: { at: number; number: number }[];
+};
 
 /**
  * Returns a lookup of entities' samples for a window that begins at `from`: those of the same hour (plus or minus one) on the same kind of
@@ -19,10 +25,11 @@ export function createSampleLookup(past: RecalledMemory, from: Date): (entity: s
     const numbers = new Map(seen.map(({ at, number }) => [at, number]));
     const firstSeen = Math.min(...numbers.keys());
     const first = starts.findIndex((start) => start >= firstSeen);
-    const all = starts.slice(first).map((start) => numbers.get(start) ?? 0);
+    const all = starts.slice(first).map((at) => ({ at, number: numbers.get(at) ?? 0 }));
     const same = all.filter((_, index) => isComparable[first + index]);
     const sameHour = same.length >= samplesMin;
-    return { samples: Float64Array.from(sameHour ? same : all), sameHour, firstSeen };
+    const samples = Float64Array.from(sameHour ? same : all, ({ number }) => number);
+    return { samples, sameHour, firstSeen, all };
   };
 }
 

@@ -41,7 +41,7 @@ const entries = fc.uniqueArray(
   { maxLength: 6, selector: ({ key, entity }) => JSON.stringify([key, entity]) },
 );
 const memory = fc
-  .uniqueArray(fc.record({ index: fc.nat(30), entries }), { maxLength: 8, selector: ({ index }) => index })
+  .uniqueArray(fc.record({ index: fc.nat(30), entries }), { maxLength: 14, selector: ({ index }) => index })
   .map((windows) =>
     windows.map(({ index, entries: own }): WindowMemory => ({
       from: hour(index).from,
@@ -59,11 +59,13 @@ const query: fc.Arbitrary<MemoryQuery> = fc.oneof(
       selector: (pair) => JSON.stringify(pair),
       maxLength: 5,
     }),
+    novelty: fc.nat(12).map((index) => ({ from: hour(index).from, to: hour(index + 15).from })),
   }),
   fc.record({
     want: fc.constantFrom('samples' as const, 'values' as const),
     since,
     entities: fc.uniqueArray(name, { maxLength: 4 }),
+    countsOf: name,
   }),
 );
 

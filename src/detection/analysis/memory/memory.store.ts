@@ -67,9 +67,12 @@ export async function recallMemory(
   const starts = windows.map(({ from }) => from);
   const range = { starts, first: starts[0]!, last: starts.at(-1)! };
   if (windows.length === 0) return past;
-  if (query.want === 'known') await fillKnown(tx, scope, { pairs: query.pairs, range }, past);
+  if (query.want === 'known') await fillKnown(tx, scope, { ...query, range }, past);
   if (query.want === 'samples') await fillSamples(tx, scope, { entities: query.entities, range }, past);
-  if (query.want === 'values') await fillValues(tx, scope, { entities: query.entities, range }, past);
+  if (query.want === 'values') {
+    await fillValues(tx, scope, { entities: query.entities, range }, past);
+    await fillCounts(tx, scope, { key: query.countsOf, range }, past);
+  }
   return past;
 }
 
@@ -116,4 +119,17 @@ async function fillValues(
       order by window_from, key collate "C"`.execute(tx);
     for (const { entity, at, key, value } of rows) appendToList(past.values, entity, { at, key, value });
   }
+}
+
+async function fillCounts(
+  tx: Tx,
+  scope: MemoryScope,
+  { key, range }: { key: string; range: RecallRange },
+  past: RecalledMemory,
+): Promise<void> {
+  const { rows } = await sql<RecalledMemory['counts'][number]>`
+    select entity, (extract(epoch from window_from) * 1000)::float8 as at, number
+    from memory where key = ${key} and number is not null and ${buildMemoryCondition(scope, range)}
+    order by window_from, entity collate "C"`.execute(tx);
+  past.counts.push(...rows);
 }

@@ -1,6 +1,14 @@
 import { sql } from 'kysely';
 import type { Tx } from '../../../platform/db/db.ts';
-import { buildPairKey, type MemoryPair, type MemoryScope, type RecalledMemory } from './memory.ts';
+import {
+  buildPairKey,
+  settledWindows,
+  type MemoryPair,
+  type MemoryScope,
+  type MemoryWindow,
+  type RecalledMemory,
+} from './memory.ts';
+import { appendToList } from './recall.ts';
 
 /** The starts of the recalled windows, with the first and the last. */
 export type RecallRange = { starts: Date[]; first: Date; last: Date };
@@ -11,7 +19,7 @@ const batchSize = 5_000;
 export async function fillKnown(
   tx: Tx,
   scope: MemoryScope,
-  query: { pairs: MemoryPair[]; range: RecallRange },
+  query: { pairs: MemoryPair[]; range: RecallRange; novelty: MemoryWindow },
   past: RecalledMemory,
 ): Promise<void> {
   for (const pairs of splitIntoBatches(query.pairs)) {
@@ -22,7 +30,12 @@ export async function fillKnown(
     for (const { entity, ...history } of await findHistories(tx, scope, entities, query.range))
       past.entityHistories.set(entity, history);
   }
-  for (const keys of splitIntoBatches([...new Set(unknown.map(({ key }) => key))])) {
+  for (const entities of splitIntoBatches([...new Set(unknown.map(({ entity }) => entity))])) {
+    for (const { entity, key, at } of await findNovelties(tx, scope, { ...query, entities }))
+      appendToList(past.novelties, entity, { key, at });
+  }
+  const novelKeys = [...past.novelties.values()].flat().map(({ key }) => key);
+  for (const keys of splitIntoBatches([...new Set([...unknown.map(({ key }) => key), ...novelKeys])])) {
     for (const { key, count } of await countEntities(tx, scope, keys, query.range)) past.entityCounts.set(key, count);
   }
 }
@@ -70,6 +83,23 @@ async function findHistories(
     from memory where entity = any(${entities}::text[]) and ${buildMemoryCondition(scope, range)} group by entity`.execute(
     tx,
   );
+  return rows;
+}
+
+async function findNovelties(
+  tx: Tx,
+  scope: MemoryScope,
+  { entities, range, novelty }: { entities: readonly string[]; range: RecallRange; novelty: MemoryWindow },
+): Promise<{ entity: string; key: string; at: number }[]> {
+  const { rows } = await sql<{ entity: string; key: string; at: number }>`
+    select entity, key, (extract(epoch from min(window_from)) * 1000)::float8 as at
+    from (
+      select entity, key, window_from, dense_rank() over (partition by entity order by window_from) as nth
+      from memory where entity = any(${entities}::text[]) and ${buildMemoryCondition(scope, range)}
+    ) seen
+    group by entity, key
+    having min(window_from) >= ${novelty.from} and min(window_from) < ${novelty.to} and min(nth) > ${settledWindows}
+    order by 3, key collate "C"`.execute(tx);
   return rows;
 }
 

@@ -1,9 +1,9 @@
 import type { AnalysisWindow } from '../analysis-definition.ts';
 import {
+  settledWindows,
   createEmptyRecall,
   buildPairKey,
   type MemoryEntry,
-  type MemoryPair,
   type MemoryQuery,
   type RecalledMemory,
   type MemoryWindow,
@@ -27,17 +27,21 @@ export function recallFromWindows(
     recent.map((window) => ({ from: window.from, to: window.to })),
     earlier.length,
   );
-  if (query.want === 'known') fillKnown(past, recent, query.pairs);
+  if (query.want === 'known') fillKnown(past, recent, query);
   if (query.want === 'samples' || query.want === 'values') fillEntries(past, recent, query);
   return past;
 }
 
-function fillKnown(past: RecalledMemory, windows: readonly WindowMemory[], pairs: readonly MemoryPair[]): void {
+type KnownQuery = Extract<MemoryQuery, { want: 'known' }>;
+
+function fillKnown(past: RecalledMemory, windows: readonly WindowMemory[], { pairs, novelty }: KnownQuery): void {
   const remembered = new Set(windows.flatMap(({ entries }) => entries.map(buildPairKey)));
   const unknown = pairs.filter((pair) => !remembered.has(buildPairKey(pair)));
   for (const pair of pairs) if (remembered.has(buildPairKey(pair))) past.known.add(buildPairKey(pair));
   const unknownEntities = new Set(unknown.map(({ entity }) => entity));
-  const unknownKeys = new Set(unknown.map(({ key }) => key));
+  fillNovelties(past, windows, { entities: unknownEntities, novelty });
+  const novelKeys = [...past.novelties.values()].flat().map(({ key }) => key);
+  const unknownKeys = new Set([...unknown.map(({ key }) => key), ...novelKeys]);
   const entitiesByKey = new Map<string, Set<string>>();
   for (const { from, entries } of windows) {
     for (const entity of new Set(entries.map((entry) => entry.entity))) {
@@ -51,15 +55,39 @@ function fillKnown(past: RecalledMemory, windows: readonly WindowMemory[], pairs
   for (const [key, entities] of entitiesByKey) past.entityCounts.set(key, entities.size);
 }
 
+function fillNovelties(
+  past: RecalledMemory,
+  windows: readonly WindowMemory[],
+  { entities, novelty }: { entities: ReadonlySet<string>; novelty: MemoryWindow },
+): void {
+  for (const entity of entities) {
+    const seen = new Set<string>();
+    let nth = 0;
+    for (const { from, entries } of windows) {
+      const keys = entries.filter((entry) => entry.entity === entity).map(({ key }) => key);
+      if (keys.length > 0) nth += 1;
+      for (const key of keys.toSorted(compareCodeUnits)) {
+        if (!seen.has(key) && nth > settledWindows && from >= novelty.from && from < novelty.to)
+          appendToList(past.novelties, entity, { key, at: from.getTime() });
+        seen.add(key);
+      }
+    }
+  }
+}
+
 function fillEntries(
   past: RecalledMemory,
   windows: readonly WindowMemory[],
-  query: { want: string; entities: string[] },
+  query: Extract<MemoryQuery, { want: 'samples' | 'values' }>,
 ): void {
   const entities = new Set(query.entities);
   for (const { from, entries } of windows) {
     const at = from.getTime();
-    for (const { key, entity, number, value } of entries.toSorted((a, b) => compareCodeUnits(a.key, b.key))) {
+    for (const { key, entity, number, value } of entries.toSorted(
+      (a, b) => compareCodeUnits(a.key, b.key) || compareCodeUnits(a.entity, b.entity),
+    )) {
+      if (query.want === 'values' && key === query.countsOf && number !== null)
+        past.counts.push({ at, number, entity });
       if (!entities.has(entity)) continue;
       if (query.want === 'samples' && number !== null) appendToList(past.samples, entity, { at, number });
       if (query.want === 'values' && value !== null) appendToList(past.values, entity, { at, key, value });

@@ -3,7 +3,8 @@ import type { Tuning } from './tuning.schema.ts';
 
 const categoriesByField: Record<keyof Tuning, readonly DetectionCategory[] | 'all'> = {
   minimumCount: 'all',
-  sensitivity: ['first_occurrence', 'baseline_anomaly'],
+  sensitivity: ['first_occurrence', 'baseline_anomaly', 'sequence_pattern'],
+  peers: ['first_occurrence', 'baseline_anomaly'],
   minimumIncrease: ['baseline_anomaly'],
   historyDays: ['first_occurrence', 'baseline_anomaly'],
   sequenceHours: ['sequence_pattern'],

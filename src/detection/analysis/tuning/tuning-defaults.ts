@@ -4,6 +4,33 @@ import type { Sensitivity } from './tuning.schema.ts';
 /** The robust z from which a number is a candidate. */
 export const zBySensitivity: Record<Sensitivity, number> = { low: 7, medium: 3.5, high: 2.5 };
 
+/** An entity must have been in so many windows before a new value of it is news. */
+const windowsBySensitivity: Record<Sensitivity, number> = { low: 48, medium: 24, high: 0 };
+
+type Increase = { ratioMin: number; rarePerWeek: number; usualPerWeek: number };
+/**
+ * An increase is rare if the number is `ratioMin` times the entity's largest one and as strong an increase happened at most `rarePerWeek`
+ * times a week. One that happens more than `usualPerWeek` times is no candidate.
+ */
+const increaseBySensitivity: Record<Sensitivity, Increase> = {
+  low: { ratioMin: 2, rarePerWeek: 0, usualPerWeek: 1 },
+  medium: { ratioMin: 1.5, rarePerWeek: 0.25, usualPerWeek: 7 },
+  high: { ratioMin: 1, rarePerWeek: 1, usualPerWeek: Infinity },
+};
+
+/** Sequences that complete so often or more often are usual. */
+const sequencesPerWeek: Record<Sensitivity, number> = { low: 0.25, medium: 1, high: Infinity };
+
+type Tuned = Pick<AnalysisDefinition, 'tuning'>;
+const sensitivityOf = ({ tuning }: Tuned): Sensitivity => tuning?.sensitivity ?? 'medium';
+
+export const entityWindowsMin = (definition: Tuned): number => windowsBySensitivity[sensitivityOf(definition)];
+export const increaseLimits = (definition: Tuned): Increase => increaseBySensitivity[sensitivityOf(definition)];
+export const usualSequencesPerWeek = (definition: Tuned): number => sequencesPerWeek[sensitivityOf(definition)];
+
+/** Returns how many other entities must have shown a value so that it is no news. 0: what others show does not matter. */
+export const peersMin = ({ tuning }: Tuned): number => tuning?.peers?.minimum ?? 3;
+
 const defaultHistoryDays = 30;
 const defaultSequenceHours = 24;
 

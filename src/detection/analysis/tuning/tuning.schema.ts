@@ -18,7 +18,7 @@ export const Tuning = z
       .enum(sensitivities)
       .optional()
       .describe(
-        'How unusual a baseline anomaly or first occurrence must be. high: more candidates. low: fewer. Default: medium.',
+        'How unusual an anomaly, first occurrence or sequence must be. high: more and more severe candidates. low: fewer. Default: medium.',
       ),
     minimumIncrease: z
       .number()
@@ -34,6 +34,18 @@ export const Tuning = z
       .describe(
         'Days of history to compare with. Default: 30 for a first occurrence, 56 for a baseline, 182 if weekly.',
       ),
+    peers: z
+      .strictObject({
+        minimum: z
+          .int()
+          .min(0)
+          .max(1000)
+          .describe(
+            'A new value that so many other entities have shown is rated low, and so is an increase to a number that was reached so often. 0: neither is. Default: 3.',
+          ),
+      })
+      .optional()
+      .describe('How far the other entities excuse a candidate.'),
     sequenceHours: z
       .number()
       .min(0.1)

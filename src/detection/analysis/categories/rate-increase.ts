@@ -1,0 +1,105 @@
+import { dayMs, weekMs, type AnalysisDefinition, type AnalysisWindow } from '../analysis-definition.ts';
+import type { EntitySamples } from '../memory/entity-samples.ts';
+import type { RecalledMemory } from '../memory/memory.ts';
+import { increaseLimits, peersMin as minimumOfPeers } from '../tuning/tuning-defaults.ts';
+
+/** A running intrusion must not become its own baseline, so the latest days are left out if there are enough others. */
+const unsettledMs = 2 * dayMs;
+const samplesMin = 7;
+
+type Profile = { center: number; spread: number; largest: number; isSparse: boolean; old: number[] };
+
+/** How a number compares with the largest numbers of its own past and of the other entities' past. */
+export type IncreaseRating = {
+  /** The largest number of the entity before the last two days. Null for a new entity. */
+  largestBefore: number | null;
+  /** How many earlier numbers of the compared entities were as far above what is usual for them. */
+  similarBefore: number;
+  /** How many earlier numbers of the compared entities were almost as large: at least two thirds, with the default sensitivity. */
+  asLargeBefore: number;
+  /** No such increase is usual, so the severity follows z. Otherwise it is low. */
+  isRare: boolean;
+  /** Such an increase happens so often that it is no candidate. */
+  isUsual: boolean;
+};
+
+/**
+ * Returns a function that rates how rare an increase is: z assumes counts that spread evenly, but numbers such as bytes or calls have
+ * peaks every day. The function compares an increase with all earlier increases of the entities that the window recalled.
+ */
+export function createIncreaseRating(
+  { definition, window, past }: { definition: AnalysisDefinition; window: AnalysisWindow; past: RecalledMemory },
+  findSamples: (entity: string) => EntitySamples | undefined,
+): (entity: string, number: number) => IncreaseRating {
+  const profiles = new Map<string, Profile>();
+  for (const entity of past.samples.keys()) {
+    const samples = findSamples(entity);
+    if (samples) profiles.set(entity, createProfile(samples, window.from.getTime() - unsettledMs));
+  }
+  const dense = [...profiles.values()].filter(({ isSparse }) => !isSparse);
+  const strengths = dense.flatMap((profile) => profile.old.map((number) => strengthOf(profile, number)));
+  const sortedStrengths = Float64Array.from(strengths).toSorted();
+  const numbers = Float64Array.from([...profiles.values()].flatMap(({ old }) => old)).toSorted();
+  const firstAt = past.windows[0]?.from.getTime() ?? window.from.getTime();
+  const weeks = Math.max((window.from.getTime() - firstAt) / weekMs, 1);
+  const { ratioMin, rarePerWeek, usualPerWeek } = increaseLimits(definition);
+  const peersMin = minimumOfPeers(definition);
+  return (entity, number) => {
+    const profile = profiles.get(entity);
+    const isComparable = profile !== undefined && !profile.isSparse;
+    // An entity without a past of its own is compared with the numbers of the others.
+    // A number must also stand out from the largest ones of the other entities, not only exceed them.
+    const asLarge = countFrom(numbers, number / ratioMin);
+    const similarBefore = isComparable
+      ? countFrom(sortedStrengths, strengthOf(profile, number))
+      : countFrom(numbers, number);
+    const largestBefore = profile?.largest ?? null;
+    const isRecord = largestBefore === null || largestBefore <= 0 || number >= ratioMin * largestBefore;
+    return {
+      largestBefore,
+      similarBefore,
+      asLargeBefore: asLarge,
+      isRare: isRecord && similarBefore <= rarePerWeek * weeks && (peersMin === 0 || asLarge < peersMin),
+      isUsual: similarBefore > usualPerWeek * weeks,
+    };
+  };
+}
+
+function createProfile({ all }: EntitySamples, before: number): Profile {
+  const settled = all.filter(({ at }) => at < before);
+  const used = (settled.length >= samplesMin ? settled : all).map(({ number }) => number);
+  const active = used.filter((number) => number !== 0).map(toScale);
+  const center = median(active);
+  const deviation = median(active.map((value) => Math.abs(value - center)));
+  return {
+    center,
+    spread: Math.max(1.4826 * deviation, 0.5),
+    largest: used.reduce((largest, number) => Math.max(largest, number), 0),
+    isSparse: active.length < samplesMin,
+    old: used.filter((number) => number !== 0),
+  };
+}
+
+/** Compares numbers by their ratio, because peaks are multiples of what is usual. Like the logarithm, but defined for all numbers. */
+const toScale = Math.asinh;
+
+const strengthOf = ({ center, spread }: Profile, number: number): number => (toScale(number) - center) / spread;
+
+function median(values: number[]): number {
+  if (values.length === 0) return 0;
+  const sorted = Float64Array.from(values).toSorted();
+  const half = sorted.length >> 1;
+  return sorted.length % 2 === 1 ? sorted[half]! : (sorted[half - 1]! + sorted[half]!) / 2;
+}
+
+/** Counts the numbers of a sorted list from `least` on. */
+function countFrom(sorted: Float64Array, least: number): number {
+  let low = 0;
+  let high = sorted.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (sorted[middle]! < least) low = middle + 1;
+    else high = middle;
+  }
+  return sorted.length - low;
+}
