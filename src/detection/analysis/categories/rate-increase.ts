@@ -6,6 +6,7 @@ import { increaseLimits, peersMin as minimumOfPeers } from '../tuning/tuning-def
 /** A running intrusion must not become its own baseline, so the latest days are left out if there are enough others. */
 const unsettledMs = 2 * dayMs;
 const samplesMin = 7;
+const asLargeShare = 0.8;
 
 type Profile = { center: number; spread: number; largest: number; isSparse: boolean; old: number[] };
 
@@ -15,7 +16,7 @@ export type IncreaseRating = {
   largestBefore: number | null;
   /** How many earlier numbers of the compared entities were as far above what is usual for them. */
   similarBefore: number;
-  /** How many earlier numbers of the compared entities were almost as large: at least two thirds, with the default sensitivity. */
+  /** How many earlier numbers of the compared entities were almost as large, at least 80 %. */
   asLargeBefore: number;
   /** No such increase is usual, so the severity follows z. Otherwise it is low. */
   isRare: boolean;
@@ -49,7 +50,7 @@ export function createIncreaseRating(
     const isComparable = profile !== undefined && !profile.isSparse;
     // An entity without a past of its own is compared with the numbers of the others.
     // A number must also stand out from the largest ones of the other entities, not only exceed them.
-    const asLarge = countFrom(numbers, number / ratioMin);
+    const asLarge = countFrom(numbers, asLargeShare * number);
     const similarBefore = isComparable
       ? countFrom(sortedStrengths, strengthOf(profile, number))
       : countFrom(numbers, number);
