@@ -3,8 +3,22 @@ import type { z } from 'zod';
 /** A row that a query returns. Values are JSON values, times are ISO text. */
 export type QueryRow = Record<string, unknown>;
 
-/** The time range `[from, to)`. On clock `ingest` it bounds the ingestion time, on `event` the event time of events ingested before `ingestedBefore`. */
-export type QueryWindow = { from: Date; to: Date; clock: 'ingest' | 'event'; ingestedBefore?: Date };
+export type TimeBounds = { from: Date; to: Date };
+
+/**
+ * The time range `[from, to)`. On clock `ingest` it bounds the ingestion time, on `event` the event time, and on `slot` the event time of
+ * late events and the ingestion time of all others. The last two include only events ingested before `ingestedBefore`. With `lateSince`, as
+ * in runs, events from before it, events from the future, events that are more than a week late count when they arrive, and history does not count.
+ * Only a connection with `lateEvents` has the clock `slot`.
+ */
+export type QueryWindow = TimeBounds & {
+  clock: 'ingest' | 'event' | 'slot';
+  ingestedBefore?: Date;
+  lateSince?: Date;
+};
+
+/** Late events of the time `[from, to)`, and how late the latest of them arrived. */
+export type LateEvents = TimeBounds & { events: number; lagMs: number };
 
 /** `unknownColumns: error`: fail if the query uses a column that no event has, which is null otherwise. Only the embedded store can tell. */
 export type SearchLimits = { rowsMax: number; groupsMax: number; timeoutMs: number; unknownColumns?: 'error' };
@@ -69,6 +83,12 @@ export type SiemConnection = {
   fields: (signal?: AbortSignal) => Promise<DatasetFields[]>;
   /** Throws a SiemError if the SIEM is unreachable or rejects the credentials. */
   ping: (signal: AbortSignal) => Promise<void>;
+  /** Absent if the connection cannot tell late events from others. `lagMsMax`: later events count when they arrive. */
+  lateEvents?: {
+    lagMsMax: number;
+    /** Returns the late events that arrived in a window. */
+    find: (query: string, window: TimeBounds, signal: AbortSignal) => Promise<LateEvents[]>;
+  };
   /** Returns the time of the oldest event visible to a query and ingested before `ingestedBefore`, or null. Memory is not backfilled before it. */
   firstEventAt?: (query: string, signal: AbortSignal, ingestedBefore?: Date) => Promise<Date | null>;
 };

@@ -5,7 +5,7 @@ import { recallFromWindows, type WindowMemory } from '../analysis/memory/recall.
 import { categories } from '../analysis/registry.ts';
 import type { ActiveRun } from '../runs/execution/active-run.ts';
 import { addWindowWarnings } from '../runs/execution/window-warnings.ts';
-import { searchLimits } from '../runs/execution/examine-window.ts';
+import { searchLimits, trialClock } from '../runs/execution/examine-window.ts';
 import type { StoredCandidate } from '../runs/judging/candidates.store.ts';
 import { createTrialJudging } from '../runs/judging/trial-judge.ts';
 import type { Suppression } from '../runs/judging/suppressions.store.ts';
@@ -79,7 +79,7 @@ const fillsMemory = ({ truncated, early }: SearchResult): boolean => !truncated 
 
 async function examineWindow({ run, search, now, signal }: Simulation, window: TimeRange) {
   signal.throwIfAborted();
-  const queryWindow = { ...window, clock: 'event' as const, ingestedBefore: now };
+  const queryWindow = { ...window, clock: trialClock(run.connection), ingestedBefore: now };
   const result = await search(run.definition.detectionQuery, queryWindow, searchLimits, signal);
   return { result, prepared: prepareWindow(result.rows, { ...window, aggregate: result.aggregate }, run.analysis) };
 }

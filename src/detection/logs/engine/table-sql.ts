@@ -2,6 +2,7 @@ import { systemColumns, textColumn, type CatalogField } from '../catalog/catalog
 import { toEngineType } from '../catalog/column-types.ts';
 import { anySpellingTextSql, castSql } from './field-sql.ts';
 import type { ColumnUse, Inspection } from './inspect-tree.ts';
+import { slotTimeSql, type SlotBounds } from '../query/slot-time.ts';
 import { coalesceSql, jsonPointer, quoteIdentifier, quoteLiteral, timestampSql } from './sql-text.ts';
 
 /** A file of events. Parquet files store the ingest time of each row and the first `columns` columns of the catalog. */
@@ -17,6 +18,8 @@ export type FileScan = {
   timeBefore?: number;
   ingestedFrom?: number;
   ingestedBefore?: number;
+  /** Bounds of the slot time, for files of either format. */
+  slot?: SlotBounds;
 };
 
 type TableColumn = { field: CatalogField; position: number };
@@ -122,9 +125,10 @@ function emptyTableSql(source: TableSource): string {
 
 const filePaths = (files: SegmentFile[]): string => files.map((file) => quoteLiteral(file.path)).join(', ');
 
-/** Returns the WHERE clause for the comparisons that have a right side, or nothing. */
-function whereSql(comparisons: [left: string, right: string | number | undefined][]): string {
+/** Returns the WHERE clause for the comparisons that have a right side and the condition, or nothing. */
+function whereSql(comparisons: [left: string, right: string | number | undefined][], condition?: string): string {
   const tests = comparisons.flatMap(([left, right]) => (right === undefined ? [] : [`${left} ${right}`]));
+  if (condition !== undefined) tests.push(condition);
   return tests.length > 0 ? `WHERE ${tests.join(' AND ')}` : '';
 }
 
@@ -152,10 +156,13 @@ function textScanSql(source: TableSource, scan: FileScan): string {
   const pointers = keys.map((key) => quoteLiteral(jsonPointer([key]))).join(', ');
   const extracted = isBatch ? `, json_extract_string(e, [${pointers}]) AS l` : '';
   const micros = (ms: number | undefined): number | undefined => (ms === undefined ? undefined : ms * 1000);
-  const where = whereSql([
-    ['t >=', micros(scan.timeFrom)],
-    ['t <', micros(scan.timeBefore)],
-  ]);
+  const where = whereSql(
+    [
+      ['t >=', micros(scan.timeFrom)],
+      ['t <', micros(scan.timeBefore)],
+    ],
+    scan.slot && slotTimeSql('t', arrivalSql(scan.files), scan.slot),
+  );
   return `SELECT ${list} FROM (SELECT i, t, e, file_index AS f${extracted} FROM ${textFilesSql(scan.files)} ${where})`;
 }
 
@@ -168,6 +175,12 @@ export function textFilesSql(files: SegmentFile[]): string {
     `read_csv([${filePaths(files)}], auto_detect = false, header = false, delim = '\t', quote = '', escape = '', ` +
     `max_line_size = 4194304, columns = {'i': 'VARCHAR', 't': 'BIGINT', 'e': 'VARCHAR'})`
   );
+}
+
+/** Returns the ingest time of a row of these text files in microseconds. */
+function arrivalSql(files: SegmentFile[]): string {
+  const micros = files.map((file) => `${file.ingestedMs * 1000}::BIGINT`);
+  return files.length === 1 ? micros[0]! : `list_extract([${micros.join(', ')}], CAST(file_index AS BIGINT) + 1)`;
 }
 
 function ingestedSql(files: SegmentFile[]): string {
@@ -184,11 +197,17 @@ function parquetScanSql(source: TableSource, scan: FileScan): string {
     '_event',
   );
   const time = (ms: number | undefined): string | undefined => (ms === undefined ? undefined : timestampSql(ms * 1000));
-  const where = whereSql([
-    ['_time >=', time(scan.timeFrom)],
-    ['_time <', time(scan.timeBefore)],
-    ['_ingested >=', time(scan.ingestedFrom)],
-    ['_ingested <', time(scan.ingestedBefore)],
-  ]);
+  const { slot } = scan;
+  // In runs, no event arrives before its slot. This bound lets the engine skip parts of a file.
+  const arrivedFrom = slot?.lateSince === undefined ? scan.ingestedFrom : slot.from;
+  const where = whereSql(
+    [
+      ['_time >=', time(scan.timeFrom)],
+      ['_time <', time(scan.timeBefore)],
+      ['_ingested >=', time(arrivedFrom)],
+      ['_ingested <', time(scan.ingestedBefore)],
+    ],
+    slot && slotTimeSql('epoch_us(_time)', 'epoch_us(_ingested)', slot),
+  );
   return `SELECT ${list} FROM read_parquet([${filePaths(scan.files)}], union_by_name = true) ${where}`;
 }

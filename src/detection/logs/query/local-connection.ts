@@ -1,6 +1,8 @@
 import type { OrgId } from '../../../platform/lib/org-id.ts';
 import { siemConnectors } from '../../siem/registry.ts';
 import type { SiemConnection } from '../../siem/connector.ts';
+import { findLateEvents } from './late-events.ts';
+import { lateMsMax } from './slot-time.ts';
 import { checkLogsQuery, findOldestEventTime, listLogFields, searchLogs, type SearchLogsDeps } from './search-logs.ts';
 
 /** Returns the organization's `local` connection: the embedded log store with the interface of any other SIEM. */
@@ -11,5 +13,9 @@ export function localConnection(deps: SearchLogsDeps, orgId: OrgId): SiemConnect
     fields: () => listLogFields(deps, orgId),
     firstEventAt: (query, signal, ingestedBefore) =>
       findOldestEventTime(deps, orgId, { query, ingestedBefore }, signal),
+    lateEvents: {
+      lagMsMax: lateMsMax,
+      find: (query, window, signal) => findLateEvents(deps, orgId, { query, window }, signal),
+    },
   });
 }

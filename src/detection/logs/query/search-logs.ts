@@ -65,7 +65,11 @@ export async function planSearch(
 ): Promise<SearchPlan> {
   const inspected = await inspectQuery(deps, orgId, query, signal);
   const { sources } = inspected;
-  if (window.clock === 'ingest' && !segments) {
+  // A scheduled window must not get further events. One that is examined again is examined once more if it does.
+  if (
+    !segments &&
+    (window.clock === 'ingest' || (window.clock === 'slot' && window.ingestedBefore?.getTime() === window.to.getTime()))
+  ) {
     await inOrg(deps.db, orgId, (tx) => sealDatasets(tx, orgId, distinctDatasets(sources), window.to));
   }
   const contents = await loadContents(deps, orgId, { sources, window, segments });

@@ -10,14 +10,21 @@ export const endOfTime = new Date(Date.UTC(9999, 0, 1));
 export function windowFilter(window: QueryWindow): SegmentFilter {
   const { from, to } = window;
   if (window.clock === 'ingest') return { kind: 'ingested', from, to };
-  return { kind: 'event', from, to, ingestedBefore: window.ingestedBefore ?? endOfTime };
+  const ingestedBefore = window.ingestedBefore ?? endOfTime;
+  if (window.clock === 'slot') return { kind: 'slot', from, to, ingestedBefore, ...lateSince(window) };
+  return { kind: 'event', from, to, ingestedBefore };
 }
 
 /** Selects the segments that `FROM dataset_history` reads: everything before the window. */
 export function historyFilter(window: QueryWindow): SegmentFilter {
   if (window.clock === 'ingest') return { kind: 'ingested-before', before: window.from };
-  return { kind: 'event-before', before: window.from, ingestedBefore: window.ingestedBefore ?? endOfTime };
+  const ingestedBefore = window.ingestedBefore ?? endOfTime;
+  if (window.clock === 'slot') return { kind: 'slot', to: window.from, ingestedBefore, ...lateSince(window) };
+  return { kind: 'event-before', before: window.from, ingestedBefore };
 }
+
+const lateSince = ({ lateSince: since }: QueryWindow): { lateSince?: Date } =>
+  since === undefined ? {} : { lateSince: since };
 
 /** Returns the files of the filtered segments with the bounds of the rows to read. Events loaded as history are bounded by their own time. */
 export function planScans(filter: SegmentFilter, segments: SegmentRow[], folder: string): FileScan[] {
@@ -38,6 +45,16 @@ export function planScans(filter: SegmentFilter, segments: SegmentRow[], folder:
       return [
         { files: live, timeFrom, timeBefore, ingestedBefore: ms(filter.ingestedBefore) },
         { files: loadedAsHistory, timeFrom, timeBefore },
+      ];
+    }
+    case 'slot': {
+      const [timeBefore, ingestedBefore] = [ms(filter.to), ms(filter.ingestedBefore)];
+      const since = filter.from === undefined ? {} : { from: ms(filter.from) };
+      const late = filter.lateSince === undefined ? {} : { lateSince: ms(filter.lateSince) };
+      const timeFrom = filter.from === undefined ? {} : { timeFrom: ms(filter.from) };
+      return [
+        { files: live, slot: { ...since, before: timeBefore, ...late }, ingestedBefore },
+        { files: loadedAsHistory, ...timeFrom, timeBefore },
       ];
     }
     case 'event-before':

@@ -21,7 +21,12 @@ export type SegmentFilter =
   | { kind: 'ingested'; from: Date; to: Date }
   | { kind: 'ingested-before'; before: Date }
   | { kind: 'event'; from: Date; to: Date; ingestedBefore: Date }
-  | { kind: 'event-before'; before: Date; ingestedBefore: Date };
+  | { kind: 'event-before'; before: Date; ingestedBefore: Date }
+  /** Slot time, see `QueryWindow`. Without `from`, all before `to`. With `lateSince`, without history. */
+  | { kind: 'slot'; from?: Date; to: Date; ingestedBefore: Date; lateSince?: Date };
+
+/** Selects segments with an event that arrived within a window and more than `promptMs` after its own time. */
+type LateFilter = { kind: 'late'; from: Date; to: Date; promptMs: number };
 
 /** Returns the segments of these datasets that may contain matching rows, ordered by dataset and then oldest first. */
 export async function listSegments(
@@ -37,7 +42,12 @@ export async function listSegments(
 }
 
 /** Reports whether these datasets have a segment that may contain matching rows. */
-export async function hasSegments(tx: Tx, orgId: OrgId, datasets: string[], filter: SegmentFilter): Promise<boolean> {
+export async function hasSegments(
+  tx: Tx,
+  orgId: OrgId,
+  datasets: string[],
+  filter: SegmentFilter | LateFilter,
+): Promise<boolean> {
   const row = await queryRow<{ one: number }>(tx)`select 1 as one from segments
       where organization_id = ${orgId} and dataset = any(${datasets}::text[]) and replaced_at is null and ${filterSql(filter)} limit 1`;
   return row !== undefined;
@@ -56,7 +66,7 @@ export async function findFirstEventAt(
   return row?.at ?? null;
 }
 
-function filterSql(filter: SegmentFilter): ReturnType<typeof sql> {
+function filterSql(filter: SegmentFilter | LateFilter): ReturnType<typeof sql> {
   switch (filter.kind) {
     case 'ingested':
       return sql`not history and ingested_to >= ${filter.from} and ingested_from < ${filter.to}`;
@@ -64,6 +74,17 @@ function filterSql(filter: SegmentFilter): ReturnType<typeof sql> {
       return sql`((not history and ingested_from < ${filter.before}) or (history and time_from < ${filter.before}))`;
     case 'event':
       return sql`time_to >= ${filter.from} and time_from < ${filter.to} and (history or ingested_from < ${filter.ingestedBefore})`;
+    case 'late':
+      return sql`not history and ingested_to >= ${filter.from} and ingested_from < ${filter.to}
+        and time_from < ingested_to - make_interval(secs => ${filter.promptMs / 1000})`;
+    case 'slot': {
+      const { from, to, ingestedBefore, lateSince } = filter;
+      const arrived = sql`(history or ingested_from < ${ingestedBefore})`;
+      if (from === undefined) return sql`${arrived} and (ingested_from < ${to} or time_from < ${to})`;
+      // History is not part of the windows of runs, but of what lies before them.
+      return sql`${arrived} and ${lateSince === undefined ? sql`true` : sql`not history`}
+        and ((ingested_to >= ${from} and ingested_from < ${to}) or (time_to >= ${from} and time_from < ${to}))`;
+    }
     case 'event-before':
       return sql`time_from < ${filter.before} and (history or ingested_from < ${filter.ingestedBefore})`;
   }

@@ -14,7 +14,7 @@ import {
   type WindowGrid,
 } from '../../scheduling/slot-windows.ts';
 import type { ActiveRun } from '../execution/active-run.ts';
-import { searchWindow } from '../execution/examine-window.ts';
+import { searchWindow, trialClock } from '../execution/examine-window.ts';
 import { addWarning, timePhase } from '../execution/run-progress.ts';
 
 /** `baselineMsMax` is the time that one run may spend on the baseline. Default 60,000 ms. */
@@ -113,7 +113,7 @@ async function readWindow(
   { window, ingestedBefore }: { window: TimeRange; ingestedBefore: Date },
   signal: AbortSignal,
 ): Promise<BaselineWindow[]> {
-  const result = await searchWindow(run, { ...window, clock: 'event', ingestedBefore }, signal);
+  const result = await searchWindow(run, { ...window, clock: trialClock(run.connection), ingestedBefore }, signal);
   if (result.truncated || result.early) return [];
   const { memory } = prepareWindow(result.rows, { ...window, aggregate: result.aggregate }, run.analysis);
   return [{ window, memory }];

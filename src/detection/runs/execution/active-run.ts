@@ -20,6 +20,8 @@ export type ActiveRun = {
   windowFrom: Date | null;
   windowTo: Date | null;
   clock: 'ingest' | 'event';
+  /** Start of the detection's coverage. Null without a schedule, and in a trial. */
+  coverageFrom: Date | null;
   connection: SiemConnection;
   definition: Definition;
   analysis: AnalysisDefinition;

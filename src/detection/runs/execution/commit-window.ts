@@ -4,6 +4,7 @@ import { uuidv7 } from '../../../platform/lib/ids.ts';
 import { hasSameMemory, writeMemory } from '../../analysis/memory/memory.store.ts';
 import { coverGapWindow, coverWindow, replaceWindowWithGap } from '../../scheduling/coverage/coverage.store.ts';
 import { splitOffGapWindow } from '../../scheduling/coverage/fill-gaps.store.ts';
+import { scheduleLateSlots } from '../backfill/late-slots.ts';
 import { deleteRecheck, scheduleRecheck } from '../backfill/rechecks.store.ts';
 import { deleteRevisit, lockMemoryEpoch, recordPastChange } from '../backfill/revisits.store.ts';
 import { reconcileCandidates } from '../judging/reconcile-candidates.ts';
@@ -21,6 +22,7 @@ export class PastChangedError extends Error {}
 export async function commitWindow(tx: Tx, run: ActiveRun, examination: Examination, now: Date): Promise<void> {
   if (run.trigger === 'backfill') return commitBackfillWindow(tx, run, examination, now);
   if (run.trigger === 'schedule' && !(await commitScheduledWindow(tx, run, examination, now))) return;
+  await scheduleLateSlots(tx, run, examination.lateSlots, now);
   run.progress.windows.push(examination.examined);
   await insertCandidates(tx, run, examination, now);
 }
@@ -53,8 +55,9 @@ async function commitLateWindow(tx: Tx, run: ActiveRun, examination: Examination
       return true;
     case 'revisit':
       if (!(await deleteRevisit(tx, run, window))) return false;
-      // The rows of a window can change on event time only.
-      if (run.clock === 'event' && !examined.truncated) await replaceMemory(tx, run, examination);
+      // The rows of a window can change on event time, and with late events.
+      if ((run.clock === 'event' || run.connection.lateEvents) && !examined.truncated)
+        await replaceMemory(tx, run, examination);
       return true;
     case undefined:
       return commitGapWindow(tx, run, examination, now);
@@ -65,7 +68,7 @@ async function commitLateWindow(tx: Tx, run: ActiveRun, examination: Examination
 async function commitGapWindow(
   tx: Tx,
   run: ActiveRun,
-  { window, examined, memory }: Examination,
+  { window, examined, memory, lateSlots }: Examination,
   now: Date,
 ): Promise<boolean> {
   const gapWindow = { ...window, runId: run.id, now };
@@ -74,6 +77,7 @@ async function commitGapWindow(
     : await coverGapWindow(tx, run, gapWindow);
   if (!isFilled) return false;
   run.progress.windows.push(examined);
+  await scheduleLateSlots(tx, run, lateSlots, now);
   if (examined.truncated) return true;
   if (memory) {
     await writeMemory(tx, run.scope, window, memory);

@@ -5,7 +5,8 @@ import { analyzeWindow, computeNamedShare, prepareWindow, type PreparedWindow } 
 import { createEmptyRecall, type MemoryEntry, type RecalledMemory } from '../../analysis/memory/memory.ts';
 import { recallMemory } from '../../analysis/memory/memory.store.ts';
 import type { TimeRange } from '../../scheduling/slot-windows.ts';
-import type { QueryWindow, SearchLimits, SearchResult } from '../../siem/connector.ts';
+import type { QueryWindow, SearchLimits, SearchResult, SiemConnection } from '../../siem/connector.ts';
+import { findLateSlots } from '../backfill/late-slots.ts';
 import { findMemoryEpoch } from '../backfill/revisits.store.ts';
 import type { ActiveRun } from './active-run.ts';
 import { addWarning, timePhase, type ExaminedWindow } from './run-progress.ts';
@@ -32,21 +33,24 @@ export type Examination = {
   memory: MemoryEntry[] | null;
   /** Version of the past that the window was compared with. */
   epoch: number;
+  /** Earlier windows with events that arrived in this one, which must be examined again. */
+  lateSlots: TimeRange[];
 };
 
 /** Queries and analyzes one window without storing anything. A failing query throws a `SiemError`. */
 export async function examineWindow(
   deps: ExamineDeps,
   run: ActiveRun,
-  { repeat, ...window }: WindowTask,
+  task: WindowTask,
   signal: AbortSignal,
 ): Promise<Examination> {
-  const query: QueryWindow = {
-    ...window,
-    clock: run.clock,
-    ...(run.clock === 'event' ? { ingestedBefore: deps.clock() } : {}),
-  };
-  const result = await timePhase(run.progress, 'query', () => searchWindow(run, query, signal));
+  const { repeat, ...window } = task;
+  const query = toQueryWindow(run, task, deps.clock());
+  const { result, lateSlots } = await timePhase(run.progress, 'query', async () => ({
+    result: await searchWindow(run, query, signal),
+    // A window that is examined again has found its late events the first time.
+    lateSlots: repeat || run.trigger === 'manual' ? [] : await findLateSlots(run, window, signal),
+  }));
   return timePhase(run.progress, 'analyse', async () => {
     const prepared = prepareWindow(result.rows, { ...window, aggregate: result.aggregate }, run.analysis);
     addWindowWarnings(run, result, prepared);
@@ -66,9 +70,27 @@ export async function examineWindow(
       candidates,
       memory: prepared.query.want === 'nothing' || result.early ? null : prepared.memory,
       epoch,
+      lateSlots,
     };
   });
 }
+
+/** Returns the window of the query. Scheduled windows include what arrived until their end, all others what arrived until now. */
+function toQueryWindow(run: ActiveRun, { repeat, ...window }: WindowTask, now: Date): QueryWindow {
+  if (run.clock === 'event') return { ...window, clock: trialClock(run.connection), ingestedBefore: now };
+  if (!run.connection.lateEvents) return { ...window, clock: run.clock };
+  const isFirst = run.trigger === 'schedule' && !repeat;
+  return {
+    ...window,
+    clock: 'slot',
+    ingestedBefore: isFirst ? window.to : now,
+    lateSince: run.coverageFrom ?? new Date(0),
+  };
+}
+
+/** Returns the clock of windows in the past that no schedule examines. */
+export const trialClock = ({ lateEvents }: Pick<SiemConnection, 'lateEvents'>): 'event' | 'slot' =>
+  lateEvents ? 'slot' : 'event';
 
 /** Runs the detection's query over one window, within `searchLimits`. */
 export function searchWindow(run: ActiveRun, window: QueryWindow, signal: AbortSignal): Promise<SearchResult> {

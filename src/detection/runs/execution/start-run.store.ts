@@ -23,6 +23,7 @@ export type StartedRunRow = Pick<
     deleted: boolean;
     active: boolean;
     lookbackMinutes: number | null;
+    coverageFrom: Date | null;
     /** True if the detection has candidates without a verdict. */
     hasPendingCandidates: boolean;
     /** True if the detection has recent hits that a model may still judge. */
@@ -71,7 +72,7 @@ export async function markRunning(
         r.window_from as "windowFrom", r.window_to as "windowTo", r.on_event_time as "onEventTime", v.definition, r.windows, r.entities,
         r.warnings, r.phases, r.judging, r.custom_instructions as "customInstructions", r.tokens, r.cost_usd as "costUsd",
         r.elapsed_ms as "elapsedMs", r.suppressed, a.deleted_at is not null as deleted, coalesce(s.active, false) as active,
-        s.lookback_minutes as "lookbackMinutes",
+        s.lookback_minutes as "lookbackMinutes", s.coverage_from as "coverageFrom",
         (select coalesce(json_agg(p order by p."from"), '[]') from (${selectPendingWindows(claim, pendingWindowLimit(claim))}) p) as pending,
         exists (select from candidates c where c.organization_id = r.organization_id and c.detection_id = r.detection_id
           and c.state = 'pending') as "hasPendingCandidates",

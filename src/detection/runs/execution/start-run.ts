@@ -136,6 +136,7 @@ function toActiveRun(
     windowFrom,
     windowTo,
     clock: row.onEventTime ? 'event' : connection.clock,
+    coverageFrom: row.coverageFrom,
     connection,
     definition,
     analysis,

@@ -38,6 +38,7 @@ export function createTrialRun(
     windowFrom: null,
     windowTo: null,
     clock,
+    coverageFrom: null,
     connection,
     analysis,
     scope: { orgId, detectionId, generation: computeGeneration(analysis) },

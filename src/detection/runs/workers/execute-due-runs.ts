@@ -44,8 +44,8 @@ export async function executeDueRuns(
       if (waitMs !== undefined) {
         await sleep(Math.min(waitMs, waitMsMax));
         await reapRuns(depsAtNow);
-      } else if (claims === 0) {
-        // With claims, the wait of a run may have ended since the last claim, so another pass follows.
+      } else if (claims === 0 && (await enqueueRechecksAcrossOrgs(deps.db, now)) === 0) {
+        // With claims, the wait of a run may have ended or late events may have been found since the last claim, so another pass follows.
         return executed;
       }
     }

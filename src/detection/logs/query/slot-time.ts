@@ -1,0 +1,26 @@
+const dayMs = 86_400_000;
+
+/** An event that is on its way for at most this long counts when it arrives, so that no window waits for stragglers. */
+export const promptMs = 15 * 60_000;
+
+/** An event that is later than this counts when it arrives, because a run no longer examines the slot of its time again. */
+export const lateMsMax = 7 * dayMs;
+
+/** Slot times `[from, before)` in milliseconds. Without `from`, all before. `lateSince`: see `QueryWindow`. */
+export type SlotBounds = { from?: number; before: number; lateSince?: number };
+
+/**
+ * Returns the SQL condition that an event's slot time is within bounds. The slot time is the time of the event if it is late, otherwise its
+ * arrival. `time` and `arrival` are SQL expressions in microseconds. See docs/adr/0023-late-events.md.
+ */
+export function slotTimeSql(time: string, arrival: string, { from, before, lateSince }: SlotBounds): string {
+  const lag = `(${arrival} - ${time})`;
+  const prompt = `${promptMs * 1000}::BIGINT`;
+  const isLate =
+    lateSince === undefined
+      ? `(${lag} > ${prompt} OR ${lag} < -${prompt})`
+      : `(${lag} > ${prompt} AND ${lag} <= ${lateMsMax * 1000}::BIGINT AND ${time} >= ${lateSince * 1000}::BIGINT)`;
+  const slotTime = `CASE WHEN ${isLate} THEN ${time} ELSE ${arrival} END`;
+  const upper = `${slotTime} < ${before * 1000}::BIGINT`;
+  return from === undefined ? upper : `${slotTime} >= ${from * 1000}::BIGINT AND ${upper}`;
+}

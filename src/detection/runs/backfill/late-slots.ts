@@ -1,0 +1,72 @@
+import { sql } from 'kysely';
+import type { Tx } from '../../../platform/db/db.ts';
+import { findBoundaryBefore, splitIntoWindows, type TimeRange } from '../../scheduling/slot-windows.ts';
+import type { LateEvents } from '../../siem/connector.ts';
+import type { ActiveRun } from '../execution/active-run.ts';
+import { addWarning } from '../execution/run-progress.ts';
+
+/** As many hourly slots as late events can have, see `lateMsMax` of the log store. */
+const slotsMax = 170;
+
+/**
+ * Returns the earlier slot windows whose events arrived within `window`: they must be examined again. Reports late events as a warning of
+ * the run. Events from before the detection or more than a week late are counted in `window` itself.
+ */
+export async function findLateSlots(run: ActiveRun, window: TimeRange, signal: AbortSignal): Promise<TimeRange[]> {
+  const { connection, coverageFrom } = run;
+  const { cronSchedule: cron, detectionQuery } = run.definition;
+  if (!connection.lateEvents || cron === null || coverageFrom === null) return [];
+  const late = (await connection.lateEvents.find(detectionQuery, window, signal)).filter(
+    ({ from }) => from < window.from,
+  );
+  if (late.length === 0) return [];
+  const oldest = new Date(Math.max(coverageFrom.getTime(), window.from.getTime() - connection.lateEvents.lagMsMax));
+  const [inReach, tooLate] = [late.filter(({ to }) => to > oldest), late.filter(({ to }) => to <= oldest)];
+  const slots = listSlots(inReach, { cron, delayMs: connection.delayMs, until: window.from, oldest });
+  addWarning(run.progress, 'late_data', describeLateEvents({ inReach, tooLate, slots: slots.length }));
+  return slots;
+}
+
+function listSlots(
+  late: LateEvents[],
+  { cron, delayMs, until, oldest }: { cron: string; delayMs: number; until: Date; oldest: Date },
+): TimeRange[] {
+  if (late.length === 0) return [];
+  const first = new Date(Math.max(Math.min(...late.map(({ from }) => from.getTime())), oldest.getTime()));
+  const from = findBoundaryBefore(first, { cron, delayMs }) ?? first;
+  return splitIntoWindows({ from, to: until }, { cron, delayMs }, slotsMax).filter((slot) =>
+    late.some((events) => events.from < slot.to && events.to > slot.from),
+  );
+}
+
+const sum = (late: LateEvents[]): number => late.reduce((total, { events }) => total + events, 0);
+
+function describeLateEvents({
+  inReach,
+  tooLate,
+  slots,
+}: {
+  inReach: LateEvents[];
+  tooLate: LateEvents[];
+  slots: number;
+}): string {
+  const hours = Math.max(...[...inReach, ...tooLate].map(({ lagMs }) => lagMs)) / 3_600_000;
+  const parts = [`${sum(inReach) + sum(tooLate)} events arrived up to ${hours.toFixed(1)} hours late.`];
+  if (slots > 0) parts.push(`The ${slots} earlier windows that they belong to are examined again.`);
+  if (tooLate.length > 0)
+    parts.push(
+      `${sum(tooLate)} of them are older than a week or than the detection, and count in the window in which they arrived.`,
+    );
+  return parts.join(' ');
+}
+
+/** Schedules an examination of each window as soon as possible. */
+export async function scheduleLateSlots(tx: Tx, run: ActiveRun, slots: readonly TimeRange[], now: Date): Promise<void> {
+  if (slots.length === 0) return;
+  await sql`insert into rechecks (organization_id, detection_id, window_from, window_to, generation, due_at)
+    select ${run.orgId}::uuid, ${run.detectionId}::uuid, slot_from, slot_to, ${run.scope.generation}, ${now}::timestamptz
+    from unnest(${slots.map(({ from }) => from.toISOString())}::timestamptz[],
+      ${slots.map(({ to }) => to.toISOString())}::timestamptz[]) as slots (slot_from, slot_to)
+    on conflict (organization_id, detection_id, window_from) do update set window_to = excluded.window_to,
+      generation = excluded.generation, due_at = least(rechecks.due_at, excluded.due_at), tries = 0`.execute(tx);
+}
