@@ -5,6 +5,7 @@ import { measureDuplicates } from './duplicates.ts';
 import { measureFeeds } from './feeds.ts';
 import { measureIndicators } from './indicators.ts';
 import { measureNames } from './names.ts';
+import { measureNoise } from './noise.ts';
 import { writeQualityPage } from './quality-page.ts';
 import { measurePassages } from './passages.ts';
 import { measureStixOut } from './stix-out.ts';
@@ -22,6 +23,7 @@ const measurements = {
   feeds: measureFeeds,
   indicators: measureIndicators,
   names: measureNames,
+  noise: measureNoise,
   techniques: measureTechniques,
   corrections: measureCorrections,
   passages: measurePassages,

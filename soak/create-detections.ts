@@ -54,6 +54,8 @@ function buildInput(plan: SoakPlan, rule: SoakRule): CreateDetection {
     entityField: 'user',
     modelAlias: kind === 'model' ? 'stand_in' : 'analyst',
     planningMode: 'never',
+    // The planted numbers come too often to be rare.
+    ...(kind === 'counted' ? { tuning: { sensitivity: 'high' as const } } : {}),
     suppressionMinutes: kind === 'repeated' ? repeatedMinutes : 0,
   };
 }

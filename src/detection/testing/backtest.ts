@@ -8,6 +8,7 @@ import type { Definition } from '../detections/record/definition.ts';
 import { listReviewedHits, type ReviewedHit } from '../hits/hit-status.store.ts';
 import type { DetectionKey } from '../scheduling/detection-key.ts';
 import type { ActiveRun } from '../runs/execution/active-run.ts';
+import { proposeTuning } from './propose-tuning.ts';
 import {
   collectHitKeys,
   countRows,
@@ -48,6 +49,9 @@ export async function backtestDetection(
     versions.push(summarizeVersion(run, result, reviewed));
   }
   const result = activeResult ?? { windows: [], complete: false };
+  const [active] = definitions;
+  const proposal =
+    active && (await proposeTuning(deps, { ...key, definition: active }, { result, range, reviewed, now }));
   return {
     from: range.from.toISOString(),
     to: (result.windows.at(-1)?.to ?? range.from).toISOString(),
@@ -55,6 +59,7 @@ export async function backtestDetection(
     rowsTotal: countRows(result),
     complete: result.complete,
     versions,
+    proposal: proposal ?? null,
   };
 }
 

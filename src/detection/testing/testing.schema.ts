@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { severities } from '../analysis/candidate.ts';
+import { Tuning } from '../analysis/tuning/tuning.schema.ts';
 import { PreviewInput } from '../detections/record/detection-input.schema.ts';
 import { integerMax } from '../../platform/lib/integers.ts';
 import { Instant } from '../../platform/lib/instant.ts';
@@ -106,6 +107,18 @@ export const Backtest = z.object({
   rowsTotal: z.int(),
   complete: z.boolean(),
   versions: z.array(Version).describe('The active version, then the requested one.'),
+  proposal: z
+    .object({
+      tuning: Tuning,
+      candidatesPerWeekBefore: z.number(),
+      candidatesPerWeekAfter: z.number(),
+      truePositivesKept: z.int(),
+    })
+    .nullable()
+    .optional()
+    .describe(
+      'A tuning with which the active version raises less than one candidate of severity medium or above per week and still finds every reviewed true positive. Null if it already does, or if no tuning suffices.',
+    ),
 });
 export type Backtest = z.infer<typeof Backtest>;
 

@@ -60,17 +60,19 @@ function fillNovelties(
   windows: readonly WindowMemory[],
   { entities, novelty }: { entities: ReadonlySet<string>; novelty: MemoryWindow },
 ): void {
-  for (const entity of entities) {
-    const seen = new Set<string>();
-    let nth = 0;
-    for (const { from, entries } of windows) {
-      const keys = entries.filter((entry) => entry.entity === entity).map(({ key }) => key);
-      if (keys.length > 0) nth += 1;
-      for (const key of keys.toSorted(compareCodeUnits)) {
-        if (!seen.has(key) && nth > settledWindows && from >= novelty.from && from < novelty.to)
-          appendToList(past.novelties, entity, { key, at: from.getTime() });
-        seen.add(key);
-      }
+  const seenBy = new Map<string, { keys: Set<string>; windows: number }>();
+  for (const { from, entries } of windows) {
+    const counted = new Set<string>();
+    for (const { key, entity } of entries.toSorted((one, other) => compareCodeUnits(one.key, other.key))) {
+      if (!entities.has(entity)) continue;
+      const seen = seenBy.get(entity) ?? { keys: new Set<string>(), windows: 0 };
+      seenBy.set(entity, seen);
+      if (!counted.has(entity)) seen.windows += 1;
+      counted.add(entity);
+      const isNew = !seen.keys.has(key) && seen.windows > settledWindows;
+      if (isNew && from >= novelty.from && from < novelty.to)
+        appendToList(past.novelties, entity, { key, at: from.getTime() });
+      seen.keys.add(key);
     }
   }
 }

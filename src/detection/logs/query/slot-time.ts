@@ -11,7 +11,7 @@ export type SlotBounds = { from?: number; before: number; lateSince?: number };
 
 /**
  * Returns the SQL condition that an event's slot time is within bounds. The slot time is the time of the event if it is late, otherwise its
- * arrival. `time` and `arrival` are SQL expressions in microseconds. See docs/adr/0023-late-events.md.
+ * arrival. `time` and `arrival` are SQL expressions in microseconds. See docs/adr/0016-late-events.md.
  */
 export function slotTimeSql(time: string, arrival: string, { from, before, lateSince }: SlotBounds): string {
   const lag = `(${arrival} - ${time})`;

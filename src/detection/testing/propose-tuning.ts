@@ -1,0 +1,86 @@
+import type { Candidate } from '../analysis/candidate.ts';
+import { isSeverityAtLeast } from '../analysis/severity.ts';
+import { sensitivities, type Tuning } from '../analysis/tuning/tuning.schema.ts';
+import type { ReviewedHit } from '../hits/hit-status.store.ts';
+import type { TimeRange } from '../scheduling/slot-windows.ts';
+import type { TestSubject } from './run-test-case.ts';
+import { collectHitKeys, openTrialRun, simulateTimeRange, type TrialDeps } from './simulate-time-range.ts';
+import type { SimulationResult } from './simulate.ts';
+import type { Backtest } from './testing.schema.ts';
+
+const weekMs = 7 * 86_400_000;
+/** A detection that raises fewer candidates of severity medium or above needs no other tuning. */
+const perWeekMax = 1;
+
+type Proposal = NonNullable<Backtest['proposal']>;
+type BacktestResult = { result: SimulationResult; range: TimeRange; reviewed: readonly ReviewedHit[]; now: Date };
+
+/**
+ * Returns the smallest change of the tuning with which a detection raises less than one candidate of severity medium or above a week,
+ * true positives aside, and still finds every reviewed true positive that it found before. Returns null if the detection is quiet enough or no change suffices.
+ */
+export async function proposeTuning(
+  deps: TrialDeps,
+  { definition, ...subject }: TestSubject,
+  { result, range, reviewed, now }: BacktestResult,
+): Promise<Proposal | null> {
+  const weeks = Math.max((range.to.getTime() - range.from.getTime()) / weekMs, 1);
+  const before = listSevere(result, reviewed).length / weeks;
+  if (before < perWeekMax || !result.complete) return null;
+  const keys = listTruePositives(result, reviewed);
+  for (const change of listChanges(definition, listSevere(result, reviewed), weeks)) {
+    const tuning = { ...definition.tuning, ...change };
+    const run = await openTrialRun(
+      deps,
+      { ...subject, definition: { ...definition, tuning, modelAlias: 'analyst' } },
+      now,
+    );
+    const tuned = await simulateTimeRange(deps, run, range, now);
+    const after = listSevere(tuned, reviewed).length / weeks;
+    const kept = listTruePositives(tuned, reviewed);
+    if (!tuned.complete || after >= perWeekMax || keys.some((key) => !kept.includes(key))) continue;
+    return {
+      tuning,
+      candidatesPerWeekBefore: round(before),
+      candidatesPerWeekAfter: round(after),
+      truePositivesKept: kept.length,
+    };
+  }
+  return null;
+}
+
+/** Returns the changes to try, the smallest first. */
+function listChanges(
+  { detectionCategory: category, tuning = {} }: TestSubject['definition'],
+  severe: readonly Candidate[],
+  weeks: number,
+): Tuning[] {
+  const { sensitivity = 'medium', minimumCount } = tuning;
+  if (category !== 'custom' && category !== 'privilege_escalation')
+    return sensitivities
+      .slice(0, sensitivities.indexOf(sensitivity))
+      .toReversed()
+      .map((lower) => ({ sensitivity: lower }));
+  const counts = severe.map(({ facts }) => Number(facts['rows']));
+  const sorted = counts.toSorted((a, b) => b - a);
+  // One more than the largest count that would still be exceeded too often.
+  const count = (sorted[Math.max(Math.ceil(perWeekMax * weeks) - 1, 0)] ?? 0) + 1;
+  return minimumCount !== undefined && minimumCount >= count ? [] : [{ minimumCount: count }];
+}
+
+/** Returns the candidates of severity medium or above, without those behind reviewed true positives. */
+function listSevere({ windows }: SimulationResult, reviewed: readonly ReviewedHit[]): Candidate[] {
+  const truePositives = new Set(reviewed.filter(({ status }) => status === 'true_positive').map(({ key }) => key));
+  return windows
+    .flatMap(({ resolutions }) => resolutions)
+    .filter((resolution) => resolution.outcome !== 'judged' || !truePositives.has(resolution.hitKey))
+    .map(({ candidate }) => candidate)
+    .filter(({ severity }) => isSeverityAtLeast(severity, 'medium'));
+}
+
+function listTruePositives({ windows }: SimulationResult, reviewed: readonly ReviewedHit[]): string[] {
+  const keys = collectHitKeys(windows.flatMap(({ resolutions }) => resolutions));
+  return reviewed.filter(({ key, status }) => status === 'true_positive' && keys.has(key)).map(({ key }) => key);
+}
+
+const round = (number: number): number => Math.round(10 * number) / 10;
