@@ -216,23 +216,23 @@ test('returns 400 that describes the expected events for a test case without eve
 
 test('a backtest proposes the smallest count that silences the noise and keeps the true positives', async () => {
   const org = await newOrg();
-  time.now = new Date(at(0));
+  time.now = new Date(at(100));
   const body = { ...detection, detectionCategory: 'custom', suppressionMinutes: 0 };
   const created = await callOk(org, 'POST', '/api/detections', body);
   for (let hour = 0; hour < 6; hour++) {
-    time.now = new Date(at(hour, 30));
+    time.now = new Date(at(100 + hour, 30));
     const rows = hour === 3 ? 5 : 1;
     await send(
       org,
-      Array.from({ length: rows }, (_, n) => login(rows > 1 ? 'eve' : 'bot', 'NO', at(hour, 20 + n))),
+      Array.from({ length: rows }, (_, n) => login(rows > 1 ? 'eve' : 'bot', 'NO', at(100 + hour, 20 + n))),
     );
-    time.now = new Date(at(hour + 1));
+    time.now = new Date(at(100 + hour + 1));
     await executeDueRuns(deps, time.now, { concurrency: 1 });
   }
   const { hits } = await callOk(org, 'GET', '/api/hits');
   const eve = hits.find(({ entity }: { entity: string }) => entity === 'eve');
   await callOk(org, 'POST', `/api/hits/${eve.id}/status`, { status: 'true_positive' });
-  const backtest = () => callOk(org, 'POST', `/api/detections/${created.id}/backtest`, { from: at(0), to: at(6) });
+  const backtest = () => callOk(org, 'POST', `/api/detections/${created.id}/backtest`, { from: at(100), to: at(106) });
   expect((await backtest()).proposal).toEqual({
     tuning: { minimumCount: 2 },
     candidatesPerWeekBefore: 5,
