@@ -60,7 +60,7 @@ export async function finishRun(tx: Tx, claim: RunClaim, outcome: RunOutcome, no
       update schedules set author_failures = 0 where organization_id = ${orgId} and detection_id = ${detectionId}
         and author_failures > 0 and ${isScheduledSuccess}
     ), warned as (
-      ${upsertQueryWarningsSql(claim, sql`select finished.revision, ${warnings}::text as warnings from finished where ${warnings !== null}`)}
+      ${upsertQueryWarningsSql(claim, sql`select finished.revision, ${warnings}::text as warnings from finished where finished.revision is not null and ${warnings !== null}`)}
     ), dequeued as (
       ${deleteQueueEntry(orgId, runId)}
     )
