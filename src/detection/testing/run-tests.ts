@@ -5,7 +5,7 @@ import { findDefinition } from '../detections/history/revisions.store.ts';
 import type { TestSet } from '../detections/test-cases/test-cases.schema.ts';
 import { findTests } from '../detections/test-cases/test-cases.store.ts';
 import type { ActiveRun } from '../runs/execution/active-run.ts';
-import type { JudgeDeps } from '../runs/judging/model-judge.ts';
+import type { JudgeDeps } from '../runs/judging/model/model-judge.ts';
 import { createTrialJudge } from '../runs/judging/trial-judge.ts';
 import type { TestCaseDeps, TestSubject } from './run-test-case.ts';
 import { describeMismatch, runTestSet } from './run-test-set.ts';

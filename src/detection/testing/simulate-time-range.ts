@@ -4,7 +4,7 @@ import type { OrgId } from '../../platform/lib/org-id.ts';
 import { categories } from '../analysis/registry.ts';
 import type { ActiveRun } from '../runs/execution/active-run.ts';
 import { createTrialRun } from '../runs/execution/trial-run.ts';
-import type { JudgeDeps } from '../runs/judging/model-judge.ts';
+import type { JudgeDeps } from '../runs/judging/model/model-judge.ts';
 import type { Resolution } from '../runs/judging/resolve-candidates.ts';
 import { createTrialJudge } from '../runs/judging/trial-judge.ts';
 import type { ConnectionSelector } from '../siem/connection-selector.ts';

@@ -8,7 +8,7 @@ import { finishJudging, judgeCandidates } from '../judging/judge-candidates.ts';
 import { judgeRaisedCandidates } from '../judging/judge-raised.ts';
 import type { Judge } from '../judging/judge.ts';
 import { findJudgeFailure, startJudging } from '../judging/judging-session.ts';
-import { createJudge, type JudgeDeps } from '../judging/model-judge.ts';
+import { createJudge, type JudgeDeps } from '../judging/model/model-judge.ts';
 import { insertReview, insertShadowReview } from '../reviews/reviews.store.ts';
 import { scoreRun } from '../run-score.ts';
 import type { ActiveRun } from './active-run.ts';

@@ -8,8 +8,8 @@ import { judgeByFacts, judgeCandidate, type Fallback, type Judgment } from './ju
 import { addVerdict, warnAboutFallback } from './judging-progress.ts';
 import { toFallback } from './judging-session.ts';
 import { toDetectionTexts } from './resolve-candidates.ts';
-import { createJudgeWithMeter, type JudgeDeps } from './model-judge.ts';
-import { runBudgets } from './run-spend.ts';
+import { createJudgeWithMeter, type JudgeDeps } from './model/model-judge.ts';
+import { runBudgets } from './model/run-spend.ts';
 
 /**
  * Creates the judge of a trial run: the same model and budgets as a real run, but its steps are not stored and tools that send

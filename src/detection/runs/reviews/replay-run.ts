@@ -14,7 +14,7 @@ import type { Verdict } from '../../verdicts/verdict.ts';
 import { createTrialRun } from '../execution/trial-run.ts';
 import { listRunCandidates, type StoredCandidate } from '../judging/candidates.store.ts';
 import type { Judge } from '../judging/judge.ts';
-import type { JudgeDeps } from '../judging/model-judge.ts';
+import type { JudgeDeps } from '../judging/model/model-judge.ts';
 import { createTrialJudge } from '../judging/trial-judge.ts';
 import { findRun } from '../read-runs.store.ts';
 import type { Replay, ReplayRequest, VerdictComparison } from '../run-details.schema.ts';

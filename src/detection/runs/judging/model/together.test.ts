@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import { testDatabase } from '../../../../test/support/database.ts';
-import { listRunRows, login, startJudgedRuns, verdictOn } from '../../../../test/support/detection/judged-runs.ts';
-import { hour } from '../../../../test/support/detection/scripted-runs.ts';
-import type { ModelRequestRecord } from '../../../../test/support/models/model-stand-in.ts';
-import { delimitedBlocks } from '../../../../test/support/models/scripted-models.ts';
+import { testDatabase } from '../../../../../test/support/database.ts';
+import { listRunRows, login, startJudgedRuns, verdictOn } from '../../../../../test/support/detection/judged-runs.ts';
+import { hour } from '../../../../../test/support/detection/scripted-runs.ts';
+import type { ModelRequestRecord } from '../../../../../test/support/models/model-stand-in.ts';
+import { delimitedBlocks } from '../../../../../test/support/models/scripted-models.ts';
 import { createBudgetForecast } from './tight-budget.ts';
-import { Budgets } from '../../../platform/models/spending/budgets.ts';
+import { Budgets } from '../../../../platform/models/spending/budgets.ts';
 
 const testDb = await testDatabase();
 

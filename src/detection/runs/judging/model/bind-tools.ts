@@ -1,17 +1,17 @@
-import { inOrg, queryRows, type Db, type Tx } from '../../../platform/db/db.ts';
-import type { Clock } from '../../../platform/lib/clock.ts';
-import type { OrgId } from '../../../platform/lib/org-id.ts';
-import { fetchBytes } from '../../../platform/lib/outbound-http/fetch.ts';
-import { isMcpToolName } from '../../../platform/mcp/mcp-settings.ts';
-import type { McpTools } from '../../../platform/mcp/mcp-tools.ts';
-import type { ModelTool } from '../../../platform/models/model-tool.ts';
-import type { Candidate } from '../../analysis/candidate.ts';
-import { renderRow } from '../../analysis/rows/render-row.ts';
-import { listGrants } from '../../detections/tool-grants/tool-grants.store.ts';
-import { bindTool } from '../../tools/tool-registry.ts';
-import type { FeedTools, ToolSources } from '../../tools/tool-sources.ts';
-import type { ActiveRun } from '../execution/active-run.ts';
-import { addWarning } from '../execution/run-progress.ts';
+import { inOrg, queryRows, type Db, type Tx } from '../../../../platform/db/db.ts';
+import type { Clock } from '../../../../platform/lib/clock.ts';
+import type { OrgId } from '../../../../platform/lib/org-id.ts';
+import { fetchBytes } from '../../../../platform/lib/outbound-http/fetch.ts';
+import { isMcpToolName } from '../../../../platform/mcp/mcp-settings.ts';
+import type { McpTools } from '../../../../platform/mcp/mcp-tools.ts';
+import type { ModelTool } from '../../../../platform/models/model-tool.ts';
+import type { Candidate } from '../../../analysis/candidate.ts';
+import { renderRow } from '../../../analysis/rows/render-row.ts';
+import { listGrants } from '../../../detections/tool-grants/tool-grants.store.ts';
+import { bindTool } from '../../../tools/tool-registry.ts';
+import type { FeedTools, ToolSources } from '../../../tools/tool-sources.ts';
+import type { ActiveRun } from '../../execution/active-run.ts';
+import { addWarning } from '../../execution/run-progress.ts';
 
 /** `fetchAllow` lists private hosts that `http_get` may reach. */
 export type BindToolsDeps = {

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
-import { testDatabase } from '../../../../test/support/database.ts';
-import { deleteDetection } from '../../detections/life-cycle.ts';
-import { resolveOverdueCandidatesAcrossOrgs } from './overdue-candidates.ts';
-import { checkPausedModels } from '../../../platform/models/model-pauses.ts';
-import { inOrg } from '../../../platform/db/db.ts';
-import { findModelPause } from '../../../platform/models/model-pauses.store.ts';
-import { getSteps } from '../read-steps.ts';
-import { cancelRun } from '../requests/cancel-run.ts';
+import { testDatabase } from '../../../../../test/support/database.ts';
+import { deleteDetection } from '../../../detections/life-cycle.ts';
+import { resolveOverdueCandidatesAcrossOrgs } from '../overdue-candidates.ts';
+import { checkPausedModels } from '../../../../platform/models/model-pauses.ts';
+import { inOrg } from '../../../../platform/db/db.ts';
+import { findModelPause } from '../../../../platform/models/model-pauses.store.ts';
+import { getSteps } from '../../read-steps.ts';
+import { cancelRun } from '../../requests/cancel-run.ts';
 import {
   retryNow,
   readLastFailure,
@@ -15,8 +15,8 @@ import {
   listRunRows,
   startJudgedRuns,
   verdictOn,
-} from '../../../../test/support/detection/judged-runs.ts';
-import { countCandidates, hour } from '../../../../test/support/detection/scripted-runs.ts';
+} from '../../../../../test/support/detection/judged-runs.ts';
+import { countCandidates, hour } from '../../../../../test/support/detection/scripted-runs.ts';
 
 const testDb = await testDatabase();
 const signal = new AbortController().signal;

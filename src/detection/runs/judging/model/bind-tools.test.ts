@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
-import { startApp } from '../../../../test/support/harness.ts';
-import { startModelStandIn, type ModelBrain } from '../../../../test/support/models/model-stand-in.ts';
-import { createScriptedModels } from '../../../../test/support/models/scripted-models.ts';
-import { hour, startRuns } from '../../../../test/support/detection/scripted-runs.ts';
-import { createFeedTools } from '../../../app/feed-tools.ts';
-import { fillOrganization } from '../../../../test/support/walk/fill-organization.ts';
-import { findTechnique } from '../../../feed/reference-data/attack.ts';
-import { getDetection } from '../../detections/read-detections.ts';
-import { grantTool } from '../../detections/tool-grants/tool-grants.ts';
+import { startApp } from '../../../../../test/support/harness.ts';
+import { startModelStandIn, type ModelBrain } from '../../../../../test/support/models/model-stand-in.ts';
+import { createScriptedModels } from '../../../../../test/support/models/scripted-models.ts';
+import { hour, startRuns } from '../../../../../test/support/detection/scripted-runs.ts';
+import { createFeedTools } from '../../../../app/feed-tools.ts';
+import { fillOrganization } from '../../../../../test/support/walk/fill-organization.ts';
+import { findTechnique } from '../../../../feed/reference-data/attack.ts';
+import { getDetection } from '../../../detections/read-detections.ts';
+import { grantTool } from '../../../detections/tool-grants/tool-grants.ts';
 
 const { deps, url, newOrg } = await startApp({ env: { TOCSIN_FETCH_ALLOW: '127.0.0.1' } });
 const testDb = { db: deps.db, url };

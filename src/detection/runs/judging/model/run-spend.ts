@@ -1,12 +1,12 @@
-import type { Db } from '../../../platform/db/db.ts';
-import type { Clock } from '../../../platform/lib/clock.ts';
-import type { ConfiguredModel } from '../../../platform/models/models.ts';
-import { mergeBudgets, type Budgets } from '../../../platform/models/spending/budgets.ts';
-import { createSpendMeter, type RunSpendMeter } from '../../../platform/models/spending/spend-meter.ts';
-import { fenceRun } from '../../scheduling/queue/run-fence.ts';
-import type { ActiveRun } from '../execution/active-run.ts';
-import { writeStepUsage } from '../execution/progress.store.ts';
-import { insertStep } from '../steps.store.ts';
+import type { Db } from '../../../../platform/db/db.ts';
+import type { Clock } from '../../../../platform/lib/clock.ts';
+import type { ConfiguredModel } from '../../../../platform/models/models.ts';
+import { mergeBudgets, type Budgets } from '../../../../platform/models/spending/budgets.ts';
+import { createSpendMeter, type RunSpendMeter } from '../../../../platform/models/spending/spend-meter.ts';
+import { fenceRun } from '../../../scheduling/queue/run-fence.ts';
+import type { ActiveRun } from '../../execution/active-run.ts';
+import { writeStepUsage } from '../../execution/progress.store.ts';
+import { insertStep } from '../../steps.store.ts';
 
 /** Meters what a run spends on its model. Each step is stored with its cost in one fenced transaction. */
 export function createRunSpendMeter(
