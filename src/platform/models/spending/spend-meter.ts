@@ -44,6 +44,11 @@ export function createSpendMeter(
     startConversation: () => {
       const conversation = randomUUID();
       let isCalling = false;
+      const endCall = (): void => {
+        if (!isCalling) return;
+        isCalling = false;
+        calls.end();
+      };
       return {
         checkBudget: async (signal) => {
           for (;;) {
@@ -51,10 +56,15 @@ export function createSpendMeter(
             const endedBefore = calls.ended();
             const request = { spender, conversation, budgets, runMs: spender.elapsedMs + sinceLastStepMs(), isFirst };
             isFirst = false;
-            const reservation = await reserveStep({ db, clock }, request, model);
+            calls.startCheck();
+            const reservation = await reserveStep({ db, clock }, request, model).catch((error: unknown) => {
+              calls.endCheck('blocked');
+              throw error;
+            });
+            calls.endCheck(reservation.outcome);
             if (reservation.outcome === 'reserved') {
               isCalling = true;
-              return calls.start();
+              return;
             }
             if (!(await calls.waitForEnd(endedBefore, signal))) throw budgetExceededError(reservation.problem);
           }
@@ -75,10 +85,7 @@ export function createSpendMeter(
                 await releaseReservation(tx, { orgId: spender.orgId, runId: spender.id, conversation });
             });
           } finally {
-            if (isCalling && step.kind !== 'tool') {
-              isCalling = false;
-              calls.end();
-            }
+            if (step.kind !== 'tool') endCall();
           }
         },
       };
@@ -86,30 +93,41 @@ export function createSpendMeter(
   };
 }
 
-/** Counts the calls in progress of a run. `waitForEnd` returns false if none has ended since `endedBefore` and none is in progress. */
+/**
+ * Counts the calls of a run that are in progress, and those whose budget is being checked. `waitForEnd` waits until a call ends or
+ * the signal aborts. It returns false if no call has ended since `endedBefore` and none is in progress.
+ */
 function createCallCounter() {
-  let active = 0;
-  let ended = 0;
+  let [checking, active, ended] = [0, 0, 0];
   let waiting: (() => void)[] = [];
+  const wakeAll = (): void => {
+    for (const wake of waiting) wake();
+    waiting = [];
+  };
   return {
-    start: () => {
-      active += 1;
+    startCheck: () => {
+      checking += 1;
+    },
+    endCheck: (outcome: 'reserved' | 'blocked') => {
+      checking -= 1;
+      if (outcome === 'reserved') active += 1;
+      else if (active === 0 && checking === 0) wakeAll();
     },
     end: () => {
       active -= 1;
       ended += 1;
-      for (const wake of waiting) wake();
-      waiting = [];
+      wakeAll();
     },
     ended: () => ended,
     waitForEnd: async (endedBefore: number, signal: AbortSignal): Promise<boolean> => {
-      if (ended > endedBefore) return true;
-      if (active === 0) return false;
+      const hasEnded = (): boolean => ended > endedBefore || signal.aborted;
+      if (hasEnded()) return true;
+      if (active === 0 && checking === 0) return false;
       await new Promise<void>((resolve) => {
         waiting.push(resolve);
         signal.addEventListener('abort', () => resolve(), { once: true });
       });
-      return true;
+      return hasEnded() || active > 0;
     },
   };
 }
