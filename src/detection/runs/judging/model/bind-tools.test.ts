@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { requestRun } from '../../requests/request-run.ts';
 import { startApp } from '../../../../../test/support/harness.ts';
 import { startModelStandIn, type ModelBrain } from '../../../../../test/support/models/model-stand-in.ts';
 import { createScriptedModels } from '../../../../../test/support/models/scripted-models.ts';
@@ -99,12 +100,12 @@ test('offers a sending tool only after an administrator granted it, and warns ab
   await run();
   expect(stand.asked[0]!.tools).toEqual(['get_rows', 'submit_verdict']);
   const warnings = async () =>
-    (await t.select<{ warnings: string }>`select warnings from runs order by due_at desc`)[0]!.warnings;
+    (await t.select<{ warnings: string }>`select string_agg(warnings, ' ') as warnings from runs`)[0]!.warnings;
   expect(await warnings()).toContain('http_get, tickets__search');
   await grantTool(t.deps, t.caller, { id, tool: 'http_get' }, { url: 'https://intel.example/{entity}' });
   await grantTool(t.deps, t.caller, { id, tool: 'tickets__search' }, {});
-  await t.select`update run_queue set retry_at = null`;
-  await t.runAt(hour(2));
+  await requestRun(t.deps, t.caller, id, { from: hour(0), to: hour(1) });
+  await t.runAt(hour(1));
   expect(stand.asked.at(-1)!.tools).toEqual(['get_rows', 'http_get', 'submit_verdict']);
   expect(await warnings()).toContain('tool_unavailable');
 });
