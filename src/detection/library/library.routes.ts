@@ -6,7 +6,7 @@ import { listLibrary } from './list-library.ts';
 import { updateLibrary, type UpdateLibraryDeps } from './update-library.ts';
 
 export function libraryRoutes(app: App, deps: InstallLibraryDeps & UpdateLibraryDeps): void {
-  const route = apiRoutes(app, { tag: 'library', scope: 'detections:write' });
+  const route = apiRoutes(app, { tag: 'detections', scope: 'detections:write' });
   route(
     'GET /api/detections/library',
     {

@@ -26,6 +26,9 @@ export async function useTesting({ get, post, put, remove }: ApiCalls, mark: str
   const { name, detectionCategory, detectionQuery } = record;
   await post('/api/detections/preview', { name, detectionCategory, detectionQuery, systemPrompt: 'p', ...range });
   await post('/api/detections/bulk', { action: 'tag', filter: {}, tags: ['walked'], dryRun: true });
+  await get('/api/detections/library');
+  await post('/api/detections/library/install', { ids: ['upload-to-new-domain'], dryRun: true });
+  await post('/api/detections/library/update', { dryRun: true });
   const { detections } = await get('/api/detections/export');
   await post('/api/detections/import', { detections, dryRun: true });
   await post('/api/privacy/erase', { field: 'user', value: 'nobody at all' });
