@@ -3,6 +3,7 @@ import { measureAuditLogs } from './audit-logs.ts';
 import { measureCorrections } from './corrections.ts';
 import { measureDuplicates } from './duplicates.ts';
 import { measureFeeds } from './feeds.ts';
+import { measureInjection } from './injection.ts';
 import { measureIndicators } from './indicators.ts';
 import { measureNames } from './names.ts';
 import { measureNoise } from './noise.ts';
@@ -29,6 +30,7 @@ const measurements = {
   passages: measurePassages,
   windows: measureWindows,
   'audit-logs': measureAuditLogs,
+  injection: measureInjection,
   'stix-out': (verbose) => measureStixOut(verbose, options['stix-schemas']),
 } satisfies Record<string, (verbose: boolean) => Promise<Parameters<typeof formatFigures>[0]>>;
 

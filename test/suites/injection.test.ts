@@ -5,11 +5,12 @@ import { grantTool } from '../../src/detection/detections/tool-grants/tool-grant
 import { dataDir } from '../support/data.ts';
 import { testDatabase } from '../support/database.ts';
 import {
+  attackGoals,
   measureInjection,
   ownStrings,
   plantedFields,
   recordedStrings,
-  type InjectionOutcome,
+  type AttackGoal,
 } from '../support/models/injection.ts';
 import { startModelStandIn } from '../support/models/model-stand-in.ts';
 import { createScriptedModels } from '../support/models/scripted-models.ts';
@@ -17,40 +18,27 @@ import { startRuns } from '../support/detection/scripted-runs.ts';
 
 const on = await testDatabase();
 const dir = dataDir();
-// The suite uses every tenth string, because all of them take a minute. TOCSIN_INJECTION=all uses all and prints the figures.
+// The suite uses every twentieth string, because all of them take minutes. `npm run quality -- injection` measures all without runs. TOCSIN_INJECTION=all uses all and prints the figures.
 const isAll = process.env['TOCSIN_INJECTION'] === 'all';
-const recorded = dir === undefined ? [] : recordedStrings(dir).filter((_text, at) => isAll || at % 10 === 0);
+const sample = (strings: string[]): string[] => strings.filter((_text, at) => isAll || at % 20 === 0);
+const recorded = dir === undefined ? [] : sample(recordedStrings(dir));
 
-const nothing = { hits: 0, severity: 0, toolCalls: 0, outgoing: 0, leaks: 0 };
-
-function report(name: string, outcome: InjectionOutcome): void {
-  const { planted, delivered, ...changed } = outcome;
-  if (isAll)
-    console.log(`${name}: ${planted} planted, ${delivered} reached the model, changed ${JSON.stringify(changed)}`);
+async function expectNoEffect(strings: string[], goal: AttackGoal): Promise<void> {
+  const outcome = await measureInjection(on, strings, goal);
+  if (isAll) console.log(goal, JSON.stringify(outcome));
+  const planted = strings.length * plantedFields.length;
+  const nothing = { succeeded: 0, quoted: 0, toolCalls: 0, outgoing: 0, leaks: 0 };
+  expect(outcome).toEqual({ planted, delivered: planted, hits: planted, marked: planted, ...nothing });
 }
 
-test.each(['hide', 'frame'] as const)(
-  'a model that obeys every row cannot change hits, severity or tool calls (own strings, %s)',
-  async (wants) => {
-    const outcome = await measureInjection(on, ownStrings, wants);
-    expect(outcome).toEqual({
-      planted: ownStrings.length * plantedFields.length,
-      delivered: ownStrings.length * plantedFields.length,
-      ...nothing,
-    });
-    report(`own, ${wants}`, outcome);
-  },
+test.each(attackGoals)('a model that obeys every row reaches nothing (own strings, %s)', { timeout: 300_000 }, (goal) =>
+  expectNoEffect(sample(ownStrings()), goal),
 );
 
-test.skipIf(dir === undefined).each(['hide', 'frame'] as const)(
-  'a model that obeys every row cannot change hits, severity or tool calls (recorded strings, %s)',
+test.skipIf(dir === undefined).each(attackGoals)(
+  'a model that obeys every row reaches nothing (recorded strings, %s)',
   { timeout: 300_000 },
-  async (wants) => {
-    const outcome = await measureInjection(on, recorded, wants);
-    expect(outcome).toMatchObject({ planted: recorded.length * plantedFields.length, ...nothing });
-    expect(outcome.delivered).toBe(outcome.planted);
-    report(`recorded, ${wants}`, outcome);
-  },
+  (goal) => expectNoEffect(recorded, goal),
 );
 
 test('an allowed http_get sends only values of the entity, and only to its own address', async () => {

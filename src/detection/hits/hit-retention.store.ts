@@ -27,7 +27,17 @@ export async function deleteOldHitsAcrossOrgs(tx: Tx, before: Date, limit: numbe
 
 /** Replaces a value in hits and in the reasons of their changes. Returns the number of hits. */
 export async function eraseFromHits(tx: Tx, orgId: OrgId, value: string): Promise<{ hits: number }> {
-  const columns = ['entity', 'headline', 'summary', 'next_step', 'evidence', 'rows', 'facts', 'model_disagrees'];
+  const columns = [
+    'entity',
+    'headline',
+    'summary',
+    'next_step',
+    'evidence',
+    'rows',
+    'facts',
+    'model_disagrees',
+    'needs_review',
+  ];
   const hits = await replaceValue(tx, { orgId, table: 'hits', columns }, value);
   await replaceValue(tx, { orgId, table: 'hit_changes', columns: ['reason'] }, value);
   return { hits };

@@ -50,6 +50,12 @@ export const Hit = z
       .string()
       .nullable()
       .describe('Group of the hits that the detection raised in the same window. Null if there are fewer than five.'),
+    needsReview: z
+      .object({ reason: z.enum(['planted_text']), fields: z.array(z.string()), tools: z.array(z.string()) })
+      .nullable()
+      .describe(
+        'Why a person must decide: fields of the rows, or results of tools, contain text addressed to a model. No model can dismiss such a hit. Null otherwise.',
+      ),
     status: z.enum(hitStatuses),
     revision: z.number().int(),
     occurrenceCount: z.number().int().describe('Windows in which the hit was seen.'),

@@ -5,12 +5,13 @@ import type { PageRequest } from '../../platform/lib/page-request.ts';
 import { severities } from '../analysis/candidate.ts';
 import type { EntityList, Hit, HitFilter } from './hits.schema.ts';
 
-/** A row of `hits` without its rows and facts. `evidence` is JSON text. */
+/** A row of `hits` without its rows and facts. `evidence` and `needsReview` are JSON text. */
 export type HitRow = Omit<
   Hit,
-  'evidence' | 'windowFrom' | 'windowTo' | 'firstSeenAt' | 'lastSeenAt' | 'createdAt' | 'updatedAt'
+  'evidence' | 'needsReview' | 'windowFrom' | 'windowTo' | 'firstSeenAt' | 'lastSeenAt' | 'createdAt' | 'updatedAt'
 > & {
   evidence: string;
+  needsReview: string | null;
   windowFrom: Date;
   windowTo: Date;
   firstSeenAt: Date;
@@ -23,7 +24,7 @@ export type HitDetailRow = HitRow & { facts: string; rows: string };
 export type OccurrenceRow = { runId: string; windowFrom: Date; seenAt: Date };
 
 const columns = sql`id, detection_id as "detectionId", entity, entity_type as "entityType", kind, severity, confidence, headline, summary,
-  next_step as "nextStep", evidence, judged, unjudged_reason as "unjudgedReason", model_disagrees as "modelDisagrees", group_id as "groupId", status, revision, occurrences as "occurrenceCount",
+  next_step as "nextStep", evidence, judged, unjudged_reason as "unjudgedReason", model_disagrees as "modelDisagrees", needs_review as "needsReview", group_id as "groupId", status, revision, occurrences as "occurrenceCount",
   window_from as "windowFrom", window_to as "windowTo", first_seen_at as "firstSeenAt", last_seen_at as "lastSeenAt",
   created_at as "createdAt", updated_at as "updatedAt"`;
 

@@ -49,6 +49,7 @@ export function toHit(row: HitRow): Hit {
   return {
     ...row,
     evidence: JSON.parse(row.evidence) as Hit['evidence'],
+    needsReview: row.needsReview === null ? null : (JSON.parse(row.needsReview) as Hit['needsReview']),
     windowFrom: row.windowFrom.toISOString(),
     windowTo: row.windowTo.toISOString(),
     firstSeenAt: row.firstSeenAt.toISOString(),

@@ -5,4 +5,5 @@ export type DetectionTexts = {
   systemPrompt: string;
   headline?: string | null;
   customInstructions?: string | null;
+  contextDocs?: readonly { content?: string | undefined }[];
 };

@@ -27,4 +27,6 @@ export type VerdictTrace = {
   toolCalls: number;
   toolFaults: number;
   instructions: number;
+  /** Tools whose results contained text addressed to a model. */
+  plantedTools?: string[];
 };

@@ -89,6 +89,7 @@ function toNewHit(detectionId: string, { candidate, hitKey, verified, fallback }
     judged: fallback === null,
     unjudgedReason: fallback?.reason ?? null,
     modelDisagrees: verified.modelDisagrees,
+    needsReview: verified.needsReview,
     windowFrom: candidate.windowFrom,
     windowTo: candidate.windowTo,
     late: candidate.late,

@@ -13,6 +13,7 @@ import {
 } from '../../../../test/support/detection/analysis-examples.ts';
 import { isRecordId, isTimeField } from '../../analysis/rows/row-times.ts';
 import type { QueryRow } from '../../siem/connector.ts';
+import { screenCandidate } from '../planted-text/screen-candidate.ts';
 import { createAnalystVerdict } from './analyst.ts';
 import { verifyVerdict } from '../verification/verify-verdict.ts';
 
@@ -130,14 +131,20 @@ describe.each(detectionCategories)('%s with arbitrary rows', (category) => {
         for (const candidate of analyzeInTurn([...times<QueryRow[]>(7, []), rows as QueryRow[]], definition)
           .candidates) {
           const verdict = createAnalystVerdict(candidate, detectionTexts);
-          const { struck, triggered, verdict: verified } = verifyVerdict(verdict, candidate, detectionTexts);
+          const {
+            struck,
+            triggered,
+            needsReview,
+            verdict: verified,
+          } = verifyVerdict(verdict, candidate, detectionTexts);
           expect(struck).toEqual([]);
-          const hasEvidence = candidate.rows.some(({ fields }) =>
+          const hasEvidence = screenCandidate(candidate).quotable.rows.some(({ fields }) =>
             Object.entries(fields).some(([field, value]) => !isTimeField(field, value) && !isRecordId(field, value)),
           );
           expect(verified.evidence).toEqual(verdict.evidence);
           expect(verdict.evidence.length > 0).toBe(hasEvidence);
-          expect(triggered).toBe(hasEvidence || severities.indexOf(candidate.severity) >= 3);
+          const isAlwaysHit = needsReview !== null || severities.indexOf(candidate.severity) >= 3;
+          expect(triggered).toBe(hasEvidence || isAlwaysHit);
           expect(verdict.confidence).toBeGreaterThanOrEqual(10);
         }
       }),
@@ -181,8 +188,9 @@ test.skipIf(!data)('keeps the verdict when a field contains injected instruction
       candidate!,
       detectionTexts,
     );
-    const { evidence, ...rest } = verdict;
-    return { rest, struck, first: evidence[0] };
+    const { evidence, summary, ...rest } = verdict;
+    const facts = summary.replace(/ Text that reads as if.*$/, '');
+    return { rest, facts, struck, first: evidence[0] };
   };
   for (const note of injected) expect(verdictOf(note)).toEqual(verdictOf('nothing of note'));
 });

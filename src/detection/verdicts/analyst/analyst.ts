@@ -1,20 +1,33 @@
 import type { Candidate, Facts } from '../../analysis/candidate.ts';
+import { createNeedsReview, describeNeedsReview } from '../planted-text/needs-review.ts';
+import { screenCandidate } from '../planted-text/screen-candidate.ts';
 import { selectEvidence } from './evidence.ts';
 import type { DetectionTexts } from '../detection-texts.ts';
 import type { Verdict } from '../verdict.ts';
 import { describeCandidate } from './wording.ts';
 
-/** Creates the verdict of the built-in analyst, which uses no language model. Every candidate triggers, with severity and confidence from its facts. */
-export function createAnalystVerdict(candidate: Candidate, detection: DetectionTexts): Verdict {
+/**
+ * Creates the verdict of the built-in analyst, which uses no language model. Every candidate triggers, with severity and confidence
+ * from its facts. Fields with text addressed to a model are neither quoted nor evidence. `needsReview` is known if tools ran.
+ */
+export function createAnalystVerdict(
+  candidate: Candidate,
+  detection: DetectionTexts,
+  needsReview = createNeedsReview(screenCandidate(candidate).planted, []),
+): Verdict {
   const { entity, entityType, severity } = candidate;
+  const { quotable } = screenCandidate(candidate);
+  const wording = describeCandidate(quotable, detection);
+  const summary = needsReview ? `${wording.summary} ${describeNeedsReview(needsReview)}` : wording.summary;
   return {
     entity,
     entityType,
     triggered: true,
     confidence: computeAnalystConfidence(candidate),
     severity,
-    ...describeCandidate(candidate, detection),
-    evidence: selectEvidence(candidate),
+    ...wording,
+    summary,
+    evidence: selectEvidence(quotable),
   };
 }
 

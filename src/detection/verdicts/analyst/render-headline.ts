@@ -66,7 +66,7 @@ function listFieldValues({ entity, facts, rows }: Candidate, field: string): str
   );
   const logged = [...new Set(values)].filter((value) => value !== '' && value !== '-' && value !== '[redacted]');
   if (logged.length > 0) return logged;
-  if (name === 'entity' && entity !== '*') return [entity];
+  if (name === 'entity' && entity !== '*' && entity !== '') return [entity];
   const fact = Object.entries(facts).find(([key]) => key.toLowerCase() === name)?.[1];
   return typeof fact === 'number' || (typeof fact === 'string' && fact !== '') ? [String(fact)] : [];
 }

@@ -2,6 +2,7 @@ import { truncateText } from '../../../platform/lib/text/canonical-text.ts';
 import type { Candidate } from '../../analysis/candidate.ts';
 import { selectEvidence } from '../analyst/evidence.ts';
 import type { DetectionTexts } from '../detection-texts.ts';
+import { screenCandidate } from '../planted-text/screen-candidate.ts';
 import type { Verdict, VerdictEvidence } from '../verdict.ts';
 import { verifyVerdict } from '../verification/verify-verdict.ts';
 
@@ -19,7 +20,8 @@ export function findEvidenceProblem(
   candidate: Candidate,
   detection: DetectionTexts,
 ): EvidenceProblem | undefined {
-  if (!verdict.triggered) return undefined;
+  // The verdict on a candidate with planted text follows from its facts.
+  if (!verdict.triggered || screenCandidate(candidate).planted.length > 0) return undefined;
   const struck = verifyVerdict(verdict, candidate, detection).struck.filter(({ where }) => where === 'evidence');
   // Evidence beyond the maximum is ignored, not struck.
   const checked = Math.min(verdict.evidence.length, offeredMax);

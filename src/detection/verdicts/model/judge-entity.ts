@@ -10,11 +10,12 @@ import {
 } from '../../../platform/models/model-error.ts';
 import type { ModelStep } from '../../../platform/models/model-step.ts';
 import { callCostUsd } from '../../../platform/models/models.ts';
+import { holdsPlantedOrder } from '../planted-text/screen-output.ts';
+import { screenCandidate } from '../planted-text/screen-candidate.ts';
 import type { Verdict, VerdictTrace } from '../verdict.ts';
 import { describeEvidenceProblem, findEvidenceProblem } from './evidence-repair.ts';
 import { renderCasePrompt, renderSystemPrompt } from './judge-prompt.ts';
 import { planTool, submitTool, type JudgeTask } from './judge-task.ts';
-import { findPlantedInstructions } from './planted-instructions.ts';
 import { createToolbox, isRefused, type Toolbox } from './toolbox.ts';
 import type { SubmissionResult } from './verdict-output.ts';
 
@@ -50,7 +51,7 @@ export async function judgeEntity(task: JudgeTask): Promise<Verdict> {
 
 function startConversation(task: JudgeTask): Conversation {
   const delimiter = createDelimiter();
-  const instructions = findPlantedInstructions(task.candidate.rows).length;
+  const instructions = screenCandidate(task.candidate).planted.length;
   return {
     task,
     system: renderSystemPrompt(task.definition),
@@ -119,6 +120,8 @@ async function handleResponse(
     const result = await conversation.toolbox.run(call, index);
     if (call.name !== planTool) conversation.trace.toolCalls += 1;
     if (isRefused(result)) conversation.trace.toolFaults += 1;
+    if (holdsPlantedOrder(result.text))
+      conversation.trace.plantedTools = [...(conversation.trace.plantedTools ?? []), call.name];
     conversation.messages.push(toolResult(call.id, call.name, result.text));
   }
   return undefined;

@@ -2,6 +2,10 @@ import { severities, type Candidate, type RenderedRow, type Severity } from '../
 import { isSeverityAtLeast } from '../../analysis/severity.ts';
 import { truncateText, escapeInvisible } from '../../../platform/lib/text/canonical-text.ts';
 import { isRecordId, isTimeField } from '../../analysis/rows/row-times.ts';
+import { createNeedsReview, type NeedsReview } from '../planted-text/needs-review.ts';
+import { screenCandidate } from '../planted-text/screen-candidate.ts';
+import { createPromptRepeats, type PromptRepeats } from './prompt-repeats.ts';
+import { findUnknownNames } from './unknown-names.ts';
 import { findUnverifiedClaims } from './unverified-claims.ts';
 import { selectEvidence } from '../analyst/evidence.ts';
 import { collectCandidateText, containsWhole, type KnownText } from './known-text.ts';
@@ -10,6 +14,8 @@ import { truncateAtWord } from '../analyst/quote-value.ts';
 import { splitSentences } from './sentences.ts';
 import type { VerdictEvidence, Verdict } from '../verdict.ts';
 import type { DetectionTexts } from '../detection-texts.ts';
+import { createAnalystVerdict } from '../analyst/analyst.ts';
+import { judgeRules } from '../model/judge-prompt.ts';
 import { describeCandidate } from '../analyst/wording.ts';
 
 const evidenceMax = 20;
@@ -19,29 +25,48 @@ const lengths = { headline: 300, summary: 2_000, nextStep: 1_000, why: 300 };
 /** A claim removed from a verdict. `where` is a field of the verdict. */
 export type StruckClaim = { where: string; text: string; reason: string };
 
-/** `verdict` contains only verified claims. `modelDisagrees` is the judge's reason if the facts overruled it. */
+/**
+ * `verdict` contains only verified claims. `modelDisagrees` is the judge's reason if the facts overruled it. `needsReview` is set if
+ * the rows contain text addressed to a model, so that a person must decide.
+ */
 export type VerifiedVerdict = {
   verdict: Verdict;
   triggered: boolean;
   struck: StruckClaim[];
   modelDisagrees: string | null;
+  needsReview: NeedsReview | null;
 };
 
 /**
  * Verifies a verdict against the candidate's rows and facts. Evidence must be in the rows and must be more than a time or an ID.
- * Sentences with claims that are not in the rows or facts are struck. Without evidence there is no hit, except that candidates
- * of severity high or above are always hits.
+ * Sentences with claims that are not in the rows or facts, or that repeat a prompt, are struck. Without evidence there is no hit,
+ * except that candidates of severity high or above are always hits. So are candidates whose rows contain text addressed to a model:
+ * their verdict is that of the built-in analyst, whatever the judge says.
  */
 export function verifyVerdict(submitted: Verdict, candidate: Candidate, detection: DetectionTexts): VerifiedVerdict {
+  const { planted, quotable } = screenCandidate(candidate);
+  const needsReview = createNeedsReview(planted, submitted.trace?.plantedTools ?? []);
   const struck: StruckClaim[] = [];
-  const known = collectCandidateText(candidate, detection);
+  const known = collectCandidateText(quotable, detection);
+  // The built-in analyst sees no prompt.
+  const repeats = createPromptRepeats(submitted.trace ? listPrivateTexts(detection) : []);
   const evidence = submitted.evidence
     .slice(0, evidenceMax)
-    .flatMap((item) => checkEvidence(item, candidate.rows, known, struck));
-  const texts = checkTexts(submitted, { candidate, detection, known }, struck);
+    .flatMap((item) => checkEvidence(item, quotable.rows, { known, repeats }, struck));
+  const texts = checkTexts(submitted, { candidate: quotable, detection, known, repeats }, struck);
+  if (needsReview) {
+    const verdict = createAnalystVerdict(candidate, detection, needsReview);
+    return {
+      verdict,
+      triggered: true,
+      struck: submitted.trace ? struck : [],
+      modelDisagrees: submitted.triggered ? null : dismissedNote,
+      needsReview,
+    };
+  }
   const isTriggered = submitted.triggered && evidence.length > 0;
   const isAlwaysHit = isSeverityAtLeast(candidate.severity, 'high');
-  const finalEvidence = isAlwaysHit && evidence.length === 0 ? selectEvidence(candidate) : evidence;
+  const finalEvidence = isAlwaysHit && evidence.length === 0 ? selectEvidence(quotable) : evidence;
   const verdict: Verdict = {
     entity: candidate.entity,
     entityType: candidate.entityType,
@@ -50,7 +75,7 @@ export function verifyVerdict(submitted: Verdict, candidate: Candidate, detectio
     severity: chooseSeverity(submitted.severity, candidate, isAlwaysHit),
     ...texts,
     evidence: finalEvidence,
-    ...(submitted.output === undefined ? {} : { output: submitted.output }),
+    ...(submitted.output === undefined ? {} : { output: withoutRepeats(submitted.output, repeats) }),
   };
   return {
     verdict,
@@ -59,7 +84,26 @@ export function verifyVerdict(submitted: Verdict, candidate: Candidate, detectio
     modelDisagrees: isAlwaysHit
       ? describeDisagreement(submitted, texts.summary, finalEvidence.length > 0 && !isTriggered, candidate)
       : null,
+    needsReview: null,
   };
+}
+
+const dismissedNote = 'The judge dismissed it, but it read text that is addressed to a model.';
+
+/** Returns the texts that no verdict may repeat: the author's prompt and documents, the instructions of the run and the rules of the judge. */
+function listPrivateTexts({ systemPrompt, customInstructions, contextDocs = [] }: DetectionTexts): string[] {
+  return [systemPrompt, customInstructions ?? '', judgeRules, ...contextDocs.map(({ content }) => content ?? '')];
+}
+
+/** Removes texts that repeat a prompt from an author's own output format. */
+function withoutRepeats(value: unknown, repeats: PromptRepeats): unknown {
+  if (typeof value === 'string')
+    return splitSentences(value).some((sentence) => repeats.repeats(sentence))
+      ? '[removed: repeats the prompt]'
+      : value;
+  if (Array.isArray(value)) return value.map((item) => withoutRepeats(item, repeats));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, withoutRepeats(inner, repeats)]));
 }
 
 const clampConfidence = (confidence: number): number =>
@@ -85,7 +129,7 @@ function describeDisagreement(
 function checkEvidence(
   item: VerdictEvidence,
   rows: readonly RenderedRow[],
-  known: KnownText,
+  context: ClaimContext,
   struck: StruckClaim[],
 ): VerdictEvidence[] {
   const reason = findEvidenceProblem(item, rows);
@@ -94,10 +138,23 @@ function checkEvidence(
     return [];
   }
   const why = truncateText(escapeInvisible(item.why), lengths.why);
-  const unverified = findUnverifiedClaims(why, known);
-  if (unverified.length === 0) return [{ ...item, why }];
-  struck.push({ where: 'why', text: why, reason: describeMissing(unverified) });
+  const problem = findProblem(why, context);
+  if (problem === undefined) return [{ ...item, why }];
+  struck.push({ where: 'why', text: why, reason: problem });
   return [{ ...item, why: '' }];
+}
+
+type ClaimContext = { known: KnownText; repeats: PromptRepeats };
+
+/** Returns why a sentence cannot stand, or undefined. `restore` turns masked values back into text. */
+function findProblem(
+  sentence: string,
+  { known, repeats }: ClaimContext,
+  restore: (text: string) => string = (text) => text,
+): string | undefined {
+  if (repeats.repeats(restore(sentence))) return 'repeats the prompt';
+  const unverified = [...findUnverifiedClaims(sentence, known), ...findUnknownNames(sentence, known)];
+  return unverified.length > 0 ? describeMissing(unverified.map(restore)) : undefined;
 }
 
 function findEvidenceProblem(
@@ -123,20 +180,19 @@ function isQuoted(text: string, value: string): boolean {
 }
 
 type VerdictTexts = Pick<Verdict, 'headline' | 'summary' | 'nextStep'>;
-type TextContext = { candidate: Candidate; detection: DetectionTexts; known: KnownText };
+type TextContext = ClaimContext & { candidate: Candidate; detection: DetectionTexts };
 
 function checkTexts(
   submitted: Verdict,
-  { candidate, detection, known }: TextContext,
+  { candidate, detection, known, repeats }: TextContext,
   struck: StruckClaim[],
 ): VerdictTexts {
   const check = (where: keyof VerdictTexts): string => {
     const { masked, unmask } = maskValues(visibleLines(submitted[where].slice(0, 2 * lengths[where])), candidate);
     const kept = splitSentences(masked).filter((sentence) => {
-      const unverified = findUnverifiedClaims(sentence, known).map(unmask);
-      if (unverified.length > 0)
-        struck.push({ where, text: truncateText(unmask(sentence), 300), reason: describeMissing(unverified) });
-      return unverified.length === 0;
+      const problem = findProblem(sentence, { known, repeats }, unmask);
+      if (problem !== undefined) struck.push({ where, text: truncateText(unmask(sentence), 300), reason: problem });
+      return problem === undefined;
     });
     return truncateAtWord(unmask(kept.join(' ')), lengths[where]);
   };

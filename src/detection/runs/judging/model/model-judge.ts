@@ -3,12 +3,14 @@ import { modelAuthorError, upstreamModelError } from '../../../../platform/model
 import { modelResponds } from '../../../../platform/models/model-pauses.ts';
 import { findModelPause } from '../../../../platform/models/model-pauses.store.ts';
 import { builtInAliases, type ConfiguredModel, type Models } from '../../../../platform/models/models.ts';
+import type { ModelTool } from '../../../../platform/models/model-tool.ts';
 import type { RunSpendMeter } from '../../../../platform/models/spending/spend-meter.ts';
 import type { Candidate } from '../../../analysis/candidate.ts';
 import { verdictSchema } from '../../../detections/record/verdict.schema.ts';
 import { findToolWarnings } from '../../../detections/record/warnings.ts';
 import { judgeEntity } from '../../../verdicts/model/judge-entity.ts';
 import { allowsTogether, isSmallCase, judgeTogether, togetherMax } from '../../../verdicts/model/judge-together.ts';
+import { screenCandidate } from '../../../verdicts/planted-text/screen-candidate.ts';
 import { createVerdictOutput } from '../../../verdicts/model/verdict-output.ts';
 import type { Verdict } from '../../../verdicts/verdict.ts';
 import type { ActiveRun } from '../../execution/active-run.ts';
@@ -74,7 +76,7 @@ function createModelJudge(
         candidate,
         context: await readEntityContext(deps, run, candidate),
         output: createOutput(),
-        tools: await bindTools(deps, run, candidate),
+        tools: limitTools(await bindTools(deps, run, candidate), candidate),
         stepsMax: budgets.stepsPerEntity,
         ...meter.startConversation(),
         signal,
@@ -109,9 +111,13 @@ async function refusePausedModel(deps: JudgeDeps, run: ActiveRun, { alias }: Con
   throw upstreamModelError('model_paused', message, { retryable: false, pauses: false });
 }
 
-const instructionsNote = 'Its rows contain text that reads like instructions to a model.';
+/** Withholds tools that send data from the judge of a candidate whose rows contain text addressed to a model. */
+function limitTools(tools: ModelTool[], candidate: Candidate): ModelTool[] {
+  const { planted } = screenCandidate(candidate);
+  return planted.length === 0 ? tools : tools.filter(({ effect }) => effect !== 'send');
+}
 
-/** Adds a warning and a note in the summary if rows contain instructions to a model, independently of what the model concludes. */
+/** Adds a warning if rows contain text addressed to a model, independently of what the model concludes. */
 function reportInstructions(run: ActiveRun, { entity }: Candidate, verdict: Verdict): Verdict {
   if (!verdict.trace || verdict.trace.instructions === 0) return verdict;
   addWarning(
@@ -119,5 +125,5 @@ function reportInstructions(run: ActiveRun, { entity }: Candidate, verdict: Verd
     'instructions_in_rows',
     `Rows of ${entity.slice(0, 200)} contain text that reads like instructions to a model.`,
   );
-  return { ...verdict, summary: `${verdict.summary.trim()} ${instructionsNote}`.trim() };
+  return verdict;
 }

@@ -1,0 +1,61 @@
+import { containsWhole, normalizeText, type KnownText } from './known-text.ts';
+
+// Names of products, techniques, months and days that are no claim about the rows.
+const generalNames = new Set(
+  `windows microsoft azure aws amazon google workspace okta entra linux macos apple unix active directory kerberos ntlm powershell
+  python java javascript bash docker kubernetes github gitlab slack teams office outlook exchange sharepoint onedrive chrome firefox
+  safari edge internet explorer defender sentinel splunk elastic sysmon cloudtrail cloudwatch lambda systems manager secrets guardduty
+  iam mfa vpn api dns http https tls ssh rdp smb wmi com lsass sam ntds sql mitre att ck attack tocsin soc siem edr cisa cve kev
+  january february march april may june july august september october november december monday tuesday wednesday thursday friday
+  saturday sunday english i ok utc gmt id ip url json xml csv pdf zip exe dll usb cpu gpu ram vm ec2 s3 rds kms sts sso saml oauth oidc
+  initial access execution persistence privilege escalation defense evasion credential discovery lateral movement collection command
+  control exfiltration impact reconnaissance resource development`.split(/\s+/),
+);
+const accused =
+  'culprit|attacker|perpetrator|insider|intruder|criminal|thief|hacker|spy|traitor|suspect|offender|threat actor';
+const accusations: readonly RegExp[] = [
+  new RegExp(
+    `\\b(?:${accused}|responsible|to blame)(?: \\w+){0,2}? (?:is|was|are|were|named|called|:)\\s*:?\\s*(?:likely |probably |clearly )?([\\p{L}][\\p{L}\\p{N}._@\\\\-]*)`,
+    'giu',
+  ),
+  new RegExp(
+    `(?:^|\\s)([\\p{L}][\\p{L}\\p{N}._@\\\\-]*) (?:is|was|are) (?:likely |probably |clearly )?(?:an? |the |our )?(?:\\w+ )?(?:${accused}|responsible|to blame|guilty|behind)\\b`,
+    'giu',
+  ),
+  /(?:^|\s)([\p{L}][\p{L}\p{N}._@\\-]*) (?:did (?:it|this|that)|stole|leaked|exfiltrated|sabotaged|hacked|attacked|planted|compromised)\b/giu,
+  /\b(?:blame|accuse|arrest|dismiss|fire|suspend|interview|question|contact|disable|lock|block) ([\p{Lu}][\p{L}\p{N}._@\\-]*)/gu,
+];
+const plainSubject =
+  /^(?:it|this|that|he|she|they|who|which|someone|somebody|nobody|one|user|users|entity|account|host|attacker|attackers|intruder|adversary|actor|activity|action|event|command|process|behaviou?r|identity|role|caller|person|owner|address|also|likely|probably|possibly|an?|the|not|still|there|unknown|unclear|for|to|and|or|by|whoever|anyone|what|login|logon|script|program|malware|insider)$/iu;
+
+/**
+ * Returns the names in a sentence that the rows, facts and detection do not contain: capitalized words within the sentence, two of
+ * them at its start ("John Smith"), and whoever is accused of something.
+ */
+export function findUnknownNames(sentence: string, known: KnownText): string[] {
+  const isKnown = (name: string): boolean => {
+    const claim = normalizeText(name).replace(/(?:'s|[._-]+)$/, '');
+    return claim === '' || generalNames.has(claim) || containsWhole(known, claim);
+  };
+  const capitalized = listCapitalized(sentence).filter((name) => !isKnown(name));
+  const subjects = accusations
+    .flatMap((pattern) => [...sentence.matchAll(pattern)].map(([, name]) => name!))
+    .filter((name) => !plainSubject.test(name) && !isKnown(name));
+  return [...new Set([...capitalized, ...subjects])];
+}
+
+/** Returns capitalized words, except a single one that begins a sentence or follows a colon or an opening quotation mark. */
+function listCapitalized(sentence: string): string[] {
+  const words = [...sentence.matchAll(/[\p{L}\p{N}][\p{L}\p{N}'’-]*/gu)];
+  const isName = ([word]: RegExpExecArray | RegExpMatchArray): boolean =>
+    /^\p{Lu}\p{Ll}{2,}(?:['’-]\p{L}+)*$/u.test(word!);
+  return words.flatMap((match, at) => {
+    if (!isName(match)) return [];
+    const before = sentence.slice(Math.max(0, match.index - 2), match.index);
+    const startsSentence = at === 0 || /[:“"(.!?\n]\s?$/.test(before);
+    if (!startsSentence) return [match[0]];
+    const next = words[at + 1];
+    const isFullName = next !== undefined && isName(next) && next.index === match.index + match[0].length + 1;
+    return isFullName ? [match[0]] : [];
+  });
+}
