@@ -7,6 +7,8 @@ import type { FeedItem } from '../../feed/model/item.schema.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import { canModelRead } from '../suggestions/model-access.ts';
 import { createAgentSpendMeter } from '../suggestions/agent-spend.ts';
+import { holdsPlantedOrder } from '../../detection/verdicts/planted-text/screen-output.ts';
+import { excerptItem } from './verify-reasons.ts';
 import { requestRelevanceVerdict } from './request-verdict.ts';
 import { listOpenItems, listOpenRelevantItems, type RelevanceVerdict } from './judgments.store.ts';
 import { saveJudgment, withdrawOutdatedVerdicts } from './save-judgment.ts';
@@ -105,6 +107,11 @@ async function judgeItems(deps: RefineRelevanceDeps, input: JudgeItemsInput, out
     const name = item.event.title;
     const save = (verdict: RelevanceVerdict | null) =>
       saveJudgment(deps, { item, notifyIfRelevant, orgId: task.orgId, profileVersion: version, verdict });
+    if (holdsPlantedOrder(renderExcerptText(item))) {
+      await save(null);
+      outcome.dropped.push({ name, reason: plantedReason });
+      continue;
+    }
     try {
       const verdict = await requestRelevanceVerdict(item, profile, { model, ...meter, prompt, signal });
       task.promptedItemIds.push(item.id);
@@ -127,5 +134,12 @@ async function judgeItems(deps: RefineRelevanceDeps, input: JudgeItemsInput, out
   }
 }
 
+/** Returns the text of an item that a model would see. */
+function renderExcerptText(item: FeedItem): string {
+  const { head, passages } = excerptItem(item);
+  return [...head, ...passages].join('\n');
+}
+
 const supersededReason = 'The item, the profile, or its relevance changed during the judgment.';
+const plantedReason = 'The item contains text that is addressed to a model, so the rules alone decide its relevance.';
 const unverifiedReason = 'No reason could be verified.';

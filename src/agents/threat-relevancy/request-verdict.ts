@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { createPromptRepeats } from '../../detection/verdicts/verification/prompt-repeats.ts';
 import { askModel, type ModelQuestion } from '../../platform/models/calls/ask-model.ts';
 import { createDelimiter, type Delimiter } from '../../platform/models/calls/delimiter.ts';
 import type { FeedItem } from '../../feed/model/item.schema.ts';
@@ -30,16 +31,18 @@ export function requestRelevanceVerdict(
 ): Promise<RelevanceVerdict> {
   const delimiter = createDelimiter();
   const excerpt = excerptItem(item);
+  const system = renderSystemPrompt(prompt, delimiter);
+  const repeats = createPromptRepeats([system]);
   return askModel<RelevanceVerdict>({
     ...request,
     subject: item.id,
     tool,
-    system: renderSystemPrompt(prompt, delimiter),
+    system,
     content: `The organization's profile:\n${delimiter.wrap(renderProfile(profile))}\n\nThe item:\n${delimiter.wrap(renderExcerpt(excerpt))}`,
     parse: async (input) => {
       const { success, data, error } = SubmittedVerdict.safeParse(input);
       if (!success) return { problem: z.prettifyError(error).slice(0, 1000) };
-      return { value: { verdict: data.verdict, reasons: verifyReasons(data, excerpt, profile) } };
+      return { value: { verdict: data.verdict, reasons: verifyReasons(data, excerpt, { profile, repeats }) } };
     },
   });
 }

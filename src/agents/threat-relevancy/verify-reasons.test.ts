@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { Profile } from '../../feed/relevance/profile.schema.ts';
+import { createPromptRepeats } from '../../detection/verdicts/verification/prompt-repeats.ts';
 import { verifyReasons, type RelevanceAnswer } from './verify-reasons.ts';
 
 const profile = Profile.parse({ products: [{ vendor: 'Citrix' }], sectors: ['energy'] });
@@ -8,11 +9,10 @@ const excerpt = {
   passages: ['CVE-2023-4966 in NetScaler is used from 203.0.113.7.', 'A utility in Norway was hit.'],
 };
 const verify = (more: Partial<RelevanceAnswer>) =>
-  verifyReasons(
-    { verdict: 'relevant', reason: 'NetScaler of Citrix is attacked.', passages: [0], ...more },
-    excerpt,
+  verifyReasons({ verdict: 'relevant', reason: 'NetScaler of Citrix is attacked.', passages: [0], ...more }, excerpt, {
     profile,
-  );
+    repeats: createPromptRepeats(['Items about the energy sector matter most to us.']),
+  });
 
 test('returns one reason per cited passage', () => {
   expect(verify({ passages: [1, 0, 1] })).toEqual(
@@ -41,6 +41,11 @@ test.each<[string, Partial<RelevanceAnswer>]>([
 test('keeps a verified sentence and removes the other one', () => {
   const reason = 'Fortinet is attacked. The item names Citrix and CVE-2023-4966.';
   expect(verify({ reason })).toMatchObject([{ matched: 'The item names Citrix and CVE-2023-4966.' }]);
+});
+
+test('removes a sentence that repeats the prompt', () => {
+  const reason = 'Citrix is attacked. The items about the energy sector matter most.';
+  expect(verify({ reason })).toMatchObject([{ matched: 'Citrix is attacked.' }]);
 });
 
 test('accepts an irrelevant verdict without a profile entry', () => {

@@ -5,6 +5,7 @@ import {
   containsWhole,
   type KnownText,
 } from '../../detection/verdicts/verification/known-text.ts';
+import type { PromptRepeats } from '../../detection/verdicts/verification/prompt-repeats.ts';
 import { splitSentences } from '../../detection/verdicts/verification/sentences.ts';
 import { truncateText, escapeInvisible } from '../../platform/lib/text/canonical-text.ts';
 import type { RelevanceReason } from '../../feed/model/overrides.schema.ts';
@@ -38,19 +39,22 @@ export type RelevanceAnswer = { verdict: RelevanceVerdict['verdict']; reason: st
 
 /**
  * Returns the verified reasons of a model's answer, one per cited passage. Removes sentences that mention something found neither in the item nor
- * in the profile. Returns none if a cited passage does not exist, or if a `relevant` verdict mentions nothing from the profile.
+ * in the profile, and sentences that repeat the prompt. Returns none if a cited passage does not exist, or if a `relevant` verdict mentions nothing from the profile.
  */
 export function verifyReasons(
   { verdict, reason, passages }: RelevanceAnswer,
   excerpt: ItemExcerpt,
-  profile: Profile,
+  { profile, repeats }: { profile: Profile; repeats: PromptRepeats },
 ): RelevanceReason[] {
   const cited = [...new Set(passages)];
   if (cited.length === 0 || cited.some((n) => excerpt.passages[n] === undefined)) return [];
   const entries = listEntries(profile);
   const known = collectText([...excerpt.head, ...excerpt.passages, ...entries, commonWords]);
   const sentences = splitSentences(escapeInvisible(reason)).filter(
-    (sentence) => findUnverifiedClaims(sentence, known).length === 0 && findUnknownNames(sentence, known).length === 0,
+    (sentence) =>
+      !repeats.repeats(sentence) &&
+      findUnverifiedClaims(sentence, known).length === 0 &&
+      findUnknownNames(sentence, known).length === 0,
   );
   if (sentences.length === 0) return [];
   const words = normalizeWords(sentences.join(' '));

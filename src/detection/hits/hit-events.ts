@@ -2,7 +2,7 @@ import type { Tx } from '../../platform/db/db.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import { emitEvents } from '../../platform/notifications/emit-events.ts';
 import type { OutgoingEvent } from '../../platform/notifications/event-types.ts';
-import { severities } from '../analysis/candidate.ts';
+import { severities, type Facts, type RenderedRow } from '../analysis/candidate.ts';
 import {
   countGroupEvent,
   listAnnouncedGroups,
@@ -12,9 +12,9 @@ import {
 import { toHitGroup } from './groups/read-groups.ts';
 import { findGroup } from './groups/read-groups.store.ts';
 import { toHit } from './read-hits.ts';
-import { listHitsById, listLiveHitsById, type HitRow } from './read-hits.store.ts';
+import { listHitsById, listLiveHitsById, type HitDetailRow } from './read-hits.store.ts';
 
-/** Emits `hit.created` for the first revision of each hit, otherwise `hit.updated`, with the evidence but not the rows. */
+/** Emits `hit.created` for the first revision of each hit, otherwise `hit.updated`, with the facts and up to five rows as rendered. */
 export async function emitHitEvents(tx: Tx, orgId: OrgId, ids: string[]): Promise<void> {
   if (ids.length > 0)
     await emit(tx, orgId, async () => (await listHitsById(tx, orgId, ids)).map((row) => toEvent(orgId, row)));
@@ -69,21 +69,29 @@ function emit(tx: Tx, orgId: OrgId, createEvents: () => Promise<OutgoingEvent[]>
   return emitEvents(tx, [orgId], ['hit.created', 'hit.updated'], createEvents);
 }
 
-function toEvent(orgId: OrgId, row: HitRow): OutgoingEvent {
+const rowsMax = 5;
+
+function toEvent(orgId: OrgId, { facts, rows, ...row }: HitDetailRow): OutgoingEvent {
   const hit = toHit(row);
+  const shownRows = (JSON.parse(rows) as RenderedRow[]).slice(0, rowsMax);
   return {
     orgId,
     type: hit.revision === 1 ? 'hit.created' : 'hit.updated',
     resourceId: hit.id,
     revision: hit.revision,
-    data: { organizationId: orgId, ...hit },
+    data: { organizationId: orgId, ...hit, facts: JSON.parse(facts) as Facts, rows: shownRows },
     detectionId: hit.detectionId,
     severity: hit.severity,
   };
 }
 
 /** Returns the event of a group: the most severe of the changed hits, with the figures of the group as `group`. */
-async function toGroupEvent(tx: Tx, orgId: OrgId, groupId: string, members: HitRow[] = []): Promise<OutgoingEvent[]> {
+async function toGroupEvent(
+  tx: Tx,
+  orgId: OrgId,
+  groupId: string,
+  members: HitDetailRow[] = [],
+): Promise<OutgoingEvent[]> {
   const row = await findGroup(tx, orgId, groupId);
   const counted = row && (await countGroupEvent(tx, orgId, groupId));
   if (!counted) return [];

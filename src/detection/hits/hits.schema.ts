@@ -26,6 +26,11 @@ export const Hit = z
   .object({
     id: z.string(),
     detectionId: z.string(),
+    detection: z
+      .object({ name: z.string(), tags: z.array(z.string()), techniques: z.array(z.string()) })
+      .describe(
+        'The detection as it is now, and the ATT&CK techniques that the rows refer to, else those of its tags.',
+      ),
     entity: z.string(),
     entityType: z.string(),
     kind: z.enum(detectionCategories),

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { uuidv7 } from '../../platform/lib/ids.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import { queryRow, type Tx } from '../../platform/db/db.ts';
+import type { NeedsReview } from '../verdicts/planted-text/needs-review.ts';
 import type { Verdict } from '../verdicts/verdict.ts';
 import { emitLateVerdict } from './hit-events.ts';
 import type { HitStatus } from './hits.schema.ts';
@@ -12,6 +13,7 @@ export type LateVerdict = {
   verdict: Verdict;
   triggered: boolean;
   modelDisagrees: string | null;
+  needsReview: NeedsReview | null;
   unjudgedReason: string | null;
 };
 
@@ -45,7 +47,8 @@ export async function applyLateVerdict(
     await sql`
       update hits set severity = ${severity}, confidence = ${confidence}, headline = ${headline}, summary = ${summary},
         next_step = ${nextStep}, evidence = ${JSON.stringify(evidence)}, judged = true, unjudged_reason = null,
-        model_disagrees = ${late.modelDisagrees}, status = 'open', superseded = false, revision = revision + 1, updated_at = ${now}
+        model_disagrees = ${late.modelDisagrees}, needs_review = ${late.needsReview && JSON.stringify(late.needsReview)},
+        status = 'open', superseded = false, revision = revision + 1, updated_at = ${now}
       where ${isHit}`.execute(tx);
     await emitLateVerdict(tx, orgId, hit);
   }

@@ -8,10 +8,21 @@ import type { EntityList, Hit, HitFilter } from './hits.schema.ts';
 /** A row of `hits` without its rows and facts. `evidence` and `needsReview` are JSON text. */
 export type HitRow = Omit<
   Hit,
-  'evidence' | 'needsReview' | 'windowFrom' | 'windowTo' | 'firstSeenAt' | 'lastSeenAt' | 'createdAt' | 'updatedAt'
+  | 'evidence'
+  | 'needsReview'
+  | 'detection'
+  | 'windowFrom'
+  | 'windowTo'
+  | 'firstSeenAt'
+  | 'lastSeenAt'
+  | 'createdAt'
+  | 'updatedAt'
 > & {
   evidence: string;
   needsReview: string | null;
+  detectionName: string;
+  tags: string[];
+  techniques: string[] | null;
   windowFrom: Date;
   windowTo: Date;
   firstSeenAt: Date;
@@ -23,7 +34,9 @@ export type HitRow = Omit<
 export type HitDetailRow = HitRow & { facts: string; rows: string };
 export type OccurrenceRow = { runId: string; windowFrom: Date; seenAt: Date };
 
-const columns = sql`id, detection_id as "detectionId", entity, entity_type as "entityType", kind, severity, confidence, headline, summary,
+const columns = sql`(select name from agents a where a.organization_id = hits.organization_id and a.id = hits.detection_id) as "detectionName",
+  (select tags from agents a where a.organization_id = hits.organization_id and a.id = hits.detection_id) as "tags",
+  facts::json->'techniques' as "techniques", id, detection_id as "detectionId", entity, entity_type as "entityType", kind, severity, confidence, headline, summary,
   next_step as "nextStep", evidence, judged, unjudged_reason as "unjudgedReason", model_disagrees as "modelDisagrees", needs_review as "needsReview", group_id as "groupId", status, revision, occurrences as "occurrenceCount",
   window_from as "windowFrom", window_to as "windowTo", first_seen_at as "firstSeenAt", last_seen_at as "lastSeenAt",
   created_at as "createdAt", updated_at as "updatedAt"`;
@@ -55,16 +68,18 @@ export function findHit(tx: Tx, orgId: OrgId, id: string): Promise<HitDetailRow 
   )`select ${columns}, facts, rows from hits where organization_id = ${orgId} and id = ${id}`;
 }
 
-/** Lists hits by ID, in order of creation. */
-export function listHitsById(tx: Tx, orgId: OrgId, ids: string[]): Promise<HitRow[]> {
-  return queryRows<HitRow>(
+/** Lists hits by ID with their rows and facts, in order of creation. */
+export function listHitsById(tx: Tx, orgId: OrgId, ids: string[]): Promise<HitDetailRow[]> {
+  return queryRows<HitDetailRow>(
     tx,
-  )`select ${columns} from hits where organization_id = ${orgId} and id = any(${ids}::uuid[]) order by created_at, id`;
+  )`select ${columns}, facts, rows from hits where organization_id = ${orgId} and id = any(${ids}::uuid[]) order by created_at, id`;
 }
 
 /** Like `listHitsById`, without hits of deleted detections. */
-export function listLiveHitsById(tx: Tx, orgId: OrgId, ids: string[]): Promise<HitRow[]> {
-  return queryRows<HitRow>(tx)`select ${columns} from hits where organization_id = ${orgId} and id = any(${ids}::uuid[])
+export function listLiveHitsById(tx: Tx, orgId: OrgId, ids: string[]): Promise<HitDetailRow[]> {
+  return queryRows<HitDetailRow>(
+    tx,
+  )`select ${columns}, facts, rows from hits where organization_id = ${orgId} and id = any(${ids}::uuid[])
       and detection_id not in (select id from agents where organization_id = ${orgId} and deleted_at is not null) order by created_at, id`;
 }
 

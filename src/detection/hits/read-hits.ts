@@ -45,9 +45,14 @@ export async function getHit({ db }: ReadHitsDeps, caller: Caller, id: string): 
   });
 }
 
-export function toHit(row: HitRow): Hit {
+const techniqueTag = /^attack\.(t\d{4}(?:\.\d{3})?)$/;
+
+/** Returns the hit of a row. Its techniques are those of its rows, else those of the detection's tags. */
+export function toHit({ detectionName: name, tags, techniques, ...row }: HitRow): Hit {
+  const tagged = tags.flatMap((tag) => techniqueTag.exec(tag)?.[1]?.toUpperCase() ?? []);
   return {
     ...row,
+    detection: { name, tags, techniques: techniques ?? tagged },
     evidence: JSON.parse(row.evidence) as Hit['evidence'],
     needsReview: row.needsReview === null ? null : (JSON.parse(row.needsReview) as Hit['needsReview']),
     windowFrom: row.windowFrom.toISOString(),

@@ -24,7 +24,10 @@ const factPaths: [label: string, path: string][] = [
   ['Publisher', 'source.publisher'],
   ['Dataset', 'dataset'],
   ['Column', 'column'],
-  ['Detection', 'detectionId'],
+  ['Detection', 'detection.name'],
+  ['Detection ID', 'detectionId'],
+  ['Techniques', 'detection.techniques'],
+  ['Needs a person', 'needsReview.fields'],
   ['Next', 'nextStep'],
 ];
 const namePaths = ['group.headline', 'headline', 'name', 'event.title', 'entity', 'alias', 'id'];
@@ -50,6 +53,7 @@ function valueAt(data: unknown, path: string): string {
   let value = data;
   for (const part of path.split('.'))
     value = value !== null && typeof value === 'object' ? (value as Record<string, unknown>)[part] : undefined;
+  if (Array.isArray(value)) return value.filter((item) => typeof item === 'string').join(', ');
   return typeof value === 'string' ? value : typeof value === 'number' ? String(value) : '';
 }
 

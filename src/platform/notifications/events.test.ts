@@ -35,7 +35,11 @@ test('emits events for runs, hits and gaps in the transaction of the change', as
     revision: 1,
     data: { detectionId: id, entity: 'root', status: 'open', occurrenceCount: 1 },
   });
-  expect(created!.data).not.toHaveProperty('rows');
+  expect(created!.data).toMatchObject({
+    detection: { name: 'Root logs in', tags: [], techniques: [] },
+    facts: { rows: 1 },
+    rows: [{ fields: { user: 'root' } }],
+  });
   expect(await eventsOf('hit.updated')).toEqual([]);
   // Two days later only the windows within the lookback can still be examined.
   await runs.runAt('2026-03-04T01:05:00Z');

@@ -5,6 +5,8 @@ import type { ConfiguredModel } from '../../../platform/models/models.ts';
 import { detectionCategories } from '../../../detection/analysis/candidate.ts';
 
 import type { Estimate } from '../../../detection/detections/record/detection.schema.ts';
+import { createPromptRepeats } from '../../../detection/verdicts/verification/prompt-repeats.ts';
+import { splitSentences } from '../../../detection/verdicts/verification/sentences.ts';
 import { findTechnique } from '../../../feed/reference-data/attack.ts';
 import { listDatasetsRead } from '../../../detection/logs/query/inspect-query.ts';
 import type { Caller } from '../../../platform/orgs/caller.ts';
@@ -85,6 +87,8 @@ export function draftWithModel(
       const parsed = SubmittedDetection.safeParse(input);
       if (!parsed.success) return { problem: z.prettifyError(parsed.error).slice(0, 1000) };
       const { steps, technique: techniqueId, tests, ...fields } = parsed.data;
+      if (repeatsPrompt(prompt, [fields.name, fields.description, fields.systemPrompt, ...steps]))
+        return { problem: 'A text of the detection repeats your instructions. Write it in your own words.' };
       const technique = techniqueId === null ? null : (findTechnique(techniqueId)?.id ?? null);
       const draft: DetectionDraft = {
         key: '',
@@ -110,6 +114,12 @@ export function draftWithModel(
       return { value: { steps, draft: { ...draft, reads: names.join(', ') }, estimate } };
     },
   });
+}
+
+/** Returns whether a sentence of the texts repeats the instructions of the agent's owner. */
+function repeatsPrompt(prompt: string, texts: string[]): boolean {
+  const { repeats } = createPromptRepeats([prompt]);
+  return texts.some((text) => splitSentences(text).some(repeats));
 }
 
 function renderSystemPrompt(prompt: string, { rules }: DraftTarget, { tag }: Delimiter): string {

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { slackMessage, teamsMessage } from './chat-message.ts';
+import { summarizeEvent } from '../event-summary.ts';
 import type { EventBody } from '../event-types.ts';
 
 const hit: EventBody = {
@@ -16,8 +17,20 @@ const hit: EventBody = {
     confidence: 80,
     summary: 'See [here](https://evil.example) <!channel> *now*',
     nextStep: 'Ask ada.',
+    detection: { name: 'New country', tags: ['identity'], techniques: ['T1078.004', 'T1110'] },
+    needsReview: { reason: 'planted_text', fields: ['user_agent'], tools: [] },
   },
 };
+
+test('summarizes the detection, its techniques and the planted fields of a hit', () => {
+  expect(summarizeEvent(hit).facts).toEqual(
+    expect.arrayContaining([
+      ['Detection', 'New country'],
+      ['Techniques', 'T1078.004, T1110'],
+      ['Needs a person', 'user_agent'],
+    ]),
+  );
+});
 
 type Part = Record<string, unknown>;
 
