@@ -53,7 +53,15 @@ test('renders a Slack message in the documented shape', () => {
       },
       {
         type: 'section',
-        fields: ['Severity: high', 'Entity: ada', 'Confidence: 80', 'Next: Ask ada.'].map((text) => ({
+        fields: [
+          'Severity: high',
+          'Entity: ada',
+          'Confidence: 80',
+          'Detection: New country',
+          'Techniques: T1078.004, T1110',
+          'Needs a person: user_agent',
+          'Next: Ask ada.',
+        ].map((text) => ({
           type: 'plain_text',
           text,
           emoji: false,
