@@ -12,6 +12,7 @@ const bodies: Record<string, unknown> = {
   'POST /api/feed/items/{id}/retract': { reason: 'tried' },
   'PUT /api/feed/items/{id}/override': { note: 'tried' },
   'POST /api/hits/{id}/status': { status: 'benign' },
+  'POST /api/hits/groups/{id}/status': { status: 'benign' },
 };
 
 export function bodyFor(method: string, path: string): unknown {
