@@ -10,7 +10,7 @@ import { usesLogStore, type SoakSetup } from './create-detections.ts';
 import type { ScriptedSiem } from './scripted-siem.ts';
 import { isEverythingDone, isHourDone, readRemainingWork } from './remaining-work.ts';
 import type { WorkerProcesses } from './worker-processes.ts';
-import { driftedEvent, listEvents, hourStart } from './scripted-events.ts';
+import { listEvents, hourStart } from './scripted-events.ts';
 
 export type SoakContext = {
   plan: SoakPlan;
@@ -76,11 +76,20 @@ async function sendLogs({ plan, setup, deps }: SoakContext, hour: number): Promi
   for (const [org, orgId] of setup.orgIds.entries()) {
     if (!usesLogStore(plan, org)) continue;
     const rules = plan.rules.filter((rule) => rule.org === org);
-    const events: object[] = rules.flatMap((rule) => listEvents(plan.timeline, rule, hour));
-    if (events.length > 1) events.push(driftedEvent(plan.timeline, hour));
+    const events = listSentHours(plan, hour).flatMap((sent) =>
+      rules.flatMap((rule) => listEvents(plan.timeline, rule, sent)),
+    );
     const lines = events.map((event) => JSON.stringify(event));
     if (lines.length > 0) await receiveLogs(deps, orgId, { dataset: 'soak', body: Buffer.from(lines.join('\n')) });
   }
+}
+
+/** Returns the hours whose events are sent at the start of `hour`: usually its own. */
+function listSentHours({ catchUps }: SoakPlan, hour: number): number[] {
+  const isHeld = catchUps.some(({ from, to }) => hour >= from && hour < to);
+  const released = catchUps.filter(({ until }) => until === hour);
+  const late = released.flatMap(({ from, to }) => Array.from({ length: to - from }, (_, n) => from + n));
+  return isHeld ? late : [...late, hour];
 }
 
 async function waitForHour({ deps }: SoakContext, waitMs: number): Promise<void> {

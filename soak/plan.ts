@@ -28,6 +28,8 @@ export type SoakPlan = {
   changes: Change[];
   /** The hours in which one worker is killed. The first worker is never killed. */
   kills: { hour: number; worker: number }[];
+  /** Forwarders of the embedded log store hold back the events of the hours `[from, to)` and send them at `until`. */
+  catchUps: { from: number; to: number; until: number }[];
 };
 
 const start = new Date('2026-03-02T00:00:00Z');
@@ -55,6 +57,7 @@ export function planSoak(options: SoakOptions): SoakPlan {
       ]),
     ],
     kills: planKills(options, hours, isLong ? 8 : 9),
+    catchUps: planCatchUps(hours, isLong ? 50 : 20),
   };
 }
 
@@ -85,6 +88,13 @@ function planOutages({ organizations }: SoakOptions, { hours, isLong }: { hours:
     { what: 'model', orgs: 'all', from: hourAt(0.65), to: hourAt(0.65) + 30 },
   ];
 }
+
+/** The last held events are more than a quarter of an hour late, so that all of them count in their own hour. */
+const planCatchUps = (hours: number, every: number): SoakPlan['catchUps'] =>
+  Array.from({ length: Math.floor((hours - 8) / every) }, (_, n) => {
+    const from = (n + 1) * every;
+    return { from, to: from + 3, until: from + 4 };
+  });
 
 function planKills({ workers }: SoakOptions, hours: number, every: number): SoakPlan['kills'] {
   if (workers < 2) return [];

@@ -1,0 +1,115 @@
+import { expect, test } from 'vitest';
+import { definitionOf, hour } from '../../../../test/support/detection/analysis-examples.ts';
+import type { QueryRow } from '../../siem/connector.ts';
+import { analyzeWindow, prepareWindow } from '../analyze-window.ts';
+import type { AnalysisDefinition } from '../analysis-definition.ts';
+import type { Candidate } from '../candidate.ts';
+import { recallFromWindows, type WindowMemory } from '../memory/recall.ts';
+
+/** Returns the candidates of the last hour, after all others have filled memory. */
+function analyzeLast(definition: AnalysisDefinition, hours: readonly QueryRow[][]): Candidate[] {
+  const memory: WindowMemory[] = [];
+  let candidates: Candidate[] = [];
+  for (const [index, rows] of hours.entries()) {
+    const prepared = prepareWindow(rows, hour(index), definition);
+    candidates = analyzeWindow(prepared, recallFromWindows(memory, hour(index), prepared.query)).candidates;
+    memory.push({ ...hour(index), entries: prepared.memory });
+  }
+  return candidates;
+}
+
+const hours = (count: number, rowsOf: (index: number) => QueryRow[]): QueryRow[][] =>
+  Array.from({ length: count }, (_, index) => rowsOf(index));
+
+const first = definitionOf('first_occurrence', { query: 'select 1' });
+const row = (user: string, what: string): QueryRow => ({ user, what });
+
+test.each([
+  ['news for an entity that is settled', 'medium', undefined, 100, () => [], [row('ann', 'new')]],
+  [
+    'expected if three others have shown it',
+    'low',
+    'peers',
+    100,
+    () => ['bob', 'cem', 'dan'].map((user) => row(user, 'new')),
+    [row('ann', 'new')],
+  ],
+  [
+    'news if only two others have shown it',
+    'medium',
+    undefined,
+    100,
+    () => ['bob', 'cem'].map((user) => row(user, 'new')),
+    [row('ann', 'new')],
+  ],
+  ['expected of an entity in few windows', 'low', 'young entity', 100, () => [], [row('eve', 'new')]],
+  [
+    'expected of an entity that showed another one some days before',
+    'low',
+    'often new',
+    140,
+    (index: number) => (index === 60 ? [row('ann', 'other')] : []),
+    [row('ann', 'new')],
+  ],
+  [
+    'news in a burst, however often the entity shows new values',
+    'medium',
+    undefined,
+    140,
+    (index: number) => (index === 60 ? [row('ann', 'other')] : []),
+    ['1', '2', '3', '4', '5'].map((what) => row('ann', what)),
+  ],
+] as const)('a new value is %s', (_name, severity, expectedBecause, count, more, last) => {
+  const past = hours(count, (index) => [
+    row('ann', 'usual'),
+    ...(index > 97 ? [row('eve', 'usual')] : []),
+    ...more(index),
+  ]);
+  const [candidate] = analyzeLast(first, [...past, [...last]]);
+  expect(candidate).toMatchObject({ severity });
+  expect(candidate?.facts['expectedBecause']).toBe(expectedBecause);
+});
+
+test('without peers, what others show does not matter', () => {
+  const past = hours(100, () => [row('ann', 'usual'), ...['bob', 'cem', 'dan'].map((user) => row(user, 'new'))]);
+  const definition = { ...first, tuning: { peers: { minimum: 0 } } };
+  expect(analyzeLast(definition, [...past, [row('ann', 'new')]])[0]).toMatchObject({ severity: 'medium' });
+});
+
+const baseline = definitionOf('baseline_anomaly', { query: 'select 1' });
+const count = (user: string, number: number): QueryRow => ({ user, count: number });
+/** Two users with a peak of 60 every `every` hours. */
+const peaks = (every: number) =>
+  hours(400, (index) =>
+    ['ann', 'bob'].map((user, n) => count(user, (index + n * 7) % every === 0 ? 60 : 5 + (index % 3))),
+  );
+
+test.each([
+  ['is high if nothing like it happened before', peaks(1000), 90, {}, 'high'],
+  ['is low if the entity had as much before', peaks(150), 70, {}, 'low'],
+  ['is no candidate if as much happens every day', peaks(20), 60, {}, undefined],
+  ['is high again with high sensitivity', peaks(20), 61, { sensitivity: 'high' as const }, 'low'],
+  ['is no candidate below the minimum count', peaks(1000), 90, { minimumCount: 100 }, undefined],
+  ['is no candidate below the minimum increase', peaks(1000), 90, { minimumIncrease: 90 }, undefined],
+])('an increase %s', (_name, past, number, tuning, severity) => {
+  const found = analyzeLast({ ...baseline, tuning }, [...past, [count('ann', number), count('bob', 5)]]);
+  expect(found.map((candidate) => candidate.severity)).toEqual(severity === undefined ? [] : [severity]);
+});
+
+const sequence = definitionOf('sequence_pattern', { query: 'SELECT 2 AS step' });
+const steps = (user: string, index: number): QueryRow[] =>
+  [1, 2].map((step) => ({
+    _id: `${user}-${index}-${step}`,
+    _time: new Date(hour(index).from.getTime() + step * 60_000).toISOString(),
+    user,
+    step,
+  }));
+
+test.each([
+  ['is medium if none completed before', () => false, 'medium'],
+  ['is low if others complete it every day', (index: number) => index % 20 === 0, 'low'],
+  ['is medium if it only happened today', (index: number) => index > 190, 'medium'],
+])('a sequence %s', (_name, completes, severity) => {
+  const past = hours(200, (index) => (completes(index) ? steps('bob', index) : []));
+  expect(analyzeLast(sequence, [...past, steps('ann', 200)])[0]).toMatchObject({ severity });
+});
