@@ -10,7 +10,7 @@ import { usesLogStore, type SoakSetup } from './create-detections.ts';
 import type { ScriptedSiem } from './scripted-siem.ts';
 import { isEverythingDone, isHourDone, readRemainingWork } from './remaining-work.ts';
 import type { WorkerProcesses } from './worker-processes.ts';
-import { listEvents, hourStart } from './scripted-events.ts';
+import { driftedEvent, listEvents, hourStart } from './scripted-events.ts';
 
 export type SoakContext = {
   plan: SoakPlan;
@@ -76,9 +76,10 @@ async function sendLogs({ plan, setup, deps }: SoakContext, hour: number): Promi
   for (const [org, orgId] of setup.orgIds.entries()) {
     if (!usesLogStore(plan, org)) continue;
     const rules = plan.rules.filter((rule) => rule.org === org);
-    const events = listSentHours(plan, hour).flatMap((sent) =>
+    const events: object[] = listSentHours(plan, hour).flatMap((sent) =>
       rules.flatMap((rule) => listEvents(plan.timeline, rule, sent)),
     );
+    if (events.length > 1) events.push(driftedEvent(plan.timeline, hour));
     const lines = events.map((event) => JSON.stringify(event));
     if (lines.length > 0) await receiveLogs(deps, orgId, { dataset: 'soak', body: Buffer.from(lines.join('\n')) });
   }
