@@ -121,6 +121,7 @@ export async function measureInjection(verbose: boolean): Promise<QualityFigure[
     ...measureAttacks('recorded strings, categories worked with', ofSource('train'), verbose),
     ...measureAttacks('recorded strings, other categories', ofSource('test'), verbose),
     ...measureAttacks('own strings', own, verbose),
+    ...measureLaterTexts(verbose),
     ...measureLogs(verbose),
     ...measureTexts(verbose),
   ];
@@ -145,6 +146,19 @@ function measureAttacks(name: string, plantings: Planting[], verbose: boolean): 
   });
   if (verbose) for (const line of missed) console.log(`  ${name}: ${line}`);
   return figures;
+}
+
+/** Counts the found ones of texts that were written after the rules and were never used to improve them. */
+function measureLaterTexts(verbose: boolean): QualityFigure[] {
+  const texts = readOwn<string>('later-texts');
+  return ['user_agent', 'file_path', 'command_line', 'comment'].map((field) => {
+    const missed = texts.filter((text) => findPlantedCue(text, inferFieldRole(field)) === undefined);
+    if (verbose) for (const text of missed) console.log(`  later texts, ${field}: ${text}`);
+    return {
+      name: `own strings written after the rules, found in ${field}`,
+      measured: `${texts.length - missed.length} of ${texts.length}`,
+    };
+  });
 }
 
 /** Makes a candidate of every recorded event and counts those that would be marked for a person. */

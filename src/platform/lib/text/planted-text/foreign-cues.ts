@@ -1,6 +1,6 @@
 import type { FieldRole } from './field-roles.ts';
 import { languages, otherScripts, unspacedOrders, unspacedRequests } from './languages.ts';
-import type { PlantedCue } from './strong-cues.ts';
+import type { PlantedCue } from './cue.ts';
 
 /** Finds orders and requests in languages other than English in a folded text. */
 export function findForeignCue(text: string, role: FieldRole): PlantedCue | undefined {

@@ -8,7 +8,7 @@ export const languages: readonly LanguageCues[] = [
   {
     // German
     functionWords: set(
-      `der die das den dem des ein eine einen einem einer und oder aber nicht ist sind war du dein deine deinen sie ihr ihre wir uns ich mich mir auf mit von zu zum zur bei für über unter als auch nur noch wie was wer wo warum dass wenn bitte alle dieses diese diesen dieser nach vor im am um`,
+      `der die das den dem des ein eine einen einem einer wieviel wann und oder aber nicht ist sind war du dein deine deinen sie ihr ihre wir uns ich mich mir auf mit von zu zum zur bei für über unter als auch nur noch wie was wer wo warum dass wenn bitte alle dieses diese diesen dieser nach vor im am um`,
     ),
     orders:
       /\b(?:ignorier(?:e|en|t)?|vergiss|vergesst|missachte|beachte nicht|überschreibe)\b(?: \S+){0,4} (?:anweisung(?:en)?|instruktion(?:en)?|regeln?|vorgaben?|befehle?|prompts?|kontext|alarm|meldung(?:en)?|vorherige[ns]?|bisherige[ns]?)|\b(?:stufe|bewerte|markiere|melde|werte|behandle|betrachte|klassifiziere|kennzeichne|setze|schließe)\b(?: \S+){1,6} (?:harmlos|unbedenklich|ungefährlich|gutartig|legitim|falsch(?:er)? alarm|fehlalarm|kritisch|erledigt|sicher|normal|nicht)\b|\b(?:melde|erwähne|berichte|alarmiere)\b(?: \S+){0,4} nicht\b|\bdu bist (?:jetzt|nun|ab jetzt|nicht mehr|kein|ein|eine)\b|\b(?:deine|deiner|deinen|deinem|ihre|ihrer) (?:antwort|anweisungen|systemanweisungen?|ausgabe|zusammenfassung|regeln|aufgabe)\b|\b(?:antworte|antworten sie) (?:nur|mit|auf|immer|ausschließlich)\b|\b(?:tu so|stell dir vor|verhalte dich|gib dich)\b/u,
@@ -18,7 +18,7 @@ export const languages: readonly LanguageCues[] = [
   {
     // French
     functionWords: set(
-      `le la les un une des du de et ou mais ne pas est sont était tu ton ta tes vous votre vos nous notre je me moi sur avec pour par dans que qui quoi où comment pourquoi quel quelle quels quelles ce cette ces tout tous toutes à au aux en il elle ils`,
+      `combien quand est-ce le la les un une des du de et ou mais ne pas est sont était tu ton ta tes vous votre vos nous notre je me moi sur avec pour par dans que qui quoi où comment pourquoi quel quelle quels quelles ce cette ces tout tous toutes à au aux en il elle ils`,
     ),
     orders:
       /\b(?:ignore[rsz]?|ignorez|oublie[sz]?|négligez?|ne tiens pas compte|ne tenez pas compte|désobéis)\b(?: \S+){0,5} (?:instructions?|consignes?|règles?|ordres?|directives?|alertes?|précédent(?:e?s)?|contexte)|\b(?:marque[sz]?|classe[sz]?|considère[sz]?|considérez|signale[sz]?|traite[sz]?|déclare[sz]?|note[sz]?)\b(?: \S+){1,6} (?:bénin|bénigne|inoffensi(?:f|ve)|légitime|normale?|faux positif|critique|sûr)\b|\bne (?:signale[sz]?|mentionne[sz]?|alerte[sz]?|rapporte[sz]?)\b|\btu es (?:maintenant|désormais|un|une|plus)\b|\bvous êtes (?:maintenant|désormais|un assistant|une ia)\b|\b(?:ta|votre) (?:réponse|consigne|sortie)\b|\btes (?:instructions|consignes|règles)\b|\b(?:réponds|répondez|répondre) (?:que|seulement|uniquement|par|avec|en|toujours)\b|\b(?:fais comme si|imagine que|comporte-toi)\b/u,
@@ -28,7 +28,7 @@ export const languages: readonly LanguageCues[] = [
   {
     // Spanish
     functionWords: set(
-      `el la los las un una unos unas y o pero no es son era eres tu tus su sus usted nosotros yo me mí sobre con para por en que quién qué dónde cómo cuándo cuál cuáles este esta estos estas todo todos todas de del al lo se si`,
+      `cuánto cuántos por el la los las un una unos unas y o pero no es son era eres tu tus su sus usted nosotros yo me mí sobre con para por en que quién qué dónde cómo cuándo cuál cuáles este esta estos estas todo todos todas de del al lo se si`,
     ),
     orders:
       /\b(?:ignora[rd]?|ignore|olvida[rd]?|olvide|omite|desobedece|descarta|no sigas)\b(?: \S+){0,4} (?:instrucci(?:ón|ones)|reglas?|órdenes|indicaciones|directrices|anteriores|previas|alertas?|contexto)|\b(?:marca|marque|clasifica|clasifique|considera|considere|reporta|reporte|informa|trata|califica|declara)\b(?: \S+){1,6} (?:benign[oa]|inofensiv[oa]|legítim[oa]|normal|falso positivo|crític[oa]|segur[oa])\b|\bno (?:alertes?|reportes?|informes?|menciones?|avises?|escales?)\b|\b(?:ahora eres|eres un|eres una|ya no eres|actúa como|finge|imagina que|haz como si)\b|\b(?:en )?tu (?:respuesta|salida|mensaje)\b|\btus (?:instrucciones|reglas)\b|\b(?:responde|responda|contesta|conteste) (?:solo|sólo|únicamente|con|que|en|siempre)\b/u,
@@ -38,7 +38,7 @@ export const languages: readonly LanguageCues[] = [
   {
     // Portuguese and Italian
     functionWords: set(
-      `o os as um uma uns umas e ou mas não é são era você seu sua seus suas nós eu me mim sobre com para por em no na nos nas que quem quê onde como quando qual quais este esta estes estas tudo todos todas de do da dos das ao il lo gli i uno non sono sei tuo tua tuoi tue noi io di del della dei delle al alla con per su in che chi cosa dove come quale quali questo questa questi queste tutto tutti tutte si`,
+      `quanto quantos o os as um uma uns umas e ou mas não é são era você seu sua seus suas nós eu me mim sobre com para por em no na nos nas que quem quê onde como quando qual quais este esta estes estas tudo todos todas de do da dos das ao il lo gli i uno non sono sei tuo tua tuoi tue noi io di del della dei delle al alla con per su in che chi cosa dove come quale quali questo questa questi queste tutto tutti tutte si`,
     ),
     orders:
       /\b(?:ignor[ae]|esqueç?a|esquece|desconsidere|ignorar|dimentica|trascura|ignorate)\b(?: \S+){0,5} (?:instruções|regras|ordens|diretrizes|anteriores|alertas?|istruzioni|regole|ordini|precedenti|avvisi|contesto)|\b(?:marque|marca|classifique|considere|considera|reporte|segna|segnala|classifica|tratta|trate|diga que|di che|chiudi|feche)\b(?: \S+){1,7} (?:benign[oa]|inofensiv[oa]|legítim[oa]|legittim[oa]|innocu[oa]|normale?|falso positivo|crític[oa]|critic[oa]|segur[oa]|sicur[oa]|caso|alerta|avviso)\b|\b(?:você é agora|agora você é|aja como|finja|imagine que|ora sei|sei un|sei una|fingi di|comportati come|immagina che)\b|\b(?:sua resposta|suas instruções|tua risposta|tue istruzioni)\b|\b(?:responda|rispondi|rispondere) (?:apenas|somente|só|com|que|solo|soltanto|con|che|in|sempre)\b/u,
@@ -48,7 +48,7 @@ export const languages: readonly LanguageCues[] = [
   {
     // Russian and Ukrainian
     functionWords: set(
-      `и в во не на что это как с со по к ко за из от до для о об у же бы ли или но а то так ты твой твоя твои вы ваш ваша мы я мне меня он она они его её их все всё этот эта эти который где когда почему кто будь пожалуйста`,
+      `сколько какой какая какие и в во не на что это как с со по к ко за из от до для о об у же бы ли или но а то так ты твой твоя твои вы ваш ваша мы я мне меня он она они его её их все всё этот эта эти который где когда почему кто будь пожалуйста`,
     ),
     orders:
       /(?:^|\s)(?:игнорируй(?:те)?|проигнорируй(?:те)?|забудь(?:те)?|не обращай внимания|отбрось(?:те)?|ігноруй)(?= )(?: \S+){0,5} (?:инструкци|указани|правил|приказ|команд|предыдущ|вышеизложенн|оповещени|контекст|інструкці)|(?:^|\s)(?:отметь|пометь|считай|классифицируй|сообщи|укажи|оцени|ответь|скажи|закрой)(?:те)?(?: \S+){1,7} (?:безопасн|безвредн|доброкачествен|легитимн|нормальн|ложн|критическ|в порядке|порядке|законн)|(?:^|\s)не (?:сообщай|упоминай|поднимай|предупреждай|эскалируй)|(?:^|\s)(?:ты теперь|теперь ты|ты больше не|представь,? что|притворись|веди себя как|действуй как)(?= )|(?:^|\s)(?:твоём|твоем|твой|вашем|ваш) ответ|(?:^|\s)(?:твои|ваши|системн\S+) (?:инструкци|правил|указани)|(?:^|\s)(?:отвечай|ответь)(?:те)? (?:только|что|на|по|всегда|одним)/u,

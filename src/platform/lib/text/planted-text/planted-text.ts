@@ -5,7 +5,8 @@ import { foldText } from './fold-text.ts';
 import { findForeignCue, isForeignSentence } from './foreign-cues.ts';
 import { isImperative, isOrderLike, isQuestion } from './requests.ts';
 import { splitSegments, type Segment } from './segments.ts';
-import { findStrongCue, markup, type PlantedCue } from './strong-cues.ts';
+import type { PlantedCue } from './cue.ts';
+import { findStrongCue, markup } from './strong-cues.ts';
 
 export type { PlantedCue };
 
@@ -22,7 +23,7 @@ export function findPlantedCue(value: string, role: FieldRole): PlantedCue | und
   const found = findInText(text, role === 'script' && !scriptSyntax.test(text) ? 'code' : role);
   if (found !== undefined) return found;
   for (const view of decodeViews(text)) {
-    const cue = findInText(foldText(view), 'path');
+    const cue = findInText(foldText(view), 'prose');
     if (cue !== undefined) return cue;
   }
   return findInNames(text);
@@ -30,7 +31,7 @@ export function findPlantedCue(value: string, role: FieldRole): PlantedCue | und
 
 /** Characters that scripts have and sentences lack. */
 const scriptSyntax = /[{}$;=|\\]|--|^\s*#/;
-const threeWords = /[\p{L}'][^\p{L}\p{N}\\/_=]{1,4}\p{L}[\p{L}']*[^\p{L}\p{N}\\/_=]{1,4}\p{L}/u;
+const threeWords = /[\p{L}'][^\p{L}\p{N}\\/_]{1,4}\p{L}[\p{L}']*[^\p{L}\p{N}\\/_]{1,4}\p{L}/u;
 
 function findInText(text: string, role: FieldRole): PlantedCue | undefined {
   const foreign = findForeignCue(text, role);
@@ -60,7 +61,6 @@ function joinWords(segments: readonly Segment[]): string {
 function isUnexpectedSentence({ words, starts }: Segment, role: FieldRole): boolean {
   if (role === 'prose' || role === 'script' || words.length < 4) return false;
   const plain = words.filter((word) => word.length > 1 || word === 'a' || word === 'i');
-  if (role === 'path') return starts.some((start) => isOrderLike(words.slice(start)));
   if (plain.length < 4) return false;
   if (role === 'code') return plain.length >= 6 && countOf(plain, proseOnlyWords) >= 2;
   if (starts.some((start) => isOrderLike(words.slice(start)))) return true;

@@ -42,7 +42,10 @@ export function isImperative({ words, starts }: Segment, role: FieldRole): boole
     )
       return words.length - at >= 4 && role !== 'script';
     if (/^(?:me|us) (?!\S+$)/.test(object)) return role !== 'script';
-    return textObject.test(object) && (objectStarts.has(next) || role === 'label' || role === 'path');
+    return (
+      textObject.test(object) &&
+      (objectStarts.has(next) || textObject.exec(object)?.index === 0 || role === 'label' || role === 'path')
+    );
   });
 }
 

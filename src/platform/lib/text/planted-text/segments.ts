@@ -14,6 +14,7 @@ export function splitSegments(text: string): Segment[] {
     current = { words: [], starts: [], isQuestion: false };
   };
   let previousEnd = 0;
+  let isAfterComma = false;
   for (const match of text.matchAll(tokens)) {
     if (segments.length === segmentsMax) break;
     const [token] = match;
@@ -25,11 +26,13 @@ export function splitSegments(text: string): Segment[] {
       else current.words.push('#');
     } else if (/^[\p{L}\p{M}]/u.test(token)) {
       const isCapital = /^\p{Lu}\p{Ll}*(?:'\p{Ll}+)?$/u.test(token);
-      if (current.words.length === 0 || isCapital) current.starts.push(current.words.length);
+      if (current.words.length === 0 || isCapital || isAfterComma) current.starts.push(current.words.length);
       current.words.push(token.toLowerCase().replace(/[-']+$/, ''));
+      isAfterComma = false;
     } else if (/^[?？؟]/.test(token)) end(true);
     else if (token === '=' && !/[\p{L}\p{N}]/u.test(text[match.index - 1] ?? '')) continue;
-    else if (!/^[,'’&%$€-]/.test(token)) end(false);
+    else if (token === ',') isAfterComma = true;
+    else if (!/^['’&%$€-]/.test(token)) end(false);
   }
   end(false);
   return segments;
