@@ -69,6 +69,7 @@ async function useGenerate(deps: Deps, org: TestOrg): Promise<void> {
   const event = JSON.stringify({ timestamp, Hostname: 'FS-01', CommandLine: 'vssadmin delete shadows' });
   await readOk(org.call('POST', '/api/logs/process', event, { 'content-type': 'application/x-ndjson' }));
   await readOk(org.call('POST', '/api/detections/generate', { intent: 'T1490 on any host' }));
+  await readOk(org.call('PUT', '/api/logs/process/columns', { columns: [{ name: 'Hostname', type: 'VARCHAR' }] }));
 }
 
 async function useHistory(url: string, { get, post }: ApiCalls): Promise<void> {
