@@ -24,7 +24,8 @@ describe('the demo as the guide starts it', () => {
   afterAll(() => service.stop());
 
   test('finds every expected stage', () => {
-    for (const { entity } of expectedHits) expect(service.output()).toContain(entity);
+    // Headlines shorten the ARN of a user to what follows the account.
+    for (const { entity } of expectedHits) expect(service.output()).toContain(entity.replace(/^arn:.*:/, ''));
     expect(service.output()).toContain('Every stage of the intrusion');
     expect(service.output()).toMatch(/Threat feed: \d+ items/);
   });
