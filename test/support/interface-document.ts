@@ -103,7 +103,7 @@ const added: Record<string, string[]> = {
   OutputSchema: ['x-service'],
   Agent: (
     'detectionCadence customCronSchedule connectionId entityField timeField lookbackMinutes suppressionMinutes revision disabledReason warnings ' +
-    'reviews rationale sourceItemIds estimate technique evidence dismissReason dismissNote'
+    'reviews rationale sourceItemIds estimate technique evidence dismissReason dismissNote headline tuning cronTimezone'
   ).split(' '),
 };
 

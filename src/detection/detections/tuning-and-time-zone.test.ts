@@ -19,7 +19,7 @@ test('stores, exports, imports and resets a tuning, and refuses one that a new c
   expect((await callOk(other, 'GET', '/api/detections')).detections[0].tuning).toEqual(tuning);
   const path = `/api/detections/${created.id}`;
   const refused = await org.call('PUT', path, { detectionCategory: 'sequence_pattern' });
-  expect(refused.body.errors).toMatchObject([{ pointer: '/tuning/sensitivity', code: 'not_used' }]);
+  expect(refused.body.errors).toMatchObject([{ pointer: '/tuning/historyDays', code: 'not_used' }]);
   const reset = await callOk(org, 'PUT', path, { tuning: {} });
   expect(reset).not.toHaveProperty('tuning');
   expect(reset.revision).toBe(created.revision + 1);
