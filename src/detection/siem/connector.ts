@@ -35,7 +35,7 @@ export type SearchResult = {
   ms: number;
   /** The columns of the query, if the SIEM reports them even without rows. */
   columns?: string[];
-  /** What the reader of the run should know. `detail` is a sentence. */
+  /** Warnings for the run. `detail` is a sentence. */
   warnings?: { code: string; detail: string }[];
 };
 

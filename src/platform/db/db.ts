@@ -1,7 +1,7 @@
 import { Kysely, PostgresDialect, sql, type RawBuilder } from 'kysely';
 import pg from 'pg';
 import type { OrgId } from '../lib/org-id.ts';
-import { repeatOnConflict } from './repeat-on-conflict.ts';
+import { retryOnConflict } from './retry-on-conflict.ts';
 
 /** Empty: statements are SQL text through Kysely's `sql` tag, with row types declared beside them (ADR 0003). */
 type Tables = Record<never, never>;
@@ -81,7 +81,7 @@ export function onBackend(db: Db, onConnect: (pid: number) => void): void {
 export const databaseUrlOf = (db: Db): string => db.pool.options.connectionString!;
 
 /**
- * What a transaction does. It runs again, from the beginning, after a deadlock or a serialization failure (`repeatOnConflict`). It therefore
+ * What a transaction does. It runs again, from the beginning, after a deadlock or a serialization failure (`retryOnConflict`). It therefore
  * has no effect outside of the transaction: it returns values instead of assigning them, and sends, writes files and clears caches only after
  * the transaction. It may fill caches by key and version, which a second run fills with the same entries.
  */
@@ -107,7 +107,7 @@ export function acrossOrgs<T>(db: Db, work: TransactionWork<T>): Promise<T> {
  * and the commit are sent together, so that locks are held no longer than the statements take, however distant or busy this process is.
  */
 export function acrossOrgsPipelined<T>(db: Db, statements: readonly RawBuilder<unknown>[]): Promise<T[]> {
-  return repeatOnConflict(() => runPipelined<T>(db, statements));
+  return retryOnConflict(() => runPipelined<T>(db, statements));
 }
 
 async function runPipelined<T>(db: Db, statements: readonly RawBuilder<unknown>[]): Promise<T[]> {
@@ -149,7 +149,7 @@ const asDb = (kysely: Kysely<Tables>, parts: Pick<Db, 'pool' | 'isDryRun'>): Db 
 const endStatement = (db: Db): string => (db.isDryRun ? 'rollback' : 'commit');
 
 const transact = <T>(db: Db, begin: string, work: TransactionWork<T>): Promise<T> =>
-  repeatOnConflict(() => runTransaction(db, begin, work));
+  retryOnConflict(() => runTransaction(db, begin, work));
 
 function runTransaction<T>(db: Db, begin: string, work: TransactionWork<T>): Promise<T> {
   return db.connection().execute(async (connection) => {

@@ -4,7 +4,7 @@ import { countMisfits, decideType, type TypeCounts } from './decide-type.ts';
 import type { ObservedField } from './field-observer.ts';
 
 /**
- * What a column's values have been since the dataset's first event. `drift` describes the last batch with values that did not fit the
+ * The types of a column's values since the dataset's first event. `drift` describes the last batch with values that did not fit the
  * column's type. `reportedOn` is the UTC day of the last event about it.
  */
 export type ColumnStats = {

@@ -13,7 +13,7 @@ export function castSql(type: string, text: string, isMixed = false): string {
   return `CASE WHEN ${isExact} THEN ${value} END`;
 }
 
-/** Returns the JSON pointer of the first key of a JSON object that equals `name` without regard to case, as SQL. Null if there is none. */
+/** Returns SQL for the JSON pointer of an object's first key with this name in any case. It is null if no key has the name. */
 const anySpellingPointer = (json: string, name: string): string =>
   `'/' || replace(replace(list_filter(json_keys(${json}), lambda k: lower(k) = ${quoteLiteral(name.toLowerCase())})[1], '~', '~0'), '/', '~1')`;
 

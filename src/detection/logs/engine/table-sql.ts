@@ -28,7 +28,7 @@ type TableColumn = { field: CatalogField; position: number };
 export type ExtraColumn = { name: string; valueSql?: (event: string) => string };
 
 /**
- * What a query sees of a dataset: catalog columns with their catalog positions, further columns, and the files to scan. Only catalog columns in
+ * The part of a dataset that a query can read: catalog columns with their catalog positions, further columns, and the files to scan. Only catalog columns in
  * `usedNames` (lower case) are selected, or all if it is undefined. `eventAsText`: `_event` is selected as text instead of JSON.
  */
 export type TableSource = {

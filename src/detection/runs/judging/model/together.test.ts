@@ -22,7 +22,7 @@ const casesOf = (asked: ModelRequestRecord): Case[] =>
 
 const isTogether = (asked: ModelRequestRecord): boolean => asked.tools.includes('submit_verdicts');
 
-/** Answers a request about several entities. Each verdict cites the row that `rowOf` returns for the case. */
+/** Answers a request about several entities with one verdict for each, which cites the row that `rowOf` returns. */
 function verdictsOn(asked: ModelRequestRecord, rowOf: (index: number, cases: Case[]) => Case['row'] | undefined) {
   const cases = casesOf(asked);
   const verdicts = cases.flatMap(({ entity, entityType }, index) => {

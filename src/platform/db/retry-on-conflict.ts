@@ -11,7 +11,7 @@ const isConflict = (error: unknown): boolean => conflicts.has((error as { code?:
  * Runs a whole transaction, and again if it failed only because of concurrent ones: up to six times, after a random pause that grows to a
  * second. Rejects with the last error.
  */
-export async function repeatOnConflict<T>(attempt: () => Promise<T>): Promise<T> {
+export async function retryOnConflict<T>(attempt: () => Promise<T>): Promise<T> {
   for (let failures = 1; ; failures += 1) {
     try {
       return await attempt();
