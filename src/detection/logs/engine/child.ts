@@ -3,8 +3,8 @@
 import { writeFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
-import { addressFunctionsSql } from './address-functions.ts';
-import { eventFunctionsSql } from './event-functions.ts';
+import { addressFunctionsSql } from './functions/address-functions.ts';
+import { eventFunctionsSql } from './functions/event-functions.ts';
 import { isTypeError, readEngineError } from './engine-failures.ts';
 import { inspectTree } from './inspect-tree.ts';
 import { runQuery } from './run-query.ts';

@@ -1,13 +1,13 @@
-import { checkArguments, checkArrayType } from './argument-limits.ts';
+import { checkArguments, checkArrayType } from './functions/argument-limits.ts';
 import { queryNotAllowed, authorError } from './engine-failures.ts';
-import { eventFunctions } from './event-functions.ts';
+import { eventFunctions } from './functions/event-functions.ts';
 import {
   aggregateFunctions,
   allowedFunctions,
   allowedTableFunctions,
   suggestAlternative,
   clockFunctions,
-} from './functions.ts';
+} from './functions/allowed-functions.ts';
 import { checkCteName, foldName, readDatasetName } from './table-names.ts';
 
 /**

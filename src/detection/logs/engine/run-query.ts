@@ -1,7 +1,7 @@
 import { DuckDBTimestampValue, type DuckDBConnection, type DuckDBResult } from '@duckdb/node-api';
 import { dataError, isValueError, queryNotAllowed } from './engine-failures.ts';
 import { inspectTree } from './inspect-tree.ts';
-import { toLenientSql } from './lenient-query.ts';
+import { toLenientSql } from './lenient/lenient-query.ts';
 import { toJson } from './result-values.ts';
 import { serializeTree } from './serialize-tree.ts';
 import { quoteIdentifier } from './sql-text.ts';

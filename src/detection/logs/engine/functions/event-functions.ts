@@ -1,4 +1,4 @@
-import { jsonPointer, quoteLiteral } from './sql-text.ts';
+import { jsonPointer, quoteLiteral } from '../sql-text.ts';
 import { listWindowsPaths, windowsContainers, windowsFields } from './windows-fields.ts';
 
 /** Functions of queries that read a value of `_event`, whichever way the vendor or the shipper nested and named it. */

@@ -2,7 +2,7 @@ import { addressFunctions } from './address-functions.ts';
 import { eventFunctions } from './event-functions.ts';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { expect, test } from 'vitest';
-import { allowedFunctions, allowedTableFunctions } from './functions.ts';
+import { allowedFunctions, allowedTableFunctions } from './allowed-functions.ts';
 
 const connection = await (await DuckDBInstance.create(':memory:')).connect();
 const names = async (where: string): Promise<string[]> => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openSampleEngine, type SampleEngine } from '../../../demo/sample-engine.ts';
+import { openSampleEngine, type SampleEngine } from '../../../../demo/sample-engine.ts';
 
 const id = (name: string) => ({ eventID: name, '@timestamp': '2030-01-07T10:00:00.000Z' });
 const image = 'C:\\Windows\\System32\\cmd.exe';

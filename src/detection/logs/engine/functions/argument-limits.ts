@@ -1,4 +1,4 @@
-import { queryNotAllowed } from './engine-failures.ts';
+import { queryNotAllowed } from '../engine-failures.ts';
 
 type Node = Record<string, unknown>;
 

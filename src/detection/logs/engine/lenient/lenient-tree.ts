@@ -1,4 +1,4 @@
-import { aggregateFunctions } from './functions.ts';
+import { aggregateFunctions } from '../functions/allowed-functions.ts';
 import { convertOperands } from './lenient-operands.ts';
 
 type Node = Record<string, unknown>;
