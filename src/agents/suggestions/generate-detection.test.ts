@@ -28,9 +28,9 @@ const generate = (org: TestOrg, intent: string, more: object = {}) =>
 test.each([
   ['T1490', 'shipped', 'recovery-inhibited', 'T1490'],
   ['Tell me when somebody deletes the shadow copies of a host', 'shipped', 'recovery-inhibited', 'T1490'],
-  ['Kerberoasting against our service accounts', 'template', 'kerberos-tickets', 'T1558.003'],
-  ['t1003.001 on any workstation', 'template', 'lsass-dumped', 'T1003.001'],
-  ['memory of lsass dumped', 'template', 'lsass-dumped', 'T1003.001'],
+  ['Kerberoasting against our service accounts', 'shipped', 'windows-kerberoasting', 'T1558.003'],
+  ['t1003.001 on any workstation', 'shipped', 'windows-lsass-dump', 'T1003.001'],
+  ['memory of lsass dumped', 'shipped', 'windows-lsass-dump', 'T1003.001'],
   ['an attacker inhibits system recovery', 'shipped', 'recovery-inhibited', 'T1490'],
   ['a coin miner that is started', 'template', 'coin-miner', 'T1496'],
 ])('without a model "%s" returns %s %s', async (intent, kind, id, technique) => {
