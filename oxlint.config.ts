@@ -51,6 +51,7 @@ const rooms: Record<Half, Record<string, string[]>> = {
     'threat-research': ['suggestions'],
     'threat-relevancy': ['suggestions'],
     runs: [],
+    overview: [],
   },
 };
 type Half = 'platform' | 'detection' | 'feed' | 'agents';

@@ -46,6 +46,7 @@ create table pending_windows (
 );
 comment on table pending_windows is 'Windows that are planned but not yet examined.';
 comment on column pending_windows.failure is 'Kind of the last failure that prevented the examination.';
+create index pending_windows_failed on pending_windows (organization_id, detection_id) where failure is not null;
 select tocsin_protect('pending_windows');
 
 create table coverage (
@@ -82,6 +83,7 @@ comment on column gaps.state is 'open, filling, filled or expired (its logs are 
 comment on column gaps.filled_to is 'Progress of the backfill.';
 comment on column gaps.run_id is 'Run that fills the gap.';
 create index on gaps (organization_id, detection_id, gap_from);
+create index gaps_open on gaps (organization_id, detection_id, gap_from) where state = 'open';
 create index gaps_filling on gaps (organization_id, detection_id, gap_from) where state = 'filling';
 select tocsin_protect('gaps');
 
@@ -226,6 +228,7 @@ comment on table run_days is 'Daily totals of runs, from which the 30-day figure
 comment on column run_days.day is 'UTC day on which the runs finished.';
 comment on column run_days.score_basis is 'Basis of the scores. Empty for runs without a score.';
 comment on column run_days.scores is 'Number of runs with a score; score_sum / scores is the average.';
+create index on run_days (organization_id, day);
 select tocsin_protect('run_days');
 
 create table run_facts (

@@ -144,6 +144,11 @@ comment on column hits.occurrences is 'Number of windows that contain the findin
 comment on column hits.window_from is 'Start of the earliest of these windows.';
 create index on hits (organization_id, created_at desc, id desc);
 create index hits_detection on hits (organization_id, detection_id, status);
+-- Hits per day of a detection, for series.
+create index hits_raised on hits (organization_id, detection_id, created_at);
+-- What people must still judge, and how they judged, over all detections.
+create index hits_open on hits (organization_id, severity, created_at) where status = 'open';
+create index hits_reviewed on hits (organization_id, created_at, status) where status in ('true_positive', 'benign', 'false_positive');
 create index hits_entity on hits (organization_id, md5(entity));
 create index hits_window on hits (organization_id, detection_id, window_from);
 create index hits_group on hits (organization_id, group_id) where group_id is not null;

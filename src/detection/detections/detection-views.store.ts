@@ -51,12 +51,27 @@ export async function lockAgent(tx: Tx, scope: ViewScope, id: string): Promise<A
   return findAgent(tx, scope, id);
 }
 
-export type DetectionQuery = {
+export type DetectionConditions = {
   category?: string | undefined;
   tag?: string | undefined;
   enabled?: boolean | undefined;
   siemType?: string | undefined;
   q?: string | undefined;
+};
+
+/** Conditions on a row of `agents a`: it is a detection that is neither deleted nor a suggestion, and matches the filters. */
+export const detectionConditions = (filter: DetectionConditions): RawBuilder<unknown>[] => [
+  isLive,
+  ...(filter.category === undefined ? [] : [sql`a.detection_category = ${filter.category}`]),
+  ...(filter.tag === undefined ? [] : [sql`${filter.tag.toLowerCase()} = any(a.tags)`]),
+  ...(filter.enabled === undefined ? [] : [sql`a.enabled = ${filter.enabled}`]),
+  ...(filter.siemType === undefined ? [] : [sql`a.siem_type = ${filter.siemType}`]),
+  ...(filter.q === undefined
+    ? []
+    : [sql`strpos(lower(a.name || chr(10) || a.description), lower(${filter.q}::text)) > 0`]),
+];
+
+export type DetectionQuery = DetectionConditions & {
   /** Null returns all rows. */
   limit: number | null;
   after: PageCursor | null;
@@ -64,16 +79,7 @@ export type DetectionQuery = {
 
 /** Returns detections that are neither deleted nor suggestions, newest first. With a limit, returns one row more so that the caller sees whether another page follows. */
 export function listDetections(tx: Tx, scope: ViewScope, filter: DetectionQuery): Promise<AgentView[]> {
-  const conditions = [
-    isLive,
-    ...(filter.category === undefined ? [] : [sql`a.detection_category = ${filter.category}`]),
-    ...(filter.tag === undefined ? [] : [sql`${filter.tag.toLowerCase()} = any(a.tags)`]),
-    ...(filter.enabled === undefined ? [] : [sql`a.enabled = ${filter.enabled}`]),
-    ...(filter.siemType === undefined ? [] : [sql`a.siem_type = ${filter.siemType}`]),
-    ...(filter.q === undefined
-      ? []
-      : [sql`strpos(lower(a.name || chr(10) || a.description), lower(${filter.q}::text)) > 0`]),
-  ];
+  const conditions = detectionConditions(filter);
   return listNewestFirst(tx, scope, conditions, filter);
 }
 

@@ -5,6 +5,8 @@ import { PageQuery } from '../../platform/lib/page-request.ts';
 import { estimateBackfill, requestBackfill, type BackfillDeps } from './requests/request-backfill.ts';
 import { cancelRun } from './requests/cancel-run.ts';
 import { getGaps, getRun, getRuns } from './read-runs.ts';
+import { getWindows } from './windows/read-windows.ts';
+import { WindowList, WindowsQuery } from './windows/windows.schema.ts';
 import { requestRun } from './requests/request-run.ts';
 import {
   Backfill,
@@ -45,6 +47,17 @@ export function runRoutes(app: App, deps: BackfillDeps): void {
       returns: GapList,
     },
     ({ caller, params, query }) => getGaps(deps, caller, params.id, query),
+  );
+  route(
+    'GET /api/detections/:id/windows',
+    {
+      summary: 'Get the time line of a detection: examined time, waiting windows and gaps',
+      scope: 'detections:read',
+      params: IdPath,
+      query: WindowsQuery,
+      returns: WindowList,
+    },
+    ({ caller, params, query }) => getWindows(deps, caller, params.id, query),
   );
   route(
     'POST /api/detections/:id/backfill',

@@ -9,8 +9,13 @@ const columnNames = `organization_id, id, visibility, assigned_to, pool_id, kind
   reliability, schedule, enabled, include, exclude, etag, last_modified, cursor, next_pull_at, worker, failures, last_pull_at, last_success_at,
   last_new_at, last_error, last_result, sealed_auth, created_at, updated_at`;
 const columns = sql.raw(columnNames);
-// Lists omit the cursor, which can cover thousands of documents.
-const listColumns = sql.raw(columnNames.replace(' cursor,', " '{}' as cursor,"));
+// Lists omit the rest of the cursor, which can cover thousands of documents.
+const listColumns = sql.raw(
+  columnNames.replace(
+    ' cursor,',
+    " json_strip_nulls(json_build_object('silentSince', cursor::json->'silentSince'))::text as cursor,",
+  ),
+);
 
 /** Row-level security enforces the same condition. */
 const isVisibleSource = sql`(organization_id = tocsin_org() or (visibility = 'shared' and (assigned_to is null or tocsin_org() = any(assigned_to))))`;

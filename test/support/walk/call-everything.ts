@@ -39,6 +39,7 @@ async function useService({ get }: ApiCalls): Promise<void> {
   await get('/readyz');
   await get('/api/audit?limit=200');
   await get('/api/logs');
+  await get('/api/overview');
 }
 
 async function useKeys({ get, post, remove }: ApiCalls): Promise<void> {
@@ -54,6 +55,9 @@ async function useDetections(calls: ApiCalls): Promise<void> {
   const { id } = detections[0];
   await put(`/api/detections/${id}`, { tags: ['Walked'], description: null });
   await get(`/api/detections/${id}`);
+  await get('/api/detections/summaries?sort=-newHits30d&limit=1');
+  await get(`/api/detections/${id}/days?days=3`);
+  await get(`/api/detections/${id}/windows`);
   await remove(`/api/detections/${id}`);
   await post(`/api/detections/${id}/restore`);
   await useHistory(`/api/detections/${id}`, calls);

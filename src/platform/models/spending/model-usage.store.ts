@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { queryRow, type Tx } from '../../db/db.ts';
+import { queryRow, queryRows, type Tx } from '../../db/db.ts';
 import type { OrgId } from '../../lib/org-id.ts';
 import type { Spend } from './budgets.ts';
 
@@ -32,6 +32,14 @@ const toPeriodSpend = (usage: UsageRow): PeriodSpend => ({
 });
 
 export type ModelUsage = { alias: string; tokens: number; costUsd: number };
+
+/** Returns what the organization spent this UTC month of slot time, by alias. */
+export function listAliasUsage(tx: Tx, orgId: OrgId, now: Date): Promise<ModelUsage[]> {
+  const day = now.toISOString().slice(0, 10);
+  return queryRows<ModelUsage>(tx)`
+      select alias, sum(tokens) as tokens, sum(cost_usd) as "costUsd" from model_usage
+      where organization_id = ${orgId} and day >= date_trunc('month', ${day}::date) and day <= ${day}::date group by alias`;
+}
 
 /** Counts a call towards the daily and monthly budgets. */
 export async function countUsage(

@@ -1,0 +1,104 @@
+import { z } from 'zod';
+import { severities } from '../../detection/analysis/candidate.ts';
+import { detectionHealths } from '../../detection/detections/summaries/summaries.schema.ts';
+
+const time = z.string().meta({ format: 'date-time' });
+const needsScope = (scope: string): string => `Null if the key lacks the scope \`${scope}\`.`;
+
+const OpenHits = z.object({
+  severity: z.enum(severities),
+  open: z.int(),
+  newToday: z.int().describe('Open hits raised in the last 24 hours.'),
+  newThisWeek: z.int().describe('Open hits raised in the 6 days before.'),
+  older: z.int(),
+  oldestAt: time,
+});
+
+const PausedPart = z.object({ id: z.string(), name: z.string(), kind: z.string(), message: z.string(), since: time });
+const SourceProblem = z.object({
+  id: z.string(),
+  name: z.string(),
+  failures: z.int().describe('Consecutive failed pulls.'),
+  lastError: z.string().nullable(),
+  lastSuccessAt: time.nullable(),
+  silentSince: time.nullable(),
+});
+
+export const Overview = z
+  .object({
+    at: time,
+    hits: z
+      .object({
+        open: z.int(),
+        needsReview: z.int().describe('Open hits that no model may dismiss.'),
+        bySeverity: z.array(OpenHits).describe('Severities with open hits, most severe first.'),
+      })
+      .nullable()
+      .describe(needsScope('hits:read')),
+    detections: z.object({
+      total: z.int(),
+      byHealth: z.partialRecord(z.enum(detectionHealths), z.int()),
+      attention: z
+        .array(
+          z.object({
+            id: z.string(),
+            name: z.string(),
+            health: z.enum(detectionHealths),
+            reason: z.string().nullable(),
+          }),
+        )
+        .describe('At most 20 detections that are stopped, failing, paused or have a gap, most urgent first.'),
+    }),
+    gaps: z.object({
+      open: z.int(),
+      detections: z.int(),
+      oldestFrom: time.nullable(),
+      hours: z.number().describe('Length of all open gaps.'),
+    }),
+    runs: z.object({ queued: z.int(), running: z.int() }),
+    pausedConnections: z.array(PausedPart).describe('At most 20.'),
+    pausedModels: z.array(PausedPart.omit({ name: true })).describe('`id` is the alias.'),
+    failingOutputs: z.int().describe('Destinations that the service disabled or whose latest delivery failed.'),
+    suggestions: z.object({ open: z.int(), newestAt: time.nullable() }),
+    budgets: z
+      .array(
+        z.object({
+          alias: z.string(),
+          tokens: z.number(),
+          tokensMax: z.number().nullable(),
+          costUsd: z.number(),
+          costUsdMax: z.number().nullable(),
+          share: z.number().describe('Used share of the budget that is closest to its limit. 1 or more: used up.'),
+        }),
+      )
+      .describe('Use of each model alias in this UTC month against the budgets of the organization, closest first.'),
+    feed: z
+      .object({
+        items: z.int(),
+        bySeverity: z.record(z.enum(severities), z.int()),
+        newToday: z.int().describe('Items added in the last 24 hours.'),
+        exposedThisWeek: z.int().describe('Items of which an indicator was first seen in the logs in the last 7 days.'),
+        sources: z.int(),
+        failingSources: z.array(SourceProblem).describe('At most 20.'),
+        silentSources: z.array(SourceProblem).describe('At most 20.'),
+      })
+      .nullable()
+      .describe(needsScope('feed:read')),
+    days: z
+      .array(
+        z.object({
+          day: z.string().meta({ format: 'date' }),
+          runs: z.int().describe('Finished runs.'),
+          triggered: z.int().describe('Runs that raised a hit or saw one again.'),
+          hits: z
+            .int()
+            .nullable()
+            .describe(`Hits raised. ${needsScope('hits:read')}`),
+          reviewed: z.int().nullable().describe('Those of them that people have judged.'),
+          precision: z.number().nullable().describe('Share of true positives of these, 0 to 1. Null without one.'),
+        }),
+      )
+      .describe('The last 30 UTC days, oldest first.'),
+  })
+  .meta({ id: 'Overview' });
+export type Overview = z.infer<typeof Overview>;
