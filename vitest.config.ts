@@ -8,6 +8,9 @@ export default defineConfig({
     hookTimeout: 120_000,
     pool: 'forks',
     maxWorkers: 2,
+    // Files of one worker share the loaded packages, which saves two seconds of each. Vitest still evaluates our own modules for every file.
+    isolate: false,
+    experimental: { fsModuleCache: true },
     // Where the runtime is older than the project's own Node the tests would prove nothing.
     execArgv: ['--disable-warning=ExperimentalWarning'],
   },
