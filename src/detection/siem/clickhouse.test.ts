@@ -122,6 +122,8 @@ test('classifies errors by their code, regardless of the status', async () => {
     [202, { kind: 'throttled', blame: 'upstream', retryable: true }],
     [241, { kind: 'query_memory', blame: 'author' }],
     [497, { kind: 'rights_missing', blame: 'upstream' }],
+    [46, { kind: 'query_error', blame: 'author' }],
+    ...[43, 53, 60, 386, 9999].map((code) => [code, { kind: 'query_error', dependsOnData: true }] as const),
   ] as const) {
     standIn.fail(failWith(500, code, text));
     const failure = await connection

@@ -150,6 +150,9 @@ const dataLimits = new Set([158, 191, 307, 396]);
 // Errors of files, disks, the network, other servers, Keeper and shutdown.
 const outages = new Set([23, 32, 74, 75, 76, 198, 209, 210, 225, 236, 242, 243, 279, 369, 394, 425, 499, 999, 1000]);
 
+// Errors of the text of a query, whatever the tables contain: syntax, unknown functions, types and settings, and misplaced aggregates.
+const queryErrors = new Set([42, 46, 50, 62, 63, 80, 115, 133, 184, 215]);
+
 /** Converts ClickHouse's error codes (src/Common/ErrorCodes.cpp). */
 function toError({ header, text }: SiemResponse) {
   const code = Number(header('x-clickhouse-exception-code') ?? /^Code: (\d+)/.exec(text)?.[1] ?? 0);
@@ -157,7 +160,7 @@ function toError({ header, text }: SiemResponse) {
   if (code === 0) return undefined;
   if (code === 47 || code === 16) {
     const name = matchName(message, /identifier [`']([^`']+)[`']|columns?:? [`']([^`']+)[`']/i);
-    return name !== undefined ? new UnknownColumnError(name) : authorError('unknown_column', message);
+    return name !== undefined ? new UnknownColumnError(name) : dataDependentError('unknown_column', message);
   }
   if ([192, 193, 194, 195, 516].includes(code)) return upstreamError('credentials_refused', message);
   if (code === 497) return upstreamError('rights_missing', message);
@@ -176,5 +179,5 @@ function toError({ header, text }: SiemResponse) {
   if (valueErrors.has(code)) return dataError(message);
   if (dataLimits.has(code)) return dataDependentError('query_limit', message);
   if (outages.has(code)) return upstreamError('unavailable', message, true);
-  return authorError('query_error', message);
+  return queryErrors.has(code) ? authorError('query_error', message) : dataDependentError('query_error', message);
 }

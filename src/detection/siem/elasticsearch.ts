@@ -109,7 +109,7 @@ function toError({ status, text }: SiemResponse) {
   const { error } = (tryParseJson(text) ?? {}) as { error?: { type?: string; reason?: string } };
   const message = error?.reason ?? '';
   const column = matchName(message, /Unknown column \[([^\]]+)\]/);
-  if (column !== undefined) return new UnknownColumnError(column, { dependsOnData: true });
+  if (column !== undefined) return new UnknownColumnError(column);
   const index = matchName(message, /Unknown index \[([^\]]+)\]|no such index \[([^\]]+)\]/);
   if (index !== undefined) return new UnknownIndexError(index);
   if (error?.type === 'parsing_exception') return authorError('query_error', message);

@@ -112,7 +112,7 @@ function toError({ status, text }: SiemResponse) {
   const { error } = (tryParseJson(text) ?? {}) as { error?: { type?: string; reason?: string; details?: string } };
   const message = error?.details ?? error?.reason ?? '';
   const column = matchName(message, /namespace=FIELD_NAME, name=([^)]+)\)|Field \[([^\]]+)\] not found/);
-  if (column !== undefined) return new UnknownColumnError(column, { dependsOnData: true });
+  if (column !== undefined) return new UnknownColumnError(column);
   const missingIndex = /no such index \[([^\]]+)\]/;
   const index = matchName(error?.reason ?? '', missingIndex) ?? matchName(message, missingIndex);
   if (index !== undefined) return new UnknownIndexError(index);

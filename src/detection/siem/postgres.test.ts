@@ -147,6 +147,8 @@ test.each([
   ],
   ['SELECT * FROM secret WHERE $window_start < $window_end', { kind: 'rights_missing', blame: 'upstream' }],
   ['SELECT 1', { kind: 'window_missing', blame: 'author' }],
+  ['SELECT * FROM gone WHERE $window', { kind: 'query_error', blame: 'author', dependsOnData: true }],
+  ['SELECT sum(_id) FROM auth WHERE $window', { kind: 'query_error', blame: 'author', dependsOnData: true }],
 ])('fails without side effects: %s', async (query, expected) => {
   expect(await findFailure(query)).toMatchObject(expected);
   expect((await connect().search('SELECT _id FROM auth WHERE $window', window, limits, signal)).total).toBe(4);

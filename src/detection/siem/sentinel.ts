@@ -1,7 +1,14 @@
 import { z } from 'zod';
 import { boundedString } from '../../platform/lib/text/bounded-text.ts';
 import { SiemError, type QueryWindow, type RemoteConnector, type QueryRow } from './connector.ts';
-import { authorError, httpStatusError, matchName, UnknownColumnError, upstreamError } from './siem-errors.ts';
+import {
+  authorError,
+  dataDependentError,
+  httpStatusError,
+  matchName,
+  UnknownColumnError,
+  upstreamError,
+} from './siem-errors.ts';
 import { requestJson, tryParseJson, type SiemResponse, type SiemRequest } from './clients/siem-http.ts';
 import { listPipeCommands, insertWindow, removeTrailingSemicolon } from './queries/query-text.ts';
 import { createRemoteConnection } from './remote-connection.ts';
@@ -135,11 +142,17 @@ type ErrorBody = { code?: string; message?: string; innererror?: ErrorBody };
 function toError({ status, text }: SiemResponse) {
   const { error } = (tryParseJson(text) ?? {}) as { error?: ErrorBody };
   let inner = error;
-  for (let depth = 0; inner?.innererror && depth < 5; depth += 1) inner = inner.innererror;
+  let isSyntaxError = false;
+  for (let depth = 0; inner?.innererror && depth < 5; depth += 1) {
+    inner = inner.innererror;
+    isSyntaxError ||= /^SYN|^SyntaxError$/.test(inner.code ?? '');
+  }
   const message = [...new Set([error?.message, inner?.message])].filter(Boolean).join(' ');
   if (status !== 400) return httpStatusError(status, 'Sentinel', message);
   const column = matchName(inner?.message ?? '', /(?:expression|column)[^']* named '([^']+)'/i);
   if (column !== undefined) return new UnknownColumnError(column);
   if (/quota|throttl|limits? (?:was )?exceeded/i.test(message)) return upstreamError('throttled', message, true);
-  return authorError('query_error', inner?.message ?? message);
+  const detail = inner?.message ?? message;
+  // Tables have the columns and types that their data collection gives them.
+  return isSyntaxError ? authorError('query_error', detail) : dataDependentError('query_error', detail);
 }

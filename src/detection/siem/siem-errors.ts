@@ -3,25 +3,30 @@ import { SiemError } from './connector.ts';
 const textMax = 500;
 
 /**
- * The query uses a column that the engine does not know. `dependsOnData`: the engine learns its columns from events, so that another window
- * may have it.
+ * The query uses a column that the engine does not know. It depends on the data: many engines learn their columns from events, and pipelines add
+ * and remove those of the others.
  */
 export class UnknownColumnError extends SiemError {
   readonly column: string;
-  constructor(column: string, { dependsOnData = false } = {}) {
+  constructor(column: string) {
     const message = `No column is named ${column}`;
-    const failure = { kind: 'unknown_column', blame: 'author' as const, retryable: false, message };
-    super(dependsOnData ? { ...failure, dependsOnData } : failure);
+    super({ kind: 'unknown_column', blame: 'author', retryable: false, dependsOnData: true, message });
     this.column = column;
   }
 }
 
-/** Creates an error that the author of the query must fix. */
+/**
+ * Creates an error that the author of the query must fix and that no event can cause, such as a syntax error. Three slots in a row with such a
+ * failure disable a detection. Errors that an adapter cannot tell apart are not among them, see `dataDependentError`.
+ */
 export function authorError(kind: string, message: string): SiemError {
   return new SiemError({ kind, blame: 'author', retryable: false, message: message.slice(0, textMax) });
 }
 
-/** Like `authorError`, for a failure that depends on the events or on what has become of their fields. It never disables a detection. */
+/**
+ * Like `authorError`, for a failure that may depend on the events or on what has become of their fields: any but a mistake in the text of the
+ * query alone. It never disables a detection.
+ */
 export function dataDependentError(kind: string, message: string): SiemError {
   const { failure } = authorError(kind, message);
   return new SiemError({ ...failure, dependsOnData: true });
@@ -40,7 +45,7 @@ export function upstreamError(kind: string, message: string, retryable = false):
 /** The queried index does not exist yet: nothing was ever written to it. */
 export class UnknownIndexError extends UnknownColumnError {
   constructor(index: string) {
-    super(index, { dependsOnData: true });
+    super(index);
   }
 }
 
@@ -73,6 +78,7 @@ export function httpStatusError(status: number, host: string, message: string): 
     return upstreamError('throttled', `${host} rejected the query because of too many requests${end}`, true);
   if (status === 408 || status === 504) return upstreamError('timeout', `${host} timed out${end}`, true);
   if (status >= 500) return upstreamError('unavailable', `${host} returned status ${status}${end}`, true);
-  if (status === 400 || status === 422) return authorError('query_error', message || `${host} rejected the query.`);
+  if (status === 400 || status === 422)
+    return dataDependentError('query_error', message || `${host} rejected the query.`);
   return upstreamError('unexpected_answer', `${host} returned status ${status}${end}`);
 }

@@ -98,6 +98,14 @@ test.each([
   expect(standIn.asked).toEqual([]);
 });
 
+test('does not count an error of a command against the author, because it may be about the events', async () => {
+  const { standIn, connection } = await fixture();
+  standIn.fail(failWith(400, "Error in 'mvexpand' command: the field exceeds the limit of values."));
+  await expect(connection.search('index=auth | mvexpand x', window, limits, signal)).rejects.toMatchObject({
+    failure: { kind: 'query_error', blame: 'author', dependsOnData: true },
+  });
+});
+
 test('fails if a message reports incomplete results', async () => {
   const { standIn, connection } = await fixture();
   const text = 'Search peer idx2 is not responding, search results might be incomplete';

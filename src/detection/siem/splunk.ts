@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { boundedString } from '../../platform/lib/text/bounded-text.ts';
 import type { QueryWindow, RemoteConnector, QueryRow, SearchLimits } from './connector.ts';
-import { authorError, httpStatusError, upstreamError } from './siem-errors.ts';
+import { authorError, dataDependentError, httpStatusError, upstreamError } from './siem-errors.ts';
 import {
   sendSiemRequest,
   tryParseJson,
@@ -138,11 +138,16 @@ function parseLines(text: string): QueryRow[] {
 
 const listMessages = (value: unknown): Message[] => (value as { messages?: Message[] } | undefined)?.messages ?? [];
 
+// Messages of Splunk's parser, which reads no events. Other messages of commands may be about fields and their values.
+const syntaxErrors =
+  /unknown search command|unable to parse|failed to parse|mismatched|unbalanced|missing (?:a |an )?(?:search|argument|closing|terminat)|malformed|syntax|unexpected/i;
+
 function toError(status: number, messages: Message[]) {
   const message = messages.map(({ text = '' }) => text).join(' ');
   if (status !== 400) return httpStatusError(status, 'Splunk', message);
   if (/incomplete|not responding|timed out waiting for peer/i.test(message))
     return upstreamError('partial_answer', message, true);
   if (/maximum number of concurrent|quota/i.test(message)) return upstreamError('throttled', message, true);
-  return authorError('query_error', message || 'Splunk rejected the search.');
+  const detail = message || 'Splunk rejected the search.';
+  return syntaxErrors.test(message) ? authorError('query_error', detail) : dataDependentError('query_error', detail);
 }

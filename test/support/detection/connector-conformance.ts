@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import {
+  isDueToData,
   SiemError,
   type QueryWindow,
   type SearchLimits,
@@ -85,6 +86,18 @@ export function testConnectorConformance(name: string, make: () => Promise<Confo
         expect((error as SiemError).failure).toMatchObject({ blame: 'author', retryable: false });
       }
     }
+  });
+
+  test(`${name}: only a query that is wrong whatever the data is may disable its detection`, async () => {
+    const { connection, queries, hoursFrom } = await setUp();
+    const findFailure = (query: string) =>
+      connection.search(query, hoursFrom(0, 1), limits, signal).then(
+        () => undefined,
+        (error: unknown) => (error as SiemError).failure,
+      );
+    expect(isDueToData((await findFailure(queries.broken))!)).toBe(false);
+    const unknown = queries.unknownField && (await findFailure(queries.unknownField));
+    if (unknown) expect(isDueToData(unknown)).toBe(true);
   });
 
   test(`${name}: an aborted signal ends a search`, async () => {

@@ -10,6 +10,11 @@ export function authorError(kind: string, message: string): SiemError {
   return new SiemError({ kind, blame: 'author', retryable: false, message });
 }
 
+/** Like `authorError`, for a failure that may depend on the columns and their types, which come from the events. */
+export function dataDependentError(kind: string, message: string): SiemError {
+  return new SiemError({ ...authorError(kind, message).failure, dependsOnData: true });
+}
+
 /** The engine rejected a value of an event, for example in a conversion. The query is correct, and other events do not have the value. */
 export function dataError(error: unknown): SiemError {
   const detail = firstLines(messageOf(error).replace(valueErrors, ''));
@@ -23,19 +28,15 @@ export function engineError(message: string): SiemError {
 }
 
 export function timeoutError(timeoutMs: number): SiemError {
-  return tooMuchData(
+  return dataDependentError(
     'query_timeout',
     `The query did not finish within ${timeoutMs / 1000} s. Read fewer events or simplify it.`,
   );
 }
 
 export function memoryError(): SiemError {
-  return tooMuchData('query_memory', 'The query needs more memory than allowed. Read fewer columns or groups.');
+  return dataDependentError('query_memory', 'The query needs more memory than allowed. Read fewer columns or groups.');
 }
-
-/** The author can avoid it, but whether it happens depends on the events. */
-const tooMuchData = (kind: string, message: string): SiemError =>
-  new SiemError({ kind, blame: 'author', retryable: false, dependsOnData: true, message });
 
 export function cancelledError(): SiemError {
   return new SiemError({ kind: 'cancelled', blame: 'service', retryable: true, message: 'The query was cancelled.' });
@@ -67,6 +68,9 @@ const byPrefix: [RegExp, string][] = [
   [/^INTERNAL Error: Requested allocation size/, 'query_memory'],
 ];
 
+// Errors of the text of a query, whatever the columns are.
+const textErrors = /^(?:Parser|Catalog|Syntax) Error: |^Expression/i;
+
 /** Converts an engine error. Any but an ordinary mistake in the query sets `mustReplaceEngine`: the state is unknown. */
 export function readEngineError(error: unknown): { error: SiemError; mustReplaceEngine: boolean } {
   if (error instanceof SiemError) return { error, mustReplaceEngine: false };
@@ -80,8 +84,9 @@ export function readEngineError(error: unknown): { error: SiemError; mustReplace
   const [pattern, kind] = known;
   const detail = firstLines(text.replace(pattern, ''));
   if (kind === 'query_memory') return { error: memoryError(), mustReplaceEngine: true };
-  const failure = { ...authorError(kind, detail).failure, ...(isTypeError(error) ? { dependsOnData: true } : {}) };
-  return { error: new SiemError(failure), mustReplaceEngine: kind === 'query_not_allowed' };
+  // A new event can make a name ambiguous or change the type of an operand.
+  const create = textErrors.test(text) || kind === 'query_not_allowed' ? authorError : dataDependentError;
+  return { error: create(kind, detail), mustReplaceEngine: kind === 'query_not_allowed' };
 }
 
 // Below its message, the engine quotes the generated statement, which is not the text that the author wrote.

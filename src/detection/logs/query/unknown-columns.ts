@@ -2,7 +2,7 @@ import { didYouMean, nearestNames } from '../../../platform/lib/text/nearest-nam
 import { SiemError } from '../../siem/connector.ts';
 import { findField, isCatalogFull, type FieldsByDataset } from '../catalog/catalog.ts';
 import { listCatalogColumns } from '../catalog/columns.ts';
-import { authorError, missingColumn } from '../engine/engine-failures.ts';
+import { authorError, dataDependentError, missingColumn } from '../engine/engine-failures.ts';
 import { anySpellingTextSql } from '../engine/field-sql.ts';
 import type { Inspection } from '../engine/inspect-tree.ts';
 import type { ExtraColumn } from '../engine/table-sql.ts';
@@ -112,7 +112,7 @@ export function explainUnknownColumn(error: unknown, fields: FieldsByDataset): u
   const column = readMissing(error)?.name;
   return column === undefined
     ? error
-    : authorError('unknown_column', `No column is named ${column}${hintFor(column, fields)}`);
+    : dataDependentError('unknown_column', `No column is named ${column}${hintFor(column, fields)}`);
 }
 
 function hintFor(column: string, fields: FieldsByDataset): string {

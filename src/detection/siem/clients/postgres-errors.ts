@@ -22,11 +22,16 @@ export function toPostgresError(error: unknown, host: string): SiemError {
   if (code === '3D000') return upstreamError('not_found', `${host}: ${message}`);
   if (code.startsWith('28')) return upstreamError('credentials_refused', `${host}: ${message}`);
   if (code.startsWith('53')) return upstreamError('throttled', `${host}: ${message}`, true);
-  if (/^(?:42|0A|54|3F|26|34|2F|P0)/.test(code)) return authorError('query_error', message);
+  // Syntax, grouping, windowing and recursion errors, and unsupported features.
+  if (/^(?:42601|42803|42P19|42P20|0A)/.test(code)) return authorError('query_error', message);
+  // Tables, columns, types and limits, which pipelines change.
+  if (/^(?:42|54|3F|26|34|2F|P0)/.test(code)) return dataDependentError('query_error', message);
   return upstreamError('unavailable', `${host}: ${message}`, true);
 }
 
 function toColumnError(message: string): SiemError {
   const name = matchName(message, /column "?([^"\s]+)"? does not exist/);
-  return name === undefined ? authorError('unknown_column', message) : new UnknownColumnError(name.split('.').at(-1)!);
+  return name === undefined
+    ? dataDependentError('unknown_column', message)
+    : new UnknownColumnError(name.split('.').at(-1)!);
 }

@@ -1,5 +1,5 @@
 import type { QueryRow, SearchLimits, SearchResult } from '../connector.ts';
-import { authorError, ResponseTooLargeError, UnknownIndexError } from '../siem-errors.ts';
+import { dataDependentError, ResponseTooLargeError, UnknownIndexError } from '../siem-errors.ts';
 import { sortRows } from './result-rows.ts';
 
 type Slice = { from: Date; to: Date };
@@ -25,7 +25,7 @@ export async function searchSlices(
   for (let slice = pending.pop(); slice && !truncated; slice = pending.pop()) {
     if (performance.now() > until) {
       if (rows.length === 0)
-        throw authorError('query_timeout', 'The window has more rows than can be read within the time limit.');
+        throw dataDependentError('query_timeout', 'The window has more rows than can be read within the time limit.');
       truncated = true;
       break;
     }
