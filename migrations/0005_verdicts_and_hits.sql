@@ -55,10 +55,10 @@ create table suppressions (
   severity text not null,
   since_at timestamptz not null,
   until_at timestamptz not null,
-  primary key (organization_id, detection_id, key),
+  primary key (organization_id, detection_id, key, since_at),
   foreign key (organization_id, detection_id) references agents (organization_id, id)
 );
-comment on table suppressions is 'Verdicts that also apply to later candidates with the same key, from since_at to until_at.';
+comment on table suppressions is 'Verdicts that also apply to other candidates with the same key: from since_at to until_at, and those of a hit to late candidates as long before since_at.';
 comment on column suppressions.key is 'SHA-256 of everything that must be equal: prompt version, model, tools, schema, generation, entity and kind.';
 comment on column suppressions.positive is 'True if later candidates are added to the hit as occurrences, false if they are dropped.';
 comment on column suppressions.facts is 'JSON of the judged facts. A negative verdict does not apply to a candidate with stronger facts.';

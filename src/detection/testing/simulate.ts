@@ -10,7 +10,7 @@ import type { StoredCandidate } from '../runs/judging/candidates.store.ts';
 import { createTrialJudging } from '../runs/judging/trial-judge.ts';
 import type { Suppression } from '../runs/judging/suppressions.store.ts';
 import { createAnalyst, type Judge } from '../runs/judging/judge.ts';
-import { resolveCandidates, type Resolution } from '../runs/judging/resolve-candidates.ts';
+import { addSuppression, resolveCandidates, type Resolution } from '../runs/judging/resolve-candidates.ts';
 import type { TimeRange } from '../scheduling/slot-windows.ts';
 import type { SearchResult, SiemConnection } from '../siem/connector.ts';
 
@@ -43,7 +43,7 @@ export type SimulationResult = { windows: SimulatedWindow[]; complete: boolean }
 export async function runSimulation(simulation: Simulation): Promise<SimulationResult> {
   const { run, past, signal } = simulation;
   const memory: WindowMemory[] = [];
-  const suppressions = new Map<string, Suppression>();
+  const suppressions = new Map<string, readonly Suppression[]>();
   const getJudgment = createTrialJudging(run, simulation.judge ?? createAnalyst(run.definition), signal);
   const windows: SimulatedWindow[] = [];
   try {
@@ -91,7 +91,7 @@ async function resolveWindow(
   { run, now, getJudgment }: Simulation & { getJudgment: GetJudgment },
   window: TimeRange,
   candidates: Candidate[],
-  suppressions: Map<string, Suppression>,
+  suppressions: Map<string, readonly Suppression[]>,
 ): Promise<Resolution[]> {
   const stored = candidates.map((candidate): StoredCandidate => ({
     ...candidate,
@@ -107,7 +107,6 @@ async function resolveWindow(
   const context = { getScope: () => run, known: suppressions, findException: () => undefined };
   const resolutions = await resolveCandidates(stored, context, getJudgment);
   for (const resolution of resolutions)
-    if (resolution.outcome === 'judged' && resolution.suppression)
-      suppressions.set(resolution.suppression.key, resolution.suppression);
+    if (resolution.outcome === 'judged' && resolution.suppression) addSuppression(suppressions, resolution.suppression);
   return resolutions;
 }

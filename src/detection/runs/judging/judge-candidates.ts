@@ -93,7 +93,7 @@ async function readBatch(
   if (!session.judge.instant) session.pending = await countPendingCandidates(tx, run);
   const keys = candidates.flatMap((candidate) => findSuppressionKey(run, candidate) ?? []);
   const findException = compileExceptions(await listActiveExceptions(tx, run, now));
-  const known = keys.length > 0 ? await findSuppressions(tx, run, keys) : new Map<string, never>();
+  const known = keys.length > 0 ? await findSuppressions(tx, run, keys) : new Map<string, never[]>();
   return { candidates, context: { getScope: () => run, known, findException } };
 }
 

@@ -47,13 +47,13 @@ export const toDetectionTexts = ({ definition, customInstructions }: JudgingScop
 
 export type SettlingContext = {
   getScope: (candidate: StoredCandidate) => JudgingScope;
-  /** Stored suppressions by key. */
-  known: ReadonlyMap<string, NewSuppression>;
+  /** Stored suppressions by key, the latest first. */
+  known: ReadonlyMap<string, readonly NewSuppression[]>;
   /** Finds the active exception or snooze that covers a candidate. */
   findException: (candidate: StoredCandidate) => Exception | undefined;
 };
 
-/** Resolves candidates in order. A verdict suppresses later candidates of the same batch too. */
+/** Resolves candidates in order. A verdict suppresses other candidates of the same batch too. */
 export async function resolveCandidates(
   candidates: StoredCandidate[],
   { known, ...context }: SettlingContext,
@@ -64,8 +64,7 @@ export async function resolveCandidates(
   for (const candidate of candidates) {
     const settled = settleCandidate(candidate, { ...context, known: suppressions });
     const resolution = settled ?? toJudged(candidate, context.getScope(candidate), await getJudgment(candidate));
-    if (resolution.outcome === 'judged' && resolution.suppression)
-      suppressions.set(resolution.suppression.key, resolution.suppression);
+    if (resolution.outcome === 'judged' && resolution.suppression) addSuppression(suppressions, resolution.suppression);
     resolutions.push(resolution);
   }
   return resolutions;
@@ -76,7 +75,7 @@ export function settleCandidate(candidate: StoredCandidate, context: SettlingCon
   const exception = context.findException(candidate);
   if (exception) return { candidate, outcome: 'excepted', by: exception.kind, exceptionId: exception.id };
   const key = findSuppressionKey(context.getScope(candidate), candidate);
-  const known = key === null ? undefined : findValid(candidate, context.known.get(key));
+  const known = key === null ? undefined : pickSuppression(candidate.windowTo, context.known.get(key) ?? []);
   switch (decideSuppression(candidate, known)) {
     case 'negative':
       return { candidate, outcome: 'negative' };
@@ -106,8 +105,27 @@ export function findSuppressionKey(scope: JudgingScope, candidate: StoredCandida
   );
 }
 
-function findValid(candidate: StoredCandidate, known: NewSuppression | undefined): NewSuppression | undefined {
-  return known && candidate.windowTo >= known.sinceAt && candidate.windowTo < known.untilAt ? known : undefined;
+/** Adds a suppression to those of its key, in the order of `pickSuppression`. */
+export function addSuppression<S extends NewSuppression>(known: Map<string, readonly S[]>, added: S): void {
+  const others = (known.get(added.key) ?? []).filter(({ sinceAt }) => sinceAt.getTime() !== added.sinceAt.getTime());
+  known.set(
+    added.key,
+    [...others, added].toSorted((a, b) => b.sinceAt.getTime() - a.sinceAt.getTime()),
+  );
+}
+
+/**
+ * Returns the suppression that applies to a candidate whose window ends at `windowTo`, of those of its key, the latest first. It is the latest
+ * that began before. Otherwise a late candidate joins the next hit if it lies before it by no more than the hit's suppression time, so that
+ * the same events make the same hits in whatever order they arrive.
+ */
+export function pickSuppression(windowTo: Date, known: readonly NewSuppression[]): NewSuppression | undefined {
+  const before = known.find(({ sinceAt }) => sinceAt <= windowTo);
+  if (before && windowTo < before.untilAt) return before;
+  const next = known.findLast(({ positive, sinceAt }) => positive && sinceAt > windowTo);
+  if (!next) return undefined;
+  const reachMs = next.untilAt.getTime() - next.sinceAt.getTime();
+  return next.sinceAt.getTime() - windowTo.getTime() < reachMs ? next : undefined;
 }
 
 /** Returns the resolution of a candidate with a verdict: its hit, and the suppression of later candidates. */

@@ -45,9 +45,9 @@ export async function storeResolutions(
   const suppressions = withHits.flatMap(({ resolution, hitId }) =>
     resolution.outcome === 'judged' && resolution.suppression ? [{ ...resolution.suppression, hitId }] : [],
   );
-  // A later suppression replaces an earlier one with the same key.
-  const suppressionsByKey = new Map(suppressions.map((suppression) => [suppression.key, suppression]));
-  await upsertSuppressions(tx, detection, [...suppressionsByKey.values()]);
+  // Several candidates of a window can share a key. The last one counts.
+  const byKeyAndWindow = new Map(suppressions.map((one) => [`${one.key} ${one.sinceAt.getTime()}`, one]));
+  await upsertSuppressions(tx, detection, [...byKeyAndWindow.values()]);
   const judged = withHits.map(({ resolution, hitId }) => toJudgedCandidate(resolution, hitId));
   await markJudged(tx, { orgId, runId: detection.runId, now }, judged);
   return stored;
