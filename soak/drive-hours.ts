@@ -79,7 +79,7 @@ async function sendLogs({ plan, setup, deps }: SoakContext, hour: number): Promi
     const events: object[] = listSentHours(plan, hour).flatMap((sent) =>
       rules.flatMap((rule) => listEvents(plan.timeline, rule, sent)),
     );
-    if (events.length > 1) events.push(driftedEvent(plan.timeline, hour));
+    events.push(driftedEvent(plan.timeline, hour));
     const lines = events.map((event) => JSON.stringify(event));
     if (lines.length > 0) await receiveLogs(deps, orgId, { dataset: 'soak', body: Buffer.from(lines.join('\n')) });
   }

@@ -96,6 +96,10 @@ const planCatchUps = (hours: number, every: number): SoakPlan['catchUps'] =>
     return { from, to: from + 3, until: from + 4 };
   });
 
+/** Returns the hour in which the events of an hour are known to the detections of an organization: usually its own. */
+export const examinedHour = ({ catchUps }: SoakPlan, hour: number, { isLocal }: { isLocal: boolean }): number =>
+  (isLocal ? catchUps.find(({ from, to }) => hour >= from && hour < to)?.until : undefined) ?? hour;
+
 function planKills({ workers }: SoakOptions, hours: number, every: number): SoakPlan['kills'] {
   if (workers < 2) return [];
   return Array.from({ length: Math.floor((hours - 1) / every) }, (_, n) => ({

@@ -65,13 +65,17 @@ export function startWorkers(count: number, env: Record<string, string>, task: W
       start(index);
     },
     stderr: () => errors,
-    stop: () => Promise.all(running.map(({ child }) => stopProcess(child))),
+    stop: () => Promise.all(running.map(stopProcess)),
   };
 }
 
-async function stopProcess(child: ChildProcess): Promise<number | null> {
-  if (child.exitCode !== null || child.signalCode !== null) return child.exitCode;
+/** Stops a process with SIGTERM once it has started. Before that, the signal would end it without an exit code. */
+async function stopProcess({ child, life }: Running): Promise<number | null> {
+  const hasEnded = (): boolean => child.exitCode !== null || child.signalCode !== null;
+  if (hasEnded()) return child.exitCode;
   const exit = once(child, 'exit');
+  if (life.samples.length === 0) await Promise.race([once(child, 'message'), exit]);
+  if (hasEnded()) return child.exitCode;
   child.kill('SIGTERM');
   const [code] = (await exit) as [number | null];
   return code;

@@ -8,7 +8,7 @@ import {
 } from './run-statistics.ts';
 import { findHitDeviations, readHits } from './check-hits.ts';
 import { measureMemoryGrowth, type MemoryGrowth } from './memory-growth.ts';
-import type { SoakPlan } from '../plan.ts';
+import { examinedHour, type SoakPlan } from '../plan.ts';
 import { usesLogStore, type SoakSetup } from '../create-detections.ts';
 import { answerIndex, type ScriptedSiem } from '../scripted-siem.ts';
 import { findTimeLineDeviations, isCovered, readTimeLines } from './check-time-lines.ts';
@@ -56,10 +56,14 @@ export async function checkSoak(soak: FinishedSoak): Promise<SoakFindings> {
     findTimeLineDeviations(line, start, end).forEach(add);
     const covered = Array.from({ length: lastHour }, (_, hour) => line !== undefined && isCovered(line, hourStart(plan.timeline, hour))); // prettier-ignore
     windows += covered.filter(Boolean).length;
-    const expected = listExpectedHits(plan.timeline, rule, (hour) => covered[hour] ?? false);
+    const isLocal = usesLogStore(plan, rule.org);
+    const expected = listExpectedHits(plan.timeline, rule, {
+      isCovered: (hour) => covered[hour] ?? false,
+      examinedHour: (hour) => examinedHour(plan, hour, { isLocal }),
+    });
     expectedHits += expected.filter(({ isHarmless }) => !isHarmless).length;
     findHitDeviations(expected, hits.get(id) ?? [], (time) => hourNumber(plan.timeline, time)).forEach(add);
-    if (usesLogStore(plan, rule.org)) continue;
+    if (isLocal) continue;
     const queryCounts = covered.map((_, hour) => siem.answerCounts[answerIndex(plan, rule.index, hour)]!);
     for (const [hour, isHourCovered] of covered.entries())
       if (isHourCovered && queryCounts[hour] === 0) add(`hour ${hour} is covered but was never queried`);

@@ -29,10 +29,18 @@ const harmful = { isHarmless: false, hasNoVerdict: false };
 export function listExpectedHits(
   timeline: SoakTimeline,
   rule: SoakRule,
-  isCovered: (hour: number) => boolean,
+  { isCovered, examinedHour }: { isCovered: (hour: number) => boolean; examinedHour: (hour: number) => number },
 ): ExpectedHit[] {
   const hours = Array.from({ length: timeline.hours + 1 }, (_, hour) => hour).filter(isCovered);
-  if (rule.kind === 'repeated') return listRepeatedHits(timeline, rule, hours);
+  if (rule.kind === 'repeated')
+    return listRepeatedHits(
+      timeline,
+      rule,
+      hours.toSorted(
+        (a, b) =>
+          examinedHour(a) - examinedHour(b) || Number(examinedHour(a) > a) - Number(examinedHour(b) > b) || a - b,
+      ),
+    );
   if (rule.kind === 'sequence') return listSequenceHits(timeline, rule, hours, isCovered);
   return (
     hours
@@ -54,14 +62,19 @@ export function listExpectedHits(
   );
 }
 
-/** An entity that appears repeatedly: occurrences within the suppression time are added to the existing hit. */
+/**
+ * An entity that appears repeatedly: occurrences within the suppression time of a hit are added to it, and late ones also to a hit as soon after
+ * them. `hours` are in the order of examination.
+ */
 function listRepeatedHits(timeline: SoakTimeline, rule: SoakRule, hours: number[]): ExpectedHit[] {
   const hits: ExpectedHit[] = [];
   for (const hour of hours.filter((one) => hasPlantedEvent(timeline, rule, one))) {
     const [event] = listEvents(timeline, rule, hour);
     if (!event) continue;
-    const last = hits.at(-1);
-    if (last && hour - last.hour < repeatedMinutes / 60) last.occurrences += 1;
+    const near = (hit: ExpectedHit | undefined) => hit && Math.abs(hour - hit.hour) < repeatedMinutes / 60 && hit;
+    const inOrder = hits.toSorted((a, b) => a.hour - b.hour);
+    const hit = near(inOrder.findLast((one) => one.hour <= hour)) || near(inOrder.find((one) => one.hour > hour));
+    if (hit) hit.occurrences += 1;
     else hits.push({ entity: event.user, hour, occurrences: 1, ids: [event.id], ...harmful });
   }
   return hits;
