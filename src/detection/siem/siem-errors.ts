@@ -43,11 +43,7 @@ export function upstreamError(kind: string, message: string, retryable = false):
 }
 
 /** The queried index does not exist yet: nothing was ever written to it. */
-export class UnknownIndexError extends UnknownColumnError {
-  constructor(index: string) {
-    super(index);
-  }
-}
+export class UnknownIndexError extends UnknownColumnError {}
 
 /** The response exceeds the size limit. */
 export class ResponseTooLargeError extends SiemError {
