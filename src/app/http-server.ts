@@ -39,6 +39,8 @@ import { testingRoutes } from '../detection/testing/testing.routes.ts';
 import { runDetailRoutes } from '../detection/runs/run-details.routes.ts';
 import { runRoutes } from '../detection/runs/runs.routes.ts';
 import { generateDetectionRoutes } from '../agents/suggestions/generate-detection.routes.ts';
+import { searchRoutes } from '../detection/connections/search/search.routes.ts';
+import { exploreRoutes } from '../detection/logs/explore/explore.routes.ts';
 import { connectionRoutes } from '../detection/connections/connections.routes.ts';
 import { registerParameterCheck, registerJsonBodies } from '../platform/http/body.ts';
 import { handleClientError, handleConnectionErrors } from '../platform/http/connection-errors.ts';
@@ -137,6 +139,8 @@ export async function buildApp(deps: Deps): Promise<App> {
   connectionRoutes(app, deps);
   mcpRoutes(app, deps);
   outputRoutes(app, deps);
+  searchRoutes(app, deps);
+  exploreRoutes(app, deps);
   logRoutes(app, deps);
   itemRoutes(app, deps);
   relevanceRoutes(app, deps);

@@ -73,6 +73,10 @@ async function useGenerate(deps: Deps, org: TestOrg): Promise<void> {
   const event = JSON.stringify({ timestamp, Hostname: 'FS-01', CommandLine: 'vssadmin delete shadows' });
   await readOk(org.call('POST', '/api/logs/process', event, { 'content-type': 'application/x-ndjson' }));
   await readOk(org.call('POST', '/api/detections/generate', { intent: 'T1490 on any host' }));
+  await readOk(org.call('GET', '/api/logs/process/fields'));
+  await readOk(org.call('GET', '/api/logs/process/histogram?buckets=10'));
+  const search = { query: 'select Hostname from process', from: timestamp, to: deps.clock().toISOString() };
+  await readOk(org.call('POST', '/api/logs/search', search));
   await readOk(org.call('PUT', '/api/logs/process/columns', { columns: [{ name: 'Hostname', type: 'VARCHAR' }] }));
 }
 
