@@ -1,6 +1,6 @@
 import { inOrg, type Db } from '../../platform/db/db.ts';
 import type { Clock } from '../../platform/lib/clock.ts';
-import { appError } from '../../platform/lib/errors.ts';
+import { appError, unavailableError } from '../../platform/lib/errors.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import type { Caller } from '../../platform/orgs/caller.ts';
 import type { ConnectionSelector } from '../siem/connection-selector.ts';
@@ -66,7 +66,7 @@ export async function listConnectionFields(
     return { datasets: await connection.fields(signal) };
   } catch (error) {
     const { message } = checkFailed(error, '/id', signal);
-    throw appError('unavailable', message, { headers: { 'retry-after': '60' } });
+    throw unavailableError(message, 60);
   }
 }
 

@@ -1,5 +1,5 @@
 import type { FastifyError } from 'fastify';
-import { AppError, appError, describeIssue, type ErrorCode, type FieldError } from '../lib/errors.ts';
+import { AppError, appError, unavailableError, describeIssue, type ErrorCode, type FieldError } from '../lib/errors.ts';
 
 type ValidationEntry = { keyword?: string; instancePath?: string; message?: string; params?: { keys?: string[] } };
 
@@ -31,9 +31,7 @@ function byCode(error: RequestError): AppError | undefined {
     case '40P01':
     case '55P03':
     case '57014':
-      return appError('unavailable', 'The database is busy with other changes. Try again.', {
-        headers: { 'retry-after': '2' },
-      });
+      return unavailableError('The database is busy with other changes. Try again.', 2);
     case '53300':
     case 'ECONNREFUSED':
     case 'ECONNRESET':
@@ -81,8 +79,7 @@ function byStatus({ statusCode }: RequestError): AppError | undefined {
 const internalError = (): AppError =>
   appError('internal', 'The request failed inside the service. See the service log for this request ID.');
 
-const databaseUnavailable = (): AppError =>
-  appError('unavailable', 'The database does not respond. Try again.', { headers: { 'retry-after': '2' } });
+const databaseUnavailable = (): AppError => unavailableError('The database does not respond. Try again.', 2);
 
 const storageFull = (): AppError =>
   appError('insufficient_storage', 'The disk of the service is full. Nothing was stored. Try again later.', {

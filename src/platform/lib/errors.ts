@@ -54,6 +54,10 @@ export function appError(code: ErrorCode, detail: string, options?: AppErrorOpti
   return new AppError(code, detail, options);
 }
 
+/** Returns a 503 that asks the caller to try again after some seconds. */
+export const unavailableError = (detail: string, retryAfterSeconds: number): AppError =>
+  appError('unavailable', detail, { headers: { 'retry-after': String(retryAfterSeconds) } });
+
 /** Returns a 400 about one field. `code` is snake_case. */
 export function fieldError(pointer: string, code: string, detail: string): AppError {
   return appError('validation_failed', detail, { errors: [{ pointer, code, detail }] });

@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
-import { appError } from '../../../platform/lib/errors.ts';
+import { unavailableError } from '../../../platform/lib/errors.ts';
 import type { OrgId } from '../../../platform/lib/org-id.ts';
-import { isPoolBusy } from '../../../platform/lib/threads/thread-error.ts';
+import { toUnavailable } from '../../../platform/lib/threads/thread-error.ts';
 import { createThreadPool } from '../../../platform/lib/threads/thread-pool.ts';
 import { readLogBody, type LogBody, type LogBodyTask } from './read-log-body.ts';
 
@@ -20,6 +20,8 @@ const inlineMaxBytes = 8 * 1024;
 const bytesMax = 512 * 1024 * 1024;
 const orgBytesMax = 128 * 1024 * 1024;
 const timeoutMs = 600_000;
+const tooMany = 'Too many events are being read. Try again in a few seconds.';
+const retryAfterSeconds = 5;
 
 export function createBodyReader(): BodyReader {
   const threads = createThreadPool<LogBodyTask, LogBody>({
@@ -39,12 +41,13 @@ export function createBodyReader(): BodyReader {
   const readInThread = async (orgId: OrgId, task: LogBodyTask): Promise<LogBody> => {
     const { byteLength: bytes } = task.body;
     const total = [...bytesByOrg.values()].reduce((sum, one) => sum + one, bytes);
-    if (total > bytesMax || (bytesByOrg.get(orgId) ?? 0) + bytes > orgBytesMax) throw busy();
+    if (total > bytesMax || (bytesByOrg.get(orgId) ?? 0) + bytes > orgBytesMax)
+      throw unavailableError(tooMany, retryAfterSeconds);
     count(orgId, bytes);
     try {
       return await threads.run(task, { timeoutMs, owner: orgId, transfer: listOwnBuffers(task.body) });
     } catch (error) {
-      throw isPoolBusy(error) ? busy() : error;
+      throw toUnavailable(error, tooMany, retryAfterSeconds);
     } finally {
       count(orgId, -bytes);
     }
@@ -61,8 +64,3 @@ const isSmall = (body: Uint8Array): boolean => body.byteLength <= inlineMaxBytes
 /** Returns the memory of the bytes if nothing else is in it, so that it moves to the thread instead of being copied. */
 const listOwnBuffers = ({ buffer, byteLength }: Uint8Array): ArrayBuffer[] =>
   buffer instanceof ArrayBuffer && buffer.byteLength === byteLength ? [buffer] : [];
-
-const busy = () =>
-  appError('unavailable', 'Too many events are being read. Try again in a few seconds.', {
-    headers: { 'retry-after': '5' },
-  });

@@ -1,9 +1,9 @@
 import { inOrg, type Db, type Tx } from '../../../platform/db/db.ts';
 import type { Clock } from '../../../platform/lib/clock.ts';
-import { appError, fieldError } from '../../../platform/lib/errors.ts';
+import { fieldError } from '../../../platform/lib/errors.ts';
 import { uuidv7 } from '../../../platform/lib/ids.ts';
 import type { OrgId } from '../../../platform/lib/org-id.ts';
-import { ThreadError } from '../../../platform/lib/threads/thread-error.ts';
+import { isPoolBusy, ThreadError, toUnavailable } from '../../../platform/lib/threads/thread-error.ts';
 import { insertAudit } from '../../../platform/orgs/audit.store.ts';
 import type { Caller } from '../../../platform/orgs/caller.ts';
 import type { ExtractedItem } from '../../extraction/extract-item.ts';
@@ -47,12 +47,9 @@ async function extractText(extractor: Extractor, input: PostItem, orgId: OrgId):
   try {
     return await extractor.read({ text, title, publisher, publishTime, sourceUrl }, undefined, orgId);
   } catch (error) {
-    if (!(error instanceof ThreadError)) throw error;
-    if (error.reason === 'timeout' || error.reason === 'crashed')
+    if (error instanceof ThreadError && !isPoolBusy(error))
       throw fieldError('/text', 'not_readable', `The text could not be read: ${error.message}.`);
-    throw appError('unavailable', 'Too many texts are being read. Try again in a few seconds.', {
-      headers: { 'retry-after': '5' },
-    });
+    throw toUnavailable(error, 'Too many texts are being read. Try again in a few seconds.', 5);
   }
 }
 

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { queryRows, type Tx } from '../../../platform/db/db.ts';
-import { appError } from '../../../platform/lib/errors.ts';
+import { unavailableError } from '../../../platform/lib/errors.ts';
 import type { ItemFilters } from '../item-filters.ts';
 import { overriddenIds, overridesAt } from '../overrides/overrides.sql.ts';
 import { isOfSource, matchesAsOverridden } from '../list-query/filters.sql.ts';
@@ -66,9 +66,7 @@ async function withTimeoutError<T>(work: () => Promise<T>): Promise<T> {
     return await work();
   } catch (error) {
     if ((error as { code?: string }).code !== queryCanceled) throw error;
-    throw appError('unavailable', 'The search took longer than 20 seconds. Narrow it and try again.', {
-      headers: { 'retry-after': '60' },
-    });
+    throw unavailableError('The search took longer than 20 seconds. Narrow it and try again.', 60);
   }
 }
 

@@ -1,8 +1,7 @@
 import { databaseUrlOf, type Db } from '../../../platform/db/db.ts';
 import type { Clock } from '../../../platform/lib/clock.ts';
-import { appError } from '../../../platform/lib/errors.ts';
 import type { Logger } from '../../../platform/lib/logger.ts';
-import { isPoolBusy, ThreadError } from '../../../platform/lib/threads/thread-error.ts';
+import { isPoolBusy, ThreadError, toUnavailable } from '../../../platform/lib/threads/thread-error.ts';
 import { createThreadPool } from '../../../platform/lib/threads/thread-pool.ts';
 import type { Extractor } from '../../ingestion/extractor.ts';
 import { createCallAnswerer } from '../../ingestion/main-thread-calls.ts';
@@ -77,9 +76,7 @@ export function createPullThreads(deps: PullThreadsDeps): { runPull: RunPull; cl
       await withSourceAcrossOrgs(deps.db, source, (tx) => releaseSource(tx, source, source.worker!));
       // The process shuts down.
       if (signal?.aborted) return undefined;
-      throw appError('unavailable', 'Too many pulls are waiting. Try again in a minute.', {
-        headers: { 'retry-after': '60' },
-      });
+      throw toUnavailable(error, 'Too many pulls are waiting. Try again in a minute.', 60);
     }
   };
   return { runPull, close: threads.close };

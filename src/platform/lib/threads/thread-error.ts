@@ -1,3 +1,5 @@
+import { unavailableError } from '../errors.ts';
+
 /** `full`: too many tasks are waiting. `timeout`, `crashed`: caused by the task. `stopped`: by the caller's signal or by `close`. */
 export class ThreadError extends Error {
   readonly reason: 'full' | 'timeout' | 'crashed' | 'stopped';
@@ -6,6 +8,10 @@ export class ThreadError extends Error {
     this.reason = reason;
   }
 }
+
+/** Returns a 503 instead of the error of a pool that was full or stopped, and any other error unchanged. */
+export const toUnavailable = (error: unknown, detail: string, retryAfterSeconds: number): unknown =>
+  isPoolBusy(error) ? unavailableError(detail, retryAfterSeconds) : error;
 
 /** Reports whether a task failed only because the pool was full or stopped. */
 export const isPoolBusy = (error: unknown): boolean =>
