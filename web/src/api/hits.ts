@@ -1,0 +1,40 @@
+import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
+import { api, read, type Schemas } from './client.ts';
+import type { paths } from './schema.d.ts';
+
+export type Hit = Schemas['Hit'];
+export type HitStatus = Hit['status'];
+export type HitDetail = Awaited<ReturnType<typeof getHit>>;
+type HitParameters = NonNullable<paths['/api/hits']['get']['parameters']['query']>;
+export type HitFilter = Partial<Pick<HitParameters, 'status' | 'severity' | 'detection' | 'entity'>>;
+
+const pageSize = '100';
+
+const getHit = (id: string) => read(api.GET('/api/hits/{id}', { params: { path: { id } } }));
+
+export const hitsQuery = (filter: HitFilter) =>
+  infiniteQueryOptions({
+    queryKey: ['hits', 'list', filter],
+    queryFn: ({ pageParam }) =>
+      read(
+        api.GET('/api/hits', {
+          params: { query: { ...filter, limit: pageSize, ...(pageParam && { cursor: pageParam }) } },
+        }),
+      ),
+    initialPageParam: '',
+    getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
+  });
+
+export const hitQuery = (id: string) => queryOptions({ queryKey: ['hits', 'one', id], queryFn: () => getHit(id) });
+
+export const setHitStatus = (id: string, status: HitStatus, reason: string) =>
+  read(
+    api.POST('/api/hits/{id}/status', { params: { path: { id } }, body: { status, ...(reason !== '' && { reason }) } }),
+  );
+
+/** The latest hits of one entity. */
+export const entityHitsQuery = (entity: string) =>
+  queryOptions({
+    queryKey: ['hits', 'entity', entity],
+    queryFn: () => read(api.GET('/api/hits', { params: { query: { entity, limit: '20' } } })),
+  });

@@ -1,0 +1,31 @@
+import { useEffect, useRef } from 'react';
+import { tinykeys } from 'tinykeys';
+
+type Handlers = Record<string, (event: KeyboardEvent) => void>;
+
+const isTyping = (target: EventTarget | null): boolean =>
+  target instanceof HTMLElement && (target.isContentEditable || target.matches('input, textarea, select'));
+
+/**
+ * Binds keys such as `j`, `g h` or `$mod+k` while the component is mounted. Keys without a modifier are ignored while the user types
+ * in a field, and while `enabled` is false.
+ */
+export function useHotkeys(handlers: Handlers, { enabled = true } = {}): void {
+  const latest = useRef(handlers);
+  useEffect(() => {
+    latest.current = handlers;
+  });
+  const names = Object.keys(handlers).join(' , ');
+  useEffect(() => {
+    if (!enabled) return;
+    const bindings = names.split(' , ').map((name) => [
+      name,
+      (event: KeyboardEvent) => {
+        if (event.defaultPrevented || (isTyping(event.target) && !name.startsWith('$mod'))) return;
+        event.preventDefault();
+        latest.current[name]?.(event);
+      },
+    ]);
+    return tinykeys(window, Object.fromEntries(bindings) as Handlers);
+  }, [names, enabled]);
+}

@@ -1,0 +1,69 @@
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { useEffect, useRef } from 'react';
+import type { Hit } from '../../api/hits.ts';
+import { texts } from '../../texts/hits.ts';
+import { Skeleton } from '../../ui/states.tsx';
+import { HitRow, hitRowHeight } from './hit-row.tsx';
+
+type Props = {
+  /** Null while the first page loads. */
+  hits: Hit[] | null;
+  names: ReadonlyMap<string, string>;
+  openId: string | undefined;
+  onOpen: (id: string) => void;
+  onHover: (id: string) => void;
+  onEnd: () => void;
+};
+
+export function HitList({ hits, names, openId, onOpen, onHover, onEnd }: Props) {
+  const scroller = useRef<HTMLDivElement>(null);
+  const virtual = useVirtualizer({
+    count: hits?.length ?? 0,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => hitRowHeight,
+    overscan: 12,
+  });
+  const rows = virtual.getVirtualItems();
+  const lastIndex = rows.at(-1)?.index ?? 0;
+  useEffect(() => {
+    if (hits && lastIndex >= hits.length - 20) onEnd();
+  }, [hits, lastIndex, onEnd]);
+  const openIndex = hits?.findIndex(({ id }) => id === openId) ?? -1;
+  useEffect(() => {
+    if (openIndex >= 0) virtual.scrollToIndex(openIndex, { align: 'auto' });
+  }, [openIndex, virtual]);
+  if (!hits) return <ListSkeleton />;
+  return (
+    <div ref={scroller} className="h-full overflow-y-auto">
+      <div role="listbox" aria-label={texts.title} className="relative" style={{ height: virtual.getTotalSize() }}>
+        {rows.map(({ index, start }) => {
+          const hit = hits[index]!;
+          return (
+            <div
+              key={hit.id}
+              className="absolute inset-x-0 top-0"
+              style={{ height: hitRowHeight, transform: `translateY(${start}px)` }}
+            >
+              <HitRow
+                hit={hit}
+                detectionName={names.get(hit.detectionId) ?? ''}
+                isSelected={hit.id === openId}
+                onOpen={() => onOpen(hit.id)}
+                onHover={() => onHover(hit.id)}
+              />
+            </div>
+          );
+        })}
+      </div>
+    </div>
+  );
+}
+
+function ListSkeleton() {
+  return Array.from({ length: 8 }, (_, row) => (
+    <div key={row} className="flex flex-col justify-center gap-2 border-b px-4" style={{ height: hitRowHeight }}>
+      <Skeleton className="h-3 w-2/5" />
+      <Skeleton className="h-2.5 w-1/4" />
+    </div>
+  ));
+}

@@ -1,0 +1,50 @@
+import { useQuery } from '@tanstack/react-query';
+import { getRouteApi } from '@tanstack/react-router';
+import { useState } from 'react';
+import { hitQuery, type HitStatus } from '../../api/hits.ts';
+import { useHotkeys } from '../../lib/hotkeys.ts';
+import { PageHeader } from '../../shell/page-header.tsx';
+import { texts } from '../../texts/hits.ts';
+import { HitView } from './hit-view.tsx';
+import { StatusBar } from './status-bar.tsx';
+import { statusKeys } from './statuses.tsx';
+import { useSetStatus } from './use-set-status.ts';
+
+const route = getRouteApi('/hits/$id');
+
+/** One hit as a page of its own. */
+export function HitPage() {
+  const { id } = route.useParams();
+  const { data: hit } = useQuery(hitQuery(id));
+  const [pending, setPending] = useState<HitStatus | null>(null);
+  const { setStatus, undo } = useSetStatus();
+  useHotkeys({
+    u: undo,
+    Escape: () => history.back(),
+    ...Object.fromEntries(
+      statusKeys.map((status, at) => [String(at + 1), () => hit && hit.status !== status && setPending(status)]),
+    ),
+  });
+  return (
+    <>
+      <PageHeader title={texts.title}>
+        {hit && (
+          <StatusBar
+            hit={hit}
+            pending={pending}
+            onChoose={setPending}
+            onSave={(status, reason) => {
+              setPending(null);
+              setStatus(hit, status, reason);
+            }}
+          />
+        )}
+      </PageHeader>
+      <div className="grow overflow-y-auto">
+        <div className="mx-auto max-w-5xl">
+          <HitView id={id} listed={undefined} />
+        </div>
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,66 @@
+import { useState } from 'react';
+import type { Hit, HitStatus } from '../../api/hits.ts';
+import { texts } from '../../texts/hits.ts';
+import { Button } from '../../ui/button.tsx';
+import { Key } from '../../ui/key.tsx';
+import { statusKeys, StatusLabel } from './statuses.tsx';
+
+type Props = {
+  hit: Hit;
+  /** The status that waits for its reason, chosen here or with a key. */
+  pending: HitStatus | null;
+  onChoose: (status: HitStatus | null) => void;
+  onSave: (status: HitStatus, reason: string) => void;
+};
+
+/** The decisions about a hit. Choosing one asks for a reason, which may stay empty. */
+export function StatusBar({ hit, pending, onChoose, onSave }: Props) {
+  if (pending) return <ReasonForm status={pending} onCancel={() => onChoose(null)} onSave={onSave} />;
+  return (
+    <div className="flex flex-wrap gap-1.5" role="group" aria-label={texts.filters.status}>
+      {statusKeys.map((status, index) =>
+        status === hit.status ? null : (
+          <Button key={status} onClick={() => onChoose(status)} aria-keyshortcuts={String(index + 1)}>
+            {texts.actions[status].replace(/^Mark (.)/, (_, first: string) => first.toUpperCase())}
+            <Key>{index + 1}</Key>
+          </Button>
+        ),
+      )}
+    </div>
+  );
+}
+
+function ReasonForm({ status, onCancel, onSave }: { status: HitStatus; onCancel: () => void } & Pick<Props, 'onSave'>) {
+  const [reason, setReason] = useState('');
+  return (
+    <form
+      className="flex flex-wrap items-center gap-2"
+      onSubmit={(event) => {
+        event.preventDefault();
+        onSave(status, reason.trim());
+      }}
+      onKeyDown={(event) => {
+        if (event.key !== 'Escape') return;
+        event.stopPropagation();
+        onCancel();
+      }}
+    >
+      <StatusLabel status={status} />
+      <input
+        autoFocus
+        value={reason}
+        onChange={(event) => setReason(event.target.value)}
+        placeholder={texts.reason}
+        aria-label={texts.reason}
+        maxLength={2000}
+        className="h-7 min-w-40 grow rounded-control border bg-surface px-2 placeholder:text-faint"
+      />
+      <Button kind="primary" type="submit">
+        {texts.save}
+      </Button>
+      <Button kind="quiet" onClick={onCancel}>
+        {texts.cancel}
+      </Button>
+    </form>
+  );
+}

@@ -1,0 +1,50 @@
+import { Outlet, useNavigate } from '@tanstack/react-router';
+import { Dialog } from '@base-ui/react/dialog';
+import { lazy, Suspense, useState } from 'react';
+import { useHotkeys } from '../lib/hotkeys.ts';
+import { texts } from '../texts/common.ts';
+import { ShellContext } from './shell-context.ts';
+import { pages } from './navigation.ts';
+import { Sidebar } from './sidebar.tsx';
+
+const CommandPalette = lazy(() => import('./command-palette.tsx'));
+const ShortcutSheet = lazy(() => import('./shortcut-sheet.tsx'));
+
+/** The frame of every page: the sidebar, or a drawer in a narrow window, the command palette and the sheet of shortcuts. */
+export function AppShell() {
+  const navigate = useNavigate();
+  const [open, setOpen] = useState<'drawer' | 'palette' | 'shortcuts' | null>(null);
+  const close = (): void => setOpen(null);
+  useHotkeys({
+    '$mod+k': () => setOpen('palette'),
+    'Shift+?': () => setOpen('shortcuts'),
+    ...Object.fromEntries(pages.map(({ path, key }) => [`g ${key}`, () => void navigate({ to: path })])),
+  });
+  return (
+    <ShellContext value={{ openDrawer: () => setOpen('drawer') }}>
+      <a href="#main" className="absolute -top-10 left-2 z-50 rounded-control bg-raised px-3 py-1 focus:top-2">
+        Skip to content
+      </a>
+      <div className="flex h-full">
+        <div className="max-md:hidden">
+          <Sidebar onSearch={() => setOpen('palette')} />
+        </div>
+        <main id="main" className="flex min-w-0 grow flex-col bg-surface md:border-l">
+          <Outlet />
+        </main>
+      </div>
+      <Dialog.Root open={open === 'drawer'} onOpenChange={(isOpen) => !isOpen && close()}>
+        <Dialog.Portal>
+          <Dialog.Backdrop className="fixed inset-0 bg-ink/30" />
+          <Dialog.Popup aria-label={texts.menu} className="fixed inset-y-0 left-0 bg-ground shadow-float">
+            <Sidebar onNavigate={close} onSearch={() => setOpen('palette')} />
+          </Dialog.Popup>
+        </Dialog.Portal>
+      </Dialog.Root>
+      <Suspense>
+        {open === 'palette' && <CommandPalette onClose={close} />}
+        {open === 'shortcuts' && <ShortcutSheet onClose={close} />}
+      </Suspense>
+    </ShellContext>
+  );
+}

@@ -1,0 +1,55 @@
+import { Link } from '@tanstack/react-router';
+import { texts } from '../texts/common.ts';
+import { Key } from '../ui/key.tsx';
+import { pages } from './navigation.ts';
+import { ThemeMenu } from './theme-menu.tsx';
+
+type Props = { onNavigate?: () => void; onSearch: () => void };
+
+/** Where everything is. It fills its container: the left column, or the drawer of a narrow window. */
+export function Sidebar({ onNavigate, onSearch }: Props) {
+  return (
+    <div className="flex h-full w-52 flex-col gap-1 p-2">
+      <div className="flex h-9 items-center gap-2 px-2 text-15 font-strong">
+        <Logo />
+        {texts.product}
+      </div>
+      <button
+        onClick={onSearch}
+        className="mb-2 flex h-7 items-center justify-between rounded-control border border-line bg-surface px-2 text-faint hover:text-muted"
+      >
+        Search
+        <span className="flex gap-0.5" aria-hidden>
+          <Key>⌘</Key>
+          <Key>K</Key>
+        </span>
+      </button>
+      <nav aria-label="Pages" className="flex flex-col gap-px">
+        {pages.map(({ path, label, icon: Icon }) => (
+          <Link
+            key={path}
+            to={path}
+            activeOptions={{ exact: path === '/', includeSearch: false }}
+            {...(onNavigate ? { onClick: onNavigate } : {})}
+            className="flex h-7 items-center gap-2.5 rounded-control px-2 text-muted hover:bg-hover hover:text-ink aria-[current=page]:bg-selected aria-[current=page]:font-strong aria-[current=page]:text-ink"
+          >
+            <Icon className="size-4" strokeWidth={1.75} aria-hidden />
+            {label}
+          </Link>
+        ))}
+      </nav>
+      <div className="mt-auto">
+        <ThemeMenu />
+      </div>
+    </div>
+  );
+}
+
+function Logo() {
+  return (
+    <svg viewBox="0 0 32 32" className="size-4.5 text-accent" aria-hidden>
+      <path d="M16 3 29 16 16 29 3 16Z" fill="none" stroke="currentColor" strokeWidth="3.5" strokeLinejoin="round" />
+      <path d="m16 11 5 5-5 5-5-5Z" fill="currentColor" />
+    </svg>
+  );
+}

@@ -1,0 +1,27 @@
+/** Texts that several pages share. */
+export const texts = {
+  product: 'Tocsin',
+  loadFailed: 'This could not be loaded.',
+  noPermission: 'Your access does not include this.',
+  retry: 'Try again',
+  close: 'Close',
+  copy: 'Copy',
+  copied: 'Copied',
+  undo: 'Undo',
+  openPage: 'Open as page',
+  loadMore: 'Load more',
+  pages: {
+    overview: 'Overview',
+    hits: 'Hits',
+    detections: 'Detections',
+    logs: 'Logs',
+    feed: 'Feed',
+    coverage: 'Coverage',
+    suggestions: 'Suggestions',
+    settings: 'Settings',
+  },
+  theme: { label: 'Theme', light: 'Light', dark: 'Dark', system: 'System' },
+  search: 'Search or run a command',
+  shortcuts: 'Keyboard shortcuts',
+  menu: 'Menu',
+};
