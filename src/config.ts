@@ -83,6 +83,10 @@ export const Settings = z.object({
   TOCSIN_SPREAD_SECONDS: integer(120, 0, 3_000).describe(
     'Time over which the runs of one slot are spread, by a hash of the detection.',
   ),
+  TOCSIN_SESSION_IDLE_MINUTES: integer(720, 5, 43_200).describe(
+    'How long a session of the console lasts without being used, in minutes.',
+  ),
+  TOCSIN_SESSION_DAYS: integer(7, 1, 365).describe('How long a session of the console lasts at most, in days.'),
   TOCSIN_KEEP_ROWS_DAYS: integer(30, 1, 3_650).describe('Retention of rows and steps without a hit, in days.'),
   TOCSIN_KEEP_HITS_DAYS: integer(365, 1, 3_650).describe('Retention of hits after they were last seen, in days.'),
   TOCSIN_KEEP_RUNS_DAYS: integer(400, 31, 3_650).describe('Retention of runs and their steps, in days.'),
@@ -115,6 +119,8 @@ export function loadConfig(env: Record<string, string | undefined> = readEnviron
     models: readModelSettings(settings.TOCSIN_MODELS, env),
     mcpServers: readMcpSettings(settings.TOCSIN_MCP_SERVERS),
     rateLimit: settings.TOCSIN_RATE_LIMIT,
+    sessionIdleMinutes: settings.TOCSIN_SESSION_IDLE_MINUTES,
+    sessionDays: settings.TOCSIN_SESSION_DAYS,
     corsOrigins: settings.TOCSIN_CORS_ORIGINS,
     fetchAllow: settings.TOCSIN_FETCH_ALLOW,
     fileSources: settings.TOCSIN_FILE_SOURCES.map((dir) => resolve(dir)),

@@ -30,6 +30,7 @@ import { findTestErrors } from '../detection/testing/run-tests.ts';
 import type { OrgId } from '../platform/lib/org-id.ts';
 import type { Logger } from '../platform/lib/logger.ts';
 import { createKeyAuthenticator } from '../platform/orgs/authenticate.ts';
+import { createSessionAuthenticator } from '../platform/orgs/sessions/session-authenticator.ts';
 
 type BuildDepsOptions = { config: Config; db: Db; log: Logger; clock?: Clock };
 
@@ -61,6 +62,7 @@ export function buildDeps({ config, db, log, clock = systemClock }: BuildDepsOpt
     clock,
     log,
     auth: createKeyAuthenticator(db),
+    sessions: createSessionAuthenticator(db, { idleMs: config.sessionIdleMinutes * 60_000 }),
     metrics,
     runMetrics: createRunMetrics(metrics.registry, db),
     deliveryCounter: createDeliveryCounter(metrics.registry),

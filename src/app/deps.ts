@@ -19,6 +19,7 @@ import type { RunPull } from '../feed/sources/pull/start-pulls.ts';
 import type { CatalogCache } from '../detection/logs/catalog/catalog.store.ts';
 import type { BodyReader } from '../detection/logs/ingestion/body-reader.ts';
 import type { LogEngine } from '../detection/logs/engine/engine.ts';
+import type { SessionAuthenticator } from '../platform/orgs/sessions/session-authenticator.ts';
 import type { KeyAuthenticator } from '../platform/orgs/authenticate.ts';
 import type { RunMetrics } from '../detection/runs/run-metrics.ts';
 import type { ClockGuard } from '../detection/scheduling/clock-guard.ts';
@@ -38,6 +39,7 @@ export type Deps = {
   clock: Clock;
   log: Logger;
   auth: KeyAuthenticator;
+  sessions: SessionAuthenticator;
   /** The Prometheus registry and the HTTP histogram. */
   metrics: Metrics;
   runMetrics: RunMetrics;

@@ -49,7 +49,7 @@ import { registerCors } from '../platform/http/cors.ts';
 import { isMigrated } from '../platform/db/migrate.ts';
 import { healthRoutes } from '../platform/http/health.routes.ts';
 import { registerIdempotency } from '../platform/http/idempotency.ts';
-import { authenticateRequests } from '../platform/http/authenticate-request.ts';
+import { authenticateRequests, createFailureThrottle } from '../platform/http/authenticate-request.ts';
 import { registerMetrics } from '../platform/http/metrics.ts';
 import { registerOpenApi } from '../platform/http/openapi.ts';
 import { sendProblem } from '../platform/http/problem.ts';
@@ -61,6 +61,7 @@ import { logRoutes } from '../detection/logs/logs.routes.ts';
 import { modelRoutes } from '../platform/models/models.routes.ts';
 import { mcpRoutes } from '../platform/mcp/mcp.routes.ts';
 import { orgRoutes } from '../platform/orgs/orgs.routes.ts';
+import { sessionRoutes } from '../platform/orgs/sessions/sessions.routes.ts';
 import { taxiiRoutes } from '../feed/taxii/taxii.routes.ts';
 
 const bodyMaxBytes = 1024 * 1024;
@@ -94,7 +95,8 @@ export async function buildApp(deps: Deps): Promise<App> {
   registerParameterCheck(app);
   registerQueryNameCheck(app);
   registerCors(app, deps.config.corsOrigins);
-  authenticateRequests(app, deps);
+  const throttleFailure = createFailureThrottle();
+  authenticateRequests(app, { ...deps, throttleFailure });
   handleUnknownRoutes(app);
   registerIdempotency(app, deps);
   await app.register(compress, { threshold: 1024, encodings: ['br', 'gzip'] });
@@ -103,6 +105,7 @@ export async function buildApp(deps: Deps): Promise<App> {
   healthRoutes(app, { isMigrated: () => isMigrated(deps.db), degradedReason: () => deps.clockGuard.reason() });
   orgRoutes(app, deps);
   overviewRoutes(app, deps);
+  sessionRoutes(app, { ...deps, throttleFailure });
   detectionRoutes(app, deps);
   summaryRoutes(app, deps);
   suggestionRoutes(app, deps);

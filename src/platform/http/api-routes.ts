@@ -31,9 +31,9 @@ type Handle<I, R extends Schema> = (input: I) => z.input<R> | Promise<z.input<R>
 
 /**
  * Returns a function that registers JSON routes with a key: `route('GET /api/hits', { summary, returns }, handler)`. `tag` groups them in
- * the OpenAPI description. `scope` is what a key needs, unless a route's options name another.
+ * the OpenAPI description. `scope` is what a key needs, unless a route's options name another; null: any valid key will do.
  */
-export function apiRoutes(app: App, { tag, scope }: { tag: string; scope: Scope }) {
+export function apiRoutes(app: App, { tag, scope }: { tag: string; scope: Scope | null }) {
   return <P extends Schema, Q extends Schema, B extends Schema, R extends Schema>(
     line: Line,
     { summary, description, params, query, body, returns, hasEtag, bodyBytesMax, ...config }: Options<P, Q, B, R>,
@@ -43,7 +43,7 @@ export function apiRoutes(app: App, { tag, scope }: { tag: string; scope: Scope 
     app.route({
       method,
       url,
-      config: { scope, ...config },
+      config: { ...(scope === null ? { needsNoScope: true } : { scope }), ...config },
       ...(bodyBytesMax !== undefined && { bodyLimit: bodyBytesMax }),
       schema: {
         tags: [tag],

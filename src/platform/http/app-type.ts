@@ -8,8 +8,10 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** The route needs no API key. */
     isPublic?: boolean;
-    /** The scope that a key needs. Every route that is not public has one. */
+    /** The scope that a key needs. Every route has one that is neither public nor open to any key. */
     scope?: Scope;
+    /** Any valid key or session will do. */
+    needsNoScope?: boolean;
     /** The key may be sent as the password of Basic authentication, for third-party clients that support nothing else. */
     acceptsBasicAuth?: boolean;
     /** The response field that contains a secret. A replay by Idempotency-Key returns null in it. */

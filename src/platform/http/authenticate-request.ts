@@ -2,21 +2,39 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { appError, type AppError } from '../lib/errors.ts';
 import type { KeyAuthenticator } from '../orgs/authenticate.ts';
 import type { Caller } from '../orgs/caller.ts';
+import type { SessionAuthenticator } from '../orgs/sessions/session-authenticator.ts';
+import { readSessionCookie } from '../orgs/sessions/session-cookie.ts';
 import { createTokenBuckets, type TokenResult } from './token-buckets.ts';
 import type { App } from './app-type.ts';
 
-type AuthenticateRequestsDeps = { auth: KeyAuthenticator; config: { rateLimit: number; corsOrigins: string[] } };
+type AuthenticateRequestsDeps = {
+  auth: KeyAuthenticator;
+  sessions: SessionAuthenticator;
+  throttleFailure: (request: FastifyRequest) => void;
+  config: { rateLimit: number; corsOrigins: string[] };
+};
 
 /** Failed authentications per client address: a burst, then a rate. */
 const failureBurst = 200;
 const failuresPerSecond = 2;
 
+/** Returns a function that counts a failed authentication of an address, and throws 429 if there were too many. */
+export function createFailureThrottle(): (request: FastifyRequest) => void {
+  const takeFailure = createTokenBuckets(failuresPerSecond, failureBurst);
+  return ({ ip }) => {
+    const { allowed, retryAfterS } = takeFailure(ip);
+    if (!allowed) throw rateLimitedError('Too many failed authentications from this address.', retryAfterS);
+  };
+}
+
 /**
  * Authenticates every request before it is processed, including those to unknown routes and methods. Only public routes are exempt.
- * Then applies the key's rate limit and checks the route's scope.
+ * Then applies the key's rate limit and checks the route's scope. A request without an Authorization header may carry a session cookie.
  */
-export function authenticateRequests(app: App, { auth, config }: AuthenticateRequestsDeps): void {
-  const takeFailure = createTokenBuckets(failuresPerSecond, failureBurst);
+export function authenticateRequests(
+  app: App,
+  { auth, sessions, throttleFailure, config }: AuthenticateRequestsDeps,
+): void {
   const burst = Math.max(1, Math.ceil(config.rateLimit * 2));
   const takeToken = config.rateLimit > 0 ? createTokenBuckets(config.rateLimit, burst) : undefined;
   app.decorateRequest('caller', null);
@@ -24,6 +42,11 @@ export function authenticateRequests(app: App, { auth, config }: AuthenticateReq
     const { isPublic, acceptsBasicAuth } = request.routeOptions.config;
     if (isPublic || isPreflight(request, config.corsOrigins)) return done();
     const header = acceptsBasicAuth ? bearerFromBasic(request.headers.authorization) : request.headers.authorization;
+    if (header === undefined && request.headers.cookie !== undefined)
+      return sessions.findCaller(readSessionCookie(request)).then((caller) => {
+        if (caller) requireOwnPage(request);
+        admit(request, reply, caller);
+      });
     const cached = auth.findCachedCaller(header);
     // A hook with a callback is much cheaper than one with a promise, so only database lookups return a promise.
     if (!cached) return auth.findCaller(header).then((caller) => admit(request, reply, caller));
@@ -33,16 +56,26 @@ export function authenticateRequests(app: App, { auth, config }: AuthenticateReq
   function admit(request: FastifyRequest, reply: FastifyReply, caller: Caller | undefined): void {
     const { scope, acceptsBasicAuth } = request.routeOptions.config;
     if (!caller) {
-      const { allowed, retryAfterS } = takeFailure(request.ip);
-      if (!allowed) throw rateLimitedError('Too many failed authentications from this address.', retryAfterS);
+      throttleFailure(request);
       throw appError('unauthorized', 'Send a valid API key as Authorization: Bearer <key>.', {
         headers: { 'www-authenticate': `${acceptsBasicAuth ? 'Basic' : 'Bearer'} realm="tocsin"` },
       });
     }
     request.caller = caller;
-    if (takeToken) applyRateLimit(takeToken(caller.keyId ?? ''), burst, reply);
+    if (takeToken) applyRateLimit(takeToken(caller.keyId ?? caller.sessionId ?? ''), burst, reply);
     if (scope && !caller.scopes.has(scope)) throw appError('forbidden', `The key lacks the scope ${scope}.`);
   }
+}
+
+/**
+ * Refuses changes by another site's page that sends the browser's session cookie along. The console's own header cannot be sent across
+ * sites without a preflight, which only `TOCSIN_CORS_ORIGINS` allow, and never with cookies. SameSite=Strict is the first wall.
+ */
+function requireOwnPage({ method, headers }: FastifyRequest): void {
+  if (method === 'GET' || method === 'HEAD') return;
+  const site = headers['sec-fetch-site'];
+  if (headers['x-tocsin-console'] === undefined || (site !== undefined && site !== 'same-origin'))
+    throw appError('forbidden', 'A change with a session needs the header X-Tocsin-Console and must come from the console.');
 }
 
 /** Converts a Basic Authorization header (RFC 7617) to a Bearer header with its password as the key. The user name is ignored. */

@@ -17,5 +17,8 @@ export const scopes = [
 ] as const;
 export type Scope = (typeof scopes)[number];
 
-/** The authenticated caller, required by every use case on tenant data. `keyId` is null for the command line and worker loops. */
-export type Caller = { orgId: OrgId; keyId: string | null; scopes: ReadonlySet<string> };
+/**
+ * The authenticated caller, required by every use case on tenant data. `keyId` is null for the command line, worker loops and sessions
+ * without a key. `sessionId` is set if a browser called with a session.
+ */
+export type Caller = { orgId: OrgId; keyId: string | null; scopes: ReadonlySet<string>; sessionId?: string };

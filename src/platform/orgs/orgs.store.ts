@@ -95,6 +95,11 @@ export function findOrgAcrossOrgs(tx: Tx, name: string): Promise<OrgRow | undefi
   return queryRow<OrgRow>(tx)`select * from organizations where name = ${name}`;
 }
 
+/** Returns the name of the organization. */
+export async function findOrgName(tx: Tx, orgId: OrgId): Promise<string | undefined> {
+  return (await queryRow<{ name: string }>(tx)`select name from organizations where id = ${orgId}`)?.name;
+}
+
 export function listOrgsAcrossOrgs(tx: Tx): Promise<OrgRow[]> {
   return queryRows<OrgRow>(tx)`select * from organizations order by created_at, id`;
 }

@@ -1,0 +1,44 @@
+import { LRUCache } from 'lru-cache';
+import { inOrg, type Db } from '../../db/db.ts';
+import type { Caller } from '../caller.ts';
+import { hashToken } from './session-token.ts';
+import { findSessionAcrossOrgs, touchSession } from './sessions.store.ts';
+
+/** How long a session is trusted without querying the database again. */
+const cacheMs = 5_000;
+const cacheMax = 10_000;
+/** A session is marked as used at most this often. */
+const touchMs = 60_000;
+
+export type SessionAuthenticator = {
+  /** Finds the caller of a session cookie's token. Undefined for an unknown, ended or expired session. */
+  findCaller: (token: string | undefined) => Promise<Caller | undefined>;
+  /** Removes a session from the cache, after this process ended it. */
+  forgetSession: (id: string) => void;
+};
+
+/** Creates an authenticator with a short-lived cache. A session that is not used for `idleMs` expires. */
+export function createSessionAuthenticator(db: Db, { idleMs }: { idleMs: number }): SessionAuthenticator {
+  const cache = new LRUCache<string, Caller>({ max: cacheMax, ttl: cacheMs });
+  return {
+    async findCaller(token) {
+      const hash = hashToken(token);
+      if (!hash) return undefined;
+      const name = hash.toString('base64');
+      const cached = cache.get(name);
+      if (cached) return cached;
+      const now = new Date();
+      const session = await findSessionAcrossOrgs(db, hash, { now, idleMs });
+      if (!session) return undefined;
+      const { id, organization_id: orgId, key_id: keyId, scopes } = session;
+      if (now.getTime() - session.last_seen_at.getTime() > touchMs)
+        await inOrg(db, orgId, (tx) => touchSession(tx, orgId, id, now));
+      const caller: Caller = { orgId, keyId, scopes: new Set(scopes), sessionId: id };
+      cache.set(name, caller);
+      return caller;
+    },
+    forgetSession(id) {
+      for (const [name, { sessionId }] of cache.entries()) if (sessionId === id) cache.delete(name);
+    },
+  };
+}

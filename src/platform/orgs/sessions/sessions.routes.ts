@@ -1,0 +1,89 @@
+import { z } from 'zod';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { apiRoutes } from '../../http/api-routes.ts';
+import { requireCaller, type App } from '../../http/app-type.ts';
+import { appError } from '../../lib/errors.ts';
+import { PageQuery } from '../../lib/page-request.ts';
+import { clearSessionCookie, setSessionCookie } from './session-cookie.ts';
+import {
+  CurrentSession,
+  EndedSession,
+  SessionList,
+  SignedIn,
+  SignInInput,
+  SignInLinkInput,
+} from './sessions.schema.ts';
+import { endSession, getCurrentSession, listSessions, type SessionsDeps } from './sessions.ts';
+import { signInWithKey, signInWithLink, type SignedIn as NewSession, type SignInDeps } from './sign-in.ts';
+
+type SessionRoutesDeps = SessionsDeps &
+  SignInDeps & {
+    /** Counts a failed sign-in of an address, and throws 429 if there were too many. */
+    throttleFailure: (request: FastifyRequest) => void;
+  };
+
+const SessionPath = z.object({ id: z.guid('must be a UUID').toLowerCase() });
+
+export function sessionRoutes(app: App, deps: SessionRoutesDeps): void {
+  const signIn = async (request: FastifyRequest, reply: FastifyReply, start: () => Promise<NewSession>) => {
+    const { token, expiresAt } = await start().catch((error: unknown) => {
+      deps.throttleFailure(request);
+      throw error;
+    });
+    setSessionCookie(request, reply, { token, expiresAt });
+    return { expiresAt: expiresAt.toISOString() };
+  };
+  app.route({
+    method: 'POST',
+    url: '/api/session',
+    config: { isPublic: true },
+    schema: { tags: ['sessions'], summary: 'Sign in with an API key', body: SignInInput, response: { 200: SignedIn } },
+    handler: (request, reply) => signIn(request, reply, () => signInWithKey(deps, (request.body as SignInInput).key)),
+  });
+  app.route({
+    method: 'POST',
+    url: '/api/session/link',
+    config: { isPublic: true },
+    schema: {
+      tags: ['sessions'],
+      summary: 'Sign in with a link that the service printed, from the same machine',
+      body: SignInLinkInput,
+      response: { 200: SignedIn },
+    },
+    handler: (request, reply) => {
+      if (!isLoopback(request.ip)) throw appError('forbidden', 'A sign-in link works only on the machine of the service.');
+      return signIn(request, reply, () => signInWithLink(deps, (request.body as SignInLinkInput).token));
+    },
+  });
+  const own = apiRoutes(app, { tag: 'sessions', scope: null });
+  own('GET /api/session', { summary: 'Get who is signed in', returns: CurrentSession }, ({ caller }) =>
+    getCurrentSession(deps, caller),
+  );
+  own(
+    'DELETE /api/session',
+    { summary: 'Sign out', ignoresBody: true, returns: EndedSession },
+    async ({ caller, request, reply }) => {
+      const { sessionId } = requireCaller(request);
+      if (sessionId === undefined) throw appError('conflict', 'This request carries an API key and not a session.');
+      const ended = await endSession(deps, caller, sessionId);
+      clearSessionCookie(request, reply);
+      return ended;
+    },
+  );
+  const route = apiRoutes(app, { tag: 'sessions', scope: 'keys:admin' });
+  route(
+    'GET /api/sessions',
+    { summary: 'List active sessions, newest first', query: PageQuery, returns: SessionList },
+    ({ caller, query }) => listSessions(deps, caller, query),
+  );
+  route(
+    'DELETE /api/sessions/:id',
+    { summary: 'End a session', ignoresBody: true, params: SessionPath, returns: EndedSession },
+    ({ caller, params }) => endSession(deps, caller, params.id),
+  );
+}
+
+type SignInInput = z.infer<typeof SignInInput>;
+type SignInLinkInput = z.infer<typeof SignInLinkInput>;
+
+const isLoopback = (address: string): boolean => /^(::ffff:)?127\.|^::1$/.test(address);

@@ -1,0 +1,102 @@
+import { sql } from 'kysely';
+import { acrossOrgs, queryRow, queryRows, type Db, type Tx } from '../../db/db.ts';
+import type { OrgId } from '../../lib/org-id.ts';
+import type { PageCursor } from '../../lib/page-request.ts';
+
+export type SessionRow = {
+  id: string;
+  organization_id: OrgId;
+  key_id: string | null;
+  subject: string;
+  scopes: string[];
+  created_at: Date;
+  last_seen_at: Date;
+  expires_at: Date;
+};
+
+/** A session that is neither ended nor expired, with its key's current scopes if a key signed in and is still valid. */
+const activeSessions = (now: Date, idleMs: number) => sql`
+  select s.id, s.organization_id, s.key_id, s.subject, coalesce(k.scopes, s.scopes) as scopes, s.created_at, s.last_seen_at,
+    least(s.expires_at, k.expires_at) as expires_at
+  from console_sessions s left join api_keys k on k.id = s.key_id
+  where s.ended_at is null and s.expires_at > ${now} and s.last_seen_at > ${new Date(now.getTime() - idleMs)}
+    and (s.key_id is null or (k.revoked_at is null and (k.expires_at is null or k.expires_at > ${now})))`;
+
+/** Finds an active session by the hash of its token, before the organization is known. */
+export function findSessionAcrossOrgs(
+  db: Db,
+  tokenHash: Buffer,
+  { now, idleMs }: { now: Date; idleMs: number },
+): Promise<SessionRow | undefined> {
+  return acrossOrgs(
+    db,
+    (tx) => queryRow<SessionRow>(tx)`${activeSessions(now, idleMs)} and s.token_hash = ${tokenHash}`,
+  );
+}
+
+/** Returns up to `limit` + 1 active sessions, newest first. */
+export function listSessionRows(
+  tx: Tx,
+  orgId: OrgId,
+  { now, idleMs }: { now: Date; idleMs: number },
+  { limit, after }: { limit: number; after: PageCursor | null },
+): Promise<SessionRow[]> {
+  return queryRows<SessionRow>(tx)`
+    ${activeSessions(now, idleMs)} and s.organization_id = ${orgId}
+      ${after ? sql`and (s.created_at, s.id) < (${after.at}, ${after.id}::uuid)` : sql``}
+    order by s.created_at desc, s.id desc limit ${limit + 1}`;
+}
+
+export type NewSession = Omit<SessionRow, 'last_seen_at'> & { token_hash: Buffer };
+
+export async function insertSession(tx: Tx, session: NewSession): Promise<void> {
+  const { id, organization_id, token_hash, key_id, subject, scopes, created_at, expires_at } = session;
+  await sql`
+    insert into console_sessions (id, organization_id, token_hash, key_id, subject, scopes, created_at, last_seen_at, expires_at)
+    values (${id}, ${organization_id}, ${token_hash}, ${key_id}, ${subject}, ${scopes}, ${created_at}, ${created_at}, ${expires_at})`.execute(
+    tx,
+  );
+}
+
+/** Records that a session is in use. */
+export async function touchSession(tx: Tx, orgId: OrgId, id: string, now: Date): Promise<void> {
+  await sql`update console_sessions set last_seen_at = ${now} where organization_id = ${orgId} and id = ${id}`.execute(
+    tx,
+  );
+}
+
+/** Ends a session. Returns whether it was active. */
+export async function markSessionEnded(tx: Tx, orgId: OrgId, id: string, now: Date): Promise<boolean> {
+  const ended = await queryRow(tx)`
+    update console_sessions set ended_at = ${now} where organization_id = ${orgId} and id = ${id} and ended_at is null returning id`;
+  return ended !== undefined;
+}
+
+/** Deletes sessions that ended or expired before a time. */
+export async function deleteOldSessionsAcrossOrgs(tx: Tx, before: Date, limit: number): Promise<number> {
+  const deleted = await queryRows(tx)`
+    delete from console_sessions where id in (
+      select id from console_sessions where least(ended_at, expires_at) < ${before} limit ${limit}) returning id`;
+  return deleted.length;
+}
+
+export type SignInLinkRow = { organization_id: OrgId; scopes: string[]; expires_at: Date };
+
+/** Stores a link and deletes the expired ones. */
+export async function insertSignInLinkAcrossOrgs(
+  tx: Tx,
+  tokenHash: Buffer,
+  { organization_id, scopes, expires_at }: SignInLinkRow,
+): Promise<void> {
+  await sql`delete from sign_in_links where expires_at < now()`.execute(tx);
+  await sql`
+    insert into sign_in_links (token_hash, organization_id, scopes, expires_at)
+    values (${tokenHash}, ${organization_id}, ${scopes}, ${expires_at})`.execute(tx);
+}
+
+/** Deletes a link and returns it, so that no other request can use it. */
+export function takeSignInLinkAcrossOrgs(tx: Tx, tokenHash: Buffer): Promise<SignInLinkRow | undefined> {
+  return queryRow<SignInLinkRow>(
+    tx,
+  )`delete from sign_in_links where token_hash = ${tokenHash} returning organization_id, scopes, expires_at`;
+}
