@@ -1,15 +1,37 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
 import tailwindcss from '@tailwindcss/vite';
 import react from '@vitejs/plugin-react';
-import { defineConfig } from 'vite';
+import { defineConfig, type Plugin } from 'vite';
 
 /** For `npm run dev` only: the service to use and a key for it. The built console signs in with a session. */
-const service = process.env['TOCSIN_URL'] ?? 'http://127.0.0.1:8080';
-const headers = process.env['TOCSIN_API_KEY'] ? { authorization: `Bearer ${process.env['TOCSIN_API_KEY']}` } : {};
+const { TOCSIN_URL: service = 'http://127.0.0.1:8080', TOCSIN_API_KEY: key } = process.env;
 const proxied = ['/api', '/items', '/stats'];
+const dist = join(import.meta.dirname, 'dist');
+
+/** Writes a brotli and a gzip copy beside every text file, which the service sends as they are. */
+const precompress: Plugin = {
+  name: 'precompress',
+  apply: 'build',
+  closeBundle() {
+    for (const name of readdirSync(dist, { recursive: true, encoding: 'utf8' })) {
+      if (!/\.(js|css|html|svg)$/.test(name)) continue;
+      const file = join(dist, name);
+      const content = readFileSync(file);
+      writeFileSync(`${file}.br`, brotliCompressSync(content));
+      writeFileSync(`${file}.gz`, gzipSync(content, { level: 9 }));
+    }
+  },
+};
 
 export default defineConfig({
   base: '/console/',
-  plugins: [react(), tailwindcss()],
-  build: { target: 'es2023', sourcemap: false, assetsInlineLimit: 0, modulePreload: { polyfill: false } },
-  server: { proxy: Object.fromEntries(proxied.map((path) => [path, { target: service, headers }])) },
+  plugins: [react(), tailwindcss(), precompress],
+  build: { target: 'es2023', assetsInlineLimit: 0, modulePreload: { polyfill: false } },
+  server: {
+    proxy: Object.fromEntries(
+      proxied.map((path) => [path, { target: service, ...(key && { headers: { authorization: `Bearer ${key}` } }) }]),
+    ),
+  },
 });

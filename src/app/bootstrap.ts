@@ -6,6 +6,7 @@ import { uuidv7 } from '../platform/lib/ids.ts';
 import { toOrgId, type OrgId } from '../platform/lib/org-id.ts';
 import { insertAudit } from '../platform/orgs/audit.store.ts';
 import { scopes } from '../platform/orgs/caller.ts';
+import { createSignInLink } from '../platform/orgs/sessions/sign-in.ts';
 import { environmentKeyId, hashKey, generateKey, equalHashes } from '../platform/orgs/key-secret.ts';
 import {
   deleteEnvironmentKeyAcrossOrgs,
@@ -66,6 +67,12 @@ export async function bootstrapDefaultOrganization(
     });
     return key.text;
   });
+}
+
+/** Returns the address of the console that signs in once as administrator of the organization `default`. */
+export async function createConsoleLink(db: Db, address: string): Promise<string> {
+  const org = await acrossOrgs(db, (tx) => findOrgAcrossOrgs(tx, 'default'));
+  return `${address}/console/sign-in#${await createSignInLink(db, org!.id, scopes)}`;
 }
 
 /** Stores the key from the environment. A changed value replaces the old key, and a missing value deletes it. */

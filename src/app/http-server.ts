@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
 import compress from '@fastify/compress';
 import { LogController, fastify } from 'fastify';
 import { serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod';
@@ -45,6 +46,7 @@ import { connectionRoutes } from '../detection/connections/connections.routes.ts
 import { registerParameterCheck, registerJsonBodies } from '../platform/http/body.ts';
 import { handleClientError, handleConnectionErrors } from '../platform/http/connection-errors.ts';
 import { registerSecurityHeaders } from '../platform/http/security-headers.ts';
+import { registerConsole } from '../platform/http/console-files.ts';
 import { registerCors } from '../platform/http/cors.ts';
 import { isMigrated } from '../platform/db/migrate.ts';
 import { healthRoutes } from '../platform/http/health.routes.ts';
@@ -101,6 +103,7 @@ export async function buildApp(deps: Deps): Promise<App> {
   registerIdempotency(app, deps);
   await app.register(compress, { threshold: 1024, encodings: ['br', 'gzip'] });
   await registerOpenApi(app);
+  await registerConsole(app, fileURLToPath(new URL('../../web/dist', import.meta.url)));
   registerMetrics(app, deps.metrics);
   healthRoutes(app, { isMigrated: () => isMigrated(deps.db), degradedReason: () => deps.clockGuard.reason() });
   orgRoutes(app, deps);

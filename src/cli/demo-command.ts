@@ -28,7 +28,7 @@ import {
 } from '../demo/demo-summary.ts';
 import type { LogEvent } from '../demo/company/shapes.ts';
 import { createLogger } from '../platform/lib/logger.ts';
-import { bootstrapDefaultOrganization } from '../app/bootstrap.ts';
+import { bootstrapDefaultOrganization, createConsoleLink } from '../app/bootstrap.ts';
 import { runWorkerLoops } from '../app/worker-loops.ts';
 import { untilAborted, waitAtMost } from './start-command.ts';
 import { readArgs, UsageError } from './read-args.ts';
@@ -72,6 +72,7 @@ export async function demoCommand(args: string[]): Promise<number> {
       time.release();
       const keyLine = newKey ? `API key:\n${newKey}` : 'The API key is the value of TOCSIN_API_KEY.';
       print(`\nThe API stays up at ${address} (reference: ${address}/docs) until Ctrl-C. ${keyLine}`);
+      print(`Console, signed in (once, within five minutes): ${await createConsoleLink(database.db, address)}`);
       print(`Try: curl -s ${address}/api/hits -H "Authorization: Bearer ${newKey ?? '$TOCSIN_API_KEY'}"`);
       const work = runWorkerLoops(built.deps, stopped.signal);
       await untilAborted(stopped.signal);

@@ -7,7 +7,7 @@ import type { Deps } from '../app/deps.ts';
 import type { App } from '../platform/http/app-type.ts';
 import { createLogger } from '../platform/lib/logger.ts';
 import { systemClock } from '../platform/lib/clock.ts';
-import { bootstrapDefaultOrganization } from '../app/bootstrap.ts';
+import { bootstrapDefaultOrganization, createConsoleLink } from '../app/bootstrap.ts';
 import { runWorkerLoops } from '../app/worker-loops.ts';
 import { readArgs, UsageError } from './read-args.ts';
 
@@ -60,6 +60,7 @@ async function listen(deps: Deps): Promise<App> {
   try {
     const address = await app.listen({ port, host });
     console.log(`Tocsin listens on ${address} (reference: ${address}/docs)`);
+    console.log(`Console, signed in (once, within five minutes): ${await createConsoleLink(deps.db, address)}`);
     return app;
   } catch (error) {
     await app.close();

@@ -1,21 +1,32 @@
 import './styles/base.css';
-import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
+import { QueryCache, QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
-import { ApiProblem } from './api/problem.ts';
+import { ApiProblem, isSignedOut } from './api/problem.ts';
+import { sessionQuery } from './api/session.ts';
 import { applyTheme } from './lib/theme.ts';
-import { router } from './router.tsx';
+import { createConsoleRouter } from './router.tsx';
 import { Toasts } from './ui/toasts.tsx';
 
 const isWorthRetrying = (error: Error): boolean =>
   error instanceof ApiProblem && (error.status === 0 || error.status === 429 || error.status >= 502);
 
 const client = new QueryClient({
+  queryCache: new QueryCache({
+    onError: (error) => {
+      if (!isSignedOut(error)) return;
+      // The session ended while the page was open: ask for a new one, and come back to the same address.
+      client.removeQueries({ queryKey: sessionQuery.queryKey });
+      void router.invalidate();
+    },
+  }),
   defaultOptions: {
     queries: { staleTime: 15_000, retry: (failures, error) => failures < 2 && isWorthRetrying(error) },
   },
 });
+
+const router = createConsoleRouter(client);
 
 applyTheme();
 createRoot(document.getElementById('root')!).render(

@@ -1,4 +1,13 @@
-import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router';
+import type { QueryClient } from '@tanstack/react-query';
+import {
+  createRootRouteWithContext,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  redirect,
+} from '@tanstack/react-router';
+import { isSignedOut } from './api/problem.ts';
+import { sessionQuery } from './api/session.ts';
 import type { HitFilter, HitStatus } from './api/hits.ts';
 import { AppShell } from './shell/app-shell.tsx';
 import { severities } from './ui/severity.tsx';
@@ -14,10 +23,39 @@ const textOf = (search: Search, name: string): string | undefined =>
 const compact = <Params extends object>(params: Params): Params =>
   Object.fromEntries(Object.entries(params).filter(([, value]) => value !== undefined)) as Params;
 
-const root = createRootRoute({ component: AppShell });
+type Context = { client: QueryClient };
+
+const root = createRootRouteWithContext<Context>()();
+
+const signIn = createRoute({
+  getParentRoute: () => root,
+  path: '/sign-in',
+  // Only addresses of the console: a link from elsewhere must not lead away after signing in.
+  validateSearch: (search: Search): { next?: string | undefined } => {
+    const next = textOf(search, 'next');
+    return compact({ next: next?.startsWith('/console/') ? next : undefined });
+  },
+  component: lazyRouteComponent(() => import('./pages/sign-in/sign-in-page.tsx'), 'SignInPage'),
+});
+
+/** Everything that needs a session. Without one, the sign-in page comes first and leads back. */
+const shell = createRoute({
+  getParentRoute: () => root,
+  id: 'shell',
+  component: AppShell,
+  beforeLoad: async ({ context: { client }, location }) => {
+    try {
+      await client.ensureQueryData(sessionQuery);
+    } catch (error) {
+      if (!isSignedOut(error)) throw error;
+      const isHome = location.href === '/';
+      throw redirect({ to: '/sign-in', search: isHome ? {} : { next: `/console${location.href}` } });
+    }
+  },
+});
 
 const hits = createRoute({
-  getParentRoute: () => root,
+  getParentRoute: () => shell,
   path: '/hits',
   validateSearch: (search: Search): HitFilter & { hit?: string | undefined } =>
     compact({
@@ -30,29 +68,31 @@ const hits = createRoute({
   component: lazyRouteComponent(() => import('./pages/hits/hits-page.tsx'), 'HitsPage'),
 });
 const hit = createRoute({
-  getParentRoute: () => root,
+  getParentRoute: () => shell,
   path: '/hits/$id',
   component: lazyRouteComponent(() => import('./pages/hits/hit-page.tsx'), 'HitPage'),
 });
 const detections = createRoute({
-  getParentRoute: () => root,
+  getParentRoute: () => shell,
   path: '/detections',
   validateSearch: (search: Search): { detection?: string | undefined } =>
     compact({ detection: textOf(search, 'detection') }),
 });
 const plain = (['/', '/logs', '/feed', '/coverage', '/suggestions', '/settings'] as const).map((path) =>
-  createRoute({ getParentRoute: () => root, path }),
+  createRoute({ getParentRoute: () => shell, path }),
 );
 
-export const router = createRouter({
-  routeTree: root.addChildren([hits, hit, detections, ...plain]),
-  basepath: '/console',
-  defaultPreload: 'intent',
-  scrollRestoration: true,
-});
+export const createConsoleRouter = (client: QueryClient) =>
+  createRouter({
+    routeTree: root.addChildren([signIn, shell.addChildren([hits, hit, detections, ...plain])]),
+    context: { client },
+    basepath: '/console',
+    defaultPreload: 'intent',
+    scrollRestoration: true,
+  });
 
 declare module '@tanstack/react-router' {
   interface Register {
-    router: typeof router;
+    router: ReturnType<typeof createConsoleRouter>;
   }
 }

@@ -75,7 +75,10 @@ function requireOwnPage({ method, headers }: FastifyRequest): void {
   if (method === 'GET' || method === 'HEAD') return;
   const site = headers['sec-fetch-site'];
   if (headers['x-tocsin-console'] === undefined || (site !== undefined && site !== 'same-origin'))
-    throw appError('forbidden', 'A change with a session needs the header X-Tocsin-Console and must come from the console.');
+    throw appError(
+      'forbidden',
+      'A change with a session needs the header X-Tocsin-Console and must come from the console.',
+    );
 }
 
 /** Converts a Basic Authorization header (RFC 7617) to a Bearer header with its password as the key. The user name is ignored. */

@@ -36,3 +36,6 @@ export function toProblem(body: unknown, status: number): ApiProblem {
     errors: Array.isArray(fields['errors']) ? (fields['errors'] as FieldProblem[]) : undefined,
   });
 }
+
+/** Whether an error says that there is no session, or no longer one. */
+export const isSignedOut = (error: unknown): boolean => error instanceof ApiProblem && error.status === 401;

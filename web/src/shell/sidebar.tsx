@@ -1,8 +1,9 @@
 import { Link } from '@tanstack/react-router';
 import { texts } from '../texts/common.ts';
+import { AccountMenu } from './account-menu.tsx';
+import { Logo } from '../ui/logo.tsx';
 import { Key } from '../ui/key.tsx';
 import { pages } from './navigation.ts';
-import { ThemeMenu } from './theme-menu.tsx';
 
 type Props = { onNavigate?: () => void; onSearch: () => void };
 
@@ -11,7 +12,7 @@ export function Sidebar({ onNavigate, onSearch }: Props) {
   return (
     <div className="flex h-full w-52 flex-col gap-1 p-2">
       <div className="flex h-9 items-center gap-2 px-2 text-15 font-strong">
-        <Logo />
+        <Logo className="size-4.5" />
         {texts.product}
       </div>
       <button
@@ -39,17 +40,8 @@ export function Sidebar({ onNavigate, onSearch }: Props) {
         ))}
       </nav>
       <div className="mt-auto">
-        <ThemeMenu />
+        <AccountMenu />
       </div>
     </div>
-  );
-}
-
-function Logo() {
-  return (
-    <svg viewBox="0 0 32 32" className="size-4.5 text-accent" aria-hidden>
-      <path d="M16 3 29 16 16 29 3 16Z" fill="none" stroke="currentColor" strokeWidth="3.5" strokeLinejoin="round" />
-      <path d="m16 11 5 5-5 5-5-5Z" fill="currentColor" />
-    </svg>
   );
 }

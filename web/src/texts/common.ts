@@ -4,6 +4,7 @@ export const texts = {
   loadFailed: 'This could not be loaded.',
   noPermission: 'Your access does not include this.',
   retry: 'Try again',
+  signOut: 'Sign out',
   close: 'Close',
   copy: 'Copy',
   copied: 'Copied',

@@ -51,7 +51,8 @@ export function sessionRoutes(app: App, deps: SessionRoutesDeps): void {
       response: { 200: SignedIn },
     },
     handler: (request, reply) => {
-      if (!isLoopback(request.ip)) throw appError('forbidden', 'A sign-in link works only on the machine of the service.');
+      if (!isLoopback(request.ip))
+        throw appError('forbidden', 'A sign-in link works only on the machine of the service.');
       return signIn(request, reply, () => signInWithLink(deps, (request.body as SignInLinkInput).token));
     },
   });

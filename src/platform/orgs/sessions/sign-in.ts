@@ -22,7 +22,8 @@ const linkMs = 5 * 60_000;
 /** Exchanges an API key for a session. Throws 401 for a key that is not valid. */
 export async function signInWithKey(deps: SignInDeps, key: string): Promise<SignedIn> {
   const caller = await deps.auth.findCaller(`Bearer ${key}`);
-  if (!caller?.keyId) throw appError('unauthorized', 'This key is not valid. Check that it is complete and not revoked.');
+  if (!caller?.keyId)
+    throw appError('unauthorized', 'This key is not valid. Check that it is complete and not revoked.');
   const { orgId, keyId, scopes } = caller;
   const stored = await inOrg(deps.db, orgId, (tx) => findKey(tx, orgId, keyId));
   return createSession(deps, { orgId, keyId, subject: stored?.name ?? keyId, scopes: [...scopes] });

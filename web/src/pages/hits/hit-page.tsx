@@ -10,7 +10,7 @@ import { StatusBar } from './status-bar.tsx';
 import { statusKeys } from './statuses.tsx';
 import { useSetStatus } from './use-set-status.ts';
 
-const route = getRouteApi('/hits/$id');
+const route = getRouteApi('/shell/hits/$id');
 
 /** One hit as a page of its own. */
 export function HitPage() {

@@ -19,7 +19,7 @@ import { StatusBar } from './status-bar.tsx';
 import { statusKeys, StatusLabel } from './statuses.tsx';
 import { useSetStatus } from './use-set-status.ts';
 
-const route = getRouteApi('/hits');
+const route = getRouteApi('/shell/hits');
 const statusOptions = (Object.keys(texts.status) as HitStatus[]).map((value) => ({
   value,
   label: <StatusLabel status={value} />,

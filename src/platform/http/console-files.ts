@@ -1,0 +1,68 @@
+import { existsSync } from 'node:fs';
+import fastifyStatic from '@fastify/static';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { appError } from '../lib/errors.ts';
+import type { App } from './app-type.ts';
+
+const prefix = '/console/';
+
+/**
+ * What the console's pages may load: their own scripts, styles, fonts and API, and nothing else. No inline script, no other host, and no
+ * page that frames them.
+ */
+const contentSecurityPolicy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "font-src 'self'",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'self'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+/**
+ * Serves the built console from `root` below `/console/`, and leads browsers from `/` there. Assets have a hash in their names and are cached
+ * for good; pages are always asked for again. Every address without a file is a page of the console, which routes itself.
+ */
+export async function registerConsole(app: App, root: string): Promise<void> {
+  const isBuilt = existsSync(root);
+  app.get('/', { config: { isPublic: true }, schema: { hide: true } }, (request, reply) => {
+    if (!request.headers.accept?.includes('text/html')) throw appError('not_found', 'This address does not exist.');
+    return reply.redirect(prefix);
+  });
+  if (!isBuilt) {
+    app.get(`${prefix}*`, { config: { isPublic: true }, schema: { hide: true } }, () => {
+      throw appError('not_found', 'The console is not built. Run: npm run build');
+    });
+    return;
+  }
+  await app.register(async (scope) => {
+    scope.addHook('onRoute', (route) => {
+      route.config = { ...route.config, isPublic: true };
+      route.schema = { ...route.schema, hide: true };
+    });
+    scope.addHook('onSend', async (_request, reply) => {
+      reply.header('content-security-policy', contentSecurityPolicy);
+      reply.header('x-content-type-options', 'nosniff');
+      reply.header('referrer-policy', 'no-referrer');
+    });
+    await scope.register(fastifyStatic, {
+      root,
+      prefix,
+      preCompressed: true,
+      wildcard: false,
+      index: false,
+      cacheControl: false,
+    });
+    const sendPage = (_request: FastifyRequest, reply: FastifyReply): FastifyReply =>
+      reply.header('cache-control', 'no-cache').sendFile('index.html', root);
+    scope.get('/console', (_request, reply) => reply.redirect(prefix));
+    scope.get(`${prefix}*`, (request, reply) => {
+      const { '*': path } = request.params as { '*': string };
+      if (!path.startsWith('assets/')) return sendPage(request, reply);
+      return reply.header('cache-control', 'public, max-age=31536000, immutable').sendFile(path, root);
+    });
+  });
+}

@@ -1,0 +1,14 @@
+import { queryOptions } from '@tanstack/react-query';
+import { api, read } from './client.ts';
+
+/** Who is signed in. Fails with status 401 if nobody is. */
+export const sessionQuery = queryOptions({
+  queryKey: ['session'],
+  queryFn: () => read(api.GET('/api/session')),
+  staleTime: 60_000,
+  retry: false,
+});
+
+export const signInWithKey = (key: string) => read(api.POST('/api/session', { body: { key } }));
+export const signInWithLink = (token: string) => read(api.POST('/api/session/link', { body: { token } }));
+export const signOut = () => read(api.DELETE('/api/session'));
