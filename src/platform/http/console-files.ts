@@ -58,7 +58,7 @@ export async function registerConsole(app: App, root: string): Promise<void> {
     });
     const sendPage = (_request: FastifyRequest, reply: FastifyReply): FastifyReply =>
       reply.header('cache-control', 'no-cache').sendFile('index.html', root);
-    scope.get('/console', (_request, reply) => reply.redirect(prefix));
+    scope.get('/console', sendPage);
     scope.get(`${prefix}*`, (request, reply) => {
       const { '*': path } = request.params as { '*': string };
       if (!path.startsWith('assets/')) return sendPage(request, reply);
