@@ -46,7 +46,7 @@ import { connectionRoutes } from '../detection/connections/connections.routes.ts
 import { registerParameterCheck, registerJsonBodies } from '../platform/http/body.ts';
 import { handleClientError, handleConnectionErrors } from '../platform/http/connection-errors.ts';
 import { registerSecurityHeaders } from '../platform/http/security-headers.ts';
-import { registerConsole } from '../platform/http/console-files.ts';
+import { redirectBrowsers, registerConsole } from '../platform/http/console-files.ts';
 import { registerCors } from '../platform/http/cors.ts';
 import { isMigrated } from '../platform/db/migrate.ts';
 import { healthRoutes } from '../platform/http/health.routes.ts';
@@ -97,6 +97,7 @@ export async function buildApp(deps: Deps): Promise<App> {
   registerParameterCheck(app);
   registerQueryNameCheck(app);
   registerCors(app, deps.config.corsOrigins);
+  redirectBrowsers(app);
   const throttleFailure = createFailureThrottle();
   authenticateRequests(app, { ...deps, throttleFailure });
   handleUnknownRoutes(app);
@@ -108,6 +109,13 @@ export async function buildApp(deps: Deps): Promise<App> {
   healthRoutes(app, { isMigrated: () => isMigrated(deps.db), degradedReason: () => deps.clockGuard.reason() });
   orgRoutes(app, deps);
   overviewRoutes(app, deps);
+  orgRoutes(app, {
+    db: deps.db,
+    forgetKey: (keyId) => {
+      deps.auth.forgetKey(keyId);
+      deps.sessions.forgetKey(keyId);
+    },
+  });
   sessionRoutes(app, { ...deps, throttleFailure });
   detectionRoutes(app, deps);
   summaryRoutes(app, deps);

@@ -22,17 +22,21 @@ const contentSecurityPolicy = [
   "frame-ancestors 'none'",
 ].join('; ');
 
+/** Leads browsers from `/` to the console. Must be registered before authentication. Other clients get the usual answer at `/`. */
+export function redirectBrowsers(app: App): void {
+  app.addHook('onRequest', (request, reply, done) => {
+    if (request.url !== '/' || request.method !== 'GET' || !request.headers.accept?.includes('text/html'))
+      return done();
+    void reply.redirect(prefix);
+  });
+}
+
 /**
- * Serves the built console from `root` below `/console/`, and leads browsers from `/` there. Assets have a hash in their names and are cached
- * for good; pages are always asked for again. Every address without a file is a page of the console, which routes itself.
+ * Serves the built console from `root` below `/console/`. Assets have a hash in their names and are cached for good; pages are always asked
+ * for again. Every address without a file is a page of the console, which routes itself.
  */
 export async function registerConsole(app: App, root: string): Promise<void> {
-  const isBuilt = existsSync(root);
-  app.get('/', { config: { isPublic: true }, schema: { hide: true } }, (request, reply) => {
-    if (!request.headers.accept?.includes('text/html')) throw appError('not_found', 'This address does not exist.');
-    return reply.redirect(prefix);
-  });
-  if (!isBuilt) {
+  if (!existsSync(root)) {
     app.get(`${prefix}*`, { config: { isPublic: true }, schema: { hide: true } }, () => {
       throw appError('not_found', 'The console is not built. Run: npm run build');
     });

@@ -2,13 +2,13 @@ import { inOrg, type Db } from '../db/db.ts';
 import { appError } from '../lib/errors.ts';
 import { toPage, readPageRequest, plainIdPattern, type PageQuery } from '../lib/page-request.ts';
 import { auditRecord } from './audit.store.ts';
-import type { KeyAuthenticator } from './authenticate.ts';
 import type { Caller } from './caller.ts';
 import type { CreateKeyInput, Key, KeyList, KeyWithSecret, RotateKeyInput } from './orgs.schema.ts';
 import { generateKey } from './key-secret.ts';
 import { findKey, insertKey, listKeyRows, markKeyRevoked, updateKeySecret, type KeyRow } from './orgs.store.ts';
 
-export type ChangeKeyDeps = { db: Db; auth: KeyAuthenticator };
+/** `forgetKey` removes a key and its sessions from this process's caches, after the key changed. */
+export type ChangeKeyDeps = { db: Db; forgetKey: (keyId: string) => void };
 
 /** Creates a key in the caller's organization. Throws 403 if the caller lacks a scope that it grants. */
 export async function createKey({ db }: { db: Db }, caller: Caller, input: CreateKeyInput): Promise<KeyWithSecret> {
@@ -41,7 +41,7 @@ export async function listKeys({ db }: { db: Db }, caller: Caller, query: PageQu
 
 /** Replaces a key's secret. The old secret stays valid for `overlapSeconds`. */
 export async function rotateKey(
-  { db, auth }: ChangeKeyDeps,
+  { db, forgetKey }: ChangeKeyDeps,
   caller: Caller,
   keyId: string,
   input: RotateKeyInput,
@@ -54,12 +54,12 @@ export async function rotateKey(
     await auditRecord(tx, caller, 'key.rotated', { before: toKey(key), after: toKey(key) });
     return key;
   });
-  auth.forgetKey(keyId);
+  forgetKey(keyId);
   return { ...toKey(row), key: generated.text };
 }
 
-/** Revokes a key permanently. Does nothing if it is already revoked. */
-export async function revokeKey({ db, auth }: ChangeKeyDeps, caller: Caller, keyId: string): Promise<Key> {
+/** Revokes a key permanently, and ends its sessions. Does nothing if it is already revoked. */
+export async function revokeKey({ db, forgetKey }: ChangeKeyDeps, caller: Caller, keyId: string): Promise<Key> {
   const revoked = await inOrg(db, caller.orgId, async (tx) => {
     const key = await findKey(tx, caller.orgId, keyId);
     if (!key) throw appError('not_found', `Key ${keyId} not found.`);
@@ -69,7 +69,7 @@ export async function revokeKey({ db, auth }: ChangeKeyDeps, caller: Caller, key
     await auditRecord(tx, caller, 'key.revoked', { before: toKey(key), after: toKey(after) });
     return after;
   });
-  auth.forgetKey(keyId);
+  forgetKey(keyId);
   return toKey(revoked);
 }
 

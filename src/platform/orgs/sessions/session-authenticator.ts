@@ -15,11 +15,16 @@ export type SessionAuthenticator = {
   findCaller: (token: string | undefined) => Promise<Caller | undefined>;
   /** Removes a session from the cache, after this process ended it. */
   forgetSession: (id: string) => void;
+  /** Removes the sessions of a key from the cache, after this process revoked the key. */
+  forgetKey: (keyId: string) => void;
 };
 
 /** Creates an authenticator with a short-lived cache. A session that is not used for `idleMs` expires. */
 export function createSessionAuthenticator(db: Db, { idleMs }: { idleMs: number }): SessionAuthenticator {
   const cache = new LRUCache<string, Caller>({ max: cacheMax, ttl: cacheMs });
+  const forget = (matches: (caller: Caller) => boolean): void => {
+    for (const [name, caller] of cache.entries()) if (matches(caller)) cache.delete(name);
+  };
   return {
     async findCaller(token) {
       const hash = hashToken(token);
@@ -37,8 +42,7 @@ export function createSessionAuthenticator(db: Db, { idleMs }: { idleMs: number 
       cache.set(name, caller);
       return caller;
     },
-    forgetSession(id) {
-      for (const [name, { sessionId }] of cache.entries()) if (sessionId === id) cache.delete(name);
-    },
+    forgetSession: (id) => forget((caller) => caller.sessionId === id),
+    forgetKey: (keyId) => forget((caller) => caller.keyId === keyId),
   };
 }
