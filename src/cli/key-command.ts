@@ -1,6 +1,5 @@
 import { inOrg, type Db } from '../platform/db/db.ts';
 import { appError } from '../platform/lib/errors.ts';
-import { createKeyAuthenticator } from '../platform/orgs/authenticate.ts';
 import { createKey, revokeKey, toKey } from '../platform/orgs/keys.ts';
 import { CreateKeyInput } from '../platform/orgs/orgs.schema.ts';
 import { findKeyAcrossOrgs, listKeyRows } from '../platform/orgs/orgs.store.ts';

@@ -14,8 +14,8 @@ const isWorthRetrying = (error: Error): boolean =>
 
 const client = new QueryClient({
   queryCache: new QueryCache({
-    onError: (error) => {
-      if (!isSignedOut(error)) return;
+    onError: (error, { queryKey }) => {
+      if (!isSignedOut(error) || queryKey[0] === sessionQuery.queryKey[0]) return;
       // The session ended while the page was open: ask for a new one, and come back to the same address.
       client.removeQueries({ queryKey: sessionQuery.queryKey });
       void router.invalidate();

@@ -1,0 +1,96 @@
+import { afterEach, expect, test } from 'vitest';
+import { newPage, openBrowser, type Complaints } from '../../support/browser/browser.ts';
+import { signIn, startConsole } from '../../support/browser/console.ts';
+import { raiseHits } from '../../support/browser/raise-hits.ts';
+import { callOk } from '../../support/detection/detection-factory.ts';
+
+const started = await startConsole();
+const browser = await openBrowser();
+const open: { complaints: Complaints; close: () => Promise<void> }[] = [];
+
+async function openHits(users: readonly string[], path = '/hits') {
+  const org = await started.newOrg();
+  await raiseHits(started, org, users);
+  const { page, context, complaints } = await newPage(browser);
+  open.push({ complaints, close: () => context.close() });
+  await signIn(page, started.origin, org, path);
+  await page.getByRole('listbox', { name: 'Hits' }).waitFor();
+  return { org, page };
+}
+
+afterEach(async () => {
+  for (const { complaints, close } of open.splice(0)) {
+    await close();
+    expect(complaints).toEqual([]);
+  }
+});
+
+test('follows a hit from the list to the cells that prove it, by keyboard', async () => {
+  const { page } = await openHits(['ada', 'grace']);
+  await page.keyboard.press('j');
+  const panel = page.getByRole('complementary');
+  const evidence = panel.getByRole('region', { name: 'Evidence' });
+  await evidence.getByText('203.0.113.7').waitFor();
+  expect(await evidence.locator('.bg-mark').count()).toBeGreaterThan(0);
+  const address = page.url();
+  await page.keyboard.press('Enter');
+  await page.waitForURL(/\/console\/hits\/[0-9a-f-]{36}$/);
+  await page.goBack();
+  expect(page.url()).toBe(address);
+  await page.keyboard.press('Escape');
+  await panel.waitFor({ state: 'detached' });
+});
+
+test('marks a hit with a key and a reason, and undoes it', async () => {
+  const { org, page } = await openHits(['ada']);
+  const readStatus = async () => (await callOk(org, 'GET', '/api/hits')).hits[0].status;
+  await page.keyboard.press('j');
+  await page.keyboard.press('2');
+  await page.getByLabel('Why? (optional)').fill('a test account');
+  await page.keyboard.press('Enter');
+  await page.getByText('Marked false positive.').waitFor();
+  await expect.poll(readStatus).toBe('false_positive');
+  await page.keyboard.press('u');
+  await expect.poll(readStatus).toBe('open');
+  const [hit] = (await callOk(org, 'GET', '/api/hits')).hits;
+  const { history } = await callOk(org, 'GET', `/api/hits/${hit.id}`);
+  expect(history.map(({ to, reason }: { to: string; reason: string | null }) => [to, reason])).toEqual([
+    ['open', null],
+    ['false_positive', 'a test account'],
+  ]);
+});
+
+test('filters by address, and clears the filters of an empty list', async () => {
+  const { page } = await openHits(['ada']);
+  await page.goto(`${started.origin}/console/hits?status=benign`);
+  await page.getByRole('button', { name: 'Clear filters' }).click();
+  await page.getByRole('option').first().waitFor();
+  expect(new URL(page.url()).search).toBe('');
+});
+
+test('shows hostile text of log rows as text', async () => {
+  const hostile = ['<img src=x onerror=alert(1)>', '<script>alert(2)</script>', 'javascript:alert(3)'];
+  const { page } = await openHits(hostile);
+  let dialogs = 0;
+  page.on('dialog', (dialog) => {
+    dialogs += 1;
+    void dialog.dismiss();
+  });
+  for (const _ of hostile) {
+    await page.keyboard.press('j');
+    await page.getByRole('region', { name: 'Evidence' }).waitFor();
+    await page.getByRole('heading', { name: 'Facts' }).waitFor();
+  }
+  expect(await page.locator('img, main script').count()).toBe(0);
+  expect(dialogs).toBe(0);
+});
+
+test('asks to sign in again when the session ends, and comes back to the same address', async () => {
+  const { org, page } = await openHits(['ada'], '/hits?severity=high');
+  const { sessions } = await callOk(org, 'GET', '/api/sessions');
+  await callOk(org, 'DELETE', `/api/sessions/${sessions[0].id}`);
+  await page.reload();
+  await page.getByLabel('API key').fill(org.key);
+  await page.keyboard.press('Enter');
+  await page.waitForURL(`${started.origin}/console/hits?severity=high`);
+});
