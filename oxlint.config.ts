@@ -115,6 +115,34 @@ const roomOverrides = (Object.keys(rooms) as Half[]).flatMap((half) =>
   ),
 );
 
+/** The rooms of `web/src/` and the rooms that each may import. Pages import everything but other pages. */
+const webRooms: Record<string, string[]> = {
+  lib: [],
+  api: ['lib'],
+  texts: ['lib', 'api'],
+  ui: ['lib', 'api', 'texts'],
+  shell: ['lib', 'api', 'texts', 'ui'],
+  pages: ['lib', 'api', 'texts', 'ui', 'shell'],
+  routes: ['lib', 'api', 'texts', 'ui', 'shell', 'pages'],
+};
+const webOverrides = Object.entries(webRooms).flatMap(([room, allowed]) =>
+  [0, 1, 2].map((depth) => {
+    const others = Object.keys(webRooms).filter((other) => other !== room && !allowed.includes(other));
+    const up = String.raw`\.\./`;
+    const bans: Ban[] = [
+      ...always,
+      {
+        regex: `^${up.repeat(depth + 1)}(${others.join('|') || '-'})/`,
+        message: `web/${room} may import only: ${allowed.join(', ') || 'nothing outside itself'}.`,
+      },
+      { regex: '/src/', message: 'The console knows the service by its API alone.' },
+    ];
+    if (room === 'pages' && depth > 0)
+      bans.push({ regex: `^${up.repeat(depth)}[a-z]`, message: 'A page imports no other page. Share in ui/ or lib/.' });
+    return { files: [`web/src/${room}/${'*/'.repeat(depth)}*.{ts,tsx}`], rules: ban(bans) };
+  }),
+);
+
 export default {
   plugins: ['typescript', 'unicorn', 'oxc', 'import', 'node', 'promise'],
   categories: { correctness: 'error', suspicious: 'error' },
@@ -143,11 +171,12 @@ export default {
   // A later entry overrides an earlier one.
   overrides: [
     ...roomOverrides,
+    ...webOverrides,
     {
       files: ['src/**/*.test.ts', 'test/**/*.ts', 'bench/**/*.ts', 'fuzz/**/*.ts', 'soak/**/*.ts'],
       rules: { ...ban([always[0]!]), 'max-lines': 'off', 'max-params': 'off', 'node/no-process-env': 'off' },
     },
-    { files: ['src/config.ts'], rules: { 'node/no-process-env': 'off' } },
+    { files: ['src/config.ts', 'web/vite.config.ts'], rules: { 'node/no-process-env': 'off' } },
   ],
-  ignorePatterns: ['node_modules', 'web/dist', 'openapi.json'],
+  ignorePatterns: ['node_modules', 'web/dist', 'web/src/api/schema.d.ts', 'openapi.json'],
 };

@@ -8,5 +8,8 @@ try {
 } catch {
   process.exit(0);
 }
-const { status } = spawnSync('npm', ['run', '--silent', 'build'], { stdio: ['ignore', 'ignore', 'inherit'], shell: true });
+const { status } = spawnSync('npm', ['run', '--silent', 'build'], {
+  stdio: ['ignore', 'ignore', 'inherit'],
+  shell: true,
+});
 process.exit(status ?? 1);

@@ -1,6 +1,7 @@
 import { deleteOldAgentRunsAcrossOrgs } from '../agents/runs/agent-runs.store.ts';
 import { deleteOldHitsAcrossOrgs } from '../detection/hits/hit-retention.store.ts';
 import { expireSegmentsAcrossOrgs } from '../detection/logs/storage/segments.store.ts';
+import { deleteOldSessionsAcrossOrgs } from '../platform/orgs/sessions/sessions.store.ts';
 import {
   deleteOldCandidatesAcrossOrgs,
   deleteOldMemoryAcrossOrgs,
@@ -13,6 +14,8 @@ import { retentionBatchMax, type RetentionStep } from '../platform/retention/ret
 const dayMs = 86_400_000;
 /** Weekly detections look back 26 weeks. */
 const memoryDays = 190;
+/** Sessions of the console that ended or expired. */
+const sessionsDays = 30;
 
 type RetentionDays = { rowsDays: number; hitsDays: number; runsDays: number; logsDays: number };
 
@@ -23,6 +26,7 @@ export function createRetentionSteps({ rowsDays, hitsDays, runsDays, logsDays }:
     deleteOlderThan(hitsDays, deleteOldHitsAcrossOrgs),
     deleteOlderThan(runsDays, deleteOldRunsAcrossOrgs),
     deleteOlderThan(runsDays, deleteOldAgentRunsAcrossOrgs),
+    deleteOlderThan(sessionsDays, deleteOldSessionsAcrossOrgs),
     deleteOlderThan(memoryDays, deleteOldMemoryAcrossOrgs),
     (tx, now) => expireSegmentsAcrossOrgs(tx, daysBefore(now, logsDays)).then(() => false),
     (tx, now) => expireGapsAcrossOrgs(tx, daysBefore(now, logsDays), now).then(() => false),

@@ -72,8 +72,10 @@ export async function demoCommand(args: string[]): Promise<number> {
       time.release();
       const keyLine = newKey ? `API key:\n${newKey}` : 'The API key is the value of TOCSIN_API_KEY.';
       print(`\nThe API stays up at ${address} (reference: ${address}/docs) until Ctrl-C. ${keyLine}`);
-      print(`Console, signed in (once, within five minutes): ${await createConsoleLink(database.db, address)}`);
       print(`Try: curl -s ${address}/api/hits -H "Authorization: Bearer ${newKey ?? '$TOCSIN_API_KEY'}"`);
+      print(
+        `\nOpen the console, signed in (once, within five minutes): ${await createConsoleLink(database.db, address)}`,
+      );
       const work = runWorkerLoops(built.deps, stopped.signal);
       await untilAborted(stopped.signal);
       await waitAtMost(config.shutdownMs, work);

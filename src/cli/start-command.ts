@@ -60,7 +60,9 @@ async function listen(deps: Deps): Promise<App> {
   try {
     const address = await app.listen({ port, host });
     console.log(`Tocsin listens on ${address} (reference: ${address}/docs)`);
-    console.log(`Console, signed in (once, within five minutes): ${await createConsoleLink(deps.db, address)}`);
+    console.log(
+      `Open the console, signed in (once, within five minutes): ${await createConsoleLink(deps.db, address)}`,
+    );
     return app;
   } catch (error) {
     await app.close();

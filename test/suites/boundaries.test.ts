@@ -12,14 +12,17 @@ cpSync(join(root, 'oxlint.config.ts'), join(project, 'oxlint.config.ts'));
 
 /** Returns what the linter reports for these files in an otherwise empty project. */
 async function lint(files: Record<string, string>): Promise<string> {
-  rmSync(join(project, 'src'), { recursive: true, force: true });
+  for (const folder of ['src', 'web']) {
+    rmSync(join(project, folder), { recursive: true, force: true });
+    mkdirSync(join(project, folder));
+  }
   for (const [path, text] of Object.entries(files)) {
     mkdirSync(dirname(join(project, path)), { recursive: true });
     writeFileSync(join(project, path), text);
   }
   const run = promisify(execFile)(
     process.execPath,
-    [join(root, 'node_modules/oxlint/bin/oxlint'), '--deny-warnings', 'src'],
+    [join(root, 'node_modules/oxlint/bin/oxlint'), '--deny-warnings', 'src', 'web'],
     { cwd: project },
   );
   return run.then(
@@ -56,6 +59,16 @@ test.each(plantedImports)('rejects a planted import: %s', async (_rule, importer
 });
 
 test.each([
+  ['the console imports nothing of the service', 'pages/hits/a', '../../../../src/config.ts', 'by its API alone'],
+  ['shared components import no page', 'ui/a', '../pages/hits/b.tsx', 'ui may import'],
+  ['the shell imports no page', 'shell/a', '../pages/hits/b.tsx', 'shell may import'],
+  ['a page imports no other page', 'pages/hits/a', '../feed/b.tsx', 'A page imports no other page'],
+  ['a folder of a page imports no other page', 'pages/hits/list/a', '../../feed/b.tsx', 'A page imports no other page'],
+])('rejects a planted import: %s', async (_rule, importer, imported, message) => {
+  expect(await lint({ [`web/src/${importer}.tsx`]: use(imported) })).toContain(message);
+});
+
+test.each([
   ['a second reader of the environment', 'export const port = process.env.PORT;\n', 'process.env'],
   [
     'a file of more than 300 lines',
@@ -78,6 +91,8 @@ test('accepts an ordinary file', async () => {
   const files = {
     'src/detection/runs/a.ts': use('../../platform/lib/clock.ts'),
     'src/platform/lib/clock.ts': 'export const thing = 1;\n',
+    'web/src/pages/hits/list/a.tsx': use('../../../ui/button.tsx'),
+    'web/src/ui/button.tsx': 'export const thing = 1;\n',
   };
   expect(await lint(files)).toBe('');
 });

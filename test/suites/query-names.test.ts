@@ -22,7 +22,7 @@ const isLenient = (method: string, path: string): boolean =>
   lenient.includes(`${method} ${path}`) || path.startsWith('/taxii2');
 
 const routes = registeredRoutes(app)
-  .filter(({ path }) => !isOpen(path) && path !== '*')
+  .filter((route) => !isOpen(route) && route.path !== '*')
   .map(({ method, path }) => ({ method: method as Method, path }));
 
 test.each(routes)('$method $path with an unknown query parameter', async ({ method, path }) => {

@@ -22,8 +22,11 @@ export function registeredRoutes(app: App): Route[] {
     });
 }
 
-/** Routes without a key. A trailing `*` matches every path below. */
-export const openRoutes = ['/healthz', '/readyz', '/metrics', '/openapi.json', '/docs', '/docs*'];
+/** Paths without a key. A trailing `*` matches every path below. */
+const openPaths = ['/healthz', '/readyz', '/metrics', '/openapi.json', '/docs', '/docs*', '/console', '/console/*'];
+/** Routes that exchange a secret for a session. */
+const signIn = ['POST /api/session', 'POST /api/session/link'];
 
-export const isOpen = (path: string): boolean =>
-  openRoutes.some((open) => (open.endsWith('*') ? path.startsWith(open.slice(0, -1)) : path === open));
+export const isOpen = ({ method, path }: Route): boolean =>
+  signIn.includes(`${method} ${path}`) ||
+  openPaths.some((open) => (open.endsWith('*') ? path.startsWith(open.slice(0, -1)) : path === open));

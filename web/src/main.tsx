@@ -32,9 +32,8 @@ applyTheme();
 createRoot(document.getElementById('root')!).render(
   <StrictMode>
     <QueryClientProvider client={client}>
-      <Toasts>
-        <RouterProvider router={router} />
-      </Toasts>
+      <RouterProvider router={router} />
+      <Toasts />
     </QueryClientProvider>
   </StrictMode>,
 );

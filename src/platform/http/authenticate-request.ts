@@ -42,17 +42,18 @@ export function authenticateRequests(
     const { isPublic, acceptsBasicAuth } = request.routeOptions.config;
     if (isPublic || isPreflight(request, config.corsOrigins)) return done();
     const header = acceptsBasicAuth ? bearerFromBasic(request.headers.authorization) : request.headers.authorization;
-    if (header === undefined && request.headers.cookie !== undefined)
-      return sessions.findCaller(readSessionCookie(request)).then((caller) => {
-        if (caller) requireOwnPage(request);
-        admit(request, reply, caller);
-      });
+    if (!header && request.headers.cookie !== undefined) return admitSession(request, reply);
     const cached = auth.findCachedCaller(header);
     // A hook with a callback is much cheaper than one with a promise, so only database lookups return a promise.
     if (!cached) return auth.findCaller(header).then((caller) => admit(request, reply, caller));
     admit(request, reply, cached);
     done();
   });
+  async function admitSession(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    const caller = await sessions.findCaller(readSessionCookie(request));
+    if (caller) requireOwnPage(request);
+    admit(request, reply, caller);
+  }
   function admit(request: FastifyRequest, reply: FastifyReply, caller: Caller | undefined): void {
     const { scope, acceptsBasicAuth } = request.routeOptions.config;
     if (!caller) {

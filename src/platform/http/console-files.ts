@@ -47,26 +47,18 @@ export async function registerConsole(app: App, root: string): Promise<void> {
       route.config = { ...route.config, isPublic: true };
       route.schema = { ...route.schema, hide: true };
     });
-    scope.addHook('onSend', async (_request, reply) => {
+    scope.addHook('onRequest', async (_request, reply) => {
       reply.header('content-security-policy', contentSecurityPolicy);
-      reply.header('x-content-type-options', 'nosniff');
-      reply.header('referrer-policy', 'no-referrer');
     });
-    await scope.register(fastifyStatic, {
-      root,
-      prefix,
-      preCompressed: true,
-      wildcard: false,
-      index: false,
-      cacheControl: false,
-    });
+    // The routes below decide which file answers and for how long it is cached.
+    await scope.register(fastifyStatic, { root, serve: false, preCompressed: true, cacheControl: false });
     const sendPage = (_request: FastifyRequest, reply: FastifyReply): FastifyReply =>
       reply.header('cache-control', 'no-cache').sendFile('index.html', root);
     scope.get('/console', sendPage);
     scope.get(`${prefix}*`, (request, reply) => {
       const { '*': path } = request.params as { '*': string };
       if (!path.startsWith('assets/')) return sendPage(request, reply);
-      return reply.header('cache-control', 'public, max-age=31536000, immutable').sendFile(path, root);
+      return reply.sendFile(path, root, { cacheControl: true, maxAge: '365d', immutable: true });
     });
   });
 }

@@ -2,6 +2,7 @@ import { inOrg, type Db } from '../db/db.ts';
 import { appError } from '../lib/errors.ts';
 import { toPage, readPageRequest, plainIdPattern, type PageQuery } from '../lib/page-request.ts';
 import { auditRecord } from './audit.store.ts';
+import { limitSessionsOfKey } from './sessions/sessions.store.ts';
 import type { Caller } from './caller.ts';
 import type { CreateKeyInput, Key, KeyList, KeyWithSecret, RotateKeyInput } from './orgs.schema.ts';
 import { generateKey } from './key-secret.ts';
@@ -39,7 +40,7 @@ export async function listKeys({ db }: { db: Db }, caller: Caller, query: PageQu
   return { keys: page.map(toKey), nextCursor };
 }
 
-/** Replaces a key's secret. The old secret stays valid for `overlapSeconds`. */
+/** Replaces a key's secret. The old secret, and the sessions that signed in with it, stay valid for `overlapSeconds`. */
 export async function rotateKey(
   { db, forgetKey }: ChangeKeyDeps,
   caller: Caller,
@@ -51,6 +52,7 @@ export async function rotateKey(
     const key = requireChangeable(await findKey(tx, caller.orgId, keyId), keyId);
     const previousUntil = new Date(Date.now() + (input.overlapSeconds ?? 0) * 1000);
     await updateKeySecret(tx, caller.orgId, keyId, { hash: generated.hash, previousUntil });
+    await limitSessionsOfKey(tx, caller.orgId, keyId, previousUntil);
     await auditRecord(tx, caller, 'key.rotated', { before: toKey(key), after: toKey(key) });
     return key;
   });

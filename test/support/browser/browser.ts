@@ -55,7 +55,8 @@ export async function newPage(
   page.on('pageerror', ({ message }) => complaints.push(message));
   page.on('console', (message) => {
     // The browser reports each failed request too. The tests look at what the page makes of it.
-    if (message.type() === 'error' && !/^Failed to load resource/.test(message.text())) complaints.push(message.text());
+    if (message.type() === 'error' && !message.text().startsWith('Failed to load resource'))
+      complaints.push(message.text());
   });
   return { context, page, complaints };
 }

@@ -1,4 +1,5 @@
 import type { Deps } from '../../../src/app/deps.ts';
+import { createSignInLink } from '../../../src/platform/orgs/sessions/sign-in.ts';
 import { useConnections } from './use-connections.ts';
 import { callsOf, fillOrganization, kevCatalogWith, readOk, type ApiCalls } from './fill-organization.ts';
 import { whileServing } from '../listen.ts';
@@ -22,6 +23,7 @@ export async function callEverything(deps: Deps, org: TestOrg): Promise<Recorded
   const calls = callsOf(watched);
   await useService(calls);
   await useKeys(calls);
+  await useSessions(deps, watched);
   await useDetections(calls);
   await useGenerate(deps, watched);
   await useAgents(calls);
@@ -47,6 +49,17 @@ async function useKeys({ get, post, remove }: ApiCalls): Promise<void> {
   const extra = keys.find(({ name }: { name: string }) => name === 'filled');
   await post(`/api/keys/${extra.id}/rotate`, { overlapSeconds: 0 });
   await remove(`/api/keys/${extra.id}`);
+}
+
+async function useSessions({ db }: Deps, org: TestOrg): Promise<void> {
+  await readOk(org.call('POST', '/api/session', { key: org.key }));
+  const token = await createSignInLink(db, org.id, ['keys:admin']);
+  const { headers } = await org.call('POST', '/api/session/link', { token });
+  const cookie = String(headers['set-cookie']).split(';')[0]!;
+  await readOk(org.call('GET', '/api/session'));
+  const { sessions } = await readOk(org.call('GET', '/api/sessions'));
+  await readOk(org.call('DELETE', '/api/session', undefined, { authorization: '', cookie, 'x-tocsin-console': '1' }));
+  await readOk(org.call('DELETE', `/api/sessions/${sessions.at(-1).id}`));
 }
 
 async function useDetections(calls: ApiCalls): Promise<void> {

@@ -9,6 +9,7 @@ import { syncSweepsAcrossOrgs } from '../../../src/agents/sightings/sightings.st
 import { sweepDue } from '../../../src/agents/sightings/sweep.ts';
 import type { Deps } from '../../../src/app/deps.ts';
 import { eventTypes } from '../../../src/platform/notifications/event-types.ts';
+import { createSignInLink } from '../../../src/platform/orgs/sessions/sign-in.ts';
 import { uuidv7 } from '../../../src/platform/lib/ids.ts';
 import { pauseModel } from '../../../src/platform/models/model-pauses.ts';
 import { insertReview, writeGrade } from '../../../src/detection/runs/reviews/reviews.store.ts';
@@ -38,6 +39,7 @@ export async function fillOrganization(deps: Deps, org: TestOrg): Promise<Filled
   const mark = `mark${randomBytes(6).toString('hex')}`;
   const ids = [
     ...(await fillKeys(org)),
+    ...(await fillSessions(deps, org)),
     ...(await fillOutputs(org, mark)),
     ...(await fillDetections(org, mark)),
     ...(await fillRuns(deps, org, mark)),
@@ -73,6 +75,13 @@ export const callsOf = (org: TestOrg): ApiCalls => ({
 async function fillKeys(org: TestOrg): Promise<string[]> {
   const made = await readOk(org.call('POST', '/api/keys', { name: 'filled' }, { 'idempotency-key': 'fill-1' }));
   return [made.id];
+}
+
+async function fillSessions({ db }: Deps, org: TestOrg): Promise<string[]> {
+  await readOk(org.call('POST', '/api/session', { key: org.key }));
+  await createSignInLink(db, org.id, ['hits:read']);
+  const { sessions } = await readOk(org.call('GET', '/api/sessions'));
+  return sessions.map(({ id }: { id: string }) => id);
 }
 
 /** Creates an output before anything else, so that it receives every event. Nothing is sent, because only explicit tests deliver. */

@@ -2,10 +2,6 @@ const numbers = new Intl.NumberFormat('en');
 
 export const formatNumber = (value: number): string => numbers.format(value);
 
-/** Shortens an identifier in the middle, so that both ends stay comparable: `019ab3…7f21`. */
-export const shortenMiddle = (text: string, max = 12): string =>
-  text.length <= max ? text : `${text.slice(0, Math.ceil(max / 2))}…${text.slice(-Math.floor(max / 2) + 1)}`;
-
 /** Turns an API name such as `first_occurrence` into words: `First occurrence`. */
 export function toWords(name: string): string {
   const words = name.replace(/[_-]/g, ' ');

@@ -1,5 +1,4 @@
 import { Outlet, useNavigate } from '@tanstack/react-router';
-import { Dialog } from '@base-ui/react/dialog';
 import { lazy, Suspense, useState } from 'react';
 import { useHotkeys } from '../lib/hotkeys.ts';
 import { texts } from '../texts/common.ts';
@@ -7,6 +6,7 @@ import { ShellContext } from './shell-context.ts';
 import { pages } from './navigation.ts';
 import { Sidebar } from './sidebar.tsx';
 
+const Drawer = lazy(() => import('./drawer.tsx'));
 const CommandPalette = lazy(() => import('./command-palette.tsx'));
 const ShortcutSheet = lazy(() => import('./shortcut-sheet.tsx'));
 
@@ -23,7 +23,7 @@ export function AppShell() {
   return (
     <ShellContext value={{ openDrawer: () => setOpen('drawer') }}>
       <a href="#main" className="absolute -top-10 left-2 z-50 rounded-control bg-raised px-3 py-1 focus:top-2">
-        Skip to content
+        {texts.skip}
       </a>
       <div className="flex h-full">
         <div className="max-md:hidden">
@@ -33,15 +33,8 @@ export function AppShell() {
           <Outlet />
         </main>
       </div>
-      <Dialog.Root open={open === 'drawer'} onOpenChange={(isOpen) => !isOpen && close()}>
-        <Dialog.Portal>
-          <Dialog.Backdrop className="fixed inset-0 bg-ink/30" />
-          <Dialog.Popup aria-label={texts.menu} className="fixed inset-y-0 left-0 bg-ground shadow-float">
-            <Sidebar onNavigate={close} onSearch={() => setOpen('palette')} />
-          </Dialog.Popup>
-        </Dialog.Portal>
-      </Dialog.Root>
       <Suspense>
+        {open === 'drawer' && <Drawer onClose={close} onSearch={() => setOpen('palette')} />}
         {open === 'palette' && <CommandPalette onClose={close} />}
         {open === 'shortcuts' && <ShortcutSheet onClose={close} />}
       </Suspense>

@@ -31,8 +31,8 @@ export default function CommandPalette({ onClose }: { onClose: () => void }) {
               className="h-11 w-full border-b bg-transparent px-4 text-15 outline-none placeholder:text-faint"
             />
             <Command.List className="max-h-80 overflow-y-auto p-1.5">
-              <Command.Empty className="p-6 text-center text-muted">Nothing found.</Command.Empty>
-              <Command.Group heading="Go to" className={group}>
+              <Command.Empty className="p-6 text-center text-muted">{texts.nothingFound}</Command.Empty>
+              <Command.Group heading={texts.goTo} className={group}>
                 {pages.map(({ path, label, icon: Icon }) => (
                   <Command.Item key={path} className={item} onSelect={choose(() => void navigate({ to: path }))}>
                     <Icon className="size-4 text-muted" strokeWidth={1.75} aria-hidden />

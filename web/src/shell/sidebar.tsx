@@ -10,7 +10,7 @@ type Props = { onNavigate?: () => void; onSearch: () => void };
 /** Where everything is. It fills its container: the left column, or the drawer of a narrow window. */
 export function Sidebar({ onNavigate, onSearch }: Props) {
   return (
-    <div className="flex h-full w-52 flex-col gap-1 p-2">
+    <header className="flex h-full w-52 flex-col gap-1 p-2">
       <div className="flex h-9 items-center gap-2 px-2 text-15 font-strong">
         <Logo className="size-4.5" />
         {texts.product}
@@ -30,7 +30,7 @@ export function Sidebar({ onNavigate, onSearch }: Props) {
           <Link
             key={path}
             to={path}
-            activeOptions={{ exact: path === '/', includeSearch: false }}
+            activeOptions={{ includeSearch: false }}
             {...(onNavigate ? { onClick: onNavigate } : {})}
             className="flex h-7 items-center gap-2.5 rounded-control px-2 text-muted hover:bg-hover hover:text-ink aria-[current=page]:bg-selected aria-[current=page]:font-strong aria-[current=page]:text-ink"
           >
@@ -42,6 +42,6 @@ export function Sidebar({ onNavigate, onSearch }: Props) {
       <div className="mt-auto">
         <AccountMenu />
       </div>
-    </div>
+    </header>
   );
 }

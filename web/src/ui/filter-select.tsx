@@ -1,6 +1,7 @@
-import { Select } from '@base-ui/react/select';
-import { Check, ChevronDown, X } from 'lucide-react';
+import { ChevronDown, X } from 'lucide-react';
 import { classes } from '../lib/text.ts';
+import { texts } from '../texts/common.ts';
+import { MenuButton } from './menu-button.tsx';
 
 type Option<Value extends string> = { value: Value; label: React.ReactNode };
 type Props<Value extends string> = {
@@ -20,33 +21,17 @@ export function FilterSelect<Value extends string>({ label, value, options, onCh
         selected ? 'bg-surface' : 'border-dashed text-muted hover:text-ink',
       )}
     >
-      <Select.Root value={value ?? null} onValueChange={(next) => onChange(next ?? undefined)}>
-        <Select.Trigger className="flex h-full items-center gap-1.5 rounded-control px-2" aria-label={label}>
-          {selected ? <span className="text-muted">{label}</span> : label}
-          {selected ? selected.label : <ChevronDown className="size-3.5 text-faint" aria-hidden />}
-        </Select.Trigger>
-        <Select.Portal>
-          <Select.Positioner alignItemWithTrigger={false} sideOffset={4}>
-            <Select.Popup className="max-h-80 min-w-44 overflow-y-auto rounded-control bg-raised p-1 shadow-float">
-              {options.map((option) => (
-                <Select.Item
-                  key={option.value}
-                  value={option.value}
-                  className="flex h-7 items-center justify-between gap-4 rounded-small px-2 outline-none data-highlighted:bg-hover"
-                >
-                  <Select.ItemText>{option.label}</Select.ItemText>
-                  <Select.ItemIndicator>
-                    <Check className="size-3.5 text-accent" aria-hidden />
-                  </Select.ItemIndicator>
-                </Select.Item>
-              ))}
-            </Select.Popup>
-          </Select.Positioner>
-        </Select.Portal>
-      </Select.Root>
+      <MenuButton
+        entries={[{ kind: 'choice', value, options, onSelect: (next) => onChange(next as Value) }]}
+        className="flex h-full items-center gap-1.5 rounded-control px-2"
+      >
+        <span className={classes(selected && 'text-muted')}>{label}</span>
+        {selected ? selected.label : <ChevronDown className="size-3.5 text-faint" aria-hidden />}
+      </MenuButton>
       {selected && (
         <button
-          aria-label={`Remove the filter ${label}`}
+          type="button"
+          aria-label={texts.removeFilter(label)}
           onClick={() => onChange(undefined)}
           className="flex h-full items-center rounded-r-control pr-1.5 text-faint hover:text-ink"
         >

@@ -1,40 +1,37 @@
-import { Toast } from '@base-ui/react/toast';
-import { X } from 'lucide-react';
-import { texts } from '../texts/common.ts';
+import { lazy, Suspense, useSyncExternalStore } from 'react';
+import type { ToastMessage } from './toast-list.tsx';
 
-/** Adds short messages about what happened, from anywhere. */
-export const toasts = Toast.createToastManager();
+const ToastList = lazy(() => import('./toast-list.tsx'));
+const listeners = new Set<() => void>();
+let messages: readonly ToastMessage[] = [];
+let nextId = 1;
 
-/** Where the messages appear. Rendered once. */
-export function Toasts({ children }: { children: React.ReactNode }) {
-  return (
-    <Toast.Provider toastManager={toasts} timeout={8000}>
-      {children}
-      <Toast.Portal>
-        <Toast.Viewport className="fixed right-4 bottom-4 z-50 w-[min(22rem,calc(100vw-2rem))]">
-          <ToastList />
-        </Toast.Viewport>
-      </Toast.Portal>
-    </Toast.Provider>
-  );
+function change(next: readonly ToastMessage[]): void {
+  messages = next;
+  for (const listener of listeners) listener();
 }
 
-function ToastList() {
-  const { toasts: list } = Toast.useToastManager();
-  return list.map((toast) => (
-    <Toast.Root
-      key={toast.id}
-      toast={toast}
-      className="mt-2 rounded-control bg-raised p-3 shadow-float transition-opacity data-ending-style:opacity-0"
-    >
-      <Toast.Content className="grid grid-cols-[1fr_auto_auto] items-center gap-x-3">
-        <Toast.Title className={toast.type === 'error' ? 'text-bad' : ''} />
-        <Toast.Action className="text-13 font-strong text-accent empty:hidden" />
-        <Toast.Close aria-label={texts.close} className="text-faint hover:text-ink">
-          <X className="size-3.5" aria-hidden />
-        </Toast.Close>
-        <Toast.Description className="col-span-3 truncate text-12 text-muted" />
-      </Toast.Content>
-    </Toast.Root>
-  ));
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+/** Adds short messages about what happened, from anywhere. The latest three are shown. */
+export const toasts = {
+  add(message: Omit<ToastMessage, 'id'>): void {
+    change([...messages.slice(-2), { ...message, id: nextId++ }]);
+  },
+  remove(id: number): void {
+    change(messages.filter((message) => message.id !== id));
+  },
+};
+
+/** Where the messages appear. Rendered once. */
+export function Toasts() {
+  const list = useSyncExternalStore(subscribe, () => messages);
+  return (
+    <div role="status" aria-live="polite" className="fixed right-4 bottom-4 z-50 w-[min(22rem,calc(100vw-2rem))]">
+      <Suspense>{list.length > 0 && <ToastList messages={list} onRemove={toasts.remove} />}</Suspense>
+    </div>
+  );
 }

@@ -96,6 +96,19 @@ describe('a session', () => {
     expect(await isOpen(cookie)).toBe(false);
   });
 
+  test('ends with the overlap when the secret of its key is rotated', async () => {
+    const org = await newOrg();
+    const key = await newKey(org, ['hits:read']);
+    const keyId = /^tcs_([0-9a-f]+)/.exec(key.key)![1]!;
+    const statusOf = async (cookie: string) => (await request('GET', '/api/hits', { cookie })).status;
+    const { cookie } = await signIn(key.key);
+    const { body } = await org.call('POST', `/api/keys/${keyId}/rotate`, { overlapSeconds: 60 });
+    expect(await statusOf(cookie)).toBe(200);
+    const renewed = await signIn(body.key);
+    await org.call('POST', `/api/keys/${keyId}/rotate`, { overlapSeconds: 0 });
+    expect([await statusOf(cookie), await statusOf(renewed.cookie)]).toEqual([401, 401]);
+  });
+
   test.each([
     ['unused for longer than the idle time', 'last_seen_at', 11],
     ['past its last day', 'expires_at', 1],

@@ -37,7 +37,14 @@ export function sessionRoutes(app: App, deps: SessionRoutesDeps): void {
     method: 'POST',
     url: '/api/session',
     config: { isPublic: true },
-    schema: { tags: ['sessions'], summary: 'Sign in with an API key', body: SignInInput, response: { 200: SignedIn } },
+    schema: {
+      tags: ['sessions'],
+      summary: 'Sign in with an API key',
+      description: 'Exchanges the key for the cookie of a session, which the console uses in place of the key.',
+      security: [],
+      body: SignInInput,
+      response: { 200: SignedIn },
+    },
     handler: (request, reply) => signIn(request, reply, () => signInWithKey(deps, (request.body as SignInInput).key)),
   });
   app.route({
@@ -47,6 +54,7 @@ export function sessionRoutes(app: App, deps: SessionRoutesDeps): void {
     schema: {
       tags: ['sessions'],
       summary: 'Sign in with a link that the service printed, from the same machine',
+      security: [],
       body: SignInLinkInput,
       response: { 200: SignedIn },
     },

@@ -72,6 +72,13 @@ export async function markSessionEnded(tx: Tx, orgId: OrgId, id: string, now: Da
   return ended !== undefined;
 }
 
+/** Lets the sessions of a key expire at this time at the latest. */
+export async function limitSessionsOfKey(tx: Tx, orgId: OrgId, keyId: string, until: Date): Promise<void> {
+  await sql`
+    update console_sessions set expires_at = ${until}
+    where organization_id = ${orgId} and key_id = ${keyId} and expires_at > ${until}`.execute(tx);
+}
+
 /** Deletes sessions that ended or expired before a time. */
 export async function deleteOldSessionsAcrossOrgs(tx: Tx, before: Date, limit: number): Promise<number> {
   const deleted = await queryRows(tx)`

@@ -1,4 +1,3 @@
-import { Link } from '@tanstack/react-router';
 import type { HitDetail } from '../../api/hits.ts';
 import { toWords } from '../../lib/text.ts';
 import { texts } from '../../texts/hits.ts';
@@ -8,21 +7,15 @@ import { BaselineChart, readBaseline } from './baseline-chart.tsx';
 /** Facts that another part of the page shows, or that mean nothing to a reader. */
 const hiddenFacts = new Set(['valueKeys', 'windowFrom', 'windowTo', 'entityNamed', 'candidateRows', 'sampleValues']);
 
-type Props = { hit: HitDetail; detectionName: string | undefined };
-
 /** What code computed from the rows and the history, with a chart where there is a baseline. */
-export function Facts({ hit, detectionName }: Props) {
+export function Facts({ hit }: { hit: HitDetail }) {
   const baseline = readBaseline(hit.facts);
   const entries = Object.entries(hit.facts).filter(([name, value]) => !hiddenFacts.has(name) && isShown(value));
   return (
     <div className="flex flex-col gap-3">
       {baseline && <BaselineChart baseline={baseline} />}
       <dl className="grid grid-cols-[8.5rem_1fr] gap-x-3 gap-y-1.5">
-        <Fact name={texts.detection}>
-          <Link to="/detections" search={{ detection: hit.detectionId }} className="underline-offset-2 hover:underline">
-            {detectionName ?? hit.detectionId}
-          </Link>
-        </Fact>
+        <Fact name={texts.detection}>{hit.detection.name}</Fact>
         <Fact name={texts.entity}>
           <span className="font-mono text-12 break-all">{hit.entity}</span>
         </Fact>

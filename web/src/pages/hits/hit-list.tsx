@@ -8,14 +8,13 @@ import { HitRow, hitRowHeight } from './hit-row.tsx';
 type Props = {
   /** Null while the first page loads. */
   hits: Hit[] | null;
-  names: ReadonlyMap<string, string>;
   openId: string | undefined;
   onOpen: (id: string) => void;
   onHover: (id: string) => void;
   onEnd: () => void;
 };
 
-export function HitList({ hits, names, openId, onOpen, onHover, onEnd }: Props) {
+export function HitList({ hits, openId, onOpen, onHover, onEnd }: Props) {
   const scroller = useRef<HTMLDivElement>(null);
   const virtual = useVirtualizer({
     count: hits?.length ?? 0,
@@ -46,7 +45,6 @@ export function HitList({ hits, names, openId, onOpen, onHover, onEnd }: Props) 
             >
               <HitRow
                 hit={hit}
-                detectionName={names.get(hit.detectionId) ?? ''}
                 isSelected={hit.id === openId}
                 onOpen={() => onOpen(hit.id)}
                 onHover={() => onHover(hit.id)}

@@ -6,9 +6,9 @@ import { StatusLabel } from './statuses.tsx';
 
 export const hitRowHeight = 52;
 
-type Props = { hit: Hit; detectionName: string; isSelected: boolean; onOpen: () => void; onHover: () => void };
+type Props = { hit: Hit; isSelected: boolean; onOpen: () => void; onHover: () => void };
 
-export function HitRow({ hit, detectionName, isSelected, onOpen, onHover }: Props) {
+export function HitRow({ hit, isSelected, onOpen, onHover }: Props) {
   return (
     <button
       role="option"
@@ -26,7 +26,7 @@ export function HitRow({ hit, detectionName, isSelected, onOpen, onHover }: Prop
       <span className="min-w-0">
         <span className={classes('block truncate', hit.status === 'open' && 'font-strong')}>{hit.headline}</span>
         <span className="block truncate text-12 text-muted">
-          {detectionName}
+          {hit.detection.name}
           {hit.occurrenceCount > 1 && ` · ${countOf(hit.occurrenceCount, 'window')}`}
         </span>
       </span>

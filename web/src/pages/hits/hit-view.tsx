@@ -1,6 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { detectionsQuery } from '../../api/detections.ts';
 import { entityHitsQuery, hitQuery, type Hit, type HitDetail } from '../../api/hits.ts';
 import { texts } from '../../texts/hits.ts';
 import { ErrorState, Skeleton } from '../../ui/states.tsx';
@@ -45,13 +44,12 @@ export function HitView({ id, listed }: { id: string; listed: Hit | undefined })
 }
 
 function Details({ hit }: { hit: HitDetail }) {
-  const { data: detections } = useQuery(detectionsQuery);
   const { data: related } = useQuery(entityHitsQuery(hit.entity));
   const others = related?.hits.filter(({ id }) => id !== hit.id) ?? [];
   return (
     <>
       <Section title={texts.facts}>
-        <Facts hit={hit} detectionName={detections?.find(({ id }) => id === hit.detectionId)?.name} />
+        <Facts hit={hit} />
       </Section>
       {others.length > 0 && (
         <Section title={texts.related}>

@@ -1,8 +1,7 @@
-import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { Expand, X } from 'lucide-react';
 import { useMemo, useState } from 'react';
-import { detectionsQuery } from '../../api/detections.ts';
 import { hitQuery, hitsQuery, type Hit, type HitStatus } from '../../api/hits.ts';
 import { useHotkeys } from '../../lib/hotkeys.ts';
 import { PageHeader } from '../../shell/page-header.tsx';
@@ -34,8 +33,6 @@ export function HitsPage() {
   const { data, error, refetch, isPending, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery(
     hitsQuery(filter),
   );
-  const { data: detections } = useQuery(detectionsQuery);
-  const names = useMemo(() => new Map(detections?.map(({ id, name }) => [id, name])), [detections]);
   const hits = useMemo(() => data?.pages.flatMap((page) => page.hits) ?? [], [data]);
   const [pending, setPending] = useState<HitStatus | null>(null);
   const { setStatus, undo } = useSetStatus();
@@ -45,7 +42,7 @@ export function HitsPage() {
   const open = (id: string | undefined): void => {
     setPending(null);
     void navigate({
-      search: ({ hit: _, ...others }) => (id === undefined ? others : { ...others, hit: id }),
+      search: (search) => ({ ...search, hit: id }),
       replace: openId !== undefined,
     });
   };
@@ -91,7 +88,6 @@ export function HitsPage() {
           ) : (
             <HitList
               hits={isPending ? null : hits}
-              names={names}
               openId={openId}
               onOpen={open}
               onHover={(id) => void client.prefetchQuery({ ...hitQuery(id), staleTime: 30_000 })}

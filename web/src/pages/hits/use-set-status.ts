@@ -31,7 +31,7 @@ export function useSetStatus() {
     onMutate: ({ hit, status }) => show(hit.id, status),
     onError: (error, { hit }) => {
       show(hit.id, hit.status);
-      toasts.add({ title: texts.notSaved, description: error.message, type: 'error' });
+      toasts.add({ title: texts.notSaved, description: error.message, isError: true });
     },
     onSettled: (_data, _error, { hit }) => client.invalidateQueries({ queryKey: hitQuery(hit.id).queryKey }),
   });
@@ -45,7 +45,7 @@ export function useSetStatus() {
     latest.current = { hit, from: hit.status };
     mutate({ hit, status, reason });
     const title = status === 'open' ? texts.reopened : texts.saved(status);
-    toasts.add({ title, description: hit.headline, actionProps: { children: common.undo, onClick: undo } });
+    toasts.add({ title, description: hit.headline, action: { label: common.undo, run: undo } });
   };
   return { setStatus, undo };
 }

@@ -1,0 +1,43 @@
+import { AxeBuilder } from '@axe-core/playwright';
+import type { Page } from 'playwright-core';
+import { expect, test } from 'vitest';
+import { newPage, openBrowser } from '../../support/browser/browser.ts';
+import { signIn, startConsole } from '../../support/browser/console.ts';
+import { raiseHits } from '../../support/browser/raise-hits.ts';
+
+const started = await startConsole();
+const browser = await openBrowser();
+const org = await started.newOrg();
+await raiseHits(started, org, ['ada', 'grace']);
+const signedIn = await newPage(browser);
+await signIn(signedIn.page, started.origin, org, '/hits');
+const storageState = await signedIn.context.storageState();
+
+/** Every page of the console, and what shows that it is complete. */
+const pages: [name: string, path: string, isComplete: (page: Page) => Promise<void>][] = [
+  ['sign-in', '/sign-in', (page) => page.getByLabel('API key').waitFor()],
+  ['hits', '/hits', (page) => page.getByRole('option').first().waitFor()],
+  [
+    'an open hit',
+    '/hits',
+    async (page) => {
+      await page.getByRole('option').first().click();
+      await page.getByRole('heading', { name: 'Facts' }).waitFor();
+    },
+  ],
+  ['an address that is no page', '/nowhere', (page) => page.getByText('This page does not exist').waitFor()],
+];
+
+const themes = ['light', 'dark'] as const;
+test.each(themes.flatMap((theme) => pages.map((page) => [theme, ...page] as const)))(
+  'axe finds nothing in %s on %s',
+  async (colorScheme, _name, path, isComplete) => {
+    const { page, context, complaints } = await newPage(browser, { colorScheme, storageState });
+    await page.goto(`${started.origin}/console${path}`);
+    await isComplete(page);
+    const { violations } = await new AxeBuilder({ page }).analyze();
+    expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([]);
+    expect(complaints).toEqual([]);
+    await context.close();
+  },
+);

@@ -1,0 +1,30 @@
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import type { HitFilter, HitStatus } from '../api/hits.ts';
+import { texts } from '../texts/hits.ts';
+import { severities } from '../ui/severity.tsx';
+import { compact, oneOf, textOf, type Search } from './search.ts';
+import { shell } from './shell.ts';
+
+type HitsSearch = HitFilter & { hit?: string | undefined };
+
+const list = createRoute({
+  getParentRoute: () => shell,
+  path: '/hits',
+  validateSearch: (search: Search): HitsSearch =>
+    compact({
+      status: oneOf(search, 'status', Object.keys(texts.status) as HitStatus[]),
+      severity: oneOf(search, 'severity', severities),
+      detection: textOf(search, 'detection'),
+      entity: textOf(search, 'entity'),
+      hit: textOf(search, 'hit'),
+    }),
+  component: lazyRouteComponent(() => import('../pages/hits/hits-page.tsx'), 'HitsPage'),
+});
+
+const one = createRoute({
+  getParentRoute: () => shell,
+  path: '/hits/$id',
+  component: lazyRouteComponent(() => import('../pages/hits/hit-page.tsx'), 'HitPage'),
+});
+
+export const hitRoutes = [list, one] as const;
