@@ -107,7 +107,6 @@ export async function buildApp(deps: Deps): Promise<App> {
   await registerConsole(app, fileURLToPath(new URL('../../web/dist', import.meta.url)));
   registerMetrics(app, deps.metrics);
   healthRoutes(app, { isMigrated: () => isMigrated(deps.db), degradedReason: () => deps.clockGuard.reason() });
-  orgRoutes(app, deps);
   overviewRoutes(app, deps);
   orgRoutes(app, {
     db: deps.db,

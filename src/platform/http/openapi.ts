@@ -6,9 +6,10 @@ import { Problem } from './problem.ts';
 import { referencePagePolicy } from './security-headers.ts';
 import type { App } from './app-type.ts';
 
-const tags = 'detections agents runs models tools hits connections outputs feed sources logs keys audit service'.split(
-  ' ',
-);
+const tags =
+  'detections agents runs models tools hits connections outputs feed sources logs keys sessions audit service'.split(
+    ' ',
+  );
 
 type RouteDescription = Parameters<typeof jsonSchemaTransform>[0];
 
