@@ -50,9 +50,11 @@ comment on function tocsin_partition_months(text, date, int) is
 create table organizations (
   id uuid primary key,
   name text not null unique,
-  created_at timestamptz not null default now()
+  created_at timestamptz not null default now(),
+  listening_until timestamptz
 );
 comment on table organizations is 'Tenants. Every other tenant row carries the id of its organization.';
+comment on column organizations.listening_until is 'Until when all events are stored because a client listens, by the clock of the database. Null if none ever did.';
 
 -- Not tocsin_protect: the key column is id, and an organization may only read its own row.
 alter table organizations enable row level security;

@@ -35,6 +35,7 @@ import { eraseFromHits } from '../detection/hits/hit-retention.store.ts';
 import { eraseFromRuns } from '../detection/runs/run-retention.store.ts';
 import { eraseFromIdempotencyKeys } from '../platform/http/idempotency.store.ts';
 import { eraseFromOutbox } from '../platform/notifications/delivery/outbox-retention.store.ts';
+import { eventRoutes } from '../platform/notifications/stream/events.routes.ts';
 import { outputRoutes } from '../platform/notifications/outputs.routes.ts';
 import { testingRoutes } from '../detection/testing/testing.routes.ts';
 import { runDetailRoutes } from '../detection/runs/run-details.routes.ts';
@@ -152,6 +153,7 @@ export async function buildApp(deps: Deps): Promise<App> {
   connectionRoutes(app, deps);
   mcpRoutes(app, deps);
   outputRoutes(app, deps);
+  eventRoutes(app, deps);
   searchRoutes(app, deps);
   exploreRoutes(app, deps);
   logRoutes(app, deps);

@@ -7,7 +7,7 @@ import { referencePagePolicy } from './security-headers.ts';
 import type { App } from './app-type.ts';
 
 const tags =
-  'detections agents runs models tools hits connections outputs feed sources logs keys sessions audit service'.split(
+  'detections agents runs models tools hits connections outputs events feed sources logs keys sessions audit service'.split(
     ' ',
   );
 

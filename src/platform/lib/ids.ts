@@ -21,6 +21,12 @@ export function uuidv7(at: Date = new Date()): string {
   return `${time.slice(0, 8)}-${time.slice(8)}-7${count.toString(16).padStart(3, '0')}${random}`;
 }
 
+/** Returns the lowest UUIDv7 of a millisecond. */
+export function uuidAt(at: Date): string {
+  const time = at.getTime().toString(16).padStart(12, '0');
+  return `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-000000000000`;
+}
+
 /** Returns the time that a UUIDv7 carries. Any other hexadecimal id yields an arbitrary date. */
 export function timeOfId(id: string): Date {
   return new Date(Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16));

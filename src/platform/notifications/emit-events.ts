@@ -1,13 +1,17 @@
 import { sql } from 'kysely';
 import { queryRows, type Tx } from '../db/db.ts';
 import { uuidv7 } from '../lib/ids.ts';
-import { eventBody, eventSeverities, type EventType, type OutgoingEvent } from './event-types.ts';
+import { eventBody, eventSeverities, eventTypes, type EventType, type OutgoingEvent } from './event-types.ts';
 
 const batchMax = 200;
 
+/** Types that are stored for listening clients. A pull may change any number of items, so that it is one event for them. */
+const streamedTypes = eventTypes.filter((type) => !/^feed\.item\.(added|corrected|retracted)$/.test(type));
+const isStreamed = (type: EventType): boolean => streamedTypes.includes(type);
+
 /**
- * Stores events for the destinations that subscribe to them, in the transaction of the change. `createEvents` is called only
- * with organizations that have a destination for one of the types. Events for other organizations are dropped.
+ * Stores events for the destinations that subscribe to them and for clients that listen, in the transaction of the change. `createEvents` is
+ * called only with organizations that have a destination for one of the types or a listening client. Events for others are dropped.
  */
 export async function emitEvents(
   tx: Tx,
@@ -31,11 +35,13 @@ async function findSubscribedOrgIds(
   if (orgIds.length === 0 || types.length === 0) return new Set();
   const subscribed = await queryRows<{ id: string }>(tx)`
       select distinct organization_id as id from outputs
-      where organization_id = any(${[...new Set(orgIds)]}::uuid[]) and enabled and event_types && ${[...new Set(types)]}::text[]`;
+      where organization_id = any(${[...new Set(orgIds)]}::uuid[]) and enabled and event_types && ${[...new Set(types)]}::text[]
+      union select id from organizations
+      where id = any(${types.some(isStreamed) ? [...new Set(orgIds)] : []}::uuid[]) and listening_until > clock_timestamp()`;
   return new Set(subscribed.map(({ id }) => id));
 }
 
-/** Inserts one outbox row per event and one delivery per destination that subscribes to its type, detection and severity. */
+/** Inserts one outbox row per event that somebody receives and one delivery per destination that subscribes to its type, detection and severity. */
 async function insertEvents(tx: Tx, events: OutgoingEvent[]): Promise<void> {
   const at = new Date();
   const ids = events.map(() => uuidv7(at));
@@ -55,7 +61,9 @@ async function insertEvents(tx: Tx, events: OutgoingEvent[]): Promise<void> {
           or array_position(${[...eventSeverities]}::text[], g.severity) >= array_position(${[...eventSeverities]}::text[], o.min_severity))
     ), event as (
       insert into outbox (organization_id, id, at, type, resource_id, body)
-      select distinct organization_id, id, ${at}::timestamptz, type, resource_id, body from subscribed
+      select organization_id, id, ${at}::timestamptz, type, resource_id, body from subscribed
+      union select g.organization_id, g.id, ${at}::timestamptz, g.type, g.resource_id, g.body from emitted g
+        join organizations o on o.id = g.organization_id and o.listening_until > clock_timestamp() where g.type = any(${streamedTypes}::text[])
     )
     insert into deliveries (organization_id, id, output_id, event_id, event_at, event_type, resource_id, created_at)
     select organization_id, gen_random_uuid(), output_id, id, ${at}::timestamptz, type, resource_id, ${at}::timestamptz from subscribed`.execute(

@@ -42,6 +42,7 @@ async function useService({ get }: ApiCalls): Promise<void> {
   await get('/api/audit?limit=200');
   await get('/api/logs');
   await get('/api/overview');
+  await get('/api/events?limit=5');
 }
 
 async function useKeys({ get, post, remove }: ApiCalls): Promise<void> {

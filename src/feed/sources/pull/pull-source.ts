@@ -74,6 +74,8 @@ async function pull(deps: PullDeps, source: SourceRow, options: PullOptions): Pr
     const pulled = { before: source, cursor, fetched, parsed, records: plan.records, result, isScheduled, now };
     const end = goodPullEnd(claimed, pulled);
     await finishPull(tx, source.worker!, end);
+    if (result.added + result.corrected + result.retracted > 0)
+      await notifySource(tx, claimed, { type: 'feed.source.pulled', now });
     const { silentSince } = JSON.parse(end.cursor) as PullCursor;
     if (silentSince && !cursor.silentSince) await notifySource(tx, claimed, { type: 'feed.source.silent', now });
     return result;

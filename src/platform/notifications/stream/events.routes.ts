@@ -1,0 +1,31 @@
+import type { App } from '../../http/app-type.ts';
+import { apiRoutes } from '../../http/api-routes.ts';
+import { createEventHub, type EventHubDeps } from './event-hub.ts';
+import { EventList, EventsQuery } from './events.schema.ts';
+import { listEvents } from './list-events.ts';
+import { createEventStreams } from './stream-events.ts';
+
+export function eventRoutes(app: App, deps: EventHubDeps): void {
+  const hub = createEventHub(deps);
+  const streams = createEventStreams({ ...deps, hub });
+  app.addHook('preClose', (done) => {
+    streams.close();
+    hub.close();
+    done();
+  });
+  apiRoutes(app, { tag: 'events', scope: 'detections:read' })(
+    'GET /api/events',
+    {
+      summary: 'List recent events of the organization, newest first, or stream them as they happen',
+      description:
+        'The events that destinations receive. With `Accept: text/event-stream`, the response is a stream of server-sent events that ends with the key or session: `id`, `event` (the type) and `data` (an `Event`), and a comment every 15 seconds. A client that reconnects sends `Last-Event-ID` and receives what it missed, up to 1,000 events; `limit` and `cursor` do not apply. At most 20 streams per organization (429). Types whose resource the key may not read are left out. Events are stored while a destination subscribes to them or a client reads this route, and for 15 minutes after. Added, corrected and retracted feed items are stored only for destinations; `feed.source.pulled` counts them.',
+      query: EventsQuery,
+      returns: EventList,
+    },
+    async ({ caller, query, request, reply }) => {
+      if (!request.headers.accept?.includes('text/event-stream')) return listEvents(deps, caller, query);
+      await streams.send(caller, query.types, { request, reply });
+      return undefined as never;
+    },
+  );
+}
