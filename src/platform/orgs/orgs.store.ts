@@ -27,6 +27,13 @@ export function findKeyAcrossOrgs(db: Db, keyId: string): Promise<KeyRow | undef
   return acrossOrgs(db, (tx) => queryRow<KeyRow>(tx)`select * from api_keys where id = ${keyId}`);
 }
 
+/** Reports whether a key is neither revoked nor expired. */
+export async function isKeyActive(tx: Tx, orgId: OrgId, keyId: string): Promise<boolean> {
+  const found = await queryRow(tx)`select 1 from api_keys where organization_id = ${orgId} and id = ${keyId}
+      and revoked_at is null and (expires_at is null or expires_at > now())`;
+  return found !== undefined;
+}
+
 export async function insertKey(tx: Tx, orgId: OrgId, key: NewKeyRow): Promise<KeyRow> {
   const inserted = await queryRow<KeyRow>(tx)`
       insert into api_keys (id, organization_id, name, secret_hash, scopes, expires_at, from_environment)

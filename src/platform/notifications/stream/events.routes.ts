@@ -2,12 +2,13 @@ import type { App } from '../../http/app-type.ts';
 import { apiRoutes } from '../../http/api-routes.ts';
 import { createEventHub, type EventHubDeps } from './event-hub.ts';
 import { EventList, EventsQuery } from './events.schema.ts';
+import { createCallerCheck, type CallerCheckDeps } from './is-caller-active.ts';
 import { listEvents } from './list-events.ts';
 import { createEventStreams } from './stream-events.ts';
 
-export function eventRoutes(app: App, deps: EventHubDeps): void {
+export function eventRoutes(app: App, deps: EventHubDeps & CallerCheckDeps): void {
   const hub = createEventHub(deps);
-  const streams = createEventStreams({ ...deps, hub });
+  const streams = createEventStreams({ db: deps.db, hub, isActive: createCallerCheck(deps) });
   app.addHook('preClose', (done) => {
     streams.close();
     hub.close();

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { acrossOrgs, queryRow, queryRows, type Db, type Tx } from '../../db/db.ts';
+import { acrossOrgs, queryRows, type Db, type Tx } from '../../db/db.ts';
 import type { OrgId } from '../../lib/org-id.ts';
 import type { PageRequest } from '../../lib/page-request.ts';
 
@@ -39,11 +39,4 @@ export function listEventsAfter(
   return queryRows<EventRow>(tx)`
       select id, at, type, body from outbox
       where organization_id = ${orgId} and id > ${afterId}::uuid and id <> all(${seen}::uuid[]) order by id limit ${limit}`;
-}
-
-/** Reports whether a key is neither revoked nor expired. */
-export async function isKeyActive(tx: Tx, orgId: OrgId, keyId: string): Promise<boolean> {
-  const found = await queryRow(tx)`select 1 from api_keys where organization_id = ${orgId} and id = ${keyId}
-      and revoked_at is null and (expires_at is null or expires_at > now())`;
-  return found !== undefined;
 }

@@ -4,7 +4,7 @@ import { appError, fieldError } from '../../lib/errors.ts';
 import { uuidPattern } from '../../lib/org-id.ts';
 import type { Caller } from '../../orgs/caller.ts';
 import type { EventHub } from './event-hub.ts';
-import { isKeyActive, listEventsAfter, type EventRow } from './events.store.ts';
+import { listEventsAfter, type EventRow } from './events.store.ts';
 import { listVisibleTypes } from './visible-types.ts';
 
 const streamsPerOrganizationMax = 20;
@@ -18,8 +18,8 @@ const retryMs = 3_000;
 export type StreamEventsDeps = {
   db: Db;
   hub: EventHub;
-  /** Reports whether the caller may still read. */
-  isActive?: (caller: Caller) => Promise<boolean>;
+  /** Reports whether the caller's key or session has not ended. */
+  isActive: (caller: Caller) => Promise<boolean>;
 };
 
 export type EventStreams = {
@@ -36,7 +36,7 @@ export type EventStreams = {
  * Creates the streams of one process: server-sent events of the organization, with the id of each so that a client resumes by Last-Event-ID. A
  * stream ends when its key or session ends, when the client reads too slowly, and at shutdown.
  */
-export function createEventStreams({ db, hub, isActive = isKeyStillActive(db) }: StreamEventsDeps): EventStreams {
+export function createEventStreams({ db, hub, isActive }: StreamEventsDeps): EventStreams {
   const streams = new Set<{ caller: Caller; end: () => void }>();
   return {
     async send(caller, types, { request, reply }) {
@@ -105,8 +105,3 @@ function readLastEventId({ headers }: FastifyRequest): string | undefined {
   if (typeof id === 'string' && uuidPattern.test(id)) return id.toLowerCase();
   throw fieldError('header/last-event-id', 'invalid', 'Last-Event-ID must be the id of an event.');
 }
-
-const isKeyStillActive =
-  (db: Db) =>
-  async ({ orgId, keyId }: Caller): Promise<boolean> =>
-    keyId === null || inOrg(db, orgId, (tx) => isKeyActive(tx, orgId, keyId));

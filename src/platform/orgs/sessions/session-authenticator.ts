@@ -1,8 +1,9 @@
 import { LRUCache } from 'lru-cache';
 import { inOrg, type Db } from '../../db/db.ts';
+import type { OrgId } from '../../lib/org-id.ts';
 import type { Caller } from '../caller.ts';
 import { hashToken } from './session-token.ts';
-import { findSessionAcrossOrgs, touchSession } from './sessions.store.ts';
+import { findSessionAcrossOrgs, isSessionActive, touchSession } from './sessions.store.ts';
 
 /** How long a session is trusted without querying the database again. */
 const cacheMs = 5_000;
@@ -13,6 +14,8 @@ const touchMs = 60_000;
 export type SessionAuthenticator = {
   /** Finds the caller of a session cookie's token. Undefined for an unknown, ended or expired session. */
   findCaller: (token: string | undefined) => Promise<Caller | undefined>;
+  /** Reports whether a session is neither ended nor expired, without using it. */
+  isActive: (orgId: OrgId, id: string) => Promise<boolean>;
   /** Removes a session from the cache, after this process ended it. */
   forgetSession: (id: string) => void;
   /** Removes the sessions of a key from the cache, after this process revoked the key. */
@@ -42,6 +45,7 @@ export function createSessionAuthenticator(db: Db, { idleMs }: { idleMs: number 
       cache.set(name, caller);
       return caller;
     },
+    isActive: (orgId, id) => inOrg(db, orgId, (tx) => isSessionActive(tx, orgId, id, { now: new Date(), idleMs })),
     forgetSession: (id) => forget((caller) => caller.sessionId === id),
     forgetKey: (keyId) => forget((caller) => caller.keyId === keyId),
   };

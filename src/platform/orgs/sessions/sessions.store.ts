@@ -34,6 +34,17 @@ export function findSessionAcrossOrgs(
   );
 }
 
+/** Reports whether a session is active. */
+export async function isSessionActive(
+  tx: Tx,
+  orgId: OrgId,
+  id: string,
+  { now, idleMs }: { now: Date; idleMs: number },
+): Promise<boolean> {
+  const found = await queryRow(tx)`${activeSessions(now, idleMs)} and s.organization_id = ${orgId} and s.id = ${id}`;
+  return found !== undefined;
+}
+
 /** Returns up to `limit` + 1 active sessions, newest first. */
 export function listSessionRows(
   tx: Tx,
