@@ -27,6 +27,7 @@ const rooms: Record<Half, Record<string, string[]>> = {
     detections: ['siem', 'analysis', 'scheduling', 'tools'],
     'as-code': ['detections'],
     library: ['analysis', 'logs', 'detections', 'as-code'],
+    sigma: ['siem', 'connections', 'logs', 'detections'],
     runs: ['entities', 'siem', 'analysis', 'scheduling', 'connections', 'tools', 'verdicts', 'hits', 'detections'],
     testing: ['siem', 'analysis', 'scheduling', 'logs', 'verdicts', 'hits', 'detections', 'as-code', 'runs'],
   },

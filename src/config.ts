@@ -79,6 +79,9 @@ export const Settings = z.object({
   TOCSIN_FILE_SOURCES: commaSeparated.describe(
     'Comma-separated directories from which feed sources created through the API may read `file:` addresses.',
   ),
+  TOCSIN_SIGMA_MAPPINGS: commaSeparated.describe(
+    'Comma-separated directories with log source mappings for Sigma rules, which take precedence over the shipped ones.',
+  ),
   TOCSIN_RUNS_AT_ONCE: integer(2, 1, 64).describe('Detection runs that one process executes concurrently.'),
   TOCSIN_SPREAD_SECONDS: integer(120, 0, 3_000).describe(
     'Time over which the runs of one slot are spread, by a hash of the detection.',
@@ -124,6 +127,7 @@ export function loadConfig(env: Record<string, string | undefined> = readEnviron
     corsOrigins: settings.TOCSIN_CORS_ORIGINS,
     fetchAllow: settings.TOCSIN_FETCH_ALLOW,
     fileSources: settings.TOCSIN_FILE_SOURCES.map((dir) => resolve(dir)),
+    sigmaMappings: settings.TOCSIN_SIGMA_MAPPINGS.map((dir) => resolve(dir)),
     runsAtOnce: settings.TOCSIN_RUNS_AT_ONCE,
     spreadMs: settings.TOCSIN_SPREAD_SECONDS * 1000,
     shutdownMs: settings.TOCSIN_SHUTDOWN_MS,

@@ -12,6 +12,7 @@ const usage = `tocsin COMMAND
   source add | create | list | pull   manage feed sources, shared by all organizations unless --private
   knowledge update [--from FILE|DIR]   install the newest techniques, names, lists of harmless values
   library list | install | update   manage the shipped detections of a service
+  sigma check | convert FOLDER…   check Sigma rules, or print their queries
   pull DIR                 write the detections of a service to files
   plan DIR                 show what apply would change
   apply DIR [--dry-run]    change a service to match the files
@@ -32,6 +33,7 @@ const commands: Record<string, (args: string[]) => Promise<number>> = {
   source: async (args) => (await import('./cli/source-command.ts')).sourceCommand(args),
   knowledge: async (args) => (await import('./cli/knowledge-command.ts')).knowledgeCommand(args),
   library: async (args) => (await import('./cli/library-command.ts')).libraryCommand(args),
+  sigma: async (args) => (await import('./cli/sigma-command.ts')).sigmaCommand(args),
   pull: async (args) => (await import('./cli/as-code-command.ts')).pullCommand(args),
   plan: async (args) => (await import('./cli/as-code-command.ts')).planCommand(args),
   apply: async (args) => (await import('./cli/as-code-command.ts')).applyCommand(args),

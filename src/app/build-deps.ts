@@ -22,6 +22,7 @@ import { createSecretbox } from '../platform/lib/secretbox.ts';
 import { localConnection } from '../detection/logs/query/local-connection.ts';
 import { createCatalogCache } from '../detection/logs/catalog/catalog.store.ts';
 import { createBodyReader } from '../detection/logs/ingestion/body-reader.ts';
+import { createRuleConverter } from '../detection/sigma/convert/rule-converter.ts';
 import { createEngine } from '../detection/logs/engine/engine.ts';
 import { logFolderPath } from '../detection/logs/log-folder.ts';
 import { createRunMetrics } from '../detection/runs/run-metrics.ts';
@@ -42,6 +43,7 @@ export function buildDeps({ config, db, log, clock = systemClock }: BuildDepsOpt
   const engine = createEngine({ directoryOf: (orgId) => logFolderPath(config.dataDir, orgId) });
   const logCatalogs = createCatalogCache();
   const bodyReader = createBodyReader();
+  const ruleConverter = createRuleConverter();
   const search = { db, clock, config, engine, logCatalogs };
   const secrets = createSecretbox(config);
   const local = (orgId: OrgId) => localConnection(search, orgId);
@@ -71,6 +73,7 @@ export function buildDeps({ config, db, log, clock = systemClock }: BuildDepsOpt
     engine,
     logCatalogs,
     bodyReader,
+    ruleConverter,
     extractor,
     runPull: pulls.runPull,
     runFeedStep: feedSteps.runFeedStep,
@@ -94,6 +97,7 @@ export function buildDeps({ config, db, log, clock = systemClock }: BuildDepsOpt
       await feedSteps.close();
       await extractor.close();
       await bodyReader.close();
+      await ruleConverter.close();
       await engine.close();
     },
   };

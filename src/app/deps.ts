@@ -18,6 +18,7 @@ import type { RecordPull } from '../feed/sources/pull/pull-metrics.ts';
 import type { RunPull } from '../feed/sources/pull/start-pulls.ts';
 import type { CatalogCache } from '../detection/logs/catalog/catalog.store.ts';
 import type { BodyReader } from '../detection/logs/ingestion/body-reader.ts';
+import type { RuleConverter } from '../detection/sigma/convert/rule-converter.ts';
 import type { LogEngine } from '../detection/logs/engine/engine.ts';
 import type { SessionAuthenticator } from '../platform/orgs/sessions/session-authenticator.ts';
 import type { KeyAuthenticator } from '../platform/orgs/authenticate.ts';
@@ -56,6 +57,8 @@ export type Deps = {
   logCatalogs: CatalogCache;
   /** Reads the bodies of sent events, in worker threads. */
   bodyReader: BodyReader;
+  /** Converts Sigma rules, in a worker thread. */
+  ruleConverter: RuleConverter;
   connectionFor: ConnectionFor;
   /** Language models by alias. Without models, the built-in analyst gives every verdict. */
   models?: Models;

@@ -11,6 +11,7 @@ import { detectionRoutes } from '../detection/detections/detections.routes.ts';
 import { summaryRoutes } from '../detection/detections/summaries/summaries.routes.ts';
 import { toolRoutes } from '../detection/detections/tool-grants/tool-grants.routes.ts';
 import { bulkRoutes } from '../detection/detections/bulk/bulk.routes.ts';
+import { sigmaRoutes } from '../detection/sigma/requests/sigma.routes.ts';
 import { libraryRoutes } from '../detection/library/library.routes.ts';
 import { exceptionRoutes } from '../detection/detections/exceptions/exceptions.routes.ts';
 import { promptRoutes, revisionRoutes } from '../detection/detections/history/history.routes.ts';
@@ -128,6 +129,7 @@ export async function buildApp(deps: Deps): Promise<App> {
   revisionRoutes(app, deps);
   bulkRoutes(app, deps);
   libraryRoutes(app, deps);
+  sigmaRoutes(app, deps);
   testingRoutes(app, deps);
   // Erasers of every slice that stores data derived from logs.
   retentionRoutes(app, {

@@ -1,0 +1,112 @@
+import { lstatSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import type { ConvertedRule } from '../detection/sigma/convert/convert-rules.ts';
+import { convertTask } from '../detection/sigma/convert/convert-task.ts';
+import { dialectKinds, type DialectKind } from '../detection/sigma/dialects/registry.ts';
+import { defaultTimeColumn } from '../detection/sigma/requests/convert-request.ts';
+import { readArgs, UsageError } from './read-args.ts';
+
+const usage = `tocsin sigma check FOLDER… [--to KIND] [--mappings DIR]
+tocsin sigma convert FOLDER… [--to KIND] [--time-column NAME] [--mappings DIR] [--json]
+KIND is one of ${dialectKinds.join(', ')}.`;
+const options = {
+  to: { type: 'string' },
+  'time-column': { type: 'string' },
+  mappings: { type: 'string', multiple: true },
+  json: { type: 'boolean' },
+} as const;
+type Values = ReturnType<typeof readArgs<typeof options>>['values'];
+
+/** Checks, converts or imports the Sigma rules of files and folders. Exit code 1 if one of them is invalid or cannot be converted. */
+export async function sigmaCommand(args: string[]): Promise<number> {
+  const { values, positionals } = readArgs(args, options, usage);
+  const [action, ...paths] = positionals;
+  if (paths.length === 0) throw new UsageError(`Usage: ${usage}`);
+  const files = paths.flatMap((path) => listRuleFiles(path));
+  if (files.length === 0) throw new UsageError(`There is no .yml or .yaml file in ${paths.join(', ')}.`);
+  if (action === 'check') return checkFiles(files, values);
+  if (action === 'convert') return printQueries(files, values);
+  throw new UsageError(`Usage: ${usage}`);
+}
+
+/** Returns the rule files of a path in order. Links are not followed. */
+function listRuleFiles(path: string): string[] {
+  if (!statSync(path, { throwIfNoEntry: false })) throw new UsageError(`${path} does not exist.`);
+  if (lstatSync(path).isFile()) return [path];
+  return readdirSync(path, { withFileTypes: true })
+    .toSorted((a, b) => (a.name < b.name ? -1 : 1))
+    .flatMap((entry) => {
+      if (entry.isDirectory()) return listRuleFiles(join(path, entry.name));
+      return entry.isFile() && /\.ya?ml$/.test(entry.name) ? [join(path, entry.name)] : [];
+    });
+}
+
+type FileRules = { file: string; converted: ConvertedRule[]; lineOf: (line: number) => string };
+
+/** Converts all files together, so that filters and correlation rules find the rules of other files. */
+function convertFiles(files: readonly string[], values: Values): FileRules {
+  const kind = dialectKinds.find((one) => one === (values.to ?? 'local'));
+  if (!kind) throw new UsageError(`--to needs one of ${dialectKinds.join(', ')}.`);
+  const { text, lineOf } = joinFiles(files);
+  return {
+    file: '',
+    lineOf,
+    converted: convertTask({
+      rules: text,
+      kind,
+      datasets: null,
+      timeColumn: values['time-column'] ?? defaultTimeColumn(kind satisfies DialectKind),
+      mappingFolders: (values.mappings ?? []).map((folder) => resolve(folder)),
+    }),
+  };
+}
+
+/** Returns the documents of all files as one text, and a function that returns the file and line of a line of it. */
+export function joinFiles(files: readonly string[]): { text: string; lineOf: (line: number) => string } {
+  const starts: { file: string; line: number }[] = [];
+  let line = 1;
+  const texts = files.map((file) => {
+    const text = `---\n${readFileSync(file, 'utf8').replace(/^\ufeff?(?:---\r?\n)?/, (head) => (head.includes('---') ? '\n' : ''))}\n`;
+    starts.push({ file, line: line + 1 });
+    line += text.split('\n').length - 1;
+    return text;
+  });
+  const lineOf = (at: number): string => {
+    const start = starts.findLast((one) => one.line <= at) ?? starts[0]!;
+    return `${start.file}:${at - start.line + 1}`;
+  };
+  return { text: texts.join(''), lineOf };
+}
+
+function checkFiles(files: readonly string[], values: Values): number {
+  const { converted, lineOf } = convertFiles(files, values);
+  const count = printProblems(converted, lineOf);
+  console.log(`${converted.length} rules: ${converted.length - count} converted, ${count} not`);
+  return count > 0 ? 1 : 0;
+}
+
+/** Prints every rule that was not converted, and returns their number. */
+function printProblems(converted: readonly ConvertedRule[], lineOf: (line: number) => string): number {
+  const failed = converted.filter(({ result }) => result.status !== 'converted');
+  for (const { result } of failed)
+    for (const { line, message } of result.errors)
+      console.error(`${lineOf(line)}: ${result.status}: ${result.title === null ? '' : `${result.title}: `}${message}`);
+  return failed.length;
+}
+
+function printQueries(files: readonly string[], values: Values): number {
+  const { converted, lineOf } = convertFiles(files, values);
+  const count = printProblems(converted, lineOf);
+  if (values.json)
+    console.log(
+      JSON.stringify(
+        converted.map(({ result }) => result),
+        null,
+        2,
+      ),
+    );
+  else
+    for (const { result } of converted)
+      if (result.query !== null) console.log(`-- ${result.title?.replaceAll(/\s+/g, ' ')}\n${result.query};\n`);
+  return count > 0 ? 1 : 0;
+}

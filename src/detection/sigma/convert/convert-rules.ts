@@ -1,0 +1,155 @@
+import { UnsupportedError } from '../parse/sigma-error.ts';
+import type { CorrelationRule, DetectionRule, InvalidDocument, RuleError, SigmaRule } from '../model/rule.ts';
+import type { CorrelatedRule, Dialect } from '../dialects/dialect.ts';
+import type { Mappings } from '../mappings/load-mappings.ts';
+import { mapLogSource, type KnownDataset, type RuleMapping } from '../mappings/map-rule.ts';
+import { parseRules } from '../parse/parse-rules.ts';
+import { constantsOf, toRuleQuery } from './convert-rule.ts';
+import { collectRules, type RuleCollection } from './rule-collection.ts';
+
+/** The outcome for one document. `query` is null unless it was converted, and for filters, which become part of other rules. */
+export type ConvertedDocument = {
+  id: string | null;
+  title: string | null;
+  kind: SigmaRule['kind'] | null;
+  status: 'converted' | 'unsupported' | 'invalid';
+  query: string | null;
+  dataset: string | null;
+  warnings: string[];
+  errors: RuleError[];
+};
+
+/** A document with its outcome. `entity` are the fields that identify what a match is about. `isPart`: only a correlation rule uses it. */
+export type ConvertedRule = {
+  document: SigmaRule | InvalidDocument;
+  result: ConvertedDocument;
+  entity: string | null;
+  isPart: boolean;
+};
+
+/** What rules are converted for. `datasets`: those that exist, if that is known. `queryCharsMax`: the longest query that the target accepts.
+ * `timeColumn`: the column with the time of an event. */
+export type ConversionTarget = {
+  mappings: Mappings;
+  kind: string;
+  dialect: Dialect;
+  datasets: readonly KnownDataset[] | null;
+  queryCharsMax: number;
+  timeColumn: string;
+};
+
+/** Converts every document of a text to the query language of a target. One that fails does not affect the others. */
+export function convertRules(text: string, target: ConversionTarget): ConvertedRule[] {
+  const collection = collectRules(parseRules(text, target.mappings.placeholders));
+  return collection.documents.map((document) => {
+    const isPart = document.kind !== 'invalid' && collection.partOf.has(document);
+    return { document, isPart, ...convertDocument(document, collection, target) };
+  });
+}
+
+type Outcome = Pick<ConvertedRule, 'result' | 'entity'>;
+
+function convertDocument(
+  document: SigmaRule | InvalidDocument,
+  collection: RuleCollection,
+  target: ConversionTarget,
+): Outcome {
+  const { id, title } = document;
+  const base = { id, title, query: null, dataset: null, warnings: [] };
+  if (document.kind === 'invalid')
+    return { entity: null, result: { ...base, kind: null, status: 'invalid', errors: document.errors } };
+  const head = { ...base, kind: document.kind, errors: [] };
+  if (document.kind === 'filter') {
+    const warning = `A filter. It is part of ${collection.filtered.get(document)} rules of this request.`;
+    return { entity: null, result: { ...head, status: 'converted', warnings: [warning] } };
+  }
+  try {
+    const { query, dataset, warnings, entity } =
+      document.kind === 'rule' ? convertOne(document, target) : convertCorrelation(document, collection, target);
+    if (query.length > target.queryCharsMax)
+      throw new UnsupportedError(
+        `the query has ${query.length} characters. At most ${target.queryCharsMax} are allowed`,
+      );
+    const part = collection.partOf.get(document);
+    const notes = part ? [`Part of the correlation rule ${part.title}, so import makes no detection of it.`] : [];
+    return { entity, result: { ...head, status: 'converted', query, dataset, warnings: [...warnings, ...notes] } };
+  } catch (error) {
+    if (!(error instanceof UnsupportedError)) throw error;
+    const errors = [{ line: document.line, message: error.message }];
+    return { entity: null, result: { ...head, status: 'unsupported', errors } };
+  }
+}
+
+type Converted = { query: string; dataset: string; warnings: string[]; entity: string | null };
+
+function mapRule({ logSource }: DetectionRule, { mappings, kind, datasets }: ConversionTarget): RuleMapping {
+  return mapLogSource(mappings, logSource, { kind, datasets: datasets ?? [] });
+}
+
+function convertOne(rule: DetectionRule, target: ConversionTarget): Converted {
+  const mapping = mapRule(rule, target);
+  const query = toRuleQuery(rule, mapping, target.timeColumn);
+  return {
+    query: target.dialect.writeRule(query),
+    dataset: mapping.table,
+    warnings: describeMapping(rule, mapping, target),
+    entity: mapping.entity[0] ?? null,
+  };
+}
+
+function describeMapping(
+  { logSource }: DetectionRule,
+  mapping: RuleMapping,
+  { datasets, kind }: ConversionTarget,
+): string[] {
+  const source = Object.values(logSource).join('/');
+  if (!mapping.isMapped)
+    return [
+      `No mapping has the log source ${source} for ${kind}, so fields keep their Sigma names in ${mapping.table}.`,
+    ];
+  if (datasets === null || mapping.isRecognized) return [];
+  return [`No dataset has the fields of ${source} yet. The query reads ${mapping.table} in the form ${mapping.shape}.`];
+}
+
+function convertCorrelation(
+  correlation: CorrelationRule,
+  collection: RuleCollection,
+  target: ConversionTarget,
+): Converted {
+  const rules = correlation.rules.map((reference) => {
+    const rule = collection.findRule(reference);
+    if (!rule)
+      throw new UnsupportedError(
+        `the rule ${reference} is not in this request. Send it together with the correlation rule`,
+      );
+    if (rule.kind === 'correlation')
+      throw new UnsupportedError(`${reference} is a correlation rule. Correlations of correlations are not supported`);
+    return { reference, rule, mapping: mapRule(rule, target) };
+  });
+  if (correlation.fields.length > 1) throw new UnsupportedError('a condition over several fields is not supported');
+  const correlated = rules.map(({ reference, rule, mapping }): CorrelatedRule => {
+    const fieldOf = (name: string): string =>
+      correlation.aliases[name]?.[reference] ?? correlation.aliases[name]?.[rule.id ?? ''] ?? name;
+    const groupBy = correlation.groupBy.map((name) => fieldOf(name));
+    const [value = null] = correlation.fields.map((name) => fieldOf(name));
+    const query = toRuleQuery(rule, mapping, target.timeColumn);
+    const names = new Set([...query.fields.map(({ name }) => name), ...groupBy, ...(value === null ? [] : [value])]);
+    const fields = [...names].map((name) => ({ name, names: mapping.names(name) }));
+    return { table: mapping.table, fields, where: query.where, groupBy, value };
+  });
+  const query = target.dialect.writeCorrelation({
+    correlation,
+    rules: correlated,
+    time: target.timeColumn,
+    constants: constantsOf(correlation),
+  });
+  return {
+    query,
+    dataset: [...new Set(correlated.map(({ table }) => table))].join(', '),
+    warnings: [
+      ...rules.flatMap(({ rule, mapping }) => describeMapping(rule, mapping, target)),
+      'Events are combined within the time span and within one window of the schedule.',
+    ],
+    entity: correlation.groupBy[0] ?? null,
+  };
+}

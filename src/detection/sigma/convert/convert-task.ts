@@ -1,0 +1,31 @@
+import { dialects, type DialectKind } from '../dialects/registry.ts';
+import { loadMappings } from '../mappings/load-mappings.ts';
+import type { KnownDataset } from '../mappings/map-rule.ts';
+import { convertRules, type ConvertedRule } from './convert-rules.ts';
+
+/** A text to convert. `datasets`: those that exist with their columns, or null if that is unknown. `mappingFolders`: the user's own mappings. */
+export type ConvertTask = {
+  rules: string;
+  kind: DialectKind;
+  datasets: { name: string; columns: string[] }[] | null;
+  timeColumn: string;
+  mappingFolders: readonly string[];
+};
+
+const queryCharsMax = 100_000;
+
+/** Converts rules in the calling thread. */
+export function convertTask({ rules, kind, datasets, timeColumn, mappingFolders }: ConvertTask): ConvertedRule[] {
+  const known = datasets?.map(({ name, columns }): KnownDataset => ({
+    name,
+    columns: new Set(columns.map((column) => column.toLowerCase())),
+  }));
+  return convertRules(rules, {
+    mappings: loadMappings(mappingFolders),
+    kind,
+    dialect: dialects[kind],
+    datasets: known ?? null,
+    queryCharsMax,
+    timeColumn,
+  });
+}

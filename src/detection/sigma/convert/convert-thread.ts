@@ -1,0 +1,4 @@
+import { serveTasks } from '../../../platform/lib/threads/thread-worker.ts';
+import { convertTask, type ConvertTask } from './convert-task.ts';
+
+serveTasks((task: ConvertTask) => Promise.resolve(convertTask(task)));

@@ -1,0 +1,67 @@
+import fc from 'fast-check';
+import pg from 'pg';
+import { afterAll, expect, test } from 'vitest';
+import { testDatabase } from '../../../../test/support/database.ts';
+import { createTestFolder } from '../../../../test/support/detection/log-store.ts';
+import { event, expression, fieldNames, plainMatch, readFuzz } from '../../../../test/support/detection/sigma-fuzz.ts';
+import { matchesEvent, openEvents } from '../../../../test/support/detection/sigma-events.ts';
+import type { Expression } from '../model/expression.ts';
+import type { RuleQuery } from './dialect.ts';
+import { duckdb } from './duckdb.ts';
+import { postgres } from './postgres.ts';
+
+const events = fc.sample(event, { numRuns: 60, seed: 1 });
+const conditions = fc.sample(expression, { numRuns: 120, seed: 2 });
+const query = (where: Expression): RuleQuery => ({
+  table: 'd',
+  time: 'n',
+  fields: fieldNames.map((name) => ({ name, names: [name] })),
+  columns: ['f'],
+  constants: { severity: 'low' },
+  where,
+});
+const expectedOf = (where: Expression): number[] =>
+  events.flatMap((one, n) => (plainMatch(where, readFuzz(one)) ? [n] : []));
+
+const local = await openEvents(createTestFolder(), { d: events });
+afterAll(() => local.close());
+
+test('the evaluator agrees with a plain evaluator', () => {
+  for (const where of conditions)
+    expect([where, events.flatMap((one, n) => (matchesEvent(where, one) ? [n] : []))]).toEqual([
+      where,
+      expectedOf(where),
+    ]);
+});
+
+test('the embedded engine agrees with a plain evaluator', { timeout: 60_000 }, async () => {
+  for (const where of conditions) {
+    const sql = duckdb.writeRule(query(where));
+    const found = (await local.run(sql))
+      .map((row) => Number(String(row['_id']).split(':')[1]) - 1)
+      .toSorted((a, b) => a - b);
+    expect([sql, found]).toEqual([sql, expectedOf(where)]);
+  }
+});
+
+test('PostgreSQL agrees with a plain evaluator', { timeout: 60_000 }, async () => {
+  const { url } = await testDatabase();
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  await client.query(`create table d (n int, f text, g text, "Deep" jsonb, "with space" text, "quo'te" text)`);
+  for (const [n, one] of events.entries())
+    await client.query('insert into d values ($1, $2, $3, $4, $5, $6)', [
+      n,
+      one.f,
+      one.g,
+      one.Deep,
+      one['with space'],
+      one["quo'te"],
+    ]);
+  for (const where of conditions) {
+    const sql = postgres.writeRule(query(where)).replace('$window', 'true');
+    const { rows } = await client.query<{ n: number }>(sql);
+    expect([sql, rows.map(({ n }) => n).toSorted((a, b) => a - b)]).toEqual([sql, expectedOf(where)]);
+  }
+  await client.end();
+});

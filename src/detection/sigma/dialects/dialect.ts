@@ -1,0 +1,52 @@
+import type { Expression, ValueTest } from '../model/expression.ts';
+import type { CorrelationRule } from '../model/rule.ts';
+
+/** A field that a query reads: its Sigma name, and the names that it may have in the logs, by priority. */
+export type QueryField = { name: string; names: readonly string[] };
+
+/** A query for one rule. `columns` are the Sigma names of the fields to return. `constants` are added to every row. */
+export type RuleQuery = {
+  table: string;
+  /** The column with the time of an event. */
+  time: string;
+  fields: readonly QueryField[];
+  columns: readonly string[];
+  constants: Readonly<Record<string, string>>;
+  where: Expression;
+};
+
+/** One of the rules of a correlation. `groupBy` and `value` are names of its fields, in the order and the meaning of the correlation. */
+export type CorrelatedRule = {
+  table: string;
+  fields: readonly QueryField[];
+  where: Expression;
+  groupBy: readonly string[];
+  value: string | null;
+};
+
+/** A query for several events within a time span. `groupBy` are the names under which the fields to group by are returned. */
+export type CorrelationQuery = {
+  correlation: CorrelationRule;
+  rules: readonly CorrelatedRule[];
+  time: string;
+  constants: Readonly<Record<string, string>>;
+};
+
+/** A query language. Both functions throw an UnsupportedError for what the language cannot express. */
+export type Dialect = {
+  language: string;
+  writeRule: (query: RuleQuery) => string;
+  writeCorrelation: (query: CorrelationQuery) => string;
+};
+
+/** How a language writes the parts of a condition. `field: null` is the text of the whole event. */
+export type ConditionWriter = {
+  match: (field: string | null, test: ValueTest) => string;
+  /** The field equals one of the texts. Absent: alternatives are written one by one. */
+  oneOf?: (field: string, texts: readonly string[], cased: boolean) => string;
+  not: (condition: string) => string;
+  and: string;
+  or: string;
+  always: string;
+  never: string;
+};

@@ -1,0 +1,42 @@
+import { UnsupportedError } from '../parse/sigma-error.ts';
+import { foldCase } from '../evaluate/fold-case.ts';
+import { requireRe2, withInlineFlags } from './regex-text.ts';
+import { likeWithEscape } from './sql-conditions.ts';
+import { createSqlDialect } from './sql-dialect.ts';
+
+const quoteName = (name: string): string => `"${name.replaceAll('"', '""')}"`;
+
+/** A query text has no U+0000, so it is put together from parts. */
+function literal(text: string): string {
+  if (!text.isWellFormed()) throw new UnsupportedError('a value has half of a surrogate pair');
+  const parts = text.split('\0').map((part) => `'${part.replaceAll("'", "''")}'`);
+  return parts.length === 1 ? parts[0]! : `(${parts.join(' || chr(0) || ')})`;
+}
+
+const comparisons = { startswith: 'starts_with', endswith: 'ends_with', contains: 'contains' };
+
+/** SQL of the embedded log store. A dotted name reads a key inside of JSON, and any case of a name matches. */
+export const duckdb = createSqlDialect({
+  language: 'SQL (DuckDB)',
+  quoteName,
+  literal,
+  readField: (name) =>
+    `CAST(${name
+      .split('.')
+      .map((part) => quoteName(part))
+      .join('.')} AS VARCHAR)`,
+  rowColumns: () => ['_id', '_time'],
+  eventText: '_text',
+  lower: (sql) => `lower(${sql})`,
+  lowerLiteral: (text) => literal(foldCase(text)),
+  compare: (field, text, relation) =>
+    relation === 'equals' ? `${field} = ${text}` : `${comparisons[relation]}(${field}, ${text})`,
+  like: likeWithEscape,
+  regex: (field, test) => `regexp_matches(${field}, ${literal(withInlineFlags(requireRe2(test)))})`,
+  cidr: (field, network) => `cidr_match(${field}, ${literal(network)})`,
+  toNumber: (field) => `TRY_CAST(${field} AS DOUBLE)`,
+  timePart: (field, part) => `${part}(TRY_CAST(${field} AS TIMESTAMP))`,
+  secondsOf: (time) => `epoch_ms(${time}) / 1000.0`,
+  distinctOver: (value) => `count(DISTINCT ${value}) OVER span`,
+  percentileOver: (value, share) => `quantile_cont(${value}, ${share}) OVER span`,
+});

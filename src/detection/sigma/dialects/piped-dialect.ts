@@ -1,0 +1,111 @@
+import type { ValueTest } from '../model/expression.ts';
+import { UnsupportedError } from '../parse/sigma-error.ts';
+import { toSimpleComparison, type SimpleComparison } from '../parse/text-pattern.ts';
+import type { ConditionWriter, Dialect, RuleQuery } from './dialect.ts';
+import { writeCondition } from './write-condition.ts';
+
+export type TextTest = Extract<ValueTest, { kind: 'text' }>;
+
+/** How one query language with pipes spells a query. Conditions are over fields that `assign` has defined under their Sigma names. */
+export type PipedSpelling = {
+  language: string;
+  /** Returns the beginning of a query, which reads the events of the window. */
+  source: (table: string) => string;
+  quoteName: (name: string) => string;
+  literal: (text: string) => string;
+  /** Returns the text of the first of several fields of the logs that an event has. */
+  readFirst: (names: readonly string[]) => string;
+  assign: string;
+  filter: string;
+  keep: string;
+  rowColumns: (time: string) => readonly string[];
+  /** The text of the whole event. Absent: keywords are not supported. */
+  eventText?: string;
+  exists: (field: string, expected: boolean) => string;
+  compare: (field: string, comparison: SimpleComparison, cased: boolean) => string;
+  oneOf?: (field: string, texts: readonly string[], cased: boolean) => string;
+  pattern: (field: string, test: TextTest) => string;
+  compareFields: (field: string, other: string, test: Extract<ValueTest, { kind: 'field' }>) => string;
+  regex: (field: string, test: Extract<ValueTest, { kind: 'regex' }>) => string;
+  cidr: (field: string, network: string) => string;
+  toNumber: (field: string) => string;
+  timePart: (field: string, part: Extract<ValueTest, { kind: 'time' }>['part']) => string;
+  equalTo: string;
+  not: (condition: string) => string;
+  and: string;
+  or: string;
+};
+
+/** Returns the dialect of a language with pipes. */
+export function createPipedDialect(spelling: PipedSpelling): Dialect {
+  return {
+    language: spelling.language,
+    writeRule: (query) => writeRule(query, spelling),
+    writeCorrelation: () => {
+      throw new UnsupportedError(
+        `correlation rules are not converted to ${spelling.language}. Run the rule on the embedded log store or an SQL database`,
+      );
+    },
+  };
+}
+
+function writeRule({ table, time, fields, columns, constants, where }: RuleQuery, spelling: PipedSpelling): string {
+  const { assign, filter, keep, quoteName, literal } = spelling;
+  const renamed = fields.filter(({ name, names }) => names.length > 1 || names[0] !== name);
+  const assigned = renamed.map(({ name, names }) => `${quoteName(name)} = ${spelling.readFirst(names)}`);
+  const added = Object.entries(constants).map(([name, value]) => `${quoteName(name)} = ${literal(value)}`);
+  const kept = [
+    ...spelling.rowColumns(time),
+    ...[...columns, ...Object.keys(constants)].map((name) => quoteName(name)),
+  ];
+  return [
+    spelling.source(table),
+    ...(assigned.length > 0 ? [`${assign} ${assigned.join(',\n    ')}`] : []),
+    `${filter} ${writeCondition(where, createConditions(spelling), '    ')}`,
+    `${assign} ${added.join(', ')}`,
+    `${keep} ${kept.join(', ')}`,
+  ].join('\n| ');
+}
+
+function createConditions(spelling: PipedSpelling): ConditionWriter {
+  const nameOf = (field: string | null): string => {
+    if (field !== null) return spelling.quoteName(field);
+    if (spelling.eventText === undefined)
+      throw new UnsupportedError(`keywords need the text of the whole event, which ${spelling.language} does not have`);
+    return spelling.eventText;
+  };
+  return {
+    match: (field, test) => writeTest(nameOf(field), test, { nameOf, spelling }),
+    ...(spelling.oneOf ? { oneOf: (field, texts, cased) => spelling.oneOf!(nameOf(field), texts, cased) } : {}),
+    not: spelling.not,
+    and: spelling.and,
+    or: spelling.or,
+    always: 'true',
+    never: 'false',
+  };
+}
+
+type TestContext = { nameOf: (field: string | null) => string; spelling: PipedSpelling };
+
+function writeTest(field: string, test: ValueTest, { nameOf, spelling }: TestContext): string {
+  switch (test.kind) {
+    case 'exists':
+      return spelling.exists(field, test.expected);
+    case 'text': {
+      const simple = toSimpleComparison(test.pattern);
+      if (simple) return spelling.compare(field, simple, test.cased);
+      const isAnything = test.pattern.every((part) => 'wildcard' in part && part.wildcard === '*');
+      return isAnything ? spelling.exists(field, true) : spelling.pattern(field, test);
+    }
+    case 'regex':
+      return spelling.regex(field, test);
+    case 'cidr':
+      return spelling.cidr(field, test.network);
+    case 'compare':
+      return `${spelling.toNumber(field)} ${test.operator} ${test.value}`;
+    case 'time':
+      return `${spelling.timePart(field, test.part)} ${spelling.equalTo} ${test.value}`;
+    case 'field':
+      return spelling.compareFields(field, nameOf(test.other), test);
+  }
+}

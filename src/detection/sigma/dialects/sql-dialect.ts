@@ -1,0 +1,28 @@
+import type { Dialect, RuleQuery } from './dialect.ts';
+import { columnNames, sqlConditions, writeLogs, type SqlSpelling } from './sql-conditions.ts';
+import { writeSqlCorrelation } from './sql-correlation.ts';
+import { writeCondition } from './write-condition.ts';
+
+/** Returns the dialect of an SQL database. A query reads its fields as text in a CTE, under their Sigma names. */
+export function createSqlDialect(spelling: SqlSpelling): Dialect {
+  return {
+    language: spelling.language,
+    writeRule: (query) => writeRule(query, spelling),
+    writeCorrelation: (query) => writeSqlCorrelation(query, spelling),
+  };
+}
+
+function writeRule({ table, time, fields, columns, constants, where }: RuleQuery, spelling: SqlSpelling): string {
+  const names = columnNames(fields, { time, spelling });
+  const selected = columns.map((column) => names.get(column)!);
+  const added = Object.entries(constants).map(
+    ([name, value]) => `${spelling.literal(value)} AS ${spelling.quoteName(name)}`,
+  );
+  const list = [...spelling.rowColumns(time), ...selected, ...added].join(', ');
+  return [
+    `WITH logs AS (${writeLogs(table, fields, { time, spelling, where })})`,
+    `SELECT ${list}`,
+    'FROM logs',
+    `WHERE ${writeCondition(where, sqlConditions(names, spelling))}`,
+  ].join('\n');
+}

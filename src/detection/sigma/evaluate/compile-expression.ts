@@ -1,0 +1,20 @@
+import type { Expression } from '../model/expression.ts';
+import { compileTest, type ColumnOf, type RowTest } from './compile-test.ts';
+
+/** Returns a function that evaluates an expression on a row. `columnOf` returns the column of a field. Logic is two-valued. */
+export function compileExpression(expression: Expression, columnOf: ColumnOf): RowTest {
+  switch (expression.kind) {
+    case 'match':
+      return compileTest(expression.test, columnOf(expression.field), columnOf);
+    case 'not': {
+      const inner = compileExpression(expression.of, columnOf);
+      return (row) => !inner(row);
+    }
+    default: {
+      const parts = expression.of.map((one) => compileExpression(one, columnOf));
+      return expression.kind === 'all'
+        ? (row) => parts.every((matches) => matches(row))
+        : (row) => parts.some((matches) => matches(row));
+    }
+  }
+}

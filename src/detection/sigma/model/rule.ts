@@ -1,0 +1,79 @@
+import type { Expression } from './expression.ts';
+
+/** Which logs a rule is about. */
+export type LogSource = { category?: string; product?: string; service?: string };
+
+export const levels = ['informational', 'low', 'medium', 'high', 'critical'] as const;
+export type Level = (typeof levels)[number];
+
+/** What every kind of document has. `line` is where the document begins. `text` is its YAML. */
+export type DocumentHead = {
+  id: string | null;
+  name: string | null;
+  title: string;
+  status: string | null;
+  description: string;
+  author: string;
+  license: string | null;
+  date: string | null;
+  modified: string | null;
+  references: string[];
+  falsePositives: string[];
+  tags: string[];
+  level: Level | null;
+  line: number;
+  text: string;
+};
+
+/** A rule about single events. `fields` are those that help an analyst. */
+export type DetectionRule = DocumentHead & {
+  kind: 'rule';
+  logSource: LogSource;
+  condition: Expression;
+  fields: string[];
+};
+
+/** A condition that is added to other rules of a log source. `rules: null` means all of them. */
+export type FilterRule = DocumentHead & {
+  kind: 'filter';
+  logSource: LogSource;
+  rules: string[] | null;
+  condition: Expression;
+};
+
+export const correlationTypes = [
+  'event_count',
+  'value_count',
+  'temporal',
+  'temporal_ordered',
+  'value_sum',
+  'value_avg',
+  'value_percentile',
+  'value_median',
+] as const;
+export type CorrelationType = (typeof correlationTypes)[number];
+
+export type CorrelationOperator = '<' | '<=' | '>' | '>=' | '=' | '<>';
+
+/** A rule about several events within a time span. `rules` are ids or names. `aliases` give a field's name in each rule. */
+export type CorrelationRule = DocumentHead & {
+  kind: 'correlation';
+  type: CorrelationType;
+  rules: string[];
+  groupBy: string[];
+  timespanSeconds: number;
+  thresholds: { operator: CorrelationOperator; value: number }[];
+  fields: string[];
+  percentile: number | null;
+  aliases: Record<string, Record<string, string>>;
+  /** Report the referenced rules as rules of their own as well. */
+  generate: boolean;
+};
+
+export type SigmaRule = DetectionRule | FilterRule | CorrelationRule;
+
+/** A problem of a document. `line` counts from 1 within the whole text. */
+export type RuleError = { line: number; message: string };
+
+/** A document that is not a valid rule. */
+export type InvalidDocument = { kind: 'invalid'; id: string | null; title: string | null; errors: RuleError[] };

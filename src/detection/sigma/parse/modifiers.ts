@@ -1,0 +1,116 @@
+import { isIP } from 'node:net';
+import { timeParts, type RegexFlag, type TextPattern, type TimePart, type ValueTest } from '../model/expression.ts';
+import { encodeBase64, encodeBase64Offsets, toWideText, type WideEncoding } from './encodings.ts';
+import { expandPlaceholders, type Placeholders } from './placeholders.ts';
+import { anyText, parsePattern, plainText, simplifyPattern } from './text-pattern.ts';
+import { expandDashes } from './windows-dashes.ts';
+
+/** A scalar of a detection item. Integers are exact. */
+export type Scalar = string | number | bigint | boolean | null;
+
+/** The modifiers of a field, in order, without `all`, `neq` and `cased`, which concern the whole item. */
+export type ModifierChain = { names: readonly string[]; cased: boolean };
+
+const wideEncodings: Record<string, WideEncoding> = {
+  wide: 'utf16le',
+  utf16le: 'utf16le',
+  utf16be: 'utf16be',
+  utf16: 'utf16',
+};
+const comparisons = { lt: '<', lte: '<=', gt: '>', gte: '>=' } as const;
+const regexFlags: Record<string, RegexFlag> = { i: 'i', ignorecase: 'i', m: 'm', multiline: 'm', s: 's', dotall: 's' };
+const affixes = ['contains', 'startswith', 'endswith'] as const;
+
+const valueModifiers = [
+  ...affixes, 'base64', 'base64offset', 'wide', 'utf16', 'utf16le', 'utf16be', 'windash', 'expand', 're', 'cidr', 'exists', 'fieldref',
+  'lt', 'lte', 'gt', 'gte', ...timeParts, ...Object.keys(regexFlags),
+]; // prettier-ignore
+export const allModifiers: readonly string[] = [...valueModifiers, 'all', 'neq', 'cased'];
+
+/** Returns the tests of which a value must pass one. Throws an Error that explains what is wrong. */
+export function toValueTests(value: Scalar, { names, cased }: ModifierChain, placeholders: Placeholders): ValueTest[] {
+  const [first, ...rest] = names;
+  if (first === 'exists') return [{ kind: 'exists', expected: requireBoolean(value) }];
+  if (first !== undefined && isPart(first)) return [{ kind: 'time', part: first, value: requireNumber(value, first) }];
+  if (first !== undefined && first in comparisons)
+    return [
+      { kind: 'compare', operator: comparisons[first as keyof typeof comparisons], value: requireNumber(value, first) },
+    ];
+  if (names.includes('fieldref')) return [fieldTest(value, names, cased)];
+  if (value === null) {
+    if (names.length > 0) throw new Error(`null cannot be combined with the modifier ${first}`);
+    return [{ kind: 'exists', expected: false }];
+  }
+  const values = names.includes('expand') ? expandPlaceholders(String(value), placeholders) : [String(value)];
+  if (first === 're') return values.map((source) => regexTest(source, rest));
+  if (first === 'cidr') return values.map((network) => cidrTest(network));
+  const patterns = values.map((text) => (typeof value === 'string' ? parsePattern(text) : [{ text }]));
+  return names
+    .reduce((all, name) => all.flatMap((pattern) => modifyPattern(pattern, name)), patterns)
+    .map((pattern) => ({ kind: 'text', pattern, cased }));
+}
+
+const isPart = (name: string): name is TimePart => (timeParts as readonly string[]).includes(name);
+
+function modifyPattern(pattern: TextPattern, name: string): TextPattern[] {
+  const affixed = affix(pattern, name);
+  if (affixed) return [affixed];
+  if (name === 'expand') return [pattern];
+  if (name === 'windash') return expandDashes(pattern);
+  if (name === 'base64') return [[{ text: encodeBase64(requirePlain(pattern, name)) }]];
+  if (name === 'base64offset') return encodeBase64Offsets(requirePlain(pattern, name)).map((text) => [{ text }]);
+  const encoding = wideEncodings[name];
+  if (encoding) return [pattern.map((part) => ('text' in part ? { text: toWideText(part.text, encoding) } : part))];
+  throw new Error(`the modifier ${name} cannot be used here`);
+}
+
+function affix(pattern: TextPattern, name: string): TextPattern | undefined {
+  if (name === 'contains') return simplifyPattern([anyText, ...pattern, anyText]);
+  if (name === 'startswith') return simplifyPattern([...pattern, anyText]);
+  if (name === 'endswith') return simplifyPattern([anyText, ...pattern]);
+  return undefined;
+}
+
+function requirePlain(pattern: TextPattern, name: string): string {
+  const text = plainText(pattern);
+  if (text === undefined) throw new Error(`${name} does not allow wildcards`);
+  return text;
+}
+
+function requireBoolean(value: Scalar): boolean {
+  if (typeof value !== 'boolean') throw new Error('exists requires true or false');
+  return value;
+}
+
+function requireNumber(value: Scalar, name: string): number {
+  const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
+  if (typeof number === 'bigint') return Number(number);
+  if (typeof number !== 'number' || !Number.isFinite(number)) throw new Error(`${name} requires a number`);
+  return number;
+}
+
+function regexTest(source: string, modifiers: readonly string[]): ValueTest {
+  const flags = modifiers.map((name) => {
+    const flag = regexFlags[name];
+    if (!flag) throw new Error(`the modifier ${name} cannot follow re. Flags of re are i, m and s`);
+    return flag;
+  });
+  return { kind: 'regex', source, flags: [...new Set(flags)].toSorted() };
+}
+
+function cidrTest(network: string): ValueTest {
+  const [address = '', bits = ''] = network.split('/');
+  const family = isIP(address);
+  const isValid = family > 0 && /^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128);
+  if (!isValid) throw new Error(`"${network}" is not a network such as 10.0.0.0/8 or fe80::/10`);
+  return { kind: 'cidr', network };
+}
+
+function fieldTest(value: Scalar, names: readonly string[], cased: boolean): ValueTest {
+  if (typeof value !== 'string' || value === '') throw new Error('fieldref requires the name of a field');
+  const others = names.filter((name) => name !== 'fieldref');
+  const relation = affixes.find((name) => name === others[0]);
+  if (others.length > 1 || (others.length === 1 && !relation))
+    throw new Error('fieldref can be combined with one of startswith, endswith and contains');
+  return { kind: 'field', other: value, relation: relation ?? 'equals', cased };
+}

@@ -1,0 +1,130 @@
+import { allOf, anyOf, type Expression } from '../model/expression.ts';
+import type { DetectionRule, FilterRule, InvalidDocument, LogSource, SigmaRule } from '../model/rule.ts';
+import { parseCondition, type Searches } from '../conditions/parse-condition.ts';
+import { parseCorrelation } from '../correlations/parse-correlation.ts';
+import { mergeGlobalDocuments } from './merge-global.ts';
+import { parseSearch } from './parse-search.ts';
+import type { Placeholders } from './placeholders.ts';
+import { readDocuments, type SourceDocument } from './read-documents.ts';
+import { optionalText, readHead, textList } from './read-head.ts';
+import { SigmaError } from './sigma-error.ts';
+
+type Fields = Record<string, unknown>;
+
+/**
+ * Parses Sigma documents (specification 2.1): rules, correlation rules and filters, in the order of the text. A document with an error is
+ * returned as invalid, with the line of each problem, and does not affect the others.
+ */
+export function parseRules(text: string, placeholders: Placeholders = {}): (SigmaRule | InvalidDocument)[] {
+  return mergeGlobalDocuments(readDocuments(text)).map((document) => parseDocument(document, placeholders));
+}
+
+function parseDocument(document: SourceDocument, placeholders: Placeholders): SigmaRule | InvalidDocument {
+  const fields = toFields(document.value);
+  const invalid = (errors: InvalidDocument['errors']): InvalidDocument => ({
+    kind: 'invalid',
+    id: typeof fields?.['id'] === 'string' ? fields['id'] : null,
+    title: typeof fields?.['title'] === 'string' ? fields['title'] : null,
+    errors,
+  });
+  if (document.errors.length > 0) return invalid(document.errors);
+  if (!fields)
+    return invalid([{ line: document.line, message: 'the document must be a map with a title and a detection' }]);
+  try {
+    return parseFields(fields, document, placeholders);
+  } catch (error) {
+    if (!(error instanceof SigmaError)) throw error;
+    return invalid([{ line: document.lineOf(error.path), message: error.message }]);
+  }
+}
+
+function parseFields(fields: Fields, document: SourceDocument, placeholders: Placeholders): SigmaRule {
+  const head = readHead(fields, document);
+  if (fields['correlation'] !== undefined) return { ...head, ...parseCorrelation(fields['correlation']) };
+  if (fields['filter'] !== undefined) return { ...head, ...parseFilter(fields, placeholders) };
+  return { ...head, ...parseDetection(fields, placeholders) };
+}
+
+function parseDetection(
+  fields: Fields,
+  placeholders: Placeholders,
+): Pick<DetectionRule, 'kind' | 'logSource' | 'condition' | 'fields'> {
+  const detection = requireMap(fields, 'detection');
+  return {
+    kind: 'rule',
+    logSource: parseLogSource(fields),
+    condition: parseConditions(detection, { path: ['detection'], reserved: ['condition', 'timeframe'], placeholders }),
+    fields: textList(fields, 'fields'),
+  };
+}
+
+function parseFilter(
+  fields: Fields,
+  placeholders: Placeholders,
+): Pick<FilterRule, 'kind' | 'logSource' | 'rules' | 'condition'> {
+  const filter = requireMap(fields, 'filter');
+  const rules = textList(filter, 'rules');
+  const isAny = rules.length === 0 || (rules.length === 1 && rules[0]!.toLowerCase() === 'any');
+  if (filter['rules'] === undefined)
+    throw new SigmaError(['filter'], 'rules is missing. Use "any" for all rules of the log source');
+  return {
+    kind: 'filter',
+    logSource: parseLogSource(fields),
+    rules: isAny ? null : rules,
+    condition: parseConditions(filter, { path: ['filter'], reserved: ['condition', 'rules'], placeholders }),
+  };
+}
+
+type ConditionOptions = { path: string[]; reserved: string[]; placeholders: Placeholders };
+
+/** Parses the search identifiers and the condition over them. Several conditions are alternatives. */
+function parseConditions(detection: Fields, { path, reserved, placeholders }: ConditionOptions): Expression {
+  const names = Object.keys(detection).filter((name) => !reserved.includes(name));
+  if (names.length === 0) throw new SigmaError(path, 'there is no search identifier');
+  if (reserved.includes('timeframe') && detection['timeframe'] !== undefined)
+    throw new SigmaError([...path, 'timeframe'], 'timeframe is not part of Sigma 2. Use a correlation rule');
+  const searches: Searches = new Map(
+    names.map((name) => [name, parseSearch(detection[name], [...path, name], { placeholders })]),
+  );
+  const conditions = textList(detection, 'condition');
+  if (conditions.length === 0) throw new SigmaError(path, 'condition is missing');
+  return anyOf(
+    conditions.map((text) => {
+      try {
+        return allOf([parseCondition(text, searches)]);
+      } catch (error) {
+        throw new SigmaError([...path, 'condition'], `condition: ${(error as Error).message}`);
+      }
+    }),
+  );
+}
+
+function parseLogSource(fields: Fields): LogSource {
+  const source = requireMap(fields, 'logsource');
+  const result: LogSource = {};
+  for (const key of ['category', 'product', 'service'] as const) {
+    let text: string | null;
+    try {
+      text = optionalText(source, key);
+    } catch {
+      throw new SigmaError(['logsource', key], `${key} must be text`);
+    }
+    if (text !== null) result[key] = text.toLowerCase();
+  }
+  if (Object.keys(result).length === 0)
+    throw new SigmaError(['logsource'], 'logsource requires a category, a product or a service');
+  return result;
+}
+
+function requireMap(fields: Fields, key: string): Fields {
+  const value = toFields(fields[key]);
+  if (!value)
+    throw new SigmaError(
+      fields[key] === undefined ? [] : [key],
+      `${key} ${fields[key] === undefined ? 'is missing' : 'must be a map'}`,
+    );
+  return value;
+}
+
+const toFields = (value: unknown): Fields | undefined =>
+  value !== null && typeof value === 'object' && !Array.isArray(value) ? (value as Fields) : undefined;

@@ -1,0 +1,37 @@
+import { createEngine } from '../../../src/detection/logs/engine/engine.ts';
+import { logFolderPath } from '../../../src/detection/logs/log-folder.ts';
+import { openFixtureStore, type FixtureEvent } from '../../../src/detection/logs/query/fixture-store.ts';
+import { compileExpression } from '../../../src/detection/sigma/evaluate/compile-expression.ts';
+import { createFieldRow } from '../../../src/detection/sigma/evaluate/field-row.ts';
+import { readEventField } from '../../../src/detection/sigma/evaluate/read-event.ts';
+import type { Expression } from '../../../src/detection/sigma/model/expression.ts';
+
+const everything = { from: new Date(0), to: new Date('2100-01-01'), clock: 'event' as const };
+const limits = { rowsMax: 100_000, groupsMax: 100_000, timeoutMs: 60_000 };
+
+/** Events by dataset in the embedded engine. `run` returns the rows of a query. Each event has its id in `n`. */
+export async function openEvents(dataDir: string, events: Record<string, FixtureEvent[]>) {
+  const engine = createEngine({ directoryOf: (org) => logFolderPath(dataDir, org) });
+  const deps = { engine, config: { dataDir }, organization: '00000000-0000-7000-8000-000000000001' };
+  const undatedMicros = Date.parse('2024-06-01T00:00:00Z') * 1000;
+  const store = await openFixtureStore(deps, { events, fields: new Map(), undatedMicros });
+  return {
+    run: async (query: string) => (await store.search(query, everything, limits, AbortSignal.timeout(60_000))).rows,
+    close: async () => {
+      await store.close();
+      await engine.close();
+    },
+  };
+}
+
+/** Evaluates a condition on an event with the evaluator of the service. A field is called in the event as in the rule. */
+export function matchesEvent(condition: Expression, event: FixtureEvent): boolean {
+  const fields: (string | null)[] = [];
+  const columnOf = (field: string | null): number => {
+    const at = fields.indexOf(field);
+    return at >= 0 ? at : fields.push(field) - 1;
+  };
+  const matches = compileExpression(condition, columnOf);
+  const texts = fields.map((field) => (field === null ? JSON.stringify(event) : readEventField(event, field)));
+  return matches(createFieldRow(texts));
+}
