@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import { existsSync } from 'node:fs';
 import module from 'node:module';
 import { fileURLToPath } from 'node:url';
 
@@ -12,7 +13,9 @@ if (major < 24) {
 }
 // Cache compiled code, which halves the time of the next start. An unwritable folder disables the cache.
 module.enableCompileCache(fileURLToPath(new URL('../node_modules/.cache/tocsin-compiled', import.meta.url)));
-const { main } = await import('../src/main.ts');
+// The repository has the sources, the npm package has them compiled.
+const source = new URL('../src/main.ts', import.meta.url);
+const { main } = await import(existsSync(source) ? source : new URL('../dist/main.js', import.meta.url));
 process.exitCode = await main(process.argv.slice(2));
 // A hung connection must not delay the exit.
 setTimeout(() => process.exit(), 1000).unref();

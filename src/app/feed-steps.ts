@@ -1,4 +1,5 @@
 import { databaseUrlOf, type Db } from '../platform/db/db.ts';
+import { siblingModule } from '../platform/lib/sibling-module.ts';
 import { createThreadPool } from '../platform/lib/threads/thread-pool.ts';
 import { createCallAnswerer } from '../feed/ingestion/main-thread-calls.ts';
 import type { Extractor } from '../feed/ingestion/extractor.ts';
@@ -34,7 +35,7 @@ const timeoutMs = 600_000;
 export function createFeedSteps(deps: FeedStepsDeps): { runFeedStep: RunFeedStep; close: () => Promise<void> } {
   const { referenceDataVersion } = deps.extractor;
   const threads = createThreadPool<FeedStepTask, boolean>({
-    file: new URL('feed-step-thread.ts', import.meta.url),
+    file: siblingModule('feed-step-thread', import.meta),
     workerData: {
       connectTo: databaseUrlOf(deps.db),
       databaseUrl: deps.config.databaseUrl,

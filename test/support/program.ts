@@ -21,8 +21,8 @@ export type Program = {
 type Env = Record<string, string>;
 
 /** Starts the program as a real process and returns when it listens. Throws with its output if it exits earlier. */
-export async function startProgram(dataDir: string, env: Env = {}, role = 'all'): Promise<Program> {
-  const child = spawn(process.execPath, [entry, role], {
+export async function startProgram(dataDir: string, env: Env = {}, role = 'all', file = entry): Promise<Program> {
+  const child = spawn(process.execPath, [file, role], {
     cwd: dataDir,
     env: environment(dataDir, env),
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os';
+import { siblingModule } from '../../platform/lib/sibling-module.ts';
 import { createThreadPool } from '../../platform/lib/threads/thread-pool.ts';
 import { getReferenceDataVersion } from '../reference-data/reference-data-version.ts';
 import type { SourceRecord, UnreadText } from '../model/source-record.ts';
@@ -23,7 +24,7 @@ const threadsMax = Math.min(4, Math.max(1, availableParallelism() - 1));
 /** Reads the installed reference data from `dataDir`. */
 export function createExtractor(dataDir: string): Extractor {
   const threads = createThreadPool<ExtractTask, unknown>({
-    file: new URL('extraction-thread.ts', import.meta.url),
+    file: siblingModule('extraction-thread', import.meta),
     workerData: dataDir,
     threadsMax,
     waitingMax: 64,

@@ -1,7 +1,7 @@
 import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod';
-import packageJson from '../../../package.json' with { type: 'json' };
+import { packageVersion } from '../lib/package-version.ts';
 import { Problem } from './problem.ts';
 import { referencePagePolicy } from './security-headers.ts';
 import type { App } from './app-type.ts';
@@ -37,7 +37,7 @@ export async function registerOpenApi(app: App): Promise<void> {
       openapi: '3.1.0',
       info: {
         title: 'Tocsin',
-        version: packageJson.version,
+        version: packageVersion,
         description:
           'Detection agents and a threat-intelligence feed. Every operation is scoped to the organization of the API key.',
         license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },

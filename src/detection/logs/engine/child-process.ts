@@ -1,5 +1,5 @@
 import { fork, type ChildProcess } from 'node:child_process';
-import { resolve } from 'node:path';
+import { siblingModule } from '../../../platform/lib/sibling-module.ts';
 import type { FromChild, OpenOptions, ToChild } from './protocol.ts';
 
 /** Why an engine process ended: `memory` if it exceeded its resident memory limit, `crash` for any other reason. */
@@ -11,7 +11,7 @@ export type ChildEvents = { onMessage: (message: FromChild) => void; onEnd: (rea
 
 /** Starts an engine process with an empty environment, no output and its own IPC channel. `onEnd` is called exactly once, however it ends. */
 export function startChild(options: OpenOptions, events: ChildEvents): EngineChild {
-  const child: ChildProcess = fork(resolve(import.meta.dirname, 'child.ts'), [], {
+  const child: ChildProcess = fork(siblingModule('child', import.meta), [], {
     env: {},
     execArgv: ['--disable-warning=ExperimentalWarning', '--max-old-space-size=512'],
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],

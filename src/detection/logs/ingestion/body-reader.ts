@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { unavailableError } from '../../../platform/lib/errors.ts';
 import type { OrgId } from '../../../platform/lib/org-id.ts';
+import { siblingModule } from '../../../platform/lib/sibling-module.ts';
 import { toUnavailable } from '../../../platform/lib/threads/thread-error.ts';
 import { createThreadPool } from '../../../platform/lib/threads/thread-pool.ts';
 import { readLogBody, type LogBody, type LogBodyTask } from './read-log-body.ts';
@@ -25,7 +26,7 @@ const retryAfterSeconds = 5;
 
 export function createBodyReader(): BodyReader {
   const threads = createThreadPool<LogBodyTask, LogBody>({
-    file: new URL('body-thread.ts', import.meta.url),
+    file: siblingModule('body-thread', import.meta),
     threadsMax: Math.min(4, Math.max(1, availableParallelism() - 1)),
     tasksPerThread: 8,
     runningPerOwnerMax: 4,

@@ -1,3 +1,4 @@
+import { siblingModule } from '../../../platform/lib/sibling-module.ts';
 import { createThreadPool } from '../../../platform/lib/threads/thread-pool.ts';
 import type { DigestInput } from '../../formats/fetch-session.ts';
 import type { ParseContext, ParseResult } from '../../formats/source-format.ts';
@@ -24,7 +25,7 @@ const magic = { gzip: [0x1f, 0x8b], zip: [0x50, 0x4b] };
 /** `dataDir` contains the installed reference data. */
 export function createParser(dataDir: string): Parser {
   const threads = createThreadPool<ParseTask | DigestTask, unknown>({
-    file: new URL('parse-thread.ts', import.meta.url),
+    file: siblingModule('parse-thread', import.meta),
     workerData: dataDir,
     threadsMax: 2,
     waitingMax: 32,

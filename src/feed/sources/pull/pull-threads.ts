@@ -1,6 +1,7 @@
 import { databaseUrlOf, type Db } from '../../../platform/db/db.ts';
 import type { Clock } from '../../../platform/lib/clock.ts';
 import type { Logger } from '../../../platform/lib/logger.ts';
+import { siblingModule } from '../../../platform/lib/sibling-module.ts';
 import { isPoolBusy, ThreadError, toUnavailable } from '../../../platform/lib/threads/thread-error.ts';
 import { createThreadPool } from '../../../platform/lib/threads/thread-pool.ts';
 import type { Extractor } from '../../ingestion/extractor.ts';
@@ -45,7 +46,7 @@ const timeoutMs = 600_000;
 export function createPullThreads(deps: PullThreadsDeps): { runPull: RunPull; close: () => Promise<void> } {
   const { config, extractor } = deps;
   const threads = createThreadPool<PullTask, PullResult | undefined>({
-    file: new URL('pull-thread.ts', import.meta.url),
+    file: siblingModule('pull-thread', import.meta),
     workerData: {
       dataDir: config.dataDir,
       fetchAllow: config.fetchAllow,

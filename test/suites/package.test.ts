@@ -1,0 +1,59 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { createCaller, createOrganizationWithKey, pullDocument } from '../support/api-client.ts';
+import { testDatabase } from '../support/database.ts';
+import { newProgramDir, removeProgramDir, root, startProgram, type Program } from '../support/program.ts';
+import { kevCatalogWith } from '../support/walk/fill-organization.ts';
+
+const { db, url } = await testDatabase();
+const folder = newProgramDir();
+let program: Program | undefined;
+afterAll(async () => {
+  await program?.kill('SIGKILL');
+  removeProgramDir(folder);
+});
+
+test(
+  'the packed package runs compiled below node_modules, with its threads, engine and shipped files',
+  { timeout: 180_000 },
+  async () => {
+    const npm = (...args: string[]): string => execFileSync('npm', args, { cwd: root, encoding: 'utf8' });
+    const [packed] = JSON.parse(
+      npm('pack', '--json', '--silent', '--ignore-scripts=false', '--pack-destination', folder),
+    );
+    const paths: string[] = packed.files.map((file: { path: string }) => file.path);
+    expect(paths.filter((path) => /\.ts$|\.test\.js$/.test(path))).toEqual([]);
+    expect([...new Set(paths.map((path) => path.split('/')[0]))].toSorted()).toEqual(
+      'CHANGELOG.md LICENSE README.md bin dist library migrations openapi.json package.json web'.split(' '),
+    );
+
+    // Below the project's own `node_modules`, so that the dependencies are found without another installation.
+    const installed = join(folder, 'node_modules/tocsin');
+    mkdirSync(installed, { recursive: true });
+    execFileSync('tar', ['-xzf', join(folder, packed.filename), '--strip-components=1', '-C', installed]);
+    rmSync(join(folder, packed.filename));
+
+    const { key } = await createOrganizationWithKey({ db }, 'packed');
+    const env = { DATABASE_URL: url, TOCSIN_FETCH_ALLOW: '127.0.0.1' };
+    program = await startProgram(folder, env, 'all', join(installed, 'bin/tocsin.mjs'));
+    const call = createCaller(program.url, key);
+    expect(await pullDocument(call, { kind: 'kev', name: 'KEV' }, kevCatalogWith('entry', 3))).toMatchObject({
+      added: 3,
+    });
+    await call('POST', '/api/logs/signins', [{ timestamp: new Date().toISOString(), user: 'ada' }]);
+    const preview = await call('POST', '/api/detections/preview', {
+      name: 'packed',
+      detectionCategory: 'custom',
+      systemPrompt: 'Judge it.',
+      detectionQuery: 'SELECT _id, _time, "user" FROM signins',
+      from: new Date(Date.now() - 60_000),
+      to: new Date(Date.now() + 60_000),
+    });
+    expect(preview).toMatchObject({ rowsTotal: 1, complete: true });
+    expect((await call('GET', '/api/detections/library')).total).toBeGreaterThan(100);
+    expect((await fetch(`${program.url}/console/`)).status).toBe(200);
+    expect(await program.kill('SIGTERM')).toBe(0);
+  },
+);
