@@ -19,10 +19,11 @@ test(
   'the packed package runs compiled below node_modules, with its threads, engine and shipped files',
   { timeout: 180_000 },
   async () => {
-    const npm = (...args: string[]): string => execFileSync('npm', args, { cwd: root, encoding: 'utf8' });
-    const [packed] = JSON.parse(
-      npm('pack', '--json', '--silent', '--ignore-scripts=false', '--pack-destination', folder),
-    );
+    // Without npm's scripts, because `prepare` would replace the console's files while other tests serve them.
+    execFileSync(process.execPath, ['scripts/build-package.ts'], { cwd: root });
+    const pack = ['pack', '--json', '--silent', '--ignore-scripts', '--pack-destination', folder];
+    const [packed] = JSON.parse(execFileSync('npm', pack, { cwd: root, encoding: 'utf8' }));
+    rmSync(join(root, 'dist'), { recursive: true });
     const paths: string[] = packed.files.map((file: { path: string }) => file.path);
     expect(paths.filter((path) => /\.ts$|\.test\.js$/.test(path))).toEqual([]);
     expect([...new Set(paths.map((path) => path.split('/')[0]))].toSorted()).toEqual(
