@@ -53,6 +53,7 @@ const rooms: Record<Half, Record<string, string[]>> = {
     'threat-relevancy': ['suggestions'],
     runs: [],
     overview: [],
+    coverage: [],
   },
 };
 type Half = 'platform' | 'detection' | 'feed' | 'agents';

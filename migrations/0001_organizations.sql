@@ -75,7 +75,8 @@ create table api_keys (
   from_environment boolean not null default false,
   created_at timestamptz not null default now(),
   expires_at timestamptz,
-  revoked_at timestamptz
+  revoked_at timestamptz,
+  unique (organization_id, id)
 );
 comment on table api_keys is 'API keys. Only hashes of the secrets are stored.';
 comment on column api_keys.previous_secret_hash is 'Hash of the secret before the last rotation, accepted until previous_until.';

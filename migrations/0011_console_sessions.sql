@@ -4,13 +4,14 @@ create table console_sessions (
   id uuid primary key,
   organization_id uuid not null references organizations (id),
   token_hash bytea not null unique,
-  key_id text references api_keys (id) on delete cascade,
+  key_id text,
   subject text not null,
   scopes text[] not null,
   created_at timestamptz not null,
   last_seen_at timestamptz not null,
   expires_at timestamptz not null,
-  ended_at timestamptz
+  ended_at timestamptz,
+  foreign key (organization_id, key_id) references api_keys (organization_id, id) on delete cascade
 );
 comment on table console_sessions is 'Sessions of browsers that signed in to the console. Written by src/platform/orgs/sessions.';
 comment on column console_sessions.token_hash is 'SHA-256 of the token in the cookie. The token itself is not stored.';

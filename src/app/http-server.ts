@@ -5,6 +5,7 @@ import { LogController, fastify } from 'fastify';
 import { serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod';
 import type { Deps } from './deps.ts';
 import { agentRunRoutes } from '../agents/runs/agent-runs.routes.ts';
+import { coverageRoutes } from '../agents/coverage/coverage.routes.ts';
 import { overviewRoutes } from '../agents/overview/overview.routes.ts';
 import { agentRoutes } from '../detection/detections/built-in-agents/built-in-agents.routes.ts';
 import { detectionRoutes } from '../detection/detections/detections.routes.ts';
@@ -110,6 +111,7 @@ export async function buildApp(deps: Deps): Promise<App> {
   registerMetrics(app, deps.metrics);
   healthRoutes(app, { isMigrated: () => isMigrated(deps.db), degradedReason: () => deps.clockGuard.reason() });
   overviewRoutes(app, deps);
+  coverageRoutes(app, deps);
   orgRoutes(app, {
     db: deps.db,
     forgetKey: (keyId) => {

@@ -42,6 +42,8 @@ async function useService({ get }: ApiCalls): Promise<void> {
   await get('/api/audit?limit=200');
   await get('/api/logs');
   await get('/api/overview');
+  await get('/api/coverage?days=30');
+  await get('/api/coverage/navigator');
   await get('/api/events?limit=5');
 }
 
