@@ -53,7 +53,7 @@ const rooms: Record<Half, Record<string, string[]>> = {
     'threat-relevancy': ['suggestions'],
     runs: [],
     overview: [],
-    coverage: [],
+    'attack-coverage': [],
   },
 };
 type Half = 'platform' | 'detection' | 'feed' | 'agents';

@@ -5,7 +5,7 @@ import { LogController, fastify } from 'fastify';
 import { serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod';
 import type { Deps } from './deps.ts';
 import { agentRunRoutes } from '../agents/runs/agent-runs.routes.ts';
-import { coverageRoutes } from '../agents/coverage/coverage.routes.ts';
+import { coverageRoutes } from '../agents/attack-coverage/coverage.routes.ts';
 import { overviewRoutes } from '../agents/overview/overview.routes.ts';
 import { agentRoutes } from '../detection/detections/built-in-agents/built-in-agents.routes.ts';
 import { detectionRoutes } from '../detection/detections/detections.routes.ts';
