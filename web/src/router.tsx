@@ -1,5 +1,6 @@
 import type { QueryClient } from '@tanstack/react-query';
 import { createRoute, createRouter, redirect } from '@tanstack/react-router';
+import { feedRoutes } from './routes/feed.ts';
 import { hitRoutes } from './routes/hits.ts';
 import { root, shell } from './routes/shell.ts';
 import { signInRoute } from './routes/sign-in.ts';
@@ -13,7 +14,7 @@ const home = createRoute({
   },
 });
 
-const routeTree = root.addChildren([signInRoute, shell.addChildren([home, ...hitRoutes])]);
+const routeTree = root.addChildren([signInRoute, shell.addChildren([home, ...hitRoutes, ...feedRoutes])]);
 
 export const createConsoleRouter = (client: QueryClient) =>
   createRouter({

@@ -3,12 +3,16 @@ import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { newPage, openBrowser } from '../../support/browser/browser.ts';
 import { signIn, startConsole } from '../../support/browser/console.ts';
+import { callOk } from '../../support/detection/detection-factory.ts';
 import { raiseHits } from '../../support/browser/raise-hits.ts';
 
 const started = await startConsole();
 const browser = await openBrowser();
 const org = await started.newOrg();
 await raiseHits(started, org, ['ada', 'grace']);
+const report = await callOk(org, 'POST', '/api/feed/items', {
+  text: 'Acme Bank hit by Emotet\nThe document ran PowerShell to download Emotet from evil-bank[.]top.',
+});
 const signedIn = await newPage(browser);
 await signIn(signedIn.page, started.origin, org, '/hits');
 const storageState = await signedIn.context.storageState();
@@ -23,6 +27,22 @@ const pages: [name: string, path: string, isComplete: (page: Page) => Promise<vo
     async (page) => {
       await page.getByRole('option').first().click();
       await page.getByRole('heading', { name: 'Facts' }).waitFor();
+    },
+  ],
+  [
+    'an open item of the feed',
+    '/feed',
+    async (page) => {
+      await page.getByRole('option').first().click();
+      await page.getByRole('heading', { name: 'Versions' }).waitFor();
+    },
+  ],
+  [
+    'an item of the feed with a highlighted passage',
+    `/feed/${report.id}`,
+    async (page) => {
+      await page.getByRole('button', { name: 'Show where the text mentions evil-bank[.]top' }).click();
+      await page.locator('mark').waitFor();
     },
   ],
   ['an address that is no page', '/nowhere', (page) => page.getByText('This page does not exist').waitFor()],

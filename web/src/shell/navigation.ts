@@ -1,5 +1,8 @@
-import { Crosshair } from 'lucide-react';
+import { Crosshair, Rss } from 'lucide-react';
 import { texts } from '../texts/common.ts';
 
 /** The pages of the sidebar, in order. `key` follows `g` on the keyboard. */
-export const pages = [{ path: '/hits', label: texts.pages.hits, icon: Crosshair, key: 'h' }] as const;
+export const pages = [
+  { path: '/hits', label: texts.pages.hits, icon: Crosshair, key: 'h' },
+  { path: '/feed', label: texts.pages.feed, icon: Rss, key: 'f' },
+] as const;

@@ -15,6 +15,7 @@ export const texts = {
   loadMore: 'Load more',
   pages: {
     hits: 'Hits',
+    feed: 'Feed',
   },
   theme: { label: 'Theme', light: 'Light', dark: 'Dark', system: 'System' },
   search: 'Search or run a command',

@@ -1,0 +1,112 @@
+import { afterEach, expect, test } from 'vitest';
+import { newPage, openBrowser, type Complaints } from '../../support/browser/browser.ts';
+import { signIn, startConsole } from '../../support/browser/console.ts';
+import { callOk } from '../../support/detection/detection-factory.ts';
+import { fileSource, kevCatalogue, kevRows } from '../../support/feed/kev-source.ts';
+
+const report = `Acme Bank hit by Emotet
+On Monday the actor TA542 sent spearphishing emails with malicious Word attachments to staff of the bank. Once opened, the document
+ran PowerShell to download Emotet from a remote server.
+
+Indicators of compromise
+evil-bank[.]top
+hxxps://evil-bank[.]top/gate.php
+`;
+const hostile = ['<img src=x onerror=alert(1)>', '<script>alert(2)</script>', '"><svg onload=alert(3)>'];
+
+const started = await startConsole();
+const browser = await openBrowser();
+const open: { complaints: Complaints; close: () => Promise<void> }[] = [];
+
+async function openFeed(path = '/feed', texts: readonly string[] = [report]) {
+  const org = await started.newOrg();
+  for (const text of texts) await callOk(org, 'POST', '/api/feed/items', { text, publisher: 'Acme CERT' });
+  const { page, context, complaints } = await newPage(browser);
+  open.push({ complaints, close: () => context.close() });
+  await signIn(page, started.origin, org, path);
+  await page.getByRole('option').first().waitFor();
+  return { org, page };
+}
+
+afterEach(async () => {
+  for (const { complaints, close } of open.splice(0)) {
+    await close();
+    expect(complaints).toEqual([]);
+  }
+});
+
+test('filters in the address and pages through the feed to its end', async () => {
+  const { org, page } = await openFeed();
+  const catalog = await fileSource(started, org, { kind: 'kev', visibility: 'private' });
+  await catalog.pull(kevCatalogue(1, kevRows(120)));
+  await page.reload();
+  await page.getByText('121 items').waitFor();
+  const last = page.getByRole('option', { name: 'Acme Bank hit by Emotet' });
+  expect(await last.count()).toBe(0);
+  const list = page.getByRole('listbox');
+  await expect
+    .poll(async () => {
+      await list.evaluate((element) => element.parentElement?.scrollTo(0, element.scrollHeight));
+      return last.count();
+    })
+    .toBe(1);
+
+  await page.keyboard.press('/');
+  await page.keyboard.type('emotet');
+  await page.getByText('1 item', { exact: true }).waitFor();
+  expect(new URL(page.url()).searchParams.get('q')).toBe('emotet');
+  await page.getByRole('button', { name: 'Severity' }).click();
+  await page.getByRole('menuitemradio', { name: 'Critical' }).click();
+  await page.getByRole('button', { name: 'Clear filters' }).click();
+  await page.getByText('121 items').waitFor();
+  expect(new URL(page.url()).search).toBe('');
+});
+
+test('opens an item by keyboard and highlights where its text mentions an indicator', async () => {
+  const { page } = await openFeed();
+  await page.keyboard.press('j');
+  await page.getByRole('complementary').getByRole('heading', { name: 'Acme Bank hit by Emotet' }).waitFor();
+  const address = page.url();
+  await page.keyboard.press('Enter');
+  await page.waitForURL(/\/console\/feed\/[0-9a-f-]{36}$/);
+  await page.getByRole('button', { name: 'Show where the text mentions evil-bank[.]top', exact: true }).click();
+  await expect.poll(() => page.locator('mark').allTextContents()).toEqual(['evil-bank[.]top', 'evil-bank[.]top']);
+  await page.goBack();
+  expect(page.url()).toBe(address);
+});
+
+test('overrides the relevance of an item with a key and a reason, and undoes it', async () => {
+  const { org, page } = await openFeed();
+  const readVerdict = async () => {
+    const { reasons, verdict } = (await callOk(org, 'GET', '/items')).items[0].tenantOverrides?.relevance ?? {};
+    return verdict && [verdict, reasons[0]?.matched];
+  };
+  await page.keyboard.press('j');
+  await page.keyboard.press('2');
+  await page.getByLabel('Why? (optional)').fill('we have no such mail server');
+  await page.keyboard.press('Enter');
+  await expect.poll(readVerdict).toEqual(['irrelevant', 'we have no such mail server']);
+  await page.getByRole('complementary').getByText('we have no such mail server').waitFor();
+  await page.keyboard.press('u');
+  await expect.poll(readVerdict).toBeUndefined();
+});
+
+test('shows hostile titles and texts as text', async () => {
+  const { page } = await openFeed(
+    '/feed',
+    hostile.map((text) => `${text}\n${text} was seen at evil-bank[.]top.`),
+  );
+  let dialogs = 0;
+  page.on('dialog', (dialog) => {
+    dialogs += 1;
+    void dialog.dismiss();
+  });
+  for (const _ of hostile) {
+    await page.keyboard.press('j');
+    await page.getByRole('complementary').getByText('was seen at').last().waitFor();
+  }
+  await page.keyboard.press('Enter');
+  await page.getByText('was seen at').last().waitFor();
+  expect(await page.locator('img, main script').count()).toBe(0);
+  expect(dialogs).toBe(0);
+});

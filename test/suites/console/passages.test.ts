@@ -1,0 +1,42 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { cutSegments, findMentions } from '../../../web/src/lib/passages.ts';
+
+const mentionsOf = (text: string, value: string) =>
+  findMentions(text, 'k', value).map(({ start, end }) => text.slice(start, end));
+
+test.each([
+  ['seen at evil.example.', 'evil.example', ['evil.example']],
+  ['seen at evil[.]example and EVIL(.)example', 'evil.example', ['evil[.]example', 'EVIL(.)example']],
+  [
+    'hxxps://evil[.]example/a and hXXps[:]//evil.example/a',
+    'https://evil.example/a',
+    ['hxxps://evil[.]example/a', 'hXXps[:]//evil.example/a'],
+  ],
+  ['10.0.0.10 and 110.0.0.1', '10.0.0.1', []],
+  ['a+b (c) [d] a+b', 'a+b', ['a+b', 'a+b']],
+  ['ab', 'ab', []],
+])('finds in %j the value %j', (text, value, expected) => {
+  expect(mentionsOf(text, value)).toEqual(expected);
+});
+
+test('finds any value in a text that contains it between spaces', () => {
+  fc.assert(
+    fc.property(fc.string({ minLength: 3, maxLength: 40 }), (value) => {
+      expect(mentionsOf(` ${value} `, value)).toContain(value);
+    }),
+  );
+});
+
+test('cuts a text into segments that together are the text, each with the marks that contain it', () => {
+  const mark = fc.record({ key: fc.constantFrom('a', 'b', 'c'), start: fc.nat(60), end: fc.nat(60) });
+  fc.assert(
+    fc.property(fc.string({ maxLength: 50 }), fc.array(mark, { maxLength: 8 }), (text, marks) => {
+      const segments = cutSegments(text, marks);
+      expect(segments.map((segment) => segment.text).join('')).toBe(text);
+      for (const { start, text: piece, keys } of segments)
+        for (const { key, start: from, end } of marks.filter(({ end }) => end <= text.length))
+          if (from <= start && start + piece.length <= end) expect(keys).toContain(key);
+    }),
+  );
+});

@@ -1,0 +1,68 @@
+import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query';
+import { api, read, type Schemas } from './client.ts';
+import type { paths } from './schema.d.ts';
+
+export type FeedItem = Schemas['FeedItem'];
+export type ItemDetail = Awaited<ReturnType<typeof getItem>>;
+export type ItemStatus = FeedItem['event']['status'];
+export type Indicator = Schemas['Indicator'];
+export type Relevance = NonNullable<Schemas['TenantOverrides']['relevance']>;
+export type Exposure = Schemas['ItemExposures']['exposures'][number];
+export type ItemOverride = NonNullable<
+  paths['/api/feed/items/{id}/override']['put']['requestBody']
+>['content']['application/json'];
+type ItemParameters = NonNullable<paths['/items']['get']['parameters']['query']>;
+export type FeedFilter = Partial<
+  Pick<
+    ItemParameters,
+    'severity' | 'status' | 'platform' | 'source' | 'relevancyMode' | 'q' | 'technique' | 'indicator' | 'actor' | 'cve'
+  >
+>;
+
+const pageSize = 50;
+
+const getItem = (id: string) => read(api.GET('/items/{id}', { params: { path: { id } } }));
+
+/** The items of the feed, newest first. Later pages show the snapshot of the first one. */
+export const itemsQuery = (filter: FeedFilter) =>
+  infiniteQueryOptions({
+    queryKey: ['feed', 'items', filter],
+    queryFn: ({ pageParam: { page, asOf } }) =>
+      read(
+        api.GET('/items', {
+          params: { query: { ...filter, duplicates: 'hide', page, perPage: pageSize, ...(asOf && { asOf }) } },
+        }),
+      ),
+    initialPageParam: { page: 1, asOf: '' },
+    getNextPageParam: ({ hasNext, page, outputs }) =>
+      hasNext ? { page: page + 1, asOf: outputs?.asOf ?? '' } : undefined,
+    placeholderData: keepPreviousData,
+  });
+
+export const itemQuery = (id: string) => queryOptions({ queryKey: ['feed', 'item', id], queryFn: () => getItem(id) });
+
+/** The text that a version of an item was made from. A stored version never changes. */
+export const itemTextQuery = (id: string, version: number) =>
+  queryOptions({
+    queryKey: ['feed', 'text', id, version],
+    queryFn: () => read(api.GET('/items/{id}/text', { params: { path: { id }, query: { version } } })),
+    staleTime: Infinity,
+  });
+
+/** The rows of the organization's logs that contain an indicator of the item. */
+export const exposuresQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['feed', 'exposures', id],
+    queryFn: () => read(api.GET('/api/feed/items/{id}/exposures', { params: { path: { id } } })),
+  });
+
+export const feedStatsQuery = queryOptions({
+  queryKey: ['feed', 'stats'],
+  queryFn: () => read(api.GET('/stats')),
+  staleTime: 60_000,
+});
+
+export const putOverride = (id: string, override: ItemOverride) =>
+  read(api.PUT('/api/feed/items/{id}/override', { params: { path: { id } }, body: override }));
+
+export const splitItem = (id: string) => read(api.POST('/api/feed/items/{id}/split', { params: { path: { id } } }));

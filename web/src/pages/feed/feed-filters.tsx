@@ -1,0 +1,75 @@
+import { useQuery } from '@tanstack/react-query';
+import { feedStatsQuery, type FeedFilter, type ItemStatus } from '../../api/feed.ts';
+import { toWords } from '../../lib/text.ts';
+import { texts } from '../../texts/feed.ts';
+import { FilterChip } from '../../ui/filter-chip.tsx';
+import { FilterSelect } from '../../ui/filter-select.tsx';
+import { SearchField } from '../../ui/search-field.tsx';
+import { severities, SeverityLabel } from '../../ui/severity.tsx';
+
+const severityOptions = severities.map((value) => ({ value, label: <SeverityLabel severity={value} /> }));
+const statusOptions = (Object.keys(texts.status) as ItemStatus[]).map((value) => ({
+  value,
+  label: texts.status[value],
+}));
+const relevanceOptions = [{ value: 'relevant' as const, label: texts.relevantOnly }];
+
+/** Filters that links set and no menu offers. */
+const linked = ['technique', 'indicator', 'actor', 'cve'] as const;
+
+type Props = { filter: FeedFilter; onChange: (change: Partial<FeedFilter>) => void };
+
+export function FeedFilters({ filter, onChange }: Props) {
+  const { data: stats } = useQuery(feedStatsQuery);
+  const platforms = Object.keys(stats?.platformBreakdown ?? {});
+  return (
+    <>
+      <SearchField label={texts.search} value={filter.q} onChange={(q) => onChange({ q })} />
+      <FilterSelect
+        label={texts.filters.severity}
+        value={filter.severity}
+        options={severityOptions}
+        onChange={(severity) => onChange({ severity })}
+      />
+      <FilterSelect
+        label={texts.filters.relevance}
+        value={filter.relevancyMode === 'relevant' ? 'relevant' : undefined}
+        options={relevanceOptions}
+        onChange={(relevancyMode) => onChange({ relevancyMode })}
+      />
+      <FilterSelect
+        label={texts.filters.source}
+        value={filter.source}
+        options={withChosen(stats?.sourcePublishers ?? [], filter.source).map((value) => ({ value, label: value }))}
+        onChange={(source) => onChange({ source })}
+      />
+      <FilterSelect
+        label={texts.filters.platform}
+        value={filter.platform}
+        options={withChosen(platforms, filter.platform).map((value) => ({ value, label: toWords(value) }))}
+        onChange={(platform) => onChange({ platform })}
+      />
+      <FilterSelect
+        label={texts.filters.status}
+        value={filter.status}
+        options={statusOptions}
+        onChange={(status) => onChange({ status })}
+      />
+      {linked.map(
+        (name) =>
+          filter[name] && (
+            <FilterChip
+              key={name}
+              label={texts.filters[name]}
+              value={filter[name]}
+              onRemove={() => onChange({ [name]: undefined })}
+            />
+          ),
+      )}
+    </>
+  );
+}
+
+/** A value of an old link stays visible and removable, even if the feed no longer offers it. */
+const withChosen = (values: readonly string[], chosen: string | undefined): string[] =>
+  chosen === undefined || values.includes(chosen) ? [...values] : [chosen, ...values];

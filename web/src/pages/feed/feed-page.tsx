@@ -1,0 +1,110 @@
+import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
+import { getRouteApi } from '@tanstack/react-router';
+import { Expand, X } from 'lucide-react';
+import { useMemo, useState } from 'react';
+import { itemQuery, itemsQuery, type FeedItem } from '../../api/feed.ts';
+import { useHotkeys } from '../../lib/hotkeys.ts';
+import { PageHeader } from '../../shell/page-header.tsx';
+import { texts as common } from '../../texts/common.ts';
+import { texts } from '../../texts/feed.ts';
+import { Button, IconButton } from '../../ui/button.tsx';
+import { ListAndPanel } from '../../ui/list-panel.tsx';
+import { EmptyState, ErrorState } from '../../ui/states.tsx';
+import { FeedFilters } from './feed-filters.tsx';
+import { FeedList } from './feed-list.tsx';
+import { ItemView } from './item-view.tsx';
+import { RelevanceBar } from './relevance-bar.tsx';
+import { useOverride } from './use-override.ts';
+
+const route = getRouteApi('/shell/feed');
+
+/** The items of the feed, and the open item beside them. */
+export function FeedPage() {
+  const { item: openId, ...filter } = route.useSearch();
+  const navigate = route.useNavigate();
+  const client = useQueryClient();
+  const { data, error, refetch, isPending, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery(
+    itemsQuery(filter),
+  );
+  const items = useMemo(() => data?.pages.flatMap((page) => page.items) ?? [], [data]);
+  const { judge, undo } = useOverride();
+  const [pending, setPending] = useState<'relevant' | 'irrelevant' | null>(null);
+  const index = items.findIndex(({ id }) => id === openId);
+  const opened: FeedItem | undefined = items[index];
+
+  const open = (id: string | undefined): void => {
+    setPending(null);
+    void navigate({ search: (search) => ({ ...search, item: id }), replace: openId !== undefined });
+  };
+  const move = (step: number): void => {
+    const next = items[Math.min(items.length - 1, Math.max(0, index + step))];
+    if (next) open(next.id);
+  };
+  const openPage = (id: string): void => void navigate({ to: '/feed/$id', params: { id } });
+  useHotkeys({
+    j: () => move(1),
+    k: () => move(-1),
+    Escape: () => open(undefined),
+    Enter: () => openId && openPage(openId),
+    1: () => opened && setPending('relevant'),
+    2: () => opened && setPending('irrelevant'),
+    u: undo,
+  });
+
+  return (
+    <>
+      <PageHeader
+        title={texts.title}
+        actions={data && <span className="tabular text-12 text-muted">{texts.total(data.pages[0]?.total ?? 0)}</span>}
+      >
+        <FeedFilters
+          filter={filter}
+          onChange={(change) => void navigate({ search: (search) => ({ ...search, ...change }) })}
+        />
+      </PageHeader>
+      <ListAndPanel
+        list={
+          error && items.length === 0 ? (
+            <ErrorState error={error} onRetry={() => void refetch()} />
+          ) : !isPending && items.length === 0 ? (
+            <NoItems isFiltered={Object.values(filter).some(Boolean)} onClear={() => void navigate({ search: {} })} />
+          ) : (
+            <FeedList
+              items={isPending ? null : items}
+              openId={openId}
+              onOpen={open}
+              onHover={(id) => void client.prefetchQuery({ ...itemQuery(id), staleTime: 30_000 })}
+              onEnd={() => hasNextPage && !isFetchingNextPage && void fetchNextPage()}
+            />
+          )
+        }
+        panel={
+          openId === undefined ? null : (
+            <>
+              <div className="flex min-h-11 items-center gap-2 border-b px-3 py-1.5">
+                {opened && <RelevanceBar item={opened} pending={pending} onChoose={setPending} onSave={judge} />}
+                <span className="ml-auto flex self-start">
+                  <IconButton label={common.openPage} onClick={() => openPage(openId)}>
+                    <Expand className="size-3.5" aria-hidden />
+                  </IconButton>
+                  <IconButton label={common.close} onClick={() => open(undefined)}>
+                    <X className="size-4" aria-hidden />
+                  </IconButton>
+                </span>
+              </div>
+              <div className="min-h-0 grow overflow-y-auto" key={openId}>
+                <ItemView id={openId} listed={opened} />
+              </div>
+            </>
+          )
+        }
+      />
+    </>
+  );
+}
+
+function NoItems({ isFiltered, onClear }: { isFiltered: boolean; onClear: () => void }) {
+  if (isFiltered)
+    return <EmptyState title={texts.empty.filtered} action={<Button onClick={onClear}>{texts.empty.clear}</Button>} />;
+  return <EmptyState title={texts.empty.title}>{texts.empty.body}</EmptyState>;
+}

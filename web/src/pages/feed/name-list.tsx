@@ -1,0 +1,43 @@
+import { Link } from '@tanstack/react-router';
+import type { FeedItem } from '../../api/feed.ts';
+import { texts } from '../../texts/feed.ts';
+import { Section } from '../../ui/section.tsx';
+import { PassageButton } from './passage-button.tsx';
+import { namesOf, type PassageProps } from './subjects.ts';
+
+/** The actors, malware and products of an item, and the vulnerabilities that it mentions. */
+export function NameList({ item, shown, onShow }: PassageProps & { item: FeedItem }) {
+  const names = namesOf(item).slice(0, 50);
+  const cves = item.classification.mappings.filter(({ framework }) => framework === 'cve').slice(0, 50);
+  if (names.length + cves.length === 0) return null;
+  return (
+    <Section title={texts.names} count={names.length + cves.length}>
+      <ul className="-mx-2 flex flex-col">
+        {names.map(({ kind, name, aliases }) => (
+          <li key={`${kind} ${name}`} className="flex min-h-8 items-center gap-3 rounded-control px-2 hover:bg-hover">
+            <span className="w-20 shrink-0 text-12 text-muted">{texts[kind]}</span>
+            <span className="min-w-0 grow truncate">
+              {kind === 'actor' ? (
+                <Link to="/feed" search={{ actor: name }} className="hover:text-accent hover:underline">
+                  {name}
+                </Link>
+              ) : (
+                name
+              )}
+              {kind !== 'product' && aliases.length > 0 && <span className="text-faint"> {aliases.join(', ')}</span>}
+            </span>
+            <PassageButton subject={`name:${name}`} label={name} shown={shown} onShow={onShow} />
+          </li>
+        ))}
+        {cves.map(({ id }) => (
+          <li key={id} className="flex min-h-8 items-center gap-3 rounded-control px-2 hover:bg-hover">
+            <span className="w-20 shrink-0 text-12 text-muted">CVE</span>
+            <Link to="/feed" search={{ cve: id }} className="tabular font-mono text-12 text-accent hover:underline">
+              {id}
+            </Link>
+          </li>
+        ))}
+      </ul>
+    </Section>
+  );
+}

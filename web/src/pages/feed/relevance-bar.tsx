@@ -1,0 +1,91 @@
+import { useState } from 'react';
+import type { FeedItem } from '../../api/feed.ts';
+import { texts } from '../../texts/feed.ts';
+import { Button } from '../../ui/button.tsx';
+import { Key } from '../../ui/key.tsx';
+import type { Judgment } from './use-override.ts';
+import { VerdictLabel } from './verdict.tsx';
+
+type Verdict = NonNullable<Judgment>;
+type Props = {
+  item: FeedItem;
+  /** The verdict that waits for its reason, chosen here or with a key. */
+  pending: Verdict | null;
+  onChoose: (verdict: Verdict | null) => void;
+  onSave: (item: FeedItem, verdict: Judgment, reason: string) => void;
+};
+
+/** The decisions about an item's relevance. A person's verdict stands above every other one. */
+export function RelevanceBar({ item, pending, onChoose, onSave }: Props) {
+  const relevance = item.tenantOverrides?.relevance;
+  const own = relevance?.judgedBy === 'person' ? relevance.verdict : undefined;
+  if (pending)
+    return (
+      <ReasonForm
+        verdict={pending}
+        onCancel={() => onChoose(null)}
+        onSave={(reason) => {
+          onChoose(null);
+          onSave(item, pending, reason);
+        }}
+      />
+    );
+  return (
+    <div className="flex flex-wrap gap-1.5" role="group" aria-label={texts.relevance}>
+      {own !== 'relevant' && (
+        <Button onClick={() => onChoose('relevant')} aria-keyshortcuts="1">
+          {texts.verdict.relevant}
+          <Key>1</Key>
+        </Button>
+      )}
+      {own !== 'irrelevant' && (
+        <Button onClick={() => onChoose('irrelevant')} aria-keyshortcuts="2">
+          {texts.verdict.irrelevant}
+          <Key>2</Key>
+        </Button>
+      )}
+      {own && (
+        <Button kind="quiet" onClick={() => onSave(item, null, '')}>
+          {texts.clearOverride}
+        </Button>
+      )}
+    </div>
+  );
+}
+
+type FormProps = { verdict: Verdict; onCancel: () => void; onSave: (reason: string) => void };
+
+function ReasonForm({ verdict, onCancel, onSave }: FormProps) {
+  const [reason, setReason] = useState('');
+  return (
+    <form
+      className="flex flex-wrap items-center gap-2"
+      onSubmit={(event) => {
+        event.preventDefault();
+        onSave(reason.trim());
+      }}
+      onKeyDown={(event) => {
+        if (event.key !== 'Escape') return;
+        event.stopPropagation();
+        onCancel();
+      }}
+    >
+      <VerdictLabel verdict={verdict} />
+      <input
+        autoFocus
+        value={reason}
+        onChange={(event) => setReason(event.target.value)}
+        placeholder={texts.reason}
+        aria-label={texts.reason}
+        maxLength={2000}
+        className="h-7 min-w-40 grow rounded-control border bg-surface px-2 placeholder:text-faint"
+      />
+      <Button kind="primary" type="submit">
+        {texts.save}
+      </Button>
+      <Button kind="quiet" onClick={onCancel}>
+        {texts.cancel}
+      </Button>
+    </form>
+  );
+}

@@ -1,0 +1,70 @@
+import { useMutation, useQueryClient, type InfiniteData } from '@tanstack/react-query';
+import { useRef } from 'react';
+import { itemQuery, putOverride, type FeedItem, type Relevance } from '../../api/feed.ts';
+import { texts as common } from '../../texts/common.ts';
+import { texts } from '../../texts/feed.ts';
+import { toasts } from '../../ui/toasts.tsx';
+
+/** A person's verdict. Null removes it, so that the profile and the agents decide again. */
+export type Judgment = 'relevant' | 'irrelevant' | null;
+type Change = { item: FeedItem; verdict: Judgment; reason: string };
+type Overrides = FeedItem['tenantOverrides'];
+type Lists = InfiniteData<{ items: FeedItem[] }>;
+
+/** Changes an item's relevance at once on the screen, then on the server, and undoes the latest change. */
+export function useOverride() {
+  const client = useQueryClient();
+  const latest = useRef<Change | null>(null);
+  const show = (id: string, tenantOverrides: Overrides): void => {
+    client.setQueriesData<Lists>(
+      { queryKey: ['feed', 'items'] },
+      (lists) =>
+        lists && {
+          ...lists,
+          pages: lists.pages.map((page) => ({
+            ...page,
+            items: page.items.map((item) => (item.id === id ? { ...item, tenantOverrides } : item)),
+          })),
+        },
+    );
+    client.setQueryData(itemQuery(id).queryKey, (detail) => detail && { ...detail, tenantOverrides });
+  };
+  const { mutate } = useMutation({
+    mutationFn: ({ item, verdict, reason }: Change) =>
+      putOverride(item.id, { relevance: verdict && { verdict, ...(reason !== '' && { reason }) } }),
+    onMutate: ({ item, verdict, reason }) => show(item.id, withRelevance(item.tenantOverrides, verdict, reason)),
+    onSuccess: ({ tenantOverrides }, { item }) => show(item.id, tenantOverrides),
+    onError: (error, { item }) => {
+      show(item.id, item.tenantOverrides);
+      toasts.add({ title: texts.notSaved, description: error.message, isError: true });
+    },
+  });
+  const undo = (): void => {
+    if (!latest.current) return;
+    const change = latest.current;
+    latest.current = null;
+    mutate(change);
+  };
+  const judge = (item: FeedItem, verdict: Judgment, reason: string): void => {
+    latest.current = { item, ...readJudgment(item.tenantOverrides?.relevance) };
+    mutate({ item, verdict, reason });
+    const title = verdict === null ? texts.cleared : texts.overridden[verdict];
+    toasts.add({ title, description: item.event.title, action: { label: common.undo, run: undo } });
+  };
+  return { judge, undo };
+}
+
+/** What a person decided about an item, as it is written back by undoing. */
+function readJudgment(relevance: Relevance | undefined): Pick<Change, 'verdict' | 'reason'> {
+  if (relevance?.judgedBy !== 'person' || relevance.verdict === 'exposed') return { verdict: null, reason: '' };
+  return { verdict: relevance.verdict, reason: relevance.reasons[0]?.matched ?? '' };
+}
+
+function withRelevance(overrides: Overrides, verdict: Judgment, reason: string): Overrides {
+  const at = new Date().toISOString();
+  const { relevance: _, ...others } = overrides ?? { updatedAt: at };
+  if (verdict === null) return others;
+  const reasons = reason === '' ? [] : [{ kind: 'person', matched: reason, weight: 1 }];
+  const score = verdict === 'relevant' ? 1 : 0;
+  return { ...others, relevance: { verdict, score, reasons, judgedBy: 'person', judgedAt: at } };
+}

@@ -1,0 +1,36 @@
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import type { FeedFilter, ItemStatus } from '../api/feed.ts';
+import { texts } from '../texts/feed.ts';
+import { severities } from '../ui/severity.tsx';
+import { compact, oneOf, textOf, type Search } from './search.ts';
+import { shell } from './shell.ts';
+
+type FeedSearch = FeedFilter & { item?: string | undefined };
+
+const list = createRoute({
+  getParentRoute: () => shell,
+  path: '/feed',
+  validateSearch: (search: Search): FeedSearch =>
+    compact({
+      q: textOf(search, 'q'),
+      severity: oneOf(search, 'severity', severities),
+      status: oneOf(search, 'status', Object.keys(texts.status) as ItemStatus[]),
+      platform: textOf(search, 'platform'),
+      source: textOf(search, 'source'),
+      relevancyMode: oneOf(search, 'relevancyMode', ['relevant']),
+      technique: textOf(search, 'technique'),
+      indicator: textOf(search, 'indicator'),
+      actor: textOf(search, 'actor'),
+      cve: textOf(search, 'cve'),
+      item: textOf(search, 'item'),
+    }),
+  component: lazyRouteComponent(() => import('../pages/feed/feed-page.tsx'), 'FeedPage'),
+});
+
+const one = createRoute({
+  getParentRoute: () => shell,
+  path: '/feed/$id',
+  component: lazyRouteComponent(() => import('../pages/feed/item-page.tsx'), 'ItemPage'),
+});
+
+export const feedRoutes = [list, one] as const;
