@@ -7,7 +7,6 @@ export type ItemDetail = Awaited<ReturnType<typeof getItem>>;
 export type ItemStatus = FeedItem['event']['status'];
 export type Indicator = Schemas['Indicator'];
 export type Relevance = NonNullable<Schemas['TenantOverrides']['relevance']>;
-export type Exposure = Schemas['ItemExposures']['exposures'][number];
 export type ItemOverride = NonNullable<
   paths['/api/feed/items/{id}/override']['put']['requestBody']
 >['content']['application/json'];
