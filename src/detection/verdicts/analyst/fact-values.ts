@@ -6,10 +6,26 @@ export function readNumber(facts: Facts, name: string): string {
   return typeof value === 'number' ? String(value) : 'an unknown number';
 }
 
-/** Returns a text of the facts, such as a time. */
-export function readText(facts: Facts, name: string): string {
+const unknownTime = 'an unknown time';
+
+/** Returns the date and the time of day of a fact, without seconds and milliseconds that are zero. */
+function readTime(facts: Facts, name: string): { date: string; time: string } | undefined {
   const value = facts[name];
-  return typeof value === 'string' ? value : 'an unknown time';
+  const [, date, time] = (typeof value === 'string' && /^(\S+)T(\S+)Z$/.exec(value)) || [];
+  return date && time ? { date, time: time.replace(/(:00)?\.000$/, '') } : undefined;
+}
+
+/** Returns a time of the facts: `2026-03-02 14:00 UTC`. */
+export function describeTime(facts: Facts, name: string): string {
+  const at = readTime(facts, name);
+  return at ? `${at.date} ${at.time} UTC` : unknownTime;
+}
+
+/** Returns two times of the facts: `2026-03-02 14:00 to 15:00 UTC`. */
+export function describeTimeRange(facts: Facts, from: string, to: string): string {
+  const [start, end] = [readTime(facts, from), readTime(facts, to)];
+  if (!start || !end) return `${describeTime(facts, from)} to ${describeTime(facts, to)}`;
+  return `${start.date} ${start.time} to ${start.date === end.date ? '' : `${end.date} `}${end.time} UTC`;
 }
 
 export function readList(facts: Facts, name: string): string[] {

@@ -1,7 +1,7 @@
 import type { Candidate, Facts } from '../../analysis/candidate.ts';
 import type { DetectionTexts } from '../detection-texts.ts';
 import { listActions } from './evidence.ts';
-import { countOf, readList, readNumber, readText } from './fact-values.ts';
+import { countOf, describeTime, describeTimeRange, readList, readNumber } from './fact-values.ts';
 import { writeHeadline } from './headline.ts';
 import { joinQuoted, quoteCharsMax, quoteValues } from './quote-value.ts';
 import { nameSubject, type Subject } from './subject.ts';
@@ -11,14 +11,15 @@ export type VerdictWording = { headline: string; summary: string; nextStep: stri
 
 /** Writes the texts of the built-in analyst's verdict. */
 export function describeCandidate(candidate: Candidate, detection: DetectionTexts): VerdictWording {
-  const { finding, nextStep } = findings[candidate.kind](candidate, nameSubject(candidate));
-  const actions = quoteValues(listActions(candidate), quoteCharsMax.action);
   const { facts } = candidate;
+  const { finding, details = [], nextStep } = findings[candidate.kind](candidate, nameSubject(candidate));
+  const actions = joinQuoted(quoteValues(listActions(candidate), quoteCharsMax.action));
+  const techniques = readList(facts, 'techniques');
   const summary = [
-    finding,
-    actions.length > 0 ? `${actions.length === 1 ? 'The action was' : 'The actions were'} ${joinQuoted(actions)}.` : '',
-    describeTechniques(facts),
-    `The window was ${readText(facts, 'windowFrom')} to ${readText(facts, 'windowTo')}.`,
+    `${finding}${actions === '' ? '' : `: ${actions}`}.`,
+    ...details,
+    techniques.length === 0 ? '' : `The detection maps this to ${techniques.join(', ')}.`,
+    `The window was ${describeTimeRange(facts, 'windowFrom', 'windowTo')}.`,
   ];
   return {
     headline: writeHeadline(candidate, detection),
@@ -27,43 +28,42 @@ export function describeCandidate(candidate: Candidate, detection: DetectionText
   };
 }
 
-type Finding = { finding: string; nextStep: string };
+/** `finding` is a sentence without its full stop. The actions of the rows follow it. `details` are whole sentences. */
+type Finding = { finding: string; details?: string[]; nextStep: string };
 
 const findings: Record<Candidate['kind'], (candidate: Candidate, subject: Subject) => Finding> = {
   first_occurrence: ({ facts }, { quoted, start }) => {
-    const values = quoteValues(readList(facts, 'newValues'), quoteCharsMax.values).slice(0, 3);
-    const list = values.length > 0 ? `: ${joinQuoted(values)}` : '';
+    const values = joinQuoted(quoteValues(readList(facts, 'newValues'), quoteCharsMax.values).slice(0, 3));
+    const combinations = countOf(facts, 'newCombinations', 'combination');
     const history =
       facts['firstSeen'] === null
-        ? 'The entity itself did not occur in that period.'
-        : `The entity was first seen at ${readText(facts, 'firstSeen')} and occurred in ${countOf(facts, 'entityWindows', 'window')}.`;
+        ? 'There is no earlier record of the entity itself in that time.'
+        : `The entity was first seen on ${describeTime(facts, 'firstSeen')} and has occurred in ${countOf(facts, 'entityWindows', 'window')}.`;
     const others =
       facts['otherEntities'] === 0
-        ? 'No other entity had all of these values.'
+        ? 'No other entity has had all of these values.'
         : `Other entities with the rarest of these values: ${readNumber(facts, 'otherEntities')}.`;
     return {
-      finding: `${start} had ${countOf(facts, 'newCombinations', 'combination')} of values that did not occur in the previous ${readNumber(facts, 'historyDays')} days${list}. ${history} ${others}`,
+      finding: `${start} had ${combinations} of values${values === '' ? '' : ` (${values})`} not seen in the previous ${readNumber(facts, 'historyDays')} days`,
+      details: [history, others],
       nextStep: `Ask the person responsible for ${quoted} whether this was intended, and check what else happened around that time.`,
     };
   },
-  baseline_anomaly: ({ facts }, { quoted }) => ({
-    finding: `The ${facts['unit'] === 'rows' ? 'number of rows' : 'value'} of ${quoted} was ${readNumber(facts, 'count')}. The median ${describeBaseline(facts)} is ${readNumber(facts, 'median')}, and the robust z-score is ${readNumber(facts, 'z')}.`,
+  baseline_anomaly: ({ facts }, { quoted, start }) => ({
+    finding: `${start} had ${readNumber(facts, 'count')}${facts['unit'] === 'rows' ? ' rows' : ''}, where ${readNumber(facts, 'median')} is usual (median ${describeBaseline(facts)}, robust z-score ${readNumber(facts, 'z')})`,
     nextStep: `Find out what caused the increase for ${quoted}, for example a scheduled job or a change.`,
   }),
-  sequence_pattern: ({ facts }, { quoted, start }) => {
-    const repeats =
-      facts['sequences'] === 1 ? '' : ` The sequence was completed ${readNumber(facts, 'sequences')} times.`;
-    return {
-      finding: `${start} completed all ${readNumber(facts, 'steps')} steps of the sequence in order, from ${readText(facts, 'firstStepAt')} to ${readText(facts, 'lastStepAt')}.${repeats}`,
-      nextStep: `Review the steps in order, find out who or what acted as ${quoted}, and contain it unless every step was intended.`,
-    };
-  },
+  sequence_pattern: ({ facts }, { quoted, start }) => ({
+    finding: `${start} completed all ${readNumber(facts, 'steps')} steps in order, from ${describeTimeRange(facts, 'firstStepAt', 'lastStepAt')}`,
+    details: facts['sequences'] === 1 ? [] : [`The sequence was completed ${readNumber(facts, 'sequences')} times.`],
+    nextStep: `Review the steps in order, find out who or what acted as ${quoted}, and contain it unless every step was intended.`,
+  }),
   privilege_escalation: ({ facts }, { quoted, start }) => ({
-    finding: `${start} gained or granted privileges in ${countOf(facts, 'rows', 'row')} of the log.`,
+    finding: `${start} gained or granted privileges in ${countOf(facts, 'rows', 'row')}`,
     nextStep: `Check whether ${quoted} was supposed to gain or grant these privileges, and revoke them if not.`,
   }),
   custom: ({ facts }, { quoted }) => ({
-    finding: `The log has ${countOf(facts, 'rows', 'row')} of this kind about ${quoted}.`,
+    finding: `The query found ${countOf(facts, 'rows', 'row')} for ${quoted}`,
     nextStep: `Find out who or what caused this on ${quoted} and whether it was intended.`,
   }),
 };
@@ -73,9 +73,4 @@ function describeBaseline(facts: Facts): string {
     return `of the ${readNumber(facts, 'peers')} other entities in this window`;
   const hours = facts['comparedWith'] === 'same hour' ? ' at the same hour of comparable days' : '';
   return `of ${countOf(facts, 'samples', 'earlier window')}${hours}`;
-}
-
-function describeTechniques(facts: Facts): string {
-  const techniques = readList(facts, 'techniques');
-  return techniques.length > 0 ? `The detection refers to ${techniques.join(', ')}.` : '';
 }

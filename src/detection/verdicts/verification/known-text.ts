@@ -33,7 +33,13 @@ export function collectCandidateText(
     texts.push(fact);
     addNumbers(numbers, fact);
   }
-  return { text: normalizeText(texts.join('\n')), numbers };
+  return { text: normalizeText([...texts, ...texts.flatMap(listTimeReadings)].join('\n')), numbers };
+}
+
+/** Returns how a sentence may give a time of a text: its date, and the time of day with and without seconds. */
+function listTimeReadings(text: string): string[] {
+  const times = text.matchAll(/\b(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d)(:\d\d)?/g);
+  return [...times].flatMap(([, date = '', minute = '', second = '']) => [date, minute, minute + second]);
 }
 
 /** Collects the text and numbers of plain strings. */

@@ -154,6 +154,7 @@ describe('sentences', () => {
     'It fetched hxxps://files[.]example[.]com/a?b=1 first.',
     'The domain was files.example.com, twelve failures came first.',
     'The rows lie between 2024-01-01T03:04:05.000Z and 2024-01-01T03:05.',
+    'It happened on 2024-01-01, between 03:04:05 and 03:05 UTC.',
     'This is T1098 of ATT&CK and concerns IAM, S3, EC2 and OAuth2.',
     "Alice's policy “AdministratorAccess” and/or key was new, e.g. for IPv4.",
     'The account was used; the user should be asked, and the host is to be checked.',
@@ -169,7 +170,7 @@ describe('sentences', () => {
     expect(verdict.headline).toBe(
       'Example detection: user alice (AttachUserPolicy on AdministratorAccess from 192.0.2.7)',
     );
-    expect(verdict.summary).toContain('2 rows of this kind about user “alice”');
+    expect(verdict.summary).toContain('2 rows for user “alice”');
     expect(verdict.nextStep).toContain('user “alice”');
   });
 });
