@@ -46,7 +46,9 @@ export async function coverGapWindow(
     where ${gapsOfDetection} and state = 'filling' and run_id = ${runId}
       and coalesce(filled_to, gap_from) = ${window.from} and gap_to >= ${window.to} returning 1`;
   if (!(await addCoverage(tx, detection, { window, source }))) return false;
-  const filled = await queryRows<GapEventRow>(tx)`select * from gaps where ${gapsOfDetection} and state = 'filled' and run_id = ${runId} and filled_to = ${window.to}`;
+  const filled = await queryRows<GapEventRow>(
+    tx,
+  )`select * from gaps where ${gapsOfDetection} and state = 'filled' and run_id = ${runId} and filled_to = ${window.to}`;
   await emitGapEvents(tx, 'gap.filled', filled);
   return true;
 }
