@@ -50,6 +50,14 @@ export const Settings = z.object({
     .describe(
       'Key that encrypts stored credentials, at least 32 characters. Default: a generated key in the data directory. Required for stored credentials if `DATABASE_URL` is set.',
     ),
+  TOCSIN_PUBLIC_URL: z
+    .url({ protocol: /^https?$/, message: 'must begin with http:// or https://' })
+    .regex(/^[^?#]*$/, 'must not have a query or a fragment')
+    .transform((url) => url.replace(/\/+$/, ''))
+    .optional()
+    .describe(
+      'Address at which people reach the service, for links to hits in records, events and messages. Default: the listening address if it is a loopback address, otherwise no links.',
+    ),
   TOCSIN_LOG_LEVEL: z
     .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
     .default('info')
@@ -117,6 +125,7 @@ export function loadConfig(env: Record<string, string | undefined> = readEnviron
     dataDir: resolve(settings.TOCSIN_DATA_DIR),
     apiKey: settings.TOCSIN_API_KEY,
     url: settings.TOCSIN_URL,
+    publicUrl: settings.TOCSIN_PUBLIC_URL ?? findLoopbackUrl(settings.HOST, settings.PORT),
     secretKey: settings.TOCSIN_SECRET_KEY,
     logLevel: settings.TOCSIN_LOG_LEVEL,
     models: readModelSettings(settings.TOCSIN_MODELS, env),
@@ -139,6 +148,13 @@ export function loadConfig(env: Record<string, string | undefined> = readEnviron
       outboxDays: settings.TOCSIN_KEEP_OUTBOX_DAYS,
     },
   };
+}
+
+/** Returns the address of a service that listens on a known port of a loopback address, otherwise null. */
+function findLoopbackUrl(host: string, port: number): string | null {
+  if (port === 0) return null;
+  if (host === '::1') return `http://[::1]:${port}`;
+  return host === 'localhost' || host.startsWith('127.') ? `http://${host}:${port}` : null;
 }
 
 function readEnvironment(): Record<string, string | undefined> {

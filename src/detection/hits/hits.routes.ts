@@ -1,15 +1,21 @@
 import type { App } from '../../platform/http/app-type.ts';
 import { apiRoutes } from '../../platform/http/api-routes.ts';
-import { getEntities, getHit, getHits } from './read-hits.ts';
+import { getEntities, getHit, getHits, withLink } from './read-hits.ts';
 import { EntityFilter, EntityList, HitDetail, HitFilter, HitList, HitPath, HitVerdict } from './hits.schema.ts';
 import { setHitStatus, type SetHitStatusDeps } from './set-hit-status.ts';
 
-export function hitRoutes(app: App, deps: SetHitStatusDeps): void {
+type HitRoutesDeps = SetHitStatusDeps & { config: { publicUrl: string | null } };
+
+export function hitRoutes(app: App, deps: HitRoutesDeps): void {
+  const { publicUrl } = deps.config;
   const route = apiRoutes(app, { tag: 'hits', scope: 'hits:read' });
   route(
     'GET /api/hits',
     { summary: 'List hits, newest first', query: HitFilter, returns: HitList },
-    ({ caller, query }) => getHits(deps, caller, query),
+    async ({ caller, query }) => {
+      const { hits, nextCursor } = await getHits(deps, caller, query);
+      return { hits: hits.map((hit) => withLink(hit, publicUrl)), nextCursor };
+    },
   );
   route(
     'GET /api/hits/entities',
@@ -19,11 +25,11 @@ export function hitRoutes(app: App, deps: SetHitStatusDeps): void {
   route(
     'POST /api/hits/:id/status',
     { summary: 'Set the status of a hit', scope: 'hits:write', params: HitPath, body: HitVerdict, returns: HitDetail },
-    ({ caller, params, body }) => setHitStatus(deps, caller, params.id, body),
+    async ({ caller, params, body }) => withLink(await setHitStatus(deps, caller, params.id, body), publicUrl),
   );
   route(
     'GET /api/hits/:id',
     { summary: 'Get a hit with its rows and occurrences', params: HitPath, returns: HitDetail },
-    ({ caller, params }) => getHit(deps, caller, params.id),
+    async ({ caller, params }) => withLink(await getHit(deps, caller, params.id), publicUrl),
   );
 }

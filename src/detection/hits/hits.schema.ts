@@ -56,11 +56,19 @@ export const Hit = z
       .nullable()
       .describe('Group of the hits that the detection raised in the same window. Null if there are fewer than five.'),
     needsReview: z
-      .object({ reason: z.enum(['planted_text']), fields: z.array(z.string()), tools: z.array(z.string()) })
+      .object({
+        reason: z.enum(['planted_text', 'free_text']),
+        fields: z.array(z.string()),
+        tools: z.array(z.string()),
+      })
       .nullable()
       .describe(
-        'Why a person must decide: fields of the rows, or results of tools, contain text addressed to a model. No model can dismiss such a hit. Null otherwise.',
+        'Why a person must decide. `planted_text`: fields of the rows, or results of tools, contain text addressed to a model, and no model can dismiss such a hit. `free_text`: the model dismissed it, but not without the free text in these fields, which an outsider can write. Null otherwise.',
       ),
+    url: z
+      .string()
+      .nullable()
+      .describe('Link to the hit in the console. Null if the service does not know its public address.'),
     status: z.enum(hitStatuses),
     revision: z.number().int(),
     occurrenceCount: z.number().int().describe('Windows in which the hit was seen.'),

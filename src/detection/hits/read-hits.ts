@@ -1,5 +1,6 @@
 import { inOrg, type Db } from '../../platform/db/db.ts';
 import { appError } from '../../platform/lib/errors.ts';
+import { toPublicLink } from '../../platform/lib/public-link.ts';
 import { plainIdPattern, readPageRequest, toPage } from '../../platform/lib/page-request.ts';
 import type { Caller } from '../../platform/orgs/caller.ts';
 import { findHit, listEntities, listHits, listOccurrences, type HitRow } from './read-hits.store.ts';
@@ -45,13 +46,22 @@ export async function getHit({ db }: ReadHitsDeps, caller: Caller, id: string): 
   });
 }
 
+/** Returns the hit with the link to it at the public address of the service. */
+export const withLink = <H extends Hit>(hit: H, publicUrl: string | null): H => ({
+  ...hit,
+  url: hit.url === null ? null : toPublicLink(publicUrl, hit.url),
+});
+
 const techniqueTag = /^attack\.(t\d{4}(?:\.\d{3})?)$/;
 
-/** Returns the hit of a row. Its techniques are those of its rows, else those of the detection's tags. */
+/**
+ * Returns the hit of a row, with the path of the console as `url`, which `withLink` and the delivery of events resolve. Its techniques are those of its rows, else those of the detection's tags.
+ */
 export function toHit({ detectionName: name, tags, techniques, ...row }: HitRow): Hit {
   const tagged = tags.flatMap((tag) => techniqueTag.exec(tag)?.[1]?.toUpperCase() ?? []);
   return {
     ...row,
+    url: `/console/hits/${row.id}`,
     detection: { name, tags, techniques: techniques ?? tagged },
     evidence: JSON.parse(row.evidence) as Hit['evidence'],
     needsReview: row.needsReview === null ? null : (JSON.parse(row.needsReview) as Hit['needsReview']),

@@ -1,7 +1,15 @@
 import { eventLabels, type EventBody } from './event-types.ts';
 
-/** An event as a chat message: a headline, facts and a text. All of it is plain text that may come from untrusted sources. */
-export type EventSummary = { headline: string; facts: [name: string, value: string][]; text: string };
+/**
+ * An event as a chat message: a headline, facts and a text. All of it is plain text that may come from untrusted sources. `link` is an address of
+ * the service itself.
+ */
+export type EventSummary = {
+  headline: string;
+  facts: [name: string, value: string][];
+  text: string;
+  link: string | null;
+};
 
 const labels: Record<string, string> = { ...eventLabels, 'output.test': 'Test' };
 const factPaths: [label: string, path: string][] = [
@@ -45,6 +53,7 @@ export function summarizeEvent(event: EventBody): EventSummary {
     facts: factPaths
       .map(([factLabel, path]): [string, string] => [factLabel, truncate(valueAt(event.data, path), factMax)])
       .filter(([, value]) => value !== ''),
+    link: event.type.startsWith('hit.') ? valueAt(event.data, 'url') || null : null,
     text: truncate(textPaths.map((path) => valueAt(event.data, path)).find((value) => value !== '') ?? '', textMax),
   };
 }

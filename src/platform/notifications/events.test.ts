@@ -38,6 +38,7 @@ test('emits events for runs, hits and gaps in the transaction of the change', as
   expect(created!.data).toMatchObject({
     detection: { name: 'Root logs in', tags: [], techniques: [] },
     facts: { rows: 1 },
+    url: `/console/hits/${(created!.data as { id: string }).id}`,
     rows: [{ fields: { user: 'root' } }],
   });
   expect(await eventsOf('hit.updated')).toEqual([]);

@@ -97,6 +97,19 @@ test('renders a Teams message as an Adaptive Card without Markdown', () => {
   expect(JSON.stringify(body)).toContain('See [here](https://evil.example) <!channel> *now*');
 });
 
+test('links a hit, and nothing that another event contains', () => {
+  const url = 'https://soc.example/console/hits/1';
+  const linked = { ...hit, data: { ...(hit.data as object), url } };
+  expect(listObjects(slackMessage(linked)).filter((part) => 'url' in part)).toEqual([
+    { type: 'button', text: { type: 'plain_text', text: 'Open', emoji: false }, url },
+  ]);
+  expect(listObjects(teamsMessage(linked)).filter((part) => 'url' in part)).toEqual([
+    { type: 'Action.OpenUrl', title: 'Open', url },
+  ]);
+  for (const event of [hit, { ...linked, type: 'feed.item.added' }])
+    expect(JSON.stringify([slackMessage(event), teamsMessage(event)])).not.toContain('"url"');
+});
+
 const text = fc.string({ unit: 'binary', maxLength: 4000 });
 test('renders any event as plain text within the limits of Slack and Teams', () => {
   fc.assert(

@@ -6,7 +6,7 @@ import { summarizeEvent } from '../event-summary.ts';
  * `plain_text`, so text from log rows cannot become a link or a mention. `text` is the notification and needs Slack's three escapes.
  */
 export function slackMessage(event: EventBody): object {
-  const { headline, facts, text } = summarizeEvent(event);
+  const { headline, facts, text, link } = summarizeEvent(event);
   const plain = (value: string) => ({ type: 'plain_text', text: value, emoji: false });
   return {
     text: headline.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;'),
@@ -18,6 +18,7 @@ export function slackMessage(event: EventBody): object {
         ? []
         : [{ type: 'section', fields: facts.slice(0, 10).map(([name, value]) => plain(`${name}: ${value}`)) }]),
       ...(text === '' ? [] : [{ type: 'section', text: plain(text) }]),
+      ...(link === null ? [] : [{ type: 'actions', elements: [{ type: 'button', text: plain('Open'), url: link }] }]),
       { type: 'context', elements: [plain(`${event.type} · ${event.timestamp} · ${event.id}`)] },
     ],
   };
@@ -28,7 +29,7 @@ export function slackMessage(event: EventBody): object {
  * Card 1.4. It uses `RichTextBlock`, because `TextBlock` interprets its text as Markdown.
  */
 export function teamsMessage(event: EventBody): object {
-  const { headline, facts, text } = summarizeEvent(event);
+  const { headline, facts, text, link } = summarizeEvent(event);
   const block = (...inlines: object[]) => ({ type: 'RichTextBlock', inlines });
   const run = (value: string, style: object = {}) => ({ type: 'TextRun', text: value, ...style });
   return {
@@ -47,6 +48,7 @@ export function teamsMessage(event: EventBody): object {
             ...(text === '' ? [] : [block(run(text))]),
             block(run(`${event.type} · ${event.timestamp} · ${event.id}`, { isSubtle: true, size: 'small' })),
           ],
+          ...(link === null ? {} : { actions: [{ type: 'Action.OpenUrl', title: 'Open', url: link }] }),
         },
       },
     ],

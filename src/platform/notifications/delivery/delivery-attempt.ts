@@ -4,7 +4,7 @@ import { openOutputSecrets } from '../output-secrets.ts';
 import type { AttemptResult, ClaimedDelivery } from './deliveries.store.ts';
 import { renderDelivery } from './delivery-message.ts';
 
-export type AttemptDeps = { secrets: Secretbox; config: { fetchAllow: readonly string[] } };
+export type AttemptDeps = { secrets: Secretbox; config: { fetchAllow: readonly string[]; publicUrl: string | null } };
 
 const timeoutMs = 15_000;
 const errorMax = 500;
@@ -63,7 +63,8 @@ async function send(
   if (delivery.body === null) return { ok: false, error: 'the event is no longer stored', isFinal: true };
   const output = { organization_id: delivery.organization_id, id: delivery.output_id, sealed: delivery.sealed };
   const event = { id: delivery.event_id, body: delivery.body };
-  const request = renderDelivery(delivery.kind, openOutputSecrets(secrets, output), event, new Date());
+  const destination = { kind: delivery.kind, output: openOutputSecrets(secrets, output), publicUrl: config.publicUrl };
+  const request = renderDelivery(destination, event, new Date());
   const response = await postBytes({
     url: request.url,
     headers: request.headers,
