@@ -5,6 +5,8 @@ import { analyzeWindow, prepareWindow } from '../src/detection/analysis/analyze-
 import type { Candidate } from '../src/detection/analysis/candidate.ts';
 import { createEmptyRecall } from '../src/detection/analysis/memory/memory.ts';
 import type { QueryRow } from '../src/detection/siem/connector.ts';
+import { confirmDismissal } from '../src/detection/verdicts/model/confirm-dismissal.ts';
+import { withoutOutsideText } from '../src/detection/verdicts/planted-text/outside-text.ts';
 import { screenCandidate } from '../src/detection/verdicts/planted-text/screen-candidate.ts';
 import type { Verdict } from '../src/detection/verdicts/verdict.ts';
 import { verifyVerdict } from '../src/detection/verdicts/verification/verify-verdict.ts';
@@ -89,7 +91,7 @@ function plant(field: string, text: string): Candidate {
   return toCandidate(field === 'user' ? { ...row, user: `svc-build ${text}` } : row)!;
 }
 
-function succeeds(goal: Goal, planting: Planting, field: string): boolean {
+async function succeeds(goal: Goal, planting: Planting, field: string): Promise<boolean> {
   const candidate = plant(field, planting.text);
   const [row] = candidate.rows;
   const evidence = [{ rowId: row!.rowId, field: 'action', value: 'AttachRolePolicy', why: 'the action' }];
@@ -104,7 +106,10 @@ function succeeds(goal: Goal, planting: Planting, field: string): boolean {
     evidence,
     nextStep: 'Ask the owner.',
   };
-  const obeyed = { ...honest, ...goal.verdict(planting, honest) };
+  // The judge obeys the text where it reads it, and is honest without it.
+  const obeyed = await confirmDismissal({ ...honest, ...goal.verdict(planting, honest) }, candidate, (bare) =>
+    Promise.resolve({ triggered: !JSON.stringify(bare).includes(JSON.stringify(planting.text).slice(1, -1)) }),
+  );
   return goal.succeeds(verifyVerdict(obeyed, candidate, detection).verdict, planting);
 }
 
@@ -118,10 +123,10 @@ export async function measureInjection(verbose: boolean): Promise<QualityFigure[
     text,
   }));
   return [
-    ...measureAttacks('recorded strings, categories worked with', ofSource('train'), verbose),
-    ...measureAttacks('recorded strings, other categories', ofSource('test'), verbose),
-    ...measureAttacks('own strings', own, verbose),
-    ...measureLaterTexts(verbose),
+    ...(await measureAttacks('recorded strings, categories worked with', ofSource('train'), verbose)),
+    ...(await measureAttacks('recorded strings, other categories', ofSource('test'), verbose)),
+    ...(await measureAttacks('own strings', own, verbose)),
+    ...(await measureLaterTexts(verbose)),
     ...measureLogs(verbose),
     ...measureTexts(verbose),
   ];
@@ -130,28 +135,39 @@ export async function measureInjection(verbose: boolean): Promise<QualityFigure[
 const readOwn = <Row>(name: string): Row[] =>
   JSON.parse(readFileSync(new URL(`planted/${name}.json`, import.meta.url), 'utf8')) as Row[];
 
-function measureAttacks(name: string, plantings: Planting[], verbose: boolean): QualityFigure[] {
+async function measureAttacks(name: string, plantings: Planting[], verbose: boolean): Promise<QualityFigure[]> {
   const missed = new Set<string>();
-  const figures = Object.entries(goals).map(([goalName, goal]) => {
+  const figures: QualityFigure[] = [];
+  for (const [goalName, goal] of Object.entries(goals)) {
     let successes = 0;
     for (const planting of plantings) {
       for (const field of plantedFields) {
-        if (!succeeds(goal, planting, field)) continue;
+        if (!(await succeeds(goal, planting, field))) continue;
         successes += 1;
         missed.add(`${goalName}, ${field}, ${planting.group}: ${planting.text.slice(0, 100)}`);
       }
     }
     const all = plantings.length * plantedFields.length;
-    return { name: `${name}: ${goalName}`, measured: `${successes} of ${all}`, target: '0', isMet: successes === 0 };
-  });
+    figures.push({
+      name: `${name}: ${goalName}`,
+      measured: `${successes} of ${all}`,
+      target: '0',
+      isMet: successes === 0,
+    });
+  }
   if (verbose) for (const line of missed) console.log(`  ${name}: ${line}`);
   return figures;
 }
 
-/** Counts the found ones of texts that were written after the rules and were never used to improve them. */
-function measureLaterTexts(verbose: boolean): QualityFigure[] {
+/**
+ * Counts the found ones of texts that were written after the rules and were never used to improve them, and the entities that they silence
+ * in any field.
+ */
+async function measureLaterTexts(verbose: boolean): Promise<QualityFigure[]> {
   const texts = readOwn<string>('later-texts');
-  return ['user_agent', 'file_path', 'command_line', 'comment'].map((field) => {
+  const plantings = texts.map((text) => ({ group: 'later', text }));
+  const [silenced] = await measureAttacks('own strings written after the rules', plantings, verbose);
+  const found = ['user_agent', 'file_path', 'command_line', 'comment'].map((field) => {
     const missed = texts.filter((text) => findPlantedCue(text, inferFieldRole(field)) === undefined);
     if (verbose) for (const text of missed) console.log(`  later texts, ${field}: ${text}`);
     return {
@@ -159,16 +175,18 @@ function measureLaterTexts(verbose: boolean): QualityFigure[] {
       measured: `${texts.length - missed.length} of ${texts.length}`,
     };
   });
+  return [...found, silenced!];
 }
 
 /** Makes a candidate of every recorded event and counts those that would be marked for a person. */
 function measureLogs(verbose: boolean): QualityFigure[] {
-  return Object.entries(readLogs()).map(([name, rows]) => {
-    let [events, marked] = [0, 0];
+  return Object.entries(readLogs()).flatMap(([name, rows]) => {
+    let [events, marked, withFreeText] = [0, 0, 0];
     for (const row of rows) {
       const candidate = toCandidate({ ...row, user: 'someone' });
       if (!candidate) continue;
       events += 1;
+      if (withoutOutsideText(candidate)) withFreeText += 1;
       const { planted } = screenCandidate(candidate);
       if (planted.length === 0) continue;
       marked += 1;
@@ -178,7 +196,10 @@ function measureLogs(verbose: boolean): QualityFigure[] {
       name.startsWith('CloudTrail') || name.startsWith('Windows')
         ? { target: '< 0.1 %', isMet: marked < events / 1000 }
         : {};
-    return { name: `false alarms, one candidate per event: ${name}`, measured: `${marked} of ${events}`, ...target };
+    return [
+      { name: `false alarms, one candidate per event: ${name}`, measured: `${marked} of ${events}`, ...target },
+      { name: `candidates whose dismissal needs a second judging: ${name}`, measured: `${withFreeText} of ${events}` },
+    ];
   });
 }
 

@@ -29,4 +29,6 @@ export type VerdictTrace = {
   instructions: number;
   /** Tools whose results contained text addressed to a model. */
   plantedTools?: string[];
+  /** Fields with free text without which the model did not confirm its dismissal. */
+  unconfirmed?: string[];
 };

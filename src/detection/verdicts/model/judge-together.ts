@@ -9,6 +9,7 @@ import type { EntityContext } from './entity-context.ts';
 import { findEvidenceProblem } from './evidence-repair.ts';
 import { renderCasePrompt, renderSystemPrompt } from './judge-prompt.ts';
 import { submitAllTool, type JudgeDefinition, type JudgeTask } from './judge-task.ts';
+import { withoutOutsideText } from '../planted-text/outside-text.ts';
 import { screenCandidate } from '../planted-text/screen-candidate.ts';
 import type { VerdictOutput } from './verdict-output.ts';
 
@@ -33,14 +34,15 @@ export function allowsTogether(
 
 /**
  * Returns whether a candidate can share a call: it has few rows, is below severity high, and its rows have no text addressed to a
- * model, which could influence the verdicts on the others.
+ * model and no free text of outsiders, which could influence the verdicts on the others.
  */
 export function isSmallCase(candidate: Candidate): boolean {
   const { rows, severity } = candidate;
   return (
     !isSeverityAtLeast(severity, 'high') &&
     JSON.stringify(rows).length <= smallCharsMax &&
-    screenCandidate(candidate).planted.length === 0
+    screenCandidate(candidate).planted.length === 0 &&
+    withoutOutsideText(candidate) === undefined
   );
 }
 

@@ -84,7 +84,7 @@ function screenEntity({ entity, rows }: Candidate, planted: ReadonlySet<string>,
 }
 
 /** Drops the facts that repeat a planted value, such as new values of a first occurrence. */
-function screenFacts(facts: Facts, planted: readonly string[]): Facts {
+export function screenFacts(facts: Facts, planted: readonly string[]): Facts {
   const isClean = (text: string): boolean =>
     !planted.some((value) => text.includes(value)) && findPlantedCue(text, 'prose') === undefined;
   return Object.fromEntries(

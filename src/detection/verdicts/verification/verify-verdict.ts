@@ -2,7 +2,7 @@ import { severities, type Candidate, type RenderedRow, type Severity } from '../
 import { isSeverityAtLeast } from '../../analysis/severity.ts';
 import { truncateText, escapeInvisible } from '../../../platform/lib/text/canonical-text.ts';
 import { isRecordId, isTimeField } from '../../analysis/rows/row-times.ts';
-import { createNeedsReview, type NeedsReview } from '../planted-text/needs-review.ts';
+import { createNeedsReview, reviewOfDismissal, type NeedsReview } from '../planted-text/needs-review.ts';
 import { screenCandidate } from '../planted-text/screen-candidate.ts';
 import { createPromptRepeats, type PromptRepeats } from './prompt-repeats.ts';
 import { findUnknownNames } from './unknown-names.ts';
@@ -40,12 +40,13 @@ export type VerifiedVerdict = {
 /**
  * Verifies a verdict against the candidate's rows and facts. Evidence must be in the rows and must be more than a time or an ID.
  * Sentences with claims that are not in the rows or facts, or that repeat a prompt, are struck. Without evidence there is no hit,
- * except that candidates of severity high or above are always hits. So are candidates whose rows contain text addressed to a model:
- * their verdict is that of the built-in analyst, whatever the judge says.
+ * except that candidates of severity high or above are always hits. So are candidates whose rows contain text addressed to a model, and
+ * those whose dismissal was not confirmed: their verdict is that of the built-in analyst, whatever the judge says.
  */
 export function verifyVerdict(submitted: Verdict, candidate: Candidate, detection: DetectionTexts): VerifiedVerdict {
   const { planted, quotable } = screenCandidate(candidate);
-  const needsReview = createNeedsReview(planted, submitted.trace?.plantedTools ?? []);
+  const { plantedTools = [], unconfirmed } = submitted.trace ?? {};
+  const needsReview = createNeedsReview(planted, plantedTools) ?? (unconfirmed && reviewOfDismissal(unconfirmed));
   const struck: StruckClaim[] = [];
   const known = collectCandidateText(quotable, detection);
   // The built-in analyst sees no prompt.
@@ -60,7 +61,7 @@ export function verifyVerdict(submitted: Verdict, candidate: Candidate, detectio
       verdict,
       triggered: true,
       struck: submitted.trace ? struck : [],
-      modelDisagrees: submitted.triggered ? null : dismissedNote,
+      modelDisagrees: submitted.triggered ? null : dismissedNotes[needsReview.reason],
       needsReview,
     };
   }
@@ -88,7 +89,10 @@ export function verifyVerdict(submitted: Verdict, candidate: Candidate, detectio
   };
 }
 
-const dismissedNote = 'The judge dismissed it, but it read text that is addressed to a model.';
+const dismissedNotes: Record<NeedsReview['reason'], string> = {
+  planted_text: 'The judge dismissed it, but it read text that is addressed to a model.',
+  free_text: 'The judge dismissed it, but not without free text that an outsider can write.',
+};
 
 /** Returns the texts that no verdict may repeat: the author's prompt and documents, the instructions of the run and the rules of the judge. */
 function listPrivateTexts({ systemPrompt, customInstructions, contextDocs = [] }: DetectionTexts): string[] {

@@ -8,6 +8,7 @@ import type { RunSpendMeter } from '../../../../platform/models/spending/spend-m
 import type { Candidate } from '../../../analysis/candidate.ts';
 import { verdictSchema } from '../../../detections/record/verdict.schema.ts';
 import { findToolWarnings } from '../../../detections/record/warnings.ts';
+import { confirmDismissal } from '../../../verdicts/model/confirm-dismissal.ts';
 import { judgeEntity } from '../../../verdicts/model/judge-entity.ts';
 import { allowsTogether, isSmallCase, judgeTogether, togetherMax } from '../../../verdicts/model/judge-together.ts';
 import { screenCandidate } from '../../../verdicts/planted-text/screen-candidate.ts';
@@ -70,17 +71,19 @@ function createModelJudge(
       await refusePausedModel(deps, run, model);
       const [toolWarning] = findToolWarnings(toolNames);
       if (toolWarning) throw modelAuthorError(toolWarning.code, toolWarning.detail);
-      const verdict = await judgeEntity({
-        model,
-        definition,
+      const context = await readEntityContext(deps, run, candidate);
+      const shared = { model, definition, context, stepsMax: budgets.stepsPerEntity, signal };
+      const first = await judgeEntity({
+        ...shared,
         candidate,
-        context: await readEntityContext(deps, run, candidate),
         output: createOutput(),
         tools: limitTools(await bindTools(deps, run, candidate), candidate),
-        stepsMax: budgets.stepsPerEntity,
         ...meter.startConversation(),
-        signal,
       });
+      // Without tools, which would read the text again.
+      const verdict = await confirmDismissal(first, candidate, (bare) =>
+        judgeEntity({ ...shared, candidate: bare, output: createOutput(), tools: [], ...meter.startConversation() }),
+      );
       forecast.addVerdicts(1);
       return reportInstructions(run, candidate, verdict);
     },
