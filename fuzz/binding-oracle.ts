@@ -5,6 +5,7 @@ import { DuckDBInstance, listValue, type DuckDBConnection } from '@duckdb/node-a
 import { inspectTree } from '../src/detection/logs/engine/inspect-tree.ts';
 import type { QueryJob } from '../src/detection/logs/engine/protocol.ts';
 import { prepareQuery } from '../src/detection/logs/engine/run-query.ts';
+import { duck } from '../src/detection/logs/engine/sql-text.ts';
 
 /**
  * The verdict on one statement: refused by the check, bound to the window's tables only, invalid for another reason, unresolved (the engine
@@ -26,8 +27,7 @@ export type BindingOracle = {
 /** Operators that read rows from somewhere. These three read nothing but their arguments. */
 const harmlessLeaves = new Set(['RANGE', 'GENERATE_SERIES', 'UNNEST']);
 /** Every table of a window: columns that the generated statements use. */
-const tableColumns =
-  "SELECT 1 AS x, 't' AS y, [1] AS l, {k: 1} AS s, '{}'::JSON AS _event, TIMESTAMP '2024-01-01' AS _time FROM range(2)";
+const tableColumns = duck`SELECT 1 AS x, 't' AS y, [1] AS l, {k: 1} AS s, '{}'::JSON AS _event, TIMESTAMP '2024-01-01' AS _time FROM range(2)`;
 /** Errors that show that a name went past the tables of the query. */
 const leak = /^(?:Permission|IO|HTTP) Error|No files found|Table Function with name|^Binder Error: Catalog/;
 
@@ -49,7 +49,7 @@ export async function openBindingOracle(): Promise<BindingOracle> {
 
   async function findForeign(sql: string, tables: string[], tree: string): Promise<Foreign | undefined> {
     const { wrap, values } = await prepareQuery(connection, { job: createJob(sql, tables), tree });
-    return explainForeign(connection, wrap('*', 'LIMIT 0'), values);
+    return explainForeign(connection, wrap(duck`*`, duck`LIMIT 0`), values);
   }
 
   async function checkOne(statement: string, tree: string): Promise<BindingVerdict> {

@@ -3,6 +3,7 @@ import { afterEach, expect, test } from 'vitest';
 import { createTestFolder, failureOf } from '../../../../test/support/detection/log-store.ts';
 import { createEngine, type EngineOptions, type LogEngine } from './engine.ts';
 import type { QueryJob } from './protocol.ts';
+import { duck } from './sql-text.ts';
 
 const folder = createTestFolder();
 const engines: LogEngine[] = [];
@@ -21,7 +22,7 @@ const rowsOf = async (engine: LogEngine, sql: string, organization = 'a') =>
 
 const job = (sql: string, more: Partial<QueryJob> = {}): QueryJob => ({
   sql,
-  tables: [{ name: 't', sql: 'SELECT range AS a FROM range(100)' }],
+  tables: [{ name: 't', sql: duck`SELECT range AS a FROM range(100)` }],
   bounds: { from: '2024-01-01T00:00:00.000Z', to: '2024-01-01T01:00:00.000Z' },
   aggregate: false,
   mode: 'rows',

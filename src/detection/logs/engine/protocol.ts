@@ -1,13 +1,14 @@
 import type { SiemFailure } from '../../siem/connector.ts';
 import type { Inspection } from './inspect-tree.ts';
+import type { SqlText } from './sql-text.ts';
 
 /** Options of one organization's engine. `directory` is the only folder it can access. Sizes are in MiB. */
 export type OpenOptions = { directory: string; memoryMb: number; residentMb: number };
 
-/** `tables` defines the dataset names with generated, trusted SQL. `bounds` is the window as ISO text. */
+/** `sql` is the author's query, which the engine checks. `tables` defines the dataset names. `bounds` is the window as ISO text. */
 export type QueryJob = {
   sql: string;
-  tables: { name: string; sql: string }[];
+  tables: { name: string; sql: SqlText }[];
   bounds: { from: string; to: string };
   aggregate: boolean;
   mode: 'rows' | 'check';
@@ -15,8 +16,8 @@ export type QueryJob = {
   bytesMax: number;
 };
 
-/** Generated, trusted SQL over the organization's folder, for compaction. */
-export type MaintenanceJob = { statements: string[] };
+/** SQL over the organization's folder, for compaction. */
+export type MaintenanceJob = { statements: SqlText[] };
 
 /** Messages from the service to an engine process. */
 export type ToChild =

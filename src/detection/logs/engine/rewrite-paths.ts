@@ -1,11 +1,10 @@
 import { findField, textColumn, type CatalogField } from '../catalog/catalog.ts';
-import { toEngineType } from '../catalog/column-types.ts';
 import { anySpellingSql, castSql } from './field-sql.ts';
 import type { ColumnUse, Inspection } from './inspect-tree.ts';
 import { didYouMean } from '../../../platform/lib/text/nearest-names.ts';
-import { coalesceSql, jsonPointer, quoteIdentifier, quoteLiteral } from './sql-text.ts';
+import { coalesceSql, duck, jsonPointer, quoteIdentifier, quoteLiteral, type SqlText } from './sql-text.ts';
 
-type Edit = { from: number; to: number; text: string };
+type Edit = { from: number; to: number; text: SqlText };
 
 /** A dotted name that no event ever had. `hint` ends the sentence that reports it. */
 export type UnknownPath = { name: string; hint: string };
@@ -55,34 +54,36 @@ function createEdit(bytes: Buffer, use: ColumnUse, context: Context): Edit | und
   return {
     from: use.byteOffset,
     to,
-    text: use.isOutputName ? `${expression} AS ${quoteIdentifier(path.at(-1)!)}` : expression,
+    text: use.isOutputName ? duck`${expression} AS ${quoteIdentifier(path.at(-1)!)}` : expression,
   };
 }
 
-function pathSql(qualifier: string | undefined, path: string[], context: Context): string | undefined {
+function pathSql(qualifier: string | undefined, path: string[], context: Context): SqlText | undefined {
   const { fields, unknown } = context;
-  const prefix = qualifier === undefined ? '' : `${quoteIdentifier(qualifier)}.`;
-  if (path[0]!.toLowerCase() === textColumn) return textOfPathSql(`${prefix}"_event"`, path.slice(1), fields);
+  const prefix = qualifier === undefined ? duck`` : duck`${quoteIdentifier(qualifier)}.`;
+  if (path[0]!.toLowerCase() === textColumn) return textOfPathSql(duck`${prefix}"_event"`, path.slice(1), fields);
   const field = findField(fields, path[0]!);
   const hasObjects = field && (field.type === 'JSON' || field.nested.length > 0 || field.open);
   // Events that were flattened before they were sent have keys with dots.
   const flat = findField(fields, path.join('.'));
   if (!hasObjects) {
-    if (flat) return `${prefix}${quoteIdentifier(flat.name)}`;
+    if (flat) return duck`${prefix}${quoteIdentifier(flat.name)}`;
     const isUnknown = qualifier === undefined && context.unknownHeads.has(path[0]!.toLowerCase());
     if (!isUnknown && !field) return undefined;
     unknown.push({ name: path.join('.'), hint: didYouMean(path.join('.'), listAllPaths(fields, '')) });
-    return 'NULL';
+    return duck`NULL`;
   }
-  const column = `${prefix}${quoteIdentifier(field.name)}`;
-  const json = field.type === 'JSON' ? column : `TRY_CAST(${column} AS JSON)`;
+  const column = duck`${prefix}${quoteIdentifier(field.name)}`;
+  const json = field.type === 'JSON' ? column : duck`TRY_CAST(${column} AS JSON)`;
   const extraction = extractionSql(json, field, path.slice(1));
   if (extraction !== undefined)
-    return flat ? `coalesce(${extraction}, TRY_CAST(${prefix}${quoteIdentifier(flat.name)} AS VARCHAR))` : extraction;
-  if (flat) return `${prefix}${quoteIdentifier(flat.name)}`;
+    return flat
+      ? duck`coalesce(${extraction}, TRY_CAST(${prefix}${quoteIdentifier(flat.name)} AS VARCHAR))`
+      : extraction;
+  if (flat) return duck`${prefix}${quoteIdentifier(flat.name)}`;
   const name = path.join('.');
   unknown.push({ name, hint: didYouMean(name, listAllPaths(field.nested, `${field.name}.`)) });
-  return 'NULL';
+  return duck`NULL`;
 }
 
 /** Returns the dotted names of fields and of the fields inside them. */
@@ -93,16 +94,16 @@ function listAllPaths(fields: CatalogField[], prefix: string): string[] {
   ]);
 }
 
-function extractionSql(json: string, field: CatalogField, path: string[]): string | undefined {
+function extractionSql(json: SqlText, field: CatalogField, path: string[]): SqlText | undefined {
   const found = walkPath(json, field, path);
   if (!found) return undefined;
   const { last } = found;
   const type = last?.type ?? 'VARCHAR';
-  return castSql(toEngineType(type), valueSql(found, type === 'JSON'), last?.mixed);
+  return castSql(type, valueSql(found, type === 'JSON'), last?.mixed);
 }
 
 /** The text of a key whatever its type, read from the event. A name without dots is a column, any other a column or a path. */
-function textOfPathSql(event: string, path: string[], fields: CatalogField[]): string {
+function textOfPathSql(event: SqlText, path: string[], fields: CatalogField[]): SqlText {
   const root: CatalogField = { name: '', keys: [], type: 'JSON', nested: fields, open: true };
   const flat = path.length > 1 ? findField(fields, path.join('.')) : undefined;
   const found = walkPath(event, root, path)!;
@@ -112,12 +113,12 @@ function textOfPathSql(event: string, path: string[], fields: CatalogField[]): s
 }
 
 /** Where the value of a path is: at the `spellings` of its last keys inside `json`. `last` is its field if the catalog lists it. */
-type Location = { json: string; spellings: string[][]; last: CatalogField | undefined };
+type Location = { json: SqlText; spellings: string[][]; last: CatalogField | undefined };
 
 const spellingsMax = 8;
 
 /** Follows a path through the catalog, ignoring case. Returns undefined if the catalog lists all keys and this is not one of them. */
-function walkPath(json: string, field: CatalogField, path: string[]): Location | undefined {
+function walkPath(json: SqlText, field: CatalogField, path: string[]): Location | undefined {
   let at: Location = { json, spellings: [[]], last: field };
   for (const name of path) {
     const next: CatalogField | undefined = at.last && findField(at.last.nested, name);
@@ -129,10 +130,10 @@ function walkPath(json: string, field: CatalogField, path: string[]): Location |
   return at;
 }
 
-function valueSql({ json, spellings }: Location, asJson: boolean): string {
-  if (spellings[0]?.length === 0) return asJson ? json : `json_extract_string(${json}, '$')`;
-  const extract = asJson ? 'json_extract' : 'json_extract_string';
-  return coalesceSql(spellings.map((keys) => `${extract}(${json}, ${quoteLiteral(jsonPointer(keys))})`));
+function valueSql({ json, spellings }: Location, asJson: boolean): SqlText {
+  if (spellings[0]?.length === 0) return asJson ? json : duck`json_extract_string(${json}, '$')`;
+  const extract = asJson ? duck`json_extract` : duck`json_extract_string`;
+  return coalesceSql(spellings.map((keys) => duck`${extract}(${json}, ${quoteLiteral(jsonPointer(keys))})`));
 }
 /** Returns the byte where a column's names end, or undefined if the text at its position differs from the parse tree. */
 function findEndOfNames(bytes: Buffer, use: ColumnUse): number | undefined {

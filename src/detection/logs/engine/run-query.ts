@@ -4,7 +4,7 @@ import { inspectTree } from './inspect-tree.ts';
 import { toLenientSql } from './lenient/lenient-query.ts';
 import { toJson } from './result-values.ts';
 import { serializeTree } from './serialize-tree.ts';
-import { quoteIdentifier } from './sql-text.ts';
+import { duck, joinSql, quoteIdentifier, type SqlText } from './sql-text.ts';
 import type { QueryEnd, QueryJob } from './protocol.ts';
 
 type Row = Record<string, unknown>;
@@ -28,10 +28,10 @@ export async function runQuery(
   const tree = await serializeTree(connection, job.sql);
   const { wrap, values } = await prepareQuery(connection, { job, tree, lenient });
   if (job.mode === 'check') {
-    const checked = await connection.run(wrap('*', 'LIMIT 0'), values);
+    const checked = await connection.run(wrap(duck`*`, duck`LIMIT 0`), values);
     return { total: 0, truncated: false, columns: checked.deduplicatedColumnNames() };
   }
-  const statement = await connection.prepare(wrap('*', `LIMIT ${job.rowsMax + 1}`));
+  const statement = await connection.prepare(wrap(duck`*`, duck`LIMIT ${job.rowsMax + 1}`));
   statement.bind(values);
   const first = await blameValues(async () => readRows(await statement.stream(), job));
   if (!first.isCut) {
@@ -39,9 +39,9 @@ export async function runQuery(
     await sendAll(first.rows, send);
     return { total: first.rows.length, truncated: false, columns: first.columns };
   }
-  const ordered = wrap('*', `${orderByClause(first.columns)} LIMIT ${job.rowsMax + 1}`);
+  const ordered = wrap(duck`*`, duck`${orderByClause(first.columns)} LIMIT ${job.rowsMax + 1}`);
   const cut = await blameValues(async () => readRows(await connection.stream(ordered, values), job));
-  const counted = await blameValues(() => connection.runAndReadAll(wrap('count(*)', ''), values));
+  const counted = await blameValues(() => connection.runAndReadAll(wrap(duck`count(*)`, duck``), values));
   await sendAll(cut.rows.slice(0, job.rowsMax), send);
   return { total: Number(counted.getRows()[0]?.[0]), truncated: true, columns: first.columns };
 }
@@ -49,7 +49,7 @@ export async function runQuery(
 type Lenient = { withOperands: boolean };
 
 /** `wrap` returns the statement that runs the query over its datasets. `values` are its parameters. */
-type PreparedQuery = { wrap: (select: string, tail: string) => string; values: Record<string, DuckDBTimestampValue> };
+type PreparedQuery = { wrap: (select: SqlText, tail: SqlText) => string; values: Record<string, DuckDBTimestampValue> };
 
 /** Checks a query against the allow-lists and returns what runs it. `tree` is its parse tree from `serializeTree`. */
 export async function prepareQuery(
@@ -97,16 +97,16 @@ async function stripTrailingSemicolon(connection: DuckDBConnection, sql: string,
 }
 
 /** Returns the statement that runs a query over its datasets. They are CTEs around the query, so that their names cannot refer to anything else. */
-function wrapQuery(job: QueryJob, sql: string, select: string, tail: string): string {
-  const tables = job.tables.map((table) => `${quoteIdentifier(table.name)} AS NOT MATERIALIZED (${table.sql})`);
-  const head = tables.length > 0 ? `WITH ${tables.join(',\n')}\n` : '';
+function wrapQuery(job: QueryJob, sql: string, select: SqlText, tail: SqlText): string {
+  const tables = job.tables.map((table) => duck`${quoteIdentifier(table.name)} AS NOT MATERIALIZED (${table.sql})`);
+  const head = tables.length > 0 ? duck`WITH ${joinSql(tables)}\n` : duck``;
   return `${head}SELECT ${select} FROM (${sql}\n) AS "_result" ${tail}`;
 }
 
 /** Returns the order that decides which rows are kept if there are too many: by time and ID if the result has them. */
-function orderByClause(columns: string[]): string {
+function orderByClause(columns: string[]): SqlText {
   const keys = ['_time', '_id'].filter((name) => columns.includes(name));
-  return keys.length > 0 ? `ORDER BY ${keys.map(quoteIdentifier).join(', ')}` : 'ORDER BY ALL';
+  return keys.length > 0 ? duck`ORDER BY ${joinSql(keys.map(quoteIdentifier))}` : duck`ORDER BY ALL`;
 }
 
 // A shortened text has the same tree except for the locations.

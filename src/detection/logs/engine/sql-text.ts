@@ -1,5 +1,7 @@
 // SQL fragments for the engine.
 
+import { toEngineType, type ColumnType } from '../catalog/column-types.ts';
+
 declare const sqlText: unique symbol;
 
 /** SQL for the engine in which every name and every value is quoted. Only the functions of this file create it. */
@@ -23,11 +25,21 @@ export function jsonPointer(keys: string[]): string {
   return keys.map((key) => `/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 }
 
-/** Returns the TIMESTAMP (UTC) for a time in microseconds since 1970. */
-export function timestampSql(micros: number): string {
-  return `make_timestamp(${micros})`;
+/** Joins SQL with a separator that contains no name and no value. */
+export function joinSql(parts: readonly SqlText[], separator: ', ' | ' AND ' | '\nUNION ALL\n' | '\n' = ', '): SqlText {
+  return parts.join(separator) as SqlText;
 }
 
-export function coalesceSql(values: string[]): string {
-  return values.length === 1 ? values[0]! : `coalesce(${values.join(', ')})`;
+/** Returns the engine's name of a column type. Columns with nothing but nulls are VARCHAR. */
+export function typeSql(type: ColumnType): SqlText {
+  return toEngineType(type) as SqlText;
+}
+
+/** Returns the TIMESTAMP (UTC) for a time in microseconds since 1970. */
+export function timestampSql(micros: number): SqlText {
+  return duck`make_timestamp(${micros})`;
+}
+
+export function coalesceSql(values: readonly SqlText[]): SqlText {
+  return values.length === 1 ? values[0]! : duck`coalesce(${joinSql(values)})`;
 }

@@ -1,9 +1,18 @@
 import { systemColumns, textColumn, type CatalogField } from '../catalog/catalog.ts';
-import { toEngineType } from '../catalog/column-types.ts';
 import { anySpellingTextSql, castSql } from './field-sql.ts';
 import type { ColumnUse, Inspection } from './inspect-tree.ts';
 import { slotTimeSql, type SlotBounds } from '../query/slot-time.ts';
-import { coalesceSql, jsonPointer, quoteIdentifier, quoteLiteral, timestampSql } from './sql-text.ts';
+import {
+  coalesceSql,
+  duck,
+  joinSql,
+  jsonPointer,
+  quoteIdentifier,
+  quoteLiteral,
+  timestampSql,
+  typeSql,
+  type SqlText,
+} from './sql-text.ts';
 
 /** A file of events. Parquet files store the ingest time of each row and the first `columns` columns of the catalog. */
 export type SegmentFile = { path: string; format: 'text' | 'parquet'; ingestedMs: number; columns: number };
@@ -25,7 +34,7 @@ export type FileScan = {
 type TableColumn = { field: CatalogField; position: number };
 
 /** A column that the catalog does not have. `valueSql` returns its value from the event's JSON text. Without it, the column is null. */
-export type ExtraColumn = { name: string; valueSql?: (event: string) => string };
+export type ExtraColumn = { name: string; valueSql?: (event: SqlText) => SqlText };
 
 /**
  * The part of a dataset that a query can read: catalog columns with their catalog positions, further columns, and the files to scan. Only catalog columns in
@@ -60,7 +69,7 @@ export const readsEventText = (inspection: Inspection): boolean =>
   inspection.columns.some((use) => use.names.at(-1)!.toLowerCase() === textColumn && !isTextPath(use, inspection));
 
 /** Returns the SELECT that defines a dataset in a query: the used columns with explicit casts, over exactly the given scans. */
-export function tableSql(source: TableSource): string {
+export function tableSql(source: TableSource): SqlText {
   const selects = source.scans.flatMap((scan) => {
     const text = scan.files.filter(({ format }) => format === 'text');
     const parquet = scan.files.filter(({ format }) => format === 'parquet');
@@ -69,10 +78,12 @@ export function tableSql(source: TableSource): string {
       ...(parquet.length > 0 ? [parquetScanSql(source, { ...scan, files: parquet })] : []),
     ];
   });
-  const rows = selects.length > 0 ? selects.join('\nUNION ALL\n') : emptyTableSql(source);
+  const rows = selects.length > 0 ? joinSql(selects, '\nUNION ALL\n') : emptyTableSql(source);
   // Outside the union, which would give the null a type.
-  const nulls = source.extra.filter(({ valueSql }) => !valueSql).map(({ name }) => `NULL AS ${quoteIdentifier(name)}`);
-  return nulls.length > 0 ? `SELECT *, ${nulls.join(', ')} FROM (${rows})` : rows;
+  const nulls = source.extra
+    .filter(({ valueSql }) => !valueSql)
+    .map(({ name }) => duck`NULL AS ${quoteIdentifier(name)}`);
+  return nulls.length > 0 ? duck`SELECT *, ${joinSql(nulls)} FROM (${rows})` : rows;
 }
 
 const isUsed = ({ usedNames }: TableSource, name: string): boolean =>
@@ -84,130 +95,130 @@ const usedColumns = (source: TableSource): TableColumn[] =>
 /** Returns a select list. `systemSql` returns the value of a system column, `textSql` the text of a catalog column. `event` is the event's text. */
 function selectList(
   source: TableSource,
-  systemSql: (name: (typeof systemColumns)[number]) => string,
-  textSql: (column: TableColumn) => string,
-  event: string,
-): string {
+  systemSql: (name: (typeof systemColumns)[number]) => SqlText,
+  textSql: (column: TableColumn) => SqlText,
+  event: SqlText,
+): SqlText {
   const system = systemColumns
     .filter((name) => isUsed(source, name))
-    .map((name) => `${systemSql(name)} AS ${quoteIdentifier(name)}`);
+    .map((name) => duck`${systemSql(name)} AS ${quoteIdentifier(name)}`);
   const catalog = usedColumns(source).map(
-    (column) => `${typedSql(column.field, textSql(column))} AS ${quoteIdentifier(column.field.name)}`,
+    (column) => duck`${typedSql(column.field, textSql(column))} AS ${quoteIdentifier(column.field.name)}`,
   );
   const extra = source.extra.flatMap(({ name, valueSql }) =>
-    valueSql ? [`${valueSql(event)} AS ${quoteIdentifier(name)}`] : [],
+    valueSql ? [duck`${valueSql(event)} AS ${quoteIdentifier(name)}`] : [],
   );
   const all = [...system, ...catalog, ...extra];
-  return all.length > 0 ? all.join(', ') : '1 AS "_"';
+  return all.length > 0 ? joinSql(all) : duck`1 AS "_"`;
 }
 
-function typedSql(field: CatalogField, text: string): string {
-  const type = toEngineType(field.type);
-  return type === 'JSON' ? `TRY_CAST(${text} AS JSON)` : castSql(type, text, field.mixed);
+function typedSql({ type, mixed }: CatalogField, text: SqlText): SqlText {
+  return type === 'JSON' ? duck`TRY_CAST(${text} AS JSON)` : castSql(type, text, mixed);
 }
 
 /** Returns the text of a top-level key. `keySql` returns that of one spelling. */
-export function keyTextSql(field: CatalogField, keySql: (key: string) => string, event: string): string {
+export function keyTextSql(field: CatalogField, keySql: (key: string) => SqlText, event: SqlText): SqlText {
   const texts = field.keys.map(keySql);
   return coalesceSql(field.anySpelling ? [...texts, anySpellingTextSql(event, field.name)] : texts);
 }
 
-function emptyTableSql(source: TableSource): string {
-  const types = { _id: 'VARCHAR', _time: 'TIMESTAMP', _ingested: 'TIMESTAMP', _event: 'JSON' };
+function emptyTableSql(source: TableSource): SqlText {
+  const types = { _id: 'VARCHAR', _time: 'TIMESTAMP', _ingested: 'TIMESTAMP', _event: 'JSON' } as const;
+  const noText = duck`CAST(NULL AS VARCHAR)`;
   const list = selectList(
     source,
-    (name) => `CAST(NULL AS ${types[name]})`,
-    () => 'CAST(NULL AS VARCHAR)',
-    'CAST(NULL AS VARCHAR)',
+    (name) => duck`CAST(NULL AS ${typeSql(types[name])})`,
+    () => noText,
+    noText,
   );
-  return `SELECT ${list} WHERE false`;
+  return duck`SELECT ${list} WHERE false`;
 }
 
-const filePaths = (files: SegmentFile[]): string => files.map((file) => quoteLiteral(file.path)).join(', ');
+const filePaths = (files: SegmentFile[]): SqlText => joinSql(files.map((file) => quoteLiteral(file.path)));
 
 /** Returns the WHERE clause for the comparisons that have a right side and the condition, or nothing. */
-function whereSql(comparisons: [left: string, right: string | number | undefined][], condition?: string): string {
-  const tests = comparisons.flatMap(([left, right]) => (right === undefined ? [] : [`${left} ${right}`]));
+function whereSql(comparisons: [left: SqlText, right: SqlText | number | undefined][], condition?: SqlText): SqlText {
+  const tests = comparisons.flatMap(([left, right]) => (right === undefined ? [] : [duck`${left} ${right}`]));
   if (condition !== undefined) tests.push(condition);
-  return tests.length > 0 ? `WHERE ${tests.join(' AND ')}` : '';
+  return tests.length > 0 ? duck`WHERE ${joinSql(tests, ' AND ')}` : duck``;
 }
 
 /** From this many keys on, extracting all of them from an event in one call is faster than one call per key. */
 const batchKeysMin = 6;
 
-function textScanSql(source: TableSource, scan: FileScan): string {
+function textScanSql(source: TableSource, scan: FileScan): SqlText {
   const keys = usedColumns(source).flatMap(({ field }) => field.keys);
   const isBatch = keys.length >= batchKeysMin;
   const listIndex = new Map(keys.map((key, index) => [key, index + 1]));
-  const keySql = (key: string): string =>
-    isBatch ? `l[${listIndex.get(key)}]` : `json_extract_string(e, ${quoteLiteral(jsonPointer([key]))})`;
+  const keySql = (key: string): SqlText =>
+    isBatch ? duck`l[${listIndex.get(key)!}]` : duck`json_extract_string(e, ${quoteLiteral(jsonPointer([key]))})`;
   const system = {
-    _id: 'i',
-    _time: 'make_timestamp(t)',
+    _id: duck`i`,
+    _time: duck`make_timestamp(t)`,
     _ingested: ingestedSql(scan.files),
-    _event: source.eventAsText ? 'e' : 'CAST(e AS JSON)',
+    _event: source.eventAsText ? duck`e` : duck`CAST(e AS JSON)`,
   };
   const list = selectList(
     source,
     (name) => system[name],
-    ({ field }) => keyTextSql(field, keySql, 'e'),
-    'e',
+    ({ field }) => keyTextSql(field, keySql, duck`e`),
+    duck`e`,
   );
-  const pointers = keys.map((key) => quoteLiteral(jsonPointer([key]))).join(', ');
-  const extracted = isBatch ? `, json_extract_string(e, [${pointers}]) AS l` : '';
+  const pointers = joinSql(keys.map((key) => quoteLiteral(jsonPointer([key]))));
+  const extracted = isBatch ? duck`, json_extract_string(e, [${pointers}]) AS l` : duck``;
   const micros = (ms: number | undefined): number | undefined => (ms === undefined ? undefined : ms * 1000);
   const where = whereSql(
     [
-      ['t >=', micros(scan.timeFrom)],
-      ['t <', micros(scan.timeBefore)],
+      [duck`t >=`, micros(scan.timeFrom)],
+      [duck`t <`, micros(scan.timeBefore)],
     ],
-    scan.slot && slotTimeSql('t', arrivalSql(scan.files), scan.slot),
+    scan.slot && slotTimeSql(duck`t`, arrivalSql(scan.files), scan.slot),
   );
-  return `SELECT ${list} FROM (SELECT i, t, e, file_index AS f${extracted} FROM ${textFilesSql(scan.files)} ${where})`;
+  return duck`SELECT ${list} FROM (SELECT i, t, e, file_index AS f${extracted} FROM ${textFilesSql(scan.files)} ${where})`;
 }
 
 /**
  * Returns the table function that reads text segments: lines of ID `i`, time `t` in microseconds and event `e`, separated by tabs. An event
  * contains no tab and no line break, except escaped inside strings.
  */
-export function textFilesSql(files: SegmentFile[]): string {
-  return (
-    `read_csv([${filePaths(files)}], auto_detect = false, header = false, delim = '\t', quote = '', escape = '', ` +
-    `max_line_size = 4194304, columns = {'i': 'VARCHAR', 't': 'BIGINT', 'e': 'VARCHAR'})`
-  );
+export function textFilesSql(files: SegmentFile[]): SqlText {
+  return duck`read_csv([${filePaths(files)}], auto_detect = false, header = false, delim = '\t', quote = '', escape = '',
+    max_line_size = 4194304, columns = {'i': 'VARCHAR', 't': 'BIGINT', 'e': 'VARCHAR'})`;
 }
 
 /** Returns the ingest time of a row of these text files in microseconds. */
-function arrivalSql(files: SegmentFile[]): string {
-  const micros = files.map((file) => `${file.ingestedMs * 1000}::BIGINT`);
-  return files.length === 1 ? micros[0]! : `list_extract([${micros.join(', ')}], CAST(file_index AS BIGINT) + 1)`;
+function arrivalSql(files: SegmentFile[]): SqlText {
+  const micros = files.map((file) => duck`${file.ingestedMs * 1000}::BIGINT`);
+  return files.length === 1 ? micros[0]! : duck`list_extract([${joinSql(micros)}], CAST(file_index AS BIGINT) + 1)`;
 }
 
-function ingestedSql(files: SegmentFile[]): string {
+function ingestedSql(files: SegmentFile[]): SqlText {
   if (files.length === 1) return timestampSql(files[0]!.ingestedMs * 1000);
-  return `make_timestamp(list_extract([${files.map((file) => `${file.ingestedMs * 1000}::BIGINT`).join(', ')}], CAST(f AS BIGINT) + 1))`;
+  const micros = files.map((file) => duck`${file.ingestedMs * 1000}::BIGINT`);
+  return duck`make_timestamp(list_extract([${joinSql(micros)}], CAST(f AS BIGINT) + 1))`;
 }
 
-function parquetScanSql(source: TableSource, scan: FileScan): string {
+function parquetScanSql(source: TableSource, scan: FileScan): SqlText {
   const columnCount = Math.max(...scan.files.map((file) => file.columns));
   const list = selectList(
     source,
-    (name) => (name === '_event' && !source.eventAsText ? 'CAST(_event AS JSON)' : name),
-    ({ position }) => (position < columnCount ? `c${position}` : 'CAST(NULL AS VARCHAR)'),
-    '_event',
+    (name) => (name === '_event' && !source.eventAsText ? duck`CAST(_event AS JSON)` : quoteIdentifier(name)),
+    ({ position }) => (position < columnCount ? duck`c${position}` : duck`CAST(NULL AS VARCHAR)`),
+    duck`_event`,
   );
-  const time = (ms: number | undefined): string | undefined => (ms === undefined ? undefined : timestampSql(ms * 1000));
+  const time = (ms: number | undefined): SqlText | undefined =>
+    ms === undefined ? undefined : timestampSql(ms * 1000);
   const { slot } = scan;
   // In runs, no event arrives before its slot. This bound lets the engine skip parts of a file.
   const arrivedFrom = slot?.lateSince === undefined ? scan.ingestedFrom : slot.from;
   const where = whereSql(
     [
-      ['_time >=', time(scan.timeFrom)],
-      ['_time <', time(scan.timeBefore)],
-      ['_ingested >=', time(arrivedFrom)],
-      ['_ingested <', time(scan.ingestedBefore)],
+      [duck`_time >=`, time(scan.timeFrom)],
+      [duck`_time <`, time(scan.timeBefore)],
+      [duck`_ingested >=`, time(arrivedFrom)],
+      [duck`_ingested <`, time(scan.ingestedBefore)],
     ],
-    slot && slotTimeSql('epoch_us(_time)', 'epoch_us(_ingested)', slot),
+    slot && slotTimeSql(duck`epoch_us(_time)`, duck`epoch_us(_ingested)`, slot),
   );
-  return `SELECT ${list} FROM read_parquet([${filePaths(scan.files)}], union_by_name = true) ${where}`;
+  return duck`SELECT ${list} FROM read_parquet([${filePaths(scan.files)}], union_by_name = true) ${where}`;
 }

@@ -2,7 +2,7 @@ import { inOrg } from '../../../platform/db/db.ts';
 import type { OrgId } from '../../../platform/lib/org-id.ts';
 import type { LateEvents, TimeBounds } from '../../siem/connector.ts';
 import { hasSegments } from '../storage/segments.store.ts';
-import { quoteIdentifier } from '../engine/sql-text.ts';
+import { duck, quoteIdentifier, type SqlText } from '../engine/sql-text.ts';
 import { distinctDatasets, inspectQuery } from './inspect-query.ts';
 import { searchLogs, type SearchLogsDeps } from './search-logs.ts';
 import { promptMs } from './slot-time.ts';
@@ -39,7 +39,7 @@ export async function findLateEvents(
   return found;
 }
 
-const lateEventsSql = (dataset: string): string =>
-  `SELECT epoch_ms(_time) // ${bucketMs} AS bucket, count(*) AS events, max(epoch_ms(_ingested) - epoch_ms(_time)) AS lag
+const lateEventsSql = (dataset: string): SqlText =>
+  duck`SELECT epoch_ms(_time) // ${bucketMs} AS bucket, count(*) AS events, max(epoch_ms(_ingested) - epoch_ms(_time)) AS lag
    FROM ${quoteIdentifier(dataset)} WHERE epoch_ms(_ingested) - epoch_ms(_time) > ${promptMs}
    GROUP BY 1 ORDER BY 1 DESC LIMIT ${bucketsMax}`;

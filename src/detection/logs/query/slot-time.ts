@@ -1,3 +1,5 @@
+import { duck, type SqlText } from '../engine/sql-text.ts';
+
 const dayMs = 86_400_000;
 
 /** An event that is on its way for at most this long counts when it arrives, so that no window waits for stragglers. */
@@ -13,14 +15,14 @@ export type SlotBounds = { from?: number; before: number; lateSince?: number };
  * Returns the SQL condition that an event's slot time is within bounds. The slot time is the time of the event if it is late, otherwise its
  * arrival. `time` and `arrival` are SQL expressions in microseconds. See docs/adr/0016-late-events.md.
  */
-export function slotTimeSql(time: string, arrival: string, { from, before, lateSince }: SlotBounds): string {
-  const lag = `(${arrival} - ${time})`;
-  const prompt = `${promptMs * 1000}::BIGINT`;
+export function slotTimeSql(time: SqlText, arrival: SqlText, { from, before, lateSince }: SlotBounds): SqlText {
+  const lag = duck`(${arrival} - ${time})`;
+  const prompt = duck`${promptMs * 1000}::BIGINT`;
   const isLate =
     lateSince === undefined
-      ? `(${lag} > ${prompt} OR ${lag} < -${prompt})`
-      : `(${lag} > ${prompt} AND ${lag} <= ${lateMsMax * 1000}::BIGINT AND ${time} >= ${lateSince * 1000}::BIGINT)`;
-  const slotTime = `CASE WHEN ${isLate} THEN ${time} ELSE ${arrival} END`;
-  const upper = `${slotTime} < ${before * 1000}::BIGINT`;
-  return from === undefined ? upper : `${slotTime} >= ${from * 1000}::BIGINT AND ${upper}`;
+      ? duck`(${lag} > ${prompt} OR ${lag} < -${prompt})`
+      : duck`(${lag} > ${prompt} AND ${lag} <= ${lateMsMax * 1000}::BIGINT AND ${time} >= ${lateSince * 1000}::BIGINT)`;
+  const slotTime = duck`CASE WHEN ${isLate} THEN ${time} ELSE ${arrival} END`;
+  const upper = duck`${slotTime} < ${before * 1000}::BIGINT`;
+  return from === undefined ? upper : duck`${slotTime} >= ${from * 1000}::BIGINT AND ${upper}`;
 }

@@ -4,6 +4,7 @@ import { findField, isCatalogFull, type FieldsByDataset } from '../catalog/catal
 import { listCatalogColumns } from '../catalog/columns.ts';
 import { authorError, dataDependentError, missingColumn } from '../engine/engine-failures.ts';
 import { anySpellingTextSql } from '../engine/field-sql.ts';
+import type { SqlText } from '../engine/sql-text.ts';
 import type { Inspection } from '../engine/inspect-tree.ts';
 import type { ExtraColumn } from '../engine/table-sql.ts';
 import type { QuerySource } from './inspect-query.ts';
@@ -86,7 +87,7 @@ export function listExtraColumns(
   const isFull = isCatalogFull(fields.get(dataset) ?? []);
   return (unknown.columns.get(table) ?? []).map((name) => ({
     name,
-    ...(isFull ? { valueSql: (event: string) => anySpellingTextSql(event, name) } : {}),
+    ...(isFull ? { valueSql: (event: SqlText) => anySpellingTextSql(event, name) } : {}),
   }));
 }
 

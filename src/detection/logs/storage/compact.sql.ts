@@ -1,4 +1,4 @@
-import { duck, quoteLiteral, jsonPointer, type SqlText } from '../engine/sql-text.ts';
+import { duck, joinSql, quoteLiteral, jsonPointer, type SqlText } from '../engine/sql-text.ts';
 import { keyTextSql, textFilesSql, type SegmentFile } from '../engine/table-sql.ts';
 import { erasedMark } from '../../../platform/db/erasure.store.ts';
 import type { CatalogField } from '../catalog/catalog.ts';
@@ -13,17 +13,17 @@ export function containsValueSql({ field, value }: ErasureTarget): SqlText {
 }
 
 /** Wraps a SELECT so that the value is replaced wherever it occurs in the matching events. */
-function erasureSql(from: string, erased: ErasureTarget): string {
+function erasureSql(from: SqlText, erased: ErasureTarget): SqlText {
   const inJson = JSON.stringify(erased.value).slice(1, -1);
   const spellings = [...new Set([inJson, erased.value, inJson.replaceAll('/', '\\/')])];
-  const without = (text: string): string =>
-    spellings.reduce(
-      (inner, spelling) => `replace(${inner}, ${quoteLiteral(spelling)}, ${quoteLiteral(erasedMark)})`,
+  const without = (text: SqlText): SqlText =>
+    spellings.reduce<SqlText>(
+      (inner, spelling) => duck`replace(${inner}, ${quoteLiteral(spelling)}, ${quoteLiteral(erasedMark)})`,
       text,
     );
-  const replaced = (text: string): string =>
-    `CASE WHEN ${containsValueSql(erased)} THEN ${without(`CAST(${text} AS VARCHAR)`)} ELSE CAST(${text} AS VARCHAR) END`;
-  return `SELECT ${replaced('_id')} AS _id, _time, _ingested, ${replaced('_event')} AS _event FROM (${from})`;
+  const replaced = (text: SqlText): SqlText =>
+    duck`CASE WHEN ${containsValueSql(erased)} THEN ${without(duck`CAST(${text} AS VARCHAR)`)} ELSE CAST(${text} AS VARCHAR) END`;
+  return duck`SELECT ${replaced(duck`_id`)} AS _id, _time, _ingested, ${replaced(duck`_event`)} AS _event FROM (${from})`;
 }
 
 /**
@@ -35,24 +35,26 @@ export function compactSql(
   fields: CatalogField[],
   target: string,
   erased?: ErasureTarget,
-): string {
+): SqlText {
   const keys = fields.flatMap((field) => field.keys);
   const listIndex = new Map(keys.map((key, index) => [key, index + 1]));
   const columns = fields.map(
-    (field, position) => `${keyTextSql(field, (key) => `l[${listIndex.get(key)}]`, '_event')} AS c${position}`,
+    (field, position) =>
+      duck`${keyTextSql(field, (key) => duck`l[${listIndex.get(key)!}]`, duck`_event`)} AS c${position}`,
   );
-  const pointers = keys.map((key) => quoteLiteral(jsonPointer([key]))).join(', ');
-  const list = ['_id', '_time', '_ingested', '_event', ...columns].join(', ');
-  const texts = keys.length > 0 ? `json_extract_string(_event, [${pointers}])` : 'NULL';
-  return `COPY (SELECT ${list} FROM (SELECT *, ${texts} AS l FROM (${erased ? erasureSql(sourcesSql(files), erased) : sourcesSql(files)}))) TO ${quoteLiteral(target)} (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE 20000)`;
+  const pointers = joinSql(keys.map((key) => quoteLiteral(jsonPointer([key]))));
+  const list = joinSql([duck`_id, _time, _ingested, _event`, ...columns]);
+  const texts = keys.length > 0 ? duck`json_extract_string(_event, [${pointers}])` : duck`NULL`;
+  return duck`COPY (SELECT ${list} FROM (SELECT *, ${texts} AS l FROM (${erased ? erasureSql(sourcesSql(files), erased) : sourcesSql(files)}))) TO ${quoteLiteral(target)} (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE 20000)`;
 }
 
-function sourcesSql(files: SegmentFile[]): string {
-  return files
-    .map((file) =>
+function sourcesSql(files: SegmentFile[]): SqlText {
+  return joinSql(
+    files.map((file) =>
       file.format === 'text'
-        ? `SELECT i AS _id, make_timestamp(t) AS _time, make_timestamp(${file.ingestedMs * 1000}) AS _ingested, e AS _event FROM ${textFilesSql([file])}`
-        : `SELECT _id, _time, _ingested, _event FROM read_parquet(${quoteLiteral(file.path)})`,
-    )
-    .join('\nUNION ALL\n');
+        ? duck`SELECT i AS _id, make_timestamp(t) AS _time, make_timestamp(${file.ingestedMs * 1000}) AS _ingested, e AS _event FROM ${textFilesSql([file])}`
+        : duck`SELECT _id, _time, _ingested, _event FROM read_parquet(${quoteLiteral(file.path)})`,
+    ),
+    '\nUNION ALL\n',
+  );
 }

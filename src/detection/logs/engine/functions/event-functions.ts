@@ -1,22 +1,20 @@
-import { jsonPointer, quoteLiteral } from '../sql-text.ts';
+import { duck, joinSql, jsonPointer, quoteLiteral, type SqlText } from '../sql-text.ts';
 import { listWindowsPaths, windowsContainers, windowsFields } from './windows-fields.ts';
 
 /** Functions of queries that read a value of `_event`, whichever way the vendor or the shipper nested and named it. */
 export const eventFunctions: readonly string[] = ['winlog', 'named_value'];
 
-const namesSql = `coalesce(item->>'$.name', item->>'$.Name', item->>'$.displayName', item->>'$.key', item->>'$.Key')`;
-const valuesSql = `coalesce(item->>'$.value', item->>'$.Value', item->>'$.newValue', item->>'$.NewValue', item->>'$.boolValue',
+const namesSql = duck`coalesce(item->>'$.name', item->>'$.Name', item->>'$.displayName', item->>'$.key', item->>'$.Key')`;
+const valuesSql = duck`coalesce(item->>'$.value', item->>'$.Value', item->>'$.newValue', item->>'$.NewValue', item->>'$.boolValue',
   item->>'$.intValue', item->>'$.multiValue')`;
 
-const pointersSql = (field: string): string =>
-  listWindowsPaths(field)
-    .map((path) => quoteLiteral(jsonPointer(path.split('.'))))
-    .join(', ');
+const pointersSql = (field: string): SqlText =>
+  joinSql(listWindowsPaths(field).map((path) => quoteLiteral(jsonPointer(path.split('.')))));
 
 // The engine computes these once per query, because the name is a constant.
-const otherPointersSql = windowsContainers
-  .map((path) => `${quoteLiteral(`/${path.replaceAll('.', '/')}`)} || field`)
-  .join(', ');
+const otherPointersSql = joinSql(
+  windowsContainers.map((path) => duck`${quoteLiteral(`/${path.replaceAll('.', '/')}`)} || field`),
+);
 
 /**
  * The statements that define the functions in an engine. `winlog(_event, 'CommandLine')` is the text of a field of a Windows event: the first
@@ -24,12 +22,13 @@ const otherPointersSql = windowsContainers
  * `named_value(_event->'$.Parameters', 'ForwardTo')` is the text of the entry with this name in a list of names and values, as audit logs of
  * Microsoft 365, Entra ID and Google Workspace have, or of the key of an object.
  */
-export const eventFunctionsSql: readonly string[] = [
-  `CREATE MACRO winlog(event, field) AS list_filter(json_extract_string(event, CASE field
-    ${Object.keys(windowsFields)
-      .map((field) => `WHEN ${quoteLiteral(field)} THEN [${pointersSql(field)}]`)
-      .join('\n')}
+export const eventFunctionsSql: readonly SqlText[] = [
+  duck`CREATE MACRO winlog(event, field) AS list_filter(json_extract_string(event, CASE field
+    ${joinSql(
+      Object.keys(windowsFields).map((field) => duck`WHEN ${quoteLiteral(field)} THEN [${pointersSql(field)}]`),
+      '\n',
+    )}
     ELSE [${otherPointersSql}] END), lambda value: value NOT IN ('', '-'))[1]`,
-  `CREATE MACRO named_value(items, wanted) AS coalesce(json_extract_string(items, '/' || wanted), list_transform(
+  duck`CREATE MACRO named_value(items, wanted) AS coalesce(json_extract_string(items, '/' || wanted), list_transform(
     list_filter(json_extract(items, '$[*]'), lambda item: lower(${namesSql}) = lower(wanted)), lambda item: ${valuesSql})[1])`,
 ];
