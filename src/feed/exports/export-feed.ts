@@ -1,4 +1,5 @@
 import { inOrg } from '../../platform/db/db.ts';
+import { mapInSlices, stringifyInSlices } from '../../platform/lib/slices.ts';
 import type { Caller } from '../../platform/orgs/caller.ts';
 import { getItem } from '../items/get-item.ts';
 import { toWeakEtag } from '../items/page-cache/http-caching.ts';
@@ -11,7 +12,8 @@ import type { ExportQuery } from './exports-query.ts';
 import { renderCsv } from './indicator-csv.ts';
 import { listOverrideHistory, readItemVersions } from './item-versions.store.ts';
 import { renderMispEvent, renderMispManifest, toItemId } from './misp-event.ts';
-import { toBundle } from './stix/bundle.ts';
+import { mergeStixItems } from './stix/bundle.ts';
+import { toStixItem } from './stix/stix-item.ts';
 import type { UnsupportedFields } from './stix/unsupported-fields.ts';
 import { renderSyndication } from './syndication.ts';
 
@@ -76,15 +78,16 @@ async function render(
     case 'stix': {
       const keys = items.map(({ id, version }) => ({ id, version }));
       const versions = await inOrg(db, orgId, (tx) => readItemVersions(tx, keys));
-      const { bundle, unsupported } = toBundle(keys.flatMap((key) => versions.get(`${key.id} ${key.version}`) ?? []));
-      return { type: 'application/stix+json;version=2.1', text: JSON.stringify(bundle), unsupported };
+      const found = keys.flatMap((key) => versions.get(`${key.id} ${key.version}`) ?? []);
+      const { bundle, unsupported } = mergeStixItems(await mapInSlices(found, toStixItem));
+      return { type: 'application/stix+json;version=2.1', text: await stringifyInSlices(bundle), unsupported };
     }
     case 'rss':
       return { type: 'application/rss+xml', text: renderSyndication(items, 'rss'), unsupported: {} };
     case 'json':
       return { type: 'application/feed+json', text: renderSyndication(items, 'json'), unsupported: {} };
     case 'csv':
-      return { type: 'text/csv', text: renderCsv(items), unsupported: {} };
+      return { type: 'text/csv', text: await renderCsv(items), unsupported: {} };
   }
 }
 

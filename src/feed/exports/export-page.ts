@@ -2,6 +2,7 @@ import { inOrg, type Db } from '../../platform/db/db.ts';
 import type { Clock } from '../../platform/lib/clock.ts';
 import { fieldError } from '../../platform/lib/errors.ts';
 import { decodeCursor, encodeCursor, type PageCursor } from '../../platform/lib/page-request.ts';
+import { mapInSlices } from '../../platform/lib/slices.ts';
 import type { Caller } from '../../platform/orgs/caller.ts';
 import { readOrgState } from '../items/snapshot/org-state.store.ts';
 import { isRelevant } from '../items/list-query/relevance.sql.ts';
@@ -44,14 +45,13 @@ export function readExportPage(
     const found = await listExportRows(tx, snapshot, { limit: Number(query.limit), after, isMember });
     const ids = found.map(({ id }) => id);
     const overrides = await listOverrideHistory(tx, ids);
-    const items = found
-      .filter((row) => row.isMember)
-      .map(({ id, doc }) => {
-        const item = JSON.parse(doc) as FeedItem;
-        updateExpiry(item, hour);
-        return applyDatedOverride(item, overrides.get(id)?.at(-1));
-      })
-      .filter(({ source }) => tlps.indexOf(source.tlp) <= tlps.indexOf(tlpMax));
+    const members = found.filter((row) => row.isMember);
+    const seen = await mapInSlices(members, ({ id, doc }) => {
+      const item = JSON.parse(doc) as FeedItem;
+      updateExpiry(item, hour);
+      return applyDatedOverride(item, overrides.get(id)?.at(-1));
+    });
+    const items = seen.filter(({ source }) => tlps.indexOf(source.tlp) <= tlps.indexOf(tlpMax));
     const last = found.at(-1);
     const hasMore = last !== undefined && last.listed > found.length;
     return { items, next: hasMore ? encodeCursor({ at: last.at, id: last.id }) : undefined };

@@ -1,3 +1,4 @@
+import { flatMapInSlices } from '../../platform/lib/slices.ts';
 import { indicatorExpiresAt } from '../model/expiry.ts';
 import type { FeedItem, Indicator } from '../model/item.schema.ts';
 
@@ -17,8 +18,8 @@ const columns = [
 ];
 
 /** Renders one line per indicator, in every status, so that consumers can remove revoked ones (RFC 4180). */
-export function renderCsv(items: FeedItem[]): string {
-  const lines = items.flatMap((item) =>
+export async function renderCsv(items: FeedItem[]): Promise<string> {
+  const lines = await flatMapInSlices(items, (item) =>
     Object.values(item.iocs)
       .flat()
       .map((indicator) => renderLine(item, indicator)),

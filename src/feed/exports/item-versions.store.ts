@@ -1,3 +1,4 @@
+import { mapInSlices } from '../../platform/lib/slices.ts';
 import { queryRows, type Tx } from '../../platform/db/db.ts';
 import { toAppliedOverride, type AppliedOverrideRow } from '../items/overrides/override-rows.store.ts';
 import { visiblePoolIds } from '../items/visible-pools.sql.ts';
@@ -24,7 +25,8 @@ export async function readItemVersions(tx: Tx, keys: VersionKey[]): Promise<Map<
       where v.doc <> '' and v.pool_id in ${visiblePoolIds}`;
   const ids = found.map(({ id }) => id);
   const overrides = await listOverrideHistory(tx, ids);
-  return new Map(found.map((row) => [`${row.id} ${row.version}`, toItemVersion(row, overrides.get(row.id) ?? [])]));
+  const versions = await mapInSlices(found, (row) => toItemVersion(row, overrides.get(row.id) ?? []));
+  return new Map(versions.map((version, index) => [`${found[index]!.id} ${found[index]!.version}`, version]));
 }
 
 const toItemVersion = ({ doc, objects, cause }: VersionRow, overrides: DatedOverride[]): ItemVersion => ({

@@ -1,3 +1,4 @@
+import { flatMapInSlices, mapInSlices } from '../../platform/lib/slices.ts';
 import { inOrg, type Db, type Tx } from '../../platform/db/db.ts';
 import type { Clock } from '../../platform/lib/clock.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
@@ -48,11 +49,13 @@ async function lookUp(
   const termByForm = new Map(canonical.map(({ form }) => [form, toTermValue('indicator', form)]));
   const forms = [...termByForm].map(([form, term]) => ({ form, term }));
   const { counts, docs } = await readLookup(tx, { forms, hour, limit });
-  const items = docs.map((doc) => JSON.parse(doc) as FeedItem);
+  const items = await mapInSlices(docs, (doc) => JSON.parse(doc) as FeedItem);
   const ids = items.map(({ id }) => id);
   const overrides = await listCurrentOverrides(tx, ids);
   const terms = new Set(termByForm.values());
-  const lookupItems = items.flatMap((item) => toLookupItems(item, overrides.get(item.id), { terms, hour }));
+  const lookupItems = await flatMapInSlices(items, (item) =>
+    toLookupItems(item, overrides.get(item.id), { terms, hour }),
+  );
   const strictForm = canonical.find(({ isStrict }) => isStrict);
   const identity = lookupItems[0] ?? (strictForm && { normalizedValue: strictForm.form, type: strictForm.type });
   return {

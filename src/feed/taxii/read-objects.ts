@@ -1,3 +1,4 @@
+import { flatMapInSlices } from '../../platform/lib/slices.ts';
 import { inOrg, type Db, type Tx } from '../../platform/db/db.ts';
 import type { Caller } from '../../platform/orgs/caller.ts';
 import { readItemVersions } from '../exports/item-versions.store.ts';
@@ -62,12 +63,13 @@ async function readContents(tx: Tx, manifest: ManifestRow[]): Promise<StixObject
     objectsByKey.set(key, objects);
     return objects;
   };
-  return manifest.flatMap((row) => {
+  return flatMapInSlices(manifest, (row): StixObject[] => {
     const key = versionKey(row);
     const version = versions.get(key);
     if (!version) return [];
     if (row.gone) return [{ ...toRevokedObject(row.type, row.object_id, version.item)!, modified: row.version }];
-    return objectsOf(key, version).get(`${row.object_id} ${row.version}`) ?? [];
+    const object = objectsOf(key, version).get(`${row.object_id} ${row.version}`);
+    return object ? [object] : [];
   });
 }
 

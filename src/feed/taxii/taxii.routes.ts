@@ -1,3 +1,4 @@
+import { stringifyInSlices } from '../../platform/lib/slices.ts';
 import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
 import { requireCaller, type App } from '../../platform/http/app-type.ts';
@@ -53,7 +54,7 @@ function get<P extends z.ZodType, Q extends z.ZodType>(
   app: App,
   url: string,
   { params, querystring }: { params?: P; querystring?: Q },
-  handle: (request: TaxiiRequest<P, Q>, reply: FastifyReply) => Promise<never> | never,
+  handle: (request: TaxiiRequest<P, Q>, reply: FastifyReply) => Promise<never>,
 ): void {
   app.route({
     method: 'GET',
@@ -154,7 +155,7 @@ const toCollectionResource = ({ id, alias, title, description }: TaxiiCollection
 });
 
 /** An envelope without objects has no list at all (TAXII 2.1, section 3.7). */
-function sendPage(reply: FastifyReply, { rows, next }: ManifestPage, lists: Record<string, unknown[]>): never {
+function sendPage(reply: FastifyReply, { rows, next }: ManifestPage, lists: Record<string, unknown[]>): Promise<never> {
   const [first, last] = [rows.at(0), rows.at(-1)];
   if (first && last)
     reply.headers({ 'x-taxii-date-added-first': first.date_added, 'x-taxii-date-added-last': last.date_added });
@@ -162,8 +163,8 @@ function sendPage(reply: FastifyReply, { rows, next }: ManifestPage, lists: Reco
   return send(reply, { ...(next === undefined ? {} : { more: true, next }), ...nonEmptyLists });
 }
 
-const send = (reply: FastifyReply, body: unknown): never =>
+const send = async (reply: FastifyReply, body: Record<string, unknown>): Promise<never> =>
   reply
     .header('content-type', taxiiType)
     .header('cache-control', 'private, no-cache')
-    .send(Buffer.from(JSON.stringify(body))) as never;
+    .send(Buffer.from(await stringifyInSlices(body))) as never;

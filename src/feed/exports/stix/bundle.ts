@@ -6,8 +6,12 @@ import { sumUnsupported, type UnsupportedFields } from './unsupported-fields.ts'
  * Returns one bundle of several items. Of an object that several items share, the latest version is included. The id of the bundle is derived
  * from its content.
  */
-export function toBundle(items: ItemVersion[]): { bundle: object; unsupported: UnsupportedFields } {
-  const stixItems = items.map(toStixItem);
+export const toBundle = (items: ItemVersion[]): StixBundle => mergeStixItems(items.map(toStixItem));
+
+type StixBundle = { bundle: Record<string, unknown>; unsupported: UnsupportedFields };
+
+/** Returns the bundle of items that are converted already, see `toBundle`. */
+export function mergeStixItems(stixItems: ReturnType<typeof toStixItem>[]): StixBundle {
   const unsupported = sumUnsupported(stixItems.map((item) => item.unsupported));
   const objectById = new Map<string, StixObject>();
   for (const object of stixItems.flatMap((item) => item.objects)) {
