@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, inject } from 'vitest';
 import { sql } from 'kysely';
-import { acrossOrgs, openDb, type Db } from '../../src/platform/db/db.ts';
+import { acrossOrgs, asRehearsed, openDb, type Db } from '../../src/platform/db/db.ts';
 import { toOrgId, type OrgId } from '../../src/platform/lib/org-id.ts';
 import { uuidv7 } from '../../src/platform/lib/ids.ts';
 import { runStatements } from './run-statements.ts';
@@ -14,16 +14,20 @@ export type TestDatabase = {
   query: SelectRows;
 };
 
-/** Clones the migrated template for this test file and drops it afterwards. */
+/**
+ * Clones the migrated template for this test file and drops it afterwards. With TOCSIN_REHEARSE=1, every transaction runs twice and must have the
+ * effects of one.
+ */
 export async function testDatabase(poolMax = 8): Promise<TestDatabase> {
   const template = new URL(inject('databaseUrl'));
   const server = new URL('/postgres', template);
   const name = `test_${randomBytes(6).toString('hex')}`;
   const url = new URL(`/${name}`, template);
   await runStatements(server.href, `create database "${name}" template "${template.pathname.slice(1)}"`);
-  const db = openDb(url.href, poolMax);
+  const opened = openDb(url.href, poolMax);
+  const db = process.env['TOCSIN_REHEARSE'] === '1' ? asRehearsed(opened) : opened;
   afterAll(async () => {
-    await db.destroy();
+    await opened.destroy();
     await runStatements(server.href, `drop database if exists "${name}" with (force)`);
   });
   return { db, url: url.href, query: selectIn(db) };

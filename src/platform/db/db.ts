@@ -7,7 +7,12 @@ import { retryOnConflict } from './retry-on-conflict.ts';
 type Tables = Record<never, never>;
 
 /** The connection pool. Statements do not run on it directly: `inOrg` and `acrossOrgs` open a transaction with a role. */
-export type Db = Kysely<Tables> & { readonly isPool: true; readonly pool: pg.Pool; readonly isDryRun?: boolean };
+export type Db = Kysely<Tables> & {
+  readonly isPool: true;
+  readonly pool: pg.Pool;
+  readonly isDryRun?: boolean;
+  readonly isRehearsed?: boolean;
+};
 
 /** A transaction whose role and organization are set. Store functions accept one. */
 export type Tx = Kysely<Tables> & { readonly isPool?: never };
@@ -143,7 +148,15 @@ export function asDryRun(db: Db): Db {
   return asDb(db.withoutPlugins(), { pool: db.pool, isDryRun: true });
 }
 
-const asDb = (kysely: Kysely<Tables>, parts: Pick<Db, 'pool' | 'isDryRun'>): Db =>
+/**
+ * Returns the same pool, but every transaction runs twice and the first time is rolled back, as if a concurrent transaction had made it fail at
+ * its end. For tests of `TransactionWork`.
+ */
+export function asRehearsed(db: Db): Db {
+  return asDb(db.withoutPlugins(), { pool: db.pool, isRehearsed: true });
+}
+
+const asDb = (kysely: Kysely<Tables>, parts: Pick<Db, 'pool' | 'isDryRun' | 'isRehearsed'>): Db =>
   Object.assign(kysely, { isPool: true as const, ...parts });
 
 const endStatement = (db: Db): string => (db.isDryRun ? 'rollback' : 'commit');
@@ -156,6 +169,10 @@ function runTransaction<T>(db: Db, begin: string, work: TransactionWork<T>): Pro
     const tx = connection as Tx;
     await sql.raw(begin).execute(tx);
     try {
+      if (db.isRehearsed) {
+        await work(tx);
+        await sql.raw(`rollback; ${begin}`).execute(tx);
+      }
       const result = await work(tx);
       await sql.raw(endStatement(db)).execute(tx);
       return result;

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { newOrgId, testDatabase } from '../../../test/support/database.ts';
-import { acrossOrgs, acrossOrgsPipelined, inOrg, queryRows, type Tx } from './db.ts';
+import { acrossOrgs, acrossOrgsPipelined, asRehearsed, inOrg, queryRows, type Tx } from './db.ts';
 
 const { db } = await testDatabase();
 const rename = (tx: Tx, id: string, name: string) =>
@@ -52,4 +52,16 @@ test('does not repeat a transaction that failed for another reason', async () =>
   await expect(failing).rejects.toMatchObject({ code: '22012' });
   await expect(acrossOrgsPipelined(db, [sql`select 1 / 0`])).rejects.toMatchObject({ code: '22012' });
   expect(runs).toBe(1);
+});
+
+test('a rehearsed pool runs every transaction twice and keeps the changes of one', async () => {
+  const id = await newOrgId(db, 'c');
+  const rehearsed = asRehearsed(db);
+  let runs = 0;
+  await acrossOrgs(rehearsed, (tx) => {
+    runs += 1;
+    return rename(tx, id, '+');
+  });
+  expect(runs).toBe(2);
+  expect(await namesOf([id])).toEqual([{ name: 'c+' }]);
 });
