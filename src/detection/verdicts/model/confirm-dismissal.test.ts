@@ -79,6 +79,15 @@ describe('free text', () => {
       'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/120.0 Safari/537.36',
       false,
     ],
+    [
+      'Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.1 Safari/605.1.15',
+      false,
+    ],
+    [
+      'Mozilla/5.0 (iPhone; CPU iPhone OS 17_1 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Mobile/15E148',
+      false,
+    ],
+    ["What's 17 times 23?", true],
     ['aws-cli/2.15.0 Python/3.11.6 Linux/5.10 exe/x86_64.amzn.2', false],
     ['arn:aws:iam::123456789012:role/prod-web-front-end', false],
     ['C:\\Windows\\System32\\WindowsPowerShell\\v1.0\\powershell.exe', false],

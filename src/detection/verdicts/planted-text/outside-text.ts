@@ -10,7 +10,9 @@ const outsideField =
 const vendorField =
   /operation|action|activity|^event|eventname|eventtype|category|policy|rule|severity|status|outcome|result|error|level|channel|provider|vendor|product/;
 
-const spacedWords = /\p{L}[\p{L}'’]+(?:[,;:.!?"]*\s+"?\p{L}[\p{L}'’]*){3,}/u;
+const spacedWords = /\p{L}[\p{L}'’]+(?:[,;:.!?"]*\s+"?[\p{L}\p{N}][\p{L}\p{N}'’]*){3,}/u;
+/** The platforms in the user agents of browsers. */
+const platforms = /\((?:Macintosh; Intel Mac OS X|iPhone; CPU iPhone OS|iPad; CPU OS)[\d_. ]*(?:like Mac OS X)?\)/g;
 const words = /\p{Lu}?\p{Ll}+|\p{Lu}+(?!\p{Ll})/gu;
 /** Scripts that do not separate words. */
 const unspacedWords =
@@ -19,7 +21,7 @@ const joinedFunctionWordsMin = 2;
 
 /** Returns whether a value contains free text: four words in a row, or a name that is made of them. */
 export function holdsFreeText(value: string): boolean {
-  if (spacedWords.test(value) || unspacedWords.test(value)) return true;
+  if (spacedWords.test(value.replaceAll(platforms, '')) || unspacedWords.test(value)) return true;
   const parts = (value.match(words) ?? []).map((word) => word.toLowerCase());
   const joining = new Set(parts.filter((word) => word.length > 1 && functionWords.has(word)));
   return parts.length >= 4 && joining.size >= joinedFunctionWordsMin;
