@@ -1,9 +1,12 @@
 import type { QueryClient } from '@tanstack/react-query';
 import { createRoute, createRouter, redirect } from '@tanstack/react-router';
+import { coverageRoutes } from './routes/coverage.ts';
 import { feedRoutes } from './routes/feed.ts';
 import { hitRoutes } from './routes/hits.ts';
+import { indicatorRoutes } from './routes/indicators.ts';
 import { root, shell } from './routes/shell.ts';
 import { signInRoute } from './routes/sign-in.ts';
+import { sourceRoutes } from './routes/sources.ts';
 
 /** Where the console opens. */
 const home = createRoute({
@@ -14,7 +17,10 @@ const home = createRoute({
   },
 });
 
-const routeTree = root.addChildren([signInRoute, shell.addChildren([home, ...hitRoutes, ...feedRoutes])]);
+const routeTree = root.addChildren([
+  signInRoute,
+  shell.addChildren([home, ...hitRoutes, ...feedRoutes, ...coverageRoutes, ...indicatorRoutes, ...sourceRoutes]),
+]);
 
 export const createConsoleRouter = (client: QueryClient) =>
   createRouter({

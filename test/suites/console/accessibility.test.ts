@@ -45,6 +45,22 @@ const pages: [name: string, path: string, isComplete: (page: Page) => Promise<vo
       await page.locator('mark').waitFor();
     },
   ],
+  ['coverage', '/coverage?technique=T1059', (page) => page.getByRole('heading', { name: 'Detections' }).waitFor()],
+  ['coverage as a table', '/coverage?view=table', (page) => page.getByRole('row').nth(2).waitFor()],
+  [
+    'an indicator',
+    '/indicators?values=evil-bank.top&value=evil-bank.top',
+    (page) => page.getByRole('heading', { name: 'Sightings in your logs' }).waitFor(),
+  ],
+  [
+    'adding a source',
+    '/sources?source=new',
+    (page) =>
+      page
+        .getByRole('button', { name: /^Add: / })
+        .first()
+        .waitFor(),
+  ],
   ['an address that is no page', '/nowhere', (page) => page.getByText('This page does not exist').waitFor()],
 ];
 

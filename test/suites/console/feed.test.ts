@@ -110,3 +110,54 @@ test('shows hostile titles and texts as text', async () => {
   expect(await page.locator('img, main script').count()).toBe(0);
   expect(dialogs).toBe(0);
 });
+
+test('looks up pasted values and shows the items that contain one', async () => {
+  const { page } = await openFeed();
+  await page.getByRole('link', { name: 'Indicators', exact: true }).click();
+  await page.getByLabel(/^Paste addresses/).fill('evil-bank[.]top, unseen.example');
+  await page.getByRole('button', { name: 'Look up' }).click();
+  await page.getByRole('row', { name: /unseen\.example .*Unknown 0/ }).waitFor();
+  await page.getByRole('button', { name: 'evil-bank[.]top' }).click();
+  const panel = page.getByRole('complementary');
+  await panel.getByRole('heading', { name: 'evil-bank.top' }).waitFor();
+  await panel.getByRole('link', { name: /Acme Bank hit by Emotet/ }).click();
+  await page.waitForURL(/\/console\/feed\/[0-9a-f-]{36}$/);
+});
+
+test('adds a source of the catalog, pulls a source and shows why an address is refused', async () => {
+  const { org, page } = await openFeed();
+  const catalog = await fileSource(started, org, { kind: 'kev', name: 'Our catalog', visibility: 'private' });
+  await catalog.pull(kevCatalogue(1, kevRows(2)));
+  await page.getByRole('link', { name: 'Sources', exact: true }).click();
+  await page.getByRole('button', { name: 'Our catalog' }).click();
+  await page.getByRole('button', { name: 'Pull now' }).click();
+  await page.getByText('0 added, 0 corrected, 0 retracted, 2 unchanged').first().waitFor();
+
+  await page.getByRole('button', { name: 'Add source' }).first().click();
+  await page.getByRole('textbox', { name: 'Name' }).fill('Inside');
+  const address = page.getByRole('textbox', { name: 'Address' });
+  await address.fill('ftp://feeds.example/feed.xml');
+  await address.press('Enter');
+  await page.getByRole('alert').getByText('url').waitFor();
+  await page.getByRole('button', { name: /^Add: Known Exploited/ }).click();
+  await page
+    .getByRole('complementary')
+    .getByRole('heading', { name: /Known Exploited/ })
+    .waitFor();
+});
+
+test('shows a threatened technique that nothing watches in the matrix and the table', async () => {
+  const { page } = await openFeed();
+  await page.getByRole('link', { name: 'Coverage', exact: true }).click();
+  await page.getByRole('button', { name: 'T1566 Phishing: coverage 0 %, 1 relevant item' }).click();
+  await page
+    .getByRole('complementary')
+    .getByRole('link', { name: /Acme Bank hit by Emotet/ })
+    .waitFor();
+  await page.getByRole('button', { name: 'Table' }).click();
+  await page.getByRole('row', { name: /^T1566 Phishing Initial Access 0 0 1 0$/ }).waitFor();
+  expect(new URL(page.url()).search).toBe('?technique=T1566&view=table');
+  await page.goto(`${started.origin}/console/coverage?q=T1490`);
+  await page.getByRole('button', { name: /^T1490/ }).waitFor();
+  expect(await page.getByRole('button', { name: /^T1566/ }).count()).toBe(0);
+});

@@ -1,8 +1,9 @@
-import { Crosshair, Rss } from 'lucide-react';
+import { Crosshair, Grid3x3, Rss } from 'lucide-react';
 import { texts } from '../texts/common.ts';
 
 /** The pages of the sidebar, in order. `key` follows `g` on the keyboard. */
 export const pages = [
   { path: '/hits', label: texts.pages.hits, icon: Crosshair, key: 'h' },
   { path: '/feed', label: texts.pages.feed, icon: Rss, key: 'f' },
+  { path: '/coverage', label: texts.pages.coverage, icon: Grid3x3, key: 'c' },
 ] as const;

@@ -16,6 +16,7 @@ export const texts = {
   pages: {
     hits: 'Hits',
     feed: 'Feed',
+    coverage: 'Coverage',
   },
   theme: { label: 'Theme', light: 'Light', dark: 'Dark', system: 'System' },
   search: 'Search or run a command',

@@ -1,9 +1,10 @@
 import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
-import { getRouteApi } from '@tanstack/react-router';
+import { getRouteApi, Link } from '@tanstack/react-router';
 import { Expand, X } from 'lucide-react';
 import { useMemo, useState } from 'react';
 import { itemQuery, itemsQuery, type FeedItem } from '../../api/feed.ts';
 import { useHotkeys } from '../../lib/hotkeys.ts';
+import { FeedLinks } from '../../shell/feed-links.tsx';
 import { PageHeader } from '../../shell/page-header.tsx';
 import { texts as common } from '../../texts/common.ts';
 import { texts } from '../../texts/feed.ts';
@@ -55,7 +56,12 @@ export function FeedPage() {
     <>
       <PageHeader
         title={texts.title}
-        actions={data && <span className="tabular text-12 text-muted">{texts.total(data.pages[0]?.total ?? 0)}</span>}
+        actions={
+          <>
+            {data && <span className="tabular text-12 text-muted">{texts.total(data.pages[0]?.total ?? 0)}</span>}
+            <FeedLinks />
+          </>
+        }
       >
         <FeedFilters
           filter={filter}
@@ -106,5 +112,16 @@ export function FeedPage() {
 function NoItems({ isFiltered, onClear }: { isFiltered: boolean; onClear: () => void }) {
   if (isFiltered)
     return <EmptyState title={texts.empty.filtered} action={<Button onClick={onClear}>{texts.empty.clear}</Button>} />;
-  return <EmptyState title={texts.empty.title}>{texts.empty.body}</EmptyState>;
+  return (
+    <EmptyState
+      title={texts.empty.title}
+      action={
+        <Link to="/sources" search={{ source: 'new' }} className="font-strong text-accent hover:underline">
+          {texts.empty.addSource}
+        </Link>
+      }
+    >
+      {texts.empty.body}
+    </EmptyState>
+  );
 }

@@ -21,8 +21,7 @@ export function IndicatorTable({ item, shown, onShow }: PassageProps & { item: F
         <thead>
           <tr className="border-b text-left text-faint">
             <th className="h-7 font-normal">{texts.value}</th>
-            <th className="w-26 pl-3 font-normal">{texts.type}</th>
-            <th className="w-26 pl-3 font-normal">{texts.validity}</th>
+            <th className="w-32 pl-3 font-normal">{texts.type}</th>
             <th className="w-20 pl-3 text-right font-normal">{texts.confidence}</th>
             <th className="w-8">
               <span className="sr-only">{texts.text}</span>
@@ -34,8 +33,8 @@ export function IndicatorTable({ item, shown, onShow }: PassageProps & { item: F
             <tr key={`${type} ${normalizedValue}`} className="h-8 border-b last:border-b-0 hover:bg-hover">
               <td className="truncate font-mono">
                 <Link
-                  to="/feed"
-                  search={{ indicator: normalizedValue }}
+                  to="/indicators"
+                  search={{ values: normalizedValue, value: normalizedValue }}
                   title={value}
                   className={classes(
                     'hover:text-accent hover:underline',
@@ -46,8 +45,10 @@ export function IndicatorTable({ item, shown, onShow }: PassageProps & { item: F
                   {value}
                 </Link>
               </td>
-              <td className="truncate pl-3 text-muted">{type.replaceAll('_', ' ')}</td>
-              <td className="pl-3 whitespace-nowrap text-muted">{texts.indicatorStatus[status]}</td>
+              <td className="truncate pl-3 text-muted">
+                {type.replaceAll('_', ' ')}
+                {status !== 'active' && ` · ${texts.indicatorStatus[status].toLowerCase()}`}
+              </td>
               <td className="tabular pl-3 text-right text-muted">{Math.round(confidence * 100)} %</td>
               <td className="text-right">
                 <PassageButton subject={`indicator:${normalizedValue}`} label={value} shown={shown} onShow={onShow} />

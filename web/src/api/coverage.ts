@@ -1,0 +1,17 @@
+import { queryOptions } from '@tanstack/react-query';
+import { api, read, type Schemas } from './client.ts';
+
+export type Coverage = Schemas['Coverage'];
+export type CoveredTechnique = Coverage['techniques'][number];
+
+/** The ATT&CK techniques with the detections that watch them and the threats of the last days. */
+export const coverageQuery = (days: string | undefined) =>
+  queryOptions({
+    queryKey: ['coverage', days],
+    queryFn: () => read(api.GET('/api/coverage', { params: { query: { ...(days && { days }) } } })),
+    staleTime: 60_000,
+  });
+
+/** Where the layer for the ATT&CK Navigator is downloaded from. */
+export const navigatorAddress = (days: string | undefined): string =>
+  `/api/coverage/navigator${days === undefined ? '' : `?days=${days}`}`;

@@ -1,0 +1,66 @@
+import { useRef } from 'react';
+import type { Coverage, CoveredTechnique } from '../../api/coverage.ts';
+import { texts } from '../../texts/coverage.ts';
+import { CoverageCell } from './coverage-cell.tsx';
+import { isWatched } from './techniques.ts';
+
+type Props = {
+  coverage: Coverage;
+  techniques: CoveredTechnique[];
+  openId: string | undefined;
+  onOpen: (id: string) => void;
+};
+
+const steps: Record<string, [columns: number, rows: number]> = {
+  ArrowLeft: [-1, 0],
+  ArrowRight: [1, 0],
+  ArrowUp: [0, -1],
+  ArrowDown: [0, 1],
+};
+
+/** The techniques by tactic, in the order of an intrusion. A parent stands for its sub-techniques. The arrow keys move between cells. */
+export function CoverageMatrix({ coverage, techniques, openId, onOpen }: Props) {
+  const grid = useRef<HTMLDivElement>(null);
+  const ids = new Set(techniques.map(({ id, parentId }) => parentId ?? id));
+  const parents = coverage.techniques.filter(({ id, parentId }) => parentId === null && ids.has(id));
+  const columns = coverage.tactics
+    .map((tactic) => ({ tactic, cells: parents.filter(({ tactics }) => tactics.includes(tactic.shortName)) }))
+    .filter(({ cells }) => cells.length > 0);
+  const openParent = coverage.techniques.find(({ id }) => id === openId)?.parentId ?? openId;
+  const isInMatrix = parents.some(({ id }) => id === openParent);
+  const move = (event: React.KeyboardEvent): void => {
+    const [across, down] = steps[event.key] ?? [];
+    const from = event.target instanceof HTMLElement ? event.target.dataset['cell']?.split(':').map(Number) : undefined;
+    if (across === undefined || down === undefined || !from) return;
+    event.preventDefault();
+    const column = columns[from[0]! + across];
+    if (!column) return;
+    const row = Math.min(column.cells.length - 1, from[1]! + down);
+    grid.current?.querySelector<HTMLElement>(`[data-cell="${from[0]! + across}:${row}"]`)?.focus();
+  };
+  return (
+    <div ref={grid} onKeyDown={move} className="flex min-h-0 grow gap-1.5 overflow-auto px-4 pb-4">
+      {columns.map(({ tactic, cells }, column) => (
+        <section key={tactic.id} className="flex w-34 shrink-0 flex-col" aria-label={tactic.name}>
+          <h2 className="sticky top-0 z-10 flex min-h-12 flex-col justify-center bg-surface text-12">
+            <span className="font-strong">{tactic.name}</span>
+            <span className="tabular text-faint">{texts.column(cells.filter(isWatched).length, cells.length)}</span>
+          </h2>
+          <ul className="flex flex-col gap-1">
+            {cells.map((technique, row) => (
+              <li key={technique.id}>
+                <CoverageCell
+                  technique={technique}
+                  position={`${column}:${row}`}
+                  isSelected={technique.id === openParent}
+                  isReachable={isInMatrix ? technique.id === openParent : column === 0 && row === 0}
+                  onOpen={() => onOpen(technique.id)}
+                />
+              </li>
+            ))}
+          </ul>
+        </section>
+      ))}
+    </div>
+  );
+}

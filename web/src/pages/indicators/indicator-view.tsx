@@ -1,0 +1,138 @@
+import { useQueries, useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { exposuresQuery } from '../../api/feed.ts';
+import { entityHitsQuery } from '../../api/hits.ts';
+import { indicatorQuery, type IndicatorLookup } from '../../api/indicators.ts';
+import { texts } from '../../texts/indicators.ts';
+import { Section } from '../../ui/section.tsx';
+import { SeverityMark } from '../../ui/severity.tsx';
+import { ErrorState, Skeleton } from '../../ui/states.tsx';
+import { RelativeTime } from '../../ui/time.tsx';
+import { IndicatorStatus } from './indicator-status.tsx';
+
+/** Sightings are kept by item. The newest items of the value are read. */
+const itemsRead = 10;
+
+/** Everything known of a value: its status and why, the items that contain it, rows of the logs, and hits. */
+export function IndicatorView({ value }: { value: string }) {
+  const { data, error, refetch } = useQuery(indicatorQuery(value));
+  if (error) return <ErrorState error={error} onRetry={() => void refetch()} />;
+  if (!data)
+    return (
+      <div className="flex flex-col gap-3 p-5">
+        <Skeleton className="h-5 w-2/3" />
+        <Skeleton className="h-24" />
+      </div>
+    );
+  const canonical = data.normalizedValue ?? value;
+  return (
+    <article className="flex flex-col gap-6 p-5">
+      <header className="flex flex-col gap-2">
+        <h2 className="font-mono text-15 font-strong break-all">{canonical}</h2>
+        <p className="flex flex-wrap items-center gap-x-4 gap-y-1 text-12 text-muted">
+          <IndicatorStatus status={data.status} />
+          <span>{data.type?.replaceAll('_', ' ') ?? texts.notAnIndicator}</span>
+          <span>{data.why}</span>
+        </p>
+      </header>
+      <Items lookup={data} canonical={canonical} />
+      <ValueSightings lookup={data} />
+      <ValueHits value={canonical} />
+    </article>
+  );
+}
+
+function Items({ lookup, canonical }: { lookup: IndicatorLookup; canonical: string }) {
+  return (
+    <Section title={texts.items} count={lookup.total}>
+      {lookup.items.length === 0 ? (
+        <p className="text-muted">{texts.noItems}</p>
+      ) : (
+        <ul className="-mx-2 flex flex-col">
+          {lookup.items.map((item) => (
+            <li key={item.itemId}>
+              <Link
+                to="/feed/$id"
+                params={{ id: item.itemId }}
+                className="flex flex-col rounded-control px-2 py-1.5 hover:bg-hover"
+              >
+                <span className="flex gap-3">
+                  <span className="min-w-0 grow truncate">{item.title}</span>
+                  <span className="text-12 text-muted">
+                    <RelativeTime time={item.addedToFeedAt} />
+                  </span>
+                </span>
+                <span className="truncate text-12 text-muted">
+                  {item.publisher} · {texts.statuses[item.status].toLowerCase()}, {item.why}
+                </span>
+              </Link>
+            </li>
+          ))}
+        </ul>
+      )}
+      {lookup.total > lookup.items.length && (
+        <Link to="/feed" search={{ indicator: canonical }} className="text-12 text-accent hover:underline">
+          {texts.allItems(lookup.total)}
+        </Link>
+      )}
+    </Section>
+  );
+}
+
+function ValueSightings({ lookup }: { lookup: IndicatorLookup }) {
+  const ids = [...new Set(lookup.items.map(({ itemId }) => itemId))].slice(0, itemsRead);
+  const results = useQueries({ queries: ids.map((id) => exposuresQuery(id)) });
+  const found = results
+    .flatMap(({ data }) => data?.exposures ?? [])
+    .filter(({ value }) => value === lookup.normalizedValue || value === lookup.value);
+  // The same row is kept once for every item that contains the value.
+  const rows = [...new Map(found.map((row) => [`${row.dataset}\n${row.event}`, row])).values()];
+  return (
+    <Section title={texts.sightings} count={rows.length || undefined}>
+      {rows.length === 0 ? (
+        <p className="text-muted">{texts.noSightings}</p>
+      ) : (
+        <ul className="flex flex-col text-12">
+          {rows.map(({ dataset, event, foundAt }) => (
+            <li key={`${dataset}\n${event}`} className="flex min-h-8 items-center gap-3 border-b last:border-b-0">
+              <span className="shrink-0 text-muted">{dataset}</span>
+              <span className="min-w-0 grow truncate font-mono">{event}</span>
+              <span className="text-muted">
+                <RelativeTime time={foundAt} />
+              </span>
+            </li>
+          ))}
+        </ul>
+      )}
+    </Section>
+  );
+}
+
+function ValueHits({ value }: { value: string }) {
+  const { data } = useQuery(entityHitsQuery(value));
+  return (
+    <Section title={texts.hits} count={data?.hits.length || undefined}>
+      {!data || data.hits.length === 0 ? (
+        <p className="text-muted">{texts.noHits}</p>
+      ) : (
+        <ul className="-mx-2 flex flex-col">
+          {data.hits.map((hit) => (
+            <li key={hit.id}>
+              <Link
+                to="/hits/$id"
+                params={{ id: hit.id }}
+                className="flex h-8 items-center gap-2.5 rounded-control px-2 hover:bg-hover"
+              >
+                <SeverityMark severity={hit.severity} />
+                <span className="truncate">{hit.headline}</span>
+                <span className="ml-auto text-12 text-muted">
+                  <RelativeTime time={hit.lastSeenAt} />
+                </span>
+              </Link>
+            </li>
+          ))}
+        </ul>
+      )}
+    </Section>
+  );
+}

@@ -1,0 +1,84 @@
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { getRouteApi } from '@tanstack/react-router';
+import { Plus, X } from 'lucide-react';
+import { useEffect } from 'react';
+import { sourcesQuery } from '../../api/sources.ts';
+import { useHotkeys } from '../../lib/hotkeys.ts';
+import { FeedLinks } from '../../shell/feed-links.tsx';
+import { PageHeader } from '../../shell/page-header.tsx';
+import { texts as common } from '../../texts/common.ts';
+import { texts } from '../../texts/sources.ts';
+import { Button, IconButton } from '../../ui/button.tsx';
+import { ListAndPanel } from '../../ui/list-panel.tsx';
+import { EmptyState, ErrorState } from '../../ui/states.tsx';
+import { AddSource } from './add-source.tsx';
+import { SourceActions } from './source-actions.tsx';
+import { SourceTable } from './source-table.tsx';
+import { SourceView } from './source-view.tsx';
+
+const route = getRouteApi('/shell/sources');
+
+/** Where the feed comes from: the sources with their health, and the open one or the catalog beside them. */
+export function SourcesPage() {
+  const { source: openId } = route.useSearch();
+  const navigate = route.useNavigate();
+  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery(sourcesQuery);
+  useEffect(() => {
+    if (hasNextPage && !isFetchingNextPage) void fetchNextPage();
+  }, [hasNextPage, isFetchingNextPage, fetchNextPage]);
+  const sources = data?.pages.flatMap((page) => page.sources);
+  const index = sources?.findIndex(({ id }) => id === openId) ?? -1;
+  const opened = sources?.[index];
+  const open = (source: string | undefined): void =>
+    void navigate({ search: { source }, replace: openId !== undefined });
+  const move = (step: number): void => {
+    const next = sources?.[Math.min(sources.length - 1, Math.max(0, index + step))];
+    if (next) open(next.id);
+  };
+  useHotkeys({ j: () => move(1), k: () => move(-1), Escape: () => open(undefined) });
+  const add = (
+    <Button kind="primary" onClick={() => open('new')}>
+      <Plus className="size-3.5" aria-hidden />
+      {texts.add}
+    </Button>
+  );
+  return (
+    <>
+      <PageHeader
+        title={texts.title}
+        actions={
+          <>
+            <FeedLinks />
+            {add}
+          </>
+        }
+      />
+      <ListAndPanel
+        list={
+          error && !sources ? (
+            <ErrorState error={error} onRetry={() => void refetch()} />
+          ) : sources?.length === 0 ? (
+            <EmptyState title={texts.empty}>{texts.emptyBody}</EmptyState>
+          ) : (
+            <SourceTable sources={sources} openId={openId} onOpen={open} />
+          )
+        }
+        panel={
+          openId === 'new' || opened ? (
+            <>
+              <div className="flex min-h-11 items-center gap-2 border-b px-3 py-1.5">
+                {opened && <SourceActions key={opened.id} source={opened} onDelete={() => open(undefined)} />}
+                <IconButton label={common.close} onClick={() => open(undefined)} className="ml-auto self-start">
+                  <X className="size-4" aria-hidden />
+                </IconButton>
+              </div>
+              <div className="min-h-0 grow overflow-y-auto" key={openId}>
+                {opened ? <SourceView source={opened} /> : <AddSource sources={sources ?? []} onAdd={open} />}
+              </div>
+            </>
+          ) : null
+        }
+      />
+    </>
+  );
+}

@@ -1,0 +1,15 @@
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { compact, textOf, type Search } from './search.ts';
+import { shell } from './shell.ts';
+
+/** `source` is the open one: its ID, or `new`. */
+type SourcesSearch = { source?: string | undefined };
+
+const page = createRoute({
+  getParentRoute: () => shell,
+  path: '/sources',
+  validateSearch: (search: Search): SourcesSearch => compact({ source: textOf(search, 'source') }),
+  component: lazyRouteComponent(() => import('../pages/sources/sources-page.tsx'), 'SourcesPage'),
+});
+
+export const sourceRoutes = [page] as const;

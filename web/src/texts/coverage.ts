@@ -1,0 +1,32 @@
+import { countOf } from '../lib/text.ts';
+
+export const texts = {
+  title: 'Coverage',
+  search: 'Find a technique',
+  filters: { show: 'Show', days: 'Threats of the last' },
+  show: { threatened: 'Threatened', unwatched: 'Threatened and unwatched', covered: 'Watched' },
+  days: { 30: '30 days', 90: '90 days', 365: 'Year' },
+  matrix: 'Matrix',
+  table: 'Table',
+  export: 'Export layer',
+  summary: (watched: number, all: number) => `${watched} of ${all} techniques watched`,
+  unwatched: (count: number) => `${countOf(count, 'threatened technique')} that nothing watches`,
+  noProfile: 'No relevance profile is set, so every item of the feed counts as a threat.',
+  incomplete: 'Only the newest 20,000 items of the feed were read.',
+  empty: 'No technique matches these filters.',
+  clear: 'Clear filters',
+  technique: 'Technique',
+  tactics: 'Tactics',
+  coverage: 'Coverage',
+  detections: 'Detections',
+  threats: 'Relevant items',
+  suggestions: 'Suggestions',
+  subTechniques: 'Sub-techniques',
+  noDetections: 'No detection watches this technique.',
+  noThreats: 'No relevant item mentions this technique.',
+  allThreats: (count: number) => (count === 1 ? 'See it in the feed' : `See all ${count} in the feed`),
+  suggested: (count: number) => `${countOf(count, 'suggestion')} open`,
+  cell: (name: string, id: string, percent: number, threats: number) =>
+    `${id} ${name}: coverage ${percent} %, ${threats === 0 ? 'no threat' : countOf(threats, 'relevant item')}`,
+  column: (covered: number, all: number) => `${covered} / ${all}`,
+};

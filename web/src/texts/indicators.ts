@@ -1,0 +1,28 @@
+export const texts = {
+  title: 'Indicators',
+  paste: 'Paste addresses, domains, URLs or hashes. Defanged ones are fine.',
+  lookUp: 'Look up',
+  limited: (max: number, all: number) => `The first ${max} of ${all} values are looked up.`,
+  empty: 'Look up indicators',
+  emptyBody:
+    'Paste one value or many, for example from a ticket or a log, to see what the feed, your logs and your hits know of them.',
+  value: 'Value',
+  type: 'Type',
+  status: 'Status',
+  items: 'Items',
+  why: 'Why',
+  statuses: {
+    active: 'Active',
+    expired: 'Expired',
+    revoked: 'Revoked',
+    false_positive: 'False positive',
+    unknown: 'Unknown',
+  },
+  notAnIndicator: 'Not an indicator',
+  noItems: 'No item of the feed contains this value.',
+  allItems: (count: number) => `All ${count.toLocaleString('en')} items`,
+  sightings: 'Sightings in your logs',
+  noSightings: 'No row of your logs with this value was found.',
+  hits: 'Hits',
+  noHits: 'No hit has this value as its entity.',
+};
