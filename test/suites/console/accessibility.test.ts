@@ -46,7 +46,7 @@ const pages: [name: string, path: string, isComplete: (page: Page) => Promise<vo
     },
   ],
   ['coverage', '/coverage?technique=T1059', (page) => page.getByRole('heading', { name: 'Detections' }).waitFor()],
-  ['coverage as a table', '/coverage?view=table', (page) => page.getByRole('row').nth(2).waitFor()],
+  ['coverage as a table', '/coverage?view=table&q=T1059', (page) => page.getByRole('row').nth(2).waitFor()],
   [
     'an indicator',
     '/indicators?values=evil-bank.top&value=evil-bank.top',
