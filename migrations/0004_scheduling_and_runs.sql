@@ -340,7 +340,7 @@ create table memory (
   generation text not null,
   key text not null,
   window_from timestamptz not null,
-  entity text not null,
+  entity text collate "C" not null,
   number double precision,
   value text,
   primary key (organization_id, detection_id, generation, key, entity, window_from),

@@ -6,31 +6,32 @@ import type { Candidate } from '../src/detection/analysis/candidate.ts';
 import { createRunningMemory } from './running-memory.ts';
 import type { NaiveDetection } from './noise-detections.ts';
 
-const hourMs = 3_600_000;
+export const hourMs = 3_600_000;
 
 /** The rows of a detection in each hour, in order. */
-export type HourRows = { from: Date; to: Date; rows: QueryRow[] }[];
+type HourRows = { from: Date; to: Date; rows: QueryRow[] }[];
 
-/** Runs a detection's query over each of `hours` hours before `end`. */
-export async function readHours(engine: SampleEngine, query: string, end: number, hours: number): Promise<HourRows> {
-  const result: HourRows = [];
+/** Runs the queries of detections over each of `hours` hours before `end`. Loads every hour once for all of them. */
+export async function readHours<D extends { query: string }>(
+  engine: SampleEngine,
+  detections: readonly D[],
+  { end, hours }: { end: number; hours: number },
+): Promise<Map<D, HourRows>> {
+  const result = new Map<D, HourRows>(detections.map((detection) => [detection, []]));
   for (let from = end - hours * hourMs; from < end; from += hourMs) {
     const window = { from: new Date(from), to: new Date(from + hourMs) };
     await engine.setWindow(window.from, window.to);
-    result.push({ ...window, rows: await engine.run(query) });
+    for (const [{ query }, list] of result) list.push({ ...window, rows: await engine.run(query) });
   }
   return result;
 }
-
-export type HourCandidates = { from: Date; candidates: Candidate[] };
 
 /** Analyzes hours as an hourly schedule would. The first `historyHours` only fill memory. */
 export function replayHours(
   detection: NaiveDetection,
   hours: HourRows,
   historyHours: number,
-  tuning: NonNullable<AnalysisDefinition['tuning']> = {},
-): HourCandidates[] {
+): { from: Date; candidates: Candidate[] }[] {
   const { category, query, entityField } = detection;
   const definition: AnalysisDefinition = {
     category,
@@ -40,10 +41,9 @@ export function replayHours(
     connectionId: null,
     cadence: '0 * * * *',
     slotMs: hourMs,
-    tuning,
   };
   const memory = createRunningMemory();
-  const results: HourCandidates[] = [];
+  const results: { from: Date; candidates: Candidate[] }[] = [];
   for (const [index, { from, to, rows }] of hours.entries()) {
     const aggregate = rows[0] !== undefined && !('_id' in rows[0]);
     const prepared = prepareWindow(rows, { from, to, aggregate }, definition);

@@ -1,46 +1,61 @@
 import { analyzeWindow, prepareWindow } from '../detection/analysis/analyze-window.ts';
+import type { AnalysisDefinition } from '../detection/analysis/analysis-definition.ts';
+import type { Severity } from '../detection/analysis/candidate.ts';
 import type { WindowMemory } from '../detection/analysis/memory/recall.ts';
 import { recallFromWindows } from '../detection/analysis/memory/recall.ts';
 import type { CreateDetection } from '../detection/detections/record/detection-input.schema.ts';
 import { hourMs } from './company/calendar.ts';
 import type { SampleEngine } from './sample-engine.ts';
 
-/** A candidate of a replay: its entity, the window's start (epoch milliseconds) and the ids of its rows. */
-export type ReplayCandidate = { entity: string; from: number; rowIds: string[] };
+/** A candidate of a replay: its entity and severity, the window's start (epoch milliseconds) and the ids of its rows. */
+export type ReplayCandidate = { entity: string; severity: Severity; from: number; rowIds: string[] };
 
 /** The number of past windows from which a detection's memory is backfilled. */
 const historyWindows = 200;
 
-/** Analyzes the last `hours` full hours before `end` one by one, with the memory that a first run would backfill. */
-export async function replayDetection(
+type Replay = { definition: AnalysisDefinition; memory: WindowMemory[]; candidates: ReplayCandidate[] };
+
+/**
+ * Analyzes the last `hours` full hours before `end` one by one, with the memory that a first run would backfill. Loads each hour once for all
+ * detections, and returns the candidates of each in their order.
+ */
+export async function replayDetections(
   engine: SampleEngine,
-  detection: CreateDetection,
+  detections: readonly CreateDetection[],
   end: Date,
   hours = 36,
-): Promise<ReplayCandidate[]> {
-  const { detectionCategory: category, detectionQuery: query, entityField = null, timeField = null } = detection;
-  const definition = {
-    category,
-    query,
-    entityField,
-    timeField,
-    connectionId: null,
-    cadence: '0 * * * *',
-    slotMs: hourMs,
-  };
+): Promise<ReplayCandidate[][]> {
+  const replays = detections.map((detection): Replay => ({
+    definition: toDefinition(detection),
+    memory: [],
+    candidates: [],
+  }));
   const last = Math.floor(end.getTime() / hourMs) * hourMs;
-  const history = category === 'custom' || category === 'privilege_escalation' ? 0 : historyWindows;
-  const memory: WindowMemory[] = [];
-  const results: ReplayCandidate[] = [];
-  for (let from = last - (hours + history) * hourMs; from < last; from += hourMs) {
-    const window = { from: new Date(from), to: new Date(from + hourMs), aggregate: false };
-    await engine.setWindow(window.from, window.to);
-    const prepared = prepareWindow(await engine.run(query), window, definition);
-    if (from >= last - hours * hourMs) {
-      const { candidates } = analyzeWindow(prepared, recallFromWindows(memory, window, prepared.query));
-      results.push(...candidates.map(({ entity, rows }) => ({ entity, from, rowIds: rows.map(({ rowId }) => rowId) })));
-    }
-    memory.push({ ...window, entries: prepared.memory });
+  const start = last - hours * hourMs;
+  for (let from = start - historyWindows * hourMs; from < last; from += hourMs) {
+    await engine.setWindow(new Date(from), new Date(from + hourMs));
+    for (const replay of replays) await replayHour(engine, replay, { from, isExamined: from >= start });
   }
-  return results;
+  return replays.map(({ candidates }) => candidates);
+}
+
+async function replayHour(
+  engine: SampleEngine,
+  { definition, memory, candidates }: Replay,
+  { from, isExamined }: { from: number; isExamined: boolean },
+): Promise<void> {
+  if (!isExamined && (definition.category === 'custom' || definition.category === 'privilege_escalation')) return;
+  const window = { from: new Date(from), to: new Date(from + hourMs), aggregate: false };
+  const prepared = prepareWindow(await engine.run(definition.query), window, definition);
+  if (isExamined) {
+    const result = analyzeWindow(prepared, recallFromWindows(memory, window, prepared.query));
+    for (const { entity, severity, rows } of result.candidates)
+      candidates.push({ entity, severity, from, rowIds: rows.map(({ rowId }) => rowId) });
+  }
+  memory.push({ ...window, entries: prepared.memory });
+}
+
+function toDefinition(detection: CreateDetection): AnalysisDefinition {
+  const { detectionCategory: category, detectionQuery: query, entityField = null, timeField = null } = detection;
+  return { category, query, entityField, timeField, connectionId: null, cadence: '0 * * * *', slotMs: hourMs };
 }

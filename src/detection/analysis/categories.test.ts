@@ -145,7 +145,7 @@ describe('baseline_anomaly', () => {
     ['the sum without NaN and null', [count(Number.NaN), count(5), count(null)], 5, 'count'],
   ])('uses %s', (_name, rows, number, unit) => {
     const { memory } = prepareWindow(rows, hour(0), definition);
-    expect(memory).toEqual([{ key: 'number', entity: 'alice', number, value: null }]);
+    expect(memory[0]).toEqual({ key: 'number', entity: 'alice', number, value: null });
     const spiked = rows.map((row) =>
       Object.fromEntries(Object.entries(row).map(([k, v]) => [k, typeof v === 'number' ? v * 1_000 : v])),
     );

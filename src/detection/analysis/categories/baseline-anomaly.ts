@@ -7,7 +7,7 @@ import { isLearning, computeLookbackStart, type RecalledMemory } from '../memory
 import { computeGroupNumbers, type GroupNumber } from '../rows/group-numbers.ts';
 import { computeBaseline, createPeerBaselines, computeRobustZ, type Baseline } from '../memory/baseline.ts';
 import { createSampleLookup } from '../memory/entity-samples.ts';
-import { createIncreaseRating, type IncreaseRating } from './rate-increase.ts';
+import { createIncreaseRating, largestKey, rememberLargest, type IncreaseRating } from './rate-increase.ts';
 import { rateBaseline } from '../severity.ts';
 
 const peersMin = 10;
@@ -18,14 +18,20 @@ const key = 'number';
 export const baselineAnomaly: CategoryAnalysis = {
   usesHistory: true,
   lookbackMs: baselineMs,
-  buildMemory: ({ groups }) =>
-    computeGroupNumbers(groups).map(({ group, number }) => ({ key, entity: group.entity, number, value: null })),
+  buildMemory: ({ groups }) => {
+    const numbers = computeGroupNumbers(groups).map(({ group, number }) => ({ entity: group.entity, number }));
+    return [
+      ...numbers.map(({ entity, number }) => ({ key, entity, number, value: null })),
+      ...rememberLargest(numbers),
+    ];
+  },
   buildMemoryQuery: ({ groups, window, definition }) => ({
     want: 'samples',
     since: computeLookbackStart(window, baselineMs(definition)),
     entities: computeGroupNumbers(groups)
       .filter((number) => canBeAnomalous(number, definition))
       .map(({ group }) => group.entity),
+    summaryKey: largestKey,
   }),
   findCandidates: (input) => {
     if (isLearning(input.past)) return { candidates: [], learning: true };

@@ -11,7 +11,8 @@ import {
   type MemoryPair,
   type RecalledMemory,
 } from '../memory/memory.ts';
-import { computeNoveltyRange, rateNovelty } from './rate-novelty.ts';
+import { chooseEntities } from '../memory/sample-entities.ts';
+import { createNoveltyRating, type NoveltyRating } from './rate-novelty.ts';
 import { renderValue } from '../rows/render-row.ts';
 import { severityRules } from '../severity.ts';
 import { firstOccurrenceDays } from '../tuning/tuning-defaults.ts';
@@ -19,21 +20,31 @@ import { compareCodeUnits, truncateText } from '../../../platform/lib/text/canon
 import { hashValues, extractValues } from '../rows/row-values.ts';
 
 const newValuesMax = 10;
+/** The memory key under which each window lists a sample of its entities. */
+export const entitiesKey = 'entities';
 
 /** Finds entities with a combination of values that they showed in no window of the last 30 days, or of `tuning.historyDays`. */
 export const firstOccurrence: CategoryAnalysis = {
   usesHistory: true,
   lookbackMs: (definition) => firstOccurrenceDays(definition) * dayMs,
-  buildMemory: ({ groups }) => listPairs(groups).map((pair) => ({ ...pair, number: null, value: null })),
+  buildMemory: ({ groups }) => [
+    ...listPairs(groups).map((pair) => ({ ...pair, number: null, value: null })),
+    ...chooseEntities(groups.map(({ entity }) => entity)).map((entity) => ({
+      key: entitiesKey,
+      entity,
+      number: null,
+      value: String(groups.length),
+    })),
+  ],
   buildMemoryQuery: ({ groups, window, definition }) => ({
     want: 'known',
     since: computeLookbackStart(window, firstOccurrenceDays(definition) * dayMs),
     pairs: listPairs(groups),
-    novelty: computeNoveltyRange(window),
+    summaryKey: entitiesKey,
   }),
   findCandidates: (input) => {
     if (isLearning(input.past)) return { candidates: [], learning: true };
-    return { candidates: input.groups.flatMap((group) => findCandidate(input, group) ?? []), learning: false };
+    return { candidates: findCandidates(input), learning: false };
   },
 };
 
@@ -45,7 +56,19 @@ const groupByValues = memoizePerGroup((group) =>
   Map.groupBy(group.rows, ({ row, field }: GroupedRow) => hashValues(extractValues(row, field))),
 );
 
-function findCandidate(input: AnalysisInput & { past: RecalledMemory }, group: EntityGroup): Candidate | undefined {
+type RateNovelty = (entity: string, keys: readonly string[]) => NoveltyRating;
+
+function findCandidates(input: AnalysisInput & { past: RecalledMemory }): Candidate[] {
+  let rating: RateNovelty | undefined;
+  const rate: RateNovelty = (...args) => (rating ??= createNoveltyRating(input))(...args);
+  return input.groups.flatMap((group) => findCandidate(input, group, rate) ?? []);
+}
+
+function findCandidate(
+  input: AnalysisInput & { past: RecalledMemory },
+  group: EntityGroup,
+  rateNovelty: RateNovelty,
+): Candidate | undefined {
   const { past } = input;
   const unseen = [...groupByValues(group)].filter(
     ([key]) => !past.known.has(buildPairKey({ key, entity: group.entity })),
@@ -55,7 +78,7 @@ function findCandidate(input: AnalysisInput & { past: RecalledMemory }, group: E
   const rows = unseen.flatMap(([, sameRows]) => sameRows);
   if (rows.length < (input.definition.tuning?.minimumCount ?? 1)) return undefined;
   const history = past.entityHistories.get(group.entity);
-  const rating = rateNovelty(input, group.entity, keys);
+  const rating = rateNovelty(group.entity, keys);
   return buildCandidate(input, group, {
     kindKey: `first_occurrence:${hash('sha256', keys.join())}`,
     severity: severityRules.firstOccurrence[history && !rating.expectedBecause ? 'entityKnown' : 'entityNew'],
@@ -71,7 +94,7 @@ function findCandidate(input: AnalysisInput & { past: RecalledMemory }, group: E
       entityWindows: history?.windows ?? 0,
       otherEntities: rating.otherEntities,
       rareValues: rating.rareValues,
-      earlierNovelties: rating.earlierNovelties,
+      similarPerWeek: rating.similarPerWeek,
       ...(rating.expectedBecause && history ? { expectedBecause: rating.expectedBecause } : {}),
       historyDays: firstOccurrenceDays(input.definition),
       historyWindows: past.windows.length,

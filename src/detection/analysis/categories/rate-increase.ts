@@ -1,12 +1,34 @@
 import { dayMs, weekMs, type AnalysisDefinition, type AnalysisWindow } from '../analysis-definition.ts';
 import type { EntitySamples } from '../memory/entity-samples.ts';
-import type { RecalledMemory } from '../memory/memory.ts';
+import { computeSettledEnd, type MemoryEntry, type RecalledMemory } from '../memory/memory.ts';
 import { increaseLimits, peersMin as minimumOfPeers } from '../tuning/tuning-defaults.ts';
+import { compareCodeUnits } from '../../../platform/lib/text/canonical-text.ts';
 
 /** A running intrusion must not become its own baseline, so the latest days are left out if there are enough others. */
 const unsettledMs = 2 * dayMs;
 const samplesMin = 7;
 const asLargeShare = 0.8;
+
+/** The memory key of the largest numbers of a window. */
+export const largestKey = 'largest';
+const largestMax = 10;
+
+/** Remembers the ten largest numbers of a window, so that a later window can compare with entities that it does not contain. */
+export function rememberLargest(numbers: readonly { entity: string; number: number }[]): MemoryEntry[] {
+  return numbers
+    .filter(({ number }) => number > 0)
+    .toSorted((a, b) => b.number - a.number || compareCodeUnits(a.entity, b.entity))
+    .slice(0, largestMax)
+    .map(({ entity, number }) => ({ key: largestKey, entity, number: null, value: String(number) }));
+}
+
+/** Returns the largest number of each entity in the windows before a time. */
+function findLargest({ summaries }: RecalledMemory, before: number): Map<string, number> {
+  const largest = new Map<string, number>();
+  for (const { at, entity, value } of summaries)
+    if (at < before) largest.set(entity, Math.max(largest.get(entity) ?? 0, Number(value)));
+  return largest;
+}
 
 type Profile = { center: number; spread: number; largest: number; isSparse: boolean; old: number[] };
 
@@ -16,7 +38,7 @@ export type IncreaseRating = {
   largestBefore: number | null;
   /** How many earlier numbers of the compared entities were as far above what is usual for them. */
   similarBefore: number;
-  /** How many earlier numbers of the compared entities were almost as large, at least 80 %. */
+  /** How many other entities had a number that was almost as large, at least 80 %, before the last two days. */
   asLargeBefore: number;
   /** No such increase is usual, so the severity follows z. Otherwise it is low. */
   isRare: boolean;
@@ -32,30 +54,36 @@ export function createIncreaseRating(
   { definition, window, past }: { definition: AnalysisDefinition; window: AnalysisWindow; past: RecalledMemory },
   findSamples: (entity: string) => EntitySamples | undefined,
 ): (entity: string, number: number) => IncreaseRating {
+  const settledEnd = computeSettledEnd(past, window, unsettledMs);
   const profiles = new Map<string, Profile>();
   for (const entity of past.samples.keys()) {
     const samples = findSamples(entity);
-    if (samples) profiles.set(entity, createProfile(samples, window.from.getTime() - unsettledMs));
+    if (samples) profiles.set(entity, createProfile(samples, settledEnd));
   }
   const dense = [...profiles.values()].filter(({ isSparse }) => !isSparse);
   const strengths = dense.flatMap((profile) => profile.old.map((number) => strengthOf(profile, number)));
   const sortedStrengths = Float64Array.from(strengths).toSorted();
+  const largest = findLargest(past, settledEnd);
   const numbers = Float64Array.from([...profiles.values()].flatMap(({ old }) => old)).toSorted();
   const firstAt = past.windows[0]?.from.getTime() ?? window.from.getTime();
-  const weeks = Math.max((window.from.getTime() - firstAt) / weekMs, 1);
+  const historyWeeks = (window.from.getTime() - firstAt) / weekMs;
+  const weeks = Math.max(historyWeeks, 1);
   const { ratioMin, rarePerWeek, usualPerWeek } = increaseLimits(definition);
   const peersMin = minimumOfPeers(definition);
+  // In a short history, the largest number is soon exceeded.
+  const recordRatio = historyWeeks < 1 ? 2 * ratioMin : ratioMin;
   return (entity, number) => {
     const profile = profiles.get(entity);
     const isComparable = profile !== undefined && !profile.isSparse;
     // An entity without a past of its own is compared with the numbers of the others.
     // A number must also stand out from the largest ones of the other entities, not only exceed them.
-    const asLarge = countFrom(numbers, asLargeShare * number);
+    let asLarge = 0;
+    for (const [other, most] of largest) if (other !== entity && most >= asLargeShare * number) asLarge += 1;
     const similarBefore = isComparable
       ? countFrom(sortedStrengths, strengthOf(profile, number))
       : countFrom(numbers, number);
     const largestBefore = profile?.largest ?? null;
-    const isRecord = largestBefore === null || largestBefore <= 0 || number >= ratioMin * largestBefore;
+    const isRecord = largestBefore === null || largestBefore <= 0 || number >= recordRatio * largestBefore;
     return {
       largestBefore,
       similarBefore,

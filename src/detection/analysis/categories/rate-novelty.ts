@@ -1,52 +1,74 @@
-import { dayMs, type AnalysisDefinition, type AnalysisWindow } from '../analysis-definition.ts';
-import type { MemoryWindow, RecalledMemory } from '../memory/memory.ts';
-import { entityWindowsMin, peersMin } from '../tuning/tuning-defaults.ts';
+import { dayMs, weekMs } from '../analysis-definition.ts';
+import type { AnalysisInput } from '../category.ts';
+import { computeSettledEnd, type Novelty, type RecalledMemory } from '../memory/memory.ts';
+import { noveltyLimits, peersMin } from '../tuning/tuning-defaults.ts';
 
-/** A running intrusion must not make its own values usual, so the latest days are left out of what an entity usually shows. */
+/** A running intrusion must not make its own values usual, so the latest days are left out of what is usual. */
 const unsettledMs = 2 * dayMs;
-const noveltyMs = 7 * dayMs;
-/** So many rare new values of one entity within the unsettled days are an event of their own. */
-const burstMin = 5;
-
-/** Returns the time in which the new values of an entity count as its habit. */
-export function computeNoveltyRange({ from }: AnalysisWindow): MemoryWindow {
-  const to = new Date(from.getTime() - unsettledMs);
-  return { from: new Date(to.getTime() - noveltyMs), to };
-}
+/** From so many windows on, the age of an entity does not matter. */
+const matureWindows = 24;
 
 /** How the new values of an entity compare with what it and the other entities usually show. */
 export type NoveltyRating = {
   /** Why the new values are no news, or undefined if they are. */
-  expectedBecause: 'peers' | 'young entity' | 'often new' | undefined;
+  expectedBecause: 'peers' | 'young entity' | 'often new' | 'often new for others' | undefined;
   /** How many other entities showed the rarest of the values. */
   otherEntities: number;
-  /** Values that fewer entities than the minimum of `tuning.peers` showed before. */
+  /** Values that fewer other entities than the minimum of `tuning.peers` showed before. */
   rareValues: number;
-  /** Rare values that were new for the entity in the week before the last two days. */
-  earlierNovelties: number;
+  /** How often a week an entity, this one or another, showed at least as many rare new values in one window. */
+  similarPerWeek: number;
 };
 
+/** The rare values that an entity showed for the first time in one window. */
+type NoveltyEvent = { entity: string; at: number; nth: number; rareValues: number };
+
 /**
- * Rates the new values `keys` of an entity. New values are expected if enough other entities have shown all of them, if the entity was
- * in few windows yet, or if it showed other rare new values in the week before the last two days. Five rare ones at once are news anyway.
+ * Returns a function that rates the new values `keys` of an entity. They are expected if enough other entities have shown all of them, if the
+ * entity was in few windows yet, if it showed as many rare new values in the week before the last two days, or if entities often do.
  */
-export function rateNovelty(
-  { definition, past }: { definition: AnalysisDefinition; past: RecalledMemory },
-  entity: string,
-  keys: readonly string[],
-): NoveltyRating {
-  const countPeers = (key: string, own: number): number => (past.entityCounts.get(key) ?? 0) - own;
+export function createNoveltyRating({
+  definition,
+  window,
+  past,
+}: AnalysisInput & { past: RecalledMemory }): (entity: string, keys: readonly string[]) => NoveltyRating {
   const rareBelow = peersMin(definition);
+  const { windowsMin, usualPerWeek } = noveltyLimits(definition);
   const isRare = (others: number): boolean => rareBelow === 0 || others < rareBelow;
-  const others = keys.map((key) => countPeers(key, 0));
-  const rareValues = others.filter(isRare).length;
-  const earlierNovelties = (past.novelties.get(entity) ?? []).filter(({ key }) => isRare(countPeers(key, 1))).length;
-  const windows = past.entityHistories.get(entity)?.windows ?? 0;
-  const expectedBecause = ((): NoveltyRating['expectedBecause'] => {
-    if (rareValues === 0) return 'peers';
-    if (rareValues >= burstMin) return undefined;
-    if (windows < Math.min(entityWindowsMin(definition), Math.ceil(past.windows.length / 4))) return 'young entity';
-    return earlierNovelties > 0 ? 'often new' : undefined;
-  })();
-  return { expectedBecause, otherEntities: Math.min(...others), rareValues, earlierNovelties };
+  const countOthers = (key: string, own = 0): number => Math.max(0, (past.entityCounts.get(key) ?? 0) - own);
+  const settledEnd = computeSettledEnd(past, window, unsettledMs);
+  const events = [...past.novelties].flatMap(([entity, novelties]) =>
+    groupEvents(
+      entity,
+      novelties.filter(({ at, key }) => at < settledEnd && isRare(countOthers(key, 1))),
+    ),
+  );
+  const weeks = Math.max((settledEnd - (past.windows[0]?.from ?? window.from).getTime()) / weekMs, 1);
+  return (entity, keys) => {
+    const others = keys.map((key) => countOthers(key));
+    const rareValues = others.filter(isRare).length;
+    const windows = past.entityHistories.get(entity)?.windows ?? 0;
+    // The younger an entity is, the less surprising are its new values. Compare with entities of at least half its age.
+    const nthMin = Math.min(matureWindows, windows / 2);
+    const similar = events.filter((event) => event.rareValues >= rareValues && event.nth > nthMin);
+    const ofEntity = similar.filter((event) => event.entity === entity && event.at >= settledEnd - weekMs);
+    const sampled = similar.filter((event) => past.sampled.has(event.entity)).length * past.sampleWeight;
+    const expectedBecause = ((): NoveltyRating['expectedBecause'] => {
+      if (rareValues === 0) return 'peers';
+      if (windows < Math.min(windowsMin, Math.ceil(past.windows.length / 4))) return 'young entity';
+      if (ofEntity.length > 0) return 'often new';
+      return sampled > 1 && sampled / weeks > usualPerWeek ? 'often new for others' : undefined;
+    })();
+    return {
+      expectedBecause,
+      otherEntities: Math.min(...others),
+      rareValues,
+      similarPerWeek: Math.round((10 * sampled) / weeks) / 10,
+    };
+  };
+}
+
+function groupEvents(entity: string, novelties: readonly Novelty[]): NoveltyEvent[] {
+  const byWindow = Map.groupBy(novelties, ({ at }) => at);
+  return [...byWindow].map(([at, rare]) => ({ entity, at, nth: rare[0]!.nth, rareValues: rare.length }));
 }

@@ -52,6 +52,17 @@ test.each([
     [row('ann', 'new')],
   ],
   [
+    'expected if others often show one',
+    'low',
+    'often new for others',
+    340,
+    (index: number) => [
+      ...['bob', 'cem', 'dan', 'eli'].map((user) => row(user, 'usual')),
+      ...(index % 100 > 60 && index % 10 === 0 ? [row(['bob', 'cem', 'dan', 'eli'][index % 4]!, `${index}`)] : []),
+    ],
+    [row('ann', 'new')],
+  ],
+  [
     'news in a burst, however often the entity shows new values',
     'medium',
     undefined,
@@ -88,7 +99,7 @@ test.each([
   ['is high if nothing like it happened before', peaks(1000), 90, {}, 'high'],
   ['is low if the entity had as much before', peaks(150), 70, {}, 'low'],
   ['is no candidate if as much happens every day', peaks(20), 60, {}, undefined],
-  ['is high again with high sensitivity', peaks(20), 61, { sensitivity: 'high' as const }, 'low'],
+  ['is high again with high sensitivity', peaks(20), 61, { sensitivity: 'high' as const }, 'high'],
   ['is no candidate below the minimum count', peaks(1000), 90, { minimumCount: 100 }, undefined],
   ['is no candidate below the minimum increase', peaks(1000), 90, { minimumIncrease: 90 }, undefined],
 ])('an increase %s', (_name, past, number, tuning, severity) => {
@@ -96,9 +107,9 @@ test.each([
   expect(found.map((candidate) => candidate.severity)).toEqual(severity === undefined ? [] : [severity]);
 });
 
-const sequence = definitionOf('sequence_pattern', { query: 'SELECT 2 AS step' });
-const steps = (user: string, index: number): QueryRow[] =>
-  [1, 2].map((step) => ({
+const sequence = definitionOf('sequence_pattern', { query: 'SELECT 3 AS step' });
+const steps = (user: string, index: number, numbers = [1, 2, 3]): QueryRow[] =>
+  numbers.map((step) => ({
     _id: `${user}-${index}-${step}`,
     _time: new Date(hour(index).from.getTime() + step * 60_000).toISOString(),
     user,
@@ -106,10 +117,32 @@ const steps = (user: string, index: number): QueryRow[] =>
   }));
 
 test.each([
-  ['is medium if none completed before', () => false, 'medium'],
-  ['is low if others complete it every day', (index: number) => index % 20 === 0, 'low'],
-  ['is medium if it only happened today', (index: number) => index > 190, 'medium'],
-])('a sequence %s', (_name, completes, severity) => {
-  const past = hours(200, (index) => (completes(index) ? steps('bob', index) : []));
+  ['is high if none completed before', () => [], 'high'],
+  ['is medium if one completed before', (index: number) => (index === 20 ? steps('bob', index) : []), 'medium'],
+  ['is low if others complete it every day', (index: number) => (index % 20 === 0 ? steps('bob', index) : []), 'low'],
+  [
+    'is low if others complete it every day over several hours',
+    (index: number) => steps('bob', index, index % 20 < 3 ? [(index % 20) + 1] : []),
+    'low',
+  ],
+  [
+    'is high if others only do its steps in another order',
+    (index: number) => steps('bob', index, index % 60 < 3 ? [3 - (index % 60)] : []),
+    'high',
+  ],
+  ['is high if it only happened today', (index: number) => (index > 190 ? steps('bob', index) : []), 'high'],
+])('a sequence %s', (_name, rowsOf, severity) => {
+  const past = hours(200, rowsOf);
   expect(analyzeLast(sequence, [...past, steps('ann', 200)])[0]).toMatchObject({ severity });
+});
+
+test('an increase is low if three entities that the window does not contain had as much', () => {
+  const past = hours(300, (index) => [
+    count('ann', 5),
+    ...(index < 200 ? ['bob', 'cem', 'dan'].slice(0, 1 + (index % 3)).map((user) => count(user, 90)) : []),
+  ]);
+  const severityOf = (tuning: AnalysisDefinition['tuning']) =>
+    analyzeLast({ ...baseline, tuning: tuning ?? {} }, [...past, [count('ann', 90)]])[0]?.severity;
+  expect(severityOf({})).toBe('low');
+  expect(severityOf({ peers: { minimum: 4 } })).toBe('high');
 });

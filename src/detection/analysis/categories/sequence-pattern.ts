@@ -1,8 +1,9 @@
 import type { Candidate } from '../candidate.ts';
 import { buildCandidate, makeRowIdsUnique } from '../build-candidate.ts';
 import type { AnalysisInput, CategoryAnalysis } from '../category.ts';
-import { dayMs, weekMs, type AnalysisDefinition } from '../analysis-definition.ts';
-import { sequenceMs, usualSequencesPerWeek } from '../tuning/tuning-defaults.ts';
+import type { AnalysisDefinition } from '../analysis-definition.ts';
+import { habitMs, limitByHabit, measureHabit, rememberSteps, stepsKey, type SequenceHabit } from './rate-sequence.ts';
+import { sequenceMs } from '../tuning/tuning-defaults.ts';
 import type { GroupedRow, EntityGroup } from '../rows/group-rows.ts';
 import { computeLookbackStart, type MemoryEntry, type RecalledMemory, type RecalledValue } from '../memory/memory.ts';
 import { compareRenderedRows } from '../rows/render-row.ts';
@@ -20,10 +21,6 @@ import {
 import { compareCodeUnits } from '../../../platform/lib/text/canonical-text.ts';
 
 const rowsMax = 50;
-const completedKey = 'completed';
-/** A running intrusion must not make its own sequences usual. */
-const unsettledMs = dayMs;
-const habitMs = weekMs + unsettledMs;
 
 /** Finds entities whose rows complete all steps of a sequence in order within 24 hours, or `tuning.sequenceHours`. */
 export const sequencePattern: CategoryAnalysis = {
@@ -31,25 +28,25 @@ export const sequencePattern: CategoryAnalysis = {
   lookbackMs,
   buildMemory: (input) => {
     const length = findSequenceLength(input.groups, input.definition);
-    return input.groups.flatMap((group) => [
-      ...rememberGroup(input, group, length),
-      ...rememberCompletions(input, group, length),
-    ]);
+    return input.groups.flatMap((group) => [...rememberGroup(input, group, length), ...rememberSteps(input, group)]);
   },
   buildMemoryQuery: (input) => ({
     want: 'values',
     since: computeLookbackStart(input.window, lookbackMs(input.definition)),
+    valuesSince: computeLookbackStart(input.window, keptMs(input.definition)),
     entities: input.groups
       .filter((group) => extractSequenceRows(group, input.window, input.definition).length > 0)
       .map(({ entity }) => entity),
-    countsOf: completedKey,
+    summaryKey: stepsKey,
   }),
   findCandidates: (input) => ({ learning: false, candidates: findCandidates(input) }),
 };
 
-/** Looks back over a sequence, as far again for late steps, and over the window that contains the oldest of them, but at least over the habits. */
+/** Looks back over a sequence, as far again for late steps, and over the window that contains the oldest of them. */
+const keptMs = (definition: AnalysisDefinition): number => 2 * sequenceMs(definition) + definition.slotMs;
+
 function lookbackMs(definition: AnalysisDefinition): number {
-  return Math.max(2 * sequenceMs(definition) + definition.slotMs, habitMs);
+  return Math.max(keptMs(definition), habitMs);
 }
 
 /** Remembers the steps that the window does not complete. Completed steps are consumed regardless of earlier windows. */
@@ -63,38 +60,18 @@ function rememberGroup(
   return keepLatestPerStep(rest).map((row) => toMemoryEntry(group.entity, row, renderStep(row, window, definition)));
 }
 
-/** Remembers how many sequences the window itself completes, as the habit that later sequences are compared with. */
-function rememberCompletions(
-  { window, definition }: AnalysisInput,
-  group: EntityGroup,
-  length: number | undefined,
-): MemoryEntry[] {
-  if (length === undefined) return [];
-  const rows = extractSequenceRows(group, window, definition);
-  const { chains } = findSequences(rows, { length, spanMs: sequenceMs(definition) });
-  return chains.length === 0 ? [] : [{ key: completedKey, entity: group.entity, number: chains.length, value: null }];
-}
-
-/** Returns how often a window completed a sequence for an entity in the week before the last day, per week. */
-function countUsualCompletions({ window, past }: AnalysisInput & { past: RecalledMemory }): number {
-  const before = window.from.getTime() - unsettledMs;
-  const oldest = Math.max(past.windows[0]?.from.getTime() ?? before, window.from.getTime() - habitMs);
-  const weeks = Math.max((before - oldest) / weekMs, 1 / 7);
-  return past.counts.filter(({ at }) => at < before).length / weeks;
-}
-
 function findCandidates(input: AnalysisInput & { past: RecalledMemory }): Candidate[] {
   const rowsOf = (group: EntityGroup): SequenceRow[] => extractSequenceRows(group, input.window, input.definition);
   const length =
     findSequenceLength(input.groups, input.definition) ?? findLargestStep(input.groups.map(rowsOf), input.past);
   if (length === undefined) return [];
   const countMin = Math.max(1, input.definition.tuning?.minimumCount ?? 1);
-  const usualPerWeek = countUsualCompletions(input);
+  const habit = measureHabit(input, length);
   return input.groups.flatMap((group) => {
     const rows = rowsOf(group);
     const shape = { length, spanMs: sequenceMs(input.definition) };
     const chains = rows.length > 0 ? findNewSequences(rows, input.past.values.get(group.entity) ?? [], shape) : [];
-    return chains.length >= countMin ? [toCandidate(input, group, { chains, usualPerWeek })] : [];
+    return chains.length >= countMin ? [toCandidate(input, group, { chains, habit })] : [];
   });
 }
 
@@ -130,7 +107,7 @@ function mergeRows(pool: readonly SequenceRow[], rows: readonly SequenceRow[]): 
 function toCandidate(
   input: AnalysisInput,
   group: EntityGroup,
-  { chains, usualPerWeek }: { chains: readonly SequenceRow[][]; usualPerWeek: number },
+  { chains, habit }: { chains: readonly SequenceRow[][]; habit: SequenceHabit },
 ): Candidate {
   const { window, definition } = input;
   const ordered = chains.toSorted((a, b) => a[0]!.time - b[0]!.time || compareCodeUnits(a[0]!.id, b[0]!.id));
@@ -138,13 +115,13 @@ function toCandidate(
   const steps = ordered.flat();
   const candidate = buildCandidate(input, group, {
     kindKey: `sequence_pattern:${first[0]!.id}`,
-    severity: usualPerWeek >= usualSequencesPerWeek(definition) ? 'low' : rateSequence(first.length),
+    severity: limitByHabit(rateSequence(first.length), habit, definition),
     rows: steps.flatMap(({ source }) => ('fields' in source ? toGroupedRow(source.fields, group) : source)),
     facts: {
       count: chains.length,
       steps: first.length,
       sequences: chains.length,
-      usualPerWeek: Math.round(10 * usualPerWeek) / 10,
+      usualPerWeek: Math.round(10 * habit.perWeek) / 10,
       firstStepAt: new Date(first[0]!.time).toISOString(),
       lastStepAt: new Date(first.at(-1)!.time).toISOString(),
       minutes: Math.round((first.at(-1)!.time - first[0]!.time) / 60_000),

@@ -11,7 +11,7 @@ import {
   type MemoryWindow,
 } from './memory.ts';
 import { countEarlierWindows, listEarlierWindows } from './memory-windows.store.ts';
-import { splitIntoBatches, fillKnown, buildMemoryCondition, type RecallRange } from './recall-known.ts';
+import { splitIntoBatches, fillKnown, listSummaries, buildMemoryCondition, type RecallRange } from './recall-known.ts';
 import { appendToList } from './recall.ts';
 
 /** `examined` is false for a window that is only backfilled. */
@@ -68,11 +68,10 @@ export async function recallMemory(
   const range = { starts, first: starts[0]!, last: starts.at(-1)! };
   if (windows.length === 0) return past;
   if (query.want === 'known') await fillKnown(tx, scope, { ...query, range }, past);
-  if (query.want === 'samples') await fillSamples(tx, scope, { entities: query.entities, range }, past);
-  if (query.want === 'values') {
-    await fillValues(tx, scope, { entities: query.entities, range }, past);
-    await fillCounts(tx, scope, { key: query.countsOf, range }, past);
-  }
+  if (query.want === 'samples') await fillSamples(tx, scope, { ...query, range }, past);
+  if (query.want === 'values') await fillValues(tx, scope, { ...query, range }, past);
+  if (query.want === 'samples' || query.want === 'values')
+    past.summaries = await listSummaries(tx, scope, { key: query.summaryKey, range });
   return past;
 }
 
@@ -83,20 +82,20 @@ export async function deleteOldMemory(tx: Tx, orgId: OrgId, detectionId: string,
   return Number(numAffectedRows ?? 0);
 }
 
-type EntitiesQuery = { entities: string[]; range: RecallRange };
+type EntitiesQuery = { entities: string[]; range: RecallRange; summaryKey: string };
 
 // Aggregates rows into arrays per entity, because eight weeks of hours are 1,344 samples each.
 async function fillSamples(
   tx: Tx,
   scope: MemoryScope,
-  { entities, range }: EntitiesQuery,
+  { entities, range, summaryKey }: EntitiesQuery,
   past: RecalledMemory,
 ): Promise<void> {
   for (const batch of splitIntoBatches(entities)) {
     const { rows } = await sql<{ entity: string; at: number[]; numbers: number[] }>`
       select entity, array_agg((extract(epoch from window_from) * 1000)::float8 order by window_from, key collate "C") as at,
         array_agg(number order by window_from, key collate "C") as numbers
-      from memory where entity = any(${batch}::text[]) and number is not null and ${buildMemoryCondition(scope, range)}
+      from memory where entity = any(${batch}::text[]) and number is not null and key <> ${summaryKey} and ${buildMemoryCondition(scope, range)}
       group by entity`.execute(tx);
     for (const { entity, at, numbers } of rows)
       past.samples.set(
@@ -109,27 +108,15 @@ async function fillSamples(
 async function fillValues(
   tx: Tx,
   scope: MemoryScope,
-  { entities, range }: EntitiesQuery,
+  { entities, range, summaryKey, valuesSince }: EntitiesQuery & { valuesSince: Date },
   past: RecalledMemory,
 ): Promise<void> {
   for (const batch of splitIntoBatches(entities)) {
     const { rows } = await sql<{ entity: string; at: number; key: string; value: string }>`
       select entity, (extract(epoch from window_from) * 1000)::float8 as at, key, value
-      from memory where entity = any(${batch}::text[]) and value is not null and ${buildMemoryCondition(scope, range)}
+      from memory where entity = any(${batch}::text[]) and value is not null and key <> ${summaryKey}
+        and window_from >= ${valuesSince} and ${buildMemoryCondition(scope, range)}
       order by window_from, key collate "C"`.execute(tx);
     for (const { entity, at, key, value } of rows) appendToList(past.values, entity, { at, key, value });
   }
-}
-
-async function fillCounts(
-  tx: Tx,
-  scope: MemoryScope,
-  { key, range }: { key: string; range: RecallRange },
-  past: RecalledMemory,
-): Promise<void> {
-  const { rows } = await sql<RecalledMemory['counts'][number]>`
-    select entity, (extract(epoch from window_from) * 1000)::float8 as at, number
-    from memory where key = ${key} and number is not null and ${buildMemoryCondition(scope, range)}
-    order by window_from, entity collate "C"`.execute(tx);
-  past.counts.push(...rows);
 }

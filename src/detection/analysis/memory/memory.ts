@@ -12,28 +12,35 @@ export type MemoryPair = { key: string; entity: string };
 /** The memory that a category needs. Covers windows that begin at or after `since` and end before the examined window begins. */
 export type MemoryQuery =
   | { want: 'nothing'; since: Date }
-  | { want: 'known'; since: Date; pairs: MemoryPair[]; novelty: MemoryWindow }
-  | { want: 'samples'; since: Date; entities: string[] }
-  | { want: 'values'; since: Date; entities: string[]; countsOf: string };
+  | { want: 'known'; since: Date; pairs: MemoryPair[]; summaryKey: string }
+  | { want: 'samples'; since: Date; entities: string[]; summaryKey: string }
+  | { want: 'values'; since: Date; valuesSince: Date; entities: string[]; summaryKey: string };
 
 export type MemoryWindow = { from: Date; to: Date };
 
 /** `at` is a window's start in epoch milliseconds. */
 type RecalledSample = { at: number; number: number };
+export type RecalledSummary = { at: number; entity: string; value: string };
+/** So many entities of a key are counted. */
+export const countedEntitiesMax = 200;
+export const summariesMax = 20_000;
 export type RecalledValue = { at: number; key: string; value: string };
 type EntityHistory = { firstSeen: number; windows: number };
-/** A key that an entity showed for the first time in a window that begins at `at`. */
-type Novelty = { key: string; at: number };
+/** A key that an entity showed for the first time in its `nth` window, which begins at `at`. */
+export type Novelty = { key: string; at: number; nth: number };
 
-/** Before an entity was in this many windows, almost everything that it shows is new. */
-export const settledWindows = 7;
+const settledWindows = 7;
+
+/** Returns in how many windows an entity must have been to be settled. Before, almost everything that it shows is new. */
+export const settledFrom = (windows: number): number => Math.min(settledWindows, Math.ceil(windows / 4));
 
 /**
  * The result of a MemoryQuery. `windows` are those within the lookback, in order. `windowsEver` counts all earlier windows of the generation.
  * For `known`: `known` contains the pairs that were found. For the others, `entityHistories` tells when their entities were seen, and
- * `entityCounts` how many entities showed their keys. `novelties` are the keys that these entities showed for the first time in the
- * windows of `novelty`, after more than `settledWindows` of their windows. For `samples` and `values`: entries per entity, ordered by
- * window and key. For `values`, `counts` are the numbers under the key `countsOf`, of all entities, ordered by window and entity.
+ * `entityCounts` how many settled ones of the first 200 entities that showed their keys there are. `novelties` are the keys that these entities, and a sample of the settled ones under `summaryKey`, showed
+ * for the first time. `sampled` are the sampled entities, each of which stands for `sampleWeight` entities.
+ * For `samples` and `values`: entries per entity, ordered by window and key, without those under `summaryKey`. `summaries` are the latest
+ * 20,000 values under that key, of all entities, ordered by window and entity.
  */
 export type RecalledMemory = {
   windows: MemoryWindow[];
@@ -42,7 +49,9 @@ export type RecalledMemory = {
   entityHistories: Map<string, EntityHistory>;
   entityCounts: Map<string, number>;
   novelties: Map<string, Novelty[]>;
-  counts: (RecalledSample & { entity: string })[];
+  sampled: Set<string>;
+  sampleWeight: number;
+  summaries: RecalledSummary[];
   samples: Map<string, RecalledSample[]>;
   values: Map<string, RecalledValue[]>;
 };
@@ -55,7 +64,9 @@ export function createEmptyRecall(windows: MemoryWindow[] = [], windowsEver = wi
     entityHistories: new Map(),
     entityCounts: new Map(),
     novelties: new Map(),
-    counts: [],
+    sampled: new Set(),
+    sampleWeight: 1,
+    summaries: [],
     samples: new Map(),
     values: new Map(),
   };
@@ -75,4 +86,14 @@ export function isLearning(past: RecalledMemory): boolean {
 
 export function computeLookbackStart(window: AnalysisWindow, lookbackMs: number): Date {
   return new Date(window.from.getTime() - lookbackMs);
+}
+
+/**
+ * Returns the time before which memory counts as settled: the latest days are left out of what is usual, so that a running intrusion does not
+ * excuse itself. Leaves out `unsettledMs`, but at most a quarter of the history.
+ */
+export function computeSettledEnd({ windows }: RecalledMemory, window: AnalysisWindow, unsettledMs: number): number {
+  const to = window.from.getTime();
+  const historyMs = to - (windows[0]?.from.getTime() ?? to);
+  return to - Math.min(unsettledMs, historyMs / 4);
 }

@@ -2,41 +2,55 @@ import { sql } from 'kysely';
 import type { Tx } from '../../../platform/db/db.ts';
 import {
   buildPairKey,
-  settledWindows,
+  countedEntitiesMax,
+  settledFrom,
+  summariesMax,
   type MemoryPair,
   type MemoryScope,
-  type MemoryWindow,
+  type Novelty,
   type RecalledMemory,
+  type RecalledSummary,
 } from './memory.ts';
 import { appendToList } from './recall.ts';
+import { chooseEntities, sampleEntities } from './sample-entities.ts';
 
 /** The starts of the recalled windows, with the first and the last. */
 export type RecallRange = { starts: Date[]; first: Date; last: Date };
 
 const batchSize = 5_000;
 
-/** Fills `known`, and `entityHistories` and `entityCounts` for the unknown pairs. */
-export async function fillKnown(
-  tx: Tx,
-  scope: MemoryScope,
-  query: { pairs: MemoryPair[]; range: RecallRange; novelty: MemoryWindow },
-  past: RecalledMemory,
-): Promise<void> {
+type KnownQuery = { pairs: MemoryPair[]; range: RecallRange; summaryKey: string };
+
+/** Fills `known`, and for the unknown pairs `entityHistories`, `entityCounts` and `novelties`. */
+export async function fillKnown(tx: Tx, scope: MemoryScope, query: KnownQuery, past: RecalledMemory): Promise<void> {
   for (const pairs of splitIntoBatches(query.pairs)) {
     for (const pair of await findKnown(tx, scope, pairs, query.range)) past.known.add(buildPairKey(pair));
   }
   const unknown = query.pairs.filter((pair) => !past.known.has(buildPairKey(pair)));
-  for (const entities of splitIntoBatches([...new Set(unknown.map(({ entity }) => entity))])) {
-    for (const { entity, ...history } of await findHistories(tx, scope, entities, query.range))
-      past.entityHistories.set(entity, history);
-  }
-  for (const entities of splitIntoBatches([...new Set(unknown.map(({ entity }) => entity))])) {
-    for (const { entity, key, at } of await findNovelties(tx, scope, { ...query, entities }))
-      appendToList(past.novelties, entity, { key, at });
+  if (unknown.length === 0) return;
+  const entities = new Set(unknown.map(({ entity }) => entity));
+  past.entityHistories = await findHistories(tx, scope, entities, query.range);
+  const settledMin = settledFrom(past.windows.length);
+  if (past.entityHistories.size > 0) {
+    const summaries = await listSummaries(tx, scope, { key: query.summaryKey, range: query.range });
+    const chosen = chooseEntities(summaries.map(({ entity }) => entity));
+    const histories = await findHistories(tx, scope, chosen, query.range);
+    Object.assign(
+      past,
+      sampleEntities(summaries, (entity) => histories.get(entity)!.windows >= settledMin),
+    );
+    for (const batch of splitIntoBatches([...past.sampled.union(entities)])) {
+      for (const { entity, ...novelty } of await findNovelties(tx, scope, { ...query, entities: batch }))
+        appendToList(past.novelties, entity, novelty);
+    }
   }
   const novelKeys = [...past.novelties.values()].flat().map(({ key }) => key);
-  for (const keys of splitIntoBatches([...new Set([...unknown.map(({ key }) => key), ...novelKeys])])) {
-    for (const { key, count } of await countEntities(tx, scope, keys, query.range)) past.entityCounts.set(key, count);
+  const keys = new Set([...unknown.map(({ key }) => key), ...novelKeys]);
+  for (const batch of splitIntoBatches([...keys])) {
+    const pairs = await listEntitiesOfKeys(tx, scope, batch, query.range);
+    const histories = await findHistories(tx, scope, new Set(pairs.map(({ entity }) => entity)), query.range);
+    for (const [key, list] of Map.groupBy(pairs, (pair) => pair.key))
+      past.entityCounts.set(key, list.filter(({ entity }) => histories.get(entity)!.windows >= settledMin).length);
   }
 }
 
@@ -75,42 +89,61 @@ type HistoryRow = { entity: string; firstSeen: number; windows: number };
 async function findHistories(
   tx: Tx,
   scope: MemoryScope,
-  entities: readonly string[],
+  entities: Iterable<string>,
   range: RecallRange,
-): Promise<HistoryRow[]> {
-  const { rows } = await sql<HistoryRow>`
-    select entity, (extract(epoch from min(window_from)) * 1000)::float8 as "firstSeen", count(distinct window_from) as windows
-    from memory where entity = any(${entities}::text[]) and ${buildMemoryCondition(scope, range)} group by entity`.execute(
-    tx,
-  );
-  return rows;
+): Promise<RecalledMemory['entityHistories']> {
+  const histories: RecalledMemory['entityHistories'] = new Map();
+  for (const batch of splitIntoBatches([...entities])) {
+    const { rows } = await sql<HistoryRow>`
+      select entity, (extract(epoch from min(window_from)) * 1000)::float8 as "firstSeen", count(distinct window_from) as windows
+      from memory where entity = any(${batch}::text[]) and ${buildMemoryCondition(scope, range)} group by entity`.execute(
+      tx,
+    );
+    for (const { entity, ...history } of rows) histories.set(entity, history);
+  }
+  return histories;
 }
 
 async function findNovelties(
   tx: Tx,
   scope: MemoryScope,
-  { entities, range, novelty }: { entities: readonly string[]; range: RecallRange; novelty: MemoryWindow },
-): Promise<{ entity: string; key: string; at: number }[]> {
-  const { rows } = await sql<{ entity: string; key: string; at: number }>`
-    select entity, key, (extract(epoch from min(window_from)) * 1000)::float8 as at
+  { entities, range, summaryKey }: { entities: readonly string[]; range: RecallRange; summaryKey: string },
+): Promise<(Novelty & { entity: string })[]> {
+  const { rows } = await sql<Novelty & { entity: string }>`
+    select entity, key, (extract(epoch from min(window_from)) * 1000)::float8 as at, min(nth)::integer as nth
     from (
       select entity, key, window_from, dense_rank() over (partition by entity order by window_from) as nth
-      from memory where entity = any(${entities}::text[]) and ${buildMemoryCondition(scope, range)}
+      from memory where entity = any(${entities}::text[]) and key <> ${summaryKey} and ${buildMemoryCondition(scope, range)}
     ) seen
     group by entity, key
-    having min(window_from) >= ${novelty.from} and min(window_from) < ${novelty.to} and min(nth) > ${settledWindows}
     order by 3, key collate "C"`.execute(tx);
   return rows;
 }
 
-async function countEntities(
+/** Returns up to 200 entities of each key, in order. */
+async function listEntitiesOfKeys(
   tx: Tx,
   scope: MemoryScope,
   keys: readonly string[],
   range: RecallRange,
-): Promise<{ key: string; count: number }[]> {
-  const { rows } = await sql<{ key: string; count: number }>`
-    select key, count(distinct entity) as count
-    from memory where key = any(${keys}::text[]) and ${buildMemoryCondition(scope, range)} group by key`.execute(tx);
+): Promise<MemoryPair[]> {
+  const { rows } = await sql<MemoryPair>`
+    select keys.key, found.entity from unnest(${keys}::text[]) as keys (key) cross join lateral (
+      select distinct entity from memory where memory.key = keys.key and ${buildMemoryCondition(scope, range)}
+      order by entity limit ${countedEntitiesMax}
+    ) found`.execute(tx);
   return rows;
+}
+
+/** Returns the latest 20,000 values under a key, ordered by window and entity. */
+export async function listSummaries(
+  tx: Tx,
+  scope: MemoryScope,
+  { key, range }: { key: string; range: RecallRange },
+): Promise<RecalledSummary[]> {
+  const { rows } = await sql<RecalledSummary>`
+    select entity, (extract(epoch from window_from) * 1000)::float8 as at, value
+    from memory where key = ${key} and value is not null and ${buildMemoryCondition(scope, range)}
+    order by window_from desc, entity desc limit ${summariesMax}`.execute(tx);
+  return rows.toReversed();
 }

@@ -1,13 +1,17 @@
 import type { AnalysisWindow } from '../analysis-definition.ts';
 import {
-  settledWindows,
   createEmptyRecall,
   buildPairKey,
+  settledFrom,
+  countedEntitiesMax,
+  summariesMax,
   type MemoryEntry,
   type MemoryQuery,
   type RecalledMemory,
+  type RecalledSummary,
   type MemoryWindow,
 } from './memory.ts';
+import { sampleEntities } from './sample-entities.ts';
 import { compareCodeUnits } from '../../../platform/lib/text/canonical-text.ts';
 
 /** A window with its memory entries. */
@@ -34,44 +38,63 @@ export function recallFromWindows(
 
 type KnownQuery = Extract<MemoryQuery, { want: 'known' }>;
 
-function fillKnown(past: RecalledMemory, windows: readonly WindowMemory[], { pairs, novelty }: KnownQuery): void {
+function fillKnown(past: RecalledMemory, windows: readonly WindowMemory[], { pairs, summaryKey }: KnownQuery): void {
   const remembered = new Set(windows.flatMap(({ entries }) => entries.map(buildPairKey)));
   const unknown = pairs.filter((pair) => !remembered.has(buildPairKey(pair)));
   for (const pair of pairs) if (remembered.has(buildPairKey(pair))) past.known.add(buildPairKey(pair));
+  if (unknown.length === 0) return;
+  const histories = findHistories(windows);
+  const settledMin = settledFrom(past.windows.length);
+  const isSettled = (entity: string): boolean => histories.get(entity)!.windows >= settledMin;
   const unknownEntities = new Set(unknown.map(({ entity }) => entity));
-  fillNovelties(past, windows, { entities: unknownEntities, novelty });
+  for (const entity of unknownEntities) {
+    const history = histories.get(entity);
+    if (history) past.entityHistories.set(entity, history);
+  }
+  if (past.entityHistories.size > 0) {
+    Object.assign(past, sampleEntities(listSummaries(windows, summaryKey), isSettled));
+    fillNovelties(past, windows, { entities: past.sampled.union(unknownEntities), summaryKey });
+  }
   const novelKeys = [...past.novelties.values()].flat().map(({ key }) => key);
-  const unknownKeys = new Set([...unknown.map(({ key }) => key), ...novelKeys]);
+  const keys = new Set([...unknown.map(({ key }) => key), ...novelKeys]);
   const entitiesByKey = new Map<string, Set<string>>();
+  for (const { entries } of windows) {
+    for (const { key, entity } of entries)
+      if (keys.has(key)) entitiesByKey.set(key, (entitiesByKey.get(key) ?? new Set()).add(entity));
+  }
+  for (const [key, entities] of entitiesByKey)
+    past.entityCounts.set(
+      key,
+      [...entities].toSorted(compareCodeUnits).slice(0, countedEntitiesMax).filter(isSettled).length,
+    );
+}
+
+function findHistories(windows: readonly WindowMemory[]): RecalledMemory['entityHistories'] {
+  const histories: RecalledMemory['entityHistories'] = new Map();
   for (const { from, entries } of windows) {
     for (const entity of new Set(entries.map((entry) => entry.entity))) {
-      if (!unknownEntities.has(entity)) continue;
-      const history = past.entityHistories.get(entity) ?? { firstSeen: from.getTime(), windows: 0 };
-      past.entityHistories.set(entity, { ...history, windows: history.windows + 1 });
+      const history = histories.get(entity) ?? { firstSeen: from.getTime(), windows: 0 };
+      histories.set(entity, { ...history, windows: history.windows + 1 });
     }
-    for (const { key, entity } of entries)
-      if (unknownKeys.has(key)) entitiesByKey.set(key, (entitiesByKey.get(key) ?? new Set()).add(entity));
   }
-  for (const [key, entities] of entitiesByKey) past.entityCounts.set(key, entities.size);
+  return histories;
 }
 
 function fillNovelties(
   past: RecalledMemory,
   windows: readonly WindowMemory[],
-  { entities, novelty }: { entities: ReadonlySet<string>; novelty: MemoryWindow },
+  { entities, summaryKey }: { entities: ReadonlySet<string>; summaryKey: string },
 ): void {
   const seenBy = new Map<string, { keys: Set<string>; windows: number }>();
   for (const { from, entries } of windows) {
     const counted = new Set<string>();
     for (const { key, entity } of entries.toSorted((one, other) => compareCodeUnits(one.key, other.key))) {
-      if (!entities.has(entity)) continue;
+      if (!entities.has(entity) || key === summaryKey) continue;
       const seen = seenBy.get(entity) ?? { keys: new Set<string>(), windows: 0 };
       seenBy.set(entity, seen);
       if (!counted.has(entity)) seen.windows += 1;
       counted.add(entity);
-      const isNew = !seen.keys.has(key) && seen.windows > settledWindows;
-      if (isNew && from >= novelty.from && from < novelty.to)
-        appendToList(past.novelties, entity, { key, at: from.getTime() });
+      if (!seen.keys.has(key)) appendToList(past.novelties, entity, { key, at: from.getTime(), nth: seen.windows });
       seen.keys.add(key);
     }
   }
@@ -88,13 +111,23 @@ function fillEntries(
     for (const { key, entity, number, value } of entries.toSorted(
       (a, b) => compareCodeUnits(a.key, b.key) || compareCodeUnits(a.entity, b.entity),
     )) {
-      if (query.want === 'values' && key === query.countsOf && number !== null)
-        past.counts.push({ at, number, entity });
-      if (!entities.has(entity)) continue;
+      if (key === query.summaryKey || !entities.has(entity)) continue;
       if (query.want === 'samples' && number !== null) appendToList(past.samples, entity, { at, number });
-      if (query.want === 'values' && value !== null) appendToList(past.values, entity, { at, key, value });
+      if (query.want === 'values' && value !== null && from >= query.valuesSince)
+        appendToList(past.values, entity, { at, key, value });
     }
   }
+  past.summaries = listSummaries(windows, query.summaryKey);
+}
+
+function listSummaries(windows: readonly WindowMemory[], summaryKey: string): RecalledSummary[] {
+  const summaries = windows.flatMap(({ from, entries }) =>
+    entries
+      .filter(({ key, value }) => key === summaryKey && value !== null)
+      .toSorted((a, b) => compareCodeUnits(a.entity, b.entity))
+      .map(({ entity, value }) => ({ at: from.getTime(), entity, value: value! })),
+  );
+  return summaries.slice(-summariesMax);
 }
 
 export function appendToList<V>(lists: Map<string, V[]>, key: string, item: V): void {

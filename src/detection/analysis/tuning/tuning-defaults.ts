@@ -4,8 +4,16 @@ import type { Sensitivity } from './tuning.schema.ts';
 /** The robust z from which a number is a candidate. */
 export const zBySensitivity: Record<Sensitivity, number> = { low: 7, medium: 3.5, high: 2.5 };
 
-/** An entity must have been in so many windows before a new value of it is news. */
-const windowsBySensitivity: Record<Sensitivity, number> = { low: 48, medium: 24, high: 0 };
+type Novelty = { windowsMin: number; usualPerWeek: number };
+/**
+ * An entity must have been in `windowsMin` windows before a new value of it is news. New values that any entity shows more than `usualPerWeek`
+ * times a week are no news.
+ */
+const noveltyBySensitivity: Record<Sensitivity, Novelty> = {
+  low: { windowsMin: 24, usualPerWeek: 0.25 },
+  medium: { windowsMin: 4, usualPerWeek: 1 },
+  high: { windowsMin: 0, usualPerWeek: Infinity },
+};
 
 type Increase = { ratioMin: number; rarePerWeek: number; usualPerWeek: number };
 /**
@@ -18,13 +26,13 @@ const increaseBySensitivity: Record<Sensitivity, Increase> = {
   high: { ratioMin: 1, rarePerWeek: 1, usualPerWeek: Infinity },
 };
 
-/** Sequences that complete so often or more often are usual. */
+/** Sequences that complete at least twice and more often a week are usual. */
 const sequencesPerWeek: Record<Sensitivity, number> = { low: 0.25, medium: 1, high: Infinity };
 
 type Tuned = Pick<AnalysisDefinition, 'tuning'>;
 const sensitivityOf = ({ tuning }: Tuned): Sensitivity => tuning?.sensitivity ?? 'medium';
 
-export const entityWindowsMin = (definition: Tuned): number => windowsBySensitivity[sensitivityOf(definition)];
+export const noveltyLimits = (definition: Tuned): Novelty => noveltyBySensitivity[sensitivityOf(definition)];
 export const increaseLimits = (definition: Tuned): Increase => increaseBySensitivity[sensitivityOf(definition)];
 export const usualSequencesPerWeek = (definition: Tuned): number => sequencesPerWeek[sensitivityOf(definition)];
 
