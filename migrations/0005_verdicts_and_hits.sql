@@ -213,6 +213,22 @@ create unique index entity_notes_entity on entity_notes (organization_id, md5(lo
 create index on entity_notes (organization_id, updated_at desc, id desc);
 select tocsin_protect('entity_notes');
 
+create table value_lists (
+  organization_id uuid not null references organizations (id),
+  id uuid not null,
+  name text not null,
+  description text not null,
+  list_values text not null,
+  key_id text,
+  updated_at timestamptz not null,
+  primary key (organization_id, id),
+  unique (organization_id, name)
+);
+comment on table value_lists is 'Lists of values that detections share, such as entities that a detection allows.';
+comment on column value_lists.list_values is 'JSON array of texts: exact values, patterns with `*`, and networks.';
+comment on column value_lists.key_id is 'API key that wrote the list last.';
+select tocsin_protect('value_lists');
+
 create table exceptions (
   organization_id uuid not null,
   id uuid not null,

@@ -24,6 +24,8 @@ import { relevanceRoutes } from '../feed/relevance/relevance.routes.ts';
 import { indicatorRoutes } from '../feed/indicators/indicators.routes.ts';
 import { hitGroupRoutes } from '../detection/hits/groups/groups.routes.ts';
 import { entityNoteRoutes } from '../detection/entities/entity-notes.routes.ts';
+import { valueListRoutes } from '../detection/value-lists/value-lists.routes.ts';
+import { eraseFromValueLists } from '../detection/value-lists/value-lists.store.ts';
 import { eraseFromEntityNotes } from '../detection/entities/entity-notes.store.ts';
 import { hitRoutes } from '../detection/hits/hits.routes.ts';
 import { curationRoutes } from '../feed/curation/curation.routes.ts';
@@ -142,6 +144,7 @@ export async function buildApp(deps: Deps): Promise<App> {
       eraseFromOutbox,
       eraseFromHits,
       eraseFromEntityNotes,
+      eraseFromValueLists,
       eraseFromDetections,
       eraseFromSightings,
       eraseFromIdempotencyKeys,
@@ -154,6 +157,7 @@ export async function buildApp(deps: Deps): Promise<App> {
   hitRoutes(app, deps);
   hitGroupRoutes(app, deps);
   entityNoteRoutes(app, deps);
+  valueListRoutes(app, deps);
   connectionRoutes(app, deps);
   mcpRoutes(app, deps);
   outputRoutes(app, deps);

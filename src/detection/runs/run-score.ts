@@ -33,10 +33,10 @@ export function scoreRun(run: ActiveRun, reviewed: { total: number; right: numbe
 /** Counts the candidates that needed a verdict of their own. Suppressed ones may come from an earlier run. */
 export function countOpenCandidates(
   windows: Pick<ExaminedWindow, 'candidates'>[],
-  { known, exceptions, snoozed }: SuppressedCounts,
+  { known, exceptions, snoozed, allowed }: SuppressedCounts,
 ): number {
   const candidates = windows.reduce((sum, window) => sum + window.candidates, 0);
-  return Math.max(0, candidates - known - exceptions - snoozed);
+  return Math.max(0, candidates - known - exceptions - snoozed - allowed);
 }
 
 function listCandidateFacts({ candidates, enoughPast, candidateRows }: ExaminedWindow) {

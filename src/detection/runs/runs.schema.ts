@@ -101,8 +101,15 @@ export const Run = z
     modelAlias: z.string().nullable(),
     model: z.string().nullable(),
     suppressed: z
-      .object({ known: z.number().int(), exceptions: z.number().int(), snoozed: z.number().int() })
-      .describe('Candidates that were not judged, because of a recent verdict, an exception or a snooze.'),
+      .object({
+        known: z.number().int(),
+        exceptions: z.number().int(),
+        snoozed: z.number().int(),
+        allowed: z.number().int(),
+      })
+      .describe(
+        'Candidates that were not judged, because of a recent verdict, an exception, a snooze or an allow-list.',
+      ),
     tokens: z.number().int(),
     costUsd: z.number(),
     warnings: z.array(z.object({ code: z.string(), detail: z.string() })),

@@ -73,6 +73,7 @@ function listSevere({ windows }: SimulationResult, reviewed: readonly ReviewedHi
   const truePositives = new Set(reviewed.filter(({ status }) => status === 'true_positive').map(({ key }) => key));
   return windows
     .flatMap(({ resolutions }) => resolutions)
+    .filter(({ outcome }) => outcome !== 'allowed')
     .filter((resolution) => resolution.outcome !== 'judged' || !truePositives.has(resolution.hitKey))
     .map(({ candidate }) => candidate)
     .filter(({ severity }) => isSeverityAtLeast(severity, 'medium'));

@@ -1,10 +1,13 @@
 import type { Clock } from '../../platform/lib/clock.ts';
+import { inOrg } from '../../platform/db/db.ts';
 import { fieldError } from '../../platform/lib/errors.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import { categories } from '../analysis/registry.ts';
 import type { ActiveRun } from '../runs/execution/active-run.ts';
+import { addWarning } from '../runs/execution/run-progress.ts';
 import { createTrialRun } from '../runs/execution/trial-run.ts';
 import type { JudgeDeps } from '../runs/judging/model/model-judge.ts';
+import { describeMissingLists } from '../runs/judging/mutes.ts';
 import type { Resolution } from '../runs/judging/resolve-candidates.ts';
 import { createTrialJudge } from '../runs/judging/trial-judge.ts';
 import type { ConnectionSelector } from '../siem/connection-selector.ts';
@@ -12,6 +15,7 @@ import type { SiemConnection } from '../siem/connector.ts';
 import { toQueryError } from './query-failure.ts';
 import type { TestSubject } from './run-test-case.ts';
 import { runSimulation, type SimulationResult } from './simulate.ts';
+import { readValueLists } from '../value-lists/value-lists.store.ts';
 import type { TimeRange } from '../scheduling/slot-windows.ts';
 import { windowsBefore, windowsWithin } from './simulation-windows.ts';
 
@@ -68,7 +72,11 @@ export async function simulateTimeRange(
     const since = oldestEvent && oldestEvent > reach ? oldestEvent : reach;
     const past = oldestEvent === null ? [] : windowsBefore(windows[0]!.from, since, schedule, windowsMax);
     const judge = createTrialJudge(deps, run);
-    return await runSimulation({ run, search: connection.search, past, windows, now, signal, judge });
+    const listNames = definition.tuning?.allowLists ?? [];
+    const allowLists = await inOrg(deps.db, run.orgId, (tx) => readValueLists(tx, run.orgId, listNames));
+    const missing = listNames.filter((name) => !allowLists.has(name));
+    if (missing.length > 0) addWarning(run.progress, 'unknown_list', describeMissingLists(missing));
+    return await runSimulation({ run, search: connection.search, past, windows, now, signal, judge, allowLists });
   } catch (error) {
     throw toQueryError(error);
   }

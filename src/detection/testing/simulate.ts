@@ -7,6 +7,7 @@ import type { ActiveRun } from '../runs/execution/active-run.ts';
 import { addWindowWarnings } from '../runs/execution/window-warnings.ts';
 import { searchLimits, trialClock } from '../runs/execution/examine-window.ts';
 import type { StoredCandidate } from '../runs/judging/candidates.store.ts';
+import { createAllowListFinder } from '../runs/judging/mutes.ts';
 import { createTrialJudging } from '../runs/judging/trial-judge.ts';
 import type { Suppression } from '../runs/judging/suppressions.store.ts';
 import { createAnalyst, type Judge } from '../runs/judging/judge.ts';
@@ -23,6 +24,8 @@ export type Simulation = {
   /** Slot time. Events ingested later are ignored. */
   now: Date;
   signal: AbortSignal;
+  /** The value lists that exist, with their values. */
+  allowLists?: ReadonlyMap<string, readonly string[]>;
   /** Without a judge, the built-in analyst gives the verdicts. */
   judge?: Judge;
 };
@@ -88,7 +91,7 @@ type GetJudgment = ReturnType<typeof createTrialJudging>;
 
 /** Resolves a window's candidates and adds their suppressions to `suppressions`. */
 async function resolveWindow(
-  { run, now, getJudgment }: Simulation & { getJudgment: GetJudgment },
+  { run, now, getJudgment, allowLists = new Map() }: Simulation & { getJudgment: GetJudgment },
   window: TimeRange,
   candidates: Candidate[],
   suppressions: Map<string, readonly Suppression[]>,
@@ -104,7 +107,8 @@ async function resolveWindow(
     createdAt: now,
     verdict: null,
   }));
-  const context = { getScope: () => run, known: suppressions, findException: () => undefined };
+  const findAllowList = createAllowListFinder(allowLists);
+  const context = { getScope: () => run, known: suppressions, findException: () => undefined, findAllowList };
   const resolutions = await resolveCandidates(stored, context, getJudgment);
   for (const resolution of resolutions)
     if (resolution.outcome === 'judged' && resolution.suppression) addSuppression(suppressions, resolution.suppression);

@@ -46,7 +46,7 @@ const PreviewCandidate = z.object({
     }),
   ),
   outcome: z
-    .enum(['judged', 'occurrence', 'negative', 'excepted'])
+    .enum(['judged', 'occurrence', 'negative', 'excepted', 'allowed'])
     .describe('occurrence, negative: the same candidate was judged shortly before.'),
   verdict: Verdict.nullable(),
 });

@@ -27,7 +27,18 @@ export async function eraseValue(
   const { orgId } = caller;
   const logs = await eraseFromLogs(orgId, { field, value });
   return inOrg(db, orgId, async (tx) => {
-    const none = { hits: 0, rows: 0, runs: 0, steps: 0, memory: 0, outbox: 0, exceptions: 0, tests: 0, notes: 0 };
+    const none = {
+      hits: 0,
+      rows: 0,
+      runs: 0,
+      steps: 0,
+      memory: 0,
+      outbox: 0,
+      exceptions: 0,
+      tests: 0,
+      notes: 0,
+      valueLists: 0,
+    };
     const erasure: Erasure = { logs, ...none };
     for (const erase of erasers) Object.assign(erasure, await erase(tx, orgId, value));
     const valueSha256 = createHash('sha256').update(value).digest('hex');

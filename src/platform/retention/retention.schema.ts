@@ -22,5 +22,6 @@ export const Erasure = z.object({
   exceptions: z.int(),
   tests: z.int(),
   notes: z.int().describe('Notes on entities.'),
+  valueLists: z.int(),
 });
 export type Erasure = z.infer<typeof Erasure>;

@@ -3,6 +3,7 @@ import type { Tuning } from './tuning.schema.ts';
 
 const categoriesByField: Record<keyof Tuning, readonly DetectionCategory[] | 'all'> = {
   minimumCount: 'all',
+  allowLists: 'all',
   sensitivity: ['first_occurrence', 'baseline_anomaly', 'sequence_pattern'],
   peers: ['first_occurrence', 'baseline_anomaly'],
   minimumIncrease: ['baseline_anomaly'],

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { ValueListName } from './value-list-name.ts';
 
 export const sensitivities = ['low', 'medium', 'high'] as const;
 export type Sensitivity = (typeof sensitivities)[number];
@@ -46,6 +47,13 @@ export const Tuning = z
       })
       .optional()
       .describe('How far the other entities excuse a candidate.'),
+    allowLists: z
+      .array(ValueListName)
+      .max(10)
+      .optional()
+      .describe(
+        'Names of value lists. A candidate whose entity is in one of them is not judged. The run counts them as `suppressed.allowed`.',
+      ),
     sequenceHours: z
       .number()
       .min(0.1)

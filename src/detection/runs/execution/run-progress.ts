@@ -32,10 +32,10 @@ export type RunProgress = {
   suppressed: SuppressedCounts;
 };
 
-/** Candidates that were not judged: `known` by a recent verdict, `exceptions` by an exception, `snoozed` by a snooze. */
-export type SuppressedCounts = { known: number; exceptions: number; snoozed: number };
+/** Candidates that were not judged: `known` by a recent verdict, `exceptions` by an exception, `snoozed` by a snooze, `allowed` by a value list. */
+export type SuppressedCounts = { known: number; exceptions: number; snoozed: number; allowed: number };
 
-export const noneSuppressed: SuppressedCounts = { known: 0, exceptions: 0, snoozed: 0 };
+export const noneSuppressed: SuppressedCounts = { known: 0, exceptions: 0, snoozed: 0, allowed: 0 };
 
 /** Adds a warning unless the run has one with the same code. */
 export function addWarning(progress: RunProgress, code: string, detail: string): void {

@@ -8,6 +8,7 @@ import { getDetection } from '../../detections/read-detections.ts';
 import { getEntities, getHits } from '../../hits/read-hits.ts';
 import { setHitStatus } from '../../hits/set-hit-status.ts';
 import type { Candidate } from '../../analysis/candidate.ts';
+import { putValueList } from '../../value-lists/value-lists.ts';
 import { getRuns } from '../read-runs.ts';
 
 const testDb = await testDatabase();
@@ -43,9 +44,9 @@ test('skips candidates under an exception or a snooze, counts them on the run, a
   expect(judged).toEqual(['ada', 'ada', 'scanner', 'ada', 'bob', 'scanner']);
   const { runs } = await getRuns(t.deps, t.caller, id, {});
   expect(runs.map((run) => [run.suppressed, run.hitCount])).toEqual([
-    [{ known: 0, exceptions: 0, snoozed: 0 }, 3],
-    [{ known: 0, exceptions: 0, snoozed: 1 }, 2],
-    [{ known: 0, exceptions: 1, snoozed: 1 }, 1],
+    [{ known: 0, exceptions: 0, snoozed: 0, allowed: 0 }, 3],
+    [{ known: 0, exceptions: 0, snoozed: 1, allowed: 0 }, 2],
+    [{ known: 0, exceptions: 1, snoozed: 1, allowed: 0 }, 1],
   ]);
   const listed = await getExceptions(t.deps, t.caller, id, {});
   expect(
@@ -69,6 +70,25 @@ test('skips candidates under an exception or a snooze, counts them on the run, a
   await expect(snooze(t.deps, t.caller, id, { until: hour(3) })).rejects.toMatchObject({
     errors: [{ pointer: '/until' }],
   });
+});
+
+test('judges no candidate whose entity is in an allow-list, and shows their number', async () => {
+  const t = await startRuns(testDb, ({ window }) =>
+    ['ada', 'scan-1', 'scan-2', '10.0.0.7'].map((user) => ({ _id: `${user} ${window.from.toISOString()}`, user })),
+  );
+  const allowLists = ['scanners', 'lab', 'later'];
+  const id = await t.newDetection({ suppressionMinutes: 0, entityField: 'user', tuning: { allowLists } });
+  const list = (name: string, values: string[]) => putValueList(t.deps, t.caller, name, { description: '', values });
+  await list('scanners', ['SCAN-*']);
+  await list('lab', ['10.0.0.0/8']);
+  await t.runAt(hour(1));
+  await list('later', ['ada']);
+  await t.runAt(hour(2));
+  const { runs } = await getRuns(t.deps, t.caller, id, {});
+  expect(runs.map(({ suppressed, hitCount, warnings }) => [suppressed.allowed, hitCount, warnings])).toEqual([
+    [4, 0, expect.not.arrayContaining([expect.objectContaining({ code: 'unknown_list' })])],
+    [3, 1, expect.arrayContaining([{ code: 'unknown_list', detail: expect.stringMatching(/: later\.$/) }])],
+  ]);
 });
 
 test('keeps the history of hit reviews, shows them on the detection, and scores them from the tenth on', async () => {

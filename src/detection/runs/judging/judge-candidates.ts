@@ -1,15 +1,14 @@
 import { inOrgWithCachedPlans, type Db, type Tx } from '../../../platform/db/db.ts';
 import type { Clock } from '../../../platform/lib/clock.ts';
-import { compileExceptions } from '../../analysis/exceptions.ts';
-import { listActiveExceptions } from '../../detections/exceptions/exceptions.store.ts';
 import type { ActiveRun } from '../execution/active-run.ts';
 import { writeProgress } from '../execution/progress.store.ts';
-import { timePhase } from '../execution/run-progress.ts';
+import { addWarning, timePhase } from '../execution/run-progress.ts';
 import { inRunTransaction } from '../execution/run-transaction.ts';
 import { countPendingCandidates, listPendingCandidates, type StoredCandidate } from './candidates.store.ts';
 import { addToProgress } from './judging-progress.ts';
 import { resolveWaiting, type JudgingSession } from './judging-session.ts';
 import { judgeByFacts, judgeCandidate, toJudgment, type Fallback, type Judgment } from './judgment.ts';
+import { describeMissingLists, loadMutes } from './mutes.ts';
 import { judgeSideBySide } from './judge-side-by-side.ts';
 import {
   findSuppressionKey,
@@ -92,9 +91,11 @@ async function readBatch(
   );
   if (!session.judge.instant) session.pending = await countPendingCandidates(tx, run);
   const keys = candidates.flatMap((candidate) => findSuppressionKey(run, candidate) ?? []);
-  const findException = compileExceptions(await listActiveExceptions(tx, run, now));
+  const listNames = run.definition.tuning?.allowLists ?? [];
+  const { missingLists, ...mutes } = await loadMutes(tx, run, { listNames, now });
+  if (missingLists.length > 0) addWarning(run.progress, 'unknown_list', describeMissingLists(missingLists));
   const known = keys.length > 0 ? await findSuppressions(tx, run, keys) : new Map<string, never[]>();
-  return { candidates, context: { getScope: () => run, known, findException } };
+  return { candidates, context: { getScope: () => run, known, ...mutes } };
 }
 
 /** Judges a batch whose verdicts are free, in one transaction. */

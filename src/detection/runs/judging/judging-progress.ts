@@ -15,6 +15,9 @@ export function addToProgress(run: ActiveRun, resolutions: Resolution[], fallbac
       case 'excepted':
         suppressed[resolution.by === 'snooze' ? 'snoozed' : 'exceptions'] += 1;
         break;
+      case 'allowed':
+        suppressed.allowed += 1;
+        break;
       case 'negative':
       case 'occurrence':
         suppressed.known += 1;

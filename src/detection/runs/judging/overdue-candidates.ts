@@ -1,11 +1,10 @@
 import { acrossOrgs, inOrg, queryRows, type Db, type Tx } from '../../../platform/db/db.ts';
 import type { Clock } from '../../../platform/lib/clock.ts';
-import { compileExceptions } from '../../analysis/exceptions.ts';
-import { listActiveExceptions } from '../../detections/exceptions/exceptions.store.ts';
 import type { DetectionKey } from '../../scheduling/detection-key.ts';
 import { endRaisedCandidatesAcrossOrgs, listOverdueCandidates, type StoredCandidate } from './candidates.store.ts';
 import { raisedMaxMs } from './judge-raised.ts';
 import { judgeByFacts } from './judgment.ts';
+import { loadMutes } from './mutes.ts';
 import { listJudgingScopes } from './judging-scopes.store.ts';
 import { findSuppressionKey, resolveCandidates, toDetectionTexts, type JudgingScope } from './resolve-candidates.ts';
 import { storeResolutions } from './store-resolutions.ts';
@@ -49,10 +48,11 @@ async function resolveBatch(
   const scopes = await listJudgingScopes(tx, detection, [...new Set(candidates.map(({ runId }) => runId))]);
   const getScope = ({ runId }: StoredCandidate): JudgingScope => scopes.get(runId)!;
   const keys = candidates.flatMap((candidate) => findSuppressionKey(getScope(candidate), candidate) ?? []);
+  const listNames = candidates.flatMap((candidate) => getScope(candidate).definition.tuning?.allowLists ?? []);
   const context = {
     getScope,
     known: await findSuppressions(tx, detection, keys),
-    findException: compileExceptions(await listActiveExceptions(tx, detection, now)),
+    ...(await loadMutes(tx, detection, { listNames: [...new Set(listNames)], now })),
   };
   const resolutions = await resolveCandidates(candidates, context, (candidate) =>
     judgeByFacts(candidate, toDetectionTexts(getScope(candidate)), overdue),

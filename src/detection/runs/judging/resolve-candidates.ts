@@ -17,7 +17,8 @@ export type Resolution = SettledResolution | JudgedResolution;
 export type SettledResolution =
   | { candidate: StoredCandidate; outcome: 'occurrence'; hitId: string | null; hitKey: string | null }
   | { candidate: StoredCandidate; outcome: 'negative' }
-  | { candidate: StoredCandidate; outcome: 'excepted'; by: Exception['kind']; exceptionId: string };
+  | { candidate: StoredCandidate; outcome: 'excepted'; by: Exception['kind']; exceptionId: string }
+  | { candidate: StoredCandidate; outcome: 'allowed'; list: string };
 
 export type JudgedResolution = Judgment & {
   candidate: StoredCandidate;
@@ -35,7 +36,10 @@ export type NewSuppression = Suppression & { hitKey?: string | null };
  */
 export type JudgingScope = Pick<ActiveRun, 'detectionId' | 'trigger' | 'model'> & {
   definition: DetectionTexts &
-    Pick<ActiveRun['definition'], 'suppressionMinutes' | 'promptVersion' | 'toolNames' | 'structuredOutputSchema'>;
+    Pick<
+      ActiveRun['definition'],
+      'suppressionMinutes' | 'promptVersion' | 'toolNames' | 'structuredOutputSchema' | 'tuning'
+    >;
   customInstructions?: string | null;
 };
 
@@ -51,6 +55,8 @@ export type SettlingContext = {
   known: ReadonlyMap<string, readonly NewSuppression[]>;
   /** Finds the active exception or snooze that covers a candidate. */
   findException: (candidate: StoredCandidate) => Exception | undefined;
+  /** Finds the first of the named value lists that contains the candidate's entity. */
+  findAllowList: (candidate: StoredCandidate, names: readonly string[]) => string | undefined;
 };
 
 /** Resolves candidates in order. A verdict suppresses other candidates of the same batch too. */
@@ -70,10 +76,12 @@ export async function resolveCandidates(
   return resolutions;
 }
 
-/** Resolves a candidate that an exception or an earlier verdict covers. Returns undefined if it needs a verdict. */
+/** Resolves a candidate that an exception, an allow-list or an earlier verdict covers. Returns undefined if it needs a verdict. */
 export function settleCandidate(candidate: StoredCandidate, context: SettlingContext): SettledResolution | undefined {
   const exception = context.findException(candidate);
   if (exception) return { candidate, outcome: 'excepted', by: exception.kind, exceptionId: exception.id };
+  const list = context.findAllowList(candidate, context.getScope(candidate).definition.tuning?.allowLists ?? []);
+  if (list !== undefined) return { candidate, outcome: 'allowed', list };
   const key = findSuppressionKey(context.getScope(candidate), candidate);
   const known = key === null ? undefined : pickSuppression(candidate.windowTo, context.known.get(key) ?? []);
   switch (decideSuppression(candidate, known)) {

@@ -68,6 +68,7 @@ function findHitId(resolution: Resolution, hitIds: Map<string, string>): string 
   switch (resolution.outcome) {
     case 'negative':
     case 'excepted':
+    case 'allowed':
       return null;
     case 'judged':
       return hitIds.get(resolution.hitKey) ?? null;

@@ -1,0 +1,66 @@
+import { sql } from 'kysely';
+import { queryRow, queryRows, type Tx } from '../../platform/db/db.ts';
+import { replaceValue } from '../../platform/db/erasure.store.ts';
+import type { OrgId } from '../../platform/lib/org-id.ts';
+
+type ValueListSummaryRow = {
+  name: string;
+  description: string;
+  valuesTotal: number;
+  usedBy: string[];
+  keyId: string | null;
+  updatedAt: Date;
+};
+export type ValueListRow = ValueListSummaryRow & { values: string[] };
+
+/** Detections, and suggestions, that are neither deleted nor dismissed. */
+const usedBy = sql`array(select a.id::text from agents a where a.organization_id = l.organization_id and a.deleted_at is null
+  and a.tuning is not null and coalesce(a.tuning::jsonb -> 'allowLists', '[]') ? l.name order by a.id)`;
+const summary = sql`l.name, l.description, jsonb_array_length(l.list_values::jsonb) as "valuesTotal", ${usedBy} as "usedBy",
+  l.key_id as "keyId", l.updated_at as "updatedAt"`;
+
+/** Lists the value lists by name, without their values. */
+export function listValueLists(tx: Tx, orgId: OrgId): Promise<ValueListSummaryRow[]> {
+  return queryRows<ValueListSummaryRow>(
+    tx,
+  )`select ${summary} from value_lists l where organization_id = ${orgId} order by name collate "C"`;
+}
+
+export async function findValueList(tx: Tx, orgId: OrgId, name: string): Promise<ValueListRow | undefined> {
+  const row = await queryRow<ValueListSummaryRow & { listValues: string }>(
+    tx,
+  )`select ${summary}, l.list_values as "listValues" from value_lists l where organization_id = ${orgId} and name = ${name}`;
+  if (!row) return undefined;
+  const { listValues, ...rest } = row;
+  return { ...rest, values: JSON.parse(listValues) as string[] };
+}
+
+export async function upsertValueList(
+  tx: Tx,
+  orgId: OrgId,
+  list: Pick<ValueListRow, 'name' | 'description' | 'values' | 'keyId' | 'updatedAt'> & { id: string },
+): Promise<void> {
+  await sql`insert into value_lists (organization_id, id, name, description, list_values, key_id, updated_at)
+    values (${orgId}, ${list.id}, ${list.name}, ${list.description}, ${JSON.stringify(list.values)}, ${list.keyId}, ${list.updatedAt})
+    on conflict (organization_id, name) do update set description = excluded.description, list_values = excluded.list_values,
+      key_id = excluded.key_id, updated_at = excluded.updated_at`.execute(tx);
+}
+
+export async function deleteValueList(tx: Tx, orgId: OrgId, name: string): Promise<void> {
+  await sql`delete from value_lists where organization_id = ${orgId} and name = ${name}`.execute(tx);
+}
+
+/** Returns the values of the lists that exist. */
+export async function readValueLists(tx: Tx, orgId: OrgId, names: readonly string[]): Promise<Map<string, string[]>> {
+  if (names.length === 0) return new Map();
+  const rows = await queryRows<{ name: string; listValues: string }>(
+    tx,
+  )`select name, list_values as "listValues" from value_lists where organization_id = ${orgId} and name = any(${names}::text[])`;
+  return new Map(rows.map(({ name, listValues }) => [name, JSON.parse(listValues) as string[]]));
+}
+
+/** Replaces a value in lists. Returns the number of lists. */
+export async function eraseFromValueLists(tx: Tx, orgId: OrgId, value: string): Promise<{ valueLists: number }> {
+  const columns = ['description', 'list_values'];
+  return { valueLists: await replaceValue(tx, { orgId, table: 'value_lists', columns }, value) };
+}
