@@ -27,5 +27,6 @@ export function computeGeneration(definition: AnalysisDefinition): string {
   const parts = [query, category, entityField, timeField, connectionId, cadence];
   // The other fields of the tuning do not change what is remembered.
   if (tuning?.sequenceHours !== undefined) parts.push(`sequenceHours=${tuning.sequenceHours}`);
+  if (tuning?.peers?.by !== undefined) parts.push(`peers.by=${tuning.peers.by}`);
   return hash('sha256', JSON.stringify(parts));
 }

@@ -2,6 +2,7 @@ import { severities, type Candidate } from './candidate.ts';
 import { categories } from './registry.ts';
 import type { AnalysisInput, WindowResult } from './category.ts';
 import type { AnalysisDefinition, AnalysisWindow } from './analysis-definition.ts';
+import { applyWorkingHours } from './working-hours.ts';
 import { groupRows, type EntityGroup } from './rows/group-rows.ts';
 import type { MemoryEntry, MemoryQuery, RecalledMemory } from './memory/memory.ts';
 import type { QueryRow } from '../siem/connector.ts';
@@ -25,7 +26,9 @@ export function prepareWindow(
 export function analyzeWindow(prepared: PreparedWindow, past: RecalledMemory): WindowResult {
   const { groups, window, definition } = prepared;
   const result = categories[definition.category].findCandidates({ groups, window, definition, past });
-  return { ...result, candidates: result.candidates.toSorted(compareCandidates) };
+  const { workingHours } = definition.tuning ?? {};
+  const candidates = workingHours ? applyWorkingHours(result.candidates, workingHours, window) : result.candidates;
+  return { ...result, candidates: candidates.toSorted(compareCandidates) };
 }
 
 /** Returns the share of groups that a field identified, 0 to 1, or 1 without groups. An input of the run's score. */

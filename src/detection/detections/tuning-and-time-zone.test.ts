@@ -20,6 +20,8 @@ test('stores, exports, imports and resets a tuning, and refuses one that a new c
   const path = `/api/detections/${created.id}`;
   const refused = await org.call('PUT', path, { detectionCategory: 'sequence_pattern' });
   expect(refused.body.errors).toMatchObject([{ pointer: '/tuning/historyDays', code: 'not_used' }]);
+  const grouped = { detectionCategory: 'first_occurrence', tuning: { peers: { by: 'department' } } };
+  expect((await org.call('PUT', path, grouped)).body.errors).toMatchObject([{ pointer: '/tuning/peers/by' }]);
   const reset = await callOk(org, 'PUT', path, { tuning: {} });
   expect(reset).not.toHaveProperty('tuning');
   expect(reset.revision).toBe(created.revision + 1);

@@ -4,6 +4,7 @@ import type { AnalysisDefinition } from '../analysis-definition.ts';
 import type { AnalysisInput, CategoryAnalysis } from '../category.ts';
 import { baselineMs, zBySensitivity } from '../tuning/tuning-defaults.ts';
 import { isLearning, computeLookbackStart, type RecalledMemory } from '../memory/memory.ts';
+import { findPeerGroup } from '../rows/peer-group.ts';
 import { computeGroupNumbers, type GroupNumber } from '../rows/group-numbers.ts';
 import { computeBaseline, createPeerBaselines, computeRobustZ, type Baseline } from '../memory/baseline.ts';
 import { createSampleLookup } from '../memory/entity-samples.ts';
@@ -18,8 +19,12 @@ const key = 'number';
 export const baselineAnomaly: CategoryAnalysis = {
   usesHistory: true,
   lookbackMs: baselineMs,
-  buildMemory: ({ groups }) => {
-    const numbers = computeGroupNumbers(groups).map(({ group, number }) => ({ entity: group.entity, number }));
+  buildMemory: ({ groups, definition }) => {
+    const numbers = computeGroupNumbers(groups).map(({ group, number }) => ({
+      entity: group.entity,
+      number,
+      group: findPeerGroup(group, definition),
+    }));
     return [
       ...numbers.map(({ entity, number }) => ({ key, entity, number, value: null })),
       ...rememberLargest(numbers),
@@ -55,11 +60,16 @@ type Comparison = {
 
 function findCandidates(input: AnalysisInput & { past: RecalledMemory }): Candidate[] {
   const numbers = computeGroupNumbers(input.groups);
-  const findPeers =
-    numbers.length > peersMin ? createPeerBaselines(Float64Array.from(numbers, ({ number }) => number)) : undefined;
+  const groupOf = new Map(numbers.map(({ group }) => [group.entity, findPeerGroup(group, input.definition)]));
+  const peersOf = new Map(
+    [...Map.groupBy(numbers, ({ group }) => groupOf.get(group.entity)!)]
+      .filter(([, members]) => members.length > peersMin)
+      .map(([name, members]) => [name, createPeerBaselines(Float64Array.from(members, ({ number }) => number))]),
+  );
   const findSamples = createSampleLookup(input.past, input.window.from);
   const compare = ({ group, number }: GroupNumber): Comparison | undefined => {
     const own = findSamples(group.entity);
+    const findPeers = peersOf.get(groupOf.get(group.entity)!);
     if (!own) return findPeers && { baseline: findPeers(number), comparedWith: 'other entities', firstSeen: null };
     const comparedWith = own.sameHour ? 'same hour' : 'all windows';
     return { baseline: computeBaseline(own.samples), comparedWith, firstSeen: own.firstSeen };
@@ -74,7 +84,7 @@ function findCandidates(input: AnalysisInput & { past: RecalledMemory }): Candid
     const z = computeRobustZ(groupNumber.number, comparison.baseline);
     const isLargeIncrease = groupNumber.number - comparison.baseline.median >= increaseMin;
     if (z < zMin || !isLargeIncrease) return [];
-    rate ??= createIncreaseRating(input, findSamples);
+    rate ??= createIncreaseRating(input, findSamples, (entity) => groupOf.get(entity) ?? '');
     const rating = rate(groupNumber.group.entity, groupNumber.number);
     return rating.isUsual ? [] : [toCandidate(input, groupNumber, { comparison, rating, z })];
   });

@@ -13,21 +13,35 @@ const asLargeShare = 0.8;
 export const largestKey = 'largest';
 const largestMax = 10;
 
-/** Remembers the ten largest numbers of a window, so that a later window can compare with entities that it does not contain. */
-export function rememberLargest(numbers: readonly { entity: string; number: number }[]): MemoryEntry[] {
+/** Remembers the ten largest numbers of each peer group of a window, so that a later window can compare with entities that it does not contain. */
+export function rememberLargest(numbers: readonly { entity: string; number: number; group: string }[]): MemoryEntry[] {
+  const byGroup = Map.groupBy(numbers, ({ group }) => group);
+  return [...byGroup.values()].flatMap(rememberLargestOfGroup);
+}
+
+function rememberLargestOfGroup(numbers: readonly { entity: string; number: number; group: string }[]): MemoryEntry[] {
   return numbers
     .filter(({ number }) => number > 0)
     .toSorted((a, b) => b.number - a.number || compareCodeUnits(a.entity, b.entity))
     .slice(0, largestMax)
-    .map(({ entity, number }) => ({ key: largestKey, entity, number: null, value: String(number) }));
+    .map(({ entity, number, group }) => ({
+      key: largestKey,
+      entity,
+      number: null,
+      value: JSON.stringify([number, group]),
+    }));
 }
 
-/** Returns the largest number of each entity in the windows before a time. */
-function findLargest({ summaries }: RecalledMemory, before: number): Map<string, number> {
-  const largest = new Map<string, number>();
-  for (const { at, entity, value } of summaries)
-    if (at < before) largest.set(entity, Math.max(largest.get(entity) ?? 0, Number(value)));
-  return largest;
+/** Returns the largest number of each entity of each peer group in the windows before a time. */
+function findLargest({ summaries }: RecalledMemory, before: number): Map<string, Map<string, number>> {
+  const byGroup = new Map<string, Map<string, number>>();
+  for (const { at, entity, value } of summaries) {
+    if (at >= before) continue;
+    const [number, group] = JSON.parse(value) as [number, string];
+    const largest = byGroup.get(group) ?? new Map<string, number>();
+    byGroup.set(group, largest.set(entity, Math.max(largest.get(entity) ?? 0, number)));
+  }
+  return byGroup;
 }
 
 type Profile = { center: number; spread: number; largest: number; isSparse: boolean; old: number[] };
@@ -53,6 +67,7 @@ export type IncreaseRating = {
 export function createIncreaseRating(
   { definition, window, past }: { definition: AnalysisDefinition; window: AnalysisWindow; past: RecalledMemory },
   findSamples: (entity: string) => EntitySamples | undefined,
+  groupOf: (entity: string) => string,
 ): (entity: string, number: number) => IncreaseRating {
   const settledEnd = computeSettledEnd(past, window, unsettledMs);
   const profiles = new Map<string, Profile>();
@@ -60,11 +75,13 @@ export function createIncreaseRating(
     const samples = findSamples(entity);
     if (samples) profiles.set(entity, createProfile(samples, settledEnd));
   }
-  const dense = [...profiles.values()].filter(({ isSparse }) => !isSparse);
-  const strengths = dense.flatMap((profile) => profile.old.map((number) => strengthOf(profile, number)));
-  const sortedStrengths = Float64Array.from(strengths).toSorted();
+  const pools = new Map(
+    [...Map.groupBy(profiles, ([entity]) => groupOf(entity))].map(([group, members]) => [
+      group,
+      createPool(members.map(([, profile]) => profile)),
+    ]),
+  );
   const largest = findLargest(past, settledEnd);
-  const numbers = Float64Array.from([...profiles.values()].flatMap(({ old }) => old)).toSorted();
   const firstAt = past.windows[0]?.from.getTime() ?? window.from.getTime();
   const historyWeeks = (window.from.getTime() - firstAt) / weekMs;
   const weeks = Math.max(historyWeeks, 1);
@@ -78,10 +95,10 @@ export function createIncreaseRating(
     // An entity without a past of its own is compared with the numbers of the others.
     // A number must also stand out from the largest ones of the other entities, not only exceed them.
     let asLarge = 0;
-    for (const [other, most] of largest) if (other !== entity && most >= asLargeShare * number) asLarge += 1;
-    const similarBefore = isComparable
-      ? countFrom(sortedStrengths, strengthOf(profile, number))
-      : countFrom(numbers, number);
+    const { strengths, numbers } = pools.get(groupOf(entity)) ?? createPool([]);
+    for (const [other, most] of largest.get(groupOf(entity)) ?? [])
+      if (other !== entity && most >= asLargeShare * number) asLarge += 1;
+    const similarBefore = isComparable ? countFrom(strengths, strengthOf(profile, number)) : countFrom(numbers, number);
     const largestBefore = profile?.largest ?? null;
     const isRecord = largestBefore === null || largestBefore <= 0 || number >= recordRatio * largestBefore;
     return {
@@ -91,6 +108,16 @@ export function createIncreaseRating(
       isRare: isRecord && similarBefore <= rarePerWeek * weeks && (peersMin === 0 || asLarge < peersMin),
       isUsual: similarBefore > usualPerWeek * weeks,
     };
+  };
+}
+
+/** The earlier numbers of a group of entities, and how far each was above what is usual for its entity. Both are sorted. */
+function createPool(profiles: readonly Profile[]): { strengths: Float64Array; numbers: Float64Array } {
+  const dense = profiles.filter(({ isSparse }) => !isSparse);
+  const strengths = dense.flatMap((profile) => profile.old.map((number) => strengthOf(profile, number)));
+  return {
+    strengths: Float64Array.from(strengths).toSorted(),
+    numbers: Float64Array.from(profiles.flatMap(({ old }) => old)).toSorted(),
   };
 }
 

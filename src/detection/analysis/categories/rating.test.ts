@@ -146,3 +146,18 @@ test('an increase is low if three entities that the window does not contain had 
   expect(severityOf({})).toBe('low');
   expect(severityOf({ peers: { minimum: 4 } })).toBe('high');
 });
+
+test('with peer groups, an increase is compared with the group of the entity only', () => {
+  const usersOf = (department: string, number: number) =>
+    ['1', '2', '3'].map((n) => ({ user: `${department}${n}`, department, count: number }));
+  const past = hours(300, (index) => [
+    { user: 'ann', department: 'sales', count: 5 },
+    ...usersOf('it', index < 200 ? 90 : 5),
+    ...usersOf('sales', 5),
+  ]);
+  const last = { user: 'ann', department: 'sales', count: 90 };
+  const severityOf = (tuning: NonNullable<AnalysisDefinition['tuning']>) =>
+    analyzeLast({ ...baseline, tuning }, [...past, [last]])[0]?.severity;
+  expect(severityOf({})).toBe('low');
+  expect(severityOf({ peers: { by: 'Department' } })).toBe('high');
+});

@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { boundedString } from '../../../platform/lib/text/bounded-text.ts';
+import { WorkingHours } from './working-hours.schema.ts';
 import { ValueListName } from './value-list-name.ts';
 
 export const sensitivities = ['low', 'medium', 'high'] as const;
@@ -37,16 +39,23 @@ export const Tuning = z
       ),
     peers: z
       .strictObject({
+        by: boundedString({ min: 1, max: 200 })
+          .optional()
+          .describe(
+            'Column that tells the group of an entity, such as its department, role or host class. The entities of a baseline are compared with their own group only. Default: with all.',
+          ),
         minimum: z
           .int()
           .min(0)
           .max(1000)
+          .optional()
           .describe(
             'A new value that so many other entities have shown is rated low, and so is an increase to a number that was reached so often. 0: neither is. Default: 3.',
           ),
       })
       .optional()
-      .describe('How far the other entities excuse a candidate.'),
+      .describe('With whom entities are compared, and how far the others excuse a candidate.'),
+    workingHours: WorkingHours.optional(),
     allowLists: z
       .array(ValueListName)
       .max(10)
