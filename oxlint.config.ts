@@ -28,11 +28,7 @@ const rooms: Record<Half, Record<string, string[]>> = {
     detections: ['siem', 'analysis', 'scheduling', 'tools'],
     'as-code': ['detections'],
     library: ['analysis', 'logs', 'detections', 'as-code'],
-<<<<<<< HEAD
     sigma: ['siem', 'connections', 'logs', 'detections'],
-    runs: ['entities', 'siem', 'analysis', 'scheduling', 'connections', 'tools', 'verdicts', 'hits', 'detections'],
-    testing: ['siem', 'analysis', 'scheduling', 'logs', 'verdicts', 'hits', 'detections', 'as-code', 'runs'],
-=======
     runs: [
       'entities',
       'value-lists',
@@ -57,7 +53,6 @@ const rooms: Record<Half, Record<string, string[]>> = {
       'as-code',
       'runs',
     ],
->>>>>>> f98aa6b (feat(detections): add value lists and use them as allow-lists)
   },
   feed: {
     model: [],
