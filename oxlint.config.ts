@@ -28,7 +28,7 @@ const rooms: Record<Half, Record<string, string[]>> = {
     detections: ['siem', 'analysis', 'scheduling', 'tools'],
     'as-code': ['detections'],
     library: ['analysis', 'logs', 'detections', 'as-code'],
-    sigma: ['siem', 'connections', 'logs', 'detections'],
+    sigma: ['siem', 'connections', 'logs', 'detections', 'as-code', 'library'],
     runs: [
       'entities',
       'value-lists',

@@ -204,3 +204,19 @@ comment on column library_installs.version is 'Version of the shipped detection 
 comment on column library_installs.fields is 'JSON of the fields and tests of that version. What differs from them was edited by the organization.';
 comment on column library_installs.datasets is 'JSON object: the organization''s name of each dataset that has another name there.';
 select tocsin_protect('library_installs');
+
+create table sigma_imports (
+  organization_id uuid not null,
+  rule_id text not null,
+  detection_id uuid not null,
+  modified text,
+  fields text not null,
+  updated_at timestamptz not null,
+  primary key (organization_id, rule_id),
+  foreign key (organization_id, detection_id) references agents (organization_id, id)
+);
+comment on table sigma_imports is 'Sigma rules that the organization has imported, with the detection of each.';
+comment on column sigma_imports.rule_id is 'Id of the rule, or its title if it has no id.';
+comment on column sigma_imports.modified is 'Date of the rule''s last change, as its author wrote it. An older rule does not replace it.';
+comment on column sigma_imports.fields is 'JSON of the fields that the import gave the detection last. What differs from them was edited by the organization.';
+select tocsin_protect('sigma_imports');

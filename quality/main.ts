@@ -10,6 +10,7 @@ import { measureNoise } from './noise.ts';
 import { writeQualityPage } from './quality-page.ts';
 import { measurePassages } from './passages.ts';
 import { measureStixOut } from './stix-out.ts';
+import { measureSigma } from './sigma.ts';
 import { measureTechniques } from './techniques.ts';
 import { formatFigures } from './figures.ts';
 import { measureWindows } from './windows.ts';
@@ -31,6 +32,7 @@ const measurements = {
   windows: measureWindows,
   'audit-logs': measureAuditLogs,
   injection: measureInjection,
+  sigma: measureSigma,
   'stix-out': (verbose) => measureStixOut(verbose, options['stix-schemas']),
 } satisfies Record<string, (verbose: boolean) => Promise<Parameters<typeof formatFigures>[0]>>;
 

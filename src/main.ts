@@ -12,7 +12,7 @@ const usage = `tocsin COMMAND
   source add | create | list | pull   manage feed sources, shared by all organizations unless --private
   knowledge update [--from FILE|DIR]   install the newest techniques, names, lists of harmless values
   library list | install | update   manage the shipped detections of a service
-  sigma check | convert FOLDER…   check Sigma rules, or print their queries
+  sigma check | convert | import FOLDER…   check Sigma rules, print their queries, or make detections of them
   pull DIR                 write the detections of a service to files
   plan DIR                 show what apply would change
   apply DIR [--dry-run]    change a service to match the files

@@ -22,6 +22,7 @@ import { createSecretbox } from '../platform/lib/secretbox.ts';
 import { localConnection } from '../detection/logs/query/local-connection.ts';
 import { createCatalogCache } from '../detection/logs/catalog/catalog.store.ts';
 import { createBodyReader } from '../detection/logs/ingestion/body-reader.ts';
+import { importSigma } from '../detection/sigma/import/import-rules.ts';
 import { createRuleConverter } from '../detection/sigma/convert/rule-converter.ts';
 import { createEngine } from '../detection/logs/engine/engine.ts';
 import { logFolderPath } from '../detection/logs/log-folder.ts';
@@ -74,6 +75,7 @@ export function buildDeps({ config, db, log, clock = systemClock }: BuildDepsOpt
     logCatalogs,
     bodyReader,
     ruleConverter,
+    importSigma: (caller, request) => importSigma(deps, caller, request),
     extractor,
     runPull: pulls.runPull,
     runFeedStep: feedSteps.runFeedStep,

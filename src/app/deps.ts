@@ -18,6 +18,7 @@ import type { RecordPull } from '../feed/sources/pull/pull-metrics.ts';
 import type { RunPull } from '../feed/sources/pull/start-pulls.ts';
 import type { CatalogCache } from '../detection/logs/catalog/catalog.store.ts';
 import type { BodyReader } from '../detection/logs/ingestion/body-reader.ts';
+import type { ImportSigma } from '../detection/detections/bulk/bulk.schema.ts';
 import type { RuleConverter } from '../detection/sigma/convert/rule-converter.ts';
 import type { LogEngine } from '../detection/logs/engine/engine.ts';
 import type { SessionAuthenticator } from '../platform/orgs/sessions/session-authenticator.ts';
@@ -59,6 +60,7 @@ export type Deps = {
   bodyReader: BodyReader;
   /** Converts Sigma rules, in a worker thread. */
   ruleConverter: RuleConverter;
+  importSigma: ImportSigma;
   connectionFor: ConnectionFor;
   /** Language models by alias. Without models, the built-in analyst gives every verdict. */
   models?: Models;

@@ -4,16 +4,23 @@ import type { ConvertedRule } from '../detection/sigma/convert/convert-rules.ts'
 import { convertTask } from '../detection/sigma/convert/convert-task.ts';
 import { dialectKinds, type DialectKind } from '../detection/sigma/dialects/registry.ts';
 import { defaultTimeColumn } from '../detection/sigma/requests/convert-request.ts';
+import { loadConfig } from '../config.ts';
+import { createServiceCall } from '../detection/as-code/service-client.ts';
+import type { ImportResult } from '../detection/detections/bulk/bulk.schema.ts';
 import { readArgs, UsageError } from './read-args.ts';
 
 const usage = `tocsin sigma check FOLDER… [--to KIND] [--mappings DIR]
 tocsin sigma convert FOLDER… [--to KIND] [--time-column NAME] [--mappings DIR] [--json]
+tocsin sigma import FOLDER… [--target CONNECTION] [--enable] [--dry-run]
 KIND is one of ${dialectKinds.join(', ')}.`;
 const options = {
   to: { type: 'string' },
   'time-column': { type: 'string' },
   mappings: { type: 'string', multiple: true },
   json: { type: 'boolean' },
+  target: { type: 'string' },
+  enable: { type: 'boolean' },
+  'dry-run': { type: 'boolean' },
 } as const;
 type Values = ReturnType<typeof readArgs<typeof options>>['values'];
 
@@ -26,6 +33,7 @@ export async function sigmaCommand(args: string[]): Promise<number> {
   if (files.length === 0) throw new UsageError(`There is no .yml or .yaml file in ${paths.join(', ')}.`);
   if (action === 'check') return checkFiles(files, values);
   if (action === 'convert') return printQueries(files, values);
+  if (action === 'import') return importFiles(files, values);
   throw new UsageError(`Usage: ${usage}`);
 }
 
@@ -62,7 +70,7 @@ function convertFiles(files: readonly string[], values: Values): FileRules {
 }
 
 /** Returns the documents of all files as one text, and a function that returns the file and line of a line of it. */
-export function joinFiles(files: readonly string[]): { text: string; lineOf: (line: number) => string } {
+function joinFiles(files: readonly string[]): { text: string; lineOf: (line: number) => string } {
   const starts: { file: string; line: number }[] = [];
   let line = 1;
   const texts = files.map((file) => {
@@ -109,4 +117,35 @@ function printQueries(files: readonly string[], values: Values): number {
     for (const { result } of converted)
       if (result.query !== null) console.log(`-- ${result.title?.replaceAll(/\s+/g, ' ')}\n${result.query};\n`);
   return count > 0 ? 1 : 0;
+}
+
+async function importFiles(files: readonly string[], values: Values): Promise<number> {
+  const { url, apiKey: key } = loadConfig();
+  if (key === undefined)
+    throw new UsageError(
+      'Set TOCSIN_API_KEY to a key with detections:read and detections:write, and TOCSIN_URL to the address of the service.',
+    );
+  const { text: rules, lineOf } = joinFiles(files);
+  const { target, enable = false, 'dry-run': dryRun = false } = values;
+  const body = { rules, enable, dryRun, ...(target === undefined ? {} : { target }) };
+  const call = createServiceCall({ url, key });
+  const { results, proposedDeletions = [] } = (
+    await call<ImportResult>('POST', '/api/detections/import?format=sigma', { body })
+  ).body;
+  for (const { outcome, name, detail, kept = [] } of results) {
+    if (outcome === 'failed')
+      console.error(
+        `failed     ${name}: ${detail?.replaceAll(/line (\d+)/g, (_all, line: string) => lineOf(Number(line)))}`,
+      );
+    for (const { field, before, after } of kept)
+      console.log(
+        `kept       ${name}: ${field} is yours (${JSON.stringify(before)}), the rule has ${JSON.stringify(after)}`,
+      );
+  }
+  for (const { name, id } of proposedDeletions)
+    console.log(`not sent   ${name}: delete the detection ${id} if you no longer want it`);
+  const count = (outcome: string): string =>
+    `${results.filter((result) => result.outcome === outcome).length} ${outcome}`;
+  console.log(['created', 'updated', 'unchanged', 'failed'].map(count).join(', '));
+  return results.some(({ outcome }) => outcome === 'failed') ? 1 : 0;
 }

@@ -29,6 +29,7 @@ export async function useTesting({ get, post, put, remove }: ApiCalls, mark: str
   await get('/api/detections/library');
   await post('/api/detections/library/install', { ids: ['upload-to-new-domain'], dryRun: true });
   await post('/api/detections/library/update', { dryRun: true });
+  await post('/api/detections/import?format=sigma', { dryRun: true, rules: 'title: t' });
   await post('/api/sigma/convert', {
     rules: 'title: t\nlogsource: {product: windows}\ndetection: {s: {f: 1}, condition: s}',
   });

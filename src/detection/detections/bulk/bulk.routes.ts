@@ -1,13 +1,22 @@
 import type { UpdateDetectionDeps } from '../update-detection.ts';
 import type { App } from '../../../platform/http/app-type.ts';
 import { apiRoutes } from '../../../platform/http/api-routes.ts';
-import { BulkRequest, BulkResult, ExportedSet, ImportRequest, ImportResult } from './bulk.schema.ts';
+import { fieldError } from '../../../platform/lib/errors.ts';
+import {
+  BulkRequest,
+  BulkResult,
+  ExportedSet,
+  ImportFormat,
+  ImportRequest,
+  ImportResult,
+  type ImportSigma,
+} from './bulk.schema.ts';
 import { changeDetections } from './bulk-actions.ts';
 import { exportDetections, importDetections } from './export-import.ts';
 
 const importBytesMax = 32 * 1024 * 1024;
 
-export function bulkRoutes(app: App, deps: UpdateDetectionDeps): void {
+export function bulkRoutes(app: App, deps: UpdateDetectionDeps & { importSigma: ImportSigma }): void {
   const route = apiRoutes(app, { tag: 'detections', scope: 'detections:write' });
   route(
     'POST /api/detections/bulk',
@@ -22,11 +31,25 @@ export function bulkRoutes(app: App, deps: UpdateDetectionDeps): void {
   route(
     'POST /api/detections/import',
     {
-      summary: 'Create or update detections from an export',
+      summary: 'Create or update detections from an export or from Sigma rules',
+      query: ImportFormat,
       bodyBytesMax: importBytesMax,
       body: ImportRequest,
       returns: ImportResult,
     },
-    ({ caller, body }) => importDetections(deps, caller, body),
+    ({ caller, query, body: { rules, detections, dryRun, ...options } }) => {
+      const isSigma = query.format === 'sigma';
+      const [needed, other] = isSigma ? ['rules', detections] : ['detections', rules];
+      if (other !== undefined || (isSigma ? rules : detections) === undefined)
+        throw fieldError(
+          `/${needed}`,
+          'required',
+          `${needed} is required, and the only input, ${isSigma ? 'with' : 'without'} format=sigma.`,
+        );
+      const common = dryRun === undefined ? {} : { dryRun };
+      return isSigma
+        ? deps.importSigma(caller, { rules: rules!, ...options, ...common })
+        : importDetections(deps, caller, { detections: detections!, ...common });
+    },
   );
 }

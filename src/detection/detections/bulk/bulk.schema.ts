@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import type { Caller } from '../../../platform/orgs/caller.ts';
+import { boundedString } from '../../../platform/lib/text/bounded-text.ts';
 import { Tags } from '../record/field-schemas.ts';
 import { DetectionFilter } from '../record/detection-input.schema.ts';
 
@@ -43,20 +45,64 @@ export const BulkResult = z.object({
 });
 export type BulkResult = z.infer<typeof BulkResult>;
 
+export const ImportFormat = z.object({
+  format: z
+    .enum(['export', 'sigma'])
+    .optional()
+    .describe('What the body has: `detections`, which is the default, or Sigma `rules`.'),
+});
+
+const sigmaCharsMax = 24 * 1024 * 1024;
+
 export const ImportRequest = z.strictObject({
   detections: z
     .array(z.record(z.string(), z.unknown()))
     .max(idsMax)
-    .describe('Create bodies as export returns them, each optionally with `id`, `tests` and `localQuery`.'),
+    .optional()
+    .describe(
+      'Create bodies as export returns them, each optionally with `id`, `tests` and `localQuery`. Required without `format=sigma`.',
+    ),
+  rules: boundedString({ min: 1, max: sigmaCharsMax })
+    .optional()
+    .describe('Sigma rules as YAML, any number of documents. Required with `format=sigma`, and only allowed there.'),
+  target: boundedString({ min: 1, max: 100 })
+    .optional()
+    .describe('With `format=sigma`: `local`, which is the default, or the id of a connection.'),
+  enable: z
+    .boolean()
+    .optional()
+    .describe('With `format=sigma`, true: new detections run hourly. Otherwise they are disabled.'),
   dryRun: z.boolean().optional().describe('true: report the results without changing anything.'),
 });
 export type ImportRequest = z.infer<typeof ImportRequest>;
 
+/** Imports Sigma rules. */
+export type ImportSigma = (
+  caller: Caller,
+  request: { rules: string } & Pick<ImportRequest, 'target' | 'enable' | 'dryRun'>,
+) => Promise<ImportResult>;
+
+const FieldEdit = z.object({ field: z.string(), before: z.unknown(), after: z.unknown() });
+
 export const ImportResult = z.object({
   dryRun: z.boolean(),
   results: z
-    .array(itemResult(['created', 'updated', 'unchanged', 'failed']))
+    .array(
+      itemResult(['created', 'updated', 'unchanged', 'failed']).extend({
+        ruleId: z.string().optional().describe('With `format=sigma`: the id of the rule.'),
+        kept: z
+          .array(FieldEdit)
+          .optional()
+          .describe(
+            'With `format=sigma`: fields that you edited and the rule changed. `before` is your value, which stays.',
+          ),
+      }),
+    )
     .describe('One result for each detection, in the order of the request.'),
+  proposedDeletions: z
+    .array(z.object({ ruleId: z.string(), id: z.string(), name: z.string() }))
+    .optional()
+    .describe('With `format=sigma`: detections of earlier imports whose rules the request does not have.'),
 });
 export type ImportResult = z.infer<typeof ImportResult>;
 

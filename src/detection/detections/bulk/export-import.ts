@@ -39,7 +39,7 @@ export async function exportDetections({ db, clock }: { db: Db; clock: Clock }, 
 export async function importDetections(
   deps: UpdateDetectionDeps,
   caller: Caller,
-  { detections, dryRun = false }: ImportRequest,
+  { detections = [], dryRun = false }: Pick<ImportRequest, 'detections' | 'dryRun'>,
 ): Promise<ImportResult> {
   const importDeps = dryRun ? { ...deps, db: asDryRun(deps.db) } : deps;
   const results: ImportItemResult[] = [];

@@ -98,5 +98,8 @@ function firstLines(text: string): string {
 export function missingColumn(message: string): string | undefined {
   const referenced = /Referenced (?:column|table) "([^"]+)" not found/.exec(message);
   if (referenced) return referenced[1];
+  // `SELECT lower(a) AS a`: without a column, the name would stand for its own item of the list.
+  const itself = /Column "([^"]+)" referenced that exists in the SELECT clause/.exec(message);
+  if (itself) return itself[1];
   return /does not have a column named "([^"]+)"/.exec(message)?.[1];
 }

@@ -141,3 +141,13 @@ test('checkLogsQuery binds a query to the columns without running it', async () 
     kind: 'query_not_allowed',
   });
 });
+
+test('a column that no event has is null even if its expression has the same name', async () => {
+  const org = await store.newOrg();
+  await store.send(org, 'd', [{ n: 1 }]);
+  const { rows } = await store.search(
+    org,
+    'WITH t AS (SELECT n, CAST(action AS VARCHAR) AS action FROM d) SELECT * FROM t',
+  );
+  expect(rows).toEqual([{ n: 1, action: null }]);
+});

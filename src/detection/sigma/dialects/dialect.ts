@@ -44,6 +44,8 @@ export type ConditionWriter = {
   match: (field: string | null, test: ValueTest) => string;
   /** The field equals one of the texts. Absent: alternatives are written one by one. */
   oneOf?: (field: string, texts: readonly string[], cased: boolean) => string;
+  /** The field contains one of many texts. Absent: alternatives are written one by one. */
+  containsOneOf?: (field: string, texts: readonly string[], cased: boolean) => string;
   not: (condition: string) => string;
   and: string;
   or: string;

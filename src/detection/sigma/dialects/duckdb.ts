@@ -32,6 +32,13 @@ export const duckdb = createSqlDialect({
   compare: (field, text, relation) =>
     relation === 'equals' ? `${field} = ${text}` : `${comparisons[relation]}(${field}, ${text})`,
   like: likeWithEscape,
+  // One automaton for all texts, instead of a search for each.
+  containsOneOf: (field, texts, cased) => {
+    const alternatives = texts.map((text) =>
+      (cased ? text : foldCase(text)).replaceAll(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`),
+    );
+    return `regexp_matches(${field}, ${literal(alternatives.join('|'))})`;
+  },
   regex: (field, test) => `regexp_matches(${field}, ${literal(withInlineFlags(requireRe2(test)))})`,
   cidr: (field, network) => `cidr_match(${field}, ${literal(network)})`,
   toNumber: (field) => `TRY_CAST(${field} AS DOUBLE)`,

@@ -20,6 +20,7 @@ export type SqlSpelling = {
   compare: (field: string, literal: string, relation: SimpleComparison['relation']) => string;
   /** `quote` returns a text as a literal, in lower case if the field is. */
   like: (field: string, pattern: TextPattern, quote: (text: string) => string) => string;
+  containsOneOf?: (field: string, texts: readonly string[], cased: boolean) => string;
   regex: (field: string, test: Extract<ValueTest, { kind: 'regex' }>) => string;
   cidr: (field: string, network: string) => string;
   toNumber: (field: string) => string;
@@ -105,6 +106,12 @@ export function sqlConditions(columns: ReadonlyMap<string, string>, spelling: Sq
       const list = texts.map((text) => (isExact ? spelling.literal(text) : spelling.lowerLiteral(text))).join(', ');
       return `${isExact ? column : spelling.lower(column)} IN (${list})`;
     },
+    ...(spelling.containsOneOf
+      ? {
+          containsOneOf: (field: string, texts: readonly string[], cased: boolean) =>
+            spelling.containsOneOf!(cased ? columnOf(field) : spelling.lower(columnOf(field)), texts, cased),
+        }
+      : {}),
     not: (condition) => `NOT coalesce(${condition}, false)`,
     and: 'AND',
     or: 'OR',

@@ -1,5 +1,5 @@
 import type { Expression } from '../model/expression.ts';
-import { plainText } from '../parse/text-pattern.ts';
+import { toSimpleComparison } from '../parse/text-pattern.ts';
 import type { ConditionWriter } from './dialect.ts';
 
 const widthMax = 100;
@@ -34,31 +34,43 @@ function wrap(text: string, indent: string): string {
 }
 
 type Part = { text?: string; one?: Expression };
+type Group = { field: string; cased: boolean; texts: string[]; relation: string };
 
-/** Puts alternatives that compare the same field with whole texts into one list. */
+/** A list of fewer texts is easier to read as single comparisons. */
+const containedMin = 20;
+
+/** Puts alternatives that compare the same field with whole texts, or with many contained ones, into one list. */
 function groupAlternatives(
   { kind, of }: Extract<Expression, { kind: 'all' | 'any' }>,
   writer: ConditionWriter,
 ): Part[] {
-  if (kind === 'all' || !writer.oneOf) return of.map((one) => ({ one }));
-  const lists = new Map<string, { field: string; cased: boolean; texts: string[] }>();
-  const parts: (Part & { key?: string })[] = [];
-  for (const one of of) {
-    const plain = one.kind === 'match' && one.test.kind === 'text' ? plainText(one.test.pattern) : undefined;
-    if (plain === undefined || one.kind !== 'match' || one.test.kind !== 'text' || one.field === null) {
-      parts.push({ one });
-      continue;
-    }
-    const key = `${one.test.cased}:${one.field}`;
-    const list = lists.get(key);
-    if (list) list.texts.push(plain);
-    else {
-      lists.set(key, { field: one.field, cased: one.test.cased, texts: [plain] });
-      parts.push({ one, key });
-    }
-  }
-  return parts.map(({ one, key }) => {
-    const list = key === undefined ? undefined : lists.get(key);
-    return list && list.texts.length > 1 ? { text: writer.oneOf!(list.field, list.texts, list.cased) } : { one: one! };
+  if (kind === 'all') return of.map((one) => ({ one }));
+  const groups = new Map<string, Group>();
+  const keys = of.map((one) => {
+    const simple = readSimple(one);
+    if (!simple) return undefined;
+    const key = `${simple.relation}:${simple.cased}:${simple.field}`;
+    const group = groups.get(key);
+    if (group) group.texts.push(...simple.texts);
+    else groups.set(key, simple);
+    return key;
   });
+  return of.flatMap((one, index): Part[] => {
+    const key = keys[index];
+    const text = key === undefined ? undefined : writeGroup(groups.get(key)!, writer);
+    if (text === undefined) return [{ one }];
+    return keys.indexOf(key) === index ? [{ text }] : [];
+  });
+}
+
+function readSimple(one: Expression): Group | undefined {
+  if (one.kind !== 'match' || one.field === null || one.test.kind !== 'text') return undefined;
+  const simple = toSimpleComparison(one.test.pattern);
+  if (simple?.relation !== 'equals' && simple?.relation !== 'contains') return undefined;
+  return { field: one.field, cased: one.test.cased, texts: [simple.text], relation: simple.relation };
+}
+
+function writeGroup({ field, cased, texts, relation }: Group, writer: ConditionWriter): string | undefined {
+  if (relation === 'equals') return texts.length > 1 ? writer.oneOf?.(field, texts, cased) : undefined;
+  return texts.length >= containedMin ? writer.containsOneOf?.(field, texts, cased) : undefined;
 }

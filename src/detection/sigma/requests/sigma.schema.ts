@@ -1,17 +1,14 @@
 import { z } from 'zod';
 import { boundedString } from '../../../platform/lib/text/bounded-text.ts';
 
-export const rulesCharsMax = 24 * 1024 * 1024;
+const rulesCharsMax = 24 * 1024 * 1024;
 
-/** The rules of a request, and what they are converted for. */
-export const sigmaFields = {
+export const ConvertRequest = z.strictObject({
   rules: boundedString({ min: 1, max: rulesCharsMax }).describe('Sigma rules as YAML, any number of documents.'),
   target: boundedString({ min: 1, max: 100 })
     .optional()
     .describe('`local`, which is the default, or the id of a connection.'),
-};
-
-export const ConvertRequest = z.strictObject(sigmaFields);
+});
 export type ConvertRequest = z.infer<typeof ConvertRequest>;
 
 const RuleErrors = z.array(z.object({ line: z.int(), message: z.string() }));

@@ -1,0 +1,75 @@
+import { expect, test } from 'vitest';
+import { callOk } from '../../../../test/support/detection/detection-factory.ts';
+import { startApp, type TestOrg } from '../../../../test/support/harness.ts';
+
+const { newOrg } = await startApp();
+const rule = (n: number, { title = `Rule ${n}`, modified = '2024-01-01', value = 'x' } = {}) => `title: ${title}
+id: 00000000-0000-4000-8000-00000000000${n}
+status: test
+level: high
+author: Ana Author
+description: Finds things.
+references: [https://example.com/a]
+falsepositives: [Backup software]
+tags: [attack.execution, attack.t1059.001]
+modified: ${modified}
+logsource: {product: acme, service: auth}
+detection: {s: {event: ${value}}, condition: s}
+`;
+const load = (org: TestOrg, rules: string[], more: object = {}) =>
+  callOk(org, 'POST', '/api/detections/import?format=sigma', { rules: rules.join('---\n'), ...more });
+const outcomes = ({ results }: { results: { outcome: string; code: string | null }[] }) =>
+  results.map(({ outcome, code }) => code ?? outcome);
+const list = async (org: TestOrg) => (await callOk(org, 'GET', '/api/detections')).detections;
+
+test('makes a detection of each rule with what the rule says', async () => {
+  const org = await newOrg();
+  const rules = [rule(1), rule(2), 'title: broken\n'];
+  expect(outcomes(await load(org, rules, { dryRun: true }))).toEqual(['created', 'created', 'invalid']);
+  expect(await list(org)).toEqual([]);
+  const result = await load(org, rules, { enable: true });
+  expect(outcomes(result)).toEqual(['created', 'created', 'invalid']);
+  expect(result.results[2].detail).toMatch(/^line \d+: /);
+  const [, first] = await list(org);
+  expect(first).toMatchObject({
+    name: 'Rule 1',
+    detectionCategory: 'custom',
+    enabled: true,
+    cronSchedule: '0 * * * *',
+    tags: ['sigma', 'level:high', 'status:test', 'attack.execution', 'attack.t1059.001'],
+    description: expect.stringMatching(/Ana Author.*DRL 1\.1.*https:\/\/example\.com\/a/s),
+    activeSystemPrompt: { prompt: expect.stringContaining('Backup software') },
+    detectionQuery: expect.stringMatching(/FROM acme_auth.*'high' AS "severity", 'T1059.001' AS "technique"/s),
+  });
+  expect(outcomes(await load(org, rules))).toEqual(['unchanged', 'unchanged', 'invalid']);
+});
+
+test('updates changed rules, keeps edits, and proposes deletions', async () => {
+  const org = await newOrg();
+  await load(org, [rule(1), rule(2)]);
+  const [second, first] = await list(org);
+  await callOk(org, 'PUT', `/api/detections/${first.id}`, { name: 'My name', enabled: true });
+  const changed = rule(1, { title: 'New title', modified: '2024-02-01', value: 'y' });
+  const result = await load(org, [changed]);
+  expect(outcomes(result)).toEqual(['updated']);
+  expect(result.results[0].kept).toEqual([{ field: 'name', before: 'My name', after: 'New title' }]);
+  expect(result.proposedDeletions).toEqual([
+    { ruleId: '00000000-0000-4000-8000-000000000002', id: second.id, name: 'Rule 2' },
+  ]);
+  const after = await callOk(org, 'GET', `/api/detections/${first.id}`);
+  expect(after).toMatchObject({ name: 'My name', enabled: true, detectionQuery: expect.stringContaining("'y'") });
+  const older = await load(org, [rule(1, { modified: '2023-01-01', value: 'z' })]);
+  expect(outcomes(older)).toEqual(['unchanged']);
+  expect((await callOk(org, 'GET', `/api/detections/${first.id}`)).detectionQuery).toContain("'y'");
+});
+
+test.each([
+  ['?format=sigma', { detections: [] }, '/rules'],
+  ['?format=sigma', {}, '/rules'],
+  ['', { rules: 'x' }, '/detections'],
+  ['', {}, '/detections'],
+  ['?format=sigma', { rules: 'x', target: 'nowhere' }, '/target'],
+])('rejects import %s with %j', async (query, body, pointer) => {
+  const response = await (await newOrg()).call('POST', `/api/detections/import${query}`, body);
+  expect([response.status, response.body.errors?.[0]?.pointer]).toEqual([400, pointer]);
+});

@@ -1,0 +1,29 @@
+import { sql } from 'kysely';
+import { queryRows, type Tx } from '../../../platform/db/db.ts';
+import type { OrgId } from '../../../platform/lib/org-id.ts';
+import type { FileFields } from '../../as-code/file-fields.ts';
+
+/** A rule that an organization has imported. `fields` are those that the import gave the detection last. */
+export type SigmaImport = { ruleId: string; detectionId: string; modified: string | null; fields: FileFields };
+
+/** Returns the imported rules whose detections are not deleted, by rule id. */
+export async function listImports(tx: Tx, orgId: OrgId): Promise<Map<string, SigmaImport>> {
+  const rows = await queryRows<{ ruleId: string; detectionId: string; modified: string | null; fields: string }>(tx)`
+      select i.rule_id as "ruleId", i.detection_id as "detectionId", i.modified, i.fields
+      from sigma_imports i join agents a on a.organization_id = i.organization_id and a.id = i.detection_id
+      where i.organization_id = ${orgId} and a.deleted_at is null order by i.rule_id`;
+  return new Map(rows.map((row) => [row.ruleId, { ...row, fields: JSON.parse(row.fields) as FileFields }]));
+}
+
+/** Waits for other imports of the organization, until the transaction ends. */
+export const lockImports = (tx: Tx, orgId: OrgId): Promise<unknown> =>
+  sql`select pg_advisory_xact_lock(hashtextextended(${`sigma ${orgId}`}, 0))`.execute(tx);
+
+/** Stores what the import gave a detection, replacing an earlier detection of the same rule that was deleted. */
+export async function storeImport(tx: Tx, orgId: OrgId, one: SigmaImport, now: Date): Promise<void> {
+  await sql`
+    insert into sigma_imports (organization_id, rule_id, detection_id, modified, fields, updated_at)
+    values (${orgId}, ${one.ruleId}, ${one.detectionId}, ${one.modified}, ${JSON.stringify(one.fields)}, ${now})
+    on conflict (organization_id, rule_id) do update set detection_id = excluded.detection_id, modified = excluded.modified,
+      fields = excluded.fields, updated_at = excluded.updated_at`.execute(tx);
+}
