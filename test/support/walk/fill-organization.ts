@@ -49,6 +49,8 @@ export async function fillOrganization(deps: Deps, org: TestOrg): Promise<Filled
     ...(await fillAgentRuns(deps, org)),
     ...(await fillConnections(deps, org, mark)),
   ];
+  const rules = 'title: Walked rule\nlogsource: {product: windows}\ndetection: {s: {f: 1}, condition: s}';
+  await readOk(org.call('POST', '/api/detections/import?format=sigma', { rules }));
   return { ids: [...new Set(ids)], mark };
 }
 
@@ -110,9 +112,6 @@ async function fillDetections(org: TestOrg, mark: string): Promise<string[]> {
   const ids: string[] = [];
   for (const body of bodies) ids.push((await post('/api/detections', body)).id);
   const gone = await post('/api/detections', bodies[0]);
-  await post('/api/detections/import?format=sigma', {
-    rules: 'title: Walked rule\nlogsource: {product: windows}\ndetection: {s: {f: 1}, condition: s}',
-  });
   await post('/api/detections/library/install', { ids: ['upload-to-new-domain'], datasets: { proxy: 'walked_proxy' } });
   await remove(`/api/detections/${gone.id}`);
   const suggestion = { ...base, detectionCategory: 'privilege_escalation', rationale: mark };
