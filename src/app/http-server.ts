@@ -138,6 +138,7 @@ export async function buildApp(deps: Deps): Promise<App> {
   // Erasers of every slice that stores data derived from logs.
   retentionRoutes(app, {
     db: deps.db,
+    keep: deps.config.keep,
     eraseFromLogs: (orgId, target) => eraseFromLogs(deps, orgId, target),
     erasers: [
       eraseFromRuns,

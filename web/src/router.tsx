@@ -4,6 +4,9 @@ import { coverageRoutes } from './routes/coverage.ts';
 import { feedRoutes } from './routes/feed.ts';
 import { hitRoutes } from './routes/hits.ts';
 import { indicatorRoutes } from './routes/indicators.ts';
+import { logRoutes } from './routes/logs.ts';
+import { settingsRoutes } from './routes/settings.ts';
+import { suggestionRoutes } from './routes/suggestions.ts';
 import { root, shell } from './routes/shell.ts';
 import { signInRoute } from './routes/sign-in.ts';
 import { sourceRoutes } from './routes/sources.ts';
@@ -19,7 +22,17 @@ const home = createRoute({
 
 const routeTree = root.addChildren([
   signInRoute,
-  shell.addChildren([home, ...hitRoutes, ...feedRoutes, ...coverageRoutes, ...indicatorRoutes, ...sourceRoutes]),
+  shell.addChildren([
+    home,
+    ...hitRoutes,
+    ...logRoutes,
+    ...feedRoutes,
+    ...coverageRoutes,
+    ...indicatorRoutes,
+    ...sourceRoutes,
+    ...suggestionRoutes,
+    ...settingsRoutes,
+  ]),
 ]);
 
 export const createConsoleRouter = (client: QueryClient) =>

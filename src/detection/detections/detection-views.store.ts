@@ -92,9 +92,15 @@ export function listDismissed(tx: Tx, scope: ViewScope): Promise<AgentView[]> {
   return queryRows(tx, selectViews(scope, { where, order: sql`order by a.deleted_at desc, a.id desc` }));
 }
 
-/** Returns every agent that is not deleted, including built-in agents and open suggestions. */
-export const listAgents = (tx: Tx, scope: ViewScope, page: PageRequest): Promise<AgentView[]> =>
-  listNewestFirst(tx, scope, [sql`a.deleted_at is null`], page);
+/** Returns every agent that is not deleted, including built-in agents and open suggestions, or only the built-in ones. */
+export function listAgents(
+  tx: Tx,
+  scope: ViewScope,
+  { isBuiltIn, ...page }: PageRequest & { isBuiltIn: boolean },
+): Promise<AgentView[]> {
+  const conditions = [sql`a.deleted_at is null`, ...(isBuiltIn ? [sql`a.is_built_in`] : [])];
+  return listNewestFirst(tx, scope, conditions, page);
+}
 
 function listNewestFirst(
   tx: Tx,

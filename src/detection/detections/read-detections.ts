@@ -15,7 +15,7 @@ import {
   listOpenSuggestions,
   type ViewScope,
 } from './detection-views.store.ts';
-import type { DetectionFilter } from './record/detection-input.schema.ts';
+import type { AgentQuery, DetectionFilter } from './record/detection-input.schema.ts';
 import { toRecord } from './record/detection-record.ts';
 import type { AgentView } from './record/detection-row.ts';
 import type { AgentList, Detection, DetectionList, DismissedList, SuggestionList } from './record/detection.schema.ts';
@@ -70,9 +70,12 @@ export async function getDismissed(deps: ReadDetectionsDeps, caller: Caller): Pr
   return { suggestions: (await readViews(deps, caller, listDismissed)).map(toRecord) };
 }
 
-/** Returns every agent that is not deleted, newest first. */
-export async function getAgents(deps: ReadDetectionsDeps, caller: Caller, query: PageQuery): Promise<AgentList> {
-  const { records, nextCursor } = await readPage(deps, caller, query, listAgents);
+/** Returns every agent that is not deleted, or every built-in one, newest first. */
+export async function getAgents(deps: ReadDetectionsDeps, caller: Caller, query: AgentQuery): Promise<AgentList> {
+  const isBuiltIn = query.builtIn === 'true';
+  const { records, nextCursor } = await readPage(deps, caller, query, (tx, scope, page) =>
+    listAgents(tx, scope, { ...page, isBuiltIn }),
+  );
   return { agents: records, nextCursor };
 }
 

@@ -1,13 +1,19 @@
 import type { App } from '../http/app-type.ts';
 import { apiRoutes } from '../http/api-routes.ts';
 import { eraseValue, type EraseValueDeps } from './erase-value.ts';
-import { Erasure, EraseRequest } from './retention.schema.ts';
+import { Erasure, EraseRequest, RetentionPeriods } from './retention.schema.ts';
 
-export function retentionRoutes(app: App, deps: EraseValueDeps): void {
+export function retentionRoutes(app: App, deps: EraseValueDeps & { keep: RetentionPeriods }): void {
   const route = apiRoutes(app, { tag: 'service', scope: 'privacy:admin' });
   route(
     'POST /api/privacy/erase',
     { summary: 'Erase a value from all stored data', body: EraseRequest, returns: Erasure },
     ({ caller, body }) => eraseValue(deps, caller, body),
+  );
+  const anyone = apiRoutes(app, { tag: 'service', scope: null });
+  anyone(
+    'GET /api/privacy/retention',
+    { summary: 'Get how long each kind of data is kept', returns: RetentionPeriods },
+    async () => deps.keep,
   );
 }

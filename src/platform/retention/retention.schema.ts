@@ -25,3 +25,14 @@ export const Erasure = z.object({
   valueLists: z.int(),
 });
 export type Erasure = z.infer<typeof Erasure>;
+
+export const RetentionPeriods = z
+  .object({
+    logsDays: z.int().describe('Events, after they were received.'),
+    rowsDays: z.int().describe('Rows and steps of runs that led to no hit.'),
+    hitsDays: z.int().describe('Hits with their rows, after they were last seen.'),
+    runsDays: z.int().describe('Runs with their steps.'),
+    outboxDays: z.int().describe('Bodies of deliveries.'),
+  })
+  .describe('In days. Set for the whole service: see docs/reference/settings.md.');
+export type RetentionPeriods = z.infer<typeof RetentionPeriods>;

@@ -11,7 +11,7 @@ import { applyRetention } from './retention.ts';
 const start = Date.UTC(2026, 2, 2);
 const dayMs = 86_400_000;
 const time = { now: new Date(start) };
-const { deps, dataDir, newOrg } = await startApp({ clock: () => time.now });
+const { app, deps, dataDir, newOrg } = await startApp({ clock: () => time.now });
 const at = (hours: number): Date => new Date(start + hours * 3_600_000);
 
 async function expectOk(response: ReturnType<TestOrg['call']>) {
@@ -124,6 +124,15 @@ test('erases a value from logs and derived data, and keeps everything else', asy
   });
   const short = await org.call('POST', '/api/privacy/erase', { field: 'a', value: 'xy' });
   expect([short.status, short.body.errors[0].pointer]).toEqual([400, '/value']);
+});
+
+test('reports the retention periods to every key', async () => {
+  const org = await newOrg();
+  const { key } = await expectOk(org.call('POST', '/api/keys', { name: 'reader', scopes: ['hits:read'] }));
+  const read = (bearer: string) =>
+    app.inject({ url: '/api/privacy/retention', headers: { authorization: `Bearer ${bearer}` } });
+  expect((await read(key)).json()).toEqual(deps.config.keep);
+  expect((await read('nobody')).statusCode).toBe(401);
 });
 
 test('deletes each kind of data when its retention period ends', async () => {

@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { newPage, openBrowser } from '../../support/browser/browser.ts';
 import { signIn, startConsole } from '../../support/browser/console.ts';
-import { callOk } from '../../support/detection/detection-factory.ts';
+import { callOk, postSuggestion } from '../../support/detection/detection-factory.ts';
 import { raiseHits } from '../../support/browser/raise-hits.ts';
 
 const started = await startConsole();
@@ -13,12 +13,15 @@ await raiseHits(started, org, ['ada', 'grace']);
 const report = await callOk(org, 'POST', '/api/feed/items', {
   text: 'Acme Bank hit by Emotet\nThe document ran PowerShell to download Emotet from evil-bank[.]top.',
 });
+await postSuggestion(org);
 const signedIn = await newPage(browser);
 await signIn(signedIn.page, started.origin, org, '/hits');
 const storageState = await signedIn.context.storageState();
 
+type TestPage = [name: string, path: string, isComplete: (page: Page) => Promise<void>];
+
 /** Every page of the console, and what shows that it is complete. */
-const pages: [name: string, path: string, isComplete: (page: Page) => Promise<void>][] = [
+const pages: TestPage[] = [
   ['sign-in', '/sign-in', (page) => page.getByLabel('API key').waitFor()],
   ['hits', '/hits', (page) => page.getByRole('option').first().waitFor()],
   [
@@ -60,6 +63,51 @@ const pages: [name: string, path: string, isComplete: (page: Page) => Promise<vo
         .getByRole('button', { name: /^Add: / })
         .first()
         .waitFor(),
+  ],
+  ...['organization', 'sessions', 'connections', 'models', 'sources', 'audit', 'retention', 'destinations'].map(
+    (section): TestPage => [
+      `settings: ${section}`,
+      `/settings/${section}`,
+      async (page) => {
+        await page.getByRole('heading', { level: 2 }).first().waitFor();
+        await page.waitForLoadState('networkidle');
+      },
+    ],
+  ),
+  [
+    'the form of a key',
+    '/settings/keys',
+    async (page) => {
+      await page.getByRole('list', { name: 'API keys' }).waitFor();
+      await page.getByRole('button', { name: 'Create key' }).click();
+      await page.getByRole('dialog').getByLabel('Name').waitFor();
+    },
+  ],
+  [
+    'the form of a connection',
+    '/settings/connections',
+    async (page) => {
+      await page.getByRole('button', { name: 'Add connection' }).click();
+      await page.getByRole('dialog').getByLabel('Name').waitFor();
+    },
+  ],
+  [
+    'logs with an open row',
+    '/logs?dataset=auth&range=7d',
+    async (page) => {
+      await page.getByRole('button', { name: /^account/ }).click();
+      await page.getByRole('gridcell', { name: 'curl/8.4' }).first().click();
+      await page.getByRole('heading', { name: 'Row' }).waitFor();
+    },
+  ],
+  [
+    'a suggestion',
+    '/suggestions',
+    async (page) => {
+      await page.getByRole('option').first().click();
+      await page.getByRole('button', { name: 'Dismiss' }).click();
+      await page.getByLabel('Reason').waitFor();
+    },
   ],
   ['an address that is no page', '/nowhere', (page) => page.getByText('This page does not exist').waitFor()],
 ];

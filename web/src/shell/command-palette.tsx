@@ -19,7 +19,7 @@ export default function CommandPalette({ onClose }: { onClose: () => void }) {
   return (
     <Dialog.Root open onOpenChange={(isOpen) => !isOpen && onClose()}>
       <Dialog.Portal>
-        <Dialog.Backdrop className="fixed inset-0 bg-ink/20" />
+        <Dialog.Backdrop className="fixed inset-0 bg-scrim" />
         <Dialog.Popup
           aria-label={texts.search}
           className="fixed top-[14vh] left-1/2 w-[min(36rem,calc(100vw-2rem))] -translate-x-1/2 rounded-control bg-raised shadow-float"

@@ -13,7 +13,7 @@ export function PageHeader({ title, children, actions }: Props) {
     document.title = `${title} · ${texts.product}`;
   }, [title]);
   return (
-    <header className="flex min-h-12 flex-wrap items-center gap-x-3 gap-y-1 border-b px-4 py-2">
+    <header className="flex min-h-12 shrink-0 flex-wrap items-center gap-x-3 gap-y-1 border-b px-4 py-2">
       <IconButton label={texts.menu} onClick={openDrawer} className="-ml-2 md:hidden">
         <MenuIcon className="size-4" aria-hidden />
       </IconButton>

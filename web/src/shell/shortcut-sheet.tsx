@@ -40,7 +40,7 @@ export default function ShortcutSheet({ onClose }: { onClose: () => void }) {
   return (
     <Dialog.Root open onOpenChange={(isOpen) => !isOpen && onClose()}>
       <Dialog.Portal>
-        <Dialog.Backdrop className="fixed inset-0 bg-ink/20" />
+        <Dialog.Backdrop className="fixed inset-0 bg-scrim" />
         <Dialog.Popup className="fixed top-1/2 left-1/2 max-h-[90vh] w-[min(40rem,calc(100vw-2rem))] -translate-x-1/2 -translate-y-1/2 overflow-y-auto rounded-control bg-raised p-5 shadow-float">
           <Dialog.Title className="pb-4 text-15 font-strong">{texts.shortcuts}</Dialog.Title>
           <div className="grid gap-x-10 gap-y-5 sm:grid-cols-2">

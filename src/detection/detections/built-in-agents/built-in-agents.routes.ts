@@ -1,9 +1,8 @@
 import type { ModelAliases } from '../record/check-model-alias.ts';
 import type { App } from '../../../platform/http/app-type.ts';
 import { apiRoutes } from '../../../platform/http/api-routes.ts';
-import { PageQuery } from '../../../platform/lib/page-request.ts';
 import { type AgentDeps, getAgent, refuseDeletion, updateBuiltInAgent } from './built-in-agents.ts';
-import { IdPath, UpdateAgent } from '../record/detection-input.schema.ts';
+import { AgentQuery, IdPath, UpdateAgent } from '../record/detection-input.schema.ts';
 import { getAgents } from '../read-detections.ts';
 import { AgentList, Detection } from '../record/detection.schema.ts';
 
@@ -11,7 +10,7 @@ export function agentRoutes(app: App, deps: AgentDeps & { models?: ModelAliases 
   const route = apiRoutes(app, { tag: 'agents', scope: 'detections:read' });
   route(
     'GET /api/agents',
-    { summary: 'List every agent, built-in ones included', query: PageQuery, returns: AgentList },
+    { summary: 'List every agent, built-in ones included', query: AgentQuery, returns: AgentList },
     ({ caller, query }) => getAgents(deps, caller, query),
   );
   route(

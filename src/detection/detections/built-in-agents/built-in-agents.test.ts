@@ -16,7 +16,8 @@ const { newOrg, deps } = await startApp({ clock: () => now });
 const org = await newOrg();
 
 async function builtIn(of: TestOrg, type: string): Promise<ReturnType<typeof JSON.parse>> {
-  const { agents } = await callOk(of, 'GET', '/api/agents?limit=200');
+  const { agents } = await callOk(of, 'GET', '/api/agents?builtIn=true');
+  expect(agents).toHaveLength(2);
   return agents.find(
     (agent: { isBuiltIn: boolean; builtInAgentType: string }) => agent.isBuiltIn && agent.builtInAgentType === type,
   );

@@ -88,6 +88,11 @@ export const SaveQuery = ValidateQuery.extend({
     .describe("tests: save only if the detection's tests pass. Returns 422 otherwise."),
 });
 
+export const AgentQuery = PageQuery.extend({
+  builtIn: z.literal('true').optional().describe('List only the built-in agents.'),
+});
+export type AgentQuery = z.infer<typeof AgentQuery>;
+
 export const DetectionFilter = PageQuery.extend({
   category: z.enum(detectionCategories).optional(),
   tag: boundedString({ max: 200 }).optional(),

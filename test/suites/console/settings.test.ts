@@ -1,0 +1,116 @@
+import { afterEach, expect, test } from 'vitest';
+import { newPage, openBrowser, type Complaints } from '../../support/browser/browser.ts';
+import { signIn, startConsole } from '../../support/browser/console.ts';
+import { callOk } from '../../support/detection/detection-factory.ts';
+import type { TestOrg } from '../../support/harness.ts';
+
+const started = await startConsole();
+const browser = await openBrowser();
+const open: { complaints: Complaints; close: () => Promise<void> }[] = [];
+
+async function openPage(org: Pick<TestOrg, 'key'>, path: string) {
+  const { page, context, complaints } = await newPage(browser);
+  open.push({ complaints, close: () => context.close() });
+  await signIn(page, started.origin, org as TestOrg, path);
+  return page;
+}
+
+afterEach(async () => {
+  for (const { complaints, close } of open.splice(0)) {
+    await close();
+    expect(complaints).toEqual([]);
+  }
+});
+
+test('creates a key, shows it once, and ends its session when it is revoked', async () => {
+  const org = await started.newOrg();
+  const page = await openPage(org, '/settings/keys');
+  await page.getByRole('button', { name: 'Create key' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Name').fill('grace');
+  await dialog.getByLabel('Permissions').first().selectOption('shipper');
+  await dialog.getByLabel('Judge hits and write notes').check();
+  await dialog.getByRole('button', { name: 'Create key' }).click();
+  const key = await page.getByRole('region', { name: 'Key', exact: true }).innerText();
+  await page.getByRole('button', { name: 'Done' }).click();
+  expect(await page.getByText(key).count()).toBe(0);
+  const { keys } = await callOk(org, 'GET', '/api/keys');
+  expect(keys.find(({ name }: { name: string }) => name === 'grace').scopes.toSorted()).toEqual([
+    'hits:write',
+    'logs:write',
+  ]);
+
+  const other = await openPage({ key }, '/settings/organization');
+  await other.getByText('hits:write').waitFor();
+  await page.getByRole('link', { name: 'Sessions' }).click();
+  await page.getByText('This session').waitFor();
+  await page.getByRole('list', { name: 'Sessions' }).getByText('grace').waitFor();
+
+  await page.getByRole('link', { name: 'API keys' }).click();
+  await page.getByRole('button', { name: 'Actions for the key grace' }).click();
+  await page.getByRole('menuitem', { name: 'Revoke key' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Revoke key' }).click();
+  await page.getByText('Revoked “grace”.').waitFor();
+  await other.reload();
+  await other.getByLabel('API key').waitFor();
+});
+
+test('ends the session of somebody else', async () => {
+  const org = await started.newOrg();
+  const page = await openPage(org, '/settings/sessions');
+  const other = await openPage(org, '/settings/organization');
+  await page.reload();
+  await page.getByRole('button', { name: 'End session' }).click();
+  await page.getByRole('button', { name: 'End session' }).waitFor({ state: 'detached' });
+  await other.reload();
+  await other.getByLabel('API key').waitFor();
+  await page.getByText('This session').waitFor();
+});
+
+test('adds a connection, and says at the field or beside the connection what is wrong', async () => {
+  const org = await started.newOrg();
+  const page = await openPage(org, '/settings/connections');
+  await page.getByRole('button', { name: 'Add connection' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Kind').selectOption('elasticsearch');
+  await dialog.getByLabel('Name').fill('Old cluster');
+  await dialog.getByLabel('URL').fill('http://127.0.0.1:9');
+  await dialog.getByLabel('Api key', { exact: false }).last().fill('no-such-key');
+  await dialog.getByRole('button', { name: 'Save and check' }).click();
+  await dialog.locator('[aria-invalid=true]').waitFor();
+  await dialog.getByLabel('URL').fill('https://elastic.invalid');
+  await dialog.getByRole('button', { name: 'Save and check' }).click();
+  await page.getByText('The check failed').waitFor();
+  await page.getByText('elastic.invalid', { exact: false }).first().waitFor();
+  const { connections } = await callOk(org, 'GET', '/api/connections');
+  expect(connections.map(({ name }: { name: string }) => name)).toContain('Old cluster');
+});
+
+test('adds a destination, tells what became of a test, and logs the changes', async () => {
+  const org = await started.newOrg();
+  const page = await openPage(org, '/settings/destinations');
+  await page.getByRole('button', { name: 'Add destination' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Name').fill('<b>Tickets</b>');
+  await dialog.getByLabel('Address').fill('https://tickets.invalid/hook');
+  await dialog.getByRole('button', { name: 'Add destination' }).click();
+  expect(await page.getByRole('region', { name: 'Secret' }).innerText()).toMatch(/^whsec_/);
+  await page.getByRole('button', { name: 'Done' }).click();
+  await page.getByRole('link', { name: '<b>Tickets</b>' }).first().click();
+  await page.getByRole('button', { name: 'Send a test' }).click();
+  await page.getByText('The test was not delivered.').waitFor();
+  await page.getByRole('region', { name: 'Deliveries' }).getByRole('row').nth(1).waitFor();
+  await page.getByRole('link', { name: 'Audit log' }).click();
+  await page.getByRole('button', { name: 'output.created' }).click();
+  await page.getByRole('region', { name: 'Details of output.created' }).getByText('https://tickets.invalid').waitFor();
+});
+
+test('says which permission is missing', async () => {
+  const org = await started.newOrg();
+  const { key } = await callOk(org, 'POST', '/api/keys', { name: 'reader', scopes: ['hits:read'] });
+  const page = await openPage({ key }, '/settings/audit');
+  await page.getByText('Your access does not include this.').waitFor();
+  await page.getByText('audit:read').waitFor();
+  await page.getByRole('link', { name: 'Data retention' }).click();
+  await page.getByText('TOCSIN_KEEP_LOGS_DAYS').waitFor();
+});

@@ -1,0 +1,110 @@
+import { afterEach, expect, test } from 'vitest';
+import { newPage, openBrowser, type Complaints } from '../../support/browser/browser.ts';
+import { signIn, startConsole } from '../../support/browser/console.ts';
+import { callOk, postSuggestion } from '../../support/detection/detection-factory.ts';
+
+const started = await startConsole();
+const browser = await openBrowser();
+const open: { complaints: Complaints; close: () => Promise<void> }[] = [];
+
+const report =
+  'Notes of the week.\n\nThe group <img src=x onerror=alert(1)> signs in through control.example-panel.net at night. Then it leaves.';
+
+/** Suggests two detections: one from a sentence of a report, one without a source. Opens the inbox. */
+async function openInbox() {
+  const org = await started.newOrg();
+  await callOk(org, 'POST', '/api/logs/auth', [{ time: new Date().toISOString(), account: 'ada' }]);
+  const item = await callOk(org, 'POST', '/api/feed/items', { title: 'Weekly report', text: report });
+  const sourced = await postSuggestion(org, {
+    name: 'Sign-in through a known panel',
+    detectionQuery: 'SELECT account, _id, _time FROM auth',
+    entityField: 'account',
+    detectionCadence: 'daily',
+    rationale: 'The report describes it.',
+    technique: 'T1078',
+    sourceItemIds: [item.id],
+    evidence: [{ itemId: item.id, evidenceRef: 'provenance.supportingPassages[0]' }],
+  });
+  await postSuggestion(org, { name: 'From nowhere' });
+  const { page, context, complaints } = await newPage(browser);
+  open.push({ complaints, close: () => context.close() });
+  await signIn(page, started.origin, org, '/suggestions');
+  const list = page.getByRole('listbox', { name: 'Suggestions' });
+  await list.getByRole('option').nth(1).waitFor();
+  return { org, page, list, sourced };
+}
+
+afterEach(async () => {
+  for (const { complaints, close } of open.splice(0)) {
+    await close();
+    expect(complaints).toEqual([]);
+  }
+});
+
+test('shows the passage in its report and accepts the suggestion with changes', async () => {
+  const { org, page, list, sourced } = await openInbox();
+  await list.getByText('Sign-in through a known panel').click();
+  const text = page.getByRole('region', { name: 'Weekly report' });
+  expect(await text.locator('mark').first().innerText()).toContain('example-panel');
+  await text.getByText('<img src=x onerror=alert(1)>').waitFor();
+  expect(await page.locator('main img').count()).toBe(0);
+  await page.getByRole('button', { name: 'Backtest 30 days' }).click();
+  await page.getByText('Candidates').waitFor();
+  await page.getByLabel('Name').fill('Panel sign-in');
+  await page.getByLabel('Schedule').selectOption('hourly');
+  await page.getByRole('button', { name: 'Accept with changes' }).click();
+  await page.getByText('Accepted “Panel sign-in”.').waitFor();
+  expect(await callOk(org, 'GET', `/api/detections/${sourced.id}`)).toMatchObject({
+    isSuggestion: false,
+    name: 'Panel sign-in',
+    detectionCadence: 'hourly',
+    detectionQuery: 'SELECT account, _id, _time FROM auth',
+  });
+  await page.getByRole('heading', { name: 'From nowhere' }).waitFor();
+});
+
+test('dismisses with a reason by keyboard, restores from the dismissed ones, and undoes', async () => {
+  const { org, page, list, sourced } = await openInbox();
+  const readDismissed = async () =>
+    (await callOk(org, 'GET', '/api/detections/suggestions/dismissed')).suggestions.map(
+      ({ id, dismissReason, dismissNote }: Record<string, string>) => [id, dismissReason, dismissNote],
+    );
+  await page.keyboard.press('j');
+  await page.keyboard.press('j');
+  await page.getByRole('heading', { name: 'Sign-in through a known panel' }).waitFor();
+  await page.keyboard.press('d');
+  await page.getByLabel('Reason').selectOption('noisy');
+  await page.getByLabel('Note').fill('everybody does');
+  await page.keyboard.press('Enter');
+  await page.getByText('Dismissed “Sign-in').waitFor();
+  expect(await readDismissed()).toEqual([[sourced.id, 'noisy', 'everybody does']]);
+
+  await page.goto(`${started.origin}/console/suggestions?view=dismissed`);
+  await list.getByRole('option').click();
+  await page.getByText('Too noisy: everybody does').waitFor();
+  await page.getByRole('button', { name: 'Restore' }).click();
+  await page.getByText('Nothing was dismissed').waitFor();
+  expect(await readDismissed()).toEqual([]);
+
+  await page.getByRole('button', { name: 'Remove the filter View' }).click();
+  await list.getByText('From nowhere').click();
+  await page.keyboard.press('d');
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Enter');
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await expect.poll(readDismissed).toEqual([]);
+  await list.getByText('From nowhere').waitFor();
+});
+
+test('leads from an empty inbox to the agent that fills it', async () => {
+  const org = await started.newOrg();
+  const { page, context, complaints } = await newPage(browser);
+  open.push({ complaints, close: () => context.close() });
+  await signIn(page, started.origin, org, '/suggestions');
+  await page.getByRole('button', { name: 'Read reports every day' }).click();
+  await page.getByText('It runs on a schedule.', { exact: false }).waitFor();
+  const { agents } = await callOk(org, 'GET', '/api/agents?builtIn=true');
+  expect(
+    agents.map(({ builtInAgentType, cronSchedule }: Record<string, string>) => [builtInAgentType, cronSchedule]),
+  ).toContainEqual(['threat-research', '0 0 * * *']);
+});

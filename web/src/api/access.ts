@@ -1,0 +1,52 @@
+import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
+import { api, read, type Schemas } from './client.ts';
+import type { paths } from './schema.d.ts';
+
+export type Key = Schemas['Key'];
+export type Session = Schemas['Session'];
+export type AuditEntry = Schemas['AuditEntry'];
+export type NewKey = paths['/api/keys']['post']['requestBody']['content']['application/json'];
+export type Scope = NonNullable<NewKey['scopes']>[number];
+
+const pageSize = '100';
+
+export const keysQuery = infiniteQueryOptions({
+  queryKey: ['keys'],
+  queryFn: ({ pageParam }) =>
+    read(api.GET('/api/keys', { params: { query: { limit: pageSize, ...(pageParam && { cursor: pageParam }) } } })),
+  initialPageParam: '',
+  getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
+});
+
+export const createKey = (body: NewKey) => read(api.POST('/api/keys', { body }));
+export const revokeKey = (id: string) => read(api.DELETE('/api/keys/{id}', { params: { path: { id } } }));
+export const rotateKey = (id: string, overlapSeconds: number) =>
+  read(api.POST('/api/keys/{id}/rotate', { params: { path: { id } }, body: { overlapSeconds } }));
+
+export const sessionsQuery = infiniteQueryOptions({
+  queryKey: ['sessions'],
+  queryFn: ({ pageParam }) =>
+    read(api.GET('/api/sessions', { params: { query: { limit: pageSize, ...(pageParam && { cursor: pageParam }) } } })),
+  initialPageParam: '',
+  staleTime: 0,
+  getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
+});
+
+export const endSession = (id: string) => read(api.DELETE('/api/sessions/{id}', { params: { path: { id } } }));
+
+export const auditQuery = infiniteQueryOptions({
+  queryKey: ['audit'],
+  queryFn: ({ pageParam }) =>
+    read(api.GET('/api/audit', { params: { query: { limit: pageSize, ...(pageParam && { cursor: pageParam }) } } })),
+  initialPageParam: '',
+  staleTime: 0,
+  getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
+});
+
+export const retentionQuery = queryOptions({
+  queryKey: ['retention'],
+  queryFn: () => read(api.GET('/api/privacy/retention')),
+});
+
+export const eraseValue = (field: string, value: string) =>
+  read(api.POST('/api/privacy/erase', { body: { field, value } }));

@@ -1,0 +1,36 @@
+import { queryOptions } from '@tanstack/react-query';
+import { api, read, type Schemas } from './client.ts';
+import type { paths } from './schema.d.ts';
+
+export type Connection = Schemas['Connection'];
+export type NewConnection = paths['/api/connections']['post']['requestBody']['content']['application/json'];
+export type ConnectionChange = paths['/api/connections/{id}']['put']['requestBody']['content']['application/json'];
+export type ConnectionKind =
+  paths['/api/connections/kinds']['get']['responses'][200]['content']['application/json']['kinds'][number];
+
+const listMax = '200';
+
+export const connectionsQuery = queryOptions({
+  queryKey: ['connections', 'list'],
+  queryFn: () => read(api.GET('/api/connections', { params: { query: { limit: listMax } } })),
+});
+
+export const connectionKindsQuery = queryOptions({
+  queryKey: ['connections', 'kinds'],
+  queryFn: () => read(api.GET('/api/connections/kinds')),
+  staleTime: Infinity,
+});
+
+/** The last check of a connection from here. It runs when it is asked for, and is not repeated. */
+export const connectionCheckQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['connections', 'check', id],
+    queryFn: () => read(api.POST('/api/connections/{id}/check', { params: { path: { id } }, body: {} })),
+    staleTime: Infinity,
+    retry: false,
+  });
+
+export const createConnection = (body: NewConnection) => read(api.POST('/api/connections', { body }));
+export const changeConnection = (id: string, body: ConnectionChange) =>
+  read(api.PUT('/api/connections/{id}', { params: { path: { id } }, body }));
+export const deleteConnection = (id: string) => read(api.DELETE('/api/connections/{id}', { params: { path: { id } } }));

@@ -1,0 +1,23 @@
+import { queryOptions } from '@tanstack/react-query';
+import { api, read } from './client.ts';
+import type { paths } from './schema.d.ts';
+
+export type Model = paths['/api/models']['get']['responses'][200]['content']['application/json']['models'][number];
+
+export const modelsQuery = queryOptions({ queryKey: ['models'], queryFn: () => read(api.GET('/api/models')) });
+
+/** What each model alias has used of its budgets this month. */
+export const budgetsQuery = queryOptions({
+  queryKey: ['overview'],
+  queryFn: () => read(api.GET('/api/overview')),
+});
+
+/** The agents that come with the service. */
+export const builtInAgentsQuery = queryOptions({
+  queryKey: ['agents', 'built-in'],
+  queryFn: () => read(api.GET('/api/agents', { params: { query: { builtIn: 'true' } } })),
+});
+
+export type AgentChange = paths['/api/agents/{id}']['put']['requestBody']['content']['application/json'];
+export const changeAgent = (id: string, body: AgentChange) =>
+  read(api.PUT('/api/agents/{id}', { params: { path: { id } }, body }));

@@ -1,0 +1,202 @@
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import {
+  changeConnection,
+  connectionKindsQuery,
+  createConnection,
+  type Connection,
+  type ConnectionChange,
+  type ConnectionKind,
+  type NewConnection,
+} from '../../../api/connections.ts';
+import { texts as common } from '../../../texts/common.ts';
+import { texts as all } from '../../../texts/settings.ts';
+import { Button } from '../../../ui/button.tsx';
+import { Dialog, DialogActions } from '../../../ui/dialog.tsx';
+import { findFieldError, FormError, SelectField, TextField } from '../../../ui/field.tsx';
+import { ErrorState, Skeleton } from '../../../ui/states.tsx';
+import { readFields, readVariants, toValues, type KindField } from './kind-fields.ts';
+import { KindInputs } from './kind-inputs.tsx';
+
+const texts = all.connections;
+
+type Props = {
+  /** The connection to change. A new one without it. */
+  connection?: Connection;
+  onClose: () => void;
+  onSaved: (connection: Connection) => void;
+};
+
+/** Adds or changes a connection. The fields follow the kind of SIEM, as the API describes it. */
+export default function ConnectionForm({ connection, onClose, onSaved }: Props) {
+  const { data, error, refetch } = useQuery(connectionKindsQuery);
+  return (
+    <Dialog title={connection ? texts.editTitle(connection.name) : texts.addTitle} isWide onClose={onClose}>
+      {error ? (
+        <ErrorState error={error} onRetry={() => void refetch()} />
+      ) : data ? (
+        <Form kinds={data.kinds} {...{ connection, onClose, onSaved }} />
+      ) : (
+        <Skeleton className="h-80 w-full" />
+      )}
+    </Dialog>
+  );
+}
+
+type Values = Record<string, string>;
+
+const toTexts = (settings: Record<string, unknown>): Values =>
+  Object.fromEntries(Object.entries(settings).map(([name, value]) => [name, String(value ?? '')]));
+
+function Form({ kinds, connection, onClose, onSaved }: Props & { kinds: readonly ConnectionKind[] }) {
+  const [kindName, setKindName] = useState(connection?.kind ?? kinds[0]!.kind);
+  const [name, setName] = useState(connection?.name ?? '');
+  const [settings, setSettings] = useState<Values>(connection ? toTexts(connection.settings) : {});
+  const [credentials, setCredentials] = useState<Values>({});
+  const [variantIndex, setVariantIndex] = useState(0);
+  const [timing, setTiming] = useState<Values>(
+    connection
+      ? toTexts({
+          clock: connection.clock,
+          delayMinutes: connection.delayMinutes,
+          recheckMinutes: connection.recheckMinutes,
+          places: connection.places,
+        })
+      : {},
+  );
+  const kind = kinds.find((one) => one.kind === kindName) ?? kinds[0]!;
+  const fields = readFields(kind.settings);
+  const variants = readVariants(kind.credentials);
+  const variant = variants[variantIndex] ?? variants[0]!;
+  const save = async (): Promise<Connection> => {
+    const secrets = toValues(variant.fields, credentials);
+    const body = { name: name.trim(), settings: toValues(fields, settings), ...toTiming(timing) };
+    if (connection)
+      return changeConnection(connection.id, {
+        ...body,
+        ...(Object.keys(secrets).length > 0 && { credentials: secrets }),
+      });
+    return createConnection({ ...body, kind: kind.kind, credentials: secrets } as NewConnection);
+  };
+  const { mutate, error, isPending } = useMutation({ mutationFn: save, onSuccess: onSaved });
+  const isMain = ({ isRequired, name: field }: KindField): boolean =>
+    isRequired || ['database', 'user', 'index', 'port'].includes(field);
+  const setIn = (set: typeof setSettings) => (field: string, value: string) =>
+    set((values) => ({ ...values, [field]: value }));
+  const rest = fields.filter((field) => !isMain(field));
+  const shown = [
+    '/name',
+    ...fields.map((field) => `/settings/${field.name}`),
+    ...variant.fields.map((field) => `/credentials/${field.name}`),
+  ];
+  return (
+    <form
+      className="flex flex-col gap-5"
+      onSubmit={(event) => {
+        event.preventDefault();
+        mutate();
+      }}
+    >
+      <div className="grid gap-4 md:grid-cols-2">
+        <SelectField
+          label={texts.kind}
+          value={kind.kind}
+          disabled={connection !== undefined}
+          options={kinds.map((one) => ({ value: one.kind, label: one.label }))}
+          onChange={(event) => {
+            setKindName(event.target.value as ConnectionKind['kind']);
+            setVariantIndex(0);
+          }}
+        />
+        <TextField
+          label={texts.name}
+          error={findFieldError(error, '/name')}
+          value={name}
+          required
+          autoFocus
+          maxLength={255}
+          onChange={(event) => setName(event.target.value)}
+        />
+        <KindInputs
+          fields={fields.filter(isMain)}
+          values={settings}
+          pointer="/settings"
+          error={error}
+          onChange={setIn(setSettings)}
+        />
+      </div>
+      <fieldset className="grid gap-4 md:grid-cols-2">
+        <legend className="pb-2 text-12 text-faint">
+          {connection ? texts.credentialsKept : texts.credentialsHint}
+        </legend>
+        {variants.length > 1 && (
+          <SelectField
+            label={texts.signInWith}
+            value={variantIndex}
+            options={variants.map(({ label }, index) => ({ value: String(index), label }))}
+            onChange={(event) => setVariantIndex(Number(event.target.value))}
+          />
+        )}
+        <KindInputs
+          fields={variant.fields}
+          values={credentials}
+          pointer="/credentials"
+          isSecret
+          isKept={connection !== undefined}
+          error={error}
+          onChange={setIn(setCredentials)}
+        />
+      </fieldset>
+      <details>
+        <summary className="w-fit text-muted hover:text-ink">{texts.more}</summary>
+        <div className="grid gap-4 pt-3 md:grid-cols-2">
+          <KindInputs fields={rest} values={settings} pointer="/settings" error={error} onChange={setIn(setSettings)} />
+          <SelectField
+            label={texts.clock}
+            hint={texts.clockHint}
+            error={findFieldError(error, '/clock')}
+            value={timing['clock'] ?? ''}
+            options={[
+              ...(connection ? [] : [{ value: '', label: '–' }]),
+              ...Object.entries(texts.clocks).map(([value, label]) => ({ value, label })),
+            ]}
+            onChange={(event) => setIn(setTiming)('clock', event.target.value)}
+          />
+          {(
+            [
+              ['delayMinutes', texts.delay, texts.delayHint, '5'],
+              ['recheckMinutes', texts.recheck, texts.recheckHint, '360'],
+              ['places', texts.places, undefined, '4'],
+            ] as const
+          ).map(([field, label, hint, usual]) => (
+            <TextField
+              key={field}
+              label={label}
+              hint={hint}
+              error={findFieldError(error, `/${field}`)}
+              value={timing[field] ?? ''}
+              placeholder={usual}
+              inputMode="numeric"
+              onChange={(event) => setIn(setTiming)(field, event.target.value)}
+            />
+          ))}
+        </div>
+      </details>
+      <FormError error={error} shown={[...shown, '/clock', '/delayMinutes', '/recheckMinutes', '/places']} />
+      <DialogActions>
+        <Button onClick={onClose}>{common.cancel}</Button>
+        <Button kind="primary" type="submit" disabled={isPending}>
+          {texts.save}
+        </Button>
+      </DialogActions>
+    </form>
+  );
+}
+
+/** Only what was filled in: the API knows the usual values. */
+const toTiming = ({ clock, ...numbers }: Values): Pick<ConnectionChange, 'clock' | 'delayMinutes' | 'places'> => ({
+  ...(clock === 'event' || clock === 'ingest' ? { clock } : {}),
+  ...Object.fromEntries(
+    Object.entries(numbers).flatMap(([name, value]) => (value.trim() === '' ? [] : [[name, Number(value)]])),
+  ),
+});

@@ -1,0 +1,61 @@
+type JsonSchema = {
+  type?: string | string[];
+  properties?: Record<string, JsonSchema>;
+  required?: string[];
+  anyOf?: JsonSchema[];
+  enum?: unknown[];
+  default?: unknown;
+  description?: string;
+};
+
+/** A setting of a kind of SIEM, read from the JSON schema that the API returns for it. */
+export type KindField = {
+  name: string;
+  label: string;
+  hint: string | undefined;
+  isRequired: boolean;
+  /** A text of several lines, such as a certificate. */
+  isLong: boolean;
+  isNumber: boolean;
+  default: string;
+  options: readonly string[] | undefined;
+};
+
+/** Turns an API name such as `caCertificate` into words: `CA certificate`. */
+function toLabel(name: string): string {
+  const words = name.replace(/([A-Z])/g, ' $1').toLowerCase();
+  const text = words.charAt(0).toUpperCase() + words.slice(1);
+  return text.replace(/\b(url|api|id|ca|tls)\b/gi, (word) => word.toUpperCase());
+}
+
+export function readFields(schema: unknown): KindField[] {
+  const { properties = {}, required = [] } = schema as JsonSchema;
+  return Object.entries(properties).map(([name, field]) => ({
+    name,
+    label: toLabel(name),
+    hint: field.description,
+    isRequired: required.includes(name) && field.default === undefined,
+    isLong: /certificate/i.test(name),
+    isNumber: field.type === 'integer' || field.type === 'number',
+    default: field.default === undefined ? '' : String(field.default),
+    options: field.enum?.map(String),
+  }));
+}
+
+/** The ways to sign in: one, or several of which one is chosen. */
+export const readVariants = (schema: unknown): { label: string; fields: KindField[] }[] => {
+  const { anyOf } = schema as JsonSchema;
+  return (anyOf ?? [schema]).map((variant) => {
+    const fields = readFields(variant);
+    return { label: fields.map(({ label }) => label).join(', '), fields };
+  });
+};
+
+/** The values as the API wants them. Empty ones are left out. */
+export const toValues = (fields: readonly KindField[], values: Readonly<Record<string, string>>) =>
+  Object.fromEntries(
+    fields.flatMap(({ name, isNumber }) => {
+      const value = values[name]?.trim() ?? '';
+      return value === '' ? [] : [[name, isNumber ? Number(value) : value]];
+    }),
+  );

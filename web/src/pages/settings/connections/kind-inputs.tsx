@@ -1,0 +1,48 @@
+import { findFieldError, SelectField, TextArea, TextField } from '../../../ui/field.tsx';
+import type { KindField } from './kind-fields.ts';
+
+type Props = {
+  fields: readonly KindField[];
+  values: Readonly<Record<string, string>>;
+  /** JSON pointer of the object that the fields belong to. */
+  pointer: string;
+  isSecret?: boolean;
+  isKept?: boolean;
+  error: Error | null;
+  onChange: (name: string, value: string) => void;
+};
+
+/** The fields of a kind of SIEM. */
+export function KindInputs({ fields, values, pointer, isSecret, isKept, error, onChange }: Props) {
+  return fields.map((field) => {
+    const shared = {
+      label: field.label,
+      hint: field.hint,
+      error: findFieldError(error, `${pointer}/${field.name}`),
+      required: field.isRequired && !isKept,
+      value: values[field.name] ?? '',
+      onChange: (event: { target: { value: string } }) => onChange(field.name, event.target.value),
+    };
+    if (field.options)
+      return (
+        <SelectField
+          key={field.name}
+          {...shared}
+          value={values[field.name] ?? field.default}
+          options={field.options.map((value) => ({ value, label: value }))}
+        />
+      );
+    if (field.isLong) return <TextArea key={field.name} {...shared} className="font-mono text-12" />;
+    const isHidden = isSecret && field.name !== 'user';
+    return (
+      <TextField
+        key={field.name}
+        {...shared}
+        type={isHidden ? 'password' : 'text'}
+        autoComplete={isHidden ? 'new-password' : 'off'}
+        inputMode={field.isNumber ? 'numeric' : undefined}
+        placeholder={field.default}
+      />
+    );
+  });
+}

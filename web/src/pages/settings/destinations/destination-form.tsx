@@ -1,0 +1,101 @@
+import { useMutation } from '@tanstack/react-query';
+import { useState } from 'react';
+import { createOutput, type EventType, type NewOutput } from '../../../api/outputs.ts';
+import { texts as common } from '../../../texts/common.ts';
+import { texts as all } from '../../../texts/settings.ts';
+import { Button } from '../../../ui/button.tsx';
+import { Dialog, DialogActions } from '../../../ui/dialog.tsx';
+import { CheckField, findFieldError, FormError, SelectField, TextField } from '../../../ui/field.tsx';
+import { eventTypes } from './event-types.ts';
+
+const texts = all.destinations;
+const severities = ['low', 'medium', 'high', 'critical'] as const;
+
+type Props = { onClose: () => void; onCreated: (created: Awaited<ReturnType<typeof createOutput>>) => void };
+
+export default function DestinationForm({ onClose, onCreated }: Props) {
+  const [kind, setKind] = useState<NewOutput['kind']>('webhook');
+  const [name, setName] = useState('');
+  const [url, setUrl] = useState('');
+  const [minSeverity, setMinSeverity] = useState('');
+  const [events, setEvents] = useState<readonly EventType[]>(['hit.created', 'hit.updated']);
+  const { mutate, error, isPending } = useMutation({ mutationFn: createOutput, onSuccess: onCreated });
+  const toggle = (type: EventType): void =>
+    setEvents(events.includes(type) ? events.filter((one) => one !== type) : [...events, type]);
+  return (
+    <Dialog title={texts.addTitle} isWide onClose={onClose}>
+      <form
+        className="flex flex-col gap-4"
+        onSubmit={(event) => {
+          event.preventDefault();
+          mutate({
+            kind,
+            name: name.trim(),
+            url: url.trim(),
+            eventTypes: [...events],
+            minSeverity: severities.find((severity) => severity === minSeverity) ?? null,
+            detectionIds: null,
+            enabled: true,
+          });
+        }}
+      >
+        <div className="grid gap-4 md:grid-cols-2">
+          <SelectField
+            label={texts.kind}
+            value={kind}
+            options={Object.entries(texts.kinds).map(([value, label]) => ({ value, label }))}
+            onChange={(event) => setKind(event.target.value as NewOutput['kind'])}
+          />
+          <TextField
+            label={texts.name}
+            error={findFieldError(error, '/name')}
+            value={name}
+            required
+            autoFocus
+            maxLength={255}
+            onChange={(event) => setName(event.target.value)}
+          />
+          <TextField
+            label={texts.url}
+            hint={texts.urlHint}
+            error={findFieldError(error, '/url')}
+            value={url}
+            required
+            type="url"
+            placeholder="https://"
+            onChange={(event) => setUrl(event.target.value)}
+          />
+          <SelectField
+            label={texts.minSeverity}
+            value={minSeverity}
+            options={[
+              { value: '', label: texts.anySeverity },
+              ...severities.map((value) => ({
+                value,
+                label: texts.from(value.charAt(0).toUpperCase() + value.slice(1)),
+              })),
+            ]}
+            onChange={(event) => setMinSeverity(event.target.value)}
+          />
+        </div>
+        <div className="grid gap-x-6 gap-y-4 md:grid-cols-3">
+          {Object.entries(eventTypes).map(([subject, types]) => (
+            <fieldset key={subject} className="flex flex-col gap-1.5">
+              <legend className="pb-1.5 text-12 text-faint">{subject}</legend>
+              {types.map((type) => (
+                <CheckField key={type} label={type} checked={events.includes(type)} onChange={() => toggle(type)} />
+              ))}
+            </fieldset>
+          ))}
+        </div>
+        <FormError error={error} shown={['/name', '/url']} />
+        <DialogActions>
+          <Button onClick={onClose}>{common.cancel}</Button>
+          <Button kind="primary" type="submit" disabled={isPending || events.length === 0}>
+            {texts.create}
+          </Button>
+        </DialogActions>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,146 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { getRouteApi, Link } from '@tanstack/react-router';
+import { ChevronLeft, MoreHorizontal } from 'lucide-react';
+import { lazy, Suspense, useState } from 'react';
+import {
+  deleteOutput,
+  outputQuery,
+  outputsQuery,
+  rotateOutput,
+  setOutputEnabled,
+  testOutput,
+  type Output,
+} from '../../../api/outputs.ts';
+import { texts as all } from '../../../texts/settings.ts';
+import { Button } from '../../../ui/button.tsx';
+import { MenuButton } from '../../../ui/menu-button.tsx';
+import { toasts } from '../../../ui/toasts.tsx';
+import { useChange } from '../../../ui/use-change.ts';
+import { Badge, Loaded, SettingsSection } from '../section.tsx';
+import { DeliveryLog } from './delivery-log.tsx';
+
+const ConfirmDialog = lazy(() => import('../../../ui/confirm-dialog.tsx'));
+const SecretDialog = lazy(() => import('../secret-dialog.tsx'));
+
+const route = getRouteApi('/shell/settings/destinations/$id');
+const texts = all.destinations;
+
+/** One destination with its delivery log. */
+export function DestinationSection() {
+  const { id } = route.useParams();
+  const query = useQuery(outputQuery(id));
+  return (
+    <>
+      <Link to="/settings/destinations" className="-mb-4 flex w-fit items-center gap-1 text-muted hover:text-ink">
+        <ChevronLeft className="size-3.5" aria-hidden />
+        {texts.back}
+      </Link>
+      <Loaded query={query}>{(output) => <Destination output={output} />}</Loaded>
+    </>
+  );
+}
+
+function Destination({ output }: { output: Output }) {
+  const { id, name, kind, url, eventTypes, minSeverity, enabled, disabledReason } = output;
+  const navigate = route.useNavigate();
+  const client = useQueryClient();
+  const [open, setOpen] = useState<'rotate' | 'delete' | { secret: string } | null>(null);
+  const close = (): void => setOpen((current) => (typeof current === 'object' ? current : null));
+  const test = useChange({
+    change: () => testOutput(id),
+    refresh: [['outputs']],
+    done: ({ state, lastError, lastStatus }) => ({
+      title: texts.tested(state === 'delivered'),
+      ...(state !== 'delivered' && { description: lastError ?? String(lastStatus), isError: true }),
+    }),
+    failed: texts.testFailed,
+  });
+  const turn = useChange({
+    change: () => setOutputEnabled(id, !enabled),
+    refresh: [['outputs']],
+    done: () => texts.changed,
+    failed: texts.notChanged,
+  });
+  const remove = async (): Promise<void> => {
+    await deleteOutput(id);
+    await client.invalidateQueries({ queryKey: outputsQuery.queryKey });
+    toasts.add({ title: texts.changed });
+    void navigate({ to: '/settings/destinations' });
+  };
+  return (
+    <SettingsSection
+      title={name}
+      description={
+        <span className="flex flex-wrap items-center gap-x-2 gap-y-1">
+          <span className="break-all">{`${texts.kinds[kind]} · ${url}`}</span>
+          {minSeverity && <Badge>{texts.from(minSeverity)}</Badge>}
+          {!enabled && <Badge isBad={disabledReason !== null}>{disabledReason ?? texts.disabled}</Badge>}
+        </span>
+      }
+      action={
+        <div className="flex items-center gap-2">
+          <Button disabled={test.isPending} onClick={() => test.mutate(undefined)}>
+            {texts.test}
+          </Button>
+          <MenuButton
+            label={texts.actions(name)}
+            align="end"
+            className="flex size-7 items-center justify-center rounded-control border text-muted hover:bg-hover hover:text-ink"
+            entries={[
+              {
+                kind: 'action',
+                label: enabled ? texts.turnOff : texts.turnOn,
+                onSelect: () => turn.mutate(undefined),
+              },
+              {
+                kind: 'action',
+                label: texts.rotate,
+                isDisabled: kind !== 'webhook',
+                onSelect: () => setOpen('rotate'),
+              },
+              { kind: 'action', label: texts.remove, isDanger: true, onSelect: () => setOpen('delete') },
+            ]}
+          >
+            <MoreHorizontal className="size-4" aria-hidden />
+          </MenuButton>
+        </div>
+      }
+    >
+      <p className="flex flex-wrap gap-1" aria-label={texts.events}>
+        {eventTypes.map((type) => (
+          <Badge key={type}>{type}</Badge>
+        ))}
+      </p>
+      <DeliveryLog outputId={id} />
+      <Suspense>
+        {open === 'rotate' && (
+          <ConfirmDialog
+            title={texts.rotateTitle(name)}
+            action={texts.rotate}
+            onClose={close}
+            onConfirm={async () => {
+              const { secret } = await rotateOutput(id);
+              if (secret !== null) setOpen({ secret });
+            }}
+          >
+            {texts.rotateBody}
+          </ConfirmDialog>
+        )}
+        {open === 'delete' && (
+          <ConfirmDialog title={texts.removeTitle(name)} action={texts.remove} onClose={close} onConfirm={remove}>
+            {texts.removeBody}
+          </ConfirmDialog>
+        )}
+        {typeof open === 'object' && open !== null && (
+          <SecretDialog
+            title={texts.created}
+            hint={texts.createdHint}
+            label={texts.secret}
+            secret={open.secret}
+            onClose={() => setOpen(null)}
+          />
+        )}
+      </Suspense>
+    </SettingsSection>
+  );
+}

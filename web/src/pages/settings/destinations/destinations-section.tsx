@@ -1,0 +1,93 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { ChevronRight } from 'lucide-react';
+import { lazy, Suspense, useState } from 'react';
+import { outputsQuery, type Output } from '../../../api/outputs.ts';
+import { texts as all } from '../../../texts/settings.ts';
+import { Button } from '../../../ui/button.tsx';
+import { EmptyState } from '../../../ui/states.tsx';
+import { Badge, Loaded, Row, Rows, SettingsSection } from '../section.tsx';
+
+const DestinationForm = lazy(() => import('./destination-form.tsx'));
+const SecretDialog = lazy(() => import('../secret-dialog.tsx'));
+
+const texts = all.destinations;
+
+export function DestinationsSection() {
+  const client = useQueryClient();
+  const query = useQuery(outputsQuery);
+  const [isAdding, setIsAdding] = useState(false);
+  const [secret, setSecret] = useState<string | null>(null);
+  const add = (
+    <Button kind="primary" onClick={() => setIsAdding(true)}>
+      {texts.add}
+    </Button>
+  );
+  const isEmpty = query.data?.outputs.length === 0;
+  return (
+    <SettingsSection
+      title={all.sections.destinations}
+      description={texts.description}
+      action={isEmpty ? undefined : add}
+    >
+      <Loaded query={query}>
+        {({ outputs }) =>
+          outputs.length === 0 ? (
+            <div className="rounded-control border">
+              <EmptyState title={texts.none} action={add}>
+                {texts.noneBody}
+              </EmptyState>
+            </div>
+          ) : (
+            <Rows label={all.sections.destinations}>
+              {outputs.map((output) => (
+                <DestinationRow key={output.id} output={output} />
+              ))}
+            </Rows>
+          )
+        }
+      </Loaded>
+      <Suspense>
+        {isAdding && (
+          <DestinationForm
+            onClose={() => setIsAdding(false)}
+            onCreated={(created) => {
+              setIsAdding(false);
+              setSecret(created.secret);
+              void client.invalidateQueries({ queryKey: outputsQuery.queryKey });
+            }}
+          />
+        )}
+        {secret !== null && (
+          <SecretDialog
+            title={texts.created}
+            hint={texts.createdHint}
+            label={texts.secret}
+            secret={secret}
+            onClose={() => setSecret(null)}
+          />
+        )}
+      </Suspense>
+    </SettingsSection>
+  );
+}
+
+function DestinationRow({ output }: { output: Output }) {
+  const { id, name, kind, url, eventTypes, enabled, disabledReason } = output;
+  return (
+    <Row
+      title={
+        <Link to="/settings/destinations/$id" params={{ id }} className="hover:underline">
+          {name}
+        </Link>
+      }
+      badge={!enabled && <Badge isBad={disabledReason !== null}>{texts.disabled}</Badge>}
+      detail={disabledReason ?? `${texts.kinds[kind]} · ${url} · ${texts.eventCount(eventTypes.length)}`}
+      actions={
+        <Link to="/settings/destinations/$id" params={{ id }} aria-label={name} tabIndex={-1} className="text-faint">
+          <ChevronRight className="size-4" aria-hidden />
+        </Link>
+      }
+    />
+  );
+}

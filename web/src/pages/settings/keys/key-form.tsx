@@ -1,0 +1,101 @@
+import { useMutation } from '@tanstack/react-query';
+import { useState } from 'react';
+import { createKey, type Scope } from '../../../api/access.ts';
+import { texts as common } from '../../../texts/common.ts';
+import { texts as all } from '../../../texts/settings.ts';
+import { Button } from '../../../ui/button.tsx';
+import { Dialog, DialogActions } from '../../../ui/dialog.tsx';
+import { CheckField, findFieldError, FormError, SelectField, TextField } from '../../../ui/field.tsx';
+import { presetScopes, scopes, scopeTexts, type Preset } from '../scopes.ts';
+
+const texts = all.keys;
+const dayMs = 86_400_000;
+const presets = Object.entries(texts.presets).map(([value, label]) => ({ value, label }));
+const expiries = Object.entries(texts.expiries)
+  .toSorted(([a], [b]) => (a === 'never' ? -1 : b === 'never' ? 1 : Number(a) - Number(b)))
+  .map(([value, label]) => ({ value, label }));
+
+type Props = {
+  /** The scopes of the caller, who can grant no other. */
+  granted: readonly string[];
+  onClose: () => void;
+  onCreated: (created: Awaited<ReturnType<typeof createKey>>) => void;
+};
+
+/** Creates a key with a name, permissions and an expiry. */
+export default function KeyForm({ granted, onClose, onCreated }: Props) {
+  const [name, setName] = useState('');
+  const [preset, setPreset] = useState<Preset>('analyst');
+  const [chosen, setChosen] = useState<readonly Scope[]>(presetScopes.analyst);
+  const [expiry, setExpiry] = useState('never');
+  const { mutate, error, isPending } = useMutation({ mutationFn: createKey, onSuccess: onCreated });
+  const granting = chosen.filter((scope) => granted.includes(scope));
+  const toggle = (scope: Scope): void => {
+    setPreset('custom');
+    setChosen(chosen.includes(scope) ? chosen.filter((one) => one !== scope) : [...chosen, scope]);
+  };
+  return (
+    <Dialog title={texts.create} isWide onClose={onClose}>
+      <form
+        className="flex flex-col gap-4"
+        onSubmit={(event) => {
+          event.preventDefault();
+          const expiresAt = expiry === 'never' ? null : new Date(Date.now() + Number(expiry) * dayMs).toISOString();
+          mutate({ name: name.trim(), scopes: granting, expiresAt });
+        }}
+      >
+        <div className="grid gap-4 md:grid-cols-[1fr_10rem]">
+          <TextField
+            label={texts.name}
+            hint={texts.nameHint}
+            error={findFieldError(error, '/name')}
+            value={name}
+            required
+            autoFocus
+            maxLength={255}
+            onChange={(event) => setName(event.target.value)}
+          />
+          <SelectField
+            label={texts.expiry}
+            options={expiries}
+            value={expiry}
+            onChange={(event) => setExpiry(event.target.value)}
+          />
+        </div>
+        <SelectField
+          label={texts.preset}
+          options={presets}
+          value={preset}
+          onChange={(event) => {
+            const next = event.target.value as Preset;
+            setPreset(next);
+            if (next !== 'custom') setChosen(presetScopes[next]);
+          }}
+        />
+        <fieldset className="grid gap-x-6 gap-y-2 md:grid-cols-2">
+          <legend className="sr-only">{texts.preset}</legend>
+          {scopes.map((scope) => {
+            const isGranted = granted.includes(scope);
+            return (
+              <CheckField
+                key={scope}
+                label={scopeTexts[scope]}
+                hint={isGranted ? <span className="font-mono">{scope}</span> : texts.notYours}
+                checked={isGranted && chosen.includes(scope)}
+                disabled={!isGranted}
+                onChange={() => toggle(scope)}
+              />
+            );
+          })}
+        </fieldset>
+        <FormError error={error} shown={['/name']} />
+        <DialogActions>
+          <Button onClick={onClose}>{common.cancel}</Button>
+          <Button kind="primary" type="submit" disabled={isPending || granting.length === 0}>
+            {texts.create}
+          </Button>
+        </DialogActions>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,86 @@
+import { useQuery } from '@tanstack/react-query';
+import { budgetsQuery, modelsQuery, type Model } from '../../api/models.ts';
+import { formatNumber } from '../../lib/text.ts';
+import { texts as all } from '../../texts/settings.ts';
+import { CodeBlock } from '../../ui/code-block.tsx';
+import { Agents } from './agents.tsx';
+import { Badge, Loaded, SettingsSection } from './section.tsx';
+import { Table, type TableColumn } from './table.tsx';
+
+const texts = all.models;
+const example = `TOCSIN_MODELS='{
+  "default": {
+    "provider": "anthropic",
+    "model": "claude-sonnet-4-5",
+    "apiKeyEnv": "ANTHROPIC_API_KEY",
+    "price": { "inputPerMillion": 3, "outputPerMillion": 15 },
+    "budgets": { "usdPerOrganizationMonth": 50 }
+  }
+}'`;
+
+const formatUsd = (usd: number): string => `$${usd.toFixed(2)}`;
+
+type Budget = { alias: string; tokens: number; tokensMax: number | null; costUsd: number; costUsdMax: number | null };
+
+/** What is used of the budget of the organization: of the amount if it has a limit, otherwise of the tokens. */
+function describeUse({ tokens, tokensMax, costUsd, costUsdMax }: Budget): string {
+  if (costUsdMax !== null) return `${formatUsd(costUsd)} ${texts.of} ${formatUsd(costUsdMax)}`;
+  if (tokensMax !== null) return `${formatNumber(tokens)} ${texts.of} ${formatNumber(tokensMax)} ${texts.tokens}`;
+  return `${formatUsd(costUsd)} · ${formatNumber(tokens)} ${texts.tokens}`;
+}
+
+export function ModelsSection() {
+  const models = useQuery(modelsQuery);
+  const { data: overview } = useQuery(budgetsQuery);
+  const columns: TableColumn<Model>[] = [
+    {
+      header: texts.alias,
+      cell: ({ alias, paused }) => (
+        <span className="flex items-center gap-2">
+          <span className="font-strong">{alias}</span>
+          {paused && <Badge isBad>{texts.paused}</Badge>}
+        </span>
+      ),
+    },
+    {
+      header: texts.model,
+      cell: ({ model, local, paused }) => (
+        <>
+          <span className="inline-flex items-center gap-2">
+            {model === 'analyst' ? texts.analyst : <span className="font-mono">{model}</span>}
+            {local && <Badge>{texts.local}</Badge>}
+          </span>
+          {paused && <span className="block text-muted">{paused.message}</span>}
+        </>
+      ),
+    },
+    { header: texts.input, isFigure: true, cell: ({ price }) => price.inputPerMillion },
+    { header: texts.output, isFigure: true, cell: ({ price }) => price.outputPerMillion },
+    {
+      header: texts.used,
+      isFigure: true,
+      cell: ({ alias }) => {
+        const budget = overview?.budgets.find((one) => one.alias === alias);
+        if (!budget) return overview ? <span className="text-faint">{texts.unused}</span> : null;
+        return <span className={budget.share >= 1 ? 'text-bad' : ''}>{describeUse(budget)}</span>;
+      },
+    },
+  ];
+  return (
+    <>
+      <SettingsSection title={all.sections.models} description={texts.description}>
+        <Loaded query={models}>
+          {({ models: rows }) => (
+            <Table label={all.sections.models} columns={columns} rows={rows} rowKey={({ alias }) => alias} />
+          )}
+        </Loaded>
+        <details>
+          <summary className="w-fit text-muted hover:text-ink">{texts.configure}</summary>
+          <p className="max-w-[72ch] pt-2 pb-3 text-muted">{texts.configureBody}</p>
+          <CodeBlock label={texts.configure} text={example} />
+        </details>
+      </SettingsSection>
+      <Agents />
+    </>
+  );
+}

@@ -1,0 +1,106 @@
+import { useQuery } from '@tanstack/react-query';
+import { lazy, Suspense, useState } from 'react';
+import { eraseValue, retentionQuery } from '../../api/access.ts';
+import { formatNumber } from '../../lib/text.ts';
+import { texts as all } from '../../texts/settings.ts';
+import { Button } from '../../ui/button.tsx';
+import { TextField } from '../../ui/field.tsx';
+import { toasts } from '../../ui/toasts.tsx';
+import { Loaded, SettingsSection } from './section.tsx';
+import { Table, type TableColumn } from './table.tsx';
+
+const ConfirmDialog = lazy(() => import('../../ui/confirm-dialog.tsx'));
+
+const texts = all.retention;
+type Period = { kind: string; days: number; setting: string };
+
+const columns: TableColumn<Period>[] = [
+  { header: texts.kind, cell: ({ kind }) => kind },
+  { header: texts.days, isFigure: true, cell: ({ days }) => formatNumber(days) },
+  { header: texts.setting, cell: ({ setting }) => <span className="font-mono text-muted">{setting}</span> },
+];
+
+export function RetentionSection() {
+  const query = useQuery(retentionQuery);
+  return (
+    <>
+      <SettingsSection title={all.sections.retention} description={texts.description}>
+        <Loaded query={query}>
+          {(keep) => (
+            <Table
+              label={all.sections.retention}
+              columns={columns}
+              rowKey={({ setting }) => setting}
+              rows={(['logs', 'hits', 'rows', 'runs', 'outbox'] as const).map((kind) => ({
+                kind: texts[kind],
+                days: keep[`${kind}Days`],
+                setting: `TOCSIN_KEEP_${kind.toUpperCase()}_DAYS`,
+              }))}
+            />
+          )}
+        </Loaded>
+      </SettingsSection>
+      <EraseValue />
+    </>
+  );
+}
+
+function EraseValue() {
+  const [field, setField] = useState('');
+  const [value, setValue] = useState('');
+  const [isAsking, setIsAsking] = useState(false);
+  const erase = async (): Promise<void> => {
+    const { logs, hits } = await eraseValue(field.trim(), value);
+    toasts.add({ title: texts.erased(logs, hits) });
+    setField('');
+    setValue('');
+  };
+  return (
+    <SettingsSection title={texts.erase} description={texts.eraseBody}>
+      <form
+        className="flex flex-col gap-4"
+        onSubmit={(event) => {
+          event.preventDefault();
+          setIsAsking(true);
+        }}
+      >
+        <div className="grid gap-4 md:grid-cols-2">
+          <TextField
+            label={texts.field}
+            hint={texts.fieldHint}
+            value={field}
+            required
+            maxLength={255}
+            className="font-mono"
+            onChange={(event) => setField(event.target.value)}
+          />
+          <TextField
+            label={texts.value}
+            hint={texts.valueHint}
+            value={value}
+            required
+            minLength={3}
+            maxLength={4000}
+            className="font-mono"
+            onChange={(event) => setValue(event.target.value)}
+          />
+        </div>
+        <Button kind="danger" type="submit" className="self-start">
+          {texts.erase}
+        </Button>
+      </form>
+      <Suspense>
+        {isAsking && (
+          <ConfirmDialog
+            title={texts.confirmTitle}
+            action={texts.erase}
+            onClose={() => setIsAsking(false)}
+            onConfirm={erase}
+          >
+            {texts.confirmBody(field.trim(), value)}
+          </ConfirmDialog>
+        )}
+      </Suspense>
+    </SettingsSection>
+  );
+}

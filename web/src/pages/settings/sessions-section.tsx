@@ -1,0 +1,73 @@
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { endSession, sessionsQuery, type Session } from '../../api/access.ts';
+import { signOut } from '../../api/session.ts';
+import { texts as common } from '../../texts/common.ts';
+import { texts as all } from '../../texts/settings.ts';
+import { Button } from '../../ui/button.tsx';
+import { EmptyState } from '../../ui/states.tsx';
+import { RelativeTime } from '../../ui/time.tsx';
+import { useChange } from '../../ui/use-change.ts';
+import { Badge, Loaded, Row, Rows, SettingsSection } from './section.tsx';
+
+const texts = all.sessions;
+
+export function SessionsSection() {
+  const query = useInfiniteQuery(sessionsQuery);
+  const { mutate: end, isPending } = useChange({
+    change: async ({ id, isCurrent }: Session) => {
+      if (!isCurrent) return endSession(id);
+      await signOut();
+      return location.assign('/console/sign-in');
+    },
+    refresh: [sessionsQuery.queryKey],
+    done: (_, { subject }) => texts.ended(subject),
+    failed: texts.notEnded,
+  });
+  return (
+    <SettingsSection title={all.sections.sessions} description={texts.description}>
+      <Loaded query={query}>
+        {({ pages }) => {
+          const sessions = pages.flatMap((page) => page.sessions);
+          if (sessions.length === 0) return <EmptyState title={texts.none}>{texts.noneBody}</EmptyState>;
+          return (
+            <>
+              <Rows label={all.sections.sessions}>
+                {sessions.map((session) => (
+                  <Row
+                    key={session.id}
+                    title={session.subject}
+                    badge={session.isCurrent && <Badge>{texts.current}</Badge>}
+                    detail={
+                      <>
+                        {texts.signedIn} <RelativeTime time={session.createdAt} />
+                        {` · ${texts.lastSeen} `}
+                        <RelativeTime time={session.lastSeenAt} />
+                        {` · ${texts.expires} `}
+                        <RelativeTime time={session.expiresAt} />
+                      </>
+                    }
+                    actions={
+                      <Button disabled={isPending} onClick={() => end(session)}>
+                        {session.isCurrent ? texts.endOwn : texts.end}
+                      </Button>
+                    }
+                  />
+                ))}
+              </Rows>
+              {query.hasNextPage && (
+                <Button
+                  kind="quiet"
+                  className="self-start"
+                  disabled={query.isFetchingNextPage}
+                  onClick={() => void query.fetchNextPage()}
+                >
+                  {common.loadMore}
+                </Button>
+              )}
+            </>
+          );
+        }}
+      </Loaded>
+    </SettingsSection>
+  );
+}

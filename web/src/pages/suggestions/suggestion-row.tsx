@@ -1,0 +1,34 @@
+import type { Suggestion } from '../../api/suggestions.ts';
+import { classes, toWords } from '../../lib/text.ts';
+import { texts } from '../../texts/suggestions.ts';
+import { RelativeTime } from '../../ui/time.tsx';
+
+type Props = { suggestion: Suggestion; isSelected: boolean; onOpen: () => void };
+
+export function SuggestionRow({ suggestion, isSelected, onOpen }: Props) {
+  const { name, technique, detectionCategory, estimate, createdAt, deletedAt, dismissReason } = suggestion;
+  const about = [technique, detectionCategory && toWords(detectionCategory)].filter(Boolean).join(' · ');
+  return (
+    <button
+      role="option"
+      aria-selected={isSelected}
+      tabIndex={isSelected ? 0 : -1}
+      onClick={onOpen}
+      className={classes(
+        'grid h-13 w-full grid-cols-[1fr_auto] items-center gap-x-3 border-b px-4 text-left -outline-offset-2',
+        isSelected ? 'bg-selected' : 'hover:bg-hover',
+      )}
+    >
+      <span className="min-w-0">
+        <span className="block truncate font-strong">{name}</span>
+        <span className="block truncate text-12 text-muted">
+          {dismissReason ? `${texts.reasons[dismissReason]} · ${about}` : about}
+        </span>
+      </span>
+      <span className="flex flex-col items-end gap-px text-12 text-muted">
+        <RelativeTime time={deletedAt ?? createdAt} />
+        <span className="tabular">{estimate ? texts.perDay(estimate.hitsPerDay) : texts.noEstimate}</span>
+      </span>
+    </button>
+  );
+}

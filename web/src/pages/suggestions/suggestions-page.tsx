@@ -1,0 +1,111 @@
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { getRouteApi } from '@tanstack/react-router';
+import { dismissedQuery, suggestionsQuery, type Suggestion } from '../../api/suggestions.ts';
+import { useHotkeys } from '../../lib/hotkeys.ts';
+import { PageHeader } from '../../shell/page-header.tsx';
+import { texts as common } from '../../texts/common.ts';
+import { texts } from '../../texts/suggestions.ts';
+import { Button } from '../../ui/button.tsx';
+import { FilterSelect } from '../../ui/filter-select.tsx';
+import { ListAndPanel } from '../../ui/list-panel.tsx';
+import { EmptyState, ErrorState, Skeleton } from '../../ui/states.tsx';
+import { NoSuggestions } from './no-suggestions.tsx';
+import { SuggestionPanel } from './suggestion-panel.tsx';
+import { SuggestionRow } from './suggestion-row.tsx';
+
+const route = getRouteApi('/shell/suggestions');
+
+/** The inbox of suggested detections, and the dismissed ones. */
+export function SuggestionsPage() {
+  const { view, suggestion: openId } = route.useSearch();
+  const navigate = route.useNavigate();
+  const isDismissed = view === 'dismissed';
+  const inbox = useInfiniteQuery({ ...suggestionsQuery, enabled: !isDismissed });
+  const dismissed = useQuery({ ...dismissedQuery, enabled: isDismissed });
+  const query = isDismissed ? dismissed : inbox;
+  const suggestions: Suggestion[] | undefined = isDismissed
+    ? dismissed.data?.suggestions
+    : inbox.data?.pages.flatMap((page) => page.suggestions);
+  const index = suggestions?.findIndex(({ id }) => id === openId) ?? -1;
+  const opened = suggestions?.[index];
+
+  const open = (id: string | undefined): void =>
+    void navigate({ search: (search) => ({ ...search, suggestion: id }), replace: openId !== undefined });
+  const move = (step: number): void => {
+    const next = suggestions?.[Math.min(suggestions.length - 1, Math.max(0, index + step))];
+    if (next) open(next.id);
+  };
+  /** After a decision the next one opens, so that the inbox can be emptied without the mouse. */
+  const openNext = (): void => open((suggestions?.[index + 1] ?? suggestions?.[index - 1])?.id);
+  useHotkeys({ j: () => move(1), k: () => move(-1), Escape: () => open(undefined) });
+
+  return (
+    <>
+      <PageHeader title={texts.title}>
+        <FilterSelect
+          label={texts.views.label}
+          value={view}
+          options={[{ value: 'dismissed', label: texts.views.dismissed }]}
+          onChange={(next) => void navigate({ search: next ? { view: next } : {} })}
+        />
+      </PageHeader>
+      <ListAndPanel
+        list={
+          query.error && !suggestions ? (
+            <ErrorState error={query.error} onRetry={() => void query.refetch()} />
+          ) : suggestions === undefined ? (
+            <ListSkeleton />
+          ) : suggestions.length === 0 ? (
+            isDismissed ? (
+              <EmptyState title={texts.empty.dismissed} />
+            ) : (
+              <NoSuggestions />
+            )
+          ) : (
+            <div className="h-full overflow-y-auto">
+              <div role="listbox" aria-label={texts.title}>
+                {suggestions.map((suggestion) => (
+                  <SuggestionRow
+                    key={suggestion.id}
+                    suggestion={suggestion}
+                    isSelected={suggestion.id === openId}
+                    onOpen={() => open(suggestion.id)}
+                  />
+                ))}
+              </div>
+              {!isDismissed && inbox.hasNextPage && (
+                <Button
+                  kind="quiet"
+                  className="m-2"
+                  disabled={inbox.isFetchingNextPage}
+                  onClick={() => void inbox.fetchNextPage()}
+                >
+                  {common.loadMore}
+                </Button>
+              )}
+            </div>
+          )
+        }
+        panel={
+          opened ? (
+            <SuggestionPanel
+              key={`${opened.id} ${opened.updatedAt}`}
+              suggestion={opened}
+              onDecided={openNext}
+              onClose={() => open(undefined)}
+            />
+          ) : null
+        }
+      />
+    </>
+  );
+}
+
+function ListSkeleton() {
+  return ['w-2/5', 'w-1/3', 'w-1/2', 'w-1/4', 'w-2/5'].map((width, row) => (
+    <div key={row} className="flex h-13 flex-col justify-center gap-2 border-b px-4">
+      <Skeleton className={`h-3 ${width}`} />
+      <Skeleton className="h-2.5 w-1/4" />
+    </div>
+  ));
+}

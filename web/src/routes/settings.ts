@@ -1,0 +1,98 @@
+import { createRoute, lazyRouteComponent, redirect } from '@tanstack/react-router';
+import type { Delivery } from '../api/outputs.ts';
+import { texts } from '../texts/settings.ts';
+import { compact, oneOf, textOf, type Search } from './search.ts';
+import { shell } from './shell.ts';
+
+const settings = createRoute({
+  getParentRoute: () => shell,
+  path: '/settings',
+  component: lazyRouteComponent(() => import('../pages/settings/settings-page.tsx'), 'SettingsPage'),
+});
+
+const first = createRoute({
+  getParentRoute: () => settings,
+  path: '/',
+  beforeLoad: () => {
+    throw redirect({ to: '/settings/organization', replace: true });
+  },
+});
+
+const organization = createRoute({
+  getParentRoute: () => settings,
+  path: '/organization',
+  component: lazyRouteComponent(() => import('../pages/settings/organization-section.tsx'), 'OrganizationSection'),
+});
+const keys = createRoute({
+  getParentRoute: () => settings,
+  path: '/keys',
+  component: lazyRouteComponent(() => import('../pages/settings/keys/keys-section.tsx'), 'KeysSection'),
+});
+const sessions = createRoute({
+  getParentRoute: () => settings,
+  path: '/sessions',
+  component: lazyRouteComponent(() => import('../pages/settings/sessions-section.tsx'), 'SessionsSection'),
+});
+const connections = createRoute({
+  getParentRoute: () => settings,
+  path: '/connections',
+  component: lazyRouteComponent(
+    () => import('../pages/settings/connections/connections-section.tsx'),
+    'ConnectionsSection',
+  ),
+});
+const models = createRoute({
+  getParentRoute: () => settings,
+  path: '/models',
+  component: lazyRouteComponent(() => import('../pages/settings/models-section.tsx'), 'ModelsSection'),
+});
+const destinations = createRoute({
+  getParentRoute: () => settings,
+  path: '/destinations',
+  component: lazyRouteComponent(
+    () => import('../pages/settings/destinations/destinations-section.tsx'),
+    'DestinationsSection',
+  ),
+});
+const destination = createRoute({
+  getParentRoute: () => settings,
+  path: '/destinations/$id',
+  validateSearch: (search: Search): { state?: Delivery['state'] | undefined } =>
+    compact({ state: oneOf(search, 'state', Object.keys(texts.destinations.states) as Delivery['state'][]) }),
+  component: lazyRouteComponent(
+    () => import('../pages/settings/destinations/destination-section.tsx'),
+    'DestinationSection',
+  ),
+});
+const sources = createRoute({
+  getParentRoute: () => settings,
+  path: '/sources',
+  validateSearch: (search: Search): { tool?: string | undefined } => compact({ tool: textOf(search, 'tool') }),
+  component: lazyRouteComponent(() => import('../pages/settings/sources/sources-section.tsx'), 'SourcesSection'),
+});
+const audit = createRoute({
+  getParentRoute: () => settings,
+  path: '/audit',
+  component: lazyRouteComponent(() => import('../pages/settings/audit-section.tsx'), 'AuditSection'),
+});
+const retention = createRoute({
+  getParentRoute: () => settings,
+  path: '/retention',
+  component: lazyRouteComponent(() => import('../pages/settings/retention-section.tsx'), 'RetentionSection'),
+});
+
+export const settingsRoutes = [
+  settings.addChildren([
+    first,
+    organization,
+    keys,
+    sessions,
+    connections,
+    models,
+    destinations,
+    destination,
+    sources,
+    audit,
+    retention,
+  ]),
+] as const;
