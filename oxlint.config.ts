@@ -13,6 +13,7 @@ const rooms: Record<Half, Record<string, string[]>> = {
     models: ['lib', 'db', 'orgs', 'http', 'notifications'],
     mcp: ['lib', 'db', 'orgs', 'http', 'models'],
     retention: ['lib', 'db', 'orgs', 'http'],
+    views: ['lib', 'db', 'orgs', 'http'],
   },
   detection: {
     siem: [],
@@ -77,6 +78,8 @@ const rooms: Record<Half, Record<string, string[]>> = {
     runs: [],
     overview: [],
     'attack-coverage': [],
+    'hit-context': [],
+    'indicator-context': [],
   },
 };
 type Half = 'platform' | 'detection' | 'feed' | 'agents';

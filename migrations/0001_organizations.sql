@@ -124,3 +124,21 @@ comment on column idempotency_keys.status is 'HTTP status of the response. Null 
 comment on column idempotency_keys.answer is 'Response body.';
 create index on idempotency_keys (created_at);
 select tocsin_protect('idempotency_keys');
+
+create table saved_views (
+  organization_id uuid not null references organizations (id),
+  id uuid not null,
+  name text not null,
+  page text not null,
+  query text not null,
+  key_id text,
+  created_at timestamptz not null,
+  updated_at timestamptz not null,
+  primary key (organization_id, id)
+);
+comment on table saved_views is 'Named filters of lists, shared by the organization.';
+comment on column saved_views.page is 'Page or list that the view belongs to.';
+comment on column saved_views.query is 'State of the page. Only clients read it.';
+comment on column saved_views.key_id is 'API key that created the view.';
+create index on saved_views (organization_id, created_at desc, id desc);
+select tocsin_protect('saved_views');

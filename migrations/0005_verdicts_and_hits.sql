@@ -112,6 +112,7 @@ create table hits (
   group_id uuid,
   model_disagrees text,
   needs_review text,
+  struck text not null default '[]',
   status text not null default 'open',
   superseded boolean not null default false,
   revision int not null default 1,
@@ -137,6 +138,7 @@ comment on column hits.judged is 'False if the model gave no verdict and the hit
 comment on column hits.unjudged_reason is 'Kind of the failure because of which there is no verdict.';
 comment on column hits.model_disagrees is 'Reason of a judge that rejected a finding whose facts make it a hit anyway, or dismissed it later. Null otherwise.';
 comment on column hits.needs_review is 'JSON of why a person must decide: places of text that is addressed to a model. Null otherwise.';
+comment on column hits.struck is 'JSON array of the claims that were removed from the verdict because the rows do not support them: where, text, reason.';
 comment on column hits.status is 'open, true_positive, benign, false_positive or outdated.';
 comment on column hits.superseded is 'True if the service marked the hit as outdated because the past changed or the model dismissed it later. If it is found again, its content is replaced. The status that a person set is kept.';
 comment on column hits.group_id is 'Group of the wave in which the hit was raised. Null if its window has few hits.';

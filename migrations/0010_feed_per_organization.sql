@@ -233,6 +233,7 @@ comment on column feed_exposures.type is 'Type of the indicator.';
 comment on column feed_exposures.event_key is 'Key of the log row, for deduplication.';
 comment on column feed_exposures.event is 'JSON of the log row.';
 create index on feed_exposures (organization_id, item_id, found_at desc);
+create index feed_exposures_value on feed_exposures (organization_id, md5(value), found_at desc);
 select tocsin_protect('feed_exposures');
 
 -- TAXII ------------------------------------------------------------------------------------------------------------------------------

@@ -6,6 +6,9 @@ import { serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod
 import type { Deps } from './deps.ts';
 import { agentRunRoutes } from '../agents/runs/agent-runs.routes.ts';
 import { coverageRoutes } from '../agents/attack-coverage/coverage.routes.ts';
+import { hitContextRoutes } from '../agents/hit-context/hit-context.routes.ts';
+import { indicatorContextRoutes } from '../agents/indicator-context/indicator-context.routes.ts';
+import { viewRoutes } from '../platform/views/views.routes.ts';
 import { overviewRoutes } from '../agents/overview/overview.routes.ts';
 import { agentRoutes } from '../detection/detections/built-in-agents/built-in-agents.routes.ts';
 import { detectionRoutes } from '../detection/detections/detections.routes.ts';
@@ -114,6 +117,9 @@ export async function buildApp(deps: Deps): Promise<App> {
   healthRoutes(app, { isMigrated: () => isMigrated(deps.db), degradedReason: () => deps.clockGuard.reason() });
   overviewRoutes(app, deps);
   coverageRoutes(app, deps);
+  hitContextRoutes(app, deps);
+  indicatorContextRoutes(app, deps);
+  viewRoutes(app, deps);
   orgRoutes(app, {
     db: deps.db,
     forgetKey: (keyId) => {

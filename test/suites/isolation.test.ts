@@ -77,6 +77,7 @@ async function withoutRowLevelSecurity(): Promise<{ owner: TestOrg; filled: Fill
 /** Required query parameters of a path. */
 const withQuery: Record<string, string> = {
   '/api/indicators': 'value=evil-host.top',
+  '/api/indicators/context': 'value=evil-host.top',
   '/api/feed/export/blocklist': 'type=domain&minConfidence=0&maxTlp=RED',
   '/api/feed/export/csv': 'maxTlp=RED',
 };

@@ -37,6 +37,7 @@ export async function eraseFromHits(tx: Tx, orgId: OrgId, value: string): Promis
     'facts',
     'model_disagrees',
     'needs_review',
+    'struck',
   ];
   const hits = await replaceValue(tx, { orgId, table: 'hits', columns }, value);
   await replaceValue(tx, { orgId, table: 'hit_changes', columns: ['reason'] }, value);

@@ -95,6 +95,15 @@ const EvidenceRow = z.object({
 export const HitDetail = Hit.extend({
   facts: z.record(z.string(), z.unknown()).describe('Facts computed from the rows: counts, history, peers.'),
   rows: z.array(EvidenceRow).describe('The rows behind the hit, as rendered for the judge.'),
+  struck: z
+    .array(
+      z.object({
+        where: z.string().describe('`evidence`, `headline`, `summary` or `nextStep`.'),
+        text: z.string(),
+        reason: z.string(),
+      }),
+    )
+    .describe('Claims of the judge that were removed from the verdict, because the rows do not support them.'),
   runs: z.array(z.string()).describe('IDs of the runs that found the hit, of the latest 200 occurrences.'),
   occurrences: z
     .array(z.object({ runId: z.string(), windowFrom: time, seenAt: time }))

@@ -1,6 +1,7 @@
 import { sql, type RawBuilder } from 'kysely';
 import type { Verdict } from '../verdicts/verdict.ts';
 import type { NeedsReview } from '../verdicts/planted-text/needs-review.ts';
+import type { StruckClaim } from '../verdicts/verification/verify-verdict.ts';
 import type { Facts, RenderedRow } from '../analysis/candidate.ts';
 import { queryRows, type Tx } from '../../platform/db/db.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
@@ -9,7 +10,7 @@ import { emitRunHitEvents } from './hit-events.ts';
 
 // prettier-ignore
 const replaceableColumns = ['severity', 'confidence', 'headline', 'summary', 'next_step', 'evidence', 'rows', 'facts', 'judged',
-  'unjudged_reason', 'model_disagrees', 'needs_review', 'window_from', 'window_to', 'updated_at'];
+  'unjudged_reason', 'model_disagrees', 'needs_review', 'struck', 'window_from', 'window_to', 'updated_at'];
 
 /**
  * Assignments for a hit that already exists. Its contents come from its earliest window, so a backfilled window that is earlier
@@ -39,6 +40,7 @@ export type NewHit = Omit<Verdict, 'triggered'> & {
   unjudgedReason: string | null;
   modelDisagrees: string | null;
   needsReview: NeedsReview | null;
+  struck: StruckClaim[];
   windowFrom: Date;
   windowTo: Date;
   /** True if a backfill found it. */
@@ -53,19 +55,19 @@ export async function insertHits(tx: Tx, orgId: OrgId, newHits: NewHit[], now: D
   const textArray = (pick: (hit: NewHit) => string | null) => sql`${hits.map(pick)}::text[]`;
   const stored = await queryRows<{ id: string; key: string }>(tx)`
       insert into hits (organization_id, id, detection_id, key, entity, entity_type, kind, severity, confidence, headline, summary,
-        next_step, evidence, rows, facts, judged, unjudged_reason, model_disagrees, needs_review, occurrences, window_from, window_to, first_seen_at, last_seen_at,
+        next_step, evidence, rows, facts, judged, unjudged_reason, model_disagrees, needs_review, struck, occurrences, window_from, window_to, first_seen_at, last_seen_at,
         created_at, updated_at)
       select ${orgId}::uuid, id, detection_id, key, entity, entity_type, kind, severity, confidence, headline, summary, next_step,
-        evidence, rows, facts, judged, unjudged_reason, model_disagrees, needs_review, 0, window_from, window_to, window_to, window_to, ${now}::timestamptz, ${now}::timestamptz
+        evidence, rows, facts, judged, unjudged_reason, model_disagrees, needs_review, struck, 0, window_from, window_to, window_to, window_to, ${now}::timestamptz, ${now}::timestamptz
       from unnest(${hits.map((hit) => hit.id)}::uuid[], ${hits.map((hit) => hit.detectionId)}::uuid[], ${textArray((hit) => hit.key)},
         ${textArray((hit) => hit.entity)}, ${textArray((hit) => hit.entityType)}, ${textArray((hit) => hit.kind)}, ${textArray((hit) => hit.severity)},
         ${hits.map((hit) => hit.confidence)}::int[], ${textArray((hit) => hit.headline)}, ${textArray((hit) => hit.summary)},
         ${textArray((hit) => hit.nextStep)}, ${textArray((hit) => JSON.stringify(hit.evidence))}, ${textArray((hit) => JSON.stringify(hit.rows))},
         ${textArray((hit) => JSON.stringify(hit.facts))}, ${hits.map((hit) => hit.judged)}::boolean[], ${textArray((hit) => hit.unjudgedReason)},
-        ${textArray((hit) => hit.modelDisagrees)}, ${textArray((hit) => hit.needsReview && JSON.stringify(hit.needsReview))},
+        ${textArray((hit) => hit.modelDisagrees)}, ${textArray((hit) => hit.needsReview && JSON.stringify(hit.needsReview))}, ${textArray((hit) => JSON.stringify(hit.struck))},
         ${hits.map((hit) => hit.windowFrom.toISOString())}::timestamptz[], ${hits.map((hit) => hit.windowTo.toISOString())}::timestamptz[])
         as h (id, detection_id, key, entity, entity_type, kind, severity, confidence, headline, summary, next_step, evidence, rows,
-          facts, judged, unjudged_reason, model_disagrees, needs_review, window_from, window_to)
+          facts, judged, unjudged_reason, model_disagrees, needs_review, struck, window_from, window_to)
       on conflict (organization_id, detection_id, key) do update set ${mergeIntoExisting(newHits.some(({ late }) => late))}
       returning id, key`;
   return new Map(stored.map((hit) => [hit.key, hit.id]));

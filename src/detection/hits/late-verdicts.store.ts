@@ -3,6 +3,7 @@ import { uuidv7 } from '../../platform/lib/ids.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import { queryRow, type Tx } from '../../platform/db/db.ts';
 import type { NeedsReview } from '../verdicts/planted-text/needs-review.ts';
+import type { StruckClaim } from '../verdicts/verification/verify-verdict.ts';
 import type { Verdict } from '../verdicts/verdict.ts';
 import { emitLateVerdict } from './hit-events.ts';
 import type { HitStatus } from './hits.schema.ts';
@@ -14,6 +15,7 @@ export type LateVerdict = {
   triggered: boolean;
   modelDisagrees: string | null;
   needsReview: NeedsReview | null;
+  struck: StruckClaim[];
   unjudgedReason: string | null;
 };
 
@@ -48,6 +50,7 @@ export async function applyLateVerdict(
       update hits set severity = ${severity}, confidence = ${confidence}, headline = ${headline}, summary = ${summary},
         next_step = ${nextStep}, evidence = ${JSON.stringify(evidence)}, judged = true, unjudged_reason = null,
         model_disagrees = ${late.modelDisagrees}, needs_review = ${late.needsReview && JSON.stringify(late.needsReview)},
+        struck = ${JSON.stringify(late.struck)},
         status = 'open', superseded = false, revision = revision + 1, updated_at = ${now}
       where ${isHit}`.execute(tx);
     await emitLateVerdict(tx, orgId, hit);

@@ -35,6 +35,7 @@ export async function getHit({ db }: ReadHitsDeps, caller: Caller, id: string): 
       ...toHit(row),
       facts: JSON.parse(row.facts) as HitDetail['facts'],
       rows: JSON.parse(row.rows) as HitDetail['rows'],
+      struck: JSON.parse(row.struck) as HitDetail['struck'],
       runs: [...new Set(occurrences.map(({ runId }) => runId))],
       occurrences: occurrences.map(({ runId, windowFrom, seenAt }) => ({
         runId,

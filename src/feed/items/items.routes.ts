@@ -4,6 +4,8 @@ import { requireCaller, type App } from '../../platform/http/app-type.ts';
 import { apiRoutes } from '../../platform/http/api-routes.ts';
 import { uuidPattern } from '../../platform/lib/org-id.ts';
 import { FeedItemDetail, FeedList, FeedStats, ItemText } from '../model/item.schema.ts';
+import { FacetsQuery, FeedFacets } from './facets.schema.ts';
+import { getFacets, type FacetsDeps } from './get-facets.ts';
 import { getItem, getItemText } from './get-item.ts';
 import { getStats } from './get-stats.ts';
 import { ItemsQuery } from './items-query.ts';
@@ -23,7 +25,7 @@ const TextQuery = z.strictObject({
 });
 
 /** Cached pages are compressed already, so the routes that send them turn the general compression off. */
-export function itemRoutes(app: App, deps: ListItemsDeps): void {
+export function itemRoutes(app: App, deps: ListItemsDeps & FacetsDeps): void {
   const route = apiRoutes(app, { tag: 'feed', scope: 'feed:read' });
   app.route({
     method: 'GET',
@@ -49,6 +51,16 @@ export function itemRoutes(app: App, deps: ListItemsDeps): void {
     },
     ({ caller, params, query: { version } }) =>
       getItemText(deps, caller, params.id.toLowerCase(), version === undefined ? undefined : Number(version)),
+  );
+  route(
+    'GET /api/feed/facets',
+    {
+      summary: 'Count the feed items by severity, status, platform and source',
+      description: 'For the filters of `GET /items`. Each facet counts the items that the other filters match.',
+      query: FacetsQuery,
+      returns: FeedFacets,
+    },
+    ({ caller, query }) => getFacets(deps, caller, query),
   );
   app.route({
     method: 'GET',

@@ -16,21 +16,28 @@ export function listSourceNames(tx: Tx, snapshot: Snapshot): Promise<{ publisher
 }
 
 /** `platforms` is a comma-separated list. */
-export type ItemCountRow = { severity: string; platforms: string; publisher: string; n: number };
+export type ItemCountRow = {
+  severity: string;
+  status: string;
+  platforms: string;
+  publisher: string;
+  source_name: string;
+  n: number;
+};
 
-/** Counts the items of a snapshot by severity, platforms and publisher, with overrides applied if `overridesSeq` is set. */
+/** Counts the items of a snapshot by the columns that lists filter by, with overrides applied if `overridesSeq` is set. */
 export function readItemCounts(tx: Tx, snapshot: Snapshot, overridesSeq: number | undefined): Promise<ItemCountRow[]> {
   const countEach = (table: Sql, n: 1 | -1): Sql =>
-    sql`select severity, array_to_string(platforms, ','), publisher, ${sql.lit(n)} from ${table}`;
+    sql`select severity, status, array_to_string(platforms, ','), publisher, source_name, ${sql.lit(n)} from ${table}`;
   const counts = [
-    sql`select severity, platforms, publisher, n from feed_counts where pool_id = any(${snapshot.poolIds}::uuid[])`,
+    sql`select severity, status, platforms, publisher, source_name, n from feed_counts where pool_id = any(${snapshot.poolIds}::uuid[])`,
     countEach(changedRows(snapshot), -1),
     countEach(sql`${poolTable(snapshot)} join item_states s on ${wasCurrent}`, 1),
     ...(overridesSeq === undefined ? [] : [countEach(sql`overridden_rows`, -1), countEach(overriddenRowsAsSeen, 1)]),
   ];
   const ctes = overridesSeq === undefined ? [] : [overriddenRowsCte(snapshot, overridesSeq)];
-  const query = sql`select severity, platforms, publisher, sum(n) as n from (${sql.join(counts, sql` union all `)}) counted
-    group by severity, platforms, publisher having sum(n) <> 0`;
+  const query = sql`select severity, status, platforms, publisher, source_name, sum(n) as n from (${sql.join(counts, sql` union all `)}) counted
+    group by severity, status, platforms, publisher, source_name having sum(n) <> 0`;
   return queryRows<ItemCountRow>(tx)`${withCtes(ctes, query)}`;
 }
 

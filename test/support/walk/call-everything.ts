@@ -36,13 +36,20 @@ export async function callEverything(deps: Deps, org: TestOrg): Promise<Recorded
   return recorded;
 }
 
-async function useService({ get }: ApiCalls): Promise<void> {
+async function useService({ get, post, put, remove }: ApiCalls): Promise<void> {
   await get('/healthz');
   await get('/readyz');
   await get('/api/audit?limit=200');
   await get('/api/logs');
   await get('/api/overview');
   await get('/api/coverage?days=30');
+  await get('/api/feed/facets?severity=high');
+  await get('/api/indicators/context?value=evil-host.top');
+  const view = { name: 'Walked', page: 'hits', query: 'status=open' };
+  const { id } = await post('/api/views', view);
+  await put(`/api/views/${id}`, { ...view, name: 'Walked twice' });
+  await get('/api/views?page=hits');
+  await remove(`/api/views/${id}`);
   await get('/api/coverage/navigator');
   await get('/api/events?limit=5');
 }
@@ -128,6 +135,8 @@ async function useRuns({ get, post, put }: ApiCalls): Promise<void> {
   await get('/api/value-lists/walked');
   const { hits } = await get('/api/hits?status=open');
   const hit = await get(`/api/hits/${hits[0].id}`);
+  await get(`/api/hits/${hit.id}/context`);
+  await post(`/api/detections/${hit.detectionId}/exceptions/preview`, { entity: 'walked' });
   const { groups } = await get('/api/hits/groups');
   await get(`/api/hits/groups/${groups[0].id}`);
   await post(`/api/hits/groups/${groups[0].id}/status`, { status: 'open', reason: 'walked' });

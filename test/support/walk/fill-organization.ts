@@ -41,6 +41,7 @@ export async function fillOrganization(deps: Deps, org: TestOrg): Promise<Filled
     ...(await fillKeys(org)),
     ...(await fillSessions(deps, org)),
     ...(await fillOutputs(org, mark)),
+    ...(await fillViews(org, mark)),
     ...(await fillDetections(org, mark)),
     ...(await fillRuns(deps, org, mark)),
     ...(await fillProof(org, mark)),
@@ -91,6 +92,11 @@ async function fillOutputs(org: TestOrg, mark: string): Promise<string[]> {
   const { post } = callsOf(org);
   const body = { kind: 'webhook', name: mark, url: `https://hooks.example.com/${mark}`, eventTypes };
   const { id } = await post('/api/outputs', body);
+  return [id];
+}
+
+async function fillViews(org: TestOrg, mark: string): Promise<string[]> {
+  const { id } = await callsOf(org).post('/api/views', { name: mark, page: 'hits', query: 'status=open' });
   return [id];
 }
 

@@ -1,7 +1,16 @@
 import type { App } from '../../../platform/http/app-type.ts';
 import { apiRoutes } from '../../../platform/http/api-routes.ts';
 import { PageQuery } from '../../../platform/lib/page-request.ts';
-import { DetectionException, ExceptionList, ExceptionPath, NewException, Snooze } from './exceptions.schema.ts';
+import {
+  DetectionException,
+  ExceptionList,
+  ExceptionPath,
+  ExceptionPreview,
+  NewException,
+  PreviewException,
+  Snooze,
+} from './exceptions.schema.ts';
+import { previewException } from './preview-exception.ts';
 import { createException, getExceptions, removeException, snooze, type ExceptionDeps } from './exceptions.ts';
 import { IdPath } from '../record/detection-input.schema.ts';
 
@@ -27,6 +36,17 @@ export function exceptionRoutes(app: App, deps: ExceptionDeps): void {
       returns: DetectionException,
     },
     ({ caller, params, body }) => createException(deps, caller, params.id, body),
+  );
+  route(
+    'POST /api/detections/:id/exceptions/preview',
+    {
+      summary: 'Preview an exception: the hits of the last 30 days that it would have hidden',
+      scope: 'hits:read',
+      params: IdPath,
+      body: PreviewException,
+      returns: ExceptionPreview,
+    },
+    ({ caller, params, body }) => previewException(deps, caller, params.id, body),
   );
   route(
     'POST /api/detections/:id/snooze',

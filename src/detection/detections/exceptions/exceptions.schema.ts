@@ -1,38 +1,72 @@
 import { z } from 'zod';
 import { Instant } from '../../../platform/lib/instant.ts';
+import { severities } from '../../analysis/candidate.ts';
 import { IdPath } from '../record/detection-input.schema.ts';
 import { boundedString } from '../../../platform/lib/text/bounded-text.ts';
+
+/** Written by the room of hits, which this one may not import. */
+const hitStatuses = ['open', 'false_positive', 'benign', 'true_positive', 'outdated'] as const;
 
 const Time = z.string().meta({ format: 'date-time' });
 const entity = boundedString({ min: 1, max: 1000 });
 
-export const NewException = z
-  .strictObject({
-    entity: entity
-      .optional()
-      .describe('Applies only to this entity. Case does not matter, and `*` stands for any text.'),
-    field: boundedString({ min: 1, max: 255 }).optional(),
-    value: boundedString({ min: 1, max: 4000 })
-      .optional()
-      .describe(
-        'Applies only if every row has this value in `field`, as a hit shows it. Case does not matter, and `*` stands for any text.',
-      ),
-    reason: boundedString({ min: 1, max: 1000 }),
-    expiresAt: Instant.optional(),
-  })
-  .refine(({ field, value }) => (field === undefined) === (value === undefined), {
-    message: 'field and value must be specified together',
-    path: ['value'],
-  })
-  .refine(({ entity, field }) => entity !== undefined || field !== undefined, {
-    message: 'an exception needs entity, or field and value; use POST …/snooze for the whole detection',
-    path: ['entity'],
-  })
-  .refine(({ entity, field }) => field !== undefined || entity === undefined || /[^*\s]/.test(entity), {
-    message: 'matches every entity; use POST …/snooze for the whole detection',
-    path: ['entity'],
-  });
+const subject = {
+  entity: entity.optional().describe('Applies only to this entity. Case does not matter, and `*` stands for any text.'),
+  field: boundedString({ min: 1, max: 255 }).optional(),
+  value: boundedString({ min: 1, max: 4000 })
+    .optional()
+    .describe(
+      'Applies only if every row has this value in `field`, as a hit shows it. Case does not matter, and `*` stands for any text.',
+    ),
+};
+const SubjectShape = z.strictObject(subject);
+
+/** Refuses a subject that is incomplete or matches everything. */
+const withSubjectChecks = <T extends z.ZodType<z.infer<typeof SubjectShape>>>(schema: T): T =>
+  schema
+    .refine(({ field, value }) => (field === undefined) === (value === undefined), {
+      message: 'field and value must be specified together',
+      path: ['value'],
+    })
+    .refine(({ entity, field }) => entity !== undefined || field !== undefined, {
+      message: 'an exception needs entity, or field and value; use POST …/snooze for the whole detection',
+      path: ['entity'],
+    })
+    .refine(({ entity, field }) => field !== undefined || entity === undefined || /[^*\s]/.test(entity), {
+      message: 'matches every entity; use POST …/snooze for the whole detection',
+      path: ['entity'],
+    });
+
+export const NewException = withSubjectChecks(
+  z.strictObject({ ...subject, reason: boundedString({ min: 1, max: 1000 }), expiresAt: Instant.optional() }),
+);
 export type NewException = z.infer<typeof NewException>;
+
+export const PreviewException = withSubjectChecks(SubjectShape);
+export type PreviewException = z.infer<typeof PreviewException>;
+
+export const ExceptionPreview = z
+  .object({
+    from: Time.describe('Start of the 30 days whose hits were examined.'),
+    examined: z.int().describe('Hits raised since then.'),
+    isComplete: z.boolean().describe('false: there are more than 1,000, and the newest were examined.'),
+    hidden: z.int().describe('Hits that the exception would have hidden.'),
+    hiddenByStatus: z.partialRecord(z.enum(hitStatuses), z.int()),
+    hits: z
+      .array(
+        z.object({
+          id: z.string(),
+          entity: z.string(),
+          headline: z.string(),
+          severity: z.enum(severities),
+          status: z.enum(hitStatuses),
+          createdAt: Time,
+        }),
+      )
+      .describe('The newest of these, at most 50.'),
+  })
+  .meta({ id: 'ExceptionPreview' });
+export type ExceptionPreview = z.infer<typeof ExceptionPreview>;
 
 export const Snooze = z.strictObject({
   until: Instant,

@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import type { ExceptionPreview } from './exceptions.schema.ts';
 import type { Exception, ExceptionSubject } from '../../analysis/exceptions.ts';
 import { queryRow, queryRows, type Tx } from '../../../platform/db/db.ts';
 import type { PageRequest } from '../../../platform/lib/page-request.ts';
@@ -70,4 +71,23 @@ export async function listLatestFindings(tx: Tx, key: DetectionKey, limit: numbe
     facts: JSON.parse(facts) as ExceptionSubject['facts'],
     rows: JSON.parse(rows) as ExceptionSubject['rows'],
   }));
+}
+
+type PreviewedHit = Omit<ExceptionPreview['hits'][number], 'createdAt'> & {
+  createdAt: Date;
+  rows: string;
+  facts: string;
+};
+
+/** Returns the hits that a detection raised since a time, newest first. `rows` and `facts` are JSON. */
+export function listHitsSince(
+  tx: Tx,
+  { orgId, detectionId }: DetectionKey,
+  since: Date,
+  limit: number,
+): Promise<PreviewedHit[]> {
+  return queryRows<PreviewedHit>(tx)`
+      select id, entity, headline, severity, status, created_at as "createdAt", rows, facts from hits
+      where organization_id = ${orgId} and detection_id = ${detectionId} and created_at >= ${since}
+      order by created_at desc, id desc limit ${limit}`;
 }

@@ -98,6 +98,6 @@ async function storeLateVerdict(
 }
 
 function toLateVerdict(hitKey: string, { verified, fallback }: Judgment): LateVerdict {
-  const { verdict, triggered, modelDisagrees, needsReview } = verified;
-  return { hitKey, verdict, triggered, modelDisagrees, needsReview, unjudgedReason: fallback?.reason ?? null };
+  const unjudgedReason = fallback?.reason ?? null;
+  return { ...verified, hitKey, unjudgedReason };
 }

@@ -91,6 +91,7 @@ function toNewHit(detectionId: string, { candidate, hitKey, verified, fallback }
     unjudgedReason: fallback?.reason ?? null,
     modelDisagrees: verified.modelDisagrees,
     needsReview: verified.needsReview,
+    struck: verified.struck,
     windowFrom: candidate.windowFrom,
     windowTo: candidate.windowTo,
     late: candidate.late,

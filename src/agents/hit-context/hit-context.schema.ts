@@ -1,0 +1,61 @@
+import { z } from 'zod';
+import { severities } from '../../detection/analysis/candidate.ts';
+import { hitStatuses } from '../../detection/hits/hits.schema.ts';
+
+const time = z.string().meta({ format: 'date-time' });
+
+const HitReference = z.object({
+  id: z.string(),
+  detectionId: z.string(),
+  detectionName: z.string(),
+  entity: z.string(),
+  headline: z.string(),
+  severity: z.enum(severities),
+  status: z.enum(hitStatuses),
+  createdAt: time,
+});
+
+export const HitContext = z
+  .object({
+    entityHits: z.array(HitReference).describe('Other hits of the entity, of any detection, newest first. At most 20.'),
+    similar: z
+      .array(
+        HitReference.extend({
+          sameEntity: z.boolean(),
+          sharedEvidence: z.array(z.object({ field: z.string(), value: z.string() })),
+          judgedAt: time.nullable(),
+          reason: z.string().nullable().describe('The reason of the latest judgment.'),
+        }),
+      )
+      .describe('Hits of the detection that people judged, the most similar first. At most 10 of the newest 200.'),
+    feedItems: z
+      .array(
+        z.object({
+          id: z.string(),
+          title: z.string(),
+          publisher: z.string(),
+          severity: z.string(),
+          addedToFeedAt: time,
+          values: z.array(z.string()).describe('Indicators of the item that the rows contain.'),
+        }),
+      )
+      .nullable()
+      .describe(
+        'Visible items with an indicator of the rows: an address, domain, URL or hash. At most 20. Null if the key lacks the scope `feed:read`.',
+      ),
+    timeline: z
+      .array(
+        z.object({
+          at: time,
+          kind: z
+            .enum(['event', 'raised', 'seen', 'status', 'delivered', 'delivery_failed'])
+            .describe('`event`: first and last row. `seen`: found in a window.'),
+          detail: z.string().nullable(),
+          runId: z.string().nullable(),
+          keyId: z.string().nullable(),
+        }),
+      )
+      .describe('Oldest first, the latest 300.'),
+  })
+  .meta({ id: 'HitContext' });
+export type HitContext = z.infer<typeof HitContext>;

@@ -1,0 +1,21 @@
+import { z } from 'zod';
+import { platforms } from '../model/platforms.ts';
+import { itemStatuses, severities } from '../model/vocabulary.ts';
+import { ItemsQuery } from './items-query.ts';
+
+const { severity, platform, status, source } = ItemsQuery.shape;
+export const FacetsQuery = z.object({ severity, platform, status, source });
+export type FacetsQuery = z.infer<typeof FacetsQuery>;
+
+export const FeedFacets = z
+  .object({
+    total: z.int().describe('Items that match all filters.'),
+    severity: z.record(z.enum(severities), z.int()),
+    status: z.record(z.enum(itemStatuses), z.int()),
+    platform: z.record(z.enum(platforms), z.int()),
+    source: z
+      .array(z.object({ name: z.string().describe('A publisher or source name.'), items: z.int() }))
+      .describe('The most frequent first, at most 200.'),
+  })
+  .meta({ id: 'FeedFacets' });
+export type FeedFacets = z.infer<typeof FeedFacets>;

@@ -1,0 +1,45 @@
+import { expect, test } from 'vitest';
+import { callOk } from '../../../test/support/detection/detection-factory.ts';
+import { reportSource } from '../../../test/support/feed/report-source.ts';
+import { startApp } from '../../../test/support/harness.ts';
+
+const app = await startApp({ clock: () => new Date('2024-01-05T10:00:00.000Z') });
+
+test('counts the items that each value of a filter would list', async () => {
+  const org = await app.newOrg();
+  await (await reportSource(app, org, { name: 'One' })).write({ 1: {}, 2: {}, 3: { revoked: true } });
+  await (await reportSource(app, org, { name: 'Two' })).write({ 4: {} });
+  const { items } = await callOk(org, 'GET', '/items?perPage=100');
+  await callOk(org, 'PUT', `/items/${items[0].id}/override`.replace('/items', '/api/feed/items'), {
+    severity: 'critical',
+  });
+  const total = async (query: string): Promise<number> => (await callOk(org, 'GET', `/items?${query}`)).total;
+  for (const filter of [
+    '',
+    'severity=none',
+    'status=active',
+    'source=one',
+    'source=Two&status=retracted',
+    'severity=critical&source=two',
+    'platform=windows',
+  ]) {
+    const facets = await callOk(org, 'GET', `/api/feed/facets?${filter}`);
+    expect(facets.total, filter).toBe(await total(filter));
+    const without = (name: string) => filter.split('&').filter((part) => part !== '' && !part.startsWith(`${name}=`));
+    const expectEach = async (name: string, counts: [string, number][]) => {
+      for (const [value, n] of counts)
+        expect(n, `${filter}: ${name} ${value}`).toBe(
+          await total([...without(name), `${name}=${encodeURIComponent(value)}`].join('&')),
+        );
+    };
+    await expectEach('severity', Object.entries(facets.severity));
+    await expectEach('status', Object.entries(facets.status));
+    await expectEach(
+      'source',
+      facets.source.map(({ name, items: n }: { name: string; items: number }) => [name, n]),
+    );
+    expect(facets.platform.windows).toBe(await total([...without('platform'), 'platform=windows'].join('&')));
+  }
+  expect((await org.call('GET', '/api/feed/facets?severity=huge')).status).toBe(400);
+  expect((await callOk(await app.newOrg(), 'GET', '/api/feed/facets')).total).toBe(0);
+});

@@ -1,0 +1,33 @@
+import type { App } from '../http/app-type.ts';
+import { apiRoutes } from '../http/api-routes.ts';
+import { changeView, createView, listViews, removeView, type ViewDeps } from './views.ts';
+import { View, ViewInput, ViewList, ViewPath, ViewQuery } from './views.schema.ts';
+
+export function viewRoutes(app: App, deps: ViewDeps): void {
+  const route = apiRoutes(app, { tag: 'service', scope: 'hits:write' });
+  route(
+    'GET /api/views',
+    {
+      summary: 'List saved views, newest first',
+      description:
+        'Named filters of a list, shared by the organization. The service stores them and gives `query` no meaning.',
+      scope: 'hits:read',
+      query: ViewQuery,
+      returns: ViewList,
+    },
+    ({ caller, query }) => listViews(deps, caller, query),
+  );
+  route('POST /api/views', { summary: 'Save a view', body: ViewInput, returns: View }, ({ caller, body }) =>
+    createView(deps, caller, body),
+  );
+  route(
+    'PUT /api/views/:id',
+    { summary: 'Replace a view', params: ViewPath, body: ViewInput, returns: View },
+    ({ caller, params, body }) => changeView(deps, caller, params.id, body),
+  );
+  route(
+    'DELETE /api/views/:id',
+    { summary: 'Delete a view', ignoresBody: true, params: ViewPath, returns: View },
+    ({ caller, params }) => removeView(deps, caller, params.id),
+  );
+}

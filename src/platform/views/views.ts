@@ -1,0 +1,71 @@
+import { inOrg, type Db, type Tx } from '../db/db.ts';
+import type { Clock } from '../lib/clock.ts';
+import { appError, fieldError } from '../lib/errors.ts';
+import { uuidv7 } from '../lib/ids.ts';
+import type { OrgId } from '../lib/org-id.ts';
+import { readPageRequest, toPage } from '../lib/page-request.ts';
+import type { Caller } from '../orgs/caller.ts';
+import type { View, ViewInput, ViewList, ViewQuery } from './views.schema.ts';
+import { countViews, deleteView, findView, listViewRows, lockViews, upsertView, type ViewRow } from './views.store.ts';
+
+const viewsMax = 500;
+
+export type ViewDeps = { db: Db; clock: Clock };
+
+/** Returns a page of the views that the organization saved, newest first. */
+export async function listViews({ db }: ViewDeps, { orgId }: Caller, query: ViewQuery): Promise<ViewList> {
+  const request = readPageRequest(query);
+  const rows = await inOrg(db, orgId, (tx) => listViewRows(tx, orgId, query.page, request));
+  const { page, nextCursor } = toPage(rows, request.limit, ({ createdAt, id }) => ({ at: createdAt, id }));
+  return { views: page.map(toView), nextCursor };
+}
+
+/** Saves a view for everyone in the organization. Throws 409 at the limit, and 400 if a view of the page has the name. */
+export function createView(deps: ViewDeps, caller: Caller, input: ViewInput): Promise<View> {
+  return inOrg(deps.db, caller.orgId, async (tx) => {
+    await lockViews(tx, caller.orgId);
+    if ((await countViews(tx, caller.orgId)) >= viewsMax)
+      throw appError('conflict', `An organization can have at most ${viewsMax} views. Delete some first.`);
+    return storeView(tx, deps, caller, { id: uuidv7(deps.clock()), ...input });
+  });
+}
+
+/** Replaces a view. */
+export function changeView(deps: ViewDeps, caller: Caller, id: string, input: ViewInput): Promise<View> {
+  return inOrg(deps.db, caller.orgId, async (tx) => {
+    await lockViews(tx, caller.orgId);
+    await requireView(tx, caller.orgId, id);
+    return storeView(tx, deps, caller, { id, ...input });
+  });
+}
+
+export function removeView({ db }: ViewDeps, { orgId }: Caller, id: string): Promise<View> {
+  return inOrg(db, orgId, async (tx) => {
+    const view = await requireView(tx, orgId, id);
+    await deleteView(tx, orgId, id);
+    return view;
+  });
+}
+
+async function requireView(tx: Tx, orgId: OrgId, id: string): Promise<View> {
+  const row = await findView(tx, orgId, id);
+  if (!row) throw appError('not_found', `View ${id} not found.`);
+  return toView(row);
+}
+
+async function storeView(
+  tx: Tx,
+  { clock }: ViewDeps,
+  { orgId, keyId }: Caller,
+  view: ViewInput & { id: string },
+): Promise<View> {
+  const row = await upsertView(tx, orgId, view, { keyId, now: clock() });
+  if (!row) throw fieldError('/name', 'not_unique', `The page ${view.page} has a view named ${view.name} already.`);
+  return toView(row);
+}
+
+const toView = ({ createdAt, updatedAt, ...row }: ViewRow): View => ({
+  ...row,
+  createdAt: createdAt.toISOString(),
+  updatedAt: updatedAt.toISOString(),
+});
