@@ -2,11 +2,14 @@ import type { QueryClient } from '@tanstack/react-query';
 import { createRoute, createRouter, redirect } from '@tanstack/react-router';
 import { coverageRoutes } from './routes/coverage.ts';
 import { feedRoutes } from './routes/feed.ts';
+import { detectionRoutes } from './routes/detections.ts';
 import { hitRoutes } from './routes/hits.ts';
 import { indicatorRoutes } from './routes/indicators.ts';
 import { logRoutes } from './routes/logs.ts';
 import { settingsRoutes } from './routes/settings.ts';
 import { suggestionRoutes } from './routes/suggestions.ts';
+import { runRoutes } from './routes/runs.ts';
+import { parseSearch, stringifySearch } from './routes/search.ts';
 import { root, shell } from './routes/shell.ts';
 import { signInRoute } from './routes/sign-in.ts';
 import { sourceRoutes } from './routes/sources.ts';
@@ -26,6 +29,8 @@ const routeTree = root.addChildren([
     home,
     ...hitRoutes,
     ...logRoutes,
+    ...detectionRoutes,
+    ...runRoutes,
     ...feedRoutes,
     ...coverageRoutes,
     ...indicatorRoutes,
@@ -42,6 +47,8 @@ export const createConsoleRouter = (client: QueryClient) =>
     basepath: '/console',
     defaultPreload: 'intent',
     scrollRestoration: true,
+    parseSearch,
+    stringifySearch,
   });
 
 declare module '@tanstack/react-router' {

@@ -9,11 +9,12 @@ import { raiseHits } from '../../support/browser/raise-hits.ts';
 const started = await startConsole();
 const browser = await openBrowser();
 const org = await started.newOrg();
-await raiseHits(started, org, ['ada', 'grace']);
 const report = await callOk(org, 'POST', '/api/feed/items', {
   text: 'Acme Bank hit by Emotet\nThe document ran PowerShell to download Emotet from evil-bank[.]top.',
 });
 await postSuggestion(org);
+const detection = `/detections/${await raiseHits(started, org, ['ada', 'grace'])}`;
+const [run] = (await callOk(org, 'GET', `/api${detection}/runs`)).runs;
 const signedIn = await newPage(browser);
 await signIn(signedIn.page, started.origin, org, '/hits');
 const storageState = await signedIn.context.storageState();
@@ -109,6 +110,14 @@ const pages: TestPage[] = [
       await page.getByLabel('Reason').waitFor();
     },
   ],
+  ['detections', '/detections', (page) => page.getByRole('row').nth(1).waitFor()],
+  ['a new detection', '/detections/new', (page) => page.getByRole('textbox', { name: 'Query' }).waitFor()],
+  ['a detection', detection, (page) => page.getByText('Hits per day').first().waitFor()],
+  ['a prompt', `${detection}?tab=prompts`, (page) => page.getByText('Version 1').first().waitFor()],
+  ['backtest', `${detection}?tab=backtest`, (page) => page.getByRole('button', { name: 'Start backtest' }).waitFor()],
+  ['exceptions', `${detection}?tab=exceptions`, (page) => page.getByText('No exceptions').waitFor()],
+  ['a run', `/runs/${run.id}`, (page) => page.getByText('Where the time went').waitFor()],
+  ['a replay', `/runs/${run.id}?tab=replay`, (page) => page.getByRole('button', { name: 'Replay' }).waitFor()],
   ['an address that is no page', '/nowhere', (page) => page.getByText('This page does not exist').waitFor()],
 ];
 

@@ -38,3 +38,10 @@ export const entityHitsQuery = (entity: string) =>
     queryKey: ['hits', 'entity', entity],
     queryFn: () => read(api.GET('/api/hits', { params: { query: { entity, limit: '20' } } })),
   });
+
+/** The latest open hits of a detection. */
+export const openHitsQuery = (detection: string) =>
+  queryOptions({
+    queryKey: ['hits', 'open', detection],
+    queryFn: () => read(api.GET('/api/hits', { params: { query: { detection, status: 'open', limit: '6' } } })),
+  });

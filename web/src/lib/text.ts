@@ -2,6 +2,10 @@ const numbers = new Intl.NumberFormat('en');
 
 export const formatNumber = (value: number): string => numbers.format(value);
 
+/** Shortens an identifier in the middle, so that both ends stay comparable: `019ab3…7f21`. */
+export const shortenMiddle = (text: string, max = 12): string =>
+  text.length <= max ? text : `${text.slice(0, Math.ceil(max / 2))}…${text.slice(-Math.floor(max / 2) + 1)}`;
+
 /** Turns an API name such as `first_occurrence` into words: `First occurrence`. */
 export function toWords(name: string): string {
   const words = name.replace(/[_-]/g, ' ');
@@ -13,3 +17,7 @@ export const countOf = (count: number, noun: string, plural = `${noun}s`): strin
 
 /** Joins class names, without the empty ones. */
 export const classes = (...names: (string | false | undefined)[]): string => names.filter(Boolean).join(' ');
+
+/** Returns an amount of US dollars. Amounts below a cent keep four places. */
+export const formatMoney = (usd: number): string =>
+  `$${usd === 0 || usd >= 0.01 ? usd.toFixed(2) : usd < 0.0001 ? '<0.0001' : usd.toFixed(4)}`;

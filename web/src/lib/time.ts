@@ -31,3 +31,11 @@ export const formatClock = (time: string): string => formatLocal(time).slice(11)
 
 /** Returns for example `2026-11-22 13:05:09 UTC`. */
 export const formatUtc = (time: string): string => `${time.slice(0, 19).replace('T', ' ')} UTC`;
+
+/** Returns for example `850 ms`, `3.2 s`, `4 min`. */
+export function formatDuration(ms: number): string {
+  if (ms < 1000) return `${Math.round(ms)} ms`;
+  if (ms < 60_000) return `${(ms / 1000).toFixed(1)} s`;
+  if (ms < 3_600_000) return `${Math.round(ms / 60_000)} min`;
+  return `${(ms / 3_600_000).toFixed(1)} h`;
+}

@@ -1,5 +1,14 @@
-/** The parameters of an address, as text. */
+/** The parameters of an address. All are text. */
 export type Search = Record<string, unknown>;
+
+export const parseSearch = (text: string): Search => Object.fromEntries(new URLSearchParams(text));
+
+/** Writes parameters as they are, without quotes around text that looks like a number. Undefined ones disappear. */
+export function stringifySearch(search: Search): string {
+  const entries = Object.entries(search).filter(([, value]) => value !== undefined && value !== null);
+  const text = new URLSearchParams(entries.map(([name, value]) => [name, String(value)])).toString();
+  return text === '' ? '' : `?${text}`;
+}
 
 /** Returns a parameter of the address if it is one of these values. Anything else is ignored, so that an old link still opens. */
 export const oneOf = <Value extends string>(
@@ -8,12 +17,9 @@ export const oneOf = <Value extends string>(
   values: readonly Value[],
 ): Value | undefined => values.find((value) => value === search[name]);
 
-/** Returns a parameter of the address as text. Values that look like numbers arrive as such. */
-export function textOf(search: Search, name: string): string | undefined {
-  const value = search[name];
-  if (typeof value === 'number') return String(value);
-  return typeof value === 'string' && value !== '' ? value : undefined;
-}
+/** Returns a parameter of the address unless it is empty. */
+export const textOf = (search: Search, name: string): string | undefined =>
+  typeof search[name] === 'string' && search[name] !== '' ? search[name] : undefined;
 
 /** Leaves out what is undefined, so that addresses stay short. */
 export const compact = <Params extends object>(params: Params): Params =>

@@ -1,9 +1,10 @@
-import { Crosshair, Grid3x3, Lightbulb, Rss, ScrollText, Settings } from 'lucide-react';
+import { Crosshair, Grid3x3, Lightbulb, Radar, Rss, ScrollText, Settings } from 'lucide-react';
 import { texts } from '../texts/common.ts';
 
 /** The pages of the sidebar, in order. `key` follows `g` on the keyboard. */
 export const pages = [
   { path: '/hits', label: texts.pages.hits, icon: Crosshair, key: 'h' },
+  { path: '/detections', label: texts.pages.detections, icon: Radar, key: 'd' },
   { path: '/logs', label: texts.pages.logs, icon: ScrollText, key: 'l' },
   { path: '/feed', label: texts.pages.feed, icon: Rss, key: 'f' },
   { path: '/coverage', label: texts.pages.coverage, icon: Grid3x3, key: 'c' },

@@ -31,8 +31,6 @@ export const texts = {
   reopened: 'Reopened.',
   notSaved: 'The status was not changed.',
   evidence: 'Evidence',
-  allFields: (hidden: number) => `Show ${hidden} more ${hidden === 1 ? 'field' : 'fields'}`,
-  cited: 'Cited as evidence',
   next: 'Next step',
   why: 'Why believe it',
   facts: 'Facts',
@@ -45,5 +43,4 @@ export const texts = {
   entity: 'Entity',
   confidence: 'Confidence',
   window: 'Window',
-  time: 'Time',
 };

@@ -31,7 +31,7 @@ export function SeverityMark({ severity }: { severity: Severity }) {
 
 export function SeverityLabel({ severity }: { severity: Severity }) {
   return (
-    <span className={classes('inline-flex items-center gap-1.5 capitalize', colors[severity])}>
+    <span className={classes('inline-flex items-center gap-1.5 align-top capitalize', colors[severity])}>
       <span aria-hidden className="contents">
         <SeverityMark severity={severity} />
       </span>

@@ -5,7 +5,7 @@ import { texts } from '../../texts/hits.ts';
 import { ErrorState, Skeleton } from '../../ui/states.tsx';
 import { SeverityLabel, SeverityMark } from '../../ui/severity.tsx';
 import { ExactTime, RelativeTime } from '../../ui/time.tsx';
-import { EvidenceTable } from './evidence-table.tsx';
+import { EvidenceTable } from '../../ui/evidence-table.tsx';
 import { Facts } from './facts.tsx';
 import { StatusLabel } from './statuses.tsx';
 

@@ -1,10 +1,10 @@
 import { useState } from 'react';
-import type { HitDetail } from '../../api/hits.ts';
-import { classes } from '../../lib/text.ts';
-import { formatClock, formatLocal, formatUtc } from '../../lib/time.ts';
-import { texts } from '../../texts/hits.ts';
+import type { HitDetail } from '../api/hits.ts';
+import { classes } from '../lib/text.ts';
+import { formatClock, formatLocal, formatUtc } from '../lib/time.ts';
+import { texts } from '../texts/evidence.ts';
 
-type Props = Pick<HitDetail, 'rows' | 'evidence'>;
+type Props = { rows: HitDetail['rows']; evidence: HitDetail['evidence'] };
 
 /** The rows behind a hit. Cells that the verdict cites are marked; fields that it cites nowhere are hidden until asked for. */
 export function EvidenceTable({ rows, evidence }: Props) {
@@ -62,7 +62,7 @@ export function EvidenceTable({ rows, evidence }: Props) {
         </table>
       </div>
       {!showsAll && citedFields.length > 0 && otherFields.length > 0 && (
-        <button onClick={() => setShowsAll(true)} className="mt-1.5 text-12 text-muted hover:text-ink">
+        <button type="button" onClick={() => setShowsAll(true)} className="mt-1.5 text-12 text-muted hover:text-ink">
           {texts.allFields(otherFields.length)}
         </button>
       )}

@@ -1,4 +1,4 @@
-import { formatNumber } from '../../lib/text.ts';
+import { formatNumber } from '../lib/text.ts';
 
 export type Baseline = { value: number; median: number; deviation: number };
 

@@ -1,0 +1,176 @@
+import { afterEach, expect, test } from 'vitest';
+import type { Page } from 'playwright-core';
+import { executeDueRuns } from '../../../src/detection/runs/workers/execute-due-runs.ts';
+import { newPage, openBrowser, type Complaints } from '../../support/browser/browser.ts';
+import { signIn, startConsole } from '../../support/browser/console.ts';
+import { raiseHits } from '../../support/browser/raise-hits.ts';
+import { callOk, postDetection } from '../../support/detection/detection-factory.ts';
+import type { TestOrg } from '../../support/harness.ts';
+
+const hourMs = 3_600_000;
+/** How far the clock of the service is behind. */
+let behindMs = 0;
+const started = await startConsole({ clock: () => new Date(Date.now() - behindMs) });
+const browser = await openBrowser();
+const open: { complaints: Complaints; close: () => Promise<void> }[] = [];
+
+async function openPage(org: TestOrg, path: string): Promise<Page> {
+  const { page, context, complaints } = await newPage(browser);
+  open.push({ complaints, close: () => context.close() });
+  await signIn(page, started.origin, org, path);
+  return page;
+}
+
+afterEach(async () => {
+  for (const { complaints, close } of open.splice(0)) {
+    await close();
+    expect(complaints).toEqual([]);
+  }
+});
+
+test('filters, sorts and selects detections, and disables them with undo', async () => {
+  const org = await started.newOrg();
+  for (const name of ['Alpha', 'Beta', 'Gamma'])
+    await postDetection(org, { name, detectionCadence: 'hourly', detectionCategory: 'custom' });
+  const page = await openPage(org, '/detections?q=a&sort=name');
+  const grid = page.getByRole('grid', { name: 'Detections' });
+  const names = () => grid.getByRole('link').allTextContents();
+  await expect.poll(names).toEqual(['Alpha', 'Beta', 'Gamma']);
+  await grid.getByRole('button', { name: 'Name' }).click();
+  await page.waitForURL(/sort=-name/);
+  await expect.poll(names).toEqual(['Gamma', 'Beta', 'Alpha']);
+  for (const key of ['j', 'x', 'j', 'x']) await page.keyboard.press(key);
+  await page.getByRole('toolbar', { name: '2 selected' }).getByRole('button', { name: 'Disable' }).click();
+  await page.getByText('Disabled 2.').waitFor();
+  const enabled = async (): Promise<string[]> =>
+    (await callOk(org, 'GET', '/api/detections?enabled=true')).detections.map(({ name }: { name: string }) => name);
+  await expect.poll(enabled).toEqual(['Alpha']);
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await expect.poll(async () => (await enabled()).length).toBe(3);
+  await page.getByRole('searchbox', { name: 'Filter by name' }).fill('alp');
+  await expect.poll(names).toEqual(['Alpha']);
+  expect(new URL(page.url()).searchParams.get('q')).toBe('alp');
+  await page.getByRole('button', { name: 'Views' }).click();
+  await page.getByRole('menuitem', { name: 'Save this view' }).click();
+  await page.getByRole('textbox', { name: 'Name of the view' }).fill('Mine');
+  await page.keyboard.press('Enter');
+  await page.goto(`${started.origin}/console/detections`);
+  await page.getByRole('button', { name: 'Views' }).click();
+  await page.getByRole('menuitemradio', { name: 'Mine' }).click();
+  await expect.poll(names).toEqual(['Alpha']);
+});
+
+test('writes a detection with completion and preview, runs it and reaches its hit', async () => {
+  const org = await started.newOrg();
+  const at = new Date(Date.now() - hourMs).toISOString();
+  await callOk(org, 'POST', '/api/logs/auth', [{ id: 'e-1', time: at, account: 'ada', address: '203.0.113.7' }]);
+  const page = await openPage(org, '/detections/new');
+  await page.getByLabel('Name', { exact: true }).fill('Sign-in from anywhere');
+  const query = page.getByRole('textbox', { name: 'Query' });
+  await query.click();
+  await page.keyboard.type('SELECT account, _id, _time FROM au');
+  await page.getByRole('option', { name: /^auth/ }).waitFor();
+  await page.keyboard.press('Enter');
+  await page.keyboard.type(" WHERE address = '203.0.113.7");
+  await page.getByLabel('Entity column').fill('account');
+  await page.getByLabel('Prompt', { exact: true }).fill('Judge whether the sign-in is theirs.');
+  await page.getByRole('list', { name: 'Next five runs' }).getByRole('listitem').nth(4).waitFor();
+  await page.getByText('Every hour (UTC)').waitFor();
+  await page.getByRole('button', { name: 'Preview' }).click();
+  await page.getByText('would fire').waitFor();
+  await page.locator('summary', { hasText: 'ada' }).waitFor();
+  await page.getByRole('button', { name: 'Create detection' }).click();
+  await page.waitForURL(/\/detections\/[0-9a-f-]{36}$/);
+  const id = page.url().split('/').at(-1)!;
+  const record = await callOk(org, 'GET', `/api/detections/${id}`);
+  expect(record).toMatchObject({
+    detectionQuery: "SELECT account, _id, _time FROM auth WHERE address = '203.0.113.7'",
+    detectionCadence: 'hourly',
+    entityField: 'account',
+    enabled: true,
+  });
+  const range = { from: new Date(Date.now() - 2 * hourMs).toISOString(), to: new Date().toISOString() };
+  await callOk(org, 'POST', `/api/detections/${id}/run`, range);
+  await executeDueRuns(started.deps, new Date());
+  await page.getByRole('link', { name: 'Runs' }).click();
+  await page.getByRole('row').nth(1).click();
+  await page.getByText('Where the time went').waitFor();
+  await page.getByRole('link', { name: 'See hits' }).click();
+  await page.getByRole('option').first().click();
+  await page.getByRole('region', { name: 'Evidence' }).waitFor();
+});
+
+test('shows what the API says about a field beside it, and keeps what was typed', async () => {
+  const org = await started.newOrg();
+  const { id } = await postDetection(org, { detectionCadence: 'hourly' });
+  const page = await openPage(org, `/detections/${id}?tab=definition`);
+  await page.getByLabel('Schedule').selectOption('Cron expression');
+  await page.getByLabel('Cron expression').fill('*/5 * * * *');
+  await page.getByRole('button', { name: 'Save changes' }).click();
+  await page
+    .getByText(/may not run more often than hourly/)
+    .first()
+    .waitFor();
+  expect(await page.getByLabel('Cron expression').inputValue()).toBe('*/5 * * * *');
+  await page.getByLabel('Cron expression').fill('15 8 * * 1-5');
+  await page.getByText('At 08:15, Monday through Friday (UTC)').waitFor();
+  await page.getByRole('button', { name: 'Save changes' }).click();
+  await page.getByText('No changes').waitFor();
+  expect(await callOk(org, 'GET', `/api/detections/${id}`)).toMatchObject({ cronSchedule: '15 8 * * 1-5' });
+});
+
+test('writes a prompt version, compares it and uses it; ends an exception; runs test cases', async () => {
+  const org = await started.newOrg();
+  const id = await raiseHits(started, org, ['ada']);
+  const page = await openPage(org, `/detections/${id}?tab=prompts`);
+  await page.getByRole('button', { name: 'Write a new version' }).click();
+  await page.getByRole('textbox', { name: 'Prompt' }).fill('Judge it twice.');
+  await page.getByRole('button', { name: 'Save version' }).click();
+  await page.getByText('1 added, 1 removed').waitFor();
+  await page.getByRole('main').getByRole('button', { name: 'Use this version' }).click();
+  await page.getByText('Version 2 is active.').waitFor();
+  await page.getByRole('link', { name: 'Exceptions' }).click();
+  await page.getByRole('button', { name: 'Create exception' }).click();
+  await page.getByLabel('Entity').fill('ada');
+  await page.getByLabel('Reason').fill('Tests every night.');
+  await page.getByRole('button', { name: 'Create exception' }).last().click();
+  await page.getByRole('cell', { name: 'Tests every night.' }).waitFor();
+  await page.getByRole('button', { name: 'End', exact: true }).click();
+  await page.getByText('No exceptions').waitFor();
+  const event = { time: '2026-01-05T10:00:00Z', account: 'ada', address: '203.0.113.7', agent: 'curl' };
+  await callOk(org, 'PUT', `/api/detections/${id}/tests`, {
+    tests: [
+      { name: 'finds ada', events: [event], expect: ['ada'] },
+      { name: 'finds nobody', events: [event], expect: [] },
+    ],
+  });
+  await page.getByRole('link', { name: 'Tests' }).click();
+  await page.getByRole('button', { name: 'Run tests' }).click();
+  await page.getByRole('img', { name: 'Passed' }).waitFor();
+  await page.getByText('Unexpected: ada').waitFor();
+});
+
+test('shows a gap in the time line and backfills it from a selection', async () => {
+  const org = await started.newOrg();
+  behindMs = 70 * hourMs;
+  const startMs = Date.now() - behindMs;
+  const query = 'SELECT user, _id, _time FROM auth';
+  const { id } = await postDetection(org, {
+    detectionQuery: query,
+    detectionCategory: 'custom',
+    detectionCadence: 'hourly',
+  });
+  await callOk(org, 'POST', '/api/logs/auth', [{ time: new Date(startMs).toISOString(), user: 'ada' }]);
+  await executeDueRuns(started.deps, new Date(startMs + hourMs));
+  behindMs = 0;
+  await executeDueRuns(started.deps, new Date());
+  const page = await openPage(org, `/detections/${id}?days=7`);
+  await page.getByText('1 gap in this range.').waitFor();
+  await page.getByRole('button', { name: 'Estimate backfill' }).click();
+  await page.getByText(/windows to examine/).waitFor();
+  await page.getByRole('button', { name: 'Start backfill' }).click();
+  await page.getByText('The backfill is queued.').waitFor();
+  await page.getByText('Backfill running').waitFor();
+  const { runs } = await callOk(org, 'GET', `/api/detections/${id}/runs`);
+  expect(runs.map(({ trigger }: { trigger: string }) => trigger)).toContain('backfill');
+});

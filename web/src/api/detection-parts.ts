@@ -1,0 +1,85 @@
+import { queryOptions } from '@tanstack/react-query';
+import { api, read, type Schemas } from './client.ts';
+import type { paths } from './schema.d.ts';
+
+const path = (id: string) => ({ params: { path: { id } } });
+
+export const promptsQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['detections', 'prompts', id],
+    queryFn: () => read(api.GET('/api/detections/{id}/prompts', { params: { path: { id }, query: { limit: '200' } } })),
+  });
+export const promptDiffQuery = (id: string, from: number, to: number) =>
+  queryOptions({
+    queryKey: ['detections', 'prompts', id, from, to],
+    queryFn: () =>
+      read(
+        api.GET('/api/detections/{id}/prompts/diff', {
+          params: { path: { id }, query: { from: String(from), to: String(to) } },
+        }),
+      ),
+  });
+export const createPrompt = (id: string, body: { prompt: string; description?: string }) =>
+  read(api.POST('/api/detections/{id}/prompts', { ...path(id), body }));
+export const activatePrompt = (id: string, version: number) =>
+  read(
+    api.POST('/api/detections/{id}/prompts/{version}/activate', { params: { path: { id, version: String(version) } } }),
+  );
+
+export type TestSet = Schemas['TestSet'];
+type TestSetInput = NonNullable<
+  paths['/api/detections/{id}/tests']['put']['requestBody']
+>['content']['application/json'];
+export const testsQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['detections', 'tests', id],
+    queryFn: () => read(api.GET('/api/detections/{id}/tests', path(id))),
+  });
+export const saveTests = (id: string, body: TestSetInput) =>
+  read(api.PUT('/api/detections/{id}/tests', { ...path(id), body }));
+export const runTests = (id: string) => read(api.POST('/api/detections/{id}/tests/run', path(id)));
+
+export type Backtest = Awaited<ReturnType<typeof backtest>>;
+type BacktestInput = { from: string; to: string; promptVersion?: number; modelAlias?: string };
+export const backtest = (id: string, body: BacktestInput) =>
+  read(api.POST('/api/detections/{id}/backtest', { ...path(id), body }));
+
+export type Exception = Schemas['Exception'];
+export const exceptionsQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['detections', 'exceptions', id],
+    queryFn: () =>
+      read(api.GET('/api/detections/{id}/exceptions', { params: { path: { id }, query: { limit: '200' } } })),
+  });
+type ExceptionInput = { entity?: string; field?: string; value?: string; reason: string; expiresAt?: string };
+export const createException = (id: string, body: ExceptionInput) =>
+  read(api.POST('/api/detections/{id}/exceptions', { ...path(id), body }));
+export const endException = (id: string, exceptionId: string) =>
+  read(api.DELETE('/api/detections/{id}/exceptions/{exceptionId}', { params: { path: { id, exceptionId } } }));
+
+export type PreviewInput = NonNullable<
+  paths['/api/detections/preview']['post']['requestBody']
+>['content']['application/json'];
+export type Preview = Awaited<ReturnType<typeof previewDetection>>;
+export const previewDetection = (body: PreviewInput) => read(api.POST('/api/detections/preview', { body }));
+
+export const toolsQuery = queryOptions({
+  queryKey: ['tools'],
+  queryFn: async () => (await read(api.GET('/api/tools'))).tools,
+});
+export const modelsQuery = queryOptions({
+  queryKey: ['models'],
+  queryFn: async () => (await read(api.GET('/api/models'))).models,
+});
+export const connectionsQuery = queryOptions({
+  queryKey: ['connections', 'list'],
+  queryFn: async () => (await read(api.GET('/api/connections', { params: { query: { limit: '200' } } }))).connections,
+});
+/** Datasets and fields that a query on a connection can use. */
+export const connectionFieldsQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['connections', 'fields', id],
+    queryFn: async () => (await read(api.GET('/api/connections/{id}/fields', path(id)))).datasets,
+    staleTime: 300_000,
+    retry: false,
+  });

@@ -1,0 +1,77 @@
+import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query';
+import { api, read, type Schemas } from './client.ts';
+import type { paths } from './schema.d.ts';
+
+export type DetectionSummary = Schemas['DetectionSummary'];
+export type DetectionHealth = DetectionSummary['health'];
+export type DetectionCategory = NonNullable<DetectionSummary['category']>;
+type SummaryParameters = NonNullable<paths['/api/detections/summaries']['get']['parameters']['query']>;
+export type DetectionFilter = Partial<
+  Pick<SummaryParameters, 'q' | 'health' | 'category' | 'enabled' | 'tag' | 'siemType' | 'sort'>
+>;
+export type DetectionSort = NonNullable<SummaryParameters['sort']>;
+
+export const summariesQuery = (filter: DetectionFilter) =>
+  infiniteQueryOptions({
+    queryKey: ['detections', 'summaries', filter],
+    queryFn: ({ pageParam }) =>
+      read(
+        api.GET('/api/detections/summaries', {
+          params: { query: { ...filter, limit: '200', ...(pageParam && { cursor: pageParam }) } },
+        }),
+      ),
+    initialPageParam: '',
+    getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
+    placeholderData: keepPreviousData,
+  });
+
+export type Detection = Schemas['Detection'];
+
+const path = (id: string) => ({ params: { path: { id } } });
+
+export const detectionQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['detections', 'one', id],
+    queryFn: () => read(api.GET('/api/detections/{id}', path(id))),
+  });
+
+export const detectionDaysQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['detections', 'days', id],
+    queryFn: () => read(api.GET('/api/detections/{id}/days', path(id))),
+  });
+
+export const detectionWindowsQuery = (id: string, days: number) =>
+  queryOptions({
+    queryKey: ['detections', 'windows', id, days],
+    queryFn: () => {
+      const from = new Date(Date.now() - days * 86_400_000).toISOString();
+      return read(api.GET('/api/detections/{id}/windows', { params: { path: { id }, query: { from } } }));
+    },
+  });
+
+export type TimelineWindow = Awaited<
+  ReturnType<NonNullable<ReturnType<typeof detectionWindowsQuery>['queryFn']>>
+>['windows'][number];
+
+export type DetectionChanges = NonNullable<
+  paths['/api/detections/{id}']['put']['requestBody']
+>['content']['application/json'];
+export type NewDetection = NonNullable<paths['/api/detections']['post']['requestBody']>['content']['application/json'];
+
+export const createDetection = (body: NewDetection) => read(api.POST('/api/detections', { body }));
+export const changeDetection = (id: string, body: DetectionChanges) =>
+  read(api.PUT('/api/detections/{id}', { ...path(id), body }));
+export const deleteDetection = (id: string) => read(api.DELETE('/api/detections/{id}', path(id)));
+export const restoreDetection = (id: string) => read(api.POST('/api/detections/{id}/restore', path(id)));
+export const runDetection = (id: string) => read(api.POST('/api/detections/{id}/run', { ...path(id), body: {} }));
+
+/** Changes many detections at once and returns an outcome for each. */
+export const changeDetections = (action: 'enable' | 'disable' | 'delete', ids: string[]) =>
+  read(api.POST('/api/detections/bulk', { body: { action, ids } }));
+
+type Range = { from: string; to: string };
+export const estimateBackfill = (id: string, body: Range) =>
+  read(api.POST('/api/detections/{id}/backfill', { params: { path: { id }, query: { estimate: 'true' } }, body }));
+export const startBackfill = (id: string, body: Range) =>
+  read(api.POST('/api/detections/{id}/backfill', { ...path(id), body }));

@@ -1,0 +1,32 @@
+import { useState } from 'react';
+import { useHotkeys } from './hotkeys.ts';
+
+type Actions<Row> = { onOpen: (row: Row) => void; onSelect?: (row: Row) => void };
+
+/** Moves through a list with `j` and `k`, opens with Enter and selects with `x`. Returns the ID of the row that the keyboard is on. */
+export function useListKeys<Row>(
+  rows: readonly Row[],
+  idOf: (row: Row) => string,
+  { onOpen, onSelect }: Actions<Row>,
+): string | undefined {
+  const [activeId, setActiveId] = useState<string>();
+  const index = rows.findIndex((row) => idOf(row) === activeId);
+  const move = (step: number): void => {
+    const next = rows[Math.min(rows.length - 1, Math.max(0, index + step))];
+    if (next) setActiveId(idOf(next));
+  };
+  const active = rows[index];
+  useHotkeys({
+    j: () => move(1),
+    k: () => move(-1),
+    ArrowDown: () => move(1),
+    ArrowUp: () => move(-1),
+    x: () => active && onSelect?.(active),
+    Enter: (event) => {
+      // A focused button or link is what Enter is for.
+      if (event.target instanceof HTMLElement && event.target.closest('button, a, [role=menu]')) return;
+      if (active) onOpen(active);
+    },
+  });
+  return activeId;
+}

@@ -1,0 +1,189 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { backtest, modelsQuery, promptsQuery, type Backtest } from '../../../api/detection-parts.ts';
+import { changeDetection, type Detection } from '../../../api/detections.ts';
+import { formatMoney, formatNumber } from '../../../lib/text.ts';
+import { texts as proof } from '../../../texts/proof.ts';
+import { BarChart } from '../../../ui/bar-chart.tsx';
+import { Button } from '../../../ui/button.tsx';
+import { Field, SelectInput } from '../../../ui/form.tsx';
+import { Notice } from '../../../ui/notice.tsx';
+import { PageSection } from '../../../ui/page-section.tsx';
+import { toasts } from '../../../ui/toasts.tsx';
+
+const texts = proof.backtest;
+const ranges = Object.entries(texts.ranges);
+
+/** What the detection would have found, alone or beside another prompt or model. */
+export default function BacktestTab({ detection }: { detection: Detection }) {
+  const { id, activeSystemPrompt, modelAlias } = detection;
+  const { data: prompts } = useQuery(promptsQuery(id));
+  const { data: models } = useQuery(modelsQuery);
+  const [days, setDays] = useState('14');
+  const [version, setVersion] = useState('');
+  const [model, setModel] = useState('');
+  const { mutate, data, error, isPending } = useMutation({
+    mutationFn: () => {
+      const to = new Date();
+      return backtest(id, {
+        from: new Date(to.getTime() - Number(days) * 86_400_000).toISOString(),
+        to: to.toISOString(),
+        ...(version !== '' && { promptVersion: Number(version) }),
+        ...(model !== '' && { modelAlias: model }),
+      });
+    },
+  });
+  return (
+    <div className="flex max-w-5xl flex-col gap-6 p-5">
+      <p className="max-w-[72ch] text-muted">{texts.intro}</p>
+      <form
+        className="flex flex-wrap items-end gap-3"
+        onSubmit={(event) => {
+          event.preventDefault();
+          mutate();
+        }}
+      >
+        <Field label={texts.range}>
+          {(control) => (
+            <SelectInput {...control} value={days} onChange={(event) => setDays(event.target.value)}>
+              {ranges.map(([value, label]) => (
+                <option key={value} value={value}>
+                  {label}
+                </option>
+              ))}
+            </SelectInput>
+          )}
+        </Field>
+        <Field label={texts.compare}>
+          {(control) => (
+            <SelectInput {...control} value={version} onChange={(event) => setVersion(event.target.value)}>
+              <option value="">{texts.nothing}</option>
+              {prompts?.prompts
+                .filter((prompt) => prompt.version !== activeSystemPrompt.version)
+                .map((prompt) => (
+                  <option key={prompt.version} value={prompt.version}>
+                    {texts.version(prompt.version)}
+                  </option>
+                ))}
+            </SelectInput>
+          )}
+        </Field>
+        <Field label={texts.model}>
+          {(control) => (
+            <SelectInput {...control} value={model} onChange={(event) => setModel(event.target.value)}>
+              <option value="">{texts.nothing}</option>
+              {models
+                ?.filter(({ alias }) => alias !== modelAlias)
+                .map(({ alias }) => (
+                  <option key={alias}>{alias}</option>
+                ))}
+            </SelectInput>
+          )}
+        </Field>
+        <Button kind="primary" type="submit" disabled={isPending} className="h-8">
+          {isPending ? texts.running : texts.start}
+        </Button>
+      </form>
+      {error && (
+        <Notice kind="error" title={texts.failed}>
+          {error.message}
+        </Notice>
+      )}
+      {data && !isPending && <Outcome result={data} id={id} />}
+    </div>
+  );
+}
+
+function Outcome({ result, id }: { result: Backtest; id: string }) {
+  const [first, second] = result.versions;
+  const percent = (share: number | null): string => (share === null ? '–' : `${Math.round(share * 100)} %`);
+  if (!first) return null;
+  const { columns } = texts;
+  return (
+    <>
+      <PageSection
+        title={texts.hitsPerDay}
+        actions={
+          <span className="tabular text-12 text-muted">
+            {texts.summary(formatNumber(result.windows), formatNumber(result.rowsTotal))}
+          </span>
+        }
+      >
+        <BarChart
+          title={texts.hitsPerDay}
+          bars={first.hitsPerDay.map(({ day, hits }) => ({ label: day, value: hits }))}
+          {...(second && {
+            second: { label: texts.version(second.promptVersion), values: second.hitsPerDay.map(({ hits }) => hits) },
+          })}
+        />
+        {!result.complete && <p className="text-muted">{texts.incomplete}</p>}
+      </PageSection>
+      <div className="overflow-x-auto rounded-control border">
+        <table className="tabular w-full text-12">
+          <thead>
+            <tr className="border-b text-right text-faint [&>th]:h-8 [&>th]:px-3 [&>th]:font-normal">
+              <th className="text-left">{columns.version}</th>
+              <th className="text-left">{columns.model}</th>
+              <th>{columns.hits}</th>
+              <th>{columns.candidates}</th>
+              <th>{columns.precision}</th>
+              <th>{columns.recall}</th>
+              <th>{columns.cost}</th>
+            </tr>
+          </thead>
+          <tbody>
+            {result.versions.map((version, index) => (
+              <tr
+                key={`${version.promptVersion} ${version.modelAlias}`}
+                className="border-b text-right last:border-b-0 [&>td]:h-8 [&>td]:px-3"
+              >
+                <td className="text-left">
+                  <span
+                    className={`mr-2 inline-block size-2 rounded-small ${index === 0 ? 'bg-accent' : 'bg-high'}`}
+                    aria-hidden
+                  />
+                  {texts.version(version.promptVersion)}
+                </td>
+                <td className="text-left">{version.model}</td>
+                <td>{formatNumber(version.hits)}</td>
+                <td>{formatNumber(version.candidates)}</td>
+                <td>{percent(version.precision)}</td>
+                <td>{percent(version.recall)}</td>
+                <td>{formatMoney(version.costUsd)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      {result.proposal && <Proposal id={id} proposal={result.proposal} />}
+    </>
+  );
+}
+
+function Proposal({ id, proposal }: { id: string; proposal: NonNullable<Backtest['proposal']> }) {
+  const client = useQueryClient();
+  const { mutate, isPending } = useMutation({
+    mutationFn: () => changeDetection(id, { tuning: proposal.tuning }),
+    onSuccess: () => {
+      toasts.add({ title: texts.applied });
+      return client.invalidateQueries({ queryKey: ['detections'] });
+    },
+    onError: ({ message }) => toasts.add({ title: texts.failed, description: message, isError: true }),
+  });
+  const { candidatesPerWeekBefore: before, candidatesPerWeekAfter: after, truePositivesKept: kept } = proposal;
+  return (
+    <PageSection
+      title={texts.proposal}
+      actions={
+        <Button disabled={isPending} onClick={() => mutate()}>
+          {texts.apply}
+        </Button>
+      }
+    >
+      <p>{texts.proposalText(before, after, kept)}</p>
+      <pre className="overflow-x-auto rounded-control border bg-ground px-3 py-2 font-mono text-12">
+        {JSON.stringify(proposal.tuning, null, 2)}
+      </pre>
+    </PageSection>
+  );
+}

@@ -1,0 +1,74 @@
+import { useQuery } from '@tanstack/react-query';
+import { getRouteApi } from '@tanstack/react-router';
+import { useState } from 'react';
+import { detectionWindowsQuery } from '../../../api/detections.ts';
+import { classes } from '../../../lib/text.ts';
+import { texts } from '../../../texts/detection.ts';
+import { PageSection } from '../../../ui/page-section.tsx';
+import { ErrorState, Skeleton } from '../../../ui/states.tsx';
+import { Backfill } from './backfill.tsx';
+import { Timeline, type TimeRange } from './timeline.tsx';
+import { GapList } from './gap-list.tsx';
+
+const route = getRouteApi('/shell/detections/$id');
+const ranges = Object.keys(texts.timeline.ranges) as (keyof typeof texts.timeline.ranges)[];
+
+type Props = { id: string; days: string };
+
+/** The time line of a detection, and the backfill of what was not examined. */
+export function ExaminedTime({ id, days }: Props) {
+  const navigate = route.useNavigate();
+  const [selected, setSelected] = useState<TimeRange | null>(null);
+  const { data, error, refetch } = useQuery(detectionWindowsQuery(id, Number(days)));
+  const gaps = data?.windows.filter(({ state }) => state === 'gap') ?? [];
+  return (
+    <PageSection
+      title={texts.timeline.title}
+      actions={
+        <div role="group" aria-label={texts.timeline.range} className="flex rounded-control border p-px">
+          {ranges.map((range) => (
+            <button
+              key={range}
+              type="button"
+              aria-pressed={range === days}
+              onClick={() => {
+                setSelected(null);
+                void navigate({ search: (search) => ({ ...search, days: range }), replace: true });
+              }}
+              className={classes(
+                'h-6 rounded-small px-2 text-12',
+                range === days ? 'bg-selected font-strong' : 'text-muted hover:text-ink',
+              )}
+            >
+              {texts.timeline.ranges[range]}
+            </button>
+          ))}
+        </div>
+      }
+    >
+      {error ? (
+        <ErrorState error={error} onRetry={() => void refetch()} />
+      ) : !data ? (
+        <Skeleton className="h-20" />
+      ) : data.coverageFrom === null ? (
+        <p className="text-muted">{texts.timeline.never}</p>
+      ) : (
+        <>
+          <Timeline
+            range={data}
+            windows={data.windows}
+            coverageFrom={data.coverageFrom}
+            selected={selected}
+            onSelect={setSelected}
+          />
+          <p className="text-12 text-muted">
+            {texts.timeline.summary(gaps.length)} {!data.isComplete && texts.timeline.incomplete}{' '}
+            {gaps.length > 0 && !selected && texts.timeline.select}
+          </p>
+          {selected && <Backfill id={id} range={selected} onDone={() => setSelected(null)} />}
+          {gaps.length > 0 && <GapList gaps={gaps} selected={selected} onSelect={setSelected} />}
+        </>
+      )}
+    </PageSection>
+  );
+}

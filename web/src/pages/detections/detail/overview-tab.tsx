@@ -1,0 +1,115 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { detectionDaysQuery, type Detection } from '../../../api/detections.ts';
+import { openHitsQuery } from '../../../api/hits.ts';
+import { formatMoney, formatNumber } from '../../../lib/text.ts';
+import { texts } from '../../../texts/detection.ts';
+import { BarChart } from '../../../ui/bar-chart.tsx';
+import { Figures } from '../../../ui/figures.tsx';
+import { Notice } from '../../../ui/notice.tsx';
+import { PageSection } from '../../../ui/page-section.tsx';
+import { SeverityMark } from '../../../ui/severity.tsx';
+import { ErrorState, Skeleton } from '../../../ui/states.tsx';
+import { RelativeTime } from '../../../ui/time.tsx';
+import { ExaminedTime } from './examined-time.tsx';
+
+type Props = { detection: Detection; days: string };
+
+/** What a detection found, and whether it saw everything. */
+export function OverviewTab({ detection, days }: Props) {
+  return (
+    <div className="flex max-w-6xl flex-col gap-8 p-5">
+      {detection.description !== '' && <p className="max-w-[72ch] break-words">{detection.description}</p>}
+      <Notices detection={detection} />
+      <DayFigures detection={detection} />
+      <ExaminedTime id={detection.id} days={days} />
+      <OpenHits id={detection.id} />
+    </div>
+  );
+}
+
+function Notices({ detection }: { detection: Detection }) {
+  const { deletedAt, disabledReason, warnings = [] } = detection;
+  if (!deletedAt && !disabledReason && warnings.length === 0) return null;
+  return (
+    <div className="flex flex-col gap-2">
+      {deletedAt && (
+        <Notice kind="warning" title={texts.deleted}>
+          {texts.deletedHint}
+        </Notice>
+      )}
+      {disabledReason && (
+        <Notice kind="error" title={texts.stopped}>
+          {disabledReason}
+        </Notice>
+      )}
+      {warnings.map(({ code, field, detail }) => (
+        <Notice key={`${code} ${field}`} kind="warning" title={texts.warning}>
+          {detail}
+        </Notice>
+      ))}
+    </div>
+  );
+}
+
+function DayFigures({ detection }: { detection: Detection }) {
+  const { data, error, refetch } = useQuery(detectionDaysQuery(detection.id));
+  if (error) return <ErrorState error={error} onRetry={() => void refetch()} />;
+  const bars = data?.days.map(({ day, hits, runs }) => ({ label: day, value: hits, note: texts.dayNote(hits, runs) }));
+  const hits = data?.days.reduce((sum, day) => sum + day.hits, 0);
+  const cost = data?.days.reduce((sum, day) => sum + day.costUsd, 0);
+  const { reviews, avgEvalScore30d, runs30d } = detection;
+  return (
+    <>
+      <Figures
+        figures={[
+          { label: texts.figures.runs, value: formatNumber(runs30d) },
+          { label: texts.figures.hits, value: hits === undefined ? '–' : formatNumber(hits) },
+          {
+            label: texts.figures.precision,
+            value: reviews ? `${Math.round(reviews.precision * 100)} %` : '–',
+            hint: texts.figures.precisionHint,
+          },
+          { label: texts.figures.score, value: avgEvalScore30d ?? '–', hint: texts.figures.scoreHint },
+          { label: texts.figures.cost, value: cost === undefined ? '–' : formatMoney(cost) },
+        ]}
+      />
+      <PageSection title={texts.days}>
+        {bars ? <BarChart title={texts.days} bars={bars} /> : <Skeleton className="h-24" />}
+      </PageSection>
+    </>
+  );
+}
+
+function OpenHits({ id }: { id: string }) {
+  const { data } = useQuery(openHitsQuery(id));
+  return (
+    <PageSection
+      title={texts.openHits}
+      actions={
+        <Link to="/hits" search={{ detection: id }} className="text-12 text-muted hover:text-ink">
+          {texts.allHits}
+        </Link>
+      }
+    >
+      {data?.hits.length === 0 && <p className="text-muted">{texts.noOpenHits}</p>}
+      <ul className="-mx-2 flex flex-col">
+        {data?.hits.map((hit) => (
+          <li key={hit.id}>
+            <Link
+              to="/hits"
+              search={{ detection: id, hit: hit.id }}
+              className="flex h-8 items-center gap-2.5 rounded-control px-2 hover:bg-hover"
+            >
+              <SeverityMark severity={hit.severity} />
+              <span className="truncate">{hit.headline}</span>
+              <span className="ml-auto shrink-0 text-12 text-muted">
+                <RelativeTime time={hit.lastSeenAt} />
+              </span>
+            </Link>
+          </li>
+        ))}
+      </ul>
+    </PageSection>
+  );
+}

@@ -1,0 +1,149 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { activatePrompt, createPrompt, promptDiffQuery, promptsQuery } from '../../../api/detection-parts.ts';
+import type { Detection } from '../../../api/detections.ts';
+import { classes } from '../../../lib/text.ts';
+import { texts as proof } from '../../../texts/proof.ts';
+import { texts as common } from '../../../texts/common.ts';
+import { Button } from '../../../ui/button.tsx';
+import { CodeEditor } from '../../../ui/code-editor.tsx';
+import { DiffView } from '../../../ui/diff-view.tsx';
+import { TextInput } from '../../../ui/form.tsx';
+import { PageSection } from '../../../ui/page-section.tsx';
+import { ErrorState } from '../../../ui/states.tsx';
+import { TableSkeleton } from '../../../ui/table-skeleton.tsx';
+import { RelativeTime } from '../../../ui/time.tsx';
+import { toasts } from '../../../ui/toasts.tsx';
+
+const texts = proof.prompts;
+
+/** The versions of the prompt: what changed between them, and which one is used. */
+export default function PromptsTab({ detection }: { detection: Detection }) {
+  const { id } = detection;
+  const client = useQueryClient();
+  const { data, error, refetch } = useQuery(promptsQuery(id));
+  const [chosen, setChosen] = useState<number>();
+  const [draft, setDraft] = useState<{ text: string; note: string } | null>(null);
+  const onError = ({ message }: Error): void =>
+    void toasts.add({ title: texts.failed, description: message, isError: true });
+  const refresh = (): Promise<void> => client.invalidateQueries({ queryKey: ['detections'] });
+  const activate = useMutation({
+    mutationFn: (version: number) => activatePrompt(id, version),
+    onSuccess: (_record, version) => {
+      toasts.add({ title: texts.activated(version) });
+      return refresh();
+    },
+    onError,
+  });
+  const save = useMutation({
+    mutationFn: ({ text, note }: { text: string; note: string }) =>
+      createPrompt(id, { prompt: text, ...(note !== '' && { description: note }) }),
+    onSuccess: ({ version }) => {
+      setDraft(null);
+      setChosen(version);
+      toasts.add({
+        title: texts.saved(version),
+        action: { label: texts.activate, run: () => activate.mutate(version) },
+      });
+      return refresh();
+    },
+    onError,
+  });
+  if (error) return <ErrorState error={error} onRetry={() => void refetch()} />;
+  if (!data) return <TableSkeleton />;
+  const { prompts } = data;
+  const shown =
+    prompts.find(({ version }) => version === chosen) ?? prompts.find(({ active }) => active) ?? prompts[0]!;
+  const before = prompts.find(({ version }) => version < shown.version);
+  return (
+    <div className="flex max-w-6xl gap-8 p-5 max-md:flex-col">
+      <nav aria-label={texts.versions} className="flex w-60 shrink-0 flex-col gap-px max-md:w-full">
+        {prompts.map(({ version, description, createdAt, author, active }) => (
+          <button
+            key={version}
+            type="button"
+            aria-pressed={version === shown.version}
+            onClick={() => setChosen(version)}
+            className={classes(
+              'flex flex-col items-start rounded-control px-2.5 py-1.5 text-left',
+              version === shown.version ? 'bg-selected' : 'hover:bg-hover',
+            )}
+          >
+            <span className="flex w-full items-center justify-between gap-2">
+              <span className="font-strong">{texts.text_of(version)}</span>
+              {active && <span className="text-12 text-good">{texts.active}</span>}
+            </span>
+            {description !== '' && <span className="line-clamp-2 break-words">{description}</span>}
+            <span className="text-12 text-muted">
+              <RelativeTime time={createdAt} /> {texts.by(author?.name ?? texts.service)}
+            </span>
+          </button>
+        ))}
+      </nav>
+      <div className="flex min-w-0 grow flex-col gap-6">
+        {draft ? (
+          <PageSection title={texts.edit}>
+            <CodeEditor
+              label={texts.text}
+              language="text"
+              value={draft.text}
+              onChange={(text) => setDraft((old) => ({ note: old?.note ?? '', text }))}
+            />
+            <TextInput
+              aria-label={texts.note}
+              placeholder={texts.note}
+              value={draft.note}
+              onChange={(event) => setDraft({ ...draft, note: event.target.value })}
+            />
+            <div className="flex gap-1.5">
+              <Button
+                kind="primary"
+                disabled={save.isPending || draft.text.trim() === ''}
+                onClick={() => save.mutate(draft)}
+              >
+                {texts.save}
+              </Button>
+              <Button kind="quiet" onClick={() => setDraft(null)}>
+                {common.cancel}
+              </Button>
+            </div>
+          </PageSection>
+        ) : (
+          <>
+            <PageSection
+              title={texts.text_of(shown.version)}
+              actions={
+                <>
+                  <Button onClick={() => setDraft({ text: shown.prompt, note: '' })}>{texts.edit}</Button>
+                  {!shown.active && (
+                    <Button kind="primary" disabled={activate.isPending} onClick={() => activate.mutate(shown.version)}>
+                      {texts.activate}
+                    </Button>
+                  )}
+                </>
+              }
+            >
+              <p className="max-w-[80ch] rounded-control border bg-ground px-3 py-2 break-words whitespace-pre-wrap">
+                {shown.prompt}
+              </p>
+            </PageSection>
+            {before && <Changes id={id} from={before.version} to={shown.version} />}
+          </>
+        )}
+      </div>
+    </div>
+  );
+}
+
+function Changes({ id, from, to }: { id: string; from: number; to: number }) {
+  const { data } = useQuery(promptDiffQuery(id, from, to));
+  if (!data) return null;
+  return (
+    <PageSection
+      title={`${texts.compare} ${from}`}
+      actions={<span className="tabular text-12 text-muted">{texts.changes(data.added, data.removed)}</span>}
+    >
+      {data.added + data.removed === 0 ? <p className="text-muted">{texts.same}</p> : <DiffView lines={data.lines} />}
+    </PageSection>
+  );
+}

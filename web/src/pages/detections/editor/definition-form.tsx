@@ -1,0 +1,211 @@
+import { useQuery } from '@tanstack/react-query';
+import { useMemo } from 'react';
+import { connectionFieldsQuery, connectionsQuery, modelsQuery, toolsQuery } from '../../../api/detection-parts.ts';
+import type { DetectionCategory } from '../../../api/detections.ts';
+import { texts as list } from '../../../texts/detections.ts';
+import { texts } from '../../../texts/editor.ts';
+import { CodeEditor } from '../../../ui/code-editor.tsx';
+import { Field, SelectInput, TextArea, TextInput } from '../../../ui/form.tsx';
+import { PageSection } from '../../../ui/page-section.tsx';
+import type { FormProps } from './draft.ts';
+import { ScheduleFields } from './schedule-fields.tsx';
+
+const categories = Object.keys(list.category) as DetectionCategory[];
+
+/** The fields of a definition. */
+export function DefinitionForm({ onPreview, ...form }: FormProps & { onPreview: () => void }) {
+  return (
+    <>
+      <WhatFields {...form} onPreview={onPreview} />
+      <JudgeFields {...form} />
+      <ScheduleFields {...form} />
+    </>
+  );
+}
+
+function WhatFields({ draft, onChange, problemOf, onPreview }: FormProps & { onPreview: () => void }) {
+  const { data: connections } = useQuery(connectionsQuery);
+  const connection =
+    connections?.find(({ id }) => id === draft.connectionId) ?? connections?.find((one) => one.isDefault);
+  const { data: datasets } = useQuery({
+    ...connectionFieldsQuery(connection?.id ?? ''),
+    enabled: connection !== undefined,
+  });
+  const schema = useMemo(
+    () =>
+      datasets && Object.fromEntries(datasets.map(({ dataset, fields }) => [dataset, fields.map(({ name }) => name)])),
+    [datasets],
+  );
+  const { fields, hints } = texts;
+  return (
+    <PageSection title={texts.sections.what}>
+      <Field label={fields.name} error={problemOf('name')}>
+        {(control) => (
+          <TextInput
+            {...control}
+            value={draft.name}
+            maxLength={255}
+            onChange={(event) => onChange({ name: event.target.value })}
+          />
+        )}
+      </Field>
+      <div className="grid gap-3 md:grid-cols-2">
+        <Field
+          label={fields.detectionCategory}
+          hint={texts.categoryHints[draft.detectionCategory]}
+          error={problemOf('detectionCategory')}
+        >
+          {(control) => (
+            <SelectInput
+              {...control}
+              value={draft.detectionCategory}
+              onChange={(event) => onChange({ detectionCategory: event.target.value as DetectionCategory })}
+            >
+              {categories.map((category) => (
+                <option key={category} value={category}>
+                  {list.category[category]}
+                </option>
+              ))}
+            </SelectInput>
+          )}
+        </Field>
+        <Field label={fields.connectionId} error={problemOf('connectionId')}>
+          {(control) => (
+            <SelectInput
+              {...control}
+              value={connection?.id ?? ''}
+              onChange={(event) => onChange({ connectionId: event.target.value })}
+            >
+              {connections?.map(({ id, name }) => (
+                <option key={id} value={id}>
+                  {name}
+                </option>
+              ))}
+            </SelectInput>
+          )}
+        </Field>
+      </div>
+      <div className="flex flex-col gap-1">
+        <span className="text-12 text-muted">{fields.detectionQuery}</span>
+        <CodeEditor
+          label={fields.detectionQuery}
+          language="sql"
+          schema={schema}
+          hint={hints.query}
+          value={draft.detectionQuery}
+          onChange={(detectionQuery) => onChange({ detectionQuery })}
+          onSubmit={onPreview}
+        />
+        <p className={problemOf('detectionQuery') ? 'text-12 text-bad' : 'text-12 text-faint'}>
+          {problemOf('detectionQuery') ?? hints.detectionQuery}
+        </p>
+      </div>
+      <div className="grid gap-3 md:grid-cols-2">
+        {(['entityField', 'timeField'] as const).map((name) => (
+          <Field key={name} label={fields[name]} hint={hints[name]} error={problemOf(name)}>
+            {(control) => (
+              <TextInput
+                {...control}
+                className="font-mono text-12"
+                value={draft[name]}
+                onChange={(event) => onChange({ [name]: event.target.value })}
+              />
+            )}
+          </Field>
+        ))}
+      </div>
+      <Field label={fields.description} error={problemOf('description')}>
+        {(control) => (
+          <TextArea
+            {...control}
+            className="min-h-8"
+            value={draft.description}
+            onChange={(event) => onChange({ description: event.target.value })}
+          />
+        )}
+      </Field>
+      <Field label={fields.tags} hint={texts.hints.tags} error={problemOf('tags')}>
+        {(control) => (
+          <TextInput {...control} value={draft.tags} onChange={(event) => onChange({ tags: event.target.value })} />
+        )}
+      </Field>
+    </PageSection>
+  );
+}
+
+function JudgeFields({ draft, onChange, problemOf }: FormProps) {
+  const { data: models } = useQuery(modelsQuery);
+  const { data: tools } = useQuery(toolsQuery);
+  const { fields, hints } = texts;
+  const aliases = [...new Set([...(models?.map(({ alias }) => alias) ?? []), draft.modelAlias])].filter(Boolean);
+  return (
+    <PageSection title={texts.sections.judge}>
+      <Field label={fields.systemPrompt} hint={hints.systemPrompt} error={problemOf('systemPrompt')}>
+        {(control) => (
+          <TextArea
+            {...control}
+            value={draft.systemPrompt}
+            onChange={(event) => onChange({ systemPrompt: event.target.value })}
+          />
+        )}
+      </Field>
+      <div className="grid gap-3 md:grid-cols-2">
+        <Field label={fields.headline} hint={hints.headline} error={problemOf('headline')}>
+          {(control) => (
+            <TextInput
+              {...control}
+              value={draft.headline}
+              onChange={(event) => onChange({ headline: event.target.value })}
+            />
+          )}
+        </Field>
+        <Field label={fields.modelAlias} error={problemOf('modelAlias')}>
+          {(control) => (
+            <SelectInput
+              {...control}
+              value={draft.modelAlias}
+              onChange={(event) => onChange({ modelAlias: event.target.value })}
+            >
+              {aliases.map((alias) => (
+                <option key={alias} value={alias}>
+                  {alias}
+                </option>
+              ))}
+            </SelectInput>
+          )}
+        </Field>
+      </div>
+      <details>
+        <summary className="text-12 text-muted hover:text-ink">
+          {fields.tools} {draft.toolNames.length > 0 && `(${draft.toolNames.join(', ')})`}
+        </summary>
+        <ul className="mt-2 flex flex-col gap-1.5">
+          {tools?.length === 0 && <li className="text-muted">{texts.noTools}</li>}
+          {tools?.map(({ name, description, needsGrant }) => (
+            <li key={name}>
+              <label className="flex gap-2">
+                <input
+                  type="checkbox"
+                  className="mt-1 accent-accent"
+                  checked={draft.toolNames.includes(name)}
+                  onChange={({ target }) =>
+                    onChange({
+                      toolNames: target.checked
+                        ? [...draft.toolNames, name]
+                        : draft.toolNames.filter((tool) => tool !== name),
+                    })
+                  }
+                />
+                <span className="min-w-0">
+                  <span className="font-mono text-12">{name}</span>
+                  {needsGrant && <span className="text-12 text-medium"> · {texts.needsGrant}</span>}
+                  <span className="block max-w-[72ch] text-12 text-muted">{description}</span>
+                </span>
+              </label>
+            </li>
+          ))}
+        </ul>
+      </details>
+    </PageSection>
+  );
+}

@@ -1,0 +1,58 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { changeDetection, type Detection } from '../../../api/detections.ts';
+import { texts } from '../../../texts/editor.ts';
+import { Button } from '../../../ui/button.tsx';
+import { toasts } from '../../../ui/toasts.tsx';
+import { changedFields, changesBetween, draftOf, type Draft } from './draft.ts';
+import { EditorLayout } from './editor-layout.tsx';
+import { problemFinder } from './problem-finder.ts';
+
+/** Edits the definition of a detection. Only what changed is sent. */
+export default function DefinitionTab({ detection }: { detection: Detection }) {
+  const client = useQueryClient();
+  const before = draftOf(detection);
+  const [edits, setEdits] = useState<Partial<Draft>>({});
+  const draft = { ...before, ...edits };
+  const changed = changedFields(before, draft);
+  const { mutate, error, isPending, reset } = useMutation({
+    mutationFn: () => changeDetection(detection.id, changesBetween(before, draft)),
+    onSuccess: async () => {
+      await client.invalidateQueries({ queryKey: ['detections'] });
+      setEdits({});
+      toasts.add({ title: texts.saved });
+    },
+  });
+  return (
+    <EditorLayout
+      draft={draft}
+      onChange={(change) => setEdits((old) => ({ ...old, ...change }))}
+      problemOf={problemFinder(error)}
+      footer={
+        <>
+          <Button kind="primary" disabled={changed.length === 0 || isPending} onClick={() => mutate()}>
+            {texts.save}
+          </Button>
+          {changed.length > 0 && (
+            <Button
+              kind="quiet"
+              onClick={() => {
+                setEdits({});
+                reset();
+              }}
+            >
+              {texts.discard}
+            </Button>
+          )}
+          <span className={error ? 'text-bad' : 'text-12 text-faint'} role={error ? 'alert' : undefined}>
+            {error
+              ? `${texts.failed} ${error.message}`
+              : changed.length === 0
+                ? texts.unchanged
+                : texts.changed(changed.length)}
+          </span>
+        </>
+      }
+    />
+  );
+}

@@ -1,0 +1,25 @@
+import { useState } from 'react';
+import type { Draft, FormProps } from './draft.ts';
+import { DefinitionForm } from './definition-form.tsx';
+import { PreviewPanel } from './preview-panel.tsx';
+
+/** The form, and beside it what the definition finds. Below 1024 px the preview follows the form. */
+export function EditorLayout({ footer, ...form }: FormProps & { footer: React.ReactNode }) {
+  const [previewed, setPreviewed] = useState<{ draft: Draft; n: number } | null>(null);
+  const preview = (): void => setPreviewed((last) => ({ draft: form.draft, n: (last?.n ?? 0) + 1 }));
+  return (
+    <div className="grid min-h-full lg:grid-cols-2">
+      <div className="flex min-w-0 flex-col">
+        <div className="flex grow flex-col gap-7 p-5">
+          <DefinitionForm {...form} onPreview={preview} />
+        </div>
+        <div className="sticky bottom-0 flex flex-wrap items-center gap-2 border-t bg-surface px-5 py-2.5">
+          {footer}
+        </div>
+      </div>
+      <div className="min-w-0 border-t bg-ground p-5 lg:border-t-0 lg:border-l">
+        <PreviewPanel previewed={previewed} onPreview={preview} />
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,58 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { Link, useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
+import { createDetection } from '../../../api/detections.ts';
+import { PageHeader } from '../../../shell/page-header.tsx';
+import { texts as list } from '../../../texts/detections.ts';
+import { texts } from '../../../texts/editor.ts';
+import { Button } from '../../../ui/button.tsx';
+import { toasts } from '../../../ui/toasts.tsx';
+import { definitionOf, emptyDraft } from './draft.ts';
+import { EditorLayout } from './editor-layout.tsx';
+import { problemFinder } from './problem-finder.ts';
+
+/** Writes a new detection, with a preview of what it finds before it exists. */
+export function NewDetectionPage() {
+  const client = useQueryClient();
+  const navigate = useNavigate();
+  const [draft, setDraft] = useState(emptyDraft);
+  const { mutate, error, isPending } = useMutation({
+    mutationFn: () => createDetection(definitionOf(draft)),
+    onSuccess: ({ id }) => {
+      toasts.add({ title: texts.created });
+      void client.invalidateQueries({ queryKey: ['detections'] });
+      void navigate({ to: '/detections/$id', params: { id } });
+    },
+  });
+  return (
+    <>
+      <PageHeader
+        title={texts.newTitle}
+        parent={
+          <Link to="/detections" className="text-muted hover:text-ink">
+            {list.title}
+          </Link>
+        }
+      />
+      <div className="min-h-0 grow overflow-y-auto">
+        <EditorLayout
+          draft={draft}
+          onChange={(change) => setDraft((old) => ({ ...old, ...change }))}
+          problemOf={problemFinder(error)}
+          footer={
+            <>
+              <Button kind="primary" disabled={isPending} onClick={() => mutate()}>
+                {texts.create}
+              </Button>
+              {error && (
+                <span className="text-bad" role="alert">
+                  {texts.failed} {error.message}
+                </span>
+              )}
+            </>
+          }
+        />
+      </div>
+    </>
+  );
+}

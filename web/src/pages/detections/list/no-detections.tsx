@@ -1,0 +1,25 @@
+import { Link } from '@tanstack/react-router';
+import { texts } from '../../../texts/detections.ts';
+import { Button } from '../../../ui/button.tsx';
+import { CopyText } from '../../../ui/copy-text.tsx';
+import { EmptyState } from '../../../ui/states.tsx';
+
+type Props = { isFiltered: boolean; onClear: () => void };
+
+export function NoDetections({ isFiltered, onClear }: Props) {
+  if (isFiltered)
+    return <EmptyState title={texts.empty.filtered} action={<Button onClick={onClear}>{texts.empty.clear}</Button>} />;
+  return (
+    <EmptyState
+      title={texts.empty.title}
+      action={
+        <Link to="/detections/new" className="text-accent underline-offset-2 hover:underline">
+          {texts.create}
+        </Link>
+      }
+    >
+      <p>{texts.empty.body}</p>
+      <CopyText text={texts.empty.command} />
+    </EmptyState>
+  );
+}

@@ -1,0 +1,88 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { getRouteApi, Link } from '@tanstack/react-router';
+import { detectionQuery } from '../../api/detections.ts';
+import { cancelRun, runQuery, type Run } from '../../api/runs.ts';
+import { shortenMiddle } from '../../lib/text.ts';
+import { PageHeader } from '../../shell/page-header.tsx';
+import { texts as list } from '../../texts/detections.ts';
+import { texts } from '../../texts/runs.ts';
+import { Button } from '../../ui/button.tsx';
+import { RunStatusLabel } from '../../ui/run-status.tsx';
+import { ErrorState } from '../../ui/states.tsx';
+import { TableSkeleton } from '../../ui/table-skeleton.tsx';
+import { Tabs } from '../../ui/tabs.tsx';
+import { toasts } from '../../ui/toasts.tsx';
+import { ReplayTab } from './replay-tab.tsx';
+import { RunSummary } from './run-summary.tsx';
+import { StepsTab } from './steps-tab.tsx';
+import { VerdictsTab } from './verdicts-tab.tsx';
+
+const route = getRouteApi('/shell/runs/$id');
+const tabs = (Object.keys(texts.tabs) as (keyof typeof texts.tabs)[]).map((key) => ({ key, label: texts.tabs[key] }));
+
+/** One run: when and how long, what it examined, what it decided and how. */
+export function RunPage() {
+  const { id } = route.useParams();
+  const { tab = 'verdicts' } = route.useSearch();
+  const { data: run, error, refetch } = useQuery(runQuery(id));
+  const { data: detection } = useQuery({ ...detectionQuery(run?.detectionId ?? ''), enabled: run !== undefined });
+  return (
+    <>
+      <PageHeader
+        title={`${texts.one} ${shortenMiddle(id)}`}
+        parent={
+          run && (
+            <Link
+              to="/detections/$id"
+              params={{ id: run.detectionId }}
+              search={{ tab: 'runs' }}
+              className="max-w-72 truncate text-muted hover:text-ink"
+            >
+              {detection?.name ?? list.one}
+            </Link>
+          )
+        }
+        actions={run && <CancelButton run={run} />}
+      >
+        {run && <RunStatusLabel status={run.status} />}
+      </PageHeader>
+      <div className="min-h-0 grow overflow-y-auto">
+        {error && !run ? (
+          <ErrorState error={error} onRetry={() => void refetch()} />
+        ) : run ? (
+          <>
+            <RunSummary run={run} />
+            <Tabs label={texts.one} current={tab} tabs={tabs} />
+            {tab === 'steps' ? (
+              <StepsTab id={id} />
+            ) : tab === 'replay' ? (
+              <ReplayTab run={run} />
+            ) : (
+              <VerdictsTab run={run} />
+            )}
+          </>
+        ) : (
+          <TableSkeleton />
+        )}
+      </div>
+    </>
+  );
+}
+
+function CancelButton({ run }: { run: Run }) {
+  const client = useQueryClient();
+  const { mutate, isPending } = useMutation({
+    mutationFn: () => cancelRun(run.id),
+    onSuccess: () => {
+      toasts.add({ title: texts.cancelled });
+      return client.invalidateQueries({ queryKey: ['runs'] });
+    },
+    onError: ({ message }) => toasts.add({ title: texts.failed, description: message, isError: true }),
+  });
+  if (run.status !== 'queued' && run.status !== 'running') return null;
+  return (
+    <Button disabled={isPending} onClick={() => mutate()}>
+      {texts.cancel}
+    </Button>
+  );
+}

@@ -1,0 +1,136 @@
+import type { Run } from '../../api/runs.ts';
+import { formatMoney, formatNumber, toWords } from '../../lib/text.ts';
+import { formatDuration } from '../../lib/time.ts';
+import { texts } from '../../texts/runs.ts';
+import { Figures } from '../../ui/figures.tsx';
+import { Notice } from '../../ui/notice.tsx';
+import { PageSection } from '../../ui/page-section.tsx';
+import { ExactTime, RelativeTime } from '../../ui/time.tsx';
+import { Phases } from './phases.tsx';
+
+const windowsShown = 24;
+
+/** When a run ran, how long each phase took, what it examined and what it cost. */
+export function RunSummary({ run }: { run: Run }) {
+  const { failure, warnings, suppressed, phases } = run;
+  const muted = texts.suppressed(suppressed.known, suppressed.exceptions, suppressed.snoozed);
+  return (
+    <div className="flex max-w-6xl flex-col gap-6 p-5">
+      {failure && (
+        <Notice kind="error" title={toWords(failure.kind)}>
+          <p>{failure.message}</p>
+          <p>
+            {texts.blame[failure.blame]} {failure.retryable && texts.retry}
+          </p>
+        </Notice>
+      )}
+      {warnings.map(({ code, detail }) => (
+        <Notice key={`${code} ${detail}`} kind="warning" title={toWords(code)}>
+          {detail}
+        </Notice>
+      ))}
+      <Figures
+        figures={[
+          { label: texts.columns.started, value: run.startedAt ? <RelativeTime time={run.startedAt} /> : '–' },
+          { label: texts.columns.lag, value: run.lagMs === null ? '–' : formatDuration(run.lagMs) },
+          { label: texts.columns.rows, value: formatNumber(run.rowsTotal) },
+          { label: texts.columns.hits, value: formatNumber(run.hitCount) },
+          {
+            label: texts.columns.score,
+            value: run.score ?? '–',
+            hint: run.unscored
+              ? texts.unscored[run.unscored]
+              : run.scoreCriteria.map(({ name, points, max }) => `${toWords(name)}: ${points} of ${max}`).join('\n'),
+          },
+          { label: texts.columns.cost, value: formatMoney(run.costUsd) },
+        ]}
+      />
+      <PageSection title={texts.phases}>
+        {phases.length === 0 ? <p className="text-muted">{texts.noPhases}</p> : <Phases phases={phases} />}
+      </PageSection>
+      <div className="grid gap-6 lg:grid-cols-2">
+        <PageSection title={texts.windows}>
+          <WindowTable windows={run.windows} />
+          {run.truncated && <p className="text-12 text-medium">{texts.truncated}</p>}
+          {muted !== '' && (
+            <p className="text-12 text-muted">
+              {texts.notJudged}: {muted}.
+            </p>
+          )}
+        </PageSection>
+        <PageSection title={texts.details}>
+          <Details run={run} />
+        </PageSection>
+      </div>
+    </div>
+  );
+}
+
+function WindowTable({ windows }: { windows: Run['windows'] }) {
+  const { windowColumns: columns } = texts;
+  return (
+    <div className="overflow-x-auto rounded-control border">
+      <table className="tabular w-full text-12">
+        <thead>
+          <tr className="border-b text-left text-faint [&>th]:h-8 [&>th]:px-3 [&>th]:font-normal">
+            <th>{columns.from}</th>
+            <th>{columns.to}</th>
+            <th className="text-right">{columns.rows}</th>
+            <th className="text-right">{columns.candidates}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {windows.slice(0, windowsShown).map(({ from, to, rowsTotal, candidates }) => (
+            <tr key={from} className="border-b last:border-b-0 [&>td]:h-7 [&>td]:px-3">
+              <td>
+                <ExactTime time={from} />
+              </td>
+              <td>
+                <ExactTime time={to} />
+              </td>
+              <td className="text-right">{formatNumber(rowsTotal)}</td>
+              <td className="text-right">{formatNumber(candidates)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function Details({ run }: { run: Run }) {
+  const { fields } = texts;
+  const pairs: [string, React.ReactNode][] = [
+    [texts.columns.trigger, texts.trigger[run.trigger]],
+    [fields.slot, run.slotAt && <ExactTime time={run.slotAt} />],
+    [fields.model, run.model ?? run.modelAlias],
+    [fields.prompt, run.promptVersion],
+    [fields.revision, run.revision],
+    [fields.attempt, run.attempt],
+  ];
+  return (
+    <>
+      <dl className="grid grid-cols-[8rem_1fr] gap-x-3 gap-y-1.5">
+        {pairs
+          .filter(([, value]) => value !== null)
+          .map(([name, value]) => (
+            <div key={name} className="contents">
+              <dt className="text-muted">{name}</dt>
+              <dd className="tabular min-w-0 break-words">{value}</dd>
+            </div>
+          ))}
+      </dl>
+      {run.query && (
+        <details>
+          <summary className="text-12 text-muted hover:text-ink">{texts.query}</summary>
+          <pre
+            tabIndex={0}
+            className="mt-2 max-h-60 overflow-auto rounded-control border bg-ground px-3 py-2 font-mono text-12 whitespace-pre-wrap"
+          >
+            {run.query}
+          </pre>
+        </details>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,30 @@
+import { Fragment } from 'react';
+import { toWords } from '../lib/text.ts';
+
+/** Facts that other parts of a page show, or that mean nothing to a reader. */
+const hidden = new Set(['valueKeys', 'windowFrom', 'windowTo', 'entityNamed', 'candidateRows', 'sampleValues']);
+
+const isShown = (value: unknown): boolean =>
+  typeof value === 'number' ||
+  (typeof value === 'string' && value !== '') ||
+  (Array.isArray(value) && value.length > 0 && value.every((entry) => typeof entry !== 'object'));
+
+const format = (value: unknown): string => (Array.isArray(value) ? value.join(', ') : String(value));
+
+type Props = { facts: Record<string, unknown>; children?: React.ReactNode };
+
+/** What code computed from the rows and the history, as names and values. `children` are pairs that come first. */
+export function FactList({ facts, children }: Props) {
+  const entries = Object.entries(facts).filter(([name, value]) => !hidden.has(name) && isShown(value));
+  return (
+    <dl className="grid grid-cols-[minmax(6rem,8.5rem)_1fr] gap-x-3 gap-y-1.5">
+      {children}
+      {entries.map(([name, value]) => (
+        <Fragment key={name}>
+          <dt className="text-muted">{toWords(name.replace(/([a-z])([A-Z])/g, '$1 $2').toLowerCase())}</dt>
+          <dd className="tabular min-w-0 break-words">{format(value)}</dd>
+        </Fragment>
+      ))}
+    </dl>
+  );
+}

@@ -1,0 +1,23 @@
+import { Link } from '@tanstack/react-router';
+
+type Props = { label: string; current: string; tabs: readonly { key: string; label: string }[] };
+
+/** Parts of a page, each with an address of its own (`?tab=`). The first one has the address without it. */
+export function Tabs({ label, current, tabs }: Props) {
+  return (
+    <nav aria-label={label} className="flex shrink-0 gap-1 overflow-x-auto border-b px-3">
+      {tabs.map(({ key, label: text }, index) => (
+        <Link
+          key={key}
+          to="."
+          // The current tab keeps the other parameters of the address, so that it is the active link.
+          search={(key === current ? true : index === 0 ? {} : { tab: key }) as never}
+          activeOptions={{ exact: true }}
+          className="-mb-px flex h-9 items-center border-b-2 border-transparent px-2 whitespace-nowrap text-muted hover:text-ink aria-[current=page]:border-accent aria-[current=page]:text-ink"
+        >
+          {text}
+        </Link>
+      ))}
+    </nav>
+  );
+}
