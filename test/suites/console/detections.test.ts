@@ -69,8 +69,7 @@ test('writes a detection with completion and preview, runs it and reaches its hi
   const query = page.getByRole('textbox', { name: 'Query' });
   await query.click();
   await page.keyboard.type('SELECT account, _id, _time FROM au');
-  await page.getByRole('option', { name: /^auth/ }).waitFor();
-  await page.keyboard.press('Enter');
+  await page.getByRole('option', { name: /^auth/ }).click();
   await page.keyboard.type(" WHERE address = '203.0.113.7");
   await page.getByLabel('Entity column').fill('account');
   await page.getByLabel('Prompt', { exact: true }).fill('Judge whether the sign-in is theirs.');

@@ -99,7 +99,7 @@ function Findings({ preview }: { preview: Preview }) {
           </div>
         ))}
       </dl>
-      {noData && <Notice kind="warning" title={texts.noData} />}
+      {noData && warnings.length === 0 && <Notice kind="warning" title={texts.noData} />}
       {!complete && <Notice kind="warning" title={texts.incomplete} />}
       {warnings.map(({ code, detail }) => (
         <Notice key={`${code} ${detail}`} kind="warning" title={detail} />
