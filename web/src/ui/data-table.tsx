@@ -1,6 +1,6 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { ArrowDown, ArrowUp } from 'lucide-react';
-import { useEffect, useId, useRef } from 'react';
+import { memo, useEffect, useId, useMemo, useRef } from 'react';
 import { classes } from '../lib/text.ts';
 import { useWidth } from '../lib/use-width.ts';
 import { SelectBox } from './select-box.tsx';
@@ -47,7 +47,8 @@ export function DataTable<Row>(props: Props<Row>) {
   const scroller = useRef<HTMLDivElement>(null);
   const id = useId();
   const width = useWidth(scroller);
-  const columns = props.columns.filter(({ from = 0 }) => width >= from);
+  const { columns: all } = props;
+  const columns = useMemo(() => all.filter(({ from = 0 }) => width >= from), [all, width]);
   const virtual = useVirtualizer({
     count: rows.length,
     getScrollElement: () => scroller.current,
@@ -117,11 +118,7 @@ export function DataTable<Row>(props: Props<Row>) {
                   <SelectBox label={rowLabel(row)} isChecked={isSelected} onToggle={() => selection.onToggle(key)} />
                 </div>
               )}
-              {columns.map((column) => (
-                <div key={column.id} role="gridcell" className={cellClass(column)}>
-                  {column.cell(row)}
-                </div>
-              ))}
+              <Cells row={row} columns={columns} />
             </div>
           );
         })}
@@ -129,6 +126,15 @@ export function DataTable<Row>(props: Props<Row>) {
     </div>
   );
 }
+
+/** The cells of a row, drawn again only when the row or the columns change, and not while the table scrolls. */
+const Cells = memo(function Cells<Row>({ row, columns }: { row: Row; columns: readonly Column<Row>[] }) {
+  return columns.map((column) => (
+    <div key={column.id} role="gridcell" className={cellClass(column)}>
+      {column.cell(row)}
+    </div>
+  ));
+}) as <Row>(props: { row: Row; columns: readonly Column<Row>[] }) => React.ReactNode;
 
 const cellClass = <Row,>({ align }: Column<Row>): string =>
   classes('truncate px-2 first:pl-4 last:pr-4', align === 'right' && 'tabular text-right');
