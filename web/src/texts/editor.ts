@@ -81,7 +81,7 @@ export const texts = {
       occurrence: 'Belongs to an open hit',
       negative: 'Judged shortly before, not a hit',
       excepted: 'Muted by an exception',
-      allowed: 'Allowed by the tuning',
+      allowed: 'On an allow-list',
     },
   },
 };
