@@ -96,7 +96,6 @@ function Field({ field, sampled, isOpen, onToggle, onPick }: FieldProps) {
             <button
               key={value}
               type="button"
-              aria-label={texts.only(name, value)}
               onClick={() => onPick(value)}
               className="group relative flex w-full items-center gap-2 rounded-small px-1 py-0.5 text-left hover:bg-hover"
             >
@@ -105,6 +104,7 @@ function Field({ field, sampled, isOpen, onToggle, onPick }: FieldProps) {
                 style={{ width: `${(events / Math.max(1, sampled)) * 100}%` }}
                 aria-hidden
               />
+              <span className="sr-only">{texts.only(name)}</span>
               <span className="relative min-w-0 truncate font-mono group-hover:underline">{value || '""'}</span>
               <span className="tabular relative ml-auto text-muted">{formatNumber(events)}</span>
             </button>

@@ -84,18 +84,20 @@ function RowPanel({ row, onClose }: { row: LogRow; onClose: () => void }) {
           <X className="size-4" aria-hidden />
         </IconButton>
       </div>
-      <dl className="min-h-0 grow overflow-y-auto px-5 py-3 text-12" tabIndex={0} role="region" aria-label={texts.row}>
-        {Object.entries(row)
-          .filter(([, value]) => value !== null)
-          .map(([name, value]) => (
-            <div key={name} className="grid gap-x-4 py-1 md:grid-cols-[9rem_1fr]">
-              <dt className="min-w-0 break-words text-muted">{name}</dt>
-              <dd className="min-w-0 font-mono break-words whitespace-pre-wrap">
-                {typeof value === 'object' ? JSON.stringify(value, null, 2) : String(value)}
-              </dd>
-            </div>
-          ))}
-      </dl>
+      <div className="min-h-0 grow overflow-y-auto px-5 py-3 text-12" tabIndex={0} role="region" aria-label={texts.row}>
+        <dl>
+          {Object.entries(row)
+            .filter(([, value]) => value !== null)
+            .map(([name, value]) => (
+              <div key={name} className="grid gap-x-4 py-1 md:grid-cols-[9rem_1fr]">
+                <dt className="min-w-0 break-words text-muted">{name}</dt>
+                <dd className="min-w-0 font-mono break-words whitespace-pre-wrap">
+                  {typeof value === 'object' ? JSON.stringify(value, null, 2) : String(value)}
+                </dd>
+              </div>
+            ))}
+        </dl>
+      </div>
     </>
   );
 }
