@@ -33,7 +33,7 @@ const reads = (path: string): string[] => {
       '?updatedSince=2020-01-01T00:00:00Z',
       ...values.map((value) => `?indicator=${value}`),
     ].map((query) => path + query);
-  if (path === '/api/indicators') return values.map((value) => `${path}?value=${value}`);
+  if (path.startsWith('/api/indicators')) return values.map((value) => `${path}?value=${value}`);
   if (path.endsWith('/blocklist')) return [`${path}?type=domain,ipv4,url&maxTlp=RED&minConfidence=0`];
   if (path.startsWith('/api/feed/exports') || path.startsWith('/api/feed/export')) return [path, `${path}?maxTlp=RED`];
   return [path];
