@@ -10,10 +10,9 @@ export function retentionRoutes(app: App, deps: EraseValueDeps & { keep: Retenti
     { summary: 'Erase a value from all stored data', body: EraseRequest, returns: Erasure },
     ({ caller, body }) => eraseValue(deps, caller, body),
   );
-  const anyone = apiRoutes(app, { tag: 'service', scope: null });
-  anyone(
+  route(
     'GET /api/privacy/retention',
-    { summary: 'Get how long each kind of data is kept', returns: RetentionPeriods },
+    { summary: 'Get how long each kind of data is kept', scope: 'detections:read', returns: RetentionPeriods },
     async () => deps.keep,
   );
 }
