@@ -92,7 +92,7 @@ test('erases a value from logs and derived data, and keeps everything else', asy
     rows: 1,
     runs: 1,
     steps: 0,
-    memory: 1,
+    memory: 2,
     outbox: 0,
     exceptions: 1,
     tests: 1,
@@ -126,9 +126,9 @@ test('erases a value from logs and derived data, and keeps everything else', asy
   expect([short.status, short.body.errors[0].pointer]).toEqual([400, '/value']);
 });
 
-test('reports the retention periods to every key', async () => {
+test('reports the retention periods to readers of detections', async () => {
   const org = await newOrg();
-  const { key } = await expectOk(org.call('POST', '/api/keys', { name: 'reader', scopes: ['hits:read'] }));
+  const { key } = await expectOk(org.call('POST', '/api/keys', { name: 'reader', scopes: ['detections:read'] }));
   const read = (bearer: string) =>
     app.inject({ url: '/api/privacy/retention', headers: { authorization: `Bearer ${bearer}` } });
   expect((await read(key)).json()).toEqual(deps.config.keep);
@@ -163,10 +163,10 @@ test('deletes each kind of data when its retention period ends', async () => {
     );
     return Object.values(found!);
   };
-  expect(await countAfter(6)).toEqual([2, 1, 1, 'open', 2, 2, 2, true]);
-  expect(await countAfter(8)).toEqual([2, 1, 1, 'open', 2, 2, 2, true]);
-  expect(await countAfter(31)).toEqual([1, 0, 1, 'open', 2, 2, 2, true]);
-  expect(await countAfter(91)).toEqual([1, 0, 0, 'expired', 2, 2, 2, true]);
+  expect(await countAfter(6)).toEqual([2, 1, 1, 'open', 2, 2, 4, true]);
+  expect(await countAfter(8)).toEqual([2, 1, 1, 'open', 2, 2, 4, true]);
+  expect(await countAfter(31)).toEqual([1, 0, 1, 'open', 2, 2, 4, true]);
+  expect(await countAfter(91)).toEqual([1, 0, 0, 'expired', 2, 2, 4, true]);
   expect(await countAfter(191)).toEqual([1, 0, 0, 'expired', 2, 2, 0, true]);
   expect(await countAfter(366)).toEqual([0, 0, 0, 'expired', 0, 2, 0, true]);
   expect(await countAfter(401)).toEqual([0, 0, 0, 'expired', 0, 0, 0, true]);
