@@ -127,12 +127,13 @@ async function useAgents({ get, put }: ApiCalls): Promise<void> {
   await put(`/api/agents/${builtIn.id}`, { detectionCadence: 'daily', enabled: false });
 }
 
-async function useRuns({ get, post, put }: ApiCalls): Promise<void> {
+async function useRuns({ get, post, put, remove }: ApiCalls): Promise<void> {
   await put('/api/entity-notes', { notes: [{ entity: 'walked', note: 'A walk.' }] });
   await get('/api/entity-notes?entity=WALKED');
   await put('/api/value-lists/walked', { values: ['walked'] });
   await get('/api/value-lists');
   await get('/api/value-lists/walked');
+  await remove('/api/value-lists/walked');
   const { hits } = await get('/api/hits?status=open');
   const hit = await get(`/api/hits/${hits[0].id}`);
   await get(`/api/hits/${hit.id}/context`);

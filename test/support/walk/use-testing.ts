@@ -35,5 +35,6 @@ export async function useTesting({ get, post, put, remove }: ApiCalls, mark: str
   });
   const { detections } = await get('/api/detections/export');
   await post('/api/detections/import', { detections, dryRun: true });
+  await get('/api/privacy/retention');
   await post('/api/privacy/erase', { field: 'user', value: 'nobody at all' });
 }
