@@ -8,11 +8,12 @@ export function readNumber(facts: Facts, name: string): string {
 
 const unknownTime = 'an unknown time';
 
-/** Returns the date and the time of day of a fact, without seconds and milliseconds that are zero. */
+/** Returns the date and the time of day of a fact. Leaves out seconds that are zero, and fractions of a second. */
 function readTime(facts: Facts, name: string): { date: string; time: string } | undefined {
   const value = facts[name];
-  const [, date, time] = (typeof value === 'string' && /^(\S+)T(\S+)Z$/.exec(value)) || [];
-  return date && time ? { date, time: time.replace(/(:00)?\.000$/, '') } : undefined;
+  const [, date, minute, second] =
+    (typeof value === 'string' && /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d)(:\d\d)?/.exec(value)) || [];
+  return date && minute ? { date, time: second === ':00' ? minute : `${minute}${second ?? ''}` } : undefined;
 }
 
 /** Returns a time of the facts: `2026-03-02 14:00 UTC`. */
