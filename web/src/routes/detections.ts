@@ -26,6 +26,7 @@ const list = createRoute({
 const create = createRoute({
   getParentRoute: () => shell,
   path: '/detections/new',
+  validateSearch: (search: Search): { query?: string | undefined } => compact({ query: textOf(search, 'query') }),
   component: lazyRouteComponent(() => import('../pages/detections/editor/new-detection-page.tsx'), 'NewDetectionPage'),
 });
 

@@ -21,11 +21,11 @@ export const texts = {
   detections: 'Detections',
   threats: 'Relevant items',
   suggestions: 'Suggestions',
+  openSuggestion: 'Open the suggested detection',
   subTechniques: 'Sub-techniques',
   noDetections: 'No detection watches this technique.',
   noThreats: 'No relevant item mentions this technique.',
   allThreats: (count: number) => (count === 1 ? 'See it in the feed' : `See all ${count} in the feed`),
-  suggested: (count: number) => `${countOf(count, 'suggestion')} open`,
   cell: (name: string, id: string, percent: number, threats: number) =>
     `${id} ${name}: coverage ${percent} %, ${threats === 0 ? 'no threat' : countOf(threats, 'relevant item')}`,
   column: (covered: number, all: number) => `${covered} / ${all}`,

@@ -43,6 +43,7 @@ export const texts = {
   acceptChanged: 'Accept with changes',
   discard: 'Discard changes',
   accepted: (name: string) => `Accepted “${name}”.`,
+  openDetection: 'Open detection',
   open: 'Open detection',
   acceptFailed: 'The suggestion was not accepted.',
   dismiss: 'Dismiss',

@@ -10,7 +10,7 @@ type Props = { coverage: Coverage; technique: CoveredTechnique; onOpen: (id: str
 
 /** A technique: which detections watch it and how far they can be relied on, who threatens, and what could close the gap. */
 export function TechniqueView({ coverage, technique, onOpen }: Props) {
-  const { id, name, tactics, groupScore, threats } = technique;
+  const { id, name, tactics, groupScore, threats, suggestionIds } = technique;
   const tacticNames = coverage.tactics
     .filter(({ shortName }) => tactics.includes(shortName))
     .map((tactic) => tactic.name);
@@ -54,6 +54,17 @@ export function TechniqueView({ coverage, technique, onOpen }: Props) {
         )}
       </Section>
       <Detections techniques={[technique, ...subs]} />
+      {suggestionIds.length > 0 && (
+        <Section title={texts.suggestions} count={suggestionIds.length}>
+          <Link
+            to="/suggestions"
+            search={{ suggestion: suggestionIds[0] }}
+            className="text-12 text-accent hover:underline"
+          >
+            {texts.openSuggestion}
+          </Link>
+        </Section>
+      )}
       {subs.length > 0 && (
         <Section title={texts.subTechniques} count={subs.length}>
           <ul className="-mx-2 flex flex-col">
@@ -95,7 +106,9 @@ function Detections({ techniques }: { techniques: CoveredTechnique[] }) {
           {detections.map(({ id, name, health, weight, reasons, techniqueId }) => (
             <li key={id} className="flex flex-col border-b py-1.5 last:border-b-0">
               <span className="flex items-center gap-3">
-                <span className="min-w-0 grow truncate">{name}</span>
+                <Link to="/detections/$id" params={{ id }} className="min-w-0 grow truncate hover:underline">
+                  {name}
+                </Link>
                 <span className="font-mono text-12 text-muted">{techniqueId}</span>
                 <span className="tabular w-10 text-right text-12">{percentOf(weight)} %</span>
               </span>

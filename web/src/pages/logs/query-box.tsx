@@ -1,3 +1,4 @@
+import { Link } from '@tanstack/react-router';
 import { Play } from 'lucide-react';
 import { texts } from '../../texts/logs.ts';
 import { Button } from '../../ui/button.tsx';
@@ -50,12 +51,13 @@ export function QueryBox({ draft, isRunning, isReset, onChange, onRun, onReset }
         <p id="query-hint" className="text-12 text-faint max-md:hidden">
           {texts.queryHint}
         </p>
-        <a
-          href={`/console/detections/new?query=${encodeURIComponent(toDetectionQuery(draft))}`}
+        <Link
+          to="/detections/new"
+          search={{ query: toDetectionQuery(draft) }}
           className="ml-auto inline-flex h-7 items-center rounded-control border px-2.5 hover:bg-hover"
         >
           {texts.detect}
-        </a>
+        </Link>
       </div>
     </form>
   );

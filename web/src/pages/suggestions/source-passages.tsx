@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { reportQuery, type Suggestion } from '../../api/suggestions.ts';
 import { texts } from '../../texts/suggestions.ts';
@@ -49,7 +50,9 @@ function Report({ itemId, passages }: { itemId: string; passages: readonly strin
   return (
     <article className="rounded-control border">
       <header className="flex flex-wrap items-baseline justify-between gap-x-3 border-b px-3 py-2">
-        <p className="min-w-0 font-strong break-words">{item.event.title}</p>
+        <Link to="/feed/$id" params={{ id: itemId }} className="min-w-0 font-strong break-words hover:underline">
+          {item.event.title}
+        </Link>
         <p className="text-12 text-muted">
           {item.source.publisher}
           {item.source.publishTime && (

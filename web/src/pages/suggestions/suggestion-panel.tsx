@@ -1,3 +1,4 @@
+import { useNavigate } from '@tanstack/react-router';
 import { X } from 'lucide-react';
 import { useState } from 'react';
 import {
@@ -26,6 +27,7 @@ const stale = [['suggestions', 'open'], ['suggestions', 'dismissed'], ['detectio
 /** One suggestion: why, from which sentence, as which query, and with how much noise. The decisions stand on top. */
 export function SuggestionPanel({ suggestion, onDecided, onClose }: Props) {
   const { id, name, technique, rationale, deletedAt, dismissReason, dismissNote } = suggestion;
+  const navigate = useNavigate();
   const [change, setChange] = useState<SuggestionChange>({});
   const [isDismissing, setIsDismissing] = useState(false);
   const isChanged = Object.keys(change).length > 0;
@@ -40,7 +42,8 @@ export function SuggestionPanel({ suggestion, onDecided, onClose }: Props) {
     refresh: stale,
     done: (detection) => {
       onDecided();
-      return texts.accepted(detection.name);
+      const open = () => void navigate({ to: '/detections/$id', params: { id: detection.id } });
+      return { title: texts.accepted(detection.name), action: { label: texts.openDetection, run: open } };
     },
     failed: texts.acceptFailed,
   });

@@ -1,5 +1,5 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { Link, useNavigate } from '@tanstack/react-router';
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { createDetection } from '../../../api/detections.ts';
 import { PageHeader } from '../../../shell/page-header.tsx';
@@ -11,11 +11,14 @@ import { definitionOf, emptyDraft } from './draft.ts';
 import { EditorLayout } from './editor-layout.tsx';
 import { problemFinder } from './problem-finder.ts';
 
-/** Writes a new detection, with a preview of what it finds before it exists. */
+const route = getRouteApi('/shell/detections/new');
+
+/** Writes a new detection, with a preview of what it finds before it exists. The address may bring the query. */
 export function NewDetectionPage() {
   const client = useQueryClient();
   const navigate = useNavigate();
-  const [draft, setDraft] = useState(emptyDraft);
+  const { query = '' } = route.useSearch();
+  const [draft, setDraft] = useState({ ...emptyDraft, detectionQuery: query });
   const { mutate, error, isPending } = useMutation({
     mutationFn: () => createDetection(definitionOf(draft)),
     onSuccess: ({ id }) => {
