@@ -17,7 +17,7 @@ import {
 const pathological = [
   "SELECT levenshtein(repeat('ab', 100000), repeat('ba', 100000)) AS n FROM signins",
   "SELECT damerau_levenshtein(repeat('ab', 40000), repeat('ba', 40000)) AS n FROM signins",
-  'SELECT list_sum(list_transform(range(6000000), x -> list_sum(range(x % 8000)))) AS n FROM signins',
+  "SELECT list_sum(list_transform(range(20000), x -> levenshtein(repeat('ab', 3000), repeat('ba', 3000) || x))) AS n FROM signins",
   'SELECT count(*) AS n FROM range(10000000) a, range(10000000) b, signins WHERE hash(a.range + b.range) = 1',
 ];
 

@@ -107,7 +107,7 @@ test('adds a destination, tells what became of a test, and logs the changes', as
 
 test('says which permission is missing', async () => {
   const org = await started.newOrg();
-  const { key } = await callOk(org, 'POST', '/api/keys', { name: 'reader', scopes: ['hits:read'] });
+  const { key } = await callOk(org, 'POST', '/api/keys', { name: 'reader', scopes: ['detections:read'] });
   const page = await openPage({ key }, '/settings/audit');
   await page.getByText('Your access does not include this.').waitFor();
   await page.getByText('audit:read').waitFor();
