@@ -1,32 +1,12 @@
 import { useId, type ComponentProps } from 'react';
 import { ApiProblem } from '../api/problem.ts';
 import { classes } from '../lib/text.ts';
+import { Field } from './form.tsx';
 
 type Frame = { label: string; hint?: React.ReactNode; error?: string | undefined; isOptional?: boolean };
 
 const control =
   'w-full rounded-control border border-line-strong bg-surface placeholder:text-faint aria-invalid:border-bad disabled:opacity-60';
-
-type Ids = { id: string; 'aria-describedby': string; 'aria-invalid': boolean };
-
-function Field({ label, hint, error, children }: Frame & { children: (ids: Ids) => React.ReactNode }) {
-  const id = useId();
-  const note = error ?? hint;
-  return (
-    <div className="flex min-w-0 flex-col gap-1">
-      <label htmlFor={id} className="text-12 text-muted">
-        {label}
-      </label>
-      {children({ id, 'aria-describedby': `${id}-note`, 'aria-invalid': error !== undefined })}
-      <p
-        id={`${id}-note`}
-        className={classes('text-12 break-words', error ? 'text-bad' : 'text-faint', !note && 'hidden')}
-      >
-        {note}
-      </p>
-    </div>
-  );
-}
 
 /** A labelled line of text. The hint below gives way to the error. */
 export function TextField({

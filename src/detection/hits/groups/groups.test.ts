@@ -46,7 +46,7 @@ test('raises 350 encrypted hosts as one group with one event, and sets their sta
   const events = await listEvents(t);
   expect(summarize(events)).toEqual([['hit.created', 350]]);
   expect(events[0]!.data).toMatchObject({ severity: 'critical', group: { headline: 'Files encrypted: 350 hosts' } });
-  // The same hosts in the next window are occurrences. They also cause only one event.
+  // The next window only adds occurrences of the same hosts, and again one event.
   await t.runAt(hour(2));
   expect(summarize(await listEvents(t))).toEqual([
     ['hit.created', 350],

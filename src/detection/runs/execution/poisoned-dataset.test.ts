@@ -74,7 +74,7 @@ test('one client cannot blind a detection: windows before, during and after pois
   ]);
   const events = await selectIn(deps.db)`select type from outbox where type = 'dataset.drifted'`;
   expect(events.length).toBeGreaterThan(0);
-  // What is examined again, now that all columns have drifted, is found again.
+  // After all columns have drifted, a repeated examination finds the same.
   const preview = await org.call('POST', '/api/detections/preview', {
     ...shared,
     name: 'Theft',
