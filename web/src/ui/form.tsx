@@ -19,7 +19,7 @@ export function Field({ label, hint, error, className, children }: FieldProps) {
         {label}
       </label>
       {children({ id, 'aria-describedby': `${id}-note`, 'aria-invalid': error !== undefined })}
-      <div id={`${id}-note`} className={classes('text-12 empty:hidden', error ? 'text-bad' : 'text-faint')}>
+      <div id={`${id}-note`} className={classes('text-12 break-words empty:hidden', error ? 'text-bad' : 'text-faint')}>
         {error ?? hint}
       </div>
     </div>
