@@ -151,6 +151,14 @@ describe('longestIntervalMs', () => {
   ])('of %s is %d ms', (text, expected) => {
     expect(longestIntervalMs(parseCron(text))).toBe(expected);
   });
+
+  test.each([
+    ['0 * * * *', hour],
+    ['0 * * * 1-5', 50 * hour],
+    ['0 9 * * *', 25 * hour],
+  ])('of %s in Sydney, where the clocks are set back on a Sunday, is %d ms', (text, expected) => {
+    expect(longestIntervalMs(parseCron(text, 'Australia/Sydney'))).toBe(expected);
+  });
 });
 
 describe('parseCron rejects', () => {

@@ -108,8 +108,8 @@ export function longestIntervalMs(cron: Cron): number {
   const span = cron.hours.at(-1)! - cron.hours[0]!;
   const longest = Math.max(0, ...within, longestIntervalDays(cron) * 24 - span) * hourMs;
   const setBack = cron.zone === undefined ? 0 : largestSetBackMs(cron.zone);
-  // In every hour, also the repeated one has a slot.
-  return cron.hours.length === 24 && setBack % hourMs === 0 ? longest : longest + setBack;
+  // A cron expression with a slot in every hour of every day has one in the repeated hour too.
+  return longest === hourMs && setBack % hourMs === 0 ? longest : longest + setBack;
 }
 
 function longestIntervalDays(cron: Cron): number {
