@@ -25,9 +25,10 @@ export const Problem = z
 
 /** Converts any error of a request to an `application/problem+json` response without internal details. */
 export function sendProblem(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
-  const known = isClientGone(error, request)
+  const found = toAppError(error as FastifyError);
+  const known = isClientGone(error, found, request)
     ? appError('client_closed_request', 'The client closed the connection.')
-    : toAppError(error as FastifyError);
+    : found;
   if (known.status >= 500) request.log.error({ err: error }, 'request failed');
   // The route's own serializer would reduce the problem to the fields of its success response.
   void reply
@@ -52,12 +53,16 @@ export function problemText(error: AppError, instance: string, requestId: string
   });
 }
 
-/** Reports whether an error only says that the client closed the connection, before its request arrived or while the response was sent. */
-function isClientGone(error: unknown, { raw }: FastifyRequest): boolean {
-  const { code, message } = error as NodeJS.ErrnoException;
+/**
+ * Reports whether an error only says that the client closed the connection: before its request arrived, while the response was sent, or so
+ * that its work was cancelled. A cancelled query is `unavailable`. Other failures count even if nobody waits for the response.
+ */
+function isClientGone(error: unknown, { code: outcome }: AppError, { raw }: FastifyRequest): boolean {
+  if (!raw.socket.destroyed) return false;
+  const { code, message, name } = error as NodeJS.ErrnoException;
   const isAbort =
     (code === 'ECONNRESET' && message === 'aborted') || code === 'ERR_STREAM_PREMATURE_CLOSE' || code === 'EPIPE';
-  return isAbort && raw.socket.destroyed;
+  return isAbort || name === 'AbortError' || outcome === 'unavailable';
 }
 
 function titleOf(error: AppError): string {
