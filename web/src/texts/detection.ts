@@ -30,6 +30,7 @@ export const texts = {
   figures: {
     runs: 'Runs, 30 days',
     hits: 'Hits, 30 days',
+    hitsUnit: 'hits',
     open: 'Next run',
     precision: 'Precision',
     score: 'Score',

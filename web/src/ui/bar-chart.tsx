@@ -1,78 +1,114 @@
+import { useRef, useState } from 'react';
 import { formatNumber } from '../lib/text.ts';
 
-export type Bar = { label: string; value: number; note?: string };
-type Props = { title: string; bars: readonly Bar[]; second?: { label: string; values: readonly number[] } };
+/** A value of null is unknown, which is not the same as none. */
+export type Bar = { at: string; value: number | null; label: string; note?: string };
+type Props = {
+  label: string;
+  /** What the values count. */
+  unit: string;
+  bars: readonly Bar[];
+  /** Values that each bar is compared with. */
+  second?: { label: string; values: readonly number[] };
+  /** The figure for all bars. Default: their sum. */
+  summary?: string;
+  format?: (value: number) => string;
+  /** Called with the first and the last bar of a selection. Without it, nothing can be selected. */
+  onSelect?: (first: Bar, last: Bar) => void;
+};
 
-const height = 88;
+const height = 64;
 
-/** Figures per day as bars, with a line for the largest one. `second` compares each with another figure. The table says the same in text. */
-export function BarChart({ title, bars, second }: Props) {
-  const max = Math.max(1, ...bars.map(({ value }) => value), ...(second?.values ?? []));
-  const step = 100 / Math.max(1, bars.length);
-  const heightOf = (value: number): number => (value === 0 ? 1 : 2 + (value / max) * (height - 4));
+/** Figures over time as bars. Dragging over them selects a time. A table says the same to screen readers. */
+export function BarChart({ label, unit, bars, second, summary, format = formatNumber, onSelect }: Props) {
+  const chart = useRef<SVGSVGElement>(null);
+  const [hovered, setHovered] = useState<number | null>(null);
+  const [dragFrom, setDragFrom] = useState<number | null>(null);
+  const max = Math.max(0, ...bars.map(({ value }) => value ?? 0), ...(second?.values ?? [])) || 1;
+  const total = bars.reduce((sum, { value }) => sum + (value ?? 0), 0);
+  const say = (value: number | null): string =>
+    value === null ? '–' : `${format(value)} ${unit.toLowerCase()}`.trimEnd();
+  const sayAll = (index: number): string =>
+    [
+      bars[index]!.note ?? say(bars[index]!.value),
+      ...(second ? [`${second.label}: ${say(second.values[index] ?? 0)}`] : []),
+    ].join(' · ');
+  const indexAt = ({ clientX }: React.PointerEvent): number => {
+    const { left, width } = chart.current!.getBoundingClientRect();
+    return Math.min(bars.length - 1, Math.max(0, Math.floor(((clientX - left) / width) * bars.length)));
+  };
+  const selected =
+    dragFrom !== null && hovered !== null ? [Math.min(dragFrom, hovered), Math.max(dragFrom, hovered)] : null;
+  const shown = hovered === null ? undefined : bars[hovered];
+  const width = second ? 0.4 : 0.8;
   return (
-    <figure className="flex flex-col gap-1">
-      <div className="relative">
-        <span className="tabular absolute top-0 left-0 text-12 text-faint">{formatNumber(max)}</span>
-        <svg
-          viewBox={`0 0 100 ${height}`}
-          preserveAspectRatio="none"
-          className="block h-24 w-full border-b"
-          aria-hidden
-        >
-          <line
-            x1="0"
-            x2="100"
-            y1="1"
-            y2="1"
-            className="stroke-line"
-            vectorEffect="non-scaling-stroke"
-            strokeDasharray="2 3"
+    <figure className="min-w-0">
+      <figcaption className="tabular flex justify-between gap-3 pb-1 text-12 text-muted" aria-hidden>
+        <span className="truncate">{shown ? shown.label : label}</span>
+        <span className="whitespace-nowrap">{shown ? sayAll(hovered!) : (summary ?? say(total))}</span>
+      </figcaption>
+      <svg
+        ref={chart}
+        viewBox={`0 0 ${bars.length} ${height}`}
+        preserveAspectRatio="none"
+        aria-hidden
+        className={`block h-16 w-full border-b ${onSelect ? 'cursor-crosshair touch-none' : ''}`}
+        onPointerMove={(event) => setHovered(indexAt(event))}
+        onPointerLeave={() => dragFrom === null && setHovered(null)}
+        onPointerDown={(event) => {
+          if (!onSelect) return;
+          event.currentTarget.setPointerCapture(event.pointerId);
+          setDragFrom(indexAt(event));
+        }}
+        onPointerUp={(event) => {
+          if (dragFrom === null) return;
+          const [first, last] = [dragFrom, indexAt(event)].toSorted((a, b) => a - b);
+          setDragFrom(null);
+          onSelect?.(bars[first!]!, bars[last!]!);
+        }}
+      >
+        {selected && (
+          <rect
+            x={selected[0]}
+            width={selected[1]! - selected[0]! + 1}
+            y="0"
+            height={height}
+            className="fill-selected"
           />
-          {bars.map(({ label, value, note }, index) => {
-            const other = second?.values[index];
-            const width = other === undefined ? step * 0.72 : step * 0.36;
-            return (
-              <g key={label}>
-                <title>{`${label}: ${note ?? formatNumber(value)}`}</title>
-                <rect x={index * step} width={step} y={0} height={height} className="fill-transparent" />
-                <rect
-                  x={index * step + step * 0.14}
-                  width={width}
-                  y={height - heightOf(value)}
-                  height={heightOf(value)}
-                  className={value === 0 ? 'fill-line' : 'fill-accent'}
-                />
-                {other !== undefined && (
-                  <rect
-                    x={index * step + step * 0.5}
-                    width={width}
-                    y={height - heightOf(other)}
-                    height={heightOf(other)}
-                    className={other === 0 ? 'fill-line' : 'fill-high'}
-                  />
-                )}
-              </g>
-            );
-          })}
-        </svg>
-      </div>
-      <div className="tabular flex justify-between text-12 text-faint" aria-hidden>
+        )}
+        {bars.map(({ at, value }, index) => (
+          <g key={at}>
+            <Column x={index + 0.1} width={width} share={(value ?? 0) / max} isHovered={index === hovered} />
+            {second && (
+              <Column x={index + 0.5} width={width} share={(second.values[index] ?? 0) / max} className="fill-high" />
+            )}
+          </g>
+        ))}
+      </svg>
+      <div className="tabular flex justify-between pt-1 text-12 text-faint" aria-hidden>
         <span>{bars[0]?.label}</span>
         <span>{bars.at(-1)?.label}</span>
       </div>
       <table className="sr-only">
-        <caption>{title}</caption>
+        <caption>{label}</caption>
         <tbody>
-          {bars.map(({ label, value, note }, index) => (
-            <tr key={label}>
-              <th scope="row">{label}</th>
-              <td>{note ?? value}</td>
-              {second && <td>{second.values[index]}</td>}
-            </tr>
-          ))}
+          {bars.map((bar, index) =>
+            bar.value || second?.values[index] ? (
+              <tr key={bar.at}>
+                <th scope="row">{bar.label}</th>
+                <td>{sayAll(index)}</td>
+              </tr>
+            ) : null,
+          )}
         </tbody>
       </table>
     </figure>
   );
+}
+
+type ColumnProps = { x: number; width: number; share: number; isHovered?: boolean; className?: string };
+
+function Column({ x, width, share, isHovered, className = 'fill-accent' }: ColumnProps) {
+  const size = share === 0 ? 0 : Math.max(1.5, share * height);
+  return <rect x={x} width={width} y={height - size} height={size} className={isHovered ? 'fill-ink' : className} />;
 }

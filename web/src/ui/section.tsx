@@ -1,13 +1,21 @@
-type Props = { title: string; count?: number | undefined; action?: React.ReactNode; children: React.ReactNode };
+type Props = {
+  title: string;
+  count?: number | undefined;
+  actions?: React.ReactNode;
+  /** 2 below the title of a page, 3 below that of a panel or an entry. */
+  level?: 2 | 3;
+  children: React.ReactNode;
+};
 
 /** A part of a page or panel below its own small heading. */
-export function Section({ title, count, action, children }: Props) {
+export function Section({ title, count, actions, level = 3, children }: Props) {
+  const Heading = `h${level}` as const;
   return (
     <section className="flex min-w-0 flex-col gap-2">
-      <div className="flex items-center gap-2">
-        <h3 className="text-12 font-strong text-muted">{title}</h3>
+      <div className={`flex flex-wrap items-center gap-2 ${actions ? 'min-h-7' : ''}`}>
+        <Heading className="text-12 font-strong text-muted">{title}</Heading>
         {count !== undefined && <span className="tabular text-12 text-faint">{count}</span>}
-        {action && <span className="ml-auto">{action}</span>}
+        {actions && <div className="ml-auto flex flex-wrap items-center gap-1.5">{actions}</div>}
       </div>
       {children}
     </section>

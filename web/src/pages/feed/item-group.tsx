@@ -30,7 +30,7 @@ export function ItemGroup({ item }: { item: ItemDetail }) {
         <Section
           title={texts.group}
           count={duplicates.length}
-          action={
+          actions={
             item.duplicateOf && (
               <Button kind="quiet" disabled={isPending} onClick={() => split()}>
                 {texts.split}

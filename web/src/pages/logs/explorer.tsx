@@ -4,7 +4,7 @@ import { histogramQuery, searchQuery } from '../../api/logs.ts';
 import { formatLocal } from '../../lib/time.ts';
 import { texts } from '../../texts/logs.ts';
 import { Skeleton } from '../../ui/states.tsx';
-import { TimeBars } from '../../ui/time-bars.tsx';
+import { BarChart } from '../../ui/bar-chart.tsx';
 import { FieldList } from './field-list.tsx';
 import { QueryBox } from './query-box.tsx';
 import { Results } from './results.tsx';
@@ -43,7 +43,7 @@ export function Explorer({ dataset, window, query, onRun, onRepeat, onSelectTime
       <div className="flex min-w-0 grow flex-col">
         <div className="shrink-0 px-4 pt-3">
           {histogram.data ? (
-            <TimeBars
+            <BarChart
               label={texts.eventsOverTime}
               unit={texts.events}
               bars={histogram.data.buckets.map(({ at, events }) => ({ at, value: events, label: formatLocal(at) }))}

@@ -4,7 +4,7 @@ import { formatDuration } from '../../lib/time.ts';
 import { texts } from '../../texts/runs.ts';
 import { Figures } from '../../ui/figures.tsx';
 import { Notice } from '../../ui/notice.tsx';
-import { PageSection } from '../../ui/page-section.tsx';
+import { Section } from '../../ui/section.tsx';
 import { ExactTime, RelativeTime } from '../../ui/time.tsx';
 import { Phases } from './phases.tsx';
 
@@ -45,11 +45,11 @@ export function RunSummary({ run }: { run: Run }) {
           { label: texts.columns.cost, value: formatMoney(run.costUsd) },
         ]}
       />
-      <PageSection title={texts.phases}>
+      <Section level={2} title={texts.phases}>
         {phases.length === 0 ? <p className="text-muted">{texts.noPhases}</p> : <Phases phases={phases} />}
-      </PageSection>
+      </Section>
       <div className="grid gap-6 lg:grid-cols-2">
-        <PageSection title={texts.windows}>
+        <Section level={2} title={texts.windows}>
           <WindowTable windows={run.windows} />
           {run.truncated && <p className="text-12 text-medium">{texts.truncated}</p>}
           {muted !== '' && (
@@ -57,10 +57,10 @@ export function RunSummary({ run }: { run: Run }) {
               {texts.notJudged}: {muted}.
             </p>
           )}
-        </PageSection>
-        <PageSection title={texts.details}>
+        </Section>
+        <Section level={2} title={texts.details}>
           <Details run={run} />
-        </PageSection>
+        </Section>
       </div>
     </div>
   );

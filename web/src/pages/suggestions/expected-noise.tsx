@@ -4,7 +4,7 @@ import { formatNumber } from '../../lib/text.ts';
 import { formatUtc } from '../../lib/time.ts';
 import { texts } from '../../texts/suggestions.ts';
 import { Button } from '../../ui/button.tsx';
-import { TimeBars } from '../../ui/time-bars.tsx';
+import { BarChart } from '../../ui/bar-chart.tsx';
 
 type Props = { suggestion: Suggestion; isChanged: boolean };
 
@@ -45,7 +45,7 @@ export function ExpectedNoise({ suggestion, isChanged }: Props) {
             ))}
           </dl>
           {version && (
-            <TimeBars
+            <BarChart
               label={texts.hitsPerDay}
               unit={texts.figures.hits}
               bars={version.hitsPerDay.map(({ day, hits }) => ({

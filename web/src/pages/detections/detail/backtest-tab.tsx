@@ -8,7 +8,7 @@ import { BarChart } from '../../../ui/bar-chart.tsx';
 import { Button } from '../../../ui/button.tsx';
 import { Field, SelectInput } from '../../../ui/form.tsx';
 import { Notice } from '../../../ui/notice.tsx';
-import { PageSection } from '../../../ui/page-section.tsx';
+import { Section } from '../../../ui/section.tsx';
 import { toasts } from '../../../ui/toasts.tsx';
 
 const texts = proof.backtest;
@@ -101,7 +101,8 @@ function Outcome({ result, id }: { result: Backtest; id: string }) {
   const { columns } = texts;
   return (
     <>
-      <PageSection
+      <Section
+        level={2}
         title={texts.hitsPerDay}
         actions={
           <span className="tabular text-12 text-muted">
@@ -110,14 +111,15 @@ function Outcome({ result, id }: { result: Backtest; id: string }) {
         }
       >
         <BarChart
-          title={texts.hitsPerDay}
-          bars={first.hitsPerDay.map(({ day, hits }) => ({ label: day, value: hits }))}
+          label={texts.hitsPerDay}
+          unit={texts.columns.hits}
+          bars={first.hitsPerDay.map(({ day, hits }) => ({ at: day, label: day, value: hits }))}
           {...(second && {
             second: { label: texts.version(second.promptVersion), values: second.hitsPerDay.map(({ hits }) => hits) },
           })}
         />
         {!result.complete && <p className="text-muted">{texts.incomplete}</p>}
-      </PageSection>
+      </Section>
       <div className="overflow-x-auto rounded-control border">
         <table className="tabular w-full text-12">
           <thead>
@@ -172,7 +174,8 @@ function Proposal({ id, proposal }: { id: string; proposal: NonNullable<Backtest
   });
   const { candidatesPerWeekBefore: before, candidatesPerWeekAfter: after, truePositivesKept: kept } = proposal;
   return (
-    <PageSection
+    <Section
+      level={2}
       title={texts.proposal}
       actions={
         <Button disabled={isPending} onClick={() => mutate()}>
@@ -184,6 +187,6 @@ function Proposal({ id, proposal }: { id: string; proposal: NonNullable<Backtest
       <pre className="overflow-x-auto rounded-control border bg-ground px-3 py-2 font-mono text-12">
         {JSON.stringify(proposal.tuning, null, 2)}
       </pre>
-    </PageSection>
+    </Section>
   );
 }

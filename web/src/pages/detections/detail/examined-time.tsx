@@ -4,7 +4,7 @@ import { useState } from 'react';
 import { detectionWindowsQuery } from '../../../api/detections.ts';
 import { classes } from '../../../lib/text.ts';
 import { texts } from '../../../texts/detection.ts';
-import { PageSection } from '../../../ui/page-section.tsx';
+import { Section } from '../../../ui/section.tsx';
 import { ErrorState, Skeleton } from '../../../ui/states.tsx';
 import { Backfill } from './backfill.tsx';
 import { Timeline, type TimeRange } from './timeline.tsx';
@@ -22,7 +22,8 @@ export function ExaminedTime({ id, days }: Props) {
   const { data, error, refetch } = useQuery(detectionWindowsQuery(id, Number(days)));
   const gaps = data?.windows.filter(({ state }) => state === 'gap') ?? [];
   return (
-    <PageSection
+    <Section
+      level={2}
       title={texts.timeline.title}
       actions={
         <div role="group" aria-label={texts.timeline.range} className="flex rounded-control border p-px">
@@ -69,6 +70,6 @@ export function ExaminedTime({ id, days }: Props) {
           {gaps.length > 0 && <GapList gaps={gaps} selected={selected} onSelect={setSelected} />}
         </>
       )}
-    </PageSection>
+    </Section>
   );
 }

@@ -8,7 +8,7 @@ import { texts as proof } from '../../../texts/proof.ts';
 import { Button } from '../../../ui/button.tsx';
 import { Field, TextInput } from '../../../ui/form.tsx';
 import { Notice } from '../../../ui/notice.tsx';
-import { PageSection } from '../../../ui/page-section.tsx';
+import { Section } from '../../../ui/section.tsx';
 import { EmptyState, ErrorState } from '../../../ui/states.tsx';
 import { TableSkeleton } from '../../../ui/table-skeleton.tsx';
 import { ExactTime, RelativeTime } from '../../../ui/time.tsx';
@@ -31,7 +31,8 @@ export default function ExceptionsTab({ id }: { id: string }) {
   return (
     <div className="flex max-w-6xl flex-col gap-6 p-5">
       {isCreating && <ExceptionForm id={id} onDone={() => setIsCreating(false)} />}
-      <PageSection
+      <Section
+        level={2}
         title={texts.title}
         actions={!isCreating && <Button onClick={() => setIsCreating(true)}>{texts.create}</Button>}
       >
@@ -56,7 +57,7 @@ export default function ExceptionsTab({ id }: { id: string }) {
             </tbody>
           </table>
         </div>
-      </PageSection>
+      </Section>
     </div>
   );
 }

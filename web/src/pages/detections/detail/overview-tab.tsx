@@ -7,7 +7,7 @@ import { texts } from '../../../texts/detection.ts';
 import { BarChart } from '../../../ui/bar-chart.tsx';
 import { Figures } from '../../../ui/figures.tsx';
 import { Notice } from '../../../ui/notice.tsx';
-import { PageSection } from '../../../ui/page-section.tsx';
+import { Section } from '../../../ui/section.tsx';
 import { SeverityMark } from '../../../ui/severity.tsx';
 import { ErrorState, Skeleton } from '../../../ui/states.tsx';
 import { RelativeTime } from '../../../ui/time.tsx';
@@ -55,7 +55,12 @@ function Notices({ detection }: { detection: Detection }) {
 function DayFigures({ detection }: { detection: Detection }) {
   const { data, error, refetch } = useQuery(detectionDaysQuery(detection.id));
   if (error) return <ErrorState error={error} onRetry={() => void refetch()} />;
-  const bars = data?.days.map(({ day, hits, runs }) => ({ label: day, value: hits, note: texts.dayNote(hits, runs) }));
+  const bars = data?.days.map(({ day, hits, runs }) => ({
+    at: day,
+    label: day,
+    value: hits,
+    note: texts.dayNote(hits, runs),
+  }));
   const hits = data?.days.reduce((sum, day) => sum + day.hits, 0);
   const cost = data?.days.reduce((sum, day) => sum + day.costUsd, 0);
   const { reviews, avgEvalScore30d, runs30d } = detection;
@@ -74,9 +79,13 @@ function DayFigures({ detection }: { detection: Detection }) {
           { label: texts.figures.cost, value: cost === undefined ? '–' : formatMoney(cost) },
         ]}
       />
-      <PageSection title={texts.days}>
-        {bars ? <BarChart title={texts.days} bars={bars} /> : <Skeleton className="h-24" />}
-      </PageSection>
+      <Section level={2} title={texts.days}>
+        {bars ? (
+          <BarChart label={texts.days} unit={texts.figures.hitsUnit} bars={bars} />
+        ) : (
+          <Skeleton className="h-24" />
+        )}
+      </Section>
     </>
   );
 }
@@ -84,7 +93,8 @@ function DayFigures({ detection }: { detection: Detection }) {
 function OpenHits({ id }: { id: string }) {
   const { data } = useQuery(openHitsQuery(id));
   return (
-    <PageSection
+    <Section
+      level={2}
       title={texts.openHits}
       actions={
         <Link to="/hits" search={{ detection: id }} className="text-12 text-muted hover:text-ink">
@@ -110,6 +120,6 @@ function OpenHits({ id }: { id: string }) {
           </li>
         ))}
       </ul>
-    </PageSection>
+    </Section>
   );
 }

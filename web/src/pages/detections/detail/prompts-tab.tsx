@@ -9,7 +9,7 @@ import { Button } from '../../../ui/button.tsx';
 import { CodeEditor } from '../../../ui/code-editor.tsx';
 import { DiffView } from '../../../ui/diff-view.tsx';
 import { TextInput } from '../../../ui/form.tsx';
-import { PageSection } from '../../../ui/page-section.tsx';
+import { Section } from '../../../ui/section.tsx';
 import { ErrorState } from '../../../ui/states.tsx';
 import { TableSkeleton } from '../../../ui/table-skeleton.tsx';
 import { RelativeTime } from '../../../ui/time.tsx';
@@ -82,7 +82,7 @@ export default function PromptsTab({ detection }: { detection: Detection }) {
       </nav>
       <div className="flex min-w-0 grow flex-col gap-6">
         {draft ? (
-          <PageSection title={texts.edit}>
+          <Section level={2} title={texts.edit}>
             <CodeEditor
               label={texts.text}
               language="text"
@@ -107,10 +107,11 @@ export default function PromptsTab({ detection }: { detection: Detection }) {
                 {common.cancel}
               </Button>
             </div>
-          </PageSection>
+          </Section>
         ) : (
           <>
-            <PageSection
+            <Section
+              level={2}
               title={texts.text_of(shown.version)}
               actions={
                 <>
@@ -126,7 +127,7 @@ export default function PromptsTab({ detection }: { detection: Detection }) {
               <p className="max-w-[80ch] rounded-control border bg-ground px-3 py-2 break-words whitespace-pre-wrap">
                 {shown.prompt}
               </p>
-            </PageSection>
+            </Section>
             {before && <Changes id={id} from={before.version} to={shown.version} />}
           </>
         )}
@@ -139,11 +140,12 @@ function Changes({ id, from, to }: { id: string; from: number; to: number }) {
   const { data } = useQuery(promptDiffQuery(id, from, to));
   if (!data) return null;
   return (
-    <PageSection
+    <Section
+      level={2}
       title={`${texts.compare} ${from}`}
       actions={<span className="tabular text-12 text-muted">{texts.changes(data.added, data.removed)}</span>}
     >
       {data.added + data.removed === 0 ? <p className="text-muted">{texts.same}</p> : <DiffView lines={data.lines} />}
-    </PageSection>
+    </Section>
   );
 }

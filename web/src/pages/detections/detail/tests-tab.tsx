@@ -7,7 +7,7 @@ import { texts as proof } from '../../../texts/proof.ts';
 import { Button } from '../../../ui/button.tsx';
 import { CodeEditor } from '../../../ui/code-editor.tsx';
 import { Notice } from '../../../ui/notice.tsx';
-import { PageSection } from '../../../ui/page-section.tsx';
+import { Section } from '../../../ui/section.tsx';
 import { EmptyState, ErrorState } from '../../../ui/states.tsx';
 import { TableSkeleton } from '../../../ui/table-skeleton.tsx';
 import { toasts } from '../../../ui/toasts.tsx';
@@ -70,7 +70,8 @@ export default function TestsTab({ id }: { id: string }) {
     );
   return (
     <div className="flex max-w-4xl flex-col gap-4 p-5">
-      <PageSection
+      <Section
+        level={2}
         title={texts.title}
         actions={
           <>
@@ -87,7 +88,7 @@ export default function TestsTab({ id }: { id: string }) {
           ))}
         </ul>
         {run.data && !run.data.queryTested && <p className="text-12 text-muted">{texts.notQuery}</p>}
-      </PageSection>
+      </Section>
     </div>
   );
 }

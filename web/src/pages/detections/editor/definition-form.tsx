@@ -6,7 +6,7 @@ import { texts as list } from '../../../texts/detections.ts';
 import { texts } from '../../../texts/editor.ts';
 import { CodeEditor } from '../../../ui/code-editor.tsx';
 import { Field, SelectInput, TextArea, TextInput } from '../../../ui/form.tsx';
-import { PageSection } from '../../../ui/page-section.tsx';
+import { Section } from '../../../ui/section.tsx';
 import type { FormProps } from './draft.ts';
 import { ScheduleFields } from './schedule-fields.tsx';
 
@@ -38,7 +38,7 @@ function WhatFields({ draft, onChange, problemOf, onPreview }: FormProps & { onP
   );
   const { fields, hints } = texts;
   return (
-    <PageSection title={texts.sections.what}>
+    <Section level={2} title={texts.sections.what}>
       <Field label={fields.name} error={problemOf('name')}>
         {(control) => (
           <TextInput
@@ -129,7 +129,7 @@ function WhatFields({ draft, onChange, problemOf, onPreview }: FormProps & { onP
           <TextInput {...control} value={draft.tags} onChange={(event) => onChange({ tags: event.target.value })} />
         )}
       </Field>
-    </PageSection>
+    </Section>
   );
 }
 
@@ -139,7 +139,7 @@ function JudgeFields({ draft, onChange, problemOf }: FormProps) {
   const { fields, hints } = texts;
   const aliases = [...new Set([...(models?.map(({ alias }) => alias) ?? []), draft.modelAlias])].filter(Boolean);
   return (
-    <PageSection title={texts.sections.judge}>
+    <Section level={2} title={texts.sections.judge}>
       <Field label={fields.systemPrompt} hint={hints.systemPrompt} error={problemOf('systemPrompt')}>
         {(control) => (
           <TextArea
@@ -206,6 +206,6 @@ function JudgeFields({ draft, onChange, problemOf }: FormProps) {
           ))}
         </ul>
       </details>
-    </PageSection>
+    </Section>
   );
 }

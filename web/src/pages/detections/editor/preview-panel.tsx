@@ -6,7 +6,7 @@ import { texts as editor } from '../../../texts/editor.ts';
 import { Button } from '../../../ui/button.tsx';
 import { SelectInput } from '../../../ui/form.tsx';
 import { Notice } from '../../../ui/notice.tsx';
-import { PageSection } from '../../../ui/page-section.tsx';
+import { Section } from '../../../ui/section.tsx';
 import { Skeleton } from '../../../ui/states.tsx';
 import { definitionOf, type Draft } from './draft.ts';
 import { PreviewCandidate } from './preview-candidate.tsx';
@@ -40,7 +40,8 @@ export function PreviewPanel({ previewed, onPreview }: Props) {
     if (previewed) mutate(previewed.draft);
   }, [previewed, mutate]);
   return (
-    <PageSection
+    <Section
+      level={2}
       title={texts.title}
       actions={
         <>
@@ -78,7 +79,7 @@ export function PreviewPanel({ previewed, onPreview }: Props) {
           <p className="text-muted">{texts.hint}</p>
         )}
       </div>
-    </PageSection>
+    </Section>
   );
 }
 

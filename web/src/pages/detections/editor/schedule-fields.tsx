@@ -1,7 +1,7 @@
 import { lazy, Suspense } from 'react';
 import { texts } from '../../../texts/editor.ts';
 import { Field, SelectInput, TextInput } from '../../../ui/form.tsx';
-import { PageSection } from '../../../ui/page-section.tsx';
+import { Section } from '../../../ui/section.tsx';
 import { Skeleton } from '../../../ui/states.tsx';
 import type { Cadence, FormProps } from './draft.ts';
 
@@ -18,7 +18,7 @@ export function ScheduleFields({ draft, onChange, problemOf }: FormProps) {
   const { cadence, customCronSchedule, cronTimezone } = draft;
   const cron = cadence === 'custom' ? customCronSchedule : cadence === '' ? '' : crons[cadence];
   return (
-    <PageSection title={texts.sections.when}>
+    <Section level={2} title={texts.sections.when}>
       <div className="grid gap-3 md:grid-cols-3">
         <Field label={texts.fields.schedule} error={problemOf('detectionCadence')}>
           {(control) => (
@@ -66,6 +66,6 @@ export function ScheduleFields({ draft, onChange, problemOf }: FormProps) {
           <NextRuns cron={cron} timezone={cronTimezone} />
         </Suspense>
       )}
-    </PageSection>
+    </Section>
   );
 }

@@ -6,7 +6,7 @@ import type { Column } from '../../../ui/data-table.tsx';
 import { SeverityMark } from '../../../ui/severity.tsx';
 import { Sparkline } from '../../../ui/sparkline.tsx';
 import { RelativeTime } from '../../../ui/time.tsx';
-import { HealthLabel } from '../health-label.tsx';
+import { HealthLabel } from '../../../ui/health-label.tsx';
 
 const dash = <span className="text-faint">–</span>;
 

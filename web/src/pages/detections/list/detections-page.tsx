@@ -21,7 +21,7 @@ import { SearchField } from '../../../ui/search-field.tsx';
 import { ErrorState } from '../../../ui/states.tsx';
 import { TableSkeleton } from '../../../ui/table-skeleton.tsx';
 import { ViewsMenu } from '../../../ui/views-menu.tsx';
-import { HealthLabel, healthStates } from '../health-label.tsx';
+import { HealthLabel, healthStates } from '../../../ui/health-label.tsx';
 import { BulkBar } from './bulk-bar.tsx';
 import { columns } from './columns.tsx';
 import { NoDetections } from './no-detections.tsx';

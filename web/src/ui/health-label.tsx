@@ -1,7 +1,7 @@
 import { CheckCircle2, CircleAlert, CircleDashed, CircleOff, CirclePause, OctagonX, TriangleAlert } from 'lucide-react';
-import type { DetectionHealth } from '../../api/detections.ts';
-import { classes } from '../../lib/text.ts';
-import { texts } from '../../texts/detections.ts';
+import type { DetectionHealth } from '../api/detections.ts';
+import { classes } from '../lib/text.ts';
+import { texts } from '../texts/detections.ts';
 
 const looks: Record<DetectionHealth, { icon: typeof OctagonX; color: string }> = {
   stopped: { icon: OctagonX, color: 'text-bad' },
