@@ -1,5 +1,5 @@
 import type { QueryClient } from '@tanstack/react-query';
-import { createRoute, createRouter, redirect } from '@tanstack/react-router';
+import { createRouter } from '@tanstack/react-router';
 import { coverageRoutes } from './routes/coverage.ts';
 import { feedRoutes } from './routes/feed.ts';
 import { detectionRoutes } from './routes/detections.ts';
@@ -8,25 +8,17 @@ import { indicatorRoutes } from './routes/indicators.ts';
 import { logRoutes } from './routes/logs.ts';
 import { settingsRoutes } from './routes/settings.ts';
 import { suggestionRoutes } from './routes/suggestions.ts';
+import { overviewRoutes } from './routes/overview.ts';
 import { runRoutes } from './routes/runs.ts';
 import { parseSearch, stringifySearch } from './routes/search.ts';
 import { root, shell } from './routes/shell.ts';
 import { signInRoute } from './routes/sign-in.ts';
 import { sourceRoutes } from './routes/sources.ts';
 
-/** Where the console opens. */
-const home = createRoute({
-  getParentRoute: () => shell,
-  path: '/',
-  beforeLoad: () => {
-    throw redirect({ to: '/hits', replace: true });
-  },
-});
-
 const routeTree = root.addChildren([
   signInRoute,
   shell.addChildren([
-    home,
+    ...overviewRoutes,
     ...hitRoutes,
     ...logRoutes,
     ...detectionRoutes,

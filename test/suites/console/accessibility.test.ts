@@ -24,6 +24,7 @@ type TestPage = [name: string, path: string, isComplete: (page: Page) => Promise
 /** Every page of the console, and what shows that it is complete. */
 const pages: TestPage[] = [
   ['sign-in', '/sign-in', (page) => page.getByLabel('API key').waitFor()],
+  ['overview', '/', (page) => page.getByRole('heading', { name: 'Last 30 days' }).waitFor()],
   ['hits', '/hits', (page) => page.getByRole('option').first().waitFor()],
   [
     'an open hit',

@@ -1,8 +1,9 @@
-import { Crosshair, Grid3x3, Lightbulb, Radar, Rss, ScrollText, Settings } from 'lucide-react';
+import { Crosshair, Grid3x3, House, Lightbulb, Radar, Rss, ScrollText, Settings } from 'lucide-react';
 import { texts } from '../texts/common.ts';
 
 /** The pages of the sidebar, in order. `key` follows `g` on the keyboard. */
 export const pages = [
+  { path: '/', label: texts.pages.overview, icon: House, key: 'o' },
   { path: '/hits', label: texts.pages.hits, icon: Crosshair, key: 'h' },
   { path: '/detections', label: texts.pages.detections, icon: Radar, key: 'd' },
   { path: '/logs', label: texts.pages.logs, icon: ScrollText, key: 'l' },

@@ -30,7 +30,7 @@ export function Sidebar({ onNavigate, onSearch }: Props) {
           <Link
             key={path}
             to={path}
-            activeOptions={{ includeSearch: false }}
+            activeOptions={{ includeSearch: false, exact: path === '/' }}
             {...(onNavigate ? { onClick: onNavigate } : {})}
             className="flex h-7 items-center gap-2.5 rounded-control px-2 text-muted hover:bg-hover hover:text-ink aria-[current=page]:bg-selected aria-[current=page]:font-strong aria-[current=page]:text-ink"
           >

@@ -26,6 +26,7 @@ export const texts = {
   openPage: 'Open as page',
   loadMore: 'Load more',
   pages: {
+    overview: 'Overview',
     hits: 'Hits',
     feed: 'Feed',
     coverage: 'Coverage',

@@ -1,0 +1,74 @@
+import { sql } from 'kysely';
+import { afterEach, expect, test } from 'vitest';
+import { newPage, openBrowser, type Complaints } from '../../support/browser/browser.ts';
+import { signIn, startConsole } from '../../support/browser/console.ts';
+import { raiseHits } from '../../support/browser/raise-hits.ts';
+import { callOk, postDetection, postSuggestion, queryOrg } from '../../support/detection/detection-factory.ts';
+import type { TestOrg } from '../../support/harness.ts';
+
+const started = await startConsole();
+const browser = await openBrowser();
+const open: { complaints: Complaints; close: () => Promise<void> }[] = [];
+
+async function openOverview(org: TestOrg) {
+  const { page, context, complaints } = await newPage(browser);
+  open.push({ complaints, close: () => context.close() });
+  await signIn(page, started.origin, org);
+  await page.getByRole('heading', { name: 'Live activity' }).waitFor();
+  return page;
+}
+
+afterEach(async () => {
+  for (const { complaints, close } of open.splice(0)) {
+    await close();
+    expect(complaints).toEqual([]);
+  }
+});
+
+test('leads a new organization to its first steps, and marks those that are done', async () => {
+  const org = await started.newOrg();
+  await postDetection(org);
+  const page = await openOverview(org);
+  const steps = page.getByRole('listitem').filter({ has: page.getByRole('link', { name: /^(Connect|See|Add) / }) });
+  expect(await steps.count()).toBe(3);
+  expect(await steps.filter({ has: page.getByLabel('Done') }).allTextContents()).toEqual([
+    expect.stringContaining('Install detections'),
+  ]);
+  await page.getByRole('link', { name: 'Connect logs' }).click();
+  await page.waitForURL(/\/settings\/sources$/);
+});
+
+test('leads from each number to its list', async () => {
+  const org = await started.newOrg();
+  await raiseHits(started, org, ['ada', 'grace']);
+  const stopped = await postDetection(org, { name: 'Stopped one' });
+  await queryOrg(
+    started.deps,
+    org,
+    sql`update agents set enabled = false, disabled_reason = 'No such column: <b>x</b>' where id = ${stopped.id}`,
+  );
+  await postSuggestion(org);
+  const page = await openOverview(org);
+  await page.getByRole('link', { name: '1 suggested detection to decide' }).waitFor();
+  expect(await page.getByRole('link', { name: /^Stopped one/ }).textContent()).toContain('No such column: <b>x</b>');
+  await page.getByRole('link', { name: 'high', exact: true }).first().click();
+  await page.waitForURL(/\/hits\?status=open&severity=high$/);
+  await page.getByRole('option').nth(1).waitFor();
+  await page.goBack();
+  await page.getByRole('link', { name: /^Stopped\s*1$/ }).click();
+  await page.waitForURL(/\/detections\?health=stopped$/);
+  await page.keyboard.press('g');
+  await page.keyboard.press('o');
+  await page.getByRole('heading', { name: 'Needs attention' }).waitFor();
+});
+
+test('shows what happens while the page is open', async () => {
+  const org = await started.newOrg();
+  await raiseHits(started, org, ['ada']);
+  const page = await openOverview(org);
+  await page.getByText('Live', { exact: true }).waitFor();
+  const [hit] = (await callOk(org, 'GET', '/api/hits')).hits;
+  await callOk(org, 'POST', `/api/hits/${hit.id}/status`, { status: 'benign' });
+  await page.getByRole('link', { name: /Hit changed/ }).click();
+  await page.waitForURL(new RegExp(`/hits/${hit.id}$`));
+});

@@ -1,0 +1,191 @@
+import type { LinkProps } from '@tanstack/react-router';
+import { CircleAlert, CircleCheck, CircleDashed, CirclePause, Lightbulb, OctagonX, UserRound } from 'lucide-react';
+import type { Overview } from '../../api/overview.ts';
+import { texts as page } from '../../texts/overview.ts';
+import { Section } from '../../ui/section.tsx';
+import { RelativeTime } from '../../ui/time.tsx';
+import { LinkRow } from './link-row.tsx';
+
+const texts = page.attention;
+/** Share of a budget from which it is reported. */
+const budgetFrom = 0.8;
+
+const looks = {
+  stopped: <OctagonX className="size-4 text-bad" aria-hidden />,
+  failing: <CircleAlert className="size-4 text-bad" aria-hidden />,
+  paused: <CirclePause className="size-4 text-medium" aria-hidden />,
+  gap: <CircleDashed className="size-4 text-high" aria-hidden />,
+  review: <UserRound className="size-4 text-high" aria-hidden />,
+  silent: <CircleDashed className="size-4 text-medium" aria-hidden />,
+  idea: <Lightbulb className="size-4 text-muted" aria-hidden />,
+};
+type Look = keyof typeof looks;
+
+type Entry = {
+  key: string;
+  look: Look;
+  title: string;
+  detail?: string | null;
+  since?: string | null;
+  link: LinkProps;
+};
+
+/** What is broken, unexamined or waiting for a decision, the most urgent first. */
+export function Attention({ overview }: { overview: Overview }) {
+  const entries = listEntries(overview);
+  return (
+    <Section level={2} title={texts.title} {...(entries.length > 0 && { count: entries.length })}>
+      {entries.length === 0 ? (
+        <p className="flex items-center gap-2.5 py-1.5 text-muted">
+          <CircleCheck className="size-4 text-good" aria-hidden />
+          {texts.none}
+        </p>
+      ) : (
+        <ul>
+          {entries.map(({ key, look, title, detail, since, link }) => (
+            <LinkRow
+              key={key}
+              link={link}
+              icon={looks[look]}
+              title={title}
+              detail={detail}
+              end={since && <RelativeTime time={since} />}
+            />
+          ))}
+        </ul>
+      )}
+    </Section>
+  );
+}
+
+function listEntries(overview: Overview): Entry[] {
+  return [
+    ...listHitEntries(overview),
+    ...listDetectionEntries(overview),
+    ...listPauses(overview),
+    ...listFeedEntries(overview),
+    ...listSuggestions(overview),
+  ];
+}
+
+function listHitEntries({ hits }: Overview): Entry[] {
+  if (!hits || hits.needsReview === 0) return [];
+  return [
+    {
+      key: 'review',
+      look: 'review',
+      title: texts.review(hits.needsReview),
+      link: { to: '/hits', search: { status: 'open' } },
+    },
+  ];
+}
+
+function listDetectionEntries({ detections: { attention, byHealth }, gaps }: Overview): Entry[] {
+  const broken = attention.filter(({ health }) => health !== 'gap');
+  const states = ['stopped', 'failing', 'paused'] as const;
+  const hidden = states.map((health) => ({
+    health,
+    count: (byHealth[health] ?? 0) - broken.filter((one) => one.health === health).length,
+  }));
+  return [
+    ...broken.map(({ id, name, health, reason }) => ({
+      key: id,
+      look: health as Look,
+      title: name,
+      detail: [texts[health as (typeof states)[number]], reason].filter(Boolean).join(': '),
+      link: { to: '/detections/$id', params: { id } } as LinkProps,
+    })),
+    ...hidden
+      .filter(({ count }) => count > 0)
+      .map(({ health, count }) => ({
+        key: health,
+        look: health,
+        title: texts.more(count),
+        detail: texts[health],
+        link: { to: '/detections', search: { health } } as LinkProps,
+      })),
+    ...(gaps.open > 0
+      ? [
+          {
+            key: 'gaps',
+            look: 'gap' as const,
+            title: texts.gaps(gaps.open, gaps.detections),
+            detail: texts.gapHours(gaps.hours),
+            since: gaps.oldestFrom,
+            link: { to: '/detections', search: { health: 'gap' } } as LinkProps,
+          },
+        ]
+      : []),
+  ];
+}
+
+function listPauses({ pausedConnections, pausedModels, failingOutputs, budgets }: Overview): Entry[] {
+  const models: LinkProps = { to: '/settings/models' };
+  return [
+    ...pausedConnections.map(({ id, name, message, since }) => ({
+      key: id,
+      look: 'paused' as const,
+      title: texts.connection(name),
+      detail: message,
+      since,
+      link: { to: '/settings/connections' } as LinkProps,
+    })),
+    ...pausedModels.map(({ id, message, since }) => ({
+      key: `model ${id}`,
+      look: 'paused' as const,
+      title: texts.model(id),
+      detail: message,
+      since,
+      link: models,
+    })),
+    ...budgets
+      .filter(({ share }) => share >= budgetFrom)
+      .map(({ alias, share, tokens, costUsd }) => ({
+        key: `budget ${alias}`,
+        look: share >= 1 ? ('failing' as const) : ('paused' as const),
+        title: texts.budget(alias, share),
+        detail: texts.budgetDetail(tokens, costUsd),
+        link: models,
+      })),
+    ...(failingOutputs > 0
+      ? [
+          {
+            key: 'outputs',
+            look: 'failing' as const,
+            title: texts.outputs(failingOutputs),
+            link: { to: '/settings/destinations' } as LinkProps,
+          },
+        ]
+      : []),
+  ];
+}
+
+function listFeedEntries({ feed }: Overview): Entry[] {
+  if (!feed) return [];
+  const linkTo = (id: string): LinkProps => ({ to: '/sources', search: { source: id } });
+  return [
+    ...feed.failingSources.map(({ id, name, failures, lastError, lastSuccessAt }) => ({
+      key: id,
+      look: 'failing' as const,
+      title: texts.failingSource(name),
+      detail: [texts.failures(failures), lastError].filter(Boolean).join(': '),
+      since: lastSuccessAt,
+      link: linkTo(id),
+    })),
+    ...feed.silentSources.map(({ id, name, silentSince }) => ({
+      key: `silent ${id}`,
+      look: 'silent' as const,
+      title: texts.silentSource(name),
+      detail: texts.silentDetail,
+      since: silentSince,
+      link: linkTo(id),
+    })),
+  ];
+}
+
+function listSuggestions({ suggestions: { open, newestAt } }: Overview): Entry[] {
+  if (open === 0) return [];
+  return [
+    { key: 'suggestions', look: 'idea', title: texts.suggestions(open), since: newestAt, link: { to: '/suggestions' } },
+  ];
+}

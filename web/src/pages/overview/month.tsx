@@ -1,0 +1,52 @@
+import { Link, type LinkProps } from '@tanstack/react-router';
+import type { Overview } from '../../api/overview.ts';
+import { texts as page } from '../../texts/overview.ts';
+import { BarChart, type Bar } from '../../ui/bar-chart.tsx';
+import { Section } from '../../ui/section.tsx';
+
+const texts = page.month;
+type Day = Overview['days'][number];
+
+const barsOf = (days: readonly Day[], valueOf: (day: Day) => number | null): Bar[] =>
+  days.map((day) => ({ at: day.day, label: day.day, value: valueOf(day) }));
+
+/** Runs, hits and precision per day. */
+export function Month({ days }: { days: readonly Day[] }) {
+  const readsHits = days.at(-1)?.hits !== null;
+  const reviewed = days.reduce((sum, day) => sum + (day.reviewed ?? 0), 0);
+  const right = days.reduce((sum, day) => sum + (day.precision ?? 0) * (day.reviewed ?? 0), 0);
+  return (
+    <Section level={2} title={texts.title}>
+      <div className="grid gap-x-8 gap-y-5 md:grid-cols-3">
+        <ChartLink link={{ to: '/detections', search: { sort: '-lastRunAt' } }}>
+          <BarChart label={texts.runs} unit={texts.runs} bars={barsOf(days, (day) => day.runs)} />
+        </ChartLink>
+        {readsHits && (
+          <>
+            <ChartLink link={{ to: '/hits' }}>
+              <BarChart label={texts.hits} unit={texts.hits} bars={barsOf(days, (day) => day.hits)} />
+            </ChartLink>
+            <ChartLink link={{ to: '/hits', search: { status: 'true_positive' } }}>
+              <BarChart
+                label={texts.precision}
+                unit={texts.precisionUnit}
+                bars={barsOf(days, (day) => day.precision)}
+                summary={reviewed === 0 ? texts.noReviews : texts.reviewed(right / reviewed, reviewed)}
+                format={texts.percent}
+              />
+            </ChartLink>
+          </>
+        )}
+      </div>
+    </Section>
+  );
+}
+
+/** A chart that leads to what it counts. */
+function ChartLink({ link, children }: { link: LinkProps; children: React.ReactNode }) {
+  return (
+    <Link {...link} className="-m-2 block min-w-0 rounded-control p-2 hover:bg-hover">
+      {children}
+    </Link>
+  );
+}
