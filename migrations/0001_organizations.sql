@@ -90,6 +90,7 @@ create table audit (
   id uuid not null,
   at timestamptz not null,
   key_id text,
+  actor text,
   action text not null,
   resource_type text not null,
   resource_id text not null,
@@ -99,6 +100,7 @@ create table audit (
 ) partition by range (at);
 comment on table audit is 'Audit log of changes made through the API. Partitioned by month.';
 comment on column audit.key_id is 'API key that made the change. Null for changes made by the service.';
+comment on column audit.actor is 'Who signed in, if the change was made with a session: a person or the name of a key.';
 comment on column audit.before is 'JSON of the resource before the change. Null if it was created.';
 comment on column audit.after is 'JSON of the resource after the change. Null if it was deleted.';
 create index on audit (organization_id, at desc, id desc);
@@ -118,7 +120,7 @@ create table idempotency_keys (
   primary key (organization_id, key_id, route, idempotency_key)
 );
 comment on table idempotency_keys is 'Responses to requests that carried an Idempotency-Key header, replayed when the request is repeated.';
-comment on column idempotency_keys.key_id is 'API key that sent the request.';
+comment on column idempotency_keys.key_id is 'API key that sent the request, or the session if a browser without a key sent it.';
 comment on column idempotency_keys.body_hash is 'Hash of the request body. The same idempotency key with another body is rejected.';
 comment on column idempotency_keys.status is 'HTTP status of the response. Null while the first request is in progress.';
 comment on column idempotency_keys.answer is 'Response body.';

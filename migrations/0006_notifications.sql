@@ -72,4 +72,5 @@ create index deliveries_due on deliveries (organization_id, output_id, next_try_
 create index deliveries_waiting on deliveries (organization_id, event_id) where state = 'pending';
 create index deliveries_ended on deliveries (created_at) where state <> 'pending';
 create index on deliveries (organization_id, output_id, created_at desc, id desc);
+create index on deliveries (organization_id, resource_id);
 select tocsin_protect('deliveries');

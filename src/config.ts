@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { z } from 'zod';
 import { readMcpSettings } from './platform/mcp/mcp-settings.ts';
 import { readModelSettings } from './platform/models/model-settings.ts';
+import { readOidcSettings } from './platform/orgs/single-sign-on/oidc-settings.ts';
 
 const integer = (fallback: number, min: number, max: number) => {
   const error = `must be a whole number from ${min} to ${max}`;
@@ -98,6 +99,32 @@ export const Settings = z.object({
     'How long a session of the console lasts without being used, in minutes.',
   ),
   TOCSIN_SESSION_DAYS: integer(7, 1, 365).describe('How long a session of the console lasts at most, in days.'),
+  TOCSIN_OIDC_ISSUER: z
+    .url({ protocol: /^https?$/, message: 'must begin with https://' })
+    .regex(
+      /^https:|^http:\/\/(localhost|127\.0\.0\.1|\[::1\])([:/]|$)/,
+      'must begin with https://, except on this machine',
+    )
+    .optional()
+    .describe('Identity provider for single sign-on to the console, as the provider states its issuer.'),
+  TOCSIN_OIDC_CLIENT_ID: z.string().min(1).optional().describe('ID of this service at the identity provider.'),
+  TOCSIN_OIDC_CLIENT_SECRET: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('Secret of this service at the identity provider. Default: none, for a public client with PKCE.'),
+  TOCSIN_OIDC_GROUPS: z
+    .string()
+    .optional()
+    .describe(
+      'Groups of the identity provider, each with `scopes` and, if it is not `default`, an `organization`, as JSON or the path of a JSON file.',
+    ),
+  TOCSIN_OIDC_GROUPS_CLAIM: z.string().min(1).default('groups').describe('Claim that lists the groups of a person.'),
+  TOCSIN_OIDC_SCOPES: z
+    .string()
+    .regex(/(^| )openid( |$)/, 'must include openid')
+    .default('openid email profile')
+    .describe('Scopes that are requested from the identity provider.'),
   TOCSIN_KEEP_ROWS_DAYS: integer(30, 1, 3_650).describe('Retention of rows and steps without a hit, in days.'),
   TOCSIN_KEEP_HITS_DAYS: integer(365, 1, 3_650).describe('Retention of hits after they were last seen, in days.'),
   TOCSIN_KEEP_RUNS_DAYS: integer(400, 31, 3_650).describe('Retention of runs and their steps, in days.'),
@@ -118,6 +145,7 @@ export function loadConfig(env: Record<string, string | undefined> = readEnviron
     throw new Error(parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`).join('; '));
   }
   const settings = parsed.data;
+  const publicUrl = settings.TOCSIN_PUBLIC_URL ?? findLoopbackUrl(settings.HOST, settings.PORT);
   return {
     port: settings.PORT,
     host: settings.HOST,
@@ -125,7 +153,8 @@ export function loadConfig(env: Record<string, string | undefined> = readEnviron
     dataDir: resolve(settings.TOCSIN_DATA_DIR),
     apiKey: settings.TOCSIN_API_KEY,
     url: settings.TOCSIN_URL,
-    publicUrl: settings.TOCSIN_PUBLIC_URL ?? findLoopbackUrl(settings.HOST, settings.PORT),
+    publicUrl,
+    oidc: readOidcSettings(settings, publicUrl),
     secretKey: settings.TOCSIN_SECRET_KEY,
     logLevel: settings.TOCSIN_LOG_LEVEL,
     models: readModelSettings(settings.TOCSIN_MODELS, env),

@@ -72,6 +72,7 @@ import { modelRoutes } from '../platform/models/models.routes.ts';
 import { mcpRoutes } from '../platform/mcp/mcp.routes.ts';
 import { orgRoutes } from '../platform/orgs/orgs.routes.ts';
 import { sessionRoutes } from '../platform/orgs/sessions/sessions.routes.ts';
+import { singleSignOnRoutes } from '../platform/orgs/single-sign-on/single-sign-on.routes.ts';
 import { taxiiRoutes } from '../feed/taxii/taxii.routes.ts';
 
 const bodyMaxBytes = 1024 * 1024;
@@ -128,6 +129,7 @@ export async function buildApp(deps: Deps): Promise<App> {
     },
   });
   sessionRoutes(app, { ...deps, throttleFailure });
+  singleSignOnRoutes(app, { ...deps, throttleFailure });
   detectionRoutes(app, deps);
   summaryRoutes(app, deps);
   suggestionRoutes(app, deps);

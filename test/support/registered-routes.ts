@@ -23,7 +23,16 @@ export function registeredRoutes(app: App): Route[] {
 }
 
 /** Paths without a key. A trailing `*` matches every path below. */
-const openPaths = ['/healthz', '/readyz', '/metrics', '/openapi.json', '/docs', '/docs*', '/console*'];
+const openPaths = [
+  '/api/session/single-sign-on',
+  '/healthz',
+  '/readyz',
+  '/metrics',
+  '/openapi.json',
+  '/docs',
+  '/docs*',
+  '/console*',
+];
 /** Routes that exchange a secret for a session. */
 const signIn = ['POST /api/session', 'POST /api/session/link'];
 

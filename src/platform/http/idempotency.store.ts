@@ -11,8 +11,11 @@ export type IdempotencyClaim = { caller: Caller; route: string; key: string };
 /** `status` and `answer` (the response body) are null while the request is in flight. */
 export type StoredResponse = { body_hash: Buffer; status: number | null; answer: string | null; isNew: boolean };
 
+/** Requests of a key share its idempotency keys. A session without a key has its own. */
+const ownerOf = ({ keyId, sessionId }: Caller): string | null => keyId ?? sessionId ?? null;
+
 const isClaimed = ({ caller, route, key }: IdempotencyClaim): RawBuilder<boolean> =>
-  sql`organization_id = ${caller.orgId} and key_id = ${caller.keyId} and route = ${route} and idempotency_key = ${key}`;
+  sql`organization_id = ${caller.orgId} and key_id = ${ownerOf(caller)} and route = ${route} and idempotency_key = ${key}`;
 
 /** Claims a key for a request. `isNew` is true if this request holds the key now. Otherwise the row of the earlier request is returned. */
 export async function claimIdempotencyKey(tx: Tx, claim: IdempotencyClaim, hash: Buffer): Promise<StoredResponse> {
@@ -27,7 +30,7 @@ export async function claimIdempotencyKey(tx: Tx, claim: IdempotencyClaim, hash:
     tx,
     sql<StoredResponse>`
       insert into idempotency_keys (organization_id, key_id, route, idempotency_key, body_hash)
-      values (${caller.orgId}, ${caller.keyId}, ${route}, ${key}, ${hash})
+      values (${caller.orgId}, ${ownerOf(caller)}, ${route}, ${key}, ${hash})
       on conflict do nothing returning body_hash, status, answer, true as "isNew"`,
   );
   if (inserted) return inserted;

@@ -11,6 +11,7 @@ export type AuditRow = {
   id: string;
   at: Date;
   key_id: string | null;
+  actor: string | null;
   action: string;
   resource_type: string;
   resource_id: string;
@@ -18,7 +19,7 @@ export type AuditRow = {
   after: string | null;
 };
 
-type Author = Pick<Caller, 'orgId' | 'keyId'>;
+type Author = Pick<Caller, 'orgId' | 'keyId' | 'subject'>;
 
 /** Records a change and its author in the transaction of the change. */
 export async function insertAudit(tx: Tx, author: Author, change: AuditChange): Promise<void> {
@@ -42,8 +43,8 @@ export async function auditRecord(
 export function auditInsertSql(author: Author, change: AuditChange): RawBuilder<unknown> {
   const at = new Date();
   return sql`
-    insert into audit (organization_id, id, at, key_id, action, resource_type, resource_id, before, after)
-    values (${author.orgId}, ${uuidv7(at)}, ${at}, ${author.keyId}, ${change.action}, ${change.resourceType}, ${change.resourceId},
+    insert into audit (organization_id, id, at, key_id, actor, action, resource_type, resource_id, before, after)
+    values (${author.orgId}, ${uuidv7(at)}, ${at}, ${author.keyId}, ${author.subject ?? null}, ${change.action}, ${change.resourceType}, ${change.resourceId},
       ${toJson(change.before)}, ${toJson(change.after)})`;
 }
 
@@ -53,7 +54,7 @@ const toJson = (value: unknown): string | null =>
 /** Returns up to `limit` + 1 rows, newest first. The extra row tells the caller whether another page follows. */
 export function listAuditRows(tx: Tx, limit: number, after: PageCursor | null): Promise<AuditRow[]> {
   return queryRows<AuditRow>(tx)`
-      select id, at, key_id, action, resource_type, resource_id, before, after from audit
+      select id, at, key_id, actor, action, resource_type, resource_id, before, after from audit
       where organization_id = tocsin_org() ${after ? sql`and (at, id) < (${after.at}, ${after.id}::uuid)` : sql``}
       order by at desc, id desc limit ${limit + 1}`;
 }

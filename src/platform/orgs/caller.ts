@@ -19,6 +19,12 @@ export type Scope = (typeof scopes)[number];
 
 /**
  * The authenticated caller, required by every use case on tenant data. `keyId` is null for the command line, worker loops and sessions
- * without a key. `sessionId` is set if a browser called with a session.
+ * without a key. `sessionId` and `subject`, who signed in, are set if a browser called with a session.
  */
-export type Caller = { orgId: OrgId; keyId: string | null; scopes: ReadonlySet<string>; sessionId?: string };
+export type Caller = {
+  orgId: OrgId;
+  keyId: string | null;
+  scopes: ReadonlySet<string>;
+  sessionId?: string;
+  subject?: string;
+};

@@ -12,6 +12,7 @@ export async function listAuditEntries({ db }: { db: Db }, caller: Caller, query
     id: row.id,
     at: row.at.toISOString(),
     keyId: row.key_id,
+    actor: row.actor,
     action: row.action,
     resourceType: row.resource_type,
     resourceId: row.resource_id,

@@ -54,6 +54,12 @@ export const AuditEntry = z
     id: z.string(),
     at: z.string(),
     keyId: z.string().nullable(),
+    actor: z
+      .string()
+      .nullable()
+      .describe(
+        'Who signed in to the console and made the change: a person or the name of a key. Null for other requests.',
+      ),
     action: z.string(),
     resourceType: z.string(),
     resourceId: z.string(),

@@ -67,6 +67,7 @@ async function useSessions({ db }: Deps, org: TestOrg): Promise<void> {
   const { headers } = await org.call('POST', '/api/session/link', { token });
   const cookie = String(headers['set-cookie']).split(';')[0]!;
   await readOk(org.call('GET', '/api/session'));
+  await readOk(org.call('GET', '/api/session/single-sign-on'));
   const { sessions } = await readOk(org.call('GET', '/api/sessions'));
   await readOk(org.call('DELETE', '/api/session', undefined, { authorization: '', cookie, 'x-tocsin-console': '1' }));
   await readOk(org.call('DELETE', `/api/sessions/${sessions.at(-1).id}`));

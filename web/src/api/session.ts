@@ -9,6 +9,13 @@ export const sessionQuery = queryOptions({
   retry: false,
 });
 
+/** Where single sign-on starts, or null. The sign-in page works without an answer as well. */
+export const singleSignOnQuery = queryOptions({
+  queryKey: ['single-sign-on'],
+  queryFn: () => read(api.GET('/api/session/single-sign-on')).catch(() => ({ url: null })),
+  staleTime: Infinity,
+});
+
 export const signInWithKey = (key: string) => read(api.POST('/api/session', { body: { key } }));
 export const signInWithLink = (token: string) => read(api.POST('/api/session/link', { body: { token } }));
 export const signOut = () => read(api.DELETE('/api/session'));

@@ -1,5 +1,15 @@
 export const texts = {
   title: 'Sign in',
+  singleSignOn: 'Continue with single sign-on',
+  or: 'or with an API key',
+  problems: {
+    denied: 'Your identity provider did not let you in. Ask whoever manages it to give you access to Tocsin.',
+    expired: 'This sign-in was started in another tab or browser, took too long, or was used before. Sign in again.',
+    no_group: 'None of your groups has access to Tocsin. Ask an administrator of Tocsin to map one of your groups.',
+    unavailable: 'The identity provider does not answer. Try again in a minute, or sign in with an API key.',
+    failed: 'Single sign-on did not work. The log of the service has the reason.',
+  },
+  requestId: (id: string) => `Request ID ${id}`,
   keyLabel: 'API key',
   keyHint: 'The key is exchanged for a session and not kept in this browser.',
   submit: 'Sign in',
@@ -7,3 +17,6 @@ export const texts = {
   noKey: 'No key yet? The service prints one at its first start. More are made with:',
   command: 'npm run --silent tocsin -- key create --org default --name you',
 };
+
+export type SignInProblem = keyof typeof texts.problems;
+export const signInProblems = Object.keys(texts.problems) as SignInProblem[];

@@ -18,6 +18,13 @@ export function Button({ kind = 'secondary', className, ...props }: Props) {
   return <button type="button" {...props} className={classes(shared, kinds[kind], className)} />;
 }
 
+type LinkProps = Omit<ComponentProps<'a'>, 'className'> & { kind?: Kind; className?: string };
+
+/** A link to an address outside of the console that looks like a button. */
+export function ButtonLink({ kind = 'secondary', className, ...props }: LinkProps) {
+  return <a {...props} className={classes(shared, kinds[kind], className)} />;
+}
+
 /** A square button that shows only an icon. `label` is its accessible name and its tooltip. */
 export function IconButton({ label, className, ...props }: Props & { label: string }) {
   return (

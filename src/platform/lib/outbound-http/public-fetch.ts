@@ -11,7 +11,8 @@ export function publicFetch(allow: readonly string[]) {
   return async (input: string | URL, init: RequestInit = {}): Promise<Response> => {
     const signal = init.signal ?? new AbortController().signal;
     const headers = Object.fromEntries(new Headers(init.headers));
-    const body = typeof init.body === 'string' ? Buffer.from(init.body) : undefined;
+    const isText = typeof init.body === 'string' || init.body instanceof URLSearchParams;
+    const body = isText ? Buffer.from(String(init.body)) : undefined;
     if (init.body !== undefined && init.body !== null && !body) throw new Error('only text bodies are supported');
     const length = body ? { 'content-length': String(body.length) } : {};
     const request = { method: init.method ?? 'GET', headers: { ...headers, ...length }, body, allow };

@@ -28,5 +28,5 @@ export function clearSessionCookie(request: FastifyRequest, reply: FastifyReply)
 }
 
 /** A proxy in front says so in a header. A client that lies about it only restricts its own cookie. */
-const isHttps = ({ protocol, headers }: FastifyRequest): boolean =>
+export const isHttps = ({ protocol, headers }: FastifyRequest): boolean =>
   protocol === 'https' || headers['x-forwarded-proto'] === 'https';

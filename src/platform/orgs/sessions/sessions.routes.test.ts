@@ -132,6 +132,22 @@ describe('a session', () => {
     expect((await other.call('DELETE', `/api/sessions/${session.id}`)).status).toBe(404);
   });
 
+  test('of a link repeats a change with an idempotency key once, under the name of who signed in', async () => {
+    const org = await newOrg();
+    const token = await createSignInLink(deps.db, org.id, ['keys:admin']);
+    const { headers } = await request('POST', '/api/session/link', { payload: { token } });
+    const change = {
+      cookie: String(headers['set-cookie']).split(';')[0]!,
+      payload: { name: 'for-vector', scopes: ['keys:admin'] },
+      headers: { ...console, 'idempotency-key': 'once' },
+    };
+    const created = await request('POST', '/api/keys', change);
+    const repeated = await request('POST', '/api/keys', change);
+    expect([created.status, repeated.body.id]).toEqual([200, created.body.id]);
+    const { entries } = (await org.call('GET', '/api/audit')).body;
+    expect(entries[0]).toMatchObject({ action: 'key.created', keyId: null, actor: 'Sign-in link' });
+  });
+
   test('is stored as a hash', async () => {
     const org = await newOrg();
     const { cookie } = await signIn(org.key);

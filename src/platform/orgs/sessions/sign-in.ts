@@ -11,7 +11,14 @@ import { insertSession, insertSignInLinkAcrossOrgs, takeSignInLinkAcrossOrgs } f
 export type SignInDeps = { db: Db; auth: KeyAuthenticator; config: { sessionDays: number } };
 
 /** Who signs in. `scopes` count only without a key: a session of a key has the key's scopes. */
-type Identity = { orgId: OrgId; keyId: string | null; subject: string; scopes: string[] };
+type Identity = {
+  orgId: OrgId;
+  keyId: string | null;
+  subject: string;
+  scopes: string[];
+  /** The identity provider that vouches for the person, and its ID of the person. */
+  provider?: { issuer: string; subject: string };
+};
 
 /** A new session. `token` goes into the cookie. */
 export type SignedIn = { token: string; expiresAt: Date };
@@ -39,12 +46,13 @@ export async function signInWithLink(deps: SignInDeps, token: string): Promise<S
   return createSession(deps, { orgId, keyId: null, subject: 'Sign-in link', scopes });
 }
 
-async function createSession({ db, config }: SignInDeps, identity: Identity): Promise<SignedIn> {
+/** Creates a session and records it in the audit log. */
+export async function createSession({ db, config }: SignInDeps, identity: Identity): Promise<SignedIn> {
   const { text, hash } = generateToken();
   const now = new Date();
   const expiresAt = new Date(now.getTime() + config.sessionDays * dayMs);
   const id = uuidv7(now);
-  const { orgId, keyId, subject, scopes } = identity;
+  const { orgId, keyId, subject, scopes, provider } = identity;
   await inOrg(db, orgId, async (tx) => {
     await insertSession(tx, {
       id,
@@ -56,9 +64,9 @@ async function createSession({ db, config }: SignInDeps, identity: Identity): Pr
       created_at: now,
       expires_at: expiresAt,
     });
-    const after = { id, subject, expiresAt: expiresAt.toISOString() };
+    const after = { id, subject, scopes, ...(provider && { provider }), expiresAt: expiresAt.toISOString() };
     const change = { action: 'session.created', resourceType: 'session', resourceId: id, before: null, after };
-    await insertAudit(tx, { orgId, keyId }, change);
+    await insertAudit(tx, { orgId, keyId, subject }, change);
   });
   return { token: text, expiresAt };
 }

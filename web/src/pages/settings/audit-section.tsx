@@ -31,7 +31,9 @@ export function AuditSection() {
                   <Entry
                     key={entry.id}
                     entry={entry}
-                    who={entry.keyId === null ? texts.service : (names.get(entry.keyId) ?? entry.keyId)}
+                    who={
+                      entry.actor ?? (entry.keyId === null ? texts.service : (names.get(entry.keyId) ?? entry.keyId))
+                    }
                   />
                 ))}
               </ul>

@@ -1,11 +1,12 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, useRouter } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
-import { sessionQuery, signInWithKey, signInWithLink } from '../../api/session.ts';
+import { sessionQuery, singleSignOnQuery, signInWithKey, signInWithLink } from '../../api/session.ts';
 import { texts as common } from '../../texts/common.ts';
 import { texts } from '../../texts/sign-in.ts';
 import { Button } from '../../ui/button.tsx';
 import { Logo } from '../../ui/logo.tsx';
+import { SingleSignOn } from './single-sign-on.tsx';
 
 const route = getRouteApi('/sign-in');
 
@@ -31,48 +32,52 @@ export function SignInPage() {
     history.replaceState(null, '', location.pathname);
     useLink(token);
   }, [useLink]);
+  const hasSingleSignOn = Boolean(useQuery(singleSignOnQuery).data?.url);
   const error = withKey.error ?? withLink.error;
   const isBusy = withKey.isPending || withLink.isPending;
   return (
     <main className="flex h-full items-center justify-center p-6">
-      <form
-        className="flex w-full max-w-80 flex-col gap-4"
-        onSubmit={(event) => {
-          event.preventDefault();
-          withKey.mutate(field.current!.value.trim());
-        }}
-      >
+      <div className="flex w-full max-w-80 flex-col gap-4">
         <h1 className="flex items-center gap-2.5 text-20 font-strong">
           <Logo className="size-6" />
           {common.product}
         </h1>
-        <label className="flex flex-col gap-1.5">
-          <span className="text-muted">{texts.keyLabel}</span>
-          <input
-            ref={field}
-            type="password"
-            required
-            autoFocus
-            autoComplete="off"
-            spellCheck={false}
-            aria-invalid={error !== null}
-            aria-describedby="sign-in-hint"
-            className="h-9 rounded-control border border-line-strong bg-surface px-3 font-mono text-13"
-          />
-        </label>
-        <p id="sign-in-hint" role={error ? 'alert' : undefined} className={error ? 'text-bad' : 'text-12 text-muted'}>
-          {error ? error.message : texts.keyHint}
-        </p>
-        <Button kind="primary" type="submit" disabled={isBusy} className="h-9">
-          {isBusy ? texts.working : texts.submit}
-        </Button>
-        <details className="text-12 text-muted">
-          <summary>{texts.noKey}</summary>
-          <code className="mt-2 block rounded-control border bg-surface p-2 font-mono break-words select-all">
-            {texts.command}
-          </code>
-        </details>
-      </form>
+        <SingleSignOn />
+        <form
+          className="flex flex-col gap-4"
+          onSubmit={(event) => {
+            event.preventDefault();
+            withKey.mutate(field.current!.value.trim());
+          }}
+        >
+          <label className="flex flex-col gap-1.5">
+            <span className="text-muted">{texts.keyLabel}</span>
+            <input
+              ref={field}
+              type="password"
+              required
+              autoFocus={!hasSingleSignOn}
+              autoComplete="off"
+              spellCheck={false}
+              aria-invalid={error !== null}
+              aria-describedby="sign-in-hint"
+              className="h-9 rounded-control border border-line-strong bg-surface px-3 font-mono text-13"
+            />
+          </label>
+          <p id="sign-in-hint" role={error ? 'alert' : undefined} className={error ? 'text-bad' : 'text-12 text-muted'}>
+            {error ? error.message : texts.keyHint}
+          </p>
+          <Button kind={hasSingleSignOn ? 'secondary' : 'primary'} type="submit" disabled={isBusy} className="h-9">
+            {isBusy ? texts.working : texts.submit}
+          </Button>
+          <details className="text-12 text-muted">
+            <summary>{texts.noKey}</summary>
+            <code className="mt-2 block rounded-control border bg-surface p-2 font-mono break-words select-all">
+              {texts.command}
+            </code>
+          </details>
+        </form>
+      </div>
     </main>
   );
 }

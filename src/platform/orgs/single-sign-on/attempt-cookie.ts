@@ -1,0 +1,42 @@
+import { parseCookie, stringifySetCookie } from 'cookie';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { isHttps } from '../sessions/session-cookie.ts';
+
+const name = 'tocsin_sign_in';
+const path = '/api/session/single-sign-on';
+const lifeSeconds = 600;
+
+const short = z.string().min(1).max(200);
+const Attempt = z.strictObject({ state: short, nonce: short, verifier: short, next: z.string().max(2000) });
+
+/**
+ * What a browser that started to sign in must bring back: `state` and `nonce`, which the provider returns, the PKCE `verifier`, and the page
+ * of the console to open afterwards.
+ */
+export type Attempt = z.infer<typeof Attempt>;
+
+/** Stores an attempt in the browser. SameSite=Lax, since the provider's page leads back here. */
+export function setAttemptCookie(request: FastifyRequest, reply: FastifyReply, attempt: Attempt): void {
+  const value = Buffer.from(JSON.stringify(attempt)).toString('base64url');
+  setCookie(request, reply, { value, maxAge: lifeSeconds });
+}
+
+/** Reads the attempt of a browser and deletes it there, so that it counts once. Undefined if there is none. */
+export function takeAttemptCookie(request: FastifyRequest, reply: FastifyReply): Attempt | undefined {
+  const value = parseCookie(request.headers.cookie ?? '')[name];
+  if (value === undefined) return undefined;
+  setCookie(request, reply, { value: '', maxAge: 0 });
+  try {
+    return Attempt.safeParse(JSON.parse(Buffer.from(value, 'base64url').toString())).data;
+  } catch {
+    return undefined;
+  }
+}
+
+function setCookie(request: FastifyRequest, reply: FastifyReply, fields: { value: string; maxAge: number }): void {
+  void reply.header(
+    'set-cookie',
+    stringifySetCookie({ name, path, httpOnly: true, sameSite: 'lax', secure: isHttps(request), ...fields }),
+  );
+}

@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest';
+import { loadConfig } from '../../../config.ts';
+
+const complete = {
+  TOCSIN_PUBLIC_URL: 'https://tocsin.example.com/',
+  TOCSIN_OIDC_ISSUER: 'https://id.example.com/realms/main',
+  TOCSIN_OIDC_CLIENT_ID: 'tocsin',
+  TOCSIN_OIDC_GROUPS: '{"soc": {"scopes": ["hits:read"]}}',
+};
+
+test('reads the settings, with the organization default', () => {
+  expect(loadConfig(complete).oidc).toEqual({
+    issuer: 'https://id.example.com/realms/main',
+    clientId: 'tocsin',
+    clientSecret: undefined,
+    scope: 'openid email profile',
+    groupsClaim: 'groups',
+    groups: { soc: { organization: 'default', scopes: ['hits:read'] } },
+    publicUrl: 'https://tocsin.example.com',
+  });
+  expect(loadConfig({}).oidc).toBeNull();
+});
+
+test.each([
+  [{ TOCSIN_OIDC_CLIENT_ID: '' }, 'TOCSIN_OIDC_CLIENT_ID: required for single sign-on'],
+  [{ TOCSIN_OIDC_GROUPS: '' }, 'TOCSIN_OIDC_GROUPS: required for single sign-on'],
+  [{ TOCSIN_PUBLIC_URL: '', HOST: '0.0.0.0' }, 'TOCSIN_PUBLIC_URL: required for single sign-on'],
+  [{ TOCSIN_OIDC_ISSUER: 'http://id.example.com' }, 'TOCSIN_OIDC_ISSUER: must begin with https://'],
+  [{ TOCSIN_OIDC_ISSUER: 'http://localhost.example.com' }, 'TOCSIN_OIDC_ISSUER: must begin with https://'],
+  [{ TOCSIN_OIDC_GROUPS: '{"soc": {"scopes": ["all"]}}' }, 'TOCSIN_OIDC_GROUPS: soc.scopes.0'],
+  [{ TOCSIN_OIDC_SCOPES: 'email' }, 'TOCSIN_OIDC_SCOPES: must include openid'],
+])('rejects %j', (change, message) => {
+  expect(() => loadConfig({ ...complete, ...change })).toThrow(message);
+});

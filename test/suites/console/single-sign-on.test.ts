@@ -1,0 +1,138 @@
+import type { Page } from 'playwright-core';
+import { afterEach, expect, test } from 'vitest';
+import { createOrganization } from '../../../src/app/bootstrap.ts';
+import { scopes } from '../../../src/platform/orgs/caller.ts';
+import { newPage, openBrowser, type Complaints } from '../../support/browser/browser.ts';
+import { startConsole } from '../../support/browser/console.ts';
+import { startIdentityProvider } from '../../support/browser/identity-provider.ts';
+import { startReverseProxy } from '../../support/browser/reverse-proxy.ts';
+import { callOk } from '../../support/detection/detection-factory.ts';
+import type { TestOrg } from '../../support/harness.ts';
+
+const proxy = await startReverseProxy();
+const provider = await startIdentityProvider({
+  redirectUri: `${proxy.origin}/api/session/single-sign-on/callback`,
+  groups: { ada: ['everyone', 'soc'], grace: ['soc-leads', 'soc'], mallory: ['everyone'] },
+});
+const started = await startConsole({
+  env: {
+    TOCSIN_PUBLIC_URL: proxy.origin,
+    TOCSIN_FETCH_ALLOW: 'localhost',
+    TOCSIN_OIDC_ISSUER: provider.issuer,
+    TOCSIN_OIDC_CLIENT_ID: provider.clientId,
+    TOCSIN_OIDC_CLIENT_SECRET: provider.clientSecret,
+    TOCSIN_OIDC_SCOPES: provider.scope,
+    TOCSIN_OIDC_GROUPS: JSON.stringify({
+      soc: { organization: 'acme', scopes: ['hits:read', 'detections:read'] },
+      'soc-leads': { organization: 'acme', scopes: ['hits:read', 'keys:admin', 'audit:read'] },
+    }),
+  },
+});
+proxy.target = started.origin;
+const acme = await createOrganization(started.deps, 'acme');
+const org = await started.newKey(acme as TestOrg, scopes);
+const browser = await openBrowser();
+const open: { complaints: Complaints; close: () => Promise<void> }[] = [];
+
+async function openPage(path: string) {
+  const { page, context, complaints } = await newPage(browser);
+  open.push({ complaints, close: () => context.close() });
+  await page.goto(`${proxy.origin}/console${path}`);
+  return page;
+}
+
+async function signInAs(page: Page, login: string) {
+  await page.getByRole('link', { name: 'Continue with single sign-on' }).click();
+  await page.locator('[name=login]').fill(login);
+  await page.locator('[name=password]').fill('any');
+  await page.locator('[type=submit]').click();
+}
+
+afterEach(async () => {
+  for (const { complaints, close } of open.splice(0)) {
+    await close();
+    expect(complaints).toEqual([]);
+  }
+});
+
+test('signs in with the scopes of all groups, and leads back to the page that was asked for', async () => {
+  const page = await openPage('/settings/sessions?x=1');
+  await signInAs(page, 'grace');
+  await page.getByText('This session').waitFor();
+  expect(new URL(page.url()).pathname).toBe('/console/settings/sessions');
+  await page.getByRole('list', { name: 'Sessions' }).getByText('grace@example.com').waitFor();
+  const [cookie] = await page.context().cookies(`${proxy.origin}/api/hits`);
+  expect(cookie).toMatchObject({ name: 'tocsin_session', httpOnly: true, sameSite: 'Strict' });
+  const session = await page.evaluate(() => fetch('/api/session').then((response) => response.json()));
+  expect(session).toMatchObject({
+    organization: { name: 'acme' },
+    scopes: ['audit:read', 'detections:read', 'hits:read', 'keys:admin'],
+  });
+});
+
+test('names the person in the audit log', async () => {
+  const page = await openPage('/settings/keys');
+  await signInAs(page, 'grace');
+  await page.getByRole('button', { name: 'Create key' }).waitFor();
+  await page.evaluate(() =>
+    fetch('/api/keys', {
+      method: 'POST',
+      headers: { 'x-tocsin-console': '1', 'content-type': 'application/json' },
+      body: JSON.stringify({ name: 'for-vector', scopes: ['hits:read'] }),
+    }),
+  );
+  await page.getByRole('link', { name: 'Audit log' }).click();
+  await page.getByRole('button', { name: /key.created.*grace@example.com/ }).waitFor();
+  const { entries } = await callOk(org, 'GET', '/api/audit');
+  const signedIn = entries.find(({ action }: { action: string }) => action === 'session.created');
+  expect(signedIn).toMatchObject({
+    actor: 'grace@example.com',
+    keyId: null,
+    after: { provider: { issuer: provider.issuer, subject: 'grace' } },
+  });
+});
+
+test('says that none of the groups has access', async () => {
+  const page = await openPage('/hits');
+  await signInAs(page, 'mallory');
+  await page.getByRole('alert').getByText('None of your groups has access').waitFor();
+  await page.getByText(/Request ID [0-9a-f-]{36}/).waitFor();
+  expect(new URL(page.url()).searchParams.get('next')).toBe('/console/hits');
+  expect((await page.context().cookies(`${proxy.origin}/api/hits`)).map(({ name }) => name)).toEqual([]);
+});
+
+test('accepts a response once, and only in the browser that asked for it', async () => {
+  const page = await openPage('/hits');
+  let response = '';
+  page.on('request', (request) => {
+    if (request.url().includes('/callback?')) response = request.url();
+  });
+  await signInAs(page, 'ada');
+  await page.getByRole('heading', { name: 'Hits' }).waitFor();
+  const other = await openPage('/sign-in');
+  for (const each of [page, other]) {
+    await each.goto(response);
+    await each.getByRole('alert').getByText('started in another tab or browser').waitFor();
+  }
+  expect((await other.context().cookies()).map(({ name }) => name)).not.toContain('tocsin_session');
+});
+
+test('ends at once when somebody ends the session, and leads back after signing in again', async () => {
+  const page = await openPage('/hits?status=open');
+  await signInAs(page, 'ada');
+  await page.getByRole('heading', { name: 'Hits' }).waitFor();
+  const { sessions } = await callOk(org, 'GET', '/api/sessions');
+  const own = sessions.find(({ subject }: { subject: string }) => subject === 'ada@example.com');
+  await callOk(org, 'DELETE', `/api/sessions/${own.id}`);
+  await page.reload();
+  await page.getByRole('link', { name: 'Continue with single sign-on' }).click();
+  await page.getByRole('heading', { name: 'Hits' }).waitFor();
+  expect(page.url()).toBe(`${proxy.origin}/console/hits?status=open`);
+});
+
+test('says that the provider does not answer, and offers the key', async () => {
+  const page = await openPage('/sign-in?problem=unavailable&request=some-id');
+  await page.getByText('The identity provider does not answer.').waitFor();
+  await page.getByText('Request ID some-id').waitFor();
+  await page.getByLabel('API key').waitFor();
+});
