@@ -14,6 +14,7 @@ import {
   floorToHour,
   loadFeed,
   runDetections,
+  scheduleSuggestions,
   computeScheduleStart,
   selectDetections,
   type DemoContext,
@@ -70,6 +71,7 @@ export async function demoCommand(args: string[]): Promise<number> {
     print(`\nDone in ${((performance.now() - startMs) / 1000).toFixed(0)} s.`);
     if (!values.once && !stopped.signal.aborted) {
       time.release();
+      await scheduleSuggestions(scene.call);
       const keyLine = newKey ? `API key:\n${newKey}` : 'The API key is the value of TOCSIN_API_KEY.';
       print(`\nThe API stays up at ${address} (reference: ${address}/docs) until Ctrl-C. ${keyLine}`);
       print(`Try: curl -s ${address}/api/hits -H "Authorization: Bearer ${newKey ?? '$TOCSIN_API_KEY'}"`);

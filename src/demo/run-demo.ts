@@ -24,6 +24,16 @@ export type DemoContext = {
   print: (line: string) => void;
 };
 
+/** Gives the agent that suggests detections a daily schedule. Its first run starts within a minute of the workers. */
+export async function scheduleSuggestions(call: DemoClient): Promise<void> {
+  const { agents } = await call<{ agents: { id: string; builtInAgentType: string }[] }>(
+    'GET',
+    '/api/agents?builtIn=true',
+  );
+  const agent = agents.find(({ builtInAgentType }) => builtInAgentType === 'threat-research')!;
+  await call('PUT', `/api/agents/${agent.id}`, { detectionCadence: 'daily' });
+}
+
 /** Returns when the demo's schedule starts, for logs that end at `end`. */
 export function computeScheduleStart(end: Date): Date {
   return new Date(floorToHour(end).getTime() - liveHours * hourMs);

@@ -1,43 +1,12 @@
-import { mkdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import bundledChromium from '@sparticuz/chromium';
-import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll } from 'vitest';
+import { launchBrowser } from './launch-browser.ts';
 
-/**
- * Starts headless Chromium for a test file: the one inside `@sparticuz/chromium` on Linux, elsewhere an installed Chrome. It is unpacked at
- * the first use on a machine.
- */
+/** Starts headless Chromium for a test file. */
 export async function openBrowser(): Promise<Browser> {
-  const isBundled = process.platform === 'linux';
-  const browser = await chromium.launch({
-    ...(isBundled ? { executablePath: await unpackOnce() } : { channel: 'chrome' }),
-    args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-component-update'],
-  });
+  const browser = await launchBrowser();
   afterAll(() => browser.close());
   return browser;
-}
-
-/** Unpacks the browser. Test files run side by side, so that a folder serves as a lock. */
-async function unpackOnce(): Promise<string> {
-  const lock = join(tmpdir(), 'tocsin-chromium.lock');
-  for (let waits = 0; ; waits += 1) {
-    try {
-      mkdirSync(lock);
-      break;
-    } catch {
-      // A run that was killed leaves its lock behind.
-      if (waits > 300) rmSync(lock, { recursive: true, force: true });
-      await sleep(200);
-    }
-  }
-  try {
-    return await bundledChromium.executablePath();
-  } finally {
-    rmSync(lock, { recursive: true, force: true });
-  }
 }
 
 /** What went wrong in a page without the test noticing: script errors, messages of the console and blocked content. */

@@ -1,11 +1,13 @@
 import { Link } from '@tanstack/react-router';
+import { useCurrentInView } from '../lib/use-current-in-view.ts';
 
 type Props = { label: string; current: string; tabs: readonly { key: string; label: string }[] };
 
 /** Parts of a page, each with an address of its own (`?tab=`). The first one has the address without it. */
 export function Tabs({ label, current, tabs }: Props) {
+  const row = useCurrentInView<HTMLElement>(current);
   return (
-    <nav aria-label={label} className="flex shrink-0 gap-1 overflow-x-auto border-b px-3">
+    <nav ref={row} aria-label={label} className="flex shrink-0 gap-1 overflow-x-auto border-b px-3">
       {tabs.map(({ key, label: text }, index) => (
         <Link
           key={key}

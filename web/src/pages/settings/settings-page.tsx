@@ -1,4 +1,5 @@
-import { Link, Outlet } from '@tanstack/react-router';
+import { Link, Outlet, useLocation } from '@tanstack/react-router';
+import { useCurrentInView } from '../../lib/use-current-in-view.ts';
 import { PageHeader } from '../../shell/page-header.tsx';
 import { texts } from '../../texts/settings.ts';
 
@@ -6,11 +7,13 @@ const sections = Object.entries(texts.sections) as [keyof typeof texts.sections,
 
 /** The settings: a list of sections, and the open one beside it. */
 export function SettingsPage() {
+  const row = useCurrentInView<HTMLElement>(useLocation().pathname);
   return (
     <>
       <PageHeader title={texts.title} />
       <div className="flex min-h-0 grow max-lg:flex-col">
         <nav
+          ref={row}
           aria-label={texts.title}
           className="flex shrink-0 gap-px p-2 max-lg:overflow-x-auto max-lg:border-b lg:w-48 lg:flex-col lg:border-r"
         >
