@@ -6,6 +6,7 @@ import { DuckDBInstance } from '@duckdb/node-api';
 import { sql } from 'kysely';
 import { root } from '../test/support/program.ts';
 import { claimRunsBenchmark } from './claim-runs.ts';
+import { consoleBenchmark } from './console/console.ts';
 import { createDetectionBenchmark } from './create-detection.ts';
 import { extractReportsBenchmark } from './extract-reports.ts';
 import { feedMillionBenchmark } from './feed-million/feed-million.ts';
@@ -27,6 +28,7 @@ const benchmarks: Record<string, Benchmark> = {
   extract: extractReportsBenchmark,
   ingest: pullSourcesBenchmark,
   others: otherOrganizationsBenchmark,
+  console: consoleBenchmark,
 };
 
 const { values, positionals } = parseArgs({ options: { write: { type: 'boolean' } }, allowPositionals: true });

@@ -18,7 +18,7 @@ export async function withService(command: 'demo' | 'all', use: (service: Servic
   const { port } = await findFreeLoopbackPort();
   const child = spawn(process.execPath, [join(root, 'bin/tocsin.mjs'), command], {
     cwd: dir,
-    env: { ...process.env, PORT: String(port), TOCSIN_API_KEY: key },
+    env: { PORT: String(port), TOCSIN_API_KEY: key },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const ended = once(child, 'close');
