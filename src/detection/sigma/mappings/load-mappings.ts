@@ -58,7 +58,7 @@ export function readMapping(text: string, fileName: string): MappingFile {
   }
 }
 
-export function toMapping({ name, title, sources, shapes }: MappingFile): Mapping {
+export function toMapping({ name, title, sources = [], shapes }: MappingFile): Mapping {
   return {
     name,
     title,

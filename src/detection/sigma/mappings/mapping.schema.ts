@@ -32,7 +32,7 @@ const Shape = z.strictObject({
 export const MappingFile = z.strictObject({
   name,
   title: name,
-  sources: z.array(Source).min(1),
+  sources: z.array(Source).optional().describe('Log sources that are the same in every form.'),
   shapes: z.array(Shape).min(1),
   placeholders: z.record(name, z.array(z.string())).optional().describe('Values of %name% for the modifier expand.'),
 });
