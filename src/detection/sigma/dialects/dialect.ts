@@ -46,6 +46,8 @@ export type ConditionWriter = {
   oneOf?: (field: string, texts: readonly string[], cased: boolean) => string;
   /** The field contains one of many texts. Absent: alternatives are written one by one. */
   containsOneOf?: (field: string, texts: readonly string[], cased: boolean) => string;
+  /** The field is an address in one of many networks. Absent: alternatives are written one by one. */
+  inOneOf?: (field: string, networks: readonly string[]) => string;
   not: (condition: string) => string;
   and: string;
   or: string;

@@ -23,6 +23,7 @@ export type SqlSpelling = {
   containsOneOf?: (field: string, texts: readonly string[], cased: boolean) => string;
   regex: (field: string, test: Extract<ValueTest, { kind: 'regex' }>) => string;
   cidr: (field: string, network: string) => string;
+  inOneOf?: (field: string, networks: readonly string[]) => string;
   toNumber: (field: string) => string;
   timePart: (field: string, part: Extract<ValueTest, { kind: 'time' }>['part']) => string;
   secondsOf: (time: string) => string;
@@ -111,6 +112,9 @@ export function sqlConditions(columns: ReadonlyMap<string, string>, spelling: Sq
           containsOneOf: (field: string, texts: readonly string[], cased: boolean) =>
             spelling.containsOneOf!(cased ? columnOf(field) : spelling.lower(columnOf(field)), texts, cased),
         }
+      : {}),
+    ...(spelling.inOneOf
+      ? { inOneOf: (field: string, networks: readonly string[]) => spelling.inOneOf!(columnOf(field), networks) }
       : {}),
     not: (condition) => `NOT coalesce(${condition}, false)`,
     and: 'AND',

@@ -38,8 +38,9 @@ type Group = { field: string; cased: boolean; texts: string[]; relation: string 
 
 /** A list of fewer texts is easier to read as single comparisons. */
 const containedMin = 20;
+const networksMin = 3;
 
-/** Puts alternatives that compare the same field with whole texts, or with many contained ones, into one list. */
+/** Puts alternatives that compare the same field with whole texts, many contained ones or many networks into one list. */
 function groupAlternatives(
   { kind, of }: Extract<Expression, { kind: 'all' | 'any' }>,
   writer: ConditionWriter,
@@ -64,13 +65,17 @@ function groupAlternatives(
 }
 
 function readSimple(one: Expression): Group | undefined {
-  if (one.kind !== 'match' || one.field === null || one.test.kind !== 'text') return undefined;
+  if (one.kind !== 'match' || one.field === null) return undefined;
+  if (one.test.kind === 'cidr')
+    return { field: one.field, cased: false, texts: [one.test.network], relation: 'network' };
+  if (one.test.kind !== 'text') return undefined;
   const simple = toSimpleComparison(one.test.pattern);
   if (simple?.relation !== 'equals' && simple?.relation !== 'contains') return undefined;
   return { field: one.field, cased: one.test.cased, texts: [simple.text], relation: simple.relation };
 }
 
 function writeGroup({ field, cased, texts, relation }: Group, writer: ConditionWriter): string | undefined {
+  if (relation === 'network') return texts.length >= networksMin ? writer.inOneOf?.(field, texts) : undefined;
   if (relation === 'equals') return texts.length > 1 ? writer.oneOf?.(field, texts, cased) : undefined;
   return texts.length >= containedMin ? writer.containsOneOf?.(field, texts, cased) : undefined;
 }
