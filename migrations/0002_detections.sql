@@ -211,6 +211,9 @@ create table sigma_imports (
   detection_id uuid not null,
   modified text,
   fields text not null,
+  dataset text,
+  query_digest text,
+  rule_query text,
   updated_at timestamptz not null,
   primary key (organization_id, rule_id),
   foreign key (organization_id, detection_id) references agents (organization_id, id)
@@ -219,4 +222,7 @@ comment on table sigma_imports is 'Sigma rules that the organization has importe
 comment on column sigma_imports.rule_id is 'Id of the rule, or its title if it has no id.';
 comment on column sigma_imports.modified is 'Date of the rule''s last change, as its author wrote it. An older rule does not replace it.';
 comment on column sigma_imports.fields is 'JSON of the fields that the import gave the detection last. What differs from them was edited by the organization.';
+comment on column sigma_imports.dataset is 'Dataset that the query in fields reads, like the next two columns null for correlation rules and for queries of other SIEMs.';
+comment on column sigma_imports.query_digest is 'SHA-256 of that query, in hexadecimal digits.';
+comment on column sigma_imports.rule_query is 'JSON of what that query was written from, so that rules of one dataset run as a set.';
 select tocsin_protect('sigma_imports');

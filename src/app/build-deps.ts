@@ -27,6 +27,8 @@ import { createRuleConverter } from '../detection/sigma/convert/rule-converter.t
 import { createEngine } from '../detection/logs/engine/engine.ts';
 import { logFolderPath } from '../detection/logs/log-folder.ts';
 import { createRunMetrics } from '../detection/runs/run-metrics.ts';
+import { withRuleSets } from '../detection/sigma/sets/rule-set-connection.ts';
+import { createRuleSets } from '../detection/sigma/sets/rule-sets.ts';
 import { createClockGuard } from '../detection/scheduling/clock-guard.ts';
 import { findTestErrors } from '../detection/testing/run-tests.ts';
 import type { OrgId } from '../platform/lib/org-id.ts';
@@ -47,7 +49,8 @@ export function buildDeps({ config, db, log, clock = systemClock }: BuildDepsOpt
   const ruleConverter = createRuleConverter();
   const search = { db, clock, config, engine, logCatalogs };
   const secrets = createSecretbox(config);
-  const local = (orgId: OrgId) => localConnection(search, orgId);
+  const ruleSets = createRuleSets(search);
+  const local = (orgId: OrgId) => withRuleSets(localConnection(search, orgId), ruleSets, orgId);
   const connectionFor = createConnectionFor({ db, secrets, fetchAllow: config.fetchAllow, local });
   const mcp = createMcpTools(
     config.mcpServers,

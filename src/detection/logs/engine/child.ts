@@ -7,6 +7,7 @@ import { addressFunctionsSql } from './functions/address-functions.ts';
 import { eventFunctionsSql } from './functions/event-functions.ts';
 import { isTypeError, readEngineError } from './engine-failures.ts';
 import { inspectTree } from './inspect-tree.ts';
+import { runMatches } from './run-matches.ts';
 import { runQuery } from './run-query.ts';
 import { serializeTree } from './serialize-tree.ts';
 import type { FromChild, OpenOptions, QueryEnd, QueryJob, ToChild } from './protocol.ts';
@@ -79,13 +80,19 @@ async function inspect(state: OpenEngine, id: number, sql: string): Promise<void
   }
 }
 
-async function runJob(state: OpenEngine, message: Extract<ToChild, { kind: 'query' | 'maintain' }>): Promise<void> {
+async function runJob(
+  state: OpenEngine,
+  message: Extract<ToChild, { kind: 'query' | 'match' | 'maintain' }>,
+): Promise<void> {
   const { id } = message;
   const connection = await state.instance.connect();
   state.running.set(id, connection);
   try {
     if (message.kind === 'query') {
       await post({ kind: 'done', id, end: await runStrictlyOrLeniently(state, connection, { id, job: message.job }) });
+    } else if (message.kind === 'match') {
+      const end = await runMatches(connection, message.job, (rows) => post({ kind: 'rows', id, rows }));
+      await post({ kind: 'done', id, end });
     } else {
       for (const statement of message.job.statements) await connection.run(statement);
       await post({ kind: 'done', id, end: { total: 0, truncated: false, columns: [] } });

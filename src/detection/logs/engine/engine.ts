@@ -3,7 +3,7 @@ import { createLane, type EngineLane } from './engine-lane.ts';
 import { createTask, type EngineResult, type EngineTaskInput } from './engine-task.ts';
 import { createInspectionCache } from './inspection-cache.ts';
 import type { Inspection } from './inspect-tree.ts';
-import type { MaintenanceJob, QueryEnd, QueryJob } from './protocol.ts';
+import type { MaintenanceJob, MatchJob, QueryEnd, QueryJob } from './protocol.ts';
 
 export type EngineOptions = {
   /** Returns the folder with everything that an organization's engine may read. */
@@ -27,6 +27,8 @@ export type LogEngine = {
   /** Returns what a query reads. Throws unless it is a single SELECT within the allow-lists. Results are cached by query text. */
   inspect: (organization: string, sql: string, options?: RunOptions) => Promise<Inspection>;
   query: (organization: string, job: QueryJob, options: RunOptions) => Promise<QueryResult>;
+  /** Returns `{rule, rows}` for each rule of the job that matches. */
+  match: (organization: string, job: MatchJob, options: RunOptions) => Promise<QueryResult>;
   maintain: (organization: string, job: MaintenanceJob, options: RunOptions) => Promise<void>;
   /** Returns the number of running engine processes. */
   processCount: () => number;
@@ -128,6 +130,10 @@ export function createEngine(options: EngineOptions): LogEngine {
     },
     async query(organization, job, run) {
       const { rows, end } = await submit(organization, { ...run, message: (id) => ({ kind: 'query', id, job }) });
+      return { rows, ...end };
+    },
+    async match(organization, job, run) {
+      const { rows, end } = await submit(organization, { ...run, message: (id) => ({ kind: 'match', id, job }) });
       return { rows, ...end };
     },
     async maintain(organization, job, run) {

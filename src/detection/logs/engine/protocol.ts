@@ -1,3 +1,4 @@
+import type { Expression } from '../../matching/expression.ts';
 import type { SiemFailure } from '../../siem/connector.ts';
 import type { Inspection } from './inspect-tree.ts';
 import type { SqlText } from './sql-text.ts';
@@ -16,6 +17,28 @@ export type QueryJob = {
   bytesMax: number;
 };
 
+/** An expression over fields, which are called by their index in the job. `columns` are the fields of its rows by name. */
+export type MatchRule = {
+  where: Expression;
+  columns: { name: string; field: number }[];
+  constants: Readonly<Record<string, string>>;
+};
+
+/**
+ * Expressions to evaluate on the rows of a query. The query returns `_id`, `_time` and texts. `fields` are the positions of the texts of each field
+ * in its result, by priority. A rule that matches more than `rowsMax` rows has no result, nor have the rules with the most rows if all of
+ * them together exceed `bytesMax`.
+ */
+export type MatchJob = {
+  query: QueryJob;
+  fields: number[][];
+  /** The field that is the text of the event. */
+  textField: number | null;
+  rules: MatchRule[];
+  rowsMax: number;
+  bytesMax: number;
+};
+
 /** SQL over the organization's folder, for compaction. */
 export type MaintenanceJob = { statements: SqlText[] };
 
@@ -24,6 +47,7 @@ export type ToChild =
   | { kind: 'open'; options: OpenOptions }
   | { kind: 'inspect'; id: number; sql: string }
   | { kind: 'query'; id: number; job: QueryJob }
+  | { kind: 'match'; id: number; job: MatchJob }
   | { kind: 'maintain'; id: number; job: MaintenanceJob }
   | { kind: 'cancel'; id: number };
 

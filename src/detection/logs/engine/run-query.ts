@@ -138,7 +138,7 @@ async function readRows(result: DuckDBResult, job: QueryJob): Promise<RowsRead> 
 }
 
 /** Estimates the size of a row as JSON. */
-function estimateBytes(row: Row): number {
+export function estimateBytes(row: Row): number {
   let bytes = 2;
   for (const [key, value] of Object.entries(row)) {
     bytes += key.length + 4;
@@ -148,7 +148,8 @@ function estimateBytes(row: Row): number {
   return bytes;
 }
 
-function sortByKey(rows: Row[]): void {
+/** Sorts rows by time and id, if they have them. */
+export function sortByKey(rows: Row[]): void {
   const first = rows[0];
   if (!first || (!('_time' in first) && !('_id' in first))) return;
   rows.sort((a, b) => compare(a['_time'], b['_time']) || compare(a['_id'], b['_id']));

@@ -95,7 +95,12 @@ export async function runSearchPlan(
       noData: emptyDatasets.length > 0,
       early,
       ms: performance.now() - began,
-      warnings: [...warnings, ...unknown, ...describeDrift(plan), ...describeFailedValues(failedValues)],
+      warnings: [
+        ...warnings,
+        ...unknown,
+        ...describeDrift(contents, listUsedNames(inspected.inspection)),
+        ...describeFailedValues(failedValues),
+      ],
     };
   } catch (error) {
     const explained = explainUnknownColumn(error, contents.fields);
@@ -138,8 +143,8 @@ export function rejectUnknownPaths([first]: UnknownPath[]): void {
   if (first) throw authorError('unknown_column', `No event has the key ${first.name}${first.hint}`);
 }
 
-function describeDrift({ inspected, contents }: SearchPlan): Warnings {
-  const used = listUsedNames(inspected.inspection);
+/** Returns a warning about values of the used columns that do not fit them. Without `used`, all columns are used. */
+export function describeDrift(contents: DatasetContents, used: ReadonlySet<string> | undefined): Warnings {
   const parts = [...contents.drift].flatMap(([dataset, columns]) =>
     [...columns]
       .filter(([column]) => used === undefined || used.has(column.toLowerCase()))

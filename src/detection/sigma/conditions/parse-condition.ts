@@ -1,6 +1,6 @@
-import { compilePattern } from '../evaluate/match-pattern.ts';
-import { allOf, anyOf, noneOf, type Expression } from '../model/expression.ts';
-import { parsePattern } from '../parse/text-pattern.ts';
+import { compilePattern } from '../../matching/match-pattern.ts';
+import { allOf, anyOf, noneOf, type Expression } from '../../matching/expression.ts';
+import { parsePattern } from '../../matching/text-pattern.ts';
 
 /** Search identifiers of a rule with the expression of each. */
 export type Searches = ReadonlyMap<string, Expression>;

@@ -1,4 +1,4 @@
-import { allOf, listFields } from '../model/expression.ts';
+import { allOf, listFields } from '../../matching/expression.ts';
 import type { DetectionRule, DocumentHead, Level } from '../model/rule.ts';
 import type { QueryField, RuleQuery } from '../dialects/dialect.ts';
 import type { RuleMapping } from '../mappings/map-rule.ts';

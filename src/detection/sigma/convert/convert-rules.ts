@@ -1,6 +1,6 @@
 import { UnsupportedError } from '../parse/sigma-error.ts';
 import type { CorrelationRule, DetectionRule, InvalidDocument, RuleError, SigmaRule } from '../model/rule.ts';
-import type { CorrelatedRule, Dialect } from '../dialects/dialect.ts';
+import type { CorrelatedRule, Dialect, RuleQuery } from '../dialects/dialect.ts';
 import type { Mappings } from '../mappings/load-mappings.ts';
 import { mapLogSource, type KnownDataset, type RuleMapping } from '../mappings/map-rule.ts';
 import { parseRules } from '../parse/parse-rules.ts';
@@ -19,11 +19,15 @@ export type ConvertedDocument = {
   errors: RuleError[];
 };
 
-/** A document with its outcome. `entity` are the fields that identify what a match is about. `isPart`: only a correlation rule uses it. */
+/**
+ * A document with its outcome. `entity` are the fields that identify what a match is about. `isPart`: only a correlation rule uses it. `ruleQuery` is
+ * what the query of a rule about single events was written from.
+ */
 export type ConvertedRule = {
   document: SigmaRule | InvalidDocument;
   result: ConvertedDocument;
   entity: string | null;
+  ruleQuery: RuleQuery | null;
   isPart: boolean;
 };
 
@@ -47,7 +51,9 @@ export function convertRules(text: string, target: ConversionTarget): ConvertedR
   });
 }
 
-type Outcome = Pick<ConvertedRule, 'result' | 'entity'>;
+type Outcome = Pick<ConvertedRule, 'result' | 'entity' | 'ruleQuery'>;
+
+const nothing = { entity: null, ruleQuery: null };
 
 function convertDocument(
   document: SigmaRule | InvalidDocument,
@@ -57,14 +63,14 @@ function convertDocument(
   const { id, title } = document;
   const base = { id, title, query: null, dataset: null, warnings: [] };
   if (document.kind === 'invalid')
-    return { entity: null, result: { ...base, kind: null, status: 'invalid', errors: document.errors } };
+    return { ...nothing, result: { ...base, kind: null, status: 'invalid', errors: document.errors } };
   const head = { ...base, kind: document.kind, errors: [] };
   if (document.kind === 'filter') {
     const warning = `A filter. It is part of ${collection.filtered.get(document)} rules of this request.`;
-    return { entity: null, result: { ...head, status: 'converted', warnings: [warning] } };
+    return { ...nothing, result: { ...head, status: 'converted', warnings: [warning] } };
   }
   try {
-    const { query, dataset, warnings, entity } =
+    const { query, dataset, warnings, entity, ruleQuery } =
       document.kind === 'rule' ? convertOne(document, target) : convertCorrelation(document, collection, target);
     if (query.length > target.queryCharsMax)
       throw new UnsupportedError(
@@ -72,15 +78,25 @@ function convertDocument(
       );
     const part = collection.partOf.get(document);
     const notes = part ? [`Part of the correlation rule ${part.title}, so import makes no detection of it.`] : [];
-    return { entity, result: { ...head, status: 'converted', query, dataset, warnings: [...warnings, ...notes] } };
+    return {
+      entity,
+      ruleQuery,
+      result: { ...head, status: 'converted', query, dataset, warnings: [...warnings, ...notes] },
+    };
   } catch (error) {
     if (!(error instanceof UnsupportedError)) throw error;
     const errors = [{ line: document.line, message: error.message }];
-    return { entity: null, result: { ...head, status: 'unsupported', errors } };
+    return { ...nothing, result: { ...head, status: 'unsupported', errors } };
   }
 }
 
-type Converted = { query: string; dataset: string; warnings: string[]; entity: string | null };
+type Converted = {
+  query: string;
+  dataset: string;
+  warnings: string[];
+  entity: string | null;
+  ruleQuery: RuleQuery | null;
+};
 
 function mapRule({ logSource }: DetectionRule, { mappings, kind, datasets }: ConversionTarget): RuleMapping {
   return mapLogSource(mappings, logSource, { kind, datasets: datasets ?? [] });
@@ -94,6 +110,7 @@ function convertOne(rule: DetectionRule, target: ConversionTarget): Converted {
     dataset: mapping.table,
     warnings: describeMapping(rule, mapping, target),
     entity: mapping.entity[0] ?? null,
+    ruleQuery: query,
   };
 }
 
@@ -151,5 +168,6 @@ function convertCorrelation(
       'Events are combined within the time span and within one window of the schedule.',
     ],
     entity: correlation.groupBy[0] ?? null,
+    ruleQuery: null,
   };
 }

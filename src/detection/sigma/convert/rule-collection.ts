@@ -1,4 +1,4 @@
-import { allOf } from '../model/expression.ts';
+import { allOf } from '../../matching/expression.ts';
 import type {
   CorrelationRule,
   DetectionRule,

@@ -5,7 +5,7 @@ import { testDatabase } from '../../../../test/support/database.ts';
 import { createTestFolder } from '../../../../test/support/detection/log-store.ts';
 import { event, expression, fieldNames, plainMatch, readFuzz } from '../../../../test/support/detection/sigma-fuzz.ts';
 import { matchesEvent, openEvents } from '../../../../test/support/detection/sigma-events.ts';
-import type { Expression } from '../model/expression.ts';
+import type { Expression } from '../../matching/expression.ts';
 import type { RuleQuery } from './dialect.ts';
 import { duckdb } from './duckdb.ts';
 import { postgres } from './postgres.ts';

@@ -1,4 +1,4 @@
-import type { Expression, ValueTest } from '../model/expression.ts';
+import type { Expression, ValueTest } from '../../matching/expression.ts';
 import type { CorrelationRule } from '../model/rule.ts';
 
 /** A field that a query reads: its Sigma name, and the names that it may have in the logs, by priority. */

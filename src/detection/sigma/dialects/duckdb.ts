@@ -1,7 +1,8 @@
+import type { QueryField } from './dialect.ts';
 import { UnsupportedError } from '../parse/sigma-error.ts';
-import { foldCase } from '../evaluate/fold-case.ts';
+import { foldCase } from '../../matching/fold-case.ts';
 import { requireRe2, withInlineFlags } from './regex-text.ts';
-import { likeWithEscape } from './sql-conditions.ts';
+import { columnNames, likeWithEscape } from './sql-conditions.ts';
 import { createSqlDialect } from './sql-dialect.ts';
 
 const quoteName = (name: string): string => `"${name.replaceAll('"', '""')}"`;
@@ -15,6 +16,12 @@ function literal(text: string): string {
 
 const comparisons = { startswith: 'starts_with', endswith: 'ends_with', contains: 'contains' };
 
+const rowColumns = (): string[] => ['_id', '_time'];
+
+/** Returns the name of each field's column in the result of a query. */
+export const localColumnNames = (fields: readonly QueryField[]): Map<string, string> =>
+  columnNames(fields, { time: '_time', spelling: { quoteName: (name) => name, rowColumns } });
+
 /** SQL of the embedded log store. A dotted name reads a key inside of JSON, and any case of a name matches. */
 export const duckdb = createSqlDialect({
   language: 'SQL (DuckDB)',
@@ -25,7 +32,7 @@ export const duckdb = createSqlDialect({
       .split('.')
       .map((part) => quoteName(part))
       .join('.')} AS VARCHAR)`,
-  rowColumns: () => ['_id', '_time'],
+  rowColumns,
   eventText: '_text',
   lower: (sql) => `lower(${sql})`,
   lowerLiteral: (text) => literal(foldCase(text)),

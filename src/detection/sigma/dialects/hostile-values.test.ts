@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import type { Expression, ValueTest } from '../model/expression.ts';
+import type { Expression, ValueTest } from '../../matching/expression.ts';
 import { UnsupportedError } from '../parse/sigma-error.ts';
-import { anyText, parsePattern } from '../parse/text-pattern.ts';
+import { anyText, parsePattern } from '../../matching/text-pattern.ts';
 import { dialects, type DialectKind } from './registry.ts';
 
 /** The literals of each language, as its grammar defines them. */

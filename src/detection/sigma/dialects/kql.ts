@@ -1,4 +1,4 @@
-import type { SimpleComparison } from '../parse/text-pattern.ts';
+import type { SimpleComparison } from '../../matching/text-pattern.ts';
 import { createPipedDialect } from './piped-dialect.ts';
 import { escapeForRegex, patternToRegex, requireRe2, withInlineFlags } from './regex-text.ts';
 

@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from 'vitest';
 import { createTestFolder } from '../../../../test/support/detection/log-store.ts';
 import { openEvents } from '../../../../test/support/detection/sigma-events.ts';
-import { anyOf, noneOf, type Expression } from '../model/expression.ts';
+import { anyOf, noneOf, type Expression } from '../../matching/expression.ts';
 import { duckdb } from './duckdb.ts';
 
 const addresses = ['10.1.2.3', '11.1.2.3', 'fe80::1', '::ffff:10.0.0.1', 'none', '', undefined];

@@ -1,6 +1,6 @@
-import type { ValueTest } from '../model/expression.ts';
+import type { ValueTest } from '../../matching/expression.ts';
 import { UnsupportedError } from '../parse/sigma-error.ts';
-import { toSimpleComparison, type SimpleComparison } from '../parse/text-pattern.ts';
+import { toSimpleComparison, type SimpleComparison } from '../../matching/text-pattern.ts';
 import type { ConditionWriter, Dialect, RuleQuery } from './dialect.ts';
 import { writeCondition } from './write-condition.ts';
 

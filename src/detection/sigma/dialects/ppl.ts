@@ -1,4 +1,4 @@
-import type { TextPattern } from '../model/expression.ts';
+import type { TextPattern } from '../../matching/expression.ts';
 import { UnsupportedError } from '../parse/sigma-error.ts';
 import { createPipedDialect } from './piped-dialect.ts';
 import { withInlineFlags } from './regex-text.ts';

@@ -1,5 +1,5 @@
-import { compileRegex } from '../evaluate/compile-test.ts';
-import type { TextPattern, ValueTest } from '../model/expression.ts';
+import { compileRegex } from '../../matching/compile-test.ts';
+import type { TextPattern, ValueTest } from '../../matching/expression.ts';
 import { UnsupportedError } from '../parse/sigma-error.ts';
 
 const special = /[\\^$.*+?()[\]{}|/\-"'`#&~<>@%,;=!:\s\u0000-\u001f]/gu;

@@ -1,7 +1,7 @@
-import { listFields, type Expression, type TextPattern, type ValueTest } from '../model/expression.ts';
+import { listFields, type Expression, type TextPattern, type ValueTest } from '../../matching/expression.ts';
 import type { CorrelationType } from '../model/rule.ts';
 import { UnsupportedError } from '../parse/sigma-error.ts';
-import { toSimpleComparison, type SimpleComparison } from '../parse/text-pattern.ts';
+import { toSimpleComparison, type SimpleComparison } from '../../matching/text-pattern.ts';
 import type { ConditionWriter, QueryField } from './dialect.ts';
 
 /** How one SQL database spells what conditions need. Arguments are SQL, except for `text`, which is not quoted yet. */
@@ -66,7 +66,10 @@ function readFirst({ names }: QueryField, { readField }: SqlSpelling): string {
  */
 export function columnNames(
   fields: readonly QueryField[],
-  { time, spelling: { quoteName, rowColumns } }: Pick<LogsOptions, 'time' | 'spelling'>,
+  {
+    time,
+    spelling: { quoteName, rowColumns },
+  }: { time: string; spelling: Pick<SqlSpelling, 'quoteName' | 'rowColumns'> },
 ): Map<string, string> {
   const heads = fields.flatMap(({ names }) =>
     names.filter((name) => name.includes('.')).map((name) => name.split('.')[0]!),

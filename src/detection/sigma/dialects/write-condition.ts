@@ -1,5 +1,5 @@
-import type { Expression } from '../model/expression.ts';
-import { toSimpleComparison } from '../parse/text-pattern.ts';
+import type { Expression } from '../../matching/expression.ts';
+import { toSimpleComparison } from '../../matching/text-pattern.ts';
 import type { ConditionWriter } from './dialect.ts';
 
 const widthMax = 100;

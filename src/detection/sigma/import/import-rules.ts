@@ -11,6 +11,7 @@ import { toRecord } from '../../detections/record/detection-record.ts';
 import { updateDetection, type UpdateDetectionDeps } from '../../detections/update-detection.ts';
 import { mergeVersions } from '../../library/update-library.ts';
 import type { ConvertedRule } from '../convert/convert-rules.ts';
+import type { RuleQuery } from '../dialects/dialect.ts';
 import type { CorrelationRule, DetectionRule } from '../model/rule.ts';
 import { convertForTarget, type ConvertDeps } from '../requests/convert-request.ts';
 import { toDetectionFields } from './detection-fields.ts';
@@ -83,6 +84,7 @@ async function importOne(
     const detail = result.errors.map(({ line, message }) => `line ${line}: ${message}`).join('; ');
     return failed(result.status, detail);
   }
+  const ruleQuery = context.connectionId === null ? rule.ruleQuery : null;
   if (isPart || result.query === null || document.kind === 'filter' || document.kind === 'invalid') return undefined;
   const known = context.imports.get(ruleId);
   try {
@@ -91,20 +93,26 @@ async function importOne(
       { query: result.query, entity, connectionId: context.connectionId },
       known ? known.fields['enabled'] !== false : context.enable,
     );
-    if (known) return await updateOne(deps, caller, { known, fields, document });
-    return await createOne(deps, caller, { ruleId, fields, document, dryRun: context.dryRun });
+    if (known) return await updateOne(deps, caller, { known, fields, document, ruleQuery });
+    return await createOne(deps, caller, {
+      ruleId,
+      fields,
+      document,
+      ruleQuery,
+      dryRun: context.dryRun,
+    });
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
     return failed(error.code, error.errors?.[0]?.detail ?? error.message);
   }
 }
 
-type Rule = { fields: FileFields; document: DetectionRule | CorrelationRule };
+type Rule = { fields: FileFields; document: DetectionRule | CorrelationRule; ruleQuery: RuleQuery | null };
 
 async function createOne(
   deps: ImportSigmaDeps,
   caller: Caller,
-  { ruleId, fields, document, dryRun }: Rule & { ruleId: string; dryRun: boolean },
+  { ruleId, fields, document, ruleQuery, dryRun }: Rule & { ruleId: string; dryRun: boolean },
 ): Promise<Result> {
   const prepared = await prepareDetection(deps, caller, withoutTests(fields) as CreateDetection);
   const { agent } = prepared;
@@ -117,7 +125,7 @@ async function createOne(
     await storeImport(
       tx,
       caller.orgId,
-      { ruleId, detectionId: agent.id, modified: document.modified, fields },
+      { ruleId, detectionId: agent.id, modified: document.modified, fields, ruleQuery },
       agent.updated_at,
     );
     // A dry run rolls the detection back.
@@ -128,7 +136,7 @@ async function createOne(
 async function updateOne(
   deps: ImportSigmaDeps,
   caller: Caller,
-  { known, fields, document }: Rule & { known: SigmaImport },
+  { known, fields, document, ruleQuery }: Rule & { known: SigmaImport },
 ): Promise<Result> {
   const { ruleId, detectionId: id, modified } = known;
   const base = { ruleId, id, name: document.title, code: null, detail: null };
@@ -150,6 +158,6 @@ async function updateOne(
   if (Object.keys(input).length > 0) await updateDetection(deps, caller, { id, input });
   const stored = { ...known, modified: document.modified, fields };
   if (!isDeepStrictEqual(stored, known))
-    await inOrg(deps.db, caller.orgId, (tx) => storeImport(tx, caller.orgId, stored, deps.clock()));
+    await inOrg(deps.db, caller.orgId, (tx) => storeImport(tx, caller.orgId, { ...stored, ruleQuery }, deps.clock()));
   return { ...base, outcome: changes.length > 0 ? 'updated' : 'unchanged', kept };
 }

@@ -1,6 +1,8 @@
+import { createHash } from 'node:crypto';
 import { sql } from 'kysely';
 import { queryRows, type Tx } from '../../../platform/db/db.ts';
 import type { OrgId } from '../../../platform/lib/org-id.ts';
+import type { RuleQuery } from '../dialects/dialect.ts';
 import type { FileFields } from '../../as-code/file-fields.ts';
 
 /** A rule that an organization has imported. `fields` are those that the import gave the detection last. */
@@ -20,10 +22,41 @@ export const lockImports = (tx: Tx, orgId: OrgId): Promise<unknown> =>
   sql`select pg_advisory_xact_lock(hashtextextended(${`sigma ${orgId}`}, 0))`.execute(tx);
 
 /** Stores what the import gave a detection, replacing an earlier detection of the same rule that was deleted. */
-export async function storeImport(tx: Tx, orgId: OrgId, one: SigmaImport, now: Date): Promise<void> {
+export async function storeImport(
+  tx: Tx,
+  orgId: OrgId,
+  one: SigmaImport & { ruleQuery: RuleQuery | null },
+  now: Date,
+): Promise<void> {
   await sql`
-    insert into sigma_imports (organization_id, rule_id, detection_id, modified, fields, updated_at)
-    values (${orgId}, ${one.ruleId}, ${one.detectionId}, ${one.modified}, ${JSON.stringify(one.fields)}, ${now})
+    insert into sigma_imports (organization_id, rule_id, detection_id, modified, fields, dataset, query_digest, rule_query, updated_at)
+    values (${orgId}, ${one.ruleId}, ${one.detectionId}, ${one.modified}, ${JSON.stringify(one.fields)},
+      ${one.ruleQuery && one.ruleQuery.table}, ${one.ruleQuery && digestQuery(String(one.fields['detectionQuery']))},
+      ${one.ruleQuery && JSON.stringify(one.ruleQuery)}, ${now})
     on conflict (organization_id, rule_id) do update set detection_id = excluded.detection_id, modified = excluded.modified,
-      fields = excluded.fields, updated_at = excluded.updated_at`.execute(tx);
+      fields = excluded.fields, dataset = excluded.dataset,
+      query_digest = excluded.query_digest, rule_query = excluded.rule_query, updated_at = excluded.updated_at`.execute(
+    tx,
+  );
 }
+
+/** Returns the datasets that the scheduled rules of the embedded log store read, by the digest of their query. */
+export async function listRuleDatasets(tx: Tx, orgId: OrgId): Promise<Map<string, string>> {
+  const rows = await queryRows<{ digest: string; dataset: string }>(tx)`
+    select i.query_digest as digest, i.dataset
+    from sigma_imports i join schedules s on s.organization_id = i.organization_id and s.detection_id = i.detection_id
+    where i.organization_id = ${orgId} and s.active and i.dataset is not null`;
+  return new Map(rows.map(({ digest, dataset }) => [digest, dataset]));
+}
+
+/** Returns what the queries of a dataset's scheduled rules were written from, by the digest of the query. */
+export async function listRuleQueries(tx: Tx, orgId: OrgId, dataset: string): Promise<Map<string, RuleQuery>> {
+  const rows = await queryRows<{ digest: string; ruleQuery: string }>(tx)`
+    select i.query_digest as digest, i.rule_query as "ruleQuery"
+    from sigma_imports i join schedules s on s.organization_id = i.organization_id and s.detection_id = i.detection_id
+    where i.organization_id = ${orgId} and s.active and i.dataset = ${dataset} order by i.rule_id`;
+  return new Map(rows.map(({ digest, ruleQuery }) => [digest, JSON.parse(ruleQuery) as RuleQuery]));
+}
+
+/** Returns the digest that identifies the text of a query. */
+export const digestQuery = (query: string): string => createHash('sha256').update(query).digest('hex');

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parse } from 'yaml';
-import type { Expression } from '../model/expression.ts';
+import type { Expression } from '../../matching/expression.ts';
 import type { LogSource } from '../model/rule.ts';
 import { parseSearch } from '../parse/parse-search.ts';
 import type { Placeholders } from '../parse/placeholders.ts';

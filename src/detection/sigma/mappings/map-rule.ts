@@ -1,5 +1,5 @@
 import type { LogSource } from '../model/rule.ts';
-import type { Expression } from '../model/expression.ts';
+import type { Expression } from '../../matching/expression.ts';
 import type { FieldNames } from './mapping.schema.ts';
 import type { MappedSource, Mapping, Mappings, Shape } from './load-mappings.ts';
 

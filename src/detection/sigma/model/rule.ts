@@ -1,4 +1,4 @@
-import type { Expression } from './expression.ts';
+import type { Expression } from '../../matching/expression.ts';
 
 /** Which logs a rule is about. */
 export type LogSource = { category?: string; product?: string; service?: string };

@@ -1,8 +1,14 @@
 import { isIP } from 'node:net';
-import { timeParts, type RegexFlag, type TextPattern, type TimePart, type ValueTest } from '../model/expression.ts';
+import {
+  timeParts,
+  type RegexFlag,
+  type TextPattern,
+  type TimePart,
+  type ValueTest,
+} from '../../matching/expression.ts';
 import { encodeBase64, encodeBase64Offsets, toWideText, type WideEncoding } from './encodings.ts';
 import { expandPlaceholders, type Placeholders } from './placeholders.ts';
-import { anyText, parsePattern, plainText, simplifyPattern } from './text-pattern.ts';
+import { anyText, parsePattern, plainText, simplifyPattern } from '../../matching/text-pattern.ts';
 import { expandDashes } from './windows-dashes.ts';
 
 /** A scalar of a detection item. Integers are exact. */

@@ -1,4 +1,4 @@
-import { allOf, anyOf, type Expression } from '../model/expression.ts';
+import { allOf, anyOf, type Expression } from '../../matching/expression.ts';
 import type { DetectionRule, FilterRule, InvalidDocument, LogSource, SigmaRule } from '../model/rule.ts';
 import { parseCondition, type Searches } from '../conditions/parse-condition.ts';
 import { parseCorrelation } from '../correlations/parse-correlation.ts';

@@ -1,7 +1,7 @@
-import { allOf, anyOf, noneOf, type Expression, type Match } from '../model/expression.ts';
+import { allOf, anyOf, noneOf, type Expression, type Match } from '../../matching/expression.ts';
 import { allModifiers, toValueTests, type ModifierChain, type Scalar } from './modifiers.ts';
 import type { Placeholders } from './placeholders.ts';
-import { anyText, simplifyPattern } from './text-pattern.ts';
+import { anyText, simplifyPattern } from '../../matching/text-pattern.ts';
 import { SigmaError } from './sigma-error.ts';
 import { didYouMean } from '../../../platform/lib/text/nearest-names.ts';
 

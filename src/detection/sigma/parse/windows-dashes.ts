@@ -1,5 +1,5 @@
-import type { PatternPart, TextPattern } from '../model/expression.ts';
-import { simplifyPattern } from './text-pattern.ts';
+import type { PatternPart, TextPattern } from '../../matching/expression.ts';
+import { simplifyPattern } from '../../matching/text-pattern.ts';
 
 const dashes = ['-', '/', '\u2013', '\u2014', '\u2015'];
 const dashesMax = 4;

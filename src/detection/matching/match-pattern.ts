@@ -1,4 +1,4 @@
-import type { TextPattern } from '../model/expression.ts';
+import type { TextPattern } from './expression.ts';
 
 /**
  * Returns a function that reports whether a whole value matches a pattern. `?` is one Unicode character. Takes at most the product of both

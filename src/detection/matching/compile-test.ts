@@ -1,7 +1,7 @@
 import { BlockList, isIP } from 'node:net';
 import { RE2JS } from 're2js';
-import type { CompareOperator, FieldRelation, TimePart, ValueTest } from '../model/expression.ts';
-import { simplifyPattern, toSimpleComparison, type SimpleComparison } from '../parse/text-pattern.ts';
+import type { CompareOperator, FieldRelation, TimePart, ValueTest } from './expression.ts';
+import { simplifyPattern, toSimpleComparison, type SimpleComparison } from './text-pattern.ts';
 import type { FieldRow } from './field-row.ts';
 import { foldCase } from './fold-case.ts';
 import { compilePattern } from './match-pattern.ts';

@@ -1,4 +1,4 @@
-import type { PatternPart, TextPattern } from '../model/expression.ts';
+import type { PatternPart, TextPattern } from './expression.ts';
 
 const special = new Set(['*', '?', '\\']);
 

@@ -1,4 +1,4 @@
-import type { Expression } from '../model/expression.ts';
+import type { Expression } from './expression.ts';
 import { compileTest, type ColumnOf, type RowTest } from './compile-test.ts';
 
 /** Returns a function that evaluates an expression on a row. `columnOf` returns the column of a field. Logic is two-valued. */

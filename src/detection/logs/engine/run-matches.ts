@@ -1,0 +1,92 @@
+import type { DuckDBConnection, DuckDBDataChunk } from '@duckdb/node-api';
+import { createFieldRow } from '../../matching/field-row.ts';
+import { compileRuleSet } from '../../matching/rule-set.ts';
+import { toJson } from './result-values.ts';
+import { estimateBytes, prepareQuery, sortByKey, type SendRows } from './run-query.ts';
+import { serializeTree } from './serialize-tree.ts';
+import { duck } from './sql-text.ts';
+import type { MatchJob, QueryEnd } from './protocol.ts';
+
+type Row = Record<string, unknown>;
+
+/** The rows that match a rule, by time and id. Null if there are too many. */
+type RuleRows = { rows: Row[] | null; bytes: number };
+
+const idColumn = 0;
+const timeColumn = 1;
+
+/** Reads the rows of a job once, whatever the number of its rules, and sends `{rule, rows}` for each rule that matches any. */
+export async function runMatches(connection: DuckDBConnection, job: MatchJob, send: SendRows): Promise<QueryEnd> {
+  const tree = await serializeTree(connection, job.query.sql);
+  const { wrap, values } = await prepareQuery(connection, { job: job.query, tree });
+  const columnOf = (field: string | null): number => (field === null ? job.textField! : Number(field));
+  const set = compileRuleSet(
+    job.rules.map(({ where }) => where),
+    columnOf,
+  );
+  const found = createCollector(job);
+  const statement = await connection.prepare(wrap(duck`*`, duck``));
+  statement.bind(values);
+  const result = await statement.stream();
+  let total = 0;
+  for (let chunk = await result.fetchChunk(); chunk && chunk.rowCount > 0; chunk = await result.fetchChunk()) {
+    total += chunk.rowCount;
+    const readRow = createReader(chunk, job.fields);
+    for (let index = 0; index < chunk.rowCount; index += 1) {
+      const texts = readRow(index);
+      const rules = set.match(createFieldRow(texts));
+      if (rules.length === 0) continue;
+      const [id, time] = [idColumn, timeColumn].map((column) => toJson(chunk.getColumnVector(column).getItem(index)));
+      for (const rule of rules) {
+        const { columns, constants } = job.rules[rule]!;
+        const fields = columns.map(({ name, field }) => [name, texts[field]!] as const);
+        found.add(rule, { _id: id, _time: time, ...Object.fromEntries(fields), ...constants });
+      }
+    }
+  }
+  for (const [rule, { rows }] of found.rules) {
+    if (rows) sortByKey(rows);
+    await send([{ rule, rows }]);
+  }
+  return { total, truncated: false, columns: [] };
+}
+
+/** Returns a function that returns the text of each field in a row of a chunk. */
+function createReader(chunk: DuckDBDataChunk, fields: readonly number[][]): (row: number) => (string | null)[] {
+  const vectors = Array.from({ length: chunk.columnCount }, (_, column) => chunk.getColumnVector(column));
+  return (row) =>
+    fields.map((columns) => {
+      for (const column of columns) {
+        const text = vectors[column]!.getItem(row) as string | null;
+        if (text !== null) return text;
+      }
+      return null;
+    });
+}
+
+function createCollector({ rowsMax, bytesMax }: MatchJob): {
+  rules: Map<number, RuleRows>;
+  add: (rule: number, row: Row) => void;
+} {
+  const rules = new Map<number, RuleRows>();
+  let bytes = 0;
+  const drop = (entry: RuleRows): void => {
+    bytes -= entry.bytes;
+    entry.rows = null;
+    entry.bytes = 0;
+  };
+  return {
+    rules,
+    add(rule, row) {
+      const entry = rules.get(rule) ?? { rows: [], bytes: 0 };
+      rules.set(rule, entry);
+      if (!entry.rows) return;
+      const size = estimateBytes(row);
+      entry.rows.push(row);
+      entry.bytes += size;
+      bytes += size;
+      if (entry.rows.length > rowsMax) drop(entry);
+      while (bytes > bytesMax) drop([...rules.values()].reduce((most, one) => (one.bytes > most.bytes ? one : most)));
+    },
+  };
+}

@@ -1,0 +1,56 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { event, expression, fieldNames, plainMatch, readFuzz } from '../../../test/support/detection/sigma-fuzz.ts';
+import type { Expression } from './expression.ts';
+import { createFieldRow } from './field-row.ts';
+import { createAutomaton } from './literal-automaton.ts';
+import { compileRuleSet } from './rule-set.ts';
+
+const columnOf = (field: string | null): number => fieldNames.indexOf(field!);
+
+test('an automaton finds exactly the literals that occur', () => {
+  const text = fc.array(fc.constantFrom('a', 'b', 'é', '😀', '\0'), { maxLength: 12 }).map((list) => list.join(''));
+  const literals = fc.uniqueArray(
+    text.filter((one) => one !== ''),
+    { maxLength: 12 },
+  );
+  fc.assert(
+    fc.property(literals, text, (list, value) => {
+      const found = new Set<number>();
+      createAutomaton(list).search(value, (index) => found.add(index));
+      expect([...found].toSorted((a, b) => a - b)).toEqual(list.flatMap((one, n) => (value.includes(one) ? [n] : [])));
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test('a set matches what each of its expressions matches', () => {
+  fc.assert(
+    fc.property(fc.array(expression, { maxLength: 20 }), fc.array(event, { maxLength: 10 }), (expressions, events) => {
+      const set = compileRuleSet(expressions, columnOf);
+      for (const one of events) {
+        const read = readFuzz(one);
+        const row = createFieldRow(fieldNames.map((name) => read(name) ?? null));
+        expect(set.match(row)).toEqual(expressions.flatMap((where, n) => (plainMatch(where, read) ? [n] : [])));
+      }
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test('evaluates only expressions whose texts occur', () => {
+  const contains = (text: string): Expression => ({
+    kind: 'match',
+    field: 'f',
+    test: { kind: 'text', cased: false, pattern: [{ wildcard: '*' }, { text }, { wildcard: '*' }] },
+  });
+  const reads: number[] = [];
+  // Only the evaluation of the second part reads the second field.
+  const second: Expression = { kind: 'match', field: 'g', test: { kind: 'exists', expected: true } };
+  const rules = Array.from({ length: 100 }, (_, n) => ({ kind: 'all' as const, of: [contains(`word-${n}!`), second] }));
+  const set = compileRuleSet(rules, columnOf);
+  const row = createFieldRow(['has Word-7! in it', 'x']);
+  const counted = { ...row, text: (column: number) => (reads.push(column), row.text(column)) };
+  expect(set.match(counted)).toEqual([7]);
+  expect(reads).toEqual([1]);
+});

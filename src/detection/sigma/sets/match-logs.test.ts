@@ -1,0 +1,93 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { startLogStore } from '../../../../test/support/detection/log-store.ts';
+import { event, expression, fieldNames } from '../../../../test/support/detection/sigma-fuzz.ts';
+import { matchLogs, planMatches } from '../../logs/query/match-logs.ts';
+import type { Expression } from '../../matching/expression.ts';
+import type { QueryWindow, SearchResult } from '../../siem/connector.ts';
+import type { RuleQuery } from '../dialects/dialect.ts';
+import { duckdb } from '../dialects/duckdb.ts';
+import { toLogRule } from './rule-sets.ts';
+
+const store = await startLogStore();
+const [from, to] = [new Date('2024-06-01T00:00:00Z'), new Date('2024-06-01T01:00:00Z')];
+const window: QueryWindow = { from, to, clock: 'slot', ingestedBefore: to, lateSince: new Date(0) };
+const signal = new AbortController().signal;
+const ruleQuery = (where: Expression, names: (name: string) => string[] = (name) => [name]): RuleQuery => ({
+  table: 'd',
+  time: '_time',
+  fields: fieldNames.map((name) => ({ name, names: names(name) })),
+  columns: ['f', 'Deep.Inner'],
+  constants: { severity: 'low', technique: 'T1059' },
+  where,
+});
+
+/** Compares the results of rules as a set with their results as queries. */
+async function expectSame(
+  orgId: Awaited<ReturnType<typeof store.newOrg>>,
+  queries: RuleQuery[],
+): Promise<SearchResult[]> {
+  const plan = await planMatches(store.deps, orgId, { dataset: 'd', window }, signal);
+  const results = await matchLogs(store.deps, orgId, plan!, queries.map(toLogRule));
+  for (const [index, query] of queries.entries()) {
+    const sql = duckdb.writeRule(query);
+    const { ms: _ms, ...alone } = await store.search(orgId, sql, window);
+    const { ms: _setMs, ...inSet } = results[index]!;
+    expect([sql, inSet]).toEqual([sql, alone]);
+  }
+  return results as SearchResult[];
+}
+
+test('rules as a set return what they return as queries', { timeout: 60_000 }, async () => {
+  const org = await store.newOrg();
+  store.at('2024-06-01T00:30:00Z');
+  await store.send(org, 'd', fc.sample(event, { numRuns: 60, seed: 3 }));
+  store.at('2024-06-01T00:40:00Z');
+  // Values of other types in the same columns, and another spelling of a key.
+  await store.send(org, 'd', [{ f: 5, g: [1, 'a'], Deep: { Inner: 1.5 } }, { F: true, Deep: 'x' }, { f: { a: 'b' } }]);
+  store.at('2024-06-01T02:00:00Z');
+  await store.send(org, 'd', [{ f: 'outside of the window' }]);
+  const results = await expectSame(
+    org,
+    fc.sample(expression, { numRuns: 60, seed: 4 }).map((where) => ruleQuery(where)),
+  );
+  expect(results.some(({ total }) => total > 0 && total < 60)).toBe(true);
+});
+
+test('missing columns, alternatives and the text of events are the same as in a query', async () => {
+  const org = await store.newOrg();
+  store.at('2024-06-01T00:30:00Z');
+  await store.send(org, 'd', [
+    { f: 'a', 'with.dots': 'x', user: 'me', note: 'Find "ME" here' },
+    { Deep: { Inner: 'a', other: 1 }, text: 'nothing' },
+  ]);
+  const contains = (field: string | null, text: string): Expression => ({
+    kind: 'match',
+    field,
+    test: { kind: 'text', cased: false, pattern: [{ wildcard: '*' }, { text }, { wildcard: '*' }] },
+  });
+  const results = await expectSame(org, [
+    ruleQuery(contains('f', 'a'), (name) =>
+      name === 'f' ? ['missing', 'no.path', 'Deep.missing', 'Deep.Inner', 'f'] : [name],
+    ),
+    ruleQuery(contains('f', 'x'), (name) => (name === 'f' ? ['with.dots', 'session_user'] : [name])),
+    ruleQuery(contains(null, 'find "me"')),
+    ruleQuery({ kind: 'not', of: contains('g', 'b') }),
+  ]);
+  expect(results.map(({ total }) => total)).toEqual([2, 1, 1, 2]);
+});
+
+test('a rule with too many rows has no result, and the others keep theirs', async () => {
+  const org = await store.newOrg();
+  store.at('2024-06-01T00:30:00Z');
+  await store.send(
+    org,
+    'd',
+    Array.from({ length: 10_050 }, (_, n) => ({ f: n === 7 ? 'seven' : 'other' })),
+  );
+  const equals = (text: string): RuleQuery =>
+    ruleQuery({ kind: 'match', field: 'f', test: { kind: 'text', cased: false, pattern: [{ text }] } });
+  const plan = await planMatches(store.deps, org, { dataset: 'd', window }, signal);
+  const [many, one] = await matchLogs(store.deps, org, plan!, [equals('OTHER'), equals('seven')].map(toLogRule));
+  expect([many, one?.total]).toEqual([null, 1]);
+});

@@ -1,0 +1,26 @@
+import { quoteIdentifier, duck } from '../../logs/engine/sql-text.ts';
+import type { OrgId } from '../../../platform/lib/org-id.ts';
+import type { SiemConnection } from '../../siem/connector.ts';
+import type { RuleSets } from './rule-sets.ts';
+
+/** Returns the embedded log store's connection on which imported rules run as sets, with the same results as alone. */
+export function withRuleSets(connection: SiemConnection, sets: RuleSets, orgId: OrgId): SiemConnection {
+  const { lateEvents } = connection;
+  return {
+    ...connection,
+    search: async (query, window, limits, signal) =>
+      (await sets.search(orgId, { query, window, limits }, signal)) ?? connection.search(query, window, limits, signal),
+    ...(lateEvents
+      ? {
+          lateEvents: {
+            ...lateEvents,
+            find: async (query, window, signal) => {
+              const dataset = await sets.datasetOf(orgId, query);
+              const reading = dataset === undefined ? query : duck`SELECT _id FROM ${quoteIdentifier(dataset)}`;
+              return lateEvents.find(reading, window, signal);
+            },
+          },
+        }
+      : {}),
+  };
+}

@@ -1,0 +1,133 @@
+import { createHash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import { inOrg } from '../../../platform/db/db.ts';
+import type { OrgId } from '../../../platform/lib/org-id.ts';
+import { matchLogs, planMatches, type LogRule, type MatchPlan } from '../../logs/query/match-logs.ts';
+import type { SearchLogsDeps } from '../../logs/query/search-logs.ts';
+import { SiemError, type QueryWindow, type SearchLimits, type SearchResult } from '../../siem/connector.ts';
+import type { RuleQuery } from '../dialects/dialect.ts';
+import { localColumnNames } from '../dialects/duckdb.ts';
+import { digestQuery, listRuleDatasets, listRuleQueries } from '../import/sigma-imports.store.ts';
+
+/** Runs imported rules of one dataset together, so that a slot reads the events of a window once for all of them. */
+export type RuleSets = {
+  /** Returns the dataset of an imported rule's query, or undefined if it is no such query. */
+  datasetOf: (orgId: OrgId, query: string) => Promise<string | undefined>;
+  /** Returns the result of a query from that of its set, or undefined if it must run alone. */
+  search: (
+    orgId: OrgId,
+    input: { query: string; window: QueryWindow; limits: SearchLimits },
+    signal: AbortSignal,
+  ) => Promise<SearchResult | undefined>;
+};
+
+const organizationsMax = 1000;
+const datasetsMs = 60_000;
+const setsMs = 5 * 60_000;
+const setsBytesMax = 192 * 1024 * 1024;
+/** Fewer rules run faster as queries. */
+const rulesMin = 3;
+
+/** The results of a set by the digest of the query. Undefined: the set failed, and its rules run alone. */
+type SetResults = Map<string, SearchResult | null> | undefined;
+
+export function createRuleSets(deps: SearchLogsDeps): RuleSets {
+  const datasets = new LRUCache<OrgId, Promise<Map<string, string>>>({ max: organizationsMax, ttl: datasetsMs });
+  const running = new Map<string, Promise<SetResults>>();
+  const finished = new LRUCache<string, { results: SetResults }>({
+    maxSize: setsBytesMax,
+    ttl: setsMs,
+    sizeCalculation: ({ results }) => sizeOf(results),
+  });
+
+  const datasetOf: RuleSets['datasetOf'] = async (orgId, query) => {
+    let known = datasets.get(orgId);
+    if (!known) {
+      known = inOrg(deps.db, orgId, (tx) => listRuleDatasets(tx, orgId));
+      datasets.set(orgId, known);
+      known.catch(() => datasets.delete(orgId));
+    }
+    return (await known).get(digestQuery(query));
+  };
+
+  async function runSet(orgId: OrgId, plan: MatchPlan): Promise<SetResults> {
+    const queries = await inOrg(deps.db, orgId, (tx) => listRuleQueries(tx, orgId, plan.dataset));
+    const rules = [...queries].filter(([, query]) => canShare(query));
+    if (rules.length < rulesMin) return undefined;
+    try {
+      const results = await matchLogs(
+        deps,
+        orgId,
+        plan,
+        rules.map(([, query]) => toLogRule(query)),
+      );
+      return new Map(rules.map(([digest], index) => [digest, results[index]!]));
+    } catch (error) {
+      if (error instanceof SiemError) return undefined;
+      throw error;
+    }
+  }
+
+  function share(orgId: OrgId, plan: MatchPlan): Promise<SetResults> {
+    const key = createHash('sha256').update(plan.key).digest('base64');
+    const known = finished.get(key);
+    if (known) return Promise.resolve(known.results);
+    const started = running.get(key);
+    if (started) return started;
+    const run = runSet(orgId, plan)
+      .then((results) => {
+        finished.set(key, { results });
+        return results;
+      })
+      .finally(() => running.delete(key));
+    running.set(key, run);
+    return run;
+  }
+
+  return {
+    datasetOf,
+    async search(orgId, { query, window, limits }, signal) {
+      if (!isSealed(window) || limits.unknownColumns === 'error') return undefined;
+      const dataset = await datasetOf(orgId, query);
+      if (dataset === undefined) return undefined;
+      const plan = await planMatches(deps, orgId, { dataset, window }, signal);
+      const results = plan && (await untilAborted(share(orgId, plan), signal));
+      const result = results?.get(digestQuery(query));
+      return result && result.total <= limits.rowsMax ? result : undefined;
+    },
+  };
+}
+
+/** Reports whether nothing can appear in a window any more, so that the runs of a slot have the same one. */
+const isSealed = ({ clock, to, ingestedBefore }: QueryWindow): boolean =>
+  clock === 'ingest' || (clock === 'slot' && ingestedBefore?.getTime() === to.getTime());
+
+/** In the query, a path that begins like the table or its CTE refers to that. */
+const canShare = ({ table, fields }: RuleQuery): boolean =>
+  fields.every(({ names }) => names.every((name) => !['logs', table].includes(name.split('.')[0]!.toLowerCase())));
+
+/** Returns a rule of the log store for what a query was written from. */
+export function toLogRule({ fields, columns, constants, where }: RuleQuery): LogRule {
+  const names = localColumnNames(fields);
+  return {
+    where,
+    fields: new Map(fields.map((field) => [field.name, field.names])),
+    columns: columns.map((field) => ({ name: names.get(field)!, field })),
+    constants,
+  };
+}
+
+function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  signal.throwIfAborted();
+  const aborted = new Promise<never>((_, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
+  });
+  return Promise.race([work, aborted]);
+}
+
+const sizeOf = (results: SetResults): number =>
+  [...(results?.values() ?? [])].reduce(
+    (sum, result) =>
+      sum + 1000 + (result ? result.rows.reduce((bytes, row) => bytes + JSON.stringify(row).length, 0) : 0),
+    1000,
+  );
