@@ -7,7 +7,6 @@ import { addressFunctionsSql } from './functions/address-functions.ts';
 import { eventFunctionsSql } from './functions/event-functions.ts';
 import { isTypeError, readEngineError } from './engine-failures.ts';
 import { inspectTree } from './inspect-tree.ts';
-import { runMatches } from './run-matches.ts';
 import { runQuery } from './run-query.ts';
 import { serializeTree } from './serialize-tree.ts';
 import type { FromChild, OpenOptions, QueryEnd, QueryJob, ToChild } from './protocol.ts';
@@ -91,6 +90,8 @@ async function runJob(
     if (message.kind === 'query') {
       await post({ kind: 'done', id, end: await runStrictlyOrLeniently(state, connection, { id, job: message.job }) });
     } else if (message.kind === 'match') {
+      // Most engines never evaluate rules, and start faster without it.
+      const { runMatches } = await import('./run-matches.ts');
       const end = await runMatches(connection, message.job, (rows) => post({ kind: 'rows', id, rows }));
       await post({ kind: 'done', id, end });
     } else {

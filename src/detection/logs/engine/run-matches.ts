@@ -86,7 +86,7 @@ function createCollector({ rowsMax, bytesMax }: MatchJob): {
       entry.bytes += size;
       bytes += size;
       if (entry.rows.length > rowsMax) drop(entry);
-      while (bytes > bytesMax) drop([...rules.values()].reduce((most, one) => (one.bytes > most.bytes ? one : most)));
+      if (bytes > bytesMax) drop([...rules.values()].reduce((most, one) => (one.bytes > most.bytes ? one : most)));
     },
   };
 }
