@@ -48,6 +48,10 @@ async function runSlot(org: TestOrg, query: (text: string) => string) {
   };
 }
 
+/** Leaves the batch out of event ids, which differs between organizations. */
+const withoutBatch = (value: unknown): unknown =>
+  JSON.parse(JSON.stringify(value).replaceAll(/[0-9a-f-]{36}:(?=\d)/g, 'batch:'));
+
 test('a slot of imported rules reads the events once, with the runs and hits of the rules as queries', async () => {
   const { engine } = deps;
   const calls = { sets: 0, queries: 0 };
@@ -60,5 +64,5 @@ test('a slot of imported rules reads the events once, with the runs and hits of 
   const alone = await runSlot(await newOrg(), (text) => `${text} -- edited`);
   expect(calls).toEqual({ sets: 1, queries: 4 });
   expect(asSet.hits).toHaveLength(4);
-  expect(asSet).toEqual(alone);
+  expect(withoutBatch(asSet)).toEqual(withoutBatch(alone));
 });
