@@ -1,3 +1,4 @@
+import { explainConnectionFailure } from '../platform/db/connection-failure.ts';
 import { acrossOrgs, openDb, type Db } from '../platform/db/db.ts';
 import { migrate } from '../platform/db/migrate.ts';
 import type { Config } from '../config.ts';
@@ -30,7 +31,7 @@ export async function openDatabase(
     return { db, url: server.url, location: server.location, stop };
   } catch (error) {
     await server.stop();
-    throw error;
+    throw config.databaseUrl === undefined ? error : explainConnectionFailure(config.databaseUrl, error);
   }
 }
 

@@ -8,22 +8,20 @@ import { applyFileRenames, createFolderPlan, type PlanStep } from '../detection/
 import { renderPlan } from '../detection/as-code/print-plan.ts';
 import { pullDetections } from '../detection/as-code/pull-detections.ts';
 import { loadConfig } from '../config.ts';
-import { readArgs, UsageError } from './read-args.ts';
+import { UsageError } from './usage-error.ts';
 
-const options = {
-  force: { type: 'boolean' },
-  prune: { type: 'boolean' },
-  check: { type: 'boolean' },
-  validate: { type: 'boolean' },
-  'dry-run': { type: 'boolean' },
-} as const;
-type Values = ReturnType<typeof readArgs<typeof options>>['values'];
+type FolderOptions = {
+  force?: boolean | undefined;
+  prune?: boolean | undefined;
+  check?: boolean | undefined;
+  validate?: boolean | undefined;
+  dryRun?: boolean | undefined;
+};
 
 const changesFoundExitCode = 3;
 
 /** Writes the detections of the service into a folder. Exit code 1 if a file was kept because it changed on both sides. */
-export async function pullCommand(args: string[]): Promise<number> {
-  const { folder, values } = readFolderArgs(args, ['force'], 'tocsin pull DIR [--force]');
+export async function pullCommand(folder: string, values: Pick<FolderOptions, 'force'>): Promise<number> {
   const exists = existsSync(folder);
   if (exists && !statSync(folder).isDirectory()) throw new UsageError(`${folder} is not a folder.`);
   const detections = await openService(values).list();
@@ -43,26 +41,19 @@ export async function pullCommand(args: string[]): Promise<number> {
 }
 
 /** Prints what `apply` would do. Exit code 1 if there are conflicts. With `--check`, exit code 3 if there are changes. */
-export async function planCommand(args: string[]): Promise<number> {
-  const { folder, values } = readFolderArgs(
-    args,
-    ['force', 'prune', 'check'],
-    'tocsin plan DIR [--prune] [--force] [--check]',
-  );
+export async function planCommand(folder: string, values: FolderOptions): Promise<number> {
   const { steps } = await createPlan(folder, values, openService(values));
   console.log(renderPlan(steps));
   return exitCodeFor(steps, values);
 }
 
 /** Applies the folder to the service. If there are conflicts, applies nothing and returns exit code 1. */
-export async function applyCommand(args: string[]): Promise<number> {
-  const usage = 'tocsin apply DIR [--dry-run] [--prune] [--force] [--validate]';
-  const { folder, values } = readFolderArgs(args, ['force', 'prune', 'validate', 'dry-run'], usage);
+export async function applyCommand(folder: string, values: FolderOptions): Promise<number> {
   const service = openService(values);
   const { steps, lock } = await createPlan(folder, values, service);
   console.log(renderPlan(steps));
   const code = exitCodeFor(steps, {});
-  if (values['dry-run'] || code !== 0) {
+  if (values.dryRun || code !== 0) {
     if (code !== 0) console.error('Nothing was applied. Resolve the conflicts first.');
     return code;
   }
@@ -72,7 +63,7 @@ export async function applyCommand(args: string[]): Promise<number> {
   return failed.length > 0 ? 1 : 0;
 }
 
-async function createPlan(folder: string, { prune = false, force = false }: Values, service: ServiceClient) {
+async function createPlan(folder: string, { prune = false, force = false }: FolderOptions, service: ServiceClient) {
   if (!existsSync(folder) || !statSync(folder).isDirectory())
     throw new UsageError(`The folder ${folder} does not exist.`);
   const files = fieldsOf(readFolder(folder));
@@ -85,20 +76,12 @@ async function createPlan(folder: string, { prune = false, force = false }: Valu
 const fieldsOf = (files: ReadonlyMap<string, DetectionFile>): Map<string, FileFields> =>
   new Map([...files].map(([name, { fields }]) => [name, fields]));
 
-function exitCodeFor(steps: readonly PlanStep[], { check }: Pick<Values, 'check'>): number {
+function exitCodeFor(steps: readonly PlanStep[], { check }: Pick<FolderOptions, 'check'>): number {
   if (steps.some(({ kind }) => kind === 'conflict')) return 1;
   return check && steps.some(({ kind }) => ['create', 'update', 'delete'].includes(kind)) ? changesFoundExitCode : 0;
 }
 
-function readFolderArgs(args: string[], allowed: (keyof Values)[], usage: string): { folder: string; values: Values } {
-  const known = Object.fromEntries(allowed.map((name) => [name, options[name]])) as typeof options;
-  const { values, positionals } = readArgs(args, known, usage);
-  const [folder] = positionals;
-  if (folder === undefined || positionals.length > 1) throw new UsageError(`Usage: ${usage}`);
-  return { folder, values };
-}
-
-function openService({ validate = false }: Values): ServiceClient {
+function openService({ validate = false }: FolderOptions): ServiceClient {
   const { url, apiKey: key } = loadConfig();
   if (key === undefined)
     throw new UsageError(

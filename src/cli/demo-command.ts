@@ -31,16 +31,14 @@ import type { LogEvent } from '../demo/company/shapes.ts';
 import { createLogger } from '../platform/lib/logger.ts';
 import { bootstrapDefaultOrganization, createConsoleLink } from '../app/bootstrap.ts';
 import { runWorkerLoops } from '../app/worker-loops.ts';
+import { createProgress } from './progress.ts';
 import { untilAborted, waitAtMost } from './start-command.ts';
-import { readArgs, UsageError } from './read-args.ts';
 
-const usage = 'tocsin demo [--once] [--logs DIR]';
+type DemoOptions = { once?: boolean | undefined; logs?: string | undefined };
 const portAttempts = 50;
 
 /** Runs the demo without settings or network access, in its own data directory. `--once` exits after the summary. */
-export async function demoCommand(args: string[]): Promise<number> {
-  const { values, positionals } = readArgs(args, { once: { type: 'boolean' }, logs: { type: 'string' } }, usage);
-  if (positionals.length > 0) throw new UsageError(`Usage: ${usage}`);
+export async function demoCommand(values: DemoOptions): Promise<number> {
   const startMs = performance.now();
   const end = new Date();
   const stopped = new AbortController();
@@ -66,6 +64,7 @@ export async function demoCommand(args: string[]): Promise<number> {
       time,
       dataDir,
       print,
+      reportHours: createProgress(process.stdout, 'hours'),
     };
     exitCode = await playDemo(scene, end, { events, isRecorded: values.logs !== undefined });
     print(`\nDone in ${((performance.now() - startMs) / 1000).toFixed(0)} s.`);

@@ -1,17 +1,16 @@
 import { loadConfig } from '../config.ts';
 import { updateReferenceData, type ReferenceDataUpdate } from '../feed/reference-data/update/update-reference-data.ts';
-import { printResult, readArgs, UsageError } from './read-args.ts';
+import { createProgress } from './progress.ts';
+import { printResult } from './usage-error.ts';
 
-const usage = 'tocsin knowledge update [--from FILE|DIR] [--json]';
-const options = { from: { type: 'string' }, json: { type: 'boolean' } } as const;
+type KnowledgeOptions = { from?: string | undefined; json?: boolean | undefined };
 
 /** Installs the newest ATT&CK data, names and lists of harmless values, which take effect at the next start. */
-export async function knowledgeCommand(args: string[]): Promise<number> {
-  const { values, positionals } = readArgs(args, options, usage);
-  if (positionals.length !== 1 || positionals[0] !== 'update') throw new UsageError(`Usage: ${usage}`);
+export async function knowledgeCommand({ from, json }: KnowledgeOptions): Promise<number> {
   const { dataDir, fetchAllow } = loadConfig();
-  const update = await updateReferenceData({ dataDir, from: values.from, fetchAllow });
-  return printResult(values.json, update, resultLines(update, dataDir).join('\n'));
+  const reportProgress = createProgress(process.stderr, 'documents');
+  const update = await updateReferenceData({ dataDir, from, fetchAllow, reportProgress });
+  return printResult(json, update, resultLines(update, dataDir).join('\n'));
 }
 
 function resultLines({ attack, names, warninglists, absent }: ReferenceDataUpdate, dataDir: string): string[] {

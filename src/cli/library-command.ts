@@ -6,30 +6,19 @@ import type {
   LibraryList,
   UpdateResult,
 } from '../detection/library/library.schema.ts';
-import { readArgs, UsageError } from './read-args.ts';
+import { UsageError } from './usage-error.ts';
 
-const usage = `tocsin library list [--ready] [--json]
-tocsin library install ID … | --ready  [--dataset NAME=YOURS …] [--dry-run]
-tocsin library update [ID …] [--dry-run]`;
-const options = {
-  ready: { type: 'boolean' },
-  json: { type: 'boolean' },
-  dataset: { type: 'string', multiple: true },
-  'dry-run': { type: 'boolean' },
-} as const;
-type Values = ReturnType<typeof readArgs<typeof options>>['values'];
+type InstallOptions = {
+  ready?: boolean | undefined;
+  dataset?: string[] | undefined;
+  dryRun?: boolean | undefined;
+};
 
-/** Lists, installs and updates the shipped detections of a running service. Exit code 1 if one of them failed. */
-export async function libraryCommand(args: string[]): Promise<number> {
-  const { values, positionals } = readArgs(args, options, usage);
-  const [action, ...ids] = positionals;
-  if (action === 'list' && ids.length === 0) return listCommand(values);
-  if (action === 'install' && ids.length > 0 !== (values.ready === true)) return installCommand(ids, values);
-  if (action === 'update' && !values.ready) return updateCommand(ids, values);
-  throw new UsageError(`Usage: ${usage}`);
-}
-
-async function listCommand(values: Values): Promise<number> {
+/** Prints the shipped detections by log source, with the state of each. */
+export async function listLibrary(values: {
+  ready?: boolean | undefined;
+  json?: boolean | undefined;
+}): Promise<number> {
   const { logSources } = await readLibrary(openService());
   if (values.json) {
     console.log(JSON.stringify(logSources, null, 2));
@@ -56,22 +45,26 @@ function describeState({ installed, isReady, datasets }: LibraryDetection): stri
   return `needs ${missing.length > 0 ? missing.join(', ') : `fields ${fields.join(', ')}`}`;
 }
 
-async function installCommand(ids: string[], values: Values): Promise<number> {
+/** Installs shipped detections in a running service. Exit code 1 if one of them failed. */
+export async function installLibrary(ids: string[], values: InstallOptions): Promise<number> {
+  if (ids.length > 0 === (values.ready === true))
+    throw new UsageError('Pass the IDs of detections, or --ready for all whose logs are present.');
   const call = openService();
   const selected = values.ready ? await listReadyIds(call) : ids;
   if (selected.length === 0) {
     console.log('No detection of the library is ready and not installed.');
     return 0;
   }
-  const body = { ids: selected, datasets: parseDatasets(values.dataset ?? []), dryRun: values['dry-run'] ?? false };
+  const body = { ids: selected, datasets: parseDatasets(values.dataset ?? []), dryRun: values.dryRun ?? false };
   const { results } = (await call<InstallResult>('POST', '/api/detections/library/install', { body })).body;
   for (const { id, outcome, detail } of results)
     console.log(`${outcome.padEnd(10)} ${id}${detail ? `: ${detail}` : ''}`);
   return results.some(({ outcome }) => outcome === 'failed') ? 1 : 0;
 }
 
-async function updateCommand(ids: string[], values: Values): Promise<number> {
-  const body = { ...(ids.length > 0 ? { ids } : {}), dryRun: values['dry-run'] ?? false };
+/** Updates installed detections of a running service. Exit code 1 if one of them failed. */
+export async function updateLibrary(ids: string[], values: Pick<InstallOptions, 'dryRun'>): Promise<number> {
+  const body = { ...(ids.length > 0 ? { ids } : {}), dryRun: values.dryRun ?? false };
   const { results } = (await openService()<UpdateResult>('POST', '/api/detections/library/update', { body })).body;
   for (const { id, outcome, detail, changes, kept } of results) {
     console.log(`${outcome.padEnd(10)} ${id}${detail ? `: ${detail}` : ''}`);

@@ -5,7 +5,6 @@ import { buildDeps } from '../app/build-deps.ts';
 import { loadConfig } from '../config.ts';
 import { openDb } from '../platform/db/db.ts';
 import { createLogger } from '../platform/lib/logger.ts';
-import { readArgs, UsageError } from './read-args.ts';
 
 /** Returns the OpenAPI document of this version's routes. Needs no database, since the pool connects on first use. */
 export async function openapiText(): Promise<string> {
@@ -20,9 +19,7 @@ export async function openapiText(): Promise<string> {
   return text;
 }
 
-export async function openapiCommand(args: string[]): Promise<number> {
-  const usage = 'tocsin openapi';
-  if (readArgs(args, {}, usage).positionals.length > 0) throw new UsageError(`Usage: ${usage}`);
+export async function openapiCommand(): Promise<number> {
   await writeFile(resolve(import.meta.dirname, '../../openapi.json'), await openapiText());
   console.log('Wrote openapi.json.');
   return 0;

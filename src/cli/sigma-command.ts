@@ -7,34 +7,19 @@ import { defaultTimeColumn } from '../detection/sigma/requests/convert-request.t
 import { loadConfig } from '../config.ts';
 import { createServiceCall } from '../detection/as-code/service-client.ts';
 import type { ImportResult } from '../detection/detections/bulk/bulk.schema.ts';
-import { readArgs, UsageError } from './read-args.ts';
+import { UsageError } from './usage-error.ts';
 
-const usage = `tocsin sigma check FOLDER… [--to KIND] [--mappings DIR]
-tocsin sigma convert FOLDER… [--to KIND] [--time-column NAME] [--mappings DIR] [--json]
-tocsin sigma import FOLDER… [--target CONNECTION] [--enable] [--dry-run]
-KIND is one of ${dialectKinds.join(', ')}.`;
-const options = {
-  to: { type: 'string' },
-  'time-column': { type: 'string' },
-  mappings: { type: 'string', multiple: true },
-  json: { type: 'boolean' },
-  target: { type: 'string' },
-  enable: { type: 'boolean' },
-  'dry-run': { type: 'boolean' },
-} as const;
-type Values = ReturnType<typeof readArgs<typeof options>>['values'];
+type ConvertOptions = {
+  to?: string | undefined;
+  timeColumn?: string | undefined;
+  mappings?: string[] | undefined;
+};
+type ImportOptions = { target?: string | undefined; enable?: boolean | undefined; dryRun?: boolean | undefined };
 
-/** Checks, converts or imports the Sigma rules of files and folders. Exit code 1 if one of them is invalid or cannot be converted. */
-export async function sigmaCommand(args: string[]): Promise<number> {
-  const { values, positionals } = readArgs(args, options, usage);
-  const [action, ...paths] = positionals;
-  if (paths.length === 0) throw new UsageError(`Usage: ${usage}`);
+function listAllRuleFiles(paths: readonly string[]): string[] {
   const files = paths.flatMap((path) => listRuleFiles(path));
   if (files.length === 0) throw new UsageError(`There is no .yml or .yaml file in ${paths.join(', ')}.`);
-  if (action === 'check') return checkFiles(files, values);
-  if (action === 'convert') return printQueries(files, values);
-  if (action === 'import') return importFiles(files, values);
-  throw new UsageError(`Usage: ${usage}`);
+  return files;
 }
 
 /** Returns the rule files of a path in order. Links are not followed. */
@@ -52,7 +37,7 @@ function listRuleFiles(path: string): string[] {
 type FileRules = { file: string; converted: ConvertedRule[]; lineOf: (line: number) => string };
 
 /** Converts all files together, so that filters and correlation rules find the rules of other files. */
-function convertFiles(files: readonly string[], values: Values): FileRules {
+function convertFiles(files: readonly string[], values: ConvertOptions): FileRules {
   const kind = dialectKinds.find((one) => one === (values.to ?? 'local'));
   if (!kind) throw new UsageError(`--to needs one of ${dialectKinds.join(', ')}.`);
   const { text, lineOf } = joinFiles(files);
@@ -63,7 +48,7 @@ function convertFiles(files: readonly string[], values: Values): FileRules {
       rules: text,
       kind,
       datasets: null,
-      timeColumn: values['time-column'] ?? defaultTimeColumn(kind satisfies DialectKind),
+      timeColumn: values.timeColumn ?? defaultTimeColumn(kind satisfies DialectKind),
       mappingFolders: (values.mappings ?? []).map((folder) => resolve(folder)),
     }),
   };
@@ -86,8 +71,9 @@ function joinFiles(files: readonly string[]): { text: string; lineOf: (line: num
   return { text: texts.join(''), lineOf };
 }
 
-function checkFiles(files: readonly string[], values: Values): number {
-  const { converted, lineOf } = convertFiles(files, values);
+/** Reports the rules of files and folders that cannot be converted. Exit code 1 if there is one. */
+export async function checkSigma(paths: readonly string[], values: ConvertOptions): Promise<number> {
+  const { converted, lineOf } = convertFiles(listAllRuleFiles(paths), values);
   const count = printProblems(converted, lineOf);
   console.log(`${converted.length} rules: ${converted.length - count} converted, ${count} not`);
   return count > 0 ? 1 : 0;
@@ -102,8 +88,12 @@ function printProblems(converted: readonly ConvertedRule[], lineOf: (line: numbe
   return failed.length;
 }
 
-function printQueries(files: readonly string[], values: Values): number {
-  const { converted, lineOf } = convertFiles(files, values);
+/** Prints the queries of rules. Exit code 1 if one of them is invalid or cannot be converted. */
+export async function convertSigma(
+  paths: readonly string[],
+  values: ConvertOptions & { json?: boolean | undefined },
+): Promise<number> {
+  const { converted, lineOf } = convertFiles(listAllRuleFiles(paths), values);
   const count = printProblems(converted, lineOf);
   if (values.json)
     console.log(
@@ -119,14 +109,16 @@ function printQueries(files: readonly string[], values: Values): number {
   return count > 0 ? 1 : 0;
 }
 
-async function importFiles(files: readonly string[], values: Values): Promise<number> {
+/** Makes or updates detections of a running service. Exit code 1 if one of them failed. */
+export async function importSigma(paths: readonly string[], values: ImportOptions): Promise<number> {
+  const files = listAllRuleFiles(paths);
   const { url, apiKey: key } = loadConfig();
   if (key === undefined)
     throw new UsageError(
       'Set TOCSIN_API_KEY to a key with detections:read and detections:write, and TOCSIN_URL to the address of the service.',
     );
   const { text: rules, lineOf } = joinFiles(files);
-  const { target, enable = false, 'dry-run': dryRun = false } = values;
+  const { target, enable = false, dryRun = false } = values;
   const body = { rules, enable, dryRun, ...(target === undefined ? {} : { target }) };
   const call = createServiceCall({ url, key });
   const { results, proposedDeletions = [] } = (

@@ -10,63 +10,52 @@ import { appError } from '../platform/lib/errors.ts';
 import { createLogger } from '../platform/lib/logger.ts';
 import { uuidPattern } from '../platform/lib/org-id.ts';
 import type { Caller } from '../platform/orgs/caller.ts';
-import { printResult, readArgs, UsageError } from './read-args.ts';
+import { printResult, UsageError } from './usage-error.ts';
 import { findOperator, withDatabase } from './with-database.ts';
-
-const usage = `tocsin source add --catalogue NAME [--org ORG] [--private] [--json]
-       tocsin source create --kind KIND --name NAME --url URL [--org ORG] [--private] [--assigned-to ORG ...] [--publisher P] [--tlp TLP] [--schedule CRON] [--json]
-       tocsin source list [--org ORG] [--json] | tocsin source pull ID [--org ORG] [--json]`;
-
-const options = {
-  org: { type: 'string' },
-  catalogue: { type: 'string' },
-  kind: { type: 'string' },
-  name: { type: 'string' },
-  url: { type: 'string' },
-  publisher: { type: 'string' },
-  tlp: { type: 'string' },
-  schedule: { type: 'string' },
-  private: { type: 'boolean' },
-  'assigned-to': { type: 'string', multiple: true },
-  json: { type: 'boolean' },
-} as const;
 
 /** The number of skipped entries to print. `--json` prints all of them. */
 const skippedShown = 20;
 
-type Values = ReturnType<typeof readArgs<typeof options>>['values'];
+type CommonOptions = { org?: string | undefined; json?: boolean | undefined };
+type SourceOptions = CommonOptions & {
+  catalogue?: string | undefined;
+  kind?: string | undefined;
+  name?: string | undefined;
+  url?: string | undefined;
+  publisher?: string | undefined;
+  tlp?: string | undefined;
+  schedule?: string | undefined;
+  private?: boolean | undefined;
+  assignedTo?: string[] | undefined;
+};
 type Session = { deps: Deps; caller: Caller };
 
-/** Manages feed sources. They are shared by all organizations unless `--private`. `--url` may be a `file:` address. */
-export async function sourceCommand(args: string[]): Promise<number> {
-  const { values, positionals } = readArgs(args, options, usage);
-  const [verb, id] = positionals;
-  if ((verb === 'create' || verb === 'add') && positionals.length === 1) {
-    const source = await withSession(values.org, async ({ deps, caller }) =>
-      createSource(deps, caller, await readInput(deps.db, values)),
-    );
-    const next = `Pull it now with: tocsin source pull ${source.id}`;
-    return printResult(values.json, source, `Created source ${source.id} (${source.visibility}). ${next}`);
-  }
-  if (verb === 'list' && positionals.length === 1) {
-    const { sources } = await withSession(values.org, ({ deps, caller }) =>
-      listSources(deps, caller, { limit: '200' }),
-    );
-    const lines = sources.map(
-      ({ id, kind, visibility, name, lastError }) =>
-        `${id}  ${kind.padEnd(5)} ${visibility.padEnd(7)} ${name}  ${lastError ?? ''}`,
-    );
-    return printResult(values.json, sources, lines.join('\n'));
-  }
-  if (verb === 'pull' && positionals.length === 2 && id) {
-    if (!uuidPattern.test(id)) throw appError('not_found', `Source ${id} not found.`);
-    const result = await withSession(values.org, ({ deps, caller }) => pullSourceNow(deps, caller, id));
-    printResult(values.json, result, summaryOf(result));
-    if (result.error === undefined) return 0;
-    console.error(result.error);
-    return 1;
-  }
-  throw new UsageError(`Usage: ${usage}`);
+/** Creates a source, which all organizations share unless `private`. `url` may be a `file:` address. */
+export async function createSourceCommand(options: SourceOptions): Promise<number> {
+  const source = await withSession(options.org, async ({ deps, caller }) =>
+    createSource(deps, caller, await readInput(deps.db, options)),
+  );
+  const next = `Pull it now with: tocsin source pull ${source.id}`;
+  return printResult(options.json, source, `Created source ${source.id} (${source.visibility}). ${next}`);
+}
+
+export async function listSourcesCommand({ org, json }: CommonOptions): Promise<number> {
+  const { sources } = await withSession(org, ({ deps, caller }) => listSources(deps, caller, { limit: '200' }));
+  const lines = sources.map(
+    ({ id, kind, visibility, name, lastError }) =>
+      `${id}  ${kind.padEnd(5)} ${visibility.padEnd(7)} ${name}  ${lastError ?? ''}`,
+  );
+  return printResult(json, sources, lines.join('\n'));
+}
+
+/** Pulls a source now. Exit code 1 if the pull fails. */
+export async function pullSourceCommand(id: string, { org, json }: CommonOptions): Promise<number> {
+  if (!uuidPattern.test(id)) throw appError('not_found', `Source ${id} not found.`);
+  const result = await withSession(org, ({ deps, caller }) => pullSourceNow(deps, caller, id));
+  printResult(json, result, summaryOf(result));
+  if (result.error === undefined) return 0;
+  console.error(result.error);
+  return 1;
 }
 
 function summaryOf({ added, corrected, retracted, unchanged, skipped }: PullResult): string {
@@ -76,9 +65,8 @@ function summaryOf({ added, corrected, retracted, unchanged, skipped }: PullResu
   ].join('\n');
 }
 
-async function readInput(db: Db, values: Values): Promise<CreateSource> {
-  const { catalogue, kind, name, url, publisher, tlp, schedule } = values;
-  const assigned = values['assigned-to'];
+async function readInput(db: Db, options: SourceOptions): Promise<CreateSource> {
+  const { catalogue, kind, name, url, publisher, tlp, schedule, assignedTo: assigned } = options;
   const assignedTo = assigned && (await Promise.all(assigned.map(async (org) => (await findOperator(db, org)).orgId)));
   const fields = {
     catalogue,
@@ -89,14 +77,14 @@ async function readInput(db: Db, values: Values): Promise<CreateSource> {
     tlp,
     schedule,
     assignedTo,
-    visibility: values.private ? 'private' : 'shared',
+    visibility: options.private ? 'private' : 'shared',
   };
   const input = CreateSource.safeParse(
     Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)),
   );
   if (!input.success)
     throw new UsageError(
-      `${input.error.issues.map((issue) => `--${issue.path.join('.')}: ${issue.message}`).join('\n')}\nUsage: ${usage}`,
+      `${input.error.issues.map((issue) => `--${issue.path.join('.')}: ${issue.message}`).join('\n')}`,
     );
   return input.data;
 }

@@ -9,14 +9,16 @@ import { createLogger } from '../platform/lib/logger.ts';
 import { systemClock } from '../platform/lib/clock.ts';
 import { bootstrapDefaultOrganization, createConsoleLink } from '../app/bootstrap.ts';
 import { runWorkerLoops } from '../app/worker-loops.ts';
-import { readArgs, UsageError } from './read-args.ts';
+import { checkPort, checkSampleKey, explainListenFailure } from './start-checks.ts';
 
 type Role = 'serve' | 'work' | 'all';
 
 /** Runs a role until SIGTERM or SIGINT. Then stops listening and claiming, lets running steps end, and stops the embedded PostgreSQL last. */
-export async function startCommand(role: Role, args: string[]): Promise<number> {
-  if (readArgs(args, {}, `tocsin ${role}`).positionals.length > 0) throw new UsageError(`Usage: tocsin ${role}`);
+export async function startCommand(role: Role): Promise<number> {
   const config = loadConfig();
+  checkSampleKey(config);
+  // Before the database, which would otherwise be created for a start that fails.
+  if (role !== 'work') await checkPort(config);
   const stopped = new AbortController();
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stopped.abort());
   const database = await openDatabase(config, { exclusive: true, log: (line) => console.log(line) });
@@ -66,9 +68,7 @@ async function listen(deps: Deps): Promise<App> {
     return app;
   } catch (error) {
     await app.close();
-    if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE')
-      throw new Error(`Port ${port} is in use. Set PORT to another port.`, { cause: error });
-    throw error;
+    throw explainListenFailure({ port, host }, error);
   }
 }
 

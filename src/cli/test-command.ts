@@ -6,22 +6,17 @@ import { readFolder } from '../detection/as-code/folder.ts';
 import { renderJunit } from '../detection/testing/offline/junit.ts';
 import { renderResultsTable } from '../detection/testing/offline/results-table.ts';
 import { runFolderTests, type FileResult } from '../detection/testing/offline/run-folder-tests.ts';
-import { readArgs, UsageError } from './read-args.ts';
-
-const usage = 'tocsin test DIR [--junit FILE]';
+import { UsageError } from './usage-error.ts';
 
 /** Runs the test cases of a folder of detections, without a service or key. Exit code 1 if a test fails, 2 if a file is invalid. */
-export async function testCommand(args: string[]): Promise<number> {
-  const { values, positionals } = readArgs(args, { junit: { type: 'string' } }, usage);
-  const [folder] = positionals;
-  if (folder === undefined || positionals.length > 1) throw new UsageError(`Usage: ${usage}`);
+export async function testCommand(folder: string, { junit }: { junit?: string | undefined }): Promise<number> {
   if (!existsSync(folder) || !statSync(folder).isDirectory())
     throw new UsageError(`The folder ${folder} does not exist.`);
   const now = new Date();
   const startMs = performance.now();
   const { results, untested } = await asUsageError(() => runTests(folder, now));
   console.log(renderResultsTable(results, untested, performance.now() - startMs));
-  if (values.junit !== undefined) writeFileSync(values.junit, renderJunit(results, now));
+  if (junit !== undefined) writeFileSync(junit, renderJunit(results, now));
   return results.every(({ run }) => run.passed) ? 0 : 1;
 }
 

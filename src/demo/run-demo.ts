@@ -22,6 +22,7 @@ export type DemoContext = {
   time: StepClock;
   dataDir: string;
   print: (line: string) => void;
+  reportHours: (done: number, total: number, label: string) => void;
 };
 
 /** Gives the agent that suggests detections a daily schedule. Its first run starts within a minute of the workers. */
@@ -73,7 +74,7 @@ export async function runDetections(
     time.set(slot);
     await executeDueRuns(deps, slot, { concurrency: deps.config.runsAtOnce });
     const hoursDone = Math.round((slot.getTime() - start.getTime()) / hourMs);
-    if (hoursDone % 6 === 0) print(`  ${slot.toISOString().slice(0, 16)}Z  ${hoursDone} of ${liveHours} hours`);
+    context.reportHours(hoursDone, liveHours, `${slot.toISOString().slice(0, 16)}Z`);
   }
   time.set(end);
   await sendEvents(call, live, false);

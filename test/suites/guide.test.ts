@@ -13,12 +13,14 @@ import {
 
 const index = readFileSync(join(root, 'docs/README.md'), 'utf8');
 /** In the order of the index, which is the reading order. */
-const guides = [...index.matchAll(/^\| \[.*?\]\((guide\/.*?)\)/gm)].map(([, path]) => `docs/${path}`);
+const guides = [...index.matchAll(/^\| \[.*?\]\(((?:guide|operate)\/.*?)\)/gm)].map(([, path]) => `docs/${path}`);
 const first = 'docs/guide/first-detection.md';
 const isTyped = (page: string) => blocksOf(page).some(({ mark }) => mark === 'run');
 
 test('the index lists every page', () => {
-  const pages = readdirSync(join(root, 'docs/guide')).map((name) => `docs/guide/${name}`);
+  const pages = ['docs/guide', 'docs/operate'].flatMap((folder) =>
+    readdirSync(join(root, folder)).map((name) => `${folder}/${name}`),
+  );
   expect(guides.toSorted()).toEqual(pages.toSorted());
 });
 

@@ -92,3 +92,13 @@ export async function listUsingDetections(tx: Tx, orgId: OrgId, id: string): Pro
       where organization_id = ${orgId} and connection_id = ${id} and deleted_at is null order by created_at limit 3`;
   return detections.map(({ name }) => name);
 }
+
+/** A connection with the organization that owns it. `label` describes it to the operator. */
+export type InstalledConnection = { orgId: OrgId; id: string; label: string };
+
+/** Returns up to 1,000 connections of all organizations. */
+export function listConnectionsAcrossOrgs(tx: Tx): Promise<InstalledConnection[]> {
+  return queryRows<InstalledConnection>(tx)`
+    select c.organization_id as "orgId", c.id, c.name || ' (' || c.kind || ', ' || o.name || ')' as label
+    from connections c join organizations o on o.id = c.organization_id order by o.name, c.name, c.id limit 1000`;
+}

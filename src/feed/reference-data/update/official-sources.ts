@@ -17,16 +17,25 @@ const places = [
 const bytesMax = 128 * 1024 * 1024;
 const timeoutMs = 300_000;
 
+/** `base` replaces the base URL of the official locations. */
+export type FetchOptions = {
+  base?: string | undefined;
+  reportProgress?: ((done: number, total: number, label: string) => void) | undefined;
+};
+
 export type FetchedDocuments = {
   documents: ReferenceDocument[];
   /** URLs of files that are no longer published. */
   absent: string[];
 };
 
-/** Fetches all documents in sequence. A missing file (status 404) is reported in `absent`. Any other failure throws. */
-export async function fetchOfficialDocuments(allow: readonly string[], base = raw): Promise<FetchedDocuments> {
+/** Fetches all documents in sequence and reports each. A missing file (status 404) is reported in `absent`. Any other failure throws. */
+export async function fetchOfficialDocuments(
+  allow: readonly string[],
+  { base = raw, reportProgress }: FetchOptions = {},
+): Promise<FetchedDocuments> {
   const result: FetchedDocuments = { documents: [], absent: [] };
-  for (const { stem, path } of places) {
+  for (const [index, { stem, path }] of places.entries()) {
     const url = new URL(path, base).href;
     try {
       const fetched = await fetchBytes({ url, allow, bytesMax, timeoutMs });
@@ -37,6 +46,7 @@ export async function fetchOfficialDocuments(allow: readonly string[], base = ra
         throw new Error(`${path}: ${(error as Error).message}`, { cause: error });
       result.absent.push(url);
     }
+    reportProgress?.(index + 1, places.length, stem);
   }
   return result;
 }

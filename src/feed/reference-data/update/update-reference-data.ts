@@ -13,7 +13,7 @@ import {
 import { readGalaxyCluster } from './galaxy.ts';
 import { getInstalledPath } from '../read-installed.ts';
 import { nextReferenceDataVersion, versionPath } from '../reference-data-version.ts';
-import { fetchOfficialDocuments } from './official-sources.ts';
+import { fetchOfficialDocuments, type FetchOptions } from './official-sources.ts';
 import { warningListIds, type WarningList } from './warning-lists.ts';
 
 export type ReferenceDataUpdate = {
@@ -29,19 +29,17 @@ type UpdateOptions = {
   /** A file or folder. If undefined, the documents are fetched from their official locations. */
   from: string | undefined;
   fetchAllow: readonly string[];
-  /** Replaces the base URL of the official locations. */
-  base?: string;
-};
+} & FetchOptions;
 
 /**
  * Installs ATT&CK, MISP galaxy names and warning lists into the data directory. Each of the three that is present replaces its
  * installed version. Throws an Error if any document is invalid, before any file is replaced.
  */
 export async function updateReferenceData(options: UpdateOptions): Promise<ReferenceDataUpdate> {
-  const { dataDir, from, fetchAllow, base } = options;
+  const { dataDir, from, fetchAllow, base, reportProgress } = options;
   const { documents, absent } =
     from === undefined
-      ? await fetchOfficialDocuments(fetchAllow, base)
+      ? await fetchOfficialDocuments(fetchAllow, { base, reportProgress })
       : { documents: await readReferenceFiles(from), absent: [] };
   const byKind = Map.groupBy(documents, getDocumentKind);
   const listByKind = (kind: ReferenceDocumentKind): ReferenceDocument[] => byKind.get(kind) ?? [];

@@ -1,0 +1,86 @@
+import { execFileSync } from 'node:child_process';
+import type { Command } from '@commander-js/extra-typings';
+import { expect, test } from 'vitest';
+import { packageVersion } from '../platform/lib/package-version.ts';
+import { createCommandTable } from './command-table.ts';
+import { completionCommand } from './completion.ts';
+
+/** Parses a command line without running a command. Returns what is printed. */
+async function typed(...argv: string[]): Promise<string> {
+  let text = '';
+  const program = createCommandTable(async () => undefined);
+  const capture = (command: Command): void => {
+    command.configureOutput({ writeOut: (part) => (text += part), writeErr: (part) => (text += part) });
+    command.commands.forEach((child) => capture(child as Command));
+  };
+  capture(program);
+  await program.parseAsync(argv, { from: 'user' }).catch(() => undefined);
+  return text;
+}
+
+function listCommands(command: Command, path: string[] = []): { path: string[]; command: Command }[] {
+  const children = command.commands as readonly Command[];
+  return [{ path, command }, ...children.flatMap((child) => listCommands(child, [...path, child.name()]))];
+}
+
+const all = listCommands(createCommandTable(async () => undefined));
+const leaves = all.filter(({ command }) => command.commands.length === 0);
+
+test.each(leaves.map(({ path }) => path.join(' ')))('%s --help has a description and an example', async (path) => {
+  const help = await typed(...path.split(' '), '--help');
+  expect(help).toContain(`Usage: tocsin ${path}`);
+  expect(help).toMatch(new RegExp(`Examples?:\n  \\$ .*tocsin ${path}`));
+});
+
+test('prints the version and the list of commands', async () => {
+  expect(await typed('--version')).toBe(`${packageVersion}\n`);
+  const help = await typed('--help');
+  for (const { path } of all.filter(({ path }) => path.length === 1))
+    expect(help).toMatch(new RegExp(`^  ${path[0]} `, 'm'));
+});
+
+test.each([
+  [['key', 'creat'], /unknown command 'creat'.*Did you mean create\?.*Usage: tocsin key/s],
+  [['key', 'create', '--org', 'a'], /required option '--name <NAME>' not specified.*Usage: tocsin key create/s],
+  [['demo', '--twice'], /unknown option '--twice'.*Usage: tocsin demo/s],
+  [['plan'], /missing required argument 'DIR'.*Help: {2}tocsin plan --help/s],
+  [['migrate', 'now'], /too many arguments.*Usage: tocsin migrate/s],
+])('explains the command line %j', async (argv, message) => {
+  expect(await typed(...argv)).toMatch(message);
+});
+
+async function scriptOf(shell: string): Promise<string> {
+  const lines: string[] = [];
+  const print = console.log;
+  console.log = (line: string) => lines.push(line);
+  try {
+    await completionCommand(
+      createCommandTable(async () => undefined),
+      shell,
+    );
+  } finally {
+    console.log = print;
+  }
+  return lines.join('\n');
+}
+
+test.each([
+  ['tocsin ke', 'key'],
+  ['tocsin key cr', 'create'],
+  ['tocsin --json key create --ex', '--expires'],
+  ['tocsin sigma convert rules --time', '--time-column'],
+  ['tocsin org list --', '--json --help'],
+])('completes "%s" in bash', async (line, expected) => {
+  const words = line.split(' ');
+  const script = `${await scriptOf('bash')}\nCOMP_WORDS=(${words.join(' ')}) COMP_CWORD=${words.length - 1}\n_tocsin\necho "\${COMPREPLY[@]}"`;
+  expect(execFileSync('bash', ['-c', script], { encoding: 'utf8' }).trim()).toBe(expected);
+});
+
+test('writes completions for zsh and fish, and rejects other shells', async () => {
+  expect(await scriptOf('zsh')).toContain('bashcompinit');
+  const fish = await scriptOf('fish');
+  expect(fish).toContain(
+    "complete -c tocsin -n '__fish_seen_subcommand_from key; and __fish_seen_subcommand_from create' -l expires",
+  );
+  await expect(scriptOf('powershell')).rejects.toThrow('SHELL must be one of bash, zsh, fish.');
+});

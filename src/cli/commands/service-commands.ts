@@ -1,0 +1,55 @@
+import type { Command } from '@commander-js/extra-typings';
+import { examples, type Run } from './declare.ts';
+
+/** Declares the commands that run, check and describe the service. */
+export function addServiceCommands(program: Command, run: Run): void {
+  const roles = [
+    ['all', 'serve the API and run the workers, in one process (npm start)', 'PORT=9000 tocsin all'],
+    ['serve', 'serve the API only', 'DATABASE_URL=postgres://tocsin@db/tocsin tocsin serve'],
+    [
+      'work',
+      'run the workers only: schedules, runs, feeds',
+      'DATABASE_URL=postgres://tocsin@db/tocsin TOCSIN_DATA_DIR=/srv/tocsin tocsin work',
+    ],
+  ] as const;
+  for (const [role, summary, example] of roles)
+    program
+      .command(role)
+      .description(summary)
+      .addHelpText('after', examples(example))
+      .action(() => run(import('../start-command.ts').then(({ startCommand }) => startCommand(role))));
+  program
+    .command('migrate')
+    .description('migrate the database to this version')
+    .addHelpText('after', examples('tocsin migrate'))
+    .action(() => run(import('../migrate-command.ts').then(({ migrateCommand }) => migrateCommand())));
+  program
+    .command('doctor')
+    .description('check the configuration, database, disk, clock, connections and models; exit code 1 if a check fails')
+    .option('--json', 'print JSON')
+    .addHelpText('after', examples('tocsin doctor', 'tocsin doctor --json'))
+    .action((options) => run(import('../doctor/doctor-command.ts').then((module) => module.doctorCommand(options))));
+  program
+    .command('demo')
+    .description('watch detections find an intrusion, in a database of its own')
+    .option('--once', 'exit after the summary')
+    .option('--logs <DIR>', 'replay your own CloudTrail or NDJSON files')
+    .addHelpText('after', examples('tocsin demo --once', 'tocsin demo --logs cloudtrail/'))
+    .action((options) => run(import('../demo-command.ts').then(({ demoCommand }) => demoCommand(options))));
+  program
+    .command('openapi')
+    .description('generate openapi.json from the routes')
+    .addHelpText('after', examples('tocsin openapi'))
+    .action(() => run(import('../openapi-command.ts').then(({ openapiCommand }) => openapiCommand())));
+  program
+    .command('completion')
+    .description('print the completion script of a shell: bash, zsh or fish')
+    .argument('<SHELL>', 'bash, zsh or fish')
+    .addHelpText(
+      'after',
+      examples('source <(tocsin completion bash)', 'tocsin completion fish > ~/.config/fish/completions/tocsin.fish'),
+    )
+    .action((shell) =>
+      run(import('../completion.ts').then(({ completionCommand }) => completionCommand(program, shell))),
+    );
+}

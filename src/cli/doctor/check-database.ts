@@ -1,0 +1,82 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import pg from 'pg';
+import type { Config } from '../../config.ts';
+import { explainConnectionFailure } from '../../platform/db/connection-failure.ts';
+import { openDb } from '../../platform/db/db.ts';
+import { isMigrated } from '../../platform/db/migrate.ts';
+import { failed, messageOf, ok, warning, type Check } from './check.ts';
+import { checkDependencies } from './check-dependencies.ts';
+
+const clockDifferenceMaxMs = 5_000;
+const connectMs = 10_000;
+
+/** Checks the database, and what can be checked only with one. Neither creates nor migrates a database. */
+export async function checkDatabase(config: Config): Promise<Check[]> {
+  const { databaseUrl, dataDir } = config;
+  if (databaseUrl !== undefined) return checkServer(config, databaseUrl);
+  if (!existsSync(join(dataDir, 'pg')) && !existsSync(join(dataDir, 'location')))
+    return [ok('database', 'none yet: the first start creates it in the data directory')];
+  try {
+    const { startEmbeddedPostgres } = await import('../../platform/embedded-postgres/embedded-postgres.ts');
+    const server = await startEmbeddedPostgres({ dataDir, exclusive: false, log: () => undefined });
+    return await checkServer(config, server.url).finally(() => server.stop());
+  } catch (error) {
+    return [failed('database', messageOf(error), 'Correct the cause and run tocsin doctor again.')];
+  }
+}
+
+async function checkServer(config: Config, url: string): Promise<Check[]> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: connectMs });
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+  } catch (error) {
+    await client.end().catch(() => undefined);
+    const reason = config.databaseUrl === undefined ? error : explainConnectionFailure(url, error);
+    return [failed('database', messageOf(reason), 'Correct DATABASE_URL or start the server.')];
+  }
+  const checks = [await checkUse(client), await checkClock(client)];
+  await client.end();
+  return [...checks, ...(await checkMigrated(config, url))];
+}
+
+async function checkUse(client: pg.Client): Promise<Check> {
+  const { rows } = await client.query<{ version: string; used: number; most: number }>(
+    `select current_setting('server_version') as version, (select count(*)::int from pg_stat_activity) as used,
+       current_setting('max_connections')::int as most`,
+  );
+  const { version, used, most } = rows[0]!;
+  const detail = `PostgreSQL ${version}, ${used} of ${most} connections in use`;
+  return used > most * 0.9
+    ? warning('database', detail, 'Raise max_connections or put PgBouncer in front.')
+    : ok('database', detail);
+}
+
+/** Slots follow the clock of the database, which therefore has to be right. */
+async function checkClock(client: pg.Client): Promise<Check> {
+  const { rows } = await client.query<{ now: Date }>('select clock_timestamp() as now');
+  const differenceMs = Math.abs(rows[0]!.now.getTime() - Date.now());
+  const detail = `the clocks of this machine and the database differ by ${(differenceMs / 1000).toFixed(1)} s`;
+  return differenceMs > clockDifferenceMaxMs
+    ? warning('clock', detail, 'Synchronize both with NTP. Schedules follow the clock of the database.')
+    : ok('clock', detail);
+}
+
+async function checkMigrated(config: Config, url: string): Promise<Check[]> {
+  const db = openDb(url);
+  try {
+    const migrated = await isMigrated(db).catch(() => false);
+    if (!migrated)
+      return [
+        warning(
+          'migrations',
+          'the database is not migrated to this version',
+          'Run tocsin migrate, or start the service.',
+        ),
+      ];
+    return [ok('migrations', 'the database is migrated to this version'), ...(await checkDependencies(config, db))];
+  } finally {
+    await db.destroy();
+  }
+}

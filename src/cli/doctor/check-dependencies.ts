@@ -1,0 +1,50 @@
+import { buildDeps } from '../../app/build-deps.ts';
+import type { Config } from '../../config.ts';
+import type { Deps } from '../../app/deps.ts';
+import { listConnectionsAcrossOrgs, type InstalledConnection } from '../../detection/connections/connections.store.ts';
+import { acrossOrgs, type Db } from '../../platform/db/db.ts';
+import { createLogger } from '../../platform/lib/logger.ts';
+import { builtInAliases, createModels, type Models } from '../../platform/models/models.ts';
+import { modelResponds } from '../../platform/models/model-pauses.ts';
+import { failed, messageOf, ok, type Check } from './check.ts';
+
+const timeoutMs = 20_000;
+
+/** Checks that every SIEM connection of every organization and every configured model responds. */
+export async function checkDependencies(config: Config, db: Db): Promise<Check[]> {
+  const { deps, stop } = buildDeps({ config, db, log: createLogger('silent') });
+  try {
+    const connections = await acrossOrgs(db, listConnectionsAcrossOrgs);
+    const models = createModels(config.models);
+    const aliases = models.aliases.filter((alias) => !builtInAliases.includes(alias) || models.find(alias));
+    return [
+      ...(connections.length === 0 ? [ok('connections', 'none besides the embedded log store')] : []),
+      ...(await Promise.all(connections.map((connection) => checkConnection(deps, connection)))),
+      ...(aliases.length === 0 ? [ok('models', 'none: the built-in analyst gives the verdicts')] : []),
+      ...(await Promise.all(aliases.map((alias) => checkModel(models, alias)))),
+    ];
+  } finally {
+    await stop();
+  }
+}
+
+async function checkConnection({ connectionFor }: Deps, { orgId, id, label }: InstalledConnection): Promise<Check> {
+  try {
+    const connection = await connectionFor(orgId, { connectionId: id, siemType: null });
+    await connection.ping(AbortSignal.timeout(timeoutMs));
+    return ok('connection', `${label} responds`);
+  } catch (error) {
+    return failed('connection', `${label}: ${messageOf(error)}`, 'Correct the connection, or the server behind it.');
+  }
+}
+
+async function checkModel(models: Models, alias: string): Promise<Check> {
+  const model = models.find(alias);
+  return model && (await modelResponds(model, AbortSignal.timeout(timeoutMs)))
+    ? ok('model', `${alias} (${model.name}) responds`)
+    : failed(
+        'model',
+        `${alias} (${model?.name ?? 'unknown'}) does not respond`,
+        'Check its key, name and address in TOCSIN_MODELS.',
+      );
+}

@@ -1,0 +1,25 @@
+import { createServer } from 'node:net';
+import { once } from 'node:events';
+import { expect, test } from 'vitest';
+import { checkPort, checkSampleKey } from './start-checks.ts';
+
+test.each(['127.0.0.1', '127.8.8.8', '::1', 'localhost'])('accepts the sample key on %s', (host) => {
+  expect(() => checkSampleKey({ apiKey: 'choose-a-long-random-key', host })).not.toThrow();
+});
+
+test.each(['0.0.0.0', '::', '192.0.2.1', 'tocsin.example'])('refuses the sample key on %s', (host) => {
+  expect(() => checkSampleKey({ apiKey: 'choose-a-long-random-key', host })).toThrow(/sample key.*Choose another key/);
+  expect(() => checkSampleKey({ apiKey: 'a-key-of-the-operator', host })).not.toThrow();
+  expect(() => checkSampleKey({ apiKey: undefined, host })).not.toThrow();
+});
+
+test('reports a port that is in use and an address of another machine', async () => {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as { port: number };
+  await expect(checkPort({ port, host: '127.0.0.1' })).rejects.toThrow(`Port ${port} is in use. Set PORT`);
+  server.close();
+  await once(server, 'close');
+  await checkPort({ port, host: '127.0.0.1' });
+  await expect(checkPort({ port: 0, host: '192.0.2.1' })).rejects.toThrow('HOST 192.0.2.1 is not an address');
+});

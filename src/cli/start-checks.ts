@@ -1,0 +1,45 @@
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import type { Config } from '../config.ts';
+
+/** The key in the examples of the documentation, which anyone can read. */
+const sampleKey = 'choose-a-long-random-key';
+
+/** Throws if the documentation's sample key would protect an address that other machines reach. */
+export function checkSampleKey({ apiKey, host }: Pick<Config, 'apiKey' | 'host'>): void {
+  if (apiKey !== sampleKey || isLoopback(host)) return;
+  throw new Error(
+    `TOCSIN_API_KEY is the sample key of the documentation, and HOST ${host} is open to other machines. Choose another key, for example with: openssl rand -base64 32`,
+  );
+}
+
+const isLoopback = (host: string): boolean => host === 'localhost' || host === '::1' || host.startsWith('127.');
+
+/** Throws if the port cannot be listened on. */
+export async function checkPort({ port, host }: Pick<Config, 'port' | 'host'>): Promise<void> {
+  const server = createServer().listen({ port, host });
+  try {
+    await once(server, 'listening');
+  } catch (error) {
+    throw explainListenFailure({ port, host }, error);
+  }
+  server.close();
+  await once(server, 'close');
+}
+
+/** Returns an error that says what to do if an address cannot be listened on. Returns other errors unchanged. */
+export function explainListenFailure({ port, host }: Pick<Config, 'port' | 'host'>, error: unknown): unknown {
+  switch ((error as NodeJS.ErrnoException).code) {
+    case 'EADDRINUSE':
+      return new Error(`Port ${port} is in use. Set PORT to another port.`, { cause: error });
+    case 'EACCES':
+      return new Error(`Port ${port} needs privileges. Set PORT to 1024 or higher.`, { cause: error });
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+      return new Error(`HOST ${host} is not an address of this machine. Use 127.0.0.1, or 0.0.0.0 for all.`, {
+        cause: error,
+      });
+    default:
+      return error;
+  }
+}
