@@ -22,6 +22,9 @@ const commaSeparated = z
 export const Settings = z.object({
   PORT: integer(8080, 0, 65_535).describe('Port that the API listens on.'),
   HOST: z.string().min(1).default('127.0.0.1').describe('Address that the API listens on.'),
+  TOCSIN_WORKER_PORT: integer(0, 0, 65_535).describe(
+    'Port on which `tocsin work` serves `/healthz`, `/readyz` and `/metrics`. 0: none.',
+  ),
   DATABASE_URL: z
     .string()
     .regex(/^postgres(ql)?:\/\//, 'must begin with postgres://')
@@ -149,6 +152,7 @@ export function loadConfig(env: Record<string, string | undefined> = readEnviron
   return {
     port: settings.PORT,
     host: settings.HOST,
+    workerPort: settings.TOCSIN_WORKER_PORT,
     databaseUrl: settings.DATABASE_URL,
     dataDir: resolve(settings.TOCSIN_DATA_DIR),
     apiKey: settings.TOCSIN_API_KEY,

@@ -1,9 +1,11 @@
 import { checkQuery } from '../detection/connections/check-connection.ts';
 import { createConnectionFor } from '../detection/connections/open-connection.ts';
+import { measureModels } from '../platform/models/model-metrics.ts';
 import { createModels } from '../platform/models/models.ts';
 import type { Config } from '../config.ts';
 import type { Db } from '../platform/db/db.ts';
 import type { Deps } from './deps.ts';
+import { registerInstallationMetrics } from './watch/installation-metrics.ts';
 import { createFeedSteps } from './feed-steps.ts';
 import { createFeedTools } from './feed-tools.ts';
 import { createStoredServerReader } from '../platform/mcp/stored-servers.ts';
@@ -21,6 +23,7 @@ import { systemClock, type Clock } from '../platform/lib/clock.ts';
 import { createSecretbox } from '../platform/lib/secretbox.ts';
 import { localConnection } from '../detection/logs/query/local-connection.ts';
 import { createCatalogCache } from '../detection/logs/catalog/catalog.store.ts';
+import { createIngestMetrics } from '../detection/logs/ingestion/ingest-metrics.ts';
 import { createBodyReader } from '../detection/logs/ingestion/body-reader.ts';
 import { importSigma } from '../detection/sigma/import/import-rules.ts';
 import { createRuleConverter } from '../detection/sigma/convert/rule-converter.ts';
@@ -62,6 +65,7 @@ export function buildDeps({ config, db, log, clock = systemClock }: BuildDepsOpt
   const pulls = createPullThreads({ db, clock, log, config, extractor, snapshots });
   const feedSteps = createFeedSteps({ db, clock, log, config, extractor, snapshots });
   const metrics = createMetrics();
+  registerInstallationMetrics(metrics.registry, db);
   const deps: Deps = {
     config,
     db,
@@ -83,11 +87,12 @@ export function buildDeps({ config, db, log, clock = systemClock }: BuildDepsOpt
     runPull: pulls.runPull,
     runFeedStep: feedSteps.runFeedStep,
     recordPull: createPullMetrics(metrics.registry),
+    recordReceipt: createIngestMetrics(metrics.registry),
     snapshots,
     feedPages: createFeedPages(db, snapshots),
     pageCursors: createPageCursors(),
     connectionFor,
-    models: createModels(config.models),
+    models: measureModels(createModels(config.models), metrics.registry),
     feedTools: createFeedTools({ db, clock }),
     mcp,
     fetchAllow: config.fetchAllow,

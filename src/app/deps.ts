@@ -17,6 +17,7 @@ import type { SnapshotCache } from '../feed/items/snapshot/snapshot.ts';
 import type { RecordPull } from '../feed/sources/pull/pull-metrics.ts';
 import type { RunPull } from '../feed/sources/pull/start-pulls.ts';
 import type { CatalogCache } from '../detection/logs/catalog/catalog.store.ts';
+import type { RecordReceipt } from '../detection/logs/ingestion/ingest-metrics.ts';
 import type { BodyReader } from '../detection/logs/ingestion/body-reader.ts';
 import type { ImportSigma } from '../detection/detections/bulk/bulk.schema.ts';
 import type { RuleConverter } from '../detection/sigma/convert/rule-converter.ts';
@@ -71,6 +72,7 @@ export type Deps = {
   /** Runs the steps of the feed's loops that compute for long, in a worker thread. */
   runFeedStep: RunFeedStep;
   recordPull: RecordPull;
+  recordReceipt: RecordReceipt;
   snapshots: SnapshotCache;
   feedPages: FeedPages;
   pageCursors: PageCursors;

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import compress from '@fastify/compress';
 import { LogController, fastify } from 'fastify';
@@ -63,6 +62,7 @@ import { authenticateRequests, createFailureThrottle } from '../platform/http/au
 import { registerMetrics } from '../platform/http/metrics.ts';
 import { registerOpenApi } from '../platform/http/openapi.ts';
 import { sendProblem } from '../platform/http/problem.ts';
+import { readRequestId, registerRequestId } from '../platform/http/request-id.ts';
 import { createRequestLogger } from '../platform/http/request-logger.ts';
 import type { App } from '../platform/http/app-type.ts';
 import { registerQueryNameCheck } from '../platform/http/query-names.ts';
@@ -83,7 +83,7 @@ export async function buildApp(deps: Deps): Promise<App> {
     loggerInstance: deps.log,
     childLoggerFactory: createRequestLogger,
     bodyLimit: bodyMaxBytes,
-    genReqId: () => randomUUID(),
+    genReqId: readRequestId,
     logController: new LogController({
       requestIdLogLabel: 'requestId',
       disableRequestLogging: deps.config.logLevel !== 'debug',
@@ -100,6 +100,7 @@ export async function buildApp(deps: Deps): Promise<App> {
   app.setValidatorCompiler(validatorCompiler);
   app.setSerializerCompiler(serializerCompiler);
   app.setErrorHandler(sendProblem);
+  registerRequestId(app);
   registerSecurityHeaders(app);
   handleConnectionErrors(app);
   registerJsonBodies(app);

@@ -15,25 +15,29 @@ export function checkSampleKey({ apiKey, host }: Pick<Config, 'apiKey' | 'host'>
 
 const isLoopback = (host: string): boolean => host === 'localhost' || host === '::1' || host.startsWith('127.');
 
+/** `name` is the setting of the port. */
+type Address = Pick<Config, 'port' | 'host'> & { name?: string };
+
 /** Throws if the port cannot be listened on. */
-export async function checkPort({ port, host }: Pick<Config, 'port' | 'host'>): Promise<void> {
+export async function checkPort(address: Address): Promise<void> {
+  const { port, host } = address;
   const server = createServer().listen({ port, host });
   try {
     await once(server, 'listening');
   } catch (error) {
-    throw explainListenFailure({ port, host }, error);
+    throw explainListenFailure(address, error);
   }
   server.close();
   await once(server, 'close');
 }
 
 /** Returns an error that says what to do if an address cannot be listened on. Returns other errors unchanged. */
-export function explainListenFailure({ port, host }: Pick<Config, 'port' | 'host'>, error: unknown): unknown {
+export function explainListenFailure({ port, host, name = 'PORT' }: Address, error: unknown): unknown {
   switch ((error as NodeJS.ErrnoException).code) {
     case 'EADDRINUSE':
-      return new Error(`Port ${port} is in use. Set PORT to another port.`, { cause: error });
+      return new Error(`Port ${port} is in use. Set ${name} to another port.`, { cause: error });
     case 'EACCES':
-      return new Error(`Port ${port} needs privileges. Set PORT to 1024 or higher.`, { cause: error });
+      return new Error(`Port ${port} needs privileges. Set ${name} to 1024 or higher.`, { cause: error });
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
       return new Error(`HOST ${host} is not an address of this machine. Use 127.0.0.1, or 0.0.0.0 for all.`, {

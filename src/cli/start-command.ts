@@ -8,6 +8,7 @@ import type { App } from '../platform/http/app-type.ts';
 import { createLogger } from '../platform/lib/logger.ts';
 import { systemClock } from '../platform/lib/clock.ts';
 import { bootstrapDefaultOrganization, createConsoleLink } from '../app/bootstrap.ts';
+import { buildWorkerServer } from '../app/worker-server.ts';
 import { runWorkerLoops } from '../app/worker-loops.ts';
 import { checkPort, checkSampleKey, explainListenFailure } from './start-checks.ts';
 
@@ -19,6 +20,7 @@ export async function startCommand(role: Role): Promise<number> {
   checkSampleKey(config);
   // Before the database, which would otherwise be created for a start that fails.
   if (role !== 'work') await checkPort(config);
+  else if (config.workerPort !== 0) await checkPort({ ...config, port: config.workerPort, name: 'TOCSIN_WORKER_PORT' });
   const stopped = new AbortController();
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stopped.abort());
   const database = await openDatabase(config, { exclusive: true, log: (line) => console.log(line) });
@@ -48,7 +50,7 @@ async function announceKey(db: Deps['db'], config: Config): Promise<void> {
 }
 
 async function runRole(role: Role, deps: Deps, signal: AbortSignal): Promise<void> {
-  const app = role === 'work' ? undefined : await listen(deps);
+  const app = role === 'work' ? await listenForHealth(deps) : await listen(deps);
   const work = role === 'serve' ? Promise.resolve() : runWorkerLoops(deps, signal);
   if (role === 'work') console.log('Working. Stop with Ctrl-C.');
   await untilAborted(signal);
@@ -69,6 +71,20 @@ async function listen(deps: Deps): Promise<App> {
   } catch (error) {
     await app.close();
     throw explainListenFailure({ port, host }, error);
+  }
+}
+
+/** Serves health and metrics of a worker if TOCSIN_WORKER_PORT is set. */
+async function listenForHealth(deps: Deps): Promise<App | undefined> {
+  const { workerPort: port, host } = deps.config;
+  if (port === 0) return undefined;
+  const app = buildWorkerServer(deps);
+  try {
+    console.log(`Health and metrics of the worker: ${await app.listen({ port, host })}`);
+    return app;
+  } catch (error) {
+    await app.close();
+    throw explainListenFailure({ port, host, name: 'TOCSIN_WORKER_PORT' }, error);
   }
 }
 

@@ -4,6 +4,7 @@ import { appError } from '../../platform/lib/errors.ts';
 import { declareColumns, type DeclareColumnsDeps } from './catalog/declare-columns.ts';
 import { listDatasets, type ListDatasetsDeps } from './catalog/list-datasets.ts';
 import { receivedBytesMax } from './ingestion/inflate.ts';
+import type { RecordReceipt } from './ingestion/ingest-metrics.ts';
 import { receiveLogs, type ReceiveLogsDeps } from './ingestion/receive-logs.ts';
 import {
   ColumnDeclarations,
@@ -17,7 +18,9 @@ import {
 const acceptedTypes =
   /^(?:application\/(?:json|(?:x-)?ndjson|(?:x-)?jsonl(?:ines)?|json-seq|(?:x-)?gzip|octet-stream)|text\/plain)$/i;
 
-export function logRoutes(app: App, deps: ListDatasetsDeps & ReceiveLogsDeps & DeclareColumnsDeps): void {
+type LogRoutesDeps = ListDatasetsDeps & ReceiveLogsDeps & DeclareColumnsDeps & { recordReceipt: RecordReceipt };
+
+export function logRoutes(app: App, deps: LogRoutesDeps): void {
   const route = apiRoutes(app, { tag: 'logs', scope: 'detections:read' });
   route('GET /api/logs', { summary: 'List the datasets with their columns', returns: DatasetList }, ({ caller }) =>
     listDatasets(deps, caller.orgId),
@@ -66,12 +69,14 @@ export function logRoutes(app: App, deps: ListDatasetsDeps & ReceiveLogsDeps & D
             errors: [{ pointer: '', code: 'required', detail: 'A body with events is required.' }],
           });
         const { timeField, history } = request.query;
-        return receiveLogs(deps, requireCaller(request).orgId, {
+        const receipt = await receiveLogs(deps, requireCaller(request).orgId, {
           dataset: request.params.dataset,
           body,
           timeField,
           history: history === 'true',
         });
+        deps.recordReceipt(receipt);
+        return receipt;
       },
     });
   });

@@ -2,6 +2,7 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { appError, type AppError } from '../lib/errors.ts';
 import { toAppError } from './request-errors.ts';
+import { requestIdHeader } from './request-id.ts';
 import { securityHeaders } from './security-headers.ts';
 
 export const problemType = 'application/problem+json';
@@ -29,14 +30,16 @@ export function sendProblem(error: unknown, request: FastifyRequest, reply: Fast
   const known = isClientGone(error, found, request)
     ? appError('client_closed_request', 'The client closed the connection.')
     : found;
-  if (known.status >= 500) request.log.error({ err: error }, 'request failed');
+  const line = { method: request.method, path: request.url.split('?')[0]!, status: known.status, code: known.code };
+  if (known.status >= 500) request.log.error({ ...line, err: error }, 'request failed');
+  else request.log.info(line, 'request refused');
   // The route's own serializer would reduce the problem to the fields of its success response.
   void reply
     .code(known.status)
-    .headers({ ...securityHeaders, ...known.headers })
+    .headers({ ...securityHeaders, [requestIdHeader]: request.id, ...known.headers })
     .header('content-type', request.routeOptions.config?.errorType ?? problemType)
     .serializer(String)
-    .send(problemText(known, request.url.split('?')[0]!, request.id));
+    .send(problemText(known, line.path, request.id));
 }
 
 /** Returns the body of an error response. */

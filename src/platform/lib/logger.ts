@@ -1,8 +1,12 @@
 import { pino, type Logger as PinoLogger } from 'pino';
+import { formatLogLine } from './log-line.ts';
 
 export type Logger = PinoLogger;
 
-/** Creates a logger that writes JSON lines to stderr, leaving stdout to command output. Keys and secrets are redacted. */
+/**
+ * Creates a logger that writes to stderr, leaving stdout to command output: JSON lines, or readable ones if stderr is a terminal. Keys and
+ * secrets are redacted.
+ */
 export function createLogger(level: string): Logger {
   return pino(
     {
@@ -13,6 +17,8 @@ export function createLogger(level: string): Logger {
         censor: '[redacted]',
       },
     },
-    pino.destination({ fd: 2, sync: true }),
+    process.stderr.isTTY
+      ? { write: (line) => void process.stderr.write(formatLogLine(line)) }
+      : pino.destination({ fd: 2, sync: true }),
   );
 }

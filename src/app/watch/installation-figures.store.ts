@@ -1,0 +1,50 @@
+import { acrossOrgs, queryRow, type Db } from '../../platform/db/db.ts';
+
+/** The state of the whole installation in numbers. Ages are in seconds and 0 if nothing waits. */
+export type InstallationFigures = {
+  slotLag: number;
+  queueAge: number;
+  pendingWindows: number;
+  failedWindows: number;
+  openGaps: number;
+  pendingDeliveries: number;
+  deliveryAge: number;
+  logEvents: number;
+  logSegments: number;
+  logBytes: number;
+  sources: number;
+  failingSources: number;
+  items: number;
+  openHits: number;
+  pausedConnections: number;
+  pausedModels: number;
+};
+
+/** Reads the figures of all organizations. The number of items is the database's estimate. */
+export async function readInstallationFiguresAcrossOrgs(db: Db): Promise<InstallationFigures> {
+  const figures = await acrossOrgs(
+    db,
+    (tx) => queryRow<InstallationFigures>(tx)`
+      select
+        (select coalesce(greatest(0, extract(epoch from now() - min(next_slot_at))), 0) from schedules where active) as "slotLag",
+        (select coalesce(greatest(0, extract(epoch from now() - min(coalesce(retry_at, start_at)))), 0)
+           from run_queue where state = 'queued') as "queueAge",
+        (select count(*) from pending_windows) as "pendingWindows",
+        (select count(*) from pending_windows where failure is not null) as "failedWindows",
+        (select count(*) from gaps where state = 'open') as "openGaps",
+        d.pending as "pendingDeliveries", d.age as "deliveryAge",
+        (select coalesce(sum(events), 0) from datasets) as "logEvents",
+        s.segments as "logSegments", s.bytes as "logBytes",
+        f.sources, f.failing as "failingSources",
+        (select greatest(0, reltuples) from pg_class where oid = 'items'::regclass) as items,
+        (select count(*) from hits where status = 'open') as "openHits",
+        (select count(*) from connection_pauses) as "pausedConnections",
+        (select count(*) from model_pauses) as "pausedModels"
+      from
+        (select count(*) as pending, coalesce(extract(epoch from now() - min(created_at)), 0) as age
+           from deliveries where state = 'pending') d,
+        (select count(*) as segments, coalesce(sum(bytes), 0) as bytes from segments where replaced_at is null) s,
+        (select count(*) as sources, count(*) filter (where failures > 0) as failing from feed_sources where enabled) f`,
+  );
+  return figures!;
+}

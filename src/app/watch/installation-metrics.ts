@@ -1,0 +1,75 @@
+import { Gauge, type Registry } from 'prom-client';
+import type { Db } from '../../platform/db/db.ts';
+import { readInstallationFiguresAcrossOrgs, type InstallationFigures } from './installation-figures.store.ts';
+
+/** How long figures are reused, because several scrapers must not multiply the queries. */
+const cacheMs = 10_000;
+
+const gauges: Record<keyof InstallationFigures, [name: string, help: string]> = {
+  slotLag: ['tocsin_slot_lag_seconds', 'How long the oldest slot that is due has not been scheduled.'],
+  queueAge: ['tocsin_run_queue_oldest_seconds', 'How long the run that has waited longest could have started.'],
+  pendingWindows: ['tocsin_pending_windows', 'Windows that wait to be examined.'],
+  failedWindows: ['tocsin_failed_windows', 'Windows that wait after a failed query.'],
+  openGaps: ['tocsin_open_gaps', 'Open gaps: time that no run examined.'],
+  pendingDeliveries: ['tocsin_outbox_pending', 'Events that wait for delivery to a destination.'],
+  deliveryAge: ['tocsin_outbox_oldest_seconds', 'How long the oldest event has waited for delivery.'],
+  logEvents: ['tocsin_log_events', 'Events that the datasets have received.'],
+  logSegments: ['tocsin_log_segments', 'Segments of the log store.'],
+  logBytes: ['tocsin_log_bytes', 'Size of the segments of the log store.'],
+  sources: ['tocsin_feed_sources', 'Enabled feed sources.'],
+  failingSources: ['tocsin_feed_sources_failing', 'Enabled feed sources whose last pull failed.'],
+  items: ['tocsin_feed_items', 'Items of the feed, as the database estimates them.'],
+  openHits: ['tocsin_open_hits', 'Hits that nobody has judged.'],
+  pausedConnections: ['tocsin_paused_connections', 'SIEM connections that are paused after failures.'],
+  pausedModels: ['tocsin_paused_models', 'Models that are paused after failures, by organization.'],
+};
+
+/** Registers gauges for the state of the whole installation, which every process reports alike, and for this process's database pool. */
+export function registerInstallationMetrics(registry: Registry, db: Db): void {
+  const registers = [registry];
+  let cached: { figures: Promise<InstallationFigures>; atMs: number } | undefined;
+  const read = (): Promise<InstallationFigures> => {
+    if (!cached || performance.now() - cached.atMs > cacheMs)
+      cached = { figures: readInstallationFiguresAcrossOrgs(db), atMs: performance.now() };
+    return cached.figures;
+  };
+  for (const [key, [name, help]] of Object.entries(gauges) as [keyof InstallationFigures, [string, string]][])
+    void new Gauge({
+      name,
+      help,
+      registers,
+      async collect() {
+        this.set(
+          await read().then(
+            (figures) => figures[key],
+            () => Number.NaN,
+          ),
+        );
+      },
+    });
+  void new Gauge({
+    name: 'tocsin_database_up',
+    help: 'Whether the database answers: 1 or 0. If it is 0, the figures of the installation are NaN.',
+    registers,
+    async collect() {
+      this.set(
+        await read().then(
+          () => 1,
+          () => 0,
+        ),
+      );
+    },
+  });
+  void new Gauge({
+    name: 'tocsin_database_connections',
+    help: 'Database connections of this process, by state. `waiting` are requests for one.',
+    labelNames: ['state'] as const,
+    registers,
+    collect() {
+      const { totalCount, idleCount, waitingCount } = db.pool;
+      this.set({ state: 'used' }, totalCount - idleCount);
+      this.set({ state: 'idle' }, idleCount);
+      this.set({ state: 'waiting' }, waitingCount);
+    },
+  });
+}

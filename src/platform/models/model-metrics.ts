@@ -1,0 +1,52 @@
+import { Counter, Histogram, type Registry } from 'prom-client';
+import { ModelError } from './model-error.ts';
+import { callCostUsd, type ConfiguredModel, type Models } from './models.ts';
+
+/** Returns the same models, whose calls are measured by alias. Call it once per registry. */
+export function measureModels(models: Models, registry: Registry): Models {
+  const registers = [registry];
+  const duration = new Histogram({
+    name: 'tocsin_model_call_seconds',
+    help: 'Duration of calls of language models, by alias and outcome (ok, or the kind of failure).',
+    labelNames: ['alias', 'outcome'] as const,
+    buckets: [0.5, 1, 2, 5, 10, 30, 60, 120],
+    registers,
+  });
+  const tokens = new Counter({
+    name: 'tocsin_model_tokens_total',
+    help: 'Tokens of language models, by alias and direction.',
+    labelNames: ['alias', 'direction'] as const,
+    registers,
+  });
+  const cost = new Counter({
+    name: 'tocsin_model_cost_usd_total',
+    help: 'Cost of language models in US dollars at the configured prices, by alias.',
+    labelNames: ['alias'] as const,
+    registers,
+  });
+  const measure = (model: ConfiguredModel): ConfiguredModel => ({
+    ...model,
+    call: async (request) => {
+      const { alias } = model;
+      const end = duration.startTimer({ alias });
+      try {
+        const response = await model.call(request);
+        end({ outcome: 'ok' });
+        tokens.inc({ alias, direction: 'input' }, response.tokens.input);
+        tokens.inc({ alias, direction: 'output' }, response.tokens.output);
+        cost.inc({ alias }, callCostUsd(model, response.tokens));
+        return response;
+      } catch (error) {
+        end({ outcome: error instanceof ModelError ? error.failure.kind : 'aborted' });
+        throw error;
+      }
+    },
+  });
+  const measured = new Map(
+    models.aliases.flatMap((alias) => {
+      const model = models.find(alias);
+      return model ? [[alias, measure(model)] as const] : [];
+    }),
+  );
+  return { ...models, find: (alias) => measured.get(alias) };
+}
