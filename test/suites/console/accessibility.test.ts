@@ -26,6 +26,16 @@ const pages: TestPage[] = [
   ['sign-in', '/sign-in', (page) => page.getByLabel('API key').waitFor()],
   ['overview', '/', (page) => page.getByRole('heading', { name: 'Last 30 days' }).waitFor()],
   ['hits', '/hits', (page) => page.getByRole('option').first().waitFor()],
+  ['hits by entity', '/hits?by=entity', (page) => page.getByRole('button', { name: /ada/ }).waitFor()],
+  [
+    'an exception for a hit',
+    '/hits',
+    async (page) => {
+      await page.getByRole('option').first().click();
+      await page.getByRole('button', { name: 'Create exception' }).click();
+      await page.getByText(/^Would have hidden/).waitFor();
+    },
+  ],
   [
     'an open hit',
     '/hits',

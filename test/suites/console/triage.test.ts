@@ -60,6 +60,50 @@ test('marks a hit with a key and a reason, and undoes it', async () => {
   ]);
 });
 
+test('marks a whole wave by keyboard, and undoes it', async () => {
+  const users = ['ada', 'grace', 'alan', 'edsger', 'barbara'];
+  const { org, page } = await openHits(users);
+  const countStatuses = async () => {
+    const { hits } = await callOk(org, 'GET', '/api/hits');
+    return Object.groupBy(hits as { status: string }[], ({ status }) => status);
+  };
+  await page.goto(`${started.origin}/console/hits?by=wave`);
+  await page.getByRole('button', { name: /5 open/ }).click();
+  await page.waitForURL(/group=/);
+  await page.getByRole('option').nth(4).waitFor();
+  for (const key of ['a', '3']) await page.keyboard.press(key);
+  await page.getByLabel('Why? (optional)').fill('a planned test');
+  await page.keyboard.press('Enter');
+  await expect.poll(async () => (await countStatuses())['benign']?.length).toBe(5);
+  await page.keyboard.press('u');
+  await expect.poll(async () => (await countStatuses())['open']?.length).toBe(5);
+});
+
+test('creates an exception from a value after showing what it would have hidden, and undoes it', async () => {
+  const { org, page } = await openHits(['ada', 'grace']);
+  const [judged] = (await callOk(org, 'GET', '/api/hits?entity=grace')).hits;
+  await callOk(org, 'POST', `/api/hits/${judged.id}/status`, { status: 'benign', reason: 'her new laptop' });
+  const [hit] = (await callOk(org, 'GET', '/api/hits?entity=ada')).hits;
+  const isActive = async () => {
+    const { exceptions } = await callOk(org, 'GET', `/api/detections/${hit.detectionId}/exceptions`);
+    return exceptions.map((exception: { active: boolean }) => exception.active);
+  };
+  await page.goto(`${started.origin}/console/hits?hit=${hit.id}`);
+  await page.getByRole('link', { name: /her new laptop/ }).waitFor();
+  await page.getByRole('button', { name: 'Create exception' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('What to hide').selectOption({ label: 'address = 203.0.113.7' });
+  await dialog.getByText('Would have hidden 2 of 2 hits of the last 30 days').waitFor();
+  await dialog.getByLabel('Only for ada').check();
+  await dialog.getByText('Would have hidden 1 of 2 hits of the last 30 days').waitFor();
+  await dialog.getByLabel('Reason').fill('a scanner of ours');
+  await dialog.getByRole('button', { name: 'Create exception' }).click();
+  await page.getByRole('button', { name: 'Undo' }).waitFor();
+  expect(await isActive()).toEqual([true]);
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await expect.poll(isActive).not.toContain(true);
+});
+
 test('filters by address, and clears the filters of an empty list', async () => {
   const { page } = await openHits(['ada']);
   await page.goto(`${started.origin}/console/hits?status=benign`);

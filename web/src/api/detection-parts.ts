@@ -54,6 +54,14 @@ export const exceptionsQuery = (id: string) =>
 type ExceptionInput = { entity?: string; field?: string; value?: string; reason: string; expiresAt?: string };
 export const createException = (id: string, body: ExceptionInput) =>
   read(api.POST('/api/detections/{id}/exceptions', { ...path(id), body }));
+export type ExceptionSubject = Pick<ExceptionInput, 'entity' | 'field' | 'value'>;
+export type ExceptionPreview = Schemas['ExceptionPreview'];
+/** The hits of the last 30 days that an exception would have hidden. */
+export const exceptionPreviewQuery = (id: string, subject: ExceptionSubject) =>
+  queryOptions({
+    queryKey: ['detections', 'exception-preview', id, subject],
+    queryFn: () => read(api.POST('/api/detections/{id}/exceptions/preview', { ...path(id), body: subject })),
+  });
 export const endException = (id: string, exceptionId: string) =>
   read(api.DELETE('/api/detections/{id}/exceptions/{exceptionId}', { params: { path: { id, exceptionId } } }));
 

@@ -6,7 +6,7 @@ export type Hit = Schemas['Hit'];
 export type HitStatus = Hit['status'];
 export type HitDetail = Awaited<ReturnType<typeof getHit>>;
 type HitParameters = NonNullable<paths['/api/hits']['get']['parameters']['query']>;
-export type HitFilter = Partial<Pick<HitParameters, 'status' | 'severity' | 'detection' | 'entity'>>;
+export type HitFilter = Partial<Pick<HitParameters, 'status' | 'severity' | 'detection' | 'entity' | 'group'>>;
 
 const pageSize = '100';
 
@@ -31,6 +31,40 @@ export const setHitStatus = (id: string, status: HitStatus, reason: string) =>
   read(
     api.POST('/api/hits/{id}/status', { params: { path: { id } }, body: { status, ...(reason !== '' && { reason }) } }),
   );
+
+export type HitContext = Schemas['HitContext'];
+
+/** What surrounds a hit: other hits of the entity, judged similar ones, feed items and the timeline. */
+export const hitContextQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['hits', 'one', id, 'context'],
+    queryFn: () => read(api.GET('/api/hits/{id}/context', { params: { path: { id } } })),
+  });
+
+type GroupFilter = Pick<HitFilter, 'status' | 'detection'>;
+const toPage = ({ status, detection }: GroupFilter, cursor: string) => ({
+  params: {
+    query: { limit: pageSize, ...(status && { status }), ...(detection && { detection }), ...(cursor && { cursor }) },
+  },
+});
+
+/** Waves: the hits that one detection raised in one window. */
+export const hitGroupsQuery = (filter: GroupFilter) =>
+  infiniteQueryOptions({
+    queryKey: ['hits', 'groups', 'waves', filter],
+    queryFn: ({ pageParam }) => read(api.GET('/api/hits/groups', toPage(filter, pageParam))),
+    initialPageParam: '',
+    getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
+  });
+
+/** The entities of hits. */
+export const hitEntitiesQuery = (filter: GroupFilter) =>
+  infiniteQueryOptions({
+    queryKey: ['hits', 'groups', 'entities', filter],
+    queryFn: ({ pageParam }) => read(api.GET('/api/hits/entities', toPage(filter, pageParam))),
+    initialPageParam: '',
+    getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
+  });
 
 /** The latest hits of one entity. */
 export const entityHitsQuery = (entity: string) =>

@@ -5,7 +5,7 @@ import { severities } from '../ui/severity.tsx';
 import { compact, oneOf, textOf, type Search } from './search.ts';
 import { shell } from './shell.ts';
 
-type HitsSearch = HitFilter & { hit?: string | undefined };
+type HitsSearch = HitFilter & { hit?: string | undefined; by?: 'wave' | 'entity' | undefined };
 
 const list = createRoute({
   getParentRoute: () => shell,
@@ -16,6 +16,8 @@ const list = createRoute({
       severity: oneOf(search, 'severity', severities),
       detection: textOf(search, 'detection'),
       entity: textOf(search, 'entity'),
+      group: textOf(search, 'group'),
+      by: oneOf(search, 'by', ['wave', 'entity']),
       hit: textOf(search, 'hit'),
     }),
   component: lazyRouteComponent(() => import('../pages/hits/hits-page.tsx'), 'HitsPage'),

@@ -19,6 +19,7 @@ const lists: [string, [string, string][]][] = [
       ['j k', 'Next, previous'],
       ['Enter', 'Open'],
       ['x', 'Select'],
+      ['a', 'Select all hits'],
     ],
   ],
   [

@@ -9,12 +9,14 @@ type Props = {
   /** Null while the first page loads. */
   hits: Hit[] | null;
   openId: string | undefined;
+  chosen: ReadonlySet<string>;
   onOpen: (id: string) => void;
+  onToggle: (id: string) => void;
   onHover: (id: string) => void;
   onEnd: () => void;
 };
 
-export function HitList({ hits, openId, onOpen, onHover, onEnd }: Props) {
+export function HitList({ hits, openId, chosen, onOpen, onToggle, onHover, onEnd }: Props) {
   const scroller = useRef<HTMLDivElement>(null);
   const virtual = useVirtualizer({
     count: hits?.length ?? 0,
@@ -34,7 +36,13 @@ export function HitList({ hits, openId, onOpen, onHover, onEnd }: Props) {
   if (!hits) return <ListSkeleton />;
   return (
     <div ref={scroller} className="h-full overflow-y-auto">
-      <div role="listbox" aria-label={texts.title} className="relative" style={{ height: virtual.getTotalSize() }}>
+      <div
+        role="listbox"
+        aria-label={texts.title}
+        aria-multiselectable
+        className="relative"
+        style={{ height: virtual.getTotalSize() }}
+      >
         {rows.map(({ index, start }) => {
           const hit = hits[index]!;
           return (
@@ -45,8 +53,10 @@ export function HitList({ hits, openId, onOpen, onHover, onEnd }: Props) {
             >
               <HitRow
                 hit={hit}
-                isSelected={hit.id === openId}
+                isOpen={hit.id === openId}
+                isChosen={chosen.has(hit.id)}
                 onOpen={() => onOpen(hit.id)}
+                onToggle={() => onToggle(hit.id)}
                 onHover={() => onHover(hit.id)}
               />
             </div>

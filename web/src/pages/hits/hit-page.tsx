@@ -30,12 +30,12 @@ export function HitPage() {
       <PageHeader title={texts.title}>
         {hit && (
           <StatusBar
-            hit={hit}
+            current={hit.status}
             pending={pending}
             onChoose={setPending}
             onSave={(status, reason) => {
               setPending(null);
-              setStatus(hit, status, reason);
+              setStatus([hit], status, reason);
             }}
           />
         )}

@@ -1,28 +1,58 @@
 import type { Hit } from '../../api/hits.ts';
 import { classes, countOf } from '../../lib/text.ts';
+import { Check } from 'lucide-react';
 import { SeverityMark } from '../../ui/severity.tsx';
 import { RelativeTime } from '../../ui/time.tsx';
 import { StatusLabel } from './statuses.tsx';
 
 export const hitRowHeight = 52;
 
-type Props = { hit: Hit; isSelected: boolean; onOpen: () => void; onHover: () => void };
+type Props = {
+  hit: Hit;
+  /** It is open in the panel. */
+  isOpen: boolean;
+  /** It is selected for a change of several hits. */
+  isChosen: boolean;
+  onOpen: () => void;
+  onToggle: () => void;
+  onHover: () => void;
+};
 
-export function HitRow({ hit, isSelected, onOpen, onHover }: Props) {
+export function HitRow({ hit, isOpen, isChosen, onOpen, onToggle, onHover }: Props) {
   return (
     <button
       role="option"
-      aria-selected={isSelected}
-      tabIndex={isSelected ? 0 : -1}
+      aria-selected={isOpen}
+      aria-checked={isChosen}
+      tabIndex={isOpen ? 0 : -1}
       data-hit={hit.id}
-      onClick={onOpen}
+      onClick={(event) => {
+        const isOnBox = event.target instanceof Element && event.target.closest('[data-select]');
+        if (isOnBox || event.metaKey || event.ctrlKey) onToggle();
+        else onOpen();
+      }}
       onPointerEnter={onHover}
       className={classes(
-        'grid h-full w-full grid-cols-[auto_1fr_auto] items-center gap-x-3 border-b px-4 text-left -outline-offset-2',
-        isSelected ? 'bg-selected' : 'hover:bg-hover',
+        'group grid h-full w-full grid-cols-[auto_1fr_auto] items-center border-b pr-4 text-left -outline-offset-2',
+        isOpen ? 'bg-selected' : isChosen ? 'bg-hover' : 'hover:bg-hover',
       )}
     >
-      <SeverityMark severity={hit.severity} />
+      <span data-select className="flex h-full w-11 items-center justify-center pl-1">
+        <span className={isChosen ? 'hidden' : 'contents group-hover:hidden'}>
+          <SeverityMark severity={hit.severity} />
+        </span>
+        <span
+          aria-hidden
+          className={classes(
+            'size-3.5 items-center justify-center rounded-small border',
+            isChosen
+              ? 'flex border-accent bg-accent text-on-accent'
+              : 'hidden border-line-strong bg-surface group-hover:flex',
+          )}
+        >
+          {isChosen && <Check className="size-3" strokeWidth={3} />}
+        </span>
+      </span>
       <span className="min-w-0">
         <span className={classes('block truncate', hit.status === 'open' && 'font-strong')}>{hit.headline}</span>
         <span className="block truncate text-12 text-muted">
@@ -30,7 +60,7 @@ export function HitRow({ hit, isSelected, onOpen, onHover }: Props) {
           {hit.occurrenceCount > 1 && ` · ${countOf(hit.occurrenceCount, 'window')}`}
         </span>
       </span>
-      <span className="flex flex-col items-end gap-px text-12 text-muted">
+      <span className="flex flex-col items-end gap-px pl-3 text-12 text-muted">
         <RelativeTime time={hit.lastSeenAt} />
         {hit.status !== 'open' && <StatusLabel status={hit.status} />}
       </span>

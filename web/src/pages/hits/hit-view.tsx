@@ -1,13 +1,20 @@
 import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
-import { entityHitsQuery, hitQuery, type Hit, type HitDetail } from '../../api/hits.ts';
+import { lazy, Suspense, useState } from 'react';
+import { hitContextQuery, hitQuery, type Hit, type HitDetail } from '../../api/hits.ts';
 import { texts } from '../../texts/hits.ts';
+import { Button } from '../../ui/button.tsx';
 import { ErrorState, Skeleton } from '../../ui/states.tsx';
-import { SeverityLabel, SeverityMark } from '../../ui/severity.tsx';
-import { ExactTime, RelativeTime } from '../../ui/time.tsx';
+import { SeverityLabel } from '../../ui/severity.tsx';
+import { RelativeTime } from '../../ui/time.tsx';
 import { EvidenceTable } from '../../ui/evidence-table.tsx';
+import { Section } from '../../ui/section.tsx';
+import { EntityHits, SharedItems, SimilarHits } from './context.tsx';
 import { Facts } from './facts.tsx';
+import { Proof } from './proof.tsx';
 import { StatusLabel } from './statuses.tsx';
+import { Timeline } from './timeline.tsx';
+
+const ExceptionDialog = lazy(() => import('./exception-dialog.tsx'));
 
 /** Everything about a hit. `listed` is what the list already knows, shown until the details arrive. */
 export function HitView({ id, listed }: { id: string; listed: Hit | undefined }) {
@@ -25,14 +32,13 @@ export function HitView({ id, listed }: { id: string; listed: Hit | undefined })
           <RelativeTime time={hit.lastSeenAt} />
         </div>
         <p className="max-w-[72ch] break-words">{hit.summary}</p>
-        {!hit.judged && <p className="text-muted">{texts.unjudged}</p>}
         {hit.modelDisagrees && (
           <p className="text-muted">
             {texts.disagrees} {hit.modelDisagrees}
           </p>
         )}
       </header>
-      <Section title={texts.evidence}>
+      <Section title={texts.evidence} actions={data && <CreateException hit={data} />}>
         {data ? <EvidenceTable rows={data.rows} evidence={data.evidence} /> : <Skeleton className="h-28" />}
       </Section>
       <Section title={texts.next}>
@@ -43,70 +49,37 @@ export function HitView({ id, listed }: { id: string; listed: Hit | undefined })
   );
 }
 
-function Details({ hit }: { hit: HitDetail }) {
-  const { data: related } = useQuery(entityHitsQuery(hit.entity));
-  const others = related?.hits.filter(({ id }) => id !== hit.id) ?? [];
+function CreateException({ hit }: { hit: HitDetail }) {
+  const [isOpen, setIsOpen] = useState(false);
   return (
     <>
-      <Section title={texts.facts}>
-        <Facts hit={hit} />
-      </Section>
-      {others.length > 0 && (
-        <Section title={texts.related}>
-          <ul className="-mx-2 flex flex-col">
-            {others.map((other) => (
-              <li key={other.id}>
-                <Link
-                  to="/hits/$id"
-                  params={{ id: other.id }}
-                  className="flex h-8 items-center gap-2.5 rounded-control px-2 hover:bg-hover"
-                >
-                  <SeverityMark severity={other.severity} />
-                  <span className="truncate">{other.headline}</span>
-                  <span className="ml-auto text-12 text-muted">
-                    <RelativeTime time={other.lastSeenAt} />
-                  </span>
-                </Link>
-              </li>
-            ))}
-          </ul>
-        </Section>
-      )}
-      <Section title={texts.timeline}>
-        <ol className="flex flex-col gap-1.5 text-12">
-          {hit.history.map((change) => (
-            <li key={change.at} className="flex gap-3">
-              <span className="w-36 shrink-0 text-muted">
-                <ExactTime time={change.at} />
-              </span>
-              <span>
-                <StatusLabel status={change.to} />
-                {change.reason && <span className="block text-muted">{change.reason}</span>}
-              </span>
-            </li>
-          ))}
-          {hit.occurrences.map((occurrence) => (
-            <li key={occurrence.runId} className="flex gap-3">
-              <span className="w-36 shrink-0 text-muted">
-                <ExactTime time={occurrence.seenAt} />
-              </span>
-              <span>
-                Found in the window from <ExactTime time={occurrence.windowFrom} />
-              </span>
-            </li>
-          ))}
-        </ol>
-      </Section>
+      <Button onClick={() => setIsOpen(true)}>{texts.exception.open}</Button>
+      <Suspense>{isOpen && <ExceptionDialog hit={hit} onClose={() => setIsOpen(false)} />}</Suspense>
     </>
   );
 }
 
-function Section({ title, children }: { title: string; children: React.ReactNode }) {
+function Details({ hit }: { hit: HitDetail }) {
+  const { data: context, error, refetch } = useQuery(hitContextQuery(hit.id));
   return (
-    <section className="flex flex-col gap-2">
-      <h3 className="text-12 font-strong text-muted">{title}</h3>
-      {children}
-    </section>
+    <>
+      <Proof hit={hit} />
+      <Section title={texts.facts}>
+        <Facts hit={hit} />
+      </Section>
+      {error ? (
+        <ErrorState error={error} onRetry={() => void refetch()} />
+      ) : context ? (
+        <>
+          <SimilarHits similar={context.similar} />
+          <SharedItems feedItems={context.feedItems} />
+          <EntityHits entityHits={context.entityHits} />
+          <Timeline timeline={context.timeline} />
+        </>
+      ) : (
+        <Skeleton className="h-40" />
+      )}
+    </>
   );
 }
 

@@ -1,26 +1,27 @@
 import { useState } from 'react';
-import type { Hit, HitStatus } from '../../api/hits.ts';
+import type { HitStatus } from '../../api/hits.ts';
 import { texts } from '../../texts/hits.ts';
 import { Button } from '../../ui/button.tsx';
 import { Key } from '../../ui/key.tsx';
 import { statusKeys, StatusLabel } from './statuses.tsx';
 
 type Props = {
-  hit: Hit;
+  /** The status that is not offered. */
+  current: HitStatus | undefined;
   /** The status that waits for its reason, chosen here or with a key. */
   pending: HitStatus | null;
   onChoose: (status: HitStatus | null) => void;
   onSave: (status: HitStatus, reason: string) => void;
 };
 
-/** The decisions about a hit. Choosing one asks for a reason, which may stay empty. */
-export function StatusBar({ hit, pending, onChoose, onSave }: Props) {
+/** The decisions about one or more hits. Choosing one asks for a reason, which may stay empty. */
+export function StatusBar({ current, pending, onChoose, onSave }: Props) {
   if (pending) return <ReasonForm status={pending} onCancel={() => onChoose(null)} onSave={onSave} />;
   return (
-    <div className="flex flex-wrap gap-1.5" role="group" aria-label={texts.filters.status}>
+    <div className="flex flex-wrap gap-1" role="group" aria-label={texts.filters.status}>
       {statusKeys.map((status, index) =>
-        status === hit.status ? null : (
-          <Button key={status} onClick={() => onChoose(status)} aria-keyshortcuts={String(index + 1)}>
+        status === current ? null : (
+          <Button key={status} className="px-2" onClick={() => onChoose(status)} aria-keyshortcuts={String(index + 1)}>
             {texts.actions[status].replace(/^Mark (.)/, (_, first: string) => first.toUpperCase())}
             <Key>{index + 1}</Key>
           </Button>

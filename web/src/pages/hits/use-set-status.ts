@@ -1,18 +1,23 @@
 import { useMutation, useQueryClient, type InfiniteData } from '@tanstack/react-query';
 import { useRef } from 'react';
 import { hitQuery, setHitStatus, type Hit, type HitStatus } from '../../api/hits.ts';
+import { countOf } from '../../lib/text.ts';
 import { texts } from '../../texts/hits.ts';
 import { texts as common } from '../../texts/common.ts';
 import { toasts } from '../../ui/toasts.tsx';
 
-type Change = { hit: Hit; status: HitStatus; reason: string };
+type Change = { hit: Hit; status: HitStatus };
+type Batch = { changes: readonly Change[]; reason: string };
 type Lists = InfiniteData<{ hits: Hit[]; nextCursor: string | null }>;
+
+const atOnce = 6;
 
 /** Changes the status of hits at once on the screen, then on the server, and undoes the latest change. */
 export function useSetStatus() {
   const client = useQueryClient();
-  const latest = useRef<{ hit: Hit; from: HitStatus } | null>(null);
-  const show = (id: string, status: HitStatus): void => {
+  const latest = useRef<readonly Change[] | null>(null);
+  const show = (changes: readonly Change[]): void => {
+    const statuses = new Map(changes.map(({ hit, status }) => [hit.id, status]));
     client.setQueriesData<Lists>(
       { queryKey: ['hits', 'list'] },
       (lists) =>
@@ -20,32 +25,64 @@ export function useSetStatus() {
           ...lists,
           pages: lists.pages.map((page) => ({
             ...page,
-            hits: page.hits.map((hit) => (hit.id === id ? { ...hit, status } : hit)),
+            hits: page.hits.map((hit) => ({ ...hit, status: statuses.get(hit.id) ?? hit.status })),
           })),
         },
     );
-    client.setQueryData(hitQuery(id).queryKey, (detail) => detail && { ...detail, status });
+    for (const [id, status] of statuses)
+      client.setQueryData(hitQuery(id).queryKey, (detail) => detail && { ...detail, status });
   };
   const { mutate } = useMutation({
-    mutationFn: ({ hit, status, reason }: Change) => setHitStatus(hit.id, status, reason),
-    onMutate: ({ hit, status }) => show(hit.id, status),
-    onError: (error, { hit }) => {
-      show(hit.id, hit.status);
-      toasts.add({ title: texts.notSaved, description: error.message, isError: true });
+    mutationFn: ({ changes, reason }: Batch) => saveAll(changes, reason),
+    onMutate: ({ changes }) => show(changes),
+    onSuccess: (failures, { changes }) => {
+      if (failures.length === 0) return;
+      show(failures.map(({ change: { hit } }) => ({ hit, status: hit.status })));
+      toasts.add({
+        title: changes.length === 1 ? texts.notSaved : texts.someNotSaved(failures.length, changes.length),
+        description: failures[0]!.message,
+        isError: true,
+      });
     },
-    onSettled: (_data, _error, { hit }) => client.invalidateQueries({ queryKey: hitQuery(hit.id).queryKey }),
+    onSettled: (_data, _error, { changes }) => {
+      for (const { hit } of changes) void client.invalidateQueries({ queryKey: hitQuery(hit.id).queryKey });
+      void client.invalidateQueries({ queryKey: ['hits', 'groups'] });
+      void client.invalidateQueries({ queryKey: ['overview'], exact: true });
+    },
   });
   const undo = (): void => {
     if (!latest.current) return;
-    const { hit, from } = latest.current;
+    const changes = latest.current;
     latest.current = null;
-    mutate({ hit, status: from, reason: '' });
+    mutate({
+      changes: changes.map(({ hit, status }) => ({ hit: { ...hit, status }, status: hit.status })),
+      reason: '',
+    });
   };
-  const setStatus = (hit: Hit, status: HitStatus, reason: string): void => {
-    latest.current = { hit, from: hit.status };
-    mutate({ hit, status, reason });
+  const setStatus = (hits: readonly Hit[], status: HitStatus, reason: string): void => {
+    const changes = hits.filter((hit) => hit.status !== status).map((hit) => ({ hit, status }));
+    if (changes.length === 0) return;
+    latest.current = changes;
+    mutate({ changes, reason });
     const title = status === 'open' ? texts.reopened : texts.saved(status);
-    toasts.add({ title, description: hit.headline, action: { label: common.undo, run: undo } });
+    const description = changes.length === 1 ? changes[0]!.hit.headline : countOf(changes.length, 'hit');
+    toasts.add({ title, description, action: { label: common.undo, run: undo } });
   };
   return { setStatus, undo };
+}
+
+/** Saves a few changes at a time. Returns those that failed. */
+async function saveAll(changes: readonly Change[], reason: string): Promise<{ change: Change; message: string }[]> {
+  const failures: { change: Change; message: string }[] = [];
+  const waiting = [...changes];
+  const work = async (): Promise<void> => {
+    for (let change = waiting.shift(); change; change = waiting.shift())
+      try {
+        await setHitStatus(change.hit.id, change.status, reason);
+      } catch (error) {
+        failures.push({ change, message: (error as Error).message });
+      }
+  };
+  await Promise.all(Array.from({ length: atOnce }, work));
+  return failures;
 }

@@ -1,0 +1,32 @@
+import type { HitStatus } from '../../api/hits.ts';
+import { countOf } from '../../lib/text.ts';
+import { texts } from '../../texts/hits.ts';
+import { Button } from '../../ui/button.tsx';
+import { StatusBar } from './status-bar.tsx';
+
+type Props = {
+  count: number;
+  pending: HitStatus | null;
+  onChoose: (status: HitStatus | null) => void;
+  onSave: (status: HitStatus, reason: string) => void;
+  onClear: () => void;
+};
+
+/** The decisions about all selected hits. */
+export function BulkBar({ count, pending, onChoose, onSave, onClear }: Props) {
+  return (
+    <div
+      role="toolbar"
+      aria-label={texts.bulk.selected(countOf(count, 'hit'))}
+      className="absolute bottom-4 left-1/2 z-20 flex w-max max-w-[calc(100%-2rem)] -translate-x-1/2 animate-[appear_140ms] flex-wrap items-center gap-2 rounded-control bg-raised p-1.5 pl-3 shadow-float"
+    >
+      <span className="tabular mr-2 whitespace-nowrap">{texts.bulk.selected(countOf(count, 'hit'))}</span>
+      <StatusBar current={undefined} pending={pending} onChoose={onChoose} onSave={onSave} />
+      {!pending && (
+        <Button kind="quiet" onClick={onClear}>
+          {texts.bulk.clear}
+        </Button>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,62 @@
+import { useQuery } from '@tanstack/react-query';
+import { detectionQuery } from '../../api/detections.ts';
+import type { HitFilter, HitStatus } from '../../api/hits.ts';
+import { texts } from '../../texts/hits.ts';
+import { FilterChip } from '../../ui/filter-chip.tsx';
+import { FilterSelect } from '../../ui/filter-select.tsx';
+import { severities, SeverityLabel } from '../../ui/severity.tsx';
+import type { Grouping } from './group-list.tsx';
+import { StatusLabel } from './statuses.tsx';
+
+type Search = HitFilter & { by?: Grouping | undefined };
+type Props = { search: Search; onChange: (change: Search) => void };
+
+const statusOptions = (Object.keys(texts.status) as HitStatus[]).map((value) => ({
+  value,
+  label: <StatusLabel status={value} />,
+}));
+const severityOptions = severities.map((value) => ({ value, label: <SeverityLabel severity={value} /> }));
+const groupings = (['wave', 'entity'] as const).map((value) => ({ value, label: texts.groups.by[value] }));
+
+/** What the list shows, and how it is grouped. Groups have no severity filter. */
+export function HitFilters({ search: { status, severity, detection, entity, group, by }, onChange }: Props) {
+  const isGrouped = (by === 'wave' && !group) || (by === 'entity' && !entity);
+  return (
+    <>
+      <FilterSelect
+        label={texts.filters.status}
+        value={status}
+        options={statusOptions}
+        onChange={(value) => onChange({ status: value })}
+      />
+      {!isGrouped && (
+        <FilterSelect
+          label={texts.filters.severity}
+          value={severity}
+          options={severityOptions}
+          onChange={(value) => onChange({ severity: value })}
+        />
+      )}
+      {detection && <DetectionChip id={detection} onRemove={() => onChange({ detection: undefined })} />}
+      {entity && <FilterChip label={texts.entity} value={entity} onRemove={() => onChange({ entity: undefined })} />}
+      {group && (
+        <FilterChip
+          label={texts.groups.by.wave}
+          value={group.slice(-6)}
+          onRemove={() => onChange({ group: undefined })}
+        />
+      )}
+      <FilterSelect
+        label={texts.groups.label}
+        value={by}
+        options={groupings}
+        onChange={(value) => onChange({ by: value, group: undefined, entity: undefined })}
+      />
+    </>
+  );
+}
+
+function DetectionChip({ id, onRemove }: { id: string; onRemove: () => void }) {
+  const { data } = useQuery(detectionQuery(id));
+  return <FilterChip label={texts.detection} value={data?.name ?? '…'} onRemove={onRemove} />;
+}
