@@ -37,11 +37,15 @@ export async function countNeedsReview(tx: Tx, orgId: OrgId): Promise<number> {
 export type DayRow = { day: string; runs: number; triggered: number };
 export type HitDayRow = { day: string; hits: number; reviewed: number; truePositives: number };
 
-/** Sums the runs of all detections by UTC day. Built-in agents are left out. */
-export function listRunDays(tx: Tx, orgId: OrgId, firstDay: string): Promise<DayRow[]> {
+/** Sums the runs of all detections by UTC day, of the days before `before` if it is set. Built-in agents are left out. */
+export function listRunDays(
+  tx: Tx,
+  orgId: OrgId,
+  { from, before }: { from: string; before?: string },
+): Promise<DayRow[]> {
   return queryRows<DayRow>(tx)`
       select day, sum(runs) as runs, sum(triggered) as triggered from run_days
-      where organization_id = ${orgId} and day >= ${firstDay}::date
+      where organization_id = ${orgId} and day >= ${from}::date and day < ${before ?? 'infinity'}::date
         and detection_id not in (select id from agents where organization_id = ${orgId} and is_built_in) group by day`;
 }
 

@@ -11,13 +11,13 @@ import type { Models } from '../../platform/models/models.ts';
 import { listAliasUsage, type ModelUsage } from '../../platform/models/spending/model-usage.store.ts';
 import type { Caller } from '../../platform/orgs/caller.ts';
 import type { Overview } from './overview.schema.ts';
+import type { RunDayReader } from './past-days.ts';
 import {
   countNeedsReview,
   countOpenHits,
   countOpenWork,
   listHitDays,
   listPausedConnections,
-  listRunDays,
   readDetectionHealth,
   readFeedWork,
   type SourceProblemRow,
@@ -27,7 +27,13 @@ const urgent: readonly DetectionHealth[] = ['stopped', 'failing', 'paused', 'gap
 const listMax = 20;
 const seriesDays = 30;
 
-export type OverviewDeps = { db: Db; clock: Clock; snapshots: SnapshotCache; models?: Models };
+export type OverviewDeps = {
+  db: Db;
+  clock: Clock;
+  snapshots: SnapshotCache;
+  models?: Models;
+  readRunDays: RunDayReader;
+};
 
 /** Returns what needs a person now, and the series of the last 30 days. A part whose scope the key lacks is null. */
 export async function getOverview(deps: OverviewDeps, caller: Caller): Promise<Overview> {
@@ -70,7 +76,7 @@ export async function getOverview(deps: OverviewDeps, caller: Caller): Promise<O
         .map((usage) => toBudget(usage, deps.models))
         .toSorted((a, b) => b.share - a.share || a.alias.localeCompare(b.alias)),
       feed: snapshot ? await readFeed(tx, snapshot, caller, now) : null,
-      days: await readDays(tx, caller, { now, readsHits }),
+      days: await readDays(tx, caller, { now, readsHits, readRunDays: deps.readRunDays }),
     };
   });
 }
@@ -126,12 +132,12 @@ async function readFeed(tx: Tx, snapshot: Snapshot, { orgId }: Caller, now: Date
 async function readDays(
   tx: Tx,
   { orgId }: Caller,
-  { now, readsHits }: { now: Date; readsHits: boolean },
+  { now, readsHits, readRunDays }: { now: Date; readsHits: boolean; readRunDays: RunDayReader },
 ): Promise<Overview['days']> {
   const days = lastUtcDays(now, seriesDays);
-  const [firstDay] = days as [string];
-  const runs = new Map((await listRunDays(tx, orgId, firstDay)).map((row) => [row.day, row]));
-  const hits = new Map(readsHits ? (await listHitDays(tx, orgId, firstDay)).map((row) => [row.day, row]) : []);
+  const range = { firstDay: days[0]!, today: days.at(-1)! };
+  const runs = new Map((await readRunDays(tx, orgId, range, now)).map((row) => [row.day, row]));
+  const hits = new Map(readsHits ? (await listHitDays(tx, orgId, range.firstDay)).map((row) => [row.day, row]) : []);
   return days.map((day) => {
     const raised = hits.get(day);
     return {
