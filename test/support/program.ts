@@ -7,6 +7,8 @@ import { removeHome } from '../../src/platform/embedded-postgres/data-dir/locati
 
 export const root = resolve(import.meta.dirname, '../..');
 const entry = join(root, 'bin/tocsin.mjs');
+/** Long, because a first start creates a database, which takes a minute on a busy machine. */
+const startMaxMs = 300_000;
 
 export type Program = {
   pid: number;
@@ -33,6 +35,7 @@ export async function startProgram(dataDir: string, env: Env = {}, role = 'all',
     () => address.exec(program.output()),
     () => `the program does not come up:\n${program.output()}`,
     program.hasEnded,
+    startMaxMs,
   );
   return { ...program, url: url[1] ?? '' };
 }

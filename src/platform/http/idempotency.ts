@@ -2,6 +2,8 @@ import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { inOrg, type Db } from '../db/db.ts';
 import { appError, fieldError } from '../lib/errors.ts';
+import { isObject } from '../lib/json/json-values.ts';
+import { stringifyInSlices } from '../lib/slices.ts';
 import { uuidPattern } from '../lib/org-id.ts';
 import type { App } from './app-type.ts';
 import {
@@ -40,7 +42,7 @@ export function registerIdempotency(app: App, { db }: { db: Db }): void {
       );
     }
     const claim = { caller: request.caller, route: `POST ${normalizedPath(request)}`, key };
-    const hash = hashRequest(request.body, request.query);
+    const hash = await hashRequest(request.body, request.query);
     const stored = await inOrg(db, claim.caller.orgId, (tx) => claimIdempotencyKey(tx, claim, hash));
     if (stored.isNew) {
       request.idempotency = claim;
@@ -81,12 +83,15 @@ function normalizedPath({ routeOptions, params, url }: FastifyRequest): string {
   return spelled.replace(/(.)\/$/, '$1');
 }
 
-function hashRequest(body: unknown, query: unknown): Buffer {
+async function hashRequest(body: unknown, query: unknown): Promise<Buffer> {
   // The order of the parameters means nothing.
   const sorted = Object.entries((query ?? {}) as Record<string, unknown>).toSorted(([a], [b]) => (a < b ? -1 : 1));
   const hash = createHash('sha256').update(JSON.stringify(sorted));
-  return hash.update(Buffer.isBuffer(body) ? body : JSON.stringify(body ?? null)).digest();
+  return hash.update(Buffer.isBuffer(body) ? body : await toText(body)).digest();
 }
+
+const toText = async (body: unknown): Promise<string> =>
+  isObject(body) ? stringifyInSlices(body) : JSON.stringify(body ?? null);
 
 function removeSecret(payload: string, field: string | undefined): string {
   if (!field) return payload;

@@ -29,5 +29,7 @@ test('serializes like JSON.stringify', async () => {
       expect(await stringifyInSlices(object)).toBe(JSON.stringify(object));
     }),
   );
+  for (const text of ['\n'.repeat(600_000), `${'x'.repeat(262_143)}${'😀'.repeat(200_000)}`, '\ud83d'.repeat(300_000)])
+    expect(await stringifyInSlices({ text })).toBe(JSON.stringify({ text }));
   expect(await stringifyInSlices({ a: undefined, b: [undefined, 1] })).toBe('{"b":[null,1]}');
 });

@@ -3,20 +3,29 @@ import { setImmediate } from 'node:timers/promises';
 const sliceMs = 8;
 
 /**
- * Maps items in slices of a few milliseconds, between which the event loop serves other requests. For computations over many items on the event
- * loop; one item must not take long.
+ * Starts a computation on the event loop that works in slices of a few milliseconds. Call the returned function between steps, and await what
+ * it returns: the event loop then serves other requests. It returns undefined while the slice lasts. One step must not take long.
  */
+export function startSlices(): () => Promise<void> | undefined {
+  let untilMs = performance.now() + sliceMs;
+  return () => (performance.now() < untilMs ? undefined : startNext());
+  async function startNext(): Promise<void> {
+    await setImmediate();
+    untilMs = performance.now() + sliceMs;
+  }
+}
+
+/** Maps items in slices, between which the event loop serves other requests. */
 export async function mapInSlices<Item, Result>(
   items: readonly Item[],
   map: (item: Item, index: number) => Result,
 ): Promise<Result[]> {
   const results: Result[] = [];
-  let untilMs = performance.now() + sliceMs;
+  const nextSlice = startSlices();
   for (const [index, item] of items.entries()) {
     results.push(map(item, index));
-    if (performance.now() < untilMs) continue;
-    await setImmediate();
-    untilMs = performance.now() + sliceMs;
+    const pause = nextSlice();
+    if (pause) await pause;
   }
   return results;
 }
@@ -29,15 +38,34 @@ export async function flatMapInSlices<Item, Result>(
   return (await mapInSlices(items, map)).flat();
 }
 
-/** Returns the JSON of an object, with its lists serialized element by element in slices. */
+/** Returns the JSON of an object, with its lists serialized element by element and its long texts in pieces. */
 export async function stringifyInSlices(object: Record<string, unknown>): Promise<string> {
   const members: string[] = [];
   for (const [name, value] of Object.entries(object)) {
     if (value === undefined) continue;
-    const text = Array.isArray(value)
-      ? `[${(await mapInSlices(value, (element) => JSON.stringify(element) ?? 'null')).join(',')}]`
-      : JSON.stringify(value);
-    members.push(`${JSON.stringify(name)}:${text}`);
+    members.push(`${JSON.stringify(name)}:${await stringifyValue(value)}`);
   }
   return `{${members.join(',')}}`;
 }
+
+async function stringifyValue(value: unknown): Promise<string> {
+  if (Array.isArray(value))
+    return `[${(await mapInSlices(value, (element) => JSON.stringify(element) ?? 'null')).join(',')}]`;
+  if (typeof value !== 'string' || value.length <= pieceLength) return JSON.stringify(value);
+  const pieces = await mapInSlices(splitText(value), (piece) => JSON.stringify(piece).slice(1, -1));
+  return `"${pieces.join('')}"`;
+}
+
+const pieceLength = 262_144;
+
+/** Splits a text into pieces that do not separate the halves of a surrogate pair. */
+function splitText(text: string): string[] {
+  const pieces: string[] = [];
+  for (let from = 0; from < text.length; from += pieces.at(-1)!.length) {
+    const piece = text.slice(from, from + pieceLength);
+    pieces.push(isHighSurrogate(piece) ? text.slice(from, from + pieceLength + 1) : piece);
+  }
+  return pieces;
+}
+
+const isHighSurrogate = (piece: string): boolean => (piece.charCodeAt(piece.length - 1) & 0xfc00) === 0xd800;

@@ -94,3 +94,23 @@ test('imports an export into another organization, and changes nothing the secon
   await callOk(to, 'DELETE', `/api/detections/${reexported[0].id}`);
   expect(outcomes(await load([changed[0]]))).toEqual(['conflict']);
 });
+
+test('lets other requests run while it imports and refuses a large body', { timeout: 60_000 }, async () => {
+  const org = await newOrg();
+  const junk = Object.fromEntries(Array.from({ length: 1_000 }, (_, n) => [`field${n}`, 1]));
+  const bodies = [
+    { body: { detections: Array.from({ length: 200 }, () => junk) }, status: 200 },
+    { body: { detections: Array.from({ length: 500_000 }, () => ({})) }, status: 400 },
+  ];
+  for (const { body, status } of bodies) {
+    let turns = 0;
+    const timer = setInterval(() => (turns += 1), 0);
+    const response = await org.call('POST', '/api/detections/import', body);
+    clearInterval(timer);
+    expect(response.status).toBe(status);
+    expect(turns).toBeGreaterThan(10);
+    if (status === 400)
+      expect(response.body.errors).toEqual([expect.objectContaining({ pointer: '/detections', code: 'too_many' })]);
+    else for (const { detail } of response.body.results) expect(detail.length).toBeLessThanOrEqual(500);
+  }
+});

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isObject } from '../../../platform/lib/json/json-values.ts';
 import type { Caller } from '../../../platform/orgs/caller.ts';
 import { boundedString } from '../../../platform/lib/text/bounded-text.ts';
 import { Tags } from '../record/field-schemas.ts';
@@ -52,11 +53,19 @@ export const ImportFormat = z.object({
     .describe('What the body has: `detections`, which is the default, or Sigma `rules`.'),
 });
 
+/** Import validates each one itself. A record schema would check every key of all of them in one go. */
+const CreateBody = z
+  .unknown()
+  .check(({ value, issues }) => {
+    if (!isObject(value)) issues.push({ code: 'invalid_type', expected: 'object', input: value });
+  })
+  .meta({ type: 'object', additionalProperties: {} }) as unknown as z.ZodType<Record<string, unknown>>;
+
 const sigmaCharsMax = 24 * 1024 * 1024;
 
 export const ImportRequest = z.strictObject({
   detections: z
-    .array(z.record(z.string(), z.unknown()))
+    .array(CreateBody)
     .max(idsMax)
     .optional()
     .describe(

@@ -1,5 +1,6 @@
 import { asDryRun, inOrg, type Db } from '../../../platform/db/db.ts';
 import type { Clock } from '../../../platform/lib/clock.ts';
+import { mapInSlices, startSlices } from '../../../platform/lib/slices.ts';
 import { uuidPattern } from '../../../platform/lib/org-id.ts';
 import type { Caller } from '../../../platform/orgs/caller.ts';
 import { createDetection } from '../create-detection.ts';
@@ -14,6 +15,9 @@ import { updateDetection, type UpdateDetectionDeps } from '../update-detection.t
 import type { ExportedSet, ImportRequest, ImportResult } from './bulk.schema.ts';
 import { toFailureReason } from './bulk-actions.ts';
 
+/** The message about unknown fields lists all of them. */
+const detailMax = 500;
+
 type ImportItemResult = ImportResult['results'][number];
 
 /** Returns the organization's detections with their tests, oldest first. Each is a body that import accepts. */
@@ -24,7 +28,7 @@ export async function exportDetections({ db, clock }: { db: Db; clock: Clock }, 
     agents: await listDetections(tx, { orgId, now }, { limit: null, after: null }),
     tests: await listAllTests(tx, orgId),
   }));
-  const detections = agents.toReversed().map((agent) => ({
+  const detections = await mapInSlices(agents.toReversed(), (agent) => ({
     id: agent.id,
     ...toCreateBody(agent),
     ...tests.get(agent.id),
@@ -43,7 +47,13 @@ export async function importDetections(
 ): Promise<ImportResult> {
   const importDeps = dryRun ? { ...deps, db: asDryRun(deps.db) } : deps;
   const results: ImportItemResult[] = [];
-  for (const item of detections) results.push(await importDetection(importDeps, caller, item, dryRun));
+  const nextSlice = startSlices();
+  for (const item of detections) {
+    results.push(await importDetection(importDeps, caller, item, dryRun));
+    // A detection that is refused waits for nothing.
+    const pause = nextSlice();
+    if (pause) await pause;
+  }
   return { dryRun, results };
 }
 
@@ -61,7 +71,7 @@ async function importDetection(
   const testSet = tests === undefined ? undefined : TestSet.safeParse({ tests, localQuery });
   const [issue] = [...(parsed.error?.issues ?? []), ...(testSet?.error?.issues ?? [])];
   if (issue || !parsed.data) {
-    const detail = `/${issue?.path.join('/') ?? ''}: ${issue?.message ?? ''}`;
+    const detail = `/${issue?.path.join('/') ?? ''}: ${issue?.message ?? ''}`.slice(0, detailMax);
     return { ...identity, outcome: 'failed', code: 'validation_failed', detail };
   }
   try {

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { asDryRun, inOrg } from '../../../platform/db/db.ts';
 import { AppError } from '../../../platform/lib/errors.ts';
+import { startSlices } from '../../../platform/lib/slices.ts';
 import type { Caller } from '../../../platform/orgs/caller.ts';
 import { toFileFields, toUpdateBody, withoutTests, type FileFields } from '../../as-code/file-fields.ts';
 import { prepareDetection, storeNewDetection } from '../../detections/create-detection.ts';
@@ -35,9 +36,13 @@ export async function importSigma(
   const imports = await inOrg(deps.db, caller.orgId, (tx) => listImports(tx, caller.orgId));
   const context: Context = { imports, connectionId: toConnectionId(request.target), enable, dryRun };
   const results: Result[] = [];
+  const nextSlice = startSlices();
   for (const rule of converted) {
     const result = await importOne(importDeps, caller, rule, context);
     if (result) results.push(result);
+    // A rule that is refused waits for nothing.
+    const pause = nextSlice();
+    if (pause) await pause;
   }
   const sent = new Set(converted.map((rule) => ruleIdOf(rule)));
   const missing = [...imports.values()].filter(({ ruleId }) => !sent.has(ruleId));

@@ -1,4 +1,5 @@
 import { isMap, isScalar, LineCounter, parseAllDocuments, type Document } from 'yaml';
+import { fieldError } from '../../../platform/lib/errors.ts';
 import type { RuleError } from '../model/rule.ts';
 
 /** One YAML document as plain values. `lineOf` returns the line of a path, or of its closest parent. `text` is its YAML. */
@@ -10,8 +11,20 @@ export type SourceDocument = {
   lineOf: (path: readonly (string | number)[]) => number;
 };
 
-/** Reads the YAML documents of a text. Empty ones are dropped. A document with syntax errors has them instead of a value. */
+const documentsMax = 20_000;
+
+function rejectManyDocuments(text: string): void {
+  let documents = 1;
+  for (const _separator of text.matchAll(/^---/gm)) {
+    documents += 1;
+    if (documents > documentsMax)
+      throw fieldError('/rules', 'too_many', `The text has more than ${documentsMax} documents. Send fewer at a time.`);
+  }
+}
+
+/** Reads the YAML documents of a text, at most 20,000. Empty ones are dropped. A document with syntax errors has them instead of a value. */
 export function readDocuments(text: string): SourceDocument[] {
+  rejectManyDocuments(text);
   const lines = new LineCounter();
   const documents = parseAllDocuments(text, {
     lineCounter: lines,

@@ -43,3 +43,9 @@ test('converts to the language of a connection, and rejects other targets', asyn
   const refused = await (await newOrg()).call('POST', '/api/sigma/convert', request);
   expect([refused.status, refused.body.errors[0].pointer]).toEqual([400, '/target']);
 });
+
+test('refuses a text with too many documents', async () => {
+  const rules = '# nothing\n---\n'.repeat(20_001);
+  const { status, body } = await (await newOrg()).call('POST', '/api/sigma/convert', { rules });
+  expect([status, body.errors?.[0]]).toEqual([400, expect.objectContaining({ pointer: '/rules', code: 'too_many' })]);
+});
