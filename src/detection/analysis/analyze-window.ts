@@ -1,11 +1,12 @@
 import { severities, type Candidate } from './candidate.ts';
 import { categories } from './registry.ts';
-import type { AnalysisInput, WindowResult } from './category.ts';
+import type { AnalysisInput, CandidateSearch, WindowResult } from './category.ts';
 import type { AnalysisDefinition, AnalysisWindow } from './analysis-definition.ts';
 import { applyWorkingHours } from './working-hours.ts';
 import { groupRows, type EntityGroup } from './rows/group-rows.ts';
 import type { MemoryEntry, MemoryQuery, RecalledMemory } from './memory/memory.ts';
 import type { QueryRow } from '../siem/connector.ts';
+import { collectInSlices } from '../../platform/lib/slices.ts';
 import { compareCodeUnits } from '../../platform/lib/text/canonical-text.ts';
 
 /** A window's grouped rows, with the memory to store and the memory query to run before the analysis. */
@@ -24,11 +25,24 @@ export function prepareWindow(
 
 /** Runs the second half: returns the candidates sorted by severity, z and count (highest first), then entity. */
 export function analyzeWindow(prepared: PreparedWindow, past: RecalledMemory): WindowResult {
-  const { groups, window, definition } = prepared;
-  const result = categories[definition.category].findCandidates({ groups, window, definition, past });
+  const { candidates, learning } = searchCandidates(prepared, past);
+  return { candidates: rankCandidates(prepared, [...candidates]), learning };
+}
+
+/** Like `analyzeWindow`, in slices between which the event loop serves requests. */
+export async function analyzeWindowInSlices(prepared: PreparedWindow, past: RecalledMemory): Promise<WindowResult> {
+  const { candidates, learning } = searchCandidates(prepared, past);
+  return { candidates: rankCandidates(prepared, await collectInSlices(candidates)), learning };
+}
+
+function searchCandidates({ groups, window, definition }: PreparedWindow, past: RecalledMemory): CandidateSearch {
+  return categories[definition.category].findCandidates({ groups, window, definition, past });
+}
+
+function rankCandidates({ window, definition }: PreparedWindow, found: Candidate[]): Candidate[] {
   const { workingHours } = definition.tuning ?? {};
-  const candidates = workingHours ? applyWorkingHours(result.candidates, workingHours, window) : result.candidates;
-  return { ...result, candidates: candidates.toSorted(compareCandidates) };
+  const candidates = workingHours ? applyWorkingHours(found, workingHours, window) : found;
+  return candidates.toSorted(compareCandidates);
 }
 
 /** Returns the share of groups that a field identified, 0 to 1, or 1 without groups. An input of the run's score. */

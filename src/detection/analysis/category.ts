@@ -8,6 +8,9 @@ export type AnalysisInput = { groups: readonly EntityGroup[]; window: AnalysisWi
 /** The result of analyzing a window. `learning`: there was too little history to compare with, so there are no candidates. */
 export type WindowResult = { candidates: Candidate[]; learning: boolean };
 
+/** Candidates that are computed one by one as they are read. */
+export type CandidateSearch = { candidates: Iterable<Candidate>; learning: boolean };
+
 /** How a category finds candidates. All functions are pure. Memory is passed in and returned as values. */
 export type CategoryAnalysis = {
   /** The category compares with the past, so it must learn before it returns candidates. */
@@ -18,5 +21,5 @@ export type CategoryAnalysis = {
   buildMemory: (input: AnalysisInput) => MemoryEntry[];
   /** Returns the query for the history that the window needs. */
   buildMemoryQuery: (input: AnalysisInput) => MemoryQuery;
-  findCandidates: (input: AnalysisInput & { past: RecalledMemory }) => WindowResult;
+  findCandidates: (input: AnalysisInput & { past: RecalledMemory }) => CandidateSearch;
 };

@@ -1,5 +1,5 @@
 import { uuidv7 } from '../../platform/lib/ids.ts';
-import { analyzeWindow, prepareWindow } from '../analysis/analyze-window.ts';
+import { analyzeWindowInSlices, prepareWindow } from '../analysis/analyze-window.ts';
 import type { Candidate } from '../analysis/candidate.ts';
 import { recallFromWindows, type WindowMemory } from '../analysis/memory/recall.ts';
 import { categories } from '../analysis/registry.ts';
@@ -59,7 +59,10 @@ export async function runSimulation(simulation: Simulation): Promise<SimulationR
     for (const window of simulation.windows) {
       const { prepared, result } = await examineWindow(simulation, window);
       addWindowWarnings(run, result, prepared);
-      const analysis = analyzeWindow(prepared, recallFromWindows(memory, prepared.window, prepared.query));
+      const analysis = await analyzeWindowInSlices(
+        prepared,
+        recallFromWindows(memory, prepared.window, prepared.query),
+      );
       if (fillsMemory(result)) memory.push({ ...window, entries: prepared.memory });
       const resolutions = await resolveWindow(
         { ...simulation, getJudgment },

@@ -20,10 +20,15 @@ export async function mapInSlices<Item, Result>(
   items: readonly Item[],
   map: (item: Item, index: number) => Result,
 ): Promise<Result[]> {
-  const results: Result[] = [];
+  return collectInSlices(items.values().map(map));
+}
+
+/** Returns the values of an iterable that computes them as they are read. */
+export async function collectInSlices<Value>(values: Iterable<Value>): Promise<Value[]> {
+  const results: Value[] = [];
   const nextSlice = startSlices();
-  for (const [index, item] of items.entries()) {
-    results.push(map(item, index));
+  for (const value of values) {
+    results.push(value);
     const pause = nextSlice();
     if (pause) await pause;
   }

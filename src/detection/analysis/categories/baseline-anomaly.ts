@@ -58,7 +58,7 @@ type Comparison = {
   firstSeen: number | null;
 };
 
-function findCandidates(input: AnalysisInput & { past: RecalledMemory }): Candidate[] {
+function findCandidates(input: AnalysisInput & { past: RecalledMemory }): Iterable<Candidate> {
   const numbers = computeGroupNumbers(input.groups);
   const groupOf = new Map(numbers.map(({ group }) => [group.entity, findPeerGroup(group, input.definition)]));
   const peersOf = new Map(
@@ -78,7 +78,7 @@ function findCandidates(input: AnalysisInput & { past: RecalledMemory }): Candid
   const increaseMin = input.definition.tuning?.minimumIncrease ?? 0;
   let rate: ReturnType<typeof createIncreaseRating> | undefined;
   const large = numbers.filter((number) => canBeAnomalous(number, input.definition));
-  return large.flatMap((groupNumber) => {
+  return large.values().flatMap((groupNumber) => {
     const comparison = compare(groupNumber);
     if (!comparison) return [];
     const z = computeRobustZ(groupNumber.number, comparison.baseline);

@@ -12,14 +12,16 @@ export function everyEntity(severity: Severity): CategoryAnalysis {
     buildMemoryQuery: ({ window }) => ({ want: 'nothing', since: window.from }),
     findCandidates: (input) => ({
       learning: false,
-      candidates: filterGroups(input).map((group) =>
-        buildCandidate(input, group, {
-          kindKey: computeRowsKindKey(input, group.rows),
-          severity,
-          facts: {},
-          rows: group.rows,
-        }),
-      ),
+      candidates: filterGroups(input)
+        .values()
+        .map((group) =>
+          buildCandidate(input, group, {
+            kindKey: computeRowsKindKey(input, group.rows),
+            severity,
+            facts: {},
+            rows: group.rows,
+          }),
+        ),
     }),
   };
 }

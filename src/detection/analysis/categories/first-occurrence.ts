@@ -58,10 +58,13 @@ const groupByValues = memoizePerGroup((group) =>
 
 type RateNovelty = (entity: string, keys: readonly string[]) => NoveltyRating;
 
-function findCandidates(input: AnalysisInput & { past: RecalledMemory }): Candidate[] {
+function findCandidates(input: AnalysisInput & { past: RecalledMemory }): Iterable<Candidate> {
   let rating: RateNovelty | undefined;
   const rate: RateNovelty = (...args) => (rating ??= createNoveltyRating(input))(...args);
-  return input.groups.flatMap((group) => findCandidate(input, group, rate) ?? []);
+  return input.groups
+    .values()
+    .map((group) => findCandidate(input, group, rate))
+    .filter((candidate) => candidate !== undefined);
 }
 
 function findCandidate(

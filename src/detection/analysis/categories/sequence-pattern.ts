@@ -60,14 +60,14 @@ function rememberGroup(
   return keepLatestPerStep(rest).map((row) => toMemoryEntry(group.entity, row, renderStep(row, window, definition)));
 }
 
-function findCandidates(input: AnalysisInput & { past: RecalledMemory }): Candidate[] {
+function findCandidates(input: AnalysisInput & { past: RecalledMemory }): Iterable<Candidate> {
   const rowsOf = (group: EntityGroup): SequenceRow[] => extractSequenceRows(group, input.window, input.definition);
   const length =
     findSequenceLength(input.groups, input.definition) ?? findLargestStep(input.groups.map(rowsOf), input.past);
   if (length === undefined) return [];
   const countMin = Math.max(1, input.definition.tuning?.minimumCount ?? 1);
   const habit = measureHabit(input, length);
-  return input.groups.flatMap((group) => {
+  return input.groups.values().flatMap((group) => {
     const rows = rowsOf(group);
     const shape = { length, spanMs: sequenceMs(input.definition) };
     const chains = rows.length > 0 ? findNewSequences(rows, input.past.values.get(group.entity) ?? [], shape) : [];

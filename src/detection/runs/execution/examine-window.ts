@@ -1,7 +1,12 @@
 import { inOrgWithCachedPlans, type Db } from '../../../platform/db/db.ts';
 import type { Clock } from '../../../platform/lib/clock.ts';
 import type { Candidate } from '../../analysis/candidate.ts';
-import { analyzeWindow, computeNamedShare, prepareWindow, type PreparedWindow } from '../../analysis/analyze-window.ts';
+import {
+  analyzeWindowInSlices,
+  computeNamedShare,
+  prepareWindow,
+  type PreparedWindow,
+} from '../../analysis/analyze-window.ts';
 import { createEmptyRecall, type MemoryEntry, type RecalledMemory } from '../../analysis/memory/memory.ts';
 import { recallMemory } from '../../analysis/memory/memory.store.ts';
 import type { TimeRange } from '../../scheduling/slot-windows.ts';
@@ -55,7 +60,7 @@ export async function examineWindow(
     const prepared = prepareWindow(result.rows, { ...window, aggregate: result.aggregate }, run.analysis);
     addWindowWarnings(run, result, prepared);
     const { past, epoch } = await recallPast(deps, run, prepared);
-    const { candidates, learning } = analyzeWindow(prepared, past);
+    const { candidates, learning } = await analyzeWindowInSlices(prepared, past);
     if (learning) addWarning(run.progress, 'learning', 'Too few earlier windows are known for a comparison.');
     if (result.truncated)
       addWarning(
