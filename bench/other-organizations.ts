@@ -1,3 +1,6 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cpus } from 'node:os';
 import { gzipSync } from 'node:zlib';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openDb } from '../src/platform/db/db.ts';
@@ -95,7 +98,17 @@ const loads: Load[] = [
     },
   },
   { label: '480,000 events arrive in 1.4 kB of gzip', prepare: () => sendBomb },
+  // The control: what the lack of processors alone does to the same requests.
+  { label: 'another program computes on every core', prepare: () => computeElsewhere },
 ];
+
+const computedMs = 20_000;
+
+async function computeElsewhere(): Promise<void> {
+  const script = `const until = Date.now() + ${computedMs}; while (Date.now() < until);`;
+  const programs = cpus().map(() => spawn(process.execPath, ['-e', script], { stdio: 'ignore' }));
+  await Promise.all(programs.map((program) => once(program, 'exit')));
+}
 
 async function sendBomb({ url }: RunningProgram): Promise<void> {
   const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/x-ndjson' };

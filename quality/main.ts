@@ -15,7 +15,10 @@ import { measureTechniques } from './techniques.ts';
 import { formatFigures } from './figures.ts';
 import { measureWindows } from './windows.ts';
 
-/** `npm run quality [-- NAME …] [--list] [--stix-schemas FOLDER]`: measures the recorded inputs and prints one table per subject. */
+/**
+ * `npm run quality [-- NAME …] [--list] [--write] [--stix-schemas FOLDER]`: measures the recorded inputs and prints one table per subject.
+ * `--write` replaces the sections of the measured subjects in docs/reference/quality.md.
+ */
 const { values: options, positionals: names } = parseArgs({
   allowPositionals: true,
   options: { list: { type: 'boolean' }, write: { type: 'boolean' }, 'stix-schemas': { type: 'string' } },
@@ -40,13 +43,11 @@ const unknown = names.filter((name) => !Object.hasOwn(measurements, name));
 if (unknown.length > 0)
   throw new Error(`Unknown subject: ${unknown.join(', ')}. Subjects: ${Object.keys(measurements).join(', ')}.`);
 const verbose = options.list ?? false;
-const parts: string[] = [];
+const sections = new Map<string, string>();
 for (const [name, measure] of Object.entries(measurements)) {
   if (names.length > 0 && !names.includes(name)) continue;
-  parts.push(`## ${name}\n\nCommand: \`npm run quality -- ${name}\`\n\n${formatFigures(await measure(verbose))}\n`);
-  console.log(`\n${parts.at(-1)}`);
+  const section = `## ${name}\n\nCommand: \`npm run quality -- ${name}\`\n\n${formatFigures(await measure(verbose))}\n`;
+  sections.set(name, section);
+  console.log(`\n${section}`);
 }
-if (options.write) {
-  if (names.length > 0) throw new Error('--write requires all subjects. Omit the subject names.');
-  writeQualityPage(parts.join('\n'));
-}
+if (options.write) writeQualityPage(Object.keys(measurements), sections);
