@@ -1,0 +1,143 @@
+import { afterAll, expect, test } from 'vitest';
+import { executeDueRuns } from '../../../src/detection/runs/workers/execute-due-runs.ts';
+import { newPage, openBrowser } from '../../support/browser/browser.ts';
+import { signIn, startConsole } from '../../support/browser/console.ts';
+import { callOk, postDetection, postSuggestion } from '../../support/detection/detection-factory.ts';
+import { startModelStandIn } from '../../support/models/model-stand-in.ts';
+import { createScriptedModels, delimitedBlocks } from '../../support/models/scripted-models.ts';
+
+/** Markup that would run a script or load something wherever it is not shown as text. `mark` says which place it was stored in. */
+const hostile = (mark: string): string =>
+  `<img src=x onerror=alert(1)>"><svg onload=alert(2)><a href="javascript:alert(3)">${mark}</a>{{7*7}}`;
+
+const model = await startModelStandIn('anthropic', ({ turns }) => {
+  const [facts, rows] = delimitedBlocks(turns[0]!.text);
+  const { entity, entityType } = JSON.parse(facts!);
+  const [{ rowId, fields }] = JSON.parse(rows!);
+  const verdict = {
+    entity,
+    entityType,
+    triggered: true,
+    confidence: 90,
+    severity: 'high',
+    headline: hostile('model-headline'),
+    summary: `${hostile('model-summary')} signed in. It used the tool curl/8.4.`,
+    evidence: [{ rowId, field: 'agent', value: fields.agent, why: hostile('model-why') }],
+    nextStep: hostile('model-next'),
+  };
+  return { calls: [{ name: 'submit_verdict', input: verdict }] };
+});
+const started = await startConsole({ deps: { models: createScriptedModels({ m: model.url }) } });
+const browser = await openBrowser();
+const org = await started.newOrg();
+
+const at = new Date(Date.now() - 3_600_000).toISOString();
+const events = ['row-account', 'row-other'].map((account) => ({
+  time: at,
+  account: hostile(account),
+  agent: hostile('row-agent'),
+}));
+await callOk(org, 'POST', '/api/logs/auth', events);
+const detection = await postDetection(org, {
+  name: hostile('detection'),
+  description: hostile('description'),
+  detectionCategory: 'custom',
+  systemPrompt: hostile('prompt'),
+  detectionQuery: "SELECT account, agent, 'high' AS severity, _id, _time FROM auth",
+  entityField: 'account',
+  modelAlias: 'm',
+  planningMode: 'never',
+  tags: ['hostile'],
+});
+const from = new Date(Date.now() - 2 * 3_600_000).toISOString();
+await callOk(org, 'POST', `/api/detections/${detection.id}/run`, { from, to: new Date().toISOString() });
+await executeDueRuns(started.deps, new Date());
+const [hit] = (await callOk(org, 'GET', '/api/hits')).hits;
+const [run] = (await callOk(org, 'GET', `/api/detections/${detection.id}/runs`)).runs;
+await callOk(org, 'POST', `/api/hits/${hit.id}/status`, { status: 'benign', reason: hostile('reason') });
+await callOk(org, 'POST', `/api/hits/${hit.id}/status`, { status: 'open' });
+await callOk(org, 'POST', `/api/detections/${detection.id}/exceptions`, {
+  field: 'account',
+  value: hostile('exception'),
+  reason: hostile('exception-reason'),
+});
+const item = await callOk(org, 'POST', '/api/feed/items', {
+  title: hostile('item'),
+  text: `${hostile('report')} ran PowerShell and was seen at evil-bank[.]top.`,
+  publisher: hostile('publisher'),
+});
+const suggestion = await postSuggestion(org, {
+  name: hostile('suggestion'),
+  rationale: hostile('rationale'),
+  sourceItemIds: [item.id],
+  evidence: [{ itemId: item.id, evidenceRef: 'provenance.supportingPassages[0]' }],
+});
+await callOk(org, 'POST', '/api/views', { name: hostile('view').slice(0, 100), page: 'detections', query: 'q=x' });
+await callOk(org, 'POST', '/api/keys', { name: hostile('key'), scopes: ['hits:read'] });
+await callOk(org, 'POST', '/api/connections', {
+  name: hostile('connection'),
+  kind: 'elasticsearch',
+  settings: { url: 'https://elastic.invalid' },
+  credentials: { apiKey: 'any' },
+});
+const output = await callOk(org, 'POST', '/api/outputs', {
+  name: hostile('destination'),
+  kind: 'webhook',
+  url: 'https://tickets.invalid/hook',
+  eventTypes: ['hit.created'],
+});
+const source = await callOk(org, 'POST', '/api/feed/sources', {
+  name: hostile('source'),
+  kind: 'rss',
+  url: 'https://feeds.invalid/rss',
+  visibility: 'private',
+});
+
+const { page, context, complaints } = await newPage(browser);
+afterAll(() => context.close());
+const dialogs: string[] = [];
+page.on('dialog', (dialog) => {
+  dialogs.push(dialog.message());
+  void dialog.dismiss();
+});
+await signIn(page, started.origin, org, '/settings/organization');
+
+const path = `/detections/${detection.id}`;
+/** Every place, and marks of what it must show. */
+const places: [path: string, marks: string[]][] = [
+  ['/hits', ['row-account']],
+  [`/hits?hit=${hit.id}`, ['row-agent', 'reason']],
+  [`/hits/${hit.id}`, ['row-agent', 'reason']],
+  ['/detections', ['detection']],
+  [path, ['detection']],
+  [`${path}?tab=definition`, ['detection']],
+  [`${path}?tab=prompts`, ['prompt']],
+  [`${path}?tab=exceptions`, ['exception', 'exception-reason']],
+  [`/runs/${run.id}`, ['detection']],
+  [`/runs/${run.id}?tab=verdicts`, ['row-account']],
+  [`/runs/${run.id}?tab=steps`, ['detection']],
+  ['/logs?dataset=auth&range=7d', ['row-agent']],
+  ['/suggestions', ['suggestion']],
+  [`/suggestions?suggestion=${suggestion.id}`, ['suggestion']],
+  ['/feed', ['item']],
+  [`/feed?item=${item.id}`, ['item', 'publisher']],
+  [`/feed/${item.id}`, ['item', 'report']],
+  ['/indicators?values=evil-bank.top&value=evil-bank.top', ['item']],
+  ['/sources', ['source']],
+  [`/sources?source=${source.id}`, ['source']],
+  ['/settings/keys', ['key']],
+  ['/settings/connections', ['connection']],
+  ['/settings/destinations', ['destination']],
+  [`/settings/destinations/${output.id}`, ['destination']],
+  ['/settings/audit', ['detection']],
+];
+
+test.each(places)('shows stored markup as text at %s', async (place, marks) => {
+  await page.goto(`${started.origin}/console${place}`);
+  for (const mark of marks) await page.getByText(`">${mark}</a>`).first().waitFor({ state: 'attached' });
+  await page.waitForLoadState('networkidle');
+  const planted = 'img, [onerror], [onload], main script, iframe, a[href^="javascript:" i]';
+  expect(await page.locator(planted).count()).toBe(0);
+  expect(await page.title()).not.toContain('49');
+  expect([dialogs, complaints]).toEqual([[], []]);
+});
