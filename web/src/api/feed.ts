@@ -55,11 +55,16 @@ export const exposuresQuery = (id: string) =>
     queryFn: () => read(api.GET('/api/feed/items/{id}/exposures', { params: { path: { id } } })),
   });
 
-export const feedStatsQuery = queryOptions({
-  queryKey: ['feed', 'stats'],
-  queryFn: () => read(api.GET('/stats')),
-  staleTime: 60_000,
-});
+type FacetParameters = NonNullable<paths['/api/feed/facets']['get']['parameters']['query']>;
+
+/** How many items each value of a filter would show beside the other filters. */
+export const facetsQuery = ({ severity, platform, status, source }: FacetParameters) =>
+  queryOptions({
+    queryKey: ['feed', 'facets', { severity, platform, status, source }],
+    queryFn: () => read(api.GET('/api/feed/facets', { params: { query: { severity, platform, status, source } } })),
+    placeholderData: keepPreviousData,
+    staleTime: 60_000,
+  });
 
 export const putOverride = (id: string, override: ItemOverride) =>
   read(api.PUT('/api/feed/items/{id}/override', { params: { path: { id } }, body: override }));

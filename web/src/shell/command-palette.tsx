@@ -1,6 +1,9 @@
 import { Command } from 'cmdk';
 import { Dialog } from '@base-ui/react/dialog';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
+import { useDeferredValue, useState } from 'react';
+import { foundQuery } from '../api/found.ts';
 import { setTheme, themes } from '../lib/theme.ts';
 import { texts } from '../texts/common.ts';
 import { pages } from './navigation.ts';
@@ -8,14 +11,30 @@ import { pages } from './navigation.ts';
 const item = 'flex h-8 items-center gap-2.5 rounded-small px-2 data-[selected=true]:bg-selected';
 const group =
   '[&>[cmdk-group-heading]]:px-2 [&>[cmdk-group-heading]]:py-1.5 [&>[cmdk-group-heading]]:text-12 [&>[cmdk-group-heading]]:text-faint';
+/** An address, a domain or a hash: one word with a dot, a colon or many characters. */
+const looksLikeIndicator = (words: string): boolean => /^\S*[.:]\S+$|^[0-9a-f]{32,64}$/i.test(words);
 
-/** Finds pages and actions by typing. */
+/** Finds pages, actions, and whatever the API finds: detections, items of the feed, and hits of an entity. */
 export default function CommandPalette({ onClose }: { onClose: () => void }) {
   const navigate = useNavigate();
+  const [text, setText] = useState('');
+  const words = useDeferredValue(text.trim());
+  const { data: found, isFetching } = useQuery({
+    ...foundQuery(words),
+    enabled: words.length > 1,
+    placeholderData: keepPreviousData,
+  });
   const choose = (action: () => void) => () => {
     onClose();
     action();
   };
+  // The API has matched these already. As a keyword, the text itself lets the list's own filter pass them.
+  const foundItem = (id: string, label: string, open: () => unknown) => (
+    <Command.Item key={id} value={id} keywords={[text]} className={item} onSelect={choose(() => void open())}>
+      <span className="truncate">{label}</span>
+    </Command.Item>
+  );
+  const results = words.length > 1 ? found : undefined;
   return (
     <Dialog.Root open onOpenChange={(isOpen) => !isOpen && onClose()}>
       <Dialog.Portal>
@@ -27,11 +46,15 @@ export default function CommandPalette({ onClose }: { onClose: () => void }) {
           <Command loop>
             <Command.Input
               autoFocus
+              value={text}
+              onValueChange={setText}
               placeholder={texts.search}
               className="h-11 w-full border-b bg-transparent px-4 text-15 outline-none placeholder:text-faint"
             />
             <Command.List className="max-h-80 overflow-y-auto p-1.5">
-              <Command.Empty className="p-6 text-center text-muted">{texts.nothingFound}</Command.Empty>
+              <Command.Empty className="p-6 text-center text-muted">
+                {isFetching ? texts.searching : texts.nothingFound}
+              </Command.Empty>
               <Command.Group heading={texts.goTo} className={group}>
                 {pages.map(({ path, label, icon: Icon }) => (
                   <Command.Item key={path} className={item} onSelect={choose(() => void navigate({ to: path }))}>
@@ -39,6 +62,46 @@ export default function CommandPalette({ onClose }: { onClose: () => void }) {
                     {label}
                   </Command.Item>
                 ))}
+              </Command.Group>
+              {results && results.detections.length > 0 && (
+                <Command.Group heading={texts.found.detections} className={group}>
+                  {results.detections.map(({ id, name }) =>
+                    foundItem(id, name, () => navigate({ to: '/detections/$id', params: { id } })),
+                  )}
+                </Command.Group>
+              )}
+              {results && results.hits.length > 0 && (
+                <Command.Group heading={texts.found.hits} className={group}>
+                  {results.hits.map(({ id, headline }) =>
+                    foundItem(id, headline, () => navigate({ to: '/hits/$id', params: { id } })),
+                  )}
+                </Command.Group>
+              )}
+              {results && results.items.length > 0 && (
+                <Command.Group heading={texts.found.items} className={group}>
+                  {results.items.map(({ id, event }) =>
+                    foundItem(id, event.title, () => navigate({ to: '/feed/$id', params: { id } })),
+                  )}
+                </Command.Group>
+              )}
+              <Command.Group heading={texts.actions.label} className={group}>
+                <Command.Item className={item} onSelect={choose(() => void navigate({ to: '/detections/new' }))}>
+                  {texts.actions.newDetection}
+                </Command.Item>
+                <Command.Item
+                  className={item}
+                  onSelect={choose(() => void navigate({ to: '/sources', search: { source: 'new' } }))}
+                >
+                  {texts.actions.addSource}
+                </Command.Item>
+                {looksLikeIndicator(words) &&
+                  foundItem('look-up', texts.actions.lookUp(words), () =>
+                    navigate({ to: '/indicators', search: { values: words, value: words } }),
+                  )}
+                {words.length > 1 &&
+                  foundItem('search-feed', texts.actions.searchFeed(words), () =>
+                    navigate({ to: '/feed', search: { q: words } }),
+                  )}
               </Command.Group>
               <Command.Group heading={texts.theme.label} className={group}>
                 {themes.map((theme) => (

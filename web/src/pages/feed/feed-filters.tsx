@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { feedStatsQuery, type FeedFilter, type ItemStatus } from '../../api/feed.ts';
+import { facetsQuery, type FeedFilter, type ItemStatus } from '../../api/feed.ts';
 import { toWords } from '../../lib/text.ts';
 import { texts } from '../../texts/feed.ts';
 import { FilterChip } from '../../ui/filter-chip.tsx';
@@ -17,18 +17,23 @@ const relevanceOptions = [{ value: 'relevant' as const, label: texts.relevantOnl
 /** Filters that links set and no menu offers. */
 const linked = ['technique', 'indicator', 'actor', 'cve'] as const;
 
+type Option<Value extends string> = { value: Value; label: React.ReactNode };
 type Props = { filter: FeedFilter; onChange: (change: Partial<FeedFilter>) => void };
 
 export function FeedFilters({ filter, onChange }: Props) {
-  const { data: stats } = useQuery(feedStatsQuery);
-  const platforms = Object.keys(stats?.platformBreakdown ?? {});
+  // The counts cover these four filters. Beside any other filter they would be wrong, so none are shown.
+  const { data } = useQuery(facetsQuery(filter));
+  const isCounted = !filter.q && !filter.relevancyMode && linked.every((name) => !filter[name]);
+  const counted = <Value extends string>(options: readonly Option<Value>[], counts: Record<string, number> = {}) =>
+    options.map((option) => ({ ...option, count: isCounted ? (counts[option.value] ?? 0) : undefined }));
+  const sources = Object.fromEntries(data?.source.map(({ name, items }) => [name, items]) ?? []);
   return (
     <>
       <SearchField label={texts.search} value={filter.q} onChange={(q) => onChange({ q })} />
       <FilterSelect
         label={texts.filters.severity}
         value={filter.severity}
-        options={severityOptions}
+        options={counted(severityOptions, data?.severity)}
         onChange={(severity) => onChange({ severity })}
       />
       <FilterSelect
@@ -40,19 +45,28 @@ export function FeedFilters({ filter, onChange }: Props) {
       <FilterSelect
         label={texts.filters.source}
         value={filter.source}
-        options={withChosen(stats?.sourcePublishers ?? [], filter.source).map((value) => ({ value, label: value }))}
+        options={counted(
+          withChosen(Object.keys(sources), filter.source).map((value) => ({ value, label: value })),
+          sources,
+        )}
         onChange={(source) => onChange({ source })}
       />
       <FilterSelect
         label={texts.filters.platform}
         value={filter.platform}
-        options={withChosen(platforms, filter.platform).map((value) => ({ value, label: toWords(value) }))}
+        options={counted(
+          withChosen(Object.keys(data?.platform ?? {}), filter.platform).map((value) => ({
+            value,
+            label: toWords(value),
+          })),
+          data?.platform,
+        )}
         onChange={(platform) => onChange({ platform })}
       />
       <FilterSelect
         label={texts.filters.status}
         value={filter.status}
-        options={statusOptions}
+        options={counted(statusOptions, data?.status)}
         onChange={(status) => onChange({ status })}
       />
       {linked.map(

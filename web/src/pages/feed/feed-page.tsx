@@ -2,7 +2,7 @@ import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { Expand, X } from 'lucide-react';
 import { useMemo, useState } from 'react';
-import { itemQuery, itemsQuery, type FeedItem } from '../../api/feed.ts';
+import { itemQuery, itemsQuery, type FeedFilter, type FeedItem } from '../../api/feed.ts';
 import { useHotkeys } from '../../lib/hotkeys.ts';
 import { FeedLinks } from '../../shell/feed-links.tsx';
 import { PageHeader } from '../../shell/page-header.tsx';
@@ -11,6 +11,7 @@ import { texts } from '../../texts/feed.ts';
 import { Button, IconButton } from '../../ui/button.tsx';
 import { ListAndPanel } from '../../ui/list-panel.tsx';
 import { EmptyState, ErrorState } from '../../ui/states.tsx';
+import { ViewsMenu } from '../../ui/views-menu.tsx';
 import { FeedFilters } from './feed-filters.tsx';
 import { FeedList } from './feed-list.tsx';
 import { ItemView } from './item-view.tsx';
@@ -59,6 +60,11 @@ export function FeedPage() {
         actions={
           <>
             {data && <span className="tabular text-12 text-muted">{texts.total(data.pages[0]?.total ?? 0)}</span>}
+            <ViewsMenu
+              page="feed"
+              current={filter}
+              onOpen={(search) => void navigate({ search: search as FeedFilter })}
+            />
             <FeedLinks />
           </>
         }

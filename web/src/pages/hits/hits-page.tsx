@@ -8,6 +8,7 @@ import { texts } from '../../texts/hits.ts';
 import { Button } from '../../ui/button.tsx';
 import { ListAndPanel } from '../../ui/list-panel.tsx';
 import { EmptyState, ErrorState } from '../../ui/states.tsx';
+import { ViewsMenu } from '../../ui/views-menu.tsx';
 import { BulkBar } from './bulk-bar.tsx';
 import { GroupList } from './group-list.tsx';
 import { HitFilters } from './hit-filters.tsx';
@@ -27,7 +28,10 @@ export function HitsPage() {
     void navigate({ search: (search) => ({ ...search, hit: id }), replace: openId !== undefined });
   return (
     <>
-      <PageHeader title={texts.title}>
+      <PageHeader
+        title={texts.title}
+        actions={<ViewsMenu page="hits" current={{ by, ...filter }} onOpen={(search) => void navigate({ search })} />}
+      >
         <HitFilters
           search={{ by, ...filter }}
           onChange={(change) => void navigate({ search: (search) => ({ ...search, hit: undefined, ...change }) })}

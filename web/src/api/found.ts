@@ -1,0 +1,22 @@
+import { queryOptions } from '@tanstack/react-query';
+import { api, read } from './client.ts';
+
+const limit = 5;
+
+/** Detections, items of the feed and hits that match words. The words are a part of a name, a search of the feed, or an entity. */
+export const foundQuery = (words: string) =>
+  queryOptions({
+    queryKey: ['found', words],
+    queryFn: async () => {
+      const [detections, items, hits] = await Promise.all([
+        orNone(read(api.GET('/api/detections/summaries', { params: { query: { q: words, limit: String(limit) } } }))),
+        orNone(read(api.GET('/items', { params: { query: { q: words, duplicates: 'hide', perPage: limit } } }))),
+        orNone(read(api.GET('/api/hits', { params: { query: { entity: words, limit: String(limit) } } }))),
+      ]);
+      return { detections: detections?.detections ?? [], items: items?.items ?? [], hits: hits?.hits ?? [] };
+    },
+    staleTime: 30_000,
+  });
+
+/** What may not be read is not found. */
+const orNone = <Result>(request: Promise<Result>): Promise<Result | undefined> => request.catch(() => undefined);
