@@ -75,6 +75,12 @@ test('writes a detection with completion and preview, runs it and reaches its hi
   await page.getByLabel('Prompt', { exact: true }).fill('Judge whether the sign-in is theirs.');
   await page.getByRole('list', { name: 'Next five runs' }).getByRole('listitem').nth(4).waitFor();
   await page.getByText('Every hour (UTC)').waitFor();
+  await page.getByLabel('Minimum count').fill('1');
+  await page.getByLabel('Suppression, minutes').fill('90');
+  await page.getByText('Budgets of this detection').click();
+  await page.getByLabel('USD per run').fill('0.5');
+  await page.getByLabel('Consider working hours').check();
+  await page.getByLabel('Sat').check();
   await page.getByRole('button', { name: 'Preview' }).click();
   await page.getByText('would fire').waitFor();
   await page.locator('summary', { hasText: 'ada' }).waitFor();
@@ -87,6 +93,9 @@ test('writes a detection with completion and preview, runs it and reaches its hi
     detectionCadence: 'hourly',
     entityField: 'account',
     enabled: true,
+    tuning: { minimumCount: 1, workingHours: { days: ['mon', 'tue', 'wed', 'thu', 'fri', 'sat'], from: '08:00' } },
+    suppressionMinutes: 90,
+    budgets: { usdPerRun: 0.5 },
   });
   const range = { from: new Date(Date.now() - 2 * hourMs).toISOString(), to: new Date().toISOString() };
   await callOk(org, 'POST', `/api/detections/${id}/run`, range);

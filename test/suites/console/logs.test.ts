@@ -42,7 +42,7 @@ test('narrows the events by a value of a field, opens a row, and goes back', asy
   await page.getByRole('button', { name: "Only user.name = o'hara" }).click();
   await page.getByText('1 row', { exact: true }).waitFor();
   expect(await users.allInnerTexts()).toEqual(["o'hara"]);
-  expect(await page.getByLabel('Query').inputValue()).toContain("WHERE user.name = 'o''hara'");
+  await page.getByRole('textbox', { name: 'Query' }).getByText("WHERE user.name = 'o''hara'").waitFor();
   await page.locator('figcaption').getByText('1 events').waitFor();
   await rows.nth(1).click();
   await page.getByRole('region', { name: 'Row' }).getByText(hostile).first().waitFor();
@@ -54,15 +54,21 @@ test('narrows the events by a value of a field, opens a row, and goes back', asy
 
 test('runs a query by keyboard, keeps it in the address, and says why another does not run', async () => {
   const page = await openLogs('/logs?range=1h', events);
-  const query = page.getByLabel('Query');
+  const query = page.getByRole('textbox', { name: 'Query' });
   await page.getByRole('gridcell', { name: 'ada' }).first().waitFor();
-  await query.fill('SELECT user.name AS who, count(*) AS n FROM auth GROUP BY who ORDER BY n DESC');
+  // Chromium replaces a selection with a styled element, which the policy blocks and reports.
+  const write = async (text: string): Promise<void> => {
+    await query.press('Control+a');
+    await query.press('Backspace');
+    await page.keyboard.insertText(text);
+  };
+  await write('SELECT user.name AS who, count(*) AS n FROM auth GROUP BY who ORDER BY n DESC');
   await query.press('Control+Enter');
   await page.getByRole('columnheader', { name: 'who' }).waitFor();
   await page.reload();
   await page.getByRole('columnheader', { name: 'who' }).waitFor();
-  expect(await query.inputValue()).toContain('GROUP BY who');
-  await query.fill('SELECT nobody FROM auth');
+  await query.getByText('GROUP BY who').waitFor();
+  await write('SELECT nobody FROM auth');
   await page.getByRole('button', { name: 'Run' }).click();
   await page.getByRole('alert').getByText('nobody').waitFor();
   await page.getByRole('link', { name: 'Make this a detection' }).click();

@@ -75,6 +75,10 @@ export const toolsQuery = queryOptions({
   queryKey: ['tools'],
   queryFn: async () => (await read(api.GET('/api/tools'))).tools,
 });
+export const valueListsQuery = queryOptions({
+  queryKey: ['value-lists'],
+  queryFn: async () => (await read(api.GET('/api/value-lists'))).lists,
+});
 export const modelsQuery = queryOptions({
   queryKey: ['models'],
   queryFn: async () => (await read(api.GET('/api/models'))).models,

@@ -15,7 +15,7 @@ export const texts = {
   noValues: 'Times, IDs and objects have no frequent values.',
   only: (field: string) => `Only ${field} =`,
   query: 'Query',
-  queryHint: 'SQL, as in a detection. Ctrl or Cmd with Enter runs it.',
+  queryHint: 'SQL, as in a detection. Ctrl or Cmd with Enter runs it, Ctrl with Space completes.',
   run: 'Run',
   running: 'Running …',
   reset: 'All events',

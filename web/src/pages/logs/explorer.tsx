@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
-import { histogramQuery, searchQuery } from '../../api/logs.ts';
+import { useMemo, useState } from 'react';
+import { fieldsQuery, histogramQuery, searchQuery } from '../../api/logs.ts';
 import { formatLocal } from '../../lib/time.ts';
 import { texts } from '../../texts/logs.ts';
 import { Skeleton } from '../../ui/states.tsx';
@@ -32,6 +32,11 @@ export function Explorer({ dataset, window, query, onRun, onRepeat, onSelectTime
   const scope = { ...window, where };
   const histogram = useQuery({ ...histogramQuery(dataset, scope), placeholderData: (previous) => previous });
   const search = useQuery(searchQuery(ran, window));
+  const { data: statistics } = useQuery(fieldsQuery(dataset, scope));
+  const schema = useMemo(
+    () => ({ [dataset]: statistics?.fields.map(({ name }) => name) ?? [] }),
+    [dataset, statistics],
+  );
   const run = (text: string): void => onRun(text.trim() === '' || text === all ? undefined : text);
   return (
     <div className="flex min-h-0 grow">
@@ -57,6 +62,7 @@ export function Explorer({ dataset, window, query, onRun, onRepeat, onSelectTime
         </div>
         <QueryBox
           draft={draft}
+          schema={schema}
           isRunning={search.isFetching}
           isReset={query === undefined && draft === all}
           onChange={(text) => setEdited({ of: ran, text })}

@@ -2,10 +2,13 @@ import { Link } from '@tanstack/react-router';
 import { Play } from 'lucide-react';
 import { texts } from '../../texts/logs.ts';
 import { Button } from '../../ui/button.tsx';
+import { CodeEditor, type SqlSchema } from '../../ui/code-editor.tsx';
 import { toDetectionQuery } from './simple-query.ts';
 
 type Props = {
   draft: string;
+  /** The fields that completion offers. */
+  schema: SqlSchema;
   isRunning: boolean;
   isReset: boolean;
   onChange: (text: string) => void;
@@ -13,8 +16,8 @@ type Props = {
   onReset: () => void;
 };
 
-/** The query, which runs with Ctrl or Cmd and Enter. */
-export function QueryBox({ draft, isRunning, isReset, onChange, onRun, onReset }: Props) {
+/** The query with completion of the dataset's fields. It runs with Ctrl or Cmd and Enter. */
+export function QueryBox({ draft, schema, isRunning, isReset, onChange, onRun, onReset }: Props) {
   return (
     <form
       className="flex shrink-0 flex-col gap-2 border-b px-4 pt-2 pb-3"
@@ -23,20 +26,13 @@ export function QueryBox({ draft, isRunning, isReset, onChange, onRun, onReset }
         onRun();
       }}
     >
-      <textarea
-        aria-label={texts.query}
-        aria-describedby="query-hint"
+      <CodeEditor
+        label={texts.query}
+        language="sql"
+        schema={schema}
         value={draft}
-        rows={Math.min(10, Math.max(3, draft.split('\n').length))}
-        wrap="off"
-        spellCheck={false}
-        onChange={(event) => onChange(event.target.value)}
-        onKeyDown={(event) => {
-          if (event.key !== 'Enter' || !(event.metaKey || event.ctrlKey)) return;
-          event.preventDefault();
-          onRun();
-        }}
-        className="w-full resize-y rounded-control border border-line-strong bg-surface px-2.5 py-1.5 font-mono text-12 leading-5"
+        onChange={onChange}
+        onSubmit={onRun}
       />
       <div className="flex flex-wrap items-center gap-2">
         <Button kind="primary" type="submit" disabled={isRunning || draft.trim() === ''}>
@@ -48,9 +44,7 @@ export function QueryBox({ draft, isRunning, isReset, onChange, onRun, onReset }
             {texts.reset}
           </Button>
         )}
-        <p id="query-hint" className="text-12 text-faint max-md:hidden">
-          {texts.queryHint}
-        </p>
+        <p className="text-12 text-faint max-md:hidden">{texts.queryHint}</p>
         <Link
           to="/detections/new"
           search={{ query: toDetectionQuery(draft) }}

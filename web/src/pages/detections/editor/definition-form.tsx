@@ -8,7 +8,9 @@ import { CodeEditor } from '../../../ui/code-editor.tsx';
 import { Field, SelectInput, TextArea, TextInput } from '../../../ui/form.tsx';
 import { Section } from '../../../ui/section.tsx';
 import type { FormProps } from './draft.ts';
+import { LimitFields } from './limit-fields.tsx';
 import { ScheduleFields } from './schedule-fields.tsx';
+import { TuningFields } from './tuning-fields.tsx';
 
 const categories = Object.keys(list.category) as DetectionCategory[];
 
@@ -19,6 +21,8 @@ export function DefinitionForm({ onPreview, ...form }: FormProps & { onPreview: 
       <WhatFields {...form} onPreview={onPreview} />
       <JudgeFields {...form} />
       <ScheduleFields {...form} />
+      <TuningFields {...form} />
+      <LimitFields {...form} />
     </>
   );
 }

@@ -1,8 +1,11 @@
 import type { Detection, DetectionCategory, DetectionChanges, NewDetection } from '../../../api/detections.ts';
+import { tuningOf, type Tuning } from './tuning.ts';
 
 export type Cadence = '' | 'hourly' | 'daily' | 'weekly' | 'custom';
 
-/** The definition as the form edits it: all text, so that half-typed values are possible. */
+export type Budgets = NonNullable<NewDetection['budgets']>;
+
+/** The definition as the form edits it: text, so that half-typed values are possible, and numbers that may be left out. */
 export type Draft = {
   name: string;
   description: string;
@@ -19,6 +22,10 @@ export type Draft = {
   cadence: Cadence;
   customCronSchedule: string;
   cronTimezone: string;
+  tuning: Tuning;
+  budgets: Budgets;
+  lookbackMinutes: number | undefined;
+  suppressionMinutes: number | undefined;
 };
 
 export type FormProps = {
@@ -44,6 +51,10 @@ export const emptyDraft: Draft = {
   cadence: 'hourly',
   customCronSchedule: '',
   cronTimezone: '',
+  tuning: {},
+  budgets: {},
+  lookbackMinutes: undefined,
+  suppressionMinutes: undefined,
 };
 
 export const draftOf = (detection: Detection): Draft => ({
@@ -62,6 +73,10 @@ export const draftOf = (detection: Detection): Draft => ({
   cadence: detection.customCronSchedule ? 'custom' : (detection.detectionCadence ?? ''),
   customCronSchedule: detection.customCronSchedule ?? '',
   cronTimezone: detection.cronTimezone ?? '',
+  tuning: detection.tuning ?? {},
+  budgets: detection.budgets ?? {},
+  lookbackMinutes: detection.lookbackMinutes,
+  suppressionMinutes: detection.suppressionMinutes,
 });
 
 const tagsOf = (text: string): string[] =>
@@ -74,7 +89,11 @@ const tagsOf = (text: string): string[] =>
 const toFields: { [Name in keyof Draft]: (draft: Draft) => DetectionChanges } = {
   name: ({ name }) => ({ name }),
   description: ({ description }) => ({ description }),
-  detectionCategory: ({ detectionCategory }) => ({ detectionCategory }),
+  // The parts of the tuning that the new category does not use go with it.
+  detectionCategory: ({ detectionCategory, tuning }) => ({
+    detectionCategory,
+    tuning: tuningOf(tuning, detectionCategory),
+  }),
   connectionId: ({ connectionId }) => (connectionId === '' ? {} : { connectionId }),
   detectionQuery: ({ detectionQuery }) => ({ detectionQuery }),
   systemPrompt: ({ systemPrompt }) => ({ systemPrompt }),
@@ -87,6 +106,10 @@ const toFields: { [Name in keyof Draft]: (draft: Draft) => DetectionChanges } = 
   cadence: scheduleOf,
   customCronSchedule: scheduleOf,
   cronTimezone: ({ cronTimezone }) => ({ cronTimezone: cronTimezone === '' ? null : cronTimezone }),
+  tuning: ({ tuning, detectionCategory }) => ({ tuning: tuningOf(tuning, detectionCategory) }),
+  budgets: ({ budgets }) => ({ budgets }),
+  lookbackMinutes: ({ lookbackMinutes }) => (lookbackMinutes === undefined ? {} : { lookbackMinutes }),
+  suppressionMinutes: ({ suppressionMinutes }) => (suppressionMinutes === undefined ? {} : { suppressionMinutes }),
 };
 
 function scheduleOf({ cadence, customCronSchedule }: Draft): DetectionChanges {

@@ -1,0 +1,43 @@
+import { texts as editor } from '../../../texts/editor.ts';
+import { Section } from '../../../ui/section.tsx';
+import type { Budgets, FormProps } from './draft.ts';
+import { NumberField } from './number-field.tsx';
+
+const texts = editor.limits;
+const budgets = Object.keys(texts.budgets) as (keyof Budgets)[];
+
+/** How far back windows are examined, for how long a verdict applies, and what a run may cost. */
+export function LimitFields({ draft, onChange, problemOf }: FormProps) {
+  return (
+    <Section level={2} title={texts.title}>
+      <div className="grid gap-3 md:grid-cols-3">
+        {(['lookbackMinutes', 'suppressionMinutes'] as const).map((name) => (
+          <NumberField
+            key={name}
+            label={texts[name]}
+            hint={texts.hints[name]}
+            value={draft[name]}
+            isWhole
+            error={problemOf(name)}
+            onChange={(value) => onChange({ [name]: value })}
+          />
+        ))}
+      </div>
+      <details>
+        <summary className="text-12 text-muted hover:text-ink">{texts.budgetsTitle}</summary>
+        <div className="mt-2 grid gap-3 md:grid-cols-3">
+          {budgets.map((name) => (
+            <NumberField
+              key={name}
+              label={texts.budgets[name]}
+              value={draft.budgets[name]}
+              isWhole={!name.startsWith('usd')}
+              error={problemOf(name)}
+              onChange={(value) => onChange({ budgets: { ...draft.budgets, [name]: value } })}
+            />
+          ))}
+        </div>
+      </details>
+    </Section>
+  );
+}

@@ -1,0 +1,29 @@
+import { Field, TextInput } from '../../../ui/form.tsx';
+
+type Props = {
+  label: string;
+  hint?: string | undefined;
+  value: number | undefined;
+  isWhole?: boolean;
+  error?: string | undefined;
+  onChange: (value: number | undefined) => void;
+};
+
+/** A number that may be left out. */
+export function NumberField({ label, hint, value, isWhole, error, onChange }: Props) {
+  return (
+    <Field label={label} hint={hint} error={error}>
+      {(control) => (
+        <TextInput
+          {...control}
+          type="number"
+          min={0}
+          step={isWhole ? 1 : 'any'}
+          className="tabular"
+          value={value ?? ''}
+          onChange={({ target }) => onChange(target.value === '' ? undefined : target.valueAsNumber)}
+        />
+      )}
+    </Field>
+  );
+}
