@@ -27,7 +27,9 @@ test(
     const paths: string[] = packed.files.map((file: { path: string }) => file.path);
     expect(paths.filter((path) => /\.ts$|\.test\.js$/.test(path))).toEqual([]);
     expect([...new Set(paths.map((path) => path.split('/')[0]))].toSorted()).toEqual(
-      'CHANGELOG.md LICENSE README.md bin dist library migrations openapi.json package.json web'.split(' '),
+      'CHANGELOG.md LICENSE README.md bin deploy dist library migrations openapi.json package.json sigma web'.split(
+        ' ',
+      ),
     );
 
     // Below the project's own `node_modules`, so that the dependencies are found without another installation.
@@ -54,6 +56,10 @@ test(
     });
     expect(preview).toMatchObject({ rowsTotal: 1, complete: true });
     expect((await call('GET', '/api/detections/library')).total).toBeGreaterThan(100);
+    const rules =
+      'title: T\nlogsource: {product: windows, category: process_creation}\ndetection: {s: {Image: a}, condition: s}\n';
+    const { results } = await call('POST', '/api/sigma/convert', { rules });
+    expect(results).toMatchObject([{ status: 'converted', errors: [] }]);
     expect((await fetch(`${program.url}/console/`)).status).toBe(200);
     expect(await program.kill('SIGTERM')).toBe(0);
   },

@@ -1,5 +1,6 @@
 import { appError, fieldError } from '../../../platform/lib/errors.ts';
 import type { OrgId } from '../../../platform/lib/org-id.ts';
+import { siblingModule } from '../../../platform/lib/sibling-module.ts';
 import { isPoolBusy, ThreadError } from '../../../platform/lib/threads/thread-error.ts';
 import { createThreadPool } from '../../../platform/lib/threads/thread-pool.ts';
 import type { ConvertedRule } from './convert-rules.ts';
@@ -17,7 +18,7 @@ export type RuleConverter = {
 
 export function createRuleConverter(): RuleConverter {
   const threads = createThreadPool<ConvertTask, ConvertedRule[]>({
-    file: new URL('convert-thread.ts', import.meta.url),
+    file: siblingModule('convert-thread', import.meta),
     threadsMax: 2,
     runningPerOwnerMax: 1,
     waitingMax: 50,
