@@ -93,7 +93,7 @@ const isDone = async (): Promise<boolean> => {
 
 test(
   `${processes} processes, ${kills} of them killed: every slot once, every hit once, no acknowledged write lost`,
-  { timeout: 240_000 },
+  { timeout: 480_000 },
   async () => {
     // Leases outlast their renewal, so a slow machine loses no lease of a process that was not killed.
     await speedUpLeases(url, 3);
