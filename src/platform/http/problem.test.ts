@@ -13,7 +13,7 @@ function send(error: unknown, isClosed: boolean): { status: number; logged: numb
   });
   const request = {
     raw: { socket: { destroyed: isClosed } },
-    log: { error: () => (sent.logged += 1) },
+    log: { error: () => (sent.logged += 1), info: () => undefined },
     routeOptions: {},
     url: '/api/logs/search',
     id: 'r',

@@ -7,6 +7,7 @@ import { Compartment, EditorState, type Extension } from '@codemirror/state';
 import { drawSelection, EditorView, keymap, placeholder } from '@codemirror/view';
 import { tags } from '@lezer/highlight';
 import { useEffect, useRef } from 'react';
+import { flushSync } from 'react-dom';
 
 /** Columns by dataset, which completion offers. */
 export type SqlSchema = Record<string, string[]>;
@@ -76,6 +77,9 @@ export default function CodeMirror(props: CodeEditorProps) {
   const view = useRef<EditorView>(null);
   const latest = useRef(props);
   const syntax = useRef(new Compartment());
+  /** The texts that were reported and may still come back as `value`, oldest first. */
+  const written = useRef<string[]>([]);
+  const isSetting = useRef(false);
   useEffect(() => {
     latest.current = props;
   });
@@ -104,6 +108,8 @@ export default function CodeMirror(props: CodeEditorProps) {
             {
               key: 'Mod-Enter',
               run: () => {
+                // What was typed just before is rendered first, so that it is what runs.
+                flushSync(() => latest.current.onChange?.(view.current!.state.doc.toString()));
                 latest.current.onSubmit?.();
                 return true;
               },
@@ -113,7 +119,9 @@ export default function CodeMirror(props: CodeEditorProps) {
             ...historyKeymap,
           ]),
           EditorView.updateListener.of(({ docChanged, state }) => {
-            if (docChanged) latest.current.onChange?.(state.doc.toString());
+            if (!docChanged || isSetting.current) return;
+            written.current.push(state.doc.toString());
+            latest.current.onChange?.(state.doc.toString());
           }),
         ],
       }),
@@ -126,8 +134,14 @@ export default function CodeMirror(props: CodeEditorProps) {
   }, [language, schema]);
   useEffect(() => {
     const editor = view.current;
-    if (!editor || editor.state.doc.toString() === value) return;
+    // A text that was written here and comes back late must not replace what was written since.
+    const own = written.current.lastIndexOf(value);
+    if (own >= 0) written.current.splice(0, own);
+    if (!editor || own >= 0 || editor.state.doc.toString() === value) return;
+    written.current = [];
+    isSetting.current = true;
     editor.dispatch({ changes: { from: 0, to: editor.state.doc.length, insert: value } });
+    isSetting.current = false;
   }, [value]);
   return <div ref={host} data-editor={label} />;
 }
