@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { App } from './app-type.ts';
 
 export const requestIdHeader = 'x-request-id';
-/** What a proxy or client may send: a log line and a header can carry it as it is. */
+/** The request IDs accepted from a proxy or client. They are safe in log lines and headers without escaping. */
 const accepted = /^[\w.:-]{1,100}$/;
 
 /** Returns the ID that the caller sent, or a new one. */

@@ -3,7 +3,7 @@ export const texts = {
   singleSignOn: 'Continue with single sign-on',
   or: 'or with an API key',
   problems: {
-    denied: 'Your identity provider did not let you in. Ask whoever manages it to give you access to Tocsin.',
+    denied: 'Your identity provider refused the sign-in. Ask its administrator for access to Tocsin.',
     expired: 'This sign-in was started in another tab or browser, took too long, or was used before. Sign in again.',
     no_group: 'None of your groups has access to Tocsin. Ask an administrator of Tocsin to map one of your groups.',
     unavailable: 'The identity provider does not answer. Try again in a minute, or sign in with an API key.',

@@ -19,7 +19,7 @@ export type LogRule = {
   constants: Readonly<Record<string, string>>;
 };
 
-/** What a dataset has in a window. Two windows with the same `key` have the same events. */
+/** The events of a dataset in a window. Two windows with the same `key` have the same events. */
 export type MatchPlan = { dataset: string; window: QueryWindow; contents: DatasetContents; key: string };
 
 /** The result of each rule by its index. Null for rules that match too many rows. */

@@ -11,8 +11,8 @@ const short = z.string().min(1).max(200);
 const Attempt = z.strictObject({ state: short, nonce: short, verifier: short, next: z.string().max(2000) });
 
 /**
- * What a browser that started to sign in must bring back: `state` and `nonce`, which the provider returns, the PKCE `verifier`, and the page
- * of the console to open afterwards.
+ * A sign-in that a browser has started. `state` and `nonce` must come back from the provider, `verifier` is the secret of PKCE, and `next` is
+ * the page of the console to open afterwards.
  */
 export type Attempt = z.infer<typeof Attempt>;
 
@@ -22,7 +22,7 @@ export function setAttemptCookie(request: FastifyRequest, reply: FastifyReply, a
   setCookie(request, reply, { value, maxAge: lifeSeconds });
 }
 
-/** Reads the attempt of a browser and deletes it there, so that it counts once. Undefined if there is none. */
+/** Returns the attempt stored in the browser, or undefined if there is none, and deletes it there: an attempt can be used once. */
 export function takeAttemptCookie(request: FastifyRequest, reply: FastifyReply): Attempt | undefined {
   const value = parseCookie(request.headers.cookie ?? '')[name];
   if (value === undefined) return undefined;

@@ -10,7 +10,7 @@ const GroupGrants = z.record(
   }),
 );
 
-/** What the members of each group may do, by the group's name in the identity provider. */
+/** The organization and scopes that each group of the identity provider grants, by the group's name. */
 export type GroupGrants = z.infer<typeof GroupGrants>;
 
 /** The identity provider that people sign in with. */

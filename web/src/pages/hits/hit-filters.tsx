@@ -18,7 +18,7 @@ const statusOptions = (Object.keys(texts.status) as HitStatus[]).map((value) => 
 const severityOptions = severities.map((value) => ({ value, label: <SeverityLabel severity={value} /> }));
 const groupings = (['wave', 'entity'] as const).map((value) => ({ value, label: texts.groups.by[value] }));
 
-/** What the list shows, and how it is grouped. Groups have no severity filter. */
+/** The filters of the list and its grouping. Groups have no severity filter. */
 export function HitFilters({ search: { status, severity, detection, entity, group, by }, onChange }: Props) {
   const isGrouped = (by === 'wave' && !group) || (by === 'entity' && !entity);
   return (

@@ -8,7 +8,7 @@ import { StatusBar } from './status-bar.tsx';
 
 type Props = {
   id: string;
-  /** What the list knows of it. */
+  /** The hit as the list has loaded it. */
   listed: Hit | undefined;
   pending: HitStatus | null;
   onChoose: (status: HitStatus | null) => void;

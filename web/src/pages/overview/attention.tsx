@@ -30,7 +30,7 @@ type Entry = {
   link: LinkProps;
 };
 
-/** What is broken, unexamined or waiting for a decision, the most urgent first. */
+/** Lists failures, time that was not examined and pending decisions, the most urgent first. */
 export function Attention({ overview }: { overview: Overview }) {
   const entries = listEntries(overview);
   return (

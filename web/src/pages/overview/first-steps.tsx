@@ -9,7 +9,7 @@ import { Section } from '../../ui/section.tsx';
 
 const texts = page.start;
 
-/** What a new organization does first. */
+/** The first steps of a new organization. */
 export function FirstSteps({ overview }: { overview: Overview }) {
   const { data: logs } = useQuery(datasetsQuery);
   const { data: connections } = useQuery(connectionsQuery);
