@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { Tx } from '../../platform/db/db.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import { listRunDays, type DayRow } from './overview.store.ts';
@@ -13,15 +14,13 @@ type PastDays = { today: string; until: number; rows: DayRow[] };
  * graded late, and are kept for 5 minutes.
  */
 export function createRunDayReader() {
-  const kept = new Map<OrgId, PastDays>();
+  const kept = new LRUCache<OrgId, PastDays>({ max: orgsMax });
 
   async function readPast(tx: Tx, orgId: OrgId, { firstDay, today }: DayRange, now: Date): Promise<DayRow[]> {
     const found = kept.get(orgId);
     if (found && found.today === today && found.until > now.getTime()) return found.rows;
     const rows = await listRunDays(tx, orgId, { from: firstDay, before: today });
-    kept.delete(orgId);
     kept.set(orgId, { today, until: now.getTime() + keptMs, rows });
-    if (kept.size > orgsMax) kept.delete(kept.keys().next().value!);
     return rows;
   }
 
