@@ -51,10 +51,35 @@ export function auditInsertSql(author: Author, change: AuditChange): RawBuilder<
 const toJson = (value: unknown): string | null =>
   value === null || value === undefined ? null : JSON.stringify(value);
 
+export type AuditFilter = {
+  /** The ID of a key, or the name of who signed in. */
+  actor?: string | undefined;
+  /** The beginning of the action. */
+  action?: string | undefined;
+  resourceType?: string | undefined;
+  resourceId?: string | undefined;
+  from?: string | undefined;
+  to?: string | undefined;
+};
+
 /** Returns up to `limit` + 1 rows, newest first. The extra row tells the caller whether another page follows. */
-export function listAuditRows(tx: Tx, limit: number, after: PageCursor | null): Promise<AuditRow[]> {
+export function listAuditRows(
+  tx: Tx,
+  { actor, action, resourceType, resourceId, from, to }: AuditFilter,
+  { limit, after }: { limit: number; after: PageCursor | null },
+): Promise<AuditRow[]> {
+  const conditions = [
+    sql`organization_id = tocsin_org()`,
+    ...(after ? [sql`(at, id) < (${after.at}, ${after.id}::uuid)`] : []),
+    ...(actor ? [sql`(actor = ${actor} or key_id = ${actor})`] : []),
+    ...(action ? [sql`starts_with(action, ${action})`] : []),
+    ...(resourceType ? [sql`resource_type = ${resourceType}`] : []),
+    ...(resourceId ? [sql`resource_id = ${resourceId}`] : []),
+    ...(from ? [sql`at >= ${from}`] : []),
+    ...(to ? [sql`at < ${to}`] : []),
+  ];
   return queryRows<AuditRow>(tx)`
       select id, at, key_id, actor, action, resource_type, resource_id, before, after from audit
-      where organization_id = tocsin_org() ${after ? sql`and (at, id) < (${after.at}, ${after.id}::uuid)` : sql``}
+      where ${sql.join(conditions, sql` and `)}
       order by at desc, id desc limit ${limit + 1}`;
 }

@@ -1,12 +1,12 @@
 import { inOrg, type Db } from '../db/db.ts';
-import { readPageRequest, toPage, type PageQuery } from '../lib/page-request.ts';
+import { readPageRequest, toPage } from '../lib/page-request.ts';
 import { listAuditRows } from './audit.store.ts';
 import type { Caller } from './caller.ts';
-import type { AuditList } from './orgs.schema.ts';
+import type { AuditList, AuditQuery } from './orgs.schema.ts';
 
-export async function listAuditEntries({ db }: { db: Db }, caller: Caller, query: PageQuery): Promise<AuditList> {
+export async function listAuditEntries({ db }: { db: Db }, caller: Caller, query: AuditQuery): Promise<AuditList> {
   const { limit, after } = readPageRequest(query);
-  const rows = await inOrg(db, caller.orgId, (tx) => listAuditRows(tx, limit, after));
+  const rows = await inOrg(db, caller.orgId, (tx) => listAuditRows(tx, query, { limit, after }));
   const { page, nextCursor } = toPage(rows, limit, (row) => row);
   const entries = page.map((row) => ({
     id: row.id,

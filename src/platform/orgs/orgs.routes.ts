@@ -5,7 +5,7 @@ import { PageQuery } from '../lib/page-request.ts';
 import { boundedString } from '../lib/text/bounded-text.ts';
 import { createKey, listKeys, revokeKey, rotateKey, type ChangeKeyDeps } from './keys.ts';
 import { listAuditEntries } from './list-audit.ts';
-import { AuditList, CreateKeyInput, Key, KeyList, KeyWithSecret, RotateKeyInput } from './orgs.schema.ts';
+import { AuditList, AuditQuery, CreateKeyInput, Key, KeyList, KeyWithSecret, RotateKeyInput } from './orgs.schema.ts';
 
 const KeyPath = z.object({ id: boundedString({ min: 1, max: 100 }) });
 
@@ -42,7 +42,7 @@ export function orgRoutes(app: App, deps: ChangeKeyDeps): void {
   );
   apiRoutes(app, { tag: 'audit', scope: 'audit:read' })(
     'GET /api/audit',
-    { summary: 'List audit entries, newest first', query: PageQuery, returns: AuditList },
+    { summary: 'List audit entries, newest first', query: AuditQuery, returns: AuditList },
     ({ caller, query }) => listAuditEntries(deps, caller, query),
   );
 }

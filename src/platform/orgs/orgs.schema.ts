@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { PageQuery } from '../lib/page-request.ts';
 import { boundedString } from '../lib/text/bounded-text.ts';
 import { scopes } from './caller.ts';
 import { Instant } from '../lib/instant.ts';
@@ -48,6 +49,20 @@ export type KeyWithSecret = z.infer<typeof KeyWithSecret>;
 
 export const KeyList = z.object({ keys: z.array(Key), nextCursor: z.string().nullable() });
 export type KeyList = z.infer<typeof KeyList>;
+
+export const AuditQuery = PageQuery.extend({
+  actor: boundedString({ min: 1, max: 300 })
+    .optional()
+    .describe('The ID of a key, or the name of who signed in to the console.'),
+  action: boundedString({ min: 1, max: 100 })
+    .optional()
+    .describe('An action or its beginning: `detection.updated`, or `detection.` for all of detections.'),
+  resourceType: boundedString({ min: 1, max: 100 }).optional(),
+  resourceId: boundedString({ min: 1, max: 300 }).optional().describe('The ID of what was changed.'),
+  from: Instant.optional().describe('Changes at or after this time.'),
+  to: Instant.optional().describe('Changes before this time.'),
+});
+export type AuditQuery = z.infer<typeof AuditQuery>;
 
 export const AuditEntry = z
   .object({

@@ -114,3 +114,21 @@ test('says which permission is missing', async () => {
   await page.getByRole('link', { name: 'Data retention' }).click();
   await page.getByText('TOCSIN_KEEP_LOGS_DAYS').waitFor();
 });
+
+test('filters the audit log by action, author and target, and keeps the filters in the address', async () => {
+  const org = await started.newOrg();
+  const source = { kind: 'csv', name: 'List', url: 'https://lists.invalid/list', visibility: 'private' };
+  const { id } = await callOk(org, 'POST', '/api/feed/sources', source);
+  await callOk(org, 'POST', '/api/keys', { name: 'grace', scopes: ['hits:read'] });
+  const page = await openPage(org, '/settings/audit');
+  const entries = page.getByRole('list', { name: 'Audit log' }).getByRole('listitem');
+  await page.getByRole('searchbox', { name: 'Action' }).fill('source.');
+  await expect.poll(() => entries.count()).toBe(1);
+  await entries.first().getByRole('button').click();
+  await page.getByRole('link', { name: 'All changes of this' }).click();
+  await expect.poll(() => new URL(page.url()).search).toBe(`?target=${id}`);
+  await page.goto(`${started.origin}/console/settings/audit?action=key.&period=day`);
+  await expect.poll(() => entries.filter({ hasText: 'key.created' }).count()).toBeGreaterThan(0);
+  await page.getByRole('button', { name: 'Remove the filter Time' }).click();
+  await expect.poll(() => new URL(page.url()).search).toBe('?action=key.');
+});

@@ -1,4 +1,4 @@
-import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
+import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query';
 import { api, read, type Schemas } from './client.ts';
 import type { paths } from './schema.d.ts';
 
@@ -34,14 +34,22 @@ export const sessionsQuery = infiniteQueryOptions({
 
 export const endSession = (id: string) => read(api.DELETE('/api/sessions/{id}', { params: { path: { id } } }));
 
-export const auditQuery = infiniteQueryOptions({
-  queryKey: ['audit'],
-  queryFn: ({ pageParam }) =>
-    read(api.GET('/api/audit', { params: { query: { limit: pageSize, ...(pageParam && { cursor: pageParam }) } } })),
-  initialPageParam: '',
-  staleTime: 0,
-  getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
-});
+export type AuditFilter = Omit<NonNullable<paths['/api/audit']['get']['parameters']['query']>, 'limit' | 'cursor'>;
+
+export const auditQuery = (filter: AuditFilter) =>
+  infiniteQueryOptions({
+    queryKey: ['audit', filter],
+    queryFn: ({ pageParam }) =>
+      read(
+        api.GET('/api/audit', {
+          params: { query: { ...filter, limit: pageSize, ...(pageParam && { cursor: pageParam }) } },
+        }),
+      ),
+    initialPageParam: '',
+    staleTime: 0,
+    placeholderData: keepPreviousData,
+    getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
+  });
 
 export const retentionQuery = queryOptions({
   queryKey: ['retention'],

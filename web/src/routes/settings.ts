@@ -70,10 +70,24 @@ const sources = createRoute({
   validateSearch: (search: Search): { tool?: string | undefined } => compact({ tool: textOf(search, 'tool') }),
   component: lazyRouteComponent(() => import('../pages/settings/sources/sources-section.tsx'), 'SourcesSection'),
 });
+type AuditPeriod = keyof typeof texts.audit.periods;
+type AuditSearch = {
+  actor?: string | undefined;
+  action?: string | undefined;
+  target?: string | undefined;
+  period?: AuditPeriod | undefined;
+};
 const audit = createRoute({
   getParentRoute: () => settings,
   path: '/audit',
-  component: lazyRouteComponent(() => import('../pages/settings/audit-section.tsx'), 'AuditSection'),
+  validateSearch: (search: Search): AuditSearch =>
+    compact({
+      actor: textOf(search, 'actor'),
+      action: textOf(search, 'action'),
+      target: textOf(search, 'target'),
+      period: oneOf(search, 'period', Object.keys(texts.audit.periods) as AuditPeriod[]),
+    }),
+  component: lazyRouteComponent(() => import('../pages/settings/audit/audit-section.tsx'), 'AuditSection'),
 });
 const retention = createRoute({
   getParentRoute: () => settings,

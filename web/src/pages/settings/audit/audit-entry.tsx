@@ -1,61 +1,16 @@
-import { useInfiniteQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { ChevronRight } from 'lucide-react';
 import { useState } from 'react';
-import { auditQuery, keysQuery, type AuditEntry } from '../../api/access.ts';
-import { classes } from '../../lib/text.ts';
-import { texts as common } from '../../texts/common.ts';
-import { texts as all } from '../../texts/settings.ts';
-import { Button } from '../../ui/button.tsx';
-import { EmptyState } from '../../ui/states.tsx';
-import { ExactTime } from '../../ui/time.tsx';
+import type { AuditEntry } from '../../../api/access.ts';
+import { classes } from '../../../lib/text.ts';
+import { texts as all } from '../../../texts/settings.ts';
+import { ExactTime } from '../../../ui/time.tsx';
 import { findChanges } from './audit-changes.ts';
-import { Loaded, SettingsSection } from './section.tsx';
 
 const texts = all.audit;
 
-export function AuditSection() {
-  const query = useInfiniteQuery(auditQuery);
-  // Names of keys make the log readable. Without the permission to read them, their IDs are shown.
-  const { data: keyPages } = useInfiniteQuery({ ...keysQuery, retry: false });
-  const names = new Map(keyPages?.pages.flatMap(({ keys }) => keys).map(({ id, name }) => [id, name]));
-  return (
-    <SettingsSection title={all.sections.audit} description={texts.description}>
-      <Loaded query={query}>
-        {({ pages }) => {
-          const entries = pages.flatMap((page) => page.entries);
-          if (entries.length === 0) return <EmptyState title={texts.none} />;
-          return (
-            <>
-              <ul aria-label={all.sections.audit} className="divide-y rounded-control border text-12">
-                {entries.map((entry) => (
-                  <Entry
-                    key={entry.id}
-                    entry={entry}
-                    who={
-                      entry.actor ?? (entry.keyId === null ? texts.service : (names.get(entry.keyId) ?? entry.keyId))
-                    }
-                  />
-                ))}
-              </ul>
-              {query.hasNextPage && (
-                <Button
-                  kind="quiet"
-                  className="self-start"
-                  disabled={query.isFetchingNextPage}
-                  onClick={() => void query.fetchNextPage()}
-                >
-                  {common.loadMore}
-                </Button>
-              )}
-            </>
-          );
-        }}
-      </Loaded>
-    </SettingsSection>
-  );
-}
-
-function Entry({ entry, who }: { entry: AuditEntry; who: string }) {
+/** A change, which opens to the fields that changed. */
+export function Entry({ entry, author }: { entry: AuditEntry; author: string }) {
   const [isOpen, setIsOpen] = useState(false);
   return (
     <li>
@@ -74,7 +29,7 @@ function Entry({ entry, who }: { entry: AuditEntry; who: string }) {
         </span>
         <span className="truncate font-mono">{entry.action}</span>
         <span className="truncate text-muted max-md:order-4 max-md:col-span-2 max-md:col-start-2">
-          {`${who} · ${entry.resourceType} ${findName(entry)}`}
+          {`${author} · ${entry.resourceType} ${findName(entry)}`}
         </span>
       </button>
       {isOpen && <Changes entry={entry} />}
@@ -91,6 +46,7 @@ function findName({ before, after, resourceId }: AuditEntry): string {
 
 function Changes({ entry }: { entry: AuditEntry }) {
   const changes = findChanges(entry.before, entry.after);
+  const author = entry.actor ?? entry.keyId;
   return (
     <div
       className="overflow-x-auto border-t bg-ground px-3 py-2"
@@ -128,6 +84,16 @@ function Changes({ entry }: { entry: AuditEntry }) {
           </tbody>
         </table>
       )}
+      <p className="flex gap-4 pt-2">
+        <Link to="/settings/audit" search={{ target: entry.resourceId }} className="text-accent hover:underline">
+          {texts.history}
+        </Link>
+        {author && (
+          <Link to="/settings/audit" search={{ actor: author }} className="text-accent hover:underline">
+            {texts.author}
+          </Link>
+        )}
+      </p>
     </div>
   );
 }

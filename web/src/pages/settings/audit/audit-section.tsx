@@ -1,0 +1,70 @@
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { getRouteApi } from '@tanstack/react-router';
+import { auditQuery, keysQuery, type AuditEntry } from '../../../api/access.ts';
+import { useNow } from '../../../lib/now.ts';
+import { texts as common } from '../../../texts/common.ts';
+import { texts as all } from '../../../texts/settings.ts';
+import { Button } from '../../../ui/button.tsx';
+import { EmptyState } from '../../../ui/states.tsx';
+import { Loaded, SettingsSection } from '../section.tsx';
+import { Entry } from './audit-entry.tsx';
+import { AuditFilters } from './audit-filters.tsx';
+
+const texts = all.audit;
+const route = getRouteApi('/shell/settings/audit');
+const hourMs = 3_600_000;
+const hours = { day: 24, week: 7 * 24, month: 30 * 24 };
+
+/** The audit log. Its filters are in the address. */
+export function AuditSection() {
+  const search = route.useSearch();
+  const { actor, action, target, period } = search;
+  const now = useNow();
+  const from = period && findStart(period, now);
+  const query = useInfiniteQuery(auditQuery({ actor, action, resourceId: target, from }));
+  // Names of keys make the log readable. Without the permission to read them, their IDs are shown.
+  const { data: keyPages } = useInfiniteQuery({ ...keysQuery, retry: false });
+  const names = new Map(keyPages?.pages.flatMap(({ keys }) => keys).map(({ id, name }) => [id, name]));
+  const toName = (author: string): string => names.get(author) ?? author;
+  const entries = query.data?.pages.flatMap((page) => page.entries) ?? [];
+  const isFiltered = Object.keys(search).length > 0;
+  return (
+    <SettingsSection title={all.sections.audit} description={texts.description}>
+      <AuditFilters authors={findAuthors(entries, [...names.keys()])} toName={toName} />
+      <Loaded query={query}>
+        {() =>
+          entries.length === 0 ? (
+            <EmptyState title={isFiltered ? texts.noneFound : texts.none} />
+          ) : (
+            <>
+              <ul aria-label={all.sections.audit} className="divide-y rounded-control border text-12">
+                {entries.map((entry) => (
+                  <Entry key={entry.id} entry={entry} author={toName(entry.actor ?? entry.keyId ?? texts.service)} />
+                ))}
+              </ul>
+              {query.hasNextPage && (
+                <Button
+                  kind="quiet"
+                  className="self-start"
+                  disabled={query.isFetchingNextPage}
+                  onClick={() => void query.fetchNextPage()}
+                >
+                  {common.loadMore}
+                </Button>
+              )}
+            </>
+          )
+        }
+      </Loaded>
+    </SettingsSection>
+  );
+}
+
+/** The authors one can filter by: those of the shown entries, and all keys. */
+const findAuthors = (entries: AuditEntry[], keyIds: string[]): string[] => [
+  ...new Set([...entries.flatMap(({ actor, keyId }) => actor ?? keyId ?? []), ...keyIds]),
+];
+
+/** Returns when a period began, to the hour, so that the request stays the same while the page is open. */
+const findStart = (period: keyof typeof hours, now: number): string =>
+  new Date(Math.floor(now / hourMs - hours[period]) * hourMs).toISOString();
