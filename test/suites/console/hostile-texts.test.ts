@@ -10,6 +10,9 @@ import { createScriptedModels, delimitedBlocks } from '../../support/models/scri
 const hostile = (mark: string): string =>
   `<img src=x onerror=alert(1)>"><svg onload=alert(2)><a href="javascript:alert(3)">${mark}</a>{{7*7}}`;
 
+/** What the model writes. It shares no words with the prompt and names nothing that the rows lack, so that it is not struck. */
+const written = (mark: string): string => `<details open ontoggle=confirm()>${mark} <object data=x>`;
+
 const model = await startModelStandIn('anthropic', ({ turns }) => {
   const [facts, rows] = delimitedBlocks(turns[0]!.text);
   const { entity, entityType } = JSON.parse(facts!);
@@ -20,10 +23,10 @@ const model = await startModelStandIn('anthropic', ({ turns }) => {
     triggered: true,
     confidence: 90,
     severity: 'high',
-    headline: hostile('model-headline'),
-    summary: `${hostile('model-summary')} signed in. It used the tool curl/8.4.`,
-    evidence: [{ rowId, field: 'agent', value: fields.agent, why: hostile('model-why') }],
-    nextStep: hostile('model-next'),
+    headline: written('model-headline'),
+    summary: `${written('model-summary')}. It used the tool curl/8.4.`,
+    evidence: [{ rowId, field: 'agent', value: fields.agent, why: written('model-why') }],
+    nextStep: written('model-next'),
   };
   return { calls: [{ name: 'submit_verdict', input: verdict }] };
 });
@@ -47,7 +50,7 @@ const detection = await postDetection(org, {
   entityField: 'account',
   modelAlias: 'm',
   planningMode: 'never',
-  tags: ['hostile'],
+  tags: ['hostile', 'attack.t1059'],
 });
 const from = new Date(Date.now() - 2 * 3_600_000).toISOString();
 await callOk(org, 'POST', `/api/detections/${detection.id}/run`, { from, to: new Date().toISOString() });
@@ -103,20 +106,22 @@ page.on('dialog', (dialog) => {
 await signIn(page, started.origin, org, '/settings/organization');
 
 const path = `/detections/${detection.id}`;
+const modelMarks = ['model-headline', 'model-summary', 'model-next'];
 /** Every place, and marks of what it must show. */
 const places: [path: string, marks: string[]][] = [
-  ['/hits', ['row-account']],
-  [`/hits?hit=${hit.id}`, ['row-agent', 'reason']],
-  [`/hits/${hit.id}`, ['row-agent', 'reason']],
+  ['/hits', ['model-headline']],
+  [`/hits?hit=${hit.id}`, ['row-agent', 'reason', ...modelMarks]],
+  [`/hits/${hit.id}`, ['row-agent', 'reason', ...modelMarks]],
   ['/detections', ['detection']],
   [path, ['detection']],
   [`${path}?tab=definition`, ['detection']],
   [`${path}?tab=prompts`, ['prompt']],
   [`${path}?tab=exceptions`, ['exception', 'exception-reason']],
   [`/runs/${run.id}`, ['detection']],
-  [`/runs/${run.id}?tab=verdicts`, ['row-account']],
+  [`/runs/${run.id}?tab=verdicts`, ['row-account', 'model-headline']],
   [`/runs/${run.id}?tab=steps`, ['detection']],
   ['/logs?dataset=auth&range=7d', ['row-agent']],
+  ['/coverage?technique=T1059', ['detection']],
   ['/suggestions', ['suggestion']],
   [`/suggestions?suggestion=${suggestion.id}`, ['suggestion']],
   ['/feed', ['item']],
@@ -132,11 +137,13 @@ const places: [path: string, marks: string[]][] = [
   ['/settings/audit', ['detection']],
 ];
 
+const shownAs = (mark: string): string => (modelMarks.includes(mark) ? `ontoggle=confirm()>${mark}` : `">${mark}</a>`);
+
 test.each(places)('shows stored markup as text at %s', async (place, marks) => {
   await page.goto(`${started.origin}/console${place}`);
-  for (const mark of marks) await page.getByText(`">${mark}</a>`).first().waitFor({ state: 'attached' });
+  for (const mark of marks) await page.getByText(shownAs(mark)).first().waitFor({ state: 'attached' });
   await page.waitForLoadState('networkidle');
-  const planted = 'img, [onerror], [onload], main script, iframe, a[href^="javascript:" i]';
+  const planted = 'img, object, [ontoggle], [onerror], [onload], main script, iframe, a[href^="javascript:" i]';
   expect(await page.locator(planted).count()).toBe(0);
   expect(await page.title()).not.toContain('49');
   expect([dialogs, complaints]).toEqual([[], []]);
