@@ -16,6 +16,7 @@ import { createPageCursors } from '../feed/items/page-cache/page-cache.ts';
 import { createSnapshotCache } from '../feed/items/snapshot/snapshot.ts';
 import { createPullMetrics } from '../feed/sources/pull/pull-metrics.ts';
 import { createPullThreads } from '../feed/sources/pull/pull-threads.ts';
+import { createSourceTestThreads } from '../feed/sources/testing/source-test-threads.ts';
 import { createMcpTools } from '../platform/mcp/mcp-tools.ts';
 import { createDeliveryCounter } from '../platform/notifications/delivery/deliver.ts';
 import { createMetrics } from '../platform/http/metrics.ts';
@@ -63,6 +64,7 @@ export function buildDeps({ config, db, log, clock = systemClock }: BuildDepsOpt
   const extractor = createExtractor(config.dataDir);
   const snapshots = createSnapshotCache(db);
   const pulls = createPullThreads({ db, clock, log, config, extractor, snapshots });
+  const sourceTests = createSourceTestThreads({ clock, config });
   const feedSteps = createFeedSteps({ db, clock, log, config, extractor, snapshots });
   const metrics = createMetrics();
   registerInstallationMetrics(metrics.registry, db);
@@ -85,6 +87,7 @@ export function buildDeps({ config, db, log, clock = systemClock }: BuildDepsOpt
     importSigma: (caller, request) => importSigma(deps, caller, request),
     extractor,
     runPull: pulls.runPull,
+    runSourceTest: sourceTests.runSourceTest,
     runFeedStep: feedSteps.runFeedStep,
     recordPull: createPullMetrics(metrics.registry),
     recordReceipt: createIngestMetrics(metrics.registry),
@@ -104,6 +107,7 @@ export function buildDeps({ config, db, log, clock = systemClock }: BuildDepsOpt
     stop: async () => {
       await mcp.close();
       await pulls.close();
+      await sourceTests.close();
       await feedSteps.close();
       await extractor.close();
       await bodyReader.close();

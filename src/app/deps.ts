@@ -16,6 +16,7 @@ import type { PageCursors } from '../feed/items/page-cache/page-cache.ts';
 import type { SnapshotCache } from '../feed/items/snapshot/snapshot.ts';
 import type { RecordPull } from '../feed/sources/pull/pull-metrics.ts';
 import type { RunPull } from '../feed/sources/pull/start-pulls.ts';
+import type { RunSourceTest } from '../feed/sources/testing/source-test-threads.ts';
 import type { CatalogCache } from '../detection/logs/catalog/catalog.store.ts';
 import type { RecordReceipt } from '../detection/logs/ingestion/ingest-metrics.ts';
 import type { BodyReader } from '../detection/logs/ingestion/body-reader.ts';
@@ -69,6 +70,8 @@ export type Deps = {
   extractor: Extractor;
   /** Pulls feed sources, in worker threads. */
   runPull: RunPull;
+  /** Tests feed sources, in worker threads. */
+  runSourceTest: RunSourceTest;
   /** Runs the steps of the feed's loops that compute for long, in a worker thread. */
   runFeedStep: RunFeedStep;
   recordPull: RecordPull;

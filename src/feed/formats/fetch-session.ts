@@ -60,7 +60,7 @@ const requestTimeoutMs = 60_000;
 const streamTimeoutMs = 180_000;
 
 type FetchSessionOptions = Pick<FetchSession, 'url' | 'cursor' | 'now' | 'digest'> &
-  Pick<FetchRequest, 'allow' | 'headers' | 'signal'> & { bounds?: Partial<FetchBounds> };
+  Pick<FetchRequest, 'allow' | 'headers' | 'signal'> & { bounds?: Partial<FetchBounds> | undefined };
 
 /** Creates the session of one pull. `headers` are sent to the origin of the source only. */
 export function createFetchSession(options: FetchSessionOptions): FetchSession {

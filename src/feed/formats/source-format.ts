@@ -24,6 +24,8 @@ export type SourceFormat = {
   label: string;
   /** Set if the records are prose rather than structured fields. Only prose is compared by its wording. */
   isText?: true;
+  /** The media types of the document at the source's address, as an Accept header. */
+  accept?: string;
   /** Fetches a source that consists of several documents. Without it, or if it returns undefined, the address is a single document. */
   fetch?: (session: FetchSession) => Promise<FetchSessionResult> | undefined;
   /** Extracts what `fetch` needs from documents that it fetched. Pure, because large documents are parsed in a thread. Throws an Error whose message is safe to show. */

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { fieldError } from '../../platform/lib/errors.ts';
 import { tlps, type Tlp } from '../model/vocabulary.ts';
 import { sourceKinds, type SourceKind } from '../formats/registry.ts';
 
@@ -145,6 +146,13 @@ export const sourceCatalog: Record<string, CatalogEntry> = {
     'https://osv-vulnerabilities.storage.googleapis.com/Go/modified_id.csv',
   ),
 };
+
+/** Throws a 400 if the catalog has no source of that name. */
+export function findCatalogSource(name: string): CatalogEntry {
+  const entry = Object.hasOwn(sourceCatalog, name) ? sourceCatalog[name] : undefined;
+  if (!entry) throw fieldError('/catalogue', 'unknown', `The catalog has no source "${name.slice(0, 100)}".`);
+  return entry;
+}
 
 export const SourceCatalog = z.object({
   sources: z.array(

@@ -8,7 +8,7 @@ import type { Caller } from '../../platform/orgs/caller.ts';
 import { sourceFormats, type SourceKind } from '../formats/registry.ts';
 import { toStoredTlp } from '../ingestion/tlp-input.ts';
 import { ensurePrivatePool, insertAssignedPool, publicPoolId } from '../items/writing/feed-pools.store.ts';
-import { sourceCatalog } from './catalog.ts';
+import { findCatalogSource } from './catalog.ts';
 import { auditSource, isCommandLine, requireAdmin } from './source-access.ts';
 import { resolveSealedAuth } from './source-auth.ts';
 import { toSource } from './source-view.ts';
@@ -42,10 +42,8 @@ type CompleteInput = Omit<CreateSource, 'catalogue'> & { kind: SourceKind; name:
 /** Fills omitted fields from the catalog entry. */
 function applyCatalog({ catalogue, ...input }: CreateSource): CompleteInput {
   if (catalogue === undefined) return input as CompleteInput;
-  const entry = Object.hasOwn(sourceCatalog, catalogue) ? sourceCatalog[catalogue] : undefined;
-  if (!entry) throw fieldError('/catalogue', 'unknown', `The catalog has no source "${catalogue.slice(0, 100)}".`);
-  const { title, ...fields } = entry;
-  return { ...fields, name: `${entry.publisher}: ${title}`, ...input } as CompleteInput;
+  const { title, ...fields } = findCatalogSource(catalogue);
+  return { ...fields, name: `${fields.publisher}: ${title}`, ...input } as CompleteInput;
 }
 
 async function toNewSource(

@@ -4,15 +4,24 @@ import { apiRoutes } from '../../platform/http/api-routes.ts';
 import { uuidPattern } from '../../platform/lib/org-id.ts';
 import { PageQuery } from '../../platform/lib/page-request.ts';
 import { SourceCatalog, listCatalog } from './catalog.ts';
-import { CreateSource, PullOutcome, Source, SourceList, UpdateSource } from './sources.schema.ts';
+import {
+  CreateSource,
+  PullOutcome,
+  Source,
+  SourceList,
+  SourceTest,
+  TestSource,
+  UpdateSource,
+} from './sources.schema.ts';
 import { createSource, type CreateSourceDeps } from './create-source.ts';
 import { getSource, listSources } from './list-sources.ts';
+import { testSource, type TestSourceDeps } from './testing/test-source.ts';
 import { pullSourceNow, type StartPullsDeps } from './pull/start-pulls.ts';
 import { deleteSource, updateSource, type UpdateSourceDeps } from './update-source.ts';
 
 const SourcePath = z.object({ id: z.string().regex(uuidPattern, 'must be a UUID') });
 
-type SourceRoutesDeps = CreateSourceDeps & UpdateSourceDeps & StartPullsDeps;
+type SourceRoutesDeps = CreateSourceDeps & UpdateSourceDeps & StartPullsDeps & TestSourceDeps;
 
 export function sourceRoutes(app: App, deps: SourceRoutesDeps): void {
   const route = apiRoutes(app, { tag: 'sources', scope: 'feed:write' });
@@ -25,6 +34,11 @@ export function sourceRoutes(app: App, deps: SourceRoutesDeps): void {
     'POST /api/feed/sources',
     { summary: 'Create a feed source', body: CreateSource, returns: Source, hasEtag: true },
     ({ caller, body }) => createSource(deps, caller, body),
+  );
+  route(
+    'POST /api/feed/sources/test',
+    { summary: 'Test a feed source without storing anything', body: TestSource, returns: SourceTest },
+    ({ caller, body }) => testSource(deps, caller, body),
   );
   route(
     'GET /api/feed/catalogue',

@@ -123,5 +123,41 @@ export const UpdateSource = z.strictObject({
 });
 export type UpdateSource = z.infer<typeof UpdateSource>;
 
+export const TestSource = z
+  .strictObject({
+    id: z
+      .string()
+      .regex(uuidPattern, 'must be a UUID')
+      .optional()
+      .describe('A source that exists. Its kind, address and credential are tested where they are omitted here.'),
+    catalogue: z.string().optional().describe('A name of GET /api/feed/catalogue, which provides kind and address.'),
+    kind: z.enum(sourceKinds).optional().describe('Required without `id` and `catalogue`.'),
+    url: fields.url.optional().describe('Required without `id` and `catalogue`.'),
+    auth: fields.auth.describe('A credential for the address. It is not stored. null: none.'),
+  })
+  .superRefine((input, context) => {
+    if (input.id !== undefined || input.catalogue !== undefined) return;
+    for (const name of ['kind', 'url'] as const)
+      if (input[name] === undefined)
+        context.addIssue({ code: 'custom', path: [name], message: 'is required without id or catalogue' });
+  });
+export type TestSource = z.infer<typeof TestSource>;
+
+export const SourceTest = z
+  .object({
+    kind: z.enum(sourceKinds),
+    url: z.string(),
+    items: z.int().describe('The number of items that were read.'),
+    indicators: z.int().describe('The number of indicators in their fields. Texts are not analyzed.'),
+    more: z.boolean().describe('Whether the source has more than was read.'),
+    samples: z
+      .array(z.object({ title: z.string(), url: z.string().nullable(), publishTime: z.string().nullable() }))
+      .describe('The first items.'),
+    skipped: z.array(z.object({ entry: z.string(), reason: z.string() })).describe('The first entries not read.'),
+    error: z.string().optional().describe('Why the source cannot be read.'),
+  })
+  .meta({ id: 'SourceTest' });
+export type SourceTest = z.infer<typeof SourceTest>;
+
 export const SourceList = z.object({ sources: z.array(Source), nextCursor: z.string().nullable() });
 export type SourceList = z.infer<typeof SourceList>;

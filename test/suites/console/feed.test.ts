@@ -3,6 +3,7 @@ import { newPage, openBrowser, type Complaints } from '../../support/browser/bro
 import { signIn, startConsole } from '../../support/browser/console.ts';
 import { callOk } from '../../support/detection/detection-factory.ts';
 import { fileSource, kevCatalogue, kevRows } from '../../support/feed/kev-source.ts';
+import { startServer } from '../../support/feed/source-server.ts';
 
 const report = `Acme Bank hit by Emotet
 On Monday the actor TA542 sent spearphishing emails with malicious Word attachments to staff of the bank. Once opened, the document
@@ -14,7 +15,7 @@ hxxps://evil-bank[.]top/gate.php
 `;
 const hostile = ['<img src=x onerror=alert(1)>', '<script>alert(2)</script>', '"><svg onload=alert(3)>'];
 
-const started = await startConsole();
+const started = await startConsole({ env: { TOCSIN_FETCH_ALLOW: '127.0.0.1' } });
 const browser = await openBrowser();
 const open: { complaints: Complaints; close: () => Promise<void> }[] = [];
 
@@ -138,7 +139,7 @@ test('adds a source of the catalog, pulls a source and shows why an address is r
   const address = page.getByRole('textbox', { name: 'Address' });
   await address.fill('ftp://feeds.example/feed.xml');
   await address.press('Enter');
-  await page.getByRole('alert').getByText('url').waitFor();
+  await page.getByText('`url` must begin with').first().waitFor();
   await page.getByRole('button', { name: /^Add: Known Exploited/ }).click();
   await page
     .getByRole('complementary')
@@ -160,4 +161,36 @@ test('shows a threatened technique that nothing watches in the matrix and the ta
   await page.goto(`${started.origin}/console/coverage?q=T1490`);
   await page.getByRole('button', { name: /^T1490/ }).waitFor();
   expect(await page.getByRole('button', { name: /^T1566/ }).count()).toBe(0);
+});
+
+test('tests a source before it is added, adds it and edits it', async () => {
+  const org = await started.newOrg();
+  const server = await startServer();
+  try {
+    server.document('/list', 'bad-cdn.top\n198.51.101.77\n');
+    const { page, context, complaints } = await newPage(browser);
+    open.push({ complaints, close: () => context.close() });
+    await signIn(page, started.origin, org, '/sources?source=new');
+    await page.getByLabel('Kind', { exact: true }).selectOption('csv');
+    await page.getByLabel('Name', { exact: true }).fill('Block list');
+    await page.getByLabel('Address', { exact: true }).fill(`${server.base}/missing`);
+    await page.getByRole('button', { name: 'Test', exact: true }).click();
+    await page.getByText('responded with status 404').waitFor();
+    await page.getByLabel('Address', { exact: true }).fill(`${server.base}/list`);
+    await page.getByRole('button', { name: 'Test', exact: true }).click();
+    await page.getByText('1 item, 2 indicators').waitFor();
+    expect((await callOk(org, 'GET', '/api/feed/sources')).sources).toEqual([]);
+    await page.getByRole('button', { name: 'Add source' }).last().click();
+    await page.getByRole('heading', { name: 'Block list' }).waitFor();
+    await page.getByRole('button', { name: 'Edit' }).click();
+    await page.getByLabel('Only with').fill('cdn, bank');
+    await page.getByLabel('Sign-in').selectOption('bearer');
+    await page.getByLabel('Token').fill('secret-1');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('The source is saved.').waitFor();
+    const [source] = (await callOk(org, 'GET', '/api/feed/sources')).sources;
+    expect(source).toMatchObject({ include: ['cdn', 'bank'], hasAuth: true, schedule: '0 * * * *' });
+  } finally {
+    await server.stop();
+  }
 });

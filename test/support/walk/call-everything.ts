@@ -181,6 +181,7 @@ async function useTools({ get, put, remove }: ApiCalls): Promise<void> {
 
 async function useFeed({ get, post, put, remove }: ApiCalls, mark: string): Promise<void> {
   await get('/api/feed/catalogue');
+  await post('/api/feed/sources/test', { kind: 'csv', url: 'http://127.0.0.1:1/list' });
   const { sources } = await get('/api/feed/sources');
   const { id } = sources[0];
   // A second version of the catalog: one new entry and changed texts.

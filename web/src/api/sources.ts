@@ -4,6 +4,15 @@ import type { paths } from './schema.d.ts';
 
 export type Source = Schemas['Source'];
 export type NewSource = NonNullable<paths['/api/feed/sources']['post']['requestBody']>['content']['application/json'];
+export type SourceChange = NonNullable<
+  paths['/api/feed/sources/{id}']['put']['requestBody']
+>['content']['application/json'];
+export type SourceTest = Schemas['SourceTest'];
+export type TestedSource = NonNullable<
+  paths['/api/feed/sources/test']['post']['requestBody']
+>['content']['application/json'];
+
+export type CatalogSource = Awaited<ReturnType<typeof getCatalogue>>['sources'][number];
 
 const getCatalogue = () => read(api.GET('/api/feed/catalogue'));
 
@@ -26,8 +35,11 @@ export const catalogueQuery = queryOptions({
 
 export const createSource = (source: NewSource) => read(api.POST('/api/feed/sources', { body: source }));
 
-export const enableSource = (id: string, enabled: boolean) =>
-  read(api.PUT('/api/feed/sources/{id}', { params: { path: { id } }, body: { enabled } }));
+/** Reads the beginning of a source and stores nothing. */
+export const testSource = (source: TestedSource) => read(api.POST('/api/feed/sources/test', { body: source }));
+
+export const changeSource = (id: string, change: SourceChange) =>
+  read(api.PUT('/api/feed/sources/{id}', { params: { path: { id } }, body: change }));
 
 export const deleteSource = (id: string) => read(api.DELETE('/api/feed/sources/{id}', { params: { path: { id } } }));
 

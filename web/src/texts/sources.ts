@@ -1,4 +1,4 @@
-import type { Source } from '../api/sources.ts';
+import type { Source, SourceTest } from '../api/sources.ts';
 
 export const texts = {
   title: 'Sources',
@@ -46,6 +46,42 @@ export const texts = {
   created: 'The source is added. Pull it now, or wait for its schedule.',
   own: 'Your own source',
   create: 'Add source',
+  edit: 'Edit',
+  editTitle: (name: string) => `Edit ${name}`,
+  save: 'Save',
+  saved: 'The source is saved.',
+  test: 'Test',
+  more: 'More settings',
+  testing: 'Testing …',
+  tested: ({ items, indicators, more }: SourceTest) =>
+    [
+      `${more ? 'At least ' : ''}${items} ${items === 1 ? 'item' : 'items'}`,
+      ...(indicators > 0 ? [`${indicators} ${indicators === 1 ? 'indicator' : 'indicators'}`] : []),
+    ].join(', '),
+  testedNothing: 'The source can be read, but it has no items.',
+  testFailed: 'The source cannot be read.',
+  testSkipped: (count: number) => (count === 1 ? 'One entry was not read' : `${count} entries were not read`),
+  untitled: 'Untitled',
+  addressHint: 'Address of the feed, list, collection or provider',
+  scheduleHint: 'Cron expression in UTC, at most hourly',
+  reliabilityUnit: 'Reliability in percent',
+  include: 'Only with',
+  exclude: 'Not with',
+  wordsHint: 'Words, separated by commas',
+  access: 'Sign-in',
+  accesses: {
+    keep: 'Keep the stored one',
+    none: 'None',
+    bearer: 'Bearer token',
+    basic: 'User and password',
+    header: 'Header',
+  },
+  user: 'User',
+  password: 'Password',
+  token: 'Token',
+  header: 'Header',
+  value: 'Value',
+  unmarked: 'As the items say',
   notCreated: 'The source was not added.',
   kinds: {
     rss: 'RSS or Atom',

@@ -13,6 +13,7 @@ const pagesMax = 200;
 const hostFailuresMax = 5;
 const idMaxChars = 500;
 const pageMaxBytes = 4 * 1024 * 1024;
+const feedTypes = 'application/rss+xml, application/atom+xml, application/feed+json, application/xml, */*;q=0.5';
 const pageTypes = 'text/html, application/xhtml+xml, text/plain;q=0.8';
 /** Pages are fetched again daily for this long, because they are often corrected. Later only a change in the feed causes it. */
 const rereadDays = 7;
@@ -22,6 +23,7 @@ const dayMs = 86_400_000;
 export const rss: SourceFormat = {
   label: 'RSS, RDF, Atom and JSON feeds, with their articles',
   isText: true,
+  accept: feedTypes,
   defaults: { reliability: 0.6, schedule: '0 * * * *' },
   files: /\.(?:xml|rss|rdf|atom|json)$/i,
   fetch: fetchFeed,
@@ -101,7 +103,7 @@ async function fetchFeed(session: FetchSession): Promise<FetchSessionResult> {
   const known = new Map(Object.entries(before.seen ?? {}));
   const isQuiet = before.quietUntil !== undefined && session.now.toISOString() < before.quietUntil;
   const feed = await session.fetch(session.url, {
-    accept: 'application/rss+xml, application/atom+xml, application/feed+json, application/xml, */*;q=0.5',
+    accept: feedTypes,
     ...(isQuiet ? { etag: before.etag, lastModified: before.lastModified } : {}),
   });
   if (!feed) return { parts: [], cursor: before, unchanged: known.size, skipped: [], more: false };

@@ -3,7 +3,12 @@ import { opendir, readFile, realpath, stat } from 'node:fs/promises';
 import { basename, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { fetchBytes } from '../../../platform/lib/outbound-http/fetch.ts';
-import { createFetchSession, type FetchSessionResult, type DigestInput } from '../../formats/fetch-session.ts';
+import {
+  createFetchSession,
+  type DigestInput,
+  type FetchBounds,
+  type FetchSessionResult,
+} from '../../formats/fetch-session.ts';
 import { parseFeedDate } from '../../formats/rss/feed-dates.ts';
 import type { SourceFormat } from '../../formats/source-format.ts';
 import type { SourceDocument } from '../../formats/source-document.ts';
@@ -24,6 +29,8 @@ type FetchOptions = {
   now: Date;
   digest: (documents: DigestInput[]) => Promise<unknown>;
   signal?: AbortSignal | undefined;
+  /** Lower bounds than those of a pull. */
+  bounds?: Partial<FetchBounds>;
 };
 
 const filesMax = 10_000;
@@ -35,12 +42,12 @@ const bytesMax = 128 * 1024 * 1024;
  * Throws an Error whose message is safe to show.
  */
 export async function fetchDocuments(source: AddressedSource, options: FetchOptions): Promise<FetchedDocuments> {
-  const { format, settings, headers, signal } = options;
+  const { format, settings, headers, signal, bounds } = options;
   if (source.url.startsWith('file:'))
     return readFiles(source, settings.fileSources, format.files ?? /\.json(?:\.gz)?$/i);
   const { collected: cursor, now, digest } = options;
   const collecting = format.fetch?.(
-    createFetchSession({ url: source.url, cursor, now, allow: settings.fetchAllow, digest, headers, signal }),
+    createFetchSession({ url: source.url, cursor, now, allow: settings.fetchAllow, digest, headers, signal, bounds }),
   );
   if (collecting) {
     const collection = await collecting;
@@ -51,14 +58,24 @@ export async function fetchDocuments(source: AddressedSource, options: FetchOpti
     allow: settings.fetchAllow,
     etag: source.etag ?? undefined,
     lastModified: source.last_modified ?? undefined,
+    accept: format.accept,
     headers,
     signal,
+    bytesMax: bounds?.bytesMax,
+    timeoutMs: bounds?.timeMaxMs,
   });
   if (fetched.kind === 'not-modified') return fetched;
   const name = basename(new URL(source.url).pathname) || 'document';
   return {
     kind: 'read',
-    parts: [{ name, bytes: fetched.bytes, modified: parseFeedDate(fetched.lastModified) }],
+    parts: [
+      {
+        name,
+        bytes: fetched.bytes,
+        contentType: fetched.contentType,
+        modified: parseFeedDate(fetched.lastModified),
+      },
+    ],
     etag: fetched.etag,
     lastModified: fetched.lastModified,
   };

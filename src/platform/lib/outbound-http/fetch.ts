@@ -15,8 +15,8 @@ export type FetchRequest = {
   /** Additional headers, such as a credential. They are sent to the origin of `url` only, not to the target of a redirect elsewhere. */
   headers?: Record<string, string> | undefined;
   signal?: AbortSignal | undefined;
-  bytesMax?: number;
-  timeoutMs?: number;
+  bytesMax?: number | undefined;
+  timeoutMs?: number | undefined;
   redirectsMax?: number;
   /** Receives the response in chunks instead of buffering it: `bytes` is then empty. Returning false stops the download. */
   onChunk?: ((chunk: Buffer) => boolean) | undefined;

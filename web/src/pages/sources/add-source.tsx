@@ -2,11 +2,12 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { catalogueQuery, createSource, type NewSource, type Source } from '../../api/sources.ts';
 import { texts } from '../../texts/sources.ts';
-import { Button } from '../../ui/button.tsx';
 import { SearchField } from '../../ui/search-field.tsx';
 import { Section } from '../../ui/section.tsx';
 import { ErrorState, Skeleton } from '../../ui/states.tsx';
 import { toasts } from '../../ui/toasts.tsx';
+import { CatalogEntry } from './catalog-entry.tsx';
+import { emptyDraft, toNewSource } from './source-draft.ts';
 import { SourceForm } from './source-form.tsx';
 
 type Props = { sources: readonly Source[]; onAdd: (id: string) => void };
@@ -37,7 +38,12 @@ export function AddSource({ sources, onAdd }: Props) {
     <div className="flex flex-col gap-6 p-5">
       <h2 className="text-15 font-strong">{texts.add}</h2>
       <Section title={texts.own}>
-        <SourceForm isPending={isPending} error={failure} onCreate={mutate} />
+        <SourceForm
+          initial={emptyDraft}
+          isPending={isPending}
+          error={failure}
+          onSave={(draft) => mutate(toNewSource(draft))}
+        />
       </Section>
       <Section title={texts.catalogue} count={data?.sources.length}>
         <SearchField label={texts.findInCatalogue} value={words} onChange={setWords} />
@@ -47,26 +53,14 @@ export function AddSource({ sources, onAdd }: Props) {
           <Skeleton className="h-40" />
         ) : (
           <ul className="flex flex-col">
-            {entries.map(({ name, title, publisher, kind, url }) => (
-              <li key={name} className="flex min-h-11 items-center gap-3 border-b py-1 last:border-b-0">
-                <span className="min-w-0 grow">
-                  <span className="block truncate">{title}</span>
-                  <span className="block truncate text-12 text-muted">
-                    {publisher} · {texts.kinds[kind]}
-                  </span>
-                </span>
-                {present.has(url) ? (
-                  <span className="text-12 text-muted">{texts.added}</span>
-                ) : (
-                  <Button
-                    disabled={isPending}
-                    aria-label={`${texts.addOne}: ${title}, ${publisher}`}
-                    onClick={() => mutate({ catalogue: name, visibility: 'private' })}
-                  >
-                    {texts.addOne}
-                  </Button>
-                )}
-              </li>
+            {entries.map((entry) => (
+              <CatalogEntry
+                key={entry.name}
+                entry={entry}
+                isPresent={present.has(entry.url)}
+                isPending={isPending}
+                onAdd={() => mutate({ catalogue: entry.name, visibility: 'private' })}
+              />
             ))}
           </ul>
         )}

@@ -1,12 +1,14 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { deleteSource, enableSource, pullSource, type Source } from '../../api/sources.ts';
+import { changeSource, deleteSource, pullSource, type Source } from '../../api/sources.ts';
 import { texts } from '../../texts/sources.ts';
 import { Button } from '../../ui/button.tsx';
 import { toasts } from '../../ui/toasts.tsx';
 
+type Props = { source: Source; onEdit: () => void; onDelete: () => void };
+
 /** What one can do with a source. Sources of other organizations can only be read. */
-export function SourceActions({ source, onDelete }: { source: Source; onDelete: () => void }) {
+export function SourceActions({ source, onEdit, onDelete }: Props) {
   const client = useQueryClient();
   const [isSure, setIsSure] = useState(false);
   const { id, name, enabled } = source;
@@ -24,7 +26,11 @@ export function SourceActions({ source, onDelete }: { source: Source; onDelete: 
     onError: (error) => toasts.add({ title: texts.pullFailed, description: error.message, isError: true }),
     onSettled: () => Promise.all([refresh(), client.invalidateQueries({ queryKey: ['feed'] })]),
   });
-  const enable = useMutation({ mutationFn: () => enableSource(id, !enabled), onError: fail, onSettled: refresh });
+  const enable = useMutation({
+    mutationFn: () => changeSource(id, { enabled: !enabled }),
+    onError: fail,
+    onSettled: refresh,
+  });
   const remove = useMutation({
     mutationFn: () => deleteSource(id),
     onError: fail,
@@ -55,6 +61,7 @@ export function SourceActions({ source, onDelete }: { source: Source; onDelete: 
       <Button disabled={enable.isPending} onClick={() => enable.mutate()}>
         {enabled ? texts.disable : texts.enable}
       </Button>
+      <Button onClick={onEdit}>{texts.edit}</Button>
       <Button kind="quiet" onClick={() => setIsSure(true)}>
         {texts.remove}
       </Button>

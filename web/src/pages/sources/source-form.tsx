@@ -1,79 +1,101 @@
-import { useId, useState } from 'react';
-import { ApiProblem } from '../../api/problem.ts';
-import type { NewSource, Source } from '../../api/sources.ts';
+import { useMutation } from '@tanstack/react-query';
+import { useState } from 'react';
+import { testSource, type Source } from '../../api/sources.ts';
 import { texts } from '../../texts/sources.ts';
 import { Button } from '../../ui/button.tsx';
+import { findFieldError, FormError, SelectField, TextField } from '../../ui/field.tsx';
+import { AccessFields } from './access-fields.tsx';
+import { toTested, type SourceDraft } from './source-draft.ts';
+import { TestResult } from './test-result.tsx';
 
-type Kind = Source['kind'];
-type Props = { isPending: boolean; error: Error | null; onCreate: (source: NewSource) => void };
+type Props = {
+  initial: SourceDraft;
+  /** The source that is edited. Without it, the form is that of a new one. */
+  source?: Source;
+  isPending: boolean;
+  error: Error | null;
+  onSave: (draft: SourceDraft) => void;
+};
 
-const field = 'h-7 w-full rounded-control border bg-surface px-2 placeholder:text-faint';
+const tlps = ['', 'CLEAR', 'GREEN', 'AMBER', 'AMBER+STRICT', 'RED'];
+const kinds = Object.entries(texts.kinds).map(([value, label]) => ({ value, label }));
+const shown = ['/name', '/url', '/publisher', '/tlp', '/schedule', '/reliability'];
 
-/** The fields of one's own source. What the API refuses is shown below the fields. */
-export function SourceForm({ isPending, error, onCreate }: Props) {
-  const id = useId();
-  const [name, setName] = useState('');
-  const [url, setUrl] = useState('');
-  const [kind, setKind] = useState<Kind>('rss');
-  const problems =
-    error instanceof ApiProblem && error.errors.length > 0 ? error.errors.map(({ detail }) => detail) : [];
+/** The fields of a source, which can be tested before it is saved. */
+export function SourceForm({ initial, source, isPending, error, onSave }: Props) {
+  const [draft, setDraft] = useState(initial);
+  const test = useMutation({ mutationFn: () => testSource(toTested(draft, source?.id)) });
+  const set = (change: Partial<SourceDraft>): void => setDraft({ ...draft, ...change });
+  const field = (name: Exclude<keyof SourceDraft, 'kind' | 'access'>) => ({
+    value: draft[name],
+    onChange: (event: { target: { value: string } }) => set({ [name]: event.target.value }),
+    error: findFieldError(error, `/${name}`) ?? (name === 'url' ? findFieldError(test.error, '/url') : undefined),
+  });
+  const more = (
+    <div className="grid gap-3 sm:grid-cols-2">
+      <TextField label={texts.publisher} maxLength={200} {...field('publisher')} />
+      <SelectField
+        label={texts.sharing}
+        options={tlps.map((value) => ({ value, label: value === '' ? texts.unmarked : `TLP:${value}` }))}
+        {...field('tlp')}
+      />
+      <TextField
+        label={texts.schedule}
+        hint={texts.scheduleHint}
+        maxLength={500}
+        className="font-mono text-12"
+        {...field('schedule')}
+      />
+      <TextField label={texts.reliabilityUnit} type="number" min={0} max={100} {...field('reliability')} />
+      <TextField label={texts.include} hint={texts.wordsHint} {...field('include')} />
+      <TextField label={texts.exclude} hint={texts.wordsHint} {...field('exclude')} />
+    </div>
+  );
   return (
     <form
-      className="grid grid-cols-[5rem_1fr] items-center gap-x-3 gap-y-2"
+      className="flex flex-col gap-3"
       onSubmit={(event) => {
         event.preventDefault();
-        onCreate({ name: name.trim(), url: url.trim(), kind, visibility: 'private' });
+        onSave(draft);
       }}
     >
-      <label htmlFor={`${id}-kind`} className="text-muted">
-        {texts.kind}
-      </label>
-      <select
-        id={`${id}-kind`}
-        value={kind}
-        onChange={(event) => setKind(event.target.value as Kind)}
-        className={field}
-      >
-        {(Object.keys(texts.kinds) as Kind[]).map((value) => (
-          <option key={value} value={value}>
-            {texts.kinds[value]}
-          </option>
-        ))}
-      </select>
-      <label htmlFor={`${id}-name`} className="text-muted">
-        {texts.name}
-      </label>
-      <input
-        id={`${id}-name`}
+      {!source && (
+        <SelectField
+          label={texts.kind}
+          options={kinds}
+          value={draft.kind}
+          onChange={(event) => set({ kind: event.target.value as Source['kind'] })}
+        />
+      )}
+      <TextField label={texts.name} required maxLength={255} {...field('name')} />
+      <TextField
+        label={texts.address}
+        hint={texts.addressHint}
         required
-        maxLength={200}
-        value={name}
-        onChange={(event) => setName(event.target.value)}
-        className={field}
-      />
-      <label htmlFor={`${id}-url`} className="text-muted">
-        {texts.address}
-      </label>
-      <input
-        id={`${id}-url`}
-        required
-        type="url"
         maxLength={2000}
         placeholder="https://"
-        value={url}
-        onChange={(event) => setUrl(event.target.value)}
-        className={`${field} font-mono text-12`}
+        className="font-mono text-12"
+        {...field('url')}
       />
-      <div className="col-start-2 flex flex-col items-start gap-2">
-        {error && (
-          <p role="alert" className="text-12 text-bad">
-            {problems.length > 0 ? problems.join(' ') : error.message}
-          </p>
-        )}
+      <AccessFields draft={draft} isStored={source?.hasAuth === true} onChange={set} />
+      {source ? (
+        more
+      ) : (
+        <details>
+          <summary className="w-fit cursor-default text-muted hover:text-ink">{texts.more}</summary>
+          <div className="pt-3">{more}</div>
+        </details>
+      )}
+      <FormError error={error} shown={shown} />
+      <div className="flex flex-wrap gap-2">
         <Button kind="primary" type="submit" disabled={isPending}>
-          {texts.create}
+          {source ? texts.save : texts.create}
+        </Button>
+        <Button disabled={test.isPending || draft.url.trim() === ''} onClick={() => test.mutate()}>
+          {test.isPending ? texts.testing : texts.test}
         </Button>
       </div>
+      <TestResult test={test.data} error={test.error} />
     </form>
   );
 }

@@ -12,6 +12,7 @@ import { Button, IconButton } from '../../ui/button.tsx';
 import { ListAndPanel } from '../../ui/list-panel.tsx';
 import { EmptyState, ErrorState } from '../../ui/states.tsx';
 import { AddSource } from './add-source.tsx';
+import { EditSource } from './edit-source.tsx';
 import { SourceActions } from './source-actions.tsx';
 import { SourceTable } from './source-table.tsx';
 import { SourceView } from './source-view.tsx';
@@ -20,7 +21,7 @@ const route = getRouteApi('/shell/sources');
 
 /** Where the feed comes from: the sources with their health, and the open one or the catalog beside them. */
 export function SourcesPage() {
-  const { source: openId } = route.useSearch();
+  const { source: openId, edit } = route.useSearch();
   const navigate = route.useNavigate();
   const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery(sourcesQuery);
   useEffect(() => {
@@ -29,13 +30,14 @@ export function SourcesPage() {
   const sources = data?.pages.flatMap((page) => page.sources);
   const index = sources?.findIndex(({ id }) => id === openId) ?? -1;
   const opened = sources?.[index];
-  const open = (source: string | undefined): void =>
-    void navigate({ search: { source }, replace: openId !== undefined });
+  const open = (source: string | undefined, isEdited?: boolean): void =>
+    void navigate({ search: { source, edit: isEdited ? 'yes' : undefined }, replace: openId !== undefined });
+  const isEdited = edit !== undefined && opened?.own === true;
   const move = (step: number): void => {
     const next = sources?.[Math.min(sources.length - 1, Math.max(0, index + step))];
     if (next) open(next.id);
   };
-  useHotkeys({ j: () => move(1), k: () => move(-1), Escape: () => open(undefined) });
+  useHotkeys({ j: () => move(1), k: () => move(-1), Escape: () => open(isEdited ? openId : undefined) });
   const add = (
     <Button kind="primary" onClick={() => open('new')}>
       <Plus className="size-3.5" aria-hidden />
@@ -67,13 +69,30 @@ export function SourcesPage() {
           openId === 'new' || opened ? (
             <>
               <div className="flex min-h-11 items-center gap-2 border-b px-3 py-1.5">
-                {opened && <SourceActions key={opened.id} source={opened} onDelete={() => open(undefined)} />}
-                <IconButton label={common.close} onClick={() => open(undefined)} className="ml-auto self-start">
+                {opened && !isEdited && (
+                  <SourceActions
+                    key={opened.id}
+                    source={opened}
+                    onEdit={() => open(opened.id, true)}
+                    onDelete={() => open(undefined)}
+                  />
+                )}
+                <IconButton
+                  label={common.close}
+                  onClick={() => open(isEdited ? openId : undefined)}
+                  className="ml-auto self-start"
+                >
                   <X className="size-4" aria-hidden />
                 </IconButton>
               </div>
               <div className="min-h-0 grow overflow-y-auto" key={openId}>
-                {opened ? <SourceView source={opened} /> : <AddSource sources={sources ?? []} onAdd={open} />}
+                {opened && isEdited ? (
+                  <EditSource source={opened} onSaved={() => open(opened.id)} />
+                ) : opened ? (
+                  <SourceView source={opened} />
+                ) : (
+                  <AddSource sources={sources ?? []} onAdd={open} />
+                )}
               </div>
             </>
           ) : null
