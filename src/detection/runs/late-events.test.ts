@@ -96,7 +96,7 @@ const usual = (hours: number, from = 0): Arrival[] =>
       Array.from({ length: 6 }, (_, n) => ({
         event: {
           _id: `${hour}-${user}-${n}`,
-          time: new Date(at(hour).getTime() + (n * 7 + 1 + (u % 3)) * minuteMs),
+          time: new Date(at(hour).getTime() + (n * 9 + 1) * minuteMs + u * 1_000),
           user,
           action: 'read',
           step: 0,
