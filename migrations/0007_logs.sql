@@ -103,3 +103,16 @@ create index on segments (organization_id, dataset, ingested_to) where replaced_
 create index on segments (organization_id, dataset, time_to) where replaced_at is null;
 create index on segments (replaced_at) where replaced_at is not null;
 select tocsin_protect('segments');
+
+create table log_store (
+  one boolean primary key default true check (one),
+  directory_id uuid
+);
+comment on table log_store is 'The data directory that holds the log files of this installation. It has exactly one row.';
+comment on column log_store.directory_id is 'The content of logs/directory-id in that directory. Null until a process has started with one.';
+alter table log_store enable row level security;
+alter table log_store force row level security;
+create policy read on log_store for select to tocsin_app, tocsin_system using (true);
+create policy claim on log_store for update to tocsin_system using (true);
+grant select, update on log_store to tocsin_system;
+insert into log_store default values;

@@ -10,12 +10,16 @@ import { systemClock } from '../platform/lib/clock.ts';
 import { bootstrapDefaultOrganization, createConsoleLink } from '../app/bootstrap.ts';
 import { buildWorkerServer } from '../app/worker-server.ts';
 import { runWorkerLoops } from '../app/worker-loops.ts';
+import { claimDataDirectory } from '../detection/logs/storage/data-directory.ts';
 import { checkPort, checkSampleKey, explainListenFailure } from './start-checks.ts';
 
 type Role = 'serve' | 'work' | 'all';
 
-/** Runs a role until SIGTERM or SIGINT. Then stops listening and claiming, lets running steps end, and stops the embedded PostgreSQL last. */
-export async function startCommand(role: Role): Promise<number> {
+/**
+ * Runs a role until SIGTERM or SIGINT. Then stops listening and claiming, lets running steps end, and stops the embedded PostgreSQL last.
+ * Throws if the data directory is not the one of the installation, unless `adoptDataDirectory`.
+ */
+export async function startCommand(role: Role, { adoptDataDirectory = false } = {}): Promise<number> {
   const config = loadConfig();
   checkSampleKey(config);
   // Before the database, which would otherwise be created for a start that fails.
@@ -25,6 +29,7 @@ export async function startCommand(role: Role): Promise<number> {
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stopped.abort());
   const database = await openDatabase(config, { exclusive: true, log: (line) => console.log(line) });
   try {
+    await claimDataDirectory(database.db, config.dataDir, { adopt: adoptDataDirectory });
     console.log(`Data: ${config.dataDir}; database: ${database.location}`);
     await announceKey(database.db, config);
     const log = createLogger(config.logLevel);

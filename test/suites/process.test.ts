@@ -168,7 +168,7 @@ test.each([
   removeProgramDir(dataDir);
 });
 
-test('starts no server with DATABASE_URL, and reports a port that is in use', async () => {
+test('starts no server with DATABASE_URL, and reports a port that is in use and a worker without the logs', async () => {
   const { url } = await testDatabase();
   const dataDir = dataDirectory();
   const server = createServer().listen(0, '127.0.0.1');
@@ -182,8 +182,11 @@ test('starts no server with DATABASE_URL, and reports a port that is in use', as
   expect((await fetch(`${program.url}/readyz`)).status).toBe(200);
   expect(descendantsOf(program.pid).filter(({ command }) => command.includes('postgres'))).toEqual([]);
   expect(existsSync(join(dataDir, 'pg'))).toBe(false);
+  const elsewhere = dataDirectory();
+  const worker = await runProgram(['work'], elsewhere, env);
+  expect([worker.code, worker.stderr]).toEqual([1, expect.stringContaining('is not the data directory')]);
   expect(await program.kill('SIGTERM')).toBe(0);
-  removeProgramDir(dataDir);
+  for (const dir of [dataDir, elsewhere]) removeProgramDir(dir);
 });
 
 describe('kill -9 while writes are acknowledged', () => {

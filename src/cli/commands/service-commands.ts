@@ -16,8 +16,12 @@ export function addServiceCommands(program: Command, run: Run): void {
     program
       .command(role)
       .description(summary)
+      .option(
+        '--adopt-data-directory',
+        'use this data directory from now on, because the logs of the former one are lost',
+      )
       .addHelpText('after', examples(example))
-      .action(() => run(import('../start-command.ts').then(({ startCommand }) => startCommand(role))));
+      .action((options) => run(import('../start-command.ts').then(({ startCommand }) => startCommand(role, options))));
   program
     .command('migrate')
     .description('migrate the database to this version')

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import pg from 'pg';
 import type { Config } from '../../config.ts';
 import { explainConnectionFailure } from '../../platform/db/connection-failure.ts';
-import { openDb } from '../../platform/db/db.ts';
+import { findDirectoryFault } from '../../detection/logs/storage/data-directory.ts';
+import { openDb, type Db } from '../../platform/db/db.ts';
 import { isMigrated } from '../../platform/db/migrate.ts';
 import { failed, messageOf, ok, warning, type Check } from './check.ts';
 import { checkDependencies } from './check-dependencies.ts';
@@ -63,6 +64,13 @@ async function checkClock(client: pg.Client): Promise<Check> {
     : ok('clock', detail);
 }
 
+async function checkDirectory({ dataDir }: Config, db: Db): Promise<Check> {
+  const fault = await findDirectoryFault(db, dataDir);
+  return fault === undefined
+    ? ok('data directory', 'it is the one of this installation')
+    : failed('data directory', fault, 'Set TOCSIN_DATA_DIR to the directory of the other processes.');
+}
+
 async function checkMigrated(config: Config, url: string): Promise<Check[]> {
   const db = openDb(url);
   try {
@@ -75,7 +83,11 @@ async function checkMigrated(config: Config, url: string): Promise<Check[]> {
           'Run tocsin migrate, or start the service.',
         ),
       ];
-    return [ok('migrations', 'the database is migrated to this version'), ...(await checkDependencies(config, db))];
+    return [
+      ok('migrations', 'the database is migrated to this version'),
+      await checkDirectory(config, db),
+      ...(await checkDependencies(config, db)),
+    ];
   } finally {
     await db.destroy();
   }
