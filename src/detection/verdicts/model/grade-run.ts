@@ -6,7 +6,7 @@ import { callCostUsd, type ConfiguredModel } from '../../../platform/models/mode
 import type { JudgeGrade } from './model-score.ts';
 import { redactDeep } from '../../../platform/lib/text/redact.ts';
 import { findPlantedCue } from '../../../platform/lib/text/planted-text/planted-text.ts';
-import { holdsFreeText } from '../planted-text/outside-text.ts';
+import { holdsFreeText } from '../planted-text/free-text.ts';
 import { holdsPlantedOrder } from '../planted-text/screen-output.ts';
 import type { Verdict } from '../verdict.ts';
 

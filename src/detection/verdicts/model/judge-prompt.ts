@@ -1,5 +1,6 @@
 import { redactDeep } from '../../../platform/lib/text/redact.ts';
 import type { Delimiter } from '../../../platform/models/calls/delimiter.ts';
+import { withoutRepeatedMessages } from '../planted-text/repeated-message.ts';
 import type { Candidate, RenderedRow } from '../../analysis/candidate.ts';
 import { renderContextDocs } from './context-docs.ts';
 import type { EntityContext } from './entity-context.ts';
@@ -59,7 +60,7 @@ const planningInstructions: Record<JudgeDefinition['planningMode'], string> = {
 };
 
 /**
- * Renders the entity, its facts, its rows and its context as delimited data. States how many rows did not fit; `get_rows` returns
+ * Renders the entity, its facts, its rows without messages that repeat them, and its context as delimited data. States how many rows did not fit; `get_rows` returns
  * the others. `customInstructions` come from the request of the run and are the only instructions here.
  */
 export function renderCasePrompt(
@@ -67,7 +68,7 @@ export function renderCasePrompt(
   { tag, wrap }: Delimiter,
   { customInstructions, context }: CaseOptions,
 ): string {
-  const { entity, entityType, kind, severity, facts, rows } = candidate;
+  const { entity, entityType, kind, severity, facts, rows } = withoutRepeatedMessages(candidate);
   const included = selectFittingRows(rows);
   const omittedNote = included.length < rows.length ? ' (the others did not fit)' : '';
   return [

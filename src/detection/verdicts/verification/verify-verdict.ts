@@ -3,6 +3,7 @@ import { isSeverityAtLeast } from '../../analysis/severity.ts';
 import { truncateText, escapeInvisible } from '../../../platform/lib/text/canonical-text.ts';
 import { isRecordId, isTimeField } from '../../analysis/rows/row-times.ts';
 import { createNeedsReview, reviewOfDismissal, type NeedsReview } from '../planted-text/needs-review.ts';
+import { withoutOutsideText } from '../planted-text/outside-text.ts';
 import { screenCandidate } from '../planted-text/screen-candidate.ts';
 import { createPromptRepeats, type PromptRepeats } from './prompt-repeats.ts';
 import { findUnknownNames } from './unknown-names.ts';
@@ -54,7 +55,10 @@ export function verifyVerdict(submitted: Verdict, candidate: Candidate, detectio
   const evidence = submitted.evidence
     .slice(0, evidenceMax)
     .flatMap((item) => checkEvidence(item, quotable.rows, { known, repeats }, struck));
-  const texts = checkTexts(submitted, { candidate: quotable, detection, known, repeats }, struck);
+  // The built-in analyst is not persuaded by what it reads.
+  const bare = submitted.trace && withoutOutsideText(quotable)?.candidate;
+  const context = { candidate: quotable, fallback: bare ?? quotable, detection, known, repeats };
+  const texts = checkTexts(submitted, context, struck);
   if (needsReview) {
     const verdict = createAnalystVerdict(candidate, detection, needsReview);
     return {
@@ -73,7 +77,7 @@ export function verifyVerdict(submitted: Verdict, candidate: Candidate, detectio
     entityType: candidate.entityType,
     triggered: isTriggered || isAlwaysHit,
     confidence: clampConfidence(submitted.confidence),
-    severity: chooseSeverity(submitted.severity, candidate, isAlwaysHit),
+    severity: chooseSeverity(submitted.severity, candidate, { isAlwaysHit, mayRaise: bare === undefined }),
     ...texts,
     evidence: finalEvidence,
     ...(submitted.output === undefined ? {} : { output: withoutRepeats(submitted.output, repeats) }),
@@ -113,9 +117,16 @@ function withoutRepeats(value: unknown, repeats: PromptRepeats): unknown {
 const clampConfidence = (confidence: number): number =>
   Number.isFinite(confidence) ? Math.round(Math.min(100, Math.max(0, confidence))) : 0;
 
-function chooseSeverity(judged: Severity, { severity }: Candidate, isAlwaysHit: boolean): Severity {
+/** Free text that outsiders control may persuade a model to raise the severity, so it then stays at most that of the facts. */
+function chooseSeverity(
+  judged: Severity,
+  { severity }: Candidate,
+  { isAlwaysHit, mayRaise }: { isAlwaysHit: boolean; mayRaise: boolean },
+): Severity {
   if (!severities.includes(judged)) return severity;
-  return isAlwaysHit && !isSeverityAtLeast(judged, severity) ? severity : judged;
+  const isHigher = judged !== severity && isSeverityAtLeast(judged, severity);
+  const isLower = !isSeverityAtLeast(judged, severity);
+  return (isHigher && !mayRaise) || (isLower && isAlwaysHit) ? severity : judged;
 }
 
 /** Returns why the judge and the facts differ, in the judge's verified words where possible, or null if they agree. */
@@ -184,11 +195,12 @@ function isQuoted(text: string, value: string): boolean {
 }
 
 type VerdictTexts = Pick<Verdict, 'headline' | 'summary' | 'nextStep'>;
-type TextContext = ClaimContext & { candidate: Candidate; detection: DetectionTexts };
+/** `fallback` is what the built-in analyst describes if a text was struck completely. */
+type TextContext = ClaimContext & { candidate: Candidate; fallback: Candidate; detection: DetectionTexts };
 
 function checkTexts(
   submitted: Verdict,
-  { candidate, detection, known, repeats }: TextContext,
+  { candidate, fallback: described, detection, known, repeats }: TextContext,
   struck: StruckClaim[],
 ): VerdictTexts {
   const check = (where: keyof VerdictTexts): string => {
@@ -200,7 +212,7 @@ function checkTexts(
     });
     return truncateAtWord(unmask(kept.join(' ')), lengths[where]);
   };
-  const fallback = describeCandidate(candidate, detection);
+  const fallback = describeCandidate(described, detection);
   const texts = {
     // The author's template may contain numbers and names of its own.
     headline: submitted.headline === fallback.headline ? fallback.headline : check('headline'),

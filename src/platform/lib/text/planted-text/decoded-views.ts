@@ -3,7 +3,7 @@ import { functionWords } from './english.ts';
 const viewsMax = 12;
 const decodedMax = 2_000;
 
-/** Returns the texts that are encoded in a text: Base64, hex, percent, escape and HTML encodings, ROT13 and reversed text. */
+/** Returns the texts that are encoded in a text: Base64, Base32, hex, percent, escape and HTML encodings, ROT13 and reversed text. */
 export function decodeViews(text: string): string[] {
   const views: string[] = [];
   for (const decode of decoders) {
@@ -17,6 +17,7 @@ export function decodeViews(text: string): string[] {
 
 const decoders: ((text: string) => string[])[] = [
   (text) => matches(text, /[A-Za-z0-9+/_-]{20,}={0,2}/g).flatMap(decodeBase64),
+  (text) => matches(text, /(?<![A-Z2-7])[A-Z2-7]{16,}(?![A-Z2-7])/g).map(decodeBase32),
   (text) => matches(text, /(?:[0-9a-f]{2}[ :]?){10,}/gi).map((hex) => fromHex(hex.replaceAll(/[ :]/g, ''))),
   (text) => matches(text, /(?:\\x[0-9a-f]{2}){6,}/gi).map((hex) => fromHex(hex.replaceAll(/\\x/gi, ''))),
   (text) =>
@@ -45,6 +46,15 @@ function decodeBase64(text: string): string[] {
   if (!/[a-z]/.test(text) || !/[A-Z]/.test(text)) return [];
   const bytes = Buffer.from(text, 'base64');
   return [bytes.toString('utf8'), bytes.toString('utf16le')];
+}
+
+const base32Letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
+
+/** Decodes Base32 as in RFC 4648, without its padding. */
+function decodeBase32(text: string): string {
+  const bits = [...text].map((letter) => base32Letters.indexOf(letter).toString(2).padStart(5, '0')).join('');
+  const bytes = bits.match(/[01]{8}/g) ?? [];
+  return Buffer.from(bytes.map((byte) => Number.parseInt(byte, 2))).toString('utf8');
 }
 
 const fromHex = (hex: string): string => Buffer.from(hex, 'hex').toString('utf8');
