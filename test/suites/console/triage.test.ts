@@ -73,8 +73,11 @@ test('marks a whole wave by keyboard, and undoes it', async () => {
   await page.getByRole('option').nth(4).waitFor();
   for (const key of ['a', '3']) await page.keyboard.press(key);
   await page.getByLabel('Why? (optional)').fill('a planned test');
+  const requests: string[] = [];
+  page.on('request', (request) => request.method() === 'POST' && requests.push(new URL(request.url()).pathname));
   await page.keyboard.press('Enter');
   await expect.poll(async () => (await countStatuses())['benign']?.length).toBe(5);
+  expect(requests).toEqual([expect.stringMatching(/^\/api\/hits\/groups\/[0-9a-f-]+\/status$/)]);
   await page.keyboard.press('u');
   await expect.poll(async () => (await countStatuses())['open']?.length).toBe(5);
 });

@@ -32,6 +32,15 @@ export const setHitStatus = (id: string, status: HitStatus, reason: string) =>
     api.POST('/api/hits/{id}/status', { params: { path: { id } }, body: { status, ...(reason !== '' && { reason }) } }),
   );
 
+/** Sets the status of every hit of a wave with one request. */
+export const setGroupStatus = (id: string, status: HitStatus, reason: string) =>
+  read(
+    api.POST('/api/hits/groups/{id}/status', {
+      params: { path: { id } },
+      body: { status, ...(reason !== '' && { reason }) },
+    }),
+  );
+
 export type HitContext = Schemas['HitContext'];
 
 /** What surrounds a hit: other hits of the entity, judged similar ones, feed items and the timeline. */

@@ -35,7 +35,7 @@ export function HitPage() {
             onChoose={setPending}
             onSave={(status, reason) => {
               setPending(null);
-              setStatus([hit], status, reason);
+              setStatus([hit], status, { reason });
             }}
           />
         )}

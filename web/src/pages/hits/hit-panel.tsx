@@ -24,7 +24,12 @@ export function HitPanel({ id, listed, pending, onChoose, onSave, onClose }: Pro
       <div className="flex min-h-11 shrink-0 items-center gap-1 border-b px-2 py-1.5">
         {listed && <StatusBar current={listed.status} pending={pending} onChoose={onChoose} onSave={onSave} />}
         <span className="ml-auto flex self-start">
-          <IconButton label={common.openPage} onClick={() => void navigate({ to: '/hits/$id', params: { id } })}>
+          {/* On a small screen the panel is as large as the page. */}
+          <IconButton
+            label={common.openPage}
+            className="max-md:hidden"
+            onClick={() => void navigate({ to: '/hits/$id', params: { id } })}
+          >
             <Expand className="size-3.5" aria-hidden />
           </IconButton>
           <IconButton label={common.close} onClick={onClose}>

@@ -92,7 +92,9 @@ function Queue({ filter, openId, onOpen }: QueueProps) {
   const save = (status: HitStatus, reason: string): void => {
     const changed = isBulk ? selected : opened ? [opened] : [];
     clear();
-    setStatus(changed, status, reason);
+    const isWhole =
+      !hasNextPage && changed.length === hits.length && Object.values(filter).filter(Boolean).length === 1;
+    setStatus(changed, status, { reason, wave: isWhole ? filter.group : undefined });
   };
   useHotkeys({
     j: () => move(1),

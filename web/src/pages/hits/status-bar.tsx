@@ -21,9 +21,16 @@ export function StatusBar({ current, pending, onChoose, onSave }: Props) {
     <div className="flex flex-wrap gap-1" role="group" aria-label={texts.filters.status}>
       {statusKeys.map((status, index) =>
         status === current ? null : (
-          <Button key={status} className="px-2" onClick={() => onChoose(status)} aria-keyshortcuts={String(index + 1)}>
+          <Button
+            key={status}
+            className="px-2 max-md:px-1.5 max-md:text-12"
+            onClick={() => onChoose(status)}
+            aria-keyshortcuts={String(index + 1)}
+          >
             {texts.actions[status].replace(/^Mark (.)/, (_, first: string) => first.toUpperCase())}
-            <Key>{index + 1}</Key>
+            <span className="max-md:hidden">
+              <Key>{index + 1}</Key>
+            </span>
           </Button>
         ),
       )}
