@@ -1,4 +1,5 @@
 import { Dialog } from '@base-ui/react/dialog';
+import { modifierKey } from '../lib/modifier-key.ts';
 import { texts } from '../texts/common.ts';
 import { Key } from '../ui/key.tsx';
 import { pages } from './navigation.ts';
@@ -7,7 +8,7 @@ const lists: [string, [string, string][]][] = [
   [
     'Everywhere',
     [
-      ['⌘ K', texts.search],
+      [`${modifierKey} K`, texts.search],
       ['?', texts.shortcuts],
       ['/', 'Filter the list'],
       ['Esc', 'Close what is open'],

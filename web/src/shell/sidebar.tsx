@@ -2,6 +2,7 @@ import { Link } from '@tanstack/react-router';
 import { texts } from '../texts/common.ts';
 import { AccountMenu } from './account-menu.tsx';
 import { Logo } from '../ui/logo.tsx';
+import { modifierKey } from '../lib/modifier-key.ts';
 import { Key } from '../ui/key.tsx';
 import { pages } from './navigation.ts';
 
@@ -21,7 +22,7 @@ export function Sidebar({ onNavigate, onSearch }: Props) {
       >
         Search
         <span className="flex gap-0.5" aria-hidden>
-          <Key>⌘</Key>
+          <Key>{modifierKey}</Key>
           <Key>K</Key>
         </span>
       </button>
