@@ -1,3 +1,4 @@
+import { AxeBuilder } from '@axe-core/playwright';
 import type { Page } from 'playwright-core';
 import { afterEach, expect, test } from 'vitest';
 import { createOrganization } from '../../../src/app/bootstrap.ts';
@@ -136,3 +137,15 @@ test('says that the provider does not answer, and offers the key', async () => {
   await page.getByText('Request ID some-id').waitFor();
   await page.getByLabel('API key').waitFor();
 });
+
+test.each(['light', 'dark'] as const)(
+  'axe finds nothing in the sign-in page with single sign-on on %s',
+  async (colorScheme) => {
+    const { page, context, complaints } = await newPage(browser, { colorScheme });
+    open.push({ complaints, close: () => context.close() });
+    await page.goto(`${proxy.origin}/console/`);
+    await page.getByRole('link', { name: 'Continue with single sign-on' }).waitFor();
+    const { violations } = await new AxeBuilder({ page }).analyze();
+    expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([]);
+  },
+);

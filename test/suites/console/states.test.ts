@@ -1,3 +1,4 @@
+import { AxeBuilder } from '@axe-core/playwright';
 import type { Page, Route } from 'playwright-core';
 import { afterEach, expect, test } from 'vitest';
 import { newPage, openBrowser, type Complaints } from '../../support/browser/browser.ts';
@@ -119,6 +120,18 @@ test('asks to sign in when the session ends while a page is open', async () => {
   await page.keyboard.press('Enter');
   await page.waitForURL(`${started.origin}/console/detections`);
   await page.getByRole('row').nth(1).waitFor();
+});
+
+test.each(['light', 'dark'] as const)('axe finds nothing in the error page on %s', async (colorScheme) => {
+  const page = await openPage({ colorScheme });
+  await page.route(/\/api\/session$/, problem);
+  await page.goto(`${started.origin}/console/hits`);
+  await page.getByRole('alert').getByText('The database is full.').waitFor();
+  const { violations } = await new AxeBuilder({ page }).analyze();
+  expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([]);
+  // The router reports the planted error on the browser's console.
+  const { complaints } = open.at(-1)!;
+  complaints.splice(0, complaints.length, ...complaints.filter((text) => !text.includes('The database is full.')));
 });
 
 /** The sum of the page's layout shifts so far (the metric CLS, where up to 0.1 is good). A script as text: the browser's types are not Node's. */

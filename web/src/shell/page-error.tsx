@@ -7,10 +7,13 @@ import { ErrorState } from '../ui/states.tsx';
 export function PageError({ error }: ErrorComponentProps) {
   const router = useRouter();
   return (
-    <ErrorState
-      error={error instanceof Error ? error : new Error(String(error))}
-      onRetry={() => void router.invalidate()}
-    />
+    <main className="h-full">
+      <h1 className="sr-only">{texts.product}</h1>
+      <ErrorState
+        error={error instanceof Error ? error : new Error(String(error))}
+        onRetry={() => void router.invalidate()}
+      />
+    </main>
   );
 }
 
