@@ -96,9 +96,9 @@ const planCatchUps = (hours: number, every: number): SoakPlan['catchUps'] =>
     return { from, to: from + 3, until: from + 4 };
   });
 
-/** Returns the hour in which the events of an hour are known to the detections of an organization: usually its own. */
-export const examinedHour = ({ catchUps }: SoakPlan, hour: number, { isLocal }: { isLocal: boolean }): number =>
-  (isLocal ? catchUps.find(({ from, to }) => hour >= from && hour < to)?.until : undefined) ?? hour;
+/** Returns the hour in which a forwarder of the embedded log store sends the held events of an hour, or undefined if it does not hold them. */
+export const releaseHour = ({ catchUps }: SoakPlan, hour: number): number | undefined =>
+  catchUps.find(({ from, to }) => hour >= from && hour < to)?.until;
 
 function planKills({ workers }: SoakOptions, hours: number, every: number): SoakPlan['kills'] {
   if (workers < 2) return [];

@@ -8,11 +8,12 @@ import {
 } from './run-statistics.ts';
 import { findHitDeviations, readHits } from './check-hits.ts';
 import { measureMemoryGrowth, type MemoryGrowth } from './memory-growth.ts';
-import { examinedHour, type SoakPlan } from '../plan.ts';
+import type { SoakPlan } from '../plan.ts';
 import { usesLogStore, type SoakSetup } from '../create-detections.ts';
 import { answerIndex, type ScriptedSiem } from '../scripted-siem.ts';
 import { findTimeLineDeviations, isCovered, readTimeLines } from './check-time-lines.ts';
 import { listExpectedHits } from './expected-hits.ts';
+import { buildHourRecord, readLearnedWindows } from './hour-record.ts';
 import { hourStart, hourNumber } from '../scripted-events.ts';
 import type { WorkerLife } from '../worker-processes.ts';
 
@@ -46,6 +47,7 @@ export async function checkSoak(soak: FinishedSoak): Promise<SoakFindings> {
   const { plan, setup, db, siem, lives, lastHour } = soak;
   const lines = await readTimeLines(db);
   const hits = await readHits(db);
+  const learned = await readLearnedWindows(db);
   const [start, end] = [plan.timeline.start, hourStart(plan.timeline, lastHour)];
   const deviations: string[] = [...siem.deviations];
   let [windows, expectedHits, repeatedQueries] = [0, 0, 0];
@@ -54,13 +56,13 @@ export async function checkSoak(soak: FinishedSoak): Promise<SoakFindings> {
     const line = lines.get(id);
     const add = (text: string): void => void deviations.push(`detection ${rule.index} (${rule.kind}): ${text}`);
     findTimeLineDeviations(line, start, end).forEach(add);
-    const covered = Array.from({ length: lastHour }, (_, hour) => line !== undefined && isCovered(line, hourStart(plan.timeline, hour))); // prettier-ignore
+    if (!line) continue;
+    const covered = Array.from({ length: lastHour }, (_, hour) => isCovered(line, hourStart(plan.timeline, hour)));
     windows += covered.filter(Boolean).length;
     const isLocal = usesLogStore(plan, rule.org);
-    const expected = listExpectedHits(plan.timeline, rule, {
-      isCovered: (hour) => covered[hour] ?? false,
-      examinedHour: (hour) => examinedHour(plan, hour, { isLocal }),
-    });
+    const record = buildHourRecord({ plan, rule, isLocal }, line, learned.get(id) ?? []);
+    record.deviations.forEach(add);
+    const expected = listExpectedHits(plan.timeline, rule, record);
     expectedHits += expected.filter(({ isHarmless }) => !isHarmless).length;
     findHitDeviations(expected, hits.get(id) ?? [], (time) => hourNumber(plan.timeline, time)).forEach(add);
     if (isLocal) continue;

@@ -3,7 +3,7 @@ import { selectIn } from '../../test/support/select-rows.ts';
 
 /** A covered period or a gap of a detection. `gap` is the reason of a gap, null for a covered period. */
 type TimeLinePart = { from: Date; to: Date; gap: string | null };
-type TimeLine = { id: string; from: Date; to: Date; parts: TimeLinePart[]; slots: Date[]; runs: number };
+export type TimeLine = { id: string; from: Date; to: Date; parts: TimeLinePart[]; slots: Date[]; runs: number };
 
 /** Returns the coverage, gaps, and scheduled runs of every active detection by ID. */
 export async function readTimeLines(db: Db): Promise<Map<string, TimeLine>> {
@@ -54,12 +54,18 @@ export function findTimeLineDeviations(line: TimeLine | undefined, start: Date, 
 
 function listDueSlots({ parts }: TimeLine): Date[] {
   return parts
-    .filter(({ gap }) => gap === null || !inactiveReasons.has(gap))
+    .filter(({ gap }) => !isInactiveReason(gap))
     .flatMap(({ from, to }) => {
       const hours = Math.round((to.getTime() - from.getTime()) / hourMs);
       return Array.from({ length: hours }, (_, n) => new Date(from.getTime() + (n + 1) * hourMs));
     });
 }
+
+export const isInactiveReason = (reason: string | null): boolean => reason !== null && inactiveReasons.has(reason);
+
+/** Returns the reason of the gap at a time, or null. */
+export const findGapReason = ({ parts }: Pick<TimeLine, 'parts'>, at: Date): string | null =>
+  parts.find(({ gap, from, to }) => gap !== null && from <= at && to > at)?.gap ?? null;
 
 /** Reports whether the hour that starts at `from` was examined. */
 export function isCovered({ parts }: Pick<TimeLine, 'parts'>, from: Date): boolean {

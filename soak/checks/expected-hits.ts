@@ -22,44 +22,49 @@ export type ExpectedHit = {
   hasNoVerdict: boolean;
 };
 
+/**
+ * The hours that the service has examined for one detection, from its records. `learnedHours` have memory: the examined ones, and those before the
+ * first examined one, whose history the first run reads. Both count towards the learning period, because a detection learns from all history that
+ * it can read. `orderOf` sorts hours by the time of their examination with all of their events.
+ */
+export type HourRecord = {
+  isExamined: (hour: number) => boolean;
+  learnedHours: ReadonlySet<number>;
+  orderOf: (hour: number) => number;
+};
+
 const learningWindows = 7;
 const harmful = { isHarmless: false, hasNoVerdict: false };
 
-/** Returns exactly the hits that one detection must have after the hours accepted by `isCovered` were examined. */
-export function listExpectedHits(
-  timeline: SoakTimeline,
-  rule: SoakRule,
-  { isCovered, examinedHour }: { isCovered: (hour: number) => boolean; examinedHour: (hour: number) => number },
-): ExpectedHit[] {
-  const hours = Array.from({ length: timeline.hours + 1 }, (_, hour) => hour).filter(isCovered);
+/** Returns exactly the hits that one detection must have. */
+export function listExpectedHits(timeline: SoakTimeline, rule: SoakRule, record: HourRecord): ExpectedHit[] {
+  const { isExamined, learnedHours, orderOf } = record;
+  const hours = Array.from({ length: timeline.hours + 1 }, (_, hour) => hour).filter(isExamined);
   if (rule.kind === 'repeated')
     return listRepeatedHits(
       timeline,
       rule,
-      hours.toSorted(
-        (a, b) =>
-          examinedHour(a) - examinedHour(b) || Number(examinedHour(a) > a) - Number(examinedHour(b) > b) || a - b,
-      ),
+      hours.toSorted((a, b) => orderOf(a) - orderOf(b) || Number(orderOf(a) > a) - Number(orderOf(b) > b) || a - b),
     );
-  if (rule.kind === 'sequence') return listSequenceHits(timeline, rule, hours, isCovered);
-  return (
-    hours
-      // Categories that compare with the past raise no hits while they learn.
-      .filter((_, index) => index >= learningWindows || !(rule.kind === 'known' || rule.kind === 'counted'))
-      .filter((hour) => hasPlantedEvent(timeline, rule, hour))
-      .flatMap((hour) => {
-        const events = listEvents(timeline, rule, hour);
-        const planted = rule.kind === 'counted' ? events.filter(({ count }) => count === 200) : events.slice(-1);
-        return planted.map(({ user, id }) => ({
-          entity: user,
-          hour,
-          occurrences: 1,
-          ids: rule.kind === 'counted' ? [] : [id],
-          isHarmless: rule.kind === 'model' && isHarmless(hour),
-          hasNoVerdict: rule.kind === 'model' && hasNoVerdict(hour),
-        }));
-      })
-  );
+  if (rule.kind === 'sequence') return listSequenceHits(timeline, rule, hours, learnedHours);
+  const learned = [...learnedHours].toSorted((a, b) => a - b);
+  const comparesWithPast = rule.kind === 'known' || rule.kind === 'counted';
+  // Categories that compare with the past raise no hits while they learn.
+  const firstHour = comparesWithPast ? (learned[learningWindows - 1] ?? Infinity) + 1 : 0;
+  return hours
+    .filter((hour) => hour >= firstHour && hasPlantedEvent(timeline, rule, hour))
+    .flatMap((hour) => {
+      const events = listEvents(timeline, rule, hour);
+      const planted = rule.kind === 'counted' ? events.filter(({ count }) => count === 200) : events.slice(-1);
+      return planted.map(({ user, id }) => ({
+        entity: user,
+        hour,
+        occurrences: 1,
+        ids: rule.kind === 'counted' ? [] : [id],
+        isHarmless: rule.kind === 'model' && isHarmless(hour),
+        hasNoVerdict: rule.kind === 'model' && hasNoVerdict(hour),
+      }));
+    });
 }
 
 /**
@@ -80,15 +85,15 @@ function listRepeatedHits(timeline: SoakTimeline, rule: SoakRule, hours: number[
   return hits;
 }
 
-/** Two steps in adjacent hours: found if both hours were examined, in any order. */
+/** Two steps in adjacent hours: found if the hour of the second was examined and the hour of the first is remembered, in any order. */
 function listSequenceHits(
   timeline: SoakTimeline,
   rule: SoakRule,
   hours: number[],
-  isCovered: (hour: number) => boolean,
+  learnedHours: ReadonlySet<number>,
 ): ExpectedHit[] {
   return hours
-    .filter((hour) => hasPlantedEvent(timeline, rule, hour - 1) && isCovered(hour - 1))
+    .filter((hour) => hasPlantedEvent(timeline, rule, hour - 1) && learnedHours.has(hour - 1))
     .flatMap((hour) => {
       const second = listEvents(timeline, rule, hour).find(({ step }) => step === 2);
       const first = listEvents(timeline, rule, hour - 1).find(({ step }) => step === 1);

@@ -149,6 +149,37 @@ test('finds a spike inside of late data in the hour in which it happened', async
   expect(await preview(org, 'baseline_anomaly', 20)).toEqual(await listHits(org, id));
 }, 60_000);
 
+test('finds late events that arrived while nothing was examined, as soon as a window is examined again', async () => {
+  const org = await newOrg();
+  now = at(0);
+  const id = await create(org, 'custom');
+  const failure = (hour: number, n: number, lateMinutes: number): Arrival => ({
+    event: {
+      _id: `fail-${hour}-${n}`,
+      time: new Date(at(hour).getTime() + n * minuteMs),
+      user: 'user-03',
+      action: 'fail',
+      step: 0,
+    },
+    lateMinutes,
+  });
+  const failures = [2, 3].flatMap((hour) => Array.from({ length: 9 }, (_, n) => failure(hour, n, (5 - hour) * 60)));
+  await replay(org, failures, 4);
+  expect(await listHits(org, id)).toEqual([]);
+  now = at(5);
+  const sent = await org.call('POST', '/api/logs/app', failures.map(({ event }) => event)); // prettier-ignore
+  expect(sent.status).toBe(200);
+  // The slots of two days become gaps, the one in which the events arrived included.
+  now = at(50);
+  await executeDueRuns(deps, now, { concurrency: 1 });
+  const { gaps } = (await org.call('GET', `/api/detections/${id}/gaps`)).body;
+  expect(gaps).toMatchObject([{ from: at(4).toISOString(), reason: 'late' }]);
+  await executeDueRuns(deps, now, { concurrency: 1 });
+  expect(await listHits(org, id)).toEqual(
+    [2, 3].map((hour) => ({ entity: 'user-03', window: at(hour).toISOString() })),
+  );
+}, 60_000);
+
 const hoursMax = 9;
 const arrival = (n: number) =>
   fc

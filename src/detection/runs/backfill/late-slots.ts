@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
-import type { Tx } from '../../../platform/db/db.ts';
+import { inOrgWithCachedPlans, type Db, type Tx } from '../../../platform/db/db.ts';
+import { findCoveredEnd } from '../../scheduling/coverage/coverage.store.ts';
 import { findBoundaryBefore, splitIntoWindows, type TimeRange } from '../../scheduling/slot-windows.ts';
 import type { LateEvents } from '../../siem/connector.ts';
 import type { ActiveRun } from '../execution/active-run.ts';
@@ -9,23 +10,32 @@ import { addWarning } from '../execution/run-progress.ts';
 const slotsMax = 170;
 
 /**
- * Returns the earlier slot windows whose events arrived within `window`: they must be examined again. Reports late events as a warning of
- * the run. Events from before the detection or more than a week late are counted in `window` itself.
+ * Returns the earlier slot windows whose events arrived within `window`, or before it while no window was examined: they must be examined
+ * again. Reports late events as a warning of the run. Events from before the detection or more than a week late are counted in `window` itself.
  */
-export async function findLateSlots(run: ActiveRun, window: TimeRange, signal: AbortSignal): Promise<TimeRange[]> {
+export async function findLateSlots(
+  { db }: { db: Db },
+  run: ActiveRun,
+  window: TimeRange,
+  signal: AbortSignal,
+): Promise<TimeRange[]> {
   const { connection, coverageFrom } = run;
   const { cronSchedule: cron, detectionQuery } = run.definition;
   if (!connection.lateEvents || cron === null || coverageFrom === null) return [];
-  const late = (await connection.lateEvents.find(detectionQuery, window, signal)).filter(
-    ({ from }) => from < window.from,
-  );
-  if (late.length === 0) return [];
   const oldest = new Date(Math.max(coverageFrom.getTime(), window.from.getTime() - connection.lateEvents.lagMsMax));
+  const coveredTo = await inOrgWithCachedPlans(db, run.orgId, (tx) => findCoveredEnd(tx, run, window.from));
+  const arrival = { from: clampDate(coveredTo ?? oldest, oldest, window.from), to: window.to };
+  const found = await connection.lateEvents.find(detectionQuery, arrival, signal);
+  const late = found.filter(({ from }) => from < window.from);
+  if (late.length === 0) return [];
   const [inReach, tooLate] = [late.filter(({ to }) => to > oldest), late.filter(({ to }) => to <= oldest)];
   const slots = listSlots(inReach, { cron, delayMs: connection.delayMs, until: window.from, oldest });
   addWarning(run.progress, 'late_data', describeLateEvents({ inReach, tooLate, slots: slots.length }));
   return slots;
 }
+
+const clampDate = (date: Date, min: Date, max: Date): Date =>
+  new Date(Math.min(Math.max(date.getTime(), min.getTime()), max.getTime()));
 
 function listSlots(
   late: LateEvents[],
@@ -60,13 +70,15 @@ function describeLateEvents({
   return parts.join(' ');
 }
 
-/** Schedules an examination of each window as soon as possible. */
+/** Schedules an examination of each window as soon as possible, except those in which the detection was disabled or deleted. */
 export async function scheduleLateSlots(tx: Tx, run: ActiveRun, slots: readonly TimeRange[], now: Date): Promise<void> {
   if (slots.length === 0) return;
   await sql`insert into rechecks (organization_id, detection_id, window_from, window_to, generation, due_at)
     select ${run.orgId}::uuid, ${run.detectionId}::uuid, slot_from, slot_to, ${run.scope.generation}, ${now}::timestamptz
     from unnest(${slots.map(({ from }) => from.toISOString())}::timestamptz[],
       ${slots.map(({ to }) => to.toISOString())}::timestamptz[]) as slots (slot_from, slot_to)
+    where not exists (select from gaps g where g.organization_id = ${run.orgId} and g.detection_id = ${run.detectionId}
+      and g.gap_from < slot_to and g.gap_to > slot_from and g.reason in ('disabled', 'deleted') and g.state <> 'filled')
     on conflict (organization_id, detection_id, window_from) do update set window_to = excluded.window_to,
       generation = excluded.generation, due_at = least(rechecks.due_at, excluded.due_at), tries = 0`.execute(tx);
 }

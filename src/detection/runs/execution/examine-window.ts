@@ -54,7 +54,7 @@ export async function examineWindow(
   const { result, lateSlots } = await timePhase(run.progress, 'query', async () => ({
     result: await searchWindow(run, query, signal),
     // A window that is examined again has found its late events the first time.
-    lateSlots: repeat || run.trigger === 'manual' ? [] : await findLateSlots(run, window, signal),
+    lateSlots: repeat || run.trigger === 'manual' ? [] : await findLateSlots(deps, run, window, signal),
   }));
   return timePhase(run.progress, 'analyse', async () => {
     const prepared = prepareWindow(result.rows, { ...window, aggregate: result.aggregate }, run.analysis);

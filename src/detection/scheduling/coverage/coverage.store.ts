@@ -79,6 +79,14 @@ async function addCoverage(
   return rows.length > 0;
 }
 
+/** Returns the end of the last covered time that begins before `before`, or null. */
+export async function findCoveredEnd(tx: Tx, { orgId, detectionId }: DetectionKey, before: Date): Promise<Date | null> {
+  const found = await queryRow<{ to: Date }>(tx)`select covered_to as "to" from coverage
+    where organization_id = ${orgId} and detection_id = ${detectionId} and covered_from < ${before}
+    order by covered_from desc limit 1`;
+  return found?.to ?? null;
+}
+
 /** Turns a pending window into a gap. Returns false if it is no longer pending. */
 export async function replaceWindowWithGap(
   tx: Tx,
