@@ -14,9 +14,10 @@ const packings: Record<string, { encoding: string; bytes: Buffer }> = {
   br: { encoding: 'br', bytes: brotliCompressSync(blank, { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } }) },
 };
 
-test.each(Object.entries(packings))('rejects a response of 200 MB compressed with %s', async (_name, packing) => {
+test.each(Object.entries(packings))('rejects a response of 200 MB compressed with %s', async (name, packing) => {
   expect(packing.bytes.length).toBeLessThan(mega);
-  for (const kind of kinds) {
+  // What unpacks a response is the same for every kind, and knows nothing of the encoding once it has chosen a decoder.
+  for (const kind of name === 'gzip' ? kinds : kinds.slice(0, 2)) {
     const { error, added } = await pullFrom(kind, (response) =>
       response.writeHead(200, { 'content-encoding': packing.encoding }).end(packing.bytes),
     );
@@ -47,10 +48,12 @@ test.each([
 
 const record = Buffer.from(JSON.stringify(osvRecord('PYSEC-2024-1')));
 const archives: Record<string, [Buffer, RegExp]> = {
-  'a file of 100 MB': [Buffer.from(zipSync({ 'a.json': blank.subarray(0, 100 * mega) })), /larger than/],
+  'a file of 100 MB': [Buffer.from(zipSync({ 'a.json': blank.subarray(0, 100 * mega) }, { level: 1 })), /larger than/],
   'many files that are too large in total': [
     Buffer.from(
-      zipSync(Object.fromEntries(Array.from({ length: 40 }, (_, n) => [`${n}.json`, blank.subarray(0, 7 * mega)]))),
+      zipSync(Object.fromEntries(Array.from({ length: 40 }, (_, n) => [`${n}.json`, blank.subarray(0, 7 * mega)])), {
+        level: 1,
+      }),
     ),
     /more than/,
   ],
