@@ -23,7 +23,8 @@ export function createPageCache(bytesMax = 64 * 1024 * 1024) {
   };
 }
 
-function createPage(key: string, body: Buffer): CachedPage {
+function createPage(key: string, shared: Buffer): CachedPage {
+  const body = toOwnMemory(shared);
   const encoded = new Map<Encoding, Buffer | Promise<Buffer>>([['identity', body]]);
   return {
     etag: toWeakEtag(key),
@@ -32,13 +33,22 @@ function createPage(key: string, body: Buffer): CachedPage {
       const known = encoded.get(encoding);
       if (known) return known;
       const compressing = compress(body, encoding).then((bytes) => {
-        encoded.set(encoding, bytes);
-        return bytes;
+        const own = toOwnMemory(bytes);
+        encoded.set(encoding, own);
+        return own;
       });
       encoded.set(encoding, compressing);
       return compressing;
     },
   };
+}
+
+/** A short buffer is part of a larger one, which would be kept with it: 64 KiB for an empty page. */
+function toOwnMemory(bytes: Buffer): Buffer {
+  if (bytes.length === bytes.buffer.byteLength) return bytes;
+  const own = Buffer.allocUnsafeSlow(bytes.length);
+  bytes.copy(own);
+  return own;
 }
 
 const gzipAsync = promisify(gzip);
