@@ -1,6 +1,6 @@
 import { severities, type Candidate } from './candidate.ts';
 import { categories } from './registry.ts';
-import type { AnalysisInput, CandidateSearch, WindowResult } from './category.ts';
+import type { AnalysisInput, CandidateSearch, Finding, WindowResult } from './category.ts';
 import type { AnalysisDefinition, AnalysisWindow } from './analysis-definition.ts';
 import { applyWorkingHours } from './working-hours.ts';
 import { groupRows, type EntityGroup } from './rows/group-rows.ts';
@@ -26,23 +26,28 @@ export function prepareWindow(
 /** Runs the second half: returns the candidates sorted by severity, z and count (highest first), then entity. */
 export function analyzeWindow(prepared: PreparedWindow, past: RecalledMemory): WindowResult {
   const { candidates, learning } = searchCandidates(prepared, past);
-  return { candidates: rankCandidates(prepared, [...candidates]), learning };
+  return { ...rankCandidates(prepared, [...candidates]), learning };
 }
 
 /** Like `analyzeWindow`, in slices between which the event loop serves requests. */
 export async function analyzeWindowInSlices(prepared: PreparedWindow, past: RecalledMemory): Promise<WindowResult> {
   const { candidates, learning } = searchCandidates(prepared, past);
-  return { candidates: rankCandidates(prepared, await collectInSlices(candidates)), learning };
+  return { ...rankCandidates(prepared, await collectInSlices(candidates)), learning };
 }
 
 function searchCandidates({ groups, window, definition }: PreparedWindow, past: RecalledMemory): CandidateSearch {
   return categories[definition.category].findCandidates({ groups, window, definition, past });
 }
 
-function rankCandidates({ window, definition }: PreparedWindow, found: Candidate[]): Candidate[] {
+/** Returns the candidates in order. Counts what the tuning leaves out, whichever field does it. */
+function rankCandidates({ window, definition }: PreparedWindow, found: Finding[]): Omit<WindowResult, 'learning'> {
   const { workingHours } = definition.tuning ?? {};
-  const candidates = workingHours ? applyWorkingHours(found, workingHours, window) : found;
-  return candidates.toSorted(compareCandidates);
+  const large = found.filter((finding) => finding !== 'belowMinimum');
+  const candidates = workingHours ? applyWorkingHours(large, workingHours, window) : large;
+  return {
+    candidates: candidates.toSorted(compareCandidates),
+    dropped: { belowMinimum: found.length - large.length, workingHours: large.length - candidates.length },
+  };
 }
 
 /** Returns the share of groups that a field identified, 0 to 1, or 1 without groups. An input of the run's score. */

@@ -13,7 +13,10 @@ describe('first_occurrence', () => {
   const abroad = { user: 'alice', country: 'BR', bytes: 7, at: '2024-01-01T07:00:00Z' };
 
   test('learns for seven windows before it returns candidates', () => {
-    expect(analyzeInTurn([...repeat(6, [home]), [abroad]], definition)).toEqual({ candidates: [], learning: true });
+    expect(analyzeInTurn([...repeat(6, [home]), [abroad]], definition)).toMatchObject({
+      candidates: [],
+      learning: true,
+    });
     const { candidates, learning } = analyzeInTurn([...repeat(7, [home]), [home, abroad]], definition);
     expect(learning).toBe(false);
     expect(candidates).toHaveLength(1);
@@ -94,7 +97,7 @@ describe('baseline_anomaly', () => {
   });
 
   test('learns for seven windows and never reports low numbers', () => {
-    expect(spike(repeat(6, [count(1)]), [count(900)])).toEqual({ candidates: [], learning: true });
+    expect(spike(repeat(6, [count(1)]), [count(900)])).toMatchObject({ candidates: [], learning: true });
     expect(spike(repeat(7, [count(500)]), [count(0)]).candidates).toEqual([]);
   });
 

@@ -5,11 +5,17 @@ import type { MemoryEntry, MemoryQuery, RecalledMemory } from './memory/memory.t
 
 export type AnalysisInput = { groups: readonly EntityGroup[]; window: AnalysisWindow; definition: AnalysisDefinition };
 
-/** The result of analyzing a window. `learning`: there was too little history to compare with, so there are no candidates. */
-export type WindowResult = { candidates: Candidate[]; learning: boolean };
+/** Numbers of candidates that the tuning left out: `belowMinimum` by a minimum, `workingHours` by the working hours. */
+export type DroppedCounts = { belowMinimum: number; workingHours: number };
 
-/** Candidates that are computed one by one as they are read. */
-export type CandidateSearch = { candidates: Iterable<Candidate>; learning: boolean };
+/** The result of analyzing a window. `learning`: there was too little history to compare with, so there are no candidates. */
+export type WindowResult = { candidates: Candidate[]; learning: boolean; dropped: DroppedCounts };
+
+/** What a category finds: a candidate, or the mark of one that is smaller than a minimum of the tuning. */
+export type Finding = Candidate | 'belowMinimum';
+
+/** Findings that are computed one by one as they are read. */
+export type CandidateSearch = { candidates: Iterable<Finding>; learning: boolean };
 
 /** How a category finds candidates. All functions are pure. Memory is passed in and returned as values. */
 export type CategoryAnalysis = {

@@ -41,7 +41,8 @@ test.each([
 ] as const)('%s at hour %i with %j is %s', (effect, index, more, severity, outsideWorkingHours) => {
   const definition = definitionOf('custom', { tuning: { workingHours: { ...utc, effect } } });
   const prepared = prepareWindow([{ _id: '1', user: 'ada', ...more }], hour(index), definition);
-  const { candidates } = analyzeWindow(prepared, createEmptyRecall());
+  const { candidates, dropped } = analyzeWindow(prepared, createEmptyRecall());
+  expect(dropped).toEqual({ belowMinimum: 0, workingHours: 1 - candidates.length });
   expect(candidates.map((candidate) => [candidate.severity, candidate.facts['outsideWorkingHours']])).toEqual(
     severity === undefined ? [] : [[severity, outsideWorkingHours]],
   );

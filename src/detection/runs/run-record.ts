@@ -1,4 +1,4 @@
-import { noneSuppressed, type SuppressedCounts } from './execution/run-progress.ts';
+import { noneSuppressed, sumDropped, type ExaminedWindow, type SuppressedCounts } from './execution/run-progress.ts';
 import type { RunRow } from './read-runs.store.ts';
 import type { Run } from './runs.schema.ts';
 
@@ -6,7 +6,7 @@ const toIso = (time: Date | null): string | null => time?.toISOString() ?? null;
 
 /** Converts a row of `runs` to the run of the API. */
 export function toRunRecord({ dueAt: _dueAt, judging: _judging, onEventTime, ...row }: RunRow): Run {
-  const windows = JSON.parse(row.windows) as Run['windows'];
+  const windows = JSON.parse(row.windows) as ExaminedWindow[];
   return {
     ...row,
     slotAt: toIso(row.slotAt),
@@ -26,7 +26,11 @@ export function toRunRecord({ dueAt: _dueAt, judging: _judging, onEventTime, ...
     entities: JSON.parse(row.entities) as Run['entities'],
     unscored: findUnscoredReason(row, windows),
     scoreCriteria: JSON.parse(row.scoreCriteria) as Run['scoreCriteria'],
-    suppressed: { ...noneSuppressed, ...(JSON.parse(row.suppressed) as Partial<SuppressedCounts>) },
+    suppressed: {
+      ...noneSuppressed,
+      ...(JSON.parse(row.suppressed) as Partial<SuppressedCounts>),
+      ...sumDropped(windows),
+    },
     warnings: JSON.parse(row.warnings) as Run['warnings'],
     failure: row.failure === null ? null : (JSON.parse(row.failure) as Run['failure']),
   };

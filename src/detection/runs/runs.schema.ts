@@ -106,9 +106,11 @@ export const Run = z
         exceptions: z.number().int(),
         snoozed: z.number().int(),
         allowed: z.number().int(),
+        belowMinimum: z.number().int(),
+        workingHours: z.number().int(),
       })
       .describe(
-        'Candidates that were not judged, because of a recent verdict, an exception, a snooze or an allow-list.',
+        'Candidates that were not judged, because of a recent verdict, an exception, a snooze or an allow-list, or because `tuning` leaves them out: below `minimumCount` or `minimumIncrease`, or by `workingHours`. The last two are not among the `candidates` of windows.',
       ),
     tokens: z.number().int(),
     costUsd: z.number(),

@@ -40,7 +40,7 @@ export function analyzeInTurn(
   aggregate = false,
 ): WindowResult {
   const memory: WindowMemory[] = [];
-  let findings: WindowResult = { candidates: [], learning: false };
+  let findings: WindowResult = { candidates: [], learning: false, dropped: { belowMinimum: 0, workingHours: 0 } };
   for (const [index, rows] of windows.entries()) {
     const window = hour(index, aggregate);
     const prepared = prepareWindow(rows, window, definition);

@@ -41,11 +41,14 @@ export const texts = {
   windows: 'Windows',
   windowColumns: { from: 'From', to: 'To', rows: 'Rows', candidates: 'Candidates' },
   truncated: 'Cut: the window has more rows than a run reads.',
-  suppressed: (known: number, exceptions: number, snoozed: number) =>
+  suppressed: ({ known, exceptions, snoozed, allowed, belowMinimum, workingHours }: Run['suppressed']) =>
     [
       known > 0 && `${known} judged shortly before`,
       exceptions > 0 && `${exceptions} muted by exceptions`,
       snoozed > 0 && `${snoozed} snoozed`,
+      allowed > 0 && `${allowed} on an allow-list`,
+      belowMinimum > 0 && `${belowMinimum} below the minimum`,
+      workingHours > 0 && `${workingHours} left out by working hours`,
     ]
       .filter(Boolean)
       .join(', '),

@@ -1,7 +1,7 @@
 import type { Candidate } from '../candidate.ts';
 import { buildCandidate } from '../build-candidate.ts';
 import type { AnalysisDefinition } from '../analysis-definition.ts';
-import type { AnalysisInput, CategoryAnalysis } from '../category.ts';
+import type { AnalysisInput, CategoryAnalysis, Finding } from '../category.ts';
 import { baselineMs, zBySensitivity } from '../tuning/tuning-defaults.ts';
 import { isLearning, computeLookbackStart, type RecalledMemory } from '../memory/memory.ts';
 import { findPeerGroup } from '../rows/peer-group.ts';
@@ -47,10 +47,8 @@ export const baselineAnomaly: CategoryAnalysis = {
 const getZMin = ({ tuning }: AnalysisDefinition): number => zBySensitivity[tuning?.sensitivity ?? 'medium'];
 
 /** Skips small numbers. Counts and their medians are never negative, so their z is at most the count itself. */
-function canBeAnomalous({ number, unit }: GroupNumber, definition: AnalysisDefinition): boolean {
-  const { minimumCount } = definition.tuning ?? {};
-  return minimumCount === undefined ? number >= getZMin(definition) || unit === 'value' : number >= minimumCount;
-}
+const canBeAnomalous = ({ number, unit }: GroupNumber, definition: AnalysisDefinition): boolean =>
+  number >= getZMin(definition) || unit === 'value';
 
 type Comparison = {
   baseline: Baseline;
@@ -58,7 +56,7 @@ type Comparison = {
   firstSeen: number | null;
 };
 
-function findCandidates(input: AnalysisInput & { past: RecalledMemory }): Iterable<Candidate> {
+function findCandidates(input: AnalysisInput & { past: RecalledMemory }): Iterable<Finding> {
   const numbers = computeGroupNumbers(input.groups);
   const groupOf = new Map(numbers.map(({ group }) => [group.entity, findPeerGroup(group, input.definition)]));
   const peersOf = new Map(
@@ -75,18 +73,20 @@ function findCandidates(input: AnalysisInput & { past: RecalledMemory }): Iterab
     return { baseline: computeBaseline(own.samples), comparedWith, firstSeen: own.firstSeen };
   };
   const zMin = getZMin(input.definition);
-  const increaseMin = input.definition.tuning?.minimumIncrease ?? 0;
+  const { minimumIncrease = 0, minimumCount = -Infinity } = input.definition.tuning ?? {};
   let rate: ReturnType<typeof createIncreaseRating> | undefined;
   const large = numbers.filter((number) => canBeAnomalous(number, input.definition));
   return large.values().flatMap((groupNumber) => {
     const comparison = compare(groupNumber);
     if (!comparison) return [];
     const z = computeRobustZ(groupNumber.number, comparison.baseline);
-    const isLargeIncrease = groupNumber.number - comparison.baseline.median >= increaseMin;
-    if (z < zMin || !isLargeIncrease) return [];
+    if (z < zMin) return [];
     rate ??= createIncreaseRating(input, findSamples, (entity) => groupOf.get(entity) ?? '');
     const rating = rate(groupNumber.group.entity, groupNumber.number);
-    return rating.isUsual ? [] : [toCandidate(input, groupNumber, { comparison, rating, z })];
+    if (rating.isUsual) return [];
+    const { number } = groupNumber;
+    const isBelow = number < minimumCount || number - comparison.baseline.median < minimumIncrease;
+    return [isBelow ? 'belowMinimum' : toCandidate(input, groupNumber, { comparison, rating, z })];
   });
 }
 

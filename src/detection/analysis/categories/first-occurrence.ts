@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto';
-import type { Candidate } from '../candidate.ts';
 import { buildCandidate } from '../build-candidate.ts';
-import type { AnalysisInput, CategoryAnalysis } from '../category.ts';
+import type { AnalysisInput, CategoryAnalysis, Finding } from '../category.ts';
 import { dayMs } from '../analysis-definition.ts';
 import { memoizePerGroup, type GroupedRow, type EntityGroup } from '../rows/group-rows.ts';
 import {
@@ -58,7 +57,7 @@ const groupByValues = memoizePerGroup((group) =>
 
 type RateNovelty = (entity: string, keys: readonly string[]) => NoveltyRating;
 
-function findCandidates(input: AnalysisInput & { past: RecalledMemory }): Iterable<Candidate> {
+function findCandidates(input: AnalysisInput & { past: RecalledMemory }): Iterable<Finding> {
   let rating: RateNovelty | undefined;
   const rate: RateNovelty = (...args) => (rating ??= createNoveltyRating(input))(...args);
   return input.groups
@@ -71,7 +70,7 @@ function findCandidate(
   input: AnalysisInput & { past: RecalledMemory },
   group: EntityGroup,
   rateNovelty: RateNovelty,
-): Candidate | undefined {
+): Finding | undefined {
   const { past } = input;
   const unseen = [...groupByValues(group)].filter(
     ([key]) => !past.known.has(buildPairKey({ key, entity: group.entity })),
@@ -79,7 +78,7 @@ function findCandidate(
   if (unseen.length === 0) return undefined;
   const keys = unseen.map(([key]) => key).toSorted(compareCodeUnits);
   const rows = unseen.flatMap(([, sameRows]) => sameRows);
-  if (rows.length < (input.definition.tuning?.minimumCount ?? 1)) return undefined;
+  if (rows.length < (input.definition.tuning?.minimumCount ?? 1)) return 'belowMinimum';
   const history = past.entityHistories.get(group.entity);
   const rating = rateNovelty(group.entity, keys);
   return buildCandidate(input, group, {

@@ -1,6 +1,6 @@
 import type { Candidate } from '../candidate.ts';
 import { buildCandidate, makeRowIdsUnique } from '../build-candidate.ts';
-import type { AnalysisInput, CategoryAnalysis } from '../category.ts';
+import type { AnalysisInput, CategoryAnalysis, Finding } from '../category.ts';
 import type { AnalysisDefinition } from '../analysis-definition.ts';
 import { habitMs, limitByHabit, measureHabit, rememberSteps, stepsKey, type SequenceHabit } from './rate-sequence.ts';
 import { sequenceMs } from '../tuning/tuning-defaults.ts';
@@ -60,7 +60,7 @@ function rememberGroup(
   return keepLatestPerStep(rest).map((row) => toMemoryEntry(group.entity, row, renderStep(row, window, definition)));
 }
 
-function findCandidates(input: AnalysisInput & { past: RecalledMemory }): Iterable<Candidate> {
+function findCandidates(input: AnalysisInput & { past: RecalledMemory }): Iterable<Finding> {
   const rowsOf = (group: EntityGroup): SequenceRow[] => extractSequenceRows(group, input.window, input.definition);
   const length =
     findSequenceLength(input.groups, input.definition) ?? findLargestStep(input.groups.map(rowsOf), input.past);
@@ -71,7 +71,8 @@ function findCandidates(input: AnalysisInput & { past: RecalledMemory }): Iterab
     const rows = rowsOf(group);
     const shape = { length, spanMs: sequenceMs(input.definition) };
     const chains = rows.length > 0 ? findNewSequences(rows, input.past.values.get(group.entity) ?? [], shape) : [];
-    return chains.length >= countMin ? [toCandidate(input, group, { chains, habit })] : [];
+    if (chains.length === 0) return [];
+    return [chains.length < countMin ? 'belowMinimum' : toCandidate(input, group, { chains, habit })];
   });
 }
 

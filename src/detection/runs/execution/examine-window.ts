@@ -7,6 +7,7 @@ import {
   prepareWindow,
   type PreparedWindow,
 } from '../../analysis/analyze-window.ts';
+import type { WindowResult } from '../../analysis/category.ts';
 import { createEmptyRecall, type MemoryEntry, type RecalledMemory } from '../../analysis/memory/memory.ts';
 import { recallMemory } from '../../analysis/memory/memory.store.ts';
 import type { TimeRange } from '../../scheduling/slot-windows.ts';
@@ -60,7 +61,7 @@ export async function examineWindow(
     const prepared = prepareWindow(result.rows, { ...window, aggregate: result.aggregate }, run.analysis);
     addWindowWarnings(run, result, prepared);
     const { past, epoch } = await recallPast(deps, run, prepared);
-    const { candidates, learning } = await analyzeWindowInSlices(prepared, past);
+    const { candidates, learning, dropped } = await analyzeWindowInSlices(prepared, past);
     if (learning) addWarning(run.progress, 'learning', 'Too few earlier windows are known for a comparison.');
     if (result.truncated)
       addWarning(
@@ -71,7 +72,7 @@ export async function examineWindow(
     return {
       window,
       repeat,
-      examined: summarizeWindow(window, result, { prepared, candidates }),
+      examined: summarizeWindow(window, result, { prepared, candidates, dropped }),
       candidates,
       memory: prepared.query.want === 'nothing' || result.early ? null : prepared.memory,
       epoch,
@@ -119,7 +120,7 @@ function recallPast(
 function summarizeWindow(
   window: TimeRange,
   result: SearchResult,
-  { prepared, candidates }: { prepared: PreparedWindow; candidates: Candidate[] },
+  { prepared, candidates, dropped }: { prepared: PreparedWindow } & Pick<WindowResult, 'candidates' | 'dropped'>,
 ): ExaminedWindow {
   return {
     from: window.from.toISOString(),
@@ -131,5 +132,6 @@ function summarizeWindow(
     candidateRows: candidates.reduce((sum, { facts }) => sum + Number(facts['candidateRows'] ?? 0), 0),
     entities: prepared.groups.length,
     namedShare: computeNamedShare(prepared.groups),
+    dropped,
   };
 }

@@ -1,3 +1,4 @@
+import type { DroppedCounts } from '../../analysis/category.ts';
 import type { VerdictStats } from '../../verdicts/model/model-score.ts';
 import type { Verdict } from '../../verdicts/verdict.ts';
 
@@ -5,7 +6,7 @@ const warningsMax = 20;
 
 /**
  * An examined window with the figures that the score needs. `enoughPast` counts candidates with enough history, `candidateRows`
- * counts the rows behind candidates, and `namedShare` is the share of entities with a name.
+ * counts the rows behind candidates, and `namedShare` is the share of entities with a name. `candidates` are without the `dropped` ones.
  */
 export type ExaminedWindow = {
   from: string;
@@ -17,6 +18,7 @@ export type ExaminedWindow = {
   candidateRows: number;
   entities: number;
   namedShare: number;
+  dropped: DroppedCounts;
 };
 
 /** A verdict of a run. `unjudgedReason` is set if it comes from the facts. */
@@ -36,6 +38,12 @@ export type RunProgress = {
 export type SuppressedCounts = { known: number; exceptions: number; snoozed: number; allowed: number };
 
 export const noneSuppressed: SuppressedCounts = { known: 0, exceptions: 0, snoozed: 0, allowed: 0 };
+
+/** Returns how many candidates of all windows the tuning left out. */
+export const sumDropped = (windows: readonly Pick<ExaminedWindow, 'dropped'>[]): DroppedCounts => ({
+  belowMinimum: windows.reduce((sum, { dropped }) => sum + dropped.belowMinimum, 0),
+  workingHours: windows.reduce((sum, { dropped }) => sum + dropped.workingHours, 0),
+});
 
 /** Adds a warning unless the run has one with the same code. */
 export function addWarning(progress: RunProgress, code: string, detail: string): void {

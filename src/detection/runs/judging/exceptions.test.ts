@@ -44,9 +44,9 @@ test('skips candidates under an exception or a snooze, counts them on the run, a
   expect(judged).toEqual(['ada', 'ada', 'scanner', 'ada', 'bob', 'scanner']);
   const { runs } = await getRuns(t.deps, t.caller, id, {});
   expect(runs.map((run) => [run.suppressed, run.hitCount])).toEqual([
-    [{ known: 0, exceptions: 0, snoozed: 0, allowed: 0 }, 3],
-    [{ known: 0, exceptions: 0, snoozed: 1, allowed: 0 }, 2],
-    [{ known: 0, exceptions: 1, snoozed: 1, allowed: 0 }, 1],
+    [{ known: 0, exceptions: 0, snoozed: 0, allowed: 0, belowMinimum: 0, workingHours: 0 }, 3],
+    [{ known: 0, exceptions: 0, snoozed: 1, allowed: 0, belowMinimum: 0, workingHours: 0 }, 2],
+    [{ known: 0, exceptions: 1, snoozed: 1, allowed: 0, belowMinimum: 0, workingHours: 0 }, 1],
   ]);
   const listed = await getExceptions(t.deps, t.caller, id, {});
   expect(

@@ -13,7 +13,7 @@ const windowsShown = 24;
 /** When a run ran, how long each phase took, what it examined and what it cost. */
 export function RunSummary({ run }: { run: Run }) {
   const { failure, warnings, suppressed, phases } = run;
-  const muted = texts.suppressed(suppressed.known, suppressed.exceptions, suppressed.snoozed);
+  const muted = texts.suppressed(suppressed);
   return (
     <div className="flex max-w-6xl flex-col gap-6 p-5">
       {failure && (
