@@ -1,12 +1,12 @@
 import type { Candidate } from '../analysis/candidate.ts';
 import { isSeverityAtLeast } from '../analysis/severity.ts';
-import { sensitivities, type Tuning } from '../analysis/tuning/tuning.schema.ts';
 import type { ReviewedHit } from '../hits/hit-status.store.ts';
 import type { TimeRange } from '../scheduling/slot-windows.ts';
 import type { TestSubject } from './run-test-case.ts';
 import { collectHitKeys, openTrialRun, simulateTimeRange, type TrialDeps } from './simulate-time-range.ts';
 import type { SimulationResult } from './simulate.ts';
 import type { Backtest } from './testing.schema.ts';
+import { listTuningChanges } from './tuning-changes.ts';
 
 const weekMs = 7 * 86_400_000;
 /** A detection that raises fewer candidates of severity medium or above needs no other tuning. */
@@ -28,7 +28,9 @@ export async function proposeTuning(
   const before = listSevere(result, reviewed).length / weeks;
   if (before < perWeekMax || !result.complete) return null;
   const keys = listTruePositives(result, reviewed);
-  for (const change of listChanges(definition, listSevere(result, reviewed), weeks)) {
+  // Fewer than `perWeekMax` a week.
+  const mayRemain = Math.ceil(perWeekMax * weeks) - 1;
+  for (const change of listTuningChanges(definition, listSevere(result, reviewed), mayRemain)) {
     const tuning = { ...definition.tuning, ...change };
     const run = await openTrialRun(
       deps,
@@ -47,25 +49,6 @@ export async function proposeTuning(
     };
   }
   return null;
-}
-
-/** Returns the changes to try, the smallest first. */
-function listChanges(
-  { detectionCategory: category, tuning = {} }: TestSubject['definition'],
-  severe: readonly Candidate[],
-  weeks: number,
-): Tuning[] {
-  const { sensitivity = 'medium', minimumCount } = tuning;
-  if (category !== 'custom' && category !== 'privilege_escalation')
-    return sensitivities
-      .slice(0, sensitivities.indexOf(sensitivity))
-      .toReversed()
-      .map((lower) => ({ sensitivity: lower }));
-  const counts = severe.map(({ facts }) => Number(facts['rows']));
-  const sorted = counts.toSorted((a, b) => b - a);
-  // One more than the largest count that would still be exceeded too often.
-  const count = (sorted[Math.max(Math.ceil(perWeekMax * weeks) - 1, 0)] ?? 0) + 1;
-  return minimumCount !== undefined && minimumCount >= count ? [] : [{ minimumCount: count }];
 }
 
 /** Returns the candidates of severity medium or above, without those behind reviewed true positives. */
