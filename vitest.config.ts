@@ -7,6 +7,7 @@ export default defineConfig({
     setupFiles: ['test/support/property-seed.ts'],
     testTimeout: 120_000,
     hookTimeout: 240_000,
+    expect: { poll: { timeout: 20_000 } },
     pool: 'forks',
     maxWorkers: 2,
     // Files of one worker share the loaded packages, which saves two seconds of each. Vitest still evaluates our own modules for every file.
