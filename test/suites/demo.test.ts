@@ -19,8 +19,8 @@ const demo = (...args: string[]) =>
 describe('the demo as the guide starts it', () => {
   let service: RunningService;
   beforeAll(async () => {
-    service = await startService(startBlock('docs/guide/categories.md', 'run: demo'), /The API stays up/, 170_000);
-  }, 180_000);
+    service = await startService(startBlock('docs/guide/categories.md', 'run: demo'), /The API stays up/, 300_000);
+  }, 320_000);
   afterAll(() => service.stop());
 
   test('finds every expected stage', () => {
