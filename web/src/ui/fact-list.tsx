@@ -1,5 +1,6 @@
 import { Fragment } from 'react';
 import { toWords } from '../lib/text.ts';
+import { ExactTime } from './time.tsx';
 
 /** Facts that other parts of a page show, or that mean nothing to a reader. */
 const hidden = new Set(['valueKeys', 'windowFrom', 'windowTo', 'entityNamed', 'candidateRows', 'sampleValues']);
@@ -8,6 +9,9 @@ const isShown = (value: unknown): boolean =>
   typeof value === 'number' ||
   (typeof value === 'string' && value !== '') ||
   (Array.isArray(value) && value.length > 0 && value.every((entry) => typeof entry !== 'object'));
+
+const isTime = (value: unknown): value is string =>
+  typeof value === 'string' && /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z$/.test(value);
 
 const format = (value: unknown): string => (Array.isArray(value) ? value.join(', ') : String(value));
 
@@ -22,7 +26,7 @@ export function FactList({ facts, children }: Props) {
       {entries.map(([name, value]) => (
         <Fragment key={name}>
           <dt className="text-muted">{toWords(name.replace(/([a-z])([A-Z])/g, '$1 $2').toLowerCase())}</dt>
-          <dd className="tabular min-w-0 break-words">{format(value)}</dd>
+          <dd className="tabular min-w-0 break-words">{isTime(value) ? <ExactTime time={value} /> : format(value)}</dd>
         </Fragment>
       ))}
     </dl>

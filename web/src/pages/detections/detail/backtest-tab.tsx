@@ -19,7 +19,8 @@ export default function BacktestTab({ detection }: { detection: Detection }) {
   const { id, activeSystemPrompt, modelAlias } = detection;
   const { data: prompts } = useQuery(promptsQuery(id));
   const { data: models } = useQuery(modelsQuery);
-  const [days, setDays] = useState('14');
+  // A backtest examines at most 200 windows: seven days of an hourly detection.
+  const [days, setDays] = useState('7');
   const [version, setVersion] = useState('');
   const [model, setModel] = useState('');
   const { mutate, data, error, isPending } = useMutation({
