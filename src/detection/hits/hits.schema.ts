@@ -16,6 +16,9 @@ export const HitFilter = PageQuery.extend({
   status: z.enum(hitStatuses).optional(),
   severity: z.enum(severities).optional(),
   entity: boundedString({ max: 1000 }).optional().describe('Exact name of the entity.'),
+  q: boundedString({ max: 500 })
+    .optional()
+    .describe('Part of the headline or of the entity, in any case. Searches the latest 10,000 hits.'),
   group: z.guid('must be a UUID').toLowerCase().optional().describe('ID of the group.'),
   from: Instant.optional().describe('Hits last seen at or after this time.'),
   to: Instant.optional().describe('Hits first seen before this time.'),

@@ -45,13 +45,14 @@ type HitQuery = Omit<HitFilter, 'limit' | 'cursor' | 'from' | 'to'> & Record<'fr
 
 /** Lists `limit` + 1 hits, newest first. */
 export function listHits(tx: Tx, orgId: OrgId, query: HitQuery, { limit, after }: PageRequest): Promise<HitRow[]> {
-  const { detection, status, severity, entity, group, from, to } = query;
+  const { detection, status, severity, entity, q, group, from, to } = query;
   const conditions: RawBuilder<unknown>[] = [
     sql`organization_id = ${orgId}`,
     ...(detection === undefined ? [] : [sql`detection_id = ${detection}`]),
     ...(status === undefined ? [] : [sql`status = ${status}`]),
     ...(severity === undefined ? [] : [sql`severity = ${severity}`]),
     ...(entity === undefined ? [] : [sql`entity = ${entity}`]),
+    ...(q === undefined ? [] : [isFoundBy(orgId, q)]),
     ...(group === undefined ? [] : [sql`group_id = ${group}`]),
     ...(from === undefined ? [] : [sql`last_seen_at >= ${from}`]),
     ...(to === undefined ? [] : [sql`first_seen_at < ${to}`]),
@@ -61,6 +62,14 @@ export function listHits(tx: Tx, orgId: OrgId, query: HitQuery, { limit, after }
     tx,
   )`select ${columns} from hits where ${sql.join(conditions, sql` and `)} order by created_at desc, id desc limit ${limit + 1}`;
 }
+
+/** No index serves a part of a text, so that only the latest hits are searched. */
+const searchedHitsMax = 10_000;
+
+const isFoundBy = (orgId: OrgId, q: string): RawBuilder<unknown> => sql`
+  strpos(lower(headline || chr(10) || entity), lower(${q})) > 0
+  and created_at >= coalesce((select created_at from hits where organization_id = ${orgId}
+    order by created_at desc, id desc offset ${searchedHitsMax - 1} limit 1), '-infinity')`;
 
 export function findHit(tx: Tx, orgId: OrgId, id: string): Promise<HitDetailRow | undefined> {
   return queryRow<HitDetailRow>(

@@ -3,7 +3,7 @@ import { api, read } from './client.ts';
 
 const limit = 5;
 
-/** Detections, items of the feed and hits that match words. The words are a part of a name, a search of the feed, or an entity. */
+/** Detections, items of the feed and hits that match words. The words are a part of a name, a search of the feed, or a part of the headline or entity of a hit. */
 export const foundQuery = (words: string) =>
   queryOptions({
     queryKey: ['found', words],
@@ -11,7 +11,7 @@ export const foundQuery = (words: string) =>
       const [detections, items, hits] = await Promise.all([
         orNone(read(api.GET('/api/detections/summaries', { params: { query: { q: words, limit: String(limit) } } }))),
         orNone(read(api.GET('/items', { params: { query: { q: words, duplicates: 'hide', perPage: limit } } }))),
-        orNone(read(api.GET('/api/hits', { params: { query: { entity: words, limit: String(limit) } } }))),
+        orNone(read(api.GET('/api/hits', { params: { query: { q: words, limit: String(limit) } } }))),
       ]);
       return { detections: detections?.detections ?? [], items: items?.items ?? [], hits: hits?.hits ?? [] };
     },

@@ -6,7 +6,7 @@ export type Hit = Schemas['Hit'];
 export type HitStatus = Hit['status'];
 export type HitDetail = Awaited<ReturnType<typeof getHit>>;
 type HitParameters = NonNullable<paths['/api/hits']['get']['parameters']['query']>;
-export type HitFilter = Partial<Pick<HitParameters, 'status' | 'severity' | 'detection' | 'entity' | 'group'>>;
+export type HitFilter = Partial<Pick<HitParameters, 'status' | 'severity' | 'detection' | 'entity' | 'q' | 'group'>>;
 
 const pageSize = '100';
 

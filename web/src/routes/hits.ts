@@ -16,6 +16,7 @@ const list = createRoute({
       severity: oneOf(search, 'severity', severities),
       detection: textOf(search, 'detection'),
       entity: textOf(search, 'entity'),
+      q: textOf(search, 'q'),
       group: textOf(search, 'group'),
       by: oneOf(search, 'by', ['wave', 'entity']),
       hit: textOf(search, 'hit'),

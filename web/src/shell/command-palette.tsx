@@ -14,7 +14,7 @@ const group =
 /** An address, a domain or a hash: one word with a dot, a colon or many characters. */
 const looksLikeIndicator = (words: string): boolean => /^\S*[.:]\S+$|^[0-9a-f]{32,64}$/i.test(words);
 
-/** Finds pages, actions, and whatever the API finds: detections, items of the feed, and hits of an entity. */
+/** Finds pages, actions, and whatever the API finds: detections, items of the feed, and hits. */
 export default function CommandPalette({ onClose }: { onClose: () => void }) {
   const navigate = useNavigate();
   const [text, setText] = useState('');

@@ -1,6 +1,7 @@
 import type { HitStatus } from '../api/hits.ts';
 
 export const texts = {
+  search: 'Search hits',
   title: 'Hits',
   filters: { status: 'Status', severity: 'Severity' },
   empty: {

@@ -47,7 +47,17 @@ export const texts = {
     intro:
       'Runs the detection over past time without storing anything, and compares its hits with what people decided.',
     range: 'Time',
-    ranges: { '7': 'Last 7 days', '14': 'Last 14 days', '30': 'Last 30 days', '90': 'Last 90 days' },
+    /** By hours. */
+    ranges: {
+      '1': 'Last hour',
+      '6': 'Last 6 hours',
+      '24': 'Last 24 hours',
+      '72': 'Last 3 days',
+      '168': 'Last 7 days',
+      '336': 'Last 14 days',
+      '720': 'Last 30 days',
+      '2160': 'Last 90 days',
+    },
     compare: 'Compare with prompt version',
     model: 'Compare with model',
     nothing: 'Nothing',

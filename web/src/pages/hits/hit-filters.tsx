@@ -4,6 +4,7 @@ import type { HitFilter, HitStatus } from '../../api/hits.ts';
 import { texts } from '../../texts/hits.ts';
 import { FilterChip } from '../../ui/filter-chip.tsx';
 import { FilterSelect } from '../../ui/filter-select.tsx';
+import { SearchField } from '../../ui/search-field.tsx';
 import { severities, SeverityLabel } from '../../ui/severity.tsx';
 import type { Grouping } from './group-list.tsx';
 import { StatusLabel } from './statuses.tsx';
@@ -18,11 +19,12 @@ const statusOptions = (Object.keys(texts.status) as HitStatus[]).map((value) => 
 const severityOptions = severities.map((value) => ({ value, label: <SeverityLabel severity={value} /> }));
 const groupings = (['wave', 'entity'] as const).map((value) => ({ value, label: texts.groups.by[value] }));
 
-/** The filters of the list and its grouping. Groups have no severity filter. */
-export function HitFilters({ search: { status, severity, detection, entity, group, by }, onChange }: Props) {
+/** The filters of the list and its grouping. Groups have no search and no severity filter. */
+export function HitFilters({ search: { status, severity, detection, entity, q, group, by }, onChange }: Props) {
   const isGrouped = (by === 'wave' && !group) || (by === 'entity' && !entity);
   return (
     <>
+      {!isGrouped && <SearchField label={texts.search} value={q} onChange={(next) => onChange({ q: next })} />}
       <FilterSelect
         label={texts.filters.status}
         value={status}
@@ -50,7 +52,7 @@ export function HitFilters({ search: { status, severity, detection, entity, grou
         label={texts.groups.label}
         value={by}
         options={groupings}
-        onChange={(value) => onChange({ by: value, group: undefined, entity: undefined })}
+        onChange={(value) => onChange({ by: value, q: undefined, group: undefined, entity: undefined })}
       />
     </>
   );

@@ -3,6 +3,7 @@ import { useState } from 'react';
 import { backtest, modelsQuery, promptsQuery, type Backtest } from '../../../api/detection-parts.ts';
 import { changeDetection, type Detection } from '../../../api/detections.ts';
 import { formatMoney, formatNumber } from '../../../lib/text.ts';
+import { fitsInBacktest } from './backtest-range.ts';
 import { texts as proof } from '../../../texts/proof.ts';
 import { BarChart } from '../../../ui/bar-chart.tsx';
 import { Button } from '../../../ui/button.tsx';
@@ -14,20 +15,24 @@ import { toasts } from '../../../ui/toasts.tsx';
 const texts = proof.backtest;
 const ranges = Object.entries(texts.ranges);
 
+/** The longest range of the menu that the service examines at once. */
+const longestHours = (cron: string | null, now: Date): number =>
+  Math.max(1, ...ranges.map(([hours]) => Number(hours)).filter((hours) => fitsInBacktest(cron, hours, now)));
+
 /** What the detection would have found, alone or beside another prompt or model. */
 export default function BacktestTab({ detection }: { detection: Detection }) {
-  const { id, activeSystemPrompt, modelAlias } = detection;
+  const { id, activeSystemPrompt, modelAlias, cronSchedule } = detection;
   const { data: prompts } = useQuery(promptsQuery(id));
   const { data: models } = useQuery(modelsQuery);
-  // A backtest examines at most 200 windows: seven days of an hourly detection.
-  const [days, setDays] = useState('7');
+  const [longest] = useState(() => longestHours(cronSchedule, new Date()));
+  const [hours, setHours] = useState(String(Math.min(168, longest)));
   const [version, setVersion] = useState('');
   const [model, setModel] = useState('');
   const { mutate, data, error, isPending } = useMutation({
     mutationFn: () => {
       const to = new Date();
       return backtest(id, {
-        from: new Date(to.getTime() - Number(days) * 86_400_000).toISOString(),
+        from: new Date(to.getTime() - Number(hours) * 3_600_000).toISOString(),
         to: to.toISOString(),
         ...(version !== '' && { promptVersion: Number(version) }),
         ...(model !== '' && { modelAlias: model }),
@@ -46,12 +51,14 @@ export default function BacktestTab({ detection }: { detection: Detection }) {
       >
         <Field label={texts.range}>
           {(control) => (
-            <SelectInput {...control} value={days} onChange={(event) => setDays(event.target.value)}>
-              {ranges.map(([value, label]) => (
-                <option key={value} value={value}>
-                  {label}
-                </option>
-              ))}
+            <SelectInput {...control} value={hours} onChange={(event) => setHours(event.target.value)}>
+              {ranges
+                .filter(([value]) => Number(value) <= longest)
+                .map(([value, label]) => (
+                  <option key={value} value={value}>
+                    {label}
+                  </option>
+                ))}
             </SelectInput>
           )}
         </Field>

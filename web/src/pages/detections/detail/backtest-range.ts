@@ -1,0 +1,14 @@
+import { Cron } from 'croner';
+
+/** The service refuses a backtest of more windows. */
+const windowsMax = 200;
+
+/** Tells whether the last hours before `now` hold no more windows of a schedule than a backtest examines. Without a schedule they are one window. */
+export function fitsInBacktest(cron: string | null, hours: number, now: Date): boolean {
+  if (cron === null) return true;
+  const from = new Date(now.getTime() - hours * 3_600_000);
+  const slots = new Cron(cron, { mode: '5-part', timezone: 'UTC', paused: true }).nextRuns(windowsMax, from);
+  // The time after the last slot is one more window.
+  const last = slots[windowsMax - 1];
+  return last === undefined || last > now;
+}
