@@ -3,11 +3,19 @@ import { Cron } from 'croner';
 /** The service refuses a backtest of more windows. */
 const windowsMax = 200;
 
-/** Tells whether the last hours before `now` hold no more windows of a schedule than a backtest examines. Without a schedule they are one window. */
+/**
+ * Tells whether the last hours before `now` hold no more windows of a schedule than a backtest examines. Without a schedule they are one
+ * window. Returns true for a schedule that only the service can read, which then says what does not fit.
+ */
 export function fitsInBacktest(cron: string | null, hours: number, now: Date): boolean {
   if (cron === null) return true;
   const from = new Date(now.getTime() - hours * 3_600_000);
-  const slots = new Cron(cron, { mode: '5-part', timezone: 'UTC', paused: true }).nextRuns(windowsMax, from);
+  let slots: Date[];
+  try {
+    slots = new Cron(cron, { mode: '5-part', timezone: 'UTC', paused: true }).nextRuns(windowsMax, from);
+  } catch {
+    return true;
+  }
   // The time after the last slot is one more window.
   const last = slots[windowsMax - 1];
   return last === undefined || last > now;
