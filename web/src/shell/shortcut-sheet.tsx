@@ -1,40 +1,34 @@
 import { Dialog } from '@base-ui/react/dialog';
 import { modifierKey } from '../lib/modifier-key.ts';
 import { texts } from '../texts/common.ts';
+import { shortcutTexts } from '../texts/shortcuts.ts';
 import { Key } from '../ui/key.tsx';
 import { pages } from './navigation.ts';
 
 const lists: [string, [string, string][]][] = [
   [
-    'Everywhere',
+    shortcutTexts.everywhere.title,
     [
       [`${modifierKey} K`, texts.search],
       ['?', texts.shortcuts],
-      ['/', 'Filter the list'],
-      ['Esc', 'Close what is open'],
+      ['/', shortcutTexts.everywhere.filter],
+      ['Esc', shortcutTexts.everywhere.close],
     ],
   ],
   [
-    'Lists',
+    shortcutTexts.lists.title,
     [
-      ['j k', 'Next, previous'],
-      ['Enter', 'Open'],
-      ['x', 'Select'],
-      ['a', 'Select all hits'],
+      ['j k', shortcutTexts.lists.move],
+      ['Enter', shortcutTexts.lists.open],
+      ['x', shortcutTexts.lists.select],
+      ['a', shortcutTexts.lists.selectAll],
     ],
   ],
   [
-    'A hit',
-    [
-      ['1', 'True positive'],
-      ['2', 'False positive'],
-      ['3', 'Benign'],
-      ['4', 'Outdated'],
-      ['5', 'Reopen'],
-      ['u', 'Undo'],
-    ],
+    shortcutTexts.hit.title,
+    [...shortcutTexts.hit.statuses.map((label, n): [string, string] => [`${n + 1}`, label]), ['u', texts.undo]],
   ],
-  ['Go to', pages.map(({ key, label }) => [`g ${key}`, label])],
+  [texts.goTo, pages.map(({ key, label }) => [`g ${key}`, label])],
 ];
 
 /** Every key of the console. */

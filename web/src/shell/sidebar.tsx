@@ -20,13 +20,13 @@ export function Sidebar({ onNavigate, onSearch }: Props) {
         onClick={onSearch}
         className="mb-2 flex h-7 items-center justify-between rounded-control border border-line bg-surface px-2 text-faint hover:text-muted"
       >
-        Search
+        {texts.searchShort}
         <span className="flex gap-0.5" aria-hidden>
           <Key>{modifierKey}</Key>
           <Key>K</Key>
         </span>
       </button>
-      <nav aria-label="Pages" className="flex flex-col gap-px">
+      <nav aria-label={texts.pageList} className="flex flex-col gap-px">
         {pages.map(({ path, label, icon: Icon }) => (
           <Link
             key={path}

@@ -1,21 +1,5 @@
 import type { Scope } from '../../api/access.ts';
-
-/** What each scope permits. */
-export const scopeTexts: Record<Scope, string> = {
-  'hits:read': 'See hits and their evidence',
-  'hits:write': 'Judge hits and write notes',
-  'detections:read': 'See detections, runs and datasets',
-  'detections:write': 'Create and change detections',
-  'detections:run': 'Run, preview and search logs',
-  'feed:read': 'Read the feed',
-  'feed:write': 'Add sources and items',
-  'logs:write': 'Send logs',
-  'connections:admin': 'Connections, destinations and MCP servers',
-  'keys:admin': 'Keys and sessions',
-  'audit:read': 'Read the audit log',
-  'privacy:admin': 'Erase values',
-  'feed:admin': 'Share feed sources with other organizations',
-};
+import { scopeTexts } from '../../texts/scopes.ts';
 
 export const scopes = Object.keys(scopeTexts) as Scope[];
 

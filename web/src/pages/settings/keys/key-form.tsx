@@ -6,7 +6,8 @@ import { texts as all } from '../../../texts/settings.ts';
 import { Button } from '../../../ui/button.tsx';
 import { Dialog, DialogActions } from '../../../ui/dialog.tsx';
 import { CheckField, findFieldError, FormError, SelectField, TextField } from '../../../ui/field.tsx';
-import { presetScopes, scopes, scopeTexts, type Preset } from '../scopes.ts';
+import { scopeTexts } from '../../../texts/scopes.ts';
+import { presetScopes, scopes, type Preset } from '../scopes.ts';
 
 const texts = all.keys;
 const dayMs = 86_400_000;
