@@ -42,7 +42,6 @@ export const texts = {
   search: 'Search or run a command',
   searchShort: 'Search',
   pageList: 'Pages',
-  unreachable: 'The service does not answer.',
   shortcuts: 'Keyboard shortcuts',
   menu: 'Menu',
   removeFilter: (label: string) => `Remove the filter ${label}`,

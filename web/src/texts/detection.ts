@@ -1,3 +1,5 @@
+import { countHits, countRuns } from './counts.ts';
+
 /** Texts of the page of one detection. */
 export const texts = {
   tabs: {
@@ -30,7 +32,6 @@ export const texts = {
   figures: {
     runs: 'Runs, 30 days',
     hits: 'Hits, 30 days',
-    hitsUnit: 'hits',
     open: 'Next run',
     precision: 'Precision',
     score: 'Score',
@@ -40,8 +41,8 @@ export const texts = {
     scoreHint: 'How well runs were judged on average, 0 to 100.',
   },
   days: 'Hits per day',
-  dayNote: (hits: number, runs: number) =>
-    `${hits} ${hits === 1 ? 'hit' : 'hits'}, ${runs} ${runs === 1 ? 'run' : 'runs'}`,
+  lastDays: 'Last 30 days',
+  dayNote: (hits: number, runs: number) => `${countHits(hits)}, ${countRuns(runs)}`,
   openHits: 'Open hits',
   allHits: 'All hits',
   noOpenHits: 'No open hits.',

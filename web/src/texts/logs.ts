@@ -4,7 +4,6 @@ export const texts = {
   range: 'Time',
   ranges: { '1h': 'Last hour', '24h': 'Last 24 hours', '7d': 'Last 7 days', '30d': 'Last 30 days' },
   chosen: 'Selected',
-  events: 'Events',
   eventsOverTime: 'Events over time',
   fields: 'Fields',
   findField: 'Find a field',

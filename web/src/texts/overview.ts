@@ -49,7 +49,6 @@ export const texts = {
     hits: 'Hits',
     precision: 'Precision',
     noReviews: 'no hit judged',
-    precisionUnit: '',
     percent: (share: number) => `${Math.round(share * 100)} %`,
     reviewed: (share: number, count: number) => `${Math.round(share * 100)} % of ${formatNumber(count)} judged`,
   },

@@ -1,18 +1,16 @@
 import { useRef, useState } from 'react';
-import { formatNumber } from '../lib/text.ts';
 
 /** A value of null is unknown, which is not the same as none. */
 export type Bar = { at: string; value: number | null; label: string; note?: string };
 type Props = {
   label: string;
-  /** What the values count. */
-  unit: string;
+  /** Returns a value in words, with what it counts. */
+  say: (value: number) => string;
   bars: readonly Bar[];
   /** Values that each bar is compared with. */
   second?: { label: string; values: readonly number[] };
   /** The figure for all bars. Default: their sum. */
   summary?: string;
-  format?: (value: number) => string;
   /** Called with the first and the last bar of a selection. Without it, nothing can be selected. */
   onSelect?: (first: Bar, last: Bar) => void;
 };
@@ -20,17 +18,16 @@ type Props = {
 const height = 64;
 
 /** Figures over time as bars. Dragging over them selects a time. A table says the same to screen readers. */
-export function BarChart({ label, unit, bars, second, summary, format = formatNumber, onSelect }: Props) {
+export function BarChart({ label, say, bars, second, summary, onSelect }: Props) {
   const chart = useRef<SVGSVGElement>(null);
   const [hovered, setHovered] = useState<number | null>(null);
   const [dragFrom, setDragFrom] = useState<number | null>(null);
   const max = Math.max(0, ...bars.map(({ value }) => value ?? 0), ...(second?.values ?? [])) || 1;
   const total = bars.reduce((sum, { value }) => sum + (value ?? 0), 0);
-  const say = (value: number | null): string =>
-    value === null ? '–' : `${format(value)} ${unit.toLowerCase()}`.trimEnd();
+  const sayKnown = (value: number | null): string => (value === null ? '–' : say(value));
   const sayAll = (index: number): string =>
     [
-      bars[index]!.note ?? say(bars[index]!.value),
+      bars[index]!.note ?? sayKnown(bars[index]!.value),
       ...(second ? [`${second.label}: ${say(second.values[index] ?? 0)}`] : []),
     ].join(' · ');
   const indexAt = ({ clientX }: React.PointerEvent): number => {

@@ -9,6 +9,7 @@ import { FieldList } from './field-list.tsx';
 import { QueryBox } from './query-box.tsx';
 import { Results } from './results.tsx';
 import { addCondition, buildQuery, readCondition, toCondition } from './simple-query.ts';
+import { countEvents } from '../../texts/counts.ts';
 
 type Props = {
   dataset: string;
@@ -50,7 +51,7 @@ export function Explorer({ dataset, window, query, onRun, onRepeat, onSelectTime
           {histogram.data ? (
             <BarChart
               label={texts.eventsOverTime}
-              unit={texts.events}
+              say={countEvents}
               bars={histogram.data.buckets.map(({ at, events }) => ({ at, value: events, label: formatLocal(at) }))}
               onSelect={(first, last) =>
                 onSelectTime(first.at, new Date(Date.parse(last.at) + histogram.data.stepSeconds * 1000).toISOString())

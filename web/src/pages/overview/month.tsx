@@ -3,6 +3,7 @@ import type { Overview } from '../../api/overview.ts';
 import { texts as page } from '../../texts/overview.ts';
 import { BarChart, type Bar } from '../../ui/bar-chart.tsx';
 import { Section } from '../../ui/section.tsx';
+import { countHits, countRuns } from '../../texts/counts.ts';
 
 const texts = page.month;
 type Day = Overview['days'][number];
@@ -19,20 +20,19 @@ export function Month({ days }: { days: readonly Day[] }) {
     <Section level={2} title={texts.title}>
       <div className="grid gap-x-8 gap-y-5 md:grid-cols-3">
         <ChartLink link={{ to: '/detections', search: { sort: '-lastRunAt' } }}>
-          <BarChart label={texts.runs} unit={texts.runs} bars={barsOf(days, (day) => day.runs)} />
+          <BarChart label={texts.runs} say={countRuns} bars={barsOf(days, (day) => day.runs)} />
         </ChartLink>
         {readsHits && (
           <>
             <ChartLink link={{ to: '/hits' }}>
-              <BarChart label={texts.hits} unit={texts.hits} bars={barsOf(days, (day) => day.hits)} />
+              <BarChart label={texts.hits} say={countHits} bars={barsOf(days, (day) => day.hits)} />
             </ChartLink>
             <ChartLink link={{ to: '/hits', search: { status: 'true_positive' } }}>
               <BarChart
                 label={texts.precision}
-                unit={texts.precisionUnit}
                 bars={barsOf(days, (day) => day.precision)}
                 summary={reviewed === 0 ? texts.noReviews : texts.reviewed(right / reviewed, reviewed)}
-                format={texts.percent}
+                say={texts.percent}
               />
             </ChartLink>
           </>

@@ -5,6 +5,7 @@ import { formatUtc } from '../../lib/time.ts';
 import { texts } from '../../texts/suggestions.ts';
 import { Button } from '../../ui/button.tsx';
 import { BarChart } from '../../ui/bar-chart.tsx';
+import { countHits } from '../../texts/counts.ts';
 
 type Props = { suggestion: Suggestion; isChanged: boolean };
 
@@ -47,7 +48,7 @@ export function ExpectedNoise({ suggestion, isChanged }: Props) {
           {version && (
             <BarChart
               label={texts.hitsPerDay}
-              unit={texts.figures.hits}
+              say={countHits}
               bars={version.hitsPerDay.map(({ day, hits }) => ({
                 at: `${day}T00:00:00.000Z`,
                 value: hits,

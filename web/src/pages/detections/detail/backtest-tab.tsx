@@ -11,6 +11,7 @@ import { Field, SelectInput } from '../../../ui/form.tsx';
 import { Notice } from '../../../ui/notice.tsx';
 import { Section } from '../../../ui/section.tsx';
 import { toasts } from '../../../ui/toasts.tsx';
+import { countHits } from '../../../texts/counts.ts';
 
 const texts = proof.backtest;
 const ranges = Object.entries(texts.ranges);
@@ -119,8 +120,8 @@ function Outcome({ result, id }: { result: Backtest; id: string }) {
         }
       >
         <BarChart
-          label={texts.hitsPerDay}
-          unit={texts.columns.hits}
+          label={texts.version(first.promptVersion)}
+          say={countHits}
           bars={first.hitsPerDay.map(({ day, hits }) => ({ at: day, label: day, value: hits }))}
           {...(second && {
             second: { label: texts.version(second.promptVersion), values: second.hitsPerDay.map(({ hits }) => hits) },

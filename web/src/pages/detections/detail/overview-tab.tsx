@@ -12,6 +12,7 @@ import { SeverityMark } from '../../../ui/severity.tsx';
 import { ErrorState, Skeleton } from '../../../ui/states.tsx';
 import { RelativeTime } from '../../../ui/time.tsx';
 import { ExaminedTime } from './examined-time.tsx';
+import { countHits } from '../../../texts/counts.ts';
 
 type Props = { detection: Detection; days: string };
 
@@ -80,11 +81,7 @@ function DayFigures({ detection }: { detection: Detection }) {
         ]}
       />
       <Section level={2} title={texts.days}>
-        {bars ? (
-          <BarChart label={texts.days} unit={texts.figures.hitsUnit} bars={bars} />
-        ) : (
-          <Skeleton className="h-24" />
-        )}
+        {bars ? <BarChart label={texts.lastDays} say={countHits} bars={bars} /> : <Skeleton className="h-24" />}
       </Section>
     </>
   );
