@@ -43,7 +43,7 @@ test('narrows the events by a value of a field, opens a row, and goes back', asy
   await page.getByText('1 row', { exact: true }).waitFor();
   expect(await users.allInnerTexts()).toEqual(["o'hara"]);
   await page.getByRole('textbox', { name: 'Query' }).getByText("WHERE user.name = 'o''hara'").waitFor();
-  await page.locator('figcaption').getByText('1 events').waitFor();
+  await page.locator('figcaption').getByText('1 event', { exact: true }).waitFor();
   await rows.nth(1).click();
   await page.getByRole('region', { name: 'Row' }).getByText(hostile).first().waitFor();
   expect(await page.locator('main img').count()).toBe(0);
