@@ -72,3 +72,18 @@ test('shows what happens while the page is open', async () => {
   await page.getByRole('link', { name: /Hit changed/ }).click();
   await page.waitForURL(new RegExp(`/hits/${hit.id}$`));
 });
+
+test('names a suggested detection, and finds a hit by a part of its headline with the keyboard', async () => {
+  const org = await started.newOrg();
+  await raiseHits(started, org, ['ada.lovelace', 'grace']);
+  const page = await openOverview(org);
+  await page.getByText('Live', { exact: true }).waitFor();
+  await postSuggestion(org, { name: 'Keys of another user', headline: 'Key of {{account}}' });
+  await page.getByRole('link', { name: /^Detection suggested Keys of another user/ }).waitFor();
+  const { hits } = await callOk(org, 'GET', '/api/hits?q=LOVELACE');
+  await page.keyboard.press('Control+k');
+  await page.getByPlaceholder('Search or run a command').fill('lovelace');
+  await page.getByRole('option', { name: hits[0].headline, selected: true }).waitFor();
+  await page.keyboard.press('Enter');
+  await page.waitForURL(new RegExp(`/hits/${hits[0].id}$`));
+});

@@ -2,15 +2,16 @@ import { Command } from 'cmdk';
 import { Dialog } from '@base-ui/react/dialog';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { useDeferredValue, useState } from 'react';
+import { useDeferredValue, useEffect, useState } from 'react';
 import { foundQuery } from '../api/found.ts';
 import { setTheme, themes } from '../lib/theme.ts';
 import { texts } from '../texts/common.ts';
 import { pages } from './navigation.ts';
 
-const item = 'flex h-8 items-center gap-2.5 rounded-small px-2 data-[selected=true]:bg-selected';
+const item = 'flex h-8 items-center gap-2.5 rounded-small px-2 hover:bg-hover data-[selected=true]:bg-selected';
 const group =
   '[&>[cmdk-group-heading]]:px-2 [&>[cmdk-group-heading]]:py-1.5 [&>[cmdk-group-heading]]:text-12 [&>[cmdk-group-heading]]:text-faint';
+const searchFeed = 'search-feed';
 /** An address, a domain or a hash: one word with a dot, a colon or many characters. */
 const looksLikeIndicator = (words: string): boolean => /^\S*[.:]\S+$|^[0-9a-f]{32,64}$/i.test(words);
 
@@ -18,6 +19,8 @@ const looksLikeIndicator = (words: string): boolean => /^\S*[.:]\S+$|^[0-9a-f]{3
 export default function CommandPalette({ onClose }: { onClose: () => void }) {
   const navigate = useNavigate();
   const [text, setText] = useState('');
+  const [selected, setSelected] = useState('');
+  const [isChosen, setChosen] = useState(false);
   const words = useDeferredValue(text.trim());
   const { data: found, isFetching } = useQuery({
     ...foundQuery(words),
@@ -35,6 +38,11 @@ export default function CommandPalette({ onClose }: { onClose: () => void }) {
     </Command.Item>
   );
   const results = words.length > 1 ? found : undefined;
+  const firstId = results && [...results.detections, ...results.hits, ...results.items][0]?.id;
+  // What is found arrives after the last resort has been selected. A choice by hand stays. The pointer chooses nothing while it rests.
+  useEffect(() => {
+    if (!isChosen && selected === searchFeed && firstId !== undefined) setSelected(firstId);
+  }, [isChosen, selected, firstId]);
   return (
     <Dialog.Root open onOpenChange={(isOpen) => !isOpen && onClose()}>
       <Dialog.Portal>
@@ -43,7 +51,13 @@ export default function CommandPalette({ onClose }: { onClose: () => void }) {
           aria-label={texts.search}
           className="fixed top-[14vh] left-1/2 w-[min(36rem,calc(100vw-2rem))] -translate-x-1/2 rounded-control bg-raised shadow-float"
         >
-          <Command loop>
+          <Command
+            loop
+            disablePointerSelection
+            value={selected}
+            onValueChange={setSelected}
+            onKeyDown={({ key }) => setChosen(key.startsWith('Arrow'))}
+          >
             <Command.Input
               autoFocus
               value={text}
@@ -99,7 +113,7 @@ export default function CommandPalette({ onClose }: { onClose: () => void }) {
                     navigate({ to: '/indicators', search: { values: words, value: words } }),
                   )}
                 {words.length > 1 &&
-                  foundItem('search-feed', texts.actions.searchFeed(words), () =>
+                  foundItem(searchFeed, texts.actions.searchFeed(words), () =>
                     navigate({ to: '/feed', search: { q: words } }),
                   )}
               </Command.Group>

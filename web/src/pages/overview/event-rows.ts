@@ -56,7 +56,9 @@ const textOf = (data: Data, ...names: string[]): string =>
 function detailOf(type: string, data: Data): string | undefined {
   if (type === 'run.completed') return texts.runDetail(Number(data['rowsTotal']), Number(data['hitCount']));
   if (type === 'run.failed') return (data['failure'] as { message?: string } | null)?.message;
-  return textOf(data, 'headline', 'title', 'name', 'alias', 'dataset', 'reason', 'id');
+  // The headline of a detection is a template. Only a hit has words in it.
+  if (type.startsWith('hit.')) return textOf(data, 'headline');
+  return textOf(data, 'title', 'name', 'alias', 'dataset', 'reason', 'id');
 }
 
 function severityOf(type: string, data: Data): Severity | undefined {
