@@ -11,7 +11,7 @@ export type DroppedCounts = { belowMinimum: number; workingHours: number };
 /** The result of analyzing a window. `learning`: there was too little history to compare with, so there are no candidates. */
 export type WindowResult = { candidates: Candidate[]; learning: boolean; dropped: DroppedCounts };
 
-/** What a category finds: a candidate, or the mark of one that is smaller than a minimum of the tuning. */
+/** A candidate, or `belowMinimum` for one that falls below a minimum of the tuning. */
 export type Finding = Candidate | 'belowMinimum';
 
 /** Findings that are computed one by one as they are read. */

@@ -10,7 +10,7 @@ import { createScriptedModels, delimitedBlocks } from '../../support/models/scri
 const hostile = (mark: string): string =>
   `<img src=x onerror=alert(1)>"><svg onload=alert(2)><a href="javascript:alert(3)">${mark}</a>{{7*7}}`;
 
-/** What the model writes. It shares no words with the prompt and names nothing that the rows lack, so that it is not struck. */
+/** Texts of the model's verdict. They repeat nothing from the prompt and name nothing outside the rows, so the service does not strike them. */
 const written = (mark: string): string => `<details open ontoggle=confirm()>${mark} <object data=x>`;
 
 const model = await startModelStandIn('anthropic', ({ turns }) => {

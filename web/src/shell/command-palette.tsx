@@ -39,7 +39,7 @@ export default function CommandPalette({ onClose }: { onClose: () => void }) {
   );
   const results = words.length > 1 ? found : undefined;
   const firstId = results && [...results.detections, ...results.hits, ...results.items][0]?.id;
-  // What is found arrives after the last resort has been selected. A choice by hand stays. The pointer chooses nothing while it rests.
+  // Results arrive after the search of the feed has been selected. Select the first one, unless the user has moved the selection.
   useEffect(() => {
     if (!isChosen && selected === searchFeed && firstId !== undefined) setSelected(firstId);
   }, [isChosen, selected, firstId]);

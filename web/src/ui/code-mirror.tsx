@@ -108,7 +108,7 @@ export default function CodeMirror(props: CodeEditorProps) {
             {
               key: 'Mod-Enter',
               run: () => {
-                // What was typed just before is rendered first, so that it is what runs.
+                // Render the latest keystrokes first, so that the query that runs includes them.
                 flushSync(() => latest.current.onChange?.(view.current!.state.doc.toString()));
                 latest.current.onSubmit?.();
                 return true;

@@ -5,7 +5,7 @@ import { RelativeTime } from '../../ui/time.tsx';
 
 type Props = { test: SourceTest | undefined; error: Error | null };
 
-/** What a test of a source found: the number of items and the first ones, or why it cannot be read. */
+/** Shows the result of testing a source: the number of items and the first ones, or why the source cannot be read. */
 export function TestResult({ test, error }: Props) {
   const failure = error?.message ?? test?.error;
   return (
