@@ -1,13 +1,13 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { endSession, sessionsQuery, type Session } from '../../api/access.ts';
 import { signOut } from '../../api/session.ts';
-import { texts as common } from '../../texts/common.ts';
 import { texts as all } from '../../texts/settings.ts';
 import { Button } from '../../ui/button.tsx';
 import { EmptyState } from '../../ui/states.tsx';
 import { RelativeTime } from '../../ui/time.tsx';
 import { useChange } from '../../ui/use-change.ts';
 import { Badge, Loaded, Row, Rows, SettingsSection } from './section.tsx';
+import { LoadMore } from '../../ui/load-more.tsx';
 
 const texts = all.sessions;
 
@@ -54,16 +54,7 @@ export function SessionsSection() {
                   />
                 ))}
               </Rows>
-              {query.hasNextPage && (
-                <Button
-                  kind="quiet"
-                  className="self-start"
-                  disabled={query.isFetchingNextPage}
-                  onClick={() => void query.fetchNextPage()}
-                >
-                  {common.loadMore}
-                </Button>
-              )}
+              <LoadMore query={query} />
             </>
           );
         }}

@@ -3,15 +3,14 @@ import { getRouteApi } from '@tanstack/react-router';
 import { dismissedQuery, suggestionsQuery, type Suggestion } from '../../api/suggestions.ts';
 import { useHotkeys } from '../../lib/hotkeys.ts';
 import { PageHeader } from '../../shell/page-header.tsx';
-import { texts as common } from '../../texts/common.ts';
 import { texts } from '../../texts/suggestions.ts';
-import { Button } from '../../ui/button.tsx';
 import { FilterSelect } from '../../ui/filter-select.tsx';
 import { ListAndPanel } from '../../ui/list-panel.tsx';
 import { EmptyState, ErrorState, Skeleton } from '../../ui/states.tsx';
 import { NoSuggestions } from './no-suggestions.tsx';
 import { SuggestionPanel } from './suggestion-panel.tsx';
 import { SuggestionRow } from './suggestion-row.tsx';
+import { LoadMore } from '../../ui/load-more.tsx';
 
 const route = getRouteApi('/shell/suggestions');
 
@@ -73,16 +72,7 @@ export function SuggestionsPage() {
                   />
                 ))}
               </div>
-              {!isDismissed && inbox.hasNextPage && (
-                <Button
-                  kind="quiet"
-                  className="m-2"
-                  disabled={inbox.isFetchingNextPage}
-                  onClick={() => void inbox.fetchNextPage()}
-                >
-                  {common.loadMore}
-                </Button>
-              )}
+              {!isDismissed && <LoadMore query={inbox} className="m-2" />}
             </div>
           )
         }

@@ -2,13 +2,12 @@ import { useInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { auditQuery, keysQuery, type AuditEntry } from '../../../api/access.ts';
 import { useNow } from '../../../lib/now.ts';
-import { texts as common } from '../../../texts/common.ts';
 import { texts as all } from '../../../texts/settings.ts';
-import { Button } from '../../../ui/button.tsx';
 import { EmptyState } from '../../../ui/states.tsx';
 import { Loaded, SettingsSection } from '../section.tsx';
 import { Entry } from './audit-entry.tsx';
 import { AuditFilters } from './audit-filters.tsx';
+import { LoadMore } from '../../../ui/load-more.tsx';
 
 const texts = all.audit;
 const route = getRouteApi('/shell/settings/audit');
@@ -42,16 +41,7 @@ export function AuditSection() {
                   <Entry key={entry.id} entry={entry} author={toName(entry.actor ?? entry.keyId ?? texts.service)} />
                 ))}
               </ul>
-              {query.hasNextPage && (
-                <Button
-                  kind="quiet"
-                  className="self-start"
-                  disabled={query.isFetchingNextPage}
-                  onClick={() => void query.fetchNextPage()}
-                >
-                  {common.loadMore}
-                </Button>
-              )}
+              <LoadMore query={query} />
             </>
           )
         }

@@ -2,15 +2,14 @@ import { useInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { CircleAlert, CircleCheck, Clock } from 'lucide-react';
 import { deliveriesQuery, redeliver, type Delivery } from '../../../api/outputs.ts';
-import { texts as common } from '../../../texts/common.ts';
 import { texts as all } from '../../../texts/settings.ts';
-import { Button } from '../../../ui/button.tsx';
 import { FilterSelect } from '../../../ui/filter-select.tsx';
 import { EmptyState } from '../../../ui/states.tsx';
 import { RelativeTime } from '../../../ui/time.tsx';
 import { useChange } from '../../../ui/use-change.ts';
 import { Loaded } from '../section.tsx';
 import { Table, type TableColumn } from '../table.tsx';
+import { LoadMore } from '../../../ui/load-more.tsx';
 
 const route = getRouteApi('/shell/settings/destinations/$id');
 const texts = all.destinations;
@@ -118,16 +117,7 @@ export function DeliveryLog({ outputId }: { outputId: string }) {
           return (
             <>
               <Table label={texts.log} columns={columns} rows={deliveries} rowKey={({ id }) => id} />
-              {query.hasNextPage && (
-                <Button
-                  kind="quiet"
-                  className="self-start"
-                  disabled={query.isFetchingNextPage}
-                  onClick={() => void query.fetchNextPage()}
-                >
-                  {common.loadMore}
-                </Button>
-              )}
+              <LoadMore query={query} />
             </>
           );
         }}

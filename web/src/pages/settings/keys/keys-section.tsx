@@ -4,13 +4,13 @@ import { lazy, Suspense, useState } from 'react';
 import { keysQuery, revokeKey, rotateKey, sessionsQuery, type Key } from '../../../api/access.ts';
 import { sessionQuery } from '../../../api/session.ts';
 import { useNow } from '../../../lib/now.ts';
-import { texts as common } from '../../../texts/common.ts';
 import { texts as all } from '../../../texts/settings.ts';
 import { Button } from '../../../ui/button.tsx';
 import { MenuButton } from '../../../ui/menu-button.tsx';
 import { RelativeTime } from '../../../ui/time.tsx';
 import { toasts } from '../../../ui/toasts.tsx';
 import { Badge, Loaded, Row, Rows, SettingsSection } from '../section.tsx';
+import { LoadMore } from '../../../ui/load-more.tsx';
 
 const KeyForm = lazy(() => import('./key-form.tsx'));
 const SecretDialog = lazy(() => import('../secret-dialog.tsx'));
@@ -68,11 +68,7 @@ export function KeysSection() {
                     {texts.showRevoked(over.length)}
                   </Button>
                 )}
-                {query.hasNextPage && (
-                  <Button kind="quiet" disabled={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
-                    {common.loadMore}
-                  </Button>
-                )}
+                <LoadMore query={query} />
               </div>
             </>
           );
