@@ -5,7 +5,7 @@ import { newOrgId, testDatabase } from '../../../../test/support/database.ts';
 import { inOrg } from '../../../platform/db/db.ts';
 import { prepareWindow } from '../analyze-window.ts';
 import { definitionOf, hour, hourMs } from '../../../../test/support/detection/analysis-examples.ts';
-import { deleteOldMemory, recallMemory, writeMemory } from './memory.store.ts';
+import { deleteOldMemory, isRemembered, recallMemory, writeMemory } from './memory.store.ts';
 import { countEarlierWindows, listRevisitCandidates } from './memory-windows.store.ts';
 import type { MemoryEntry, MemoryQuery, MemoryScope } from './memory.ts';
 import { recallFromWindows, type WindowMemory } from './recall.ts';
@@ -100,6 +100,20 @@ test('rewriting a window replaces its memory, and an empty window still counts',
   expect(await inOrg(db, orgId, (tx) => listRevisitCandidates(tx, scope, hour(1), 0))).toEqual(
     [hour(1), hour(2)].map(({ from, to }) => ({ from, to, examined: true })),
   );
+});
+
+test('a window is remembered once it is examined, with or without entries', async () => {
+  const scope = await newScope();
+  const isKnown = (index: number, own: MemoryEntry[]): Promise<boolean> =>
+    inOrg(db, orgId, (tx) => isRemembered(tx, scope, hour(index), own));
+  expect([await isKnown(1, []), await isKnown(2, [])]).toEqual([false, false]);
+  await write(scope, [
+    { ...hour(1), entries: [] },
+    { ...hour(2), entries: [entry('number', 'a', 5)] },
+  ]);
+  await inOrg(db, orgId, (tx) => writeMemory(tx, scope, { ...hour(3), examined: false }, []));
+  expect([await isKnown(1, []), await isKnown(2, [entry('number', 'a', 5)]), await isKnown(3, [])]).toEqual([true, true, false]); // prettier-ignore
+  expect([await isKnown(1, [entry('number', 'a', 5)]), await isKnown(2, [])]).toEqual([false, false]);
 });
 
 test('deletes old entries but keeps the windows', async () => {

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Tx } from '../../../platform/db/db.ts';
+import { queryRow, queryRows, type Tx } from '../../../platform/db/db.ts';
 import type { OrgId } from '../../../platform/lib/org-id.ts';
 import type { AnalysisWindow } from '../analysis-definition.ts';
 import {
@@ -41,15 +41,17 @@ export async function writeMemory(
   }
 }
 
-/** Returns true if the stored memory of a window equals `entries`. */
-export async function hasSameMemory(
+/** Reports whether a window is remembered as examined with exactly these entries. A window without entries is remembered too, see `writeMemory`. */
+export async function isRemembered(
   tx: Tx,
   { orgId, detectionId, generation }: MemoryScope,
   window: MemoryWindow,
   entries: readonly MemoryEntry[],
 ): Promise<boolean> {
-  const { rows } = await sql<MemoryEntry>`select key, entity, number, value from memory where organization_id = ${orgId}
-    and detection_id = ${detectionId} and generation = ${generation} and window_from = ${window.from}`.execute(tx);
+  const isOfWindow = sql`organization_id = ${orgId} and detection_id = ${detectionId} and generation = ${generation}
+    and window_from = ${window.from}`;
+  if (!(await queryRow(tx)`select from memory_windows where ${isOfWindow} and examined`)) return false;
+  const rows = await queryRows<MemoryEntry>(tx)`select key, entity, number, value from memory where ${isOfWindow}`;
   const toText = ({ key, entity, number, value }: MemoryEntry): string => JSON.stringify([key, entity, number, value]);
   const stored = new Set(rows.map(toText));
   return rows.length === entries.length && entries.every((entry) => stored.has(toText(entry)));

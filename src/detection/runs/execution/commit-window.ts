@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Tx } from '../../../platform/db/db.ts';
 import { uuidv7 } from '../../../platform/lib/ids.ts';
-import { hasSameMemory, writeMemory } from '../../analysis/memory/memory.store.ts';
+import { isRemembered, writeMemory } from '../../analysis/memory/memory.store.ts';
 import { coverGapWindow, coverWindow, replaceWindowWithGap } from '../../scheduling/coverage/coverage.store.ts';
 import { splitOffGapWindow } from '../../scheduling/coverage/fill-gaps.store.ts';
 import { scheduleLateSlots } from '../backfill/late-slots.ts';
@@ -89,7 +89,7 @@ async function commitGapWindow(
 
 /** Replaces the memory of a window. If it differs, the past of later windows has changed. */
 async function replaceMemory(tx: Tx, run: ActiveRun, { window, memory }: Examination): Promise<void> {
-  if (!memory || (await hasSameMemory(tx, run.scope, window, memory))) return;
+  if (!memory || (await isRemembered(tx, run.scope, window, memory))) return;
   await writeMemory(tx, run.scope, window, memory);
   await recordPastChange(tx, run, window);
 }
