@@ -2,6 +2,7 @@ import { inOrg, type Db } from '../../platform/db/db.ts';
 import { applyOverride } from '../../feed/items/overrides/apply-overrides.ts';
 import { listCurrentOverrides } from '../../feed/items/overrides/override-rows.store.ts';
 import type { SnapshotCache } from '../../feed/items/snapshot/snapshot.ts';
+import { markFalsePositives } from '../../feed/indicators/false-positives.store.ts';
 import { updateExpiry } from '../../feed/model/expiry.ts';
 import type { Clock } from '../../platform/lib/clock.ts';
 import type { Logger } from '../../platform/lib/logger.ts';
@@ -60,6 +61,7 @@ export async function sweepDue(deps: SweepDeps, signal: AbortSignal): Promise<bo
       weigh: (item) => listSweepTargets(item).length,
     });
     const ids = batch.items.map(({ id }) => id);
+    await markFalsePositives(tx, batch.items);
     return { batch, overrides: await listCurrentOverrides(tx, ids) };
   });
   // An indicator that was active when the item was written may have expired since.

@@ -6,6 +6,7 @@ import { createSuggestion } from '../../detection/detections/suggestions/create-
 import { applyOverride } from '../../feed/items/overrides/apply-overrides.ts';
 import { listCurrentOverrides } from '../../feed/items/overrides/override-rows.store.ts';
 import { startOfHour, updateExpiry } from '../../feed/model/expiry.ts';
+import { markFalsePositives } from '../../feed/indicators/false-positives.store.ts';
 import type { FeedItem } from '../../feed/model/item.schema.ts';
 import { AppError } from '../../platform/lib/errors.ts';
 import { listDatasets, type ListDatasetsDeps } from '../../detection/logs/catalog/list-datasets.ts';
@@ -72,6 +73,7 @@ async function readRecentItems(deps: Pick<ResearchDeps, 'db' | 'clock'>, { orgId
     const items = docs.map((doc) => JSON.parse(doc) as FeedItem);
     // An indicator that was active when the item was written may have expired since.
     for (const item of items) updateExpiry(item, startOfHour(deps.clock()));
+    await markFalsePositives(tx, items);
     const ids = items.map(({ id }) => id);
     const overrides = await listCurrentOverrides(tx, ids);
     return items.map((item) => applyOverride(item, overrides.get(item.id)));

@@ -3,6 +3,7 @@ import { platforms } from '../model/platforms.ts';
 import type { AffectedProduct, Classification, Iocs } from '../model/item.schema.ts';
 import { bucketByType, type Severity } from '../model/vocabulary.ts';
 import { findTactic, listKillChainStages } from '../reference-data/attack.ts';
+import { findOwnDomain } from '../reference-data/shared-suffixes.ts';
 import { emptyIocs } from '../model/source-record.ts';
 import { buildAttackPath, inferPlatforms, toAttackEntry } from './classification-builder.ts';
 import type { BenignLookup } from './indicators/assessment/benign-values.ts';
@@ -66,6 +67,7 @@ export function extractItem(report: ReportText, { benign, names: dictionary }: R
   const passages = createPassageCollector(storedText);
   const { indicators, others } = extractIndicators(storedText, {
     publisherHosts: listPublisherHosts(report),
+    publisher: report.publisher,
     ...(benign ? { benign } : {}),
   });
   const techniques = extractTechniques(storedText);
@@ -125,9 +127,11 @@ function chooseTitle(reportTitle: string | undefined, text: string): string {
   return toStorableText((reportTitle?.trim() || firstLine || 'Untitled report').slice(0, titleMaxChars));
 }
 
+/** Returns the host of the report with the domain that the publisher has registered, in addition to the hosts that are given. */
 function listPublisherHosts({ sourceUrl, publisherHosts = [] }: ReportText): string[] {
   const host = sourceUrl ? URL.parse(sourceUrl)?.hostname.replace(/^www\./, '') : undefined;
-  return host ? [host, ...publisherHosts] : publisherHosts;
+  const own = host && findOwnDomain(host);
+  return [...(host ? [host] : []), ...(own ? [own] : []), ...publisherHosts];
 }
 
 function groupIndicators(indicators: ExtractedIndicator[]): Iocs {

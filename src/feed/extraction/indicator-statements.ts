@@ -2,8 +2,9 @@ import { ttlDays } from '../model/expiry.ts';
 import type { Iocs } from '../model/item.schema.ts';
 import { bucketByType } from '../model/vocabulary.ts';
 import { roundConfidence, emptyIocs } from '../model/source-record.ts';
+import { findBenignReason, type BenignLookup } from './indicators/assessment/benign-values.ts';
 import type { ClassificationMapping } from './classification-builder.ts';
-import type { Observable } from './observable.ts';
+import type { IndicatorObservable, Observable } from './observable.ts';
 
 /** One statement of a source about a value. Times are ISO text. */
 export type IndicatorStatement = {
@@ -20,14 +21,15 @@ const mappingMaxChars = 1_000;
 
 /**
  * Collects the indicators of an item. Statements about the same value become one indicator with the highest confidence and the widest
- * time range, revoked only if every statement is revoked. Values without an indicator type become mappings.
+ * time range, revoked only if every statement is revoked. A harmless value is a false positive, whatever its source says. `benign` is the
+ * lookup of the installed lists. Values without an indicator type become mappings.
  */
-export function createStatementCollector(): {
+export function createStatementCollector(benign?: BenignLookup): {
   state: (observable: Observable, statement: IndicatorStatement) => void;
   iocs: (publishTime: string | undefined) => Iocs;
   mappings: ClassificationMapping[];
 } {
-  const found = new Map<string, { observable: Observable & { kind: 'indicator' }; statements: IndicatorStatement[] }>();
+  const found = new Map<string, { observable: IndicatorObservable; statements: IndicatorStatement[] }>();
   const mappings: ClassificationMapping[] = [];
   return {
     mappings,
@@ -45,21 +47,23 @@ export function createStatementCollector(): {
     iocs(publishTime) {
       const iocs = emptyIocs();
       for (const { observable, statements } of found.values())
-        iocs[bucketByType[observable.type]].push(toIndicator(observable, statements, publishTime));
+        iocs[bucketByType[observable.type]].push(toIndicator(observable, statements, { publishTime, benign }));
       return iocs;
     },
   };
 }
 
 function toIndicator(
-  { type, value, normalizedValue }: Observable & { kind: 'indicator' },
+  { type, value, normalizedValue, correction }: IndicatorObservable,
   statements: IndicatorStatement[],
-  publishTime: string | undefined,
+  { publishTime, benign }: { publishTime: string | undefined; benign: BenignLookup | undefined },
 ): Iocs['ipv4'][number] {
   const [firstSeen] = listTimes(statements, 'firstSeen').toSorted();
   const lastSeen = listTimes(statements, 'lastSeen').toSorted().at(-1);
   const standing = statements.filter(({ revoked }) => !revoked);
-  const status = standing.length === 0 ? 'revoked' : 'active';
+  const isFalsePositive =
+    statements.some(({ falsePositive }) => falsePositive) ||
+    findBenignReason(type, normalizedValue, benign) !== undefined;
   // If any statement has no end, the default TTL applies.
   const ends = standing.map(({ until }) => until);
   const until = ends.includes(undefined) ? undefined : (ends as string[]).toSorted().at(-1);
@@ -68,7 +72,7 @@ function toIndicator(
     type,
     value,
     normalizedValue,
-    status: statements.some(({ falsePositive }) => falsePositive) ? 'false_positive' : status,
+    status: isFalsePositive ? 'false_positive' : standing.length === 0 ? 'revoked' : 'active',
     confidence: roundConfidence(Math.max(...statements.map((statement) => statement.confidence))),
     ...(firstSeen ? { firstSeen } : {}),
     ...(lastSeen ? { lastSeen } : {}),
@@ -76,6 +80,7 @@ function toIndicator(
       phishing: statements.some(({ phishing }) => phishing === true),
       ...(until && from ? { from: Date.parse(from), until: Date.parse(until) } : {}),
     }),
+    ...(correction ? { correction } : {}),
   };
 }
 

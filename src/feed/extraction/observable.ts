@@ -1,26 +1,35 @@
-import { isIPv4, isIPv6 } from 'node:net';
 import type { IndicatorType } from '../model/vocabulary.ts';
+import { correctValue } from '../model/correct-value.ts';
 import { normalizeValue } from '../model/normalize.ts';
 import { refang } from '../model/refang.ts';
 
-/** A value that a source states: an indicator, or a value of a type without an indicator bucket (`other`). */
-export type Observable =
-  | { kind: 'indicator'; type: IndicatorType; value: string; normalizedValue: string }
-  | { kind: 'other'; framework: string; value: string };
+/** An indicator of a source. `correction` explains how it differs from what the source states. */
+export type IndicatorObservable = {
+  kind: 'indicator';
+  type: IndicatorType;
+  value: string;
+  normalizedValue: string;
+  correction?: string;
+};
 
-/** Creates an indicator of a type, or an `observable:<type>` if the value is not valid for that type. */
+/** A value that a source states: an indicator, or a value of a type without an indicator bucket (`other`). */
+export type Observable = IndicatorObservable | { kind: 'other'; framework: string; value: string };
+
+/** Creates an indicator of a type, or of the type that the value has by its form, or an `observable:<type>` if it is not valid for either. */
 export function createObservable(type: IndicatorType, value: string): Observable {
+  const corrected = correctValue(type, value);
+  if (corrected) return { kind: 'indicator', value, ...corrected };
   const normalizedValue = normalizeValue(type, value);
   if (normalizedValue !== undefined) return { kind: 'indicator', type, value, normalizedValue };
-  const isRange = (type === 'ipv4' || type === 'ipv6') && /\/\d+$/.test(value.trim());
+  const isRange = /^[\da-f.:]+\/\d+$/i.test(value.trim());
   return { kind: 'other', framework: `observable:${isRange ? 'cidr' : type.replaceAll('_', '-')}`, value };
 }
 
 /** Creates the observable of an address and derives its type from its form. */
 export function createAddressObservable(value: string): Observable {
-  const clear = refang(value).replace(/\/\d{1,3}$/, '');
-  if (isIPv4(clear)) return createObservable('ipv4', value);
-  if (isIPv6(clear)) return createObservable('ipv6', value);
-  if (clear.includes('@')) return { kind: 'other', framework: 'observable:email', value };
-  return createObservable('domain', value);
+  const found = correctValue('address', value);
+  if (found) return { kind: 'indicator', value, ...found };
+  return refang(value).includes('@')
+    ? { kind: 'other', framework: 'observable:email', value }
+    : createObservable('domain', value);
 }

@@ -1,4 +1,5 @@
 import type { SkippedEntry, SourceRecord, UnreadText } from '../model/source-record.ts';
+import type { ReferenceLists } from '../extraction/extract-item.ts';
 import type { Tlp } from '../model/vocabulary.ts';
 import type { FetchSession, FetchSessionResult, DigestInput } from './fetch-session.ts';
 import type { SourceDocument } from './source-document.ts';
@@ -17,8 +18,8 @@ export type ParseResult = {
   catalog?: { declared: number; rows: number; released: string };
 };
 
-/** What a parser knows about its source. `reliability` is 0 to 1. */
-export type ParseContext = { reliability: number };
+/** What a parser knows about its source. `reliability` is 0 to 1. `lists` are the installed reference data. */
+export type ParseContext = { reliability: number; lists?: ReferenceLists | undefined };
 
 export type SourceFormat = {
   label: string;

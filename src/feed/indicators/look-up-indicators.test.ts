@@ -2,6 +2,10 @@ import { describe, expect, test } from 'vitest';
 import { startApp } from '../../../test/support/harness.ts';
 import { fileSource } from '../../../test/support/feed/kev-source.ts';
 import { reportSource } from '../../../test/support/feed/report-source.ts';
+import { stixBundle, stixIndicator } from '../../../test/support/feed/stix-documents.ts';
+import { inOrg } from '../../platform/db/db.ts';
+import type { FeedItem } from '../model/item.schema.ts';
+import { markFalsePositives } from './false-positives.store.ts';
 import { summarizeStatus } from './indicator-status.ts';
 
 let now = new Date('2024-01-05T10:20:30.000Z');
@@ -207,4 +211,34 @@ test('derives the status from all items with a value, including overrides, beyon
   now = before;
   await source.pull(reports({ revoked: true }));
   expect(await lookUp('many.example', one)).toMatchObject({ status: 'revoked', why: 'revoked in 60 of 60 items' });
+});
+
+test('look-ups, block lists and sightings agree on harmless and corrected values', async () => {
+  const one = await app.newOrg();
+  const hostile = ['zq7.s3.amazonaws.com', '203.0.113.77:8080', 'mixed.example', 'zq7.bad.example'];
+  const harmless = ['google.com', '10.0.0.1', 's3.amazonaws.com', 'nodejs.org'];
+  const source = await fileSource(app, one, { kind: 'stix' });
+  await source.pull(stixBundle([...hostile, ...harmless]));
+  const benign = { ...stixIndicator('mixed.example', 'benign'), indicator_types: ['benign'] };
+  await (await fileSource(app, one, { kind: 'stix', name: 'Benign' })).pull({ type: 'bundle', id: 'bundle--b2', objects: [benign] }); // prettier-ignore
+  const isActive = (value: string): boolean => hostile.includes(value) && value !== 'mixed.example';
+  const statuses = await Promise.all([...hostile, ...harmless].map(async (value) => [value, (await lookUp(value, one)).status])); // prettier-ignore
+  expect(statuses).toEqual(
+    [...hostile, ...harmless].map((value) => [value, isActive(value) ? 'active' : 'false_positive']),
+  );
+  expect(await lookUp('203.0.113.77:8080', one)).toMatchObject({ normalizedValue: '203.0.113.77', type: 'ipv4' });
+  const blocked = await one.call('GET', '/api/feed/export/blocklist?type=ipv4,domain&maxTlp=RED');
+  expect(String(blocked.body).trim().split('\n')).toEqual(['203.0.113.77', 'zq7.bad.example', 'zq7.s3.amazonaws.com']);
+  const { items } = (await one.call('GET', '/items?indicator=zq7.bad.example')).body as { items: FeedItem[] };
+  await inOrg(app.deps.db, one.id, (tx) => markFalsePositives(tx, items));
+  const sought = Object.values(items[0]!.iocs)
+    .flat()
+    .filter(({ status }) => status === 'active');
+  expect(sought.map(({ normalizedValue }) => normalizedValue).toSorted()).toEqual([
+    '203.0.113.77',
+    'zq7.bad.example',
+    'zq7.s3.amazonaws.com',
+  ]);
+  const printed = items[0]!.iocs.ipv4.map(({ value, correction }) => [value, correction]);
+  expect(printed).toContainEqual(['203.0.113.77:8080', 'stated as domain, port 8080 removed']);
 });

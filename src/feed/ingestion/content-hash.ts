@@ -22,10 +22,15 @@ function contentParts({ item, storedText }: ItemContent): Record<string, string>
   };
 }
 
-/** Returns the indicators as comparable text. */
+/** Returns the indicators as comparable text. A harmless value differs from one that is not, whereas expiry is no change. */
 export const joinIndicators = (iocs: FeedItem['iocs']): string =>
   buckets
-    .flatMap((bucket) => iocs[bucket].map(({ type, normalizedValue }) => `${type} ${normalizedValue}`))
+    .flatMap((bucket) =>
+      iocs[bucket].map(
+        ({ type, normalizedValue, status }) =>
+          `${type} ${normalizedValue}${status === 'false_positive' ? ' harmless' : ''}`,
+      ),
+    )
     .toSorted()
     .join('\n');
 

@@ -1,3 +1,4 @@
+import { correctValue } from './correct-value.ts';
 import { normalizeValue } from './normalize.ts';
 import { refang } from './refang.ts';
 import { toTermValue } from './terms.ts';
@@ -12,12 +13,16 @@ export type CanonicalForm = { type: IndicatorType; form: string; isStrict: boole
 /** Returns the canonical forms of a value in any notation, one for each type that it may have. */
 export function canonicalForms(value: string): CanonicalForm[] {
   const isUrl = /^\w+:\/\//.test(refang(value));
-  return [...strictTypes, ...otherTypes].flatMap((type) => {
+  const forms = [...strictTypes, ...otherTypes].flatMap((type) => {
     const form = normalizeValue(type, value);
     return form === undefined
       ? []
       : [{ type, form, isStrict: strictTypes.includes(type) || (type === 'url' && isUrl) }];
   });
+  // `192.0.2.1:8080` is stored as its address.
+  const host = isUrl ? undefined : correctValue('address', value);
+  const isKnown = !host || forms.some(({ type, form }) => type === host.type && form === host.normalizedValue);
+  return isKnown ? forms : [{ type: host.type, form: host.normalizedValue, isStrict: true }, ...forms];
 }
 
 /** Returns the distinct canonical forms of a value as they are stored in `item_terms`. */

@@ -23,6 +23,12 @@ export const Indicator = z
     firstSeen: Instant.optional(),
     lastSeen: Instant.optional(),
     ttlDays: z.int(),
+    correction: z
+      .string()
+      .optional()
+      .describe(
+        'How the indicator differs from what the source states, such as `stated as domain, port 8080 removed`.',
+      ),
   })
   .meta({ id: 'Indicator' });
 export type Indicator = z.infer<typeof Indicator>;

@@ -29,6 +29,23 @@ export const wellKnown = words(`
   gov.uk europa.eu nato.int un.org who.int justice.gov fbi.gov nsa.gov dhs.gov state.gov treasury.gov whitehouse.gov army.mil
 `);
 
+/** Hosts of software, documentation and utilities, where nobody else can publish. A report that mentions a page describes a tool that was used. */
+export const utilities = words(`
+  nodejs.org python.org php.net perl.org golang.org go.dev rust-lang.org ruby-lang.org openssl.org curl.se gnu.org kernel.org apache.org
+  nginx.org nginx.com haproxy.org sqlite.org postgresql.org mysql.com mariadb.org mongodb.com redis.io 7-zip.org rarlab.com win-rar.com
+  winrar.com winscp.net putty.org notepad-plus-plus.org openvpn.net wireguard.com torproject.org wireshark.org nmap.org rclone.org
+  nssm.cc frida.re ghidra-sre.org hex-rays.com x64dbg.com sysinternals.com live.sysinternals.com joeware.net autohotkey.com autoitscript.com
+  obfuscator.io deobfuscate.io deobfuscate.relative.im beautifier.io jsfuck.com utf-8.jp base64decode.org base64encode.org cyberchef.org
+  gchq.github.io regex101.com jsonformatter.org dcode.fr codebeautify.org ipify.org ifconfig.me ifconfig.co ifconfig.io icanhazip.com ipinfo.io
+  ip-api.com ipapi.co checkip.dyndns.org checkip.amazonaws.com whatismyip.com whatismyipaddress.com myexternalip.com ident.me wtfismyip.com
+  api.myip.com seeip.org ipwho.is geojs.io freegeoip.net ipecho.net learn.microsoft.com docs.microsoft.com msdn.microsoft.com
+  technet.microsoft.com support.microsoft.com msrc.microsoft.com developer.mozilla.org developer.apple.com support.apple.com
+  developer.android.com developers.google.com cloud.google.com support.google.com docs.aws.amazon.com docs.github.com docs.gitlab.com
+  docs.python.org docs.docker.com docs.oracle.com help.ubuntu.com man7.org readthedocs.io readthedocs.org w3.org w3schools.com ietf.org
+  rfc-editor.org iana.org icann.org ieee.org stackoverflow.com superuser.com serverfault.com wikipedia.org xmlsoap.org openxmlformats.org
+  schema.org purl.org json-schema.org contoso.com fabrikam.com metasploit.com cobaltstrike.com
+`);
+
 /** Publishers of threat reports. Their addresses in a text are references. */
 export const vendors = words(`
   welivesecurity.com eset.com esetstatic.com virusradar.com cisa.gov us-cert.gov us-cert.cisa.gov nist.gov mitre.org cve.org ncsc.gov.uk

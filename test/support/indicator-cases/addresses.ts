@@ -115,7 +115,7 @@ export const addresses: IndicatorCase[] = [
   ],
   ['zq7drop.duckdns[.]org', 'domain zq7drop.duckdns.org'],
   ['zq7-drop.github[.]io', 'domain zq7-drop.github.io'],
-  ['zq7-drop.s3.amazonaws[.]com', 'bucket zq7-drop', '~domain zq7-drop.s3.amazonaws.com'],
+  ['zq7-drop.s3.amazonaws[.]com', 'bucket zq7-drop', 'domain zq7-drop.s3.amazonaws.com'],
   ['hxxps://github[.]com/zq7-made-up/drop/raw/main/a.exe', 'url https://github.com/zq7-made-up/drop/raw/main/a.exe'],
   ['google[.]com and microsoft[.]com', '~domain google.com', '~domain microsoft.com'],
   ['hxxp://example[.]com/a', '~domain example.com', '~url http://example.com/a'],

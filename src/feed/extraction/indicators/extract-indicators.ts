@@ -1,4 +1,6 @@
 import { bucketByType, type IndicatorType } from '../../model/vocabulary.ts';
+import { nameKey } from '../../reference-data/name-forms.ts';
+import { findOwnDomain } from '../../reference-data/shared-suffixes.ts';
 import { refangText, type RefangedText } from '../text/refang-text.ts';
 import type { Span } from '../text/stored-text.ts';
 import {
@@ -29,6 +31,8 @@ export type IndicatorExtraction = { indicators: ExtractedIndicator[]; others: Ot
 export type ExtractIndicatorsOptions = {
   /** The hosts of the publisher or the source. Links to them are references. */
   publisherHosts?: string[];
+  /** The name of the publisher. A domain of the same name is the publisher's own. */
+  publisher?: string | undefined;
   benign?: BenignLookup;
 };
 
@@ -117,7 +121,7 @@ function assess(input: AssessmentInput, { options, defangedInText }: ExtractionS
     context,
     defanged: candidate.defanged,
     defangedInText,
-    isPublisherHost: isPublisherHost(type, value, options.publisherHosts ?? []),
+    isPublisherHost: isPublisherHost(type, value, options),
     page: address && !candidate.defanged && !benign ? classifyPage(address) : undefined,
     benign,
   });
@@ -149,16 +153,31 @@ const isCodePage = (url: string): boolean =>
   /^https?:\/\/(?:www\.|gist\.)?(?:github|gitlab|bitbucket)\.\w+\//.test(url) &&
   !/\/raw\/|\/releases\/download\/|\.(?:exe|dll|zip|rar|7z|ps1|bat|apk|elf|bin)$/.test(url);
 
-function isPublisherHost(type: IndicatorType, value: string, publisherHosts: string[]): boolean {
-  if (publisherHosts.length === 0 || (type !== 'url' && type !== 'domain')) return false;
+function isPublisherHost(
+  type: IndicatorType,
+  value: string,
+  { publisherHosts = [], publisher }: ExtractIndicatorsOptions,
+): boolean {
+  if ((publisherHosts.length === 0 && !publisher) || (type !== 'url' && type !== 'domain')) return false;
   const host = type === 'url' ? extractUrlHost(value) : value;
-  return host !== '' && publisherHosts.some((publisherHost) => matchesPublisherHost(publisherHost, host, value));
+  if (host === '') return false;
+  return (
+    publisherHosts.some((publisherHost) => matchesPublisherHost(publisherHost, host, value)) ||
+    (publisher !== undefined && isNamedAfter(host, publisher))
+  );
+}
+
+const namedMinChars = 5;
+
+/** Checks whether the registered domain of a host is a publisher's name: `redcanary.com` for Red Canary. */
+function isNamedAfter(host: string, publisher: string): boolean {
+  const [label = ''] = findOwnDomain(host)?.split('.') ?? [];
+  return label.length >= namedMinChars && nameKey(label) === nameKey(publisher);
 }
 
 /** Matches a host of the publisher or its folder on shared hosting (`github.com/publisher/…`). */
 const matchesPublisherHost = (publisherHost: string, host: string, value: string): boolean =>
-  host === publisherHost ||
-  host.endsWith(`.${publisherHost}`) ||
+  (!isPathHosting(host) && (host === publisherHost || host.endsWith(`.${publisherHost}`))) ||
   (isPathHosting(host) && value.toLowerCase().includes(`${host}/${publisherHost.split('.').at(-2) ?? publisherHost}/`));
 
 /** Adds the indicator if the assessment accepts it. Returns whether it does. */

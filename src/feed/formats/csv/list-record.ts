@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import { ttlDays } from '../../model/expiry.ts';
 import type { Indicator } from '../../model/item.schema.ts';
 import { bucketByType } from '../../model/vocabulary.ts';
-import { findShippedBenignReason } from '../../extraction/indicators/assessment/benign-values.ts';
+import { findBenignReason, type BenignLookup } from '../../extraction/indicators/assessment/benign-values.ts';
+import type { IndicatorObservable } from '../../extraction/observable.ts';
 import { createPassageCollector } from '../../extraction/text/passage-collector.ts';
 import type { Span } from '../../extraction/text/stored-text.ts';
 import { roundConfidence, emptyIocs, type SourceRecord } from '../../model/source-record.ts';
@@ -25,7 +26,7 @@ const malwareMax = 100;
 const lineMaxChars = 4_000;
 
 /** Returns the record of a list or a part of it. Every indicator has its line as supporting passage. */
-export function toListRecord(list: IndicatorList, { reliability }: ParseContext): SourceRecord {
+export function toListRecord(list: IndicatorList, { reliability, lists }: ParseContext): SourceRecord {
   const iocs = emptyIocs();
   const mappings = new Map<string, SourceRecord['classification']['mappings'][number]>();
   const malware = new Map<string, number>();
@@ -49,7 +50,12 @@ export function toListRecord(list: IndicatorList, { reliability }: ParseContext)
       const before = known.get(`${observable.type} ${observable.normalizedValue}`);
       if (before) widenTimeRange(before, row);
       else {
-        const indicator = toIndicator(observable, row, { confidence, date: list.date, isPhishing: list.isPhishing });
+        const indicator = toIndicator(observable, row, {
+          confidence,
+          date: list.date,
+          isPhishing: list.isPhishing,
+          benign: lists?.benign,
+        });
         known.set(`${observable.type} ${observable.normalizedValue}`, indicator);
         iocs[bucketByType[observable.type]].push(indicator);
         spans.push({ start: offset, end: offset + line.length });
@@ -88,20 +94,29 @@ export function toListRecord(list: IndicatorList, { reliability }: ParseContext)
 }
 
 function toIndicator(
-  { type, value, normalizedValue }: ListRow['observables'][number] & { kind: 'indicator' },
+  { type, value, normalizedValue, correction }: IndicatorObservable,
   row: ListRow,
-  { confidence, date, isPhishing }: Pick<IndicatorList, 'date' | 'isPhishing'> & { confidence: number },
+  {
+    confidence,
+    date,
+    isPhishing,
+    benign,
+  }: Pick<IndicatorList, 'date' | 'isPhishing'> & {
+    confidence: number;
+    benign: BenignLookup | undefined;
+  },
 ): Indicator {
   const lastSeen = row.lastSeen ?? row.firstSeen ?? date;
   return {
     type,
     value,
     normalizedValue,
-    status: findShippedBenignReason(type, normalizedValue) ? 'false_positive' : 'active',
+    status: findBenignReason(type, normalizedValue, benign) ? 'false_positive' : 'active',
     confidence,
     ...(row.firstSeen ? { firstSeen: row.firstSeen } : {}),
     ...(lastSeen ? { lastSeen } : {}),
     ttlDays: ttlDays(bucketByType[type], { phishing: isPhishing || row.phishing === true }),
+    ...(correction ? { correction } : {}),
   };
 }
 

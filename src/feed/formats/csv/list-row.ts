@@ -47,7 +47,7 @@ export function createRowReader(header: string[] | undefined): (cells: string[])
       indexes[name].flatMap((index) => (isEmpty(cells[index]) ? [] : [cells[index]!]));
     return {
       observables: [
-        ...read('address').map((value) => createAddressObservable(withoutPort(value))),
+        ...read('address').map((value) => createAddressObservable(value)),
         ...read('url').map((value) => createObservable('url', value)),
         ...read('domain').map(createAddressObservable),
         ...hashNames.flatMap((type) => read(type).map((value) => createObservable(type, value))),
@@ -65,7 +65,6 @@ export function createRowReader(header: string[] | undefined): (cells: string[])
 const hashNames = ['sha512', 'sha256', 'sha1', 'md5', 'imphash', 'ssdeep'] as const;
 const isEmpty = (cell: string | undefined): boolean =>
   cell === undefined || /^(?:|none|null|n\/a|-|unknown)$/i.test(cell);
-const withoutPort = (value: string): string => /^(\d+(?:\.\d+){3}):\d+$/.exec(value)?.[1] ?? value;
 const hashTypes: Record<number, 'md5' | 'sha1' | 'sha256' | 'sha512'> = {
   32: 'md5',
   40: 'sha1',
@@ -89,7 +88,7 @@ function recognizeValue(cell: string): Observable[] {
   const hash = /^[0-9a-f]+$/i.test(value) ? hashTypes[value.length] : undefined;
   if (hash) return [createObservable(hash, value)];
   if (/^[a-z]{3,10}(?:\[?:\]?)\/\//i.test(value)) return [createObservable('url', value)];
-  const found = createAddressObservable(withoutPort(value));
+  const found = createAddressObservable(value);
   return found.kind === 'other' && found.framework === 'observable:domain' ? [] : [found];
 }
 

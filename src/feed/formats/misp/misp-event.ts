@@ -11,6 +11,7 @@ import { createStoredText, valueMaxChars } from '../../extraction/text/stored-te
 import { parseInstant, type SourceRecord } from '../../model/source-record.ts';
 import { findPlatform } from '../../model/platforms.ts';
 import { bucketByType } from '../../model/vocabulary.ts';
+import type { ParseContext } from '../source-format.ts';
 import { listAttributes, type EventAttribute } from './misp-attributes.ts';
 import { classifyCluster, listClusters, readTaxonomyTags, findTlpTag } from './misp-tags.ts';
 import { toObservables } from './misp-types.ts';
@@ -29,7 +30,7 @@ const severityByThreatLevel = new Map([
 export function toEventRecord(
   id: string,
   event: JsonObject,
-  { url, reliability }: { url: string | undefined; reliability: number },
+  { url, reliability, lists }: ParseContext & { url: string | undefined },
 ): SourceRecord {
   const text = createStoredText();
   // Attached files are megabytes of text.
@@ -37,7 +38,7 @@ export function toEventRecord(
   const whole = text.text();
   if (spans.has('info')) text.addPassage(spans.get('info')!);
   const classification = createClassificationBuilder();
-  const statements = createStatementCollector();
+  const statements = createStatementCollector(lists?.benign);
   const publishTime = parseInstant(asText(event['date'])) ?? parseEpochSeconds(event['timestamp']);
   const withdrawn = isSet(event['deleted']);
   const attributes = listAttributes(event);
@@ -103,7 +104,7 @@ function addAttribute(attribute: EventAttribute, context: EventContext): void {
   const { statements, classification, reliability, withdrawn } = context;
   const { holder, relation } = attribute;
   const [type, value] = [asText(holder['type'])?.trim(), asText(holder['value'])];
-  if (!type || !value) return;
+  if (!type || !value || isReportLink(holder)) return;
   const id = value.trim().toUpperCase();
   if (type === 'vulnerability' && cvePattern.test(id)) classification.addMapping('cve', id, reliability);
   if (type === 'weakness' && cwePattern.test(id)) classification.addMapping('cwe', id, reliability);
@@ -128,13 +129,14 @@ function addAttribute(attribute: EventAttribute, context: EventContext): void {
   }
 }
 
+/** Checks for the address of an analysis, which is not meant for detection. */
+const isReportLink = (holder: JsonObject): boolean =>
+  holder['type'] === 'url' && holder['category'] === 'External analysis' && !isSet(holder['to_ids']);
+
 /** Returns the address of the published report that the event describes. */
 const findReportUrl = (attributes: EventAttribute[]): string | undefined =>
   attributes
-    .filter(
-      ({ holder }) =>
-        holder['type'] === 'link' || (holder['type'] === 'url' && holder['category'] === 'External analysis'),
-    )
+    .filter(({ holder }) => holder['type'] === 'link' || isReportLink(holder))
     .map(({ holder }) => asText(holder['value'])?.trim() ?? '')
     .find(isWebLink);
 

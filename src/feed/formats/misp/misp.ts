@@ -9,7 +9,7 @@ import {
   type JsonObject,
 } from '../../../platform/lib/json/json-values.ts';
 import { toEventRecord } from './misp-event.ts';
-import type { ParseResult, SourceFormat } from '../source-format.ts';
+import type { ParseContext, ParseResult, SourceFormat } from '../source-format.ts';
 import type { SourceDocument } from '../source-document.ts';
 import { readParts } from '../read-parts.ts';
 
@@ -23,10 +23,10 @@ export const misp: SourceFormat = {
   defaults: { reliability: 0.6, schedule: '0 * * * *' },
   fetch: (session) => (/\/(?:manifest\.json)?$/.test(new URL(session.url).pathname) ? fetchFeed(session) : undefined),
   digest: ([manifest]) => readManifest(manifest!),
-  parse: (parts, { reliability }) => {
+  parse: (parts, context) => {
     const events =
       parts.length > 1 ? parts.filter(({ name }) => !/(?:^|\/)manifest\.json(?:\.gz)?$/.test(name)) : parts;
-    return readParts(events, (part) => readPart(part, reliability));
+    return readParts(events, (part) => readPart(part, context));
   },
 };
 
@@ -54,7 +54,7 @@ function readManifest({ bytes }: DigestInput): ManifestRow[] {
 
 const readTimestamp = (row: unknown): number => Number(asScalarText((row as JsonObject)['timestamp'])) || 0;
 
-function readPart(part: SourceDocument, reliability: number): ParseResult {
+function readPart(part: SourceDocument, context: ParseContext): ParseResult {
   const document = parseJsonBytes(part.bytes);
   const events = unwrapEvents(document);
   if (!events) throw new Error('the document is not a MISP event');
@@ -68,7 +68,7 @@ function readPart(part: SourceDocument, reliability: number): ParseResult {
     if (!id || !uuidPattern.test(id))
       parsed.skipped.push({ entry: `${part.name}[${index}]`, reason: 'the event has no valid uuid' });
     else if (count > attributesMax) parsed.skipped.push({ entry: id, reason: `more than ${attributesMax} attributes` });
-    else parsed.records.push(toEventRecord(id, event, { url: part.url, reliability }));
+    else parsed.records.push(toEventRecord(id, event, { url: part.url, ...context }));
   }
   if (events.length === 1 && parsed.records.length === 0) throw new Error(parsed.skipped[0]!.reason);
   return parsed;

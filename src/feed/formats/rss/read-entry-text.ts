@@ -24,7 +24,16 @@ export function readEntryText(entry: UnreadText, knowledge?: ReferenceLists): So
     .toWellFormed();
   if (text === '') throw new Error('neither the page nor the feed has a text');
   const { recordId, externalId, link, publishTime, modifiedAt, language } = entry;
-  const extracted = extractItem({ text, title: title || undefined, publishTime, sourceUrl: link }, knowledge);
+  const extracted = extractItem(
+    {
+      text,
+      title: title || undefined,
+      publishTime,
+      sourceUrl: link,
+      publisherHosts: entry.page ? listHosts(entry.page.url) : [],
+    },
+    knowledge,
+  );
   const address = toCanonicalUrl(article?.canonical ?? link ?? '');
   return {
     ...toTextRecord(extracted, {
@@ -40,6 +49,8 @@ export function readEntryText(entry: UnreadText, knowledge?: ReferenceLists): So
     isProse: true,
   };
 }
+
+const listHosts = (url: string): string[] => [URL.parse(url)?.hostname.replace(/^www\./, '') ?? []].flat();
 
 /** Ignores a page that cannot be read if the feed has a text. */
 function readPage({ page }: UnreadText, feedText: string): Article | undefined {

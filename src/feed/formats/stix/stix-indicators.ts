@@ -1,6 +1,7 @@
 import type { Iocs } from '../../model/item.schema.ts';
 import type { ClassificationMapping } from '../../extraction/classification-builder.ts';
 import { asObject, asText, asTexts, isObject, type JsonObject } from '../../../platform/lib/json/json-values.ts';
+import type { BenignLookup } from '../../extraction/indicators/assessment/benign-values.ts';
 import type { Observable } from '../../extraction/observable.ts';
 import { createStatementCollector, type IndicatorStatement } from '../../extraction/indicator-statements.ts';
 import { roundConfidence, parseInstant } from '../../model/source-record.ts';
@@ -10,6 +11,7 @@ import { findPatternValues } from './patterns/pattern-values.ts';
 
 type IndicatorContext = {
   reliability: number;
+  benign: BenignLookup | undefined;
   publishTime: string | undefined;
   withdrawn: boolean;
   lastSightings: Map<string, string>;
@@ -27,7 +29,7 @@ export function collectIndicators(
   members: StixSourceObject[],
   context: IndicatorContext,
 ): { iocs: Iocs; mappings: ClassificationMapping[] } {
-  const collected = createStatementCollector();
+  const collected = createStatementCollector(context.benign);
   const { mappings } = collected;
   const state = (member: StixSourceObject, observables: Observable[], statement: IndicatorStatement): void => {
     for (const observable of observables) {
@@ -83,6 +85,7 @@ function toIndicatorStatement(indicator: StixSourceObject, context: IndicatorCon
   const words = [...asTexts(indicator['labels']), ...asTexts(indicator['indicator_types'])];
   return {
     revoked: context.withdrawn || isRevoked(indicator),
+    falsePositive: words.some(isBenignWord) && !words.some(isMaliciousWord),
     confidence: roundConfidence(readConfidence(indicator, context.reliability)),
     firstSeen: parseInstant(indicator['valid_from']),
     lastSeen: context.lastSightings.get(indicator.id),
@@ -90,6 +93,10 @@ function toIndicatorStatement(indicator: StixSourceObject, context: IndicatorCon
     phishing: words.some((word) => /phish/i.test(word)),
   };
 }
+
+/** The vocabulary of STIX 2.1 is `benign` and `malicious-activity`. Labels of STIX 2.0 are free text. */
+const isBenignWord = (word: string): boolean => /^(?:benign|false[- _]?positive)$/i.test(word.trim());
+const isMaliciousWord = (word: string): boolean => /^malicious/i.test(word.trim());
 
 /** A certificate expires with its validity. */
 function toObservationStatement(

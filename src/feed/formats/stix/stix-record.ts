@@ -32,6 +32,7 @@ export function toStixRecord(bundle: StixBundle, group: ObjectGroup, context: Pa
   const publishTime = findPublishTime(group);
   const { iocs, mappings } = collectIndicators(all, {
     reliability: context.reliability,
+    benign: context.lists?.benign,
     publishTime,
     withdrawn,
     lastSightings: bundle.lastSightings,

@@ -1,4 +1,5 @@
 import { BlockList, isIPv4, isIPv6 } from 'node:net';
+import { findSharedSuffix } from '../shared-suffixes.ts';
 
 /** A MISP warning list (https://github.com/MISP/misp-warninglists). `type` determines how entries match. */
 export type WarningList = { id: string; name: string; type: string; list: string[] };
@@ -37,8 +38,11 @@ export function createWarningListLookup(lists: WarningList[]): WarningListLookup
     ranges.push({ name, block: toBlockList(list.filter((entry) => entry.includes('/'))) });
   }
   const hostReason = (host: string): string | undefined => {
+    const shared = findSharedSuffix(host);
     for (let at = -1; ;) {
-      const found = hosts.get(at < 0 ? host : host.slice(at + 1));
+      const name = at < 0 ? host : host.slice(at + 1);
+      if (name === shared && at >= 0) return undefined;
+      const found = hosts.get(name);
       if (found && (at < 0 || found.below)) return found.name;
       at = host.indexOf('.', at + 1);
       if (at < 0) return undefined;

@@ -1,12 +1,10 @@
 import { workerData } from 'node:worker_threads';
 import { lowerThreadPriority, serveTasks } from '../../../platform/lib/threads/thread-worker.ts';
-import { useInstalledAttack } from '../../reference-data/attack.ts';
-import { readInstalledAttack } from '../../reference-data/read-installed.ts';
+import { applyInstalledLists } from '../../ingestion/installed-lists.ts';
 import type { DigestTask, ParseTask } from './parser.ts';
 import { sourceFormats } from '../../formats/registry.ts';
 
-const attack = readInstalledAttack(String(workerData));
-if (attack) useInstalledAttack(attack);
+const lists = applyInstalledLists(String(workerData));
 
 /** Restores the Buffer, because the message carries it as a plain Uint8Array. */
 const withBuffer = <T extends { bytes: Uint8Array }>(part: T): T => ({
@@ -19,5 +17,5 @@ serveTasks((task: ParseTask | DigestTask) => {
   const format = sourceFormats[task.kind];
   return 'documents' in task
     ? format.digest?.(task.documents.map(withBuffer))
-    : format.parse(task.parts.map(withBuffer), task.context);
+    : format.parse(task.parts.map(withBuffer), { ...task.context, lists });
 });

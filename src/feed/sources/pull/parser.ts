@@ -1,5 +1,6 @@
 import { siblingModule } from '../../../platform/lib/sibling-module.ts';
 import { createThreadPool } from '../../../platform/lib/threads/thread-pool.ts';
+import { getReferenceDataVersion } from '../../reference-data/reference-data-version.ts';
 import type { DigestInput } from '../../formats/fetch-session.ts';
 import type { ParseContext, ParseResult } from '../../formats/source-format.ts';
 import type { SourceDocument } from '../../formats/source-document.ts';
@@ -8,7 +9,7 @@ import { sourceFormats, type SourceKind } from '../../formats/registry.ts';
 export type ParseTask = { kind: SourceKind; parts: SourceDocument[]; context: ParseContext };
 export type DigestTask = { kind: SourceKind; documents: DigestInput[] };
 
-/** Parses the documents of sources. Large documents are parsed in worker threads, so that the main thread stays responsive. */
+/** Parses the documents of sources. Large documents are parsed in worker threads, so that the caller's thread stays responsive, and all of them if reference data is installed. */
 export type Parser = {
   /** Rejects with the error of the format, or if parsing takes too long or too much memory. */
   parse: (task: ParseTask, signal?: AbortSignal) => Promise<ParseResult>;
@@ -31,9 +32,11 @@ export function createParser(dataDir: string): Parser {
     waitingMax: 32,
     memoryMb: 2_048,
   });
+  // Only the threads read the installed lists.
+  const isInstalled = getReferenceDataVersion(dataDir) > 0;
   return {
     parse: async (task, signal) =>
-      isSmall(task.parts)
+      !isInstalled && isSmall(task.parts)
         ? sourceFormats[task.kind].parse(task.parts, task.context)
         : ((await threads.run(task, { timeoutMs, signal })) as ParseResult),
     digest: async (task, signal) =>

@@ -2,7 +2,6 @@ import { FetchStatusError } from '../../../platform/lib/outbound-http/fetch.ts';
 import type { FetchSessionResult } from '../../formats/fetch-session.ts';
 import type { ParseResult } from '../../formats/source-format.ts';
 import { emptyResult, type PullResult } from '../../ingestion/pull-plan.ts';
-import { readerRevision } from '../../ingestion/reader-version.ts';
 import type { PullCursor, SourceRow } from '../../ingestion/source-row.ts';
 import { updateNewsRhythm } from '../notify-source-events.ts';
 import { nextPullAfterSuccess, nextPull } from '../source-schedule.ts';
@@ -23,11 +22,13 @@ export type GoodPull = {
   result: PullResult;
   isScheduled: boolean;
   now: Date;
+  /** The mark of the program and the reference data that read the documents. */
+  reading: string;
 };
 
 /** Returns the state of a source after a good pull. */
 export function goodPullEnd(source: SourceRow, pull: GoodPull): PullEnd {
-  const { before, cursor, fetched, parsed, records, result, now } = pull;
+  const { before, cursor, fetched, parsed, records, result, now, reading } = pull;
   const { added, corrected, retracted } = result;
   const isNew = added + corrected + retracted > 0;
   const read = fetched.kind === 'read' ? fetched : undefined;
@@ -41,7 +42,7 @@ export function goodPullEnd(source: SourceRow, pull: GoodPull): PullEnd {
     ...(parsed && read ? { bytes: hashDocuments(read.parts), records } : {}),
     ...(newest ? { newest } : {}),
     ...updateNewsRhythm(source, cursor, { now, isNew }),
-    reading: isCurrent ? String(readerRevision) : '',
+    reading: isCurrent ? reading : '',
   };
   return {
     id: source.id,

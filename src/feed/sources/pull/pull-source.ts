@@ -5,7 +5,7 @@ import type { Secretbox } from '../../../platform/lib/secretbox.ts';
 import { sourceFormats } from '../../formats/registry.ts';
 import type { ParseResult } from '../../formats/source-format.ts';
 import { resultOf, type ItemAction, type PullPlan, type PullResult } from '../../ingestion/pull-plan.ts';
-import { readerRevision } from '../../ingestion/reader-version.ts';
+import { toSourceReading } from '../../ingestion/reader-version.ts';
 import type { PullCursor, SourceRow } from '../../ingestion/source-row.ts';
 import { notifySource } from '../notify-source-events.ts';
 import { openAuthHeaders } from '../source-auth.ts';
@@ -53,7 +53,8 @@ export async function pullClaimedSource(
 /** Fetches, parses, extracts, and compares with the stored items. Then applies the changes in transactions of bounded size. */
 async function pull(deps: PullDeps, source: SourceRow, options: PullOptions): Promise<PullResult | undefined> {
   const cursor = JSON.parse(source.cursor) as PullCursor;
-  const mustReread = cursor.reading !== String(readerRevision);
+  const reading = toSourceReading(deps.extractor.referenceDataVersion);
+  const mustReread = cursor.reading !== reading;
   // After a change of settings, the source's marking applies to all its items, even if the source is unreachable.
   if (!cursor.reading) await raiseTlp(deps, source);
   const fetched = await asBadPull(() => fetchSource(deps, source, { cursor, mustReread, signal: options.signal }));
@@ -71,7 +72,17 @@ async function pull(deps: PullDeps, source: SourceRow, options: PullOptions): Pr
     await setMissingPulls(tx, plan.returnedIds, 0);
     await setMissingPulls(tx, plan.absentIds, 1);
     const now = deps.clock();
-    const pulled = { before: source, cursor, fetched, parsed, records: plan.records, result, isScheduled, now };
+    const pulled = {
+      before: source,
+      cursor,
+      fetched,
+      parsed,
+      records: plan.records,
+      result,
+      isScheduled,
+      now,
+      reading,
+    };
     const end = goodPullEnd(claimed, pulled);
     await finishPull(tx, source.worker!, end);
     if (result.added + result.corrected + result.retracted > 0)

@@ -1,3 +1,4 @@
+import { coversPages } from './benign-values.ts';
 import type { ValueContext } from './value-context.ts';
 
 /** The evidence from the context of a candidate. */
@@ -69,7 +70,7 @@ function findFalsePositiveReason(
 ): string | undefined {
   if (ofPublisher && !defanged) return 'link to the publisher';
   // A defanged URL on a well-known host is reported on purpose.
-  const isReported = type === 'url' && defanged && benign === 'well-known host';
+  const isReported = type === 'url' && defanged && benign !== undefined && !coversPages(benign);
   if (benign && !isReported) return benign;
   if (!network.has(type)) return undefined;
   const isListed = context.isolated && context.section === 'indicators';

@@ -3,13 +3,35 @@ import {
   pathHosting,
   publicResolvers,
   systemFiles,
+  utilities,
   vendors,
   wellKnown,
 } from '../../../reference-data/benign-lists.ts';
+import { findSharedSuffix } from '../../../reference-data/shared-suffixes.ts';
 import { isIPv4 } from 'node:net';
 
-/** Returns the reason why a normalized value is harmless or useless to block, or undefined. */
+/** Returns the reason why a normalized value is harmless or useless to block, or undefined. A URL is looked up by its host. */
 export type BenignLookup = (type: string, value: string) => string | undefined;
+
+/**
+ * Returns the reason why a value that a source states as an indicator is harmless, by the shipped lists and then by `installed` ones. A page on
+ * a well-known host is not harmless: the source states it on purpose. Nor are the addresses and names that are reserved for documentation: they
+ * occur in exercises, and blocking them does no harm.
+ */
+export function findBenignReason(type: string, value: string, installed?: BenignLookup): string | undefined {
+  const found = findShippedBenignReason(type, value);
+  const reason = (found?.startsWith('documentation ') ? undefined : found) ?? installed?.(type, value);
+  return reason !== undefined && type === 'url' && !coversPages(reason) && hasPath(value) ? undefined : reason;
+}
+
+// Nobody else can publish on hosts with these reasons.
+const pageReasons = new Set(['security publisher', 'software or documentation', 'reserved name', 'documentation name']);
+
+/** Checks whether a reason for a host applies to every page of the host: reserved addresses, publishers and documentation. */
+export const coversPages = (reason: string): boolean =>
+  pageReasons.has(reason) || reason.endsWith(' address') || reason === 'public resolver';
+
+const hasPath = (url: string): boolean => !/^\w+:\/\/[^/]+\/?$/.test(url);
 
 /** Looks up the shipped lists. */
 export const findShippedBenignReason: BenignLookup = (type, value) => {
@@ -32,23 +54,29 @@ export const findShippedBenignReason: BenignLookup = (type, value) => {
 };
 
 /** Checks for hosts where anyone can publish under a path. Their URLs can be indicators, the host alone cannot. */
-export const isPathHosting = (host: string): boolean => hasHostOrParent(pathHosting, host);
+export const isPathHosting = (host: string): boolean => hostReason(host) === 'shared hosting';
 
 const reasonBySuffix = new Map<string, string>();
 // The first list with a name provides its reason.
 for (const [reason, list] of [
+  ['software or documentation', utilities],
   ['security publisher', vendors],
   ['well-known host', wellKnown],
   ['shared hosting', pathHosting],
 ] as const)
   for (const name of list) if (!reasonBySuffix.has(name)) reasonBySuffix.set(name, reason);
-const reservedNames = 'example example.com example.net example.org localhost local internal invalid test arpa';
-for (const name of reservedNames.split(' ')) reasonBySuffix.set(name, 'reserved name');
+for (const name of 'localhost local internal arpa'.split(' ')) reasonBySuffix.set(name, 'reserved name');
+for (const name of 'example example.com example.net example.org invalid test'.split(' '))
+  reasonBySuffix.set(name, 'documentation name');
 
-/** Returns the reason for the host or its closest listed parent. */
+/** Returns the reason for the host or its closest listed parent. A host on shared hosting is its customer's. */
 function hostReason(host: string): string | undefined {
+  const shared = findSharedSuffix(host);
+  if (host === shared || host === `www.${shared}`) return reasonBySuffix.get(host) ?? 'shared hosting';
   for (let at = -1; ;) {
-    const reason = reasonBySuffix.get(at < 0 ? host : host.slice(at + 1));
+    const name = at < 0 ? host : host.slice(at + 1);
+    if (name === shared) return undefined;
+    const reason = reasonBySuffix.get(name);
     if (reason) return reason;
     at = host.indexOf('.', at + 1);
     if (at < 0) return undefined;
@@ -60,7 +88,7 @@ function urlReason(url: string): string | undefined {
   if (isIPv4(host)) return reservedRange(host);
   if (host.startsWith('[')) return reservedV6(host.slice(1, -1));
   const reason = hostReason(host);
-  return reason === 'shared hosting' && !/^\w+:\/\/[^/]+\/?$/.test(url) ? undefined : reason;
+  return reason === 'shared hosting' && hasPath(url) ? undefined : reason;
 }
 
 export const extractUrlHost = (url: string): string =>
@@ -77,12 +105,6 @@ const systemFileReason = (path: string): string | undefined =>
   systemFiles.has(path.toLowerCase().split(/[\\/]/).at(-1) ?? '')
     ? 'system file'
     : undefined;
-
-function hasHostOrParent(list: ReadonlySet<string>, host: string): boolean {
-  for (let at = 0; at >= 0; at = host.indexOf('.', at + 1))
-    if (list.has(at === 0 ? host : host.slice(at + 1))) return true;
-  return false;
-}
 
 const reservedFirstOctets = new Set([0, 10, 100, 127, 169, 172, 192, 198, 203]);
 

@@ -1,0 +1,30 @@
+import { queryRows, type Tx } from '../../platform/db/db.ts';
+import { visiblePoolIds } from '../items/visible-pools.sql.ts';
+import { buckets } from '../model/vocabulary.ts';
+import type { FeedItem } from '../model/item.schema.ts';
+import { toTermValue } from '../model/terms.ts';
+
+/**
+ * Sets the active indicators of items to false positive if any visible item, or the organization's override of one, says so. Look-ups and block
+ * lists follow the same rule. Changes the items in place.
+ */
+export async function markFalsePositives(tx: Tx, items: FeedItem[]): Promise<void> {
+  const active = items.flatMap(({ iocs }) =>
+    buckets.flatMap((bucket) => iocs[bucket].filter(({ status }) => status === 'active')),
+  );
+  const harmless = await listFalsePositives(tx, [...new Set(active.map(({ normalizedValue }) => normalizedValue))]);
+  for (const indicator of active) if (harmless.has(indicator.normalizedValue)) indicator.status = 'false_positive';
+}
+
+async function listFalsePositives(tx: Tx, values: string[]): Promise<Set<string>> {
+  if (values.length === 0) return new Set();
+  const terms = values.map((value) => toTermValue('indicator', value));
+  const rows = await queryRows<{ form: string }>(tx)`
+      select f.form from unnest(${values}::text[], ${terms}::text[]) as f (form, term)
+      where exists (
+        select from item_terms t where t.kind = 'indicator' and t.value = f.term and t.standing = 'false_positive' and t.pool_id in ${visiblePoolIds})
+      union
+      select own.w ->> 'value' from feed_overrides o cross join lateral json_array_elements(o.indicators::json) own (w)
+      where o.organization_id = tocsin_org() and own.w ->> 'status' = 'false_positive' and own.w ->> 'value' = any(${values})`;
+  return new Set(rows.map(({ form }) => form));
+}
