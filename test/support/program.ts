@@ -24,7 +24,8 @@ type Env = Record<string, string>;
 
 /** Starts the program as a real process and returns when it listens. Throws with its output if it exits earlier. */
 export async function startProgram(dataDir: string, env: Env = {}, role = 'all', file = entry): Promise<Program> {
-  const child = spawn(process.execPath, [file, role], {
+  // The option of `npm start`.
+  const child = spawn(process.execPath, ['--max-semi-space-size=16', file, role], {
     cwd: dataDir,
     env: environment(dataDir, env),
     stdio: ['ignore', 'pipe', 'pipe'],
