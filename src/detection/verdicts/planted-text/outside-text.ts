@@ -2,7 +2,7 @@ import { plainFieldName } from '../../../platform/lib/text/field-name.ts';
 import type { Candidate, RenderedRow } from '../../analysis/candidate.ts';
 import { holdsFreeText } from './free-text.ts';
 import { withoutRepeatedMessages } from './repeated-message.ts';
-import { screenFacts } from './screen-candidate.ts';
+import { isStartOfAny, screenFacts } from './screen-candidate.ts';
 
 /** Fields that a person or a program outside the organization can fill: names of files, user agents, comments, subjects. */
 const outsideField =
@@ -43,10 +43,4 @@ export function withoutOutsideText(full: Candidate): BareCandidate | undefined {
     candidate: { ...candidate, entity, rows, facts: screenFacts(candidate.facts, [...values]) },
     fields: [...fields],
   };
-}
-
-/** The name of an entity may be cut, with a hash at its end. */
-function isStartOfAny(entity: string, values: ReadonlySet<string>): boolean {
-  const start = entity.replace(/…#[0-9a-f]+$/, '');
-  return [...values].some((value) => value.startsWith(start));
 }

@@ -78,9 +78,16 @@ function createCueFinder(): CueFinder {
 
 /** The field of the entity decides if a row shows it. An entity of another source is a name. */
 function screenEntity({ entity, rows }: Candidate, planted: ReadonlySet<string>, findCue: CueFinder) {
-  if (planted.has(entity)) return 'sentence';
+  if (isStartOfAny(entity, planted)) return 'sentence';
   const isInRow = rows.some(({ fields }) => Object.values(fields).includes(entity));
   return isInRow ? undefined : findCue(entity, 'label');
+}
+
+/** Reports whether an entity is one of the values or the start of one: a long name is cut, with a hash at its end. */
+export function isStartOfAny(entity: string, values: ReadonlySet<string>): boolean {
+  const start = entity.replace(/…#[0-9a-f]+$/, '');
+  if (start === entity) return values.has(entity);
+  return [...values].some((value) => value.startsWith(start));
 }
 
 /** Drops the facts that repeat a planted value, such as new values of a first occurrence. */

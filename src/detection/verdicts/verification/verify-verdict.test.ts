@@ -327,4 +327,12 @@ describe('text addressed to a model', () => {
     expect(rest.headline).toContain('a user whose name is not quoted here');
     expect(needsReview?.fields).toEqual(['user', '(a field name)', 'nested.triggered', 'nested.severity', 'entity']);
   });
+
+  test('in the cut name of the entity is not quoted', () => {
+    const user = `${'GET /index.html 200 '.repeat(12)}${planted}`;
+    const [named] = candidatesOf([{ user, action: 'x' }], definitionOf('custom', { entityField: 'user' })) as [Candidate]; // prettier-ignore
+    const { entity, ...rest } = verify(createAnalystVerdict(named, detectionTexts), named).verdict;
+    expect(entity).toMatch(/…#[0-9a-f]{16}$/);
+    expect(JSON.stringify(rest)).not.toContain('index.html');
+  });
 });
