@@ -1,4 +1,4 @@
--- Catalog of the embedded log store. The events themselves are in files of the data directory; only files listed in segments count.
+-- Catalog of the embedded log store. The events themselves are in files of a folder or bucket; only files listed in segments count.
 
 create table datasets (
   organization_id uuid not null references organizations (id),
@@ -84,6 +84,7 @@ create table segments (
   time_to timestamptz not null,
   rows bigint not null,
   bytes bigint not null,
+  sha256 text,
   columns int not null default 0,
   drift text,
   created_at timestamptz not null,
@@ -96,6 +97,7 @@ comment on column segments.format is 'text (one batch) or parquet (compacted bat
 comment on column segments.history is 'True for past events, which are not part of scheduled windows.';
 comment on column segments.ingested_from is 'Earliest publication time of its rows.';
 comment on column segments.time_from is 'Earliest event time of its rows.';
+comment on column segments.sha256 is 'Hash of the file in hexadecimal. Null if the file is in a folder and not in object storage.';
 comment on column segments.columns is 'Number of columns in a Parquet file: the first ones of the dataset by position. 0 for text.';
 comment on column segments.drift is 'JSON of the number of values that did not fit their column, by column. Null without such values.';
 comment on column segments.replaced_at is 'When compaction replaced the file. It is removed once no query can still be reading it.';

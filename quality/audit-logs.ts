@@ -5,7 +5,7 @@ import type { LibraryEntry } from '../src/detection/library/library-entry.ts';
 import { loadLibrary } from '../src/detection/library/load-library.ts';
 import { createEngine, type LogEngine } from '../src/detection/logs/engine/engine.ts';
 import { openFixtureStore } from '../src/detection/logs/query/fixture-store.ts';
-import { logFolderPath } from '../src/detection/logs/log-folder.ts';
+import { createFileStore } from '../src/detection/logs/storage/store/file-store.ts';
 import type { QualityFigure } from './figures.ts';
 import { readRecordedRows } from './recorded-inputs.ts';
 
@@ -40,7 +40,7 @@ const organization = '00000000-0000-7000-8000-000000000000';
 export async function measureAuditLogs(verbose: boolean): Promise<QualityFigure[]> {
   const rules = readRecordedRows<Rule>('detections/panther/rules.ndjson.gz');
   const dataDir = mkdtempSync(join(tmpdir(), 'tocsin-audit-logs-'));
-  const engine = createEngine({ directoryOf: (id) => logFolderPath(dataDir, id) });
+  const engine = createEngine({ directoryOf: createFileStore(dataDir).folderOf });
   try {
     const figures: QualityFigure[] = [];
     for (const dataset of new Set(Object.values(datasetByLogType)))
@@ -103,7 +103,7 @@ async function findAlarms(
   const events = Object.fromEntries([dataset, 'cloudtrail'].map((name) => [name, name === dataset ? [event] : []]));
   const fields = new Map();
   const store = await openFixtureStore(
-    { engine, config: { dataDir }, organization },
+    { engine, segmentStore: createFileStore(dataDir), organization },
     { events, fields, undatedMicros: Date.UTC(2026, 0, 1) * 1000 },
   );
   try {

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
+import { parseLogsUrl } from './platform/lib/logs-url.ts';
 import { readMcpSettings } from './platform/mcp/mcp-settings.ts';
 import { readModelSettings } from './platform/models/model-settings.ts';
 import { readOidcSettings } from './platform/orgs/single-sign-on/oidc-settings.ts';
@@ -35,6 +36,21 @@ export const Settings = z.object({
     .min(1)
     .default('.tocsin')
     .describe('Directory of the embedded database and the log store.'),
+  TOCSIN_LOGS_URL: z
+    .string()
+    .default('file:')
+    .transform((text, context) => {
+      const parsed = parseLogsUrl(text);
+      if (typeof parsed !== 'string') return parsed;
+      context.addIssue(parsed);
+      return z.NEVER;
+    })
+    .describe(
+      'Where the log store keeps its files: `file:` for the folder `logs` of the data directory, or `s3://BUCKET/PREFIX?region=REGION&endpoint=URL` for object storage, with credentials as for the AWS command line.',
+    ),
+  TOCSIN_LOGS_CACHE_BYTES: integer(10_737_418_240, 67_108_864, Number.MAX_SAFE_INTEGER).describe(
+    'Local disk space for copies of log files in object storage, in bytes.',
+  ),
   TOCSIN_API_KEY: z
     .string()
     .min(20, 'must have at least 20 characters')
@@ -155,6 +171,12 @@ export function loadConfig(env: Record<string, string | undefined> = readEnviron
     workerPort: settings.TOCSIN_WORKER_PORT,
     databaseUrl: settings.DATABASE_URL,
     dataDir: resolve(settings.TOCSIN_DATA_DIR),
+    logs: {
+      bucket: settings.TOCSIN_LOGS_URL,
+      folder: resolve(settings.TOCSIN_DATA_DIR, 'logs'),
+      cacheFolder: resolve(settings.TOCSIN_DATA_DIR, 'log-cache'),
+      cacheBytes: settings.TOCSIN_LOGS_CACHE_BYTES,
+    },
     apiKey: settings.TOCSIN_API_KEY,
     url: settings.TOCSIN_URL,
     publicUrl,

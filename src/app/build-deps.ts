@@ -29,7 +29,8 @@ import { createBodyReader } from '../detection/logs/ingestion/body-reader.ts';
 import { importSigma } from '../detection/sigma/import/import-rules.ts';
 import { createRuleConverter } from '../detection/sigma/convert/rule-converter.ts';
 import { createEngine } from '../detection/logs/engine/engine.ts';
-import { logFolderPath } from '../detection/logs/log-folder.ts';
+import { createCacheMetrics } from '../detection/logs/storage/store/cache-metrics.ts';
+import { createSegmentStore } from '../detection/logs/storage/store/create-segment-store.ts';
 import { createRunMetrics } from '../detection/runs/run-metrics.ts';
 import { withRuleSets } from '../detection/sigma/sets/rule-set-connection.ts';
 import { createRuleSets } from '../detection/sigma/sets/rule-sets.ts';
@@ -47,11 +48,13 @@ export function buildDeps({ config, db, log, clock = systemClock }: BuildDepsOpt
   deps: Deps;
   stop: () => Promise<void>;
 } {
-  const engine = createEngine({ directoryOf: (orgId) => logFolderPath(config.dataDir, orgId) });
+  const metrics = createMetrics();
+  const segmentStore = createSegmentStore(config.logs, { log, metrics: createCacheMetrics(metrics.registry) });
+  const engine = createEngine({ directoryOf: segmentStore.folderOf });
   const logCatalogs = createCatalogCache();
   const bodyReader = createBodyReader();
   const ruleConverter = createRuleConverter();
-  const search = { db, clock, config, engine, logCatalogs };
+  const search = { db, clock, segmentStore, engine, logCatalogs };
   const secrets = createSecretbox(config);
   const ruleSets = createRuleSets(search);
   const local = (orgId: OrgId) => withRuleSets(localConnection(search, orgId), ruleSets, orgId);
@@ -66,7 +69,6 @@ export function buildDeps({ config, db, log, clock = systemClock }: BuildDepsOpt
   const pulls = createPullThreads({ db, clock, log, config, extractor, snapshots });
   const sourceTests = createSourceTestThreads({ clock, config });
   const feedSteps = createFeedSteps({ db, clock, log, config, extractor, snapshots });
-  const metrics = createMetrics();
   registerInstallationMetrics(metrics.registry, db);
   const deps: Deps = {
     config,
@@ -81,6 +83,7 @@ export function buildDeps({ config, db, log, clock = systemClock }: BuildDepsOpt
     secrets,
     clockGuard: createClockGuard(clock),
     engine,
+    segmentStore,
     logCatalogs,
     bodyReader,
     ruleConverter,
@@ -113,6 +116,7 @@ export function buildDeps({ config, db, log, clock = systemClock }: BuildDepsOpt
       await bodyReader.close();
       await ruleConverter.close();
       await engine.close();
+      segmentStore.close();
     },
   };
 }

@@ -18,6 +18,7 @@ import type { RecordPull } from '../feed/sources/pull/pull-metrics.ts';
 import type { RunPull } from '../feed/sources/pull/start-pulls.ts';
 import type { RunSourceTest } from '../feed/sources/testing/source-test-threads.ts';
 import type { CatalogCache } from '../detection/logs/catalog/catalog.store.ts';
+import type { SegmentStore } from '../detection/logs/storage/store/segment-store.ts';
 import type { RecordReceipt } from '../detection/logs/ingestion/ingest-metrics.ts';
 import type { BodyReader } from '../detection/logs/ingestion/body-reader.ts';
 import type { ImportSigma } from '../detection/detections/bulk/bulk.schema.ts';
@@ -57,6 +58,8 @@ export type Deps = {
   checkTests?: (orgId: OrgId, detectionId: string, definition: Definition) => Promise<FieldError[]>;
   /** The embedded log engine (DuckDB in child processes). */
   engine: LogEngine;
+  /** The files of the embedded log store, in a folder or a bucket. */
+  segmentStore: SegmentStore;
   logCatalogs: CatalogCache;
   /** Reads the bodies of sent events, in worker threads. */
   bodyReader: BodyReader;

@@ -13,7 +13,7 @@ import { pullLoop } from '../feed/sources/pull/start-pulls.ts';
 import { reanalysisLoop } from '../feed/ingestion/reanalysis/reanalyze-items.ts';
 import { createRetentionSteps } from './retention-steps.ts';
 import { retentionLoop } from '../platform/retention/retention.ts';
-import { cleanSegmentsLoop } from '../detection/logs/storage/clean-segments.ts';
+import { cleanOrphansLoop, cleanSegmentsLoop } from '../detection/logs/storage/clean-segments.ts';
 import { compactSegmentsLoop } from '../detection/logs/storage/compact-segments.ts';
 import { cleanOutboxLoop, deliverLoop } from '../platform/notifications/delivery/delivery-loops.ts';
 import { relevanceLoop } from '../feed/relevance/score-items.ts';
@@ -42,6 +42,7 @@ export async function runWorkerLoops(deps: Deps, signal: AbortSignal): Promise<v
     builtInAgentLoop(deps, signal),
     compactSegmentsLoop(deps, signal),
     cleanSegmentsLoop(deps, signal),
+    cleanOrphansLoop(deps, signal),
     cleanOutboxLoop(deps, signal),
     maintenanceLoop(deps, signal),
     retentionLoop(deps, createRetentionSteps(deps.config.keep), signal),

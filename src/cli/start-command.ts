@@ -10,16 +10,17 @@ import { systemClock } from '../platform/lib/clock.ts';
 import { bootstrapDefaultOrganization, createConsoleLink } from '../app/bootstrap.ts';
 import { buildWorkerServer } from '../app/worker-server.ts';
 import { runWorkerLoops } from '../app/worker-loops.ts';
-import { claimDataDirectory } from '../detection/logs/storage/data-directory.ts';
+import { cleanCopiesLoop } from '../detection/logs/storage/clean-segments.ts';
+import { claimLogStore } from '../detection/logs/storage/log-store.ts';
 import { checkPort, checkSampleKey, explainListenFailure } from './start-checks.ts';
 
 type Role = 'serve' | 'work' | 'all';
 
 /**
  * Runs a role until SIGTERM or SIGINT. Then stops listening and claiming, lets running steps end, and stops the embedded PostgreSQL last.
- * Throws if the data directory is not the one of the installation, unless `adoptDataDirectory`.
+ * Throws if the log storage is not the one of the installation, unless `adoptLogStore`.
  */
-export async function startCommand(role: Role, { adoptDataDirectory = false } = {}): Promise<number> {
+export async function startCommand(role: Role, { adoptLogStore = false } = {}): Promise<number> {
   const config = loadConfig();
   checkSampleKey(config);
   // Before the database, which would otherwise be created for a start that fails.
@@ -29,13 +30,13 @@ export async function startCommand(role: Role, { adoptDataDirectory = false } = 
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stopped.abort());
   const database = await openDatabase(config, { exclusive: true, log: (line) => console.log(line) });
   try {
-    await claimDataDirectory(database.db, config.dataDir, { adopt: adoptDataDirectory });
     console.log(`Data: ${config.dataDir}; database: ${database.location}`);
     await announceKey(database.db, config);
     const log = createLogger(config.logLevel);
     const clock = await createDatabaseClock(database.db, log, stopped.signal);
     const { deps, stop } = buildDeps({ config, db: database.db, log, clock });
     try {
+      await claimLogStore(database.db, deps.segmentStore, { adopt: adoptLogStore });
       await runRole(role, deps, stopped.signal);
     } finally {
       await stop();
@@ -57,9 +58,10 @@ async function announceKey(db: Deps['db'], config: Config): Promise<void> {
 async function runRole(role: Role, deps: Deps, signal: AbortSignal): Promise<void> {
   const app = role === 'work' ? await listenForHealth(deps) : await listen(deps);
   const work = role === 'serve' ? Promise.resolve() : runWorkerLoops(deps, signal);
+  const copies = cleanCopiesLoop(deps, signal);
   if (role === 'work') console.log('Working. Stop with Ctrl-C.');
   await untilAborted(signal);
-  await waitAtMost(deps.config.shutdownMs, Promise.all([app?.close(), work]));
+  await waitAtMost(deps.config.shutdownMs, Promise.all([app?.close(), work, copies]));
 }
 
 /** Starts listening. Throws a short explanation if the port is in use. */

@@ -184,7 +184,7 @@ test('starts no server with DATABASE_URL, and reports a port that is in use and 
   expect(existsSync(join(dataDir, 'pg'))).toBe(false);
   const elsewhere = dataDirectory();
   const worker = await runProgram(['work'], elsewhere, env);
-  expect([worker.code, worker.stderr]).toEqual([1, expect.stringContaining('is not the data directory')]);
+  expect([worker.code, worker.stderr]).toEqual([1, expect.stringContaining('is not the log storage')]);
   expect(await program.kill('SIGTERM')).toBe(0);
   for (const dir of [dataDir, elsewhere]) removeProgramDir(dir);
 });

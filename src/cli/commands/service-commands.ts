@@ -16,10 +16,7 @@ export function addServiceCommands(program: Command, run: Run): void {
     program
       .command(role)
       .description(summary)
-      .option(
-        '--adopt-data-directory',
-        'use this data directory from now on, because the logs of the former one are lost',
-      )
+      .option('--adopt-log-store', 'use this log storage from now on, because the logs of the former one are lost')
       .addHelpText('after', examples(example))
       .action((options) => run(import('../start-command.ts').then(({ startCommand }) => startCommand(role, options))));
   program

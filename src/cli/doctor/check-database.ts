@@ -3,7 +3,9 @@ import { join } from 'node:path';
 import pg from 'pg';
 import type { Config } from '../../config.ts';
 import { explainConnectionFailure } from '../../platform/db/connection-failure.ts';
-import { findDirectoryFault } from '../../detection/logs/storage/data-directory.ts';
+import { findLogStoreFault } from '../../detection/logs/storage/log-store.ts';
+import { createSegmentStore } from '../../detection/logs/storage/store/create-segment-store.ts';
+import { createLogger } from '../../platform/lib/logger.ts';
 import { openDb, type Db } from '../../platform/db/db.ts';
 import { isMigrated } from '../../platform/db/migrate.ts';
 import { failed, messageOf, ok, warning, type Check } from './check.ts';
@@ -64,11 +66,19 @@ async function checkClock(client: pg.Client): Promise<Check> {
     : ok('clock', detail);
 }
 
-async function checkDirectory({ dataDir }: Config, db: Db): Promise<Check> {
-  const fault = await findDirectoryFault(db, dataDir);
-  return fault === undefined
-    ? ok('data directory', 'it is the one of this installation')
-    : failed('data directory', fault, 'Set TOCSIN_DATA_DIR to the directory of the other processes.');
+async function checkLogStore({ logs }: Config, db: Db): Promise<Check> {
+  const store = createSegmentStore(logs, { log: createLogger('silent') });
+  const advice = 'Set TOCSIN_LOGS_URL and TOCSIN_DATA_DIR as in the other processes.';
+  try {
+    const fault = await findLogStoreFault(db, store);
+    if (fault !== undefined) return failed('log storage', fault, advice);
+    await store.probe();
+    return ok('log storage', `${store.location} is the one of this installation and can be written and read`);
+  } catch (error) {
+    return failed('log storage', messageOf(error), 'Correct TOCSIN_LOGS_URL, the credentials or the permissions.');
+  } finally {
+    store.close();
+  }
 }
 
 async function checkMigrated(config: Config, url: string): Promise<Check[]> {
@@ -85,7 +95,7 @@ async function checkMigrated(config: Config, url: string): Promise<Check[]> {
       ];
     return [
       ok('migrations', 'the database is migrated to this version'),
-      await checkDirectory(config, db),
+      await checkLogStore(config, db),
       ...(await checkDependencies(config, db)),
     ];
   } finally {

@@ -5,7 +5,6 @@ import { expect, test } from 'vitest';
 import { startLogStore } from '../../../test/support/detection/log-store.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import { isDatasetName } from './catalog/dataset-name.ts';
-import { logFolderPath } from './log-folder.ts';
 import { compactSegments } from './storage/compact-segments.ts';
 import { eraseFromLogs } from './storage/erase-from-logs.ts';
 
@@ -44,7 +43,7 @@ async function readHistory(org: OrgId, datasets: string[]): Promise<string[]> {
 
 /** Returns the content of all files of an organization's logs. */
 function readFiles(org: OrgId): string {
-  const folder = logFolderPath(store.deps.config.dataDir, org);
+  const folder = store.deps.segmentStore.folderOf(org);
   const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
   return files.map((entry) => readFileSync(join(entry.parentPath, entry.name), 'latin1')).join('\n');
 }

@@ -5,6 +5,7 @@ import type { TestCase } from '../detections/test-cases/test-cases.schema.ts';
 import type { FieldsByDataset } from '../logs/catalog/catalog.ts';
 import type { LogEngine } from '../logs/engine/engine.ts';
 import { openFixtureStore } from '../logs/query/fixture-store.ts';
+import type { SegmentStore } from '../logs/storage/store/segment-store.ts';
 import type { ActiveRun } from '../runs/execution/active-run.ts';
 import type { Judge } from '../runs/judging/judge.ts';
 import type { SiemConnection } from '../siem/connector.ts';
@@ -12,7 +13,7 @@ import { groupByDataset, mergeEvents, planCaseWindows, searchEventRows } from '.
 import { runSimulation } from './simulate.ts';
 
 /** A test case needs the engine and a folder, but no database. `clock` is slot time. */
-export type TestCaseDeps = { engine: LogEngine; config: { dataDir: string }; clock: Clock };
+export type TestCaseDeps = { engine: LogEngine; segmentStore: Pick<SegmentStore, 'folderOf'>; clock: Clock };
 
 export type TestSubject = { orgId: OrgId; detectionId: string; definition: Definition };
 

@@ -2,12 +2,11 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { logFolderPath } from '../../../src/detection/logs/log-folder.ts';
 import { startApp } from '../../support/harness.ts';
 
-const { newOrg, dataDir } = await startApp();
+const { newOrg, deps } = await startApp();
 const org = await newOrg();
-const folder = logFolderPath(dataDir, org.id);
+const folder = deps.segmentStore.folderOf(org.id);
 mkdirSync(folder, { recursive: true });
 
 /** Puts a file system of 512 KiB in the place of the organization's log folder. Only root may do so. */

@@ -3,14 +3,15 @@ import { openDb } from '../../../src/platform/db/db.ts';
 import { toOrgId } from '../../../src/platform/lib/org-id.ts';
 import { createCatalogCache } from '../../../src/detection/logs/catalog/catalog.store.ts';
 import { bodyReaderInThisThread } from './body-reader.ts';
+import { createFileStore } from '../../../src/detection/logs/storage/store/file-store.ts';
 import { receiveLogs } from '../../../src/detection/logs/ingestion/receive-logs.ts';
 
-const [url, dataDir, org, body] = process.argv.slice(2);
+const [url, logsFolder, org, body] = process.argv.slice(2);
 const db = openDb(url!);
 const deps = {
   db,
   clock: () => new Date(),
-  config: { dataDir: dataDir! },
+  segmentStore: createFileStore(logsFolder!),
   logCatalogs: createCatalogCache(),
   bodyReader: bodyReaderInThisThread,
 };

@@ -12,7 +12,8 @@ import {
 import { createCatalogCache } from '../../../src/detection/logs/catalog/catalog.store.ts';
 import { createEngine, type LogEngine } from '../../../src/detection/logs/engine/engine.ts';
 import { bodyReaderInThisThread } from './body-reader.ts';
-import { logFolderPath } from '../../../src/detection/logs/log-folder.ts';
+import { createFileStore } from '../../../src/detection/logs/storage/store/file-store.ts';
+import type { SegmentStore } from '../../../src/detection/logs/storage/store/segment-store.ts';
 import { receiveLogs, type ReceiveLogsDeps } from '../../../src/detection/logs/ingestion/receive-logs.ts';
 import type { LogReceipt } from '../../../src/detection/logs/logs.schema.ts';
 import { searchLogs, type SearchLogsDeps } from '../../../src/detection/logs/query/search-logs.ts';
@@ -45,16 +46,17 @@ export type TestLogStore = {
 };
 
 /** Starts a log store with its own database, folder and engine for this test file. */
-export async function startLogStore(): Promise<TestLogStore> {
+export async function startLogStore(
+  segmentStore: SegmentStore = createFileStore(createTestFolder()),
+): Promise<TestLogStore> {
   const { db, url } = await testDatabase();
-  const dataDir = createTestFolder();
-  const engine = createEngine({ directoryOf: (org) => logFolderPath(dataDir, org) });
+  const engine = createEngine({ directoryOf: segmentStore.folderOf });
   afterAll(() => engine.close());
   let now = new Date('2024-06-01T00:00:00Z');
   const deps = {
     db,
     clock: () => now,
-    config: { dataDir },
+    segmentStore,
     engine,
     logCatalogs: createCatalogCache(),
     bodyReader: bodyReaderInThisThread,

@@ -1,5 +1,5 @@
 import { createEngine } from '../../../src/detection/logs/engine/engine.ts';
-import { logFolderPath } from '../../../src/detection/logs/log-folder.ts';
+import { createFileStore } from '../../../src/detection/logs/storage/store/file-store.ts';
 import { openFixtureStore, type FixtureEvent } from '../../../src/detection/logs/query/fixture-store.ts';
 import { compileExpression } from '../../../src/detection/matching/compile-expression.ts';
 import { createFieldRow } from '../../../src/detection/matching/field-row.ts';
@@ -11,8 +11,9 @@ const limits = { rowsMax: 100_000, groupsMax: 100_000, timeoutMs: 60_000 };
 
 /** Events by dataset in the embedded engine. `run` returns the rows of a query. Each event has its id in `n`. */
 export async function openEvents(dataDir: string, events: Record<string, FixtureEvent[]>) {
-  const engine = createEngine({ directoryOf: (org) => logFolderPath(dataDir, org) });
-  const deps = { engine, config: { dataDir }, organization: '00000000-0000-7000-8000-000000000001' };
+  const segmentStore = createFileStore(dataDir);
+  const engine = createEngine({ directoryOf: segmentStore.folderOf });
+  const deps = { engine, segmentStore, organization: '00000000-0000-7000-8000-000000000001' };
   const undatedMicros = Date.parse('2024-06-01T00:00:00Z') * 1000;
   const store = await openFixtureStore(deps, { events, fields: new Map(), undatedMicros });
   return {

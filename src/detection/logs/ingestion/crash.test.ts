@@ -5,7 +5,6 @@ import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { inOrg } from '../../../platform/db/db.ts';
 import { removeOrphanedFiles } from '../storage/clean-segments.ts';
-import { logFolderPath } from '../log-folder.ts';
 import { startLogStore } from '../../../../test/support/detection/log-store.ts';
 
 const store = await startLogStore();
@@ -15,7 +14,7 @@ function startSender(org: string, body: string): { child: ChildProcess; output: 
     '--disable-warning=ExperimentalWarning',
     resolve(import.meta.dirname, '../../../../test/support/detection/log-sender.ts'),
     store.url,
-    store.deps.config.dataDir,
+    store.deps.segmentStore.location,
     org,
     body,
   ];
@@ -28,7 +27,7 @@ function startSender(org: string, body: string): { child: ChildProcess; output: 
 test('a sender killed between writing and publishing leaves an invisible file, and accepted events remain', async () => {
   const org = await store.newOrg();
   expect(await startSender(org, '{"n":1}').output).toBe('accepted');
-  const folder = join(logFolderPath(store.deps.config.dataDir, org), 'auth');
+  const folder = join(store.deps.segmentStore.folderOf(org), 'auth');
   const lost = await inOrg(store.deps.db, org, async (tx) => {
     // Holding the row lock stops the other process right before it publishes.
     await sql`select 1 from datasets where organization_id = ${org} for update`.execute(tx);

@@ -82,7 +82,7 @@ test('sealing waits for a batch in progress and moves later batches behind the s
   let isSealed = false;
   const { db } = store.deps;
   await inOrg(db, org, async (tx) => {
-    const file = { path: 'auth/x.events', rows: 1, bytes: 1, timeFromMs: 0, timeToMs: 0 };
+    const file = { path: 'auth/x.events', rows: 1, bytes: 1, timeFromMs: 0, timeToMs: 0, sha256: null };
     const batch = {
       id: '01900000-0000-7000-8000-000000000000',
       dataset: 'auth',

@@ -14,7 +14,7 @@ export type NewBatch = {
   dataset: string;
   history: boolean;
   bodyHash: Buffer;
-  file: WrittenFile;
+  file: WrittenFile & { sha256: string | null };
   observed: ObservedField[];
   rejected: number;
   /** Slot time. */
@@ -88,9 +88,9 @@ async function insertBatch(tx: Tx, orgId: OrgId, batch: ListedBatch, ingestedAt:
       insert into log_batches (organization_id, id, dataset, body_hash, history, accepted, rejected, received_at)
       values (${orgId}, ${batch.id}, ${batch.dataset}, ${batch.bodyHash}, ${batch.history}, ${file.rows}, ${batch.rejected}, now())
     ), segment as (
-      insert into segments (organization_id, id, dataset, path, format, history, ingested_from, ingested_to, time_from, time_to, rows, bytes, drift, created_at)
+      insert into segments (organization_id, id, dataset, path, format, history, ingested_from, ingested_to, time_from, time_to, rows, bytes, sha256, drift, created_at)
       values (${orgId}, ${batch.id}, ${batch.dataset}, ${file.path}, 'text', ${batch.history}, ${ingestedAt}, ${ingestedAt}, ${from}, ${to},
-        ${file.rows}, ${file.bytes}, ${batch.drift}, now())
+        ${file.rows}, ${file.bytes}, ${file.sha256}, ${batch.drift}, now())
     )
     update datasets set last_ingested_at = ${ingestedAt}, events = events + ${file.rows},
       first_event_at = least(first_event_at, ${from}), last_event_at = greatest(last_event_at, ${to})

@@ -4,7 +4,6 @@ import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { AppError } from '../../../platform/lib/errors.ts';
-import { logFolderPath } from '../log-folder.ts';
 import { rejectedListedMax } from './read-log-body.ts';
 import { startLogStore } from '../../../../test/support/detection/log-store.ts';
 
@@ -22,7 +21,7 @@ const codeOf = async (promise: Promise<unknown>): Promise<string> => {
 };
 const filesOf = (org: string, dataset: string): string[] => {
   try {
-    return readdirSync(join(logFolderPath(store.deps.config.dataDir, org), dataset));
+    return readdirSync(join(store.deps.segmentStore.folderOf(org), dataset));
   } catch {
     return [];
   }

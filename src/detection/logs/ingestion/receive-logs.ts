@@ -1,21 +1,24 @@
 import { createHash } from 'node:crypto';
+import { mayHaveCommitted } from '../../../platform/db/commit-failure.ts';
 import { inOrg, type Db } from '../../../platform/db/db.ts';
 import type { Clock } from '../../../platform/lib/clock.ts';
 import { uuidv7 } from '../../../platform/lib/ids.ts';
+import { unavailableError } from '../../../platform/lib/errors.ts';
 import type { OrgId } from '../../../platform/lib/org-id.ts';
 import type { CatalogCache } from '../catalog/catalog.store.ts';
 import { checkDatasetName } from '../catalog/dataset-name.ts';
-import { logFolderPath } from '../log-folder.ts';
 import type { LogReceipt } from '../logs.schema.ts';
+import { startPublishing } from '../storage/store/publish-deadline.ts';
+import { LogStorageError, type SegmentStore } from '../storage/store/segment-store.ts';
 import type { BodyReader } from './body-reader.ts';
-import { publishBatch } from './publish-batch.ts';
-import { deleteSegmentFile } from './segment-file.ts';
+import { publishBatch, type NewBatch } from './publish-batch.ts';
+import type { WrittenFile } from './segment-file.ts';
 
 /** `clock` is slot time. */
 export type ReceiveLogsDeps = {
   db: Db;
   clock: Clock;
-  config: { dataDir: string };
+  segmentStore: SegmentStore;
   logCatalogs: CatalogCache;
   bodyReader: BodyReader;
 };
@@ -24,7 +27,7 @@ export type ReceiveInput = { dataset: string; body: Buffer; history?: boolean; t
 
 /**
  * Stores a body of events durably and publishes them. The body is NDJSON, a JSON array, or CloudTrail's `Records`, plain or gzip. Accepted
- * events are in a synced file that a committed transaction lists. Sending the same body again within 24 hours adds nothing. Invalid events
+ * events are in a durable file that a committed transaction lists. Sending the same body again within 24 hours adds nothing. Invalid events
  * are listed in the receipt and do not affect the others. Throws validation_failed (dataset name), malformed_json, payload_too_large and
  * unavailable.
  */
@@ -32,35 +35,48 @@ export async function receiveLogs(deps: ReceiveLogsDeps, orgId: OrgId, input: Re
   const { dataset, body, timeField, history = false } = input;
   checkDatasetName(dataset);
   const batchId = uuidv7();
-  const folder = logFolderPath(deps.config.dataDir, orgId);
+  const folder = deps.segmentStore.folderOf(orgId);
   const nowMicros = deps.clock().getTime() * 1000;
   const read = await deps.bodyReader.read(orgId, { batchId, folder, dataset, body, nowMicros, timeField });
   const receipt: LogReceipt = { batchId, ...read.counts, duplicateOf: null };
-  const { file } = read;
-  if (!file) return receipt;
+  if (!read.file) return receipt;
+  const duplicateOf = await storeBatch(deps, orgId, {
+    id: batchId,
+    dataset,
+    history,
+    bodyHash: hashWithOptions(read.hash, { timeField, history }),
+    file: read.file,
+    observed: read.observed,
+    rejected: receipt.rejectedTotal,
+  });
+  return duplicateOf === null
+    ? receipt
+    : { batchId, accepted: 0, rejected: [], rejectedTotal: 0, undated: 0, duplicateOf };
+}
+
+type WrittenBatch = Omit<NewBatch, 'file' | 'now'> & { file: WrittenFile };
+
+/** Stores the file of a batch and publishes the batch. Returns the ID of the batch that it repeats, which is then the only one, or null. */
+async function storeBatch(deps: ReceiveLogsDeps, orgId: OrgId, batch: WrittenBatch): Promise<string | null> {
+  const { segmentStore, logCatalogs } = deps;
+  const { path } = batch.file;
+  const checkDeadline = startPublishing();
+  let isStored = false;
   try {
-    const published = await inOrg(deps.db, orgId, (tx) =>
-      publishBatch(
-        tx,
-        { orgId, logCatalogs: deps.logCatalogs },
-        {
-          id: batchId,
-          dataset,
-          history,
-          bodyHash: hashWithOptions(read.hash, { timeField, history }),
-          file,
-          observed: read.observed,
-          rejected: receipt.rejectedTotal,
-          now: deps.clock(),
-        },
-      ),
-    );
-    if (published.duplicateOf === null) return receipt;
-    await deleteSegmentFile(folder, file.path);
-    const { duplicateOf } = published;
-    return { batchId, accepted: 0, rejected: [], rejectedTotal: 0, undated: 0, duplicateOf };
+    const sha256 = await segmentStore.put(orgId, path);
+    const file = { ...batch.file, sha256 };
+    isStored = true;
+    const { duplicateOf } = await inOrg(deps.db, orgId, async (tx) => {
+      const published = await publishBatch(tx, { orgId, logCatalogs }, { ...batch, file, now: deps.clock() });
+      checkDeadline();
+      return published;
+    });
+    if (duplicateOf !== null) await segmentStore.remove(orgId, path).catch(() => undefined);
+    return duplicateOf;
   } catch (error) {
-    await deleteSegmentFile(folder, file.path);
+    // A file that is perhaps listed stays. If it is not, it is removed later as an orphan.
+    if (!isStored || !mayHaveCommitted(error)) await segmentStore.remove(orgId, path).catch(() => undefined);
+    if (error instanceof LogStorageError) throw unavailableError('The log storage is unavailable. Try again.', 30);
     throw error;
   }
 }

@@ -61,10 +61,6 @@ export function createSegmentWriter(folder: string, path: string, { isDurable = 
   };
 }
 
-/** Deletes a segment file that no transaction lists. */
-export const deleteSegmentFile = (folder: string, path: string): Promise<void> =>
-  unlink(join(folder, path)).catch(() => undefined);
-
 async function create(path: string): Promise<FileHandle> {
   const first = await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   // A new folder is an entry of its parent folder, so the parent has to be synced too.

@@ -10,8 +10,8 @@ import type { LogEngine } from '../engine/engine.ts';
 import { findEventId } from '../ingestion/event-id.ts';
 import { parseEvent } from '../ingestion/parse-event.ts';
 import { createSegmentWriter } from '../ingestion/segment-file.ts';
-import { logFolderPath } from '../log-folder.ts';
 import { segmentPath } from '../storage/segment-path.ts';
+import type { SegmentStore } from '../storage/store/segment-store.ts';
 import type { SegmentRow } from '../storage/segments.store.ts';
 import { inspectQuery, type QuerySource } from './inspect-query.ts';
 import { createSearchPlan, runSearchPlan, type DatasetContents } from './search-plan.ts';
@@ -26,8 +26,8 @@ export type FixtureStore = {
   close: () => Promise<void>;
 };
 
-/** A fixture store needs no database. `organization` selects the engine and its folder. */
-export type FixtureDeps = { engine: LogEngine; config: { dataDir: string }; organization: string };
+/** A fixture store needs no database. `organization` selects the engine and its folder, in which the files stay local. */
+export type FixtureDeps = { engine: LogEngine; segmentStore: Pick<SegmentStore, 'folderOf'>; organization: string };
 
 /** `fields` are the fields of each dataset besides those of its events. `undatedMicros` is the time of events without one. */
 type FixtureInput = {
@@ -47,7 +47,7 @@ export async function openFixtureStore(
   const stored: StoredFixture = {
     segments: [],
     fields: new Map(fields),
-    folder: logFolderPath(deps.config.dataDir, organization),
+    folder: deps.segmentStore.folderOf(organization),
     timesMs: [],
   };
   const emptyWindowResults = new Map<string, Promise<SearchResult>>();
@@ -92,7 +92,14 @@ function fixtureContents(
         planScans(history ? historyFilter(window) : windowFilter(window), datasetSegments, folder),
       ] as const;
     });
-  return { fields, scans: new Map(scans), drift: new Map(), otherDatasets: [...fields.keys()], early: false };
+  return {
+    fields,
+    scans: new Map(scans),
+    segments: [],
+    drift: new Map(),
+    otherDatasets: [...fields.keys()],
+    early: false,
+  };
 }
 
 /** Returns the fields of datasets together with those that events add. */
@@ -129,6 +136,7 @@ async function addDataset(
     history: false,
     columns: 0,
     drift: null,
+    sha256: null,
     ingestedFrom: new Date(0),
     rows: events.length,
     bytes: 0,

@@ -3,6 +3,7 @@ import type { Expression } from '../../matching/expression.ts';
 import type { QueryWindow, SearchResult } from '../../siem/connector.ts';
 import { findField, isCatalogFull, systemColumns, textColumn, type CatalogField } from '../catalog/catalog.ts';
 import { duck, joinSql, quoteIdentifier, type SqlText } from '../engine/sql-text.ts';
+import { withQueryFiles } from './query-files.ts';
 import { inspectQuery } from './inspect-query.ts';
 import { planSearch, type SearchLogsDeps } from './search-logs.ts';
 import { createSearchPlan, describeDrift, type DatasetContents } from './search-plan.ts';
@@ -70,7 +71,9 @@ export async function matchLogs(
   const { unknownPaths, ...query } = plan.buildJob({ columns: new Map(), heads: reading.unknownHeads });
   const job = { query, fields: reading.fields, textField: reading.textField, rules: reading.rules };
   const { timeoutMs, ...limits } = matchLimits;
-  const { rows } = await deps.engine.match(orgId, { ...job, ...limits }, { timeoutMs });
+  const { rows } = await withQueryFiles(deps.segmentStore, orgId, contents.segments, () =>
+    deps.engine.match(orgId, { ...job, ...limits }, { timeoutMs }),
+  );
   const found = new Map(rows.map((row) => [row['rule'] as number, row['rows'] as SearchResult['rows'] | null]));
   const tables = { fields: contents.fields, sources: [{ name: dataset, dataset, history: false }] };
   return rules.map((rule, index): SearchResult | null => {

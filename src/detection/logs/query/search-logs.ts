@@ -7,7 +7,6 @@ import type { FieldsByDataset } from '../catalog/catalog.ts';
 import { listDatasets, type ListDatasetsDeps } from '../catalog/list-datasets.ts';
 import type { LogEngine } from '../engine/engine.ts';
 import { sealDatasets } from '../ingestion/publish-batch.ts';
-import { logFolderPath } from '../log-folder.ts';
 import {
   findDatasetStates,
   findFirstEventAt,
@@ -16,6 +15,8 @@ import {
   listSegments,
   type SegmentRow,
 } from '../storage/segments.store.ts';
+import type { SegmentStore } from '../storage/store/segment-store.ts';
+import { withQueryFiles } from './query-files.ts';
 import { distinctDatasets, inspectQuery, type QuerySource } from './inspect-query.ts';
 import {
   createSearchPlan,
@@ -33,7 +34,7 @@ import { endOfTime, historyFilter, planScans, windowFilter } from './window-scan
 export type SearchLogsDeps = {
   db: Db;
   clock: Clock;
-  config: { dataDir: string };
+  segmentStore: SegmentStore;
   engine: LogEngine;
   logCatalogs: CatalogCache;
 };
@@ -53,7 +54,9 @@ export async function searchLogs(
 ): Promise<SearchResult> {
   const began = performance.now();
   const plan = await planSearch(deps, orgId, input, signal);
-  return runSearchPlan(deps, orgId, plan, { limits: input.limits, signal, began });
+  return withQueryFiles(deps.segmentStore, orgId, plan.contents.segments, () =>
+    runSearchPlan(deps, orgId, plan, { limits: input.limits, signal, began }),
+  );
 }
 
 /** Prepares a search: inspects the query, seals its window, and lists the segments to read unless `segments` are given. */
@@ -149,18 +152,19 @@ async function loadFields(
 
 /** Loads the fields of a query's datasets and plans the scans of exactly the files that the window needs. */
 function loadContents(
-  { db, config, logCatalogs }: SearchLogsDeps,
+  { db, segmentStore, logCatalogs }: SearchLogsDeps,
   orgId: OrgId,
   input: { sources: QuerySource[]; window: QueryWindow; segments?: SegmentRow[] | undefined },
 ): Promise<DatasetContents> {
   const { sources, window } = input;
-  const folder = logFolderPath(config.dataDir, orgId);
+  const folder = segmentStore.folderOf(orgId);
   const datasets = distinctDatasets(sources);
   return inOrg(db, orgId, async (tx) => {
     const fields = await loadFields(tx, logCatalogs, orgId, datasets);
     const contents: DatasetContents = {
       fields,
       scans: new Map(),
+      segments: [],
       drift: new Map(),
       otherDatasets: [],
       early: false,
@@ -172,6 +176,7 @@ function loadContents(
       const filter = history ? historyFilter(window) : windowFilter(window);
       const segments = input.segments ?? (await listSegments(tx, orgId, distinctDatasets(selected), filter));
       isEmpty &&= segments.length === 0;
+      contents.segments.push(...segments);
       if (!history) contents.drift = sumDrift(segments);
       for (const { name, dataset } of selected) {
         const datasetSegments = segments.filter((segment) => segment.dataset === dataset);

@@ -7,6 +7,7 @@ import { eventTextSql } from '../engine/field-sql.ts';
 import type { QueryJob } from '../engine/protocol.ts';
 import { rewriteNestedPaths, type UnknownPath } from '../engine/rewrite-paths.ts';
 import { listUsedNames, readsEventText, tableSql, type FileScan } from '../engine/table-sql.ts';
+import type { StoredSegment } from '../storage/store/segment-store.ts';
 import { distinctDatasets, type InspectedQuery } from './inspect-query.ts';
 import {
   addUnknownColumn,
@@ -25,13 +26,15 @@ const bytesMax = 64 * 1024 * 1024;
 export type DriftCounts = Map<string, Map<string, number>>;
 
 /**
- * The contents of a query's datasets: the fields of each dataset that has events, the files to scan for each table name, and the values in them
+ * The contents of a query's datasets: the fields of each dataset that has events, the files to scan for each table name, the segments
+ * that these files are, and the values in them
  * that do not fit their columns. `otherDatasets` lists names to suggest instead of an unknown one. `early` is true if the datasets have no
  * events before the window's end.
  */
 export type DatasetContents = {
   fields: FieldsByDataset;
   scans: Map<string, FileScan[]>;
+  segments: StoredSegment[];
   drift: DriftCounts;
   otherDatasets: string[];
   early: boolean;

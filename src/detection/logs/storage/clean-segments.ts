@@ -1,38 +1,41 @@
-import { readdir, stat, unlink } from 'node:fs/promises';
-import { join } from 'node:path';
 import { acrossOrgs, inOrg, type Db } from '../../../platform/db/db.ts';
 import type { Logger } from '../../../platform/lib/logger.ts';
 import { runLoop } from '../../../platform/lib/loop.ts';
-import { toOrgId, uuidPattern, type OrgId } from '../../../platform/lib/org-id.ts';
+import type { OrgId } from '../../../platform/lib/org-id.ts';
 import {
   deleteReplacedSegment,
   findListedPaths,
   listReplacedAcrossOrgs,
   listReplacedOfDataset,
 } from './compact.store.ts';
-import { logFolderPath } from '../log-folder.ts';
+import { orphanGraceMs } from './store/publish-deadline.ts';
+import type { SegmentStore, StoredFiles } from './store/segment-store.ts';
 
-type CleanSegmentsDeps = { db: Db; config: { dataDir: string } };
+type CleanSegmentsDeps = { db: Db; segmentStore: SegmentStore };
 
-/** Longer than any query or upload takes. */
-const defaultGraceMs = 15 * 60_000;
+/** Longer than any query takes. */
+const queryGraceMs = 15 * 60_000;
 
-/** Removes replaced and orphaned segment files, each after a grace period, until the signal aborts. */
+/** Removes the files of replaced segments, each after a grace period, until the signal aborts. */
 export function cleanSegmentsLoop(deps: CleanSegmentsDeps & { log: Logger }, signal: AbortSignal): Promise<void> {
   return runLoop({ name: 'clean', idleMs: 10 * 60_000, signal, log: deps.log }, async () => {
     await removeReplacedFiles(deps);
+    return false;
+  });
+}
+
+/** Removes orphaned files until the signal aborts. */
+export function cleanOrphansLoop(deps: CleanSegmentsDeps & { log: Logger }, signal: AbortSignal): Promise<void> {
+  return runLoop({ name: 'orphans', idleMs: 60 * 60_000, signal, log: deps.log }, async () => {
     await removeOrphanedFiles(deps);
     return false;
   });
 }
 
-/** Removes files that compaction replaced, once no query can still be reading them. Returns the number of files. */
-export async function removeReplacedFiles(deps: CleanSegmentsDeps, graceMs = defaultGraceMs): Promise<number> {
+/** Removes files that compaction or retention replaced, once no query can still be reading them. Returns the number of files. */
+export async function removeReplacedFiles(deps: CleanSegmentsDeps, graceMs = queryGraceMs): Promise<number> {
   const replaced = await acrossOrgs(deps.db, (tx) => listReplacedAcrossOrgs(tx, graceMs));
-  for (const { orgId, ...segment } of replaced) {
-    await unlink(join(logFolderPath(deps.config.dataDir, orgId), segment.path)).catch(ignoreMissing);
-    await inOrg(deps.db, orgId, (tx) => deleteReplacedSegment(tx, orgId, segment.id));
-  }
+  for (const { orgId, ...segment } of replaced) await removeReplaced(deps, orgId, segment);
   return replaced.length;
 }
 
@@ -46,49 +49,54 @@ export async function removeReplacedFilesOfDataset(
   dataset: string,
 ): Promise<void> {
   const replaced = await inOrg(deps.db, orgId, (tx) => listReplacedOfDataset(tx, orgId, dataset));
-  for (const segment of replaced) {
-    await unlink(join(logFolderPath(deps.config.dataDir, orgId), segment.path)).catch(ignoreMissing);
-    await inOrg(deps.db, orgId, (tx) => deleteReplacedSegment(tx, orgId, segment.id));
-  }
+  for (const segment of replaced) await removeReplaced(deps, orgId, segment);
+}
+
+/** The row goes last, so that a crash in between leaves no file without a row. */
+async function removeReplaced(
+  { db, segmentStore }: CleanSegmentsDeps,
+  orgId: OrgId,
+  { id, path }: { id: string; path: string },
+): Promise<void> {
+  await segmentStore.remove(orgId, path);
+  await inOrg(db, orgId, (tx) => deleteReplacedSegment(tx, orgId, id));
 }
 
 /**
  * Removes files that are not listed as segments, left behind by processes that were killed before they published them. Their events were
  * never reported as accepted. Files younger than `graceMs` are kept, because they may still be published. Returns the number of files.
  */
-export async function removeOrphanedFiles(deps: CleanSegmentsDeps, graceMs = defaultGraceMs): Promise<number> {
-  const root = join(deps.config.dataDir, 'logs');
+export async function removeOrphanedFiles(deps: CleanSegmentsDeps, graceMs = orphanGraceMs): Promise<number> {
   let removed = 0;
-  for (const name of await listEntries(root)) {
-    if (!uuidPattern.test(name)) continue;
-    const orgId = toOrgId(name);
-    const folder = logFolderPath(deps.config.dataDir, orgId);
-    for (const dataset of await listEntries(folder)) {
-      const files = await listFilesOlderThan(join(folder, dataset), graceMs);
-      const paths = files.map((file) => join(dataset, file));
-      const listed = await inOrg(deps.db, orgId, (tx) => findListedPaths(tx, orgId, paths));
-      for (const path of paths.filter((path) => !listed.has(path))) {
-        await unlink(join(folder, path)).catch(ignoreMissing);
-        removed += 1;
-      }
+  for await (const { orgId, files } of deps.segmentStore.list()) {
+    const old = files.filter(({ modifiedAt }) => Date.now() - modifiedAt.getTime() >= graceMs);
+    for (const path of await findUnlisted(deps, { orgId, files: old })) {
+      await deps.segmentStore.remove(orgId, path);
+      removed += 1;
     }
   }
   return removed;
 }
 
-async function listFilesOlderThan(folder: string, ageMs: number): Promise<string[]> {
-  const old: string[] = [];
-  for (const name of await listEntries(folder)) {
-    const stats = await stat(join(folder, name)).catch(() => undefined);
-    if (stats?.isFile() && Date.now() - stats.mtimeMs >= ageMs) old.push(name);
-  }
-  return old;
+/**
+ * Removes local copies of files that are no longer listed, every minute until the signal aborts. Other processes thus drop their copies of
+ * events that were erased.
+ */
+export function cleanCopiesLoop(deps: CleanSegmentsDeps & { log: Logger }, signal: AbortSignal): Promise<void> {
+  return runLoop({ name: 'copies', idleMs: 60_000, signal, log: deps.log }, async () => {
+    await removeUnlistedCopies(deps);
+    return false;
+  });
 }
 
-async function listEntries(folder: string): Promise<string[]> {
-  return readdir(folder).catch(() => []);
+export async function removeUnlistedCopies(deps: CleanSegmentsDeps): Promise<void> {
+  for (const copies of deps.segmentStore.listCopies())
+    for (const path of await findUnlisted(deps, copies)) deps.segmentStore.removeCopy(copies.orgId, path);
 }
 
-function ignoreMissing(error: NodeJS.ErrnoException): void {
-  if (error.code !== 'ENOENT') throw error;
+async function findUnlisted({ db }: CleanSegmentsDeps, { orgId, files }: StoredFiles): Promise<string[]> {
+  if (files.length === 0) return [];
+  const paths = files.map(({ path }) => path);
+  const listed = await inOrg(db, orgId, (tx) => findListedPaths(tx, orgId, paths));
+  return paths.filter((path) => !listed.has(path));
 }

@@ -4,7 +4,6 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { removeOrphanedFiles, removeReplacedFiles } from './clean-segments.ts';
 import { compactSegments } from './compact-segments.ts';
-import { logFolderPath } from '../log-folder.ts';
 import { startLogStore } from '../../../../test/support/detection/log-store.ts';
 
 const store = await startLogStore();
@@ -72,7 +71,7 @@ test('compaction does not change query results', { timeout: 120_000 }, async () 
 test('keeps replaced files during the grace period and removes them afterwards', async () => {
   const org = await store.newOrg();
   for (const n of [1, 2, 3]) await send(org, 'auth', [{ n }]);
-  const folder = join(logFolderPath(store.deps.config.dataDir, org), 'auth');
+  const folder = join(store.deps.segmentStore.folderOf(org), 'auth');
   await compactAll();
   expect(readdirSync(folder)).toHaveLength(4);
   expect(await removeReplacedFiles(store.deps, 60_000)).toBe(0);
@@ -95,7 +94,7 @@ test('concurrent compactions neither lose nor duplicate rows', async () => {
 test('removes only old files that are not listed', async () => {
   const org = await store.newOrg();
   const { batchId } = await send(org, 'auth', [{ n: 1 }]);
-  const folder = join(logFolderPath(store.deps.config.dataDir, org), 'auth');
+  const folder = join(store.deps.segmentStore.folderOf(org), 'auth');
   const [left, fresh] = [join(folder, 'left.events'), join(folder, 'fresh.events')];
   for (const path of [left, fresh]) writeFileSync(path, 'id\t0\t{}\n');
   const hourAgo = new Date(Date.now() - 3_600_000);

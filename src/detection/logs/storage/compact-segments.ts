@@ -1,6 +1,6 @@
-import { unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { acrossOrgs, inOrg, type Db } from '../../../platform/db/db.ts';
+import { mayHaveCommitted } from '../../../platform/db/commit-failure.ts';
 import { uuidv7 } from '../../../platform/lib/ids.ts';
 import type { Logger } from '../../../platform/lib/logger.ts';
 import { runLoop } from '../../../platform/lib/loop.ts';
@@ -9,7 +9,6 @@ import { loadCatalog, type CatalogCache } from '../catalog/catalog.store.ts';
 import type { CatalogField } from '../catalog/catalog.ts';
 import type { LogEngine } from '../engine/engine.ts';
 import { syncFile } from '../ingestion/segment-file.ts';
-import { logFolderPath } from '../log-folder.ts';
 import { toSegmentFile } from '../query/window-scans.ts';
 import { compactSql, type ErasureTarget } from './compact.sql.ts';
 import {
@@ -20,10 +19,12 @@ import {
 } from './compact.store.ts';
 import { segmentPath } from './segment-path.ts';
 import { findDatasetStates, type SegmentRow } from './segments.store.ts';
+import { startPublishing } from './store/publish-deadline.ts';
+import { withLocalFiles, type SegmentStore } from './store/segment-store.ts';
 
 type CompactSegmentsDeps = {
   db: Db;
-  config: { dataDir: string };
+  segmentStore: SegmentStore;
   engine: LogEngine;
   logCatalogs: CatalogCache;
 };
@@ -64,22 +65,32 @@ export async function mergeSegments(
   input: { dataset: string; segments: SegmentRow[]; fields: CatalogField[]; erased?: ErasureTarget },
 ): Promise<boolean> {
   const { dataset, segments, fields, erased } = input;
+  const { segmentStore } = deps;
   const id = uuidv7();
-  const folder = logFolderPath(deps.config.dataDir, orgId);
+  const folder = segmentStore.folderOf(orgId);
   const path = segmentPath(dataset, id, 'parquet');
   const target = join(folder, path);
   const files = segments.map((segment) => toSegmentFile(segment, folder));
+  const checkDeadline = startPublishing();
+  let isStored = false;
   try {
-    await deps.engine.maintain(orgId, { statements: [compactSql(files, fields, target, erased)] }, { timeoutMs });
-    const bytes = await syncFile(target);
-    const ids = segments.map((segment) => segment.id);
-    const isReplaced = await inOrg(deps.db, orgId, (tx) =>
-      replaceSegments(tx, orgId, { id, path, bytes, columns: fields.length, ids }),
+    await withLocalFiles(segmentStore, orgId, segments, () =>
+      deps.engine.maintain(orgId, { statements: [compactSql(files, fields, target, erased)] }, { timeoutMs }),
     );
-    if (!isReplaced) await unlink(target);
+    const bytes = await syncFile(target);
+    const sha256 = await segmentStore.put(orgId, path);
+    isStored = true;
+    const ids = segments.map((segment) => segment.id);
+    const isReplaced = await inOrg(deps.db, orgId, async (tx) => {
+      const replaced = await replaceSegments(tx, orgId, { id, path, bytes, sha256, columns: fields.length, ids });
+      checkDeadline();
+      return replaced;
+    });
+    if (!isReplaced) await segmentStore.remove(orgId, path);
     return true;
   } catch (error) {
-    await unlink(target).catch(() => undefined);
+    // A file that is perhaps listed stays. If it is not, it is removed later as an orphan.
+    if (!isStored || !mayHaveCommitted(error)) await segmentStore.remove(orgId, path).catch(() => undefined);
     throw error;
   }
 }

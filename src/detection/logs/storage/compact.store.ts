@@ -24,7 +24,7 @@ export async function listSmallSegments(
 ): Promise<SegmentRow[]> {
   const { dataset, history, limits } = input;
   const small = await queryRows<SegmentRow>(tx)`
-      select id, dataset, path, format, history, columns, drift, ingested_from as "ingestedFrom", rows, bytes from segments
+      select id, dataset, path, format, history, columns, drift, ingested_from as "ingestedFrom", rows, bytes, sha256 from segments
       where organization_id = ${orgId} and dataset = ${dataset} and history = ${history} and replaced_at is null
         and bytes < ${limits.bytesMax / 2} and rows < ${limits.rowsMax / 2}
       order by ingested_from, id limit ${limits.filesMax}`;
@@ -39,7 +39,14 @@ export async function listSmallSegments(
   return fitting;
 }
 
-export type SegmentReplacement = { id: string; path: string; bytes: number; columns: number; ids: string[] };
+export type SegmentReplacement = {
+  id: string;
+  path: string;
+  bytes: number;
+  sha256: string | null;
+  columns: number;
+  ids: string[];
+};
 
 /**
  * Replaces segments with the one merged from them, in one statement, so that a query sees either all of them or only the merged one.
@@ -48,7 +55,7 @@ export type SegmentReplacement = { id: string; path: string; bytes: number; colu
 export async function replaceSegments(
   tx: Tx,
   orgId: OrgId,
-  { id, path, bytes, columns, ids }: SegmentReplacement,
+  { id, path, bytes, sha256, columns, ids }: SegmentReplacement,
 ): Promise<boolean> {
   const current = await queryRows<{ id: string }>(tx)`
       select id from segments where organization_id = ${orgId} and id = any(${ids}::uuid[]) and replaced_at is null order by id for update`;
@@ -62,9 +69,9 @@ export async function replaceSegments(
         select key, sum(value::bigint) as n from replaced, json_each_text(drift::json) group by key order by n desc limit 20
       ) as summed
     )
-    insert into segments (organization_id, id, dataset, path, format, history, ingested_from, ingested_to, time_from, time_to, rows, bytes, columns, drift, created_at)
+    insert into segments (organization_id, id, dataset, path, format, history, ingested_from, ingested_to, time_from, time_to, rows, bytes, sha256, columns, drift, created_at)
     select ${orgId}, ${id}, dataset, ${path}, 'parquet', history, min(ingested_from), max(ingested_to), min(time_from), max(time_to), sum(rows),
-      ${bytes}, ${columns}, (select counts from drift), now()
+      ${bytes}, ${sha256}, ${columns}, (select counts from drift), now()
     from replaced group by dataset, history`.execute(tx);
   return true;
 }

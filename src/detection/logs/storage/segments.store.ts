@@ -14,6 +14,8 @@ export type SegmentRow = {
   ingestedFrom: Date;
   rows: number;
   bytes: number;
+  /** SHA-256 of the file in hexadecimal, if it is in object storage. */
+  sha256: string | null;
 };
 
 /** Selects segments by the bounds of their events' times. All times are slot time. Bounds on the ingest time do not apply to events loaded as history. */
@@ -36,7 +38,7 @@ export async function listSegments(
   filter: SegmentFilter,
 ): Promise<SegmentRow[]> {
   return queryRows<SegmentRow>(tx)`
-      select id, dataset, path, format, history, columns, drift, ingested_from as "ingestedFrom", rows, bytes from segments
+      select id, dataset, path, format, history, columns, drift, ingested_from as "ingestedFrom", rows, bytes, sha256 from segments
       where organization_id = ${orgId} and dataset = any(${datasets}::text[]) and replaced_at is null and ${filterSql(filter)}
       order by dataset, ingested_from, id`;
 }

@@ -6,7 +6,7 @@ import type { CreateDetection } from '../../detections/record/detection-input.sc
 import { buildDefinition } from '../../detections/record/new-detection.ts';
 import type { TestSet } from '../../detections/test-cases/test-cases.schema.ts';
 import { createEngine } from '../../logs/engine/engine.ts';
-import { logFolderPath } from '../../logs/log-folder.ts';
+import { createFileStore } from '../../logs/storage/store/file-store.ts';
 import type { TestCaseDeps, TestSubject } from '../run-test-case.ts';
 import { runTestSet } from '../run-test-set.ts';
 import type { TestRun } from '../testing.schema.ts';
@@ -30,8 +30,9 @@ export async function runFolderTests(
   { dataDir, now }: { dataDir: string; now: Date },
 ): Promise<FileResult[]> {
   const tests = readTests(files, now);
-  const engine = createEngine({ directoryOf: (id) => logFolderPath(dataDir, id) });
-  const deps: TestCaseDeps = { engine, config: { dataDir }, clock: () => now };
+  const segmentStore = createFileStore(dataDir);
+  const engine = createEngine({ directoryOf: segmentStore.folderOf });
+  const deps: TestCaseDeps = { engine, segmentStore, clock: () => now };
   try {
     const results: FileResult[] = [];
     const queue = tests.entries();

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
 import { type FileLock, type LockKind, tryLock } from './file-lock.ts';
-import { newDataDir, removeDataDirs } from '../../../../test/support/platform/postgres-holder.ts';
+import { newDataDir, removeDataDirs } from '../../../test/support/platform/postgres-holder.ts';
 
 const folder = newDataDir();
 afterAll(removeDataDirs);

@@ -1,0 +1,154 @@
+import { createHash } from 'node:crypto';
+import { createReadStream, rmSync } from 'node:fs';
+import { mkdir, rename } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import type { CacheMetrics } from './cache-metrics.ts';
+import { listCopies, partialSuffix } from './cache-folder.ts';
+import { LogStorageError } from './segment-store.ts';
+
+/** A copy of a file. `isVerified` is false for one that an earlier process left. */
+type Copy = { bytes: number; users: number; isVerified: boolean; ready: Promise<void> };
+
+export type CachedFile = { path: string; bytes: number; sha256: string | null };
+
+/** Copies of files in a folder, least recently used ones removed above a size. Paths are relative to the folder. */
+export type SegmentCache = {
+  /** Makes a copy available until the returned function is called. Simultaneous calls for one file share a download. */
+  use: (file: CachedFile) => Promise<() => void>;
+  /** Adds a file that is in the folder already. */
+  add: (file: CachedFile) => void;
+  /** Deletes a copy, unless it is in use. */
+  remove: (path: string) => void;
+  paths: () => string[];
+};
+
+type CacheOptions = {
+  folder: string;
+  bytesMax: number;
+  /** Writes a file of the store to a local path. */
+  download: (path: string, target: string) => Promise<void>;
+  metrics?: CacheMetrics | undefined;
+};
+
+/** Creates the cache of a folder with the copies that are in it. */
+export function createSegmentCache({ folder, bytesMax, download, metrics }: CacheOptions): SegmentCache {
+  // In the order of use, the least recent first.
+  const copies = new Map<string, Copy>();
+  let total = 0;
+  const insert = (path: string, copy: Copy): Copy => {
+    copies.set(path, copy);
+    total += copy.bytes;
+    metrics?.setSize(total);
+    return copy;
+  };
+  const forget = (path: string, copy: Copy): void => {
+    if (copies.get(path) !== copy) return;
+    copies.delete(path);
+    total -= copy.bytes;
+    metrics?.setSize(total);
+  };
+  const done = Promise.resolve();
+  for (const { path, bytes } of listCopies(folder)) insert(path, { bytes, users: 0, isVerified: false, ready: done });
+
+  /** Not asynchronous: otherwise it could delete a copy that was downloaded again meanwhile. */
+  function remove(path: string): void {
+    const copy = copies.get(path);
+    if (copy && copy.users > 0) return;
+    if (copy) forget(path, copy);
+    rmSync(join(folder, path), { force: true });
+  }
+
+  function trim(): void {
+    for (const [path, copy] of copies) {
+      if (total <= bytesMax) return;
+      if (copy.users === 0) remove(path);
+    }
+  }
+
+  async function fetchFile(file: CachedFile): Promise<void> {
+    const target = join(folder, file.path);
+    const partial = `${target}${partialSuffix}`;
+    await mkdir(dirname(target), { recursive: true, mode: 0o700 });
+    try {
+      await download(file.path, partial);
+      await verify(partial, file);
+      await rename(partial, target);
+    } catch (error) {
+      rmSync(partial, { force: true });
+      throw error;
+    }
+  }
+
+  /** Returns the copy of a file, which may still be on its way. */
+  function openCopy(file: CachedFile): Copy {
+    const known = copies.get(file.path);
+    metrics?.recordRead(known ? 'hit' : 'miss', file.bytes);
+    if (!known) return insert(file.path, { bytes: file.bytes, users: 0, isVerified: true, ready: fetchFile(file) });
+    copies.delete(file.path);
+    copies.set(file.path, known);
+    if (!known.isVerified) {
+      known.isVerified = true;
+      known.ready = verify(join(folder, file.path), file).catch(() => fetchFile(file));
+    }
+    return known;
+  }
+
+  return {
+    async use(file) {
+      const copy = openCopy(file);
+      copy.users += 1;
+      trim();
+      const release = (): void => {
+        copy.users -= 1;
+        trim();
+      };
+      try {
+        await copy.ready;
+      } catch (error) {
+        forget(file.path, copy);
+        release();
+        throw error;
+      }
+      return once(release);
+    },
+    add: ({ path, bytes }) => {
+      insert(path, { bytes, users: 0, isVerified: true, ready: done });
+      trim();
+    },
+    remove,
+    paths: () => [...copies.keys()],
+  };
+}
+
+/** Throws unless a local file has the size and the hash of a stored one. */
+async function verify(path: string, file: CachedFile): Promise<void> {
+  const hash = await hashFile(path);
+  if (hash.bytes !== file.bytes || (file.sha256 !== null && hash.sha256 !== file.sha256))
+    throw new LogStorageError(
+      `The file ${file.path} of the log storage is damaged: it has ${hash.bytes} bytes and SHA-256 ${hash.sha256} instead of ${file.bytes} and ${file.sha256}.`,
+    );
+}
+
+/** Returns the size and the SHA-256 of a file, in hexadecimal. */
+export async function hashFile(path: string): Promise<{ bytes: number; sha256: string }> {
+  const hash = createHash('sha256');
+  let bytes = 0;
+  const stream = createReadStream(path, { highWaterMark: 1024 * 1024 });
+  await pipeline(stream, async (chunks: AsyncIterable<Buffer>) => {
+    for await (const chunk of chunks) {
+      hash.update(chunk);
+      bytes += chunk.length;
+    }
+  });
+  return { bytes, sha256: hash.digest('hex') };
+}
+
+function once(work: () => void): () => void {
+  let isDone = false;
+  return () => {
+    if (isDone) return;
+    isDone = true;
+    work();
+  };
+}
