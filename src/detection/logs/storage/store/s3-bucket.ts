@@ -32,6 +32,9 @@ const firstPauseMs = 200;
 /** Statuses that do not change when the request is repeated. */
 const isFinal = (status: number | undefined): boolean => status !== undefined && status < 500 && status !== 429;
 
+const ignore = (): void => undefined;
+const silentLogger = { trace: ignore, debug: ignore, info: ignore, warn: ignore, error: ignore };
+
 export function createBucket({ bucket, prefix, endpoint, region }: BucketAddress, log: Logger): Bucket {
   const client = new S3Client({
     ...(region === undefined && endpoint !== undefined ? { region: 'us-east-1' } : {}),
@@ -42,6 +45,8 @@ export function createBucket({ bucket, prefix, endpoint, region }: BucketAddress
     responseChecksumValidation: 'WHEN_REQUIRED',
     // Streams need tries of our own, which then serve all requests.
     maxAttempts: 1,
+    // The client would print warnings about those tries. Failures are logged here.
+    logger: silentLogger,
     requestHandler: { connectionTimeout: 5_000, socketTimeout: 30_000 },
   });
   const host = endpoint === undefined ? `S3 in ${region ?? 'the default region'}` : new URL(endpoint).host;
