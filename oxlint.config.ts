@@ -81,6 +81,7 @@ const rooms: Record<Half, Record<string, string[]>> = {
     'attack-coverage': [],
     'hit-context': [],
     'indicator-context': [],
+    'mcp-server': ['attack-coverage', 'hit-context', 'indicator-context', 'overview', 'sightings', 'suggestions'],
   },
 };
 type Half = 'platform' | 'detection' | 'feed' | 'agents';

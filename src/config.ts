@@ -62,7 +62,7 @@ export const Settings = z.object({
   TOCSIN_URL: z
     .url({ protocol: /^https?$/, message: 'must begin with http:// or https://' })
     .default('http://127.0.0.1:8080')
-    .describe('Service that `pull`, `plan` and `apply` call, with the key in `TOCSIN_API_KEY`.'),
+    .describe('Service that `pull`, `plan`, `apply` and `mcp` call, with the key in `TOCSIN_API_KEY`.'),
   TOCSIN_SECRET_KEY: z
     .string()
     .min(32, 'must have at least 32 characters')
@@ -93,6 +93,12 @@ export const Settings = z.object({
     .optional()
     .describe(
       'MCP servers by name, each with a command or url, as JSON or the path of a JSON file. Detections can be granted their tools.',
+    ),
+  TOCSIN_MCP_WRITE: z
+    .enum(['true', 'false'], 'must be true or false')
+    .default('false')
+    .describe(
+      '`true`: the MCP server of `/mcp` and `tocsin mcp` also offers tools that change something, to keys with their scopes.',
     ),
   TOCSIN_RATE_LIMIT: z.coerce
     .number()
@@ -185,6 +191,7 @@ export function loadConfig(env: Record<string, string | undefined> = readEnviron
     logLevel: settings.TOCSIN_LOG_LEVEL,
     models: readModelSettings(settings.TOCSIN_MODELS, env),
     mcpServers: readMcpSettings(settings.TOCSIN_MCP_SERVERS),
+    isMcpWriteEnabled: settings.TOCSIN_MCP_WRITE === 'true',
     rateLimit: settings.TOCSIN_RATE_LIMIT,
     sessionIdleMinutes: settings.TOCSIN_SESSION_IDLE_MINUTES,
     sessionDays: settings.TOCSIN_SESSION_DAYS,

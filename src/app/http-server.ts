@@ -6,6 +6,7 @@ import type { Deps } from './deps.ts';
 import { agentRunRoutes } from '../agents/runs/agent-runs.routes.ts';
 import { coverageRoutes } from '../agents/attack-coverage/coverage.routes.ts';
 import { hitContextRoutes } from '../agents/hit-context/hit-context.routes.ts';
+import { mcpEndpointRoutes } from '../agents/mcp-server/mcp-endpoint.routes.ts';
 import { indicatorContextRoutes } from '../agents/indicator-context/indicator-context.routes.ts';
 import { viewRoutes } from '../platform/views/views.routes.ts';
 import { overviewRoutes } from '../agents/overview/overview.routes.ts';
@@ -121,6 +122,7 @@ export async function buildApp(deps: Deps): Promise<App> {
   coverageRoutes(app, deps);
   hitContextRoutes(app, deps);
   indicatorContextRoutes(app, deps);
+  mcpEndpointRoutes(app, deps);
   viewRoutes(app, deps);
   orgRoutes(app, {
     db: deps.db,

@@ -47,7 +47,8 @@ test('openapi.json contains every registered route except the listed exceptions'
   const registered = registeredRoutes(app).map(({ method, path }) => `${method} ${path}`);
   const hidden = registered.filter((route) => !described.includes(route));
   expect(described.filter((route) => !registered.includes(route))).toEqual([]);
-  const exceptions = /^(GET \/(metrics|openapi\.json|docs\S*|console\S*|api\/feed\/export\S*)|\w+ \/taxii2\S*)$/;
+  const exceptions =
+    /^(GET \/(metrics|openapi\.json|docs\S*|console\S*|api\/feed\/export\S*)|POST \/mcp|\w+ \/taxii2\S*)$/;
   expect(hidden.filter((route) => !exceptions.test(route))).toEqual([]);
 });
 

@@ -38,6 +38,11 @@ export function addServiceCommands(program: Command, run: Run): void {
     .addHelpText('after', examples('tocsin demo --once', 'tocsin demo --logs cloudtrail/'))
     .action((options) => run(import('../demo-command.ts').then(({ demoCommand }) => demoCommand(options))));
   program
+    .command('mcp')
+    .description('serve the tools of a running service to an MCP client, on stdin and stdout')
+    .addHelpText('after', examples('TOCSIN_URL=https://tocsin.example TOCSIN_API_KEY=tcs_… tocsin mcp'))
+    .action(() => run(import('../mcp-command.ts').then(({ mcpCommand }) => mcpCommand())));
+  program
     .command('openapi')
     .description('generate openapi.json from the routes')
     .addHelpText('after', examples('tocsin openapi'))

@@ -29,7 +29,8 @@ export type ServiceClient = {
   remove: (id: string, known: FileFields) => Promise<void>;
 };
 
-type ProblemBody = { detail?: string; errors?: { pointer: string; detail: string }[] };
+/** The parts of a problem document that explain it. */
+export type ProblemBody = { detail?: string; errors?: { pointer: string; detail: string }[] };
 
 const timeoutMs = 60_000;
 const attemptsMax = 10;
@@ -143,7 +144,8 @@ async function send(
   }
 }
 
-function describeProblem({ detail, errors }: ProblemBody): string | undefined {
+/** Returns what a problem document says: each wrong field, or its detail. */
+export function describeProblem({ detail, errors }: ProblemBody): string | undefined {
   return errors?.map(({ pointer, detail: text }) => `${pointer.replace(/^\//, '')}: ${text}`).join('; ') ?? detail;
 }
 

@@ -13,7 +13,7 @@ export function registerCors(app: App, origins: string[]): void {
     reply.header('access-control-allow-methods', 'GET, HEAD, POST, PUT, DELETE');
     reply.header(
       'access-control-allow-headers',
-      'Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match',
+      'Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Mcp-Protocol-Version',
     );
     reply.header('access-control-max-age', '600');
     await reply.code(204).send();

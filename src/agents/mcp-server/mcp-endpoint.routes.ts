@@ -1,0 +1,83 @@
+import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { requireCaller, type App } from '../../platform/http/app-type.ts';
+import { disconnectSignal } from '../../platform/http/disconnect-signal.ts';
+import { requestIdHeader } from '../../platform/http/request-id.ts';
+import { appError, fieldError } from '../../platform/lib/errors.ts';
+import type { CurrentSession } from '../../platform/orgs/sessions/sessions.schema.ts';
+import { describeProblem, type ProblemBody } from '../../detection/as-code/service-client.ts';
+import { createMcpServer } from './create-mcp-server.ts';
+import { checkOrigin, type OriginSettings } from './check-origin.ts';
+import type { CallApi } from './tool.ts';
+import { toolsFor } from './tool-table.ts';
+
+type McpEndpointDeps = { config: OriginSettings & { isMcpWriteEnabled: boolean } };
+
+/**
+ * Serves the MCP server at `/mcp` over streamable HTTP, without sessions: each request is complete in itself, so any process can answer
+ * it. A tool calls the API of this process with the caller's key, so that scopes, limits, validation and audit are those of the API.
+ */
+export function mcpEndpointRoutes(app: App, { config }: McpEndpointDeps): void {
+  app.route({
+    method: 'POST',
+    url: '/mcp',
+    config: { needsNoScope: true },
+    schema: { hide: true },
+    onRequest: (request, _reply, done) => {
+      checkOrigin(request.headers, config);
+      done();
+    },
+    handler: async (request, reply) => {
+      if (requireCaller(request).keyId === null || request.headers.authorization === undefined)
+        throw appError('forbidden', 'The MCP server needs an API key, not a session of the console.');
+      const callApi = createInjectedCall(app, request, disconnectSignal(reply));
+      const session = await callApi<CurrentSession>('GET', '/api/session');
+      const tools = toolsFor(session, config.isMcpWriteEnabled);
+      if (tools.length === 0) throw appError('forbidden', 'The key has no scope that a tool of the MCP server needs.');
+      if (Array.isArray(request.body)) throw fieldError('', 'invalid', 'Send one JSON-RPC message per request.');
+      const server = createMcpServer({ session, tools, callApi });
+      const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
+      await server.connect(transport);
+      try {
+        return await send(reply, await transport.handleRequest(toWebRequest(request), { parsedBody: request.body }));
+      } finally {
+        await server.close();
+      }
+    },
+  });
+}
+
+/** Returns a function that sends requests with the key of `request` to the routes of `app`, without a socket. */
+const createInjectedCall =
+  (app: App, { headers, ip, id }: FastifyRequest, signal: AbortSignal): CallApi =>
+  async <T>(method: 'GET' | 'POST' | 'PUT', path: string, body?: unknown) => {
+    const response = await app.inject({
+      method,
+      url: path,
+      remoteAddress: ip,
+      signal,
+      headers: {
+        authorization: headers.authorization,
+        [requestIdHeader]: id,
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+      },
+      ...(body !== undefined && { payload: JSON.stringify(body) }),
+    });
+    if (response.statusCode === 200) return response.json<T>();
+    throw new Error(describeProblem(response.json<ProblemBody>()) ?? `${method} ${path}: ${response.statusCode}`);
+  };
+
+function toWebRequest({ headers, body }: FastifyRequest): Request {
+  const kept = ['accept', 'content-type', 'mcp-protocol-version'].flatMap((name) => {
+    const value = headers[name];
+    return typeof value === 'string' ? [[name, value] as [string, string]] : [];
+  });
+  return new Request('http://localhost/mcp', { method: 'POST', headers: kept, body: JSON.stringify(body ?? null) });
+}
+
+async function send(reply: FastifyReply, response: Response): Promise<FastifyReply> {
+  const type = response.headers.get('content-type');
+  const text = await response.text();
+  if (type !== null) reply.header('content-type', type);
+  return reply.code(response.status).send(text);
+}
