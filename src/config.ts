@@ -177,12 +177,7 @@ export function loadConfig(env: Record<string, string | undefined> = readEnviron
     workerPort: settings.TOCSIN_WORKER_PORT,
     databaseUrl: settings.DATABASE_URL,
     dataDir: resolve(settings.TOCSIN_DATA_DIR),
-    logs: {
-      bucket: settings.TOCSIN_LOGS_URL,
-      folder: resolve(settings.TOCSIN_DATA_DIR, 'logs'),
-      cacheFolder: resolve(settings.TOCSIN_DATA_DIR, 'log-cache'),
-      cacheBytes: settings.TOCSIN_LOGS_CACHE_BYTES,
-    },
+    logs: { bucket: settings.TOCSIN_LOGS_URL, cacheBytes: settings.TOCSIN_LOGS_CACHE_BYTES },
     apiKey: settings.TOCSIN_API_KEY,
     url: settings.TOCSIN_URL,
     publicUrl,

@@ -49,7 +49,7 @@ export function buildDeps({ config, db, log, clock = systemClock }: BuildDepsOpt
   stop: () => Promise<void>;
 } {
   const metrics = createMetrics();
-  const segmentStore = createSegmentStore(config.logs, { log, metrics: createCacheMetrics(metrics.registry) });
+  const segmentStore = createSegmentStore(config, { log, metrics: createCacheMetrics(metrics.registry) });
   const engine = createEngine({ directoryOf: segmentStore.folderOf });
   const logCatalogs = createCatalogCache();
   const bodyReader = createBodyReader();

@@ -47,8 +47,9 @@ export async function demoCommand(values: DemoOptions): Promise<number> {
   const events =
     values.logs === undefined ? [...generateCompanyLogs({ end })] : readRecordedLogs(values.logs, floorToHour(end));
   const dataDir = await createDemoDir();
+  const loaded = loadConfig();
   const overrides = { databaseUrl: undefined, dataDir, fileSources: [dataDir], spreadMs: 0, logLevel: 'warn' as const };
-  const config: Config = { ...loadConfig(), ...overrides };
+  const config: Config = { ...loaded, ...overrides, logs: { ...loaded.logs, bucket: null } };
   const print = (line: string): void => console.log(line);
   print('Starting PostgreSQL and the service …');
   const database = await openDatabase(config, { exclusive: true, log: () => undefined });

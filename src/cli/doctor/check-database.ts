@@ -66,8 +66,8 @@ async function checkClock(client: pg.Client): Promise<Check> {
     : ok('clock', detail);
 }
 
-async function checkLogStore({ logs }: Config, db: Db): Promise<Check> {
-  const store = createSegmentStore(logs, { log: createLogger('silent') });
+async function checkLogStore(config: Config, db: Db): Promise<Check> {
+  const store = createSegmentStore(config, { log: createLogger('silent') });
   const advice = 'Set TOCSIN_LOGS_URL and TOCSIN_DATA_DIR as in the other processes.';
   try {
     const fault = await findLogStoreFault(db, store);

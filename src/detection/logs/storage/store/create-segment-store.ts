@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import type { BucketAddress } from '../../../../platform/lib/logs-url.ts';
 import type { Logger } from '../../../../platform/lib/logger.ts';
 import type { CacheMetrics } from './cache-metrics.ts';
@@ -5,17 +6,13 @@ import { createFileStore } from './file-store.ts';
 import { createS3Store } from './s3-store.ts';
 import type { SegmentStore } from './segment-store.ts';
 
-/** Settings of the log storage. Without `bucket`, the files are in `folder`. */
-export type LogStorageConfig = {
-  bucket: BucketAddress | null;
-  folder: string;
-  cacheFolder: string;
-  cacheBytes: number;
-};
+/** Settings of the log storage. Without `bucket`, the files are in the data directory, which otherwise has copies of them. */
+type LogStorageConfig = { dataDir: string; logs: { bucket: BucketAddress | null; cacheBytes: number } };
 
 export function createSegmentStore(
-  { bucket, folder, cacheFolder, cacheBytes }: LogStorageConfig,
+  { dataDir, logs: { bucket, cacheBytes } }: LogStorageConfig,
   { log, metrics }: { log: Logger; metrics?: CacheMetrics },
 ): SegmentStore {
-  return bucket === null ? createFileStore(folder) : createS3Store(bucket, { cacheFolder, cacheBytes, log, metrics });
+  if (bucket === null) return createFileStore(join(dataDir, 'logs'));
+  return createS3Store(bucket, { cacheFolder: join(dataDir, 'log-cache'), cacheBytes, log, metrics });
 }

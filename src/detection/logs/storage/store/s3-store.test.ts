@@ -19,12 +19,7 @@ import type { SegmentStore } from './segment-store.ts';
 const s3 = await startS3Server();
 const openStore = (url = s3.url): SegmentStore => {
   const store = createSegmentStore(
-    {
-      bucket: parseLogsUrl(url) as BucketAddress,
-      folder: '',
-      cacheFolder: createTestFolder(),
-      cacheBytes: 100_000_000,
-    },
+    { dataDir: createTestFolder(), logs: { bucket: parseLogsUrl(url) as BucketAddress, cacheBytes: 100_000_000 } },
     { log: createLogger('silent') },
   );
   afterAll(() => store.close());
