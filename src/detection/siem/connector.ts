@@ -78,6 +78,13 @@ export type SiemConnection = {
   /** How long after its slot a window is examined again, in milliseconds. Only on clock `event`. Absent: never. */
   recheckMs?: number;
   search: (query: string, window: QueryWindow, limits: SearchLimits, signal: AbortSignal) => Promise<SearchResult>;
+  /** Searches several windows that follow each other, oldest first, with the results of `search`. Absent: one by one. */
+  searchWindows?: (
+    query: string,
+    windows: readonly QueryWindow[],
+    limits: SearchLimits,
+    signal: AbortSignal,
+  ) => AsyncGenerator<SearchResult>;
   /** Validates a query without reading its rows and returns what is known of it, if anything. Throws a SiemError if it would not run. */
   check: (query: string, signal: AbortSignal) => Promise<QueryCheck | void>;
   fields: (signal?: AbortSignal) => Promise<DatasetFields[]>;

@@ -24,13 +24,12 @@ type BacktestVersion = Backtest['versions'][number];
 
 /**
  * Returns what a detection would have raised over a past time range, on event time, compared with the reviews of the hits that it did raise.
- * Stores nothing. With `promptVersion` or `modelAlias`, also returns the results of that version.
+ * Stores nothing, and ends early once `stopped` aborts. With `promptVersion` or `modelAlias`, also returns the results of that version.
  */
 export async function backtestDetection(
   deps: TrialDeps & { db: Db },
   caller: Caller,
-  detectionId: string,
-  input: BacktestRequest,
+  { detectionId, stopped, ...input }: BacktestRequest & { detectionId: string; stopped: AbortSignal },
 ): Promise<Backtest> {
   const range = parseTimeRange(input.from, input.to);
   checkModelAlias(deps.models, input.modelAlias);
@@ -43,15 +42,16 @@ export async function backtestDetection(
   const versions: BacktestVersion[] = [];
   let activeResult: SimulationResult | undefined;
   for (const definition of definitions) {
+    if (stopped.aborted) break;
     const run = await openTrialRun(deps, { ...key, definition }, now);
-    const result = await simulateTimeRange(deps, run, range, now);
+    const result = await simulateTimeRange(deps, run, { range, now, stopped });
     activeResult ??= result;
     versions.push(summarizeVersion(run, result, reviewed));
   }
   const result = activeResult ?? { windows: [], complete: false };
   const [active] = definitions;
   const proposal =
-    active && (await proposeTuning(deps, { ...key, definition: active }, { result, range, reviewed, now }));
+    active && (await proposeTuning(deps, { ...key, definition: active }, { result, range, reviewed, now, stopped }));
   return {
     from: range.from.toISOString(),
     to: (result.windows.at(-1)?.to ?? range.from).toISOString(),

@@ -34,7 +34,7 @@ export async function estimateNoise(deps: TrialDeps, subject: TestSubject): Prom
   if (oldestEvent === null || oldestEvent >= now) return null;
   const daysMax = run.connection.id === undefined ? logStoreDays : remoteDays;
   const from = new Date(Math.max(oldestEvent.getTime(), now.getTime() - daysMax * dayMs));
-  const result = await simulateTimeRange(deps, run, { from, to: now }, now);
+  const result = await simulateTimeRange(deps, run, { range: { from, to: now }, now });
   const to = result.windows.at(-1)?.to ?? from;
   const resolutions = result.windows.flatMap((window) => window.resolutions);
   const hits = collectHitKeys(resolutions).size;

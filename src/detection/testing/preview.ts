@@ -26,20 +26,25 @@ export async function previewDetection(
   deps: TrialDeps,
   caller: Caller,
   { from, to, validate = true, ...input }: PreviewDetection & { validate?: boolean },
+  stopped: AbortSignal,
 ): Promise<Preview> {
   const now = deps.clock();
   checkModelAlias(deps.models, input.modelAlias);
   const definition = buildDefinition(caller, input, now);
   const trial = await openTrialRun(deps, { orgId: caller.orgId, detectionId: uuidv7(now), definition }, now);
   const run = validate ? rejectUnknownColumns(trial) : trial;
-  return toPreview(run, await simulateTimeRange(deps, run, parseTimeRange(from, to), now));
+  return toPreview(run, await simulateTimeRange(deps, run, { range: parseTimeRange(from, to), now, stopped }));
 }
 
 function rejectUnknownColumns(run: ActiveRun): ActiveRun {
   const { connection } = run;
   const search: typeof connection.search = (query, window, limits, signal) =>
     connection.search(query, window, { ...limits, unknownColumns: 'error' }, signal);
-  return { ...run, connection: { ...connection, search } };
+  const { searchWindows: searchAll } = connection;
+  const searchWindows: typeof searchAll =
+    searchAll &&
+    ((query, windows, limits, signal) => searchAll(query, windows, { ...limits, unknownColumns: 'error' }, signal));
+  return { ...run, connection: { ...connection, search, ...(searchWindows && { searchWindows }) } };
 }
 
 function toPreview(run: ActiveRun, result: SimulationResult): Preview {

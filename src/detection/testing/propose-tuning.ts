@@ -13,7 +13,13 @@ const weekMs = 7 * 86_400_000;
 const perWeekMax = 1;
 
 type Proposal = NonNullable<Backtest['proposal']>;
-type BacktestResult = { result: SimulationResult; range: TimeRange; reviewed: readonly ReviewedHit[]; now: Date };
+type BacktestResult = {
+  result: SimulationResult;
+  range: TimeRange;
+  reviewed: readonly ReviewedHit[];
+  now: Date;
+  stopped: AbortSignal;
+};
 
 /**
  * Returns the smallest change of the tuning with which a detection raises less than one candidate of severity medium or above a week,
@@ -22,7 +28,7 @@ type BacktestResult = { result: SimulationResult; range: TimeRange; reviewed: re
 export async function proposeTuning(
   deps: TrialDeps,
   { definition, ...subject }: TestSubject,
-  { result, range, reviewed, now }: BacktestResult,
+  { result, range, reviewed, now, stopped }: BacktestResult,
 ): Promise<Proposal | null> {
   const weeks = Math.max((range.to.getTime() - range.from.getTime()) / weekMs, 1);
   const before = listSevere(result, reviewed).length / weeks;
@@ -32,12 +38,13 @@ export async function proposeTuning(
   const mayRemain = Math.ceil(perWeekMax * weeks) - 1;
   for (const change of listTuningChanges(definition, listSevere(result, reviewed), mayRemain)) {
     const tuning = { ...definition.tuning, ...change };
+    if (stopped.aborted) return null;
     const run = await openTrialRun(
       deps,
       { ...subject, definition: { ...definition, tuning, modelAlias: 'analyst' } },
       now,
     );
-    const tuned = await simulateTimeRange(deps, run, range, now);
+    const tuned = await simulateTimeRange(deps, run, { range, now, stopped });
     const after = listSevere(tuned, reviewed).length / weeks;
     const kept = listTruePositives(tuned, reviewed);
     if (!tuned.complete || after >= perWeekMax || keys.some((key) => !kept.includes(key))) continue;

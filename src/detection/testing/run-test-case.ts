@@ -55,7 +55,7 @@ export async function runTestCase(
   try {
     const { windows, complete } = await runSimulation({
       run,
-      search,
+      connection: { search },
       past,
       windows: [window],
       now: new Date(Math.max(now.getTime(), window.to.getTime()) + 1),

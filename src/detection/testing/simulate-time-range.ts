@@ -25,6 +25,9 @@ export type TrialDeps = JudgeDeps & {
   connectionFor: (orgId: OrgId, selector: ConnectionSelector) => Promise<SiemConnection>;
 };
 
+/** `stopped` aborts when nobody waits for the result anymore. */
+type TrialTime = { range: TimeRange; now: Date; stopped?: AbortSignal };
+
 const windowsMax = 200;
 const timeMsMax = 60_000;
 
@@ -51,13 +54,12 @@ export function parseTimeRange(from: string, to: string): TimeRange {
 
 /**
  * Simulates a run over the slot windows of a time range, with memory filled from the windows before it. Takes at most 60 seconds. Throws a
- * 400 for more than 200 windows, a 422 for a query that fails, and a 503 if the SIEM or a model fails.
+ * 400 for more than 200 windows, a 422 for a query that fails, and a 503 if the SIEM or a model fails. Ends incomplete once `stopped` aborts.
  */
 export async function simulateTimeRange(
   deps: JudgeDeps,
   run: ActiveRun,
-  range: TimeRange,
-  now: Date,
+  { range, now, stopped }: TrialTime,
 ): Promise<SimulationResult> {
   const { connection, definition, analysis } = run;
   // The same windows as those of scheduled runs, so that the hits get the same keys.
@@ -65,7 +67,7 @@ export async function simulateTimeRange(
   const windows = windowsWithin(range, schedule, windowsMax + 1);
   if (windows.length > windowsMax)
     throw fieldError('/to', 'out_of_range', `The range has more than ${windowsMax} windows. Choose an earlier to.`);
-  const signal = AbortSignal.timeout(timeMsMax);
+  const signal = AbortSignal.any([AbortSignal.timeout(timeMsMax), ...(stopped ? [stopped] : [])]);
   try {
     const oldestEvent = await findOldestEvent(connection, definition.detectionQuery, signal);
     const reach = new Date(range.from.getTime() - categories[analysis.category].lookbackMs(analysis));
@@ -76,7 +78,7 @@ export async function simulateTimeRange(
     const allowLists = await inOrg(deps.db, run.orgId, (tx) => readValueLists(tx, run.orgId, listNames));
     const missing = listNames.filter((name) => !allowLists.has(name));
     if (missing.length > 0) addWarning(run.progress, 'unknown_list', describeMissingLists(missing));
-    return await runSimulation({ run, search: connection.search, past, windows, now, signal, judge, allowLists });
+    return await runSimulation({ run, connection, past, windows, now, signal, judge, allowLists });
   } catch (error) {
     throw toQueryError(error);
   }

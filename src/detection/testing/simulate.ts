@@ -1,5 +1,5 @@
 import { uuidv7 } from '../../platform/lib/ids.ts';
-import { analyzeWindowInSlices, prepareWindow } from '../analysis/analyze-window.ts';
+import { analyzeWindowInSlices, prepareWindow, type PreparedWindow } from '../analysis/analyze-window.ts';
 import type { Candidate } from '../analysis/candidate.ts';
 import { recallFromWindows, type WindowMemory } from '../analysis/memory/recall.ts';
 import { categories } from '../analysis/registry.ts';
@@ -13,12 +13,12 @@ import type { Suppression } from '../runs/judging/suppressions.store.ts';
 import { createAnalyst, type Judge } from '../runs/judging/judge.ts';
 import { addSuppression, resolveCandidates, type Resolution } from '../runs/judging/resolve-candidates.ts';
 import type { TimeRange } from '../scheduling/slot-windows.ts';
-import type { SearchResult, SiemConnection } from '../siem/connector.ts';
+import type { QueryWindow, SearchResult, SiemConnection } from '../siem/connector.ts';
 
 /** Input of a simulation on event time. `past` windows only fill memory; `windows` are examined and judged. */
 export type Simulation = {
   run: ActiveRun;
-  search: SiemConnection['search'];
+  connection: Pick<SiemConnection, 'search' | 'searchWindows'>;
   past: TimeRange[];
   windows: TimeRange[];
   /** Slot time. Events ingested later are ignored. */
@@ -50,14 +50,15 @@ export async function runSimulation(simulation: Simulation): Promise<SimulationR
   const getJudgment = createTrialJudging(run, simulation.judge ?? createAnalyst(run.definition), signal);
   const windows: SimulatedWindow[] = [];
   try {
-    if (categories[run.analysis.category].lookbackMs(run.analysis) > 0) {
-      for (const window of past) {
-        const { prepared, result } = await examineWindow(simulation, window);
-        if (fillsMemory(result)) memory.push({ ...window, entries: prepared.memory });
-      }
+    const hasLookback = categories[run.analysis.category].lookbackMs(run.analysis) > 0;
+    const pastWindows = hasLookback ? past : [];
+    const examined = examineWindows(simulation, [...pastWindows, ...simulation.windows]);
+    for (const window of pastWindows) {
+      const { prepared, result } = await getNext(examined);
+      if (fillsMemory(result)) memory.push({ ...window, entries: prepared.memory });
     }
     for (const window of simulation.windows) {
-      const { prepared, result } = await examineWindow(simulation, window);
+      const { prepared, result } = await getNext(examined);
       addWindowWarnings(run, result, prepared);
       const analysis = await analyzeWindowInSlices(
         prepared,
@@ -83,11 +84,40 @@ export async function runSimulation(simulation: Simulation): Promise<SimulationR
 /** As in a run, windows that were truncated or lie before the first event do not fill memory. */
 const fillsMemory = ({ truncated, early }: SearchResult): boolean => !truncated && early !== true;
 
-async function examineWindow({ run, search, now, signal }: Simulation, window: TimeRange) {
-  signal.throwIfAborted();
-  const queryWindow = { ...window, clock: trialClock(run.connection), ingestedBefore: now };
-  const result = await search(run.definition.detectionQuery, queryWindow, searchLimits, signal);
-  return { result, prepared: prepareWindow(result.rows, { ...window, aggregate: result.aggregate }, run.analysis) };
+type Examined = { result: SearchResult; prepared: PreparedWindow };
+
+/** Queries and prepares windows, one after the other. */
+async function* examineWindows(
+  { run, connection, now, signal }: Simulation,
+  windows: TimeRange[],
+): AsyncGenerator<Examined, void, void> {
+  const clock = trialClock(run.connection);
+  const queryWindows = windows.map((window): QueryWindow => ({ ...window, clock, ingestedBefore: now }));
+  const query = run.definition.detectionQuery;
+  const results =
+    connection.searchWindows?.(query, queryWindows, searchLimits, signal) ??
+    searchOneByOne(connection, query, queryWindows, signal);
+  for (const window of windows) {
+    signal.throwIfAborted();
+    const result = await getNext(results);
+    yield { result, prepared: prepareWindow(result.rows, { ...window, aggregate: result.aggregate }, run.analysis) };
+  }
+}
+
+async function* searchOneByOne(
+  { search }: Pick<SiemConnection, 'search'>,
+  query: string,
+  windows: QueryWindow[],
+  signal: AbortSignal,
+): AsyncGenerator<SearchResult> {
+  for (const window of windows) yield await search(query, window, searchLimits, signal);
+}
+
+/** Returns the next value of a generator that has one for each window. */
+async function getNext<T>(values: AsyncGenerator<T>): Promise<T> {
+  const { value, done } = await values.next();
+  if (done) throw new Error('A window has no result.');
+  return value as T;
 }
 
 type GetJudgment = ReturnType<typeof createTrialJudging>;

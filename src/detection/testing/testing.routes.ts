@@ -3,6 +3,7 @@ import { TestSet } from '../detections/test-cases/test-cases.schema.ts';
 import { getTests, putTests } from '../detections/test-cases/test-cases.ts';
 import type { App } from '../../platform/http/app-type.ts';
 import { apiRoutes } from '../../platform/http/api-routes.ts';
+import { disconnectSignal } from '../../platform/http/disconnect-signal.ts';
 import { backtestDetection } from './backtest.ts';
 import { previewDetection } from './preview.ts';
 import { runTests, type RunTestsDeps } from './run-tests.ts';
@@ -27,7 +28,8 @@ export function testingRoutes(app: App, deps: TrialDeps & RunTestsDeps): void {
       body: PreviewDetection,
       returns: Preview,
     },
-    ({ caller, query, body }) => previewDetection(deps, caller, { ...body, validate: query.validate !== 'false' }),
+    ({ caller, query, body, reply }) =>
+      previewDetection(deps, caller, { ...body, validate: query.validate !== 'false' }, disconnectSignal(reply)),
   );
   route(
     'POST /api/detections/:id/backtest',
@@ -37,7 +39,8 @@ export function testingRoutes(app: App, deps: TrialDeps & RunTestsDeps): void {
       body: BacktestRequest,
       returns: Backtest,
     },
-    ({ caller, params, body }) => backtestDetection(deps, caller, params.id, body),
+    ({ caller, params, body, reply }) =>
+      backtestDetection(deps, caller, { ...body, detectionId: params.id, stopped: disconnectSignal(reply) }),
   );
   route(
     'GET /api/detections/:id/tests',

@@ -9,6 +9,7 @@ import { scopes } from '../../platform/orgs/caller.ts';
 import { executeDueRuns } from '../runs/workers/execute-due-runs.ts';
 import { previewDetection } from './preview.ts';
 
+const going = new AbortController().signal;
 const time = { now: new Date('2026-03-02T12:00:00Z') };
 const { deps, newOrg } = await startApp({ clock: () => time.now });
 const at = (hour: number, minute = 0): string => new Date(Date.UTC(2026, 2, 2, hour, minute)).toISOString();
@@ -92,7 +93,7 @@ test('a preview on a connection with a delay has the windows of scheduled runs',
   const siemDeps = { ...deps, connectionFor: () => Promise.resolve(siem) };
   const caller = { orgId: org.id, keyId: null, scopes: new Set(scopes) };
   const input = CreateDetection.parse(detection);
-  const { windows } = await previewDetection(siemDeps, caller, { ...input, from: at(9, 55), to: at(11, 55) });
+  const { windows } = await previewDetection(siemDeps, caller, { ...input, from: at(9, 55), to: at(11, 55) }, going);
   const spans = (list: { from: Date | string; to: Date | string }[]) =>
     list.map(({ from, to }) => [new Date(from).toISOString(), new Date(to).toISOString()]);
   expect(spans(windows)).toEqual([
@@ -104,6 +105,19 @@ test('a preview on a connection with a delay has the windows of scheduled runs',
     [at(8, 55), at(9, 55)],
     [at(9, 55), at(10, 55)],
   ]);
+});
+
+test('a preview ends when its client disconnects', async () => {
+  const org = await newOrg();
+  const client = new AbortController();
+  const siem = createScriptedSiem(() => (client.abort(), []));
+  const siemDeps = { ...deps, connectionFor: () => Promise.resolve(siem) };
+  const caller = { orgId: org.id, keyId: null, scopes: new Set(scopes) };
+  const input = { ...CreateDetection.parse(detection), detectionCategory: 'custom' as const };
+  const range = { from: at(1), to: at(11) };
+  const preview = await previewDetection(siemDeps, caller, { ...input, ...range }, client.signal);
+  expect(preview).toMatchObject({ complete: false });
+  expect(siem.requests).toHaveLength(1);
 });
 
 test('a backtest counts hits per day and compares two versions with reviews', async () => {

@@ -41,8 +41,8 @@ export const runTests = (id: string) => read(api.POST('/api/detections/{id}/test
 
 export type Backtest = Awaited<ReturnType<typeof backtest>>;
 type BacktestInput = { from: string; to: string; promptVersion?: number; modelAlias?: string };
-export const backtest = (id: string, body: BacktestInput) =>
-  read(api.POST('/api/detections/{id}/backtest', { ...path(id), body }));
+export const backtest = (id: string, body: BacktestInput, signal: AbortSignal) =>
+  read(api.POST('/api/detections/{id}/backtest', { ...path(id), body, signal }));
 
 export type Exception = Schemas['Exception'];
 export const exceptionsQuery = (id: string) =>
@@ -69,7 +69,8 @@ export type PreviewInput = NonNullable<
   paths['/api/detections/preview']['post']['requestBody']
 >['content']['application/json'];
 export type Preview = Awaited<ReturnType<typeof previewDetection>>;
-export const previewDetection = (body: PreviewInput) => read(api.POST('/api/detections/preview', { body }));
+export const previewDetection = (body: PreviewInput, signal: AbortSignal) =>
+  read(api.POST('/api/detections/preview', { body, signal }));
 
 export const toolsQuery = queryOptions({
   queryKey: ['tools'],

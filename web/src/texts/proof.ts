@@ -63,6 +63,7 @@ export const texts = {
     nothing: 'Nothing',
     start: 'Start backtest',
     running: 'Examining past windows …',
+    stop: 'Stop',
     incomplete: 'The time limit was reached before all windows were examined.',
     summary: (windows: string, rows: string) => `${windows} windows, ${rows} rows`,
     hitsPerDay: 'Hits per day',

@@ -81,7 +81,7 @@ async function inspect(state: OpenEngine, id: number, sql: string): Promise<void
 
 async function runJob(
   state: OpenEngine,
-  message: Extract<ToChild, { kind: 'query' | 'match' | 'maintain' }>,
+  message: Extract<ToChild, { kind: 'query' | 'match' | 'windows' | 'maintain' }>,
 ): Promise<void> {
   const { id } = message;
   const connection = await state.instance.connect();
@@ -90,9 +90,13 @@ async function runJob(
     if (message.kind === 'query') {
       await post({ kind: 'done', id, end: await runStrictlyOrLeniently(state, connection, { id, job: message.job }) });
     } else if (message.kind === 'match') {
-      // Most engines never evaluate rules, and start faster without it.
+      // Most engines never evaluate rules or many windows, and start faster without.
       const { runMatches } = await import('./run-matches.ts');
       const end = await runMatches(connection, message.job, (rows) => post({ kind: 'rows', id, rows }));
+      await post({ kind: 'done', id, end });
+    } else if (message.kind === 'windows') {
+      const { runWindows } = await import('./run-windows.ts');
+      const end = await runWindows(connection, message.job, (rows) => post({ kind: 'rows', id, rows }));
       await post({ kind: 'done', id, end });
     } else {
       for (const statement of message.job.statements) await connection.run(statement);

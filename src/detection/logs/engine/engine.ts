@@ -2,8 +2,9 @@ import { cancelledError, engineError } from './engine-failures.ts';
 import { createLane, type EngineLane } from './engine-lane.ts';
 import { createTask, type EngineResult, type EngineTaskInput } from './engine-task.ts';
 import { createInspectionCache } from './inspection-cache.ts';
+import { collectWindows, type WindowRows } from './collect-windows.ts';
 import type { Inspection } from './inspect-tree.ts';
-import type { MaintenanceJob, MatchJob, QueryEnd, QueryJob } from './protocol.ts';
+import type { MaintenanceJob, MatchJob, QueryEnd, QueryJob, WindowsJob } from './protocol.ts';
 
 export type EngineOptions = {
   /** Returns the folder with everything that an organization's engine may read. */
@@ -29,6 +30,8 @@ export type LogEngine = {
   query: (organization: string, job: QueryJob, options: RunOptions) => Promise<QueryResult>;
   /** Returns `{rule, rows}` for each rule of the job that matches. */
   match: (organization: string, job: MatchJob, options: RunOptions) => Promise<QueryResult>;
+  /** Returns the results of the first windows, in order: all, or those before a window that fails or exceeds the limits of the job. */
+  windows: (organization: string, job: WindowsJob, options: RunOptions) => Promise<QueryResult[]>;
   maintain: (organization: string, job: MaintenanceJob, options: RunOptions) => Promise<void>;
   /** Returns the number of running engine processes. */
   processCount: () => number;
@@ -135,6 +138,10 @@ export function createEngine(options: EngineOptions): LogEngine {
     async match(organization, job, run) {
       const { rows, end } = await submit(organization, { ...run, message: (id) => ({ kind: 'match', id, job }) });
       return { rows, ...end };
+    },
+    async windows(organization, job, run) {
+      const { rows } = await submit(organization, { ...run, message: (id) => ({ kind: 'windows', id, job }) });
+      return collectWindows(rows as WindowRows[]);
     },
     async maintain(organization, job, run) {
       await submit(organization, { ...run, message: (id) => ({ kind: 'maintain', id, job }) });

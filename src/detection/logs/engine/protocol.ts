@@ -39,6 +39,16 @@ export type MatchJob = {
   bytesMax: number;
 };
 
+/**
+ * A query to run over several windows, whose rows are read once. Each table is stored with the slot time of its rows in `slotColumn`, which
+ * selects those of a window. `extra` are the columns without a value.
+ */
+export type WindowsJob = {
+  query: Omit<QueryJob, 'tables' | 'bounds'>;
+  tables: { name: string; rows: SqlText; slotColumn: string; extra: { name: string }[] }[];
+  windows: { from: string; to: string }[];
+};
+
 /** SQL over the organization's folder, for compaction. */
 export type MaintenanceJob = { statements: SqlText[] };
 
@@ -48,6 +58,7 @@ export type ToChild =
   | { kind: 'inspect'; id: number; sql: string }
   | { kind: 'query'; id: number; job: QueryJob }
   | { kind: 'match'; id: number; job: MatchJob }
+  | { kind: 'windows'; id: number; job: WindowsJob }
   | { kind: 'maintain'; id: number; job: MaintenanceJob }
   | { kind: 'cancel'; id: number };
 

@@ -1,7 +1,7 @@
 import { systemColumns, textColumn, type CatalogField } from '../catalog/catalog.ts';
 import { anySpellingTextSql, castSql } from './field-sql.ts';
 import type { ColumnUse, Inspection } from './inspect-tree.ts';
-import { slotTimeSql, type SlotBounds } from '../query/slot-time.ts';
+import { slotBoundsSql, slotTimeSql, type SlotBounds } from '../query/slot-time.ts';
 import {
   coalesceSql,
   duck,
@@ -46,6 +46,8 @@ export type TableSource = {
   scans: FileScan[];
   eventAsText: boolean;
   usedNames: ReadonlySet<string> | undefined;
+  /** The name of a further column with the slot time of each row in microseconds, if any. */
+  slotColumn?: string;
 };
 
 /** Returns the names that a query mentions, in lower case, or undefined if it may read any column. */
@@ -70,6 +72,17 @@ export const readsEventText = (inspection: Inspection): boolean =>
 
 /** Returns the SELECT that defines a dataset in a query: the used columns with explicit casts, over exactly the given scans. */
 export function tableSql(source: TableSource): SqlText {
+  return addNulls(source.extra, rowsSql(source));
+}
+
+/** Adds the columns without a value to rows. They are outside of a union or a stored table, which would give the null a type. */
+export function addNulls(extra: readonly ExtraColumn[], rows: SqlText): SqlText {
+  const nulls = extra.filter(({ valueSql }) => !valueSql).map(({ name }) => duck`NULL AS ${quoteIdentifier(name)}`);
+  return nulls.length > 0 ? duck`SELECT *, ${joinSql(nulls)} FROM (${rows})` : rows;
+}
+
+/** Like `tableSql`, without the columns that have no value. */
+export function rowsSql(source: TableSource): SqlText {
   const selects = source.scans.flatMap((scan) => {
     const text = scan.files.filter(({ format }) => format === 'text');
     const parquet = scan.files.filter(({ format }) => format === 'parquet');
@@ -78,12 +91,7 @@ export function tableSql(source: TableSource): SqlText {
       ...(parquet.length > 0 ? [parquetScanSql(source, { ...scan, files: parquet })] : []),
     ];
   });
-  const rows = selects.length > 0 ? joinSql(selects, '\nUNION ALL\n') : emptyTableSql(source);
-  // Outside the union, which would give the null a type.
-  const nulls = source.extra
-    .filter(({ valueSql }) => !valueSql)
-    .map(({ name }) => duck`NULL AS ${quoteIdentifier(name)}`);
-  return nulls.length > 0 ? duck`SELECT *, ${joinSql(nulls)} FROM (${rows})` : rows;
+  return selects.length > 0 ? joinSql(selects, '\nUNION ALL\n') : emptyTableSql(source);
 }
 
 const isUsed = ({ usedNames }: TableSource, name: string): boolean =>
@@ -97,7 +105,7 @@ function selectList(
   source: TableSource,
   systemSql: (name: (typeof systemColumns)[number]) => SqlText,
   textSql: (column: TableColumn) => SqlText,
-  event: SqlText,
+  { event, slot }: { event: SqlText; slot: SqlText },
 ): SqlText {
   const system = systemColumns
     .filter((name) => isUsed(source, name))
@@ -108,8 +116,11 @@ function selectList(
   const extra = source.extra.flatMap(({ name, valueSql }) =>
     valueSql ? [duck`${valueSql(event)} AS ${quoteIdentifier(name)}`] : [],
   );
-  const all = [...system, ...catalog, ...extra];
-  return all.length > 0 ? joinSql(all) : duck`1 AS "_"`;
+  const named = [...system, ...catalog, ...extra];
+  const all = named.length > 0 ? named : [duck`1 AS "_"`];
+  return joinSql(
+    source.slotColumn === undefined ? all : [...all, duck`${slot} AS ${quoteIdentifier(source.slotColumn)}`],
+  );
 }
 
 function typedSql({ type, mixed }: CatalogField, text: SqlText): SqlText {
@@ -129,7 +140,7 @@ function emptyTableSql(source: TableSource): SqlText {
     source,
     (name) => duck`CAST(NULL AS ${typeSql(types[name])})`,
     () => noText,
-    noText,
+    { event: noText, slot: duck`CAST(NULL AS BIGINT)` },
   );
   return duck`SELECT ${list} WHERE false`;
 }
@@ -162,19 +173,21 @@ function textScanSql(source: TableSource, scan: FileScan): SqlText {
     source,
     (name) => system[name],
     ({ field }) => keyTextSql(field, keySql, duck`e`),
-    duck`e`,
+    { event: duck`e`, slot: duck`s` },
   );
   const pointers = joinSql(keys.map((key) => quoteLiteral(jsonPointer([key]))));
   const extracted = isBatch ? duck`, json_extract_string(e, [${pointers}]) AS l` : duck``;
+  const slotTime = scan.slot ? slotTimeSql(duck`t`, arrivalSql(scan.files), scan.slot.lateSince) : duck`t`;
+  const slot = source.slotColumn === undefined ? duck`` : duck`, ${slotTime} AS s`;
   const micros = (ms: number | undefined): number | undefined => (ms === undefined ? undefined : ms * 1000);
   const where = whereSql(
     [
       [duck`t >=`, micros(scan.timeFrom)],
       [duck`t <`, micros(scan.timeBefore)],
     ],
-    scan.slot && slotTimeSql(duck`t`, arrivalSql(scan.files), scan.slot),
+    scan.slot && slotBoundsSql(slotTime, scan.slot),
   );
-  return duck`SELECT ${list} FROM (SELECT i, t, e, file_index AS f${extracted} FROM ${textFilesSql(scan.files)} ${where})`;
+  return duck`SELECT ${list} FROM (SELECT i, t, e, file_index AS f${extracted}${slot} FROM ${textFilesSql(scan.files)} ${where})`;
 }
 
 /**
@@ -199,26 +212,28 @@ function ingestedSql(files: SegmentFile[]): SqlText {
 }
 
 function parquetScanSql(source: TableSource, scan: FileScan): SqlText {
+  const { slot } = scan;
+  const time = duck`epoch_us(_time)`;
+  const slotTime = slot ? slotTimeSql(time, duck`epoch_us(_ingested)`, slot.lateSince) : time;
   const columnCount = Math.max(...scan.files.map((file) => file.columns));
   const list = selectList(
     source,
     (name) => (name === '_event' && !source.eventAsText ? duck`CAST(_event AS JSON)` : quoteIdentifier(name)),
     ({ position }) => (position < columnCount ? duck`c${position}` : duck`CAST(NULL AS VARCHAR)`),
-    duck`_event`,
+    { event: duck`_event`, slot: slotTime },
   );
-  const time = (ms: number | undefined): SqlText | undefined =>
+  const bound = (ms: number | undefined): SqlText | undefined =>
     ms === undefined ? undefined : timestampSql(ms * 1000);
-  const { slot } = scan;
   // In runs, no event arrives before its slot. This bound lets the engine skip parts of a file.
   const arrivedFrom = slot?.lateSince === undefined ? scan.ingestedFrom : slot.from;
   const where = whereSql(
     [
-      [duck`_time >=`, time(scan.timeFrom)],
-      [duck`_time <`, time(scan.timeBefore)],
-      [duck`_ingested >=`, time(arrivedFrom)],
-      [duck`_ingested <`, time(scan.ingestedBefore)],
+      [duck`_time >=`, bound(scan.timeFrom)],
+      [duck`_time <`, bound(scan.timeBefore)],
+      [duck`_ingested >=`, bound(arrivedFrom)],
+      [duck`_ingested <`, bound(scan.ingestedBefore)],
     ],
-    slot && slotTimeSql(duck`epoch_us(_time)`, duck`epoch_us(_ingested)`, slot),
+    slot && slotBoundsSql(slotTime, slot),
   );
   return duck`SELECT ${list} FROM read_parquet([${filePaths(scan.files)}], union_by_name = true) ${where}`;
 }

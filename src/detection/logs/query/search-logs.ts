@@ -138,7 +138,7 @@ export async function listLogFields(deps: ListDatasetsDeps, orgId: OrgId): Promi
 }
 
 /** Returns the fields of those of the given datasets that have had an event. */
-async function loadFields(
+export async function loadFields(
   tx: Tx,
   logCatalogs: CatalogCache,
   orgId: OrgId,
@@ -191,7 +191,7 @@ function loadContents(
 }
 
 /** Adds up what the segments store about values that did not fit. A compacted segment may have rows outside the window. */
-function sumDrift(segments: SegmentRow[]): DriftCounts {
+export function sumDrift(segments: SegmentRow[]): DriftCounts {
   const drift: DriftCounts = new Map();
   for (const { dataset, drift: text } of segments) {
     if (text === null) continue;

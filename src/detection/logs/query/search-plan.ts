@@ -1,14 +1,22 @@
 import { didYouMean } from '../../../platform/lib/text/nearest-names.ts';
-import type { QueryWindow, SearchLimits, SearchResult } from '../../siem/connector.ts';
+import type { QueryRow, QueryWindow, SearchLimits, SearchResult } from '../../siem/connector.ts';
 import { textColumn, type FieldsByDataset } from '../catalog/catalog.ts';
 import type { LogEngine } from '../engine/engine.ts';
 import { authorError } from '../engine/engine-failures.ts';
 import { eventTextSql } from '../engine/field-sql.ts';
-import type { QueryJob } from '../engine/protocol.ts';
+import type { Inspection } from '../engine/inspect-tree.ts';
+import type { QueryEnd, QueryJob, WindowsJob } from '../engine/protocol.ts';
 import { rewriteNestedPaths, type UnknownPath } from '../engine/rewrite-paths.ts';
-import { listUsedNames, readsEventText, tableSql, type FileScan } from '../engine/table-sql.ts';
+import {
+  listUsedNames,
+  readsEventText,
+  rowsSql,
+  tableSql,
+  type FileScan,
+  type TableSource,
+} from '../engine/table-sql.ts';
 import type { StoredSegment } from '../storage/store/segment-store.ts';
-import { distinctDatasets, type InspectedQuery } from './inspect-query.ts';
+import { distinctDatasets, type InspectedQuery, type QuerySource } from './inspect-query.ts';
 import {
   addUnknownColumn,
   describeUnknown,
@@ -70,46 +78,58 @@ export async function runSearchPlan(
   { limits, signal, began }: RunOptions,
 ): Promise<SearchResult> {
   const { inspected, contents, emptyDatasets } = plan;
-  const { aggregate } = inspected.inspection;
-  const warnings = describeEmptyDatasets(emptyDatasets, contents);
-  const { early } = contents;
   const emptyResult = (): SearchResult => ({
     rows: [],
     total: 0,
     truncated: false,
-    aggregate,
+    aggregate: inspected.inspection.aggregate,
     noData: true,
-    early,
+    early: contents.early,
     ms: performance.now() - began,
-    warnings,
+    warnings: describeEmptyDatasets(emptyDatasets, contents),
   });
   if (emptyDatasets.length > 0 && contents.fields.size === 0) return emptyResult();
   try {
-    const rowsMax = aggregate ? limits.groupsMax : limits.rowsMax;
     const run = { timeoutMs: limits.timeoutMs, ...(signal ? { signal } : {}) };
-    const { result, unknown } = await runWithUnknownColumns(plan, limits, (job) =>
-      engine.query(organization, { ...job, rowsMax }, run),
+    const { result, unknown } = await runWithUnknownColumns({ inspected, contents }, limits, plan.buildJob, (job) =>
+      engine.query(organization, { ...job, rowsMax: resultRowsMax(inspected, limits) }, run),
     );
-    const { failedValues, ...found } = result;
-    return {
-      ...found,
-      // Groups with an `_id` column count as events.
-      aggregate: aggregate && !(found.rows[0] && '_id' in found.rows[0]),
-      noData: emptyDatasets.length > 0,
-      early,
-      ms: performance.now() - began,
-      warnings: [
-        ...warnings,
-        ...unknown,
-        ...describeDrift(contents, listUsedNames(inspected.inspection)),
-        ...describeFailedValues(failedValues),
-      ],
-    };
+    return toSearchResult(plan, { result, unknown, began });
   } catch (error) {
     const explained = explainUnknownColumn(error, contents.fields);
     if (emptyDatasets.length > 0 && isColumnError(explained)) return emptyResult();
     throw explained;
   }
+}
+
+/** Returns how many rows or groups a query may return. */
+export const resultRowsMax = (
+  { inspection }: InspectedQuery,
+  { rowsMax, groupsMax }: Pick<SearchLimits, 'rowsMax' | 'groupsMax'>,
+): number => (inspection.aggregate ? groupsMax : rowsMax);
+
+type EngineOutcome = { result: { rows: QueryRow[] } & QueryEnd; unknown: Warnings; began: number };
+
+/** Returns the result of a search with the warnings about its query and its data. */
+export function toSearchResult(
+  { inspected, contents, emptyDatasets }: Omit<SearchPlan, 'buildJob'>,
+  { result, unknown, began }: EngineOutcome,
+): SearchResult {
+  const { failedValues, ...found } = result;
+  return {
+    ...found,
+    // Groups with an `_id` column count as events.
+    aggregate: inspected.inspection.aggregate && !(found.rows[0] && '_id' in found.rows[0]),
+    noData: emptyDatasets.length > 0,
+    early: contents.early,
+    ms: performance.now() - began,
+    warnings: [
+      ...describeEmptyDatasets(emptyDatasets, contents),
+      ...unknown,
+      ...describeDrift(contents, listUsedNames(inspected.inspection)),
+      ...describeFailedValues(failedValues),
+    ],
+  };
 }
 
 /** Returns a warning for each dataset that never had an event, with the nearest name. */
@@ -122,10 +142,11 @@ export const describeEmptyDatasets = (datasets: string[], { otherDatasets }: Dat
 type Warnings = NonNullable<SearchResult['warnings']>;
 
 /** Runs a job, and again with each column that the engine reports as missing as null, unless `limits` forbid unknown columns. */
-async function runWithUnknownColumns<Result>(
-  { inspected, contents, buildJob }: SearchPlan,
-  limits: SearchLimits,
-  run: (job: QueryJob) => Promise<Result>,
+export async function runWithUnknownColumns<Job extends { unknownPaths: UnknownPath[] }, Result>(
+  { inspected, contents }: Pick<SearchPlan, 'inspected' | 'contents'>,
+  limits: Pick<SearchLimits, 'unknownColumns'>,
+  buildJob: (unknown: UnknownColumns) => Job,
+  run: (job: Omit<Job, 'unknownPaths'>) => Promise<Result>,
 ): Promise<{ result: Result; unknown: Warnings }> {
   const tables = { fields: contents.fields, sources: inspected.sources };
   const unknown = findShadowedColumns(inspected.inspection, tables);
@@ -168,21 +189,59 @@ function buildJob(
   contents: DatasetContents,
   { window, unknown }: { window: QueryWindow; unknown: UnknownColumns },
 ): QueryJob & { unknownPaths: UnknownPath[] } {
+  const tables = sources.map((source) => ({
+    name: source.name,
+    sql: tableSql(toTableSource(inspection, contents, { source, unknown })),
+  }));
+  const bounds = { from: window.from.toISOString(), to: window.to.toISOString() };
+  return { ...buildStatement({ query, inspection }, contents, unknown), tables, bounds };
+}
+
+/** Returns what a query reads of a dataset. */
+function toTableSource(
+  inspection: Inspection,
+  contents: DatasetContents,
+  { source, unknown }: { source: QuerySource; unknown: UnknownColumns },
+): TableSource {
   const usedNames = listUsedNames(inspection);
   const text = readsEventText(inspection) ? [{ name: textColumn, valueSql: eventTextSql }] : [];
+  return {
+    columns: (contents.fields.get(source.dataset) ?? []).map((field, position) => ({ field, position })),
+    extra: [...text, ...listExtraColumns(unknown, source, contents.fields)],
+    scans: contents.scans.get(source.name) ?? [],
+    eventAsText: inspection.eventAsText && usedNames !== undefined,
+    usedNames,
+  };
+}
+
+/** Builds a job that reads the rows of several windows at once. `buildJob` of a plan builds that of one. */
+export function buildWindowsJob(
+  { query, inspection, sources }: InspectedQuery,
+  contents: DatasetContents,
+  { windows, unknown }: { windows: readonly QueryWindow[]; unknown: UnknownColumns },
+): WindowsJob & { unknownPaths: UnknownPath[] } {
   const tables = sources.map((source) => {
-    const columns = (contents.fields.get(source.dataset) ?? []).map((field, position) => ({ field, position }));
-    const scans = contents.scans.get(source.name) ?? [];
-    const eventAsText = inspection.eventAsText && usedNames !== undefined;
-    const extra = [...text, ...listExtraColumns(unknown, source, contents.fields)];
-    return { name: source.name, sql: tableSql({ columns, extra, scans, eventAsText, usedNames }) };
+    const table = toTableSource(inspection, contents, { source, unknown });
+    const names = new Set([...table.columns.map(({ field }) => field.name), ...table.extra.map(({ name }) => name)]);
+    let slotColumn = '_slot';
+    while ([...names].some((name) => name.toLowerCase() === slotColumn)) slotColumn += '_';
+    const extra = table.extra.filter(({ valueSql }) => !valueSql).map(({ name }) => ({ name }));
+    return { name: source.name, rows: rowsSql({ ...table, slotColumn }), slotColumn, extra };
   });
+  const bounds = windows.map(({ from, to }) => ({ from: from.toISOString(), to: to.toISOString() }));
+  const { unknownPaths, ...statement } = buildStatement({ query, inspection }, contents, unknown);
+  return { query: statement, tables, windows: bounds, unknownPaths };
+}
+
+function buildStatement(
+  { query, inspection }: Omit<InspectedQuery, 'sources'>,
+  contents: DatasetContents,
+  unknown: UnknownColumns,
+): Omit<QueryJob, 'tables' | 'bounds'> & { unknownPaths: UnknownPath[] } {
   const fields = [...contents.fields.values()].flat();
   const rewritten = rewriteNestedPaths(query, inspection, { fields, unknownHeads: unknown.heads });
   return {
     sql: rewritten.sql,
-    tables,
-    bounds: { from: window.from.toISOString(), to: window.to.toISOString() },
     aggregate: inspection.aggregate,
     mode: 'rows',
     rowsMax: 0,

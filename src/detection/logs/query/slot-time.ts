@@ -12,17 +12,21 @@ export const lateMsMax = 7 * dayMs;
 export type SlotBounds = { from?: number; before: number; lateSince?: number };
 
 /**
- * Returns the SQL condition that an event's slot time is within bounds. The slot time is the time of the event if it is late, otherwise its
- * arrival. `time` and `arrival` are SQL expressions in microseconds. See docs/adr/0016-late-events.md.
+ * Returns the slot time of an event in microseconds: the time of the event if it is late, otherwise its arrival. `time` and `arrival` are SQL
+ * expressions in microseconds. `lateSince`: see `QueryWindow`. See docs/adr/0016-late-events.md.
  */
-export function slotTimeSql(time: SqlText, arrival: SqlText, { from, before, lateSince }: SlotBounds): SqlText {
+export function slotTimeSql(time: SqlText, arrival: SqlText, lateSince?: number): SqlText {
   const lag = duck`(${arrival} - ${time})`;
   const prompt = duck`${promptMs * 1000}::BIGINT`;
   const isLate =
     lateSince === undefined
       ? duck`(${lag} > ${prompt} OR ${lag} < -${prompt})`
       : duck`(${lag} > ${prompt} AND ${lag} <= ${lateMsMax * 1000}::BIGINT AND ${time} >= ${lateSince * 1000}::BIGINT)`;
-  const slotTime = duck`CASE WHEN ${isLate} THEN ${time} ELSE ${arrival} END`;
+  return duck`CASE WHEN ${isLate} THEN ${time} ELSE ${arrival} END`;
+}
+
+/** Returns the condition that a slot time in microseconds is within bounds. */
+export function slotBoundsSql(slotTime: SqlText, { from, before }: Omit<SlotBounds, 'lateSince'>): SqlText {
   const upper = duck`${slotTime} < ${before * 1000}::BIGINT`;
   return from === undefined ? upper : duck`${slotTime} >= ${from * 1000}::BIGINT AND ${upper}`;
 }

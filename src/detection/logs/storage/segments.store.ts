@@ -18,6 +18,9 @@ export type SegmentRow = {
   sha256: string | null;
 };
 
+/** A segment with the bounds of the times in it. */
+export type BoundedSegment = SegmentRow & { ingestedTo: Date; timeFrom: Date; timeTo: Date };
+
 /** Selects segments by the bounds of their events' times. All times are slot time. Bounds on the ingest time do not apply to events loaded as history. */
 export type SegmentFilter =
   | { kind: 'ingested'; from: Date; to: Date }
@@ -36,9 +39,10 @@ export async function listSegments(
   orgId: OrgId,
   datasets: string[],
   filter: SegmentFilter,
-): Promise<SegmentRow[]> {
-  return queryRows<SegmentRow>(tx)`
-      select id, dataset, path, format, history, columns, drift, ingested_from as "ingestedFrom", rows, bytes, sha256 from segments
+): Promise<BoundedSegment[]> {
+  return queryRows<BoundedSegment>(tx)`
+      select id, dataset, path, format, history, columns, drift, rows, bytes, sha256, ingested_from as "ingestedFrom",
+        ingested_to as "ingestedTo", time_from as "timeFrom", time_to as "timeTo" from segments
       where organization_id = ${orgId} and dataset = any(${datasets}::text[]) and replaced_at is null and ${filterSql(filter)}
       order by dataset, ingested_from, id`;
 }
@@ -53,6 +57,14 @@ export async function hasSegments(
   const row = await queryRow<{ one: number }>(tx)`select 1 as one from segments
       where organization_id = ${orgId} and dataset = any(${datasets}::text[]) and replaced_at is null and ${filterSql(filter)} limit 1`;
   return row !== undefined;
+}
+
+/** Returns the earliest time, of arrival or of an event, in the segments of these datasets that arrived before a time, or null. */
+export async function findFirstTime(tx: Tx, orgId: OrgId, datasets: string[], before: Date): Promise<Date | null> {
+  const row = await queryRow<{ at: Date | null }>(tx)`select min(least(ingested_from, time_from)) as at from segments
+      where organization_id = ${orgId} and dataset = any(${datasets}::text[]) and replaced_at is null
+        and (history or ingested_from < ${before})`;
+  return row?.at ?? null;
 }
 
 /** Returns the time of the oldest event of these datasets, or null. Considers only history and segments whose first event was ingested before `ingestedBefore`. */

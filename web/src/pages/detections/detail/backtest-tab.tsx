@@ -4,6 +4,7 @@ import { backtest, modelsQuery, promptsQuery, type Backtest } from '../../../api
 import { changeDetection, type Detection } from '../../../api/detections.ts';
 import { formatMoney, formatNumber } from '../../../lib/text.ts';
 import { fitsInBacktest } from './backtest-range.ts';
+import { useStoppableRequest } from '../../../lib/use-request-signal.ts';
 import { texts as proof } from '../../../texts/proof.ts';
 import { BarChart } from '../../../ui/bar-chart.tsx';
 import { Button } from '../../../ui/button.tsx';
@@ -29,15 +30,17 @@ export default function BacktestTab({ detection }: { detection: Detection }) {
   const [hours, setHours] = useState(String(Math.min(168, longest)));
   const [version, setVersion] = useState('');
   const [model, setModel] = useState('');
-  const { mutate, data, error, isPending } = useMutation({
+  const request = useStoppableRequest();
+  const { mutate, reset, data, error, isPending } = useMutation({
     mutationFn: () => {
       const to = new Date();
-      return backtest(id, {
+      const input = {
         from: new Date(to.getTime() - Number(hours) * 3_600_000).toISOString(),
         to: to.toISOString(),
         ...(version !== '' && { promptVersion: Number(version) }),
         ...(model !== '' && { modelAlias: model }),
-      });
+      };
+      return backtest(id, input, request.begin());
     },
   });
   return (
@@ -92,6 +95,17 @@ export default function BacktestTab({ detection }: { detection: Detection }) {
         <Button kind="primary" type="submit" disabled={isPending} className="h-8">
           {isPending ? texts.running : texts.start}
         </Button>
+        {isPending && (
+          <Button
+            className="h-8"
+            onClick={() => {
+              request.stop();
+              reset();
+            }}
+          >
+            {texts.stop}
+          </Button>
+        )}
       </form>
       {error && (
         <Notice kind="error" title={texts.failed}>

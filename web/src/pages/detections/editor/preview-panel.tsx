@@ -2,6 +2,7 @@ import { useMutation } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { previewDetection, type Preview } from '../../../api/detection-parts.ts';
 import { formatNumber } from '../../../lib/text.ts';
+import { useStoppableRequest } from '../../../lib/use-request-signal.ts';
 import { texts as editor } from '../../../texts/editor.ts';
 import { Button } from '../../../ui/button.tsx';
 import { SelectInput } from '../../../ui/form.tsx';
@@ -24,16 +25,18 @@ type Props = {
 /** Runs the definition over past events: rows, candidates, and what would fire. */
 export function PreviewPanel({ previewed, onPreview }: Props) {
   const [days, setDays] = useState('1');
+  const request = useStoppableRequest();
   const { mutate, data, error, isPending } = useMutation({
     mutationFn: (draft: Draft) => {
       const to = Date.now();
       const definition = definitionOf({ ...draft, name: draft.name.trim() || editor.newTitle });
-      return previewDetection({
+      const input = {
         ...definition,
         systemPrompt: definition.systemPrompt || texts.title,
         from: new Date(to - Number(days) * dayMs).toISOString(),
         to: new Date(to).toISOString(),
-      });
+      };
+      return previewDetection(input, request.begin());
     },
   });
   useEffect(() => {
