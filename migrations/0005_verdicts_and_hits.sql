@@ -151,10 +151,21 @@ create index hits_raised on hits (organization_id, detection_id, created_at);
 -- What people must still judge, and how they judged, over all detections.
 create index hits_open on hits (organization_id, severity, created_at) where status = 'open';
 create index hits_reviewed on hits (organization_id, created_at, status) where status in ('true_positive', 'benign', 'false_positive');
-create index hits_entity on hits (organization_id, md5(entity));
 create index hits_window on hits (organization_id, detection_id, window_from);
 create index hits_group on hits (organization_id, group_id) where group_id is not null;
 select tocsin_protect('hits');
+
+create table hit_values (
+  organization_id uuid not null,
+  value_key uuid not null,
+  hit_id uuid not null,
+  primary key (organization_id, value_key, hit_id),
+  foreign key (organization_id, hit_id) references hits (organization_id, id) on delete cascade
+);
+comment on table hit_values is 'Which hits have a value as their entity or in a field of their rows.';
+comment on column hit_values.value_key is 'MD5 of the value in lower case. A UUID, because row-level security lets only leakproof operators use an index.';
+create index on hit_values (organization_id, hit_id);
+select tocsin_protect('hit_values');
 
 create table hit_occurrences (
   organization_id uuid not null,

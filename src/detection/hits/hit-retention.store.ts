@@ -1,6 +1,8 @@
 import { sql } from 'kysely';
-import type { Tx } from '../../platform/db/db.ts';
-import { replaceValue } from '../../platform/db/erasure.store.ts';
+import { queryRows, type Tx } from '../../platform/db/db.ts';
+import type { RenderedRow } from '../analysis/candidate.ts';
+import { replaceHitValues } from './hit-values.store.ts';
+import { listIdsWithValue, replaceValue } from '../../platform/db/erasure.store.ts';
 import { deleteEmptyGroupsAcrossOrgs } from './groups/group-events.store.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 
@@ -25,7 +27,9 @@ export async function deleteOldHitsAcrossOrgs(tx: Tx, before: Date, limit: numbe
   return ids.length;
 }
 
-/** Replaces a value in hits and in the reasons of their changes. Returns the number of hits. */
+const reindexedAtOnce = 200;
+
+/** Replaces a value in hits, in the values by which they are found, and in the reasons of their changes. Returns the number of hits. */
 export async function eraseFromHits(tx: Tx, orgId: OrgId, value: string): Promise<{ hits: number }> {
   const columns = [
     'entity',
@@ -39,7 +43,17 @@ export async function eraseFromHits(tx: Tx, orgId: OrgId, value: string): Promis
     'needs_review',
     'struck',
   ];
+  const changed = await listIdsWithValue(tx, { orgId, table: 'hits', columns: ['entity', 'rows'] }, value);
   const hits = await replaceValue(tx, { orgId, table: 'hits', columns }, value);
+  for (let from = 0; from < changed.length; from += reindexedAtOnce) {
+    const contents = await queryRows<{ id: string; entity: string; rows: string }>(tx)`
+      select id, entity, rows from hits where organization_id = ${orgId} and id = any(${changed.slice(from, from + reindexedAtOnce)}::uuid[])`;
+    await replaceHitValues(
+      tx,
+      orgId,
+      contents.map(({ rows, ...hit }) => ({ ...hit, rows: JSON.parse(rows) as RenderedRow[] })),
+    );
+  }
   await replaceValue(tx, { orgId, table: 'hit_changes', columns: ['reason'] }, value);
   return { hits };
 }

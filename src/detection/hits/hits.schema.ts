@@ -16,6 +16,9 @@ export const HitFilter = PageQuery.extend({
   status: z.enum(hitStatuses).optional(),
   severity: z.enum(severities).optional(),
   entity: boundedString({ max: 1000 }).optional().describe('Exact name of the entity.'),
+  value: boundedString({ max: 2000 })
+    .optional()
+    .describe('Value of the entity or of a field of the rows, in any case: an indicator, for example.'),
   q: boundedString({ max: 500 })
     .optional()
     .describe('Part of the headline or of the entity, in any case. Searches the latest 10,000 hits.'),

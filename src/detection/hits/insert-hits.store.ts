@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { sql, type RawBuilder } from 'kysely';
 import type { Verdict } from '../verdicts/verdict.ts';
 import type { NeedsReview } from '../verdicts/planted-text/needs-review.ts';
@@ -6,6 +7,7 @@ import type { Facts, RenderedRow } from '../analysis/candidate.ts';
 import { queryRows, type Tx } from '../../platform/db/db.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import { uuidv7 } from '../../platform/lib/ids.ts';
+import { replaceHitValues } from './hit-values.store.ts';
 import { emitRunHitEvents } from './hit-events.ts';
 
 // prettier-ignore
@@ -47,13 +49,15 @@ export type NewHit = Omit<Verdict, 'triggered'> & {
   late: boolean;
 };
 
+const md5 = (text: string): string => createHash('md5').update(text).digest('hex');
+
 /** Stores hits. An existing hit with the same key stays as it is, unless it is replaced. Returns IDs by key. `now` is slot time. */
 export async function insertHits(tx: Tx, orgId: OrgId, newHits: NewHit[], now: Date): Promise<Map<string, string>> {
   if (newHits.length === 0) return new Map();
   // IDs are in the order of the input. Rows are locked in the order of their keys, since another run may store the same hits.
   const hits = newHits.map((hit) => ({ ...hit, id: uuidv7(now) })).toSorted((a, b) => (a.key < b.key ? -1 : 1));
   const textArray = (pick: (hit: NewHit) => string | null) => sql`${hits.map(pick)}::text[]`;
-  const stored = await queryRows<{ id: string; key: string }>(tx)`
+  const stored = await queryRows<{ id: string; key: string; rowsHash: string }>(tx)`
       insert into hits (organization_id, id, detection_id, key, entity, entity_type, kind, severity, confidence, headline, summary,
         next_step, evidence, rows, facts, judged, unjudged_reason, model_disagrees, needs_review, struck, occurrences, window_from, window_to, first_seen_at, last_seen_at,
         created_at, updated_at)
@@ -69,7 +73,14 @@ export async function insertHits(tx: Tx, orgId: OrgId, newHits: NewHit[], now: D
         as h (id, detection_id, key, entity, entity_type, kind, severity, confidence, headline, summary, next_step, evidence, rows,
           facts, judged, unjudged_reason, model_disagrees, needs_review, struck, window_from, window_to)
       on conflict (organization_id, detection_id, key) do update set ${mergeIntoExisting(newHits.some(({ late }) => late))}
-      returning id, key`;
+      returning id, key, md5(rows) as "rowsHash"`;
+  const byKey = new Map(hits.map((hit) => [hit.key, hit]));
+  // A hit that keeps its content keeps its values.
+  const written = stored.flatMap(({ id, key, rowsHash }) => {
+    const { entity, rows } = byKey.get(key)!;
+    return rowsHash === md5(JSON.stringify(rows)) ? [{ id, entity, rows }] : [];
+  });
+  await replaceHitValues(tx, orgId, written);
   return new Map(stored.map((hit) => [hit.key, hit.id]));
 }
 

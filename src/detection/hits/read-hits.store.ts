@@ -3,6 +3,7 @@ import { queryRow, queryRows, type Tx } from '../../platform/db/db.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import type { PageRequest } from '../../platform/lib/page-request.ts';
 import { severities } from '../analysis/candidate.ts';
+import { toValueKey } from './hit-values.store.ts';
 import type { EntityList, Hit, HitFilter } from './hits.schema.ts';
 
 /** A row of `hits` without its rows and facts. `evidence` and `needsReview` are JSON text. */
@@ -45,13 +46,14 @@ type HitQuery = Omit<HitFilter, 'limit' | 'cursor' | 'from' | 'to'> & Record<'fr
 
 /** Lists `limit` + 1 hits, newest first. */
 export function listHits(tx: Tx, orgId: OrgId, query: HitQuery, { limit, after }: PageRequest): Promise<HitRow[]> {
-  const { detection, status, severity, entity, q, group, from, to } = query;
+  const { detection, status, severity, entity, value, q, group, from, to } = query;
   const conditions: RawBuilder<unknown>[] = [
     sql`organization_id = ${orgId}`,
     ...(detection === undefined ? [] : [sql`detection_id = ${detection}`]),
     ...(status === undefined ? [] : [sql`status = ${status}`]),
     ...(severity === undefined ? [] : [sql`severity = ${severity}`]),
-    ...(entity === undefined ? [] : [sql`entity = ${entity}`]),
+    ...(entity === undefined ? [] : [sql`entity = ${entity}`, hasValue(orgId, entity)]),
+    ...(value === undefined ? [] : [hasValue(orgId, value)]),
     ...(q === undefined ? [] : [isFoundBy(orgId, q)]),
     ...(group === undefined ? [] : [sql`group_id = ${group}`]),
     ...(from === undefined ? [] : [sql`last_seen_at >= ${from}`]),
@@ -62,6 +64,9 @@ export function listHits(tx: Tx, orgId: OrgId, query: HitQuery, { limit, after }
     tx,
   )`select ${columns} from hits where ${sql.join(conditions, sql` and `)} order by created_at desc, id desc limit ${limit + 1}`;
 }
+
+const hasValue = (orgId: OrgId, value: string): RawBuilder<unknown> => sql`
+  id in (select hit_id from hit_values where organization_id = ${orgId} and value_key = ${toValueKey(value)}::uuid)`;
 
 /** No index serves a part of a text, so that only the latest hits are searched. */
 const searchedHitsMax = 10_000;

@@ -15,10 +15,10 @@ type ReadHitsDeps = { db: Db };
 /** Returns a page of the hits of all detections, newest first. */
 export async function getHits({ db }: ReadHitsDeps, caller: Caller, filter: HitFilter): Promise<HitList> {
   const request = readPageRequest(filter);
-  const { detection, status, severity, entity, q, group } = filter;
+  const { detection, status, severity, entity, value, q, group } = filter;
   const from = filter.from === undefined ? undefined : new Date(filter.from);
   const to = filter.to === undefined ? undefined : new Date(filter.to);
-  const query = { detection, status, severity, entity, q, group, from, to };
+  const query = { detection, status, severity, entity, value, q, group, from, to };
   const rows = await inOrg(db, caller.orgId, (tx) => listHits(tx, caller.orgId, query, request));
   const { page, nextCursor } = toPage(rows, request.limit, (row) => ({ at: row.createdAt, id: row.id }));
   return { hits: page.map(toHit), nextCursor };

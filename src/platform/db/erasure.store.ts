@@ -1,5 +1,5 @@
 import { sql, type RawBuilder } from 'kysely';
-import type { Tx } from './db.ts';
+import { queryRows, type Tx } from './db.ts';
 import type { OrgId } from '../lib/org-id.ts';
 
 /** Replaces an erased value. */
@@ -15,6 +15,17 @@ export async function replaceValue(tx: Tx, { orgId, table, columns }: ErasureCol
     update ${sql.table(table)} set ${sql.join(assignments)}
     where organization_id = ${orgId} and ${containsSql(columns, spellings)}`.execute(tx);
   return Number(numAffectedRows ?? 0);
+}
+
+/** Returns the IDs of an organization's rows that contain a value in one of the columns. */
+export async function listIdsWithValue(
+  tx: Tx,
+  { orgId, table, columns }: ErasureColumns,
+  value: string,
+): Promise<string[]> {
+  const rows = await queryRows<{ id: string }>(tx)`
+    select id from ${sql.table(table)} where organization_id = ${orgId} and ${containsSql(columns, listSpellings(value))}`;
+  return rows.map(({ id }) => id);
 }
 
 /** Deletes an organization's rows that contain a value in one of the columns. Returns the number of deleted rows. */

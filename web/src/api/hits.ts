@@ -75,11 +75,11 @@ export const hitEntitiesQuery = (filter: GroupFilter) =>
     getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
   });
 
-/** The latest hits of one entity. */
-export const entityHitsQuery = (entity: string) =>
+/** The latest hits with a value as their entity or in their rows. */
+export const valueHitsQuery = (value: string) =>
   queryOptions({
-    queryKey: ['hits', 'entity', entity],
-    queryFn: () => read(api.GET('/api/hits', { params: { query: { entity, limit: '20' } } })),
+    queryKey: ['hits', 'value', value],
+    queryFn: () => read(api.GET('/api/hits', { params: { query: { value, limit: '20' } } })),
   });
 
 /** The latest open hits of a detection. */

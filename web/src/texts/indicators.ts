@@ -24,5 +24,5 @@ export const texts = {
   sightings: 'Sightings in your logs',
   noSightings: 'No row of your logs with this value was found.',
   hits: 'Hits',
-  noHits: 'No hit has this value as its entity.',
+  noHits: 'No hit has this value as its entity or in its rows.',
 };

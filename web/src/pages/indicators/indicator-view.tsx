@@ -1,7 +1,7 @@
 import { useQueries, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { exposuresQuery } from '../../api/feed.ts';
-import { entityHitsQuery } from '../../api/hits.ts';
+import { valueHitsQuery } from '../../api/hits.ts';
 import { indicatorQuery, type IndicatorLookup } from '../../api/indicators.ts';
 import { texts } from '../../texts/indicators.ts';
 import { Section } from '../../ui/section.tsx';
@@ -109,7 +109,7 @@ function ValueSightings({ lookup }: { lookup: IndicatorLookup }) {
 }
 
 function ValueHits({ value }: { value: string }) {
-  const { data } = useQuery(entityHitsQuery(value));
+  const { data } = useQuery(valueHitsQuery(value));
   return (
     <Section title={texts.hits} count={data?.hits.length || undefined}>
       {!data || data.hits.length === 0 ? (
