@@ -3,6 +3,7 @@ import type { OrgId } from '../../../platform/lib/org-id.ts';
 import { SiemError, type QueryWindow, type SearchLimits, type SearchResult } from '../../siem/connector.ts';
 import { findFirstTime, listDatasetNames, listSegments, type BoundedSegment } from '../storage/segments.store.ts';
 import { distinctDatasets, inspectQuery, type InspectedQuery } from './inspect-query.ts';
+import { withQueryFiles } from './query-files.ts';
 import { loadFields, searchLogs, sumDrift, type SearchLogsDeps } from './search-logs.ts';
 import {
   buildWindowsJob,
