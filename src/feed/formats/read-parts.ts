@@ -21,6 +21,8 @@ export function readParts(parts: SourceDocument[], readPart: (part: SourceDocume
         const known = records.get(record.recordId);
         if (record.storedText.length > textMaxChars)
           tooLong.push({ entry: record.recordId, reason: `its text is longer than ${textMaxChars} characters` });
+        else if (known && known.modifiedAt === record.modifiedAt && known.storedText !== record.storedText)
+          skipped.push({ entry: record.recordId, reason: 'another record of the document has the same id and time' });
         else if (!known || (record.modifiedAt ?? '') >= (known.modifiedAt ?? '')) records.set(record.recordId, record);
       }
     } catch (error) {

@@ -2,7 +2,7 @@ import { firstSentences } from '../extraction/text/first-sentences.ts';
 import { createStoredText, type StoredText } from '../extraction/text/stored-text.ts';
 import type { SeverityRating } from '../extraction/judge-severity.ts';
 import { emptyIocs, type SourceRecord } from '../model/source-record.ts';
-import { stricterTlp, type Tlp } from '../model/vocabulary.ts';
+import { buckets, stricterTlp, type Bucket, type Tlp } from '../model/vocabulary.ts';
 
 export const cvePattern = /^CVE-\d{4}-\d{4,19}$/;
 export const cwePattern = /^CWE-\d+$/;
@@ -40,3 +40,35 @@ export const toVulnerabilityFields = (description: string | undefined, rating: S
   storedText: text.text(),
   passages: text.passages(),
 });
+
+const bucketNames: Record<Bucket, [one: string, many: string]> = {
+  ipv4: ['IPv4 address', 'IPv4 addresses'],
+  ipv6: ['IPv6 address', 'IPv6 addresses'],
+  domains: ['domain', 'domains'],
+  urls: ['URL', 'URLs'],
+  hashes: ['hash', 'hashes'],
+  files: ['file', 'files'],
+  registryKeys: ['registry key', 'registry keys'],
+  processes: ['process', 'processes'],
+  certs: ['certificate', 'certificates'],
+  cloudIds: ['cloud id', 'cloud ids'],
+  mobileIds: ['mobile app', 'mobile apps'],
+};
+
+/** Names what an item without a title contains: a single value, or `2 domains and 1 hash`, with the malware. Undefined for no indicators. */
+export function describeIndicators(iocs: SourceRecord['iocs'], malware: { name: string }[]): string | undefined {
+  const counted = buckets.filter((bucket) => iocs[bucket].length > 0);
+  const [first] = counted;
+  if (!first) return undefined;
+  const names = malware.map(({ name }) => name).slice(0, 3);
+  const suffix = names.length > 0 ? ` (${names.join(', ')})` : '';
+  const [only, ...others] = counted.flatMap((bucket) => iocs[bucket]);
+  if (others.length === 0) return `${capitalize(bucketNames[first][0])} ${only!.normalizedValue}${suffix}`;
+  const counts = counted.map((bucket) => {
+    const { length } = iocs[bucket];
+    return `${length} ${bucketNames[bucket][length === 1 ? 0 : 1]}`;
+  });
+  return `${new Intl.ListFormat('en').format(counts)}${suffix}`;
+}
+
+const capitalize = (text: string): string => text[0]!.toUpperCase() + text.slice(1);

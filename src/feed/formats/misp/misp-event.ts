@@ -12,6 +12,7 @@ import { parseInstant, type SourceRecord } from '../../model/source-record.ts';
 import { findPlatform } from '../../model/platforms.ts';
 import { bucketByType } from '../../model/vocabulary.ts';
 import type { ParseContext } from '../source-format.ts';
+import { addEventReports } from './event-reports.ts';
 import { listAttributes, type EventAttribute } from './misp-attributes.ts';
 import { classifyCluster, listClusters, readTaxonomyTags, findTlpTag } from './misp-tags.ts';
 import { toObservables } from './misp-types.ts';
@@ -53,6 +54,7 @@ export function toEventRecord(
   }
   const context = { statements, classification, reliability, withdrawn, addEvidence };
   for (const attribute of attributes) addAttribute(attribute, context);
+  addEventReports(event, spans, { ...context, text, lists });
   for (const { framework, id: name, confidence } of statements.mappings)
     classification.addMapping(framework, name, confidence);
   const iocs = statements.iocs(publishTime);

@@ -19,6 +19,19 @@ const indicators = (record: SourceRecord): string[] =>
 const others = (record: SourceRecord): string[] =>
   record.classification.mappings.map(({ framework, id }) => `${framework} ${id}`);
 
+test('reads event reports as prose, with passages, and ignores deleted ones', () => {
+  const content =
+    'Adversaries sent phishing emails with T1566.001.\n\n## Indicators\n\nzq7-drop[.]top\n\nEmotet was dropped.';
+  const deleted = { name: 'Old', content: 'zq8-drop[.]top', deleted: true };
+  const record = read({ EventReport: [{ name: 'Report', content }, deleted], Attribute: [], Object: [] });
+  expect(indicators(record)).toEqual(['domains domain zq7-drop[.]top']);
+  expect(record.classification.malware).toMatchObject([{ name: 'Emotet' }]);
+  expect(record.classification.attack).toMatchObject([{ technique: 'T1566', subTechnique: 'T1566.001' }]);
+  const passages = record.passages.map(({ start, end }) => record.storedText.slice(start, end));
+  expect(passages.some((passage) => passage.includes('zq7-drop[.]top'))).toBe(true);
+  expect(passages.some((passage) => passage.includes('T1566.001'))).toBe(true);
+});
+
 describe('an event', () => {
   test('reads identity, marking, severity, names and indicators', () => {
     const record = read();

@@ -230,3 +230,23 @@ describe('an index', () => {
     await expect(collect('/none.csv')).rejects.toThrow('no row with a time and an id');
   });
 });
+
+test('a malicious package is high, with its package URLs and addresses', () => {
+  const record = parse({
+    ...osvRecord('MAL-2024-1'),
+    severity: [],
+    affected: [{ package: { ecosystem: 'npm', name: '@zq7/drop' }, versions: ['1.0.0', '1.0.1'] }],
+    database_specific: { iocs: { domains: ['zq7-drop.top'], ips: ['203.0.113.7'], urls: ['https://zq7-drop.top/a'] } },
+  }).records[0]!;
+  expect(record).toMatchObject({ severity: 'high', severityRule: 'osv:malicious-package' });
+  expect(
+    Object.values(record.iocs)
+      .flat()
+      .map(({ normalizedValue }) => normalizedValue),
+  ).toEqual(['203.0.113.7', 'zq7-drop.top', 'https://zq7-drop.top/a']);
+  const packages = record.classification.mappings.filter(({ framework }) => framework === 'observable:package');
+  expect(packages.map(({ id }) => id)).toEqual(['pkg:npm/%40zq7/drop@1.0.0', 'pkg:npm/%40zq7/drop@1.0.1']);
+  const passages = record.passages.map(({ start, end }) => record.storedText.slice(start, end));
+  for (const value of ['zq7-drop.top', '203.0.113.7'])
+    expect(passages.some((passage) => passage.includes(value))).toBe(true);
+});

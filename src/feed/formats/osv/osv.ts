@@ -14,8 +14,10 @@ import { ownValue } from '../../../platform/lib/own-value.ts';
 import { judgeSeverity } from '../../extraction/judge-severity.ts';
 import { parseJsonOrYaml } from '../../../platform/lib/json/yaml.ts';
 import { parseInstant, type SourceRecord } from '../../model/source-record.ts';
-import type { ParseResult, SourceFormat } from '../source-format.ts';
+import type { ParseContext, ParseResult, SourceFormat } from '../source-format.ts';
 import type { SourceDocument } from '../source-document.ts';
+import { createStatementCollector } from '../../extraction/indicator-statements.ts';
+import { stateMaliciousPackages } from './malicious-packages.ts';
 import { fetchOsv } from './fetch-osv.ts';
 import { osvIdPattern } from './scan-index.ts';
 import { listAffectedVersions } from './osv-versions.ts';
@@ -42,14 +44,14 @@ export const osv: SourceFormat = {
   defaults: { language: 'en', reliability: 0.8, schedule: '0 * * * *' },
   files: /\.(?:json(?:\.gz)?|ya?ml(?:\.gz)?|zip)$/i,
   fetch: (session) => (/\.csv$/i.test(new URL(session.url).pathname) ? fetchOsv(session) : undefined),
-  parse: (parts, { reliability }) =>
+  parse: (parts, context) =>
     readParts(
       parts.flatMap((part) => unzipPart(part, fileNames, zipBounds)),
-      (part) => readPart(part, reliability),
+      (part) => readPart(part, context),
     ),
 };
 
-function readPart(part: SourceDocument, reliability: number): ParseResult {
+function readPart(part: SourceDocument, context: ParseContext): ParseResult {
   const document = parseJsonOrYaml(part.bytes);
   const list = Array.isArray(document) ? document : asObject(document)['vulns'];
   const entries: unknown[] = Array.isArray(list) ? list : [document];
@@ -57,7 +59,7 @@ function readPart(part: SourceDocument, reliability: number): ParseResult {
   for (const [index, entry] of entries.entries()) {
     const id = isObject(entry) ? asText(entry['id'])?.trim() : undefined;
     if (isObject(entry) && id && osvIdPattern.test(id) && parseInstant(entry['modified']))
-      parsed.records.push(toOsvRecord(id, entry, { url: part.url, reliability }));
+      parsed.records.push(toOsvRecord(id, entry, { url: part.url, ...context }));
     else if (entries.length === 1) throw new Error('the document is not an OSV record with valid id and modified');
     else
       parsed.skipped.push({
@@ -71,7 +73,7 @@ function readPart(part: SourceDocument, reliability: number): ParseResult {
 function toOsvRecord(
   id: string,
   entry: JsonObject,
-  { url, reliability }: { url: string | undefined; reliability: number },
+  { url, reliability, lists }: ParseContext & { url: string | undefined },
 ): SourceRecord {
   const text = storeFields(entry, ['summary', 'details', 'aliases', 'withdrawn']);
   const aliases = asTexts(entry['aliases']).map((alias) => alias.trim());
@@ -92,9 +94,19 @@ function toOsvRecord(
     classification.addMapping('cwe', cwe, reliability);
   const details = asText(entry['details']);
   const summary = asText(entry['summary']) ?? (details && firstSentences(details, 1, 300));
-  const rating = judgeSeverity({ ...readSeverity(entry, specific), text: details ?? summary ?? '', exploited: 'no' });
+  const isMalicious = prefixOf(id) === 'MAL';
+  const stated = judgeSeverity({ ...readSeverity(entry, specific), text: details ?? summary ?? '', exploited: 'no' });
+  // A malicious package runs its code on every machine that installs it.
+  const rating =
+    isMalicious && stated.severity === 'none' ? { severity: 'high' as const, rule: 'osv:malicious-package' } : stated;
+  const statements = createStatementCollector(lists?.benign);
+  if (isMalicious) stateMaliciousPackages(entry, { statements, confidence: reliability, text });
+  for (const { framework, id: name, confidence } of statements.mappings)
+    classification.addMapping(framework, name, confidence);
+  const publishTime = parseInstant(entry['published']) ?? parseInstant(entry['modified']);
   return {
     ...toVulnerabilityFields(details, rating, text),
+    iocs: statements.iocs(publishTime),
     recordId: id,
     canonicalKey: toKey(id, aliases),
     aliases: [id, ...aliases],
@@ -103,7 +115,7 @@ function toOsvRecord(
     publisher: ownValue(publishers, prefixOf(id)),
     url: findUrl(entry),
     textUrl: url,
-    publishTime: parseInstant(entry['published']) ?? parseInstant(entry['modified']),
+    publishTime,
     modifiedAt: parseInstant(entry['modified']),
     withdrawn: parseInstant(entry['withdrawn']) !== undefined,
     abstract: details ?? summary,

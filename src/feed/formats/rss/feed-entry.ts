@@ -36,7 +36,14 @@ export function readFeedEntry(entry: XmlElement, documentUrl: string | undefined
     asText(about);
   const title = first('title', 'dc:title', 'media:title');
   const content = first('content:encoded', 'content', 'xhtml:body', 'body', 'fullitem');
-  const summary = first('description', 'summary', 'dc:description', 'media:description');
+  const summary = first(
+    'description',
+    'summary',
+    'dc:description',
+    'media:description',
+    'itunes:summary',
+    'itunes:subtitle',
+  );
   return {
     id,
     link: findLink(entry, toAbsolute) ?? readGuidLink(guid) ?? toAbsolute(about),

@@ -12,6 +12,13 @@ import { htmlToText } from './html-text.ts';
 const entriesOf = (text: string | Buffer, more: object = {}): FeedEntry[] =>
   readFeed({ bytes: Buffer.from(text as string), ...more }).entries;
 
+test('uses the summary of a podcast if there is no other', () => {
+  const item = '<item><title>T</title><itunes:summary>Spoken &amp; heard</itunes:summary></item>';
+  const feed = `<rss xmlns:itunes="http://www.itunes.com/dtds/podcast-1.0.dtd" version="2.0"><channel>${item}</channel></rss>`;
+  expect(entriesOf(feed)[0]!.summary).toContain('Spoken');
+  expect(entriesOf(feed.replace('<title>', '<description>D</description><title>'))[0]!.summary).toBe('D');
+});
+
 describe('dates', () => {
   test.each([
     ['Thu, 01 Jan 2004 19:48:21 GMT', '2004-01-01T19:48:21.000Z'],

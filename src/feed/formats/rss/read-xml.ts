@@ -27,6 +27,7 @@ const prefixes: [RegExp, string][] = [
   [/^http:\/\/purl\.org\/dc\/elements\/1\.[01]\/?$/i, 'dc'],
   [/^http:\/\/purl\.org\/dc\/terms\/?$/i, 'dcterms'],
   [/^http:\/\/purl\.org\/rss\/1\.0\/modules\/content\/$/i, 'content'],
+  [/^http:\/\/www\.itunes\.com\/dtds\/podcast-1\.0\.dtd$/i, 'itunes'],
   [/^https?:\/\/search\.yahoo\.com\/mrss\/?$/i, 'media'],
   [/^http:\/\/www\.w3\.org\/1999\/xhtml$/i, 'xhtml'],
 ];

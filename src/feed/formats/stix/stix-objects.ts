@@ -40,7 +40,12 @@ export function readBundle(part: SourceDocument): StixBundle {
     const object = toStixObject(entry);
     if (!object)
       skipped.push({ entry: `${part.name}: objects/${index}`, reason: 'not a STIX object with valid type and id' });
-    else if (!isOlder(object, objects.get(object.id))) objects.set(object.id, object);
+    else {
+      const known = objects.get(object.id);
+      if (known && isOtherObject(object, known))
+        skipped.push({ entry: object.id, reason: 'another object of the document has the same id and time' });
+      else if (!isOlder(object, known)) objects.set(object.id, object);
+    }
   }
   return { name: part.name, id: asText(id), objects, lastSightings: findLastSightings(objects.values()), skipped };
 }
@@ -61,6 +66,10 @@ function toStixObject(entry: unknown): StixSourceObject | undefined {
   if (typeof type !== 'string' || typeof id !== 'string' || !/^[\x21-\x7e]{1,300}$/.test(id)) return undefined;
   return /^[a-z0-9-]{2,250}$/.test(type) && id.startsWith(`${type}--`) ? (entry as StixSourceObject) : undefined;
 }
+
+/** Checks for two different objects with one id. Several versions of one object differ in time. */
+const isOtherObject = (object: StixSourceObject, known: StixSourceObject): boolean =>
+  findModifiedTime(object) === findModifiedTime(known) && JSON.stringify(object) !== JSON.stringify(known);
 
 const isOlder = (object: StixSourceObject, known: StixSourceObject | undefined): boolean =>
   known !== undefined && (findModifiedTime(object) ?? '') < (findModifiedTime(known) ?? '');

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { asText, asTexts } from '../../../platform/lib/json/json-values.ts';
 import { locateValue } from '../../extraction/text/locate-value.ts';
 import { firstSentences } from '../../extraction/text/first-sentences.ts';
-import { clip, describe } from '../record-fields.ts';
+import { clip, describe, describeIndicators } from '../record-fields.ts';
 import { judgeSeverity } from '../../extraction/judge-severity.ts';
 import { createStoredText, valueMaxChars, type Span, type StoredText } from '../../extraction/text/stored-text.ts';
 import { parseInstant, type SourceRecord } from '../../model/source-record.ts';
@@ -53,7 +53,7 @@ export function toStixRecord(bundle: StixBundle, group: ObjectGroup, context: Pa
     recordId: head?.id ?? `bundle:${bundle.name}`,
     canonicalKey: toKey(bundle, head),
     externalId: head?.id ?? bundle.id,
-    title: toTitle(bundle, head),
+    title: toTitle(bundle, { head, iocs, malware: classification.malware }),
     publisher: findPublisher(bundle, head),
     language: head && asText(head['lang']),
     url:
@@ -132,16 +132,19 @@ function toKey(bundle: StixBundle, head: StixSourceObject | undefined): string {
   return `txt:${createHash('sha256').update(bundle.name).digest('hex')}`;
 }
 
-function toTitle(bundle: StixBundle, head: StixSourceObject | undefined): string {
-  if (!head) return `Indicators of ${bundle.name}`;
-  const name = asText(head['name']) ?? asText(head['title']);
-  return name
-    ? clip(name, 500)
-    : (firstSentences(
-        readTextField(head, 'description') || readTextField(head, 'pattern') || readTextField(head, 'value'),
-        1,
-        200,
-      ) ?? head.id);
+type TitleParts = Pick<SourceRecord, 'iocs'> & {
+  head: StixSourceObject | undefined;
+  malware: SourceRecord['classification']['malware'];
+};
+
+/** Returns the name of the head, or what the item contains: `2 domains and 1 hash (Emotet)`. */
+function toTitle(bundle: StixBundle, { head, iocs, malware }: TitleParts): string {
+  const name = head && (asText(head['name']) ?? asText(head['title']));
+  if (name) return clip(name, 500);
+  const description = firstSentences(head ? readTextField(head, 'description') : '', 1, 200);
+  const contents = describeIndicators(iocs, malware);
+  const rest = head ? readTextField(head, 'pattern') || readTextField(head, 'value') || head.id : bundle.name;
+  return clip(description ?? contents ?? (head ? rest : `Indicators of ${rest}`), 500);
 }
 
 function findPublisher(bundle: StixBundle, head: StixSourceObject | undefined): string | undefined {

@@ -99,7 +99,7 @@ describe('grouping', () => {
         'no object',
       ),
     );
-    expect(records.map(({ title }) => title).toSorted()).toEqual(['Indicators of part-0.json', 'One', 'Two']);
+    expect(records.map(({ title }) => title).toSorted()).toEqual(['Domain c.example', 'One', 'Two']);
     expect(records.flatMap((record) => indicatorsOf(record).map(({ value }) => value)).toSorted()).toEqual([
       'a.example',
       'b.example',
@@ -126,6 +126,31 @@ describe('grouping', () => {
     expect(skipped).toEqual([{ entry: 'part-1.json', reason: 'the document is not a STIX bundle' }]);
     expect(() => parse({ hello: 'world' })).toThrow('not a STIX bundle');
   });
+});
+
+test('reports the second of two different objects with one id and time', () => {
+  const [one, two] = ['one.example', 'two.example'].map((host) => indicator('a', `[domain-name:value = '${host}']`));
+  const later = { ...two, modified: '2024-01-03T00:00:00.000Z' };
+  const reason = 'another object of the document has the same id and time';
+  expect(parse(bundle(one, two)).skipped).toEqual([{ entry: 'indicator--a', reason }]);
+  for (const objects of [
+    [one, one],
+    [one, later],
+    [later, one],
+  ])
+    expect(parse(bundle(...objects)).skipped).toEqual([]);
+});
+
+test.each([
+  [['a.example'], 'Domain a.example'],
+  [['a.example', 'b.example'], '2 domains'],
+  [['a.example', 'f'.repeat(64)], '1 domain and 1 hash'],
+])('titles indicators without a report by what they are: %j', (values, title) => {
+  const patterns = values.map((value) =>
+    value.includes('.') ? `[domain-name:value = '${value}']` : `[file:hashes.'SHA-256' = '${value}']`,
+  );
+  const { records } = parse(bundle(...patterns.map((pattern, index) => indicator(String(index), pattern))));
+  expect(records.map((record) => record.title)).toEqual([title]);
 });
 
 describe('item content', () => {

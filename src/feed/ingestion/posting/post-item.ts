@@ -16,6 +16,7 @@ import { parseInstant } from '../../model/source-record.ts';
 import { applyActions } from '../apply-actions.ts';
 import { normalizeText, sha256 } from '../content-hash.ts';
 import type { Extractor } from '../extractor.ts';
+import { removeUnbelievableDates } from '../believable-dates.ts';
 import { buildItemCandidates } from '../item-candidates.ts';
 import { planPull } from '../pull-plan.ts';
 import type { ItemOrigin } from '../source-row.ts';
@@ -75,7 +76,7 @@ async function insertPostedItem(tx: Tx, deps: PostItemDeps, caller: Caller, post
     publishTime: parseInstant(input.publishTime),
     tlp: input.tlp && toStoredTlp(input.tlp),
   });
-  const { candidates, tooLarge } = buildItemCandidates([record], origin, poolId);
+  const { candidates, tooLarge } = buildItemCandidates([removeUnbelievableDates(record, now)], origin, poolId);
   if (tooLarge[0])
     throw fieldError('/text', 'too_much', `The text contains more than one item can hold: ${tooLarge[0].reason}.`);
   const { actions } = planPull({

@@ -5,6 +5,7 @@ import type { Secretbox } from '../../../platform/lib/secretbox.ts';
 import { sourceFormats } from '../../formats/registry.ts';
 import type { ParseResult } from '../../formats/source-format.ts';
 import { resultOf, type ItemAction, type PullPlan, type PullResult } from '../../ingestion/pull-plan.ts';
+import { removeUnbelievableDates } from '../../ingestion/believable-dates.ts';
 import { toSourceReading } from '../../ingestion/reader-version.ts';
 import type { PullCursor, SourceRow } from '../../ingestion/source-row.ts';
 import { notifySource } from '../notify-source-events.ts';
@@ -156,18 +157,24 @@ function fetchSource(
 }
 
 async function parseRecords(
-  { parser, extractor }: PullDeps,
+  deps: PullDeps,
   source: SourceRow,
   fetched: Exclude<FetchedDocuments, { kind: 'not-modified' }>,
   signal: AbortSignal | undefined,
 ): Promise<ParseResult> {
+  const { parser, extractor } = deps;
   const { parts } = fetched;
+  const now = deps.clock();
   const options = { owner: source.organization_id, signal };
   const task = { kind: source.kind, parts, context: { reliability: source.reliability } };
-  if (fetched.kind === 'read') return extractTexts(extractor, await parser.parse(task, signal), options);
+  const readTexts = async (parsed: ParseResult): Promise<ParseResult> => {
+    const { records, ...rest } = await extractTexts(extractor, parsed, options);
+    return { ...rest, records: records.map((record) => removeUnbelievableDates(record, now)) };
+  };
+  if (fetched.kind === 'read') return readTexts(await parser.parse(task, signal));
   const { unchanged, skipped } = fetched.collection;
   const parsed = parts.length === 0 ? { records: [], skipped: [] } : await parser.parse(task, signal);
-  return extractTexts(extractor, { ...parsed, skipped: [...skipped, ...parsed.skipped], unchanged }, options);
+  return readTexts({ ...parsed, skipped: [...skipped, ...parsed.skipped], unchanged });
 }
 
 /** Records that a pull failed. Returns undefined if the lease was lost meanwhile. */

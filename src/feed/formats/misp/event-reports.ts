@@ -1,0 +1,59 @@
+import type { ClassificationBuilder } from '../../extraction/classification-builder.ts';
+import type { ReferenceLists } from '../../extraction/extract-item.ts';
+import type { createStatementCollector } from '../../extraction/indicator-statements.ts';
+import { extractIndicators } from '../../extraction/indicators/extract-indicators.ts';
+import { extractNames } from '../../extraction/names/extract-names.ts';
+import { extractTechniques } from '../../extraction/techniques/extract-techniques.ts';
+import { valueMaxChars, type Span, type StoredText } from '../../extraction/text/stored-text.ts';
+import { asObjects, type JsonObject } from '../../../platform/lib/json/json-values.ts';
+
+type ReportContext = {
+  statements: ReturnType<typeof createStatementCollector>;
+  classification: ClassificationBuilder;
+  withdrawn: boolean;
+  text: StoredText;
+  lists: ReferenceLists | undefined;
+};
+
+const reportsMax = 20;
+const reportMaxChars = 200_000;
+
+/**
+ * Reads the event reports (Markdown) of an event like the text of a report: indicators, techniques and names, each with its passage. `spans` are
+ * the event's fields in the stored text. Deleted reports are ignored.
+ */
+export function addEventReports(event: JsonObject, spans: ReadonlyMap<string, Span>, context: ReportContext): void {
+  const stored = context.text.text();
+  for (const [index, report] of asObjects(event['EventReport']).slice(0, reportsMax).entries()) {
+    const field = spans.get(`EventReport[${index}].content`);
+    if (!field || report['deleted'] === true || report['deleted'] === '1') continue;
+    const start = field.start;
+    const end = Math.min(field.end, start + reportMaxChars);
+    addProse(stored.slice(start, end), start, context);
+  }
+}
+
+function addProse(
+  prose: string,
+  offset: number,
+  { statements, classification, withdrawn, text, lists }: ReportContext,
+): void {
+  const toStored = ({ start, end }: Span): Span => ({ start: start + offset, end: end + offset });
+  const { indicators, others } = extractIndicators(prose, lists?.benign ? { benign: lists.benign } : {});
+  for (const { type, value, normalizedValue, status, confidence, spans } of indicators) {
+    statements.state(
+      { kind: 'indicator', type, value, normalizedValue },
+      { confidence, revoked: withdrawn, falsePositive: status === 'false_positive' },
+    );
+    text.addPassage(toStored(spans[0]!), valueMaxChars);
+  }
+  for (const { framework, id, confidence } of others)
+    if (framework !== 'attack') classification.addMapping(framework, id, confidence);
+  for (const { technique, confidence, sentence } of extractTechniques(prose))
+    classification.addTechnique(technique, confidence, () => text.addPassage(toStored(sentence)));
+  for (const { kind, name, aliases, confidence, spans, ambiguous } of extractNames(prose, lists?.names)) {
+    if (ambiguous) continue;
+    classification.addName(kind, name, confidence, aliases);
+    text.addPassage(toStored(spans[0]!));
+  }
+}

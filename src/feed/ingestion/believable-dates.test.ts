@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest';
+import { mispAttribute, mispEvent } from '../../../test/support/feed/misp-documents.ts';
+import { misp } from '../formats/misp/misp.ts';
+import { removeUnbelievableDates } from './believable-dates.ts';
+
+const now = new Date('2024-02-01T00:00:00.000Z');
+const read = (more: Record<string, unknown>) =>
+  removeUnbelievableDates(
+    misp.parse([{ name: 'a', bytes: Buffer.from(JSON.stringify(mispEvent('a', more))) }], { reliability: 0.6 })
+      .records[0]!,
+    now,
+  );
+
+test.each([
+  ['2024-01-01', '2024-01-01T00:00:00.000Z'],
+  // A publisher's clock may be ahead by a time zone.
+  ['2024-02-02', '2024-02-02T00:00:00.000Z'],
+  ['1999-05-01', '1999-05-01T00:00:00.000Z'],
+  // The time of the last change instead.
+  ['2099-01-01', '2024-01-01T00:00:00.000Z'],
+  ['1970-01-01', '2024-01-01T00:00:00.000Z'],
+  ['1980-01-01', '2024-01-01T00:00:00.000Z'],
+])('an event of %s is published at %s', (date, publishTime) => {
+  expect(read({ date }).publishTime).toBe(publishTime);
+});
+
+test('believes no time of a change or a sighting in the future', () => {
+  const attribute = mispAttribute('domain', 'bad.example', { first_seen: '1970-01-01', last_seen: '2099-01-01' });
+  const record = read({ timestamp: '4070908800', date: '2099-01-01', Attribute: [attribute] });
+  expect(record).toMatchObject({ publishTime: undefined, modifiedAt: undefined, eventFirstSeen: undefined });
+  expect(record.iocs.domains[0]).not.toHaveProperty('firstSeen');
+  expect(record.iocs.domains[0]).not.toHaveProperty('lastSeen');
+});
