@@ -1,3 +1,5 @@
+import type { NameDictionary } from './names/name-dictionary.ts';
+import { plainName, resolveName } from './names/resolve-name.ts';
 import { platforms as allPlatforms, type Platform } from '../model/platforms.ts';
 import type { Classification, Iocs } from '../model/item.schema.ts';
 import { findTactic, listKillChainStages, getParentTechniqueId, type Technique } from '../reference-data/attack.ts';
@@ -9,7 +11,7 @@ export type ClassificationMapping = Classification['mappings'][number];
 export type ClassificationBuilder = {
   /** Calls `evidence` for the passage reference only if the technique is new. */
   addTechnique: (technique: Technique, confidence: number, evidence: () => string) => void;
-  /** Adds an actor or a malware name. Tools are listed with the malware and marked by a mapping. */
+  /** Adds an actor or a malware name under its canonical name, and keeps the source's spelling in `printed`. Tools are listed with the malware and marked by a mapping. */
   addName: (kind: 'actor' | 'malware' | 'tool', name: string, confidence: number, aliases?: string[]) => void;
   addMapping: (framework: string, id: string, confidence: number) => void;
   build: (platforms: Iterable<Platform>) => { classification: Classification; attackPath: string[] };
@@ -19,8 +21,11 @@ type NameEntry = Classification['malware'][number];
 type TechniqueEvidence = { technique: Technique; confidence: number; evidenceRef: string };
 
 const idMaxChars = 1_000;
+const nameMaxChars = 500;
+const aliasesMax = 200;
 
-export function createClassificationBuilder(): ClassificationBuilder {
+/** `dictionary` has the names and aliases of actors, malware and tools. Defaults to the shipped ones. */
+export function createClassificationBuilder(dictionary?: NameDictionary): ClassificationBuilder {
   const attack = new Map<string, TechniqueEvidence>();
   const [malware, actors] = [new Map<string, NameEntry>(), new Map<string, NameEntry>()];
   const mappings = new Map<string, ClassificationMapping>();
@@ -42,8 +47,14 @@ export function createClassificationBuilder(): ClassificationBuilder {
       }
     },
     addName(kind, name, confidence, aliases = []) {
-      mergeName(kind === 'actor' ? actors : malware, name, confidence, aliases);
-      if (kind === 'tool') addMapping('observable:tool', name, confidence);
+      const entity = resolveName(kind, name, { aliases, dictionary });
+      const resolved = {
+        name: entity?.name ?? plainName(name),
+        aliases: [...aliases, ...(entity?.aliases ?? [])],
+        printed: name.trim(),
+      };
+      mergeName(kind === 'actor' ? actors : malware, resolved, confidence);
+      if (kind === 'tool' || entity?.kind === 'tool') addMapping('observable:tool', resolved.name, confidence);
     },
     build(platforms) {
       const names = new Set(platforms);
@@ -63,16 +74,22 @@ export function createClassificationBuilder(): ClassificationBuilder {
   };
 }
 
-function mergeName(entries: Map<string, NameEntry>, name: string, confidence: number, aliases: string[]): void {
-  const clean = name.trim().slice(0, 500).toWellFormed();
+function mergeName(
+  entries: Map<string, NameEntry>,
+  { name, aliases, printed }: { name: string; aliases: string[]; printed: string },
+  confidence: number,
+): void {
+  const clean = name.trim().slice(0, nameMaxChars).toWellFormed();
   if (clean === '') return;
   const key = clean.toLowerCase();
   const known = entries.get(key);
+  const spelling = printed.slice(0, nameMaxChars).toWellFormed();
   const others = aliases.filter((alias) => alias.toLowerCase() !== key);
   entries.set(key, {
     name: known?.name ?? clean,
     confidence: Math.max(known?.confidence ?? 0, roundConfidence(confidence)),
-    aliases: [...new Set([...(known?.aliases ?? []), ...others])],
+    aliases: [...new Set([...(known?.aliases ?? []), ...others])].slice(0, aliasesMax),
+    printed: [...new Set([...(known?.printed ?? []), spelling])].slice(0, aliasesMax),
   });
 }
 

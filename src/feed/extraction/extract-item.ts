@@ -144,7 +144,7 @@ function groupIndicators(indicators: ExtractedIndicator[]): Iocs {
 }
 
 const toNamedEntries = (names: ExtractedName[]): Classification['malware'] =>
-  names.map(({ name, confidence, aliases }) => ({ name, confidence, aliases }));
+  names.map(({ name, confidence, aliases, printed }) => ({ name, confidence, aliases, printed }));
 
 function listPlatforms(text: string, iocs: Iocs, products: ExtractedProduct[]): Classification['platforms'] {
   const isActive = ({ status }: { status: string }): boolean => status === 'active';

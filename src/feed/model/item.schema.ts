@@ -39,7 +39,12 @@ export const Iocs = z.object(
 );
 export type Iocs = z.infer<typeof Iocs>;
 
-const ThreatName = z.object({ name: z.string(), confidence: Confidence, aliases: z.array(z.string()) });
+const ThreatName = z.object({
+  name: z.string().describe('The canonical name.'),
+  confidence: Confidence,
+  aliases: z.array(z.string()),
+  printed: z.array(z.string()).optional().describe('The names that the source uses.'),
+});
 
 export const Classification = z.object({
   attack: z.array(

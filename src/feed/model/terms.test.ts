@@ -55,7 +55,7 @@ test('extracts each value of an item once, in canonical form', () => {
     affectedProducts: [{ vendor: 'Microsoft', product: 'Windows_10', versions: [], confidence: 1 }],
   });
   expect(terms.map(({ kind, value }) => `${kind} ${value}`).toSorted()).toEqual([
-    'actor fancy bear',
+    'actor fancybear',
     'cve CVE-2024-0001',
     'indicator a.example',
     'malware emotet',

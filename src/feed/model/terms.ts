@@ -3,7 +3,7 @@ import { indicatorExpiresAt } from './expiry.ts';
 import type { FeedItem, Indicator } from './item.schema.ts';
 import { buckets, type Bucket } from './vocabulary.ts';
 
-export type TermKind = 'indicator' | 'cve' | 'technique' | 'actor' | 'malware' | 'product' | 'alias' | 'text';
+export type TermKind = 'indicator' | 'cve' | 'technique' | 'actor' | 'malware' | 'tool' | 'product' | 'alias' | 'text';
 /** A value by which an item is found. Identifying terms can distinguish one story from another. Only indicators have a `standing`. */
 export type Term = { kind: TermKind; value: string; identifying?: boolean; standing?: TermStanding };
 
@@ -18,21 +18,23 @@ const valueMaxChars = 500;
 
 /**
  * Returns a value as it is stored in `item_terms`: indicators by `normalizedValue`, CVE and technique ids in upper case, names of actors, malware
- * and products ("vendor product") in lower case with single spaces. A value longer than 500 characters is stored as its SHA-256.
+ * and tools as lower-case letters and digits, so that `Fancy Bear` and `FancyBear` are one, and products ("vendor product") in lower case with
+ * single spaces. A value longer than 500 characters is stored as its SHA-256.
  */
 export function toTermValue(kind: TermKind, value: string): string {
   const text = canonicalText(kind, value);
   return text.length <= valueMaxChars ? text : `sha256:${createHash('sha256').update(text).digest('hex')}`;
 }
 
+const names = new Set<TermKind>(['actor', 'malware', 'tool']);
+
 function canonicalText(kind: TermKind, value: string): string {
   if (kind === 'indicator') return value;
   if (kind === 'cve' || kind === 'technique') return value.trim().toUpperCase();
-  return value
-    .normalize('NFC')
-    .toLowerCase()
-    .replaceAll(/[\s_]+/g, ' ')
-    .trim();
+  const folded = value.normalize('NFC').toLowerCase();
+  const compact = folded.replaceAll(/[^\p{L}\p{N}]+/gu, '');
+  if (names.has(kind) && compact !== '') return compact;
+  return folded.replaceAll(/[\s_]+/g, ' ').trim();
 }
 
 /** Returns the distinct terms of an item. A sub-technique counts with its parent, and names count with their aliases. */
@@ -62,7 +64,13 @@ export function extractTerms(item: FeedItem): Term[] {
   for (const { technique, subTechnique } of classification.attack)
     add('technique', technique, ...(subTechnique ? [subTechnique] : []));
   for (const { name, aliases } of classification.actor) add('actor', name, ...aliases);
-  for (const { name, aliases } of classification.malware) add('malware', name, ...aliases);
+  const tools = new Set(
+    classification.mappings.flatMap(({ framework, id }) => (framework === 'observable:tool' ? id : [])),
+  );
+  for (const { name, aliases } of classification.malware) {
+    add('malware', name, ...aliases);
+    if (tools.has(name)) add('tool', name, ...aliases);
+  }
   for (const { vendor, product } of affectedProducts) add('product', `${vendor} ${product}`);
   return [...terms.values()];
 }

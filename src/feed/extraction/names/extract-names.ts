@@ -1,5 +1,7 @@
 import { nameKey, needsCue } from '../../reference-data/name-forms.ts';
 import type { Span } from '../text/stored-text.ts';
+import { findNewNames } from './new-names.ts';
+import { distinctEntities } from './resolve-name.ts';
 import { guessKind, isBesideCue, isSlashList } from './name-cues.ts';
 import {
   getShippedNames,
@@ -38,7 +40,7 @@ const windowMax = 5;
 const spansMax = 20;
 // Numbered names of publishers. `TA0001` and similar ids are ATT&CK tactics.
 const numbered =
-  /^(?:APT[- ]?(?:C[- ]?)?\d{1,3}|TA[1-9]\d{2,3}|UNC\d{3,4}|FIN\d{1,2}|DEV-\d{4}|Storm-\d{3,4}|UAC-\d{4}|UAT-\d{4}|UTG-Q-\d{3}|TAG-\d{1,3}|TG-\d{4}|ITG\d{2}|CL-\w{3}-\d{4})$/;
+  /^(?:APT[- ]?(?:C[- ]?)?\d{1,3}|TA[1-9]\d{2,3}|UNC\d{3,5}|FIN\d{1,2}|DEV-\d{4}|Storm-\d{3,4}|UAC-\d{4}|UAT-\d{4}|REF\d{4}|UNK_[A-Z][A-Za-z]{2,30}|LARVA-\d{3}|GTG-\d{4}|TGR-[A-Z]{3}-\d{4}|UTG-Q-\d{3}|TAG-\d{1,3}|TG-\d{4}|ITG\d{2}|CL-\w{3}-\d{4})$/;
 
 /**
  * Extracts malware, tools and actors in one pass over the words of a text, using a dictionary with aliases. An everyday word counts as
@@ -74,8 +76,21 @@ export function extractNames(original: string, dictionary: NameDictionary = getS
   const found = new Map<string, ExtractedName>();
   for (const mention of mentions)
     if (mention.cued || cued.has(nameKey(mention.word))) addMention(mention, leanings, found);
+  addNewNames(text, dictionary, found);
   return [...found.values()].toSorted((a, b) => b.confidence - a.confidence || (a.name < b.name ? -1 : 1));
 }
+
+/** Adds the names that the text introduces and no list has. */
+function addNewNames(text: string, dictionary: NameDictionary, found: Map<string, ExtractedName>): void {
+  const knownKeys = new Set([...found.values()].flatMap(({ name, printed }) => [name, ...printed].map(nameKey)));
+  for (const { kind, name, span } of findNewNames(text)) {
+    const key = nameKey(name);
+    const isKnown = knownKeys.has(key) || (dictionary.get(key)?.entities.length ?? 0) > 0;
+    if (!isKnown) addName({ kind, name, aliases: [] }, { word: name, span, confidence: newNameConfidence }, found);
+  }
+}
+
+const newNameConfidence = 0.55;
 
 const listSeparator = /^ ?(?:[,/&([]|["“”’']|and |or |aka |S\d{4}[\])]| |\]|\)){1,9}$/;
 
@@ -204,7 +219,7 @@ function addMention(mention: NameMention, leanings: Leanings, found: Map<string,
     addName({ kind: isTool ? 'tool' : 'actor', name, aliases: [] }, { word, span, confidence: 0.65 }, found);
     return;
   }
-  const actors = entry.entities.filter(({ kind }) => kind === 'actor');
+  const actors = distinctEntities(entry.entities.filter(({ kind }) => kind === 'actor'));
   const software = entry.entities.filter(({ kind }) => kind !== 'actor');
   const kind = chooseKind(entry, mention, leanings);
   const pool = kind === 'actor' ? actors : software;

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { ttlDays } from '../../model/expiry.ts';
 import type { Indicator } from '../../model/item.schema.ts';
 import { bucketByType } from '../../model/vocabulary.ts';
+import { createClassificationBuilder } from '../../extraction/classification-builder.ts';
 import { findBenignReason, type BenignLookup } from '../../extraction/indicators/assessment/benign-values.ts';
 import type { IndicatorObservable } from '../../extraction/observable.ts';
 import { createPassageCollector } from '../../extraction/text/passage-collector.ts';
@@ -29,7 +30,7 @@ const lineMaxChars = 4_000;
 export function toListRecord(list: IndicatorList, { reliability, lists }: ParseContext): SourceRecord {
   const iocs = emptyIocs();
   const mappings = new Map<string, SourceRecord['classification']['mappings'][number]>();
-  const malware = new Map<string, number>();
+  const classification = createClassificationBuilder(lists?.names);
   const known = new Map<string, Indicator>();
   const spans: Span[] = [];
   let offset = 0;
@@ -60,13 +61,14 @@ export function toListRecord(list: IndicatorList, { reliability, lists }: ParseC
         iocs[bucketByType[observable.type]].push(indicator);
         spans.push({ start: offset, end: offset + line.length });
       }
-      if (row.malware) malware.set(row.malware, Math.max(confidence, malware.get(row.malware) ?? 0));
+      if (row.malware) classification.addName('malware', row.malware, confidence);
     }
     texts.push(line);
     offset += line.length + 1;
   }
   const storedText = texts.join('\n');
   const passages = createPassageCollector(storedText);
+  const { classification: named } = classification.build([]);
   passages.cover(spans);
   return {
     recordId: list.recordId,
@@ -79,12 +81,9 @@ export function toListRecord(list: IndicatorList, { reliability, lists }: ParseC
     severityRule: 'none',
     attackPath: [],
     classification: {
-      attack: [],
-      killChain: [],
-      malware: [...malware].slice(0, malwareMax).map(([name, confidence]) => ({ name, confidence, aliases: [] })),
-      actor: [],
-      platforms: [],
-      mappings: [...mappings.values()],
+      ...named,
+      malware: named.malware.slice(0, malwareMax),
+      mappings: [...mappings.values(), ...named.mappings],
     },
     affectedProducts: [],
     iocs,

@@ -38,7 +38,7 @@ export function toEventRecord(
   const spans = text.addFields(event, { leaveOut: (path) => path.endsWith('.data') });
   const whole = text.text();
   if (spans.has('info')) text.addPassage(spans.get('info')!);
-  const classification = createClassificationBuilder();
+  const classification = createClassificationBuilder(lists?.names);
   const statements = createStatementCollector(lists?.benign);
   const publishTime = parseInstant(asText(event['date'])) ?? parseEpochSeconds(event['timestamp']);
   const withdrawn = isSet(event['deleted']);

@@ -56,12 +56,9 @@ export function classifyCluster(
     else classification.addMapping('observable:attack-pattern', value, confidence);
   } else if (kind) {
     addEvidence();
-    classification.addName(kind, removeAttackId(value), confidence, aliases);
+    classification.addName(kind, value, confidence, aliases);
   }
 }
-
-/** Removes the id that ATT&CK clusters append to the name: `APT28 - G0007`. */
-const removeAttackId = (value: string): string => value.replace(/ - [GS]\d{4}$/, '');
 
 const byName = cacheFromTechniques(
   (techniques) => new Map(techniques.map((technique) => [technique.name.toLowerCase(), technique])),

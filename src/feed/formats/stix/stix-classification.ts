@@ -6,12 +6,14 @@ import {
   inferPlatforms,
   type ClassificationMapping,
 } from '../../extraction/classification-builder.ts';
+import type { NameDictionary } from '../../extraction/names/name-dictionary.ts';
 import { asObjects, asScalarText, asText, asTexts } from '../../../platform/lib/json/json-values.ts';
 import { findTactic, findTechnique, type Technique } from '../../reference-data/attack.ts';
 import { readConfidence, listExternalReferences, readTextField, type StixSourceObject } from './stix-objects.ts';
 
 type ClassificationContext = {
   reliability: number;
+  names: NameDictionary | undefined;
   iocs: Iocs;
   mappings: ClassificationMapping[];
   /** Makes the object's name (or its external id) a supporting passage and returns its `evidenceRef`. */
@@ -23,7 +25,7 @@ export function classifyObjects(
   objects: StixSourceObject[],
   context: ClassificationContext,
 ): { classification: Classification; attackPath: string[] } {
-  const classification = createClassificationBuilder();
+  const classification = createClassificationBuilder(context.names);
   for (const { framework, id, confidence } of context.mappings) classification.addMapping(framework, id, confidence);
   for (const object of objects) {
     const confidence = readConfidence(object, context.reliability);

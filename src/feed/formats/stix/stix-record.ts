@@ -44,6 +44,7 @@ export function toStixRecord(bundle: StixBundle, group: ObjectGroup, context: Pa
   const validObjects = all.filter((object) => object === head || !isRevoked(object));
   const { classification, attackPath } = classifyObjects(validObjects, {
     reliability: context.reliability,
+    names: context.lists?.names,
     iocs,
     mappings,
     addEvidence: (object) => text.addPassage(names.get(object.id) ?? references.get(object.id)!),

@@ -80,7 +80,9 @@ describe('grouping', () => {
       summary: 'First sentence. Second one. Third.',
       tldr: 'First sentence.',
     });
-    expect(records[0]!.classification.malware).toEqual([{ name: 'EvilBot', confidence: 0.6, aliases: ['BadBot'] }]);
+    expect(records[0]!.classification.malware).toEqual([
+      { name: 'EvilBot', confidence: 0.6, aliases: ['BadBot'], printed: ['EvilBot'] },
+    ]);
     expect(indicatorsOf(records[0]).map(({ value }) => value)).toEqual(['192.0.2.1', 'c2.example']);
   });
 

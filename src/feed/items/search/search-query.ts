@@ -17,7 +17,9 @@ export const searchFields = {
   technique: boundedString({ max: 50 })
     .optional()
     .describe('An ATT&CK id. A technique also matches its sub-techniques.'),
-  actor: boundedString({ max: 200 }).optional().describe('Name or alias of an actor, case-insensitive.'),
+  actor: boundedString({ max: 200 }).optional().describe('Name or any alias of an actor, in any spelling.'),
+  malware: boundedString({ max: 200 }).optional().describe('Name or any alias of malware or a tool, in any spelling.'),
+  tool: boundedString({ max: 200 }).optional().describe('Name or any alias of a tool, in any spelling.'),
   updatedSince: Instant.optional().describe('Items whose `lastUpdated` is this time or later.'),
   duplicates: z
     .enum(['hide'])
@@ -48,9 +50,9 @@ export function readSearch(query: SearchQuery): Search {
   const indicator = readText(query, 'indicator');
   const cve = readId(query, 'cve', { form: /^CVE-\d{4}-\d{4,19}$/, example: 'CVE-2024-12345' });
   const technique = readId(query, 'technique', { form: /^T\d{4}(?:\.\d{3})?$/, example: 'T1059 or T1059.001' });
-  const actor = readText(query, 'actor');
+  const [actor, malware, tool] = [readText(query, 'actor'), readText(query, 'malware'), readText(query, 'tool')];
   const updatedSince = query.updatedSince && new Date(query.updatedSince).toISOString();
-  const parameters = { q, indicator, cve, technique, actor, updatedSince, duplicates: query.duplicates };
+  const parameters = { q, indicator, cve, technique, actor, malware, tool, updatedSince, duplicates: query.duplicates };
   const toTerms = (kind: TermKind, value: string | undefined): TermFilter[] =>
     value === undefined ? [] : [{ kind, values: [toTermValue(kind, value)] }];
   return {
@@ -58,7 +60,12 @@ export function readSearch(query: SearchQuery): Search {
       ...(indicator === undefined ? [] : [{ kind: 'indicator' as const, values: indicatorForms(indicator) }]),
       ...toTerms('cve', cve),
     ],
-    rootTerms: [...toTerms('technique', technique), ...toTerms('actor', actor)],
+    rootTerms: [
+      ...toTerms('technique', technique),
+      ...toTerms('actor', actor),
+      ...toTerms('malware', malware),
+      ...toTerms('tool', tool),
+    ],
     fullText:
       q === undefined ? undefined : { text: refangText(q), indicatorForms: /\s/.test(q) ? [] : indicatorForms(q) },
     updatedSince,
@@ -69,7 +76,7 @@ export function readSearch(query: SearchQuery): Search {
   };
 }
 
-type TextParameter = 'q' | 'indicator' | 'cve' | 'technique' | 'actor';
+type TextParameter = 'q' | 'indicator' | 'cve' | 'technique' | 'actor' | 'malware' | 'tool';
 
 function readText(query: SearchQuery, name: TextParameter): string | undefined {
   return query[name]?.trim() || undefined;

@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest';
+import { extractNames } from './extract-names.ts';
+
+const read = (text: string): string[] =>
+  extractNames(text, new Map())
+    .map(({ kind, name }) => `${kind} ${name}`)
+    .toSorted();
+
+// No list has these names.
+test.each([
+  ['The activity cluster is tracked as Quarrel Fern.', ['actor Quarrel Fern']],
+  ['A threat actor we track as Quillbark targets banks.', ['actor Quillbark']],
+  ['The group, which we call “Vexing Otterby”, sells access.', ['actor Vexing Otterby']],
+  ['It deploys a new backdoor dubbed ZorbaDoor.', ['malware ZorbaDoor']],
+  ['Researchers found an undocumented malware family called Plinthus.', ['malware Plinthus']],
+  ['The intrusion set known as Mirthwood Heron used mail.', ['actor Mirthwood Heron']],
+  ['Zyntra ransomware encrypts files.', ['malware Zyntra']],
+  ['A Zyntra operators’ note. The Zyntra gang leaked data.', ['actor Zyntra']],
+  [
+    'Storm-4821, UNC98765, TA4903 and UAC-0219 were active.',
+    ['actor Storm-4821', 'actor TA4903', 'actor UAC-0219', 'actor UNC98765'],
+  ],
+  ['The actor Velvet Typhoon and QUAINT SPIDER.', ['actor QUAINT SPIDER', 'actor Velvet Typhoon']],
+  ['We attribute it to the threat actor Quillbark with low confidence.', ['actor Quillbark']],
+  // Words that are capitalized, but no names.
+  ['A Windows backdoor, an Android RAT and a Python stealer.', []],
+  ['Chinese hackers and Russian threat actors. The RAT runs.', []],
+  ['The vulnerability is tracked as CVE-2024-12345.', []],
+  ['The company is known as Northmere.', []],
+  ['Custom loader. New ransomware. This group.', []],
+])('%s', (text, names) => {
+  expect(read(text)).toEqual(names);
+});

@@ -1,0 +1,87 @@
+import { isName, nameKey, needsCue } from '../../reference-data/name-forms.ts';
+import type { Span } from '../text/stored-text.ts';
+import { isGenericName } from './generic-names.ts';
+
+/** A name that a text introduces, whether or not a list has it. */
+export type NewName = { kind: 'actor' | 'malware'; name: string; span: Span };
+
+const malwareNoun =
+  'ransomware|malware|trojan|backdoor|rat|remote access tool|stealer|infostealer|loader|downloader|dropper|botnet|worm|wiper|rootkit|bootkit|spyware|keylogger|implant|banker|cryptominer|miner|web ?shell|framework|toolkit|phishing kit|malware family|exploit kit';
+const actorNoun =
+  'threat actors?|threat groups?|actors?|groups?|gang|apt|operators|hackers|crew|collective|adversary|adversaries|intrusion sets?|activity clusters?|threat clusters?|clusters?|activity|syndicate|espionage group|access brokers?';
+const namedOnce = String.raw`\p{Lu}[\p{L}\p{N}_]{1,30}(?:[-.][\p{L}\p{N}]{1,20}){0,2}`;
+const name = String.raw`(?:the )?["“‘'*]{0,2}(${namedOnce}(?: \p{Lu}[\p{L}\p{N}-]{1,20}){0,2})(?![\p{L}\p{N}_])`;
+
+/** Words that introduce a name. What kind of name it is follows from the noun beside them. */
+const introductions = [
+  String.raw`\b(?:dubbed|codenamed|code-named|nicknamed|christened|a\.k\.a\.?|aka)(?: it| them)?,? `,
+  String.raw`\b(?:tracked|tracks|track|tracking|known|referred to|refers to|refer to|identified|designated|label+ed|monitored)(?: (?:it|them|this|internally|publicly|also|by|under|the|actor|group|activity|cluster|name|moniker|\p{Lu}\w{1,20})){0,5} as `,
+  String.raw`\b(?:we|researchers|analysts|team|\p{Lu}\w{2,20}) (?:have |has |had )?(?:call|calls|called|name|named|names)(?: it| them| this \w{1,20})? `,
+  String.raw`\b(?:${malwareNoun}|${actorNoun})(?: family| strain| variant)?,? (?:called|named|by the name of|under the name|calling (?:itself|themselves)) `,
+  String.raw`\b(?:attributed|attribute|attributes)(?: \w{1,20}){0,4} to (?:the )?(?:${actorNoun}) `,
+].map((lead) => new RegExp(lead + name, 'gu'));
+
+/** A name right before its kind: `Foobar ransomware`, `Foobar threat actors`. */
+const beforeMalware = new RegExp(String.raw`(?<![\p{L}\p{N}_./-])${name}["”’']?,? (?:${malwareNoun})\b`, 'gu');
+const beforeActor = new RegExp(
+  String.raw`(?<![\p{L}\p{N}_./-])${name}["”’']? (?:threat actors?|threat group|hacking group|cybercrime group|espionage group|apt group|APT(?: group)?|hackers|gang|operators|intrusion set)\b`,
+  'gu',
+);
+
+/** Naming schemes of publishers, which need no introduction. */
+const schemes =
+  /\b(?:\p{Lu}\p{Ll}{2,14} (?:Typhoon|Blizzard|Sleet|Sandstorm|Tempest|Tsunami|Cyclone)|[A-Z]{3,14} (?:PANDA|BEAR|KITTEN|CHOLLIMA|SPIDER|JACKAL|LEOPARD|TIGER|WOLF|OCELOT|CRANE|LYNX|HAWK|BUFFALO)|\p{Lu}\p{Ll}{2,14} (?:Panda|Kitten|Chollima|Spider)|(?:GOLD|BRONZE|IRON|COBALT|NICKEL|TIN|ZINC|ALUMINUM) [A-Z]{4,14}|\p{Lu}\p{Ll}{2,14} (?:Taurus|Ursa|Serpens|Scorpius|Libra|Draco|Pisces|Virgo)|Earth (?!Day|Science|Sciences|Engine|Observation)\p{Lu}\p{Ll}{3,14})\b/gu;
+
+const reachBefore = 110;
+const reachAfter = 30;
+const namesMax = 200;
+
+/** Returns the names that a text introduces by cue, in text order. */
+export function findNewNames(text: string): NewName[] {
+  const found: NewName[] = [];
+  const add = (kind: NewName['kind'] | undefined, printed: string, start: number): void => {
+    if (kind && found.length < namesMax)
+      found.push({ kind, name: printed, span: { start, end: start + printed.length } });
+  };
+  for (const pattern of introductions)
+    for (const match of text.matchAll(pattern)) {
+      const printed = trimName(match[1]!);
+      const start = match.index + match[0].lastIndexOf(match[1]!);
+      if (isUsable(printed)) add(guessKindAround(text, match.index, start + printed.length), printed, start);
+    }
+  for (const [kind, pattern] of [
+    ['malware', beforeMalware],
+    ['actor', beforeActor],
+  ] as const)
+    for (const match of text.matchAll(pattern)) {
+      const printed = trimName(match[1]!);
+      const start = match.index + match[0].indexOf(match[1]!);
+      // A common word before a kind describes it (`Custom loader`), unless it stands in quotes.
+      const isQuoted = /["“‘']/.test(match[0].slice(0, match[0].indexOf(match[1]!)));
+      if (isUsable(printed) && (isQuoted || !needsCue(printed))) add(kind, printed, start);
+    }
+  for (const match of text.matchAll(schemes)) add('actor', match[0], match.index);
+  return found;
+}
+
+/** Removes generic words at the end: `Foobar Ransomware`, `Foobar Group`. */
+const trimName = (printed: string): string =>
+  printed.replace(/ (?:Ransomware|Malware|Backdoor|Stealer|Loader|Trojan|Botnet|Group|Gang|Team|APT)$/, '');
+
+const isUsable = (printed: string): boolean =>
+  nameKey(printed).length >= 3 && isName(printed) && !isGenericName(printed) && !/^(?:CVE|CWE|T)-?\d/.test(printed);
+
+const lastNoun = new RegExp(String.raw`\b(?:(${malwareNoun})|(${actorNoun}))s?\b`, 'gi');
+
+/** Returns the kind that the nearest noun after or before an introduction has. Undefined if there is none in the sentence. */
+function guessKindAround(text: string, cueStart: number, nameEnd: number): NewName['kind'] | undefined {
+  const after = /^[^.!?\n]*/.exec(text.slice(nameEnd, nameEnd + reachAfter))![0];
+  const first = [...after.matchAll(lastNoun)][0];
+  if (first && first.index <= 3) return first[1] ? 'malware' : 'actor';
+  const from = Math.max(0, cueStart - reachBefore);
+  const introduced = text.slice(from, nameEnd);
+  const sentence = introduced.slice(Math.max(introduced.lastIndexOf('. '), introduced.lastIndexOf('\n')) + 1);
+  const last = [...sentence.matchAll(lastNoun)].at(-1);
+  if (last) return last[1] ? 'malware' : 'actor';
+  return first && (first[1] ? 'malware' : 'actor');
+}

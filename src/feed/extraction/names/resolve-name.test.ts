@@ -1,0 +1,66 @@
+import { expect, test } from 'vitest';
+import { mispEvent } from '../../../../test/support/feed/misp-documents.ts';
+import { misp } from '../../formats/misp/misp.ts';
+import { stix } from '../../formats/stix/stix.ts';
+import { resolveName } from './resolve-name.ts';
+
+test.each([
+  ['tool', 'Cobalt Strike - S0154', 'Cobalt Strike'],
+  ['tool', 'CobaltStrike', 'Cobalt Strike'],
+  ['actor', 'Sofacy', 'APT28'],
+  ['actor', 'APT28 - G0007', 'APT28'],
+  ['actor', 'Fancy Bear', 'APT28'],
+  ['actor', 'FANCY BEAR', 'APT28'],
+  ['actor', 'Stone Panda', 'menuPass'],
+  ['actor', 'menuPass', 'menuPass'],
+  ['actor', 'APT 10', 'menuPass'],
+  ['actor', 'UAC-0010', 'Gamaredon Group'],
+  ['actor', 'Gamaredon', 'Gamaredon Group'],
+  ['malware', 'win.emotet', 'Emotet'],
+  ['malware', 'Emotet (Malware Family)', 'Emotet'],
+  ['malware', 'Geodo', 'Emotet'],
+  ['malware', 'nothing that a list has', undefined],
+  ['actor', 'Emotet', undefined],
+] as const)('%s %s is %s', (kind, name, expected) => {
+  expect(resolveName(kind, name)?.name).toBe(expected);
+});
+
+const document = (content: unknown) => [{ name: 'a.json', bytes: Buffer.from(JSON.stringify(content)) }];
+
+test('every source shows the canonical name and keeps its own spelling', () => {
+  const tags = ['threat-actor="Sofacy"', 'threat-actor="Stone Panda"', 'mitre-tool="Cobalt Strike - S0154"'];
+  const event = mispEvent('a', { Tag: tags.map((name) => ({ name: `misp-galaxy:${name}` })) });
+  const { classification } = misp.parse(document(event), { reliability: 0.6 }).records[0]!;
+  expect(classification.actor).toMatchObject([
+    { name: 'APT28', printed: ['Sofacy'] },
+    { name: 'menuPass', printed: ['Stone Panda'] },
+  ]);
+  expect(classification.malware).toMatchObject([{ name: 'Cobalt Strike', printed: ['Cobalt Strike - S0154'] }]);
+  expect(classification.mappings).toContainEqual({
+    framework: 'observable:tool',
+    id: 'Cobalt Strike',
+    confidence: 0.6,
+  });
+});
+
+test('joins two names of one actor', () => {
+  const objects = ['menuPass', 'Stone Panda', 'Red Apollo'].map((name, index) => ({
+    type: 'intrusion-set',
+    spec_version: '2.1',
+    id: `intrusion-set--${index}`,
+    created: '2024-01-01T00:00:00Z',
+    modified: '2024-01-01T00:00:00Z',
+    name,
+  }));
+  const report = {
+    type: 'report',
+    id: 'report--1',
+    created: '2024-01-01T00:00:00Z',
+    name: 'R',
+    object_refs: objects.map(({ id }) => id),
+  };
+  const { records } = stix.parse(document({ type: 'bundle', objects: [report, ...objects] }), { reliability: 0.6 });
+  expect(records[0]!.classification.actor).toMatchObject([
+    { name: 'menuPass', printed: ['menuPass', 'Stone Panda', 'Red Apollo'] },
+  ]);
+});

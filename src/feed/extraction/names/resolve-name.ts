@@ -1,0 +1,58 @@
+import { cleanName, nameKey } from '../../reference-data/name-forms.ts';
+import { getShippedNames, type NameDictionary, type NamedEntity, type NameKind } from './name-dictionary.ts';
+
+// Malpedia prefixes a family with its platform: `win.emotet`.
+const platformPrefix = /^(?:win|elf|apk|osx|js|ps1|jar|py|php|vbs|symbian|asp)\.(?=[a-z0-9_]+$)/;
+const genericEnd = /\s+(?:group|team|gang|apt|malware|ransomware|stealer|rat|trojan|backdoor|loader|botnet)$/i;
+const genericStart = /^(?:the|operation)\s+/i;
+
+/** Removes what sources add to a name: the id of ATT&CK (`Cobalt Strike - S0154`), the kind in brackets, the platform of Malpedia. */
+export const plainName = (name: string): string =>
+  cleanName(name.replace(/ - [GSC]\d{4}$/, '').replace(platformPrefix, ''));
+
+/**
+ * Returns the entity that a source calls `name`, or undefined if no list has it or several unrelated ones do. `aliases` of the source decide
+ * between entities that share the name.
+ */
+export function resolveName(
+  kind: NameKind,
+  name: string,
+  {
+    aliases = [],
+    dictionary = getShippedNames(),
+  }: { aliases?: string[]; dictionary?: NameDictionary | undefined } = {},
+): NamedEntity | undefined {
+  const plain = plainName(name);
+  for (const form of [plain, plain.replace(genericEnd, ''), plain.replace(genericStart, '')]) {
+    const entities = dictionary.get(nameKey(form))?.entities.filter((entity) => isActor(entity.kind) === isActor(kind));
+    const found = entities && chooseEntity(entities, nameKey(form), aliases);
+    if (found) return found;
+  }
+  return undefined;
+}
+
+const isActor = (kind: NameKind): boolean => kind === 'actor';
+
+function chooseEntity(entities: NamedEntity[], key: string, aliases: string[]): NamedEntity | undefined {
+  const distinct = distinctEntities(entities);
+  if (distinct.length <= 1 || nameKey(distinct[0]!.name) === key) return distinct[0];
+  const stated = new Set(aliases.map(nameKey));
+  const scored = distinct.map((entity) => ({
+    entity,
+    shared: [entity.name, ...entity.aliases].filter((alias) => stated.has(nameKey(alias))).length,
+  }));
+  const [best, next] = scored.toSorted((a, b) => b.shared - a.shared);
+  return best!.shared > next!.shared ? best!.entity : undefined;
+}
+
+/** Removes entities that are another list's name for an earlier one: its main name is an alias of the other, or the other way round. */
+export function distinctEntities(entities: NamedEntity[]): NamedEntity[] {
+  const kept: NamedEntity[] = [];
+  for (const entity of entities) if (!kept.some((other) => isSame(entity, other))) kept.push(entity);
+  return kept;
+}
+
+const isSame = (one: NamedEntity, other: NamedEntity): boolean =>
+  hasAlias(one, other.name) || hasAlias(other, one.name);
+const hasAlias = ({ aliases }: NamedEntity, name: string): boolean =>
+  aliases.some((alias) => nameKey(alias) === nameKey(name));
