@@ -173,7 +173,7 @@ describe('an event', () => {
     ]);
     expect(others(record)).toContain('observable:attack-pattern Nothing known');
     expect(actor).toMatchObject([{ name: 'Ebury', confidence: 0.6, aliases: ['Operation Windigo'] }]);
-    expect(malware.map(({ name }) => name)).toEqual(['X-Agent', 'Mimikatz']);
+    expect(malware.map(({ name }) => name)).toEqual(['CHOPSTICK', 'Mimikatz']);
   });
 
   test('omits attached files from the text', () => {
