@@ -206,7 +206,10 @@ export default {
       files: ['src/**/*.test.ts', 'test/**/*.ts', 'bench/**/*.ts', 'fuzz/**/*.ts', 'soak/**/*.ts'],
       rules: { ...ban([always[0]!]), 'max-lines': 'off', 'max-params': 'off', 'node/no-process-env': 'off' },
     },
-    { files: ['src/config.ts', 'web/vite.config.ts'], rules: { 'node/no-process-env': 'off' } },
+    {
+      files: ['src/config.ts', 'web/vite.config.ts', 'vitest.config.ts', 'bin/tocsin.mjs'],
+      rules: { 'node/no-process-env': 'off' },
+    },
   ],
   ignorePatterns: ['node_modules', 'web/dist', 'web/src/api/schema.d.ts', 'openapi.json'],
 };

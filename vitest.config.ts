@@ -1,4 +1,8 @@
+import { resolve } from 'node:path';
 import { defineConfig } from 'vitest/config';
+
+// Test processes, their threads and the programs that they start share compiled code.
+process.env['NODE_COMPILE_CACHE'] ??= resolve(import.meta.dirname, 'node_modules/.cache/tocsin-compiled');
 
 export default defineConfig({
   test: {

@@ -12,7 +12,10 @@ if (major < 24) {
   process.exit(1);
 }
 // Cache compiled code, which halves the time of the next start. An unwritable folder disables the cache.
-module.enableCompileCache(fileURLToPath(new URL('../node_modules/.cache/tocsin-compiled', import.meta.url)));
+const compiled = fileURLToPath(new URL('../node_modules/.cache/tocsin-compiled', import.meta.url));
+module.enableCompileCache(compiled);
+// Threads read the folder from the environment.
+process.env.NODE_COMPILE_CACHE ??= compiled;
 // The repository has the sources, the npm package has them compiled.
 const source = new URL('../src/main.ts', import.meta.url);
 const { main } = await import(existsSync(source) ? source : new URL('../dist/main.js', import.meta.url));

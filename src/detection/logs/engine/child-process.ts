@@ -1,4 +1,5 @@
 import { fork, type ChildProcess } from 'node:child_process';
+import { findCompileCache } from '../../../platform/lib/compile-cache.ts';
 import { siblingModule } from '../../../platform/lib/sibling-module.ts';
 import type { FromChild, OpenOptions, ToChild } from './protocol.ts';
 
@@ -9,10 +10,10 @@ export type EngineChild = { pid: number | undefined; send: (message: ToChild) =>
 
 export type ChildEvents = { onMessage: (message: FromChild) => void; onEnd: (reason: ChildEnd) => void };
 
-/** Starts an engine process with an empty environment, no output and its own IPC channel. `onEnd` is called exactly once, however it ends. */
+/** Starts an engine process with no output and its own IPC channel. Its environment has nothing but the folder of compiled code. `onEnd` is called exactly once, however it ends. */
 export function startChild(options: OpenOptions, events: ChildEvents): EngineChild {
   const child: ChildProcess = fork(siblingModule('child', import.meta), [], {
-    env: {},
+    env: findCompileCache(),
     execArgv: ['--disable-warning=ExperimentalWarning', '--max-old-space-size=512'],
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     cwd: '/',

@@ -1,6 +1,7 @@
 // The process that runs one organization's engine. Started by child-process.ts, communicates only over its IPC channel, and can be killed
 // at any time.
 import { writeFileSync } from 'node:fs';
+import { flushCompileCache } from 'node:module';
 import { setPriority } from 'node:os';
 import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
 import { addressFunctionsSql } from './functions/address-functions.ts';
@@ -62,6 +63,8 @@ async function handle(message: ToChild): Promise<void> {
     }));
     await engine;
     await post({ kind: 'ready' });
+    // Node.js does this at an orderly exit, which this process never has.
+    flushCompileCache();
     return;
   }
   if (!engine) throw new Error('The engine is not open.');
