@@ -71,6 +71,17 @@ comment on column log_batches.history is 'True for past events, which are not pa
 create index on log_batches (organization_id, dataset, body_hash, received_at desc);
 select tocsin_protect('log_batches');
 
+create table log_event_ids (
+  organization_id uuid not null references organizations (id),
+  id_hash uuid not null,
+  received_at timestamptz not null default now(),
+  primary key (organization_id, id_hash)
+);
+comment on table log_event_ids is 'IDs that shippers gave their events in the last 24 hours. An event whose ID is listed is not stored again.';
+comment on column log_event_ids.id_hash is 'The first 128 bits of the SHA-256 of dataset and ID.';
+create index on log_event_ids using brin (received_at);
+select tocsin_protect('log_event_ids');
+
 create table segments (
   organization_id uuid not null,
   id uuid not null,

@@ -32,6 +32,7 @@ const openPaths = [
   '/docs',
   '/docs*',
   '/console*',
+  '/services/collector/health*',
 ];
 /** Routes that exchange a secret for a session. */
 const signIn = ['POST /api/session', 'POST /api/session/link'];

@@ -12,11 +12,13 @@ import {
   DatasetList,
   DatasetPath,
   LogReceipt,
+  LogSources,
   ReceiveQuery,
 } from './logs.schema.ts';
+import { shipperSources } from './shippers/shipper-sources.ts';
 
 const acceptedTypes =
-  /^(?:application\/(?:json|(?:x-)?ndjson|(?:x-)?jsonl(?:ines)?|json-seq|(?:x-)?gzip|octet-stream)|text\/plain)$/i;
+  /^(?:application\/(?:json|(?:x-)?ndjson|(?:x-)?jsonl(?:ines)?|json-seq|(?:x-)?gzip|zstd|octet-stream)|text\/plain)$/i;
 
 type LogRoutesDeps = ListDatasetsDeps & ReceiveLogsDeps & DeclareColumnsDeps & { recordReceipt: RecordReceipt };
 
@@ -24,6 +26,16 @@ export function logRoutes(app: App, deps: LogRoutesDeps): void {
   const route = apiRoutes(app, { tag: 'logs', scope: 'detections:read' });
   route('GET /api/logs', { summary: 'List the datasets with their columns', returns: DatasetList }, ({ caller }) =>
     listDatasets(deps, caller.orgId),
+  );
+  route(
+    'GET /api/logs/sources',
+    {
+      summary: 'List log shippers with their configuration',
+      description:
+        'Each configuration is complete but for the address (`https://tocsin.example:443`), the key (`KEY`, with the scope `logs:write`) and what the shipper reads.',
+      returns: LogSources,
+    },
+    () => ({ sources: [...shipperSources] }),
   );
   route(
     'PUT /api/logs/:dataset/columns',
@@ -55,7 +67,7 @@ export function logRoutes(app: App, deps: LogRoutesDeps): void {
         tags: ['logs'],
         summary: 'Store events',
         description:
-          'The body is NDJSON, a JSON array of events, or CloudTrail `{"Records": []}`, plain or gzip, at most 32 MiB as sent. Events counted as accepted are stored durably.',
+          'The body is NDJSON, a JSON array of events, or CloudTrail `{"Records": []}`, plain, gzip or zstd, at most 32 MiB as sent. Events counted as accepted are stored durably.',
         consumes: ['application/x-ndjson', 'application/json', 'text/plain'],
         params: DatasetPath,
         querystring: ReceiveQuery,
@@ -87,10 +99,13 @@ function checkHeaders(headers: Record<string, string | string[] | undefined>): v
     .split(';')[0]!
     .trim();
   if (!acceptedTypes.test(type))
-    throw appError('unsupported_media_type', 'Send events as application/x-ndjson or application/json, plain or gzip.');
+    throw appError(
+      'unsupported_media_type',
+      'Send events as application/x-ndjson or application/json, plain, gzip or zstd.',
+    );
   const encoding = String(headers['content-encoding'] ?? 'identity')
     .trim()
     .toLowerCase();
-  if (!['identity', 'gzip', 'x-gzip'].includes(encoding))
-    throw appError('unsupported_media_type', 'The only supported Content-Encoding is gzip.');
+  if (!['identity', 'gzip', 'x-gzip', 'zstd'].includes(encoding))
+    throw appError('unsupported_media_type', 'The supported values of Content-Encoding are gzip and zstd.');
 }

@@ -69,3 +69,14 @@ export type DatasetColumns = z.infer<typeof DatasetColumns>;
 
 export const DatasetList = z.object({ datasets: z.array(Dataset) });
 export type DatasetList = z.infer<typeof DatasetList>;
+
+export const LogSources = z.object({
+  sources: z.array(
+    z.object({
+      id: z.string(),
+      name: z.string(),
+      path: z.string().describe('The address of the protocol, below that of the service.'),
+      configuration: z.string(),
+    }),
+  ),
+});

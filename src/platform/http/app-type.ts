@@ -14,6 +14,8 @@ declare module 'fastify' {
     needsNoScope?: boolean;
     /** The key may be sent as the password of Basic authentication, for third-party clients that support nothing else. */
     acceptsBasicAuth?: boolean;
+    /** The key may be sent as log shippers do: Basic, Elasticsearch's `ApiKey` and `Splunk`. */
+    acceptsShipperAuth?: boolean;
     /** The response field that contains a secret. A replay by Idempotency-Key returns null in it. */
     secretField?: string;
     /** The media type of errors. Default: `application/problem+json`. */

@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { appError, type AppError } from '../lib/errors.ts';
 import type { KeyAuthenticator } from '../orgs/authenticate.ts';
 import type { Caller } from '../orgs/caller.ts';
+import { toBearerHeader } from './authorization-header.ts';
 import type { SessionAuthenticator } from '../orgs/sessions/session-authenticator.ts';
 import { readSessionCookie } from '../orgs/sessions/session-cookie.ts';
 import { createTokenBuckets, type TokenResult } from './token-buckets.ts';
@@ -39,9 +40,9 @@ export function authenticateRequests(
   const takeToken = config.rateLimit > 0 ? createTokenBuckets(config.rateLimit, burst) : undefined;
   app.decorateRequest('caller', null);
   app.addHook('onRequest', (request, reply, done) => {
-    const { isPublic, acceptsBasicAuth } = request.routeOptions.config;
+    const { isPublic } = request.routeOptions.config;
     if (isPublic || isPreflight(request, config.corsOrigins)) return done();
-    const header = acceptsBasicAuth ? bearerFromBasic(request.headers.authorization) : request.headers.authorization;
+    const header = toBearerHeader(request.headers.authorization, request.routeOptions.config);
     if (!header && request.headers.cookie !== undefined) return admitSession(request, reply);
     const cached = auth.findCachedCaller(header);
     // A hook with a callback is much cheaper than one with a promise, so only database lookups return a promise.
@@ -55,11 +56,13 @@ export function authenticateRequests(
     admit(request, reply, caller);
   }
   function admit(request: FastifyRequest, reply: FastifyReply, caller: Caller | undefined): void {
-    const { scope, acceptsBasicAuth } = request.routeOptions.config;
+    const { scope, acceptsBasicAuth, acceptsShipperAuth } = request.routeOptions.config;
     if (!caller) {
       throttleFailure(request);
       throw appError('unauthorized', 'Send a valid API key as Authorization: Bearer <key>.', {
-        headers: { 'www-authenticate': `${acceptsBasicAuth ? 'Basic' : 'Bearer'} realm="tocsin"` },
+        headers: {
+          'www-authenticate': `${acceptsBasicAuth || acceptsShipperAuth ? 'Basic' : 'Bearer'} realm="tocsin"`,
+        },
       });
     }
     request.caller = caller;
@@ -80,13 +83,6 @@ function requireOwnPage({ method, headers }: FastifyRequest): void {
       'forbidden',
       'A change with a session needs the header X-Tocsin-Console and must come from the console.',
     );
-}
-
-/** Converts a Basic Authorization header (RFC 7617) to a Bearer header with its password as the key. The user name is ignored. */
-function bearerFromBasic(header: string | undefined): string | undefined {
-  const [, credentials] = /^basic +([A-Za-z0-9+/=]{1,2000})$/i.exec(header ?? '') ?? [];
-  const [, password] = /^[^:]*:(.*)$/s.exec(Buffer.from(credentials ?? '', 'base64').toString()) ?? [];
-  return password === undefined ? header : `Bearer ${password}`;
 }
 
 /** Sets the headers of the IETF draft "RateLimit header fields for HTTP", version 10. Throws 429 if the request is not allowed. */

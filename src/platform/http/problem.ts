@@ -24,23 +24,37 @@ export const Problem = z
   })
   .meta({ id: 'Problem' });
 
+/** The body of an error response with its media type. */
+export type RenderedError = { body: string | Buffer; type: string };
+
 /** Converts any error of a request to an `application/problem+json` response without internal details. */
-export function sendProblem(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
-  const found = toAppError(error as FastifyError);
-  const known = isClientGone(error, found, request)
-    ? appError('client_closed_request', 'The client closed the connection.')
-    : found;
-  const line = { method: request.method, path: request.url.split('?')[0]!, status: known.status, code: known.code };
-  if (known.status >= 500) request.log.error({ ...line, err: error }, 'request failed');
-  else request.log.info(line, 'request refused');
-  // The route's own serializer would reduce the problem to the fields of its success response.
-  void reply
-    .code(known.status)
-    .headers({ ...securityHeaders, [requestIdHeader]: request.id, ...known.headers })
-    .header('content-type', request.routeOptions.config?.errorType ?? problemType)
-    .serializer(String)
-    .send(problemText(known, line.path, request.id));
+export const sendProblem = createErrorHandler((error, request) => ({
+  body: problemText(error, pathOf(request), request.id),
+  type: request.routeOptions.config?.errorType ?? problemType,
+}));
+
+/** Returns an error handler that logs errors as `sendProblem` does and answers in the form of another protocol. */
+export function createErrorHandler(render: (error: AppError, request: FastifyRequest) => RenderedError) {
+  return (error: unknown, request: FastifyRequest, reply: FastifyReply): void => {
+    const found = toAppError(error as FastifyError);
+    const known = isClientGone(error, found, request)
+      ? appError('client_closed_request', 'The client closed the connection.')
+      : found;
+    const line = { method: request.method, path: pathOf(request), status: known.status, code: known.code };
+    if (known.status >= 500) request.log.error({ ...line, err: error }, 'request failed');
+    else request.log.info(line, 'request refused');
+    const { body, type } = render(known, request);
+    void reply
+      .code(known.status)
+      .headers({ ...securityHeaders, [requestIdHeader]: request.id, ...known.headers })
+      .header('content-type', type);
+    // The route's own serializer would reduce the problem to the fields of its success response. Bytes have none.
+    if (typeof body === 'string') void reply.serializer(String);
+    void reply.send(body);
+  };
 }
+
+const pathOf = ({ url }: FastifyRequest): string => url.split('?')[0]!;
 
 /** Returns the body of an error response. */
 export function problemText(error: AppError, instance: string, requestId: string): string {

@@ -235,6 +235,8 @@ async function fillRuns(deps: Deps, org: TestOrg, mark: string): Promise<string[
       'content-type': 'application/x-ndjson',
     }),
   );
+  const identified = JSON.stringify({ index: { _index: mark, _id: `${mark}-bulk` } });
+  await org.call('POST', '/elasticsearch/_bulk', `${identified}\n${JSON.stringify({ message: mark })}\n`);
   const { detections } = await get('/api/detections');
   const custom = detections.find((one: { detectionCategory: string }) => one.detectionCategory === 'custom');
   const range = { from: new Date(now.getTime() - hourMs).toISOString(), to: now.toISOString() };

@@ -1,10 +1,13 @@
 import { availableParallelism } from 'node:os';
 import { unavailableError } from '../../../platform/lib/errors.ts';
 import type { OrgId } from '../../../platform/lib/org-id.ts';
+import { isCompressed } from './inflate.ts';
 import { siblingModule } from '../../../platform/lib/sibling-module.ts';
 import { toUnavailable } from '../../../platform/lib/threads/thread-error.ts';
 import { createThreadPool } from '../../../platform/lib/threads/thread-pool.ts';
-import { readLogBody, type LogBody, type LogBodyTask } from './read-log-body.ts';
+import type { ShipperBody, ShipperBodyTask } from '../shippers/read-shipper-body.ts';
+import { readBody, type BodyTask } from './body-reader-tasks.ts';
+import type { LogBody, LogBodyTask } from './read-log-body.ts';
 
 /**
  * Reads the bodies that organizations send. Large ones are read in threads, in which the bodies take turns: neither a request of another
@@ -12,8 +15,13 @@ import { readLogBody, type LogBody, type LogBodyTask } from './read-log-body.ts'
  */
 export type BodyReader = {
   /** Takes the body over: its bytes are gone from this thread afterwards. Rejects like `readLogBody`, and with `unavailable` (503). */
-  read: (orgId: OrgId, task: LogBodyTask) => Promise<LogBody>;
+  read: ReadBody;
   close: () => Promise<void>;
+};
+
+type ReadBody = {
+  (orgId: OrgId, task: LogBodyTask): Promise<LogBody>;
+  (orgId: OrgId, task: ShipperBodyTask): Promise<ShipperBody>;
 };
 
 // Even as the shortest events, these bytes take the event loop only a few milliseconds.
@@ -25,7 +33,7 @@ const tooMany = 'Too many events are being read. Try again in a few seconds.';
 const retryAfterSeconds = 5;
 
 export function createBodyReader(): BodyReader {
-  const threads = createThreadPool<LogBodyTask, LogBody>({
+  const threads = createThreadPool<BodyTask, LogBody | ShipperBody>({
     file: siblingModule('body-thread', import.meta),
     threadsMax: Math.min(4, Math.max(1, availableParallelism() - 1)),
     tasksPerThread: 8,
@@ -39,7 +47,7 @@ export function createBodyReader(): BodyReader {
     if (left === 0) bytesByOrg.delete(orgId);
     else bytesByOrg.set(orgId, left);
   };
-  const readInThread = async (orgId: OrgId, task: LogBodyTask): Promise<LogBody> => {
+  const readInThread = async (orgId: OrgId, task: BodyTask): Promise<LogBody | ShipperBody> => {
     const { byteLength: bytes } = task.body;
     const total = [...bytesByOrg.values()].reduce((sum, one) => sum + one, bytes);
     if (total > bytesMax || (bytesByOrg.get(orgId) ?? 0) + bytes > orgBytesMax)
@@ -53,14 +61,16 @@ export function createBodyReader(): BodyReader {
       count(orgId, -bytes);
     }
   };
+  const read = (orgId: OrgId, task: BodyTask): Promise<LogBody | ShipperBody> =>
+    isSmall(task.body) ? readBody(task) : readInThread(orgId, task);
   return {
-    read: (orgId, task) => (isSmall(task.body) ? readLogBody(task) : readInThread(orgId, task)),
+    // The kind of the result follows from that of the task.
+    read: read as ReadBody,
     close: threads.close,
   };
 }
 
-const isGzip = (body: Uint8Array): boolean => body[0] === 0x1f && body[1] === 0x8b;
-const isSmall = (body: Uint8Array): boolean => body.byteLength <= inlineMaxBytes && !isGzip(body);
+const isSmall = (body: Uint8Array): boolean => body.byteLength <= inlineMaxBytes && !isCompressed(body);
 
 /** Returns the memory of the bytes if nothing else is in it, so that it moves to the thread instead of being copied. */
 const listOwnBuffers = ({ buffer, byteLength }: Uint8Array): ArrayBuffer[] =>

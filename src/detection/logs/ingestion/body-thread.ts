@@ -1,4 +1,4 @@
 import { serveTasks } from '../../../platform/lib/threads/thread-worker.ts';
-import { readLogBody } from './read-log-body.ts';
+import { readBody } from './body-reader-tasks.ts';
 
-serveTasks(readLogBody);
+serveTasks(readBody);

@@ -40,6 +40,14 @@ export function parseEvent(bytes: Uint8Array, timeField: string | undefined): Pa
   };
 }
 
+/** Makes an event of a value that was composed from several parts of a request. Has the limits of `parseEvent`. */
+export function composeEvent(value: Record<string, unknown>, timeMicros: number | undefined): ParsedEvent | string {
+  if (isDeeper(value, depthMax)) return `nested deeper than ${depthMax}`;
+  const text = wellFormed(JSON.stringify(value));
+  if (Buffer.byteLength(text) > eventBytesMax) return `larger than ${eventBytesMax} bytes`;
+  return { text, value, id: findEventId(value), timeMicros: timeMicros ?? findEventTime(value) };
+}
+
 // JSON only has these characters between tokens. Inside strings they are escaped.
 function oneLine(text: string): string {
   return text.replace(/[\t\n\r]/g, ' ').trim();

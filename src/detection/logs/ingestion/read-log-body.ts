@@ -1,17 +1,14 @@
-import { join } from 'node:path';
-import { setImmediate as nextTurn } from 'node:timers/promises';
-import { appError } from '../../../platform/lib/errors.ts';
-import { createFieldObserver, type FieldObserver, type ObservedField } from '../catalog/field-observer.ts';
+import type { ObservedField } from '../catalog/field-observer.ts';
 import type { LogReceipt } from '../logs.schema.ts';
+import { createTurns, toBuffer, tooManyEvents } from './body-turns.ts';
+import { createEventBatch, type EventBatch } from './event-batch.ts';
 import { inflateBody } from './inflate.ts';
 import { parseEvent } from './parse-event.ts';
-import { createSegmentWriter, type SegmentWriter, type WrittenFile } from './segment-file.ts';
+import type { WrittenFile } from './segment-file.ts';
 import { createEventSplitter, type RawEvent } from './split-events.ts';
 
 export const rejectedListedMax = 1000;
 const eventsMax = 500_000;
-// Bodies that one thread reads take turns of this length.
-const turnMs = 10;
 
 /** A body to read into a segment file of `folder`, the organization's log folder. */
 export type LogBodyTask = {
@@ -31,48 +28,38 @@ export type LogBody = {
   file: WrittenFile | undefined;
 };
 
-type Batch = {
-  task: LogBodyTask;
-  writer: SegmentWriter;
-  observer: FieldObserver;
-  ids: Set<string>;
-  counts: LogBody['counts'];
-};
-
 /**
  * Reads a body of events and writes the valid ones to a synced file, as plain data that can cross threads. Throws malformed_json and
  * payload_too_large, and then leaves no file.
  */
 export async function readLogBody(task: LogBodyTask): Promise<LogBody> {
-  const batch: Batch = {
-    task,
-    writer: createSegmentWriter(task.folder, join(task.dataset, `${task.batchId}.events`)),
-    observer: createFieldObserver(),
-    ids: new Set(),
-    counts: { accepted: 0, rejected: [], rejectedTotal: 0, undated: 0 },
-  };
+  const batch = createEventBatch({ ...task, id: task.batchId });
+  const rejections: Rejections = { listed: [], total: 0 };
   try {
-    const hash = await readEvents(batch);
-    const { counts } = batch;
-    const file = counts.accepted === 0 ? undefined : await batch.writer.finish();
-    return { counts, hash, observed: batch.observer.observed(), file };
+    const hash = await readEvents(task, batch, rejections);
+    const file = await batch.finish();
+    const { accepted, undated } = batch;
+    const counts = { accepted, rejected: rejections.listed, rejectedTotal: rejections.total, undated };
+    return { counts, hash, observed: batch.observed(), file };
   } catch (error) {
-    await batch.writer.discard();
+    await batch.discard();
     throw error;
   }
 }
 
-/** Writes the events to the segment file. Returns the SHA-256 of the plain body. */
-async function readEvents(batch: Batch): Promise<Uint8Array> {
-  const body = inflateBody(Buffer.from(batch.task.body.buffer, batch.task.body.byteOffset, batch.task.body.byteLength));
+/** Writes the events to the batch. Returns the SHA-256 of the plain body. */
+async function readEvents(task: LogBodyTask, batch: EventBatch, rejections: Rejections): Promise<Uint8Array> {
+  const body = inflateBody(toBuffer(task.body));
   const splitter = createEventSplitter();
-  let turnStartMs = performance.now();
+  const takeTurn = createTurns();
   const addAll = async (events: Iterable<RawEvent>): Promise<void> => {
-    for (const raw of events) {
-      await addEvent(batch, raw);
-      if (performance.now() - turnStartMs < turnMs) continue;
-      await nextTurn();
-      turnStartMs = performance.now();
+    for (const { line, bytes, tooLarge } of events) {
+      if (batch.accepted + rejections.total >= eventsMax) throw tooManyEvents(eventsMax);
+      const event = tooLarge ? 'too large' : parseEvent(bytes, task.timeField);
+      if (typeof event === 'string') addRejection(rejections, line, event);
+      else await batch.add(event, line);
+      const turn = takeTurn();
+      if (turn) await turn;
     }
   };
   for await (const slice of body.slices) await addAll(splitter.push(slice));
@@ -80,19 +67,10 @@ async function readEvents(batch: Batch): Promise<Uint8Array> {
   return body.hash();
 }
 
-async function addEvent({ task, writer, observer, ids, counts }: Batch, raw: RawEvent): Promise<void> {
-  if (counts.accepted + counts.rejectedTotal >= eventsMax)
-    throw appError('payload_too_large', `The body has more than ${eventsMax} events. Send them in several requests.`);
-  const event = raw.tooLarge ? 'too large' : parseEvent(raw.bytes, task.timeField);
-  if (typeof event === 'string') {
-    counts.rejectedTotal += 1;
-    if (counts.rejected.length < rejectedListedMax) counts.rejected.push({ line: raw.line, reason: event });
-    return;
-  }
-  const uniqueId = event.id !== undefined && !ids.has(event.id) ? event.id : undefined;
-  if (uniqueId !== undefined) ids.add(uniqueId);
-  if (event.timeMicros === undefined) counts.undated += 1;
-  observer.observe(event.value);
-  await writer.add(uniqueId ?? `${task.batchId}:${raw.line}`, event.timeMicros ?? task.nowMicros, event.text);
-  counts.accepted += 1;
+/** `listed` has the first 1,000 of `total`. */
+type Rejections = { listed: LogReceipt['rejected']; total: number };
+
+function addRejection(rejections: Rejections, line: number, reason: string): void {
+  rejections.total += 1;
+  if (rejections.listed.length < rejectedListedMax) rejections.listed.push({ line, reason });
 }

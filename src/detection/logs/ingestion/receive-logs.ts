@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { mayHaveCommitted } from '../../../platform/db/commit-failure.ts';
-import { inOrg, type Db } from '../../../platform/db/db.ts';
+import { inOrg, type Db, type Tx } from '../../../platform/db/db.ts';
 import type { Clock } from '../../../platform/lib/clock.ts';
 import { uuidv7 } from '../../../platform/lib/ids.ts';
 import { unavailableError } from '../../../platform/lib/errors.ts';
@@ -56,8 +56,16 @@ export async function receiveLogs(deps: ReceiveLogsDeps, orgId: OrgId, input: Re
 
 type WrittenBatch = Omit<NewBatch, 'file' | 'now'> & { file: WrittenFile };
 
-/** Stores the file of a batch and publishes the batch. Returns the ID of the batch that it repeats, which is then the only one, or null. */
-async function storeBatch(deps: ReceiveLogsDeps, orgId: OrgId, batch: WrittenBatch): Promise<string | null> {
+/**
+ * Stores the file of a batch and publishes the batch. Returns the ID of the batch that it repeats, which is then the only one, or null.
+ * `record` adds to the transaction of a batch that is not a repetition.
+ */
+export async function storeBatch(
+  deps: ReceiveLogsDeps,
+  orgId: OrgId,
+  batch: WrittenBatch,
+  record?: (tx: Tx) => Promise<void>,
+): Promise<string | null> {
   const { segmentStore, logCatalogs } = deps;
   const { path } = batch.file;
   const checkDeadline = startPublishing();
@@ -68,6 +76,7 @@ async function storeBatch(deps: ReceiveLogsDeps, orgId: OrgId, batch: WrittenBat
     isStored = true;
     const { duplicateOf } = await inOrg(deps.db, orgId, async (tx) => {
       const published = await publishBatch(tx, { orgId, logCatalogs }, { ...batch, file, now: deps.clock() });
+      if (published.duplicateOf === null) await record?.(tx);
       checkDeadline();
       return published;
     });

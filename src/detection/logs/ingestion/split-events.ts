@@ -26,10 +26,11 @@ export type EventSplitter = { push: (chunk: Buffer) => RawEvent[]; end: () => Ra
 /**
  * Splits a body into events: the lines of NDJSON, or the elements of an array or of CloudTrail's `{"Records": []}`. Several such documents
  * may follow each other. Keeps at most one event in memory. Throws malformed_json if an array is not closed.
+ * A body that `isText` has lines only, whatever they begin with.
  */
-export function createEventSplitter(): EventSplitter {
+export function createEventSplitter({ isText = false } = {}): EventSplitter {
   let rest: Buffer = Buffer.alloc(0);
-  let mode: Mode = 'start';
+  let mode: Mode = isText ? 'lines' : 'start';
   let closing = '';
   let line = 0;
   let started = false;

@@ -141,6 +141,7 @@ export async function listDatasetRows(tx: Tx, orgId: OrgId): Promise<DatasetRow[
 /** Marks segments whose events were all ingested before a time as replaced, so that their files are removed. Returns their number. */
 export async function expireSegmentsAcrossOrgs(tx: Tx, before: Date): Promise<number> {
   await sql`delete from log_batches where received_at < ${before}`.execute(tx);
+  await sql`delete from log_event_ids where received_at < now() - interval '24 hours'`.execute(tx);
   const { numAffectedRows } =
     await sql`update segments set replaced_at = now() where replaced_at is null and ingested_to < ${before}`.execute(
       tx,

@@ -1,0 +1,27 @@
+import type { BodyDecoder } from './body-decoder.ts';
+import { createBulkDecoder } from './elasticsearch/bulk-decoder.ts';
+import { createHecEventDecoder, createHecRawDecoder, type HecMetadata } from './hec/hec-decoder.ts';
+import { createLokiDecoder } from './loki/loki-decoder.ts';
+import { createOtlpDecoder } from './otlp/otlp-decoder.ts';
+
+/** How a body is decoded, with what the decoder needs from the rest of the request. Plain data that can cross threads. */
+export type ShipperFormat =
+  | { kind: 'bulk'; index: string | undefined }
+  | { kind: 'hec-event' | 'hec-raw'; defaults: HecMetadata }
+  | { kind: 'otlp' | 'loki'; encoding: 'json' | 'protobuf' };
+
+/** Returns a decoder for one body. */
+export function createDecoder(format: ShipperFormat): BodyDecoder {
+  switch (format.kind) {
+    case 'bulk':
+      return createBulkDecoder(format.index);
+    case 'hec-event':
+      return createHecEventDecoder(format.defaults);
+    case 'hec-raw':
+      return createHecRawDecoder(format.defaults);
+    case 'otlp':
+      return createOtlpDecoder(format.encoding);
+    case 'loki':
+      return createLokiDecoder(format.encoding);
+  }
+}

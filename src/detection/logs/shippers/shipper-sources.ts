@@ -1,0 +1,112 @@
+/** A log shipper with the configuration that makes it send to Tocsin. docs/guide/send-logs.md has the same texts. */
+export type ShipperSource = { id: string; name: string; path: string; configuration: string };
+
+/** `https://tocsin.example:443` is the address of the service and `KEY` a key with the scope `logs:write`. */
+export const shipperSources: readonly ShipperSource[] = [
+  {
+    id: 'filebeat',
+    name: 'Filebeat',
+    path: '/elasticsearch',
+    configuration: `output.elasticsearch:
+  hosts: ["https://tocsin.example:443/elasticsearch"]
+  api_key: "shipper:KEY"
+setup.template.enabled: false
+setup.ilm.enabled: false
+`,
+  },
+  {
+    id: 'logstash',
+    name: 'Logstash',
+    path: '/elasticsearch',
+    configuration: `output {
+  elasticsearch {
+    hosts => ["https://tocsin.example:443/elasticsearch"]
+    user => "shipper"
+    password => "KEY"
+    index => "web-%{+YYYY.MM.dd}"
+    manage_template => false
+    ilm_enabled => false
+  }
+}
+`,
+  },
+  {
+    id: 'vector',
+    name: 'Vector',
+    path: '/elasticsearch',
+    configuration: `sinks:
+  tocsin:
+    type: elasticsearch
+    inputs: [my_source]
+    endpoints: ["https://tocsin.example:443/elasticsearch"]
+    api_version: v8
+    auth: { strategy: basic, user: shipper, password: KEY }
+    compression: gzip
+    bulk: { index: "web-%Y.%m.%d" }
+`,
+  },
+  {
+    id: 'fluent-bit',
+    name: 'Fluent Bit',
+    path: '/elasticsearch',
+    configuration: `[OUTPUT]
+    Name               es
+    Match              *
+    Host               tocsin.example
+    Port               443
+    Path               /elasticsearch
+    tls                On
+    HTTP_User          shipper
+    HTTP_Passwd        KEY
+    Index              web
+    Suppress_Type_Name On
+    Compress           gzip
+`,
+  },
+  {
+    id: 'rsyslog',
+    name: 'rsyslog',
+    path: '/elasticsearch',
+    configuration: `module(load="omelasticsearch")
+template(name="tocsin" type="list" option.jsonf="on") {
+  property(outname="@timestamp" name="timereported" dateFormat="rfc3339" format="jsonf")
+  property(outname="host" name="hostname" format="jsonf")
+  property(outname="program" name="programname" format="jsonf")
+  property(outname="message" name="msg" format="jsonf")
+}
+action(type="omelasticsearch" server="https://tocsin.example:443/elasticsearch" uid="shipper" pwd="KEY"
+       template="tocsin" searchIndex="syslog" searchType="" bulkmode="on" action.resumeRetryCount="-1")
+`,
+  },
+  {
+    id: 'syslog-ng',
+    name: 'syslog-ng',
+    path: '/services/collector',
+    configuration: `destination d_tocsin {
+  splunk-hec-event(
+    url("https://tocsin.example:443/services/collector/event")
+    token("KEY") sourcetype("syslog")
+  );
+};
+`,
+  },
+  {
+    id: 'opentelemetry-collector',
+    name: 'OpenTelemetry Collector',
+    path: '/v1/logs',
+    configuration: `exporters:
+  otlphttp:
+    endpoint: https://tocsin.example:443
+    headers: { authorization: "Bearer KEY" }
+`,
+  },
+  {
+    id: 'promtail',
+    name: 'Grafana Alloy and Promtail',
+    path: '/loki/api/v1/push',
+    configuration: `clients:
+  - url: https://tocsin.example:443/loki/api/v1/push
+    basic_auth: { username: shipper, password: KEY }
+`,
+  },
+];
