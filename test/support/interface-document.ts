@@ -101,6 +101,7 @@ const tables: Record<string, string> = {
 /** Additional names beside those of the interface, all of them optional. */
 const added: Record<string, string[]> = {
   OutputSchema: ['x-service'],
+  Indicator: ['correction'],
   Agent: (
     'detectionCadence customCronSchedule connectionId entityField timeField lookbackMinutes suppressionMinutes revision disabledReason warnings ' +
     'reviews rationale sourceItemIds estimate technique evidence dismissReason dismissNote headline tuning cronTimezone'

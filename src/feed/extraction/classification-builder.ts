@@ -11,7 +11,7 @@ export type ClassificationMapping = Classification['mappings'][number];
 export type ClassificationBuilder = {
   /** Calls `evidence` for the passage reference only if the technique is new. */
   addTechnique: (technique: Technique, confidence: number, evidence: () => string) => void;
-  /** Adds an actor or a malware name under its canonical name, and keeps the source's spelling in `printed`. Tools are listed with the malware and marked by a mapping. */
+  /** Adds an actor or a malware name under its canonical name, and keeps the source's spelling as its first alias. Tools are listed with the malware and marked by a mapping. */
   addName: (kind: 'actor' | 'malware' | 'tool', name: string, confidence: number, aliases?: string[]) => void;
   addMapping: (framework: string, id: string, confidence: number) => void;
   build: (platforms: Iterable<Platform>) => { classification: Classification; attackPath: string[] };
@@ -50,8 +50,7 @@ export function createClassificationBuilder(dictionary?: NameDictionary): Classi
       const entity = resolveName(kind, name, { aliases, dictionary });
       const resolved = {
         name: entity?.name ?? plainName(name),
-        aliases: [...aliases, ...(entity?.aliases ?? [])],
-        printed: name.trim(),
+        aliases: [name.trim(), ...aliases, ...(entity?.aliases ?? [])],
       };
       mergeName(kind === 'actor' ? actors : malware, resolved, confidence);
       if (kind === 'tool' || entity?.kind === 'tool') addMapping('observable:tool', resolved.name, confidence);
@@ -76,20 +75,20 @@ export function createClassificationBuilder(dictionary?: NameDictionary): Classi
 
 function mergeName(
   entries: Map<string, NameEntry>,
-  { name, aliases, printed }: { name: string; aliases: string[]; printed: string },
+  { name, aliases }: { name: string; aliases: string[] },
   confidence: number,
 ): void {
   const clean = name.trim().slice(0, nameMaxChars).toWellFormed();
   if (clean === '') return;
   const key = clean.toLowerCase();
   const known = entries.get(key);
-  const spelling = printed.slice(0, nameMaxChars).toWellFormed();
-  const others = aliases.filter((alias) => alias.toLowerCase() !== key);
+  const others = aliases
+    .map((alias) => alias.slice(0, nameMaxChars).toWellFormed())
+    .filter((alias) => alias.toLowerCase() !== key);
   entries.set(key, {
     name: known?.name ?? clean,
     confidence: Math.max(known?.confidence ?? 0, roundConfidence(confidence)),
     aliases: [...new Set([...(known?.aliases ?? []), ...others])].slice(0, aliasesMax),
-    printed: [...new Set([...(known?.printed ?? []), spelling])].slice(0, aliasesMax),
   });
 }
 

@@ -144,7 +144,10 @@ function groupIndicators(indicators: ExtractedIndicator[]): Iocs {
 }
 
 const toNamedEntries = (names: ExtractedName[]): Classification['malware'] =>
-  names.map(({ name, confidence, aliases, printed }) => ({ name, confidence, aliases, printed }));
+  names.map(({ name, confidence, aliases, printed }) => {
+    const spellings = printed.filter((spelling) => spelling.toLowerCase() !== name.toLowerCase());
+    return { name, confidence, aliases: [...new Set([...spellings, ...aliases])] };
+  });
 
 function listPlatforms(text: string, iocs: Iocs, products: ExtractedProduct[]): Classification['platforms'] {
   const isActive = ({ status }: { status: string }): boolean => status === 'active';

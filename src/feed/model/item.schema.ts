@@ -42,8 +42,7 @@ export type Iocs = z.infer<typeof Iocs>;
 const ThreatName = z.object({
   name: z.string().describe('The canonical name.'),
   confidence: Confidence,
-  aliases: z.array(z.string()),
-  printed: z.array(z.string()).optional().describe('The names that the source uses.'),
+  aliases: z.array(z.string()).describe('Other names. Those that the source itself uses come first.'),
 });
 
 export const Classification = z.object({

@@ -45,7 +45,10 @@ describe('an event', () => {
       severity: 'medium',
       severityRule: 'source:misp-threat-level',
       withdrawn: false,
-      classification: { actor: [{ name: 'APT28', confidence: 0.6, printed: ['Sofacy'] }], malware: [] },
+      classification: {
+        actor: [{ name: 'APT28', confidence: 0.6, aliases: expect.arrayContaining(['Sofacy']) }],
+        malware: [],
+      },
     });
     expect(indicators(record)).toEqual([
       'domains domain bad.example',

@@ -80,9 +80,7 @@ describe('grouping', () => {
       summary: 'First sentence. Second one. Third.',
       tldr: 'First sentence.',
     });
-    expect(records[0]!.classification.malware).toEqual([
-      { name: 'EvilBot', confidence: 0.6, aliases: ['BadBot'], printed: ['EvilBot'] },
-    ]);
+    expect(records[0]!.classification.malware).toEqual([{ name: 'EvilBot', confidence: 0.6, aliases: ['BadBot'] }]);
     expect(indicatorsOf(records[0]).map(({ value }) => value)).toEqual(['192.0.2.1', 'c2.example']);
   });
 
