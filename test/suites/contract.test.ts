@@ -11,6 +11,7 @@ import { root } from '../support/program.ts';
 import { isOpen, registeredRoutes } from '../support/registered-routes.ts';
 
 type Operation = {
+  operationId?: string;
   summary?: string;
   tags?: string[];
   security?: object[];
@@ -75,6 +76,12 @@ describe.each(operations)('$method $path', ({ method, path, operation }) => {
     expect((operation.parameters ?? []).filter((one) => one.in === 'path').map(({ name }) => name)).toEqual(inPath);
     expect(operation.security ?? document.security).toEqual(isOpen({ method, path }) ? [] : [{ apiKey: [] }]);
   });
+});
+
+test('every operation has a name of its own', () => {
+  const names = operations.map(({ operation }) => operation.operationId);
+  expect(names.filter((name) => !/^[a-z]+[A-Za-z]+$/.test(name ?? ''))).toEqual([]);
+  expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
 });
 
 test('every operation is called, and every response matches its schema', { timeout: 180_000 }, async () => {

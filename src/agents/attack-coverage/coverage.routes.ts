@@ -11,6 +11,7 @@ export function coverageRoutes(app: App, deps: CoverageDeps): void {
   route(
     'GET /api/coverage',
     {
+      operationId: 'getCoverage',
       summary: 'Get the ATT&CK techniques with their detections, weighted by health, and the threats of the feed',
       description:
         'A detection covers the techniques of its tags, such as `attack.t1059.001`. Its weight falls with its health, without runs, without tests, and with its precision. `threats` counts relevant feed items.',
@@ -22,6 +23,7 @@ export function coverageRoutes(app: App, deps: CoverageDeps): void {
   route(
     'GET /api/coverage/navigator',
     {
+      operationId: 'exportNavigatorLayer',
       summary: 'Export the coverage as a layer of the ATT&CK Navigator',
       query: CoverageQuery,
       returns: NavigatorLayer,

@@ -8,6 +8,7 @@ export function hitContextRoutes(app: App, deps: Parameters<typeof getHitContext
   apiRoutes(app, { tag: 'hits', scope: 'hits:read' })(
     'GET /api/hits/:id/context',
     {
+      operationId: 'getHitContext',
       summary:
         'Get other hits of the entity, similar judged hits, feed items that share an indicator, and the time line',
       params: HitPath,

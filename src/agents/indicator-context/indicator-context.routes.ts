@@ -9,6 +9,7 @@ export function indicatorContextRoutes(app: App, deps: LookupDeps): void {
   apiRoutes(app, { tag: 'feed', scope: 'feed:read' })(
     'GET /api/indicators/context',
     {
+      operationId: 'getIndicatorContext',
       summary: 'Get everything that is known of an indicator: feed items, sightings in the logs, and hits',
       query: IndicatorQuery,
       returns: IndicatorContext,

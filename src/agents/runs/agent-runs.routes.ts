@@ -11,6 +11,7 @@ export function agentRunRoutes(app: App, deps: ReadAgentRunsDeps): void {
   route(
     'GET /api/agents/:id/runs',
     {
+      operationId: 'listAgentRuns',
       summary: 'List the runs of a built-in agent, newest first',
       params: IdPath,
       query: PageQuery,
@@ -21,6 +22,7 @@ export function agentRunRoutes(app: App, deps: ReadAgentRunsDeps): void {
   route(
     'GET /api/agents/:id/runs/:runId/steps',
     {
+      operationId: 'listAgentRunSteps',
       summary: 'List the model steps of a run of a built-in agent, in order',
       params: AgentRunPath,
       query: PageQuery,

@@ -11,12 +11,21 @@ export function sightingRoutes(app: App, deps: ReadSightingsDeps): void {
   const route = apiRoutes(app, { tag: 'feed', scope: 'feed:read' });
   route(
     'GET /api/feed/items/:id/exposures',
-    { summary: 'List log rows that contain indicators of an item', params: params, returns: ItemSightings },
+    {
+      operationId: 'listItemExposures',
+      summary: 'List log rows that contain indicators of an item',
+      params: params,
+      returns: ItemSightings,
+    },
     ({ caller, params }) => getSightings(deps, caller, params.id.toLowerCase()),
   );
   route(
     'GET /api/feed/sweeps',
-    { summary: 'Get the status of the searches for feed indicators in your logs', returns: SweepList },
+    {
+      operationId: 'listSweeps',
+      summary: 'Get the status of the searches for feed indicators in your logs',
+      returns: SweepList,
+    },
     ({ caller }) => getSweeps(deps, caller),
   );
 }

@@ -8,6 +8,7 @@ export function generateDetectionRoutes(app: App, deps: GenerateDetectionDeps): 
   route(
     'POST /api/detections/generate',
     {
+      operationId: 'generateDetection',
       summary: 'Generate a detection for an intent and test it on the logs, without storing it',
       body: GenerateRequest,
       returns: GeneratedDetection,

@@ -27,12 +27,15 @@ type ConnectionRoutesDeps = ConnectionDeps & CheckConnectionDeps;
 
 export function connectionRoutes(app: App, deps: ConnectionRoutesDeps): void {
   const route = apiRoutes(app, { tag: 'connections', scope: 'detections:read' });
-  route('GET /api/connections/kinds', { summary: 'List the supported SIEMs', returns: ConnectionKinds }, () =>
-    listConnectionKinds(),
+  route(
+    'GET /api/connections/kinds',
+    { operationId: 'listConnectionKinds', summary: 'List the supported SIEMs', returns: ConnectionKinds },
+    () => listConnectionKinds(),
   );
   route(
     'GET /api/connections',
     {
+      operationId: 'listConnections',
       summary: 'List connections: the embedded log store, then the others, newest first',
       query: PageQuery,
       returns: ConnectionList,
@@ -42,6 +45,7 @@ export function connectionRoutes(app: App, deps: ConnectionRoutesDeps): void {
   route(
     'POST /api/connections',
     {
+      operationId: 'createConnection',
       summary: 'Create a connection to a SIEM',
       scope: 'connections:admin',
       body: CreateConnection,
@@ -56,12 +60,19 @@ function connectionByIdRoutes(app: App, deps: ConnectionRoutesDeps): void {
   const route = apiRoutes(app, { tag: 'connections', scope: 'connections:admin' });
   route(
     'GET /api/connections/:id',
-    { summary: 'Get a connection', scope: 'detections:read', params: ConnectionPath, returns: Connection },
+    {
+      operationId: 'getConnection',
+      summary: 'Get a connection',
+      scope: 'detections:read',
+      params: ConnectionPath,
+      returns: Connection,
+    },
     ({ caller, params }) => getConnection(deps, caller, params.id),
   );
   route(
     'PUT /api/connections/:id',
     {
+      operationId: 'updateConnection',
       summary: 'Change a connection. Absent fields stay unchanged',
       params: ConnectionPath,
       body: UpdateConnection,
@@ -72,6 +83,7 @@ function connectionByIdRoutes(app: App, deps: ConnectionRoutesDeps): void {
   route(
     'DELETE /api/connections/:id',
     {
+      operationId: 'deleteConnection',
       summary: 'Delete a connection that no detection uses',
       ignoresBody: true,
       params: ConnectionPath,
@@ -82,6 +94,7 @@ function connectionByIdRoutes(app: App, deps: ConnectionRoutesDeps): void {
   route(
     'POST /api/connections/:id/check',
     {
+      operationId: 'checkConnection',
       summary: 'Check that a connection works, and optionally that a query would run',
       isBodyOptional: true,
       params: ConnectionPath,
@@ -93,6 +106,7 @@ function connectionByIdRoutes(app: App, deps: ConnectionRoutesDeps): void {
   route(
     'GET /api/connections/:id/fields',
     {
+      operationId: 'listConnectionFields',
       summary: 'List the datasets and fields of a connection',
       scope: 'detections:read',
       params: ConnectionPath,

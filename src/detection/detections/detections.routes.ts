@@ -19,6 +19,7 @@ export function detectionRoutes(app: App, deps: UpdateDetectionDeps): void {
   route(
     'GET /api/detections',
     {
+      operationId: 'listDetections',
       summary: 'List detections, newest first',
       scope: 'detections:read',
       query: DetectionFilter,
@@ -30,6 +31,7 @@ export function detectionRoutes(app: App, deps: UpdateDetectionDeps): void {
   route(
     'POST /api/detections',
     {
+      operationId: 'createDetection',
       summary: 'Create a detection',
       query: ValidateQuery,
       body: CreateDetection,
@@ -42,6 +44,7 @@ export function detectionRoutes(app: App, deps: UpdateDetectionDeps): void {
   route(
     'GET /api/detections/:id',
     {
+      operationId: 'getDetection',
       summary: 'Get a detection or suggestion, deleted or not',
       scope: 'detections:read',
       params: IdPath,
@@ -53,6 +56,7 @@ export function detectionRoutes(app: App, deps: UpdateDetectionDeps): void {
   route(
     'PUT /api/detections/:id',
     {
+      operationId: 'updateDetection',
       summary: 'Change a detection or an open suggestion. Absent fields are unchanged',
       params: IdPath,
       query: SaveQuery,
@@ -74,6 +78,7 @@ export function detectionRoutes(app: App, deps: UpdateDetectionDeps): void {
   route(
     'DELETE /api/detections/:id',
     {
+      operationId: 'deleteDetection',
       summary: 'Delete a detection or dismiss a suggestion. Both can be restored',
       ignoresBody: true,
       params: IdPath,
@@ -85,6 +90,7 @@ export function detectionRoutes(app: App, deps: UpdateDetectionDeps): void {
   route(
     'POST /api/detections/:id/restore',
     {
+      operationId: 'restoreDetection',
       summary: 'Restore a deleted detection or a dismissed suggestion',
       ignoresBody: true,
       ignoresUnknownQuery: true,

@@ -8,6 +8,7 @@ export function entityNoteRoutes(app: App, deps: Parameters<typeof putEntityNote
   route(
     'GET /api/entity-notes',
     {
+      operationId: 'listEntityNotes',
       summary: 'List the notes on entities, last changed first',
       scope: 'detections:read',
       query: EntityNotesFilter,
@@ -17,7 +18,12 @@ export function entityNoteRoutes(app: App, deps: Parameters<typeof putEntityNote
   );
   route(
     'PUT /api/entity-notes',
-    { summary: 'Set or remove notes on entities', body: EntityNotesInput, returns: EntityNotesStored },
+    {
+      operationId: 'setEntityNotes',
+      summary: 'Set or remove notes on entities',
+      body: EntityNotesInput,
+      returns: EntityNotesStored,
+    },
     ({ caller, body }) => putEntityNotes(deps, caller, body),
   );
 }

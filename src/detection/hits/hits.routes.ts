@@ -11,7 +11,7 @@ export function hitRoutes(app: App, deps: HitRoutesDeps): void {
   const route = apiRoutes(app, { tag: 'hits', scope: 'hits:read' });
   route(
     'GET /api/hits',
-    { summary: 'List hits, newest first', query: HitFilter, returns: HitList },
+    { operationId: 'listHits', summary: 'List hits, newest first', query: HitFilter, returns: HitList },
     async ({ caller, query }) => {
       const { hits, nextCursor } = await getHits(deps, caller, query);
       return { hits: hits.map((hit) => withLink(hit, publicUrl)), nextCursor };
@@ -19,17 +19,29 @@ export function hitRoutes(app: App, deps: HitRoutesDeps): void {
   );
   route(
     'GET /api/hits/entities',
-    { summary: 'List the entities of hits, last seen first', query: EntityFilter, returns: EntityList },
+    {
+      operationId: 'listHitEntities',
+      summary: 'List the entities of hits, last seen first',
+      query: EntityFilter,
+      returns: EntityList,
+    },
     ({ caller, query }) => getEntities(deps, caller, query),
   );
   route(
     'POST /api/hits/:id/status',
-    { summary: 'Set the status of a hit', scope: 'hits:write', params: HitPath, body: HitVerdict, returns: HitDetail },
+    {
+      operationId: 'setHitStatus',
+      summary: 'Set the status of a hit',
+      scope: 'hits:write',
+      params: HitPath,
+      body: HitVerdict,
+      returns: HitDetail,
+    },
     async ({ caller, params, body }) => withLink(await setHitStatus(deps, caller, params.id, body), publicUrl),
   );
   route(
     'GET /api/hits/:id',
-    { summary: 'Get a hit with its rows and occurrences', params: HitPath, returns: HitDetail },
+    { operationId: 'getHit', summary: 'Get a hit with its rows and occurrences', params: HitPath, returns: HitDetail },
     async ({ caller, params }) => withLink(await getHit(deps, caller, params.id), publicUrl),
   );
 }

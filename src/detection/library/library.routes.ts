@@ -10,6 +10,7 @@ export function libraryRoutes(app: App, deps: InstallLibraryDeps & UpdateLibrary
   route(
     'GET /api/detections/library',
     {
+      operationId: 'listShippedDetections',
       summary: 'List the shipped detections by log source',
       description: 'Reports what each detection needs, whether your logs have it, and whether it is installed.',
       scope: 'detections:read',
@@ -20,6 +21,7 @@ export function libraryRoutes(app: App, deps: InstallLibraryDeps & UpdateLibrary
   route(
     'POST /api/detections/library/install',
     {
+      operationId: 'installShippedDetections',
       summary: 'Install shipped detections',
       description: 'A detection that is already installed stays as it is.',
       body: InstallRequest,
@@ -30,6 +32,7 @@ export function libraryRoutes(app: App, deps: InstallLibraryDeps & UpdateLibrary
   route(
     'POST /api/detections/library/update',
     {
+      operationId: 'updateShippedDetections',
       summary: 'Update installed detections to the shipped version',
       description: 'Fields that you edited keep your value and are reported.',
       body: UpdateRequest,

@@ -24,12 +24,15 @@ type LogRoutesDeps = ListDatasetsDeps & ReceiveLogsDeps & DeclareColumnsDeps & {
 
 export function logRoutes(app: App, deps: LogRoutesDeps): void {
   const route = apiRoutes(app, { tag: 'logs', scope: 'detections:read' });
-  route('GET /api/logs', { summary: 'List the datasets with their columns', returns: DatasetList }, ({ caller }) =>
-    listDatasets(deps, caller.orgId),
+  route(
+    'GET /api/logs',
+    { operationId: 'listDatasets', summary: 'List the datasets with their columns', returns: DatasetList },
+    ({ caller }) => listDatasets(deps, caller.orgId),
   );
   route(
     'GET /api/logs/sources',
     {
+      operationId: 'listLogShippers',
       summary: 'List log shippers with their configuration',
       description:
         'Each configuration is complete but for the address (`https://tocsin.example:443`), the key (`KEY`, with the scope `logs:write`) and what the shipper reads.',
@@ -40,6 +43,7 @@ export function logRoutes(app: App, deps: LogRoutesDeps): void {
   route(
     'PUT /api/logs/:dataset/columns',
     {
+      operationId: 'declareColumns',
       summary: 'Declare the types of columns',
       description:
         'Replaces the declared types of a dataset, which may be new. Applies to all events, stored ones included. A value that does not fit is null in the column and readable as text under `_text`.',
@@ -64,6 +68,7 @@ export function logRoutes(app: App, deps: LogRoutesDeps): void {
       decompress: false,
       config: { scope: 'logs:write' },
       schema: {
+        operationId: 'sendLogs',
         tags: ['logs'],
         summary: 'Store events',
         description:

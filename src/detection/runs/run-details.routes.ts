@@ -13,6 +13,7 @@ export function runDetailRoutes(app: App, deps: ReplayDeps): void {
   route(
     'GET /api/runs/:id/steps',
     {
+      operationId: 'listRunSteps',
       summary: 'List the model and tool steps of a run, in order',
       params: IdPath,
       query: PageQuery,
@@ -23,6 +24,7 @@ export function runDetailRoutes(app: App, deps: ReplayDeps): void {
   route(
     'POST /api/runs/:id/replay',
     {
+      operationId: 'replayRun',
       summary: 'Judge the candidates of a run again, under another prompt version or model',
       scope: 'detections:run',
       isBodyOptional: true,
@@ -34,18 +36,24 @@ export function runDetailRoutes(app: App, deps: ReplayDeps): void {
   );
   route(
     'GET /api/detections/:id/agreement',
-    { summary: 'Get how often the judge model agrees with analysts on hits', params: IdPath, returns: Agreement },
+    {
+      operationId: 'getAgreement',
+      summary: 'Get how often the judge model agrees with analysts on hits',
+      params: IdPath,
+      returns: Agreement,
+    },
     ({ caller, params }) => getAgreement(deps, caller, params.id),
   );
   const shadow = { params: IdPath, returns: Shadow };
   route(
     'GET /api/detections/:id/shadow',
-    { ...shadow, summary: 'Get the shadow of a detection and where its verdicts differ' },
+    { operationId: 'getShadow', ...shadow, summary: 'Get the shadow of a detection and where its verdicts differ' },
     ({ caller, params }) => getShadow(deps, caller, params.id),
   );
   route(
     'PUT /api/detections/:id/shadow',
     {
+      operationId: 'setShadow',
       ...shadow,
       summary: 'Set the shadow of a detection: another prompt version or model that judges its runs too',
       scope: 'detections:write',
@@ -56,6 +64,7 @@ export function runDetailRoutes(app: App, deps: ReplayDeps): void {
   route(
     'DELETE /api/detections/:id/shadow',
     {
+      operationId: 'removeShadow',
       ...shadow,
       summary: 'Remove the shadow of a detection. Its comparisons stay',
       scope: 'detections:write',

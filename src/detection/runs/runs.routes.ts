@@ -23,12 +23,20 @@ export function runRoutes(app: App, deps: BackfillDeps): void {
   const route = apiRoutes(app, { tag: 'runs', scope: 'detections:run' });
   route(
     'POST /api/detections/:id/run',
-    { summary: 'Run a detection now', isBodyOptional: true, params: IdPath, body: RunRequest, returns: RunStarted },
+    {
+      operationId: 'runDetection',
+      summary: 'Run a detection now',
+      isBodyOptional: true,
+      params: IdPath,
+      body: RunRequest,
+      returns: RunStarted,
+    },
     ({ caller, params, body }) => requestRun(deps, caller, params.id, body),
   );
   route(
     'GET /api/detections/:id/runs',
     {
+      operationId: 'listRuns',
       summary: 'List runs, newest first',
       scope: 'detections:read',
       params: IdPath,
@@ -40,6 +48,7 @@ export function runRoutes(app: App, deps: BackfillDeps): void {
   route(
     'GET /api/detections/:id/gaps',
     {
+      operationId: 'listGaps',
       summary: 'List gaps, the time that no run examined, latest first',
       scope: 'detections:read',
       params: IdPath,
@@ -51,6 +60,7 @@ export function runRoutes(app: App, deps: BackfillDeps): void {
   route(
     'GET /api/detections/:id/windows',
     {
+      operationId: 'getDetectionTimeline',
       summary: 'Get the time line of a detection: examined time, waiting windows and gaps',
       scope: 'detections:read',
       params: IdPath,
@@ -61,7 +71,14 @@ export function runRoutes(app: App, deps: BackfillDeps): void {
   );
   route(
     'POST /api/detections/:id/backfill',
-    { summary: 'Backfill gaps', params: IdPath, query: BackfillQuery, body: BackfillRequest, returns: Backfill },
+    {
+      operationId: 'backfillGaps',
+      summary: 'Backfill gaps',
+      params: IdPath,
+      query: BackfillQuery,
+      body: BackfillRequest,
+      returns: Backfill,
+    },
     ({ caller, params, query, body }) => {
       const backfill = query.estimate === 'true' ? estimateBackfill : requestBackfill;
       return backfill(deps, caller, params.id, body);
@@ -69,12 +86,12 @@ export function runRoutes(app: App, deps: BackfillDeps): void {
   );
   route(
     'GET /api/runs/:id',
-    { summary: 'Get a run', scope: 'detections:read', params: IdPath, returns: Run },
+    { operationId: 'getRun', summary: 'Get a run', scope: 'detections:read', params: IdPath, returns: Run },
     ({ caller, params }) => getRun(deps, caller, params.id),
   );
   route(
     'POST /api/runs/:id/cancel',
-    { summary: 'Cancel a run', ignoresBody: true, params: IdPath, returns: Run },
+    { operationId: 'cancelRun', summary: 'Cancel a run', ignoresBody: true, params: IdPath, returns: Run },
     ({ caller, params }) => cancelRun(deps, caller, params.id),
   );
 }

@@ -23,6 +23,7 @@ export function testingRoutes(app: App, deps: TrialDeps & RunTestsDeps): void {
   route(
     'POST /api/detections/preview',
     {
+      operationId: 'previewDetection',
       summary: 'Preview a detection on past events without storing anything',
       query: PreviewQuery,
       body: PreviewDetection,
@@ -34,6 +35,7 @@ export function testingRoutes(app: App, deps: TrialDeps & RunTestsDeps): void {
   route(
     'POST /api/detections/:id/backtest',
     {
+      operationId: 'backtestDetection',
       summary: 'Backtest a detection: the hits it would have raised, compared with reviews',
       params: IdPath,
       body: BacktestRequest,
@@ -44,12 +46,19 @@ export function testingRoutes(app: App, deps: TrialDeps & RunTestsDeps): void {
   );
   route(
     'GET /api/detections/:id/tests',
-    { summary: 'List the test cases of a detection', scope: 'detections:read', params: IdPath, returns: TestSet },
+    {
+      operationId: 'listTests',
+      summary: 'List the test cases of a detection',
+      scope: 'detections:read',
+      params: IdPath,
+      returns: TestSet,
+    },
     ({ caller, params }) => getTests(deps, caller, params.id),
   );
   route(
     'PUT /api/detections/:id/tests',
     {
+      operationId: 'replaceTests',
       summary: 'Replace the test cases of a detection',
       scope: 'detections:write',
       params: IdPath,
@@ -61,6 +70,7 @@ export function testingRoutes(app: App, deps: TrialDeps & RunTestsDeps): void {
   route(
     'POST /api/detections/:id/tests/run',
     {
+      operationId: 'runTests',
       summary: 'Run the test cases of a detection',
       ignoresBody: true,
       params: IdPath,

@@ -7,12 +7,18 @@ export function valueListRoutes(app: App, deps: Parameters<typeof putValueList>[
   const route = apiRoutes(app, { tag: 'detections', scope: 'detections:write' });
   route(
     'GET /api/value-lists',
-    { summary: 'List the value lists, by name', scope: 'detections:read', returns: ValueLists },
+    {
+      operationId: 'listValueLists',
+      summary: 'List the value lists, by name',
+      scope: 'detections:read',
+      returns: ValueLists,
+    },
     ({ caller }) => getValueLists(deps, caller),
   );
   route(
     'GET /api/value-lists/:name',
     {
+      operationId: 'getValueList',
       summary: 'Read a value list with its values',
       scope: 'detections:read',
       params: ValueListPath,
@@ -23,6 +29,7 @@ export function valueListRoutes(app: App, deps: Parameters<typeof putValueList>[
   route(
     'PUT /api/value-lists/:name',
     {
+      operationId: 'setValueList',
       summary: 'Create or replace a value list',
       params: ValueListPath,
       body: ValueListInput,
@@ -34,6 +41,7 @@ export function valueListRoutes(app: App, deps: Parameters<typeof putValueList>[
   route(
     'DELETE /api/value-lists/:name',
     {
+      operationId: 'deleteValueList',
       summary: 'Delete a value list that no detection uses',
       ignoresBody: true,
       params: ValueListPath,

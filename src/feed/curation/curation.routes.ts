@@ -17,27 +17,37 @@ export function curationRoutes(app: App, deps: DecideItemDeps): void {
   const route = apiRoutes(app, { tag: 'feed', scope: 'feed:write' });
   route(
     'POST /api/feed/items/:id/split',
-    { ...common, summary: 'Take an item out of its group of duplicates permanently', ignoresBody: true },
+    {
+      operationId: 'splitItem',
+      ...common,
+      summary: 'Take an item out of its group of duplicates permanently',
+      ignoresBody: true,
+    },
     ({ caller, params }) => splitItem(deps, caller, params.id.toLowerCase()),
   );
   route(
     'POST /api/feed/items/:id/merge',
-    { ...common, summary: 'Merge an item into the group of another item', body: MergeItem },
+    { operationId: 'mergeItem', ...common, summary: 'Merge an item into the group of another item', body: MergeItem },
     ({ caller, params, body }) => mergeItem(deps, caller, params.id.toLowerCase(), body.into.toLowerCase()),
   );
   route(
     'POST /api/feed/items/:id/retract',
-    { ...common, summary: 'Retract an item', isBodyOptional: true, body: RetractItem },
+    { operationId: 'retractItem', ...common, summary: 'Retract an item', isBodyOptional: true, body: RetractItem },
     ({ caller, params, body }) => retractItem(deps, caller, params.id.toLowerCase(), body.reason?.trim()),
   );
   route(
     'DELETE /api/feed/items/:id/retract',
-    { ...common, summary: 'Withdraw a retraction', ignoresBody: true },
+    { operationId: 'withdrawRetraction', ...common, summary: 'Withdraw a retraction', ignoresBody: true },
     ({ caller, params }) => restoreItem(deps, caller, params.id.toLowerCase()),
   );
   route(
     'PUT /api/feed/items/:id/override',
-    { ...common, summary: "Override an item for the caller's organization", body: OverrideItem },
+    {
+      operationId: 'overrideItem',
+      ...common,
+      summary: "Override an item for the caller's organization",
+      body: OverrideItem,
+    },
     ({ caller, params, body }) => putOverride(deps, caller, params.id.toLowerCase(), body),
   );
 }

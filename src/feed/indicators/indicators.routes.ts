@@ -7,12 +7,22 @@ export function indicatorRoutes(app: App, deps: LookupDeps): void {
   const route = apiRoutes(app, { tag: 'feed', scope: 'feed:read' });
   route(
     'GET /api/indicators',
-    { summary: 'Look up an indicator in the feed', query: IndicatorQuery, returns: IndicatorLookup },
+    {
+      operationId: 'lookUpIndicator',
+      summary: 'Look up an indicator in the feed',
+      query: IndicatorQuery,
+      returns: IndicatorLookup,
+    },
     ({ caller, query }) => lookUpIndicator(deps, caller, query.value),
   );
   route(
     'POST /api/indicators/lookup',
-    { summary: 'Look up several indicators in the feed', body: LookUpIndicators, returns: IndicatorLookups },
+    {
+      operationId: 'lookUpIndicators',
+      summary: 'Look up several indicators in the feed',
+      body: LookUpIndicators,
+      returns: IndicatorLookups,
+    },
     ({ caller, body }) => lookUpIndicators(deps, caller, body),
   );
 }

@@ -32,18 +32,25 @@ export function itemRoutes(app: App, deps: ListItemsDeps & FacetsDeps): void {
     url: '/items',
     config: { scope: 'feed:read', ignoresUnknownQuery: true },
     compress: false,
-    schema: { tags: ['feed'], summary: 'List feed items', querystring: ItemsQuery, response: { 200: FeedList } },
+    schema: {
+      operationId: 'listItems',
+      tags: ['feed'],
+      summary: 'List feed items',
+      querystring: ItemsQuery,
+      response: { 200: FeedList },
+    },
     handler: async (request, reply) =>
       sendPage(request, reply, await listItems(deps, requireCaller(request), request.query)),
   });
   route(
     'GET /items/:id',
-    { summary: 'Get a feed item with its versions', params: ItemPath, returns: FeedItemDetail },
+    { operationId: 'getItem', summary: 'Get a feed item with its versions', params: ItemPath, returns: FeedItemDetail },
     ({ caller, params }) => getItem(deps, caller, params.id.toLowerCase()),
   );
   route(
     'GET /items/:id/text',
     {
+      operationId: 'getItemText',
       summary: 'Get the text that a version of an item was made from',
       params: ItemPath,
       query: TextQuery,
@@ -55,6 +62,7 @@ export function itemRoutes(app: App, deps: ListItemsDeps & FacetsDeps): void {
   route(
     'GET /api/feed/facets',
     {
+      operationId: 'getFeedFacets',
       summary: 'Count the feed items by severity, status, platform and source',
       description: 'For the filters of `GET /items`. Each facet counts the items that the other filters match.',
       query: FacetsQuery,
@@ -67,7 +75,12 @@ export function itemRoutes(app: App, deps: ListItemsDeps & FacetsDeps): void {
     url: '/stats',
     config: { scope: 'feed:read', ignoresUnknownQuery: true },
     compress: false,
-    schema: { tags: ['feed'], summary: 'Get feed statistics', response: { 200: FeedStats } },
+    schema: {
+      operationId: 'getFeedStats',
+      tags: ['feed'],
+      summary: 'Get feed statistics',
+      response: { 200: FeedStats },
+    },
     handler: async (request, reply) => sendPage(request, reply, await getStats(deps, requireCaller(request))),
   });
 }

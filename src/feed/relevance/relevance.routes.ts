@@ -7,12 +7,13 @@ export function relevanceRoutes(app: App, deps: PutProfileDeps): void {
   const route = apiRoutes(app, { tag: 'feed', scope: 'feed:read' });
   route(
     'GET /api/feed/profile',
-    { summary: "Get the organization's relevance profile", returns: StoredProfile },
+    { operationId: 'getProfile', summary: "Get the organization's relevance profile", returns: StoredProfile },
     ({ caller }) => getProfile(deps, caller),
   );
   route(
     'PUT /api/feed/profile',
     {
+      operationId: 'setProfile',
       summary: "Replace the organization's relevance profile",
       scope: 'feed:write',
       body: Profile,

@@ -27,32 +27,68 @@ export function sourceRoutes(app: App, deps: SourceRoutesDeps): void {
   const route = apiRoutes(app, { tag: 'sources', scope: 'feed:write' });
   route(
     'GET /api/feed/sources',
-    { summary: 'List feed sources', scope: 'feed:read', query: PageQuery, returns: SourceList },
+    {
+      operationId: 'listSources',
+      summary: 'List feed sources',
+      scope: 'feed:read',
+      query: PageQuery,
+      returns: SourceList,
+    },
     ({ caller, query }) => listSources(deps, caller, query),
   );
   route(
     'POST /api/feed/sources',
-    { summary: 'Create a feed source', body: CreateSource, returns: Source, hasEtag: true },
+    {
+      operationId: 'createSource',
+      summary: 'Create a feed source',
+      body: CreateSource,
+      returns: Source,
+      hasEtag: true,
+    },
     ({ caller, body }) => createSource(deps, caller, body),
   );
   route(
     'POST /api/feed/sources/test',
-    { summary: 'Test a feed source without storing anything', body: TestSource, returns: SourceTest },
+    {
+      operationId: 'testSource',
+      summary: 'Test a feed source without storing anything',
+      body: TestSource,
+      returns: SourceTest,
+    },
     ({ caller, body }) => testSource(deps, caller, body),
   );
   route(
     'GET /api/feed/catalogue',
-    { summary: 'List well-known public sources', scope: 'feed:read', returns: SourceCatalog },
+    {
+      operationId: 'listCatalogue',
+      summary: 'List well-known public sources',
+      scope: 'feed:read',
+      returns: SourceCatalog,
+    },
     async () => listCatalog(),
   );
   route(
     'GET /api/feed/sources/:id',
-    { summary: 'Get a feed source', scope: 'feed:read', params: SourcePath, returns: Source, hasEtag: true },
+    {
+      operationId: 'getSource',
+      summary: 'Get a feed source',
+      scope: 'feed:read',
+      params: SourcePath,
+      returns: Source,
+      hasEtag: true,
+    },
     ({ caller, params }) => getSource(deps, caller, params.id.toLowerCase()),
   );
   route(
     'PUT /api/feed/sources/:id',
-    { summary: 'Update a feed source', params: SourcePath, body: UpdateSource, returns: Source, hasEtag: true },
+    {
+      operationId: 'updateSource',
+      summary: 'Update a feed source',
+      params: SourcePath,
+      body: UpdateSource,
+      returns: Source,
+      hasEtag: true,
+    },
     ({ caller, params, body, request }) => {
       const input = { change: body, ifMatch: request.headers['if-match'] };
       return updateSource(deps, caller, params.id.toLowerCase(), input);
@@ -60,12 +96,24 @@ export function sourceRoutes(app: App, deps: SourceRoutesDeps): void {
   );
   route(
     'DELETE /api/feed/sources/:id',
-    { summary: 'Delete a feed source. Its items remain', ignoresBody: true, params: SourcePath, returns: Source },
+    {
+      operationId: 'deleteSource',
+      summary: 'Delete a feed source. Its items remain',
+      ignoresBody: true,
+      params: SourcePath,
+      returns: Source,
+    },
     ({ caller, params }) => deleteSource(deps, caller, params.id.toLowerCase()),
   );
   route(
     'POST /api/feed/sources/:id/pull',
-    { summary: 'Pull a feed source now', ignoresBody: true, params: SourcePath, returns: PullOutcome },
+    {
+      operationId: 'pullSource',
+      summary: 'Pull a feed source now',
+      ignoresBody: true,
+      params: SourcePath,
+      returns: PullOutcome,
+    },
     ({ caller, params }) => pullSourceNow(deps, caller, params.id.toLowerCase()),
   );
 }

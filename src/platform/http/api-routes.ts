@@ -7,6 +7,8 @@ import { recordEtag } from './etag.ts';
 type Line = `${'GET' | 'POST' | 'PUT' | 'DELETE'} /${string}`;
 type Schema = z.ZodType;
 type Options<Params, Query, Body, Result> = Omit<FastifyContextConfig, 'isPublic'> & {
+  /** What generated clients call the operation: a verb and its object. */
+  operationId: string;
   summary: string;
   description?: string;
   params?: Params;
@@ -30,13 +32,24 @@ type Input<Params extends Schema, Query extends Schema, Body extends Schema> = {
 type Handle<I, R extends Schema> = (input: I) => z.input<R> | Promise<z.input<R>>;
 
 /**
- * Returns a function that registers JSON routes with a key: `route('GET /api/hits', { summary, returns }, handler)`. `tag` groups them in
+ * Returns a function that registers JSON routes with a key: `route('GET /api/hits', { operationId: 'listHits', summary, returns }, handler)`. `tag` groups them in
  * the OpenAPI description. `scope` is what a key needs, unless a route's options name another; null: any valid key will do.
  */
 export function apiRoutes(app: App, { tag, scope }: { tag: string; scope: Scope | null }) {
   return <P extends Schema, Q extends Schema, B extends Schema, R extends Schema>(
     line: Line,
-    { summary, description, params, query, body, returns, hasEtag, bodyBytesMax, ...config }: Options<P, Q, B, R>,
+    {
+      operationId,
+      summary,
+      description,
+      params,
+      query,
+      body,
+      returns,
+      hasEtag,
+      bodyBytesMax,
+      ...config
+    }: Options<P, Q, B, R>,
     handle: Handle<Input<P, Q, B>, R>,
   ): void => {
     const [method, url] = line.split(' ') as [string, string];
@@ -47,6 +60,7 @@ export function apiRoutes(app: App, { tag, scope }: { tag: string; scope: Scope 
       ...(bodyBytesMax !== undefined && { bodyLimit: bodyBytesMax }),
       schema: {
         tags: [tag],
+        operationId,
         summary,
         ...(description !== undefined && { description }),
         ...(params && { params }),

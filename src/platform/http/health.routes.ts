@@ -26,7 +26,13 @@ export function healthRoutes(app: App, deps: HealthRoutesDeps): void {
     method: 'GET',
     url: '/healthz',
     config: { isPublic: true },
-    schema: { tags: ['service'], summary: 'Report whether the process is up', security: [], response: { 200: Health } },
+    schema: {
+      operationId: 'getHealth',
+      tags: ['service'],
+      summary: 'Report whether the process is up',
+      security: [],
+      response: { 200: Health },
+    },
     handler: async () => ({ status: 'ok' as const }),
   });
   app.route({
@@ -34,6 +40,7 @@ export function healthRoutes(app: App, deps: HealthRoutesDeps): void {
     url: '/readyz',
     config: { isPublic: true },
     schema: {
+      operationId: 'getReadiness',
       tags: ['service'],
       summary: 'Report whether the service is ready: database available and migrated',
       security: [],

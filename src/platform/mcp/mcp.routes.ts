@@ -23,22 +23,33 @@ export function mcpRoutes(app: App, deps: McpServerDeps): void {
   const route = apiRoutes(app, { tag: 'tools', scope: 'connections:admin' });
   route(
     'GET /api/mcp-servers',
-    { summary: 'List the added MCP servers, newest first', query: PageQuery, returns: McpServerList },
+    {
+      operationId: 'listMcpServers',
+      summary: 'List the added MCP servers, newest first',
+      query: PageQuery,
+      returns: McpServerList,
+    },
     ({ caller, query }) => listMcpServers(deps, caller, query),
   );
   route(
     'POST /api/mcp-servers',
-    { summary: 'Add an MCP server by URL', body: CreateMcpServer, returns: McpServerRecord },
+    {
+      operationId: 'createMcpServer',
+      summary: 'Add an MCP server by URL',
+      body: CreateMcpServer,
+      returns: McpServerRecord,
+    },
     ({ caller, body }) => createMcpServer(deps, caller, body),
   );
   route(
     'GET /api/mcp-servers/:id',
-    { summary: 'Get an MCP server', params: McpServerPath, returns: McpServerRecord },
+    { operationId: 'getMcpServer', summary: 'Get an MCP server', params: McpServerPath, returns: McpServerRecord },
     ({ caller, params }) => getMcpServer(deps, caller, params.id),
   );
   route(
     'PUT /api/mcp-servers/:id',
     {
+      operationId: 'updateMcpServer',
       summary: 'Change an MCP server. Absent fields stay unchanged',
       params: McpServerPath,
       body: UpdateMcpServer,
@@ -48,12 +59,19 @@ export function mcpRoutes(app: App, deps: McpServerDeps): void {
   );
   route(
     'DELETE /api/mcp-servers/:id',
-    { summary: 'Delete an MCP server', ignoresBody: true, params: McpServerPath, returns: McpServerRecord },
+    {
+      operationId: 'deleteMcpServer',
+      summary: 'Delete an MCP server',
+      ignoresBody: true,
+      params: McpServerPath,
+      returns: McpServerRecord,
+    },
     ({ caller, params }) => removeMcpServer(deps, caller, params.id),
   );
   route(
     'POST /api/mcp-servers/:id/check',
     {
+      operationId: 'checkMcpServer',
       summary: 'Connect to an MCP server and list its tools',
       ignoresBody: true,
       params: McpServerPath,

@@ -5,7 +5,9 @@ import { ModelList } from './models.schema.ts';
 
 export function modelRoutes(app: App, deps: ListModelsDeps): void {
   const route = apiRoutes(app, { tag: 'models', scope: 'detections:read' });
-  route('GET /api/models', { summary: 'List model aliases', returns: ModelList }, ({ caller }) =>
-    listModels(deps, caller),
+  route(
+    'GET /api/models',
+    { operationId: 'listModels', summary: 'List model aliases', returns: ModelList },
+    ({ caller }) => listModels(deps, caller),
   );
 }

@@ -30,12 +30,18 @@ export function outputRoutes(app: App, deps: OutputDeps & DeliverDeps): void {
   const route = apiRoutes(app, { tag: 'outputs', scope: 'connections:admin' });
   route(
     'GET /api/outputs',
-    { summary: 'List event destinations, newest first', query: PageQuery, returns: OutputList },
+    {
+      operationId: 'listOutputs',
+      summary: 'List event destinations, newest first',
+      query: PageQuery,
+      returns: OutputList,
+    },
     ({ caller, query }) => listOutputs(deps, caller, query),
   );
   route(
     'POST /api/outputs',
     {
+      operationId: 'createOutput',
       summary: 'Create a destination. The secret of a webhook is shown once',
       secretField: 'secret',
       body: CreateOutput,
@@ -45,12 +51,13 @@ export function outputRoutes(app: App, deps: OutputDeps & DeliverDeps): void {
   );
   route(
     'GET /api/outputs/:id',
-    { summary: 'Get a destination', params: OutputPath, returns: Output },
+    { operationId: 'getOutput', summary: 'Get a destination', params: OutputPath, returns: Output },
     ({ caller, params }) => getOutput(deps, caller, params.id),
   );
   route(
     'PUT /api/outputs/:id',
     {
+      operationId: 'updateOutput',
       summary: 'Change a destination. Absent fields stay unchanged',
       params: OutputPath,
       body: UpdateOutput,
@@ -61,6 +68,7 @@ export function outputRoutes(app: App, deps: OutputDeps & DeliverDeps): void {
   route(
     'DELETE /api/outputs/:id',
     {
+      operationId: 'deleteOutput',
       summary: 'Delete a destination with its pending deliveries and its log',
       ignoresBody: true,
       params: OutputPath,
@@ -71,6 +79,7 @@ export function outputRoutes(app: App, deps: OutputDeps & DeliverDeps): void {
   route(
     'POST /api/outputs/:id/rotate',
     {
+      operationId: 'rotateOutputSecret',
       summary: 'Replace the secret of a webhook. The old one stays valid during the overlap',
       secretField: 'secret',
       isBodyOptional: true,
@@ -82,12 +91,19 @@ export function outputRoutes(app: App, deps: OutputDeps & DeliverDeps): void {
   );
   route(
     'POST /api/outputs/:id/test',
-    { summary: 'Send a test event now', ignoresBody: true, params: OutputPath, returns: Delivery },
+    {
+      operationId: 'testOutput',
+      summary: 'Send a test event now',
+      ignoresBody: true,
+      params: OutputPath,
+      returns: Delivery,
+    },
     ({ caller, params }) => sendTestEvent(deps, caller, params.id),
   );
   route(
     'GET /api/outputs/:id/deliveries',
     {
+      operationId: 'listDeliveries',
       summary: 'List the deliveries to a destination, newest first',
       params: OutputPath,
       query: DeliveryFilter,
@@ -97,7 +113,13 @@ export function outputRoutes(app: App, deps: OutputDeps & DeliverDeps): void {
   );
   route(
     'POST /api/outputs/:id/deliveries/:deliveryId/redeliver',
-    { summary: 'Deliver an event again', ignoresBody: true, params: DeliveryPath, returns: Delivery },
+    {
+      operationId: 'redeliverEvent',
+      summary: 'Deliver an event again',
+      ignoresBody: true,
+      params: DeliveryPath,
+      returns: Delivery,
+    },
     ({ caller, params: { id: outputId, deliveryId } }) => redeliver(deps, caller, { outputId, deliveryId }),
   );
 }

@@ -11,12 +11,15 @@ const KeyPath = z.object({ id: boundedString({ min: 1, max: 100 }) });
 
 export function orgRoutes(app: App, deps: ChangeKeyDeps): void {
   const route = apiRoutes(app, { tag: 'keys', scope: 'keys:admin' });
-  route('GET /api/keys', { summary: 'List keys', query: PageQuery, returns: KeyList }, ({ caller, query }) =>
-    listKeys(deps, caller, query),
+  route(
+    'GET /api/keys',
+    { operationId: 'listKeys', summary: 'List keys', query: PageQuery, returns: KeyList },
+    ({ caller, query }) => listKeys(deps, caller, query),
   );
   route(
     'POST /api/keys',
     {
+      operationId: 'createKey',
       summary: 'Create a key. Its secret is shown only once',
       secretField: 'key',
       body: CreateKeyInput,
@@ -27,6 +30,7 @@ export function orgRoutes(app: App, deps: ChangeKeyDeps): void {
   route(
     'POST /api/keys/:id/rotate',
     {
+      operationId: 'rotateKey',
       summary: 'Rotate the secret of a key',
       secretField: 'key',
       params: KeyPath,
@@ -37,12 +41,17 @@ export function orgRoutes(app: App, deps: ChangeKeyDeps): void {
   );
   route(
     'DELETE /api/keys/:id',
-    { summary: 'Revoke a key', ignoresBody: true, params: KeyPath, returns: Key },
+    { operationId: 'revokeKey', summary: 'Revoke a key', ignoresBody: true, params: KeyPath, returns: Key },
     ({ caller, params }) => revokeKey(deps, caller, params.id),
   );
   apiRoutes(app, { tag: 'audit', scope: 'audit:read' })(
     'GET /api/audit',
-    { summary: 'List audit entries, newest first', query: AuditQuery, returns: AuditList },
+    {
+      operationId: 'listAuditEntries',
+      summary: 'List audit entries, newest first',
+      query: AuditQuery,
+      returns: AuditList,
+    },
     ({ caller, query }) => listAuditEntries(deps, caller, query),
   );
 }

@@ -7,12 +7,17 @@ export function retentionRoutes(app: App, deps: EraseValueDeps & { keep: Retenti
   const route = apiRoutes(app, { tag: 'service', scope: 'privacy:admin' });
   route(
     'POST /api/privacy/erase',
-    { summary: 'Erase a value from all stored data', body: EraseRequest, returns: Erasure },
+    { operationId: 'eraseValue', summary: 'Erase a value from all stored data', body: EraseRequest, returns: Erasure },
     ({ caller, body }) => eraseValue(deps, caller, body),
   );
   route(
     'GET /api/privacy/retention',
-    { summary: 'Get how long each kind of data is kept', scope: 'detections:read', returns: RetentionPeriods },
+    {
+      operationId: 'getRetention',
+      summary: 'Get how long each kind of data is kept',
+      scope: 'detections:read',
+      returns: RetentionPeriods,
+    },
     async () => deps.keep,
   );
 }

@@ -8,6 +8,7 @@ export function viewRoutes(app: App, deps: ViewDeps): void {
   route(
     'GET /api/views',
     {
+      operationId: 'listViews',
       summary: 'List saved views, newest first',
       description:
         'Named filters of a list, shared by the organization. The service stores them and gives `query` no meaning.',
@@ -17,17 +18,19 @@ export function viewRoutes(app: App, deps: ViewDeps): void {
     },
     ({ caller, query }) => listViews(deps, caller, query),
   );
-  route('POST /api/views', { summary: 'Save a view', body: ViewInput, returns: View }, ({ caller, body }) =>
-    createView(deps, caller, body),
+  route(
+    'POST /api/views',
+    { operationId: 'createView', summary: 'Save a view', body: ViewInput, returns: View },
+    ({ caller, body }) => createView(deps, caller, body),
   );
   route(
     'PUT /api/views/:id',
-    { summary: 'Replace a view', params: ViewPath, body: ViewInput, returns: View },
+    { operationId: 'updateView', summary: 'Replace a view', params: ViewPath, body: ViewInput, returns: View },
     ({ caller, params, body }) => changeView(deps, caller, params.id, body),
   );
   route(
     'DELETE /api/views/:id',
-    { summary: 'Delete a view', ignoresBody: true, params: ViewPath, returns: View },
+    { operationId: 'deleteView', summary: 'Delete a view', ignoresBody: true, params: ViewPath, returns: View },
     ({ caller, params }) => removeView(deps, caller, params.id),
   );
 }

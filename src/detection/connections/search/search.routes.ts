@@ -8,6 +8,7 @@ export function searchRoutes(app: App, deps: SearchWindowDeps): void {
   apiRoutes(app, { tag: 'logs', scope: 'detections:run' })(
     'POST /api/logs/search',
     {
+      operationId: 'searchLogs',
       summary: 'Run a query over a time window and return its rows',
       description:
         'The query is checked and isolated as those of detections are, and may use only columns that events have. It takes at most 30 seconds, and ends when the client disconnects. A query that cannot run is a 422 with the reason, a SIEM that fails a 503.',

@@ -10,17 +10,23 @@ export function agentRoutes(app: App, deps: AgentDeps & { models?: ModelAliases 
   const route = apiRoutes(app, { tag: 'agents', scope: 'detections:read' });
   route(
     'GET /api/agents',
-    { summary: 'List every agent, built-in ones included', query: AgentQuery, returns: AgentList },
+    {
+      operationId: 'listAgents',
+      summary: 'List every agent, built-in ones included',
+      query: AgentQuery,
+      returns: AgentList,
+    },
     ({ caller, query }) => getAgents(deps, caller, query),
   );
   route(
     'GET /api/agents/:id',
-    { summary: 'Get an agent of any kind', params: IdPath, returns: Detection, hasEtag: true },
+    { operationId: 'getAgent', summary: 'Get an agent of any kind', params: IdPath, returns: Detection, hasEtag: true },
     ({ caller, params }) => getAgent(deps, caller, params.id),
   );
   route(
     'PUT /api/agents/:id',
     {
+      operationId: 'updateAgent',
       summary: 'Change schedule, enabled, model and budgets of a built-in agent',
       scope: 'detections:write',
       params: IdPath,
@@ -36,6 +42,7 @@ export function agentRoutes(app: App, deps: AgentDeps & { models?: ModelAliases 
   route(
     'DELETE /api/agents/:id',
     {
+      operationId: 'deleteAgent',
       summary: 'Always refused: built-in agents cannot be deleted, and detections have their own endpoint',
       scope: 'detections:write',
       ignoresBody: true,

@@ -20,17 +20,28 @@ export function bulkRoutes(app: App, deps: UpdateDetectionDeps & { importSigma: 
   const route = apiRoutes(app, { tag: 'detections', scope: 'detections:write' });
   route(
     'POST /api/detections/bulk',
-    { summary: 'Apply one action to many detections', body: BulkRequest, returns: BulkResult },
+    {
+      operationId: 'changeDetectionsInBulk',
+      summary: 'Apply one action to many detections',
+      body: BulkRequest,
+      returns: BulkResult,
+    },
     ({ caller, body }) => changeDetections(deps, caller, body),
   );
   route(
     'GET /api/detections/export',
-    { summary: 'Export all detections with their tests', scope: 'detections:read', returns: ExportedSet },
+    {
+      operationId: 'exportDetections',
+      summary: 'Export all detections with their tests',
+      scope: 'detections:read',
+      returns: ExportedSet,
+    },
     ({ caller }) => exportDetections(deps, caller),
   );
   route(
     'POST /api/detections/import',
     {
+      operationId: 'importDetections',
       summary: 'Create or update detections from an export or from Sigma rules',
       query: ImportFormat,
       bodyBytesMax: importBytesMax,

@@ -19,6 +19,7 @@ export function exceptionRoutes(app: App, deps: ExceptionDeps): void {
   route(
     'GET /api/detections/:id/exceptions',
     {
+      operationId: 'listExceptions',
       summary: 'List the exceptions and snoozes of a detection, newest first',
       scope: 'detections:read',
       params: IdPath,
@@ -30,6 +31,7 @@ export function exceptionRoutes(app: App, deps: ExceptionDeps): void {
   route(
     'POST /api/detections/:id/exceptions',
     {
+      operationId: 'createException',
       summary: 'Create an exception for an entity or a value',
       params: IdPath,
       body: NewException,
@@ -40,6 +42,7 @@ export function exceptionRoutes(app: App, deps: ExceptionDeps): void {
   route(
     'POST /api/detections/:id/exceptions/preview',
     {
+      operationId: 'previewException',
       summary: 'Preview an exception: the hits of the last 30 days that it would have hidden',
       scope: 'hits:read',
       params: IdPath,
@@ -51,6 +54,7 @@ export function exceptionRoutes(app: App, deps: ExceptionDeps): void {
   route(
     'POST /api/detections/:id/snooze',
     {
+      operationId: 'snoozeDetection',
       summary: 'Snooze a detection, or one of its entities, until a given time',
       params: IdPath,
       body: Snooze,
@@ -60,7 +64,13 @@ export function exceptionRoutes(app: App, deps: ExceptionDeps): void {
   );
   route(
     'DELETE /api/detections/:id/exceptions/:exceptionId',
-    { summary: 'End an exception or a snooze', ignoresBody: true, params: ExceptionPath, returns: DetectionException },
+    {
+      operationId: 'endException',
+      summary: 'End an exception or a snooze',
+      ignoresBody: true,
+      params: ExceptionPath,
+      returns: DetectionException,
+    },
     ({ caller, params }) => removeException(deps, caller, params.id, params.exceptionId),
   );
 }

@@ -24,12 +24,19 @@ export function promptRoutes(app: App, deps: HistoryDeps): void {
   const route = apiRoutes(app, { tag: 'detections', scope: 'detections:read' });
   route(
     'GET /api/detections/:id/prompts',
-    { summary: 'List the versions of a prompt, newest first', params: IdPath, query: PageQuery, returns: PromptList },
+    {
+      operationId: 'listPrompts',
+      summary: 'List the versions of a prompt, newest first',
+      params: IdPath,
+      query: PageQuery,
+      returns: PromptList,
+    },
     ({ caller, params, query }) => getPrompts(deps, caller, params.id, query),
   );
   route(
     'POST /api/detections/:id/prompts',
     {
+      operationId: 'createPrompt',
       summary: 'Write the next version of a prompt without activating it',
       scope: 'detections:write',
       params: IdPath,
@@ -40,17 +47,24 @@ export function promptRoutes(app: App, deps: HistoryDeps): void {
   );
   route(
     'GET /api/detections/:id/prompts/diff',
-    { summary: 'Compare two versions of a prompt line by line', params: IdPath, query: DiffQuery, returns: PromptDiff },
+    {
+      operationId: 'comparePrompts',
+      summary: 'Compare two versions of a prompt line by line',
+      params: IdPath,
+      query: DiffQuery,
+      returns: PromptDiff,
+    },
     ({ caller, params, query }) => diffPrompts(deps, caller, params.id, query),
   );
   route(
     'GET /api/detections/:id/prompts/:version',
-    { summary: 'Get one version of a prompt', params: PromptPath, returns: PromptVersion },
+    { operationId: 'getPrompt', summary: 'Get one version of a prompt', params: PromptPath, returns: PromptVersion },
     ({ caller, params }) => getPrompt(deps, caller, params.id, params.version),
   );
   route(
     'POST /api/detections/:id/prompts/:version/activate',
     {
+      operationId: 'activatePrompt',
       summary: 'Activate a version of a prompt',
       scope: 'detections:write',
       ignoresBody: true,
@@ -67,6 +81,7 @@ export function revisionRoutes(app: App, deps: HistoryDeps & { models?: ModelAli
   route(
     'GET /api/detections/:id/revisions',
     {
+      operationId: 'listRevisions',
       summary: 'List the revisions of a detection, newest first',
       params: IdPath,
       query: PageQuery,
@@ -77,6 +92,7 @@ export function revisionRoutes(app: App, deps: HistoryDeps & { models?: ModelAli
   route(
     'GET /api/detections/:id/revisions/diff',
     {
+      operationId: 'compareRevisions',
       summary: 'Compare two revisions of a detection field by field',
       params: IdPath,
       query: DiffQuery,
@@ -86,12 +102,13 @@ export function revisionRoutes(app: App, deps: HistoryDeps & { models?: ModelAli
   );
   route(
     'GET /api/detections/:id/revisions/:revision',
-    { summary: 'Get one revision of a detection', params: RevisionPath, returns: Revision },
+    { operationId: 'getRevision', summary: 'Get one revision of a detection', params: RevisionPath, returns: Revision },
     ({ caller, params }) => getRevision(deps, caller, params.id, params.revision),
   );
   route(
     'POST /api/detections/:id/revisions/:revision/restore',
     {
+      operationId: 'restoreRevision',
       summary: 'Restore an older revision of a detection as a new revision',
       scope: 'detections:write',
       ignoresBody: true,

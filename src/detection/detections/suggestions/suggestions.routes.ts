@@ -19,6 +19,7 @@ export function suggestionRoutes(app: App, deps: CreateDetectionDeps): void {
   route(
     'GET /api/detections/suggestions',
     {
+      operationId: 'listSuggestions',
       summary: 'List open suggestions, newest first',
       scope: 'detections:read',
       query: PageQuery,
@@ -28,7 +29,14 @@ export function suggestionRoutes(app: App, deps: CreateDetectionDeps): void {
   );
   route(
     'POST /api/detections/suggestions',
-    { summary: 'Suggest a detection', query: ValidateQuery, body: CreateSuggestion, returns: Detection, hasEtag: true },
+    {
+      operationId: 'createSuggestion',
+      summary: 'Suggest a detection',
+      query: ValidateQuery,
+      body: CreateSuggestion,
+      returns: Detection,
+      hasEtag: true,
+    },
     ({ caller, query, body }) => {
       const options = { validate: query.validate === 'true' };
       return createSuggestion(deps, caller, body, options);
@@ -37,6 +45,7 @@ export function suggestionRoutes(app: App, deps: CreateDetectionDeps): void {
   route(
     'GET /api/detections/suggestions/dismissed',
     {
+      operationId: 'listDismissedSuggestions',
       summary: 'List dismissed suggestions, most recently dismissed first',
       scope: 'detections:read',
       returns: DismissedList,
@@ -47,6 +56,7 @@ export function suggestionRoutes(app: App, deps: CreateDetectionDeps): void {
   route(
     'POST /api/detections/:id/accept',
     {
+      operationId: 'acceptSuggestion',
       summary: 'Accept a suggestion as a detection, with optional changes',
       isBodyOptional: true,
       params: IdPath,
@@ -59,6 +69,7 @@ export function suggestionRoutes(app: App, deps: CreateDetectionDeps): void {
   route(
     'POST /api/detections/:id/dismiss',
     {
+      operationId: 'dismissSuggestion',
       summary: 'Dismiss a suggestion',
       isBodyOptional: true,
       params: IdPath,

@@ -9,6 +9,7 @@ export function summaryRoutes(app: App, deps: ReadSummariesDeps): void {
   route(
     'GET /api/detections/summaries',
     {
+      operationId: 'listDetectionSummaries',
       summary: 'List short records of the detections with their health and hits per day',
       description:
         'For tables of many detections: about 700 bytes each, without queries and prompts. A page is read by index, whatever the number of detections; only sorting and filters read all of them.',
@@ -20,6 +21,7 @@ export function summaryRoutes(app: App, deps: ReadSummariesDeps): void {
   route(
     'GET /api/detections/:id/days',
     {
+      operationId: 'getDetectionDays',
       summary: 'Get the runs, hits, score and cost of a detection per UTC day',
       params: IdPath,
       query: DaysQuery,

@@ -6,12 +6,15 @@ import { GrantToolInput, ToolGrant, ToolGrantList, ToolList, ToolPath } from './
 
 export function toolRoutes(app: App, deps: ToolDeps): void {
   const route = apiRoutes(app, { tag: 'tools', scope: 'detections:read' });
-  route('GET /api/tools', { summary: 'List the tools that a detection can use', returns: ToolList }, ({ caller }) =>
-    getTools(deps, caller),
+  route(
+    'GET /api/tools',
+    { operationId: 'listTools', summary: 'List the tools that a detection can use', returns: ToolList },
+    ({ caller }) => getTools(deps, caller),
   );
   route(
     'GET /api/detections/:id/tools',
     {
+      operationId: 'listGrantedTools',
       summary: 'List the tools that an administrator has granted to a detection',
       params: IdPath,
       returns: ToolGrantList,
@@ -21,6 +24,7 @@ export function toolRoutes(app: App, deps: ToolDeps): void {
   route(
     'PUT /api/detections/:id/tools/:tool',
     {
+      operationId: 'grantTool',
       summary: 'Grant a detection a tool that sends data',
       scope: 'connections:admin',
       isBodyOptional: true,
@@ -33,6 +37,7 @@ export function toolRoutes(app: App, deps: ToolDeps): void {
   route(
     'DELETE /api/detections/:id/tools/:tool',
     {
+      operationId: 'revokeTool',
       summary: 'Revoke a tool',
       scope: 'connections:admin',
       ignoresBody: true,

@@ -10,6 +10,7 @@ export function hitGroupRoutes(app: App, deps: Parameters<typeof setGroupStatus>
   route(
     'GET /api/hits/groups',
     {
+      operationId: 'listHitGroups',
       summary: 'List the groups of hits that one detection raised in one window, newest first',
       query: HitGroupFilter,
       returns: HitGroupList,
@@ -18,12 +19,13 @@ export function hitGroupRoutes(app: App, deps: Parameters<typeof setGroupStatus>
   );
   route(
     'GET /api/hits/groups/:id',
-    { summary: 'Get a group of hits', params: HitGroupPath, returns: HitGroup },
+    { operationId: 'getHitGroup', summary: 'Get a group of hits', params: HitGroupPath, returns: HitGroup },
     ({ caller, params }) => getHitGroup(deps, caller, params.id),
   );
   route(
     'POST /api/hits/groups/:id/status',
     {
+      operationId: 'setHitGroupStatus',
       summary: 'Set the status of every hit of a group',
       scope: 'hits:write',
       params: HitGroupPath,

@@ -12,6 +12,7 @@ export function exploreRoutes(app: App, deps: SearchLogsDeps): void {
   route(
     'GET /api/logs/:dataset/fields',
     {
+      operationId: 'listDatasetFields',
       summary: 'Get the types, presence and most frequent values of the fields of a dataset',
       description: 'Datasets of the embedded store. Reads the newest 5,000 matching events of the window.',
       params: DatasetPath,
@@ -24,6 +25,7 @@ export function exploreRoutes(app: App, deps: SearchLogsDeps): void {
   route(
     'GET /api/logs/:dataset/histogram',
     {
+      operationId: 'getDatasetHistogram',
       summary: 'Count the events of a dataset over time',
       description: 'Datasets of the embedded store.',
       params: DatasetPath,

@@ -102,7 +102,7 @@ action(type="omelasticsearch" server="https://tocsin.example:443/elasticsearch" 
   },
   {
     id: 'promtail',
-    name: 'Grafana Alloy and Promtail',
+    name: 'Promtail',
     path: '/loki/api/v1/push',
     configuration: `clients:
   - url: https://tocsin.example:443/loki/api/v1/push

@@ -10,6 +10,7 @@ export function sigmaRoutes(app: App, deps: ConvertDeps): void {
   route(
     'POST /api/sigma/convert',
     {
+      operationId: 'convertSigmaRules',
       summary: 'Convert Sigma rules to queries',
       description: 'Nothing is stored. A rule that cannot be converted does not affect the others.',
       bodyBytesMax,

@@ -12,7 +12,7 @@ export function postItemRoutes(app: App, deps: PostItemDeps): void {
   const summary = 'Create a private item from the text of a report';
   route(
     'POST /api/feed/items',
-    { summary, bodyBytesMax, body: PostItem, returns: FeedItemDetail },
+    { operationId: 'createItem', summary, bodyBytesMax, body: PostItem, returns: FeedItemDetail },
     ({ caller, body }) => postItem(deps, caller, body),
   );
 }

@@ -38,6 +38,7 @@ export function sessionRoutes(app: App, deps: SessionRoutesDeps): void {
     url: '/api/session',
     config: { isPublic: true },
     schema: {
+      operationId: 'signIn',
       tags: ['sessions'],
       summary: 'Sign in with an API key',
       description: 'Exchanges the key for the cookie of a session, which the console uses in place of the key.',
@@ -52,6 +53,7 @@ export function sessionRoutes(app: App, deps: SessionRoutesDeps): void {
     url: '/api/session/link',
     config: { isPublic: true },
     schema: {
+      operationId: 'signInWithLink',
       tags: ['sessions'],
       summary: 'Sign in with a link that the service printed, from the same machine',
       security: [],
@@ -65,12 +67,14 @@ export function sessionRoutes(app: App, deps: SessionRoutesDeps): void {
     },
   });
   const own = apiRoutes(app, { tag: 'sessions', scope: null });
-  own('GET /api/session', { summary: 'Get who is signed in', returns: CurrentSession }, ({ caller }) =>
-    getCurrentSession(deps, caller),
+  own(
+    'GET /api/session',
+    { operationId: 'getCurrentSession', summary: 'Get who is signed in', returns: CurrentSession },
+    ({ caller }) => getCurrentSession(deps, caller),
   );
   own(
     'DELETE /api/session',
-    { summary: 'Sign out', ignoresBody: true, returns: EndedSession },
+    { operationId: 'signOut', summary: 'Sign out', ignoresBody: true, returns: EndedSession },
     async ({ caller, request, reply }) => {
       const { sessionId } = requireCaller(request);
       if (sessionId === undefined) throw appError('conflict', 'This request carries an API key and not a session.');
@@ -82,12 +86,23 @@ export function sessionRoutes(app: App, deps: SessionRoutesDeps): void {
   const route = apiRoutes(app, { tag: 'sessions', scope: 'keys:admin' });
   route(
     'GET /api/sessions',
-    { summary: 'List active sessions, newest first', query: PageQuery, returns: SessionList },
+    {
+      operationId: 'listSessions',
+      summary: 'List active sessions, newest first',
+      query: PageQuery,
+      returns: SessionList,
+    },
     ({ caller, query }) => listSessions(deps, caller, query),
   );
   route(
     'DELETE /api/sessions/:id',
-    { summary: 'End a session', ignoresBody: true, params: SessionPath, returns: EndedSession },
+    {
+      operationId: 'endSession',
+      summary: 'End a session',
+      ignoresBody: true,
+      params: SessionPath,
+      returns: EndedSession,
+    },
     ({ caller, params }) => endSession(deps, caller, params.id),
   );
 }

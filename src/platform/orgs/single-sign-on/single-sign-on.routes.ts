@@ -33,6 +33,7 @@ export function singleSignOnRoutes(app: App, deps: SingleSignOnDeps): void {
     config: { isPublic: true },
     schema: {
       tags: ['sessions'],
+      operationId: 'getSingleSignOn',
       summary: 'Get where single sign-on starts',
       security: [],
       response: { 200: SingleSignOn },
