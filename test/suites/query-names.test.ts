@@ -2,13 +2,13 @@ import { expect, test } from 'vitest';
 import { uuidv7 } from '../../src/platform/lib/ids.ts';
 import { bodyFor } from '../support/bodies.ts';
 import { startApp, type TestOrg } from '../support/harness.ts';
-import { isOpen, registeredRoutes } from '../support/registered-routes.ts';
+import { isForeignProtocol, isOpen, registeredRoutes } from '../support/registered-routes.ts';
 
 const { app, newOrg } = await startApp();
 const org = await newOrg();
 type Method = Parameters<TestOrg['call']>[0];
 
-/** The operations of the interface contract, which ignore unknown parameters, and TAXII, whose standard allows extensions. */
+/** The operations of the interface contract, which ignore unknown parameters, and other protocols, which allow extensions. */
 const lenient = [
   'GET /api/detections',
   'POST /api/detections',
@@ -19,7 +19,7 @@ const lenient = [
   'GET /stats',
 ];
 const isLenient = (method: string, path: string): boolean =>
-  lenient.includes(`${method} ${path}`) || path.startsWith('/taxii2');
+  lenient.includes(`${method} ${path}`) || isForeignProtocol(path);
 
 const routes = registeredRoutes(app)
   .filter((route) => !isOpen(route) && route.path !== '*')

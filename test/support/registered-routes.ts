@@ -40,3 +40,7 @@ const signIn = ['POST /api/session', 'POST /api/session/link'];
 export const isOpen = ({ method, path }: Route): boolean =>
   signIn.includes(`${method} ${path}`) ||
   openPaths.some((open) => (open.endsWith('*') ? path.startsWith(open.slice(0, -1)) : path === open));
+
+/** Returns whether a standard or the protocol of a shipper describes the route: its parameters and answers are not ours. */
+export const isForeignProtocol = (path: string): boolean =>
+  /^\/(?:taxii2|elasticsearch|opensearch|services\/collector|v1\/logs|loki)\b/.test(path);
