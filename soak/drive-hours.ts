@@ -24,6 +24,7 @@ export type SoakContext = {
 };
 
 const pollMs = 100;
+const changeTriesMax = 20;
 /** Extra hours after the last planned one, until no work is left. Each of them waits until its work is done. */
 const extraHoursMax = 120;
 const extraHourWaitMs = 1_800_000;
@@ -66,9 +67,22 @@ async function makeChange(
   { rule, what }: SoakPlan['changes'][number],
 ): Promise<void> {
   const [caller, id] = [setup.callerOf(plan.rules[rule]!.org), setup.ids[rule]!];
-  if (what === 'enable') await updateDetection(deps, caller, { id, input: { enabled: true } });
-  else if (what === 'delete') await deleteDetection(deps, caller, id);
-  else await restoreDetection(deps, caller, id);
+  await tryAgain(async () => {
+    if (what === 'enable') await updateDetection(deps, caller, { id, input: { enabled: true } });
+    else if (what === 'delete') await deleteDetection(deps, caller, id);
+    else await restoreDetection(deps, caller, id);
+  });
+}
+
+/** Repeats a change that waited too long for a lock (55P03), as a user does after the 503 that the API answers then. */
+async function tryAgain(change: () => Promise<void>): Promise<void> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await change();
+    } catch (error) {
+      if (tries === changeTriesMax || (error as { code?: string }).code !== '55P03') throw error;
+    }
+  }
 }
 
 /** Sends the hour's events to the embedded log store, for the organizations that use it. */

@@ -52,6 +52,10 @@ try {
   console.log(page);
   if (values.write) writeSoakSection(`${page}\n`);
   process.exitCode = findings.deviations.count > 0 ? 1 : 0;
+} catch (error) {
+  // Printed here, because stopping the server can fail as well.
+  console.error(error);
+  process.exitCode = 1;
 } finally {
   await server.stop();
   rmSync(dataDir, { recursive: true, force: true });
