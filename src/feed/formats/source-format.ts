@@ -18,7 +18,7 @@ export type ParseResult = {
   catalog?: { declared: number; rows: number; released: string };
 };
 
-/** What a parser knows about its source. `reliability` is 0 to 1. `lists` are the installed reference data. */
+/** What a parser is told about its source: its reliability from 0 to 1, and the installed reference data. */
 export type ParseContext = { reliability: number; lists?: ReferenceLists | undefined };
 
 export type SourceFormat = {

@@ -17,8 +17,8 @@ const moreSuffixes: ReadonlySet<string> = new Set(
 const addressName = /^[a-z0-9]+-\d{1,3}-\d{1,3}-\d{1,3}-\d{1,3}\./;
 
 /**
- * Returns the suffix at or above a host that is shared by the customers of a hosting service, such as `s3.amazonaws.com`. A host below it is
- * its customer's, whoever the service belongs to. A well-known host such as `googleapis.com` is not shared, although it is on the list.
+ * Returns the suffix at or above a host that the customers of a hosting service share, such as `s3.amazonaws.com`. A host below it belongs to
+ * a customer, not to the service. Well-known hosts such as `googleapis.com` do not count as shared, although the Public Suffix List has them.
  */
 export function findSharedSuffix(host: string): string | undefined {
   const { publicSuffix, isPrivate } = parse(host, { allowPrivateDomains: true, validateHostname: false });

@@ -34,10 +34,9 @@ const bytesMax = 64 * 1024 * 1024;
 export type DriftCounts = Map<string, Map<string, number>>;
 
 /**
- * The contents of a query's datasets: the fields of each dataset that has events, the files to scan for each table name, the segments
- * that these files are, and the values in them
- * that do not fit their columns. `otherDatasets` lists names to suggest instead of an unknown one. `early` is true if the datasets have no
- * events before the window's end.
+ * The contents of a query's datasets: the fields of each dataset that has events, the files to scan for each table name, the segments of these
+ * files, and the values in them that do not fit their columns. `otherDatasets` lists names to suggest instead of an unknown one. `early` is
+ * true if the datasets have no events before the window's end.
  */
 export type DatasetContents = {
   fields: FieldsByDataset;

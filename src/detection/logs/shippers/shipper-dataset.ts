@@ -1,7 +1,7 @@
 import { isDatasetName } from '../catalog/dataset-name.ts';
 import { getValueAtPath } from '../ingestion/event-time.ts';
 
-/** What the end of an index name has besides its subject: a version, a date, a week, or the number of a rollover. */
+/** The end of an index name that does not belong to its subject: a version, a date, a week or the number of a rollover. */
 const suffix = /[-_.](?:v?\d+(?:[._]\d+)*(?:\.x)?|w\d{2})$/;
 /** Type, dataset and namespace. */
 const dataStream = /^(?:\.ds-)?(?:logs|metrics|traces|synthetics)-([^-\d][^-]*)-./;

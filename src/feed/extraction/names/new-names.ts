@@ -73,7 +73,7 @@ const isUsable = (printed: string): boolean =>
 
 const lastNoun = new RegExp(String.raw`\b(?:(${malwareNoun})|(${actorNoun}))s?\b`, 'gi');
 
-/** Returns the kind that the nearest noun after or before an introduction has. Undefined if there is none in the sentence. */
+/** Returns what the noun nearest to an introduction calls the name: malware or an actor. Undefined if the sentence has no such noun. */
 function guessKindAround(text: string, cueStart: number, nameEnd: number): NewName['kind'] | undefined {
   const after = /^[^.!?\n]*/.exec(text.slice(nameEnd, nameEnd + reachAfter))![0];
   const first = [...after.matchAll(lastNoun)][0];

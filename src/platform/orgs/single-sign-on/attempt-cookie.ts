@@ -22,7 +22,7 @@ export function setAttemptCookie(request: FastifyRequest, reply: FastifyReply, a
   setCookie(request, reply, { value, maxAge: lifeSeconds });
 }
 
-/** Returns the attempt stored in the browser, or undefined if there is none. Deletes it there, because an attempt can be used only once. */
+/** Returns the attempt stored in the browser, if there is one, and deletes it there, because an attempt can be used only once. */
 export function takeAttemptCookie(request: FastifyRequest, reply: FastifyReply): Attempt | undefined {
   const value = parseCookie(request.headers.cookie ?? '')[name];
   if (value === undefined) return undefined;

@@ -68,7 +68,7 @@ export function registerProbes(scope: App, { path, info }: Product): void {
 
 const byName = (name: string): unknown => ({ [name]: {} });
 
-/** What a shipper may set up, with the answer that says that it exists. */
+/** Set-ups that shippers request, each with the answer that tells them that it exists. */
 const setups: Record<string, (name: string) => unknown> = {
   '': byName,
   '/_template': byName,

@@ -20,7 +20,7 @@ export function createOtlpDecoder(encoding: 'json' | 'protobuf'): BodyDecoder {
 
 function parseProtobuf(body: Buffer): Json {
   try {
-    // The same form as in JSON, but for bytes, which are IDs in hexadecimal there.
+    // The form of OTLP's JSON, except that bytes are in base64. IDs are in hexadecimal there.
     return logsRequest.toObject(logsRequest.decode(body), { longs: String, bytes: String }) as Json;
   } catch {
     throw appError('malformed_json', 'The body is not an ExportLogsServiceRequest in protobuf.');
