@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { sql } from 'kysely';
 import type { Tx } from '../../platform/db/db.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
@@ -10,7 +10,7 @@ const valuesMax = 500;
 type HitContent = { id: string; entity: string; rows: readonly RenderedRow[] };
 
 /** Returns the key of a value in `hit_values`, a UUID. Ignores case. */
-export const toValueKey = (value: string): string => createHash('md5').update(value.toLowerCase()).digest('hex');
+export const toValueKey = (value: string): string => hash('md5', value.toLowerCase());
 
 /** Replaces the values by which hits are found: the entity and every field of the rows. */
 export async function replaceHitValues(tx: Tx, orgId: OrgId, hits: readonly HitContent[]): Promise<void> {

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { sql, type RawBuilder } from 'kysely';
 import type { Verdict } from '../verdicts/verdict.ts';
 import type { NeedsReview } from '../verdicts/planted-text/needs-review.ts';
@@ -49,13 +49,12 @@ export type NewHit = Omit<Verdict, 'triggered'> & {
   late: boolean;
 };
 
-const md5 = (text: string): string => createHash('md5').update(text).digest('hex');
-
 /** Stores hits. An existing hit with the same key stays as it is, unless it is replaced. Returns IDs by key. `now` is slot time. */
 export async function insertHits(tx: Tx, orgId: OrgId, newHits: NewHit[], now: Date): Promise<Map<string, string>> {
   if (newHits.length === 0) return new Map();
   // IDs are in the order of the input. Rows are locked in the order of their keys, since another run may store the same hits.
   const hits = newHits.map((hit) => ({ ...hit, id: uuidv7(now) })).toSorted((a, b) => (a.key < b.key ? -1 : 1));
+  const rowsTexts = hits.map(({ rows }) => JSON.stringify(rows));
   const textArray = (pick: (hit: NewHit) => string | null) => sql`${hits.map(pick)}::text[]`;
   const stored = await queryRows<{ id: string; key: string; rowsHash: string }>(tx)`
       insert into hits (organization_id, id, detection_id, key, entity, entity_type, kind, severity, confidence, headline, summary,
@@ -66,7 +65,7 @@ export async function insertHits(tx: Tx, orgId: OrgId, newHits: NewHit[], now: D
       from unnest(${hits.map((hit) => hit.id)}::uuid[], ${hits.map((hit) => hit.detectionId)}::uuid[], ${textArray((hit) => hit.key)},
         ${textArray((hit) => hit.entity)}, ${textArray((hit) => hit.entityType)}, ${textArray((hit) => hit.kind)}, ${textArray((hit) => hit.severity)},
         ${hits.map((hit) => hit.confidence)}::int[], ${textArray((hit) => hit.headline)}, ${textArray((hit) => hit.summary)},
-        ${textArray((hit) => hit.nextStep)}, ${textArray((hit) => JSON.stringify(hit.evidence))}, ${textArray((hit) => JSON.stringify(hit.rows))},
+        ${textArray((hit) => hit.nextStep)}, ${textArray((hit) => JSON.stringify(hit.evidence))}, ${rowsTexts}::text[],
         ${textArray((hit) => JSON.stringify(hit.facts))}, ${hits.map((hit) => hit.judged)}::boolean[], ${textArray((hit) => hit.unjudgedReason)},
         ${textArray((hit) => hit.modelDisagrees)}, ${textArray((hit) => hit.needsReview && JSON.stringify(hit.needsReview))}, ${textArray((hit) => JSON.stringify(hit.struck))},
         ${hits.map((hit) => hit.windowFrom.toISOString())}::timestamptz[], ${hits.map((hit) => hit.windowTo.toISOString())}::timestamptz[])
@@ -74,11 +73,13 @@ export async function insertHits(tx: Tx, orgId: OrgId, newHits: NewHit[], now: D
           facts, judged, unjudged_reason, model_disagrees, needs_review, struck, window_from, window_to)
       on conflict (organization_id, detection_id, key) do update set ${mergeIntoExisting(newHits.some(({ late }) => late))}
       returning id, key, md5(rows) as "rowsHash"`;
-  const byKey = new Map(hits.map((hit) => [hit.key, hit]));
+  const byKey = new Map(
+    hits.map(({ key, entity, rows }, index) => [key, { entity, rows, rowsHash: hash('md5', rowsTexts[index]!) }]),
+  );
   // A hit that keeps its content keeps its values.
   const written = stored.flatMap(({ id, key, rowsHash }) => {
-    const { entity, rows } = byKey.get(key)!;
-    return rowsHash === md5(JSON.stringify(rows)) ? [{ id, entity, rows }] : [];
+    const hit = byKey.get(key)!;
+    return rowsHash === hit.rowsHash ? [{ id, entity: hit.entity, rows: hit.rows }] : [];
   });
   await replaceHitValues(tx, orgId, written);
   return new Map(stored.map((hit) => [hit.key, hit.id]));

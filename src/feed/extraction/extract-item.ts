@@ -1,3 +1,4 @@
+import { toPublisherHost } from '../model/publisher-host.ts';
 import { ttlDays } from '../model/expiry.ts';
 import { platforms } from '../model/platforms.ts';
 import type { AffectedProduct, Classification, Iocs } from '../model/item.schema.ts';
@@ -129,7 +130,7 @@ function chooseTitle(reportTitle: string | undefined, text: string): string {
 
 /** Returns the host of the report with the domain that the publisher has registered, in addition to the hosts that are given. */
 function listPublisherHosts({ sourceUrl, publisherHosts = [] }: ReportText): string[] {
-  const host = sourceUrl ? URL.parse(sourceUrl)?.hostname.replace(/^www\./, '') : undefined;
+  const host = toPublisherHost(sourceUrl);
   const own = host && findOwnDomain(host);
   return [...(host ? [host] : []), ...(own ? [own] : []), ...publisherHosts];
 }

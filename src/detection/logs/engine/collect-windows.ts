@@ -10,7 +10,7 @@ export function collectWindows(parts: readonly WindowRows[]): ({ rows: Row[] } &
   const results: ({ rows: Row[] } & QueryEnd)[] = [];
   let rows: Row[] = [];
   for (const part of parts) {
-    if ('rows' in part) rows = rows.length === 0 ? part.rows : [...rows, ...part.rows];
+    if ('rows' in part) for (const row of part.rows) rows.push(row);
     else {
       results.push({ rows, ...part.end });
       rows = [];

@@ -13,6 +13,8 @@ export type DecodedEvent = {
 
 /** Turns the slices of a decompressed body into events. Throws malformed_json and validation_failed, which reject the whole body. */
 export type BodyDecoder = {
+  /** The most bytes of a decompressed body, if fewer than of any other. */
+  bytesMax?: number;
   push: (slice: Buffer) => Iterable<DecodedEvent>;
   end: () => Iterable<DecodedEvent>;
   /** Returns what the response needs about the items besides their outcome, as plain data. */

@@ -7,15 +7,9 @@ const documentBytesMax = 16 * 1024 * 1024;
 /** Creates a decoder that needs the whole body. `decode` throws malformed_json if it is invalid. */
 export function createDocumentDecoder(decode: (body: Buffer) => Iterable<DecodedEvent>): BodyDecoder {
   const slices: Buffer[] = [];
-  let bytes = 0;
   return {
+    bytesMax: documentBytesMax,
     push(slice) {
-      bytes += slice.length;
-      if (bytes > documentBytesMax)
-        throw appError(
-          'payload_too_large',
-          `The decompressed body is larger than ${documentBytesMax} bytes. Send it in several requests.`,
-        );
       slices.push(slice);
       return [];
     },

@@ -84,7 +84,7 @@ async function readEvents(
   addEvent: (event: DecodedEvent) => Promise<void>,
 ): Promise<{ hash: Uint8Array; items: unknown }> {
   const decoder = createDecoder(format);
-  const inflated = inflateBody(toBuffer(body));
+  const inflated = inflateBody(toBuffer(body), decoder.bytesMax);
   const takeTurn = createTurns();
   const addAll = async (events: Iterable<DecodedEvent>): Promise<void> => {
     for (const event of events) {

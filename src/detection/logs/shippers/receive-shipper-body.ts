@@ -59,6 +59,10 @@ export async function receiveShipperBody(
   return { batches, batchOfItem, items, rejected: rejections, repeated };
 }
 
+/** Returns why a batch of the body was not stored, or undefined if all were. */
+export const findFailure = ({ batches }: Pick<ShipperReceipt, 'batches'>): AppError | undefined =>
+  batches.find(({ failed }) => failed !== undefined)?.failed;
+
 /** The shippers' protocols have 429 for this, which every shipper retries. */
 function toRateLimited(error: unknown): never {
   if (!(error instanceof AppError) || error.code !== 'unavailable') throw error;

@@ -1,3 +1,4 @@
+import { toPublisherHost } from '../../model/publisher-host.ts';
 import { fetchCsaf } from './fetch-csaf.ts';
 import { readProviderDocument } from './provider-document.ts';
 import { addAffectedProducts } from './csaf-products.ts';
@@ -120,9 +121,8 @@ function toModifiedTime(released: string, tracking: JsonObject): string {
 
 /** Returns the host of the publisher's namespace, within which the standard makes ids unique, or the publisher's name. */
 function toNamespace(publisher: JsonObject): string {
-  const namespace = asText(publisher['namespace'])?.trim() ?? '';
-  if (URL.canParse(namespace) && new URL(namespace).hostname !== '')
-    return new URL(namespace).hostname.replace(/^www\./, '');
+  const host = toPublisherHost(asText(publisher['namespace'])?.trim());
+  if (host) return host;
   const name = (asText(publisher['name']) ?? '').toLowerCase().replaceAll(/[^\p{L}\p{N}]+/gu, '-');
   return name.replaceAll(/^-|-$/g, '').slice(0, 100) || 'unknown';
 }

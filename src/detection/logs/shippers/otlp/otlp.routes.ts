@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { App } from '../../../../platform/http/app-type.ts';
 import type { RenderedError } from '../../../../platform/http/problem.ts';
 import { appError, type AppError } from '../../../../platform/lib/errors.ts';
-import type { ReceiveShipperDeps, ShipperReceipt } from '../receive-shipper-body.ts';
+import { findFailure, type ReceiveShipperDeps, type ShipperReceipt } from '../receive-shipper-body.ts';
 import { bodyOptions, receiveRequest, registerShipperScope, shipperConfig } from '../shipper-scope.ts';
 import { logsResponse, statusMessage } from './otlp-schema.ts';
 
@@ -36,15 +36,10 @@ function requireEncoding({ headers }: FastifyRequest): 'json' | 'protobuf' {
 const mediaTypeOf = (header: string | undefined): string => (header ?? '').split(';')[0]!.trim().toLowerCase();
 
 /** Rejected records are a partial success, which clients must not send again. */
-function sendReceipt(
-  { rejected, batches, batchOfItem }: ShipperReceipt,
-  encoding: string,
-  reply: FastifyReply,
-): FastifyReply {
+function sendReceipt(receipt: ShipperReceipt, encoding: string, reply: FastifyReply): FastifyReply {
+  const { rejected, batches, batchOfItem } = receipt;
   const unstored = batchOfItem.filter((position) => batches[position]?.failed !== undefined).length;
-  const reason = rejected[0]
-    ? `Record ${rejected[0].item}: ${rejected[0].reason}`
-    : batches.find(({ failed }) => failed)?.failed?.message;
+  const reason = rejected[0] ? `Record ${rejected[0].item}: ${rejected[0].reason}` : findFailure(receipt)?.message;
   const count = rejected.length + unstored;
   const response = count === 0 ? {} : { partialSuccess: { rejectedLogRecords: String(count), errorMessage: reason } };
   if (encoding === 'json') return reply.header('content-type', jsonType).send(JSON.stringify(response));
