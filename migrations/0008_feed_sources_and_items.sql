@@ -122,13 +122,16 @@ grant select, insert, update, delete on feed_sources to tocsin_app, tocsin_syste
 
 -- Items ------------------------------------------------------------------------------------------------------------------------------
 
+-- The tables that a pull fills (items and what belongs to an item) have no foreign keys: under row-level security their checks, one query per
+-- row and key, took most of the time of a pull (docs/adr/0020-feed-without-foreign-keys.md).
+
 create table items (
-  organization_id uuid not null references organizations (id),
+  organization_id uuid not null,
   id uuid primary key,
-  pool_id uuid not null references feed_pools (id),
+  pool_id uuid not null,
 
   -- Origin
-  source_id uuid references feed_sources (id),
+  source_id uuid,
   record_id text not null,
   generation int not null default 1,
   record_hash text not null,
@@ -206,9 +209,9 @@ create index items_updated on items (pool_id, last_updated);
 select tocsin_protect_items('items');
 
 create table item_versions (
-  organization_id uuid not null references organizations (id),
-  item_id uuid not null references items (id),
-  pool_id uuid not null references feed_pools (id),
+  organization_id uuid not null,
+  item_id uuid not null,
+  pool_id uuid not null,
   version int not null,
   cause text not null,
   changed text[] not null default '{}',

@@ -3,9 +3,9 @@
 -- Search -----------------------------------------------------------------------------------------------------------------------------
 
 create table item_terms (
-  organization_id uuid not null references organizations (id),
-  item_id uuid not null references items (id),
-  pool_id uuid not null references feed_pools (id),
+  organization_id uuid not null,
+  item_id uuid not null,
+  pool_id uuid not null,
   kind text not null check (kind in ('indicator', 'cve', 'technique', 'actor', 'malware', 'tool', 'product', 'alias', 'text')),
   value text not null,
   identifying boolean not null default false,
@@ -24,9 +24,9 @@ select tocsin_protect_items('item_terms');
 
 -- Separate from items, so that a search reads few pages.
 create table item_search (
-  organization_id uuid not null references organizations (id),
-  item_id uuid primary key references items (id),
-  pool_id uuid not null references feed_pools (id),
+  organization_id uuid not null,
+  item_id uuid primary key,
+  pool_id uuid not null,
   words tsvector not null
 );
 comment on table item_search is 'Words of the items, for full-text search.';
@@ -57,9 +57,9 @@ comment on function tocsin_count_words(uuid[], tsquery) is
 -- Paging under asOf ------------------------------------------------------------------------------------------------------------------
 
 create table item_states (
-  organization_id uuid not null references organizations (id),
-  item_id uuid not null references items (id),
-  pool_id uuid not null references feed_pools (id),
+  organization_id uuid not null,
+  item_id uuid not null,
+  pool_id uuid not null,
   seq_from bigint not null,
   seq_until bigint not null,
   severity text not null,
@@ -121,9 +121,9 @@ insert into feed_key (key) values (sha256((gen_random_uuid()::text || gen_random
 -- Deduplication ----------------------------------------------------------------------------------------------------------------------
 
 create table item_links (
-  pool_id uuid not null references feed_pools (id),
-  a uuid not null references items (id),
-  b uuid not null references items (id),
+  pool_id uuid not null,
+  a uuid not null,
+  b uuid not null,
   weight real not null,
   primary key (a, b, pool_id)
 );
@@ -148,8 +148,8 @@ create index on item_decisions (pool_id, b);
 select tocsin_protect_items('item_decisions');
 
 create table item_arrivals (
-  item_id uuid primary key references items (id),
-  pool_id uuid not null references feed_pools (id)
+  item_id uuid primary key,
+  pool_id uuid not null
 );
 comment on table item_arrivals is 'Queue of items to compare with the items of other pools after their own transaction has committed.';
 create index on item_arrivals (pool_id);

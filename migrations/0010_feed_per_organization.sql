@@ -32,9 +32,9 @@ comment on column feed_relevance_builds.seq_from is 'Sequence number from which 
 select tocsin_protect('feed_relevance_builds');
 
 create table feed_relevance (
-  organization_id uuid not null references organizations (id),
+  organization_id uuid not null,
   version int not null,
-  item_id uuid not null references items (id),
+  item_id uuid not null,
   added_to_feed_at timestamptz not null,
   score numeric(3, 2) not null,
   reasons text not null,
@@ -263,7 +263,7 @@ comment on column taxii_cursors.source is 'List that the cursor follows: a pool,
 select tocsin_protect('taxii_cursors');
 
 create table taxii_objects (
-  organization_id uuid not null references organizations (id),
+  organization_id uuid not null,
   collection text not null,
   object_id text not null,
   version text not null,

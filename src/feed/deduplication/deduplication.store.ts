@@ -14,14 +14,14 @@ const listPoolIds = ({ poolId, widerPoolIds: wider }: PoolScope): string[] => [p
 /** A value with up to `2 * rareHoldersMax + 1` items that have it, in the order of their ids. */
 export type ValueHolders = { kind: string; value: string; ids: string[] };
 
-/** Returns the values that the items are compared by. CVEs count only for items with prose. */
+/** Returns the values that the items are compared by and that several items have. CVEs count only for items with prose. */
 export function listHoldersOfItems(tx: Tx, scope: PoolScope, ids: string[]): Promise<ValueHolders[]> {
   const terms = sql`select distinct t.kind, t.value from item_terms t join items i on i.id = t.item_id
     where t.item_id = any(${ids}::uuid[]) and (t.identifying or t.kind = 'text' or (t.kind = 'cve' and i.sketch is not null))`;
   return listHolders(tx, scope, terms);
 }
 
-/** Returns the holders of terms that items no longer have. */
+/** Returns the holders of terms that items no longer have and that several others still have. */
 export function listHoldersOfTerms(
   tx: Tx,
   scope: PoolScope,
@@ -34,14 +34,16 @@ export function listHoldersOfTerms(
 
 function listHolders(tx: Tx, scope: PoolScope, terms: ReturnType<typeof sql>): Promise<ValueHolders[]> {
   return queryRows<ValueHolders>(tx)`
-      with mine (kind, value) as materialized (${terms})
-      select mine.kind, mine.value, array(
-        select h.item_id from unnest(${listPoolIds(scope)}::uuid[]) as pool (id) cross join lateral (
-          select t.item_id from item_terms t where t.kind = mine.kind and t.value = mine.value and t.pool_id = pool.id
-          order by t.item_id limit ${2 * rareHoldersMax + 1}
-        ) h order by h.item_id limit ${2 * rareHoldersMax + 1}
-      )::text[] as ids
-      from mine`;
+      with mine (kind, value) as materialized (${terms}), held as materialized (
+        select mine.kind, mine.value, array(
+          select h.item_id from unnest(${listPoolIds(scope)}::uuid[]) as pool (id) cross join lateral (
+            select t.item_id from item_terms t where t.kind = mine.kind and t.value = mine.value and t.pool_id = pool.id
+            order by t.item_id limit ${2 * rareHoldersMax + 1}
+          ) h order by h.item_id limit ${2 * rareHoldersMax + 1}
+        )::text[] as ids
+        from mine
+      )
+      select kind, value, ids from held where cardinality(ids) > 1`;
 }
 
 export type ComparisonRow = RootCandidate & {

@@ -31,16 +31,24 @@ export async function linkItems(
   const newIds = new Set(ids);
   const queue = new Set([...ids, ...(await listHoldersOfRareTerms(tx, scope, removedTerms))]);
   const touched = new Set(queue);
-  for (const batch of batches(ids)) {
-    const holders = await listHoldersOfItems(tx, scope, batch);
+  const compared = await readHolders(tx, scope, ids);
+  for (const { holders } of compared)
     for (const id of holders.flatMap((value) => previousHolders(value, newIds))) queue.add(id);
-  }
-  for (const batch of batches([...queue])) {
-    const links = await findLinks(tx, scope, batch);
+  const others = await readHolders(tx, scope, [...queue.difference(newIds)]);
+  for (const { ids: batch, holders } of [...compared, ...others]) {
+    const links = await findLinks(tx, scope, batch, holders);
     const previouslyLinked = await replaceLinks(tx, scope.poolId, batch, links);
     for (const id of [...batch, ...previouslyLinked, ...links.flatMap(({ a, b }) => [a, b])]) touched.add(id);
   }
   return touched;
+}
+
+type ComparedBatch = { ids: string[]; holders: ValueHolders[] };
+
+async function readHolders(tx: Tx, scope: PoolScope, ids: string[]): Promise<ComparedBatch[]> {
+  const read: ComparedBatch[] = [];
+  for (const batch of batches(ids)) read.push({ ids: batch, holders: await listHoldersOfItems(tx, scope, batch) });
+  return read;
 }
 
 /** Returns the holders of removed terms that are rare now. */
@@ -60,8 +68,8 @@ function previousHolders({ ids }: ValueHolders, newIds: ReadonlySet<string>): st
   return previous.length <= rareHoldersMax ? previous : [];
 }
 
-async function findLinks(tx: Tx, scope: PoolScope, ids: string[]): Promise<ItemLinkRow[]> {
-  const pairs = findPairs(await listHoldersOfItems(tx, scope, ids), new Set(ids));
+async function findLinks(tx: Tx, scope: PoolScope, ids: string[], holders: ValueHolders[]): Promise<ItemLinkRow[]> {
+  const pairs = findPairs(holders, new Set(ids));
   if (pairs.length === 0) return [];
   const pairedIds = [...new Set(pairs.flatMap(({ a, b }) => [a, b]))];
   const rows = new Map((await listComparisonRows(tx, scope, pairedIds)).map((row) => [row.id, row]));
