@@ -33,14 +33,35 @@ comment on table item_search is 'Words of the items, for full-text search.';
 create index item_search_words on item_search using gin (words);
 select tocsin_protect_items('item_search');
 
-create function tocsin_words(head text, body text) returns tsvector language plpgsql immutable parallel safe as $$
+-- English stems, so that "stealers" finds "stealer". Without stop words, which would change phrases and exclusions.
+create text search dictionary tocsin_stem (template = snowball, language = english);
+create text search configuration tocsin_text (copy = simple);
+alter text search configuration tocsin_text alter mapping for asciiword, word, asciihword, hword, hword_asciipart, hword_part with tocsin_stem;
+
+create function tocsin_words(title text, head text, body text) returns tsvector language plpgsql immutable parallel safe as $$
+declare
+  name tsvector := setweight(to_tsvector('tocsin_text', left(title, 2000)), 'A');
 begin
-  return to_tsvector('simple', left(head, 100000) || E'\n' || left(body, 150000));
+  return name || setweight(to_tsvector('tocsin_text', left(head, 100000)), 'B') || to_tsvector('tocsin_text', left(body, 150000));
 exception when program_limit_exceeded then
-  return to_tsvector('simple', left(head, 20000) || E'\n' || left(body, 30000));
+  return name || setweight(to_tsvector('tocsin_text', left(head, 20000)), 'B') || to_tsvector('tocsin_text', left(body, 30000));
 end $$;
-comment on function tocsin_words(text, text) is
-  'Returns the words of an item. Long text is truncated, further if the words exceed the size limit of a tsvector.';
+comment on function tocsin_words(text, text, text) is
+  'Returns the words of an item: title, summary with indicators, and text, in descending weight. Long text is truncated, further if the words exceed the size limit of a tsvector.';
+
+create function tocsin_search_score(words tsvector, query tsquery, at timestamptz) returns float8 language sql immutable parallel safe as $$
+  select ln(greatest(ts_rank(words, query, 1), 1e-6)) + extract(epoch from at)::float8 / (180 * 24 * 3600)
+$$;
+comment on function tocsin_search_score(tsvector, tsquery, timestamptz) is
+  'Returns the place of an item in a search by relevance and freshness: 180 days count as much as a rank e times as high. Does not depend on the current time, so that pages stay consistent.';
+
+create function tocsin_text_query(text text) returns tsquery language sql immutable parallel safe as $$
+  select case when text ~ '"' or words::text ~ '[<!]' or numnode(words) = 0 then stems
+    else stems || regexp_replace(words::text, '''([[:alpha:]][[:alnum:]]{3,})''', '''\1'':*', 'g')::tsquery end
+  from (select websearch_to_tsquery('tocsin_text', text) as stems, websearch_to_tsquery('simple', text) as words) query
+$$;
+comment on function tocsin_text_query(text) is
+  'Returns the full-text query of a search text. Without quotation marks, phrases (<) and exclusions (!), a word of at least four letters and digits also matches longer words that begin with it.';
 
 -- Row-level security prevents an operator that is not leakproof, such as @@, from using an index. These functions therefore search as
 -- tocsin_system within the given pools; the policies of items apply when the caller reads the items.

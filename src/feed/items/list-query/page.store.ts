@@ -41,14 +41,18 @@ export async function readItemsPage(
 
 type PageRow = { total: number; id: string | null; added_to_feed_at: Date; doc: string; next_expiry_at: Date | null };
 
-/** Reads the documents of `page`, a query of listed rows. `total` is a table with the number of all listed items as `n`. */
+/**
+ * Reads the documents of `page`, a query of listed rows. `total` is a table with the number of all listed items as `n`. With `isRanked`, the
+ * rows have a `score`, and the highest comes first.
+ */
 export async function readPageRows(
   tx: Tx,
-  { ctes, page, total }: { ctes: Cte[]; page: Sql; total: Sql },
+  { ctes, page, total, isRanked = false }: { ctes: Cte[]; page: Sql; total: Sql; isRanked?: boolean },
 ): Promise<ItemsPage> {
+  const score = isRanked ? sql`(select score from page where page.id = item.id) desc nulls last,` : sql``;
   const query = sql`select total.n as total, item.* from ${total}
     left join (${withStateColumns(sql`page`, ['doc', 'next_expiry_at'])}) item on true
-    order by item.added_to_feed_at desc, item.id desc`;
+    order by ${score} item.added_to_feed_at desc, item.id desc`;
   const pageCte: Cte = { name: 'page', query: page, isMaterialized: false };
   const found = await queryRows<PageRow>(tx)`${withCtes([...ctes, pageCte], query)}`;
   // Every row carries the total. An empty page has a single row with nothing else.

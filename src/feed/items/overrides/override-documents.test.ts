@@ -35,7 +35,7 @@ async function expectRecount(org: TestOrg, asOf = ''): Promise<FeedList> {
   for (const severity of severities) await expectList(`severity=${severity}`, (item) => severityOf(item) === severity);
   for (const status of itemStatuses) await expectList(`status=${status}`, (item) => statusOf(item) === status);
   await expectList('status=active&severity=high', (item) => statusOf(item) === 'active' && severityOf(item) === 'high');
-  await expectList('q=report', () => true);
+  await expectList('q=report&searchOrder=newest', () => true);
   const isRoot = (item: FeedItem): boolean => item.duplicateOf === undefined;
   await expectList('duplicates=hide', isRoot);
   for (const publisher of publishers) {
@@ -53,7 +53,7 @@ async function expectRecount(org: TestOrg, asOf = ''): Promise<FeedList> {
     expect([ids(items), total], `page ${page}`).toEqual([ids(all.items.slice(page * 3 - 3, page * 3)), all.total]);
   }
   await expectList(
-    'duplicates=hide&status=active&severity=high&q=report',
+    'duplicates=hide&status=active&severity=high&q=report&searchOrder=newest',
     (item) => item.duplicateOf === undefined && statusOf(item) === 'active' && severityOf(item) === 'high',
   );
   if (asOf !== '') return all;

@@ -43,4 +43,4 @@ const indicatorTerm = ({ indicatorForms }: FullTextQuery): TermFilter => ({
   values: indicatorForms,
 });
 
-export const toTsquery = ({ text }: FullTextQuery): Sql => sql`websearch_to_tsquery('simple', ${text})`;
+export const toTsquery = ({ text }: FullTextQuery): Sql => sql`tocsin_text_query(${text})`;

@@ -10,7 +10,13 @@ export const searchFields = {
   q: boundedString({ max: 500 })
     .optional()
     .describe(
-      'Full-text search in title, summary and text. All words must match. Supports `"…"` for a phrase, `or` and `-word`. Addresses may be defanged.',
+      'Full-text search in title, summary and text. All words must match, in any grammatical form; words of at least four letters also match longer words that begin with them. Supports `"…"` for a phrase, `or` and `-word`, which turn this off. Addresses may be defanged.',
+    ),
+  searchOrder: z
+    .enum(['relevance', 'newest'])
+    .optional()
+    .describe(
+      'Order of a search with `q`. By default the best and most recent matches come first, if there are at most 5,000.',
     ),
   indicator: boundedString({ max: 2_000 }).optional().describe('An indicator, which may be defanged or in upper case.'),
   cve: boundedString({ max: 50 }).optional().describe('A CVE id, such as `CVE-2024-12345`.'),
@@ -41,6 +47,8 @@ export type Search = {
   fullText: FullTextQuery | undefined;
   updatedSince: string | undefined;
   rootsOnly: boolean;
+  /** Whether the best matches of the text come first. */
+  isRanked: boolean;
   applied: Record<string, string>;
 };
 
@@ -52,7 +60,8 @@ export function readSearch(query: SearchQuery): Search {
   const technique = readId(query, 'technique', { form: /^T\d{4}(?:\.\d{3})?$/, example: 'T1059 or T1059.001' });
   const [actor, malware, tool] = [readText(query, 'actor'), readText(query, 'malware'), readText(query, 'tool')];
   const updatedSince = query.updatedSince && new Date(query.updatedSince).toISOString();
-  const parameters = { q, indicator, cve, technique, actor, malware, tool, updatedSince, duplicates: query.duplicates };
+  const { searchOrder, duplicates } = query;
+  const parameters = { q, indicator, cve, technique, actor, malware, tool, updatedSince, duplicates, searchOrder };
   const toTerms = (kind: TermKind, value: string | undefined): TermFilter[] =>
     value === undefined ? [] : [{ kind, values: [toTermValue(kind, value)] }];
   return {
@@ -69,7 +78,8 @@ export function readSearch(query: SearchQuery): Search {
     fullText:
       q === undefined ? undefined : { text: refangText(q), indicatorForms: /\s/.test(q) ? [] : indicatorForms(q) },
     updatedSince,
-    rootsOnly: query.duplicates === 'hide',
+    rootsOnly: duplicates === 'hide',
+    isRanked: q !== undefined && searchOrder !== 'newest',
     applied: Object.fromEntries(
       Object.entries(parameters).filter((entry): entry is [string, string] => entry[1] !== undefined),
     ),

@@ -16,9 +16,7 @@ test('finds the same items by scan and by collection, for a past and the current
   await two.write({ 1: {}, 6: { words: 'storm' } });
   // Simulates an indicator that did not fit into the search text of its item.
   await acrossOrgs(app.deps.db, (tx) =>
-    sql`update item_search set words = 'report' where words @@ websearch_to_tsquery('simple', 'r5.example')`.execute(
-      tx,
-    ),
+    sql`update item_search set words = 'report' where words @@ tocsin_text_query('r5.example')`.execute(tx),
   );
   const past = await app.deps.snapshots.get(org.id);
   await one.write({
@@ -32,7 +30,7 @@ test('finds the same items by scan and by collection, for a past and the current
   const totals: number[] = [];
   for (const snapshot of [past, current]) {
     for (const q of ['storm', '-storm', 'report', 'storm or calm', 'r5.example']) {
-      const search = readSearch({ q });
+      const search = readSearch({ q, searchOrder: 'newest' });
       const query = search.fullText!;
       const all = await inOrg(app.deps.db, org.id, (tx) =>
         readSearchPage(tx, snapshot, { filters: {}, search, limit: 100, offset: 0 }),

@@ -11,16 +11,16 @@ import type { FullTextQuery } from './search-query.ts';
 /**
  * Returns a page of a full-text search by scanning the list in order, for queries that match a large part of the feed. The matches are
  * counted, but not collected. Returns undefined if there are fewer than `matchesPerRow` matches for each row up to the page's end: with 100,
- * the scan passes at most a hundredth of the feed.
+ * the scan passes at most a hundredth of the feed. Returns undefined as well if there are fewer than `scannedMin` matches.
  */
 export async function scanForText(
   tx: Tx,
   snapshot: Snapshot,
-  options: { query: FullTextQuery; limit: number; offset: number; matchesPerRow?: number },
+  options: { query: FullTextQuery; limit: number; offset: number; matchesPerRow?: number; scannedMin?: number },
 ): Promise<ItemsPage | undefined> {
-  const { query, limit, offset, matchesPerRow = 100 } = options;
+  const { query, limit, offset, matchesPerRow = 100, scannedMin = 0 } = options;
   const total = await countMatches(tx, snapshot, query);
-  if (total < (offset + limit) * matchesPerRow) return undefined;
+  if (total < Math.max((offset + limit) * matchesPerRow, scannedMin)) return undefined;
   const match: StateCondition = {
     current: sql`${searchTextMatches(query)} or i.id in (${idsWithIndicator(snapshot, query)})`,
     past: hadFullText(query),

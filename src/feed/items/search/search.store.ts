@@ -16,7 +16,7 @@ import {
 import { isInSnapshot } from '../list-query/snapshot-rows.sql.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import { isPoolVisible, visiblePoolIds } from '../visible-pools.sql.ts';
-import { hasFullText, hasTerm, isOneOf } from './search-conditions.sql.ts';
+import { hasFullText, hasTerm, isOneOf, toTsquery } from './search-conditions.sql.ts';
 import type { FullTextQuery, Search } from './search-query.ts';
 import { scanForText } from './search-scan.ts';
 
@@ -38,14 +38,34 @@ export async function readSearchPage(
     tx,
   );
   return withTimeoutError(async () => {
+    const { fullText, isRanked } = options.search;
     const query = fullTextOnly(options);
-    const scanned = query && (await scanForText(tx, snapshot, { query, limit, offset }));
+    const scannedMin = isRanked ? rankedMax + 1 : 0;
+    const scanned = query && (await scanForText(tx, snapshot, { query, limit, offset, scannedMin }));
     if (scanned) return scanned;
-    const page = sql`select * from found order by added_to_feed_at desc, id desc limit ${limit} offset ${offset}`;
+    const rows = isRanked ? sql`(${withScore(fullText!)}) found` : sql`found`;
+    const score = isRanked ? sql`score desc nulls last,` : sql``;
+    const page = sql`select * from ${rows} order by ${score} added_to_feed_at desc, id desc limit ${limit} offset ${offset}`;
     const total = sql`(select count(*) as n from found) total`;
-    return readPageRows(tx, { ctes: searchCtes(snapshot, options), page, total });
+    return readPageRows(tx, { ctes: searchCtes(snapshot, options), page, total, isRanked });
   });
 }
+
+/** Ranking reads the words of every match. */
+const rankedMax = 5_000;
+
+/** Adds the score of each found row, or null if there are too many. A row whose duplicate matched may have a low score of its own. */
+const withScore = (query: FullTextQuery): Sql => sql`
+  select found.*, case
+    when (select count(*) from found) > ${rankedMax} then null
+    when found.seq_from is null then (
+      select tocsin_search_score(w.words, ${toTsquery(query)}, coalesce(i.publish_time, i.added_to_feed_at))
+      from item_search w join items i on i.id = w.item_id where w.item_id = found.id)
+    else (
+      select tocsin_search_score(s.words, ${toTsquery(query)}, coalesce(s.publish_time, s.added_to_feed_at))
+      from item_states s where s.item_id = found.id and s.seq_from = found.seq_from)
+  end as score
+  from found`;
 
 /** The full-text query, if the search has no other condition. */
 function fullTextOnly({ filters, search, onlyIds }: SearchOptions): FullTextQuery | undefined {
@@ -133,7 +153,7 @@ export function searchItems(tx: Tx, text: string, limit: number): Promise<ItemSe
       select i.id, i.title, coalesce(o.severity, i.severity) as severity, coalesce(o.status, i.status) as status, i.publisher,
         i.publish_time as "publishTime"
       from items i left join feed_overrides o on o.organization_id = tocsin_org() and o.item_id = i.id
-      where i.id = any((select tocsin_find_words(array(select id from feed_pools where ${isPoolVisible}), websearch_to_tsquery('simple', ${text})))::uuid[])
+      where i.id = any((select tocsin_find_words(array(select id from feed_pools where ${isPoolVisible}), tocsin_text_query(${text})))::uuid[])
         and i.pool_id in ${visiblePoolIds}
       order by i.added_to_feed_at desc, i.id desc limit ${limit}`;
 }

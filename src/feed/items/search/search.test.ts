@@ -40,6 +40,17 @@ describe('GET /items with search parameters', () => {
     [{ q: 'hxxps://evil-panel[.]top/Gate.php' }, ['storm']],
     [{ q: 'CVE-2023-23397' }, ['storm']],
     [{ q: '203[.]0[.]113[.]77 ministries' }, ['storm']],
+    [{ q: 'ministry' }, ['calm', 'storm']],
+    [{ q: 'exploiting' }, ['calm', 'storm']],
+    [{ q: 'unrelate' }, ['other']],
+    [{ q: 'rurita' }, ['calm', 'storm']],
+    [{ q: 'rur' }, []],
+    [{ q: '"rurita"' }, []],
+    [{ q: '"over rurita"' }, []],
+    [{ q: 'ministries -beacon' }, ['calm']],
+    [{ q: 'ministries -outl' }, ['calm', 'storm']],
+    [{ q: 'ruritania storming' }, ['calm', 'storm']],
+    [{ q: '203.0.113.7' }, []],
     [{ q: 'nowhere to be found' }, []],
     [{ q: `it's (a) & b | ! <-> :* ' "unclosed` }, []],
     [{ q: '!!!' }, []],
@@ -71,6 +82,33 @@ describe('GET /items with search parameters', () => {
     expect(await names({ ...query, duplicates: 'hide' })).toEqual(expected);
     expect(await names(query, other)).toEqual([]);
   });
+});
+
+test('lists the best and most recent matches first, page by page, or the newest', async () => {
+  const reader = await app.newOrg();
+  const post = async (title: string, text: string): Promise<void> => {
+    expect((await reader.call('POST', '/api/feed/items', { title, text, publisher: 'Us' })).status).toBe(200);
+  };
+  await post('Aurora panel seen', 'The panel of the stealer runs on a rented host.');
+  await post(
+    'Weekly notes',
+    `${'Nothing of note happened at the bank this week. '.repeat(40)}A panel was mentioned once.`,
+  );
+  await post('Unrelated', 'A calm week for the bank.');
+  await post('Notes', 'A panel and another panel, then a third panel appeared on the same host.');
+  const titles = async (query: string): Promise<string[]> => {
+    const found: string[] = [];
+    for (const page of [1, 2, 3]) {
+      const { body } = await reader.call('GET', `/items?q=panel&perPage=1&page=${page}${query}`);
+      expect(body.total).toBe(3);
+      found.push(...(body as FeedList).items.map(({ event }) => event.title));
+    }
+    return found;
+  };
+  const ranked = ['Aurora panel seen', 'Notes', 'Weekly notes'];
+  expect(await titles('')).toEqual(ranked);
+  expect(await titles('&searchOrder=relevance&status=active')).toEqual(ranked);
+  expect(await titles('&searchOrder=newest')).toEqual(['Notes', 'Weekly notes', 'Aurora panel seen']);
 });
 
 test('splits a search into pages without gaps or overlaps', async () => {

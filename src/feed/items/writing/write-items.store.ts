@@ -67,16 +67,17 @@ function deleteOldTerms(tx: Tx, items: ItemTerms[]): Promise<RemovedTerm[]> {
     returning t.kind, t.value`;
 }
 
-type SearchText = { id: string; organizationId: string; poolId: string; searchHead: string; storedText: string };
+type SearchText = Pick<ItemWrite, 'id' | 'organizationId' | 'poolId' | 'title' | 'searchHead' | 'storedText'>;
 
 /** Replaces the search text of items. */
 async function writeSearchText(tx: Tx, items: SearchText[]): Promise<void> {
   const column = (name: keyof SearchText): string[] => items.map((item) => item[name]);
   await sql`
     insert into item_search (organization_id, item_id, pool_id, words)
-    select n.organization_id, n.item_id, n.pool_id, tocsin_words(n.head, n.body)
+    select n.organization_id, n.item_id, n.pool_id, tocsin_words(n.title, n.head, n.body)
     from unnest(${column('organizationId')}::uuid[], ${column('id')}::uuid[], ${column('poolId')}::uuid[],
-      ${column('searchHead')}::text[], ${column('storedText')}::text[]) as n (organization_id, item_id, pool_id, head, body)
+      ${column('title')}::text[], ${column('searchHead')}::text[], ${column('storedText')}::text[])
+      as n (organization_id, item_id, pool_id, title, head, body)
     on conflict (item_id) do update set words = excluded.words where item_search.words is distinct from excluded.words`.execute(
     tx,
   );
