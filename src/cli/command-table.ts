@@ -1,6 +1,7 @@
 import { Command } from '@commander-js/extra-typings';
 import { packageVersion } from '../platform/lib/package-version.ts';
 import { addAdministrationCommands, addFeedCommands } from './commands/administration-commands.ts';
+import { addBackupCommands } from './commands/backup-commands.ts';
 import type { Run } from './commands/declare.ts';
 import { addFolderCommands, addLibraryCommands, addSigmaCommands } from './commands/detection-commands.ts';
 import { addServiceCommands } from './commands/service-commands.ts';
@@ -22,6 +23,7 @@ export function createCommandTable(run: Run): Command {
       '\nSettings come from the environment and from .env. docs/reference/settings.md lists them.\nExit codes: 0 success, 1 failure, 2 wrong usage.',
     );
   addServiceCommands(program, run);
+  addBackupCommands(program, run);
   addAdministrationCommands(program, run);
   addFeedCommands(program, run);
   addLibraryCommands(program, run);

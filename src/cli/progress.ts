@@ -24,3 +24,12 @@ export function createProgress(output: Output, unit: string): ReportProgress {
     output.write(`  ${label}  ${count}\n`);
   };
 }
+
+/** Reports work of unknown length: on a terminal in a line that is rewritten, elsewhere not at all. */
+export function createTextProgress(output: Output): { report: (text: string) => void; end: () => void } {
+  if (!output.isTTY) return { report: () => undefined, end: () => undefined };
+  return {
+    report: (text) => void output.write(`\r\u001b[K${text.slice(0, (output.columns ?? 80) - 1)}`),
+    end: () => void output.write('\r\u001b[K'),
+  };
+}

@@ -19,18 +19,22 @@ export type TestDatabase = {
  * effects of one.
  */
 export async function testDatabase(poolMax = 8): Promise<TestDatabase> {
-  const template = new URL(inject('databaseUrl'));
-  const server = new URL('/postgres', template);
-  const name = `test_${randomBytes(6).toString('hex')}`;
-  const url = new URL(`/${name}`, template);
-  await runStatements(server.href, `create database "${name}" template "${template.pathname.slice(1)}"`);
-  const opened = openDb(url.href, poolMax);
+  const url = await createDatabase(new URL(inject('databaseUrl')).pathname.slice(1));
+  const opened = openDb(url, poolMax);
   const db = process.env['TOCSIN_REHEARSE'] === '1' ? asRehearsed(opened) : opened;
-  afterAll(async () => {
-    await opened.destroy();
-    await runStatements(server.href, `drop database if exists "${name}" with (force)`);
-  });
-  return { db, url: url.href, query: selectIn(db) };
+  afterAll(() => opened.destroy());
+  return { db, url, query: selectIn(db) };
+}
+
+/** Creates a database without tables and drops it after the tests of this file. Returns its URL. */
+export const newEmptyDatabase = (): Promise<string> => createDatabase('template0');
+
+async function createDatabase(template: string): Promise<string> {
+  const server = new URL('/postgres', inject('databaseUrl'));
+  const name = `test_${randomBytes(6).toString('hex')}`;
+  await runStatements(server.href, `create database "${name}" template "${template}"`);
+  afterAll(() => runStatements(server.href, `drop database if exists "${name}" with (force)`));
+  return new URL(`/${name}`, server).href;
 }
 
 /** Creates an organization and returns its id. */

@@ -1,7 +1,8 @@
-import { openJson, sealJson, type SealedRecord } from '../../platform/lib/sealed-json.ts';
+import { openJson, sealJson, type SealedColumn, type SealedRecord } from '../../platform/lib/sealed-json.ts';
 import type { Secretbox } from '../../platform/lib/secretbox.ts';
 
 const kind = 'connection';
+export const credentialsColumn: SealedColumn = { table: 'connections', column: 'sealed', kind };
 
 export const sealCredentials = (secrets: Secretbox, connection: SealedRecord, credentials: unknown): Buffer =>
   sealJson(secrets, kind, connection, credentials);

@@ -1,8 +1,11 @@
 import { z } from 'zod';
 import { fieldError } from '../../platform/lib/errors.ts';
-import { openJson, sealJson, type SealedRecord } from '../../platform/lib/sealed-json.ts';
+import { openJson, sealJson, type SealedColumn, type SealedRecord } from '../../platform/lib/sealed-json.ts';
 import type { Secretbox } from '../../platform/lib/secretbox.ts';
 import { boundedString } from '../../platform/lib/text/bounded-text.ts';
+
+const kind = 'source';
+export const sourceAuthColumn: SealedColumn = { table: 'feed_sources', column: 'sealed_auth', kind };
 
 const printable = boundedString({ min: 1, max: 4_000 }).regex(/^[\x20-\x7e]+$/, 'must be printable ASCII');
 const managedHeaders = /^(?:host|connection|content-length|transfer-encoding|accept-encoding|cookie)$/i;
@@ -32,7 +35,7 @@ export function openAuthHeaders(
   source: SealedRecord & { sealed_auth: Buffer | null },
 ): Record<string, string> | undefined {
   if (!source.sealed_auth) return undefined;
-  const auth = openJson<SourceAuth>(secrets, 'source', source, source.sealed_auth);
+  const auth = openJson<SourceAuth>(secrets, kind, source, source.sealed_auth);
   switch (auth.type) {
     case 'basic':
       return { authorization: `Basic ${Buffer.from(`${auth.username}:${auth.password}`).toString('base64')}` };
@@ -54,7 +57,7 @@ export function resolveSealedAuth(
 ): Buffer | null {
   if (auth && url.startsWith('file:')) throw fieldError('/auth', 'not_for_files', '`auth` is not valid for a file.');
   if (auth === null) return null;
-  if (auth) return sealJson(secrets, 'source', source, auth);
+  if (auth) return sealJson(secrets, kind, source, auth);
   if (source.sealed_auth && new URL(url).origin !== new URL(source.url).origin)
     throw fieldError('/auth', 'required', '`url` has another host. Send `auth` again, or null to remove it.');
   return source.sealed_auth;

@@ -26,41 +26,60 @@ export async function isMigrated(db: Db): Promise<boolean> {
 }
 
 /**
- * Migrates the database at `url` to this version, one transaction per migration, and returns the names of the applied ones. A lock
- * makes concurrent calls from several processes safe. Throws if a newer version has migrated the database.
+ * Migrates the database at `url` to this version, one transaction per migration, and returns the names of the applied ones. Several
+ * processes may call it at the same time. Throws if a newer version has migrated the database.
  */
-export async function migrate(url: string): Promise<string[]> {
+export function migrate(url: string): Promise<string[]> {
+  return withSchemaLock(url, async (client) => {
+    const applied = await listAppliedMigrations(client);
+    const known = listMigrations();
+    const unknown = applied.filter((name) => !known.includes(name));
+    if (unknown.length > 0)
+      throw new Error(`The database was migrated by a newer version (${unknown[0]}). Use that version or a newer one.`);
+    const missing = known.filter((name) => !applied.includes(name));
+    for (const name of missing) {
+      await client.query('begin');
+      try {
+        await applyMigration(client, name);
+        await client.query('commit');
+      } catch (error) {
+        await client.query('rollback');
+        throw error;
+      }
+    }
+    return missing;
+  });
+}
+
+/** Connects to the database at `url` and runs `work` while no other process migrates it. Creates missing roles first. */
+export async function withSchemaLock<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new pg.Client({ connectionString: url, application_name: 'tocsin-migrate' });
   await client.connect();
   try {
     await client.query('select pg_advisory_lock($1)', [lockId]);
     await ensureRoles(client);
-    await client.query(
-      'create table if not exists migrations (name text primary key, applied_at timestamptz not null default now())',
-    );
-    await client.query('grant select on migrations to tocsin_system');
-    const { rows } = await client.query<{ name: string }>('select name from migrations');
-    const applied = new Set(rows.map((row) => row.name));
-    const known = listMigrations();
-    const unknown = [...applied].filter((name) => !known.includes(name));
-    if (unknown.length > 0)
-      throw new Error(`The database was migrated by a newer version (${unknown[0]}). Use that version or a newer one.`);
-    const missing = known.filter((name) => !applied.has(name));
-    for (const name of missing) await applyMigration(client, name);
-    return missing;
+    return await work(client);
   } finally {
     await client.end();
   }
 }
 
-async function applyMigration(client: pg.Client, name: string): Promise<void> {
-  await client.query('begin');
+/** Returns the names of the migrations that a database has, in order. Creates the table that lists them. */
+export async function listAppliedMigrations(client: pg.Client): Promise<string[]> {
+  await client.query(
+    'create table if not exists migrations (name text primary key, applied_at timestamptz not null default now())',
+  );
+  await client.query('grant select on migrations to tocsin_system');
+  const { rows } = await client.query<{ name: string }>('select name from migrations order by name');
+  return rows.map(({ name }) => name);
+}
+
+/** Applies a migration of this version in the current transaction. */
+export async function applyMigration(client: pg.Client, name: string): Promise<void> {
   try {
     await client.query(readFileSync(resolve(folder, name), 'utf8'));
     await client.query('insert into migrations (name) values ($1)', [name]);
-    await client.query('commit');
   } catch (error) {
-    await client.query('rollback');
     throw new Error(`Migration ${name} failed: ${error instanceof Error ? error.message : String(error)}`, {
       cause: error,
     });

@@ -37,6 +37,17 @@ test('rejects a text sealed with another key', () => {
   expect(() => other.open(sealed, 'a')).toThrow('TOCSIN_SECRET_KEY');
 });
 
+test('opens a text of the previous key and seals it with the current one', () => {
+  const sealed = createSecretbox(settings).seal('text', 'a');
+  const current = 'l'.repeat(32);
+  const both = createSecretbox({ ...settings, secretKey: current, previousSecretKey: settings.secretKey });
+  expect(both.open(sealed, 'a')).toBe('text');
+  expect(() => both.open(sealed, 'b')).toThrow('cannot be decrypted');
+  const resealed = both.reseal(sealed, 'a')!;
+  expect(createSecretbox({ ...settings, secretKey: current }).open(resealed, 'a')).toBe('text');
+  expect(both.reseal(resealed, 'a')).toBeUndefined();
+});
+
 test('creates an owner-only key file once for the embedded database', () => {
   const embedded = { secretKey: undefined, dataDir, databaseUrl: undefined };
   const sealed = createSecretbox(embedded).seal('text', 'a');

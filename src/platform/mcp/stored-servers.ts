@@ -1,11 +1,12 @@
 import { inOrg, type Db } from '../db/db.ts';
 import type { OrgId } from '../lib/org-id.ts';
-import { openJson, sealJson, type SealedRecord } from '../lib/sealed-json.ts';
+import { openJson, sealJson, type SealedColumn, type SealedRecord } from '../lib/sealed-json.ts';
 import type { Secretbox } from '../lib/secretbox.ts';
 import type { StoredMcpServer } from './mcp-tools.ts';
 import { findMcpServers, serversMax, type McpServerRow } from './mcp.store.ts';
 
 const kind = 'mcp-server';
+export const mcpHeadersColumn: SealedColumn = { table: 'mcp_servers', column: 'sealed', kind };
 
 export const sealHeaders = (secrets: Secretbox, server: SealedRecord, headers: Record<string, string>): Buffer =>
   sealJson(secrets, kind, server, headers);

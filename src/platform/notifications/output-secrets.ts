@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { openJson, sealJson, type SealedRecord } from '../lib/sealed-json.ts';
+import { openJson, sealJson, type SealedColumn, type SealedRecord } from '../lib/sealed-json.ts';
 import type { Secretbox } from '../lib/secretbox.ts';
 
 /** The secret part of a destination. Until `previous.until`, deliveries are also signed with the previous secret. */
 export type OutputSecrets = { url: string; secret: string | null; previous?: { secret: string; until: string } };
 
 const kind = 'output';
+export const outputSecretsColumn: SealedColumn = { table: 'outputs', column: 'sealed', kind };
 
 export const sealOutputSecrets = (secrets: Secretbox, output: SealedRecord, value: OutputSecrets): Buffer =>
   sealJson(secrets, kind, output, value);

@@ -2,6 +2,7 @@ import { acrossOrgs, inOrg, type Db } from '../../../platform/db/db.ts';
 import type { Logger } from '../../../platform/lib/logger.ts';
 import { runLoop } from '../../../platform/lib/loop.ts';
 import type { OrgId } from '../../../platform/lib/org-id.ts';
+import { isBackupRunningAcrossOrgs } from './backup-lock.ts';
 import {
   deleteReplacedSegment,
   findListedPaths,
@@ -32,9 +33,11 @@ export function cleanOrphansLoop(deps: CleanSegmentsDeps & { log: Logger }, sign
   });
 }
 
-/** Removes files that compaction or retention replaced, once no query can still be reading them. Returns the number of files. */
+/** Removes files that compaction or retention replaced, once no query and no backup can still be reading them. Returns the number of files. */
 export async function removeReplacedFiles(deps: CleanSegmentsDeps, graceMs = queryGraceMs): Promise<number> {
-  const replaced = await acrossOrgs(deps.db, (tx) => listReplacedAcrossOrgs(tx, graceMs));
+  const replaced = await acrossOrgs(deps.db, async (tx) =>
+    (await isBackupRunningAcrossOrgs(tx)) ? [] : listReplacedAcrossOrgs(tx, graceMs),
+  );
   for (const { orgId, ...segment } of replaced) await removeReplaced(deps, orgId, segment);
   return replaced.length;
 }

@@ -33,7 +33,7 @@ export async function findLogStoreFault(db: Db, store: SegmentStore): Promise<st
   return expected === null || found === expected ? undefined : explainOtherStore(store, { expected, found });
 }
 
-function explainOtherStore(
+export function explainOtherStore(
   { location }: SegmentStore,
   { expected, found }: { expected: string; found: string | undefined },
 ): string {

@@ -4,6 +4,7 @@ import type { Logger } from '../../../platform/lib/logger.ts';
 import { siblingModule } from '../../../platform/lib/sibling-module.ts';
 import { isPoolBusy, ThreadError, toUnavailable } from '../../../platform/lib/threads/thread-error.ts';
 import { createThreadPool } from '../../../platform/lib/threads/thread-pool.ts';
+import type { SecretboxSettings } from '../../../platform/lib/secretbox.ts';
 import type { Extractor } from '../../ingestion/extractor.ts';
 import { createCallAnswerer } from '../../ingestion/main-thread-calls.ts';
 import type { PullResult } from '../../ingestion/pull-plan.ts';
@@ -14,12 +15,9 @@ import { BadPull } from './bad-pull.ts';
 import { finishFailedPull } from './pull-source.ts';
 import type { RunPull } from './start-pulls.ts';
 
-type PullConfig = {
-  dataDir: string;
+type PullConfig = SecretboxSettings & {
   fetchAllow: string[];
   fileSources: string[];
-  secretKey: string | undefined;
-  databaseUrl: string | undefined;
 };
 /** `connectTo` is the database's URL, which `databaseUrl` sets only for an external one. */
 export type PullThreadSettings = PullConfig & { connectTo: string; logLevel: string; referenceDataVersion: number };
@@ -52,6 +50,7 @@ export function createPullThreads(deps: PullThreadsDeps): { runPull: RunPull; cl
       fetchAllow: config.fetchAllow,
       fileSources: config.fileSources,
       secretKey: config.secretKey,
+      previousSecretKey: config.previousSecretKey,
       logLevel: deps.log.level,
       databaseUrl: config.databaseUrl,
       connectTo: databaseUrlOf(deps.db),

@@ -8,10 +8,10 @@ import {
   ListObjectsV2Command,
   NoSuchKey,
   PutObjectCommand,
-  S3Client,
 } from '@aws-sdk/client-s3';
 import type { Logger } from '../../../../platform/lib/logger.ts';
 import type { BucketAddress } from '../../../../platform/lib/logs-url.ts';
+import { openS3Client } from '../../../../platform/lib/s3-client.ts';
 import { LogStorageError } from './segment-store.ts';
 
 /** Objects of one prefix of a bucket. Keys are relative to the prefix. All calls throw a LogStorageError. */
@@ -32,23 +32,10 @@ const firstPauseMs = 200;
 /** Statuses that do not change when the request is repeated. */
 const isFinal = (status: number | undefined): boolean => status !== undefined && status < 500 && status !== 429;
 
-const ignore = (): void => undefined;
-const silentLogger = { trace: ignore, debug: ignore, info: ignore, warn: ignore, error: ignore };
-
-export function createBucket({ bucket, prefix, endpoint, region }: BucketAddress, log: Logger): Bucket {
-  const client = new S3Client({
-    ...(region === undefined && endpoint !== undefined ? { region: 'us-east-1' } : {}),
-    ...(region === undefined ? {} : { region }),
-    ...(endpoint === undefined ? {} : { endpoint, forcePathStyle: true }),
-    // Other servers than AWS may not know the checksums that the client adds to streams. Ours are in the database.
-    requestChecksumCalculation: 'WHEN_REQUIRED',
-    responseChecksumValidation: 'WHEN_REQUIRED',
-    // Streams need tries of our own, which then serve all requests.
-    maxAttempts: 1,
-    // The client would print warnings about those tries. Failures are logged here.
-    logger: silentLogger,
-    requestHandler: { connectionTimeout: 5_000, socketTimeout: 30_000 },
-  });
+export function createBucket(address: BucketAddress, log: Logger): Bucket {
+  const { bucket, prefix, endpoint, region } = address;
+  // Streams need tries of our own, which then serve all requests.
+  const client = openS3Client(address, 1);
   const host = endpoint === undefined ? `S3 in ${region ?? 'the default region'}` : new URL(endpoint).host;
   const at = (key: string): { Bucket: string; Key: string } => ({ Bucket: bucket, Key: `${prefix}${key}` });
 

@@ -1,0 +1,284 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { newEmptyDatabase, testDatabase } from '../../../test/support/database.ts';
+import { startS3Server } from '../../../test/support/detection/s3-server.ts';
+import { newDataDir, startApp } from '../../../test/support/harness.ts';
+import { root } from '../../../test/support/program.ts';
+import { runStatements } from '../../../test/support/run-statements.ts';
+import { fillOrganization } from '../../../test/support/walk/fill-organization.ts';
+import { loadConfig } from '../../config.ts';
+import { eraseFromLogs } from '../../detection/logs/storage/erase-from-logs.ts';
+import { compactSegments } from '../../detection/logs/storage/compact-segments.ts';
+import { removeReplacedFiles } from '../../detection/logs/storage/clean-segments.ts';
+import { createSegmentStore } from '../../detection/logs/storage/store/create-segment-store.ts';
+import type { SegmentStore } from '../../detection/logs/storage/store/segment-store.ts';
+import { isMigrated } from '../../platform/db/migrate.ts';
+import { createLogger } from '../../platform/lib/logger.ts';
+import type { OrgId } from '../../platform/lib/org-id.ts';
+import { keyFilePath } from '../../platform/lib/secretbox.ts';
+import { openBackupLocation } from './backup-location.ts';
+import { createBackup, type BackupOptions } from './create-backup.ts';
+import { restoreBackup, type RestoreResult } from './restore-backup.ts';
+import { verifyBackup } from './verify-backup.ts';
+
+const source = await startApp({ env: { TOCSIN_FETCH_ALLOW: '127.0.0.1,localhost' } });
+const { deps } = source;
+const org = await source.newOrg();
+await fillOrganization(deps, org);
+const folder = newDataDir();
+const passphrase = 'correct horse battery';
+
+const storeOf = (dataDir: string, logsUrl = 'file:'): SegmentStore =>
+  createSegmentStore(loadConfig({ TOCSIN_DATA_DIR: dataDir, TOCSIN_LOGS_URL: logsUrl }), {
+    log: createLogger('silent'),
+  });
+const backUp = (target: string, more: Partial<BackupOptions> = {}) =>
+  createBackup(openBackupLocation(target), {
+    config: deps.config,
+    url: source.url,
+    segmentStore: deps.segmentStore,
+    logs: 'copied',
+    report: () => undefined,
+    ...more,
+  });
+type Restored = RestoreResult & { dataDir: string; url: string };
+type Target = {
+  url?: string;
+  dataDir?: string;
+  passphrase?: string;
+  store?: SegmentStore;
+  acceptMissingLogs?: boolean;
+};
+async function restore(from: string, more: Target = {}): Promise<Restored> {
+  const { url = await newEmptyDatabase(), dataDir = newDataDir(), store = storeOf(dataDir) } = more;
+  const config = {
+    dataDir,
+    databaseUrl: undefined,
+    secretKey: deps.config.secretKey,
+    backupPassphrase: more.passphrase,
+  };
+  const options = { config, url, segmentStore: store, acceptMissingLogs: more.acceptMissingLogs ?? false };
+  const result = await restoreBackup(openBackupLocation(from), { ...options, report: () => undefined });
+  return { ...result, dataDir, url };
+}
+const hashesOf = async (databaseUrl: string): Promise<unknown> => {
+  const tables = (await runStatements(
+    databaseUrl,
+    "select relname as name from pg_class where relkind in ('r', 'p') and not relispartition and relnamespace = 'public'::regnamespace and relname <> all('{migrations,log_store}') order by 1",
+  )) as { name: string }[];
+  const each = tables.map(
+    ({ name }) =>
+      `select '${name}' as name, count(*)::int as rows, md5(string_agg(t::text, ' ' order by t::text)) from ${name} t`,
+  );
+  return runStatements(databaseUrl, 'set timezone = utc', `${each.join(' union all ')} order by 1`);
+};
+const isEmpty = async (databaseUrl: string): Promise<boolean> =>
+  (await runStatements(databaseUrl, "select 1 from pg_class where relname = 'organizations'")).length === 0;
+const filesIn = (dir: string): string[] =>
+  (readdirSync(join(dir, 'logs'), { recursive: true }) as string[]).filter((name) => /[.](events|columns)$/.test(name));
+
+test('restores every row and log file, into a database without tables and into a migrated one', async () => {
+  const file = join(folder, 'plain');
+  writeFileSync(`${file}.partial`, 'left by a killed process');
+  const written = await backUp(file);
+  expect(existsSync(`${file}.partial`)).toBe(false);
+  expect(Object.values(written.tables).filter(({ lines }) => lines > 0).length).toBeGreaterThan(60);
+  expect(await verifyBackup(openBackupLocation(file), undefined)).toEqual(written);
+  const expected = await hashesOf(source.url);
+  const migrated = await testDatabase();
+  for (const target of [await newEmptyDatabase(), migrated.url]) {
+    const restored = await restore(file, { url: target });
+    expect(await hashesOf(target)).toEqual(expected);
+    expect(filesIn(restored.dataDir)).toHaveLength(restored.checksums.logs.files);
+    // The backup is not encrypted, so it does not contain the key.
+    expect(restored.isKeyMissing).toBe(true);
+    expect(existsSync(keyFilePath(restored.dataDir))).toBe(false);
+    expect(await storeOf(restored.dataDir).readId()).not.toBe(await deps.segmentStore.readId());
+  }
+  expect(await isMigrated(migrated.db)).toBe(true);
+  // Row-level security is on again: without an organization, a tenant sees nothing.
+  expect(await runStatements(migrated.url, 'set role tocsin_app', 'select 1 from agents')).toEqual([]);
+});
+
+test('is consistent while events arrive, segments are merged and replaced files are due for removal', async () => {
+  const file = join(folder, 'load');
+  const { id, call } = await source.newOrg();
+  const load = new AbortController();
+  const sendEvents = async (dataset: string): Promise<void> => {
+    for (let n = 0; !load.signal.aborted; n += 1)
+      await call('POST', `/api/logs/${dataset}`, JSON.stringify([{ n, time: new Date().toISOString() }]));
+  };
+  const merging = async (): Promise<void> => {
+    while (!load.signal.aborted) {
+      await compactSegments(deps, { filesMin: 2, filesMax: 50, bytesMax: 1e8, rowsMax: 1e6 });
+      await removeReplacedFiles(deps, 0);
+    }
+  };
+  const working = [sendEvents('web'), sendEvents('dns'), merging()];
+  await expect.poll(async () => (await storedEvents(source.url, id)).length).toBe(2);
+  await backUp(file);
+  load.abort();
+  await Promise.all(working);
+  const restored = await restore(file);
+  const events = await storedEvents(restored.url, id);
+  expect(events).toHaveLength(2);
+  // Both are written in one transaction per batch.
+  for (const { events: counted, rows } of events) expect(rows).toBe(counted);
+  const stored = (await runStatements(
+    restored.url,
+    'select organization_id as org, path, bytes::int from segments where replaced_at is null',
+  )) as { org: string; path: string; bytes: number }[];
+  for (const { org: owner, path, bytes } of stored)
+    expect(readFileSync(join(restored.dataDir, 'logs', owner, path)).length, path).toBe(bytes);
+  expect(await removeReplacedFiles(deps, 0)).toBeGreaterThanOrEqual(0);
+});
+
+type EventCount = { name: string; events: number; rows: number };
+const storedEvents = (databaseUrl: string, orgId: string): Promise<EventCount[]> =>
+  runStatements(
+    databaseUrl,
+    `select d.name, d.events::int as events, sum(s.rows)::int as rows from datasets d join segments s
+     on s.organization_id = d.organization_id and s.dataset = d.name and s.replaced_at is null
+     where d.organization_id = '${orgId}' group by d.name, d.events order by 1`,
+  ) as Promise<EventCount[]>;
+
+test('begins again without a value that is erased from the logs meanwhile', async () => {
+  const file = join(folder, 'erased');
+  const { id, call } = await source.newOrg();
+  await call('POST', '/api/logs/web', JSON.stringify([{ user: 'mallory', time: new Date().toISOString() }]));
+  const reports: string[] = [];
+  let erased: Promise<number> | undefined;
+  const segmentStore: SegmentStore = {
+    ...deps.segmentStore,
+    lease: async (orgId, segments) => {
+      if (orgId === id) await (erased ??= eraseFromLogs(deps, id, { field: 'user', value: 'mallory' }));
+      return deps.segmentStore.lease(orgId, segments);
+    },
+  };
+  await backUp(file, { segmentStore, report: (text) => reports.push(text) });
+  expect(await erased).toBe(1);
+  expect(reports).toContain('A value was erased from the logs meanwhile. The backup begins again.');
+  const { dataDir } = await restore(file);
+  expect(filesIn(dataDir).filter((name) => readFileSync(join(dataDir, 'logs', name)).includes('mallory'))).toEqual([]);
+});
+
+test('encrypts with a passphrase, and then contains the generated key', async () => {
+  const file = join(folder, 'encrypted');
+  const { call } = await source.newOrg();
+  const output = { kind: 'webhook', name: 'w', url: 'https://hooks.example.org/secret-path', secret: null };
+  await call('POST', '/api/outputs', output);
+  await backUp(file, { config: { ...deps.config, backupPassphrase: passphrase } });
+  const database = await newEmptyDatabase();
+  await expect(restore(file, { url: database })).rejects.toThrow(/is encrypted. Set TOCSIN_BACKUP_PASSPHRASE/);
+  await expect(restore(file, { url: database, passphrase: `${passphrase}!` })).rejects.toThrow(/cannot be decrypted/);
+  expect(await isEmpty(database)).toBe(true);
+  const restored = await restore(file, { url: database, passphrase });
+  expect(restored.isKeyMissing).toBe(false);
+  const keys = [source.dataDir, restored.dataDir].map((dir) => readFileSync(keyFilePath(dir), 'utf8'));
+  expect(keys[0]).toBe(keys[1]);
+});
+
+test('detects every damage before it commits anything', async () => {
+  const intact = join(folder, 'intact');
+  await backUp(intact);
+  const bytes = readFileSync(intact);
+  const damaged = join(folder, 'damaged');
+  const places = Array.from({ length: 8 }, (_, index) => Math.floor((bytes.length * (index + 0.5)) / 8));
+  for (const place of places) {
+    const copy = Buffer.from(bytes);
+    copy[place]! ^= 0x10;
+    writeFileSync(damaged, copy);
+    await expect(verifyBackup(openBackupLocation(damaged), undefined), `byte ${place}`).rejects.toThrow();
+    writeFileSync(damaged, bytes.subarray(0, place));
+    await expect(verifyBackup(openBackupLocation(damaged), undefined), `first ${place} bytes`).rejects.toThrow();
+  }
+  const database = await newEmptyDatabase();
+  writeFileSync(damaged, bytes.subarray(0, bytes.length - 100));
+  await expect(restore(damaged, { url: database })).rejects.toThrow();
+  expect(await isEmpty(database)).toBe(true);
+  writeFileSync(damaged, 'something else');
+  await expect(restore(damaged, { url: database })).rejects.toThrow('The file is not a backup.');
+});
+
+test('refuses a database or a log storage that is in use, and a backup of a newer version', async () => {
+  const file = join(folder, 'refused');
+  await backUp(file);
+  await expect(restore(file, { url: source.url })).rejects.toThrow(/already contains an installation/);
+  const dataDir = newDataDir();
+  await storeOf(dataDir).writeId('id-of-an-installation');
+  await expect(restore(file, { dataDir })).rejects.toThrow(/is the log storage of an installation/);
+  await runStatements(source.url, "insert into migrations values ('9999_future.sql')");
+  await backUp(file).finally(() => runStatements(source.url, "delete from migrations where name like '9999%'"));
+  await expect(restore(file)).rejects.toThrow(/made by the newer version .* \(9999_future.sql\)/);
+});
+
+test('backs up to a bucket, and lists the log files of one', async () => {
+  const s3 = await startS3Server();
+  const store = storeOf(newDataDir(), s3.url);
+  const target = s3.url.replace('/tocsin?', '/backups/nightly?');
+  await backUp(target);
+  expect((await verifyBackup(openBackupLocation(target), undefined)).logs.files).toBeGreaterThan(0);
+  const { url: moved } = await restore(target, { store });
+  const list = join(folder, 'list');
+  await backUp(list, { url: moved, segmentStore: store, logs: 'listed' });
+  const database = await newEmptyDatabase();
+  await expect(restore(list, { url: database })).rejects.toThrow(/is not the log storage of this installation/);
+  const [gone] = (await runStatements(
+    moved,
+    'select organization_id as org, path from segments where replaced_at is null limit 1',
+  )) as { org: OrgId; path: string }[];
+  await store.remove(gone!.org, gone!.path);
+  await expect(restore(list, { url: database, store })).rejects.toThrow(/no longer has 1 log files/);
+  expect(await isEmpty(database)).toBe(true);
+  const restored = await restore(list, { url: database, store, acceptMissingLogs: true });
+  expect(restored.header.logs).toBe('listed');
+  expect(await runStatements(database, 'select path from segments where replaced_at is not null')).toContainEqual({
+    path: gone!.path,
+  });
+  store.close();
+});
+
+test('a killed backup leaves no file under its name, and a killed restore an empty database', async () => {
+  const file = join(folder, 'killed');
+  // A pipe stops the process in the middle, because nobody reads or writes the rest.
+  execFileSync('mkfifo', [`${file}.partial`, `${file}.half`]);
+  const env = { TOCSIN_DATA_DIR: newDataDir(), TOCSIN_SECRET_KEY: 'k'.repeat(32) };
+  const backup = startCommand(['backup', file, '--logs', 'list'], { ...env, DATABASE_URL: source.url });
+  const reading = await open(`${file}.partial`, 'r');
+  expect((await reading.read(Buffer.alloc(1024), 0, 1024)).bytesRead).toBeGreaterThan(0);
+  await backup.kill();
+  await reading.close();
+  expect(existsSync(file)).toBe(false);
+
+  const intact = join(folder, 'intact-again');
+  await backUp(intact);
+  const bytes = readFileSync(intact);
+  const database = await newEmptyDatabase();
+  const restoring = startCommand(['restore', `${file}.half`], { ...env, DATABASE_URL: database });
+  const writing = await open(`${file}.half`, 'w');
+  await writing.writeFile(bytes.subarray(0, bytes.length - 1000));
+  await restoring.kill();
+  await writing.close();
+  expect(await isEmpty(database)).toBe(true);
+  expect((await restore(intact, { url: database, dataDir: env.TOCSIN_DATA_DIR })).header.logs).toBe('copied');
+}, 120_000);
+
+/** Starts a command of the program, to be killed without warning. */
+function startCommand(args: string[], env: Record<string, string>): { kill: () => Promise<void> } {
+  const child = spawn(process.execPath, [join(root, 'bin/tocsin.mjs'), ...args], {
+    env: { ...process.env, NODE_OPTIONS: '', ...env },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  const ended = once(child, 'exit');
+  return {
+    kill: async () => {
+      expect(child.exitCode).toBeNull();
+      child.kill('SIGKILL');
+      await ended;
+    },
+  };
+}

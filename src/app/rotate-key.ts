@@ -1,0 +1,27 @@
+import { credentialsColumn } from '../detection/connections/seal-credentials.ts';
+import { sourceAuthColumn } from '../feed/sources/source-auth.ts';
+import type { Db } from '../platform/db/db.ts';
+import { resealColumn, type ResealResult } from '../platform/db/reseal.store.ts';
+import type { SealedColumn } from '../platform/lib/sealed-json.ts';
+import type { Secretbox } from '../platform/lib/secretbox.ts';
+import { mcpHeadersColumn } from '../platform/mcp/stored-servers.ts';
+import { outputSecretsColumn } from '../platform/notifications/output-secrets.ts';
+
+export const sealedColumns: readonly SealedColumn[] = [
+  credentialsColumn,
+  sourceAuthColumn,
+  mcpHeadersColumn,
+  outputSecretsColumn,
+];
+
+/** Encrypts every stored credential with the current key that the previous key encrypted. May be interrupted and called again. */
+export async function rotateKey(db: Db, secrets: Secretbox): Promise<ResealResult> {
+  const total: ResealResult = { resealed: 0, unchanged: 0, unreadable: [] };
+  for (const column of sealedColumns) {
+    const { resealed, unchanged, unreadable } = await resealColumn(db, secrets, column);
+    total.resealed += resealed;
+    total.unchanged += unchanged;
+    total.unreadable.push(...unreadable);
+  }
+  return total;
+}
