@@ -10,24 +10,31 @@ export type CachedPage = { etag: string; bytes: (encoding: Encoding) => Buffer |
 const compressMinBytes = 1_024;
 const brotliQuality = 4;
 
-/** Caches the most recently used pages within `bytesMax`. A page counts twice, which allows for its compressed forms. */
+/** The memory of a cached page besides its bytes. */
+const pageOverheadBytes = 1_000;
+
+/**
+ * Caches the most recently used pages within `bytesMax`. A page counts twice, which allows for its compressed forms. It is stored under its
+ * ETag, because the key contains the filters of the request, which may be thousands of characters long.
+ */
 export function createPageCache(bytesMax = 64 * 1024 * 1024) {
   const pages = new LRUCache<string, CachedPage>({ maxSize: bytesMax, maxEntrySize: Math.floor(bytesMax / 4) });
   return {
-    get: (key: string): CachedPage | undefined => pages.get(key),
+    get: (key: string): CachedPage | undefined => pages.get(toWeakEtag(key)),
     put(key: string, body: Buffer): CachedPage {
-      const page = createPage(key, body);
-      pages.set(key, page, { size: body.length * 2 + key.length + 500 });
+      const etag = toWeakEtag(key);
+      const page = createPage(etag, body);
+      pages.set(etag, page, { size: body.length * 2 + pageOverheadBytes });
       return page;
     },
   };
 }
 
-function createPage(key: string, shared: Buffer): CachedPage {
+function createPage(etag: string, shared: Buffer): CachedPage {
   const body = toOwnMemory(shared);
   const encoded = new Map<Encoding, Buffer | Promise<Buffer>>([['identity', body]]);
   return {
-    etag: toWeakEtag(key),
+    etag,
     bytes(accepted) {
       const encoding = body.length < compressMinBytes ? 'identity' : accepted;
       const known = encoded.get(encoding);
