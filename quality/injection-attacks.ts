@@ -1,3 +1,4 @@
+import { runAtOnce } from '../src/platform/lib/slices.ts';
 import type { Candidate } from '../src/detection/analysis/candidate.ts';
 import { analyzeWindow, prepareWindow } from '../src/detection/analysis/analyze-window.ts';
 import { createEmptyRecall } from '../src/detection/analysis/memory/memory.ts';
@@ -75,8 +76,10 @@ const window = { from: new Date('2026-03-02T00:00:00Z'), to: new Date('2026-03-0
 /** Makes the candidate of one event. */
 export function toCandidate(row: QueryRow): Candidate | undefined {
   const definition = { category: 'custom', query: '', entityField: 'user', timeField: null } as const;
-  const prepared = prepareWindow([row], window, { ...definition, connectionId: null, cadence: null, slotMs: 0 });
-  return analyzeWindow(prepared, createEmptyRecall()).candidates[0];
+  const prepared = runAtOnce(
+    prepareWindow([row], window, { ...definition, connectionId: null, cadence: null, slotMs: 0 }),
+  );
+  return runAtOnce(analyzeWindow(prepared, createEmptyRecall())).candidates[0];
 }
 
 function plant(field: string, text: string): Candidate {

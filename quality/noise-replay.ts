@@ -1,3 +1,4 @@
+import { runAtOnce } from '../src/platform/lib/slices.ts';
 import type { SampleEngine } from '../src/demo/sample-engine.ts';
 import type { QueryRow } from '../src/detection/siem/connector.ts';
 import type { AnalysisDefinition } from '../src/detection/analysis/analysis-definition.ts';
@@ -46,9 +47,9 @@ export function replayHours(
   const results: { from: Date; candidates: Candidate[] }[] = [];
   for (const [index, { from, to, rows }] of hours.entries()) {
     const aggregate = rows[0] !== undefined && !('_id' in rows[0]);
-    const prepared = prepareWindow(rows, { from, to, aggregate }, definition);
+    const prepared = runAtOnce(prepareWindow(rows, { from, to, aggregate }, definition));
     if (index >= historyHours) {
-      const { candidates } = analyzeWindow(prepared, memory.recall(prepared.query));
+      const { candidates } = runAtOnce(analyzeWindow(prepared, memory.recall(prepared.query)));
       results.push({ from, candidates });
     }
     memory.add({ from, to, entries: prepared.memory });

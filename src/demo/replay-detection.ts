@@ -1,3 +1,4 @@
+import { runInSlices } from '../platform/lib/slices.ts';
 import { analyzeWindow, prepareWindow } from '../detection/analysis/analyze-window.ts';
 import type { AnalysisDefinition } from '../detection/analysis/analysis-definition.ts';
 import type { Severity } from '../detection/analysis/candidate.ts';
@@ -46,9 +47,10 @@ async function replayHour(
 ): Promise<void> {
   if (!isExamined && (definition.category === 'custom' || definition.category === 'privilege_escalation')) return;
   const window = { from: new Date(from), to: new Date(from + hourMs), aggregate: false };
-  const prepared = prepareWindow(await engine.run(definition.query), window, definition);
+  const prepared = await runInSlices(prepareWindow(await engine.run(definition.query), window, definition));
   if (isExamined) {
-    const result = analyzeWindow(prepared, recallFromWindows(memory, window, prepared.query));
+    const past = await runInSlices(recallFromWindows(memory, window, prepared.query));
+    const result = await runInSlices(analyzeWindow(prepared, past));
     for (const { entity, severity, rows } of result.candidates)
       candidates.push({ entity, severity, from, rowIds: rows.map(({ rowId }) => rowId) });
   }

@@ -1,7 +1,11 @@
-import { expect, test } from 'vitest';
-import { analyzeInTurn, definitionOf } from '../../../test/support/detection/analysis-examples.ts';
-import { analyzeWindow, analyzeWindowInSlices, prepareWindow } from './analyze-window.ts';
+import { describe, expect, test } from 'vitest';
+import { analyzeInTurn, definitionOf, hour } from '../../../test/support/detection/analysis-examples.ts';
+import { analyzeWindow, prepareWindow } from './analyze-window.ts';
 import type { AnalysisDefinition } from './analysis-definition.ts';
+import { detectionCategories } from './candidate.ts';
+import { recallFromWindows, type WindowMemory } from './memory/recall.ts';
+import { findResultWarnings } from './rows/result-warnings.ts';
+import { runAtOnce, runInSlices, type Steps } from '../../platform/lib/slices.ts';
 import { createEmptyRecall } from './memory/memory.ts';
 
 const from = new Date('2030-01-01T10:00:00Z');
@@ -23,14 +27,14 @@ test('finds the same candidates in slices, between which other work runs', async
     user: `user${n}`,
     text: 'x'.repeat(150),
   }));
-  const prepared = prepareWindow(rows, window, definition);
   let turns = 0;
   const timer = setInterval(() => (turns += 1), 0);
-  const result = await analyzeWindowInSlices(prepared, createEmptyRecall());
+  const prepared = await runInSlices(prepareWindow(rows, window, definition));
+  const result = await runInSlices(analyzeWindow(prepared, createEmptyRecall()));
   clearInterval(timer);
   expect(turns).toBeGreaterThan(1);
   expect(result.candidates).toHaveLength(rows.length);
-  expect(result).toEqual(analyzeWindow(prepared, createEmptyRecall()));
+  expect(result).toEqual(runAtOnce(analyzeWindow(prepared, createEmptyRecall())));
 });
 
 const many = (count: number) => Array.from({ length: 9 }, () => [{ user: 'ada', count: 10 }]).concat([[{ user: 'ada', count }]]); // prettier-ignore
@@ -51,3 +55,37 @@ test.each([
     expect(tuned).toMatchObject({ candidates: [], dropped: { belowMinimum: 1, workingHours: 0 } });
   },
 );
+
+describe.each([1, 60])('with %i entities', (entities) => {
+  test.each(detectionCategories)('%s: no step looks at more than one row', (category) => {
+    const touched = new Set<number>();
+    const makeRows = (hourIndex: number) =>
+      Array.from({ length: 60 }, (_, n) => ({
+        user: `user${n % entities}`,
+        step: 1 + (n % 2),
+        steps: 2,
+        _time: new Date(hour(hourIndex).from.getTime() + 1000 * n).toISOString(),
+        get action() {
+          touched.add(n);
+          return `action ${hourIndex === 9 ? n : 0}`;
+        },
+      }));
+    let mostTouched = 0;
+    const run = <Result>(steps: Steps<Result>): Result => {
+      for (let step = steps.next(); ; step = steps.next()) {
+        mostTouched = Math.max(mostTouched, touched.size);
+        touched.clear();
+        if (step.done) return step.value;
+      }
+    };
+    const tuned = definitionOf(category, { entityField: 'user', timeField: 'at', tuning: { peers: { by: 'action' } } });
+    const memory: WindowMemory[] = [];
+    for (let index = 0; index < 10; index++) {
+      const prepared = run(prepareWindow(makeRows(index), hour(index), tuned));
+      run(findResultWarnings({ ...prepared, aggregate: false }, tuned));
+      run(analyzeWindow(prepared, run(recallFromWindows(memory, hour(index), prepared.query))));
+      memory.push({ ...hour(index), entries: prepared.memory });
+    }
+    expect(mostTouched).toBe(1);
+  });
+});

@@ -7,6 +7,7 @@ import type { GroupedRow, EntityGroup } from './rows/group-rows.ts';
 import { parseList } from './rows/fields.ts';
 import { compareRenderedRows, renderRow, computeRowId } from './rows/render-row.ts';
 import { readAuthorSeverity, findMaxSeverity } from './severity.ts';
+import { mapInSteps, type Steps } from '../../platform/lib/slices.ts';
 import { canonicalJson, canonicalText, compareCodeUnits } from '../../platform/lib/text/canonical-text.ts';
 import { findRowTime } from './rows/row-times.ts';
 import { hashValues, extractValues } from './rows/row-values.ts';
@@ -24,14 +25,16 @@ type CandidateInput = {
 };
 
 /** Builds a candidate with the facts common to all categories and the 50 most severe rows, rendered. */
-export function buildCandidate(
+export function* buildCandidate(
   { window, definition }: AnalysisInput,
   group: EntityGroup,
   parts: CandidateInput,
-): Candidate {
-  const rows = chooseRows(parts.rows, window, definition.timeField).map((row) => renderRow(row, window, definition));
-  const fromAuthor = findMaxSeverity(parts.rows.map(({ row }) => readAuthorSeverity(row)));
-  const techniques = techniquesOf(parts.rows);
+): Steps<Candidate> {
+  const chosen = yield* chooseRows(parts.rows, window, definition.timeField);
+  const rows = yield* mapInSteps(chosen, (row) => renderRow(row, window, definition));
+  const fromAuthor = findMaxSeverity(yield* mapInSteps(parts.rows, ({ row }) => readAuthorSeverity(row)));
+  const techniques = yield* techniquesOf(parts.rows);
+  const valueKeys = yield* valueKeysOf(parts.rows);
   return {
     entity: group.entity,
     entityType: group.entityType,
@@ -41,7 +44,7 @@ export function buildCandidate(
     facts: {
       ...commonFacts(group, window),
       candidateRows: parts.rows.length,
-      valueKeys: valueKeysOf(parts.rows),
+      valueKeys,
       ...parts.facts,
       ...(techniques.length > 0 ? { techniques } : {}),
       ...(fromAuthor ? { authorSeverity: fromAuthor } : {}),
@@ -62,16 +65,15 @@ function commonFacts(group: EntityGroup, window: AnalysisWindow): Facts {
 }
 
 /** Returns a kind key made of the row IDs, or of the window's start for aggregates. For categories without a better one. */
-export function computeRowsKindKey({ window, definition }: AnalysisInput, rows: readonly GroupedRow[]): string {
+export function* computeRowsKindKey({ window, definition }: AnalysisInput, rows: readonly GroupedRow[]): Steps<string> {
   if (window.aggregate) return `${definition.category}:${window.from.toISOString()}`;
-  const ids = [...new Set(rows.map(({ row }) => computeRowId(row, window)))].toSorted(compareCodeUnits);
+  const ids = [...new Set(yield* mapInSteps(rows, ({ row }) => computeRowId(row, window)))].toSorted(compareCodeUnits);
   return `${definition.category}:${hash('sha256', JSON.stringify(ids))}`;
 }
 
 /** Returns up to 20 ATT&CK techniques from the rows' `technique` and `techniques` columns, which are texts or lists. */
-function techniquesOf(rows: readonly GroupedRow[]): string[] {
-  const found = new Set<string>();
-  for (const { row } of rows) for (const technique of rowTechniques(row)) found.add(technique);
+function* techniquesOf(rows: readonly GroupedRow[]): Steps<string[]> {
+  const found = new Set((yield* mapInSteps(rows, ({ row }) => rowTechniques(row))).flat());
   return [...found].toSorted(compareCodeUnits).slice(0, 20);
 }
 
@@ -91,22 +93,22 @@ function rowTechniques(row: QueryRow): string[] {
 }
 
 /** Returns short hashes of the rows' distinct values, by which suppression detects new values. More than 30 are hashed into one. */
-function valueKeysOf(rows: readonly GroupedRow[]): string[] {
-  const keys = new Set(rows.map(({ row, field }) => hashValues(extractValues(row, field)).slice(0, 12)));
+function* valueKeysOf(rows: readonly GroupedRow[]): Steps<string[]> {
+  const keys = new Set(yield* mapInSteps(rows, ({ row, field }) => hashValues(extractValues(row, field)).slice(0, 12)));
   const sorted = [...keys].toSorted(compareCodeUnits);
   return sorted.length <= valueKeysMax ? sorted : [hash('sha256', sorted.join()).slice(0, 32)];
 }
 
 /** Picks 50 rows: the most severe, then the earliest. The result does not depend on the order of the rows. */
-function chooseRows(rows: readonly GroupedRow[], window: AnalysisWindow, timeField: string | null): QueryRow[] {
+function* chooseRows(rows: readonly GroupedRow[], window: AnalysisWindow, timeField: string | null): Steps<QueryRow[]> {
   if (rows.length <= rowsMax) return rows.map(({ row }) => row);
-  return rows
-    .map(({ row }) => ({
-      row,
-      severity: readAuthorSeverity(row),
-      time: findRowTime(row, timeField) ?? '~',
-      id: computeRowId(row, window),
-    }))
+  const rated = yield* mapInSteps(rows, ({ row }) => ({
+    row,
+    severity: readAuthorSeverity(row),
+    time: findRowTime(row, timeField) ?? '~',
+    id: computeRowId(row, window),
+  }));
+  return rated
     .toSorted(
       (a, b) =>
         compareSeverity(a.severity, b.severity) || compareCodeUnits(a.time, b.time) || compareCodeUnits(a.id, b.id),

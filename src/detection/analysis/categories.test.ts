@@ -1,3 +1,4 @@
+import { runAtOnce } from '../../platform/lib/slices.ts';
 import { describe, expect, test } from 'vitest';
 import type { QueryRow } from '../siem/connector.ts';
 import { categories } from './registry.ts';
@@ -147,7 +148,7 @@ describe('baseline_anomaly', () => {
     ['the number of rows if there is no number', [{ user: 'alice' }, { user: 'alice' }, { user: 'alice' }], 3, 'rows'],
     ['the sum without NaN and null', [count(Number.NaN), count(5), count(null)], 5, 'count'],
   ])('uses %s', (_name, rows, number, unit) => {
-    const { memory } = prepareWindow(rows, hour(0), definition);
+    const { memory } = runAtOnce(prepareWindow(rows, hour(0), definition));
     expect(memory[0]).toEqual({ key: 'number', entity: 'alice', number, value: null });
     const spiked = rows.map((row) =>
       Object.fromEntries(Object.entries(row).map(([k, v]) => [k, typeof v === 'number' ? v * 1_000 : v])),

@@ -1,6 +1,7 @@
 import type { Candidate } from './candidate.ts';
 import type { AnalysisDefinition, AnalysisWindow } from './analysis-definition.ts';
 import type { EntityGroup } from './rows/group-rows.ts';
+import type { Steps } from '../../platform/lib/slices.ts';
 import type { MemoryEntry, MemoryQuery, RecalledMemory } from './memory/memory.ts';
 
 export type AnalysisInput = { groups: readonly EntityGroup[]; window: AnalysisWindow; definition: AnalysisDefinition };
@@ -14,18 +15,20 @@ export type WindowResult = { candidates: Candidate[]; learning: boolean; dropped
 /** A candidate, or `belowMinimum` for one that falls below a minimum of the tuning. */
 export type Finding = Candidate | 'belowMinimum';
 
-/** Findings that are computed one by one as they are read. */
-export type CandidateSearch = { candidates: Iterable<Finding>; learning: boolean };
+export type CandidateSearch = { findings: Finding[]; learning: boolean };
 
-/** How a category finds candidates. All functions are pure. Memory is passed in and returned as values. */
+/**
+ * How a category finds candidates. All functions are pure. Memory is passed in and returned as values. A window may have 100,000 rows, so
+ * everything that looks at rows does it in steps.
+ */
 export type CategoryAnalysis = {
   /** The category compares with the past, so it must learn before it returns candidates. */
   usesHistory: boolean;
   /** Returns how far before the window's start memory is read, in milliseconds. */
   lookbackMs: (definition: AnalysisDefinition) => number;
   /** Returns the memory to store for a window. Depends on its own rows only, so the order of execution does not matter. */
-  buildMemory: (input: AnalysisInput) => MemoryEntry[];
+  buildMemory: (input: AnalysisInput) => Steps<MemoryEntry[]>;
   /** Returns the query for the history that the window needs. */
-  buildMemoryQuery: (input: AnalysisInput) => MemoryQuery;
-  findCandidates: (input: AnalysisInput & { past: RecalledMemory }) => CandidateSearch;
+  buildMemoryQuery: (input: AnalysisInput) => Steps<MemoryQuery>;
+  findCandidates: (input: AnalysisInput & { past: RecalledMemory }) => Steps<CandidateSearch>;
 };

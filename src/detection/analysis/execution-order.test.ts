@@ -1,3 +1,4 @@
+import { runAtOnce } from '../../platform/lib/slices.ts';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { QueryRow } from '../siem/connector.ts';
@@ -50,14 +51,16 @@ function examine(
   index: number,
   definition: (typeof definitions)[number],
 ): void {
-  const current = prepareWindow(rowsBy.get(index)!, hour(index), definition);
+  const current = runAtOnce(prepareWindow(rowsBy.get(index)!, hour(index), definition));
   world.memory.push({ ...hour(index), entries: current.memory });
   const late = findWindowsToRevisit(hour(index), world.memory, definition).map(
     ({ from }) => (from.getTime() - hour(0).from.getTime()) / hourMs,
   );
   for (const each of [index, ...late]) {
-    const prepared = prepareWindow(rowsBy.get(each)!, hour(each), definition);
-    const { candidates } = analyzeWindow(prepared, recallFromWindows(world.memory, hour(each), prepared.query));
+    const prepared = runAtOnce(prepareWindow(rowsBy.get(each)!, hour(each), definition));
+    const { candidates } = runAtOnce(
+      analyzeWindow(prepared, runAtOnce(recallFromWindows(world.memory, hour(each), prepared.query))),
+    );
     world.keys.set(
       each,
       candidates.map(({ entity, kindKey, severity }) => `${entity} ${kindKey} ${severity}`).toSorted(),
@@ -95,12 +98,15 @@ describe.each(definitions)('$category', (definition) => {
           .map(({ row }) => row);
         const memory = Array.from({ length: 9 }, (_, n) => ({
           ...hour(n),
-          entries: prepareWindow(before, hour(8), definition).memory,
+          entries: runAtOnce(prepareWindow(before, hour(8), definition)).memory,
         }));
         const result = (input: QueryRow[]) => {
-          const prepared = prepareWindow(input, hour(9), definition);
+          const prepared = runAtOnce(prepareWindow(input, hour(9), definition));
           const byKey = prepared.memory.toSorted((a, b) => (a.key + a.entity < b.key + b.entity ? -1 : 1));
-          return { byKey, ...analyzeWindow(prepared, recallFromWindows(memory, hour(9), prepared.query)) };
+          return {
+            byKey,
+            ...runAtOnce(analyzeWindow(prepared, runAtOnce(recallFromWindows(memory, hour(9), prepared.query)))),
+          };
         };
         expect(result(shuffled)).toEqual(result(rows));
       }),
@@ -131,9 +137,10 @@ test('finds the same sequences window by window as in all rows together if rows 
           _id: id.split('/')[0],
           _time: new Date(time).toISOString(),
         }));
-        const prepared = prepareWindow(rows, window, definition);
-        for (const { facts, kindKey } of analyzeWindow(prepared, recallFromWindows(memory, window, prepared.query))
-          .candidates) {
+        const prepared = runAtOnce(prepareWindow(rows, window, definition));
+        for (const { facts, kindKey } of runAtOnce(
+          analyzeWindow(prepared, runAtOnce(recallFromWindows(memory, window, prepared.query))),
+        ).candidates) {
           found += Number(facts['sequences']);
           firsts.push(kindKey.slice('sequence_pattern:'.length));
         }

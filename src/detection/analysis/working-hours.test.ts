@@ -1,3 +1,4 @@
+import { runAtOnce } from '../../platform/lib/slices.ts';
 import { expect, test } from 'vitest';
 import { definitionOf, hour } from '../../../test/support/detection/analysis-examples.ts';
 import { analyzeWindow, prepareWindow } from './analyze-window.ts';
@@ -40,8 +41,8 @@ test.each([
   ['inside_only', 10, {}, 'medium', false],
 ] as const)('%s at hour %i with %j is %s', (effect, index, more, severity, outsideWorkingHours) => {
   const definition = definitionOf('custom', { tuning: { workingHours: { ...utc, effect } } });
-  const prepared = prepareWindow([{ _id: '1', user: 'ada', ...more }], hour(index), definition);
-  const { candidates, dropped } = analyzeWindow(prepared, createEmptyRecall());
+  const prepared = runAtOnce(prepareWindow([{ _id: '1', user: 'ada', ...more }], hour(index), definition));
+  const { candidates, dropped } = runAtOnce(analyzeWindow(prepared, createEmptyRecall()));
   expect(dropped).toEqual({ belowMinimum: 0, workingHours: 1 - candidates.length });
   expect(candidates.map((candidate) => [candidate.severity, candidate.facts['outsideWorkingHours']])).toEqual(
     severity === undefined ? [] : [[severity, outsideWorkingHours]],

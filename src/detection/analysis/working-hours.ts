@@ -1,4 +1,5 @@
 import { severities, type Candidate, type Severity } from './candidate.ts';
+import { mapInSteps, type Steps } from '../../platform/lib/slices.ts';
 import type { AnalysisWindow } from './analysis-definition.ts';
 import type { Day, WorkingHours } from './tuning/working-hours.schema.ts';
 
@@ -9,13 +10,13 @@ const dayNames: readonly Day[] = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat
  * Applies `tuning.workingHours` to candidates: sets the fact `outsideWorkingHours`, raises the severity of candidates with a row outside,
  * unless the author set it, or leaves out candidates. A row without a time counts at the window's start.
  */
-export function applyWorkingHours(
+export function* applyWorkingHours(
   candidates: readonly Candidate[],
   hours: WorkingHours,
   window: Pick<AnalysisWindow, 'from'>,
-): Candidate[] {
+): Steps<Candidate[]> {
   const isWithin = compileWorkingHours(hours);
-  return candidates.flatMap((candidate) => {
+  const apply = (candidate: Candidate): Candidate[] => {
     const within = candidate.rows.map(({ time }) => isWithin(time === null ? window.from : new Date(time)));
     const outsideWorkingHours = within.includes(false);
     if (hours.effect === 'outside_only' && !outsideWorkingHours) return [];
@@ -29,7 +30,8 @@ export function applyWorkingHours(
         facts: { ...candidate.facts, outsideWorkingHours },
       },
     ];
-  });
+  };
+  return (yield* mapInSteps(candidates, apply)).flat();
 }
 
 function raise(severity: Severity): Severity {

@@ -1,3 +1,4 @@
+import { runAtOnce } from '../../platform/lib/slices.ts';
 import { appError, type FieldError } from '../../platform/lib/errors.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import { SiemError, type QueryCheck } from '../siem/connector.ts';
@@ -56,7 +57,7 @@ function describeCheck(agent: AgentView, { columns, noData, warnings }: QueryChe
   const { detection_category: category, entity_field: entityField, time_field: timeField } = agent;
   const result = { groups: [], columns: columns ?? undefined, aggregate: false };
   const needed = { category: category ?? 'custom', entityField, timeField };
-  return toQueryWarnings([...missingData, ...findResultWarnings(result, needed)]);
+  return toQueryWarnings([...missingData, ...runAtOnce(findResultWarnings(result, needed))]);
 }
 
 /** Implements `?require=tests`. Throws 422 `check_failed` with the tests that fail, or if the detection has no tests. */

@@ -1,4 +1,4 @@
-import { noneSuppressed, sumDropped, type ExaminedWindow, type SuppressedCounts } from './execution/run-progress.ts';
+import { countSuppressed, type ExaminedWindow, type SuppressedCounts } from './execution/run-progress.ts';
 import type { RunRow } from './read-runs.store.ts';
 import type { Run } from './runs.schema.ts';
 
@@ -26,11 +26,7 @@ export function toRunRecord({ dueAt: _dueAt, judging: _judging, onEventTime, ...
     entities: JSON.parse(row.entities) as Run['entities'],
     unscored: findUnscoredReason(row, windows),
     scoreCriteria: JSON.parse(row.scoreCriteria) as Run['scoreCriteria'],
-    suppressed: {
-      ...noneSuppressed,
-      ...(JSON.parse(row.suppressed) as Partial<SuppressedCounts>),
-      ...sumDropped(windows),
-    },
+    suppressed: countSuppressed(JSON.parse(row.suppressed) as Partial<SuppressedCounts>, windows),
     warnings: JSON.parse(row.warnings) as Run['warnings'],
     failure: row.failure === null ? null : (JSON.parse(row.failure) as Run['failure']),
   };

@@ -56,6 +56,20 @@ const Failure = z.object({
     .describe('The failure depends on the events of the window. It does not count towards disabling the detection.'),
 });
 
+export const Suppressed = z
+  .object({
+    known: z.number().int(),
+    exceptions: z.number().int(),
+    snoozed: z.number().int(),
+    allowed: z.number().int(),
+    belowMinimum: z.number().int(),
+    workingHours: z.number().int(),
+  })
+  .describe(
+    'Candidates that were not judged, because of a recent verdict, an exception, a snooze or an allow-list, or because `tuning` leaves them out: below `minimumCount` or `minimumIncrease`, or by `workingHours`. The last two are not among the `candidates` of windows.',
+  );
+export type Suppressed = z.infer<typeof Suppressed>;
+
 export const Run = z
   .object({
     id: z.string(),
@@ -100,18 +114,7 @@ export const Run = z
     promptVersion: z.number().int().nullable(),
     modelAlias: z.string().nullable(),
     model: z.string().nullable(),
-    suppressed: z
-      .object({
-        known: z.number().int(),
-        exceptions: z.number().int(),
-        snoozed: z.number().int(),
-        allowed: z.number().int(),
-        belowMinimum: z.number().int(),
-        workingHours: z.number().int(),
-      })
-      .describe(
-        'Candidates that were not judged, because of a recent verdict, an exception, a snooze or an allow-list, or because `tuning` leaves them out: below `minimumCount` or `minimumIncrease`, or by `workingHours`. The last two are not among the `candidates` of windows.',
-      ),
+    suppressed: Suppressed,
     tokens: z.number().int(),
     costUsd: z.number(),
     warnings: z.array(z.object({ code: z.string(), detail: z.string() })),

@@ -7,6 +7,7 @@ import { checkModelAlias } from '../detections/record/check-model-alias.ts';
 import type { Definition } from '../detections/record/definition.ts';
 import { listReviewedHits, type ReviewedHit } from '../hits/hit-status.store.ts';
 import type { DetectionKey } from '../scheduling/detection-key.ts';
+import { countSuppressed } from '../runs/execution/run-progress.ts';
 import type { ActiveRun } from '../runs/execution/active-run.ts';
 import { proposeTuning } from './propose-tuning.ts';
 import {
@@ -48,7 +49,7 @@ export async function backtestDetection(
     activeResult ??= result;
     versions.push(summarizeVersion(run, result, reviewed));
   }
-  const result = activeResult ?? { windows: [], complete: false };
+  const result = activeResult ?? { windows: [], suppressed: countSuppressed({}, []), complete: false };
   const [active] = definitions;
   const proposal =
     active && (await proposeTuning(deps, { ...key, definition: active }, { result, range, reviewed, now, stopped }));
@@ -79,7 +80,7 @@ async function loadDefinitions(
 
 function summarizeVersion(
   { definition, model, spent }: ActiveRun,
-  { windows }: SimulationResult,
+  { windows, suppressed }: SimulationResult,
   reviewed: ReviewedHit[],
 ): BacktestVersion {
   const resolutions = windows.flatMap((window) => window.resolutions);
@@ -95,6 +96,7 @@ function summarizeVersion(
     occurrences: resolutions.filter(({ outcome }) => outcome === 'occurrence').length,
     hitsPerDay: countHitsPerDay(windows),
     candidates: resolutions.length,
+    suppressed,
     costUsd: spent.costUsd,
     reviewed: reviewedAgain.length,
     precision: toShare(truePositivesAgain, reviewedAgain.length),

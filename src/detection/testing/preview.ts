@@ -62,6 +62,7 @@ function toPreview(run: ActiveRun, result: SimulationResult): Preview {
     rowsTotal: countRows(result),
     candidates: resolutions.slice(0, candidatesMax).map(toPreviewCandidate),
     candidatesTotal: resolutions.length,
+    suppressed: result.suppressed,
     hits: collectHitKeys(resolutions).size,
     noData: windows.some(({ noData }) => noData),
     complete,

@@ -7,6 +7,7 @@ import type { LogEngine } from '../logs/engine/engine.ts';
 import { openFixtureStore } from '../logs/query/fixture-store.ts';
 import type { SegmentStore } from '../logs/storage/store/segment-store.ts';
 import type { ActiveRun } from '../runs/execution/active-run.ts';
+import type { Suppressed } from '../runs/runs.schema.ts';
 import type { Judge } from '../runs/judging/judge.ts';
 import type { SiemConnection } from '../siem/connector.ts';
 import { groupByDataset, mergeEvents, planCaseWindows, searchEventRows } from './case-events.ts';
@@ -31,14 +32,17 @@ export type TestCaseInput = {
   signal: AbortSignal;
 };
 
+/** The entities that a test case raises hits for, sorted, and how many candidates were not judged. */
+export type CaseResult = { found: string[]; suppressed: Suppressed };
+
 /**
- * Returns the entities that a test case raises hits for, sorted. All events are in one window and the history in slot windows before it.
+ * Returns what a test case raises hits for. All events are in one window and the history in slot windows before it.
  * There are no events before the history. Throws an Error that explains what is wrong with the query or the events.
  */
 export async function runTestCase(
   deps: TestCaseDeps,
   { run, test, datasets, isForeignQuery, fields, judge, signal }: TestCaseInput,
-): Promise<string[]> {
+): Promise<CaseResult> {
   const now = deps.clock();
   const events = groupByDataset(test.events, datasets);
   const history = groupByDataset(test.history ?? [], datasets);
@@ -53,7 +57,7 @@ export async function runTestCase(
   const search: SiemConnection['search'] =
     store?.search ?? ((_query, queryWindow) => Promise.resolve(searchEventRows(allEvents, queryWindow, now)));
   try {
-    const { windows, complete } = await runSimulation({
+    const { windows, suppressed, complete } = await runSimulation({
       run,
       connection: { search },
       past,
@@ -70,7 +74,7 @@ export async function runTestCase(
     const entities = resolutions.flatMap((resolution) =>
       resolution.outcome === 'judged' && resolution.verified.triggered ? [resolution.candidate.entity] : [],
     );
-    return [...new Set(entities)].toSorted();
+    return { found: [...new Set(entities)].toSorted(), suppressed };
   } finally {
     await store?.close();
   }

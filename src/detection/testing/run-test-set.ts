@@ -109,11 +109,11 @@ async function runForResult(deps: TestCaseDeps, input: TestCaseInput): Promise<T
   const began = performance.now();
   const elapsedMs = (): number => Math.round((performance.now() - began) * 10) / 10;
   try {
-    const found = await runTestCase(deps, input);
+    const { found, suppressed } = await runTestCase(deps, input);
     const missing = expected.filter((entity) => !found.includes(entity));
     const unexpected = found.filter((entity) => !expected.includes(entity));
     const passed = missing.length + unexpected.length === 0;
-    return { name, passed, expected, found, missing, unexpected, error: null, ms: elapsedMs() };
+    return { name, passed, expected, found, missing, unexpected, error: null, suppressed, ms: elapsedMs() };
   } catch (error) {
     return { ...toFailedResult(input.test, error), ms: elapsedMs() };
   }
@@ -125,12 +125,13 @@ function toFailedResult({ name, expect }: TestCase, error: unknown): TestResult 
   return { name, passed: false, expected, found: [], missing: expected, unexpected: [], error: message, ms: 0 };
 }
 
-/** Describes why a test failed, for people: the error, or the missing and unexpected entities. */
-export const describeMismatch = ({ error, missing, unexpected }: TestResult): string =>
+/** Describes why a test failed, for people: the error, or the missing and unexpected entities and what was not judged. */
+export const describeMismatch = ({ error, missing, unexpected, suppressed }: TestResult): string =>
   error ??
   [
     missing.length > 0 ? `missing ${missing.join(', ')}` : '',
     unexpected.length > 0 ? `not expected ${unexpected.join(', ')}` : '',
+    ...Object.entries(suppressed ?? {}).map(([reason, count]) => (count > 0 ? `not judged (${reason}): ${count}` : '')),
   ]
     .filter((part) => part !== '')
     .join('; ');

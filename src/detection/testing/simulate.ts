@@ -1,8 +1,13 @@
+import { runInSlices } from '../../platform/lib/slices.ts';
 import { uuidv7 } from '../../platform/lib/ids.ts';
-import { analyzeWindowInSlices, prepareWindow, type PreparedWindow } from '../analysis/analyze-window.ts';
+import { analyzeWindow, prepareWindow, type PreparedWindow } from '../analysis/analyze-window.ts';
 import type { Candidate } from '../analysis/candidate.ts';
 import { recallFromWindows, type WindowMemory } from '../analysis/memory/recall.ts';
 import { categories } from '../analysis/registry.ts';
+import type { DroppedCounts } from '../analysis/category.ts';
+import { countSuppressed } from '../runs/execution/run-progress.ts';
+import { addSuppressed } from '../runs/judging/judging-progress.ts';
+import type { Suppressed } from '../runs/runs.schema.ts';
 import type { ActiveRun } from '../runs/execution/active-run.ts';
 import { addWindowWarnings } from '../runs/execution/window-warnings.ts';
 import { searchLimits, trialClock } from '../runs/execution/examine-window.ts';
@@ -31,6 +36,7 @@ export type Simulation = {
 };
 
 export type SimulatedWindow = TimeRange & {
+  dropped: DroppedCounts;
   rowsTotal: number;
   truncated: boolean;
   noData: boolean;
@@ -40,7 +46,7 @@ export type SimulatedWindow = TimeRange & {
 };
 
 /** `complete` is false if the signal aborted the simulation before all windows were examined. */
-export type SimulationResult = { windows: SimulatedWindow[]; complete: boolean };
+export type SimulationResult = { windows: SimulatedWindow[]; suppressed: Suppressed; complete: boolean };
 
 /** Runs a detection over windows in order, as a schedule would, with its own memory and suppression. Stores nothing. */
 export async function runSimulation(simulation: Simulation): Promise<SimulationResult> {
@@ -59,11 +65,9 @@ export async function runSimulation(simulation: Simulation): Promise<SimulationR
     }
     for (const window of simulation.windows) {
       const { prepared, result } = await getNext(examined);
-      addWindowWarnings(run, result, prepared);
-      const analysis = await analyzeWindowInSlices(
-        prepared,
-        recallFromWindows(memory, prepared.window, prepared.query),
-      );
+      await addWindowWarnings(run, result, prepared);
+      const past = await runInSlices(recallFromWindows(memory, prepared.window, prepared.query));
+      const analysis = await runInSlices(analyzeWindow(prepared, past));
       if (fillsMemory(result)) memory.push({ ...window, entries: prepared.memory });
       const resolutions = await resolveWindow(
         { ...simulation, getJudgment },
@@ -74,11 +78,18 @@ export async function runSimulation(simulation: Simulation): Promise<SimulationR
       const { truncated, noData, total: rowsTotal } = result;
       windows.push({ ...window, rowsTotal, truncated, noData, ...analysis, resolutions });
     }
-    return { windows, complete: true };
+    return toResult(windows, true);
   } catch (error) {
     if (!signal.aborted) throw error;
-    return { windows, complete: false };
+    return toResult(windows, false);
   }
+}
+
+/** Counts what was not judged as a run does. */
+function toResult(windows: SimulatedWindow[], complete: boolean): SimulationResult {
+  const suppressed = countSuppressed({}, windows);
+  for (const { resolutions } of windows) addSuppressed(suppressed, resolutions);
+  return { windows, suppressed, complete };
 }
 
 /** As in a run, windows that were truncated or lie before the first event do not fill memory. */
@@ -100,7 +111,8 @@ async function* examineWindows(
   for (const window of windows) {
     signal.throwIfAborted();
     const result = await getNext(results);
-    yield { result, prepared: prepareWindow(result.rows, { ...window, aggregate: result.aggregate }, run.analysis) };
+    const analyzed = { ...window, aggregate: result.aggregate };
+    yield { result, prepared: await runInSlices(prepareWindow(result.rows, analyzed, run.analysis)) };
   }
 }
 

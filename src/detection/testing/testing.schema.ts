@@ -3,6 +3,7 @@ import { severities } from '../analysis/candidate.ts';
 import { Tuning } from '../analysis/tuning/tuning.schema.ts';
 import { PreviewInput } from '../detections/record/detection-input.schema.ts';
 import { integerMax } from '../../platform/lib/integers.ts';
+import { Suppressed } from '../runs/runs.schema.ts';
 import { Instant } from '../../platform/lib/instant.ts';
 
 const Time = z.string().meta({ format: 'date-time' });
@@ -65,6 +66,7 @@ export const Preview = z.object({
   rowsTotal: z.int(),
   candidates: z.array(PreviewCandidate).describe('The first 100 candidates.'),
   candidatesTotal: z.int(),
+  suppressed: Suppressed,
   hits: z.int(),
   noData: z.boolean().describe('A dataset in the query has never received an event.'),
   complete: z.boolean().describe('false: the time limit was reached before all windows were examined.'),
@@ -94,6 +96,7 @@ const Version = z.object({
   occurrences: z.int(),
   hitsPerDay: z.array(z.object({ day: z.string(), hits: z.int() })),
   candidates: z.int(),
+  suppressed: Suppressed,
   costUsd: z.number(),
   reviewed: z.int().describe('Hits of this version that were reviewed.'),
   precision: Share.describe('Share of true positives among the reviewed hits.'),
@@ -138,6 +141,7 @@ export const TestResult = z.object({
   missing: z.array(z.string()),
   unexpected: z.array(z.string()),
   error: z.string().nullable(),
+  suppressed: Suppressed.optional().describe('Absent if the test could not run.'),
   ms: z.number(),
 });
 export type TestResult = z.infer<typeof TestResult>;

@@ -7,6 +7,7 @@ import { acrossOrgs, inOrg, queryRows } from '../../platform/db/db.ts';
 import { CreateDetection } from '../detections/record/detection-input.schema.ts';
 import { scopes } from '../../platform/orgs/caller.ts';
 import { executeDueRuns } from '../runs/workers/execute-due-runs.ts';
+import { describeMismatch } from './run-test-set.ts';
 import { previewDetection } from './preview.ts';
 
 const going = new AbortController().signal;
@@ -254,7 +255,25 @@ test('a backtest proposes the smallest count that silences the noise and keeps t
     truePositivesKept: 1,
   });
   await callOk(org, 'PUT', `/api/detections/${created.id}`, { tuning: { minimumCount: 2 } });
-  expect((await backtest()).proposal).toBeNull();
+  expect(await backtest()).toMatchObject({
+    proposal: null,
+    versions: [{ candidates: 1, suppressed: { belowMinimum: 5, workingHours: 0 } }],
+  });
+  const tuned = { ...body, tuning: { minimumCount: 2, workingHours: { timeZone: 'UTC', from: '00:00', to: '23:59', effect: 'outside_only' } } }; // prettier-ignore
+  const preview = await callOk(org, 'POST', '/api/detections/preview', { ...tuned, from: at(100), to: at(106) });
+  expect(preview).toMatchObject({ candidatesTotal: 0, suppressed: { belowMinimum: 5, workingHours: 1 } });
+});
+
+test('a test result counts what the tuning leaves out', async () => {
+  const org = await newOrg();
+  const body = { ...detection, detectionCategory: 'custom', tuning: { minimumCount: 2 } };
+  const { id } = await callOk(org, 'POST', '/api/detections', body);
+  await callOk(org, 'PUT', `/api/detections/${id}/tests`, {
+    tests: [{ name: 'one event', events: [login('ada', 'NO', at(1))], expect: ['ada'] }],
+  });
+  const run = await callOk(org, 'POST', `/api/detections/${id}/tests/run`, {});
+  expect(run.results).toMatchObject([{ passed: false, missing: ['ada'], suppressed: { belowMinimum: 1 } }]);
+  expect(describeMismatch(run.results[0])).toBe('missing ada; not judged (belowMinimum): 1');
 });
 
 test('previews, backtests and tests store no runs', async () => {

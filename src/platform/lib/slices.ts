@@ -15,24 +15,48 @@ export function startSlices(): () => Promise<void> | undefined {
   }
 }
 
+/** A computation in steps that take less than a few milliseconds each. */
+export type Steps<Result> = Generator<void, Result, void>;
+
+/** Runs a computation to its end without a pause. */
+export function runAtOnce<Result>(steps: Steps<Result>): Result {
+  let step = steps.next();
+  while (!step.done) step = steps.next();
+  return step.value;
+}
+
+/** Runs a computation in slices, between which the event loop serves other requests. */
+export async function runInSlices<Result>(steps: Steps<Result>): Promise<Result> {
+  const nextSlice = startSlices();
+  for (let step = steps.next(); ; step = steps.next()) {
+    if (step.done) return step.value;
+    const pause = nextSlice();
+    if (pause) await pause;
+  }
+}
+
+/** A computation in a single step. */
+export function* inOneStep<Result>(result: Result): Steps<Result> {
+  yield;
+  return result;
+}
+
+/** Maps items, each in a step. */
+export function* mapInSteps<Item, Result>(items: Iterable<Item>, map: (item: Item) => Result): Steps<Result[]> {
+  const results: Result[] = [];
+  for (const item of items) {
+    results.push(map(item));
+    yield;
+  }
+  return results;
+}
+
 /** Maps items in slices, between which the event loop serves other requests. */
 export async function mapInSlices<Item, Result>(
   items: readonly Item[],
   map: (item: Item, index: number) => Result,
 ): Promise<Result[]> {
-  return collectInSlices(items.values().map(map));
-}
-
-/** Returns the values of an iterable that computes them as they are read. */
-export async function collectInSlices<Value>(values: Iterable<Value>): Promise<Value[]> {
-  const results: Value[] = [];
-  const nextSlice = startSlices();
-  for (const value of values) {
-    results.push(value);
-    const pause = nextSlice();
-    if (pause) await pause;
-  }
-  return results;
+  return runInSlices(mapInSteps(items.entries(), ([index, item]) => map(item, index)));
 }
 
 /** Like `mapInSlices`, but joins the lists that `map` returns. */

@@ -1,3 +1,4 @@
+import { runAtOnce } from '../../../src/platform/lib/slices.ts';
 import type { QueryRow } from '../../../src/detection/siem/connector.ts';
 import { analyzeWindow, prepareWindow } from '../../../src/detection/analysis/analyze-window.ts';
 import type { Candidate, DetectionCategory } from '../../../src/detection/analysis/candidate.ts';
@@ -43,8 +44,9 @@ export function analyzeInTurn(
   let findings: WindowResult = { candidates: [], learning: false, dropped: { belowMinimum: 0, workingHours: 0 } };
   for (const [index, rows] of windows.entries()) {
     const window = hour(index, aggregate);
-    const prepared = prepareWindow(rows, window, definition);
-    findings = analyzeWindow(prepared, recallFromWindows(memory, window, prepared.query));
+    const prepared = runAtOnce(prepareWindow(rows, window, definition));
+    const past = runAtOnce(recallFromWindows(memory, window, prepared.query));
+    findings = runAtOnce(analyzeWindow(prepared, past));
     memory.push({ ...window, entries: prepared.memory });
   }
   return findings;

@@ -8,8 +8,15 @@ import { findPeerGroup } from '../rows/peer-group.ts';
 import { computeGroupNumbers, type GroupNumber } from '../rows/group-numbers.ts';
 import { computeBaseline, createPeerBaselines, computeRobustZ, type Baseline } from '../memory/baseline.ts';
 import { createSampleLookup } from '../memory/entity-samples.ts';
-import { createIncreaseRating, largestKey, rememberLargest, type IncreaseRating } from './rate-increase.ts';
+import {
+  createIncreaseRating,
+  largestKey,
+  rememberLargest,
+  type IncreaseRating,
+  type RateIncrease,
+} from './rate-increase.ts';
 import { rateBaseline } from '../severity.ts';
+import { mapInSteps, type Steps } from '../../../platform/lib/slices.ts';
 
 const peersMin = 10;
 const samplesMin = 7;
@@ -19,8 +26,8 @@ const key = 'number';
 export const baselineAnomaly: CategoryAnalysis = {
   usesHistory: true,
   lookbackMs: baselineMs,
-  buildMemory: ({ groups, definition }) => {
-    const numbers = computeGroupNumbers(groups).map(({ group, number }) => ({
+  *buildMemory({ groups, definition }) {
+    const numbers = yield* mapInSteps(yield* computeGroupNumbers(groups), ({ group, number }) => ({
       entity: group.entity,
       number,
       group: findPeerGroup(group, definition),
@@ -30,17 +37,18 @@ export const baselineAnomaly: CategoryAnalysis = {
       ...rememberLargest(numbers),
     ];
   },
-  buildMemoryQuery: ({ groups, window, definition }) => ({
-    want: 'samples',
-    since: computeLookbackStart(window, baselineMs(definition)),
-    entities: computeGroupNumbers(groups)
-      .filter((number) => canBeAnomalous(number, definition))
-      .map(({ group }) => group.entity),
-    summaryKey: largestKey,
-  }),
-  findCandidates: (input) => {
-    if (isLearning(input.past)) return { candidates: [], learning: true };
-    return { candidates: findCandidates(input), learning: false };
+  *buildMemoryQuery({ groups, window, definition }) {
+    const numbers = yield* computeGroupNumbers(groups);
+    return {
+      want: 'samples',
+      since: computeLookbackStart(window, baselineMs(definition)),
+      entities: numbers.filter((number) => canBeAnomalous(number, definition)).map(({ group }) => group.entity),
+      summaryKey: largestKey,
+    };
+  },
+  *findCandidates(input) {
+    if (isLearning(input.past)) return { findings: [], learning: true };
+    return { findings: yield* findCandidates(input), learning: false };
   },
 };
 
@@ -56,9 +64,11 @@ type Comparison = {
   firstSeen: number | null;
 };
 
-function findCandidates(input: AnalysisInput & { past: RecalledMemory }): Iterable<Finding> {
-  const numbers = computeGroupNumbers(input.groups);
-  const groupOf = new Map(numbers.map(({ group }) => [group.entity, findPeerGroup(group, input.definition)]));
+function* findCandidates(input: AnalysisInput & { past: RecalledMemory }): Steps<Finding[]> {
+  const numbers = yield* computeGroupNumbers(input.groups);
+  const groupOf = new Map(
+    yield* mapInSteps(numbers, ({ group }) => [group.entity, findPeerGroup(group, input.definition)] as const),
+  );
   const peersOf = new Map(
     [...Map.groupBy(numbers, ({ group }) => groupOf.get(group.entity)!)]
       .filter(([, members]) => members.length > peersMin)
@@ -74,31 +84,34 @@ function findCandidates(input: AnalysisInput & { past: RecalledMemory }): Iterab
   };
   const zMin = getZMin(input.definition);
   const { minimumIncrease = 0, minimumCount = -Infinity } = input.definition.tuning ?? {};
-  let rate: ReturnType<typeof createIncreaseRating> | undefined;
-  const large = numbers.filter((number) => canBeAnomalous(number, input.definition));
-  return large.values().flatMap((groupNumber) => {
+  let rate: RateIncrease | undefined;
+  const findings: Finding[] = [];
+  for (const groupNumber of numbers.filter((number) => canBeAnomalous(number, input.definition))) {
+    yield;
     const comparison = compare(groupNumber);
-    if (!comparison) return [];
+    if (!comparison) continue;
     const z = computeRobustZ(groupNumber.number, comparison.baseline);
-    if (z < zMin) return [];
-    rate ??= createIncreaseRating(input, findSamples, (entity) => groupOf.get(entity) ?? '');
+    if (z < zMin) continue;
+    rate ??= yield* createIncreaseRating(input, findSamples, (entity) => groupOf.get(entity) ?? '');
     const rating = rate(groupNumber.group.entity, groupNumber.number);
-    if (rating.isUsual) return [];
+    if (rating.isUsual) continue;
     const { number } = groupNumber;
     const isBelow = number < minimumCount || number - comparison.baseline.median < minimumIncrease;
-    return [isBelow ? 'belowMinimum' : toCandidate(input, groupNumber, { comparison, rating, z })];
-  });
+    if (isBelow) findings.push('belowMinimum');
+    else findings.push(yield* toCandidate(input, groupNumber, { comparison, rating, z }));
+  }
+  return findings;
 }
 
-function toCandidate(
+function* toCandidate(
   input: AnalysisInput,
   { group, number, unit }: GroupNumber,
   { comparison, rating, z }: { comparison: Comparison; rating: IncreaseRating; z: number },
-): Candidate {
+): Steps<Candidate> {
   const { baseline, comparedWith, firstSeen } = comparison;
   const isPeerComparison = comparedWith === 'other entities';
   const enoughPast = !isPeerComparison && baseline.samples >= samplesMin;
-  return buildCandidate(input, group, {
+  return yield* buildCandidate(input, group, {
     kindKey: `baseline_anomaly:${input.window.from.toISOString()}`,
     severity: rating.isRare ? rateBaseline(z, enoughPast) : 'low',
     rows: group.rows,

@@ -11,10 +11,12 @@ import {
   type RecalledMemory,
 } from '../memory/memory.ts';
 import { chooseEntities } from '../memory/sample-entities.ts';
+import { appendToList } from '../memory/recall.ts';
 import { createNoveltyRating, type NoveltyRating } from './rate-novelty.ts';
 import { renderValue } from '../rows/render-row.ts';
 import { severityRules } from '../severity.ts';
 import { firstOccurrenceDays } from '../tuning/tuning-defaults.ts';
+import { mapInSteps, type Steps } from '../../../platform/lib/slices.ts';
 import { compareCodeUnits, truncateText } from '../../../platform/lib/text/canonical-text.ts';
 import { hashValues, extractValues } from '../rows/row-values.ts';
 
@@ -26,53 +28,68 @@ export const entitiesKey = 'entities';
 export const firstOccurrence: CategoryAnalysis = {
   usesHistory: true,
   lookbackMs: (definition) => firstOccurrenceDays(definition) * dayMs,
-  buildMemory: ({ groups }) => [
-    ...listPairs(groups).map((pair) => ({ ...pair, number: null, value: null })),
-    ...chooseEntities(groups.map(({ entity }) => entity)).map((entity) => ({
-      key: entitiesKey,
-      entity,
-      number: null,
-      value: String(groups.length),
-    })),
-  ],
-  buildMemoryQuery: ({ groups, window, definition }) => ({
-    want: 'known',
-    since: computeLookbackStart(window, firstOccurrenceDays(definition) * dayMs),
-    pairs: listPairs(groups),
-    summaryKey: entitiesKey,
-  }),
-  findCandidates: (input) => {
-    if (isLearning(input.past)) return { candidates: [], learning: true };
-    return { candidates: findCandidates(input), learning: false };
+  *buildMemory({ groups }) {
+    return [
+      ...(yield* listPairs(groups)).map((pair) => ({ ...pair, number: null, value: null })),
+      ...chooseEntities(groups.map(({ entity }) => entity)).map((entity) => ({
+        key: entitiesKey,
+        entity,
+        number: null,
+        value: String(groups.length),
+      })),
+    ];
+  },
+  *buildMemoryQuery({ groups, window, definition }) {
+    return {
+      want: 'known',
+      since: computeLookbackStart(window, firstOccurrenceDays(definition) * dayMs),
+      pairs: yield* listPairs(groups),
+      summaryKey: entitiesKey,
+    };
+  },
+  *findCandidates(input) {
+    if (isLearning(input.past)) return { findings: [], learning: true };
+    return { findings: yield* findCandidates(input), learning: false };
   },
 };
 
-function listPairs(groups: readonly EntityGroup[]): MemoryPair[] {
-  return groups.flatMap((group) => [...groupByValues(group).keys()].map((key) => ({ key, entity: group.entity })));
+function* listPairs(groups: readonly EntityGroup[]): Steps<MemoryPair[]> {
+  const pairs: MemoryPair[] = [];
+  for (const group of groups)
+    for (const key of (yield* groupByValues(group)).keys()) pairs.push({ key, entity: group.entity });
+  return pairs;
 }
 
-const groupByValues = memoizePerGroup((group) =>
-  Map.groupBy(group.rows, ({ row, field }: GroupedRow) => hashValues(extractValues(row, field))),
-);
+const groupByValues = memoizePerGroup(function* ({ rows }) {
+  const byValues = new Map<string, GroupedRow[]>();
+  for (const row of rows) {
+    yield;
+    appendToList(byValues, hashValues(extractValues(row.row, row.field)), row);
+  }
+  return byValues;
+});
 
 type RateNovelty = (entity: string, keys: readonly string[]) => NoveltyRating;
 
-function findCandidates(input: AnalysisInput & { past: RecalledMemory }): Iterable<Finding> {
+function* findCandidates(input: AnalysisInput & { past: RecalledMemory }): Steps<Finding[]> {
   let rating: RateNovelty | undefined;
   const rate: RateNovelty = (...args) => (rating ??= createNoveltyRating(input))(...args);
-  return input.groups
-    .values()
-    .map((group) => findCandidate(input, group, rate))
-    .filter((candidate) => candidate !== undefined);
+  const findings: Finding[] = [];
+  for (const group of input.groups) {
+    yield;
+    const finding = yield* findCandidate(input, group, rate);
+    if (finding) findings.push(finding);
+  }
+  return findings;
 }
 
-function findCandidate(
+function* findCandidate(
   input: AnalysisInput & { past: RecalledMemory },
   group: EntityGroup,
   rateNovelty: RateNovelty,
-): Finding | undefined {
+): Steps<Finding | undefined> {
   const { past } = input;
-  const unseen = [...groupByValues(group)].filter(
+  const unseen = [...(yield* groupByValues(group))].filter(
     ([key]) => !past.known.has(buildPairKey({ key, entity: group.entity })),
   );
   if (unseen.length === 0) return undefined;
@@ -81,16 +98,14 @@ function findCandidate(
   if (rows.length < (input.definition.tuning?.minimumCount ?? 1)) return 'belowMinimum';
   const history = past.entityHistories.get(group.entity);
   const rating = rateNovelty(group.entity, keys);
-  return buildCandidate(input, group, {
+  const newValues = yield* mapInSteps(unseen, ([, sameRows]) => describeValues(sameRows[0]!));
+  return yield* buildCandidate(input, group, {
     kindKey: `first_occurrence:${hash('sha256', keys.join())}`,
     severity: severityRules.firstOccurrence[history && !rating.expectedBecause ? 'entityKnown' : 'entityNew'],
     rows,
     facts: {
       count: rows.length,
-      newValues: unseen
-        .map(([, sameRows]) => describeValues(sameRows[0]!))
-        .toSorted(compareCodeUnits)
-        .slice(0, newValuesMax),
+      newValues: newValues.toSorted(compareCodeUnits).slice(0, newValuesMax),
       newCombinations: unseen.length,
       firstSeen: history ? new Date(history.firstSeen).toISOString() : null,
       entityWindows: history?.windows ?? 0,

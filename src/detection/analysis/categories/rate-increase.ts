@@ -2,6 +2,7 @@ import { dayMs, weekMs, type AnalysisDefinition, type AnalysisWindow } from '../
 import type { EntitySamples } from '../memory/entity-samples.ts';
 import { computeSettledEnd, type MemoryEntry, type RecalledMemory } from '../memory/memory.ts';
 import { increaseLimits, peersMin as minimumOfPeers } from '../tuning/tuning-defaults.ts';
+import type { Steps } from '../../../platform/lib/slices.ts';
 import { compareCodeUnits } from '../../../platform/lib/text/canonical-text.ts';
 
 /** A running intrusion must not become its own baseline, so the latest days are left out if there are enough others. */
@@ -60,18 +61,22 @@ export type IncreaseRating = {
   isUsual: boolean;
 };
 
+/** Rates how rare the number of an entity is. */
+export type RateIncrease = (entity: string, number: number) => IncreaseRating;
+
 /**
  * Returns a function that rates how rare an increase is: z assumes counts that spread evenly, but numbers such as bytes or calls have
  * peaks every day. The function compares an increase with all earlier increases of the entities that the window recalled.
  */
-export function createIncreaseRating(
+export function* createIncreaseRating(
   { definition, window, past }: { definition: AnalysisDefinition; window: AnalysisWindow; past: RecalledMemory },
   findSamples: (entity: string) => EntitySamples | undefined,
   groupOf: (entity: string) => string,
-): (entity: string, number: number) => IncreaseRating {
+): Steps<RateIncrease> {
   const settledEnd = computeSettledEnd(past, window, unsettledMs);
   const profiles = new Map<string, Profile>();
   for (const entity of past.samples.keys()) {
+    yield;
     const samples = findSamples(entity);
     if (samples) profiles.set(entity, createProfile(samples, settledEnd));
   }

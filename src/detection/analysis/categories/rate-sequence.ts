@@ -6,6 +6,7 @@ import type { EntityGroup } from '../rows/group-rows.ts';
 import { compareSteps } from '../sequences/find-sequences.ts';
 import { extractSequenceRows } from '../sequences/sequence-rows.ts';
 import { isSeverityAtLeast } from '../severity.ts';
+import type { Steps } from '../../../platform/lib/slices.ts';
 import { sequenceMs, usualSequencesPerWeek } from '../tuning/tuning-defaults.ts';
 
 /** The memory key of the steps that an entity made in a window, in order. */
@@ -20,8 +21,8 @@ export const habitMs = 2 * weekMs + unsettledMs;
 export type SequenceHabit = { completed: number; perWeek: number };
 
 /** Remembers the order of all steps of a window, so that later windows know how often entities complete the sequence. */
-export function rememberSteps({ window, definition }: AnalysisInput, group: EntityGroup): MemoryEntry[] {
-  const rows = extractSequenceRows(group, window, definition).toSorted(compareSteps);
+export function* rememberSteps({ window, definition }: AnalysisInput, group: EntityGroup): Steps<MemoryEntry[]> {
+  const rows = (yield* extractSequenceRows(group, window, definition)).toSorted(compareSteps);
   const steps = rows.map(({ step }) => step).filter((step, index, all) => step !== all[index - 1]);
   if (steps.length === 0) return [];
   const value = JSON.stringify(steps.slice(-rememberedStepsMax));
@@ -29,17 +30,19 @@ export function rememberSteps({ window, definition }: AnalysisInput, group: Enti
 }
 
 /** Counts the windows that completed a sequence of `length` steps for an entity in the two weeks before the last day. */
-export function measureHabit(
+export function* measureHabit(
   { window, definition, past }: AnalysisInput & { past: RecalledMemory },
   length: number,
-): SequenceHabit {
+): Steps<SequenceHabit> {
   const before = computeSettledEnd(past, window, unsettledMs);
   const oldest = past.windows[0]?.from.getTime() ?? before;
   const settled = past.summaries.filter(({ at }) => at < before);
   const byEntity = Map.groupBy(settled, ({ entity }) => entity);
   let completed = 0;
-  for (const summaries of byEntity.values())
+  for (const summaries of byEntity.values()) {
+    yield;
     completed += countCompletions(summaries, { length, spanMs: sequenceMs(definition) });
+  }
   const from = Math.max(oldest, window.from.getTime() - habitMs);
   return { completed, perWeek: completed / Math.max((before - from) / weekMs, 1) };
 }

@@ -1,3 +1,4 @@
+import { runAtOnce } from '../../../platform/lib/slices.ts';
 import { expect, test } from 'vitest';
 import { definitionOf, hour } from '../../../../test/support/detection/analysis-examples.ts';
 import type { QueryRow } from '../../siem/connector.ts';
@@ -11,8 +12,10 @@ function analyzeLast(definition: AnalysisDefinition, hours: readonly QueryRow[][
   const memory: WindowMemory[] = [];
   let candidates: Candidate[] = [];
   for (const [index, rows] of hours.entries()) {
-    const prepared = prepareWindow(rows, hour(index), definition);
-    candidates = analyzeWindow(prepared, recallFromWindows(memory, hour(index), prepared.query)).candidates;
+    const prepared = runAtOnce(prepareWindow(rows, hour(index), definition));
+    candidates = runAtOnce(
+      analyzeWindow(prepared, runAtOnce(recallFromWindows(memory, hour(index), prepared.query))),
+    ).candidates;
     memory.push({ ...hour(index), entries: prepared.memory });
   }
   return candidates;

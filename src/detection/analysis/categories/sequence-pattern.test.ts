@@ -1,3 +1,4 @@
+import { runAtOnce } from '../../../platform/lib/slices.ts';
 import { describe, expect, test } from 'vitest';
 import type { QueryRow } from '../../siem/connector.ts';
 import { prepareWindow } from '../analyze-window.ts';
@@ -82,9 +83,9 @@ describe('sequence_pattern', () => {
       step: n,
       _id: `odd${index}`,
     }));
-    expect(prepareWindow(odd, hour(0), definition).memory).toEqual([]);
+    expect(runAtOnce(prepareWindow(odd, hour(0), definition)).memory).toEqual([]);
     const many = Array.from({ length: 300 }, (_, n) => step(1, n / 1_000));
-    const memory = prepareWindow(many, hour(0), definition).memory.filter(({ number }) => number !== null);
+    const memory = runAtOnce(prepareWindow(many, hour(0), definition)).memory.filter(({ number }) => number !== null);
     expect(memory).toHaveLength(100);
     expect(memory.at(-1)!.key).toBe('s1-0.299/1');
   });

@@ -18,6 +18,7 @@ import {
   toMemoryEntry,
   type SequenceRow,
 } from '../sequences/sequence-rows.ts';
+import { mapInSteps, type Steps } from '../../../platform/lib/slices.ts';
 import { compareCodeUnits } from '../../../platform/lib/text/canonical-text.ts';
 
 const rowsMax = 50;
@@ -26,20 +27,28 @@ const rowsMax = 50;
 export const sequencePattern: CategoryAnalysis = {
   usesHistory: false,
   lookbackMs,
-  buildMemory: (input) => {
-    const length = findSequenceLength(input.groups, input.definition);
-    return input.groups.flatMap((group) => [...rememberGroup(input, group, length), ...rememberSteps(input, group)]);
+  *buildMemory(input) {
+    const length = yield* findSequenceLength(input.groups, input.definition);
+    const entries: MemoryEntry[][] = [];
+    for (const group of input.groups)
+      entries.push(yield* rememberGroup(input, group, length), yield* rememberSteps(input, group));
+    return entries.flat();
   },
-  buildMemoryQuery: (input) => ({
-    want: 'values',
-    since: computeLookbackStart(input.window, lookbackMs(input.definition)),
-    valuesSince: computeLookbackStart(input.window, keptMs(input.definition)),
-    entities: input.groups
-      .filter((group) => extractSequenceRows(group, input.window, input.definition).length > 0)
-      .map(({ entity }) => entity),
-    summaryKey: stepsKey,
-  }),
-  findCandidates: (input) => ({ learning: false, candidates: findCandidates(input) }),
+  *buildMemoryQuery(input) {
+    const entities: string[] = [];
+    for (const group of input.groups)
+      if ((yield* extractSequenceRows(group, input.window, input.definition)).length > 0) entities.push(group.entity);
+    return {
+      want: 'values',
+      since: computeLookbackStart(input.window, lookbackMs(input.definition)),
+      valuesSince: computeLookbackStart(input.window, keptMs(input.definition)),
+      entities,
+      summaryKey: stepsKey,
+    };
+  },
+  *findCandidates(input) {
+    return { learning: false, findings: yield* findCandidates(input) };
+  },
 };
 
 /** Looks back over a sequence, as far again for late steps, and over the window that contains the oldest of them. */
@@ -50,38 +59,48 @@ function lookbackMs(definition: AnalysisDefinition): number {
 }
 
 /** Remembers the steps that the window does not complete. Completed steps are consumed regardless of earlier windows. */
-function rememberGroup(
+function* rememberGroup(
   { window, definition }: AnalysisInput,
   group: EntityGroup,
   length: number | undefined,
-): MemoryEntry[] {
-  const rows = extractSequenceRows(group, window, definition);
+): Steps<MemoryEntry[]> {
+  const rows = yield* extractSequenceRows(group, window, definition);
   const rest = length === undefined ? rows : findSequences(rows, { length, spanMs: sequenceMs(definition) }).rest;
-  return keepLatestPerStep(rest).map((row) => toMemoryEntry(group.entity, row, renderStep(row, window, definition)));
+  return yield* mapInSteps(keepLatestPerStep(rest), (row) =>
+    toMemoryEntry(group.entity, row, renderStep(row, window, definition)),
+  );
 }
 
-function findCandidates(input: AnalysisInput & { past: RecalledMemory }): Iterable<Finding> {
-  const rowsOf = (group: EntityGroup): SequenceRow[] => extractSequenceRows(group, input.window, input.definition);
+function* findCandidates(input: AnalysisInput & { past: RecalledMemory }): Steps<Finding[]> {
+  const rowsOf = new Map<EntityGroup, SequenceRow[]>();
+  for (const group of input.groups)
+    rowsOf.set(group, yield* extractSequenceRows(group, input.window, input.definition));
   const length =
-    findSequenceLength(input.groups, input.definition) ?? findLargestStep(input.groups.map(rowsOf), input.past);
+    (yield* findSequenceLength(input.groups, input.definition)) ??
+    (yield* findLargestStep(rowsOf.values(), input.past));
   if (length === undefined) return [];
   const countMin = Math.max(1, input.definition.tuning?.minimumCount ?? 1);
-  const habit = measureHabit(input, length);
-  return input.groups.values().flatMap((group) => {
-    const rows = rowsOf(group);
-    const shape = { length, spanMs: sequenceMs(input.definition) };
+  const habit = yield* measureHabit(input, length);
+  const shape = { length, spanMs: sequenceMs(input.definition) };
+  const findings: Finding[] = [];
+  for (const [group, rows] of rowsOf) {
+    yield;
     const chains = rows.length > 0 ? findNewSequences(rows, input.past.values.get(group.entity) ?? [], shape) : [];
-    if (chains.length === 0) return [];
-    return [chains.length < countMin ? 'belowMinimum' : toCandidate(input, group, { chains, habit })];
-  });
+    if (chains.length === 0) continue;
+    if (chains.length < countMin) findings.push('belowMinimum');
+    else findings.push(yield* toCandidate(input, group, { chains, habit }));
+  }
+  return findings;
 }
 
 /** Returns the largest step seen, as the length of undeclared sequences. A single step is no sequence. */
-function findLargestStep(rowLists: readonly SequenceRow[][], { values }: RecalledMemory): number | undefined {
+function* findLargestStep(rowLists: Iterable<SequenceRow[]>, { values }: RecalledMemory): Steps<number | undefined> {
   let largest = 0;
   for (const rows of rowLists) for (const { step } of rows) largest = Math.max(largest, step);
-  for (const list of values.values())
+  for (const list of values.values()) {
+    yield;
     for (const value of list) largest = Math.max(largest, parseMemoryValue(value).step);
+  }
   return largest >= 2 ? largest : undefined;
 }
 
@@ -105,16 +124,16 @@ function mergeRows(pool: readonly SequenceRow[], rows: readonly SequenceRow[]): 
   return [...new Map([...pool, ...rows].map((row) => [row.id, row])).values()];
 }
 
-function toCandidate(
+function* toCandidate(
   input: AnalysisInput,
   group: EntityGroup,
   { chains, habit }: { chains: readonly SequenceRow[][]; habit: SequenceHabit },
-): Candidate {
+): Steps<Candidate> {
   const { window, definition } = input;
   const ordered = chains.toSorted((a, b) => a[0]!.time - b[0]!.time || compareCodeUnits(a[0]!.id, b[0]!.id));
   const first = ordered[0]!;
   const steps = ordered.flat();
-  const candidate = buildCandidate(input, group, {
+  const candidate = yield* buildCandidate(input, group, {
     kindKey: `sequence_pattern:${first[0]!.id}`,
     severity: limitByHabit(rateSequence(first.length), habit, definition),
     rows: steps.flatMap(({ source }) => ('fields' in source ? toGroupedRow(source.fields, group) : source)),
@@ -129,7 +148,9 @@ function toCandidate(
       keptSteps: steps.filter(({ source }) => 'fields' in source).length,
     },
   });
-  const rows = makeRowIdsUnique(steps.slice(0, rowsMax).map((row) => renderStep(row, window, definition)));
+  const rows = makeRowIdsUnique(
+    yield* mapInSteps(steps.slice(0, rowsMax), (row) => renderStep(row, window, definition)),
+  );
   return { ...candidate, rows: rows.toSorted(compareRenderedRows) };
 }
 

@@ -1,3 +1,4 @@
+import { runAtOnce } from '../../../platform/lib/slices.ts';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { newAgentId } from '../../../../test/support/models/agent-steps.ts';
@@ -78,7 +79,7 @@ test('the database returns the same result as in-process memory', async () => {
       // Memory of another generation must not appear.
       await write({ ...scope, generation: 'g2' }, [{ ...hour(1), entries: [entry('a', 'a', 1, '1')] }]);
       const past = await inOrg(db, orgId, (tx) => recallMemory(tx, scope, hour(at), memoryQuery));
-      const expected = recallFromWindows(windows, hour(at), memoryQuery);
+      const expected = runAtOnce(recallFromWindows(windows, hour(at), memoryQuery));
       expect(past).toEqual(memoryQuery.want === 'nothing' ? { ...expected, windows: [] } : expected);
     }),
     { numRuns: 60 },
@@ -142,7 +143,7 @@ test(
   async () => {
     const scope = await newScope();
     const many = Array.from({ length: 10_000 }, (_, n) => ({ user: `user${n}`, app: `app${n % 7}`, _id: `${n}` }));
-    const prepared = prepareWindow(many, hour(1_400), definitionOf('first_occurrence'));
+    const prepared = runAtOnce(prepareWindow(many, hour(1_400), definitionOf('first_occurrence')));
     const weeks = Array.from({ length: 1_344 }, (_, index) => ({
       ...hour(index),
       entries: Array.from({ length: 5 }, (__, n) => entry('number', `user${n}`, index % 9)),
@@ -160,7 +161,9 @@ test(
     expect(past.samples.get('user3')).toHaveLength(1_344);
     const known = await inOrg(db, orgId, (tx) => recallMemory(tx, scope, hour(1_401), prepared.query));
     expect(known.known.size).toBe(10_000);
-    const others = prepareWindow([{ user: 'user1', app: 'new' }], hour(1_401), definitionOf('first_occurrence'));
+    const others = runAtOnce(
+      prepareWindow([{ user: 'user1', app: 'new' }], hour(1_401), definitionOf('first_occurrence')),
+    );
     const unknown = await inOrg(db, orgId, (tx) => recallMemory(tx, scope, hour(1_401), others.query));
     expect(unknown.sampleWeight).toBe(10_000 / 300);
   },

@@ -11,6 +11,7 @@ import {
   type RecalledSummary,
   type MemoryWindow,
 } from './memory.ts';
+import { mapInSteps, type Steps } from '../../../platform/lib/slices.ts';
 import { sampleEntities } from './sample-entities.ts';
 import { compareCodeUnits } from '../../../platform/lib/text/canonical-text.ts';
 
@@ -18,11 +19,11 @@ import { compareCodeUnits } from '../../../platform/lib/text/canonical-text.ts';
 export type WindowMemory = MemoryWindow & { entries: readonly MemoryEntry[] };
 
 /** Runs a query over in-process memory, with the same result as `recallMemory` in SQL. Used by previews and tests, which store nothing. */
-export function recallFromWindows(
+export function* recallFromWindows(
   windows: readonly WindowMemory[],
   { from }: AnalysisWindow,
   query: MemoryQuery,
-): RecalledMemory {
+): Steps<RecalledMemory> {
   const earlier = windows.filter((window) => window.to <= from);
   const recent = earlier
     .filter((window) => window.from >= query.since)
@@ -31,19 +32,24 @@ export function recallFromWindows(
     recent.map((window) => ({ from: window.from, to: window.to })),
     earlier.length,
   );
-  if (query.want === 'known') fillKnown(past, recent, query);
-  if (query.want === 'samples' || query.want === 'values') fillEntries(past, recent, query);
+  if (query.want === 'known') yield* fillKnown(past, recent, query);
+  if (query.want === 'samples' || query.want === 'values') yield* fillEntries(past, recent, query);
   return past;
 }
 
 type KnownQuery = Extract<MemoryQuery, { want: 'known' }>;
 
-function fillKnown(past: RecalledMemory, windows: readonly WindowMemory[], { pairs, summaryKey }: KnownQuery): void {
-  const remembered = new Set(windows.flatMap(({ entries }) => entries.map(buildPairKey)));
+function* fillKnown(
+  past: RecalledMemory,
+  windows: readonly WindowMemory[],
+  { pairs, summaryKey }: KnownQuery,
+): Steps<void> {
+  const remembered = new Set<string>();
+  for (const { entries } of windows) for (const key of yield* mapInSteps(entries, buildPairKey)) remembered.add(key);
   const unknown = pairs.filter((pair) => !remembered.has(buildPairKey(pair)));
   for (const pair of pairs) if (remembered.has(buildPairKey(pair))) past.known.add(buildPairKey(pair));
   if (unknown.length === 0) return;
-  const histories = findHistories(windows);
+  const histories = yield* findHistories(windows);
   const settledMin = settledFrom(past.windows.length);
   const isSettled = (entity: string): boolean => histories.get(entity)!.windows >= settledMin;
   const unknownEntities = new Set(unknown.map(({ entity }) => entity));
@@ -53,26 +59,30 @@ function fillKnown(past: RecalledMemory, windows: readonly WindowMemory[], { pai
   }
   if (past.entityHistories.size > 0) {
     Object.assign(past, sampleEntities(listSummaries(windows, summaryKey), isSettled));
-    fillNovelties(past, windows, { entities: past.sampled.union(unknownEntities), summaryKey });
+    yield* fillNovelties(past, windows, { entities: past.sampled.union(unknownEntities), summaryKey });
   }
   const novelKeys = [...past.novelties.values()].flat().map(({ key }) => key);
   const keys = new Set([...unknown.map(({ key }) => key), ...novelKeys]);
   const entitiesByKey = new Map<string, Set<string>>();
   for (const { entries } of windows) {
+    yield;
     for (const { key, entity } of entries)
       if (keys.has(key)) entitiesByKey.set(key, (entitiesByKey.get(key) ?? new Set()).add(entity));
   }
-  for (const [key, entities] of entitiesByKey)
+  for (const [key, entities] of entitiesByKey) {
+    yield;
     past.entityCounts.set(
       key,
       [...entities].toSorted(compareCodeUnits).slice(0, countedEntitiesMax).filter(isSettled).length,
     );
+  }
 }
 
-function findHistories(windows: readonly WindowMemory[]): RecalledMemory['entityHistories'] {
+function* findHistories(windows: readonly WindowMemory[]): Steps<RecalledMemory['entityHistories']> {
   const histories: RecalledMemory['entityHistories'] = new Map();
   for (const { from, entries } of windows) {
     for (const entity of new Set(entries.map((entry) => entry.entity))) {
+      yield;
       const history = histories.get(entity) ?? { firstSeen: from.getTime(), windows: 0 };
       histories.set(entity, { ...history, windows: history.windows + 1 });
     }
@@ -80,15 +90,16 @@ function findHistories(windows: readonly WindowMemory[]): RecalledMemory['entity
   return histories;
 }
 
-function fillNovelties(
+function* fillNovelties(
   past: RecalledMemory,
   windows: readonly WindowMemory[],
   { entities, summaryKey }: { entities: ReadonlySet<string>; summaryKey: string },
-): void {
+): Steps<void> {
   const seenBy = new Map<string, { keys: Set<string>; windows: number }>();
   for (const { from, entries } of windows) {
     const counted = new Set<string>();
     for (const { key, entity } of entries.toSorted((one, other) => compareCodeUnits(one.key, other.key))) {
+      yield;
       if (!entities.has(entity) || key === summaryKey) continue;
       const seen = seenBy.get(entity) ?? { keys: new Set<string>(), windows: 0 };
       seenBy.set(entity, seen);
@@ -100,17 +111,18 @@ function fillNovelties(
   }
 }
 
-function fillEntries(
+function* fillEntries(
   past: RecalledMemory,
   windows: readonly WindowMemory[],
   query: Extract<MemoryQuery, { want: 'samples' | 'values' }>,
-): void {
+): Steps<void> {
   const entities = new Set(query.entities);
   for (const { from, entries } of windows) {
     const at = from.getTime();
     for (const { key, entity, number, value } of entries.toSorted(
       (a, b) => compareCodeUnits(a.key, b.key) || compareCodeUnits(a.entity, b.entity),
     )) {
+      yield;
       if (key === query.summaryKey || !entities.has(entity)) continue;
       if (query.want === 'samples' && number !== null) appendToList(past.samples, entity, { at, number });
       if (query.want === 'values' && value !== null && from >= query.valuesSince)

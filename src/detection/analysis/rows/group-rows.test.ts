@@ -1,10 +1,11 @@
+import { runAtOnce } from '../../../platform/lib/slices.ts';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { QueryRow } from '../../siem/connector.ts';
 import { groupRows } from './group-rows.ts';
 
 const findEntity = (row: QueryRow, entityField: string | null = null) => {
-  const [group] = groupRows([row], { entityField });
+  const [group] = runAtOnce(groupRows([row], { entityField }));
   return [group!.entity, group!.entityType, group!.isNamed];
 };
 
@@ -65,7 +66,7 @@ test('puts every row in exactly one group, regardless of order', () => {
   const rows = fc.array(fc.record({ user: value, host: value, other: value }, { requiredKeys: [] }), { maxLength: 30 });
   fc.assert(
     fc.property(rows, fc.infiniteStream(fc.nat()), (input, noise) => {
-      const groups = groupRows(input, { entityField: null });
+      const groups = runAtOnce(groupRows(input, { entityField: null }));
       expect(groups.flatMap((group) => group.rows.map(({ row }) => row)).length).toBe(input.length);
       expect(new Set(groups.map(({ entity }) => entity)).size).toBe(groups.length);
       const shuffled = input
@@ -74,7 +75,7 @@ test('puts every row in exactly one group, regardless of order', () => {
         .map(({ row }) => row);
       const shape = (all: typeof groups) =>
         all.map(({ entity, entityType, isNamed: named, rows: own }) => [entity, entityType, named, own.length]);
-      expect(shape(groupRows(shuffled, { entityField: null }))).toEqual(shape(groups));
+      expect(shape(runAtOnce(groupRows(shuffled, { entityField: null })))).toEqual(shape(groups));
     }),
   );
 });

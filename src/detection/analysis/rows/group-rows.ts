@@ -2,6 +2,7 @@ import type { QueryRow } from '../../siem/connector.ts';
 import type { AnalysisDefinition } from '../analysis-definition.ts';
 import { inferEntityType, commonEntityFields } from './entity-fields.ts';
 import { findField, findFieldAnyCase } from './fields.ts';
+import type { Steps } from '../../../platform/lib/slices.ts';
 import { redactText } from '../../../platform/lib/text/redact.ts';
 import {
   shortenText,
@@ -23,12 +24,13 @@ type EntityMatch = { entity: string; field: string | null; rank: number };
  * Groups rows by entity: the definition's field, else the first common entity field, else the row without numbers, times and `_` columns,
  * else `*`. Groups are sorted by entity, so the result does not depend on the order of the rows.
  */
-export function groupRows(
+export function* groupRows(
   rows: readonly QueryRow[],
   definition: Pick<AnalysisDefinition, 'entityField'>,
-): EntityGroup[] {
+): Steps<EntityGroup[]> {
   const groups = new Map<string, { group: EntityGroup; rank: number }>();
   for (const row of rows) {
+    yield;
     const { entity, field, rank } = findEntity(row, definition.entityField);
     const entry = groups.get(entity) ?? {
       group: { entity, entityType: '', isNamed: true, rows: [] },
@@ -71,11 +73,11 @@ function sanitizeEntity(text: string): string {
 
 /** Computes a value once per group and returns it on later calls. A group belongs to one analysis of one window. */
 export function memoizePerGroup<T, Args extends unknown[]>(
-  compute: (group: EntityGroup, ...args: Args) => T,
-): (group: EntityGroup, ...args: Args) => T {
+  compute: (group: EntityGroup, ...args: Args) => Steps<T>,
+): (group: EntityGroup, ...args: Args) => Steps<T> {
   const values = new WeakMap<EntityGroup, T>();
-  return (group, ...args) => {
-    if (!values.has(group)) values.set(group, compute(group, ...args));
+  return function* (group, ...args) {
+    if (!values.has(group)) values.set(group, yield* compute(group, ...args));
     return values.get(group) as T;
   };
 }

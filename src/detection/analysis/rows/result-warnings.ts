@@ -1,4 +1,5 @@
 import { didYouMean } from '../../../platform/lib/text/nearest-names.ts';
+import type { Steps } from '../../../platform/lib/slices.ts';
 import { canonicalText } from '../../../platform/lib/text/canonical-text.ts';
 import type { AnalysisDefinition } from '../analysis-definition.ts';
 import { findFieldAnyCase } from './fields.ts';
@@ -16,16 +17,16 @@ type NeededFields = Pick<AnalysisDefinition, 'category' | 'entityField' | 'timeF
  * Returns a warning for each field that the detection needs and that a window's result does not have, because the detection would silently
  * find less than its author expects. Returns none if nothing is known about the result.
  */
-export function findResultWarnings(result: WindowResult, definition: NeededFields): ResultWarning[] {
+export function* findResultWarnings(result: WindowResult, definition: NeededFields): Steps<ResultWarning[]> {
   const { category, entityField, timeField } = definition;
   const warnings: ResultWarning[] = [];
-  if (entityField !== null) warnings.push(...findEntityWarnings(result, entityField));
-  if (timeField !== null && isMissing(result, timeField))
+  if (entityField !== null) warnings.push(...(yield* findEntityWarnings(result, entityField)));
+  if (timeField !== null && (yield* isMissing(result, timeField)))
     warnings.push({
       code: 'no_time_field',
       detail: `${describeMissing(result, 'timeField', timeField)} Times were read from the common time fields.`,
     });
-  if (category === 'sequence_pattern' && isMissing(result, 'step'))
+  if (category === 'sequence_pattern' && (yield* isMissing(result, 'step')))
     warnings.push({
       code: 'no_steps',
       detail: 'No row has a `step` column. Return it with the step number, starting at 1.',
@@ -33,7 +34,7 @@ export function findResultWarnings(result: WindowResult, definition: NeededField
   if (
     hasRows(result) &&
     needsTimes(result, category) &&
-    everyRow(result, (row) => findRowTime(row, timeField) === null)
+    (yield* everyRow(result, (row) => findRowTime(row, timeField) === null))
   )
     warnings.push({
       code: 'no_row_times',
@@ -42,11 +43,11 @@ export function findResultWarnings(result: WindowResult, definition: NeededField
   return warnings;
 }
 
-function findEntityWarnings(result: WindowResult, entityField: string): ResultWarning[] {
+function* findEntityWarnings(result: WindowResult, entityField: string): Steps<ResultWarning[]> {
   const instead = 'The entity was read from the common entity fields.';
-  if (isMissing(result, entityField))
+  if (yield* isMissing(result, entityField))
     return [{ code: 'no_entity_field', detail: `${describeMissing(result, 'entityField', entityField)} ${instead}` }];
-  const isEmpty = everyRow(result, (row) =>
+  const isEmpty = yield* everyRow(result, (row) =>
     /^-?$/.test(canonicalText(findFieldAnyCase(row, entityField))?.trim() ?? ''),
   );
   if (!hasRows(result) || !isEmpty) return [];
@@ -68,11 +69,17 @@ const needsTimes = ({ aggregate }: WindowResult, category: NeededFields['categor
 
 const hasRows = ({ groups }: WindowResult): boolean => groups.some(({ rows }) => rows.length > 0);
 
-const everyRow = ({ groups }: WindowResult, test: (row: Record<string, unknown>) => boolean): boolean =>
-  groups.every(({ rows }) => rows.every(({ row }) => test(row)));
+function* everyRow({ groups }: WindowResult, test: (row: Record<string, unknown>) => boolean): Steps<boolean> {
+  for (const { rows } of groups)
+    for (const { row } of rows) {
+      yield;
+      if (!test(row)) return false;
+    }
+  return true;
+}
 
-function isMissing(result: WindowResult, column: string): boolean {
-  if (hasRows(result)) return everyRow(result, (row) => findFieldAnyCase(row, column) === undefined);
+function* isMissing(result: WindowResult, column: string): Steps<boolean> {
+  if (hasRows(result)) return yield* everyRow(result, (row) => findFieldAnyCase(row, column) === undefined);
   const { columns } = result;
   if (!columns) return false;
   // A dotted name may lead into a column that contains an object.

@@ -7,6 +7,7 @@ import { renderRow, computeRowId } from '../rows/render-row.ts';
 import { parseDeclaredLength, stepsMax } from './sequence-length.ts';
 import { compareSteps, type SequenceStep } from './find-sequences.ts';
 import { findRowTime } from '../rows/row-times.ts';
+import type { Steps } from '../../../platform/lib/slices.ts';
 
 const perStepMax = 100;
 const rememberedRowMax = 2_000;
@@ -15,28 +16,35 @@ const rememberedRowMax = 2_000;
 export type SequenceRow = SequenceStep & { source: GroupedRow | RenderedRow };
 
 /** Returns a group's rows whose `step` is an integer from 1 to 10, once per ID. A row without a time is placed at the window's start. */
-export const extractSequenceRows = memoizePerGroup(
-  (group, window: AnalysisWindow, definition: AnalysisDefinition): SequenceRow[] => {
-    const byId = new Map<string, SequenceRow>();
-    for (const source of group.rows) {
-      const step = parseNumber(findField(source.row, 'step'));
-      if (step === undefined || !Number.isInteger(step) || step < 1 || step > stepsMax) continue;
-      const iso = findRowTime(source.row, definition.timeField);
-      // An event that counts as two steps has two rows with one ID.
-      const id = `${computeRowId(source.row, window)}/${step}`;
-      const row = { step, id, time: iso === null ? window.from.getTime() : Date.parse(iso), source };
-      const same = byId.get(id);
-      if (!same || compareSteps(row, same) < 0) byId.set(id, row);
-    }
-    return [...byId.values()];
-  },
-);
+export const extractSequenceRows = memoizePerGroup(function* (
+  group,
+  window: AnalysisWindow,
+  definition: AnalysisDefinition,
+): Steps<SequenceRow[]> {
+  const byId = new Map<string, SequenceRow>();
+  for (const source of group.rows) {
+    yield;
+    const step = parseNumber(findField(source.row, 'step'));
+    if (step === undefined || !Number.isInteger(step) || step < 1 || step > stepsMax) continue;
+    const iso = findRowTime(source.row, definition.timeField);
+    // An event that counts as two steps has two rows with one ID.
+    const id = `${computeRowId(source.row, window)}/${step}`;
+    const row = { step, id, time: iso === null ? window.from.getTime() : Date.parse(iso), source };
+    const same = byId.get(id);
+    if (!same || compareSteps(row, same) < 0) byId.set(id, row);
+  }
+  return [...byId.values()];
+});
 
 /** Returns the number of steps from the `steps` column, else from the query's constants. Undefined if neither defines it. */
-export function findSequenceLength(groups: readonly EntityGroup[], definition: AnalysisDefinition): number | undefined {
+export function* findSequenceLength(
+  groups: readonly EntityGroup[],
+  definition: AnalysisDefinition,
+): Steps<number | undefined> {
   let length = 0;
   for (const { rows } of groups) {
     for (const { row } of rows) {
+      yield;
       const steps = parseNumber(findField(row, 'steps')) ?? 0;
       if (Number.isInteger(steps) && steps <= stepsMax) length = Math.max(length, steps);
     }

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { inOrgWithCachedPlans, queryRow, type Db, type Tx } from '../../../platform/db/db.ts';
+import { runInSlices } from '../../../platform/lib/slices.ts';
 import type { Clock } from '../../../platform/lib/clock.ts';
 import { prepareWindow } from '../../analysis/analyze-window.ts';
 import { listEarlierWindows } from '../../analysis/memory/memory-windows.store.ts';
@@ -115,7 +116,9 @@ async function readWindow(
 ): Promise<BaselineWindow[]> {
   const result = await searchWindow(run, { ...window, clock: trialClock(run.connection), ingestedBefore }, signal);
   if (result.truncated || result.early) return [];
-  const { memory } = prepareWindow(result.rows, { ...window, aggregate: result.aggregate }, run.analysis);
+  const { memory } = await runInSlices(
+    prepareWindow(result.rows, { ...window, aggregate: result.aggregate }, run.analysis),
+  );
   return [{ window, memory }];
 }
 

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Tx } from '../../../platform/db/db.ts';
+import { mapInSlices } from '../../../platform/lib/slices.ts';
 import { uuidv7 } from '../../../platform/lib/ids.ts';
 import { isRemembered, writeMemory } from '../../analysis/memory/memory.store.ts';
 import { coverGapWindow, coverWindow, replaceWindowWithGap } from '../../scheduling/coverage/coverage.store.ts';
@@ -10,6 +11,9 @@ import { deleteRevisit, lockMemoryEpoch, recordPastChange } from '../backfill/re
 import { reconcileCandidates } from '../judging/reconcile-candidates.ts';
 import type { ActiveRun } from './active-run.ts';
 import type { Examination } from './examine-window.ts';
+
+/** Small, because the driver copies the rows of all candidates of a statement without a pause. */
+const candidatesPerInsert = 100;
 
 /** The past changed after the window was compared with it, so the window must be examined again. */
 export class PastChangedError extends Error {}
@@ -100,7 +104,22 @@ async function insertCandidates(
   { window, candidates }: Pick<Examination, 'window' | 'candidates'>,
   now: Date,
 ): Promise<void> {
-  if (candidates.length === 0) return;
+  for (let from = 0; from < candidates.length; from += candidatesPerInsert)
+    await insertCandidateBatch(
+      tx,
+      run,
+      { window, candidates: candidates.slice(from, from + candidatesPerInsert) },
+      now,
+    );
+}
+
+async function insertCandidateBatch(
+  tx: Tx,
+  run: ActiveRun,
+  { window, candidates }: Pick<Examination, 'window' | 'candidates'>,
+  now: Date,
+): Promise<void> {
+  const rows = await mapInSlices(candidates, (candidate) => JSON.stringify(candidate.rows));
   await sql`
     insert into candidates (organization_id, id, detection_id, run_id, trigger, window_from, window_to, generation, created_at,
       entity, entity_type, kind, kind_key, severity, facts, rows)
@@ -110,6 +129,6 @@ async function insertCandidates(
       ${candidates.map((candidate) => candidate.entityType)}::text[], ${candidates.map((candidate) => candidate.kind)}::text[],
       ${candidates.map((candidate) => candidate.kindKey)}::text[], ${candidates.map((candidate) => candidate.severity)}::text[],
       ${candidates.map((candidate) => JSON.stringify(candidate.facts))}::text[],
-      ${candidates.map((candidate) => JSON.stringify(candidate.rows))}::text[])
+      ${rows}::text[])
       as c (id, entity, entity_type, kind, kind_key, severity, facts, rows)`.execute(tx);
 }

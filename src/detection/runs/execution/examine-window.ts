@@ -1,12 +1,8 @@
 import { inOrgWithCachedPlans, type Db } from '../../../platform/db/db.ts';
+import { runInSlices } from '../../../platform/lib/slices.ts';
 import type { Clock } from '../../../platform/lib/clock.ts';
 import type { Candidate } from '../../analysis/candidate.ts';
-import {
-  analyzeWindowInSlices,
-  computeNamedShare,
-  prepareWindow,
-  type PreparedWindow,
-} from '../../analysis/analyze-window.ts';
+import { analyzeWindow, computeNamedShare, prepareWindow, type PreparedWindow } from '../../analysis/analyze-window.ts';
 import type { WindowResult } from '../../analysis/category.ts';
 import { createEmptyRecall, type MemoryEntry, type RecalledMemory } from '../../analysis/memory/memory.ts';
 import { recallMemory } from '../../analysis/memory/memory.store.ts';
@@ -58,10 +54,12 @@ export async function examineWindow(
     lateSlots: repeat || run.trigger === 'manual' ? [] : await findLateSlots(deps, run, window, signal),
   }));
   return timePhase(run.progress, 'analyse', async () => {
-    const prepared = prepareWindow(result.rows, { ...window, aggregate: result.aggregate }, run.analysis);
-    addWindowWarnings(run, result, prepared);
+    const prepared = await runInSlices(
+      prepareWindow(result.rows, { ...window, aggregate: result.aggregate }, run.analysis),
+    );
+    await addWindowWarnings(run, result, prepared);
     const { past, epoch } = await recallPast(deps, run, prepared);
-    const { candidates, learning, dropped } = await analyzeWindowInSlices(prepared, past);
+    const { candidates, learning, dropped } = await runInSlices(analyzeWindow(prepared, past));
     if (learning) addWarning(run.progress, 'learning', 'Too few earlier windows are known for a comparison.');
     if (result.truncated)
       addWarning(

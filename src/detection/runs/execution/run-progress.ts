@@ -39,11 +39,16 @@ export type SuppressedCounts = { known: number; exceptions: number; snoozed: num
 
 export const noneSuppressed: SuppressedCounts = { known: 0, exceptions: 0, snoozed: 0, allowed: 0 };
 
-/** Returns how many candidates of all windows the tuning left out. */
-export const sumDropped = (windows: readonly Pick<ExaminedWindow, 'dropped'>[]): DroppedCounts => ({
+const sumDropped = (windows: readonly Pick<ExaminedWindow, 'dropped'>[]): DroppedCounts => ({
   belowMinimum: windows.reduce((sum, { dropped }) => sum + dropped.belowMinimum, 0),
   workingHours: windows.reduce((sum, { dropped }) => sum + dropped.workingHours, 0),
 });
+
+/** Returns the counts of candidates that were not judged, with those that the tuning left out of the windows. */
+export const countSuppressed = (
+  suppressed: Partial<SuppressedCounts>,
+  windows: readonly Pick<ExaminedWindow, 'dropped'>[],
+): SuppressedCounts & DroppedCounts => ({ ...noneSuppressed, ...suppressed, ...sumDropped(windows) });
 
 /** Adds a warning unless the run has one with the same code. */
 export function addWarning(progress: RunProgress, code: string, detail: string): void {

@@ -1,6 +1,6 @@
 import type { VerdictStats } from '../../verdicts/model/model-score.ts';
 import type { ActiveRun } from '../execution/active-run.ts';
-import { addWarning, setWarning } from '../execution/run-progress.ts';
+import { addWarning, setWarning, type SuppressedCounts } from '../execution/run-progress.ts';
 import type { Fallback, Judgment } from './judgment.ts';
 import type { Resolution } from './resolve-candidates.ts';
 
@@ -9,7 +9,13 @@ const evidenceMax = 20;
 
 /** Adds stored resolutions to the results of a run. `fallback` says why verdicts came from the facts. */
 export function addToProgress(run: ActiveRun, resolutions: Resolution[], fallback: Fallback | null): void {
-  const { suppressed } = run.progress;
+  addSuppressed(run.progress.suppressed, resolutions);
+  for (const resolution of resolutions) if (resolution.outcome === 'judged') addVerdict(run, resolution);
+  if (fallback) warnAboutFallback(run, fallback);
+}
+
+/** Counts the candidates that were not judged. */
+export function addSuppressed(suppressed: SuppressedCounts, resolutions: readonly Resolution[]): void {
   for (const resolution of resolutions) {
     switch (resolution.outcome) {
       case 'excepted':
@@ -21,12 +27,8 @@ export function addToProgress(run: ActiveRun, resolutions: Resolution[], fallbac
       case 'negative':
       case 'occurrence':
         suppressed.known += 1;
-        break;
-      case 'judged':
-        addVerdict(run, resolution);
     }
   }
-  if (fallback) warnAboutFallback(run, fallback);
 }
 
 /** Adds a verdict to the results of a run. */

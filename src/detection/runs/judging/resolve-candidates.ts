@@ -6,6 +6,7 @@ import type { ActiveRun } from '../execution/active-run.ts';
 import type { StoredCandidate } from './candidates.store.ts';
 import type { Judgment } from './judgment.ts';
 import type { Suppression } from './suppressions.store.ts';
+import { startSlices } from '../../../platform/lib/slices.ts';
 
 /**
  * The outcome of a candidate. `hitKey` is the key of the hit that it creates or joins, `hitId` the hit of an earlier run that
@@ -59,7 +60,7 @@ export type SettlingContext = {
   findAllowList: (candidate: StoredCandidate, names: readonly string[]) => string | undefined;
 };
 
-/** Resolves candidates in order. A verdict suppresses other candidates of the same batch too. */
+/** Resolves candidates in order, in slices. A verdict suppresses other candidates of the same batch too. */
 export async function resolveCandidates(
   candidates: StoredCandidate[],
   { known, ...context }: SettlingContext,
@@ -67,7 +68,10 @@ export async function resolveCandidates(
 ): Promise<Resolution[]> {
   const suppressions = new Map(known);
   const resolutions: Resolution[] = [];
+  const nextSlice = startSlices();
   for (const candidate of candidates) {
+    const pause = nextSlice();
+    if (pause) await pause;
     const settled = settleCandidate(candidate, { ...context, known: suppressions });
     const resolution = settled ?? toJudged(candidate, context.getScope(candidate), await getJudgment(candidate));
     if (resolution.outcome === 'judged' && resolution.suppression) addSuppression(suppressions, resolution.suppression);

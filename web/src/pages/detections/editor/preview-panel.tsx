@@ -4,6 +4,7 @@ import { previewDetection, type Preview } from '../../../api/detection-parts.ts'
 import { formatNumber } from '../../../lib/text.ts';
 import { useStoppableRequest } from '../../../lib/use-request-signal.ts';
 import { texts as editor } from '../../../texts/editor.ts';
+import { texts as runTexts } from '../../../texts/runs.ts';
 import { Button } from '../../../ui/button.tsx';
 import { SelectInput } from '../../../ui/form.tsx';
 import { Notice } from '../../../ui/notice.tsx';
@@ -88,6 +89,7 @@ export function PreviewPanel({ previewed, onPreview }: Props) {
 
 function Findings({ preview }: { preview: Preview }) {
   const { rowsTotal, candidatesTotal, candidates, hits, noData, complete, warnings } = preview;
+  const notJudged = runTexts.suppressed(preview.suppressed);
   const funnel = [
     [rowsTotal, texts.funnel.rows(rowsTotal)],
     [candidatesTotal, texts.funnel.candidates(candidatesTotal)],
@@ -103,6 +105,11 @@ function Findings({ preview }: { preview: Preview }) {
           </div>
         ))}
       </dl>
+      {notJudged !== '' && (
+        <p className="text-12 text-muted">
+          {runTexts.notJudged}: {notJudged}.
+        </p>
+      )}
       {noData && warnings.length === 0 && <Notice kind="warning" title={texts.noData} />}
       {!complete && <Notice kind="warning" title={texts.incomplete} />}
       {warnings.map(({ code, detail }) => (
