@@ -48,7 +48,10 @@ export function createBucket(address: BucketAddress, log: Logger): Bucket {
         if (error instanceof NoSuchKey) throw missing(action);
         const status = (error as { $metadata?: { httpStatusCode?: number } }).$metadata?.httpStatusCode;
         // The local disk is full, which is no fault of the bucket.
-        if ((error as NodeJS.ErrnoException).code === 'ENOSPC') throw error;
+        if ((error as NodeJS.ErrnoException).code === 'ENOSPC') {
+          log.error({ bucket }, `The local disk is full, so the bucket ${bucket} could not ${action}.`);
+          throw error;
+        }
         if (attempt === triesMax || isFinal(status)) throw failure(action, error, status);
         await sleep(firstPauseMs * 2 ** (attempt - 1));
       }

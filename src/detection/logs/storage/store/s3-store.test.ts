@@ -6,12 +6,13 @@ import { s3Faults, startS3Server } from '../../../../../test/support/detection/s
 import { createEngine } from '../../engine/engine.ts';
 import { createCatalogCache } from '../../catalog/catalog.store.ts';
 import { searchLogs } from '../../query/search-logs.ts';
-import { createLogger } from '../../../../platform/lib/logger.ts';
+import { createLogger, type Logger } from '../../../../platform/lib/logger.ts';
 import { parseLogsUrl, type BucketAddress } from '../../../../platform/lib/logs-url.ts';
 import type { OrgId } from '../../../../platform/lib/org-id.ts';
 import { removeOrphanedFiles, removeReplacedFiles, removeUnlistedCopies } from '../clean-segments.ts';
 import { compactSegments } from '../compact-segments.ts';
 import { eraseFromLogs } from '../erase-from-logs.ts';
+import { createBucket } from './s3-bucket.ts';
 import { createSegmentStore } from './create-segment-store.ts';
 import { startPublishing } from './publish-deadline.ts';
 import type { SegmentStore } from './segment-store.ts';
@@ -125,4 +126,14 @@ test('an unusable bucket is named with its host', async () => {
   const missing = openStore(s3.url.replace('s3://logs/', 's3://absent/'));
   const { host } = new URL(new URL(s3.url).searchParams.get('endpoint')!);
   await expect(missing.probe()).rejects.toThrow(`The bucket absent at ${host} did not store`);
+});
+
+test.skipIf(!existsSync('/dev/full'))('a full local disk is logged, and not tried again', async () => {
+  const lines: string[] = [];
+  const log = { error: (_fields: object, line: string) => lines.push(line) } as unknown as Logger;
+  const bucket = createBucket(parseLogsUrl(s3.url) as BucketAddress, log);
+  afterAll(() => bucket.close());
+  await bucket.putText('copy', 'text');
+  await expect(bucket.getFile('copy', '/dev/full')).rejects.toMatchObject({ code: 'ENOSPC' });
+  expect(lines).toEqual(['The local disk is full, so the bucket logs could not return tocsin/copy.']);
 });
