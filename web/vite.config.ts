@@ -4,6 +4,7 @@ import { brotliCompressSync, gzipSync } from 'node:zlib';
 import tailwindcss from '@tailwindcss/vite';
 import react from '@vitejs/plugin-react';
 import { defineConfig, type Plugin } from 'vite';
+import { referenceFiles } from './scripts/reference-files.mjs';
 
 /** For `npm run dev` only: the service to use and a key for it. The built console signs in with a session. */
 const { TOCSIN_URL: service = 'http://127.0.0.1:8080', TOCSIN_API_KEY: key } = process.env;
@@ -27,7 +28,7 @@ const precompress: Plugin = {
 
 export default defineConfig({
   base: '/console/',
-  plugins: [react(), tailwindcss(), precompress],
+  plugins: [react(), tailwindcss(), referenceFiles, precompress],
   build: { target: 'es2023', assetsInlineLimit: 0, modulePreload: { polyfill: false } },
   server: {
     proxy: Object.fromEntries(

@@ -87,7 +87,7 @@ export function formatFeed(stats: Stats): string[] {
   ];
 }
 
-export const readFeedStats = (call: DemoClient): Promise<Stats> => call<Stats>('GET', '/stats');
+export const readFeedStats = (call: DemoClient): Promise<Stats> => call<Stats>('GET', '/api/feed/stats');
 
 /** Returns a sentence for each expectation that was not met. */
 export function findUnmetExpectations(expected: Expectation[], outcomes: DetectionOutcome[]): string[] {

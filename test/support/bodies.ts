@@ -14,7 +14,7 @@ const bodies: Record<string, unknown> = {
   'PUT /api/feed/items/{id}/override': { note: 'tried' },
   'PUT /api/views/{id}': { name: 'tried', page: 'hits', query: '' },
   'POST /api/hits/{id}/status': { status: 'benign' },
-  'POST /api/hits/groups/{id}/status': { status: 'benign' },
+  'POST /api/hit-groups/{id}/status': { status: 'benign' },
 };
 
 export function bodyFor(method: string, path: string): unknown {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { integerMeta } from '../../platform/lib/integers.ts';
 import { detectionHealths } from '../../detection/detections/summaries/summaries.schema.ts';
 
 const time = z.string().meta({ format: 'date-time' });
@@ -7,6 +8,7 @@ export const CoverageQuery = z.object({
   days: z
     .string()
     .regex(/^([1-9]\d?|[12]\d\d|3[0-5]\d|36[0-5])$/, 'must be a whole number from 1 to 365')
+    .meta(integerMeta(1, 365))
     .optional()
     .describe('Age of the feed items that count as threats, in days, 1 to 365. Default: 90.'),
 });

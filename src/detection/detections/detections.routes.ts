@@ -63,6 +63,7 @@ export function detectionRoutes(app: App, deps: UpdateDetectionDeps): void {
       body: UpdateDetection,
       returns: Detection,
       hasEtag: true,
+      acceptsIfMatch: true,
       ignoresUnknownQuery: true,
     },
     ({ caller, params, query, body, request }) => {

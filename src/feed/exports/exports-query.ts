@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { integerMeta } from '../../platform/lib/integers.ts';
 import { bucketByType, tlps } from '../model/vocabulary.ts';
 import { boundedString } from '../../platform/lib/text/bounded-text.ts';
 
@@ -6,7 +7,8 @@ const positiveInteger = (max: number) =>
   z
     .string()
     .regex(/^0*[1-9]\d*$/, 'must be a positive integer')
-    .refine((text) => Number(text) <= max, `must be at most ${max}`);
+    .refine((text) => Number(text) <= max, `must be at most ${max}`)
+    .meta(integerMeta(1, max));
 
 const relevancyMode = z.enum(['relevant', 'all']).default('all');
 

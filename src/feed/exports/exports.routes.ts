@@ -12,30 +12,79 @@ const base = '/api/feed/export';
 const EventPath = z.object({ event: z.string() });
 const config = { scope: 'feed:read', acceptsBasicAuth: true } as const;
 
-const urls: [url: string, format: ExportFormat][] = [
-  [`${base}/stix`, 'stix'],
-  [`${base}/misp/manifest.json`, 'misp'],
-  [`${base}/rss`, 'rss'],
-  [`${base}/feed.json`, 'json'],
-  [`${base}/csv`, 'csv'],
+type ExportRoute = { path: string; format: ExportFormat; type: string; operationId: string; summary: string };
+
+const routes: ExportRoute[] = [
+  {
+    path: 'stix',
+    format: 'stix',
+    type: 'application/stix+json;version=2.1',
+    operationId: 'exportStix',
+    summary: 'Export the feed as STIX 2.1 bundles',
+  },
+  {
+    path: 'misp/manifest.json',
+    format: 'misp',
+    type: 'application/json',
+    operationId: 'exportMispManifest',
+    summary: 'Export the manifest of a MISP feed',
+  },
+  {
+    path: 'rss',
+    format: 'rss',
+    type: 'application/rss+xml',
+    operationId: 'exportRss',
+    summary: 'Export the feed as RSS',
+  },
+  {
+    path: 'feed.json',
+    format: 'json',
+    type: 'application/feed+json',
+    operationId: 'exportJsonFeed',
+    summary: 'Export the feed as a JSON Feed',
+  },
+  { path: 'csv', format: 'csv', type: 'text/csv', operationId: 'exportCsv', summary: 'Export the indicators as CSV' },
 ];
 
-/** Exports of the feed in standard formats. They are not in openapi.json, because each format is defined by its own standard. */
+const paging = 'The header `Link` has the address of the next page, with the parameter `after`, until the last one.';
+/** The standard of each format defines the response. */
+const describe = (operationId: string, summary: string, description: string, type: string) => ({
+  operationId,
+  tags: ['exports'],
+  summary,
+  description,
+  response: {
+    200: { description: 'OK', content: { [type]: { schema: type.includes('json') ? z.looseObject({}) : z.string() } } },
+  },
+});
+
+/** Exports of the feed in standard formats. */
 export function exportRoutes(app: App, deps: ExportDeps): void {
-  for (const [url, format] of urls) {
+  for (const { path, format, type, operationId, summary } of routes) {
     app.route({
       method: 'GET',
-      url,
+      url: `${base}/${path}`,
       config,
-      schema: { hide: true, querystring: format === 'misp' ? ManifestQuery : ExportQuery },
-      handler: (request, reply) => sendPage(deps, request, reply, { format, query: request.query }),
+      schema: {
+        ...describe(operationId, summary, `${summary}. ${paging}`, type),
+        querystring: format === 'misp' ? ManifestQuery : ExportQuery,
+      },
+      handler: (request, reply) => sendPage(deps, request, reply, { format, query: request.query as ExportQuery }),
     });
   }
   app.route({
     method: 'GET',
     url: `${base}/misp/:event`,
     config,
-    schema: { hide: true, params: EventPath },
+    schema: {
+      ...describe(
+        'exportMispEvent',
+        'Export a feed item as a MISP event',
+        'An event that the manifest lists.',
+        'application/json',
+      ),
+      params: EventPath,
+    },
     handler: async (request, reply) => {
       const id = request.params.event.replace(/\.json$/, '').toLowerCase();
       const eventId = uuidPattern.test(id) ? id : unknownId;
@@ -46,7 +95,15 @@ export function exportRoutes(app: App, deps: ExportDeps): void {
     method: 'GET',
     url: `${base}/blocklist`,
     config,
-    schema: { hide: true, querystring: BlocklistQuery },
+    schema: {
+      ...describe(
+        'exportBlocklist',
+        'Export indicators as a blocklist',
+        'One value per line. The header `X-Tocsin-Complete` is `false` if the limit cut the list.',
+        'text/plain',
+      ),
+      querystring: BlocklistQuery,
+    },
     handler: async (request, reply) => {
       const tlpMax = effectiveTlpMax('blocklist', request.query.maxTlp);
       const { text, isComplete } = await readBlocklist(deps, requireCaller(request), request.query, tlpMax);

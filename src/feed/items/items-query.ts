@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { integerMeta } from '../../platform/lib/integers.ts';
 import { boundedString } from '../../platform/lib/text/bounded-text.ts';
 import { findPlatform, type Platform } from '../model/platforms.ts';
 import { readSearch, searchFields, type Search } from './search/search-query.ts';
@@ -12,7 +13,7 @@ const positiveInteger = (fallback: number, max: number | undefined) =>
     .refine((text) => !/^0*$/.test(text), 'must be at least 1')
     .refine((text) => max === undefined || Number(text) <= max, `must be at most ${max}`)
     .optional()
-    .meta({ type: 'integer', minimum: 1, ...(max === undefined ? {} : { maximum: max }), default: fallback });
+    .meta({ ...integerMeta(1, max), default: fallback });
 
 /** The query string of `GET /items`. Unknown parameters are kept, so that the response can list them. */
 export const ItemsQuery = z.looseObject({

@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import { integerMeta } from '../../platform/lib/integers.ts';
 import { requireCaller, type App } from '../../platform/http/app-type.ts';
 import { apiRoutes } from '../../platform/http/api-routes.ts';
 import { uuidPattern } from '../../platform/lib/org-id.ts';
@@ -19,46 +20,23 @@ const TextQuery = z.strictObject({
   version: z
     .string()
     .regex(/^[1-9]\d{0,8}$/, 'must be a version number')
+    .meta(integerMeta(1, 999_999_999))
     .optional()
-    .meta({ type: 'integer', minimum: 1, maximum: 999_999_999 })
     .describe('Default: the newest version.'),
 });
 
-/** Cached pages are compressed already, so the routes that send them turn the general compression off. */
+/** The feed at two addresses: that of the interface's first version, and beside the other routes of the feed. */
+const addresses = [
+  { base: '', list: 'listItems', get: 'getItem', getText: 'getItemText', stats: 'getStats' },
+  { base: '/api/feed', list: 'listFeedItems', get: 'getFeedItem', getText: 'getFeedItemText', stats: 'getFeedStats' },
+] as const;
+
 export function itemRoutes(app: App, deps: ListItemsDeps & FacetsDeps): void {
   const route = apiRoutes(app, { tag: 'feed', scope: 'feed:read' });
-  app.route({
-    method: 'GET',
-    url: '/items',
-    config: { scope: 'feed:read', ignoresUnknownQuery: true },
-    compress: false,
-    schema: {
-      operationId: 'listItems',
-      tags: ['feed'],
-      summary: 'List feed items',
-      querystring: ItemsQuery,
-      response: { 200: FeedList },
-    },
-    handler: async (request, reply) =>
-      sendPage(request, reply, await listItems(deps, requireCaller(request), request.query)),
-  });
-  route(
-    'GET /items/:id',
-    { operationId: 'getItem', summary: 'Get a feed item with its versions', params: ItemPath, returns: FeedItemDetail },
-    ({ caller, params }) => getItem(deps, caller, params.id.toLowerCase()),
-  );
-  route(
-    'GET /items/:id/text',
-    {
-      operationId: 'getItemText',
-      summary: 'Get the text that a version of an item was made from',
-      params: ItemPath,
-      query: TextQuery,
-      returns: ItemText,
-    },
-    ({ caller, params, query: { version } }) =>
-      getItemText(deps, caller, params.id.toLowerCase(), version === undefined ? undefined : Number(version)),
-  );
+  for (const address of addresses) {
+    cachedPageRoutes(app, deps, address);
+    itemDetailRoutes(app, deps, address);
+  }
   route(
     'GET /api/feed/facets',
     {
@@ -70,19 +48,55 @@ export function itemRoutes(app: App, deps: ListItemsDeps & FacetsDeps): void {
     },
     ({ caller, query }) => getFacets(deps, caller, query),
   );
-  app.route({
+}
+
+/** Cached pages are compressed already, so the routes that send them turn the general compression off. */
+function cachedPageRoutes(app: App, deps: ListItemsDeps, { base, list, stats }: (typeof addresses)[number]): void {
+  const common = {
     method: 'GET',
-    url: '/stats',
     config: { scope: 'feed:read', ignoresUnknownQuery: true },
     compress: false,
+  } as const;
+  app.route({
+    ...common,
+    url: `${base}/items`,
     schema: {
-      operationId: 'getFeedStats',
+      operationId: list,
       tags: ['feed'],
-      summary: 'Get feed statistics',
-      response: { 200: FeedStats },
+      summary: 'List feed items',
+      querystring: ItemsQuery,
+      response: { 200: FeedList },
     },
+    handler: async (request, reply) =>
+      sendPage(request, reply, await listItems(deps, requireCaller(request), request.query)),
+  });
+  app.route({
+    ...common,
+    url: `${base}/stats`,
+    schema: { operationId: stats, tags: ['feed'], summary: 'Get feed statistics', response: { 200: FeedStats } },
     handler: async (request, reply) => sendPage(request, reply, await getStats(deps, requireCaller(request))),
   });
+}
+
+function itemDetailRoutes(app: App, deps: ListItemsDeps, { base, get, getText }: (typeof addresses)[number]): void {
+  const route = apiRoutes(app, { tag: 'feed', scope: 'feed:read' });
+  route(
+    `GET ${base}/items/:id`,
+    { operationId: get, summary: 'Get a feed item with its versions', params: ItemPath, returns: FeedItemDetail },
+    ({ caller, params }) => getItem(deps, caller, params.id.toLowerCase()),
+  );
+  route(
+    `GET ${base}/items/:id/text`,
+    {
+      operationId: getText,
+      summary: 'Get the text that a version of an item was made from',
+      params: ItemPath,
+      query: TextQuery,
+      returns: ItemText,
+    },
+    ({ caller, params, query: { version } }) =>
+      getItemText(deps, caller, params.id.toLowerCase(), version === undefined ? undefined : Number(version)),
+  );
 }
 
 /** Sends the bytes of a page in the encoding that the client prefers, or 304. */

@@ -88,6 +88,7 @@ export function sourceRoutes(app: App, deps: SourceRoutesDeps): void {
       body: UpdateSource,
       returns: Source,
       hasEtag: true,
+      acceptsIfMatch: true,
     },
     ({ caller, params, body, request }) => {
       const input = { change: body, ifMatch: request.headers['if-match'] };

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { integerMeta } from '../../platform/lib/integers.ts';
 import { fieldError } from '../../platform/lib/errors.ts';
 import { isInstant } from '../../platform/lib/instant.ts';
 import { boundedString } from '../../platform/lib/text/bounded-text.ts';
@@ -11,6 +12,7 @@ export const ObjectsQuery = z.looseObject({
   limit: z
     .string()
     .regex(/^0*[1-9]\d*$/, 'must be a positive integer')
+    .meta(integerMeta(1))
     .optional(),
   next: boundedString({ max: 100 }).optional(),
   'match[id]': List,

@@ -14,7 +14,6 @@ const collectionUrl = `${root}/collections/:id`;
 const CollectionPath = z.object({ id: z.string() });
 const ObjectPath = CollectionPath.extend({ objectId: z.string() });
 
-const schema = { hide: true } as const;
 // Problem documents have the `title` that the standard requires of an error message (section 3.6.1). Clients may send filters of extensions.
 const config = {
   scope: 'feed:read',
@@ -23,21 +22,37 @@ const config = {
   ignoresUnknownQuery: true,
 } as const;
 
-/** TAXII 2.1 (OASIS Standard, 10 June 2021), read-only. The routes are not in openapi.json, because the standard defines them. */
+/** The standard defines the responses. */
+const response = { 200: { description: 'OK', content: { [taxiiType]: { schema: z.looseObject({}) } } } };
+
+type Description = { operationId: string; summary: string };
+
+/** TAXII 2.1 (OASIS Standard, 10 June 2021), read-only. */
 export function taxiiRoutes(app: App, deps: TaxiiDeps): void {
-  get(app, '/taxii2/', {}, (_request, reply) => {
-    const description = 'The threat feed as STIX 2.1.';
-    return send(reply, { title: 'Tocsin', description, default: `${root}/`, api_roots: [`${root}/`] });
-  });
+  get(
+    app,
+    '/taxii2/',
+    { operationId: 'getTaxiiDiscovery', summary: 'Get the TAXII discovery document' },
+    (_request, reply) => {
+      const description = 'The threat feed as STIX 2.1.';
+      return send(reply, { title: 'Tocsin', description, default: `${root}/`, api_roots: [`${root}/`] });
+    },
+  );
   // The standard requires a positive number, although no content is accepted.
-  get(app, `${root}/`, {}, (_request, reply) =>
+  get(app, `${root}/`, { operationId: 'getTaxiiRoot', summary: 'Get the TAXII API root' }, (_request, reply) =>
     send(reply, { title: 'The threat feed', versions: [taxiiType], max_content_length: 1 }),
   );
-  get(app, `${root}/collections/`, {}, (_request, reply) =>
-    send(reply, { collections: collections.map(toCollectionResource) }),
+  get(
+    app,
+    `${root}/collections/`,
+    { operationId: 'listTaxiiCollections', summary: 'List the TAXII collections' },
+    (_request, reply) => send(reply, { collections: collections.map(toCollectionResource) }),
   );
-  get(app, `${collectionUrl}/`, { params: CollectionPath }, ({ params }, reply) =>
-    send(reply, toCollectionResource(getCollection(params.id))),
+  get(
+    app,
+    `${collectionUrl}/`,
+    { operationId: 'getTaxiiCollection', summary: 'Get a TAXII collection', params: CollectionPath },
+    ({ params }, reply) => send(reply, toCollectionResource(getCollection(params.id))),
   );
   collectionContentRoutes(app, deps);
   objectRoutes(app, deps);
@@ -53,14 +68,20 @@ type TaxiiRequest<P extends z.ZodType, Q extends z.ZodType> = {
 function get<P extends z.ZodType, Q extends z.ZodType>(
   app: App,
   url: string,
-  { params, querystring }: { params?: P; querystring?: Q },
+  { params, querystring, ...description }: Description & { params?: P; querystring?: Q },
   handle: (request: TaxiiRequest<P, Q>, reply: FastifyReply) => Promise<never>,
 ): void {
   app.route({
     method: 'GET',
     url,
     config,
-    schema: { ...schema, ...(params && { params }), ...(querystring && { querystring }) },
+    schema: {
+      tags: ['taxii'],
+      ...description,
+      ...(params && { params }),
+      ...(querystring && { querystring }),
+      response,
+    },
     handler: (request, reply) => {
       checkAccept(request.headers.accept);
       // The schemas have validated both.
@@ -74,33 +95,57 @@ function collectionContentRoutes(app: App, deps: TaxiiDeps): void {
   const schemas = { params: CollectionPath, querystring: ObjectsQuery };
   const readPage = (caller: Caller, id: string, query: ObjectsQuery): Promise<ManifestPage> =>
     readManifestPage(deps, caller, getCollection(id), readObjectsQuery(query));
-  get(app, `${collectionUrl}/objects/`, schemas, async ({ caller, params, query }, reply) => {
-    const page = await readPage(caller, params.id, query);
-    return sendPage(reply, page, { objects: await readObjects(deps, caller, page.rows) });
-  });
-  get(app, `${collectionUrl}/manifest/`, schemas, async ({ caller, params, query }, reply) => {
-    const page = await readPage(caller, params.id, query);
-    const objects = page.rows.map((row) => ({
-      id: row.object_id,
-      date_added: row.date_added,
-      version: row.version || row.date_added,
-      media_type: `application/stix+json;version=${row.spec_version}`,
-    }));
-    return sendPage(reply, page, { objects });
-  });
+  get(
+    app,
+    `${collectionUrl}/objects/`,
+    { operationId: 'listTaxiiObjects', summary: 'List the STIX objects of a TAXII collection', ...schemas },
+    async ({ caller, params, query }, reply) => {
+      const page = await readPage(caller, params.id, query);
+      return sendPage(reply, page, { objects: await readObjects(deps, caller, page.rows) });
+    },
+  );
+  get(
+    app,
+    `${collectionUrl}/manifest/`,
+    {
+      operationId: 'listTaxiiManifest',
+      summary: 'List the IDs and versions of the objects of a TAXII collection',
+      ...schemas,
+    },
+    async ({ caller, params, query }, reply) => {
+      const page = await readPage(caller, params.id, query);
+      const objects = page.rows.map((row) => ({
+        id: row.object_id,
+        date_added: row.date_added,
+        version: row.version || row.date_added,
+        media_type: `application/stix+json;version=${row.spec_version}`,
+      }));
+      return sendPage(reply, page, { objects });
+    },
+  );
 }
 
 function objectRoutes(app: App, deps: TaxiiDeps): void {
   const schemas = { params: ObjectPath, querystring: ObjectsQuery };
-  get(app, `${collectionUrl}/objects/:objectId/`, schemas, async ({ caller, params, query }, reply) => {
-    const page = await readObjectPage(deps, caller, params, readObjectsQuery(query));
-    return sendPage(reply, page, { objects: await readObjects(deps, caller, page.rows) });
-  });
-  get(app, `${collectionUrl}/objects/:objectId/versions/`, schemas, async ({ caller, params, query }, reply) => {
-    const filter = { ...readObjectsQuery(query), versions: ['all'] };
-    const page = await readObjectPage(deps, caller, params, filter);
-    return sendPage(reply, page, { versions: page.rows.map((row) => row.version || row.date_added) });
-  });
+  get(
+    app,
+    `${collectionUrl}/objects/:objectId/`,
+    { operationId: 'getTaxiiObject', summary: 'Get the versions of a STIX object', ...schemas },
+    async ({ caller, params, query }, reply) => {
+      const page = await readObjectPage(deps, caller, params, readObjectsQuery(query));
+      return sendPage(reply, page, { objects: await readObjects(deps, caller, page.rows) });
+    },
+  );
+  get(
+    app,
+    `${collectionUrl}/objects/:objectId/versions/`,
+    { operationId: 'listTaxiiObjectVersions', summary: 'List the version times of a STIX object', ...schemas },
+    async ({ caller, params, query }, reply) => {
+      const filter = { ...readObjectsQuery(query), versions: ['all'] };
+      const page = await readObjectPage(deps, caller, params, filter);
+      return sendPage(reply, page, { versions: page.rows.map((row) => row.version || row.date_added) });
+    },
+  );
 }
 
 /** Collections are read-only: writes get a 403, as the standard requires (section 5.2). */
@@ -113,7 +158,7 @@ function rejectWrites(app: App): void {
       method,
       url,
       config,
-      schema,
+      schema: { hide: true },
       // Runs before the body is parsed, which would fail on its media type.
       onRequest: async ({ params }) => {
         getCollection((params as z.infer<typeof CollectionPath>).id);

@@ -24,6 +24,8 @@ declare module 'fastify' {
     ignoresBody?: boolean;
     /** The body may be missing and then counts as `{}`. */
     isBodyOptional?: boolean;
+    /** The route compares `If-Match` with the record's version. */
+    acceptsIfMatch?: boolean;
     /** Unknown query parameters are ignored. Every other route rejects them. */
     ignoresUnknownQuery?: boolean;
   }

@@ -8,10 +8,6 @@ export const securityHeaders = {
   'referrer-policy': 'no-referrer',
 } as const;
 
-/** The policy of the API reference, whose page loads its own scripts and styles and calls this service. */
-export const referencePagePolicy =
-  "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; object-src 'none'; frame-ancestors 'none'; base-uri 'self'; form-action 'self'";
-
 export function registerSecurityHeaders(app: App): void {
   app.addHook('onRequest', (_request, reply, done) => {
     reply.headers(securityHeaders);

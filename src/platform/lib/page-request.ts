@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { integerMeta } from './integers.ts';
 import { fieldError } from './errors.ts';
 import { isInstant } from './instant.ts';
 import { boundedString } from './text/bounded-text.ts';
@@ -8,8 +9,10 @@ export const PageQuery = z.object({
   limit: z
     .string()
     .regex(/^\d{1,3}$/, 'must be a whole number from 1 to 200')
-    .optional(),
-  cursor: boundedString({ max: 500 }).optional(),
+    .meta(integerMeta(1, 200))
+    .optional()
+    .describe('Most entries of the page. Default: 50.'),
+  cursor: boundedString({ max: 500 }).optional().describe('`nextCursor` of the previous page.'),
 });
 export type PageQuery = z.infer<typeof PageQuery>;
 

@@ -6,7 +6,7 @@ import { whileServing } from '../listen.ts';
 import type { TestOrg } from '../harness.ts';
 import { useTesting } from './use-testing.ts';
 
-export type RecordedCall = { method: string; url: string; status: number; body: unknown };
+export type RecordedCall = { method: string; url: string; request: unknown; status: number; body: unknown };
 
 /** Calls every operation of the API at least once, in an order in which each succeeds. Returns the responses. */
 export async function callEverything(deps: Deps, org: TestOrg): Promise<RecordedCall[]> {
@@ -15,7 +15,7 @@ export async function callEverything(deps: Deps, org: TestOrg): Promise<Recorded
     ...org,
     call: async (method, url, body, headers) => {
       const answer = await org.call(method, url, body, headers);
-      recorded.push({ method, url, status: answer.status, body: answer.body });
+      recorded.push({ method, url, request: body, status: answer.status, body: answer.body });
       return answer;
     },
   };
@@ -33,6 +33,7 @@ export async function callEverything(deps: Deps, org: TestOrg): Promise<Recorded
   await useOutputs(calls);
   await useConnections(calls);
   await useFeed(calls, mark);
+  await useExports(calls);
   return recorded;
 }
 
@@ -140,9 +141,9 @@ async function useRuns({ get, post, put, remove }: ApiCalls): Promise<void> {
   const hit = await get(`/api/hits/${hits[0].id}`);
   await get(`/api/hits/${hit.id}/context`);
   await post(`/api/detections/${hit.detectionId}/exceptions/preview`, { entity: 'walked' });
-  const { groups } = await get('/api/hits/groups');
-  await get(`/api/hits/groups/${groups[0].id}`);
-  await post(`/api/hits/groups/${groups[0].id}/status`, { status: 'open', reason: 'walked' });
+  const { groups } = await get('/api/hit-groups');
+  await get(`/api/hit-groups/${groups[0].id}`);
+  await post(`/api/hit-groups/${groups[0].id}/status`, { status: 'open', reason: 'walked' });
   await get(`/api/runs/${hit.runs[0]}`);
   await get(`/api/detections/${hit.detectionId}/runs?limit=2`);
   await get(`/api/detections/${hit.detectionId}/gaps`);
@@ -155,6 +156,7 @@ async function useRuns({ get, post, put, remove }: ApiCalls): Promise<void> {
 async function useOutputs({ get, post, put, remove }: ApiCalls): Promise<void> {
   await whileServing('{}', async (url) => {
     const { id } = await post('/api/outputs', { kind: 'webhook', name: 'walked', url });
+    await put(`/api/outputs/${id}`, { minSeverity: 'high' });
     await put(`/api/outputs/${id}`, { ...(await get(`/api/outputs/${id}`)), minSeverity: 'high' });
     await post(`/api/outputs/${id}/rotate`, { overlapSeconds: 60 });
     const sent = await post(`/api/outputs/${id}/test`);
@@ -194,8 +196,12 @@ async function useFeed({ get, post, put, remove }: ApiCalls, mark: string): Prom
   const { items } = await get(`/items?perPage=2&page=2&source=${mark}&unknown=1&platform=none&relevancyMode=relevant`);
   await get('/stats');
   const all = items.length > 0 ? items : (await get('/items?status=corrected')).items;
-  await get(`/items/${all[0].id}`);
-  await get(`/items/${all[0].id}/text?version=1`);
+  for (const base of ['/items', '/api/feed/items']) {
+    await get(`${base}/${all[0].id}`);
+    await get(`${base}/${all[0].id}/text?version=1`);
+  }
+  await get('/api/feed/items?severity=low&perPage=2');
+  await get('/api/feed/stats');
   const [one, two] = (await get('/items?status=corrected')).items;
   await post(`/api/feed/items/${one.id}/merge`, { into: two.id });
   await post(`/api/feed/items/${one.id}/split`);
@@ -211,4 +217,19 @@ async function useFeed({ get, post, put, remove }: ApiCalls, mark: string): Prom
   await get('/api/indicators?value=EVIL-host[.]top');
   await post('/api/indicators/lookup', { values: ['evil-host.top', 'nowhere.example'] });
   await remove(`/api/feed/sources/${id}`);
+}
+
+async function useExports({ get }: ApiCalls): Promise<void> {
+  const base = '/api/feed/export';
+  for (const path of ['stix?limit=2', 'rss?limit=2', 'feed.json?limit=2', 'csv?limit=2&maxTlp=RED'])
+    await get(`${base}/${path}`);
+  const manifest = await get(`${base}/misp/manifest.json?limit=2&maxTlp=RED`);
+  await get(`${base}/misp/${Object.keys(manifest)[0]}.json`);
+  await get(`${base}/blocklist?type=domain&minConfidence=0.1`);
+  for (const path of ['', '/root', '/root/collections', '/root/collections/all']) await get(`/taxii2${path}/`);
+  const all = '/taxii2/root/collections/all';
+  const { objects } = await get(`${all}/objects/?limit=2`);
+  await get(`${all}/manifest/?limit=2`);
+  await get(`${all}/objects/${objects[0].id}/`);
+  await get(`${all}/objects/${objects[0].id}/versions/`);
 }

@@ -12,6 +12,7 @@ export async function useConnections({ get, post, put, remove }: ApiCalls): Prom
     const credentials = { user: 'soc', password: 'pw' };
     const settings = { url: new URL(url).origin };
     const { id } = await post('/api/connections', { kind: 'opensearch', name: 'walked', settings, credentials });
+    await put(`/api/connections/${id}`, { places: 1 });
     await put(`/api/connections/${id}`, { ...(await get(`/api/connections/${id}`)), places: 1 });
     await post(`/api/connections/${id}/check`);
     await get(`/api/connections/${id}/fields`);
@@ -19,6 +20,7 @@ export async function useConnections({ get, post, put, remove }: ApiCalls): Prom
   });
   await whileServingMcp(async (url) => {
     const { id } = await post('/api/mcp-servers', { name: 'walked', url });
+    await put(`/api/mcp-servers/${id}`, { tools: ['whois'] });
     await put(`/api/mcp-servers/${id}`, { ...(await get(`/api/mcp-servers/${id}`)), tools: ['whois'] });
     await post(`/api/mcp-servers/${id}/check`);
     await remove(`/api/mcp-servers/${id}`);

@@ -8,7 +8,7 @@ export type AuditEntry = Schemas['AuditEntry'];
 export type NewKey = paths['/api/keys']['post']['requestBody']['content']['application/json'];
 export type Scope = NonNullable<NewKey['scopes']>[number];
 
-const pageSize = '100';
+const pageSize = 100;
 
 export const keysQuery = infiniteQueryOptions({
   queryKey: ['keys'],

@@ -8,7 +8,7 @@ export type ConnectionChange = paths['/api/connections/{id}']['put']['requestBod
 export type ConnectionKind =
   paths['/api/connections/kinds']['get']['responses'][200]['content']['application/json']['kinds'][number];
 
-const listMax = '200';
+const listMax = 200;
 
 export const connectionsQuery = queryOptions({
   queryKey: ['connections', 'list'],

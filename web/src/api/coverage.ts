@@ -8,7 +8,7 @@ export type CoveredTechnique = Coverage['techniques'][number];
 export const coverageQuery = (days: string | undefined) =>
   queryOptions({
     queryKey: ['coverage', days],
-    queryFn: () => read(api.GET('/api/coverage', { params: { query: { ...(days && { days }) } } })),
+    queryFn: () => read(api.GET('/api/coverage', { params: { query: { ...(days && { days: Number(days) }) } } })),
     staleTime: 60_000,
   });
 

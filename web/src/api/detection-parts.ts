@@ -7,7 +7,7 @@ const path = (id: string) => ({ params: { path: { id } } });
 export const promptsQuery = (id: string) =>
   queryOptions({
     queryKey: ['detections', 'prompts', id],
-    queryFn: () => read(api.GET('/api/detections/{id}/prompts', { params: { path: { id }, query: { limit: '200' } } })),
+    queryFn: () => read(api.GET('/api/detections/{id}/prompts', { params: { path: { id }, query: { limit: 200 } } })),
   });
 export const promptDiffQuery = (id: string, from: number, to: number) =>
   queryOptions({
@@ -15,16 +15,14 @@ export const promptDiffQuery = (id: string, from: number, to: number) =>
     queryFn: () =>
       read(
         api.GET('/api/detections/{id}/prompts/diff', {
-          params: { path: { id }, query: { from: String(from), to: String(to) } },
+          params: { path: { id }, query: { from, to } },
         }),
       ),
   });
 export const createPrompt = (id: string, body: { prompt: string; description?: string }) =>
   read(api.POST('/api/detections/{id}/prompts', { ...path(id), body }));
 export const activatePrompt = (id: string, version: number) =>
-  read(
-    api.POST('/api/detections/{id}/prompts/{version}/activate', { params: { path: { id, version: String(version) } } }),
-  );
+  read(api.POST('/api/detections/{id}/prompts/{version}/activate', { params: { path: { id, version } } }));
 
 export type TestSet = Schemas['TestSet'];
 type TestSetInput = NonNullable<
@@ -49,7 +47,7 @@ export const exceptionsQuery = (id: string) =>
   queryOptions({
     queryKey: ['detections', 'exceptions', id],
     queryFn: () =>
-      read(api.GET('/api/detections/{id}/exceptions', { params: { path: { id }, query: { limit: '200' } } })),
+      read(api.GET('/api/detections/{id}/exceptions', { params: { path: { id }, query: { limit: 200 } } })),
   });
 type ExceptionInput = { entity?: string; field?: string; value?: string; reason: string; expiresAt?: string };
 export const createException = (id: string, body: ExceptionInput) =>
@@ -86,7 +84,7 @@ export const modelsQuery = queryOptions({
 });
 export const connectionsQuery = queryOptions({
   queryKey: ['connections', 'list'],
-  queryFn: async () => (await read(api.GET('/api/connections', { params: { query: { limit: '200' } } }))).connections,
+  queryFn: async () => (await read(api.GET('/api/connections', { params: { query: { limit: 200 } } }))).connections,
 });
 /** Datasets and fields that a query on a connection can use. */
 export const connectionFieldsQuery = (id: string) =>

@@ -7,17 +7,27 @@ export type DetectionHealth = DetectionSummary['health'];
 export type DetectionCategory = NonNullable<DetectionSummary['category']>;
 type SummaryParameters = NonNullable<paths['/api/detections/summaries']['get']['parameters']['query']>;
 export type DetectionFilter = Partial<
-  Pick<SummaryParameters, 'q' | 'health' | 'category' | 'enabled' | 'tag' | 'siemType' | 'sort'>
->;
+  Pick<SummaryParameters, 'q' | 'health' | 'category' | 'tag' | 'siemType' | 'sort'>
+> & {
+  /** As in the address of the page. */
+  enabled?: 'true' | 'false' | undefined;
+};
 export type DetectionSort = NonNullable<SummaryParameters['sort']>;
 
-export const summariesQuery = (filter: DetectionFilter) =>
+export const summariesQuery = ({ enabled, ...filter }: DetectionFilter) =>
   infiniteQueryOptions({
-    queryKey: ['detections', 'summaries', filter],
+    queryKey: ['detections', 'summaries', filter, enabled],
     queryFn: ({ pageParam }) =>
       read(
         api.GET('/api/detections/summaries', {
-          params: { query: { ...filter, limit: '200', ...(pageParam && { cursor: pageParam }) } },
+          params: {
+            query: {
+              ...filter,
+              ...(enabled && { enabled: enabled === 'true' }),
+              limit: 200,
+              ...(pageParam && { cursor: pageParam }),
+            },
+          },
         }),
       ),
     initialPageParam: '',
@@ -72,6 +82,6 @@ export const changeDetections = (action: 'enable' | 'disable' | 'delete', ids: s
 
 type Range = { from: string; to: string };
 export const estimateBackfill = (id: string, body: Range) =>
-  read(api.POST('/api/detections/{id}/backfill', { params: { path: { id }, query: { estimate: 'true' } }, body }));
+  read(api.POST('/api/detections/{id}/backfill', { params: { path: { id }, query: { estimate: true } }, body }));
 export const startBackfill = (id: string, body: Range) =>
   read(api.POST('/api/detections/{id}/backfill', { ...path(id), body }));

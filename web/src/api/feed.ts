@@ -10,7 +10,7 @@ export type Relevance = NonNullable<Schemas['TenantOverrides']['relevance']>;
 export type ItemOverride = NonNullable<
   paths['/api/feed/items/{id}/override']['put']['requestBody']
 >['content']['application/json'];
-type ItemParameters = NonNullable<paths['/items']['get']['parameters']['query']>;
+type ItemParameters = NonNullable<paths['/api/feed/items']['get']['parameters']['query']>;
 export type FeedFilter = Partial<
   Pick<
     ItemParameters,
@@ -20,7 +20,7 @@ export type FeedFilter = Partial<
 
 const pageSize = 50;
 
-const getItem = (id: string) => read(api.GET('/items/{id}', { params: { path: { id } } }));
+const getItem = (id: string) => read(api.GET('/api/feed/items/{id}', { params: { path: { id } } }));
 
 /** The items of the feed, newest first. Later pages show the snapshot of the first one. */
 export const itemsQuery = (filter: FeedFilter) =>
@@ -28,7 +28,7 @@ export const itemsQuery = (filter: FeedFilter) =>
     queryKey: ['feed', 'items', filter],
     queryFn: ({ pageParam: { page, asOf } }) =>
       read(
-        api.GET('/items', {
+        api.GET('/api/feed/items', {
           params: { query: { ...filter, duplicates: 'hide', page, perPage: pageSize, ...(asOf && { asOf }) } },
         }),
       ),
@@ -44,7 +44,7 @@ export const itemQuery = (id: string) => queryOptions({ queryKey: ['feed', 'item
 export const itemTextQuery = (id: string, version: number) =>
   queryOptions({
     queryKey: ['feed', 'text', id, version],
-    queryFn: () => read(api.GET('/items/{id}/text', { params: { path: { id }, query: { version } } })),
+    queryFn: () => read(api.GET('/api/feed/items/{id}/text', { params: { path: { id }, query: { version } } })),
     staleTime: Infinity,
   });
 

@@ -9,9 +9,11 @@ export const foundQuery = (words: string) =>
     queryKey: ['found', words],
     queryFn: async () => {
       const [detections, items, hits] = await Promise.all([
-        orNone(read(api.GET('/api/detections/summaries', { params: { query: { q: words, limit: String(limit) } } }))),
-        orNone(read(api.GET('/items', { params: { query: { q: words, duplicates: 'hide', perPage: limit } } }))),
-        orNone(read(api.GET('/api/hits', { params: { query: { q: words, limit: String(limit) } } }))),
+        orNone(read(api.GET('/api/detections/summaries', { params: { query: { q: words, limit } } }))),
+        orNone(
+          read(api.GET('/api/feed/items', { params: { query: { q: words, duplicates: 'hide', perPage: limit } } })),
+        ),
+        orNone(read(api.GET('/api/hits', { params: { query: { q: words, limit } } }))),
       ]);
       return { detections: detections?.detections ?? [], items: items?.items ?? [], hits: hits?.hits ?? [] };
     },

@@ -8,7 +8,7 @@ export type HitDetail = Awaited<ReturnType<typeof getHit>>;
 type HitParameters = NonNullable<paths['/api/hits']['get']['parameters']['query']>;
 export type HitFilter = Partial<Pick<HitParameters, 'status' | 'severity' | 'detection' | 'entity' | 'q' | 'group'>>;
 
-const pageSize = '100';
+const pageSize = 100;
 
 const getHit = (id: string) => read(api.GET('/api/hits/{id}', { params: { path: { id } } }));
 
@@ -35,7 +35,7 @@ export const setHitStatus = (id: string, status: HitStatus, reason: string) =>
 /** Sets the status of every hit of a wave with one request. */
 export const setGroupStatus = (id: string, status: HitStatus, reason: string) =>
   read(
-    api.POST('/api/hits/groups/{id}/status', {
+    api.POST('/api/hit-groups/{id}/status', {
       params: { path: { id } },
       body: { status, ...(reason !== '' && { reason }) },
     }),
@@ -61,7 +61,7 @@ const toPage = ({ status, detection }: GroupFilter, cursor: string) => ({
 export const hitGroupsQuery = (filter: GroupFilter) =>
   infiniteQueryOptions({
     queryKey: ['hits', 'groups', 'waves', filter],
-    queryFn: ({ pageParam }) => read(api.GET('/api/hits/groups', toPage(filter, pageParam))),
+    queryFn: ({ pageParam }) => read(api.GET('/api/hit-groups', toPage(filter, pageParam))),
     initialPageParam: '',
     getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
   });
@@ -79,12 +79,12 @@ export const hitEntitiesQuery = (filter: GroupFilter) =>
 export const valueHitsQuery = (value: string) =>
   queryOptions({
     queryKey: ['hits', 'value', value],
-    queryFn: () => read(api.GET('/api/hits', { params: { query: { value, limit: '20' } } })),
+    queryFn: () => read(api.GET('/api/hits', { params: { query: { value, limit: 20 } } })),
   });
 
 /** The latest open hits of a detection. */
 export const openHitsQuery = (detection: string) =>
   queryOptions({
     queryKey: ['hits', 'open', detection],
-    queryFn: () => read(api.GET('/api/hits', { params: { query: { detection, status: 'open', limit: '6' } } })),
+    queryFn: () => read(api.GET('/api/hits', { params: { query: { detection, status: 'open', limit: 6 } } })),
   });

@@ -27,7 +27,7 @@ export const fieldsQuery = (dataset: string, scope: LogScope) =>
     staleTime: Infinity,
   });
 
-const buckets = '96';
+const buckets = 96;
 
 export const histogramQuery = (dataset: string, scope: LogScope) =>
   queryOptions({

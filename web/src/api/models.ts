@@ -15,7 +15,7 @@ export const budgetsQuery = queryOptions({
 /** The agents that come with the service. */
 export const builtInAgentsQuery = queryOptions({
   queryKey: ['agents', 'built-in'],
-  queryFn: () => read(api.GET('/api/agents', { params: { query: { builtIn: 'true' } } })),
+  queryFn: () => read(api.GET('/api/agents', { params: { query: { builtIn: true } } })),
 });
 
 export type AgentChange = paths['/api/agents/{id}']['put']['requestBody']['content']['application/json'];

@@ -7,8 +7,8 @@ export type Delivery = Schemas['Delivery'];
 export type NewOutput = paths['/api/outputs']['post']['requestBody']['content']['application/json'];
 export type EventType = Output['eventTypes'][number];
 
-const listMax = '200';
-const pageSize = '50';
+const listMax = 200;
+const pageSize = 50;
 
 export const outputsQuery = queryOptions({
   queryKey: ['outputs', 'list'],

@@ -15,7 +15,7 @@ export const recentEventsQuery = (types: readonly string[]) =>
   queryOptions({
     queryKey: ['overview', 'events'],
     queryFn: async () =>
-      (await read(api.GET('/api/events', { params: { query: { types: types.join(','), limit: '50' } } }))).events,
+      (await read(api.GET('/api/events', { params: { query: { types: types.join(','), limit: 50 } } }))).events,
     staleTime: Infinity,
     gcTime: 0,
   });

@@ -15,7 +15,7 @@ export const runsQuery = (detectionId: string) =>
     queryFn: ({ pageParam }) =>
       read(
         api.GET('/api/detections/{id}/runs', {
-          params: { path: { id: detectionId }, query: { limit: '100', ...(pageParam && { cursor: pageParam }) } },
+          params: { path: { id: detectionId }, query: { limit: 100, ...(pageParam && { cursor: pageParam }) } },
         }),
       ),
     initialPageParam: '',
@@ -32,9 +32,7 @@ export const runQuery = (id: string) =>
   });
 
 const getSteps = (id: string, cursor: string) =>
-  read(
-    api.GET('/api/runs/{id}/steps', { params: { path: { id }, query: { limit: '100', ...(cursor && { cursor }) } } }),
-  );
+  read(api.GET('/api/runs/{id}/steps', { params: { path: { id }, query: { limit: 100, ...(cursor && { cursor }) } } }));
 
 export const runStepsQuery = (id: string) =>
   infiniteQueryOptions({

@@ -19,9 +19,7 @@ const getCatalogue = () => read(api.GET('/api/feed/catalogue'));
 export const sourcesQuery = infiniteQueryOptions({
   queryKey: ['sources', 'list'],
   queryFn: ({ pageParam }) =>
-    read(
-      api.GET('/api/feed/sources', { params: { query: { limit: '200', ...(pageParam && { cursor: pageParam }) } } }),
-    ),
+    read(api.GET('/api/feed/sources', { params: { query: { limit: 200, ...(pageParam && { cursor: pageParam }) } } })),
   initialPageParam: '',
   getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
 });

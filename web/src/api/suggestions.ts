@@ -4,10 +4,11 @@ import type { paths } from './schema.d.ts';
 
 export type Suggestion = Schemas['Detection'];
 export type DismissReason = NonNullable<Suggestion['dismissReason']>;
-export type SuggestionChange =
-  paths['/api/detections/{id}/accept']['post']['requestBody']['content']['application/json'];
+export type SuggestionChange = NonNullable<
+  paths['/api/detections/{id}/accept']['post']['requestBody']
+>['content']['application/json'];
 
-const pageSize = '100';
+const pageSize = 100;
 
 export const suggestionsQuery = infiniteQueryOptions({
   queryKey: ['suggestions', 'open'],
@@ -62,8 +63,8 @@ export const reportQuery = (id: string) =>
     queryFn: async () => {
       const params = { params: { path: { id } } };
       const [item, text] = await Promise.all([
-        read(api.GET('/items/{id}', params)),
-        read(api.GET('/items/{id}/text', params)).then(
+        read(api.GET('/api/feed/items/{id}', params)),
+        read(api.GET('/api/feed/items/{id}/text', params)).then(
           (found) => found.text,
           // An item without a stored text still has its passages.
           () => '',

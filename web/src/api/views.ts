@@ -7,8 +7,7 @@ export type View = Schemas['View'];
 export const viewsQuery = (page: string) =>
   queryOptions({
     queryKey: ['views', page],
-    queryFn: () =>
-      read(api.GET('/api/views', { params: { query: { page, limit: '200' } } })).then(({ views }) => views),
+    queryFn: () => read(api.GET('/api/views', { params: { query: { page, limit: 200 } } })).then(({ views }) => views),
     staleTime: 60_000,
     retry: false,
   });

@@ -34,7 +34,7 @@ export const feedTools = [
       const parameters = { q: text, ...(onlyRelevant && { relevancyMode: 'relevant' }), perPage: limit, ...filters };
       const { items, total, page, hasNext, validations } = await callApi<FeedList>(
         'GET',
-        withQuery('/items', parameters),
+        withQuery('/api/feed/items', parameters),
       );
       return { items: items.map(summarizeItem), total, page, hasNext, warnings: validations?.warnings ?? [] };
     },
@@ -48,7 +48,7 @@ export const feedTools = [
     input: z.strictObject({ id: idInput('item') }),
     run: async (callApi, { id }) => {
       const [item, { exposures }] = await Promise.all([
-        callApi<FeedItemDetail>('GET', `/items/${id}`),
+        callApi<FeedItemDetail>('GET', `/api/feed/items/${id}`),
         callApi<ItemSightings>('GET', `/api/feed/items/${id}/exposures`),
       ]);
       return { item, exposures };

@@ -33,6 +33,7 @@ export function agentRoutes(app: App, deps: AgentDeps & { models?: ModelAliases 
       body: UpdateAgent,
       returns: Detection,
       hasEtag: true,
+      acceptsIfMatch: true,
     },
     ({ caller, params, body, request }) => {
       const change = { id: params.id, input: body };

@@ -71,6 +71,7 @@ export function promptRoutes(app: App, deps: HistoryDeps): void {
       params: PromptPath,
       returns: Detection,
       hasEtag: true,
+      acceptsIfMatch: true,
     },
     ({ caller, params, request }) => activatePrompt(deps, caller, params, request.headers['if-match']),
   );
@@ -115,6 +116,7 @@ export function revisionRoutes(app: App, deps: HistoryDeps & { models?: ModelAli
       params: RevisionPath,
       returns: Detection,
       hasEtag: true,
+      acceptsIfMatch: true,
     },
     ({ caller, params, request }) => restoreRevision(deps, caller, params, request.headers['if-match']),
   );

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { integerMeta } from '../../../platform/lib/integers.ts';
 import { boundedString } from '../../../platform/lib/text/bounded-text.ts';
 
 const Time = z.string().meta({ format: 'date-time' });
@@ -72,6 +73,7 @@ export type RevisionDiff = z.infer<typeof RevisionDiff>;
 const number = z
   .string()
   .regex(/^[1-9]\d{0,8}$/, 'must be a whole number from 1')
+  .meta(integerMeta(1, 999_999_999))
   .transform(Number);
 const id = z.guid('must be a UUID').toLowerCase();
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { integerMeta } from '../../../platform/lib/integers.ts';
 import { detectionCategories, severities } from '../../analysis/candidate.ts';
 import { PageQuery } from '../../../platform/lib/page-request.ts';
 import { boundedString } from '../../../platform/lib/text/bounded-text.ts';
@@ -79,6 +80,7 @@ export const DaysQuery = z.object({
     .string()
     .regex(/^\d{1,3}$/, 'must be a whole number from 1 to 180')
     .refine((text) => Number(text) >= 1 && Number(text) <= 180, 'must be a whole number from 1 to 180')
+    .meta(integerMeta(1, 180))
     .optional()
     .describe('UTC days up to today, at most 180. Default: 30.'),
 });

@@ -8,7 +8,7 @@ import { setGroupStatus } from './set-group-status.ts';
 export function hitGroupRoutes(app: App, deps: Parameters<typeof setGroupStatus>[0]): void {
   const route = apiRoutes(app, { tag: 'hits', scope: 'hits:read' });
   route(
-    'GET /api/hits/groups',
+    'GET /api/hit-groups',
     {
       operationId: 'listHitGroups',
       summary: 'List the groups of hits that one detection raised in one window, newest first',
@@ -18,12 +18,12 @@ export function hitGroupRoutes(app: App, deps: Parameters<typeof setGroupStatus>
     ({ caller, query }) => getHitGroups(deps, caller, query),
   );
   route(
-    'GET /api/hits/groups/:id',
+    'GET /api/hit-groups/:id',
     { operationId: 'getHitGroup', summary: 'Get a group of hits', params: HitGroupPath, returns: HitGroup },
     ({ caller, params }) => getHitGroup(deps, caller, params.id),
   );
   route(
-    'POST /api/hits/groups/:id/status',
+    'POST /api/hit-groups/:id/status',
     {
       operationId: 'setHitGroupStatus',
       summary: 'Set the status of every hit of a group',

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { integerMeta } from '../../../platform/lib/integers.ts';
 import { Instant } from '../../../platform/lib/instant.ts';
 import { boundedString } from '../../../platform/lib/text/bounded-text.ts';
 
@@ -11,7 +12,10 @@ export const ExploreQuery = z.object({
 });
 export type ExploreQuery = z.infer<typeof ExploreQuery>;
 
-const bucketsText = z.string().regex(/^([1-9]\d?|[1-4]\d\d|500)$/, 'must be a whole number from 1 to 500');
+const bucketsText = z
+  .string()
+  .regex(/^([1-9]\d?|[1-4]\d\d|500)$/, 'must be a whole number from 1 to 500')
+  .meta(integerMeta(1, 500));
 
 export const HistogramQuery = ExploreQuery.extend({
   buckets: bucketsText.optional().describe('Most buckets to return, 1 to 500. Default: 120.'),

@@ -1,0 +1,76 @@
+import type { FastifyContextConfig } from 'fastify';
+import type { ApiExample, ApiExamples } from './examples.ts';
+import { errorResponsesOf } from './error-responses.ts';
+import { parameterRef } from './header-parameters.ts';
+import type { MediaType, OpenApiDocument, Operation } from './openapi-document.ts';
+
+/** What a route says beside its schemas. */
+export type DescribedRoute = { config?: FastifyContextConfig };
+
+/** Adds to every operation what follows from its route: scope, headers, errors, and an example. */
+export function completeOperations(
+  { paths }: OpenApiDocument,
+  routes: ReadonlyMap<string, DescribedRoute>,
+  examples: ApiExamples,
+): void {
+  for (const path of Object.values(paths))
+    for (const [method, operation] of Object.entries(path)) {
+      const config = routes.get(operation.operationId)?.config ?? ({} as FastifyContextConfig);
+      completeOperation(method.toUpperCase(), operation, config);
+      const example = examples[operation.operationId];
+      if (example) addExample(operation, example);
+    }
+}
+
+function completeOperation(method: string, operation: Operation, config: FastifyContextConfig): void {
+  const places = (operation.parameters ?? []).map((one) => ('in' in one ? one.in : ''));
+  const acceptsIfMatch = config.acceptsIfMatch === true;
+  const facts = {
+    method,
+    config,
+    hasPathParameters: places.includes('path'),
+    hasQuery: places.includes('query'),
+    hasBody: operation.requestBody !== undefined,
+    acceptsIfMatch,
+  };
+  operation.description = describe(operation, config);
+  const headers = [
+    ...(method === 'POST' && !config.isPublic ? [parameterRef('IdempotencyKey')] : []),
+    ...(acceptsIfMatch ? [parameterRef('IfMatch')] : []),
+  ];
+  if (headers.length > 0) operation.parameters = [...(operation.parameters ?? []), ...headers];
+  if (config.isBodyOptional && operation.requestBody) operation.requestBody.required = false;
+  const { default: _, ...responses } = operation.responses;
+  operation.responses = { ...responses, ...errorResponsesOf(facts) };
+}
+
+/** Returns the description of the operation, if it has one, followed by who may call it. */
+const describe = ({ description }: Operation, config: FastifyContextConfig): string =>
+  [description, describeAccess(config)].filter(Boolean).join('\n\n');
+
+function describeAccess({ isPublic, scope, ignoresUnknownQuery, acceptsBasicAuth }: FastifyContextConfig): string {
+  if (isPublic) return 'Needs no API key.';
+  return [
+    scope === undefined ? 'Any valid API key will do.' : `The key needs the scope \`${scope}\`.`,
+    ...(acceptsBasicAuth ? ['It may be sent as the password of Basic authentication.'] : []),
+    ...(ignoresUnknownQuery ? ['Unknown query parameters are ignored.'] : []),
+  ].join(' ');
+}
+
+function addExample(operation: Operation, { parameters = {}, request, response }: ApiExample): void {
+  for (const parameter of operation.parameters ?? [])
+    if ('name' in parameter && Object.hasOwn(parameters, parameter.name))
+      parameter.example = readParameter(parameters[parameter.name]!, parameter.schema['type']);
+  if (request !== undefined) setExample(operation.requestBody?.content, request);
+  const ok = operation.responses['200'];
+  if (ok && 'content' in ok) setExample(ok.content, response);
+}
+
+/** Returns a parameter's text in the type that the document states. */
+const readParameter = (text: string, type: unknown): unknown =>
+  type === 'integer' ? Number(text) : type === 'boolean' ? text === 'true' : text;
+
+function setExample(content: Record<string, MediaType> | undefined, example: unknown): void {
+  const [first] = Object.values(content ?? {});
+  if (first) first.example = example;
+}

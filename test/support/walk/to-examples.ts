@@ -1,0 +1,44 @@
+import type { ApiExample, ApiExamples } from '../../../src/platform/http/openapi/examples.ts';
+import type { RecordedCall } from './call-everything.ts';
+
+const listMax = 2;
+const textMax = 600;
+
+/** What the walk makes up or what differs from run to run in a way that tells nothing. */
+const replacements: [RegExp, string][] = [
+  [/mark[\da-f]{12}/g, 'northmere'],
+  [/mark[\da-f]{8}/g, 'northmere'],
+  [/org-[\da-f]{10}/g, 'Northmere'],
+  [/http:\/\/127\.0\.0\.1:\d+/g, 'https://service.northmere.example'],
+  [/tcs_([A-Za-z0-9]+)_[A-Za-z0-9_-]+/g, 'tcs_$1_SECRET'],
+  [/whsec_[A-Za-z0-9+/=]+/g, 'whsec_SECRET'],
+  [/[Ww]alked/g, 'example'],
+];
+
+/** Returns one example per operation: of its calls, the one that says most and asks for least, with lists and texts cut. */
+export function toExamples(calls: RecordedCall[], operationIdOf: (call: RecordedCall) => string): ApiExamples {
+  const byOperation = Map.groupBy(calls, operationIdOf);
+  const entries = [...byOperation].map(([id, same]): [string, ApiExample] => {
+    const examples = same.map(toExample).toSorted((a, b) => scoreOf(b) - scoreOf(a));
+    return [id, examples[0]!];
+  });
+  return Object.fromEntries(entries.toSorted(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+function toExample({ url, request, body }: RecordedCall): ApiExample {
+  const parameters = Object.fromEntries(new URL(url, 'http://service').searchParams);
+  const text = JSON.stringify(cut({ parameters, ...(isJson(request) && { request }), response: body }));
+  return JSON.parse(replacements.reduce((all, [from, to]) => all.replaceAll(from, to), text)) as ApiExample;
+}
+
+const isJson = (request: unknown): boolean => typeof request === 'object' && request !== null;
+
+const scoreOf = ({ request = null, response }: ApiExample): number =>
+  JSON.stringify(response).length - JSON.stringify(request).length;
+
+function cut(value: unknown): unknown {
+  if (typeof value === 'string') return value.length > textMax ? `${value.slice(0, textMax)}…` : value;
+  if (Array.isArray(value)) return value.slice(0, listMax).map(cut);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, cut(part)]));
+}

@@ -1,0 +1,20 @@
+// Everything comes from this service: no fonts, proxy, telemetry, or services of the component's maker.
+Scalar.createApiReference('#reference', {
+  url: '/openapi.json',
+  baseServerURL: location.origin,
+  theme: 'none',
+  layout: 'modern',
+  withDefaultFonts: false,
+  telemetry: false,
+  hideClientButton: true,
+  hideDarkModeToggle: true,
+  showDeveloperTools: 'never',
+  documentDownloadType: 'none',
+  agent: { disabled: true },
+  mcp: { disabled: true },
+  forceDarkModeState: matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light',
+  defaultOpenAllTags: false,
+  operationTitleSource: 'summary',
+  defaultHttpClient: { targetKey: 'shell', clientKey: 'curl' },
+  authentication: { preferredSecurityScheme: 'apiKey' },
+});
