@@ -14,7 +14,7 @@ export async function useConnections({ get, post, put, remove }: ApiCalls): Prom
     const { id } = await post('/api/connections', { kind: 'opensearch', name: 'walked', settings, credentials });
     await put(`/api/connections/${id}`, { places: 1 });
     await put(`/api/connections/${id}`, { ...(await get(`/api/connections/${id}`)), places: 1 });
-    await post(`/api/connections/${id}/check`);
+    await post(`/api/connections/${id}/check`, {});
     await get(`/api/connections/${id}/fields`);
     await remove(`/api/connections/${id}`);
   });
