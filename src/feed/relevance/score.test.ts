@@ -47,7 +47,14 @@ describe('scores one kind of reason:', () => {
       { product: ['Fortinet', 'FortiOS', 1] },
       0,
     ],
-    ['any product of a vendor', { products: [{ vendor: 'Fortinet' }] }, { product: ['Fortinet', 'FortiOS', 1] }, 0.45],
+    ['any product of a vendor', { products: [{ vendor: 'Fortinet' }] }, { product: ['Fortinet', 'FortiOS', 1] }, 0.7],
+    ['a vendor in the title', { products: [{ vendor: 'Fortinet' }] }, { title: 'Fortinet fixes a flaw' }, 0.52],
+    [
+      'a vendor mentioned in a text',
+      { products: [{ vendor: 'Fortinet' }] },
+      { passages: ['Fortinet was told.'] },
+      0.35,
+    ],
     [
       'a product mentioned in a text',
       { products: [{ vendor: 'Ivanti', product: 'Connect Secure' }] },

@@ -17,15 +17,18 @@ export type ScoredFields = Pick<
   event: Pick<FeedItem['event'], 'title'>;
 };
 
-// At the default threshold, a product or a keyword alone is sufficient, and a platform is not.
+// At the default threshold, a product, a vendor without a product, or a keyword alone is sufficient, and a sector, region or platform is not.
 const weights: Record<ReasonKind, number> = {
   product: 0.8,
+  vendor: 0.7,
   keyword: 0.6,
-  vendor: 0.45,
   sector: 0.4,
   region: 0.3,
   platform: 0.25,
 };
+/** The share of the weight for a name in a text, without an entry in `affectedProducts`. */
+const mentionShare = 0.75;
+const passingMentionShare = 0.5;
 const reasonsMax = 20;
 
 /** A profile prepared for scoring many items. */
@@ -93,15 +96,18 @@ function productReasons({ products }: ProfileMatcher, item: ScoredFields, texts:
     product: normalizeWords(affectedProduct.product),
     confidence: affectedProduct.confidence,
   }));
+  const titleWords = normalizeWords(item.event.title);
   return products.flatMap(({ vendor, product, label }): ScoreReason[] => {
     const sameVendor = affected.filter((other) => other.vendor.includes(vendor));
     const matching = product ? sameVendor.filter((other) => other.product.includes(product)) : sameVendor;
     const confidence = Math.max(0, ...matching.map((match) => match.confidence));
     const kind = product ? 'product' : 'vendor';
     if (confidence > 0) return [toReason(kind, { matched: label, share: confidence, texts, words: product ?? vendor })];
-    // A text that mentions both vendor and product is weaker evidence.
-    const mention = texts.find(({ words }) => words.includes(vendor) && (!product || words.includes(product)));
-    return mention ? [toReason(kind, { matched: label, share: 0.75, texts: [mention], words: product ?? vendor })] : [];
+    const mentions = texts.filter(({ words }) => words.includes(vendor) && (!product || words.includes(product)));
+    if (mentions.length === 0) return [];
+    // Many reports mention a vendor in passing, so its name alone is strong evidence only in the title.
+    const share = product || titleWords.includes(vendor) ? mentionShare : passingMentionShare;
+    return [toReason(kind, { matched: label, share, texts: mentions, words: product ?? vendor })];
   });
 }
 

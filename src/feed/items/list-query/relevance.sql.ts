@@ -20,4 +20,5 @@ export function relevantIds({ profileVersion, overridesSeq, ownSeq }: OrgState):
   return sql`${scored} and r.item_id not in ${irrelevant} union all ${overriddenIds(overridesSeq, isMarkedRelevant)}`;
 }
 
-const isMarkedRelevant: Condition = sql`o.relevance = 'relevant' or (o.exposed_at is not null and o.relevance is null)`;
+/** Whether the override `o` makes its item relevant: by a verdict, or by a sighting that no verdict contradicts. */
+export const isMarkedRelevant: Condition = sql`o.relevance = 'relevant' or (o.exposed_at is not null and o.relevance is null)`;
