@@ -5,6 +5,7 @@ import { startApp, type TestOrg } from '../../../test/support/harness.ts';
 import { buildDemoFeed } from '../../demo/demo-feed.ts';
 import { getLibraryEntry } from '../../detection/library/load-library.ts';
 import type { FeedItem } from '../../feed/model/item.schema.ts';
+import { scoreNextBatch } from '../../feed/relevance/score-items.ts';
 import { proposeForIndicators } from '../suggestions/drafting/propose-for-indicators.ts';
 import { researchThreats } from './research-threats.ts';
 
@@ -78,6 +79,31 @@ test('turns a report into suggestions that run on the existing logs, with techni
   expect((await org.call('POST', `/api/detections/${suggestion.id}/accept`)).body.enabled).toBe(true);
   expect(await run(org)).toBe(0);
   expect((await org.call('GET', `/api/detections/${suggestion.id}/tests`)).body.tests).toHaveLength(2);
+});
+
+test('considers items that are relevant whatever their severity, and none that are judged irrelevant', async () => {
+  const org = await newOrg();
+  await sendLogs(org, 'recovery-inhibited');
+  const text = 'The intruders deleted all shadow copies (T1490) in the meters of Kamstrup.';
+  const { body: item } = await org.call('POST', '/api/feed/items', { title: 'Meters', text });
+  const override = (changes: object) => org.call('PUT', `/api/feed/items/${item.id}/override`, changes);
+  await override({ severity: 'low' });
+  expect(await run(org)).toBe(0);
+  await org.call('PUT', '/api/feed/profile', { keywords: ['Kamstrup'] });
+  while (await scoreNextBatch(deps)) continue;
+  await override({ severity: 'high', relevance: { verdict: 'irrelevant' } });
+  expect(await run(org)).toBe(0);
+  await override({ severity: 'low', relevance: null });
+  expect(await run(org)).toBe(1);
+});
+
+test('considers items that a person marked relevant, without a profile', async () => {
+  const org = await newOrg();
+  await sendLogs(org, 'recovery-inhibited');
+  const text = 'The intruders deleted all shadow copies (T1490) on the servers.';
+  const { body: item } = await org.call('POST', '/api/feed/items', { title: 'Servers', text });
+  await org.call('PUT', `/api/feed/items/${item.id}/override`, { severity: 'low', relevance: { verdict: 'relevant' } });
+  expect(await run(org)).toBe(1);
 });
 
 test('clears the estimate when a suggestion is changed', async () => {

@@ -5,6 +5,7 @@ import type { Estimate } from '../../detection/detections/record/detection.schem
 import { createSuggestion } from '../../detection/detections/suggestions/create-suggestion.ts';
 import { applyOverride } from '../../feed/items/overrides/apply-overrides.ts';
 import { listCurrentOverrides } from '../../feed/items/overrides/override-rows.store.ts';
+import { readOrgState } from '../../feed/items/snapshot/org-state.store.ts';
 import { startOfHour, updateExpiry } from '../../feed/model/expiry.ts';
 import { markFalsePositives } from '../../feed/indicators/false-positives.store.ts';
 import type { FeedItem } from '../../feed/model/item.schema.ts';
@@ -39,9 +40,9 @@ type ResearchRun = {
 };
 
 /**
- * Suggests detections for the feed items of the last 30 days, newest first: model-written drafts if a model is configured, shipped detections
- * and query templates for techniques, and queries for indicators. Every suggestion runs on the organization's logs or a connected SIEM and has
- * a noise estimate. Skips detections that exist or were deleted or dismissed within 90 days.
+ * Suggests detections for the feed items of the last 30 days, relevant ones first, newest first among each: model-written drafts if a model is
+ * configured, shipped detections and query templates for techniques, and queries for indicators. Every suggestion runs on the organization's
+ * logs or a connected SIEM and has a noise estimate. Skips detections that exist or were deleted or dismissed within 90 days.
  */
 export async function researchThreats(deps: ResearchDeps, task: AgentTask): Promise<AgentTaskResult> {
   const { orgId } = task;
@@ -65,11 +66,12 @@ export async function researchThreats(deps: ResearchDeps, task: AgentTask): Prom
   };
 }
 
-/** Returns recent items with the organization's overrides applied. */
+/** Returns recent items, relevant ones first, with the organization's overrides applied. */
 async function readRecentItems(deps: Pick<ResearchDeps, 'db' | 'clock'>, { orgId }: AgentTask): Promise<FeedItem[]> {
   const since = new Date(deps.clock().getTime() - itemDays * dayMs);
   return inOrg(deps.db, orgId, async (tx) => {
-    const docs = await listRecentItems(tx, orgId, { since, limit: itemsMax });
+    const orgState = await readOrgState(tx);
+    const docs = await listRecentItems(tx, orgId, { orgState, since, limit: itemsMax });
     const items = docs.map((doc) => JSON.parse(doc) as FeedItem);
     // An indicator that was active when the item was written may have expired since.
     for (const item of items) updateExpiry(item, startOfHour(deps.clock()));
@@ -80,7 +82,7 @@ async function readRecentItems(deps: Pick<ResearchDeps, 'db' | 'clock'>, { orgId
   });
 }
 
-/** Returns one proposal per key, from the newest item. Leaves out those that the organization already knows. */
+/** Returns one proposal per key, from the first item that leads to it. Leaves out those that the organization already knows. */
 async function listNewProposals(
   { deps, task }: ResearchRun,
   items: FeedItem[],

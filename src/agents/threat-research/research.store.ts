@@ -1,21 +1,38 @@
+import { sql } from 'kysely';
+import type { Condition } from '../../feed/items/list-query/query.sql.ts';
+import { isMarkedRelevant, relevantIds } from '../../feed/items/list-query/relevance.sql.ts';
+import type { OrgState } from '../../feed/items/snapshot/org-state.store.ts';
 import { queryRows, type Tx } from '../../platform/db/db.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 
+type RecentItemsQuery = { orgState: OrgState; since: Date; limit: number };
+
 /**
- * Returns the JSON documents of the newest visible items of severity medium or higher that are not retracted. The organization's overrides of
- * severity and status apply.
+ * Returns the JSON documents of the newest visible items that are relevant to the organization, whatever their severity, followed by the newest
+ * others of severity medium or higher. Leaves out items that are retracted or that the organization judged irrelevant. The organization's
+ * overrides of severity and status apply.
  */
-export async function listRecentItems(
+export async function listRecentItems(tx: Tx, orgId: OrgId, query: RecentItemsQuery): Promise<string[]> {
+  const ids = relevantIds(query.orgState);
+  // Without a profile, only items that the organization marked or saw in its logs are known to be relevant.
+  const isRelevant = ids ? sql<boolean>`i.id in (${ids})` : isMarkedRelevant;
+  const relevant = await listNewestItems(tx, orgId, { ...query, condition: isRelevant });
+  const isSevere = sql<boolean>`(${isRelevant}) is not true and coalesce(o.severity, i.severity) in ('medium', 'high', 'critical')`;
+  const limit = query.limit - relevant.length;
+  return [...relevant, ...(await listNewestItems(tx, orgId, { ...query, condition: isSevere, limit }))];
+}
+
+async function listNewestItems(
   tx: Tx,
   orgId: OrgId,
-  { since, limit }: { since: Date; limit: number },
+  { condition, since, limit }: RecentItemsQuery & { condition: Condition },
 ): Promise<string[]> {
   const rows = await queryRows<{ doc: string }>(tx)`
       select i.doc from items i join feed_pools p on p.id = i.pool_id
         left join feed_overrides o on o.organization_id = ${orgId} and o.item_id = i.id
       where (p.kind = 'public' or p.organization_id = ${orgId} or (p.kind = 'assigned' and ${orgId}::uuid = any(p.assigned_to)))
         and i.added_to_feed_at > ${since} and i.status <> 'retracted' and o.status is distinct from 'retracted'
-        and coalesce(o.severity, i.severity) in ('medium', 'high', 'critical')
+        and o.relevance is distinct from 'irrelevant' and (${condition})
       order by i.added_to_feed_at desc, i.id desc limit ${limit}`;
   return rows.map(({ doc }) => doc);
 }
