@@ -3,7 +3,7 @@ import type { JsonSchema, OpenApiDocument } from './openapi-document.ts';
 
 /**
  * Rewrites what tools for OpenAPI read poorly: texts of query and path that stand for numbers and booleans, and objects with a fixed set of
- * keys. Removes the slash at the end of paths, which the service ignores.
+ * keys. Removes the slash at the end of paths, which the service ignores. Sorts the schemas, whose order depends on which module loads first.
  */
 export function simplifySchemas(document: OpenApiDocument): void {
   for (const path of Object.values(document.paths))
@@ -13,6 +13,9 @@ export function simplifySchemas(document: OpenApiDocument): void {
     Object.entries(document.paths).map(([path, item]) => [path.replace(/\/$/, ''), item]),
   );
   listFixedKeys(document);
+  const { components } = document;
+  const names = Object.keys(components.schemas).toSorted();
+  components.schemas = Object.fromEntries(names.map((name) => [name, components.schemas[name]!]));
 }
 
 /** The parameter is text to the service, which checks its form, but a number or boolean to the caller. */
