@@ -4,6 +4,7 @@ import { useHotkeys } from '../lib/hotkeys.ts';
 import { texts } from '../texts/common.ts';
 import { ShellContext } from './shell-context.ts';
 import { pages } from './navigation.ts';
+import { PaletteLoading } from './palette-loading.tsx';
 import { Sidebar } from './sidebar.tsx';
 
 const Drawer = lazy(() => import('./drawer.tsx'));
@@ -14,7 +15,11 @@ const ShortcutSheet = lazy(() => import('./shortcut-sheet.tsx'));
 export function AppShell() {
   const navigate = useNavigate();
   const [open, setOpen] = useState<'drawer' | 'palette' | 'shortcuts' | null>(null);
-  const close = (): void => setOpen(null);
+  const [typed, setTyped] = useState('');
+  const close = (): void => {
+    setOpen(null);
+    setTyped('');
+  };
   useHotkeys({
     '$mod+k': () => setOpen('palette'),
     'Shift+?': () => setOpen('shortcuts'),
@@ -35,9 +40,13 @@ export function AppShell() {
       </div>
       <Suspense>
         {open === 'drawer' && <Drawer onClose={close} onSearch={() => setOpen('palette')} />}
-        {open === 'palette' && <CommandPalette onClose={close} />}
         {open === 'shortcuts' && <ShortcutSheet onClose={close} />}
       </Suspense>
+      {open === 'palette' && (
+        <Suspense fallback={<PaletteLoading text={typed} onChange={setTyped} onClose={close} />}>
+          <CommandPalette typed={typed} onClose={close} />
+        </Suspense>
+      )}
     </ShellContext>
   );
 }

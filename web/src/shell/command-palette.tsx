@@ -7,6 +7,7 @@ import { foundQuery } from '../api/found.ts';
 import { setTheme, themes } from '../lib/theme.ts';
 import { texts } from '../texts/common.ts';
 import { pages } from './navigation.ts';
+import { paletteFrame } from './palette-frame.ts';
 
 const item = 'flex h-8 items-center gap-2.5 rounded-small px-2 hover:bg-hover data-[selected=true]:bg-selected';
 const group =
@@ -15,10 +16,13 @@ const searchFeed = 'search-feed';
 /** An address, a domain or a hash: one word with a dot, a colon or many characters. */
 const looksLikeIndicator = (words: string): boolean => /^\S*[.:]\S+$|^[0-9a-f]{32,64}$/i.test(words);
 
+/** `typed` is what the user typed while the palette loaded. */
+type Props = { typed: string; onClose: () => void };
+
 /** Finds pages, actions, and whatever the API finds: detections, items of the feed, and hits. */
-export default function CommandPalette({ onClose }: { onClose: () => void }) {
+export default function CommandPalette({ typed, onClose }: Props) {
   const navigate = useNavigate();
-  const [text, setText] = useState('');
+  const [text, setText] = useState(typed);
   const [selected, setSelected] = useState('');
   const [isChosen, setChosen] = useState(false);
   const words = useDeferredValue(text.trim());
@@ -47,10 +51,7 @@ export default function CommandPalette({ onClose }: { onClose: () => void }) {
     <Dialog.Root open onOpenChange={(isOpen) => !isOpen && onClose()}>
       <Dialog.Portal>
         <Dialog.Backdrop className="fixed inset-0 bg-scrim" />
-        <Dialog.Popup
-          aria-label={texts.search}
-          className="fixed top-[14vh] left-1/2 w-[min(36rem,calc(100vw-2rem))] -translate-x-1/2 rounded-control bg-raised shadow-float"
-        >
+        <Dialog.Popup aria-label={texts.search} className={paletteFrame.popup}>
           <Command
             loop
             disablePointerSelection
@@ -63,7 +64,7 @@ export default function CommandPalette({ onClose }: { onClose: () => void }) {
               value={text}
               onValueChange={setText}
               placeholder={texts.search}
-              className="h-11 w-full border-b bg-transparent px-4 text-15 outline-none placeholder:text-faint"
+              className={paletteFrame.input}
             />
             <Command.List className="max-h-80 overflow-y-auto p-1.5">
               <Command.Empty className="p-6 text-center text-muted">
