@@ -14,7 +14,8 @@ test.each([
   ['0 * * * *', 201, false],
   ['0 * * * *', 336, false],
   ['0 6 * * *', 2160, true],
-  ['not readable here', 336, true],
+  ['not readable here', 24, true],
+  ['not readable here', 168, false],
 ])('a backtest of the schedule %s over %d hours fits: %s', (cron, hours, fits) => {
   expect(fitsInBacktest(cron, hours, now)).toBe(fits);
 });

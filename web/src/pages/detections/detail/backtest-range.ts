@@ -5,7 +5,7 @@ const windowsMax = 200;
 
 /**
  * Tells whether the last hours before `now` hold no more windows of a schedule than a backtest examines. Without a schedule they are one
- * window. Returns true for a schedule that only the service can read, which then says what does not fit.
+ * window. Of a schedule that only the service can read, the last 24 hours are offered.
  */
 export function fitsInBacktest(cron: string | null, hours: number, now: Date): boolean {
   if (cron === null) return true;
@@ -14,7 +14,7 @@ export function fitsInBacktest(cron: string | null, hours: number, now: Date): b
   try {
     slots = new Cron(cron, { mode: '5-part', timezone: 'UTC', paused: true }).nextRuns(windowsMax, from);
   } catch {
-    return true;
+    return hours <= 24;
   }
   // The time after the last slot is one more window.
   const last = slots[windowsMax - 1];
