@@ -53,13 +53,16 @@ export function RunPage() {
           <>
             <RunSummary run={run} />
             <Tabs label={texts.one} current={tab} tabs={tabs} />
-            {tab === 'steps' ? (
-              <StepsTab id={id} />
-            ) : tab === 'replay' ? (
-              <ReplayTab run={run} />
-            ) : (
-              <VerdictsTab run={run} />
-            )}
+            {/* As high as its content: an empty state stands below the tabs, not in the middle of a whole page. */}
+            <div>
+              {tab === 'steps' ? (
+                <StepsTab id={id} />
+              ) : tab === 'replay' ? (
+                <ReplayTab run={run} />
+              ) : (
+                <VerdictsTab run={run} />
+              )}
+            </div>
           </>
         ) : (
           <TableSkeleton />

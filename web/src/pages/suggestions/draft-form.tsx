@@ -34,7 +34,7 @@ export function DraftForm({ suggestion, change, isReadOnly, onChange }: Props) {
         value={query}
         readOnly={isReadOnly}
         rows={Math.min(16, Math.max(4, query.split('\n').length + 1))}
-        wrap="off"
+        wrap="soft"
         className="font-mono text-12"
         onChange={(event) => set('detectionQuery', event.target.value, detectionQuery)}
       />
