@@ -63,6 +63,36 @@ test('filters in the address and pages through the feed to its end', async () =>
   expect(new URL(page.url()).search).toBe('');
 });
 
+test('offers the newest first for a search, and removes the choice with the search', async () => {
+  const { page } = await openFeed('/feed?malware=emotet');
+  await page.getByRole('button', { name: 'Remove the filter Malware' }).waitFor();
+  expect(await page.getByRole('button', { name: 'Order', exact: true }).count()).toBe(0);
+  await page.keyboard.press('/');
+  await page.keyboard.type('emotet');
+  await page.getByRole('button', { name: 'Order', exact: true }).click();
+  await page.getByRole('menuitemradio', { name: 'Newest first' }).click();
+  await expect.poll(() => new URL(page.url()).searchParams.get('searchOrder')).toBe('newest');
+  await page.getByRole('searchbox').fill('');
+  await expect.poll(() => new URL(page.url()).search).toBe('?malware=emotet');
+});
+
+test('keeps what is typed before the command palette has loaded', async () => {
+  const { page } = await openFeed();
+  let release = (): void => {};
+  const released = new Promise<void>((resolve) => (release = resolve));
+  await page.route('**/command-palette-*.js', async (route) => {
+    await released;
+    await route.continue();
+  });
+  await page.keyboard.press('Control+k');
+  await page.keyboard.type('emo');
+  release();
+  const palette = page.getByRole('dialog').getByRole('combobox');
+  await palette.waitFor();
+  await page.keyboard.type('tet');
+  await expect.poll(() => palette.inputValue()).toBe('emotet');
+});
+
 test('opens an item by keyboard and highlights where its text mentions an indicator', async () => {
   const { page } = await openFeed();
   await page.keyboard.press('j');

@@ -14,7 +14,19 @@ type ItemParameters = NonNullable<paths['/api/feed/items']['get']['parameters'][
 export type FeedFilter = Partial<
   Pick<
     ItemParameters,
-    'severity' | 'status' | 'platform' | 'source' | 'relevancyMode' | 'q' | 'technique' | 'indicator' | 'actor' | 'cve'
+    | 'severity'
+    | 'status'
+    | 'platform'
+    | 'source'
+    | 'relevancyMode'
+    | 'q'
+    | 'searchOrder'
+    | 'technique'
+    | 'indicator'
+    | 'actor'
+    | 'malware'
+    | 'tool'
+    | 'cve'
   >
 >;
 
@@ -22,7 +34,7 @@ const pageSize = 50;
 
 const getItem = (id: string) => read(api.GET('/api/feed/items/{id}', { params: { path: { id } } }));
 
-/** The items of the feed, newest first. Later pages show the snapshot of the first one. */
+/** The items of the feed, newest first, or those of a search, best match first. Later pages show the snapshot of the first one. */
 export const itemsQuery = (filter: FeedFilter) =>
   infiniteQueryOptions({
     queryKey: ['feed', 'items', filter],

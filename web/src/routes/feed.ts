@@ -13,6 +13,7 @@ const list = createRoute({
   validateSearch: (search: Search): FeedSearch =>
     compact({
       q: textOf(search, 'q'),
+      searchOrder: oneOf(search, 'searchOrder', ['newest']),
       severity: oneOf(search, 'severity', severities),
       status: oneOf(search, 'status', Object.keys(texts.status) as ItemStatus[]),
       platform: textOf(search, 'platform'),
@@ -21,6 +22,8 @@ const list = createRoute({
       technique: textOf(search, 'technique'),
       indicator: textOf(search, 'indicator'),
       actor: textOf(search, 'actor'),
+      malware: textOf(search, 'malware'),
+      tool: textOf(search, 'tool'),
       cve: textOf(search, 'cve'),
       item: textOf(search, 'item'),
     }),

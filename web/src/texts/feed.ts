@@ -7,6 +7,7 @@ export const texts = {
   sections: { label: 'Parts of the feed', items: 'Items', indicators: 'Indicators', sources: 'Sources' },
   search: 'Search the feed',
   filters: {
+    order: 'Order',
     severity: 'Severity',
     status: 'Status',
     platform: 'Platform',
@@ -15,8 +16,11 @@ export const texts = {
     technique: 'Technique',
     indicator: 'Indicator',
     actor: 'Actor',
+    malware: 'Malware',
+    tool: 'Tool',
     cve: 'CVE',
   },
+  newestFirst: 'Newest first',
   relevantOnly: 'Relevant to us',
   total: (count: number) => `${count.toLocaleString('en')} ${count === 1 ? 'item' : 'items'}`,
   empty: {
@@ -65,6 +69,7 @@ export const texts = {
   nextPassage: 'Next passage',
   longText: (shown: string, all: string) => `Shows the first ${shown} of ${all} characters.`,
   showAll: 'Show all',
+  correction: (correction: string) => `Corrected: ${correction}`,
   moreIndicators: (hidden: number) => `Show ${hidden.toLocaleString('en')} more`,
   versions: 'Versions',
   version: (version: number) => `Version ${version}`,

@@ -13,9 +13,11 @@ const statusOptions = (Object.keys(texts.status) as ItemStatus[]).map((value) =>
   label: texts.status[value],
 }));
 const relevanceOptions = [{ value: 'relevant' as const, label: texts.relevantOnly }];
+/** Without a choice, the best match of a search comes first. */
+const orderOptions = [{ value: 'newest' as const, label: texts.newestFirst }];
 
 /** Filters that links set and no menu offers. */
-const linked = ['technique', 'indicator', 'actor', 'cve'] as const;
+const linked = ['technique', 'indicator', 'actor', 'malware', 'tool', 'cve'] as const;
 
 type Option<Value extends string> = { value: Value; label: React.ReactNode };
 type Props = { filter: FeedFilter; onChange: (change: Partial<FeedFilter>) => void };
@@ -29,7 +31,19 @@ export function FeedFilters({ filter, onChange }: Props) {
   const sources = Object.fromEntries(data?.source.map(({ name, items }) => [name, items]) ?? []);
   return (
     <>
-      <SearchField label={texts.search} value={filter.q} onChange={(q) => onChange({ q })} />
+      <SearchField
+        label={texts.search}
+        value={filter.q}
+        onChange={(q) => onChange({ q, ...(!q && { searchOrder: undefined }) })}
+      />
+      {filter.q && (
+        <FilterSelect
+          label={texts.filters.order}
+          value={filter.searchOrder === 'newest' ? 'newest' : undefined}
+          options={orderOptions}
+          onChange={(searchOrder) => onChange({ searchOrder })}
+        />
+      )}
       <FilterSelect
         label={texts.filters.severity}
         value={filter.severity}

@@ -29,7 +29,7 @@ export function IndicatorTable({ item, shown, onShow }: PassageProps & { item: F
           </tr>
         </thead>
         <tbody>
-          {indicators.slice(0, limit).map(({ type, value, normalizedValue, status, confidence }) => (
+          {indicators.slice(0, limit).map(({ type, value, normalizedValue, status, confidence, correction }) => (
             <tr key={`${type} ${normalizedValue}`} className="h-8 border-b last:border-b-0 hover:bg-hover">
               <td className="truncate font-mono">
                 <Link
@@ -44,6 +44,11 @@ export function IndicatorTable({ item, shown, onShow }: PassageProps & { item: F
                 >
                   {value}
                 </Link>
+                {correction && (
+                  <span className="block truncate font-sans text-faint" title={correction}>
+                    {texts.correction(correction)}
+                  </span>
+                )}
               </td>
               <td className="truncate pl-3 text-muted">
                 {type.replaceAll('_', ' ')}

@@ -17,12 +17,12 @@ export function NameList({ item, shown, onShow }: PassageProps & { item: FeedIte
           <li key={`${kind} ${name}`} className="flex min-h-8 items-center gap-3 rounded-control px-2 hover:bg-hover">
             <span className="w-20 shrink-0 text-12 text-muted">{texts[kind]}</span>
             <span className="min-w-0 grow truncate">
-              {kind === 'actor' ? (
-                <Link to="/feed" search={{ actor: name }} className="hover:text-accent hover:underline">
+              {kind === 'product' ? (
+                name
+              ) : (
+                <Link to="/feed" search={{ [kind]: name }} className="hover:text-accent hover:underline">
                   {name}
                 </Link>
-              ) : (
-                name
               )}
               {kind !== 'product' && aliases.length > 0 && <span className="text-faint"> {aliases.join(', ')}</span>}
             </span>
