@@ -16,6 +16,7 @@ import { pullSourcesBenchmark } from './pull-sources.ts';
 import { listItemsBenchmark } from './list-items.ts';
 import { queryLogStoreBenchmark } from './query-log-store.ts';
 import { withInProcessProgram } from '../test/support/program-environment.ts';
+import { sigmaSetBenchmark } from './sigma-set.ts';
 import { startUpBenchmark } from './start-up.ts';
 
 const benchmarks: Record<string, Benchmark> = {
@@ -25,6 +26,7 @@ const benchmarks: Record<string, Benchmark> = {
   create: createDetectionBenchmark,
   claims: claimRunsBenchmark,
   local: queryLogStoreBenchmark,
+  sigma: sigmaSetBenchmark,
   extract: extractReportsBenchmark,
   ingest: pullSourcesBenchmark,
   others: otherOrganizationsBenchmark,
