@@ -103,7 +103,11 @@ function toResponseFields(
       warnings: [...platformWarnings(request), ...relevanceWarnings(request, orgState)],
       profile: orgState.profile,
     },
-    outputs: { ...(token ? { asOf: token } : {}), sort: '-addedToFeedAt,-id', links: exportLinks },
+    outputs: {
+      ...(token ? { asOf: token } : {}),
+      sort: request.search.isRanked ? '-score,-addedToFeedAt,-id' : '-addedToFeedAt,-id',
+      links: exportLinks,
+    },
   };
 }
 

@@ -32,7 +32,7 @@ export function SearchField({ label, value = '', onChange }: Props) {
   }, [text, value]);
   useHotkeys({ '/': () => input.current?.select() });
   return (
-    <span className="relative flex h-7 w-56 items-center max-md:w-full">
+    <span className="relative flex h-7 w-48 items-center max-md:w-full">
       <Search className="pointer-events-none absolute left-2 size-3.5 text-faint" aria-hidden />
       <input
         ref={input}

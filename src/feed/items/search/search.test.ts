@@ -101,6 +101,8 @@ test('lists the best and most recent matches first, page by page, or the newest'
     for (const page of [1, 2, 3]) {
       const { body } = await reader.call('GET', `/items?q=panel&perPage=1&page=${page}${query}`);
       expect(body.total).toBe(3);
+      const score = query.includes('newest') ? '' : '-score,';
+      expect(body.outputs.sort).toBe(`${score}-addedToFeedAt,-id`);
       found.push(...(body as FeedList).items.map(({ event }) => event.title));
     }
     return found;

@@ -59,7 +59,11 @@ export function FeedPage() {
         title={texts.title}
         actions={
           <>
-            {data && <span className="tabular text-12 text-muted">{texts.total(data.pages[0]?.total ?? 0)}</span>}
+            {data && (
+              <span className="tabular text-12 whitespace-nowrap text-muted">
+                {texts.total(data.pages[0]?.total ?? 0)}
+              </span>
+            )}
             <ViewsMenu
               page="feed"
               current={filter}
