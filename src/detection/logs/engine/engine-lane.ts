@@ -9,7 +9,14 @@ const graceMs = 2000;
 const triesMax = 3;
 
 /** A retired process gets no new tasks and is killed once its running tasks have finished. */
-type EngineProcess = { child: EngineChild; running: Map<number, EngineTask>; isRetired: boolean; startedAt: number };
+type EngineProcess = {
+  child: EngineChild;
+  running: Map<number, EngineTask>;
+  /** How many tasks it has started, including those that have finished: their memory may not be free again. */
+  started: number;
+  isRetired: boolean;
+  startedAt: number;
+};
 
 /** One organization's queue and the engine processes that work on it. At most one process takes new tasks; the others are retired. */
 export type EngineLane = {
@@ -40,6 +47,7 @@ export function createLane(options: OpenOptions, concurrency: number, onChange: 
     if (current) return current;
     const engine: EngineProcess = {
       running: new Map(),
+      started: 0,
       isRetired: false,
       startedAt: performance.now(),
       child: startChild(options, {
@@ -55,9 +63,11 @@ export function createLane(options: OpenOptions, concurrency: number, onChange: 
   function start(): void {
     const task = queue.shift();
     if (!task) return;
+    if (task.runsAlone) retireCurrent();
     const engine = openEngine();
     task.tries += 1;
     task.rows = [];
+    engine.started += 1;
     engine.running.set(task.id, task);
     task.timers.push(setTimeout(() => stopRunning(engine, task, timeoutError(task.timeoutMs)), task.timeoutMs));
     engine.child.send(task.message);
@@ -101,6 +111,8 @@ export function createLane(options: OpenOptions, concurrency: number, onChange: 
     usedAt = performance.now();
     if (message.kind === 'failed' && message.mustReplaceEngine) retireProcess(engine);
     if (task.stopReason) task.settle(task.stopReason);
+    else if (message.kind === 'failed' && message.failure.kind === 'query_memory' && !usedUpMemory(engine, task))
+      repeatAlone(task);
     else if (message.kind === 'failed') task.settle(new SiemError(message.failure));
     else {
       const end = message.kind === 'done' ? message.end : { total: 0, truncated: false, columns: [] };
@@ -115,6 +127,24 @@ export function createLane(options: OpenOptions, concurrency: number, onChange: 
     if (current === engine) current = undefined;
   }
 
+  function retireCurrent(): void {
+    const engine = current;
+    if (!engine) return;
+    retireProcess(engine);
+    killIfFinished(engine);
+  }
+
+  /** Reports whether the task itself used up the memory: no other task has used the process, or repeating it did not help. */
+  const usedUpMemory = (engine: EngineProcess, task: EngineTask): boolean =>
+    engine.started === 1 || task.tries >= triesMax;
+
+  /** Queues a task as the next one, for a new process that it has for itself. */
+  function repeatAlone(task: EngineTask): void {
+    clearTimers(task);
+    task.runsAlone = true;
+    queue.unshift(task);
+  }
+
   function killIfFinished(engine: EngineProcess): void {
     if (engine.isRetired && engine.running.size === 0) engine.child.kill();
   }
@@ -125,14 +155,12 @@ export function createLane(options: OpenOptions, concurrency: number, onChange: 
     const tasks = [...engine.running.values()];
     const wasStopped = tasks.some((task) => task.stopReason);
     for (const task of tasks.toReversed()) {
+      const isCause = reason === 'memory' ? usedUpMemory(engine, task) : tasks.length === 1;
       clearTimers(task);
-      const isCause = !wasStopped && tasks.length === 1;
       if (task.stopReason) task.settle(task.stopReason);
-      else if (isCause || task.tries >= triesMax) task.settle(processError(reason));
-      else {
-        task.runsAlone = !wasStopped;
-        queue.unshift(task);
-      }
+      else if (task.tries >= triesMax || (isCause && !wasStopped)) task.settle(processError(reason));
+      else if (wasStopped) queue.unshift(task);
+      else repeatAlone(task);
     }
     onChange();
   }
@@ -146,12 +174,7 @@ export function createLane(options: OpenOptions, concurrency: number, onChange: 
     stop,
     hasEngine: () => current !== undefined,
     startedAt: () => current?.startedAt ?? Infinity,
-    retire: () => {
-      const engine = current;
-      if (!engine) return;
-      retireProcess(engine);
-      killIfFinished(engine);
-    },
+    retire: retireCurrent,
     close: () => {
       for (const task of queue.splice(0)) task.settle(cancelledError());
       for (const engine of processes) {

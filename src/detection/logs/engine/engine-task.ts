@@ -11,7 +11,7 @@ export type EngineTask = {
   timeoutMs: number;
   rows: Record<string, unknown>[];
   tries: number;
-  /** The task was running when an engine process died for an unknown reason. It is retried with no other task beside it. */
+  /** An engine process died or ran out of memory, perhaps because of another task. The task is retried in a new process that it has for itself. */
   runsAlone: boolean;
   /** Why the task was stopped. Once set, the task fails with this error, whatever the engine returns. */
   stopReason: SiemError | undefined;

@@ -101,6 +101,13 @@ test('fails a query that needs too much memory and answers the next one', async 
   expect(await rowsOf(engine, 'SELECT 1 AS x')).toEqual([{ x: 1 }]);
 });
 
+test('does not blame a query for memory that the queries beside it use', async () => {
+  const engine = start({ memoryMb: 64, residentMb: 400 });
+  const groups = job('SELECT count(*) AS n FROM (SELECT DISTINCT x.a, y.a, z.a FROM t x, t y, t z)');
+  const results = await Promise.all(Array.from({ length: 4 }, () => engine.query('a', groups, { timeoutMs: 30_000 })));
+  expect(results.map(({ rows }) => rows)).toEqual(Array.from({ length: 4 }, () => [{ n: 1_000_000 }]));
+});
+
 const children = (): number[] =>
   readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
