@@ -77,7 +77,7 @@ test('marks a whole wave by keyboard, and undoes it', async () => {
   page.on('request', (request) => request.method() === 'POST' && requests.push(new URL(request.url()).pathname));
   await page.keyboard.press('Enter');
   await expect.poll(async () => (await countStatuses())['benign']?.length).toBe(5);
-  expect(requests).toEqual([expect.stringMatching(/^\/api\/hits\/groups\/[0-9a-f-]+\/status$/)]);
+  expect(requests).toEqual([expect.stringMatching(/^\/api\/hit-groups\/[0-9a-f-]+\/status$/)]);
   await page.keyboard.press('u');
   await expect.poll(async () => (await countStatuses())['open']?.length).toBe(5);
 });
