@@ -16,8 +16,11 @@ export function toBearerHeader(
 
 function readKey(scheme: string, credentials: string): string | undefined {
   if (scheme === 'splunk') return credentials;
-  const [, afterColon] = /^[^:]*:(.*)$/s.exec(Buffer.from(credentials, 'base64').toString()) ?? [];
+  const decoded = Buffer.from(credentials, 'base64');
+  const [, afterColon] = /^[^:]*:(.*)$/s.exec(decoded.toString()) ?? [];
   if (scheme === 'basic') return afterColon;
-  if (scheme === 'apikey') return afterColon ?? credentials;
-  return undefined;
+  if (scheme !== 'apikey') return undefined;
+  // Characters of a key can be read as base64 as well, and the result may contain a colon.
+  const isEncoded = decoded.toString('base64') === credentials && /^[ -~]+$/.test(decoded.toString());
+  return isEncoded && afterColon !== undefined ? afterColon : credentials;
 }
