@@ -1,4 +1,6 @@
+import { splitIntoBatches } from '../../platform/lib/batches.ts';
 import { uuidv7 } from '../../platform/lib/ids.ts';
+import { mapInSlices } from '../../platform/lib/slices.ts';
 import type { Caller } from '../../platform/orgs/caller.ts';
 import { checkModelAlias } from '../detections/record/check-model-alias.ts';
 import { buildDefinition } from '../detections/record/new-detection.ts';
@@ -17,6 +19,8 @@ import type { SimulationResult } from './simulate.ts';
 import type { Preview, PreviewDetection } from './testing.schema.ts';
 
 const candidatesMax = 100;
+// The response is serialized without a pause.
+const rowCharsMax = 1_000_000;
 
 /**
  * Runs a detection that is not stored yet over a past time range, on event time. Stores nothing. Throws a 422 for a query that fails, and with
@@ -33,7 +37,8 @@ export async function previewDetection(
   const definition = buildDefinition(caller, input, now);
   const trial = await openTrialRun(deps, { orgId: caller.orgId, detectionId: uuidv7(now), definition }, now);
   const run = validate ? rejectUnknownColumns(trial) : trial;
-  return toPreview(run, await simulateTimeRange(deps, run, { range: parseTimeRange(from, to), now, stopped }));
+  const result = await simulateTimeRange(deps, run, { range: parseTimeRange(from, to), now, stopped });
+  return toPreview(run, result, await listShown(result));
 }
 
 function rejectUnknownColumns(run: ActiveRun): ActiveRun {
@@ -47,7 +52,18 @@ function rejectUnknownColumns(run: ActiveRun): ActiveRun {
   return { ...run, connection: { ...connection, search, ...(searchWindows && { searchWindows }) } };
 }
 
-function toPreview(run: ActiveRun, result: SimulationResult): Preview {
+/** Returns the first candidates whose rows the response can contain. */
+async function listShown({ windows }: SimulationResult): Promise<Resolution[]> {
+  const first = windows.flatMap(({ resolutions }) => resolutions).slice(0, candidatesMax);
+  const weighed = await mapInSlices(first, (resolution) => ({
+    resolution,
+    chars: JSON.stringify(resolution.candidate.rows).length,
+  }));
+  const [shown = []] = splitIntoBatches(weighed, candidatesMax, { max: rowCharsMax, of: ({ chars }) => chars });
+  return shown.map(({ resolution }) => resolution);
+}
+
+function toPreview(run: ActiveRun, result: SimulationResult, shown: Resolution[]): Preview {
   const { windows, complete } = result;
   const resolutions = windows.flatMap((window) => window.resolutions);
   return {
@@ -60,7 +76,7 @@ function toPreview(run: ActiveRun, result: SimulationResult): Preview {
       candidates: candidates.length,
     })),
     rowsTotal: countRows(result),
-    candidates: resolutions.slice(0, candidatesMax).map(toPreviewCandidate),
+    candidates: shown.map(toPreviewCandidate),
     candidatesTotal: resolutions.length,
     suppressed: result.suppressed,
     hits: collectHitKeys(resolutions).size,

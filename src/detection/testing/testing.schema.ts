@@ -64,7 +64,9 @@ export const Preview = z.object({
     }),
   ),
   rowsTotal: z.int(),
-  candidates: z.array(PreviewCandidate).describe('The first 100 candidates.'),
+  candidates: z
+    .array(PreviewCandidate)
+    .describe('The first 100 candidates, or fewer if their rows have more than 1,000,000 characters together.'),
   candidatesTotal: z.int(),
   suppressed: Suppressed,
   hits: z.int(),

@@ -84,6 +84,21 @@ test('a preview warns about missing columns', async () => {
   ]);
 });
 
+test('a preview of wide rows contains as many candidates as its size allows', async () => {
+  const org = await newOrg();
+  const wide = Object.fromEntries(Array.from({ length: 20 }, (_, n) => [`field${n}`, 'x'.repeat(400)]));
+  await send(
+    org,
+    Array.from({ length: 160 }, (_, n) => ({ ...login(`user${n % 8}`, 'NO', at(10, n % 60)), ...wide })),
+  );
+  time.now = new Date(at(12, 1));
+  const input = { ...detection, detectionCategory: 'custom', detectionQuery: 'SELECT * FROM logins' };
+  const preview = await callOk(org, 'POST', '/api/detections/preview', { ...input, from: at(10), to: at(11) });
+  expect(preview).toMatchObject({ candidatesTotal: 8 });
+  expect(preview.candidates.length).toBeGreaterThan(0);
+  expect(preview.candidates.length).toBeLessThan(8);
+});
+
 test('a preview on a connection with a delay has the windows of scheduled runs', async () => {
   const org = await newOrg();
   const siem = {

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { queryRow, queryRows, type Tx } from '../../../platform/db/db.ts';
+import { splitIntoBatches } from '../../../platform/lib/batches.ts';
 import type { OrgId } from '../../../platform/lib/org-id.ts';
 import type { AnalysisWindow } from '../analysis-definition.ts';
 import {
@@ -11,7 +12,7 @@ import {
   type MemoryWindow,
 } from './memory.ts';
 import { countEarlierWindows, listEarlierWindows } from './memory-windows.store.ts';
-import { splitIntoBatches, fillKnown, listSummaries, buildMemoryCondition, type RecallRange } from './recall-known.ts';
+import { batchSize, fillKnown, listSummaries, buildMemoryCondition, type RecallRange } from './recall-known.ts';
 import { appendToList } from './recall.ts';
 
 /** `examined` is false for a window that is only backfilled. */
@@ -31,7 +32,7 @@ export async function writeMemory(
     values (${orgId}, ${detectionId}, ${generation}, ${window.from}, ${window.to}, ${window.examined ?? true})
     on conflict (organization_id, detection_id, generation, window_from) do update set window_to = excluded.window_to,
       examined = memory_windows.examined or excluded.examined`.execute(tx);
-  for (const batch of splitIntoBatches(entries)) {
+  for (const batch of splitIntoBatches(entries, batchSize)) {
     await sql`insert into memory (organization_id, detection_id, generation, window_from, key, entity, number, value)
       select ${orgId}::uuid, ${detectionId}::uuid, ${generation}, ${window.from}::timestamptz, key, entity, number, value
       from unnest(${batch.map(({ key }) => key)}::text[], ${batch.map(({ entity }) => entity)}::text[],
@@ -93,7 +94,7 @@ async function fillSamples(
   { entities, range, summaryKey }: EntitiesQuery,
   past: RecalledMemory,
 ): Promise<void> {
-  for (const batch of splitIntoBatches(entities)) {
+  for (const batch of splitIntoBatches(entities, batchSize)) {
     const { rows } = await sql<{ entity: string; at: number[]; numbers: number[] }>`
       select entity, array_agg((extract(epoch from window_from) * 1000)::float8 order by window_from, key collate "C") as at,
         array_agg(number order by window_from, key collate "C") as numbers
@@ -113,7 +114,7 @@ async function fillValues(
   { entities, range, summaryKey, valuesSince }: EntitiesQuery & { valuesSince: Date },
   past: RecalledMemory,
 ): Promise<void> {
-  for (const batch of splitIntoBatches(entities)) {
+  for (const batch of splitIntoBatches(entities, batchSize)) {
     const { rows } = await sql<{ entity: string; at: number; key: string; value: string }>`
       select entity, (extract(epoch from window_from) * 1000)::float8 as at, key, value
       from memory where entity = any(${batch}::text[]) and value is not null and key <> ${summaryKey}

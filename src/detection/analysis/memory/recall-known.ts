@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Tx } from '../../../platform/db/db.ts';
+import { splitIntoBatches } from '../../../platform/lib/batches.ts';
 import {
   buildPairKey,
   countedEntitiesMax,
@@ -17,13 +18,14 @@ import { chooseEntities, sampleEntities } from './sample-entities.ts';
 /** The starts of the recalled windows, with the first and the last. */
 export type RecallRange = { starts: Date[]; first: Date; last: Date };
 
-const batchSize = 5_000;
+/** Keys or entities of a statement. */
+export const batchSize = 5_000;
 
 type KnownQuery = { pairs: MemoryPair[]; range: RecallRange; summaryKey: string };
 
 /** Fills `known`, and for the unknown pairs `entityHistories`, `entityCounts` and `novelties`. */
 export async function fillKnown(tx: Tx, scope: MemoryScope, query: KnownQuery, past: RecalledMemory): Promise<void> {
-  for (const pairs of splitIntoBatches(query.pairs)) {
+  for (const pairs of splitIntoBatches(query.pairs, batchSize)) {
     for (const pair of await findKnown(tx, scope, pairs, query.range)) past.known.add(buildPairKey(pair));
   }
   const unknown = query.pairs.filter((pair) => !past.known.has(buildPairKey(pair)));
@@ -39,26 +41,19 @@ export async function fillKnown(tx: Tx, scope: MemoryScope, query: KnownQuery, p
       past,
       sampleEntities(summaries, (entity) => histories.get(entity)!.windows >= settledMin),
     );
-    for (const batch of splitIntoBatches([...past.sampled.union(entities)])) {
+    for (const batch of splitIntoBatches([...past.sampled.union(entities)], batchSize)) {
       for (const { entity, ...novelty } of await findNovelties(tx, scope, { ...query, entities: batch }))
         appendToList(past.novelties, entity, novelty);
     }
   }
   const novelKeys = [...past.novelties.values()].flat().map(({ key }) => key);
   const keys = new Set([...unknown.map(({ key }) => key), ...novelKeys]);
-  for (const batch of splitIntoBatches([...keys])) {
+  for (const batch of splitIntoBatches([...keys], batchSize)) {
     const pairs = await listEntitiesOfKeys(tx, scope, batch, query.range);
     const histories = await findHistories(tx, scope, new Set(pairs.map(({ entity }) => entity)), query.range);
     for (const [key, list] of Map.groupBy(pairs, (pair) => pair.key))
       past.entityCounts.set(key, list.filter(({ entity }) => histories.get(entity)!.windows >= settledMin).length);
   }
-}
-
-/** Splits a list into batches of at most 5,000. */
-export function splitIntoBatches<T>(list: readonly T[]): T[][] {
-  return Array.from({ length: Math.ceil(list.length / batchSize) }, (_, n) =>
-    list.slice(n * batchSize, (n + 1) * batchSize),
-  );
 }
 
 /** Returns the SQL condition that selects a scope and its recalled windows. */
@@ -93,7 +88,7 @@ async function findHistories(
   range: RecallRange,
 ): Promise<RecalledMemory['entityHistories']> {
   const histories: RecalledMemory['entityHistories'] = new Map();
-  for (const batch of splitIntoBatches([...entities])) {
+  for (const batch of splitIntoBatches([...entities], batchSize)) {
     const { rows } = await sql<HistoryRow>`
       select entity, (extract(epoch from min(window_from)) * 1000)::float8 as "firstSeen", count(distinct window_from) as windows
       from memory where entity = any(${batch}::text[]) and ${buildMemoryCondition(scope, range)} group by entity`.execute(

@@ -1,7 +1,9 @@
 import { sql } from 'kysely';
 import type { Tx } from '../../../platform/db/db.ts';
+import { splitIntoBatches } from '../../../platform/lib/batches.ts';
 import { mapInSlices } from '../../../platform/lib/slices.ts';
 import { uuidv7 } from '../../../platform/lib/ids.ts';
+import type { Candidate } from '../../analysis/candidate.ts';
 import { isRemembered, writeMemory } from '../../analysis/memory/memory.store.ts';
 import { coverGapWindow, coverWindow, replaceWindowWithGap } from '../../scheduling/coverage/coverage.store.ts';
 import { splitOffGapWindow } from '../../scheduling/coverage/fill-gaps.store.ts';
@@ -12,8 +14,9 @@ import { reconcileCandidates } from '../judging/reconcile-candidates.ts';
 import type { ActiveRun } from './active-run.ts';
 import type { Examination } from './examine-window.ts';
 
-/** Small, because the driver copies the rows of all candidates of a statement without a pause. */
+// Small, because the driver copies the texts of a statement without a pause.
 const candidatesPerInsert = 100;
+const rowCharsPerInsert = 1_000_000;
 
 /** The past changed after the window was compared with it, so the window must be examined again. */
 export class PastChangedError extends Error {}
@@ -104,22 +107,22 @@ async function insertCandidates(
   { window, candidates }: Pick<Examination, 'window' | 'candidates'>,
   now: Date,
 ): Promise<void> {
-  for (let from = 0; from < candidates.length; from += candidatesPerInsert)
-    await insertCandidateBatch(
-      tx,
-      run,
-      { window, candidates: candidates.slice(from, from + candidatesPerInsert) },
-      now,
-    );
+  const withTexts = await mapInSlices(candidates, (candidate) => ({ candidate, rows: JSON.stringify(candidate.rows) }));
+  const weightLimit = { max: rowCharsPerInsert, of: ({ rows }: CandidateTexts) => rows.length };
+  for (const batch of splitIntoBatches(withTexts, candidatesPerInsert, weightLimit))
+    await insertCandidateBatch(tx, run, { window, batch }, now);
 }
+
+/** `rows` is the JSON of the candidate's rows. */
+type CandidateTexts = { candidate: Candidate; rows: string };
 
 async function insertCandidateBatch(
   tx: Tx,
   run: ActiveRun,
-  { window, candidates }: Pick<Examination, 'window' | 'candidates'>,
+  { window, batch }: Pick<Examination, 'window'> & { batch: CandidateTexts[] },
   now: Date,
 ): Promise<void> {
-  const rows = await mapInSlices(candidates, (candidate) => JSON.stringify(candidate.rows));
+  const candidates = batch.map(({ candidate }) => candidate);
   await sql`
     insert into candidates (organization_id, id, detection_id, run_id, trigger, window_from, window_to, generation, created_at,
       entity, entity_type, kind, kind_key, severity, facts, rows)
@@ -129,6 +132,6 @@ async function insertCandidateBatch(
       ${candidates.map((candidate) => candidate.entityType)}::text[], ${candidates.map((candidate) => candidate.kind)}::text[],
       ${candidates.map((candidate) => candidate.kindKey)}::text[], ${candidates.map((candidate) => candidate.severity)}::text[],
       ${candidates.map((candidate) => JSON.stringify(candidate.facts))}::text[],
-      ${rows}::text[])
+      ${batch.map(({ rows }) => rows)}::text[])
       as c (id, entity, entity_type, kind, kind_key, severity, facts, rows)`.execute(tx);
 }

@@ -29,8 +29,11 @@ const columns = sql`c.id, c.run_id as "runId", c.window_from as "windowFrom", c.
 /** The pending candidates of a run and, unless `ownRunOnly`, of ended runs. */
 type RunCandidates = DetectionKey & { runId: string; ownRunOnly: boolean };
 
-/** The rows of a batch have at most this many characters together, unless its first candidate alone has more. */
-const batchCharsMax = 8_000_000;
+/**
+ * The rows of a batch have at most this many characters together, unless its first candidate alone has more. Small, because the driver copies
+ * the texts of the hits without a pause.
+ */
+const batchCharsMax = 1_000_000;
 
 /** Lists the first pending candidates: the oldest window first, and in a window in the order of the analysis, most severe first. */
 export function listPendingCandidates(

@@ -1,4 +1,5 @@
 import type { Tx } from '../../../platform/db/db.ts';
+import { splitIntoBatches } from '../../../platform/lib/batches.ts';
 import { applyActions, byPublishTime, listPoolIds } from '../../ingestion/apply-actions.ts';
 import { isLive, planPull, type ItemAction } from '../../ingestion/pull-plan.ts';
 import type { SourceRow } from '../../ingestion/source-row.ts';
@@ -13,20 +14,8 @@ const indicatorWeight = 150;
 const actionWeight = 1_500;
 
 /** Splits actions into batches of bounded work, in the order in which their items were published. */
-export function splitActions(actions: ItemAction[]): ItemAction[][] {
-  const batches: ItemAction[][] = [];
-  let weight = Infinity;
-  for (const action of actions.toSorted(byPublishTime)) {
-    const ownWeight = weightOf(action);
-    if (weight + ownWeight > weightMax || batches.at(-1)!.length >= actionsMax) {
-      batches.push([]);
-      weight = 0;
-    }
-    batches.at(-1)!.push(action);
-    weight += ownWeight;
-  }
-  return batches;
-}
+export const splitActions = (actions: ItemAction[]): ItemAction[][] =>
+  splitIntoBatches(actions.toSorted(byPublishTime), actionsMax, { max: weightMax, of: weightOf });
 
 function weightOf(action: ItemAction): number {
   if (!('candidate' in action)) return actionWeight;
