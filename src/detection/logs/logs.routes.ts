@@ -20,6 +20,19 @@ import { shipperSources } from './shippers/shipper-sources.ts';
 const acceptedTypes =
   /^(?:application\/(?:json|(?:x-)?ndjson|(?:x-)?jsonl(?:ines)?|json-seq|(?:x-)?gzip|zstd|octet-stream)|text\/plain)$/i;
 
+const event = { type: 'object', additionalProperties: true };
+/** The body of `sendLogs`, for the OpenAPI document. */
+const eventsBody = {
+  'application/x-ndjson': {
+    schema: { type: 'string', description: 'One event per line.' },
+    example: '{"timestamp":"2026-07-01T09:00:00Z","user":"ada"}\n{"timestamp":"2026-07-01T09:00:05Z","user":"bob"}\n',
+  },
+  'application/json': {
+    schema: { anyOf: [{ type: 'array', items: event }, event] },
+    example: [{ timestamp: '2026-07-01T09:00:00Z', user: 'ada' }],
+  },
+};
+
 type LogRoutesDeps = ListDatasetsDeps & ReceiveLogsDeps & DeclareColumnsDeps & { recordReceipt: RecordReceipt };
 
 export function logRoutes(app: App, deps: LogRoutesDeps): void {
@@ -66,7 +79,7 @@ export function logRoutes(app: App, deps: LogRoutesDeps): void {
       bodyLimit: receivedBytesMax,
       // `bodyLimit` bounds the bytes as sent. Decompression has its own limit.
       decompress: false,
-      config: { scope: 'logs:write' },
+      config: { scope: 'logs:write', bodyContent: eventsBody },
       schema: {
         operationId: 'sendLogs',
         tags: ['logs'],

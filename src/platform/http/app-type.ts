@@ -3,6 +3,7 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { appError } from '../lib/errors.ts';
 import type { Caller, Scope } from '../orgs/caller.ts';
+import type { MediaType } from './openapi/openapi-document.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -22,6 +23,8 @@ declare module 'fastify' {
     errorType?: string;
     /** The route has no body. A body that is sent is ignored. */
     ignoresBody?: boolean;
+    /** The body of a route that parses it itself, for the OpenAPI document. */
+    bodyContent?: Record<string, MediaType>;
     /** The body may be missing and then counts as `{}`. */
     isBodyOptional?: boolean;
     /** The route compares `If-Match` with the record's version. */

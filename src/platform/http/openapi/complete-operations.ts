@@ -23,6 +23,7 @@ export function completeOperations(
 }
 
 function completeOperation(method: string, operation: Operation, config: FastifyContextConfig): void {
+  if (config.bodyContent) operation.requestBody = { required: true, content: config.bodyContent };
   const places = (operation.parameters ?? []).map((one) => ('in' in one ? one.in : ''));
   const acceptsIfMatch = config.acceptsIfMatch === true;
   const facts = {
