@@ -203,7 +203,21 @@ export default {
     ...roomOverrides,
     ...webOverrides,
     {
-      files: ['src/**/*.test.ts', 'test/**/*.ts', 'bench/**/*.ts', 'fuzz/**/*.ts', 'soak/**/*.ts'],
+      files: ['packages/client/src/**/*.ts'],
+      rules: ban([
+        ...always,
+        { regex: String.raw`^(\.\./|node:)`, message: 'The client knows the service by its API alone.' },
+      ]),
+    },
+    {
+      files: [
+        'src/**/*.test.ts',
+        'packages/**/*.test.ts',
+        'test/**/*.ts',
+        'bench/**/*.ts',
+        'fuzz/**/*.ts',
+        'soak/**/*.ts',
+      ],
       rules: { ...ban([always[0]!]), 'max-lines': 'off', 'max-params': 'off', 'node/no-process-env': 'off' },
     },
     {
@@ -211,5 +225,11 @@ export default {
       rules: { 'node/no-process-env': 'off' },
     },
   ],
-  ignorePatterns: ['node_modules', 'web/dist', 'web/src/api/schema.d.ts', 'openapi.json'],
+  ignorePatterns: [
+    'node_modules',
+    'web/dist',
+    'web/src/api/schema.d.ts',
+    'packages/client/src/schema.d.ts',
+    'openapi.json',
+  ],
 };
