@@ -56,11 +56,15 @@ function groupAlternatives(
     else groups.set(key, simple);
     return key;
   });
+  const written = new Map([...groups].map(([key, group]) => [key, writeGroup(group, writer)]));
+  const used = new Set<string>();
   return of.flatMap((one, index): Part[] => {
     const key = keys[index];
-    const text = key === undefined ? undefined : writeGroup(groups.get(key)!, writer);
-    if (text === undefined) return [{ one }];
-    return keys.indexOf(key) === index ? [{ text }] : [];
+    const text = key === undefined ? undefined : written.get(key);
+    if (key === undefined || text === undefined) return [{ one }];
+    if (used.has(key)) return [];
+    used.add(key);
+    return [{ text }];
   });
 }
 
