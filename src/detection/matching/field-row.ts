@@ -6,15 +6,27 @@ export type FieldRow = {
   folded: (column: number) => string | null;
 };
 
-export function createFieldRow(texts: readonly (string | null)[]): FieldRow {
-  const folded: (string | null | undefined)[] = [];
+/** Creates a row of values that `read` returns. A value is read and folded at most once, and only if a rule needs it. */
+export function createFieldRow(read: (column: number) => string | null): FieldRow {
+  const texts = new Map<number, string>();
+  const folded = new Map<number, string>();
+  const text = (column: number): string | null => {
+    const known = texts.get(column);
+    if (known !== undefined) return known;
+    const value = read(column);
+    if (value !== null) texts.set(column, value);
+    return value;
+  };
   return {
-    text: (column) => texts[column] ?? null,
+    text,
     folded: (column) => {
-      const known = folded[column];
+      const known = folded.get(column);
       if (known !== undefined) return known;
-      const text = texts[column] ?? null;
-      return (folded[column] = text === null ? null : foldCase(text));
+      const value = text(column);
+      if (value === null) return null;
+      const lower = foldCase(value);
+      folded.set(column, lower);
+      return lower;
     },
   };
 }

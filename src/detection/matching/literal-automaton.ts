@@ -5,6 +5,10 @@ export type LiteralAutomaton = {
 };
 
 const root = 0;
+/** No transition. The root is the target of none. */
+const none = 0;
+/** Transitions of the root by these code units are in an array of their own, because most searches stay there. */
+const frequentUnits = 256;
 
 /** Creates an automaton over UTF-16 code units. No literal is empty. */
 export function createAutomaton(literals: readonly string[]): LiteralAutomaton {
@@ -25,23 +29,41 @@ export function createAutomaton(literals: readonly string[]): LiteralAutomaton {
     ends[state]!.push(index);
   }
   const { fail, output } = linkStates(next, ends);
-  const fromRoot = next[root]!;
+  const targetOf = createTransitions(next);
+  const fromRoot = Int32Array.from({ length: frequentUnits }, (_, unit) => next[root]!.get(unit) ?? none);
   return {
     search(text, visit) {
       let state = root;
       for (let at = 0; at < text.length; at++) {
         const unit = text.charCodeAt(at);
-        let target = next[state]!.get(unit);
-        while (target === undefined && state !== root) {
-          state = fail[state]!;
-          target = state === root ? fromRoot.get(unit) : next[state]!.get(unit);
-        }
-        state = target ?? root;
+        let target = none;
+        while (state !== root && (target = targetOf(state, unit)) === none) state = fail[state]!;
+        if (state === root) target = unit < frequentUnits ? fromRoot[unit]! : targetOf(root, unit);
+        state = target;
         for (let found = output[state]!; found !== root; found = output[fail[found]!]!)
           for (const literal of ends[found]!) visit(literal);
       }
     },
   };
+}
+
+/** Returns a function that returns the target of a state and a code unit. The transitions are in one hash table of fixed-size numbers. */
+function createTransitions(next: readonly ReadonlyMap<number, number>[]): (state: number, unit: number) => number {
+  // One state has one transition to it, and at most half of the places are taken.
+  const mask = 2 ** Math.ceil(Math.log2(next.length * 2)) - 1;
+  const [states, units, targets] = [new Int32Array(mask + 1), new Uint16Array(mask + 1), new Int32Array(mask + 1)];
+  const placeOf = (state: number, unit: number): number => {
+    let place = (Math.imul(state, 0x9e3779b1) ^ Math.imul(unit, 0x85ebca6b)) >>> 7;
+    for (place &= mask; targets[place] !== none; place = (place + 1) & mask)
+      if (states[place] === state && units[place] === unit) break;
+    return place;
+  };
+  for (const [state, transitions] of next.entries())
+    for (const [unit, target] of transitions) {
+      const place = placeOf(state, unit);
+      [states[place], units[place], targets[place]] = [state, unit, target];
+    }
+  return (state, unit) => targets[placeOf(state, unit)]!;
 }
 
 /**

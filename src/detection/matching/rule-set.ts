@@ -3,14 +3,16 @@ import { compileExpression } from './compile-expression.ts';
 import type { RowTest } from './compile-test.ts';
 import type { Expression } from './expression.ts';
 import type { FieldRow } from './field-row.ts';
+import { foldCase } from './fold-case.ts';
 import { chooseGuards, countGuards } from './guards.ts';
 import { createAutomaton } from './literal-automaton.ts';
 
 /** Expressions that are evaluated together. `match` returns the indexes of those that match a row, in ascending order. */
 export type RuleSet = { match: (row: FieldRow) => number[] };
 
-const rememberedValuesMax = 20_000;
+const rememberedValuesMax = 4000;
 const rememberedCharsMax = 512;
+const noExpressions: readonly number[] = [];
 
 /**
  * Compiles expressions so that a row is compared with all of them at once: a pass over the value of each field finds the texts that the
@@ -40,7 +42,7 @@ export function compileRuleSet(
     match(row) {
       const candidates = new Set(unguarded);
       for (const { column, find } of finders) {
-        const value = row.folded(column);
+        const value = row.text(column);
         if (value !== null) for (const index of find(value)) candidates.add(index);
       }
       const matching: number[] = [];
@@ -54,16 +56,18 @@ export function compileRuleSet(
 type FieldGuards = { whole: Map<string, number[]>; contained: Map<string, number[]> };
 
 /** Returns a function that returns the expressions that a value does not rule out. Short values repeat in logs, so it remembers them. */
-function createFinder({ whole, contained }: FieldGuards): (value: string) => readonly number[] {
+function createFinder({ whole, contained }: FieldGuards): (text: string) => readonly number[] {
   const expressions = [...contained.values()];
   const automaton = createAutomaton([...contained.keys()]);
-  const known = new LRUCache<string, number[]>({ max: rememberedValuesMax });
-  const find = (value: string): number[] => {
+  const known = new LRUCache<string, readonly number[]>({ max: rememberedValuesMax });
+  const find = (text: string): readonly number[] => {
+    const value = foldCase(text);
     const found = new Set(whole.get(value));
-    automaton.search(value, (literal) => {
-      for (const index of expressions[literal]!) found.add(index);
-    });
-    return [...found];
+    if (expressions.length > 0)
+      automaton.search(value, (literal) => {
+        for (const index of expressions[literal]!) found.add(index);
+      });
+    return found.size > 0 ? [...found] : noExpressions;
   };
   return (value) => {
     if (value.length > rememberedCharsMax) return find(value);

@@ -34,5 +34,5 @@ export function matchesEvent(condition: Expression, event: FixtureEvent): boolea
   };
   const matches = compileExpression(condition, columnOf);
   const texts = fields.map((field) => (field === null ? JSON.stringify(event) : readEventField(event, field)));
-  return matches(createFieldRow(texts));
+  return matches(createFieldRow((column) => texts[column]!));
 }

@@ -1,5 +1,5 @@
-import type { DuckDBConnection, DuckDBDataChunk } from '@duckdb/node-api';
-import { createFieldRow } from '../../matching/field-row.ts';
+import type { DuckDBConnection, DuckDBDataChunk, DuckDBResult } from '@duckdb/node-api';
+import { createFieldRow, type FieldRow } from '../../matching/field-row.ts';
 import { compileRuleSet } from '../../matching/rule-set.ts';
 import { toJson } from './result-values.ts';
 import { estimateBytes, prepareQuery, sortByKey, type SendRows } from './run-query.ts';
@@ -29,17 +29,17 @@ export async function runMatches(connection: DuckDBConnection, job: MatchJob, se
   statement.bind(values);
   const result = await statement.stream();
   let total = 0;
-  for (let chunk = await result.fetchChunk(); chunk && chunk.rowCount > 0; chunk = await result.fetchChunk()) {
+  for await (const chunk of readAhead(result)) {
     total += chunk.rowCount;
     const readRow = createReader(chunk, job.fields);
     for (let index = 0; index < chunk.rowCount; index += 1) {
-      const texts = readRow(index);
-      const rules = set.match(createFieldRow(texts));
+      const row = readRow(index);
+      const rules = set.match(row);
       if (rules.length === 0) continue;
       const [id, time] = [idColumn, timeColumn].map((column) => toJson(chunk.getColumnVector(column).getItem(index)));
       for (const rule of rules) {
         const { columns, constants } = job.rules[rule]!;
-        const fields = columns.map(({ name, field }) => [name, texts[field]!] as const);
+        const fields = columns.map(({ name, field }) => [name, row.text(field)] as const);
         found.add(rule, { _id: id, _time: time, ...Object.fromEntries(fields), ...constants });
       }
     }
@@ -51,13 +51,36 @@ export async function runMatches(connection: DuckDBConnection, job: MatchJob, se
   return { total, truncated: false, columns: [] };
 }
 
-/** Returns a function that returns the text of each field in a row of a chunk. */
-function createReader(chunk: DuckDBDataChunk, fields: readonly number[][]): (row: number) => (string | null)[] {
+/** Returns the chunks of a result. The engine's thread reads the next chunk while this one evaluates the rules. */
+async function* readAhead(result: DuckDBResult): AsyncGenerator<DuckDBDataChunk> {
+  let next = result.fetchChunk();
+  try {
+    for (let chunk = await next; chunk && chunk.rowCount > 0; chunk = await next) {
+      next = result.fetchChunk();
+      next.catch(() => undefined);
+      yield chunk;
+    }
+  } finally {
+    // The connection must not be closed during a read.
+    await next.catch(() => undefined);
+  }
+}
+
+/** Returns a function that returns a row of a chunk. Texts are read when a rule needs them, and columns without a value in the chunk never. */
+function createReader(chunk: DuckDBDataChunk, fields: readonly number[][]): (row: number) => FieldRow {
   const vectors = Array.from({ length: chunk.columnCount }, (_, column) => chunk.getColumnVector(column));
+  const hasValue = vectors.map((vector) => {
+    let row = 0;
+    while (row < chunk.rowCount && vector.getItem(row) === null) row += 1;
+    return row < chunk.rowCount;
+  });
+  const sources = fields.map((columns) =>
+    columns.filter((column) => hasValue[column]).map((column) => vectors[column]!),
+  );
   return (row) =>
-    fields.map((columns) => {
-      for (const column of columns) {
-        const text = vectors[column]!.getItem(row) as string | null;
+    createFieldRow((field) => {
+      for (const vector of sources[field]!) {
+        const text = vector.getItem(row) as string | null;
         if (text !== null) return text;
       }
       return null;
