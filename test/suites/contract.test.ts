@@ -1,5 +1,7 @@
+import { execFile } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
@@ -50,6 +52,20 @@ test('openapi.json matches the routes (npm run generate writes it)', () => {
 test('openapi.json is valid OpenAPI 3.1', async () => {
   expect(await new Validator().validate(JSON.parse(text) as Record<string, unknown>)).toEqual({ valid: true });
   expect(document.openapi).toMatch(/^3\.1\./);
+});
+
+test('openapi.json follows every recommended rule of Redocly', { timeout: 60_000 }, async () => {
+  const cli = join(root, 'node_modules/@redocly/cli/bin/cli.js');
+  const lint = ['lint', 'openapi.json', '--extends', 'recommended', '--format', 'json'];
+  const env = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' };
+  const options = { cwd: root, env, maxBuffer: 16 * 1024 ** 2 };
+  // With an error among the problems, the command fails.
+  const { stdout } = await promisify(execFile)(process.execPath, [cli, ...lint], options).catch(
+    (error: { stdout: string }) => error,
+  );
+  const { totals, problems } = JSON.parse(stdout) as { totals: object; problems: { message: string }[] };
+  expect(problems.map(({ message }) => message)).toEqual([]);
+  expect(totals).toEqual({ errors: 0, warnings: 0, ignored: 0 });
 });
 
 const { app, deps, newOrg } = await startApp({ env: { TOCSIN_FETCH_ALLOW: '127.0.0.1' } });
