@@ -7,6 +7,7 @@ import { afterAll, beforeEach, expect, test } from 'vitest';
 import { startApp, type TestOrg } from '../../../test/support/harness.ts';
 import { parse } from 'yaml';
 import { root, runProgram } from '../../../test/support/program.ts';
+import { runCommand } from '../../../test/support/run-command.ts';
 import { lockFileName } from './folder.ts';
 import { diffLines, renderPlan } from './print-plan.ts';
 
@@ -23,13 +24,10 @@ afterAll(() => {
   for (const one of folders) rmSync(one, { recursive: true, force: true });
 });
 
-/** Runs the command as a separate program. */
-async function tocsin(...args: string[]): Promise<{ code: number; out: string }> {
+/** Runs a command on the folder. */
+function tocsin(command: string, ...flags: string[]): Promise<{ code: number; out: string }> {
   folders.push(folder);
-  const [command = '', ...flags] = args;
-  const env = { TOCSIN_URL: url, TOCSIN_API_KEY: org.key };
-  const { code, stdout, stderr } = await runProgram([command, folder, ...flags], folder, env);
-  return { code, out: `${stdout}${stderr}` };
+  return runCommand([command, folder, ...flags], { TOCSIN_URL: url, TOCSIN_API_KEY: org.key });
 }
 const create = async (given: Record<string, unknown> = {}): Promise<string> =>
   (await org.call('POST', '/api/detections', { ...detection, ...given })).body.id;
