@@ -99,6 +99,8 @@ export async function buildApp(deps: Deps): Promise<App> {
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 500 },
     requestTimeout: 120_000,
     forceCloseConnections: 'idle',
+    // A request that arrives while the server closes is served. Some shippers drop events that were answered with an error.
+    return503OnClosing: false,
     // Malformed requests never reach a route. Their errors have the same format as all others.
     clientErrorHandler: handleClientError,
     // Node would answer a request without a Host header itself.

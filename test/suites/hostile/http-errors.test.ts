@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { connect } from 'node:net';
 import { expect, test } from 'vitest';
 import { startApp } from '../../support/harness.ts';
@@ -164,4 +165,24 @@ test('tests of a detection that are nested 10,000 deep are a 400', async () => {
   const body = `{"tests":[{"name":"t","expect":[],"events":[${level(10_000)}]}]}`;
   const { status, body: problem } = await org.call('PUT', `/api/detections/${created.body.id}/tests`, body);
   expect([status, problem.errors?.[0]?.code]).toEqual([400, 'too_deep']);
+});
+
+test('serves a request that arrives while the server closes', async () => {
+  const other = await startApp();
+  await other.app.listen({ port: 0, host: '127.0.0.1' });
+  const socket = connect((other.app.server.address() as { port: number }).port, '127.0.0.1');
+  const received = new Promise<string>((done) => {
+    let text = '';
+    socket.on('data', (chunk) => (text += chunk.toString()));
+    socket.on('close', () => done(text));
+  });
+  const connected = once(other.app.server, 'connection');
+  socket.write('GET /api/detections HTTP/1.1\r\nHost: x\r\n');
+  await connected;
+  const closing = other.app.close();
+  socket.write('\r\n');
+  const text = await received;
+  expect(text).toMatch(/^HTTP\/1\.1 401 /);
+  expect(text.toLowerCase()).toContain('connection: close');
+  await closing;
 });
