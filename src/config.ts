@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
+import { readSyslogSettings } from './detection/logs/shippers/syslog/syslog-settings.ts';
 import { parseLogsUrl } from './platform/lib/logs-url.ts';
 import { readMcpSettings } from './platform/mcp/mcp-settings.ts';
 import { readModelSettings } from './platform/models/model-settings.ts';
@@ -110,6 +111,12 @@ export const Settings = z.object({
     .describe(
       '`true`: the MCP server of `/mcp` and `tocsin mcp` also offers tools that change something, to keys with their scopes.',
     ),
+  TOCSIN_SYSLOG: z
+    .string()
+    .optional()
+    .describe(
+      'Syslog listeners by name, each with `port`, `key` and optionally `host`, `dataset` and `tls`, as JSON or the path of a JSON file. See [send-logs.md](../guide/send-logs.md). Default: none.',
+    ),
   TOCSIN_RATE_LIMIT: z.coerce
     .number()
     .min(0)
@@ -198,6 +205,7 @@ export function loadConfig(env: Record<string, string | undefined> = readEnviron
     logLevel: settings.TOCSIN_LOG_LEVEL,
     models: readModelSettings(settings.TOCSIN_MODELS, env),
     mcpServers: readMcpSettings(settings.TOCSIN_MCP_SERVERS),
+    syslog: readSyslogSettings(settings.TOCSIN_SYSLOG),
     isMcpWriteEnabled: settings.TOCSIN_MCP_WRITE === 'true',
     rateLimit: settings.TOCSIN_RATE_LIMIT,
     sessionIdleMinutes: settings.TOCSIN_SESSION_IDLE_MINUTES,

@@ -11,6 +11,7 @@ import { bootstrapDefaultOrganization, createConsoleLink } from '../app/bootstra
 import { buildWorkerServer } from '../app/worker-server.ts';
 import { runWorkerLoops } from '../app/worker-loops.ts';
 import { cleanCopiesLoop } from '../detection/logs/storage/clean-segments.ts';
+import { startSyslogListener, type SyslogListener } from '../detection/logs/shippers/syslog/syslog-listener.ts';
 import { claimLogStore } from '../detection/logs/storage/log-store.ts';
 import { checkPort, checkSampleKey, explainListenFailure } from './start-checks.ts';
 
@@ -57,11 +58,15 @@ async function announceKey(db: Deps['db'], config: Config): Promise<void> {
 
 async function runRole(role: Role, deps: Deps, signal: AbortSignal): Promise<void> {
   const app = role === 'work' ? await listenForHealth(deps) : await listen(deps);
+  const syslog = role === 'work' ? [] : await listenForSyslog(deps, app);
   const work = role === 'serve' ? Promise.resolve() : runWorkerLoops(deps, signal);
   const copies = cleanCopiesLoop(deps, signal);
   if (role === 'work') console.log('Working. Stop with Ctrl-C.');
   await untilAborted(signal);
-  await waitAtMost(deps.config.shutdownMs, Promise.all([app?.close(), work, copies]));
+  await waitAtMost(
+    deps.config.shutdownMs,
+    Promise.all([app?.close(), ...syslog.map((listener) => listener.stop()), work, copies]),
+  );
 }
 
 /** Starts listening. Throws a short explanation if the port is in use. */
@@ -79,6 +84,22 @@ async function listen(deps: Deps): Promise<App> {
     await app.close();
     throw explainListenFailure({ port, host }, error);
   }
+}
+
+/** Starts the syslog listeners of the settings. If one cannot listen, none does, and the server stops. */
+async function listenForSyslog(deps: Deps, app: App | undefined): Promise<SyslogListener[]> {
+  const listeners: SyslogListener[] = [];
+  for (const [name, settings] of Object.entries(deps.config.syslog)) {
+    try {
+      const listener = await startSyslogListener(deps, name, settings);
+      listeners.push(listener);
+      console.log(`Syslog listener ${name}: ${settings.tls ? 'tls' : 'tcp'}://${settings.host}:${listener.port}`);
+    } catch (error) {
+      await Promise.all([app?.close(), ...listeners.map((listener) => listener.stop())]);
+      throw explainListenFailure({ ...settings, name: `the port of ${name} in TOCSIN_SYSLOG` }, error);
+    }
+  }
+  return listeners;
 }
 
 /** Serves health and metrics of a worker if TOCSIN_WORKER_PORT is set. */

@@ -3,12 +3,14 @@ import { createBulkDecoder } from './elasticsearch/bulk-decoder.ts';
 import { createHecEventDecoder, createHecRawDecoder, type HecMetadata } from './hec/hec-decoder.ts';
 import { createLokiDecoder } from './loki/loki-decoder.ts';
 import { createOtlpDecoder } from './otlp/otlp-decoder.ts';
+import { createSyslogDecoder, type SyslogBatch } from './syslog/syslog-decoder.ts';
 
 /** How a body is decoded, with what the decoder needs from the rest of the request. Plain data that can cross threads. */
 export type ShipperFormat =
   | { kind: 'bulk'; index: string | undefined }
   | { kind: 'hec-event' | 'hec-raw'; defaults: HecMetadata }
-  | { kind: 'otlp' | 'loki'; encoding: 'json' | 'protobuf' };
+  | { kind: 'otlp' | 'loki'; encoding: 'json' | 'protobuf' }
+  | ({ kind: 'syslog' } & SyslogBatch);
 
 /** Returns a decoder for one body. */
 export function createDecoder(format: ShipperFormat): BodyDecoder {
@@ -23,5 +25,7 @@ export function createDecoder(format: ShipperFormat): BodyDecoder {
       return createOtlpDecoder(format.encoding);
     case 'loki':
       return createLokiDecoder(format.encoding);
+    case 'syslog':
+      return createSyslogDecoder(format);
   }
 }
