@@ -15,8 +15,8 @@ import type { Benchmark, BenchmarkRow } from './benchmark.ts';
 const itemsMade = 2_000;
 const [listLines, stixIndicators, gzipLines] = [300_000, 100_000, 480_000];
 const [mispAttributes, rssEntries] = [50_000, 20_000];
-const everyMs = 200;
-// 150 requests of each kind, of which the second slowest is the 99th percentile.
+const everyMs = 100;
+// 300 requests of each kind, of which the third slowest is the 99th percentile.
 const quietMs = 30_000;
 const observedMaxMs = 60_000;
 
@@ -47,7 +47,7 @@ function createProbes(url: string, key: string, call: ApiCall): Probe[] {
   ];
 }
 
-/** Sends every probe five times a second until `work` ends, whether or not the previous ones were answered. */
+/** Sends every probe ten times a second until `work` ends, whether or not the previous ones were answered. */
 async function observe(probes: Probe[], work: () => Promise<unknown>): Promise<Observation> {
   const times = new Map<string, number[]>(probes.map(({ label }) => [label, []]));
   let failed = 0;
