@@ -27,6 +27,11 @@ describe.each(files.filter((file) => /ml$|Dockerfile|service$/.test(file)))('dep
   });
 });
 
+test('the packages have one version', () => {
+  for (const folder of ['packages/client', 'web'])
+    expect(JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8')).version, folder).toBe(version);
+});
+
 test('every process is started as by npm', () => {
   const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { scripts: { start: string } };
   const [option] = /--max-semi-space-size=\d+/.exec(scripts.start) ?? [];

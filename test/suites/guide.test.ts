@@ -1,4 +1,4 @@
-import { readFileSync, readdirSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { root } from '../support/program.ts';
@@ -24,12 +24,16 @@ test('the index lists every page', () => {
   expect(guides.toSorted()).toEqual(pages.toSorted());
 });
 
-test.each([...guides, 'docs/README.md'])('the links in %s point to existing files and headings', (page) => {
+const markdown = ['docs', 'deploy', '.github'].flatMap((folder) =>
+  readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name)),
+);
+const pages = [...markdown, ...readdirSync(root), 'packages/client/README.md'].filter((name) => name.endsWith('.md'));
+
+test.each(pages)('the links in %s point to existing files and headings', (page) => {
   const text = readFileSync(join(root, page), 'utf8');
   for (const [, path = '', heading] of text.matchAll(/\]\((?!http)([^)#]*)(?:#([^)]+))?\)/g)) {
     const target = path === '' ? page : join(dirname(page), path);
-    const found = readdirSync(join(root, dirname(target)));
-    expect(found, path).toContain(target.split('/').at(-1));
+    expect(existsSync(join(root, target)), path).toBe(true);
     if (heading) expect(headingsOf(target), `${path}#${heading}`).toContain(heading);
   }
 });
