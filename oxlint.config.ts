@@ -221,7 +221,7 @@ export default {
       rules: { ...ban([always[0]!]), 'max-lines': 'off', 'max-params': 'off', 'node/no-process-env': 'off' },
     },
     {
-      files: ['src/config.ts', 'web/vite.config.ts', 'vitest.config.ts', 'bin/tocsin.mjs'],
+      files: ['src/config.ts', 'web/vite.config.ts', 'site/.vitepress/config.ts', 'vitest.config.ts', 'bin/tocsin.mjs'],
       rules: { 'node/no-process-env': 'off' },
     },
   ],
