@@ -134,6 +134,7 @@ create table saved_views (
   page text not null,
   query text not null,
   key_id text,
+  actor text,
   created_at timestamptz not null,
   updated_at timestamptz not null,
   primary key (organization_id, id)
@@ -142,5 +143,6 @@ comment on table saved_views is 'Named filters of lists, shared by the organizat
 comment on column saved_views.page is 'Page or list that the view belongs to.';
 comment on column saved_views.query is 'State of the page. Only clients read it.';
 comment on column saved_views.key_id is 'API key that created the view.';
+comment on column saved_views.actor is 'Person or key that signed in, if the view was created with a session.';
 create index on saved_views (organization_id, created_at desc, id desc);
 select tocsin_protect('saved_views');

@@ -107,13 +107,15 @@ create table agent_prompts (
   prompt text not null,
   description text not null default '',
   key_id text,
+  actor text,
   created_at timestamptz not null,
   primary key (organization_id, id),
   unique (organization_id, agent_id, version),
   foreign key (organization_id, agent_id) references agents (organization_id, id)
 );
 comment on table agent_prompts is 'Versions of the system prompt of a detection or built-in agent.';
-comment on column agent_prompts.key_id is 'API key that wrote the version. Null for versions written by the service.';
+comment on column agent_prompts.key_id is 'API key that wrote the version. Null for versions written by the service or a session without a key.';
+comment on column agent_prompts.actor is 'Person or key that signed in, if the version was written with a session.';
 select tocsin_protect('agent_prompts');
 
 create table agent_revisions (
@@ -122,13 +124,15 @@ create table agent_revisions (
   revision int not null,
   definition text not null,
   key_id text,
+  actor text,
   created_at timestamptz not null,
   primary key (organization_id, agent_id, revision),
   foreign key (organization_id, agent_id) references agents (organization_id, id)
 );
 comment on table agent_revisions is 'Definition of a detection at each revision. A run pins one revision and uses it in all of its attempts.';
 comment on column agent_revisions.definition is 'JSON of the definition.';
-comment on column agent_revisions.key_id is 'API key that made the change. Null for changes made by the service.';
+comment on column agent_revisions.key_id is 'API key that made the change. Null for changes made by the service or a session without a key.';
+comment on column agent_revisions.actor is 'Person or key that signed in, if the change was made with a session.';
 select tocsin_protect('agent_revisions');
 
 create table query_warnings (
@@ -164,6 +168,7 @@ create table tool_grants (
   tool text not null,
   settings text not null default '{}',
   key_id text,
+  actor text,
   created_at timestamptz not null,
   primary key (organization_id, detection_id, tool),
   foreign key (organization_id, detection_id) references agents (organization_id, id)
@@ -171,6 +176,7 @@ create table tool_grants (
 comment on table tool_grants is 'Tools that an administrator has allowed for a detection.';
 comment on column tool_grants.settings is 'JSON of the tool''s settings, such as the allowed address of http_get.';
 comment on column tool_grants.key_id is 'API key that granted the tool.';
+comment on column tool_grants.actor is 'Person or key that signed in, if the tool was granted with a session.';
 select tocsin_protect('tool_grants');
 
 create table shadows (

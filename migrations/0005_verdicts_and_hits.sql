@@ -186,6 +186,7 @@ create table hit_changes (
   hit_id uuid not null,
   at timestamptz not null,
   key_id text,
+  actor text,
   from_status text not null,
   to_status text not null,
   reason text,
@@ -193,7 +194,8 @@ create table hit_changes (
   foreign key (organization_id, hit_id) references hits (organization_id, id) on delete cascade
 );
 comment on table hit_changes is 'Changes of the status of a hit.';
-comment on column hit_changes.key_id is 'API key that made the change. Null for changes made by the service.';
+comment on column hit_changes.key_id is 'API key that made the change. Null for changes made by the service or a session without a key.';
+comment on column hit_changes.actor is 'Person or key that signed in, if the change was made with a session.';
 create index on hit_changes (organization_id, hit_id, at);
 select tocsin_protect('hit_changes');
 
@@ -216,12 +218,14 @@ create table entity_notes (
   entity_type text not null,
   note text not null,
   key_id text,
+  actor text,
   updated_at timestamptz not null,
   primary key (organization_id, id)
 );
 comment on table entity_notes is 'What people know of entities: assets and identities. A model receives it with the candidates of the entity.';
 comment on column entity_notes.entity_type is 'Empty if the note is on entities of any type with this name.';
 comment on column entity_notes.key_id is 'API key that wrote the note.';
+comment on column entity_notes.actor is 'Person or key that signed in, if the note was written with a session.';
 create unique index entity_notes_entity on entity_notes (organization_id, md5(lower(entity)), entity_type);
 create index on entity_notes (organization_id, updated_at desc, id desc);
 select tocsin_protect('entity_notes');
@@ -233,6 +237,7 @@ create table value_lists (
   description text not null,
   list_values text not null,
   key_id text,
+  actor text,
   updated_at timestamptz not null,
   primary key (organization_id, id),
   unique (organization_id, name)
@@ -240,6 +245,7 @@ create table value_lists (
 comment on table value_lists is 'Lists of values that detections share, such as entities that a detection allows.';
 comment on column value_lists.list_values is 'JSON array of texts: exact values, patterns with `*`, and networks.';
 comment on column value_lists.key_id is 'API key that wrote the list last.';
+comment on column value_lists.actor is 'Person or key that signed in, if the list was last written with a session.';
 select tocsin_protect('value_lists');
 
 create table exceptions (
@@ -252,6 +258,7 @@ create table exceptions (
   value text,
   reason text not null,
   key_id text,
+  actor text,
   created_at timestamptz not null,
   expires_at timestamptz,
   matches integer not null default 0,
@@ -265,6 +272,7 @@ comment on column exceptions.matches is 'Number of candidates that the exception
 comment on column exceptions.entity is 'Entity that is excluded. `*` stands for any text, as in the value. Null if a field is matched, or if the whole detection is snoozed.';
 comment on column exceptions.field is 'Field whose value is matched.';
 comment on column exceptions.key_id is 'API key that created the exception.';
+comment on column exceptions.actor is 'Person or key that signed in, if the exception was created with a session.';
 create index on exceptions (organization_id, detection_id, created_at desc, id desc);
 select tocsin_protect('exceptions');
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { ActorField } from '../../platform/orgs/author.schema.ts';
 import { severities } from '../../detection/analysis/candidate.ts';
 import { hitStatuses } from '../../detection/hits/hits.schema.ts';
 
@@ -53,6 +54,7 @@ export const HitContext = z
           detail: z.string().nullable(),
           runId: z.string().nullable(),
           keyId: z.string().nullable(),
+          actor: ActorField,
         }),
       )
       .describe('Oldest first, the latest 300.'),

@@ -38,11 +38,12 @@ export function getHitContext({ db }: { db: Db }, { orgId, scopes }: Caller, id:
       ...[...new Set([times[0], times.at(-1)])].flatMap((at) => (at ? [{ at, kind: 'event' as const }] : [])),
       { at: hit.createdAt.toISOString(), kind: 'raised' as const, detail: hit.headline },
       ...occurrences.map(({ runId, seenAt }) => ({ at: seenAt.toISOString(), kind: 'seen' as const, runId })),
-      ...changes.map(({ at, keyId, to, reason }) => ({
+      ...changes.map(({ at, keyId, actor, to, reason }) => ({
         at: at.toISOString(),
         kind: 'status' as const,
         detail: reason === null ? to : `${to}: ${reason}`,
         keyId,
+        actor,
       })),
       ...deliveries.map(({ at, state, name, error }) => ({
         at: at.toISOString(),
@@ -55,7 +56,10 @@ export function getHitContext({ db }: { db: Db }, { orgId, scopes }: Caller, id:
       similar: rankSimilar(hit, judged),
       feedItems: items && items.map((item) => toFeedItem(item, terms)),
       timeline: entries
-        .map((entry) => ({ detail: null, runId: null, keyId: null, ...entry }) as HitContext['timeline'][number])
+        .map(
+          (entry) =>
+            ({ detail: null, runId: null, keyId: null, actor: null, ...entry }) as HitContext['timeline'][number],
+        )
         .toSorted((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0))
         .slice(-timelineMax),
     };

@@ -1,5 +1,5 @@
 import type { Tx } from '../../platform/db/db.ts';
-import type { Caller } from '../../platform/orgs/caller.ts';
+import type { Author } from '../../platform/orgs/caller.ts';
 import { applyConnections } from '../scheduling/queue/run-queue.store.ts';
 import { changeSchedule } from '../scheduling/schedule-lifecycle.ts';
 import { changesConnection, findConnected } from './detection-connections.store.ts';
@@ -16,7 +16,7 @@ import { suggestionFingerprint } from './record/fingerprint.ts';
 
 /** A change of a locked agent. `now` is slot time. `gapReason` is the reason of the gap that a time without schedule leaves. */
 export type AgentChange = {
-  caller: Pick<Caller, 'orgId' | 'keyId'>;
+  caller: Author;
   action: string;
   now: Date;
   gapReason: 'disabled' | 'deleted';

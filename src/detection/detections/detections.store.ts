@@ -2,7 +2,7 @@ import { sql, type RawBuilder } from 'kysely';
 import { queryRow, type Tx } from '../../platform/db/db.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import { auditInsertSql, type AuditChange } from '../../platform/orgs/audit.store.ts';
-import type { Caller } from '../../platform/orgs/caller.ts';
+import type { Author } from '../../platform/orgs/caller.ts';
 import { definitionText } from './record/definition.ts';
 import { toRecord } from './record/detection-record.ts';
 import {
@@ -13,8 +13,6 @@ import {
   type AgentWithPrompt,
 } from './record/detection-row.ts';
 import type { Detection } from './record/detection.schema.ts';
-
-type Author = Pick<Caller, 'orgId' | 'keyId'>;
 
 /** Stores an agent with its first prompt version, its first revision and the audit row in one statement. */
 export async function insertAgent(
@@ -60,15 +58,16 @@ function toAuditChange(action: string, agent: AgentRow, before: Detection | null
 
 function promptInsert(author: Author, agent: AgentWithPrompt): RawBuilder<unknown> {
   return sql`
-    insert into agent_prompts (organization_id, id, agent_id, version, prompt, description, created_at, key_id)
+    insert into agent_prompts (organization_id, id, agent_id, version, prompt, description, created_at, key_id, actor)
     values (${agent.organization_id}, ${agent.active_prompt_id}, ${agent.id}, ${agent.prompt_version}, ${agent.prompt},
-      ${agent.prompt_description}, ${agent.prompt_created_at}, ${author.keyId})`;
+      ${agent.prompt_description}, ${agent.prompt_created_at}, ${author.keyId}, ${author.subject ?? null})`;
 }
 
 function revisionInsert(author: Author, agent: AgentWithPrompt): RawBuilder<unknown> {
   return sql`
-    insert into agent_revisions (organization_id, agent_id, revision, definition, key_id, created_at)
-    values (${agent.organization_id}, ${agent.id}, ${agent.revision}, ${definitionText(agent)}, ${author.keyId}, ${agent.updated_at})`;
+    insert into agent_revisions (organization_id, agent_id, revision, definition, key_id, actor, created_at)
+    values (${agent.organization_id}, ${agent.id}, ${agent.revision}, ${definitionText(agent)}, ${author.keyId},
+      ${author.subject ?? null}, ${agent.updated_at})`;
 }
 
 // A Record, so that a column missing here does not compile.

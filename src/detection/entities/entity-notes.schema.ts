@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { PageQuery } from '../../platform/lib/page-request.ts';
 import { boundedString } from '../../platform/lib/text/bounded-text.ts';
+import { ActorField } from '../../platform/orgs/author.schema.ts';
 
 export const notesPerRequestMax = 1_000;
 
@@ -34,6 +35,7 @@ export const EntityNote = z
     entityType: z.string(),
     note: z.string(),
     keyId: z.string().nullable().describe('API key that wrote the note.'),
+    actor: ActorField,
     updatedAt: z.string(),
   })
   .meta({ id: 'EntityNote' });

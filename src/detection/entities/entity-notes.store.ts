@@ -4,25 +4,28 @@ import { replaceValue } from '../../platform/db/erasure.store.ts';
 import { uuidv7 } from '../../platform/lib/ids.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import type { PageRequest } from '../../platform/lib/page-request.ts';
+import type { Author } from '../../platform/orgs/caller.ts';
 
 type NewNote = { entity: string; entityType: string; note: string };
-export type EntityNoteRow = NewNote & { id: string; keyId: string | null; updatedAt: Date };
+export type EntityNoteRow = NewNote & { id: string; keyId: string | null; actor: string | null; updatedAt: Date };
 
 /** Stores notes, each in place of the previous one on its entity. The notes are on different entities. */
 export async function upsertNotes(
   tx: Tx,
   orgId: OrgId,
   notes: NewNote[],
-  { keyId, now }: { keyId: string | null; now: Date },
+  { author, now }: { author: Author; now: Date },
 ): Promise<void> {
   if (notes.length === 0) return;
   await sql`
-    insert into entity_notes as e (organization_id, id, entity, entity_type, note, key_id, updated_at)
-    select ${orgId}::uuid, id, entity, entity_type, note, ${keyId}, ${now}::timestamptz
+    insert into entity_notes as e (organization_id, id, entity, entity_type, note, key_id, actor, updated_at)
+    select ${orgId}::uuid, id, entity, entity_type, note, ${author.keyId}, ${author.subject ?? null}, ${now}::timestamptz
     from unnest(${notes.map(() => uuidv7(now))}::uuid[], ${notes.map(({ entity }) => entity)}::text[],
       ${notes.map(({ entityType }) => entityType)}::text[], ${notes.map(({ note }) => note)}::text[]) as n (id, entity, entity_type, note)
     on conflict (organization_id, md5(lower(entity)), entity_type) do update set id = excluded.id, entity = excluded.entity,
-      note = excluded.note, key_id = excluded.key_id, updated_at = excluded.updated_at`.execute(tx);
+      note = excluded.note, key_id = excluded.key_id, actor = excluded.actor, updated_at = excluded.updated_at`.execute(
+    tx,
+  );
 }
 
 /** Deletes notes. Returns the number of notes that existed. */
@@ -52,7 +55,7 @@ export function listNotes(
   { limit, after }: PageRequest,
 ): Promise<EntityNoteRow[]> {
   return queryRows<EntityNoteRow>(tx)`
-      select id, entity, entity_type as "entityType", note, key_id as "keyId", updated_at as "updatedAt" from entity_notes
+      select id, entity, entity_type as "entityType", note, key_id as "keyId", actor, updated_at as "updatedAt" from entity_notes
       where organization_id = ${orgId} ${entity === undefined ? sql`` : sql`and md5(lower(entity)) = md5(lower(${entity}))`}
         ${after ? sql`and (updated_at, id) < (${after.at}, ${after.id}::uuid)` : sql``}
       order by updated_at desc, id desc limit ${limit + 1}`;

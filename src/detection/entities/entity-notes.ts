@@ -19,11 +19,12 @@ export async function getEntityNotes(
   const rows = await inOrg(db, orgId, (tx) => listNotes(tx, orgId, filter.entity, request));
   const { page, nextCursor } = toPage(rows, request.limit, ({ updatedAt, id }) => ({ at: updatedAt, id }));
   return {
-    notes: page.map(({ entity, entityType, note, keyId, updatedAt }) => ({
+    notes: page.map(({ entity, entityType, note, keyId, actor, updatedAt }) => ({
       entity,
       entityType,
       note,
       keyId,
+      actor,
       updatedAt: updatedAt.toISOString(),
     })),
     nextCursor,
@@ -45,7 +46,7 @@ export function putEntityNotes(
   }
   return inOrg(db, caller.orgId, async (tx) => {
     const kept = notes.flatMap(({ note, ...entity }) => (note === null ? [] : [{ ...entity, note }]));
-    await upsertNotes(tx, caller.orgId, kept, { keyId: caller.keyId, now: clock() });
+    await upsertNotes(tx, caller.orgId, kept, { author: caller, now: clock() });
     const removed = await deleteNotes(
       tx,
       caller.orgId,

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { queryRow, queryRows, type Tx } from '../../platform/db/db.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
+import type { Author } from '../../platform/orgs/caller.ts';
 import { uuidv7 } from '../../platform/lib/ids.ts';
 import type { HitStatus } from './hits.schema.ts';
 
@@ -20,7 +21,7 @@ export function lockGroupHits(tx: Tx, orgId: OrgId, groupId: string): Promise<Lo
       order by id for update`;
 }
 
-export type HitStatusChange = { to: HitStatus; reason: string | null; keyId: string | null; now: Date };
+export type HitStatusChange = { to: HitStatus; reason: string | null; author: Author; now: Date };
 
 /** Columns of `hit_reviews` that count a status. */
 const reviewColumns: Partial<Record<HitStatus, string>> = {
@@ -37,15 +38,15 @@ export const storeStatus = (tx: Tx, orgId: OrgId, hit: LockedHit, change: HitSta
 export async function storeStatuses(tx: Tx, orgId: OrgId, hits: LockedHit[], change: HitStatusChange): Promise<void> {
   const [first] = hits;
   if (!first) return;
-  const { to, reason, keyId, now } = change;
+  const { to, reason, author, now } = change;
   const ids = hits.map(({ id }) => id);
   await sql`
     with changed as (
       update hits set status = ${to}, superseded = false, revision = revision + 1, updated_at = ${now}
       where organization_id = ${orgId} and id = any(${ids}::uuid[])
     )
-    insert into hit_changes (organization_id, id, hit_id, at, key_id, from_status, to_status, reason)
-    select ${orgId}::uuid, change_id, hit_id, ${now}::timestamptz, ${keyId}, from_status, ${to}, ${reason}
+    insert into hit_changes (organization_id, id, hit_id, at, key_id, actor, from_status, to_status, reason)
+    select ${orgId}::uuid, change_id, hit_id, ${now}::timestamptz, ${author.keyId}, ${author.subject ?? null}, from_status, ${to}, ${reason}
     from unnest(${ids.map(() => uuidv7(now))}::uuid[], ${ids}::uuid[], ${hits.map(({ status }) => status)}::text[])
       as c (change_id, hit_id, from_status)`.execute(tx);
   for (const [from, changed] of Map.groupBy(hits, ({ status }) => status)) {
@@ -68,12 +69,19 @@ async function countReviews(
     on conflict (organization_id, detection_id) do update set ${column} = greatest(r.${column} + ${by}, 0)`.execute(tx);
 }
 
-export type StatusChangeRow = { at: Date; keyId: string | null; from: HitStatus; to: HitStatus; reason: string | null };
+export type StatusChangeRow = {
+  at: Date;
+  keyId: string | null;
+  actor: string | null;
+  from: HitStatus;
+  to: HitStatus;
+  reason: string | null;
+};
 
 /** Lists the status changes of a hit, latest first. */
 export function listStatusChanges(tx: Tx, orgId: OrgId, hitId: string, limit: number): Promise<StatusChangeRow[]> {
   return queryRows<StatusChangeRow>(tx)`
-      select at, key_id as "keyId", from_status as "from", to_status as "to", reason from hit_changes
+      select at, key_id as "keyId", actor, from_status as "from", to_status as "to", reason from hit_changes
       where organization_id = ${orgId} and hit_id = ${hitId} order by at desc, id desc limit ${limit}`;
 }
 

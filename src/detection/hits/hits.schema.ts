@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { ActorField } from '../../platform/orgs/author.schema.ts';
 import { detectionCategories, severities } from '../analysis/candidate.ts';
 import { PageQuery } from '../../platform/lib/page-request.ts';
 import { Instant } from '../../platform/lib/instant.ts';
@@ -119,6 +120,7 @@ export const HitDetail = Hit.extend({
       z.object({
         at: time,
         keyId: z.string().nullable(),
+        actor: ActorField,
         from: z.enum(hitStatuses),
         to: z.enum(hitStatuses),
         reason: z.string().nullable(),

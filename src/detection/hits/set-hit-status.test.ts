@@ -22,4 +22,8 @@ test('stores a later reason, ignores a repeated one, and counts each verdict onc
   expect(await setStatus({ status: 'benign', reason: 'on a trip' })).toEqual([later, first]);
   expect(await setStatus({ status: 'benign', reason: 'on a trip' })).toEqual([later, first]);
   expect((await getDetection(t.deps, t.caller, detectionId)).reviews).toMatchObject({ benign: 1, truePositive: 0 });
+  // A person who signed in without a key is in the history by name.
+  const ada = { ...t.caller, keyId: null, subject: 'ada@example.com' };
+  const { history } = await setHitStatus(t.deps, ada, hit!.id, { status: 'open' });
+  expect(history.map(({ actor }) => actor)).toEqual(['ada@example.com', null, null]);
 });

@@ -26,7 +26,7 @@ export async function setHitStatus(
       const [latest] = await listStatusChanges(tx, caller.orgId, id, 1);
       if (reason === null || latest?.reason === reason) return;
     }
-    await storeStatus(tx, caller.orgId, hit, { to: status, reason, keyId: caller.keyId, now });
+    await storeStatus(tx, caller.orgId, hit, { to: status, reason, author: caller, now });
     await emitHitEvents(tx, caller.orgId, [id]);
     await insertAudit(tx, caller, {
       action: 'hit.status_changed',

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { boundedString } from '../../platform/lib/text/bounded-text.ts';
+import { ActorField } from '../../platform/orgs/author.schema.ts';
 import { ValueListName } from '../analysis/tuning/value-list-name.ts';
 
 const valuesMax = 10_000;
@@ -23,6 +24,7 @@ const summary = {
   valuesTotal: z.number().int(),
   usedBy: z.array(z.string()).describe('IDs of the detections whose tuning specifies the list.'),
   keyId: z.string().nullable().describe('API key that wrote the list last.'),
+  actor: ActorField,
   updatedAt: z.string(),
 };
 

@@ -9,6 +9,7 @@ type ValueListSummaryRow = {
   valuesTotal: number;
   usedBy: string[];
   keyId: string | null;
+  actor: string | null;
   updatedAt: Date;
 };
 export type ValueListRow = ValueListSummaryRow & { values: string[] };
@@ -17,7 +18,7 @@ export type ValueListRow = ValueListSummaryRow & { values: string[] };
 const usedBy = sql`array(select a.id::text from agents a where a.organization_id = l.organization_id and a.deleted_at is null
   and a.tuning is not null and coalesce(a.tuning::jsonb -> 'allowLists', '[]') ? l.name order by a.id)`;
 const summary = sql`l.name, l.description, jsonb_array_length(l.list_values::jsonb) as "valuesTotal", ${usedBy} as "usedBy",
-  l.key_id as "keyId", l.updated_at as "updatedAt"`;
+  l.key_id as "keyId", l.actor, l.updated_at as "updatedAt"`;
 
 /** Lists the value lists by name, without their values. */
 export function listValueLists(tx: Tx, orgId: OrgId): Promise<ValueListSummaryRow[]> {
@@ -38,12 +39,13 @@ export async function findValueList(tx: Tx, orgId: OrgId, name: string): Promise
 export async function upsertValueList(
   tx: Tx,
   orgId: OrgId,
-  list: Pick<ValueListRow, 'name' | 'description' | 'values' | 'keyId' | 'updatedAt'> & { id: string },
+  list: Pick<ValueListRow, 'name' | 'description' | 'values' | 'keyId' | 'actor' | 'updatedAt'> & { id: string },
 ): Promise<void> {
-  await sql`insert into value_lists (organization_id, id, name, description, list_values, key_id, updated_at)
-    values (${orgId}, ${list.id}, ${list.name}, ${list.description}, ${JSON.stringify(list.values)}, ${list.keyId}, ${list.updatedAt})
+  await sql`insert into value_lists (organization_id, id, name, description, list_values, key_id, actor, updated_at)
+    values (${orgId}, ${list.id}, ${list.name}, ${list.description}, ${JSON.stringify(list.values)}, ${list.keyId},
+      ${list.actor}, ${list.updatedAt})
     on conflict (organization_id, name) do update set description = excluded.description, list_values = excluded.list_values,
-      key_id = excluded.key_id, updated_at = excluded.updated_at`.execute(tx);
+      key_id = excluded.key_id, actor = excluded.actor, updated_at = excluded.updated_at`.execute(tx);
 }
 
 export async function deleteValueList(tx: Tx, orgId: OrgId, name: string): Promise<void> {

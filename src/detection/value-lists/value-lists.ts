@@ -34,13 +34,13 @@ export function putValueList(
   name: string,
   { description, values }: ValueListInput,
 ): Promise<ValueList> {
-  const { orgId, keyId } = caller;
+  const { orgId, keyId, subject: actor = null } = caller;
   return inOrg(db, orgId, async (tx) => {
     const before = await findValueList(tx, orgId, name);
     if (!before && (await listValueLists(tx, orgId)).length >= listsMax)
       throw appError('conflict', `An organization can have at most ${listsMax} value lists.`);
     const now = clock();
-    const list = { name, description, values: [...new Set(values)], keyId, updatedAt: now };
+    const list = { name, description, values: [...new Set(values)], keyId, actor, updatedAt: now };
     await upsertValueList(tx, orgId, { ...list, id: uuidv7(now) });
     await insertAudit(tx, caller, {
       action: before ? 'value_list.changed' : 'value_list.created',

@@ -2,7 +2,7 @@ import { sql, type RawBuilder } from 'kysely';
 import { queryRows, type Tx } from '../db/db.ts';
 import { uuidv7 } from '../lib/ids.ts';
 import type { PageCursor } from '../lib/page-request.ts';
-import type { Caller } from './caller.ts';
+import type { Author } from './caller.ts';
 
 /** One change. `before` and `after` are JSON values or null and must not contain secrets. */
 export type AuditChange = { action: string; resourceType: string; resourceId: string; before: unknown; after: unknown };
@@ -18,8 +18,6 @@ export type AuditRow = {
   before: string | null;
   after: string | null;
 };
-
-type Author = Pick<Caller, 'orgId' | 'keyId' | 'subject'>;
 
 /** Records a change and its author in the transaction of the change. */
 export async function insertAudit(tx: Tx, author: Author, change: AuditChange): Promise<void> {

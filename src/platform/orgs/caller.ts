@@ -28,3 +28,6 @@ export type Caller = {
   sessionId?: string;
   subject?: string;
 };
+
+/** The part of a caller that histories record. */
+export type Author = Pick<Caller, 'orgId' | 'keyId' | 'subject'>;

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { PageQuery } from '../lib/page-request.ts';
 import { boundedString } from '../lib/text/bounded-text.ts';
+import { ActorField } from '../orgs/author.schema.ts';
 
 const fields = {
   name: boundedString({ min: 1, max: 100 }, z.string().trim()),
@@ -21,7 +22,14 @@ export const ViewPath = z.object({ id: z.guid('must be a UUID').toLowerCase() })
 
 const time = z.string().meta({ format: 'date-time' });
 export const View = z
-  .object({ id: z.string(), ...z.object(fields).shape, keyId: z.string().nullable(), createdAt: time, updatedAt: time })
+  .object({
+    id: z.string(),
+    ...z.object(fields).shape,
+    keyId: z.string().nullable(),
+    actor: ActorField,
+    createdAt: time,
+    updatedAt: time,
+  })
   .meta({ id: 'View' });
 export type View = z.infer<typeof View>;
 

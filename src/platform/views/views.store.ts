@@ -2,11 +2,12 @@ import { sql } from 'kysely';
 import { queryRow, queryRows, type Tx } from '../db/db.ts';
 import type { OrgId } from '../lib/org-id.ts';
 import type { PageRequest } from '../lib/page-request.ts';
+import type { Author } from '../orgs/caller.ts';
 import type { View, ViewInput } from './views.schema.ts';
 
 export type ViewRow = Omit<View, 'createdAt' | 'updatedAt'> & { createdAt: Date; updatedAt: Date };
 
-const columns = sql`id, name, page, query, key_id as "keyId", created_at as "createdAt", updated_at as "updatedAt"`;
+const columns = sql`id, name, page, query, key_id as "keyId", actor, created_at as "createdAt", updated_at as "updatedAt"`;
 
 /** Lists `limit` + 1 views, of one page if given, newest first. */
 export function listViewRows(
@@ -39,11 +40,12 @@ export function upsertView(
   tx: Tx,
   orgId: OrgId,
   { id, name, page, query }: ViewInput & { id: string },
-  { keyId, now }: { keyId: string | null; now: Date },
+  { author, now }: { author: Author; now: Date },
 ): Promise<ViewRow | undefined> {
   return queryRow<ViewRow>(tx)`
-      insert into saved_views (organization_id, id, name, page, query, key_id, created_at, updated_at)
-      select ${orgId}::uuid, ${id}::uuid, ${name}, ${page}, ${query}, ${keyId}, ${now}::timestamptz, ${now}::timestamptz
+      insert into saved_views (organization_id, id, name, page, query, key_id, actor, created_at, updated_at)
+      select ${orgId}::uuid, ${id}::uuid, ${name}, ${page}, ${query}, ${author.keyId}, ${author.subject ?? null},
+        ${now}::timestamptz, ${now}::timestamptz
       where not exists (select from saved_views where organization_id = ${orgId} and page = ${page} and lower(name) = lower(${name}) and id <> ${id})
       on conflict (organization_id, id) do update set name = excluded.name, page = excluded.page, query = excluded.query, updated_at = excluded.updated_at
       returning ${columns}`;

@@ -53,13 +53,8 @@ async function requireView(tx: Tx, orgId: OrgId, id: string): Promise<View> {
   return toView(row);
 }
 
-async function storeView(
-  tx: Tx,
-  { clock }: ViewDeps,
-  { orgId, keyId }: Caller,
-  view: ViewInput & { id: string },
-): Promise<View> {
-  const row = await upsertView(tx, orgId, view, { keyId, now: clock() });
+async function storeView(tx: Tx, { clock }: ViewDeps, caller: Caller, view: ViewInput & { id: string }): Promise<View> {
+  const row = await upsertView(tx, caller.orgId, view, { author: caller, now: clock() });
   if (!row) throw fieldError('/name', 'not_unique', `The page ${view.page} has a view named ${view.name} already.`);
   return toView(row);
 }

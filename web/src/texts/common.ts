@@ -12,6 +12,7 @@ export const texts = {
   cancel: 'Cancel',
   save: 'Save',
   more: 'More',
+  by: (name: string) => `by ${name}`,
   back: 'Back',
   views: {
     label: 'Views',

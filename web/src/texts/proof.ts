@@ -3,7 +3,6 @@ export const texts = {
   prompts: {
     versions: 'Versions',
     active: 'Active',
-    by: (name: string) => `by ${name}`,
     service: 'the service',
     compare: 'Changes since version',
     none: 'nothing before',

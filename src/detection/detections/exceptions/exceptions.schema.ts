@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { ActorField } from '../../../platform/orgs/author.schema.ts';
 import { Instant } from '../../../platform/lib/instant.ts';
 import { severities } from '../../analysis/candidate.ts';
 import { IdPath } from '../record/detection-input.schema.ts';
@@ -84,6 +85,7 @@ export const DetectionException = z
     value: z.string().nullable(),
     reason: z.string(),
     keyId: z.string().nullable(),
+    actor: ActorField,
     createdAt: Time,
     expiresAt: Time.nullable(),
     active: z.boolean(),

@@ -8,13 +8,14 @@ import type { DetectionKey } from '../../scheduling/detection-key.ts';
 export type ExceptionRow = Exception & {
   reason: string;
   keyId: string | null;
+  actor: string | null;
   createdAt: Date;
   expiresAt: Date | null;
   matches: number;
   lastMatchedAt: Date | null;
 };
 
-const columns = sql`id, kind, entity, field, value, reason, key_id as "keyId", created_at as "createdAt", expires_at as "expiresAt",
+const columns = sql`id, kind, entity, field, value, reason, key_id as "keyId", actor, created_at as "createdAt", expires_at as "expiresAt",
   matches, last_matched_at as "lastMatchedAt"`;
 const isOfDetection = ({ orgId, detectionId }: DetectionKey) =>
   sql`organization_id = ${orgId} and detection_id = ${detectionId}`;
@@ -38,9 +39,9 @@ export async function countExceptions(tx: Tx, key: DetectionKey): Promise<number
 
 export async function insertException(tx: Tx, key: DetectionKey, exception: ExceptionRow): Promise<void> {
   await sql`
-    insert into exceptions (organization_id, detection_id, id, kind, entity, field, value, reason, key_id, created_at, expires_at)
+    insert into exceptions (organization_id, detection_id, id, kind, entity, field, value, reason, key_id, actor, created_at, expires_at)
     values (${key.orgId}, ${key.detectionId}, ${exception.id}, ${exception.kind}, ${exception.entity}, ${exception.field}, ${exception.value}, ${exception.reason},
-      ${exception.keyId}, ${exception.createdAt}, ${exception.expiresAt})`.execute(tx);
+      ${exception.keyId}, ${exception.actor}, ${exception.createdAt}, ${exception.expiresAt})`.execute(tx);
 }
 
 export function deleteException(tx: Tx, key: DetectionKey, id: string): Promise<ExceptionRow | undefined> {

@@ -55,7 +55,7 @@ async function storeException(
   deps: ExceptionDeps,
   caller: Caller,
   detectionId: string,
-  fields: Omit<ExceptionRow, 'id' | 'keyId' | 'createdAt' | 'matches' | 'lastMatchedAt'>,
+  fields: Omit<ExceptionRow, 'id' | 'keyId' | 'actor' | 'createdAt' | 'matches' | 'lastMatchedAt'>,
 ): Promise<DetectionException> {
   const now = deps.clock();
   const key = { orgId: caller.orgId, detectionId };
@@ -73,6 +73,7 @@ async function storeException(
       ...fields,
       id: uuidv7(now),
       keyId: caller.keyId,
+      actor: caller.subject ?? null,
       createdAt: now,
       matches: 0,
       lastMatchedAt: null,

@@ -4,9 +4,12 @@ import { boundedString } from '../../../platform/lib/text/bounded-text.ts';
 
 const Time = z.string().meta({ format: 'date-time' });
 const Author = z
-  .object({ keyId: z.string(), name: z.string().nullable() })
+  .object({
+    keyId: z.string().nullable(),
+    name: z.string().nullable().describe('The person or key that signed in, otherwise the name of the API key.'),
+  })
   .nullable()
-  .describe('The API key that made the change. null: the service itself.');
+  .describe('Who made the change, with an API key or signed in to the console. null: the service itself.');
 
 export const PromptVersion = z
   .object({

@@ -36,6 +36,3 @@ export async function listNumbered<Row extends { createdAt: Date }>(
   const found = await list({ below, limit: limit + 1 });
   return toPage(found, limit, (row) => ({ at: row.createdAt, id: String(numberOf(row)) }));
 }
-
-export const toAuthor = ({ keyId, keyName }: { keyId: string | null; keyName: string | null }) =>
-  keyId === null ? null : { keyId, name: keyName };

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { queryRow, queryRows, type Tx } from '../../../platform/db/db.ts';
 import type { Definition } from '../record/definition.ts';
 import type { DetectionKey } from '../../scheduling/detection-key.ts';
+import type { AuthorColumns } from './author.ts';
 
 /** Returns the id and text of one prompt version, as a definition has them. */
 export function findPromptText(
@@ -13,14 +14,12 @@ export function findPromptText(
       where organization_id = ${orgId} and agent_id = ${detectionId} and version = ${version}`;
 }
 
-export type PromptRow = {
+export type PromptRow = AuthorColumns & {
   id: string;
   version: number;
   prompt: string;
   description: string;
   createdAt: Date;
-  keyId: string | null;
-  keyName: string | null;
 };
 
 /** Returns a detection's prompt versions, newest first, below a version number if `below` is set. */
@@ -30,7 +29,7 @@ export function listPrompts(
   { below, limit }: { below: number | null; limit: number },
 ): Promise<PromptRow[]> {
   return queryRows<PromptRow>(tx)`
-      select p.id, p.version, p.prompt, p.description, p.created_at as "createdAt", p.key_id as "keyId", k.name as "keyName"
+      select p.id, p.version, p.prompt, p.description, p.created_at as "createdAt", p.key_id as "keyId", p.actor, k.name as "keyName"
       from agent_prompts p left join api_keys k on k.organization_id = p.organization_id and k.id = p.key_id
       where p.organization_id = ${orgId} and p.agent_id = ${detectionId} and (${below}::int is null or p.version < ${below})
       order by p.version desc limit ${limit}`;
@@ -46,14 +45,14 @@ export async function findPromptVersion(tx: Tx, key: DetectionKey, version: numb
 export async function insertPromptVersion(
   tx: Tx,
   { orgId, detectionId }: DetectionKey,
-  { id, version, prompt, description, createdAt, keyId }: Omit<PromptRow, 'keyName'>,
+  { id, version, prompt, description, createdAt, keyId, actor }: Omit<PromptRow, 'keyName'>,
 ): Promise<void> {
   await sql`
     with agent as (
       update agents set latest_prompt_version = ${version} where organization_id = ${orgId} and id = ${detectionId}
     )
-    insert into agent_prompts (organization_id, id, agent_id, version, prompt, description, created_at, key_id)
-    values (${orgId}, ${id}, ${detectionId}, ${version}, ${prompt}, ${description}, ${createdAt}, ${keyId})`.execute(
+    insert into agent_prompts (organization_id, id, agent_id, version, prompt, description, created_at, key_id, actor)
+    values (${orgId}, ${id}, ${detectionId}, ${version}, ${prompt}, ${description}, ${createdAt}, ${keyId}, ${actor})`.execute(
     tx,
   );
 }

@@ -5,7 +5,8 @@ import type { PageQuery } from '../../../platform/lib/page-request.ts';
 import type { Caller } from '../../../platform/orgs/caller.ts';
 import { checkIfMatch, recordEtag } from '../../../platform/http/etag.ts';
 import { storeChange } from '../change-detection.ts';
-import { toAuthor, listNumbered, readHistory, type HistoryDeps } from './history.ts';
+import { toAuthor } from './author.ts';
+import { listNumbered, readHistory, type HistoryDeps } from './history.ts';
 import type { DiffQuery, NewPrompt, PromptDiff, PromptList, PromptVersion } from './history.schema.ts';
 import { diffTexts } from './line-diff.ts';
 import { findPromptVersion, insertPromptVersion, listPrompts, type PromptRow } from './prompts.store.ts';
@@ -67,8 +68,8 @@ export async function writePrompt(
     const agent = await lockEditable(tx, scope, id);
     const version = agent.latest_prompt_version + 1;
     const key = { orgId: caller.orgId, detectionId: id };
-    const { keyId } = caller;
-    await insertPromptVersion(tx, key, { id: uuidv7(now), version, prompt, description, createdAt: now, keyId });
+    const { keyId, subject: actor = null } = caller;
+    await insertPromptVersion(tx, key, { id: uuidv7(now), version, prompt, description, createdAt: now, keyId, actor });
     const after = { version, prompt, description };
     await auditDetection(tx, caller, id, { action: 'detection.prompt_written', before: null, after });
     return toPrompt((await findPromptVersion(tx, key, version))!, agent.prompt_version);
@@ -110,6 +111,6 @@ export function toPromptColumns(prompt: PromptRow): Partial<AgentView> {
 }
 
 function toPrompt(row: PromptRow, activeVersion: number): PromptVersion {
-  const { createdAt, keyId: _, keyName: __, ...rest } = row;
+  const { createdAt, keyId: _, keyName: __, actor: ___, ...rest } = row;
   return { ...rest, createdAt: createdAt.toISOString(), author: toAuthor(row), active: row.version === activeVersion };
 }

@@ -2,6 +2,7 @@ import { queryRow, queryRows, type Tx } from '../../../platform/db/db.ts';
 import type { OrgId } from '../../../platform/lib/org-id.ts';
 import type { Definition } from '../record/definition.ts';
 import type { DetectionKey } from '../../scheduling/detection-key.ts';
+import type { AuthorColumns } from './author.ts';
 
 /** Returns a detection's current definition, whether it is deleted or not. */
 export async function findDefinition(tx: Tx, orgId: OrgId, detectionId: string): Promise<Definition | undefined> {
@@ -12,11 +13,9 @@ export async function findDefinition(tx: Tx, orgId: OrgId, detectionId: string):
   return found && (JSON.parse(found.definition) as Definition);
 }
 
-export type RevisionRow = {
+export type RevisionRow = AuthorColumns & {
   revision: number;
   createdAt: Date;
-  keyId: string | null;
-  keyName: string | null;
   definition: string;
   /** Definition of the previous revision. */
   previous: string | null;
@@ -29,7 +28,7 @@ export function listRevisions(
   { below, limit }: { below: number | null; limit: number },
 ): Promise<RevisionRow[]> {
   return queryRows<RevisionRow>(tx)`
-      select v.revision, v.created_at as "createdAt", v.key_id as "keyId", k.name as "keyName", v.definition, b.definition as previous
+      select v.revision, v.created_at as "createdAt", v.key_id as "keyId", v.actor, k.name as "keyName", v.definition, b.definition as previous
       from agent_revisions v
       left join agent_revisions b on b.organization_id = v.organization_id and b.agent_id = v.agent_id and b.revision = v.revision - 1
       left join api_keys k on k.organization_id = v.organization_id and k.id = v.key_id

@@ -9,7 +9,8 @@ import { checkModelAlias, type ModelAliases } from '../record/check-model-alias.
 import { mergeUpdate } from '../merge-update.ts';
 import { toDefinition, type Definition } from '../record/definition.ts';
 import { detectionFields, type DetectionField } from '../record/detection-fields.ts';
-import { toAuthor, listNumbered, readHistory, type HistoryDeps } from './history.ts';
+import { toAuthor } from './author.ts';
+import { listNumbered, readHistory, type HistoryDeps } from './history.ts';
 import type { DiffQuery, Revision, RevisionDiff, RevisionList } from './history.schema.ts';
 import { diffTexts } from './line-diff.ts';
 import { findPromptVersion } from './prompts.store.ts';

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { ActorField } from '../../../platform/orgs/author.schema.ts';
 import { boundedString } from '../../../platform/lib/text/bounded-text.ts';
 import { IdPath } from '../record/detection-input.schema.ts';
 
@@ -30,6 +31,7 @@ export const ToolGrant = z.object({
   tool: z.string(),
   url: z.string().nullable(),
   allowedBy: z.string().nullable().describe('Id of the API key.'),
+  actor: ActorField,
   allowedAt: z.string(),
 });
 export type ToolGrant = z.infer<typeof ToolGrant>;

@@ -3,21 +3,28 @@ import { queryRows, type Tx } from '../../../platform/db/db.ts';
 import type { OrgId } from '../../../platform/lib/org-id.ts';
 import type { DetectionKey } from '../../scheduling/detection-key.ts';
 
-export type GrantRow = { tool: string; settings: Record<string, unknown>; keyId: string | null; createdAt: Date };
+export type GrantRow = {
+  tool: string;
+  settings: Record<string, unknown>;
+  keyId: string | null;
+  actor: string | null;
+  createdAt: Date;
+};
 
 /** Returns the tools that an administrator has granted to a detection, sorted by name. */
 export async function listGrants(tx: Tx, orgId: OrgId, detectionId: string): Promise<GrantRow[]> {
   const found = await queryRows<Omit<GrantRow, 'settings'> & { settings: string }>(tx)`
-      select tool, settings, key_id as "keyId", created_at as "createdAt" from tool_grants
+      select tool, settings, key_id as "keyId", actor, created_at as "createdAt" from tool_grants
       where organization_id = ${orgId} and detection_id = ${detectionId} order by tool`;
   return found.map((grant) => ({ ...grant, settings: JSON.parse(grant.settings) as Record<string, unknown> }));
 }
 
 export async function upsertGrant(tx: Tx, key: DetectionKey, grant: GrantRow): Promise<void> {
   await sql`
-    insert into tool_grants (organization_id, detection_id, tool, settings, key_id, created_at)
-    values (${key.orgId}, ${key.detectionId}, ${grant.tool}, ${JSON.stringify(grant.settings)}, ${grant.keyId}, ${grant.createdAt})
-    on conflict (organization_id, detection_id, tool) do update set settings = excluded.settings, key_id = excluded.key_id,
+    insert into tool_grants (organization_id, detection_id, tool, settings, key_id, actor, created_at)
+    values (${key.orgId}, ${key.detectionId}, ${grant.tool}, ${JSON.stringify(grant.settings)}, ${grant.keyId}, ${grant.actor},
+      ${grant.createdAt})
+    on conflict (organization_id, detection_id, tool) do update set settings = excluded.settings, key_id = excluded.key_id, actor = excluded.actor,
       created_at = excluded.created_at`.execute(tx);
 }
 

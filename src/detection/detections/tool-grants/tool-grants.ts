@@ -49,7 +49,8 @@ export async function grantTool(
 ): Promise<ToolGrant> {
   return inOrg(deps.db, caller.orgId, async (tx) => {
     await readDetection(tx, { orgId: caller.orgId, now: deps.clock() }, id);
-    const grant: GrantRow = { tool, settings: toSettings(tool, input), keyId: caller.keyId, createdAt: deps.clock() };
+    const { keyId, subject: actor = null } = caller;
+    const grant: GrantRow = { tool, settings: toSettings(tool, input), keyId, actor, createdAt: deps.clock() };
     await upsertGrant(tx, { orgId: caller.orgId, detectionId: id }, grant);
     const after = toRecord(grant);
     await auditDetection(tx, caller, id, { action: 'tool.allowed', before: null, after });
@@ -81,7 +82,13 @@ function toSettings(tool: string, { url }: GrantToolInput): Record<string, unkno
   return { url };
 }
 
-function toRecord({ tool, settings, keyId, createdAt }: GrantRow): ToolGrant {
+function toRecord({ tool, settings, keyId, actor, createdAt }: GrantRow): ToolGrant {
   const url = settings['url'];
-  return { tool, url: typeof url === 'string' ? url : null, allowedBy: keyId, allowedAt: createdAt.toISOString() };
+  return {
+    tool,
+    url: typeof url === 'string' ? url : null,
+    allowedBy: keyId,
+    actor,
+    allowedAt: createdAt.toISOString(),
+  };
 }

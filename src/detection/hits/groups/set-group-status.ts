@@ -18,13 +18,13 @@ export async function setGroupStatus(
   { status, ...input }: HitVerdict,
 ): Promise<HitGroup> {
   const now = deps.clock();
-  const { orgId, keyId } = caller;
+  const { orgId } = caller;
   await inOrg(deps.db, orgId, async (tx) => {
     const group = await findGroup(tx, orgId, id);
     if (!group) throw appError('not_found', `Hit group ${id} not found.`);
     const hits = (await lockGroupHits(tx, orgId, id)).filter((hit) => hit.status !== status);
     if (hits.length === 0) return;
-    await storeStatuses(tx, orgId, hits, { to: status, reason: input.reason ?? null, keyId, now });
+    await storeStatuses(tx, orgId, hits, { to: status, reason: input.reason ?? null, author: caller, now });
     await emitGroupEvent(tx, orgId, id);
     await insertAudit(tx, caller, {
       action: 'hit_group.status_changed',

@@ -1,5 +1,6 @@
 import { Link } from '@tanstack/react-router';
 import type { HitContext, HitStatus } from '../../api/hits.ts';
+import { texts as common } from '../../texts/common.ts';
 import { texts } from '../../texts/hits.ts';
 import { Section } from '../../ui/section.tsx';
 import { ExactTime } from '../../ui/time.tsx';
@@ -27,12 +28,13 @@ export function Timeline({ timeline }: Pick<HitContext, 'timeline'>) {
   );
 }
 
-function What({ entry: { kind, detail, runId } }: { entry: Entry }) {
+function What({ entry: { kind, detail, runId, actor } }: { entry: Entry }) {
   if (kind === 'status') {
     const [status = '', reason] = splitOnce(detail ?? '', ': ');
     return (
       <>
         {Object.hasOwn(texts.status, status) ? <StatusLabel status={status as HitStatus} /> : status}
+        {actor !== null && <span className="text-muted"> {common.by(actor)}</span>}
         {reason && <span className="block text-muted">{reason}</span>}
       </>
     );

@@ -63,7 +63,7 @@ export default function ExceptionsTab({ id }: { id: string }) {
 }
 
 function ExceptionRow({ detectionId, exception }: { detectionId: string; exception: Exception }) {
-  const { id, entity, field, value, reason, matches, expiresAt, createdAt, active, warnings } = exception;
+  const { id, entity, field, value, reason, matches, expiresAt, createdAt, actor, active, warnings } = exception;
   const client = useQueryClient();
   const { mutate, isPending } = useMutation({
     mutationFn: () => endException(detectionId, id),
@@ -89,6 +89,7 @@ function ExceptionRow({ detectionId, exception }: { detectionId: string; excepti
       <td>{!active ? texts.inactive : expiresAt ? <ExactTime time={expiresAt} /> : texts.forever}</td>
       <td>
         <RelativeTime time={createdAt} />
+        {actor !== null && <span className="block text-muted">{common.by(actor)}</span>}
       </td>
       <td className="text-right">
         {active && (

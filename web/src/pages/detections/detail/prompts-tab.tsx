@@ -75,7 +75,7 @@ export default function PromptsTab({ detection }: { detection: Detection }) {
             </span>
             {description !== '' && <span className="line-clamp-2 break-words">{description}</span>}
             <span className="text-12 text-muted">
-              <RelativeTime time={createdAt} /> {texts.by(author?.name ?? texts.service)}
+              <RelativeTime time={createdAt} /> {common.by(author?.name ?? texts.service)}
             </span>
           </button>
         ))}
