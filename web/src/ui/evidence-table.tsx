@@ -6,7 +6,7 @@ import { texts } from '../texts/evidence.ts';
 
 type Props = { rows: HitDetail['rows']; evidence: HitDetail['evidence'] };
 
-/** The rows behind a hit. Cells that the verdict cites are marked; fields that it cites nowhere are hidden until asked for. */
+/** The rows behind a hit. Rows of an aggregation have no time, and then no column for it. Cells that the verdict cites are marked; fields that it cites nowhere are hidden until asked for. */
 export function EvidenceTable({ rows, evidence }: Props) {
   const [showsAll, setShowsAll] = useState(false);
   const cited = new Map(evidence.map((item) => [`${item.rowId}\n${item.field}`, item.why]));
@@ -15,6 +15,7 @@ export function EvidenceTable({ rows, evidence }: Props) {
     (field) => !citedFields.includes(field),
   );
   const columns = showsAll || citedFields.length === 0 ? [...citedFields, ...otherFields] : citedFields;
+  const hasTimes = rows.some(({ time }) => time);
   const findReason = (row: Props['rows'][number], field: string): string | undefined =>
     [row.rowId, ...(row.eventIds ?? [])].map((id) => cited.get(`${id}\n${field}`)).find((why) => why !== undefined);
   return (
@@ -23,7 +24,7 @@ export function EvidenceTable({ rows, evidence }: Props) {
         <table className="w-full border-collapse text-12">
           <thead>
             <tr className="border-b text-left text-faint">
-              <th className="h-7 px-2.5 font-normal">{texts.time}</th>
+              {hasTimes && <th className="h-7 px-2.5 font-normal">{texts.time}</th>}
               {columns.map((field) => (
                 <th key={field} className="h-7 px-2.5 font-normal whitespace-nowrap">
                   {field}
@@ -34,13 +35,15 @@ export function EvidenceTable({ rows, evidence }: Props) {
           <tbody>
             {rows.map((row) => (
               <tr key={row.rowId} className="border-b align-top last:border-b-0 hover:bg-hover">
-                <td className="tabular px-2.5 py-1.5 whitespace-nowrap text-muted">
-                  {row.time && (
-                    <time dateTime={row.time} title={`${formatLocal(row.time)}\n${formatUtc(row.time)}`}>
-                      {formatClock(row.time)}
-                    </time>
-                  )}
-                </td>
+                {hasTimes && (
+                  <td className="tabular px-2.5 py-1.5 whitespace-nowrap text-muted">
+                    {row.time && (
+                      <time dateTime={row.time} title={`${formatLocal(row.time)}\n${formatUtc(row.time)}`}>
+                        {formatClock(row.time)}
+                      </time>
+                    )}
+                  </td>
+                )}
                 {columns.map((field) => {
                   const why = findReason(row, field);
                   return (
