@@ -71,6 +71,8 @@ export const texts = {
       model: 'Model',
       hits: 'Hits',
       candidates: 'Candidates',
+      belowMinimum: 'Below minimum',
+      workingHours: 'In working hours',
       precision: 'Precision',
       recall: 'Recall',
       cost: 'Cost',

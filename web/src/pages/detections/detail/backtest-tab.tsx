@@ -151,6 +151,8 @@ function Outcome({ result, id }: { result: Backtest; id: string }) {
               <th className="text-left">{columns.model}</th>
               <th>{columns.hits}</th>
               <th>{columns.candidates}</th>
+              <th>{columns.belowMinimum}</th>
+              <th>{columns.workingHours}</th>
               <th>{columns.precision}</th>
               <th>{columns.recall}</th>
               <th>{columns.cost}</th>
@@ -172,6 +174,8 @@ function Outcome({ result, id }: { result: Backtest; id: string }) {
                 <td className="text-left">{version.model}</td>
                 <td>{formatNumber(version.hits)}</td>
                 <td>{formatNumber(version.candidates)}</td>
+                <td>{formatNumber(version.suppressed.belowMinimum)}</td>
+                <td>{formatNumber(version.suppressed.workingHours)}</td>
                 <td>{percent(version.precision)}</td>
                 <td>{percent(version.recall)}</td>
                 <td>{formatMoney(version.costUsd)}</td>
