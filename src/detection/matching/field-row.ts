@@ -6,25 +6,19 @@ export type FieldRow = {
   folded: (column: number) => string | null;
 };
 
-/** Creates a row of values that `read` returns. A value is read and folded at most once, and only if a rule needs it. */
+/** Creates a row of values that `read` returns. The case of a value is folded at most once, and only if a rule needs it. */
 export function createFieldRow(read: (column: number) => string | null): FieldRow {
-  const texts = new Map<number, string>();
-  const folded = new Map<number, string>();
-  const text = (column: number): string | null => {
-    const known = texts.get(column);
-    if (known !== undefined) return known;
-    const value = read(column);
-    if (value !== null) texts.set(column, value);
-    return value;
-  };
+  // Most rows match nothing and need no folded value.
+  let folded: Map<number, string> | undefined;
   return {
-    text,
+    text: read,
     folded: (column) => {
-      const known = folded.get(column);
+      const known = folded?.get(column);
       if (known !== undefined) return known;
-      const value = text(column);
+      const value = read(column);
       if (value === null) return null;
       const lower = foldCase(value);
+      folded ??= new Map();
       folded.set(column, lower);
       return lower;
     },

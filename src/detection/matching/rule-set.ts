@@ -40,13 +40,16 @@ export function compileRuleSet(
   const finders = [...fields].map(([column, guards]) => ({ column, find: createFinder(guards) }));
   return {
     match(row) {
-      const candidates = new Set(unguarded);
+      let candidates: Set<number> | undefined;
       for (const { column, find } of finders) {
         const value = row.text(column);
-        if (value !== null) for (const index of find(value)) candidates.add(index);
+        const found = value === null ? noExpressions : find(value);
+        if (found.length === 0) continue;
+        candidates ??= new Set(unguarded);
+        for (const index of found) candidates.add(index);
       }
       const matching: number[] = [];
-      for (const index of candidates) if (tests[index]!(row)) matching.push(index);
+      for (const index of candidates ?? unguarded) if (tests[index]!(row)) matching.push(index);
       return matching.length > 1 ? matching.toSorted((a, b) => a - b) : matching;
     },
   };

@@ -30,9 +30,10 @@ export async function runMatches(connection: DuckDBConnection, job: MatchJob, se
   const result = await statement.stream();
   let total = 0;
   for await (const chunk of readAhead(result)) {
-    total += chunk.rowCount;
+    const { rowCount } = chunk;
+    total += rowCount;
     const readRow = createReader(chunk, job.fields);
-    for (let index = 0; index < chunk.rowCount; index += 1) {
+    for (let index = 0; index < rowCount; index += 1) {
       const row = readRow(index);
       const rules = set.match(row);
       if (rules.length === 0) continue;
@@ -69,10 +70,11 @@ async function* readAhead(result: DuckDBResult): AsyncGenerator<DuckDBDataChunk>
 /** Returns a function that returns a row of a chunk. Texts are read when a rule needs them, and columns without a value in the chunk never. */
 function createReader(chunk: DuckDBDataChunk, fields: readonly number[][]): (row: number) => FieldRow {
   const vectors = Array.from({ length: chunk.columnCount }, (_, column) => chunk.getColumnVector(column));
+  const { rowCount } = chunk;
   const hasValue = vectors.map((vector) => {
     let row = 0;
-    while (row < chunk.rowCount && vector.getItem(row) === null) row += 1;
-    return row < chunk.rowCount;
+    while (row < rowCount && vector.getItem(row) === null) row += 1;
+    return row < rowCount;
   });
   const sources = fields.map((columns) =>
     columns.filter((column) => hasValue[column]).map((column) => vectors[column]!),
