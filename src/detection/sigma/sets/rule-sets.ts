@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { inOrg } from '../../../platform/db/db.ts';
+import { createSharedCalls } from '../../../platform/lib/shared-calls.ts';
 import type { OrgId } from '../../../platform/lib/org-id.ts';
 import { matchLogs, planMatches, type LogRule, type MatchPlan } from '../../logs/query/match-logs.ts';
 import type { SearchLogsDeps } from '../../logs/query/search-logs.ts';
@@ -25,6 +26,7 @@ const organizationsMax = 1000;
 const datasetsMs = 60_000;
 const setsMs = 5 * 60_000;
 const setsBytesMax = 192 * 1024 * 1024;
+const neverAborted = new AbortController().signal;
 /** Fewer rules run faster as queries. */
 const rulesMin = 3;
 
@@ -34,6 +36,7 @@ type SetResults = Map<string, SearchResult | null> | undefined;
 export function createRuleSets(deps: SearchLogsDeps): RuleSets {
   const datasets = new LRUCache<OrgId, Promise<Map<string, string>>>({ max: organizationsMax, ttl: datasetsMs });
   const running = new Map<string, Promise<SetResults>>();
+  const sharePlan = createSharedCalls<MatchPlan | undefined>();
   const finished = new LRUCache<string, { results: SetResults }>({
     maxSize: setsBytesMax,
     ttl: setsMs,
@@ -90,7 +93,10 @@ export function createRuleSets(deps: SearchLogsDeps): RuleSets {
       if (!isSealed(window) || limits.unknownColumns === 'error') return undefined;
       const dataset = await datasetOf(orgId, query);
       if (dataset === undefined) return undefined;
-      const plan = await planMatches(deps, orgId, { dataset, window }, signal);
+      const request = JSON.stringify([orgId, dataset, window]);
+      // Runs that share a plan do not share the signal of one of them.
+      const planning = sharePlan(request, () => planMatches(deps, orgId, { dataset, window }, neverAborted));
+      const plan = await untilAborted(planning, signal);
       const results = plan && (await untilAborted(share(orgId, plan), signal));
       const result = results?.get(digestQuery(query));
       return result && result.total <= limits.rowsMax ? result : undefined;
