@@ -1,13 +1,11 @@
 import fc from 'fast-check';
 import pg from 'pg';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { testDatabase } from '../../../../test/support/database.ts';
-import { createTestFolder } from '../../../../test/support/detection/log-store.ts';
 import { event, expression, fieldNames, plainMatch, readFuzz } from '../../../../test/support/detection/sigma-fuzz.ts';
-import { matchesEvent, openEvents } from '../../../../test/support/detection/sigma-events.ts';
+import { matchesEvent } from '../../../../test/support/detection/sigma-events.ts';
 import type { Expression } from '../../matching/expression.ts';
 import type { RuleQuery } from './dialect.ts';
-import { duckdb } from './duckdb.ts';
 import { postgres } from './postgres.ts';
 
 const events = fc.sample(event, { numRuns: 60, seed: 1 });
@@ -23,25 +21,12 @@ const query = (where: Expression): RuleQuery => ({
 const expectedOf = (where: Expression): number[] =>
   events.flatMap((one, n) => (plainMatch(where, readFuzz(one)) ? [n] : []));
 
-const local = await openEvents(createTestFolder(), { d: events });
-afterAll(() => local.close());
-
 test('the evaluator agrees with a plain evaluator', () => {
   for (const where of conditions)
     expect([where, events.flatMap((one, n) => (matchesEvent(where, one) ? [n] : []))]).toEqual([
       where,
       expectedOf(where),
     ]);
-});
-
-test('the embedded engine agrees with a plain evaluator', { timeout: 60_000 }, async () => {
-  for (const where of conditions) {
-    const sql = duckdb.writeRule(query(where));
-    const found = (await local.run(sql))
-      .map((row) => Number(String(row['_id']).split(':')[1]) - 1)
-      .toSorted((a, b) => a - b);
-    expect([sql, found]).toEqual([sql, expectedOf(where)]);
-  }
 });
 
 test('PostgreSQL agrees with a plain evaluator', { timeout: 60_000 }, async () => {
