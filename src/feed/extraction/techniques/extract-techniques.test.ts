@@ -22,6 +22,11 @@ test('matches a name in the case of ATT&CK only', () => {
   expect(read('They sell data from local system shops and valid accounts.')['T1078']).not.toBe('name');
 });
 
+test('ignores a technique name that is also a part of Windows', () => {
+  expect(read('Open the Control Panel and select Programs.')['T1218.002']).toBeUndefined();
+  expect(read('It runs a Control Panel file [T1218.002].')['T1218.002']).toBe('id');
+});
+
 test('recognizes a paraphrased technique', () => {
   expect(
     read('The malware creates a scheduled task named Updater to run its payload every hour and keep persistence.')[

@@ -17,13 +17,14 @@ export function findTechniqueIds(text: string): TechniqueMention[] {
   return found;
 }
 
-// Technique names that are everyday words. Only their ids count.
-const everyday = new Set(
-  `Tool Malware Server Domains Botnet Rundll32 Accounts Software Hardware Firmware Credentials Service Disable Email Spearphishing Phishing
+// Technique names that are everyday words or parts of products. Only their ids count.
+const everyday = new Set([
+  'Control Panel',
+  ...`Tool Malware Server Domains Botnet Rundll32 Accounts Software Hardware Firmware Credentials Service Disable Email Spearphishing Phishing
   Exploits Vulnerabilities Serverless Malvertising Launchd Cron At Python JavaScript PowerShell Keychain Trap Screensaver Databases Wordlist`.split(
     /\s+/,
   ),
-);
+]);
 
 type TechniqueName = { technique: Technique; name: string };
 const namesByFirstWord = cacheFromTechniques(indexOfNames);
