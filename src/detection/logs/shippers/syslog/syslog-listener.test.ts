@@ -105,6 +105,17 @@ test('stores what has arrived when it stops', async () => {
   expect(await select(org, 'select message from syslog')).toEqual([{ message: 'last' }]);
 });
 
+test('stops although a client resets its connection', async () => {
+  const org = await newOrg();
+  const listener = await listen(org);
+  const socket = await connect(listener);
+  await new Promise((done) => socket.write('<38>Mar  1 09:30:00 web1 app: last\n', done));
+  // The end of the connection arrives once the listener stops.
+  socket.once('end', () => socket.resetAndDestroy());
+  await listener.stop();
+  expect(await select(org, 'select message from syslog')).toEqual([{ message: 'last' }]);
+});
+
 test('accepts TLS, and with an authority only clients with its certificate', async () => {
   const org = await newOrg();
   const tls = { certificate: certificatePath, privateKey: keyPath, clientAuthorities: certificatePath };

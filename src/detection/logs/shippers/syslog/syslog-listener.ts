@@ -46,6 +46,7 @@ export async function startSyslogListener(
   server.on('drop', () => log.warn(`more than ${connectionsMax} connections: a new one was refused`));
   server.listen(settings.port, settings.host);
   await once(server, 'listening');
+  server.on('error', (error) => log.error({ err: error }, 'a connection could not be accepted'));
   return {
     port: (server.address() as AddressInfo).port,
     async stop() {
@@ -60,7 +61,8 @@ export async function startSyslogListener(
 /** Ends connections after reading what has arrived on them. */
 async function endConnections(sockets: ReadonlySet<Socket>): Promise<void> {
   for (const socket of sockets) socket.resume().end();
-  const closed = Promise.all([...sockets].map((socket) => once(socket, 'close')));
+  // Unlike `once` of Node, this does not fail if a client resets its connection meanwhile.
+  const closed = Promise.all([...sockets].map((socket) => new Promise((done) => socket.once('close', done))));
   await Promise.race([closed, sleep(endMaxMs)]);
   for (const socket of sockets) socket.destroy();
 }
