@@ -13,41 +13,71 @@ const nothing = Buffer.alloc(0);
  * Each message may use either form. `push` throws if a length is not a number, because the rest of the stream is then unreadable.
  */
 export function createFrameSplitter(): { push: (chunk: Buffer) => Frames; end: () => Frames } {
-  let rest: Buffer = nothing;
+  // The begun message. The buffer grows twofold, so that a message that arrives byte by byte costs no more than another one.
+  let held: Buffer = nothing;
+  let heldBytes = 0;
+  /** What the held bytes lack: a number of bytes together, or the end of a line. */
+  let awaited: number | 'line end' = 0;
   let skipped: 'line' | number | undefined;
 
   function push(chunk: Buffer): Frames {
     const frames: Frames = { messages: [], dropped: 0 };
-    const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
+    const isContinued = heldBytes > 0;
+    if (isContinued) {
+      hold(chunk);
+      if (!hasAwaited(chunk)) return frames;
+    }
+    const bytes = isContinued ? release() : chunk;
     let at = 0;
     while (at < bytes.length) {
       const next = skipped === undefined ? readFrame(bytes, at, frames) : skip(bytes, at);
       if (next === undefined) break;
       at = next;
     }
-    // A copy, so that a short rest does not keep the whole chunk.
-    rest = at >= bytes.length ? nothing : Buffer.from(bytes.subarray(at));
+    if (at < bytes.length) hold(bytes.subarray(at));
     return frames;
   }
 
-  /** Adds the message that begins at a position. Returns the end of its frame, or undefined if more bytes are needed. */
+  function hold(bytes: Buffer): void {
+    if (heldBytes + bytes.length > held.length) {
+      const larger = Buffer.allocUnsafe(Math.max(heldBytes + bytes.length, 2 * held.length));
+      held.copy(larger, 0, 0, heldBytes);
+      held = larger;
+    }
+    bytes.copy(held, heldBytes);
+    heldBytes += bytes.length;
+  }
+
+  /** Reports whether the held bytes can end their message. `last` is the chunk that came last. */
+  function hasAwaited(last: Buffer): boolean {
+    if (awaited !== 'line end') return heldBytes >= awaited;
+    return heldBytes > messageBytesMax || findLineEnd(last, 0) !== -1;
+  }
+
+  function release(): Buffer {
+    const bytes = held.subarray(0, heldBytes);
+    held = nothing;
+    heldBytes = 0;
+    return bytes;
+  }
+
+  /** Adds the message that begins at a position. Returns the end of its frame, or undefined if more bytes are `awaited`. */
   function readFrame(bytes: Buffer, at: number, frames: Frames): number | undefined {
-    const isCounted = bytes[at]! > zero && bytes[at]! <= nine;
-    return isCounted ? readCounted(bytes, at, frames) : readLine(bytes, at, frames);
+    return isCounted(bytes, at) ? readCounted(bytes, at, frames) : readLine(bytes, at, frames);
   }
 
   function readCounted(bytes: Buffer, at: number, frames: Frames): number | undefined {
     const gap = bytes.subarray(at, at + countDigitsMax + 1).indexOf(space);
     const digits = bytes.toString('latin1', at, gap === -1 ? at + countDigitsMax + 1 : at + gap);
     if (!/^\d+$/.test(digits) || digits.length > countDigitsMax) throw new Error('A message has no valid length.');
-    if (gap === -1) return undefined;
+    if (gap === -1) return wait(bytes.length - at + 1);
     const [start, length] = [at + gap + 1, Number(digits)];
     if (length > messageBytesMax) {
       frames.dropped += 1;
       skipped = length;
       return start;
     }
-    if (start + length > bytes.length) return undefined;
+    if (start + length > bytes.length) return wait(start + length - at);
     add(frames, bytes.subarray(start, start + length));
     return start + length;
   }
@@ -59,10 +89,15 @@ export function createFrameSplitter(): { push: (chunk: Buffer) => Frames; end: (
       else add(frames, bytes.subarray(at, end));
       return end + 1;
     }
-    if (bytes.length - at <= messageBytesMax) return undefined;
+    if (bytes.length - at <= messageBytesMax) return wait('line end');
     frames.dropped += 1;
     skipped = 'line';
     return bytes.length;
+  }
+
+  function wait(what: typeof awaited): undefined {
+    awaited = what;
+    return undefined;
   }
 
   /** Returns the position after the bytes of a message that is too long, as far as they have arrived. */
@@ -82,13 +117,16 @@ export function createFrameSplitter(): { push: (chunk: Buffer) => Frames; end: (
     end() {
       const frames: Frames = { messages: [], dropped: 0 };
       // The last line may lack its end. A counted message that was cut off is incomplete.
-      const isLine = rest.length > 0 && !(rest[0]! > zero && rest[0]! <= nine);
+      const rest = release();
+      const isLine = rest.length > 0 && !isCounted(rest, 0);
       if (isLine) add(frames, rest);
-      rest = nothing;
       return frames;
     },
   };
 }
+
+/** Reports whether the message at a position begins with its length. */
+const isCounted = (bytes: Buffer, at: number): boolean => bytes[at]! > zero && bytes[at]! <= nine;
 
 /** Adds a message, without the line end that some clients count as part of it. An empty line is no message. */
 function add(frames: Frames, bytes: Buffer): void {
