@@ -11,17 +11,17 @@ type QueueOptions = {
   store: (batch: Buffer) => Promise<void>;
   /** Called when messages are welcome again. */
   onSpace: () => void;
-  /** How long the first message of a batch waits for others. */
-  waitMs?: number;
 };
 
+/** How long the first message of a batch waits for others. */
+const waitMs = 500;
 const batchBytesMax = 4 * 1024 * 1024;
 const batchMessagesMax = 20_000;
 /** What may wait while a batch is stored. */
 const waitingBytesMax = 2 * batchBytesMax;
 
 /** Creates a queue that stores messages in batches, one after the other, in the order in which they arrived. */
-export function createMessageQueue({ store, onSpace, waitMs = 500 }: QueueOptions): MessageQueue {
+export function createMessageQueue({ store, onSpace }: QueueOptions): MessageQueue {
   const waiting: Buffer[] = [];
   let waitingBytes = 0;
   let timer: NodeJS.Timeout | undefined;

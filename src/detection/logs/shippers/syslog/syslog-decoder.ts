@@ -11,8 +11,8 @@ export type SyslogBatch = { batch: string; dataset: string; receivedMs: number }
 
 /** Returns a message of a batch: its length, the sender's address and the message. */
 export function encodeMessage(sender: string, message: Buffer): Buffer {
-  const content = Buffer.concat([Buffer.from(`${sender}\0`), message]);
-  return Buffer.concat([Buffer.from(`${content.length} `), content]);
+  const origin = `${sender}\0`;
+  return Buffer.concat([Buffer.from(`${Buffer.byteLength(origin) + message.length} ${origin}`), message]);
 }
 
 /** Decodes a batch of messages as `encodeMessage` returns them. The keys of a JSON object in a message become those of the event. */
