@@ -107,10 +107,13 @@ async function insertCandidates(
   { window, candidates }: Pick<Examination, 'window' | 'candidates'>,
   now: Date,
 ): Promise<void> {
-  const withTexts = await mapInSlices(candidates, (candidate) => ({ candidate, rows: JSON.stringify(candidate.rows) }));
   const weightLimit = { max: rowCharsPerInsert, of: ({ rows }: CandidateTexts) => rows.length };
-  for (const batch of splitIntoBatches(withTexts, candidatesPerInsert, weightLimit))
-    await insertCandidateBatch(tx, run, { window, batch }, now);
+  // The texts of all candidates of a window at once would need too much memory.
+  for (const some of splitIntoBatches(candidates, candidatesPerInsert)) {
+    const withTexts = await mapInSlices(some, (candidate) => ({ candidate, rows: JSON.stringify(candidate.rows) }));
+    for (const batch of splitIntoBatches(withTexts, candidatesPerInsert, weightLimit))
+      await insertCandidateBatch(tx, run, { window, batch }, now);
+  }
 }
 
 /** `rows` is the JSON of the candidate's rows. */
