@@ -38,7 +38,7 @@ export async function previewDetection(
   const trial = await openTrialRun(deps, { orgId: caller.orgId, detectionId: uuidv7(now), definition }, now);
   const run = validate ? rejectUnknownColumns(trial) : trial;
   const result = await simulateTimeRange(deps, run, { range: parseTimeRange(from, to), now, stopped });
-  return toPreview(run, result, await listShown(result));
+  return toPreview(run, result);
 }
 
 function rejectUnknownColumns(run: ActiveRun): ActiveRun {
@@ -53,9 +53,8 @@ function rejectUnknownColumns(run: ActiveRun): ActiveRun {
 }
 
 /** Returns the first candidates whose rows the response can contain. */
-async function listShown({ windows }: SimulationResult): Promise<Resolution[]> {
-  const first = windows.flatMap(({ resolutions }) => resolutions).slice(0, candidatesMax);
-  const weighed = await mapInSlices(first, (resolution) => ({
+async function listShown(resolutions: Resolution[]): Promise<Resolution[]> {
+  const weighed = await mapInSlices(resolutions.slice(0, candidatesMax), (resolution) => ({
     resolution,
     chars: JSON.stringify(resolution.candidate.rows).length,
   }));
@@ -63,7 +62,7 @@ async function listShown({ windows }: SimulationResult): Promise<Resolution[]> {
   return shown.map(({ resolution }) => resolution);
 }
 
-function toPreview(run: ActiveRun, result: SimulationResult, shown: Resolution[]): Preview {
+async function toPreview(run: ActiveRun, result: SimulationResult): Promise<Preview> {
   const { windows, complete } = result;
   const resolutions = windows.flatMap((window) => window.resolutions);
   return {
@@ -76,7 +75,7 @@ function toPreview(run: ActiveRun, result: SimulationResult, shown: Resolution[]
       candidates: candidates.length,
     })),
     rowsTotal: countRows(result),
-    candidates: shown.map(toPreviewCandidate),
+    candidates: (await listShown(resolutions)).map(toPreviewCandidate),
     candidatesTotal: resolutions.length,
     suppressed: result.suppressed,
     hits: collectHitKeys(resolutions).size,
