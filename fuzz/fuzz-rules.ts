@@ -9,7 +9,7 @@ import type { Expression } from '../src/detection/matching/expression.ts';
 import { duckdb } from '../src/detection/sigma/dialects/duckdb.ts';
 import { anyText } from '../src/detection/matching/text-pattern.ts';
 import { openEvents } from '../test/support/detection/sigma-events.ts';
-import { event, expression, fieldNames, plainMatch } from '../test/support/detection/sigma-fuzz.ts';
+import { event, expression, fieldNames, plainMatch, readFuzz } from '../test/support/detection/sigma-fuzz.ts';
 
 type Event = Record<string, unknown>;
 
@@ -66,7 +66,7 @@ function aimAtEvents(conditions: readonly Expression[], events: readonly Event[]
     if (where.kind === 'not') return { kind: 'not', of: aim(where.of) };
     if (where.kind !== 'match') return { kind: where.kind, of: where.of.map(aim) };
     turn += 1;
-    const letters = [...(readPlain(events[turn % events.length]!, where.field!) ?? '')];
+    const letters = [...(readFuzz(events[turn % events.length]!)(where.field!) ?? '')];
     if (where.test.kind !== 'text' || turn % 2 === 0 || letters.length === 0) return where;
     const from = turn % letters.length;
     const text = letters.slice(from, from + 1 + (turn % 4)).join('');
@@ -77,7 +77,7 @@ function aimAtEvents(conditions: readonly Expression[], events: readonly Event[]
 }
 
 async function compareBatch(conditions: Expression[], events: Event[], report: RuleFuzzReport): Promise<void> {
-  const expected = conditions.map((where) => events.map((one) => plainMatch(where, (field) => readPlain(one, field))));
+  const expected = conditions.map((where) => events.map((one) => plainMatch(where, readFuzz(one))));
   const set = compileRuleSet(conditions, (field) => fieldNames.indexOf(field!));
   const inSet = events.map(
     (one) => new Set(set.match(createFieldRow((column) => readEventField(one, fieldNames[column]!)))),
@@ -114,10 +114,4 @@ async function queryAll(conditions: Expression[], events: Event[]): Promise<Set<
     await store.close();
     rmSync(folder, { recursive: true, force: true });
   }
-}
-
-function readPlain(one: Event, field: string): string | undefined {
-  const value = field === 'Deep.Inner' ? (one['Deep'] as Event)['Inner'] : one[field];
-  if (value === undefined || value === null) return undefined;
-  return typeof value === 'string' ? value : JSON.stringify(value);
 }
