@@ -61,7 +61,7 @@ test.each(['docs/guide/use-from-code.md', 'packages/client/README.md'])(
   },
 );
 
-/** What the types must refuse. */
+/** Calls that must not compile. */
 const mistakes = `
 // @ts-expect-error: no such path.
 await tocsin.get('/api/none');

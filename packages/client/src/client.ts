@@ -87,7 +87,7 @@ function headersOf(method: Method, init: AnyInit): Record<string, string> {
   };
 }
 
-/** Returns the body of a success: JSON, the text of another format, or undefined if there is none. */
+/** Returns the body of a successful response: the parsed value of JSON, the text of any other format, or undefined if it is empty. */
 async function readBody(response: Response): Promise<unknown> {
   const text = await response.text();
   if (text === '') return undefined;
