@@ -226,8 +226,9 @@ async function useExports({ get }: ApiCalls): Promise<void> {
   const manifest = await get(`${base}/misp/manifest.json?limit=2&maxTlp=RED`);
   await get(`${base}/misp/${Object.keys(manifest)[0]}.json`);
   await get(`${base}/blocklist?type=domain&minConfidence=0.1`);
-  for (const path of ['', '/root', '/root/collections', '/root/collections/all']) await get(`/taxii2${path}/`);
-  const all = '/taxii2/root/collections/all';
+  const collections = '/taxii2/root/collections';
+  const all = `${collections}/all`;
+  for (const path of ['/taxii2', '/taxii2/root', collections, all]) await get(`${path}/`);
   const { objects } = await get(`${all}/objects/?limit=2`);
   await get(`${all}/manifest/?limit=2`);
   await get(`${all}/objects/${objects[0].id}/`);
