@@ -82,6 +82,7 @@ export function createFetchSession(options: FetchSessionOptions): FetchSession {
       documents += 1;
       try {
         const fetched = await fetchBytes({
+          bytesMax: bounds.bytesMax,
           ...request,
           url: address,
           headers: new URL(address).origin === origin ? headers : undefined,

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { decodeUtf8 } from '../../../platform/lib/json/json-values.ts';
 import { toListRecord, type ListLine } from './list-record.ts';
 import { createRowReader } from './list-row.ts';
@@ -6,8 +5,8 @@ import { readTable } from './list-table.ts';
 import type { ParseContext, ParseResult, SourceFormat } from '../source-format.ts';
 import type { SourceDocument } from '../source-document.ts';
 import { readParts, unzipPart } from '../read-parts.ts';
+import { countItems, pickItem } from '../split-record.ts';
 
-const linesPerItem = 1_500;
 const zipBounds = { entriesMax: 100, entryMaxBytes: 64 * 1024 * 1024, totalMaxBytes: 128 * 1024 * 1024 };
 const fileNames = /\.(?:csv|tsv|txt|list|netset|ipset|hosts)$/i;
 
@@ -41,7 +40,7 @@ function readList(part: SourceDocument, context: ParseContext): ParseResult {
   const isPhishing = /phish/i.test(description) && !/malware/i.test(description);
   const count = countItems(lines.length);
   const items = Array.from({ length: count }, (): ListLine[] => []);
-  for (const line of lines) items[count === 1 ? 0 : pickItem(line, count)]!.push(line);
+  for (const line of lines) items[pickItem(keyOf(line), count)]!.push(line);
   const records = items.flatMap((itemLines, index) =>
     itemLines.length === 0
       ? []
@@ -62,19 +61,10 @@ function readList(part: SourceDocument, context: ParseContext): ParseResult {
   return { records, skipped };
 }
 
-/**
- * Returns the number of items of a list. The steps are far apart because the items of the previous split remain in the feed when a list
- * moves to another step.
- */
-function countItems(lines: number): number {
-  if (lines <= linesPerItem) return 1;
-  return lines <= 16 * linesPerItem * 0.8 ? 16 : 512;
-}
-
-const pickItem = ({ row }: ListLine, count: number): number => {
-  const [first] = row.observables;
-  const key = first?.kind === 'indicator' ? first.normalizedValue : (first?.value ?? '');
-  return createHash('sha256').update(key).digest().readUInt32BE(0) % count;
+/** The value by which a line is assigned to an item. */
+const keyOf = ({ row: { observables } }: ListLine): string => {
+  const [first] = observables;
+  return first?.kind === 'indicator' ? first.normalizedValue : (first?.value ?? '');
 };
 
 const renderRow = (header: string[] | undefined, cells: string[]): string =>

@@ -9,13 +9,16 @@ import {
   type JsonObject,
 } from '../../../platform/lib/json/json-values.ts';
 import { toEventRecord } from './misp-event.ts';
+import { splitEvent } from './split-event.ts';
+import { toPartRecord } from '../split-record.ts';
+import type { SourceRecord } from '../../model/source-record.ts';
 import type { ParseContext, ParseResult, SourceFormat } from '../source-format.ts';
 import type { SourceDocument } from '../source-document.ts';
 import { readParts } from '../read-parts.ts';
 
 const uuidPattern = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const eventsMax = 50_000;
-const attributesMax = 200_000;
+const attributesMax = 1_000_000;
 
 /** A MISP feed (manifest.json with one file per event), one event, a list of events, or a directory of them. */
 export const misp: SourceFormat = {
@@ -68,10 +71,23 @@ function readPart(part: SourceDocument, context: ParseContext): ParseResult {
     if (!id || !uuidPattern.test(id))
       parsed.skipped.push({ entry: `${part.name}[${index}]`, reason: 'the event has no valid uuid' });
     else if (count > attributesMax) parsed.skipped.push({ entry: id, reason: `more than ${attributesMax} attributes` });
-    else parsed.records.push(toEventRecord(id, event, { url: part.url, ...context }));
+    else parsed.records.push(...toEventRecords(id, event, { url: part.url, ...context }));
   }
   if (events.length === 1 && parsed.records.length === 0) throw new Error(parsed.skipped[0]!.reason);
   return parsed;
+}
+
+/** Returns the records of the parts of an event, with the address of its published report in each. */
+function toEventRecords(
+  id: string,
+  event: JsonObject,
+  context: ParseContext & { url: string | undefined },
+): SourceRecord[] {
+  const records = splitEvent(event).map(({ part, count, event: partEvent }) =>
+    toPartRecord(toEventRecord(id, partEvent, context), part, count),
+  );
+  const url = records.map((record) => record.url).find((found) => found !== undefined);
+  return records.map((record) => ({ ...record, url }));
 }
 
 /** Unwraps `{Event}`, `{response: {Event}}`, `{response: [{Event}, …]}` or a list of `{Event}`. */

@@ -75,7 +75,7 @@ export function groupObjects(
 }
 
 /** Returns the observations that are not part of another one. */
-function findRoots(bundle: StixBundle, observed: StixSourceObject[]): StixSourceObject[] {
+export function findRoots(bundle: StixBundle, observed: StixSourceObject[]): StixSourceObject[] {
   const parts = new Set(
     observed.flatMap((object) =>
       collectParts(bundle, [object.id])
@@ -92,7 +92,7 @@ const isLoose = (bundle: StixBundle, ref: string, contained: Set<string>): boole
 const observationTypes = new Set(['indicator', 'observed-data', 'malware-analysis']);
 
 /** STIX 2.1 cyber observables are recognized by the absence of `created`. */
-const isObservation = (object: StixSourceObject): boolean =>
+export const isObservation = (object: StixSourceObject): boolean =>
   observationTypes.has(object.type) || (object['created'] === undefined && object.type !== 'bundle');
 
 /** Relationships that add no objects to an item: mitigations and the observables that an indicator repeats. */
@@ -133,7 +133,7 @@ function listRelated(bundle: StixBundle): Map<string, string[]> {
 }
 
 /** Returns the referenced objects and, recursively, the parts of their observations. */
-function collectParts(bundle: StixBundle, refs: string[]): StixSourceObject[] {
+export function collectParts(bundle: StixBundle, refs: string[]): StixSourceObject[] {
   const found = new Map<string, StixSourceObject>();
   const open = [...new Set(refs)].toReversed();
   for (let ref = open.pop(); ref !== undefined; ref = open.pop()) {

@@ -22,7 +22,7 @@ export type StixBundle = {
   skipped: SkippedEntry[];
 };
 
-const objectsMax = 200_000;
+const objectsMax = 1_000_000;
 
 /** Reads a bundle (STIX 2.0 or 2.1), a TAXII envelope or a bare list of objects. Throws an Error for anything else. */
 export function readBundle(part: SourceDocument): StixBundle {

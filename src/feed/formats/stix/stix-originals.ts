@@ -35,8 +35,8 @@ export function serializeOriginals(
   return text === undefined || text.length > charsMax ? undefined : text;
 }
 
-/** Returns undefined if the objects are nested too deep for JSON.stringify. */
-function serialize(objects: StixSourceObject[]): string | undefined {
+/** Returns a JSON list, or undefined if the objects are nested too deep for JSON.stringify. */
+export function serialize(objects: StixSourceObject[]): string | undefined {
   try {
     return JSON.stringify(objects);
   } catch (error) {
@@ -45,7 +45,7 @@ function serialize(objects: StixSourceObject[]): string | undefined {
   }
 }
 
-type LinksByStart = Map<string, StixSourceObject[]>;
+export type LinksByStart = Map<string, StixSourceObject[]>;
 
 /** Returns the links of a bundle by the object from which they start. */
 export function groupLinksByStart(bundle: StixBundle): LinksByStart {

@@ -1,10 +1,12 @@
 import type { ParseResult, ParseContext, SourceFormat } from '../source-format.ts';
 import type { SourceDocument } from '../source-document.ts';
-import { groupObjects, type LooseGrouping } from './group-objects.ts';
-import { readBundle } from './stix-objects.ts';
-import { groupLinksByStart, serializeOriginals } from './stix-originals.ts';
+import { groupObjects, type LooseGrouping, type ObjectGroup } from './group-objects.ts';
+import { readBundle, type StixBundle } from './stix-objects.ts';
+import { groupLinksByStart, serializeOriginals, type LinksByStart } from './stix-originals.ts';
+import { splitGroup } from './split-group.ts';
 import { toStixRecord } from './stix-record.ts';
 import { readParts } from '../read-parts.ts';
+import { toPartRecord } from '../split-record.ts';
 
 /** STIX 2.0 and 2.1: a bundle, a TAXII envelope, a list of objects, or a directory of these. */
 export const stix: SourceFormat = {
@@ -21,10 +23,21 @@ function readPart(part: SourceDocument, context: ParseContext, looseGrouping: Lo
   const { groups, skipped } = groupObjects(bundle, looseGrouping);
   const links = groupLinksByStart(bundle);
   return {
-    records: groups.map((group) => ({
-      ...toStixRecord(bundle, group, context),
-      originals: serializeOriginals(bundle, group, links),
-    })),
+    records: groups.flatMap((whole) =>
+      splitGroup(bundle, whole, links).map(({ part: index, count, group }) => ({
+        ...toPartRecord(toStixRecord(bundle, group, context), index, count),
+        originals: serializePart(bundle, { whole, group, links, isFirst: index === 0 }),
+      })),
+    ),
     skipped: [...bundle.skipped, ...skipped],
   };
+}
+
+type PartOfGroup = { whole: ObjectGroup; group: ObjectGroup; links: LinksByStart; isFirst: boolean };
+
+/** Returns the original objects of a part. The first part has the head as its source wrote it, unless its references are too many. */
+function serializePart(bundle: StixBundle, { whole, group, links, isFirst }: PartOfGroup): string | undefined {
+  const members = { head: undefined, members: group.members };
+  const withHead = isFirst ? serializeOriginals(bundle, { ...members, head: whole.head }, links) : undefined;
+  return withHead ?? (whole === group ? undefined : serializeOriginals(bundle, members, links));
 }

@@ -61,7 +61,7 @@ export async function fetchDocuments(source: AddressedSource, options: FetchOpti
     accept: format.accept,
     headers,
     signal,
-    bytesMax: bounds?.bytesMax,
+    bytesMax: bounds?.bytesMax ?? bytesMax,
     timeoutMs: bounds?.timeMaxMs,
   });
   if (fetched.kind === 'not-modified') return fetched;

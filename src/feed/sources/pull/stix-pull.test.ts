@@ -149,3 +149,21 @@ test.skipIf(!data)(
     expect(Object.values<number>(stats.severityBreakdown).reduce((a, b) => a + b)).toBe(stored.length);
   },
 );
+
+test('stores a report of more indicators than an item holds as several items, which later versions correct', async () => {
+  const { org, source } = await newSource();
+  const hosts = Array.from({ length: 1_600 }, (_, n) => `host${n}.evil-host.top`);
+  expect(await source.pull(stixBundle(hosts))).toMatchObject({ added: 16, skipped: [] });
+  const { items, total } = (await org.call('GET', '/items?perPage=20')).body;
+  expect(total).toBe(16);
+  const numbers = items.map(({ event }: FeedItem) => /\((\d+) of 16\)$/.exec(event.title)?.[1]);
+  expect(new Set(numbers).size).toBe(16);
+  const lookup = async (value: string) => (await org.call('GET', `/api/indicators?value=${value}`)).body;
+  expect((await lookup(hosts[1_234]!)).items).toHaveLength(1);
+  const objects = (await org.call('GET', '/taxii2/root/collections/indicators/objects?limit=1000')).body;
+  expect(objects.more).toBe(true);
+  expect(await source.pull(stixBundle(hosts))).toMatchObject({ added: 0, corrected: 0, unchanged: 16 });
+  const more = stixBundle([...hosts, 'one-more.evil-host.top'], { modified: '2024-01-02T00:00:00.000Z' });
+  expect(await source.pull(more)).toMatchObject({ added: 0, corrected: 16, retracted: 0 });
+  expect((await lookup('one-more.evil-host.top')).items).toHaveLength(1);
+});

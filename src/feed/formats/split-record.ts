@@ -1,0 +1,32 @@
+import { createHash } from 'node:crypto';
+import type { SourceRecord } from '../model/source-record.ts';
+import { clip } from './record-fields.ts';
+
+const valuesPerItem = 1_500;
+const charsPerItem = 2_000_000;
+const stepsOfItems = [1, 16, 512];
+// Leaves room for items that get more than their share.
+const fillFactor = 0.8;
+const titleMaxChars = 480;
+
+/**
+ * Returns the number of items of a list, report or event with this many values. The steps are far apart because values move to other items
+ * when one grows into the next step.
+ */
+export function countItems(values: number, chars = 0): number {
+  const items = Math.max(values / valuesPerItem, chars / charsPerItem);
+  return stepsOfItems.find((step) => items <= (step === 1 ? 1 : step * fillFactor)) ?? stepsOfItems.at(-1)!;
+}
+
+/** Returns which of `count` items a value belongs to, from 0. It depends on the value alone, so that a value stays in its item. */
+export const pickItem = (value: string, count: number): number =>
+  count === 1 ? 0 : createHash('sha256').update(value).digest().readUInt32BE(0) % count;
+
+/** Names a record that holds one part of a report or event, from 0. The first part keeps the ids of the whole. */
+export function toPartRecord(record: SourceRecord, part: number, count: number): SourceRecord {
+  if (count === 1) return record;
+  const title = `${clip(record.title, titleMaxChars)} (${part + 1} of ${count})`;
+  if (part === 0) return { ...record, title };
+  const recordId = `${record.recordId} ${part + 1}`;
+  return { ...record, title, recordId, canonicalKey: `txt:${createHash('sha256').update(recordId).digest('hex')}` };
+}
