@@ -124,7 +124,8 @@ create table runs (
   detection_id uuid not null,
   due_at timestamptz not null,
   trigger text not null,
-  requested_by text,
+  key_id text,
+  actor text,
   custom_instructions text,
   status text not null,
   status_reason text,
@@ -172,7 +173,8 @@ create table runs (
 comment on table runs is 'Runs of detections. A slot has exactly one run. Partitioned by month.';
 comment on column runs.due_at is 'When the run is due, in slot time. The slot of a scheduled run.';
 comment on column runs.trigger is 'schedule, manual or backfill.';
-comment on column runs.requested_by is 'API key that requested the run. Null for scheduled runs.';
+comment on column runs.key_id is 'API key that requested the run. Null for scheduled runs.';
+comment on column runs.actor is 'Person or key that signed in, if the run was requested with a session.';
 comment on column runs.status is 'queued, running, completed, failed or cancelled.';
 comment on column runs.status_reason is 'Reason for the cancellation, for example superseded.';
 comment on column runs.attempt is 'Number of the latest attempt. Each claim from the queue starts one.';

@@ -108,6 +108,7 @@ create table feed_overrides (
 
   updated_at timestamptz not null,
   updated_by text,
+  actor text,
   seq bigint not null default 0,
   primary key (organization_id, item_id)
 );
@@ -121,6 +122,7 @@ comment on column feed_overrides.merged_into is 'Requested: the item is a duplic
 comment on column feed_overrides.moved is 'Result of these requests and of the shared groups: the organization sees the item under the root duplicate_of instead of the shared root.';
 comment on column feed_overrides.duplicate_of is 'Root that the organization sees. Null if the item is a root. Only meaningful if moved.';
 comment on column feed_overrides.updated_by is 'API key that made the last change. Null for changes made by the service.';
+comment on column feed_overrides.actor is 'Person or key that signed in, if the last change was made with a session.';
 comment on column feed_overrides.seq is 'Sequence number from which the row is current.';
 create index on feed_overrides (item_id);
 create index on feed_overrides (organization_id, seq);

@@ -49,6 +49,13 @@ test('names who signed in beside every change of a session without a key', async
   await call('PUT', '/api/value-lists/scanners', { values: ['10.0.0.1'] });
   expect((await call('GET', '/api/value-lists')).lists).toMatchObject([signed]);
 
+  const { runId } = await call('POST', `/api/detections/${id}/run`);
+  expect(await call('GET', `/api/runs/${runId}`)).toMatchObject(signed);
+
+  const item = await call('POST', '/api/feed/items', { text: 'Emotet used zq7-drop[.]top.' });
+  const overridden = await call('PUT', `/api/feed/items/${item.id}/override`, { note: 'Ours' });
+  expect(overridden.tenantOverrides).toMatchObject({ note: 'Ours', actor: signed.actor });
+
   await call('POST', '/api/views', { name: 'Mine', page: 'hits', query: '' });
   expect((await call('GET', '/api/views')).views).toMatchObject([signed]);
 });

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { severities } from '../analysis/candidate.ts';
 import { runKinds } from '../scheduling/queue/run-claim.ts';
 import { Instant } from '../../platform/lib/instant.ts';
+import { ActorField } from '../../platform/orgs/author.schema.ts';
 
 export const runStatuses = ['queued', 'running', 'completed', 'failed', 'cancelled'] as const;
 
@@ -77,6 +78,8 @@ export const Run = z
     trigger: z.enum(runKinds),
     status: z.enum(runStatuses),
     statusReason: z.string().nullable().describe('Why a run was cancelled: superseded, requested, disabled, deleted.'),
+    keyId: z.string().nullable().describe('The API key that requested the run. Null for scheduled runs.'),
+    actor: ActorField,
     slotAt: time.nullable(),
     windowFrom: time.nullable(),
     windowTo: time.nullable(),

@@ -24,8 +24,7 @@ export async function overrideGroup(
     throw appError('conflict', 'The organization has not retracted the item.');
   if (decision.kind === 'retract' && isRetracted) throw appError('conflict', 'The item is already retracted.');
   if (decision.kind === 'merge' && isRetracted) throw appError('conflict', 'The item is retracted.');
-  const { orgId, keyId: by } = caller;
-  await upsertGroupOverride(tx, { orgId, itemId: item.id, ...applyDecision(before, decision), at, by });
+  await upsertGroupOverride(tx, { itemId: item.id, ...applyDecision(before, decision), at, author: caller });
   const hasChanged = await recomputeOverrides(tx, caller.orgId, at);
   if (decision.kind === 'split' && !hasChanged) throw appError('conflict', 'The item belongs to no group.');
 }

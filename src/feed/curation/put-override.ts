@@ -31,7 +31,7 @@ export async function putOverride(
     const before = await readOverrideFields(tx, caller.orgId, id);
     const after = mergeFields(before, { ...input, indicators }, at);
     if (hasSameFields(before, after)) return;
-    await upsertOverrideFields(tx, { orgId: caller.orgId, itemId: id, fields: after, at, by: caller.keyId });
+    await upsertOverrideFields(tx, { itemId: id, fields: after, at, author: caller });
     if ((before.status === 'retracted') !== (after.status === 'retracted'))
       await recomputeOverrides(tx, caller.orgId, at);
     await advancePools(tx, [poolId], at);

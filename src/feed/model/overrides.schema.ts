@@ -41,7 +41,11 @@ export const TenantOverrides = z
     tags: z.array(z.string()).optional(),
     note: z.string().optional(),
     updatedAt: Instant,
-    updatedBy: z.string().optional(),
+    updatedBy: z.string().optional().describe('The API key that made the last change.'),
+    actor: z
+      .string()
+      .optional()
+      .describe('The person or key that signed in, if the last change was made with a session of the console.'),
   })
   .meta({ id: 'TenantOverrides' });
 export type TenantOverrides = z.infer<typeof TenantOverrides>;

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { queryRow, type Tx } from '../../../platform/db/db.ts';
-import type { Caller } from '../../../platform/orgs/caller.ts';
+import type { Author } from '../../../platform/orgs/caller.ts';
 import { insertQueueEntries } from '../../scheduling/queue/run-queue.store.ts';
 import type { TimeRange } from '../../scheduling/slot-windows.ts';
 
@@ -18,7 +18,7 @@ export type RequestedRun = {
 /** Stores and queues a run. Returns false if a run of the same kind and detection is queued or running. */
 export async function insertRequestedRun(
   tx: Tx,
-  { orgId, keyId }: Pick<Caller, 'orgId' | 'keyId'>,
+  { orgId, keyId, subject }: Author,
   run: RequestedRun,
 ): Promise<boolean> {
   const { detectionId, runId, kind, now, window } = run;
@@ -30,8 +30,8 @@ export async function insertRequestedRun(
   if (!queued.has(runId)) return false;
   await sql`
     insert into runs (organization_id, id, detection_id, due_at, trigger, status, window_from, window_to, on_event_time,
-      custom_instructions, requested_by)
+      custom_instructions, key_id, actor)
     values (${orgId}, ${runId}, ${detectionId}, ${now}, ${kind}, 'queued', ${window.from}, ${window.to}, ${run.onEventTime ?? false},
-      ${run.customInstructions ?? null}, ${keyId})`.execute(tx);
+      ${run.customInstructions ?? null}, ${keyId}, ${subject ?? null})`.execute(tx);
   return true;
 }

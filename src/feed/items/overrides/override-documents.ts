@@ -41,6 +41,7 @@ function toTenantOverrides({ override, score }: OwnRows): TenantOverrides | null
     ...fields,
     updatedAt: new Date(updatedAt).toISOString(),
     ...(override?.updated_by ? { updatedBy: override.updated_by } : {}),
+    ...(override?.actor ? { actor: override.actor } : {}),
   };
 }
 

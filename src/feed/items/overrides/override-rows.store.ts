@@ -20,6 +20,7 @@ type ItemOverrideRow = {
   duplicate_of: string | null;
   updated_at: Date;
   updated_by: string | null;
+  actor: string | null;
 };
 type RelevanceScoreRow = { score: number; reasons: string; judged_at: Date };
 
@@ -40,7 +41,7 @@ export async function listOwnRows(tx: Tx, itemIds: string[], state: OrgState): P
 }
 
 const columns = sql`item_id, severity, status, note, indicators, tags, relevance, relevance_by, relevance_reasons, relevance_at, exposed_at,
-  moved, duplicate_of, updated_at, updated_by`;
+  moved, duplicate_of, updated_at, updated_by, actor`;
 
 function listOverridesAt(tx: Tx, itemIds: string[], seq: number): Promise<(ItemOverrideRow & WithItemId)[]> {
   const isWanted = sql`organization_id = tocsin_org() and item_id = any(${itemIds}::uuid[]) and seq <= ${seq}`;

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { queryRow, queryRows, type Tx } from '../../../platform/db/db.ts';
+import type { Author } from '../../../platform/orgs/caller.ts';
 import type { RelevanceReason } from '../../model/overrides.schema.ts';
 
 // Every write of `feed_overrides`. The organization's private pool must be locked, and advanced afterwards.
@@ -27,18 +28,18 @@ export async function readOverrideFields(tx: Tx, orgId: string, itemId: string):
 
 export async function upsertOverrideFields(
   tx: Tx,
-  override: { orgId: string; itemId: string; fields: OverrideFields; at: Date; by: string | null },
+  override: { itemId: string; fields: OverrideFields; at: Date; author: Author },
 ): Promise<void> {
-  const { orgId, itemId, fields, at, by } = override;
+  const { itemId, fields, at, author } = override;
   await sql`
     insert into feed_overrides (organization_id, item_id, severity, status, note, tags, indicators, relevance, relevance_by, relevance_reasons,
-      relevance_at, updated_at, updated_by)
-    values (${orgId}, ${itemId}, ${fields.severity}, ${fields.status}, ${fields.note}, ${fields.tags}, ${fields.indicators}, ${fields.relevance},
-      ${fields.relevance_by}, ${fields.relevance_reasons}, ${fields.relevance_at}, ${at}, ${by})
+      relevance_at, updated_at, updated_by, actor)
+    values (${author.orgId}, ${itemId}, ${fields.severity}, ${fields.status}, ${fields.note}, ${fields.tags}, ${fields.indicators}, ${fields.relevance},
+      ${fields.relevance_by}, ${fields.relevance_reasons}, ${fields.relevance_at}, ${at}, ${author.keyId}, ${author.subject ?? null})
     on conflict (organization_id, item_id) do update set severity = excluded.severity, status = excluded.status, note = excluded.note,
       tags = excluded.tags, indicators = excluded.indicators, relevance = excluded.relevance, relevance_by = excluded.relevance_by,
       relevance_reasons = excluded.relevance_reasons, relevance_at = excluded.relevance_at, updated_at = excluded.updated_at,
-      updated_by = excluded.updated_by`.execute(tx);
+      updated_by = excluded.updated_by, actor = excluded.actor`.execute(tx);
 }
 
 /** The part of an override that decides the item's group for the organization. */
@@ -51,16 +52,16 @@ export type GroupFields = {
 
 export async function upsertGroupOverride(
   tx: Tx,
-  override: GroupFields & { orgId: string; itemId: string; at: Date; by: string | null },
+  override: GroupFields & { itemId: string; at: Date; author: Author },
 ): Promise<void> {
-  const { orgId, itemId, status, note, standsApart, mergedInto, at, by } = override;
+  const { itemId, status, note, standsApart, mergedInto, at, author } = override;
   await sql`
-    insert into feed_overrides (organization_id, item_id, status, note, stands_apart, merged_into, updated_at, updated_by)
-    values (${orgId}, ${itemId}, ${status}, ${note}, ${standsApart}, ${mergedInto}, ${at}, ${by})
+    insert into feed_overrides (organization_id, item_id, status, note, stands_apart, merged_into, updated_at, updated_by, actor)
+    values (${author.orgId}, ${itemId}, ${status}, ${note}, ${standsApart}, ${mergedInto}, ${at}, ${author.keyId},
+      ${author.subject ?? null})
     on conflict (organization_id, item_id) do update set status = excluded.status, note = excluded.note,
-      stands_apart = excluded.stands_apart, merged_into = excluded.merged_into, updated_at = excluded.updated_at, updated_by = excluded.updated_by`.execute(
-    tx,
-  );
+      stands_apart = excluded.stands_apart, merged_into = excluded.merged_into, updated_at = excluded.updated_at, updated_by = excluded.updated_by,
+      actor = excluded.actor`.execute(tx);
 }
 
 /** Replaces the list of items whose root differs for the organization. A null root makes the item a root itself. */

@@ -1,5 +1,6 @@
 import type { FeedItem } from '../../api/feed.ts';
 import { toWords } from '../../lib/text.ts';
+import { texts as common } from '../../texts/common.ts';
 import { texts } from '../../texts/feed.ts';
 import { Section } from '../../ui/section.tsx';
 import { RelativeTime } from '../../ui/time.tsx';
@@ -16,12 +17,15 @@ export function RelevanceReasons({ item }: { item: FeedItem }) {
       </Section>
     );
   const { verdict, score, reasons, judgedBy, judgedAt } = relevance;
+  const { actor, updatedAt } = item.tenantOverrides!;
+  // The actor made the last change of the override, which is this judgment if their times agree.
+  const judge = judgedBy === 'person' && updatedAt === judgedAt ? actor : undefined;
   return (
     <Section title={texts.relevance}>
       <p className="flex flex-wrap items-center gap-x-2">
         <VerdictLabel verdict={verdict} />
         <span className="text-muted">
-          {texts.judgedBy[judgedBy] ?? judgedBy}
+          {judge === undefined ? (texts.judgedBy[judgedBy] ?? judgedBy) : common.by(judge)}
           {judgedBy !== 'person' && `, ${texts.score(score)}`}, <RelativeTime time={judgedAt} />
         </span>
       </p>

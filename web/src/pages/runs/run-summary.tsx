@@ -1,6 +1,7 @@
 import type { Run } from '../../api/runs.ts';
 import { formatMoney, formatNumber, toWords } from '../../lib/text.ts';
 import { formatDuration } from '../../lib/time.ts';
+import { texts as common } from '../../texts/common.ts';
 import { texts } from '../../texts/runs.ts';
 import { Figures } from '../../ui/figures.tsx';
 import { Notice } from '../../ui/notice.tsx';
@@ -101,7 +102,7 @@ function WindowTable({ windows }: { windows: Run['windows'] }) {
 function Details({ run }: { run: Run }) {
   const { fields } = texts;
   const pairs: [string, React.ReactNode][] = [
-    [texts.columns.trigger, texts.trigger[run.trigger]],
+    [texts.columns.trigger, texts.trigger[run.trigger] + (run.actor === null ? '' : ` ${common.by(run.actor)}`)],
     [fields.slot, run.slotAt && <ExactTime time={run.slotAt} />],
     [fields.model, run.model ?? run.modelAlias],
     [fields.prompt, run.promptVersion],
