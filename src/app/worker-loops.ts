@@ -22,31 +22,54 @@ import { recountLoop } from '../detection/runs/recount-days.ts';
 import { reviewLoop } from '../detection/runs/reviews/review-runs.ts';
 import { executeLoop, reapLoop, scheduleLoop } from '../detection/runs/workers/run-loops.ts';
 
-/** Runs every worker loop until the signal aborts. Resolves when the last loop has ended. */
-export async function runWorkerLoops(deps: Deps, signal: AbortSignal): Promise<void> {
-  await Promise.all([
-    scheduleLoop(deps, deps.clockGuard, signal),
-    executeLoop(deps, signal),
-    reapLoop(deps, signal),
-    modelCheckLoop(deps, signal),
-    connectionCheckLoop(deps, signal),
-    reviewLoop(deps, signal),
-    recountLoop(deps, signal),
-    pullLoop(deps, signal),
-    cleanStatesLoop(deps, signal),
-    arrivalsLoop(deps.log, signal, () => deps.runFeedStep('arrivals', signal)),
-    reanalysisLoop(deps.log, signal, () => deps.runFeedStep('reanalysis', signal)),
-    relevanceLoop(deps, signal, () => deps.runFeedStep('relevance', signal)),
-    sweepLoop(deps, signal),
-    deliverLoop(deps, signal),
-    builtInAgentLoop(deps, signal),
-    compactSegmentsLoop(deps, signal),
-    cleanSegmentsLoop(deps, signal),
-    cleanOrphansLoop(deps, signal),
-    cleanOutboxLoop(deps, signal),
-    maintenanceLoop(deps, signal),
-    retentionLoop(deps, createRetentionSteps(deps.config.keep), signal),
-  ]);
+type WorkerLoop = (deps: Deps, signal: AbortSignal) => Promise<void>;
+
+/**
+ * The loops of each role. Every loop belongs to exactly one role, and every role may run in several processes at a time. What each process
+ * needs for itself, such as cleaning its local copies of log files, is no worker loop.
+ */
+export const workerLoops = {
+  /** Runs of detections and of built-in agents. */
+  runs: {
+    schedule: (deps, signal) => scheduleLoop(deps, deps.clockGuard, signal),
+    execute: executeLoop,
+    reap: reapLoop,
+    modelCheck: modelCheckLoop,
+    connectionCheck: connectionCheckLoop,
+    review: reviewLoop,
+    recount: recountLoop,
+    builtInAgent: builtInAgentLoop,
+    sweep: sweepLoop,
+  },
+  /** The feed, the files of the log store, and retention. */
+  ingest: {
+    pull: pullLoop,
+    cleanStates: cleanStatesLoop,
+    arrivals: (deps, signal) => arrivalsLoop(deps.log, signal, () => deps.runFeedStep('arrivals', signal)),
+    reanalysis: (deps, signal) => reanalysisLoop(deps.log, signal, () => deps.runFeedStep('reanalysis', signal)),
+    relevance: (deps, signal) => relevanceLoop(deps, signal, () => deps.runFeedStep('relevance', signal)),
+    compactSegments: compactSegmentsLoop,
+    cleanSegments: cleanSegmentsLoop,
+    cleanOrphans: cleanOrphansLoop,
+    maintenance: maintenanceLoop,
+    retention: (deps, signal) => retentionLoop(deps, createRetentionSteps(deps.config.keep), signal),
+  },
+  /** Messages to destinations. */
+  deliver: { deliver: deliverLoop, cleanOutbox: cleanOutboxLoop },
+} satisfies Record<string, Record<string, WorkerLoop>>;
+
+export type WorkerRole = keyof typeof workerLoops;
+
+export const workerRoles = Object.keys(workerLoops) as WorkerRole[];
+
+/** Runs the worker loops of the roles until the signal aborts. Resolves when the last loop has ended. */
+export async function runWorkerLoops(
+  deps: Deps,
+  signal: AbortSignal,
+  roles: readonly WorkerRole[] = workerRoles,
+): Promise<void> {
+  const loops = roles.flatMap((role) => Object.values<WorkerLoop>(workerLoops[role]));
+  await Promise.all(loops.map((loop) => loop(deps, signal)));
 }
 
 /** Once an hour, creates upcoming partitions and deletes idempotency keys older than 24 hours. */

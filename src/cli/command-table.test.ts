@@ -44,6 +44,11 @@ test.each([
   [['key', 'create', '--org', 'a'], /required option '--name <NAME>' not specified.*Usage: tocsin key create/s],
   [['demo', '--twice'], /unknown option '--twice'.*Usage: tocsin demo/s],
   [['plan'], /missing required argument 'DIR'.*Help: {2}tocsin plan --help/s],
+  [
+    ['work', '--only', 'runs,run'],
+    /option '--only <ROLES>'.*"run" is not a role. The roles are runs, ingest, deliver/s,
+  ],
+  [['serve', '--only', 'runs'], /unknown option '--only'/],
   [['migrate', 'now'], /too many arguments.*Usage: tocsin migrate/s],
 ])('explains the command line %j', async (argv, message) => {
   expect(await typed(...argv)).toMatch(message);
@@ -69,6 +74,7 @@ test.each([
   ['tocsin key cr', 'create'],
   ['tocsin --json key create --ex', '--expires'],
   ['tocsin sigma convert rules --time', '--time-column'],
+  ['tocsin work --on', '--only'],
   ['tocsin org list --', '--json --help'],
 ])('completes "%s" in bash', async (line, expected) => {
   const words = line.split(' ');

@@ -9,23 +9,27 @@ import { createLogger } from '../platform/lib/logger.ts';
 import { systemClock } from '../platform/lib/clock.ts';
 import { bootstrapDefaultOrganization, createConsoleLink } from '../app/bootstrap.ts';
 import { buildWorkerServer } from '../app/worker-server.ts';
-import { runWorkerLoops } from '../app/worker-loops.ts';
+import { runWorkerLoops, workerRoles, type WorkerRole } from '../app/worker-loops.ts';
+import { registerRoleMetric } from '../app/watch/role-metric.ts';
 import { cleanCopiesLoop } from '../detection/logs/storage/clean-segments.ts';
 import { startSyslogListener, type SyslogListener } from '../detection/logs/shippers/syslog/syslog-listener.ts';
 import { claimLogStore } from '../detection/logs/storage/log-store.ts';
 import { checkPort, checkSampleKey, explainListenFailure } from './start-checks.ts';
 
-type Role = 'serve' | 'work' | 'all';
+type Part = 'serve' | 'work' | 'all';
+/** `only` are the roles of the workers, all by default. */
+type StartOptions = { adoptLogStore?: boolean | undefined; only?: readonly WorkerRole[] | undefined };
 
 /**
- * Runs a role until SIGTERM or SIGINT. Then stops listening and claiming, lets running steps end, and stops the embedded PostgreSQL last.
- * Throws if the log storage is not the one of the installation, unless `adoptLogStore`.
+ * Runs the API, workers or both until SIGTERM or SIGINT. Then stops listening and claiming, lets running steps end, and stops the embedded
+ * PostgreSQL last. Throws if the log storage is not the one of the installation, unless `adoptLogStore`.
  */
-export async function startCommand(role: Role, { adoptLogStore = false } = {}): Promise<number> {
+export async function startCommand(part: Part, { adoptLogStore = false, only }: StartOptions = {}): Promise<number> {
   const config = loadConfig();
+  const roles = part === 'serve' ? [] : (only ?? workerRoles);
   checkSampleKey(config);
   // Before the database, which would otherwise be created for a start that fails.
-  if (role !== 'work') await checkPort(config);
+  if (part !== 'work') await checkPort(config);
   else if (config.workerPort !== 0) await checkPort({ ...config, port: config.workerPort, name: 'TOCSIN_WORKER_PORT' });
   const stopped = new AbortController();
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stopped.abort());
@@ -38,7 +42,7 @@ export async function startCommand(role: Role, { adoptLogStore = false } = {}): 
     const { deps, stop } = buildDeps({ config, db: database.db, log, clock });
     try {
       await claimLogStore(database.db, deps.segmentStore, { adopt: adoptLogStore });
-      await runRole(role, deps, stopped.signal);
+      await runPart(part, roles, deps, stopped.signal);
     } finally {
       await stop();
     }
@@ -56,12 +60,13 @@ async function announceKey(db: Deps['db'], config: Config): Promise<void> {
     );
 }
 
-async function runRole(role: Role, deps: Deps, signal: AbortSignal): Promise<void> {
-  const app = role === 'work' ? await listenForHealth(deps) : await listen(deps);
-  const syslog = role === 'work' ? [] : await listenForSyslog(deps, app);
-  const work = role === 'serve' ? Promise.resolve() : runWorkerLoops(deps, signal);
+async function runPart(part: Part, roles: readonly WorkerRole[], deps: Deps, signal: AbortSignal): Promise<void> {
+  registerRoleMetric(deps.metrics.registry, roles);
+  const app = part === 'work' ? await listenForHealth(deps) : await listen(deps);
+  const syslog = part === 'work' ? [] : await listenForSyslog(deps, app);
+  const work = runWorkerLoops(deps, signal, roles);
   const copies = cleanCopiesLoop(deps, signal);
-  if (role === 'work') console.log('Working. Stop with Ctrl-C.');
+  if (part === 'work') console.log(`Working: ${roles.join(', ')}. Stop with Ctrl-C.`);
   await untilAborted(signal);
   await waitAtMost(
     deps.config.shutdownMs,

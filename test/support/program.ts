@@ -22,16 +22,19 @@ export type Program = {
 
 type Env = Record<string, string>;
 
-/** Starts the program as a real process and returns when it listens. Throws with its output if it exits earlier. */
-export async function startProgram(dataDir: string, env: Env = {}, role = 'all', file = entry): Promise<Program> {
+/**
+ * Starts the program as a real process and returns when it listens. `command` is a command with its options. Throws with the program's output
+ * if it exits earlier.
+ */
+export async function startProgram(dataDir: string, env: Env = {}, command = 'all', file = entry): Promise<Program> {
   // The option of `npm start`.
-  const child = spawn(process.execPath, ['--max-semi-space-size=16', file, role], {
+  const child = spawn(process.execPath, ['--max-semi-space-size=16', file, ...command.split(' ')], {
     cwd: dataDir,
     env: environment(dataDir, env),
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const program = { ...watch(child), pid: child.pid ?? 0 };
-  const address = role === 'work' ? /Working/ : /listens on (http:\S+)/;
+  const address = command.startsWith('work') ? /Working/ : /listens on (http:\S+)/;
   const url = await until(
     () => address.exec(program.output()),
     () => `the program does not come up:\n${program.output()}`,

@@ -8,8 +8,10 @@ import { root } from '../../../test/support/program.ts';
 import { createModels, type Models } from '../../platform/models/models.ts';
 import { measureModels } from '../../platform/models/model-metrics.ts';
 import { buildWorkerServer } from '../worker-server.ts';
+import { registerRoleMetric } from './role-metric.ts';
 
 const { app, deps, newOrg } = await startApp();
+registerRoleMetric(deps.metrics.registry, ['runs']);
 const org = await newOrg();
 
 /** Returns the names of all metrics, with the suffixes that histograms have. */

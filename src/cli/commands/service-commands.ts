@@ -1,24 +1,29 @@
-import type { Command } from '@commander-js/extra-typings';
+import { InvalidArgumentError, Option, type Command } from '@commander-js/extra-typings';
 import { examples, type Run } from './declare.ts';
 
 /** Declares the commands that run, check and describe the service. */
 export function addServiceCommands(program: Command, run: Run): void {
-  const roles = [
+  const parts = [
     ['all', 'serve the API and run the workers, in one process (npm start)', 'PORT=9000 tocsin all'],
     ['serve', 'serve the API only', 'DATABASE_URL=postgres://tocsin@db/tocsin tocsin serve'],
     [
       'work',
-      'run the workers only: schedules, runs, feeds',
+      'run the workers only: runs, feeds, deliveries',
       'DATABASE_URL=postgres://tocsin@db/tocsin TOCSIN_DATA_DIR=/srv/tocsin tocsin work',
+      'TOCSIN_WORKER_PORT=8081 tocsin work --only runs,deliver',
     ],
   ] as const;
-  for (const [role, summary, example] of roles)
-    program
-      .command(role)
+  for (const [part, summary, ...lines] of parts) {
+    const command = program
+      .command(part)
       .description(summary)
       .option('--adopt-log-store', 'use this log storage from now on, because the logs of the former one are lost')
-      .addHelpText('after', examples(example))
-      .action((options) => run(import('../start-command.ts').then(({ startCommand }) => startCommand(role, options))));
+      .addHelpText('after', examples(...lines));
+    if (part !== 'serve') command.addOption(onlyOption());
+    command.action((options) =>
+      run(import('../start-command.ts').then(({ startCommand }) => startCommand(part, options))),
+    );
+  }
   program
     .command('migrate')
     .description('migrate the database to this version')
@@ -58,4 +63,21 @@ export function addServiceCommands(program: Command, run: Run): void {
     .action((shell) =>
       run(import('../completion.ts').then(({ completionCommand }) => completionCommand(program, shell))),
     );
+}
+
+/** The roles of workers. `worker-loops.ts` says what each does, but is too slow to import for help. */
+const roles = ['runs', 'ingest', 'deliver'] as const;
+type Role = (typeof roles)[number];
+
+const onlyOption = () =>
+  new Option('--only <ROLES>', `run only these workers, separated by commas: ${roles.join(', ')}`).argParser(
+    parseRoles,
+  );
+
+function parseRoles(text: string): Role[] {
+  const names = text.split(',').map((name) => name.trim());
+  const unknown = names.find((name) => !roles.includes(name as Role));
+  if (unknown !== undefined)
+    throw new InvalidArgumentError(`"${unknown}" is not a role. The roles are ${roles.join(', ')}.`);
+  return roles.filter((role) => names.includes(role));
 }

@@ -1,0 +1,13 @@
+import { Gauge, type Registry } from 'prom-client';
+import { workerRoles, type WorkerRole } from '../worker-loops.ts';
+
+/** Registers a gauge of the worker roles that this process has. A role that no process has does none of its work. */
+export function registerRoleMetric(registry: Registry, roles: readonly WorkerRole[]): void {
+  const gauge = new Gauge({
+    name: 'tocsin_worker_role',
+    help: 'Whether this process has the worker role: 1 or 0.',
+    labelNames: ['role'] as const,
+    registers: [registry],
+  });
+  for (const role of workerRoles) gauge.set({ role }, roles.includes(role) ? 1 : 0);
+}
