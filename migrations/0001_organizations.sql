@@ -96,6 +96,8 @@ create table audit (
   resource_id text not null,
   before text,
   after text,
+  sequence bigint,
+  hash bytea,
   primary key (at, id)
 ) partition by range (at);
 comment on table audit is 'Audit log of changes made through the API. Partitioned by month.';
@@ -103,10 +105,50 @@ comment on column audit.key_id is 'API key that made the change. Null for change
 comment on column audit.actor is 'Who signed in, if the change was made with a session: a person or the name of a key.';
 comment on column audit.before is 'JSON of the resource before the change. Null if it was created.';
 comment on column audit.after is 'JSON of the resource after the change. Null if it was deleted.';
+comment on column audit.sequence is 'Position in the chain of the organization, assigned when the transaction commits.';
+comment on column audit.hash is 'Hash of the entry and of the hash before it: tocsin_audit_hash.';
 create index on audit (organization_id, at desc, id desc);
+create index on audit (organization_id, sequence);
 create table audit_default partition of audit default;
 select tocsin_protect('audit');
 select tocsin_partition_months('audit', current_date, 3);
+
+create table audit_chains (
+  organization_id uuid primary key,
+  sequence bigint not null,
+  hash bytea not null,
+  expired_through bigint not null default 0,
+  expired_hash bytea not null default ''
+);
+comment on table audit_chains is 'The newest entry of each organization''s audit log, and the newest one that retention deleted.';
+comment on column audit_chains.expired_through is 'Sequence of the last deleted entry. 0 if none was deleted.';
+comment on column audit_chains.expired_hash is 'Hash of the last deleted entry, from which the chain continues. Empty if none was deleted.';
+select tocsin_protect('audit_chains');
+
+-- A field's length before its value, so that no two entries have the same text. platform/orgs/audit/audit-hash.ts does the same.
+create function tocsin_audit_hash(previous bytea, entry audit, place bigint) returns bytea language sql stable as $$
+  select sha256(previous || convert_to(string_agg(coalesce(octet_length(field) || ':' || field, '-'), ',' order by n), 'UTF8'))
+  from unnest(array[entry.organization_id::text, place::text, entry.id::text, (extract(epoch from entry.at) * 1000000)::bigint::text,
+    entry.key_id, entry.actor, entry.action, entry.resource_type, entry.resource_id, entry.before, entry.after]) with ordinality as fields (field, n)
+$$;
+comment on function tocsin_audit_hash(bytea, audit, bigint) is 'Returns the hash of an audit entry at a place of the chain, after the previous hash.';
+
+create function tocsin_chain_audit() returns trigger language plpgsql as $$
+declare
+  place bigint;
+  digest bytea;
+begin
+  insert into audit_chains as chain (organization_id, sequence, hash) values (new.organization_id, 1, tocsin_audit_hash('', new, 1))
+  on conflict (organization_id) do update
+    set sequence = chain.sequence + 1, hash = tocsin_audit_hash(chain.hash, new, chain.sequence + 1)
+  returning chain.sequence, chain.hash into place, digest;
+  update audit set sequence = place, hash = digest where at = new.at and id = new.id;
+  return null;
+end $$;
+
+-- At commit, when the transaction needs no other lock anymore: transactions of an organization wait for each other only while they commit.
+create constraint trigger chain_audit after insert on audit deferrable initially deferred
+  for each row when (new.sequence is null) execute function tocsin_chain_audit();
 
 create table idempotency_keys (
   organization_id uuid not null references organizations (id),

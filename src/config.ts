@@ -172,6 +172,7 @@ export const Settings = z.object({
   TOCSIN_KEEP_RUNS_DAYS: integer(400, 31, 3_650).describe('Retention of runs and their steps, in days.'),
   TOCSIN_KEEP_LOGS_DAYS: integer(90, 1, 3_650).describe('Retention of logs after they were received, in days.'),
   TOCSIN_KEEP_OUTBOX_DAYS: integer(7, 1, 3_650).describe('Retention of the bodies of deliveries, in days.'),
+  TOCSIN_KEEP_AUDIT_DAYS: integer(3_650, 30, 36_500).describe('Retention of audit entries, in days.'),
   TOCSIN_SHUTDOWN_MS: integer(15_000, 1_000, 300_000).describe(
     'Maximum duration of a graceful shutdown, in milliseconds.',
   ),
@@ -223,6 +224,7 @@ export function loadConfig(env: Record<string, string | undefined> = readEnviron
       runsDays: settings.TOCSIN_KEEP_RUNS_DAYS,
       logsDays: settings.TOCSIN_KEEP_LOGS_DAYS,
       outboxDays: settings.TOCSIN_KEEP_OUTBOX_DAYS,
+      auditDays: settings.TOCSIN_KEEP_AUDIT_DAYS,
     },
   };
 }

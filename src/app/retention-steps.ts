@@ -1,6 +1,7 @@
 import { deleteOldAgentRunsAcrossOrgs } from '../agents/runs/agent-runs.store.ts';
 import { deleteOldHitsAcrossOrgs } from '../detection/hits/hit-retention.store.ts';
 import { expireSegmentsAcrossOrgs } from '../detection/logs/storage/segments.store.ts';
+import { expireAuditAcrossOrgs } from '../platform/orgs/audit/audit-chain.store.ts';
 import { deleteOldSessionsAcrossOrgs } from '../platform/orgs/sessions/sessions.store.ts';
 import {
   deleteOldCandidatesAcrossOrgs,
@@ -17,10 +18,11 @@ const memoryDays = 190;
 /** Sessions of the console that ended or expired. */
 const sessionsDays = 30;
 
-type RetentionDays = { rowsDays: number; hitsDays: number; runsDays: number; logsDays: number };
+type RetentionDays = { rowsDays: number; hitsDays: number; runsDays: number; logsDays: number; auditDays: number };
 
 /** Creates the retention steps of every slice. */
-export function createRetentionSteps({ rowsDays, hitsDays, runsDays, logsDays }: RetentionDays): RetentionStep[] {
+export function createRetentionSteps(days: RetentionDays): RetentionStep[] {
+  const { rowsDays, hitsDays, runsDays, logsDays, auditDays } = days;
   return [
     deleteOlderThan(rowsDays, deleteOldCandidatesAcrossOrgs),
     deleteOlderThan(hitsDays, deleteOldHitsAcrossOrgs),
@@ -28,6 +30,8 @@ export function createRetentionSteps({ rowsDays, hitsDays, runsDays, logsDays }:
     deleteOlderThan(runsDays, deleteOldAgentRunsAcrossOrgs),
     deleteOlderThan(sessionsDays, deleteOldSessionsAcrossOrgs),
     deleteOlderThan(memoryDays, deleteOldMemoryAcrossOrgs),
+    // Of one organization at a time, and once a day, because the deletion is an entry itself.
+    async (tx, now) => (await expireAuditAcrossOrgs(tx, startOfDay(daysBefore(now, auditDays)), retentionBatchMax)) > 0,
     (tx, now) => expireSegmentsAcrossOrgs(tx, daysBefore(now, logsDays)).then(() => false),
     (tx, now) => expireGapsAcrossOrgs(tx, daysBefore(now, logsDays), now).then(() => false),
   ];
@@ -41,3 +45,5 @@ function deleteOlderThan(
 }
 
 const daysBefore = (now: Date, days: number): Date => new Date(now.getTime() - days * dayMs);
+
+const startOfDay = (at: Date): Date => new Date(Math.floor(at.getTime() / dayMs) * dayMs);

@@ -99,7 +99,7 @@ function callWith(app: App, key: string): TestOrg['call'] {
       headers: { authorization: `Bearer ${key}`, ...type, ...headers },
       ...(payload === undefined ? {} : { payload }),
     });
-    const isJson = String(response.headers['content-type'] ?? '').includes('json');
+    const isJson = /[/+]json\b/.test(String(response.headers['content-type'] ?? ''));
     return {
       status: response.statusCode,
       body: isJson && response.payload ? response.json() : response.payload,

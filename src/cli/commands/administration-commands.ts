@@ -48,6 +48,23 @@ export function addAdministrationCommands(program: Command, run: Run): void {
     .option('--json', 'print JSON')
     .addHelpText('after', examples('tocsin key revoke 5f1c0a9b2d3e4f60'))
     .action((id, options) => run(import('../key-command.ts').then((module) => module.revokeKeyCommand(id, options))));
+  addAuditCommands(program, run);
+}
+
+function addAuditCommands(program: Command, run: Run): void {
+  program
+    .command('audit')
+    .description('check the audit log')
+    .command('verify')
+    .description('check that no audit entry was changed, deleted, reordered or added; exit code 1 if one was')
+    .option('--org <NAME>', 'organization; default: all of them')
+    .option(
+      '--head <SEQUENCE:HASH>',
+      'head that an earlier check of the organization printed and the log must still contain',
+    )
+    .option('--json', 'print JSON')
+    .addHelpText('after', examples('tocsin audit verify', 'tocsin audit verify --org acme --json'))
+    .action((options) => run(import('../audit-command.ts').then((module) => module.verifyAuditCommand(options))));
 }
 
 /** Declares the commands for feed sources and reference data. */

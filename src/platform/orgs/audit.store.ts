@@ -17,6 +17,8 @@ export type AuditRow = {
   resource_id: string;
   before: string | null;
   after: string | null;
+  sequence: number;
+  hash: Buffer;
 };
 
 /** Records a change and its author in the transaction of the change. */
@@ -60,15 +62,18 @@ export type AuditFilter = {
   to?: string | undefined;
 };
 
-/** Returns up to `limit` + 1 rows, newest first. The extra row tells the caller whether another page follows. */
+export type AuditPage = { limit: number; after: PageCursor | null; isOldestFirst?: boolean };
+
+/** Returns up to `limit` + 1 rows, newest first by default. The extra row tells the caller whether another page follows. */
 export function listAuditRows(
   tx: Tx,
   { actor, action, resourceType, resourceId, from, to }: AuditFilter,
-  { limit, after }: { limit: number; after: PageCursor | null },
+  { limit, after, isOldestFirst }: AuditPage,
 ): Promise<AuditRow[]> {
+  const [beyond, order] = isOldestFirst ? [sql`>`, sql`at, id`] : [sql`<`, sql`at desc, id desc`];
   const conditions = [
     sql`organization_id = tocsin_org()`,
-    ...(after ? [sql`(at, id) < (${after.at}, ${after.id}::uuid)`] : []),
+    ...(after ? [sql`(at, id) ${beyond} (${after.at}, ${after.id}::uuid)`] : []),
     ...(actor ? [sql`(actor = ${actor} or key_id = ${actor})`] : []),
     ...(action ? [sql`starts_with(action, ${action})`] : []),
     ...(resourceType ? [sql`resource_type = ${resourceType}`] : []),
@@ -77,7 +82,7 @@ export function listAuditRows(
     ...(to ? [sql`at < ${to}`] : []),
   ];
   return queryRows<AuditRow>(tx)`
-      select id, at, key_id, actor, action, resource_type, resource_id, before, after from audit
+      select id, at, key_id, actor, action, resource_type, resource_id, before, after, sequence, hash from audit
       where ${sql.join(conditions, sql` and `)}
-      order by at desc, id desc limit ${limit + 1}`;
+      order by ${order} limit ${limit + 1}`;
 }

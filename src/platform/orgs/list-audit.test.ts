@@ -51,3 +51,24 @@ test('continues a filtered list with its cursor', async () => {
   const ids = [...first.entries, ...second.entries].map(({ resourceId }: { resourceId: string }) => resourceId);
   expect([ids, second.nextCursor]).toEqual([['5', '3', '1'], null]);
 });
+
+test('exports every matching entry once, oldest first, across pages', async () => {
+  const org = await app.newOrg();
+  const change = { action: 'x.made', resourceType: 'x', before: null, after: { n: 1 } };
+  await inOrg(app.deps.db, org.id, async (tx) => {
+    for (let index = 0; index < 1001; index += 1)
+      await insertAudit(tx, { orgId: org.id, keyId: 'k1' }, { ...change, resourceId: `${index}` });
+  });
+  const { status, headers, body } = await org.call('GET', '/api/audit/export?actor=k1');
+  expect([status, headers['content-type']]).toEqual([200, 'application/x-ndjson']);
+  const entries = (body as string)
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  const ids = entries.map(({ resourceId }: { resourceId: string }) => Number(resourceId));
+  expect(ids).toEqual(Array.from({ length: 1001 }, (_, index) => index));
+  const newest = (await org.call('GET', '/api/audit?limit=1')).body.entries[0];
+  expect(entries.at(-1)).toEqual(newest);
+  expect((await org.call('GET', '/api/audit/export?resourceId=7')).body.split('\n')).toHaveLength(2);
+  expect((await org.call('GET', '/api/audit/export?limit=7')).status).toBe(400);
+});

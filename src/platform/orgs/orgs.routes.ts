@@ -1,11 +1,22 @@
+import { Readable } from 'node:stream';
 import { z } from 'zod';
-import type { App } from '../http/app-type.ts';
+import { requireCaller, type App } from '../http/app-type.ts';
 import { apiRoutes } from '../http/api-routes.ts';
 import { PageQuery } from '../lib/page-request.ts';
 import { boundedString } from '../lib/text/bounded-text.ts';
+import { exportAudit } from './audit/export-audit.ts';
 import { createKey, listKeys, revokeKey, rotateKey, type ChangeKeyDeps } from './keys.ts';
 import { listAuditEntries } from './list-audit.ts';
-import { AuditList, AuditQuery, CreateKeyInput, Key, KeyList, KeyWithSecret, RotateKeyInput } from './orgs.schema.ts';
+import {
+  AuditFilter,
+  AuditList,
+  AuditQuery,
+  CreateKeyInput,
+  Key,
+  KeyList,
+  KeyWithSecret,
+  RotateKeyInput,
+} from './orgs.schema.ts';
 
 const KeyPath = z.object({ id: boundedString({ min: 1, max: 100 }) });
 
@@ -54,4 +65,25 @@ export function orgRoutes(app: App, deps: ChangeKeyDeps): void {
     },
     ({ caller, query }) => listAuditEntries(deps, caller, query),
   );
+  auditExportRoute(app, deps);
+}
+
+function auditExportRoute(app: App, { db }: ChangeKeyDeps): void {
+  app.route({
+    method: 'GET',
+    url: '/api/audit/export',
+    config: { scope: 'audit:read' },
+    schema: {
+      operationId: 'exportAudit',
+      tags: ['audit'],
+      summary: 'Export audit entries as lines of JSON, oldest first',
+      description: 'Each line is an `AuditEntry`. Entries made after the export began are left out.',
+      querystring: AuditFilter,
+      response: { 200: { description: 'OK', content: { 'application/x-ndjson': { schema: z.string() } } } },
+    },
+    handler: (request, reply) =>
+      reply
+        .type('application/x-ndjson')
+        .send(Readable.from(exportAudit(db, requireCaller(request), request.query)) as never) as never,
+  });
 }

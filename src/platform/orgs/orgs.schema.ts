@@ -50,7 +50,7 @@ export type KeyWithSecret = z.infer<typeof KeyWithSecret>;
 export const KeyList = z.object({ keys: z.array(Key), nextCursor: z.string().nullable() });
 export type KeyList = z.infer<typeof KeyList>;
 
-export const AuditQuery = PageQuery.extend({
+export const AuditFilter = z.object({
   actor: boundedString({ min: 1, max: 300 })
     .optional()
     .describe('The ID of a key, or the name of who signed in to the console.'),
@@ -62,6 +62,8 @@ export const AuditQuery = PageQuery.extend({
   from: Instant.optional().describe('Changes at or after this time.'),
   to: Instant.optional().describe('Changes before this time.'),
 });
+export type AuditFilter = z.infer<typeof AuditFilter>;
+export const AuditQuery = PageQuery.extend(AuditFilter.shape);
 export type AuditQuery = z.infer<typeof AuditQuery>;
 
 export const AuditEntry = z
@@ -80,7 +82,10 @@ export const AuditEntry = z
     resourceId: z.string(),
     before: z.unknown(),
     after: z.unknown(),
+    sequence: z.int().describe('Place in the chain of the organization, without gaps.'),
+    hash: z.string().describe('SHA-256 of the entry and of the hash before it, which `tocsin audit verify` checks.'),
   })
   .meta({ id: 'AuditEntry' });
+export type AuditEntry = z.infer<typeof AuditEntry>;
 export const AuditList = z.object({ entries: z.array(AuditEntry), nextCursor: z.string().nullable() });
 export type AuditList = z.infer<typeof AuditList>;

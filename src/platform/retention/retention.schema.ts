@@ -33,6 +33,7 @@ export const RetentionPeriods = z
     hitsDays: z.int().describe('Hits with their rows, after they were last seen.'),
     runsDays: z.int().describe('Runs with their steps.'),
     outboxDays: z.int().describe('Bodies of deliveries.'),
+    auditDays: z.int().describe('Audit entries.'),
   })
   .describe('In days. Set for the whole service: see docs/reference/settings.md.');
 export type RetentionPeriods = z.infer<typeof RetentionPeriods>;

@@ -41,6 +41,7 @@ async function useService({ get, post, put, remove }: ApiCalls): Promise<void> {
   await get('/healthz');
   await get('/readyz');
   await get('/api/audit?limit=200');
+  await get('/api/audit/export?action=detection.');
   await get('/api/logs');
   await get('/api/logs/sources');
   await get('/api/overview');
