@@ -10,24 +10,31 @@ import { measureNoise } from './noise.ts';
 import { writeQualityPage } from './quality-page.ts';
 import { measurePassages } from './passages.ts';
 import { measureStixOut } from './stix-out.ts';
+import { measureSeverity } from './severity.ts';
 import { measureSigma } from './sigma.ts';
 import { measureTechniques } from './techniques.ts';
 import { formatFigures } from './figures.ts';
 import { measureWindows } from './windows.ts';
 
 /**
- * `npm run quality [-- NAME …] [--list] [--write] [--stix-schemas FOLDER]`: measures the recorded inputs and prints one table per subject.
+ * `npm run quality [-- NAME …] [--list] [--write] [--stix-schemas FOLDER] [--reports FOLDER]`: measures the recorded inputs and prints one table per subject.
  * `--write` replaces the sections of the measured subjects in docs/reference/quality.md.
  */
 const { values: options, positionals: names } = parseArgs({
   allowPositionals: true,
-  options: { list: { type: 'boolean' }, write: { type: 'boolean' }, 'stix-schemas': { type: 'string' } },
+  options: {
+    list: { type: 'boolean' },
+    write: { type: 'boolean' },
+    'stix-schemas': { type: 'string' },
+    reports: { type: 'string' },
+  },
 });
 const measurements = {
   duplicates: measureDuplicates,
   feeds: measureFeeds,
   indicators: measureIndicators,
   names: measureNames,
+  severity: (verbose) => measureSeverity(verbose, options.reports),
   noise: measureNoise,
   techniques: measureTechniques,
   corrections: measureCorrections,
