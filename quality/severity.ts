@@ -65,7 +65,7 @@ export async function measureSeverity(verbose: boolean, folder?: string): Promis
 }
 
 function readTexts(labels: SeverityLabel[], folder: string | undefined): Map<string, string> {
-  const recorded = new Map([
+  const recorded = new Map<string, string>([
     ...readRecordedRows<{ docId: string; text: string }>('feed/tram/reports.ndjson.gz').map(
       // The first two lines repeat the title and the address.
       ({ docId, text }) => [`tram/${docId}`, text.replace(/^title: (.*)\nurl: .*\n/, '$1\n')] as const,

@@ -16,7 +16,7 @@ import { createPassageCollector } from './text/passage-collector.ts';
 import { detectPlatforms } from './products/detect-platforms.ts';
 import { extractProducts, type ExtractedProduct, type CatalogProduct } from './products/extract-products.ts';
 import { findProductPlatforms } from './products/product-platforms.ts';
-import { judgeSeverity } from './judge-severity.ts';
+import { rateReport } from './severity/rate-report.ts';
 import { toStorableText, type Span } from './text/stored-text.ts';
 import { summarize } from './text/summarize.ts';
 import { extractTechniques, type ExtractedTechnique } from './techniques/extract-techniques.ts';
@@ -42,6 +42,8 @@ export type ExtractedItem = {
   language?: string;
   severity: Severity;
   severityRule: string;
+  /** References to the passages that decided the severity. */
+  severityEvidence: string[];
   summary?: string;
   tldr?: string;
   attackPath: string[];
@@ -59,7 +61,7 @@ const attackPathMinConfidence = 0.6;
 
 /**
  * Extracts an item from the text of a report without a language model (spec/feed.md, "Filling"): indicators, techniques with their
- * supporting passages, names, platforms, products, severity by cue, and an extractive summary. The text is data: it cannot set a field.
+ * supporting passages, names, platforms, products, severity by rules with their passages, and an extractive summary. The text is data: it cannot set a field.
  */
 export function extractItem(report: ReportText, { benign, names: dictionary }: ReferenceLists = {}): ExtractedItem {
   const storedText = toStorableText(report.text);
@@ -82,6 +84,16 @@ export function extractItem(report: ReportText, { benign, names: dictionary }: R
     toAttackEntry({ technique, confidence, evidenceRef: passages.add(sentence) }),
   );
   for (const span of summary) passages.add(span);
+  const { severity, rule, evidence } = rateReport({
+    title,
+    text: storedText,
+    sentences,
+    names,
+    indicators: indicators.filter(({ status }) => status === 'active').length,
+    publishTime: report.publishTime,
+    sourceUrl: report.sourceUrl,
+  });
+  const severityEvidence = evidence.map((span) => passages.add(span));
   passages.cover([
     ...indicators.flatMap(({ spans }) => spans.slice(0, 1)),
     ...others.flatMap(({ spans }) => spans.slice(0, 1)),
@@ -90,13 +102,13 @@ export function extractItem(report: ReportText, { benign, names: dictionary }: R
   ]);
   const iocs = groupIndicators(indicators);
   const language = detectLanguage(storedText);
-  const { severity, rule } = judgeSeverity({ text: `${title}\n${storedText}`, exploited: 'no' });
   const textOf = ({ start, end }: Span): string => storedText.slice(start, end).replaceAll(/\s+/g, ' ');
   return {
     title,
     ...(language ? { language } : {}),
     severity,
     severityRule: rule,
+    severityEvidence,
     ...(summary.length > 0 ? { summary: summary.map(textOf).join(' ') } : {}),
     ...(tldr ? { tldr: textOf(tldr) } : {}),
     attackPath: buildAttackPath(

@@ -1,6 +1,6 @@
 import { firstSentences } from '../extraction/text/first-sentences.ts';
 import { createStoredText, type StoredText } from '../extraction/text/stored-text.ts';
-import type { SeverityRating } from '../extraction/judge-severity.ts';
+import type { SeverityRating } from '../extraction/severity/judge-severity.ts';
 import { emptyIocs, type SourceRecord } from '../model/source-record.ts';
 import { buckets, stricterTlp, type Bucket, type Tlp } from '../model/vocabulary.ts';
 

@@ -79,6 +79,15 @@ export const Passage = z.object({
     .describe('Offsets in the stored text, in UTF-16 code units. `end` is exclusive.'),
 });
 
+const SeverityBasis = z
+  .object({
+    rule: z.string().describe('The rule that decided, such as `report:exploited-now`.'),
+    evidenceRefs: z.array(z.string()).describe('The passages that say so, such as `provenance.supportingPassages[2]`.'),
+  })
+  .describe(
+    'Why a report has its severity. Absent for structured records, and if another record of the same story raised the severity.',
+  );
+
 /** A feed item in a response. Fields without a value are absent. Lists are always present. */
 export const FeedItem = z
   .object({
@@ -95,6 +104,7 @@ export const FeedItem = z
     event: z.object({
       title: z.string(),
       severity: z.enum(severities),
+      severityBasis: SeverityBasis.optional(),
       confidence: Confidence,
       status: z.enum(itemStatuses),
       eventFirstSeen: Instant.optional(),

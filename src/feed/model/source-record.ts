@@ -24,6 +24,8 @@ export type SourceRecord = {
   withdrawn: boolean;
   severity: Severity;
   severityRule: string;
+  /** References to the passages that decided the severity of a text. */
+  severityEvidence?: string[];
   eventFirstSeen?: string | undefined;
   eventLastSeen?: string | undefined;
   summary?: string | undefined;

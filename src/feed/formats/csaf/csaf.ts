@@ -14,7 +14,7 @@ import {
   parseJsonBytes,
   type JsonObject,
 } from '../../../platform/lib/json/json-values.ts';
-import { judgeSeverity } from '../../extraction/judge-severity.ts';
+import { judgeSeverity } from '../../extraction/severity/judge-severity.ts';
 import { findTlp } from '../../extraction/tlp.ts';
 import { parseInstant, type SourceRecord } from '../../model/source-record.ts';
 import type { ParseResult, SourceFormat } from '../source-format.ts';

@@ -9,7 +9,7 @@ import {
   type JsonObject,
 } from '../../../platform/lib/json/json-values.ts';
 import { findProductPlatforms } from '../../extraction/products/product-platforms.ts';
-import { judgeSeverity } from '../../extraction/judge-severity.ts';
+import { judgeSeverity } from '../../extraction/severity/judge-severity.ts';
 import { clip, cvePattern, cwePattern, storeFields, toVulnerabilityFields } from '../record-fields.ts';
 
 const rowsMax = 100_000;

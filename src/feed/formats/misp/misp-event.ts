@@ -5,7 +5,7 @@ import {
 } from '../../extraction/classification-builder.ts';
 import { asObject, asObjects, asScalarText, asText, type JsonObject } from '../../../platform/lib/json/json-values.ts';
 import { locateValue } from '../../extraction/text/locate-value.ts';
-import { judgeSeverity } from '../../extraction/judge-severity.ts';
+import { judgeSeverity } from '../../extraction/severity/judge-severity.ts';
 import { createStatementCollector } from '../../extraction/indicator-statements.ts';
 import { createStoredText, valueMaxChars } from '../../extraction/text/stored-text.ts';
 import { parseInstant, type SourceRecord } from '../../model/source-record.ts';

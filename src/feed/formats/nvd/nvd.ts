@@ -8,7 +8,7 @@ import {
   parseJsonBytes,
   type JsonObject,
 } from '../../../platform/lib/json/json-values.ts';
-import { judgeSeverity } from '../../extraction/judge-severity.ts';
+import { judgeSeverity } from '../../extraction/severity/judge-severity.ts';
 import { fetchNvd, digestNvdPage } from './fetch-nvd.ts';
 import { addConfiguredProducts } from './cpe.ts';
 import { parseInstant, type SourceRecord } from '../../model/source-record.ts';

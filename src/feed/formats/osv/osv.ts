@@ -11,7 +11,7 @@ import {
 } from '../../../platform/lib/json/json-values.ts';
 import { firstSentences } from '../../extraction/text/first-sentences.ts';
 import { ownValue } from '../../../platform/lib/own-value.ts';
-import { judgeSeverity } from '../../extraction/judge-severity.ts';
+import { judgeSeverity } from '../../extraction/severity/judge-severity.ts';
 import { parseJsonOrYaml } from '../../../platform/lib/json/yaml.ts';
 import { parseInstant, type SourceRecord } from '../../model/source-record.ts';
 import type { ParseContext, ParseResult, SourceFormat } from '../source-format.ts';

@@ -3,7 +3,7 @@ import { asText, asTexts } from '../../../platform/lib/json/json-values.ts';
 import { locateValue } from '../../extraction/text/locate-value.ts';
 import { firstSentences } from '../../extraction/text/first-sentences.ts';
 import { clip, describe, describeIndicators } from '../record-fields.ts';
-import { judgeSeverity } from '../../extraction/judge-severity.ts';
+import { rateDescription } from '../../extraction/severity/rate-description.ts';
 import { createStoredText, valueMaxChars, type Span, type StoredText } from '../../extraction/text/stored-text.ts';
 import { parseInstant, type SourceRecord } from '../../model/source-record.ts';
 import type { ParseContext } from '../source-format.ts';
@@ -49,12 +49,19 @@ export function toStixRecord(bundle: StixBundle, group: ObjectGroup, context: Pa
     mappings,
     addEvidence: (object) => text.addPassage(names.get(object.id) ?? references.get(object.id)!),
   });
-  const rating = judgeSeverity({ word: readSeverityLabel(head), text: description ?? '', exploited: 'no' });
+  const title = toTitle(bundle, { head, iocs, malware: classification.malware });
+  const rating = rateDescription({
+    title,
+    description: description ?? '',
+    word: readSeverityLabel(head),
+    publishTime,
+    names: context.lists?.names,
+  });
   return {
     recordId: head?.id ?? `bundle:${bundle.name}`,
     canonicalKey: toKey(bundle, head),
     externalId: head?.id ?? bundle.id,
-    title: toTitle(bundle, { head, iocs, malware: classification.malware }),
+    title,
     publisher: findPublisher(bundle, head),
     language: head && asText(head['lang']),
     url:
@@ -72,6 +79,10 @@ export function toStixRecord(bundle: StixBundle, group: ObjectGroup, context: Pa
     withdrawn,
     severity: rating.severity,
     severityRule: rating.rule,
+    // The description is the first passage.
+    ...(description && rating.rule.startsWith('report:')
+      ? { severityEvidence: ['provenance.supportingPassages[0]'] }
+      : {}),
     eventFirstSeen: listTimes(validObjects, 'first_seen').at(0),
     eventLastSeen: listTimes(validObjects, 'last_seen').at(-1),
     ...describe(description),

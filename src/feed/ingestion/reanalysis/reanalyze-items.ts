@@ -17,7 +17,7 @@ import type { FeedItem } from '../../model/item.schema.ts';
 import { storedColumns } from '../build-item-writes.ts';
 import { changedParts, contentHash } from '../content-hash.ts';
 import type { Extractor } from '../extractor.ts';
-import { isProseSource, toDocument, toPassages } from '../item-document.ts';
+import { isProseSource, toDocument, toPassages, toSeverityBasis } from '../item-document.ts';
 import { toReaderVersion } from '../reader-version.ts';
 import { findStaleItem, listStaleItems, type StaleItem } from './stale-items.store.ts';
 
@@ -113,7 +113,7 @@ function applyExtraction(item: FeedItem, extracted: ExtractedItem): FeedItem {
   const sourceUrl = item.provenance.supportingPassages[0]?.sourceUrl ?? item.source.url ?? `urn:uuid:${item.id}`;
   return {
     ...rest,
-    event: { ...item.event, severity: extracted.severity },
+    event: { ...item.event, severity: extracted.severity, ...toSeverityBasis(extracted) },
     ...(extracted.summary ? { summary: extracted.summary } : {}),
     ...(extracted.tldr ? { tldr: extracted.tldr } : {}),
     attackPath: extracted.attackPath,

@@ -1,6 +1,6 @@
-import { ownValue } from '../../platform/lib/own-value.ts';
-import { severities, type Severity } from '../model/vocabulary.ts';
-import { rateCvssScore, type CvssScore } from './cvss.ts';
+import { ownValue } from '../../../platform/lib/own-value.ts';
+import { severities, type Severity } from '../../model/vocabulary.ts';
+import { rateCvssScore, type CvssScore } from '../cvss.ts';
 
 export type SeverityRating = { severity: Severity; rule: string };
 
@@ -68,5 +68,9 @@ function rateText(word: string | undefined, text: string): SeverityRating {
   }
   return { severity: 'none', rule: 'none' };
 }
+
+/** Checks for a severity that a text states in so many words: `high severity`, `severity: critical`. */
+export const statesSeverity = (text: string): boolean =>
+  cues.slice(0, 2).some(([pattern]) => pattern.test(text.slice(0, cueMaxChars)));
 
 const rank = (severity: Severity): number => severities.indexOf(severity);

@@ -1,0 +1,47 @@
+import type { ExtractedName } from '../names/extract-names.ts';
+import { statesCue, type Statement } from './report-statements.ts';
+import * as cues from './severity-cues.ts';
+import { criticalInfrastructureWords, mentionsCountry, sectorWords, severalOrganizations } from './target-words.ts';
+
+/** Checks for a statement that an attack or a discovery happened. */
+export const isActivity = (one: Statement): boolean => cues.activityCues.some((cue) => statesCue(one, cue));
+export const isExploitation = (one: Statement): boolean => cues.exploitationCues.some((cue) => statesCue(one, cue));
+export const isThreat = (one: Statement): boolean =>
+  cues.malwareCues.test(one.text) || cues.attackerCues.test(one.text) || isExploitation(one);
+
+export const hasTarget = ({ text }: Statement): boolean =>
+  sectorWords.test(text) || mentionsCountry(text) || severalOrganizations.test(text);
+export const hasManyTargets = ({ text }: Statement): boolean =>
+  severalOrganizations.test(text) || criticalInfrastructureWords.test(text);
+
+/** Checks for the name of an actor. */
+export const mentionsActor = ({ text }: Statement, names: ExtractedName[]): boolean =>
+  names.some(({ kind, printed }) => kind === 'actor' && printed.some((form) => text.includes(form)));
+
+/** Checks for an attacker who is named or at least classed, or for victims. */
+export const mentionsAttackerOrVictims = (one: Statement, names: ExtractedName[]): boolean =>
+  mentionsActor(one, names) ||
+  cues.actorCues.test(one.text) ||
+  cues.ransomwareActorCues.test(one.text) ||
+  statesCue(one, cues.victimCues) ||
+  (isActivity(one) && hasManyTargets(one));
+
+/** Whether a text denies that its vulnerability is exploited and does not say that another one is. */
+export const deniesExploitation = (lead: Statement[]): boolean =>
+  lead.some(({ text }) => cues.negation.test(text) && /exploit|attacks?\b|abuse/i.test(text)) &&
+  !lead.some((one) => one.isAsserted && cues.activeExploitationCues.some((cue) => statesCue(one, cue)));
+
+/** Returns the first statement that passes `check` with the one that passes `other`: itself, a neighbor, or the title. */
+export function findNear(
+  all: Statement[],
+  check: (one: Statement) => boolean,
+  other: (one: Statement) => boolean,
+): Statement[] {
+  const title = all.find(({ isTitle }) => isTitle);
+  for (const [index, one] of all.entries()) {
+    if (!check(one)) continue;
+    const partner = [one, all[index + 1], all[index - 1], title].find((neighbor) => neighbor && other(neighbor));
+    if (partner) return [...new Set([one, partner])];
+  }
+  return [];
+}

@@ -1,0 +1,55 @@
+import { severities, type Severity } from '../../model/vocabulary.ts';
+import type { ExtractedName } from '../names/extract-names.ts';
+import type { Span } from '../text/stored-text.ts';
+import { deniesExploitation, isActivity, isThreat } from './event-checks.ts';
+import { isDigest, readReportKind } from './report-kind.ts';
+import { readStatements, type Statement } from './report-statements.ts';
+import { reportRules } from './report-rules.ts';
+
+export type ReportRating = { severity: Severity; rule: string; evidence: Span[] };
+
+type ReportToRate = {
+  title: string;
+  text: string;
+  sentences: Span[];
+  names: ExtractedName[];
+  /** Number of active indicators. */
+  indicators: number;
+  publishTime?: string | undefined;
+  sourceUrl?: string | undefined;
+};
+
+const evidenceMax = 3;
+
+/**
+ * Rates a report by the rubric of spec/feed.md ("event.severity"): the first rule whose statements the report makes, from critical to low.
+ * Denials, possibilities, advice, remarks on attacks in general, and events more than two years before the publication state nothing. The
+ * lead decides what the report is about. Guides are low at most, descriptions of products none, and collections of stories high at most.
+ * `evidence` has the deciding sentences.
+ */
+export function rateReport(report: ReportToRate): ReportRating {
+  const { lead, body } = readStatements(report);
+  const kind = readReportKind({ ...report, lead });
+  const unrated: ReportRating = { severity: 'none', rule: 'none', evidence: [] };
+  if (kind === 'promotion') return unrated;
+  const isCurrent = ({ isAsserted, isOld }: Statement): boolean => isAsserted && !isOld;
+  const view = {
+    lead: lead.filter(isCurrent),
+    body: body.filter(isCurrent),
+    names: report.names,
+    isUnexploited: deniesExploitation(lead),
+  };
+  const max: Severity = kind === 'guide' ? 'low' : isDigest(report.title) ? 'high' : 'critical';
+  for (const { id, severity, find } of reportRules) {
+    const found = find(view);
+    if (found.length === 0 || (severity === 'critical' && max === 'high')) continue;
+    if (rank(severity) > rank(max)) return { severity: max, rule: 'report:guide', evidence: listSpans(found) };
+    return { severity, rule: id, evidence: listSpans(found) };
+  }
+  const old = lead.filter((one) => one.isAsserted && one.isOld && (isThreat(one) || isActivity(one)));
+  return old.length > 0 ? { severity: 'low', rule: 'report:old', evidence: listSpans(old) } : unrated;
+}
+
+const rank = (severity: Severity): number => severities.indexOf(severity);
+const listSpans = (statements: Statement[]): Span[] =>
+  statements.flatMap(({ span }) => span ?? []).slice(0, evidenceMax);

@@ -1,0 +1,42 @@
+import type { ExtractedName } from '../names/extract-names.ts';
+import { activityCues } from './severity-cues.ts';
+import { statesCue, type Statement } from './report-statements.ts';
+
+/** `guide` explains how to do or detect something; `promotion` describes products, awards, or security in general. */
+export type ReportKind = 'report' | 'guide' | 'promotion';
+
+const guideTitles =
+  /^(?:what (?:is|are)|meet|join us|interview|how to|how do|understanding|introducing|introduction to|announcing|tips|detecting|preventing|protecting|securing|why (?:you|i|we)|a? ?(?:beginner|complete|ultimate|practical|short|quick|comprehensive))\b|\b(?:guide|guides|tutorial|glossary|faq|best practices|cheat ?sheet|webinar|podcast|awards?|lessons (?:from|learned)|(?:for|to) beginners|explained|explainer|101|checklist|\d+ (?:ways|tips|steps|best)|primer|buyer|readiness|preparedness|\p{L}+ questions|strateg(?:y|ies)|(?:red|purple) team(?:ing| assessments?| exercises?| engagements?| shares| findings)|penetration test\w*|acqui(?:red?|sition)|partner program|survey|hiring|tabletop|new (?:capabilities|features)|release notes|what['’]s new|named a|wins|debuts|launches)\b/iu;
+const guidePaths =
+  /\/(?:tutorials?|glossary|faqs?|guides?|how-?to|cheat-?sheets?|webinars?|products?|pricing|solutions|awards|events|training|academy|university|learn|support|kb|careers)\//i;
+const promotionCues =
+  /\b(?:our (?:platform|solutions?|products?|customers|services?|team of)|helps? (?:you|organi[sz]ations|security teams|businesses|teams|protect|prevent|detect)|enables? (?:you|organi[sz]ations|security teams|security operations)|solutions? (?:that|for|such|designed|is|are)|features?|capabilit(?:y|ies)|integrates?|in this (?:guide|article|tutorial|course|lesson|post,? you)|you (?:can|should|need|will|must|['’]re)|your (?:organi[sz]ation|business|team|environment|data|network|security|code|application|dependencies)|learn (?:how|more|about)|is an? (?:[\p{L}-]+ ){0,4}(?:solution|platform|technology|process|type of|term|technique|practice|evolution)|refers? to|awards?|nominat\w+|recogni[sz]\w+|security teams?|provides? (?:organi[sz]ations|visibility|a)|this (?:comprehensive )?guide|(?:glossary|guide|article|tutorial|entry) (?:explains|covers|shows|walks)|use this|often described as|represents?|in the context of)\b/iu;
+
+const digestTitles =
+  /^WTB:|\b(?:(?:weekly|monthly)(?! (?:active|downloads|installs|users))|quarterly|annual|round-?up|digest|newsletter|recap|this week|last week|week in|month in|in review|briefing|bulletin|top \d+|trends? (?:report|in|for)|predictions?|threat (?:landscape|report)|patch tuesday|statistics|examples|recent (?:[\p{L}-]+ )?attacks)\b/iu;
+
+/** Checks for the title of a collection of stories. None of them is what the whole text is about. */
+export const isDigest = (title: string): boolean => digestTitles.test(title);
+
+/** Decides what a text is from its title and lead. */
+export function readReportKind(report: {
+  lead: Statement[];
+  indicators: number;
+  names: ExtractedName[];
+  sourceUrl?: string | undefined;
+}): ReportKind {
+  const { lead, indicators, names, sourceUrl = '' } = report;
+  const title = lead.find(({ isTitle }) => isTitle)?.text ?? '';
+  const hasActorTitle = names.some(
+    ({ kind, printed }) => kind === 'actor' && printed.some((form) => title.includes(form)),
+  );
+  const hasThreatTitle = names.some(
+    ({ kind, printed }) => kind === 'malware' && printed.some((form) => title.includes(form)),
+  );
+  const promoted = lead.filter(({ text }) => promotionCues.test(text)).length;
+  const reported = lead.filter((one) => one.isAsserted && activityCues.some((cue) => statesCue(one, cue))).length;
+  const isPromoted = promoted >= 2 && promoted > reported && indicators < 3;
+  if ((guideTitles.test(title) && !hasActorTitle) || guidePaths.test(sourceUrl))
+    return hasThreatTitle || (reported >= promoted && reported > 1) ? 'guide' : 'promotion';
+  return isPromoted ? 'promotion' : 'report';
+}

@@ -1,0 +1,182 @@
+import type { Severity } from '../../model/vocabulary.ts';
+import type { ExtractedName } from '../names/extract-names.ts';
+import {
+  findNear,
+  hasManyTargets,
+  hasTarget,
+  isActivity,
+  isExploitation,
+  isThreat,
+  mentionsActor,
+  mentionsAttackerOrVictims,
+} from './event-checks.ts';
+import { statesCue, type Statement } from './report-statements.ts';
+import * as cues from './severity-cues.ts';
+import { severalOrganizations } from './target-words.ts';
+
+/** What the rules read: the title and the statements of the lead that state current events, those after it, and the names. */
+export type ReportView = {
+  lead: Statement[];
+  body: Statement[];
+  names: ExtractedName[];
+  isUnexploited: boolean;
+};
+
+/** A rule returns the statements that support its severity, none if it does not apply. */
+export type ReportRule = { id: string; severity: Severity; find: (view: ReportView) => Statement[] };
+
+/** What a report says in its first statements is its subject. */
+const openingStatements = 4;
+const subjectStatements = 10;
+/** An actor whom the text mentions this often is one of its subjects. */
+const frequentMentions = 5;
+
+const organizations =
+  /\b(?:organi[sz]ations|companies|agencies|entities|institutions|government systems|(?:dozens|hundreds|thousands) of (?:[\p{L}-]+ )?(?:computers|systems|machines|networks))\b/iu;
+const seriousTitle =
+  /\b(?:ransomware|trojan|backdoor|stealer|botnet|loader|malware|espionage|apt\d*|wiper|exploit\w*)\b/i;
+
+const isSubject = (found: Statement[], lead: Statement[]): boolean =>
+  found.length > 1 || (found[0] !== undefined && lead.slice(0, openingStatements).includes(found[0]));
+
+/** The rules in the order in which they apply. */
+export const reportRules: ReportRule[] = [
+  { id: 'report:supply-chain', severity: 'critical', find: findSupplyChainCompromise },
+  { id: 'report:destructive-attack', severity: 'critical', find: findDestructiveAttack },
+  { id: 'report:exploited-now', severity: 'critical', find: findExploitedService },
+  {
+    id: 'report:nuisance',
+    severity: 'low',
+    find: ({ lead }) =>
+      lead.filter((one) => one.isTitle && statesCue(one, cues.lowCues) && !seriousTitle.test(one.text)),
+  },
+  {
+    id: 'report:decryptor',
+    severity: 'low',
+    find: ({ lead }) => {
+      const found = lead.slice(0, openingStatements).filter(({ text }) => cues.decryptorCues.test(text));
+      return found.length > 1 || found[0]?.isTitle ? found : [];
+    },
+  },
+  { id: 'report:ransomware', severity: 'high', find: findRansomwareOperation },
+  {
+    id: 'report:named-actor',
+    severity: 'high',
+    find: ({ lead, names }) =>
+      lead.filter(
+        (one) => (mentionsActor(one, names) || statesCue(one, cues.actorCues)) && (one.isTitle || isActivity(one)),
+      ),
+  },
+  {
+    id: 'report:exploited',
+    severity: 'high',
+    find: ({ lead, isUnexploited }) =>
+      isUnexploited
+        ? []
+        : lead.filter((one) => isExploitation(one) && (isActivity(one) || /\bCVE-\d{4}-\d+/i.test(one.text))),
+  },
+  {
+    id: 'report:espionage',
+    severity: 'high',
+    find: ({ lead }) => lead.filter((one) => statesCue(one, cues.espionageCues) && isActivity(one) && hasTarget(one)),
+  },
+  {
+    id: 'report:targets',
+    severity: 'high',
+    find: ({ lead }) => findNear(lead, (one) => isActivity(one) && hasTarget(one), isThreat),
+  },
+  {
+    id: 'report:initial-access',
+    severity: 'high',
+    find: ({ lead }) => lead.filter((one) => statesCue(one, cues.initialAccessCues) && isActivity(one)),
+  },
+  {
+    id: 'report:intrusion',
+    severity: 'high',
+    find: ({ lead }) => lead.filter((one) => statesCue(one, cues.intrusionCues) && isActivity(one)),
+  },
+  { id: 'report:named-actor', severity: 'high', find: findFrequentActor },
+  {
+    id: 'report:targets',
+    severity: 'high',
+    find: ({ lead, body }) =>
+      lead.some(({ text }) => cues.malwareCues.test(text))
+        ? body.filter((one) => statesCue(one, cues.victimologyCues) && hasTarget(one))
+        : [],
+  },
+  { id: 'report:malware', severity: 'medium', find: findMalwareAnalysis },
+  {
+    id: 'report:exploit-code',
+    severity: 'medium',
+    find: ({ lead }) =>
+      lead.filter(
+        (one) => statesCue(one, cues.exploitCodeCues) && (one.isTitle || cues.vulnerabilityCues.test(one.text)),
+      ),
+  },
+  { id: 'report:nuisance', severity: 'low', find: ({ lead }) => lead.filter((one) => statesCue(one, cues.lowCues)) },
+  {
+    id: 'report:research',
+    severity: 'low',
+    find: ({ lead }) => lead.filter((one) => statesCue(one, cues.researchCues)),
+  },
+];
+
+/** A compromise of a product, package or update that many use. */
+function findSupplyChainCompromise({ lead }: ReportView): Statement[] {
+  const compromised = lead.filter((one) => statesCue(one, cues.supplyChainCues) && (one.isTitle || isActivity(one)));
+  if (!isSubject(compromised, lead)) return [];
+  const wide = lead.find(({ text }) => cues.wideUseCues.test(text) || severalOrganizations.test(text));
+  return wide ? [...new Set([...compromised.slice(0, 2), wide])] : [];
+}
+
+/** Ransomware or a wiper against several organizations or critical infrastructure. */
+function findDestructiveAttack({ lead }: ReportView): Statement[] {
+  const ransomed = lead.filter((one) => statesCue(one, cues.ransomwareCues) && isActivity(one) && hasManyTargets(one));
+  if (ransomed.length > 0) return ransomed;
+  const wiped = lead.filter((one) => statesCue(one, cues.wiperCues));
+  if (wiped.length < 2 && !wiped[0]?.isTitle) return [];
+  const harmed = lead.filter((one) => isActivity(one) && (hasManyTargets(one) || organizations.test(one.text)));
+  return harmed.length > 0 ? [...new Set([wiped[0]!, ...harmed])] : [];
+}
+
+/** Exploitation of software that faces the internet, by a named or classed actor or with victims. */
+function findExploitedService({ lead, names, isUnexploited }: ReportView): Statement[] {
+  if (isUnexploited) return [];
+  const exploitations = new Set(lead.slice(0, subjectStatements).filter(isExploitation));
+  const check = (one: Statement): boolean => exploitations.has(one);
+  const isOpening = lead.slice(0, openingStatements).some(check);
+  const isFacing = isOpening && lead.some(({ text }) => cues.exposureCues.test(text));
+  const exploited = findNear(lead, check, ({ text }) => isFacing || cues.facingCues.test(text));
+  if (exploited.length === 0) return [];
+  const isByOrAgainst = (one: Statement): boolean => mentionsAttackerOrVictims(one, names);
+  // If the exploitation is the subject, attackers and victims anywhere in the lead are its own.
+  const by = isOpening ? lead.filter(isByOrAgainst).slice(0, 1) : findNear(lead, check, isByOrAgainst);
+  return by.length > 0 ? [...new Set([...exploited, ...by])] : [];
+}
+
+/** Ransomware or a wiper in use, not only a sample of it. */
+function findRansomwareOperation({ lead }: ReportView): Statement[] {
+  const about = lead.filter((one) => statesCue(one, cues.ransomwareCues) || statesCue(one, cues.wiperCues));
+  const isOperation = about.some((one) => hasTarget(one) || cues.operationCues.test(one.text));
+  return isOperation && isSubject(about, lead) ? about.filter(isActivity) : [];
+}
+
+/** Actors whom the text mentions throughout, although not in its lead. */
+function findFrequentActor({ lead, body, names }: ReportView): Statement[] {
+  if (!lead.some((one) => cues.malwareCues.test(one.text) || isActivity(one))) return [];
+  const frequent = names.filter(({ kind, spans }) => kind === 'actor' && spans.length >= frequentMentions);
+  return body.filter((one) => isActivity(one) && mentionsActor(one, frequent));
+}
+
+/** Malware that is described, or activity in a text whose title is about malware. */
+function findMalwareAnalysis({ lead, names }: ReportView): Statement[] {
+  const stated = lead.filter((one) => !one.isTitle && isActivity(one) && statesCue(one, cues.malwareCues));
+  if (stated.length > 0) return stated;
+  const title = lead.find(({ isTitle }) => isTitle);
+  const isAbout =
+    title !== undefined &&
+    (statesCue(title, cues.malwareCues) ||
+      names.some(({ kind, printed }) => kind === 'malware' && printed.some((form) => title.text.includes(form))));
+  if (!isAbout) return [];
+  return lead.filter((one) => !one.isTitle && (isActivity(one) || cues.behaviorCues.test(one.text)));
+}

@@ -1,0 +1,76 @@
+import type { Span } from '../text/stored-text.ts';
+import { advice, generality, hypothesis, negation } from './severity-cues.ts';
+
+/** A sentence of a report. The title is the first one and has no span of its own if the text does not repeat it. */
+export type Statement = {
+  text: string;
+  span: Span | undefined;
+  isTitle: boolean;
+  /** Whether the sentence states an event: not a denial, a question, advice, or a remark on attacks in general. */
+  isAsserted: boolean;
+  /** Whether the sentence places its event more than two years before the publication. */
+  isOld: boolean;
+};
+
+type ReportInput = { title: string; text: string; sentences: Span[]; publishTime?: string | undefined };
+
+const leadMaxChars = 3_500;
+const leadMaxSentences = 35;
+const bodyMaxSentences = 400;
+const hypothesisReach = 50;
+
+/** Returns the title and the sentences of the lead, and the sentences after it. */
+export function readStatements({ title, text, sentences, publishTime }: ReportInput): {
+  lead: Statement[];
+  body: Statement[];
+} {
+  const year = publicationYear(text, publishTime);
+  const statements = sentences.slice(0, bodyMaxSentences).map((span) => {
+    const sentence = text.slice(span.start, span.end);
+    return toStatement({ text: sentence, span, isTitle: sentence === title, year });
+  });
+  if (!statements[0]?.isTitle) statements.unshift(toStatement({ text: title, span: undefined, isTitle: true, year }));
+  const end = statements.findIndex(
+    ({ span }, index) => index > leadMaxSentences || (span !== undefined && span.start > leadMaxChars),
+  );
+  return end < 0 ? { lead: statements, body: [] } : { lead: statements.slice(0, end), body: statements.slice(end) };
+}
+
+function toStatement({
+  year,
+  ...statement
+}: Pick<Statement, 'text' | 'span' | 'isTitle'> & { year: number }): Statement {
+  const { text } = statement;
+  return {
+    ...statement,
+    isAsserted: !negation.test(text) && !generality.test(text) && !advice.test(text) && !/\?["”’)]?$/.test(text),
+    isOld: isOldEvent(text, year),
+  };
+}
+
+/** Finds a cue in a sentence, unless the words before it make it a mere possibility. */
+export function statesCue({ text }: Statement, cue: RegExp): boolean {
+  const match = cue.exec(text);
+  if (!match) return false;
+  const before = text.slice(Math.max(0, match.index - hypothesisReach), match.index);
+  return !hypothesis.test(before) && !hypothesis.test(match[0]);
+}
+
+/** The year of the publication or, if it is unknown, the last year that the text mentions. */
+function publicationYear(text: string, publishTime: string | undefined): number {
+  const known = publishTime && /^\d{4}/.exec(publishTime)?.[0];
+  if (known) return Number(known);
+  return Math.max(0, ...listYears(text.slice(0, 100_000)));
+}
+
+const listYears = (text: string): number[] =>
+  [...text.matchAll(/(?<![\d-])(?:19[89]|20[0-4])\d(?![\d-]*\d{4})\b/g)].map((match) => Number(match[0]));
+
+/** Checks for a sentence whose last year is more than two years before the publication. `since 2019` is no end. */
+function isOldEvent(text: string, year: number): boolean {
+  const years = listYears(text.replaceAll(/\bCVE-\d{4}-\d+/gi, ' '));
+  if (years.length === 0 || Math.max(...years) >= year - 2) return false;
+  return !/\b(?:(?:since|from|as early as|dating back to|dates? back to)(?: \w+)? (?:19|20)\d\d|until|still|continues?|ongoing|active|first (?:seen|observed|discovered|appeared|identified|reported|detected|emerged|surfaced|spotted))\b/i.test(
+    text,
+  );
+}

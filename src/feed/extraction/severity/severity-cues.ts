@@ -1,0 +1,106 @@
+const attackers = String.raw`(?:attackers?|(?:threat |malicious |ransomware )?actors?|adversar(?:y|ies)|hackers?|operators?|affiliates?|gangs?|groups?|criminals|cybercriminals|intruders?|campaigns?|botnets?|malware|ransomware|trojan|worm|backdoor|wiper|stealer|hacktivists?|spies|crew|syndicate)`;
+const attackVerbs = String.raw`(?:target(?:ed|ing|s)|compromis(?:ed|ing)|infect(?:ed|ing|s)|deploy(?:ed|ing|s)|exploit(?:ed|ing|s)|attack(?:ed|ing|s)|breach(?:ed|ing)|hit|struck|stole|stolen|stealing|encrypt(?:ed|ing)|deliver(?:ed|ing|s)|distribut(?:ed|ing|es)|used|leverag(?:ed|ing|es)|abus(?:ed|ing|es)|gained|sent|spread(?:ing|s)?|published|exfiltrat(?:ed|ing)|hijack(?:ed|ing)|impersonat(?:ed|ing|es)|weaponi[sz]ed|launched|claimed|managed to|conduct(?:ed|ing)|employ(?:ed|ing|s)|victimi[sz]ed|defaced|wiped|destroyed|backdoored|trojani[sz]ed|began|continues? to|extort(?:ed|ing)|threaten(?:ing|ed)|engag(?:ed|ing|es)|affected|impacted|disrupt(?:ed|ing|s)|crippl(?:ed|ing)|paraly[sz](?:ed|ing)|shut(?:ting)? down|forc(?:ed|ing)|suffered|fell victim|introduced|injected|planted|implanted|tampered|advertised|sold|offered|uploaded|surfaced|emerged|reset|called|tricked|lured|persuaded|redirected)`;
+const observers = String.raw`(?:we|researchers?|analysts?|experts?|investigators?|team|labs?|cert(?:-\w+)?|cisa|fbi|microsoft|mandiant|telemetry|[Ww]e|\p{Lu}[\p{L}\p{N}-]+(?: (?:Threat|Security|Research|Intelligence|Team|Unit|Labs?|Networks|Group|\d+)){1,5}|(?!(?:The|This|That|These|Those|It|An?|In|On|At|For|With|As|If|When|While|You|Your|Our|Its|Their|There|Each|Some|Most|Many|All|By|From|To|And|But|Or|Not)\b)\p{Lu}[\p{L}\p{N}-]+)`;
+const observed = String.raw`(?:observ(?:ed|ing)|discovered|identified|found|detected|uncovered|spotted|seen|saw|sees|track(?:ed|ing|s)|encountered|investigat(?:ed|ing)|noticed|came across|began seeing|responded|attribut(?:ed|es?)|assess(?:ed|es)?|describ(?:ed|es)|analy[sz]ed|clocked|captured|documented|revealed|reported|confirmed|said|warned|dubbed|called|named)`;
+
+/** A sentence that reports an attack, an operation or its discovery as a fact. */
+export const activityCues = [
+  new RegExp(String.raw`\b${attackers}\b(?:[^.!?\n]{0,70}?)\b${attackVerbs}\b`, 'iu'),
+  new RegExp(String.raw`\b(?:was|were|been|being|is|are|has|have|had)\b[^.!?\n]{0,40}\b${attackVerbs}\b`, 'iu'),
+  new RegExp(
+    String.raw`\b(?:was|were|been|is|are|being) (?:[\p{L}-]+ )?(?:${observed}|monitored|linked|believed)\b`,
+    'u',
+  ),
+  new RegExp(String.raw`(?:^|\b)${observers}\b[^.!?\n]{0,60}\b${observed}\b`, 'u'),
+  /\b(?:(?:attacks?|compromises?|intrusions?|breach(?:es)?) (?:on|against|targeting|by|at)|campaigns? (?:targeting|against|aimed at|by)|targeted attacks?|targets|targeting|victims (?:of|in|include)|under attack|zaatakowa\p{L}+|doszło do ataku|angegriffen|cyberangriff)\b/iu,
+];
+
+const flaw = String.raw`(?:vulnerabilit(?:y|ies|à|é|és|ad|ades)|kwetsbaarhe(?:id|den)|flaws?|bugs?|defects?|weakness(?:es)?|zero[- ]?days?|0-?days?|n-?days?|CVE-\d{4}-\d+|Log4Shell|Proxy(?:Shell|Logon|NotShell)|ToolShell|CitrixBleed|EternalBlue|security holes?|authentication bypass|(?:sql|command|code) injection|remote code execution|deserialization|path traversal|schwachstellen?|sicherheitslücken?)`;
+
+/** A sentence about attackers who use a vulnerability. */
+export const exploitationCues = [
+  /\b(?:exploit(?:ed|ation)|exploited|abused|attacked|used) (?:[\p{L}-]+ ){0,3}in the wild\b|\bin[- ]the[- ]wild exploitation\b/iu,
+  /\b(?:active(?:ly)?|widespread|wide|mass|massively|broad|ongoing|opportunistic|mass-)[- ]?(?:being )?(?:exploit(?:ed|ing|ation|s)|infections?)\b/iu,
+  /\b(?:both|they|these|that|which|it|flaws?|bugs?|vulnerabilit(?:y|ies)) (?:have|has|had|was|were|is|are) (?:[\p{L}-]+ ){0,3}exploited\b/iu,
+  /\bunder (?:active )?(?:exploitation|attack)\b|\bzero[- ]day (?:attacks|exploitation)\b/iu,
+  new RegExp(
+    String.raw`\b(?:exploit(?:ed|ing)|(?:attackers?|actors?|hackers?|criminals|operators?|gangs?|groups?|botnets?|campaigns?|affiliates) (?:[\p{L}-]+ )?exploits?|exploitation of|exploits (?=(?:an?|the|this|two|three|several|multiple|CVE)\b)|weaponi[sz](?:ed|ing)|abus(?:ed|ing)|leverag(?:ed|ing)|utili[sz](?:ed|ing)|us(?:ed|ing))\b[^.!?\n]{0,90}?\b${flaw}`,
+    'iu',
+  ),
+  new RegExp(
+    String.raw`\b${flaw}[^.!?\n]{0,90}?\b(?:(?:was|were|been|being|is|are|be) (?:\w+ ){0,2}(?:exploited|weaponi[sz]ed|abused)|exploited (?:by|in|for|to|against)|attacks?\b)`,
+    'iu',
+  ),
+];
+
+/** The cues that say by themselves that it happens. */
+export const activeExploitationCues = exploitationCues.slice(0, 4);
+
+/** Software that faces the internet, by kind or by well-known product. */
+export const facingCues =
+  /\b(?:internet[- ]facing|public[- ]facing|internet[- ]exposed|exposed to the internet|edge (?:devices?|appliances?)|appliances?|firewalls?|VPNs?|gateways?|web ?servers?|mail servers?|e-?mail security|webmail|file[- ]transfer|load balancers?|routers?|content management|plugins?|CMS|remote (?:access|support|monitoring) (?:software|tool)|enterprise (?:applications?|platforms?|software)|application servers?|Exchange(?: Server)?|SharePoint|Outlook Web|IIS|Citrix|NetScaler|Forti(?:Gate|OS|Web|Manager|Mail|Proxy|Client)\w*|Fortinet|Ivanti|Pulse Secure|Connect Secure|PAN-OS|GlobalProtect|Palo Alto|Cisco|ASA|IOS XE|SonicWall|Barracuda|Zyxel|DrayTek|Juniper|Check Point|Sophos Firewall|BIG-IP|F5|MOVEit|GoAnywhere|Accellion|Cleo|CrushFTP|Serv-U|WS_FTP|Confluence|Jira|Bitbucket|GitLab|Jenkins|TeamCity|Log4[jJ]|Log4Shell|Struts|Tomcat|ActiveMQ|Apache|WebLogic|Oracle E-Business Suite|Oracle(?:'s|’s)? enterprise|E-Business Suite|PeopleSoft|NetWeaver|SAP|WSUS|Windows Server|WordPress|Elementor|Drupal|Joomla|Magento|Adobe Commerce|ColdFusion|Zimbra|Roundcube|Exim|Horizon|vCenter|ESXi|Kaseya|ConnectWise|ScreenConnect|SimpleHelp|BeyondTrust|TeamViewer|AnyDesk|PaperCut|ManageEngine|Zoho|Aspera|Telerik|Veeam|SolarWinds|Openfire|Redis|Langflow|React|Next\.js|PHP|phpMyAdmin|OpenSSH|Netwrix|Wing FTP|Gladinet|CentreStack|Commvault|Craft CMS|Sitecore|QNAP|Synology)\b/;
+
+export const ransomwareCues =
+  /\b(?:ransomware|extortion|ransom (?:note|demand|payment)s?|extort(?:ed|ing|ion)?|leak site|raas)\b/i;
+export const wiperCues =
+  /\b(?:wipers?|(?:data|disk)[- ]wip(?:ing|er)|destructive (?:malware|wiper|attacks?|cyber ?attacks?|operation|wiper)|wiped|(?:malware|virus) that destroys|master boot record)\b/i;
+export const espionageCues =
+  /\b(?:(?:cyber[- ]?)?espionage|spy(?:ing|ware)? (?:on|campaign|operation)|surveillance|intelligence (?:collection|gathering)|data theft|(?:stole|stolen|stealing|steal|theft of|exfiltrat(?:ed|ion of)) (?:[\p{L}-]+ ){0,4}(?:data|information|files|documents|credentials|records|emails?|secrets|property)|spionage)\b/iu;
+export const actorCues =
+  /\b(?:(?:state|nation)[- ](?:sponsored|backed|state|linked|aligned)|government[- ](?:sponsored|backed)|apt(?:s| group| actors?| hackers)?\b|advanced persistent threat|(?:north korean|russian|chinese|iranian|pakistani?|vietnamese|indian|belarusian|dprk|prc)(?:[- ](?:state|government|nexus|speaking|aligned|linked|based|sponsored|backed)){0,3} (?:threat actors?|actors?|hackers|hacking|apt|group|espionage|cyber ?espionage)|hackergruppe|grupa hakerska)/iu;
+export const ransomwareActorCues =
+  /\b(?:ransomware|extortion)(?:[- ]as[- ]a[- ]service)? (?:gangs?|groups?|actors?|operators?|affiliates?|operations?|mobs?|crews?|cartels?)\b|\baffiliates? of\b|\b(?:C[lL]0[pP]|Clop|LockBit|BlackCat|ALPHV|Akira|RansomHub|Black Basta|REvil|Conti|Qilin|Medusa ransomware)\b/;
+export const malwareCues =
+  /\b(?:malware|malicious (?:code|software|(?:[\p{L}-]+ )?packages?|documents?|apps?|applications?|extensions?|scripts?|campaign)|trojan|backdoor|rootkit|bootkit|botnet|worm|loader|downloader|dropper|(?:info|information|credential|password|crypto)[- ]?stealer|stealer|keylogger|spyware|cryptominer|crypto ?mining|coin ?miner|mineware|cryptojack\w*|remote access (?:trojan|tool)|\brats?\b|web ?shells?|implant|phishing (?:kit|campaigns?|pages?|emails?|attacks?|messages?)|phishing-as-a-service|malspam|exploit kit|ransomware|wiper|crypter|command[- ]and[- ]control|c2 (?:server|infrastructure)|infection chain|ddos|skimmers?|clipper|banker|banking (?:malware|trojan))\b/iu;
+export const exploitCodeCues =
+  /\b(?:proof[- ]of[- ]concept|poc)\b[^.!?\n]{0,80}\b(?:exploit|code|published|released|public(?:ly)?|available|circulat\w*|circola)|\b(?:public(?:ly available)?|working|released|published) (?:exploit|exploit code|poc)\b|\bcircola[^.!?\n]{0,30}proof of concept/i;
+export const supplyChainCues =
+  /\b(?:supply[- ]chain (?:attacks?|compromises?|incidents?|breach(?:es)?|ransomware|intrusions?)|(?:compromised|malicious|infected|poisoned|backdoored|trojani[sz]ed|hijacked|tampered)(?: [\p{L}+-]+){0,3} (?:packages?|updates?|installers?|releases?|versions?|builds?|librar(?:y|ies)|extensions?|actions?|dependenc(?:y|ies)|dll)|compromis(?:ed?|es|ing) [^.!?\n]{0,80}(?:update traffic|download (?:site|server)|maintainers?|npm account|publisher account|build (?:server|system|environment)|update (?:server|mechanism))|packages?[^.!?\n]{0,60}(?:(?:were|was|been|got) (?:[\p{L}-]+ )?(?:compromised|infected|hijacked|poisoned)|backdoored|trojani[sz]ed)|maintainer(?:['’]s)? account[^.!?\n]{0,40}(?:compromised|hijacked|taken over|phished)|(?:malware|malicious code|backdoor)[^.!?\n]{0,40}(?:introduced|injected|inserted|planted) (?:in)?to [^.!?\n]{0,40}(?:packages?|updates?|librar(?:y|ies)|builds?|installers?|software))\b/iu;
+export const wideUseCues =
+  /\b(?:widely[- ]used|widely deployed|(?:most )?popular|most downloaded|(?:million|billion)s? (?:of )?(?:weekly |monthly )?(?:downloads|users|installs|installations|customers)|weekly downloads|downloaded [^.!?\n]{0,40}(?:million|billion)|[\d.,]+\+?[MB]\+? (?:weekly )?(?:downloads|installs)|(?:million|billion) times|all (?:its )?customers|downstream customers|(?:software|javascript|python|developer) ecosystem|global customers|1,?\d{3}\+? (?:businesses|companies)|msps|managed service providers|customers worldwide|SolarWinds|3CX|Kaseya|CCleaner|Codecov|MOVEit|XZ Utils|MeDoc|NetSarang|Notepad\+\+|chalk|axios|Ledger|Okta|CircleCI|tj-actions|Salesloft|Trivy|LiteLLM)\b/i;
+export const lowCues =
+  /\b(?:adware|potentially unwanted|unwanted (?:program|application|software)s?|pups?|scareware|tech(?:nical)? support (?:scam|fraud)\w*|scam(?:s|mers?|ming)?|spam(?:mers?|ming)?|fraudulent (?:ads|calls)|sextortion|hoax(?:es)?|browser hijackers?|decrypt(?:or|ion tool|er)s?|unlocking encrypted|giveaway|sweepstakes)\b/i;
+export const decryptorCues =
+  /\b(?:free (?:ransomware )?decrypt\w*|decryptors? (?:is|are|was|for|that|released|available|has|helps?)|decrypt(?:ion|or) tools?|no more ransom|files? back for free|recover(?:ing)? (?:their )?(?:encrypted )?(?:files|data) (?:for free|without))\b/i;
+export const vulnerabilityCues = new RegExp(String.raw`\b(?:${flaw})\b`, 'iu');
+export const initialAccessCues =
+  /\b(?:initial access (?:broker|facilitator)|(?:lead|leads|led|leading) to (?:[\p{L}-]+ ){0,3}ransomware|(?:tens|hundreds) of thousands (?:of )?(?:[\p{L}-]+ )?(?:messages|emails|systems|devices|computers|infections)|(?:over |more than )?\d{3} thousand|\d{2,3},\d{3} (?:messages|emails|infections|computers|devices)|precursor (?:to|of) ransomware|(?:delivery|deliver|deploy|drop)[^.!?\n]{0,50}\bransomware)\b/iu;
+export const intrusionCues =
+  /\b(?:intrusions?|victim['’]s (?:network|web ?server|environment|domain)|incident response engagements?|domain[- ]wide|domain admin(?:istrator)?|hands[- ]on[- ]keyboard|moved laterally|lateral movement|compromised (?:networks?|organi[sz]ations?|environments?|tenants?|compan(?:y|ies)))\b/i;
+export const victimCues =
+  /\b(?:victims?|breaches|(?:limited|small|large) number of (?:customers|organi[sz]ations|companies)|compromised (?:by|at|organi[sz]ations|networks|systems|appliances|devices|servers|instances|hosts|sites)|impacted|affected (?:organi[sz]ations|companies|customers)|infected (?:sites|websites|systems|computers)|breached|extortion emails|data theft|customers (?:were|have been)|organi[sz]ations (?:were|have been|operating in|based in))\b/i;
+
+/** Words before a cue that deny it, and words that make it a possibility. */
+export const negation =
+  /\b(?:no (?:known |public |clear |direct |confirmed |current )?(?:evidence|indications?|signs?|reports?|proof|exploitation|attacks?|victims?|instances?|cases?)|not (?:been |yet |aware|currently |actively |known |confirmed |observed |seen |believed )*(?:exploited|observed|aware|seen|any|confirmed|attacked|detected|known|affected|specified)|(?:has|have|had|is|are|was|were|does|do|did)n[o'’]?t\b[^.!?\n]{0,30}\b(?:exploit|observ|see|detect|find|found|affect|confirm|impact)\w*|never been|without (?:any )?(?:evidence|signs)|unaware of|yet to (?:be|see|observe)|neither|none of)\b/iu;
+export const hypothesis =
+  /\b(?:could|may|might|would|can|potential(?:ly)?|possib(?:le|ly)|if|whether|imagine|suppose|hypothetical(?:ly)?|fictional|theoretical(?:ly)?|in theory|risk of|prevent(?:s|ing)?|protects?(?: against| from)?|defend(?:s|ing)? against|helps?|how to|claims? are true|e\.g\.,?|for example|such as when|in case)\b/iu;
+export const advice =
+  /^(?:[-*•\d.)\s]*)(?:apply|use|ensure|enable|disable|implement|review|monitor|block|patch|update|keep|avoid|consider|train|require|restrict|verify|check|maintain|educate|prioriti[sz]e|enforce|learn|read|download|register|join|contact)\b/iu;
+
+/** Words that make a sentence one about attacks in general, or about an earlier one that the report only compares with. */
+export const generality =
+  /^(?:for (?:example|instance)|historically|in the past|previously|once (?:an?|you|your))\b|\b(?:in the past|(?:in|over) (?:recent|the (?:past|last)(?: few| several)?) (?:years|decades?)|such as with the|more and more|increasingly|(?:is|are) (?:an? )?(?:[\p{L}-]+ )?(?:increasing|growing|common|major|serious|constant|rising)|(?:has|have) (?:become|evolved)|continues? to evolve|threat landscape|an increase in the number|typically|commonly|generally|usually|nowadays|every (?:day|week|month|year|\d+ seconds)|each (?:day|week|month|year)|on a daily basis|in general)\b/iu;
+/** What makes ransomware an operation instead of a sample. */
+export const operationCues =
+  /\b(?:attacks?|campaigns?|affiliates?|operators?|gangs?|groups?|actors?|deployed|raas|ransomware-as-a-service|leak site|organi[sz]ations?|compan(?:y|ies)|incidents?|intrusions?|customers?|double[- ]extortion|victims (?:were|in|include|across|listed))\b/i;
+/** What makes a text about a vulnerability one about a certain vulnerability, or research on an attack. */
+export const researchCues = new RegExp(
+  String.raw`\bCVE-\d{4}-\d+|\b(?:researchers|academics|we|team)\b[^.!?\n]{0,40}\b(?:present|demonstrate|show|describe|develop)(?:ed|s|n)?\b[^.!?\n]{0,80}\b(?:attack|bypass|leak)|\b(?:discovered|found|disclosed|identified|reported|patched|fixed|fixes|addressed|released (?:a )?(?:patch|fix|update))\b[^.!?\n]{0,80}\b${flaw}|\b${flaw}[^.!?\n]{0,60}\b(?:discovered|found|disclosed|identified|patched|fixed|affects?|affecting|allows?|allowed)\b|^(?:breaking|bypassing|attacking|abusing|hacking|defeating)\b`,
+  'iu',
+);
+
+/** A statement about who the victims of malware are or where they are. */
+export const victimologyCues =
+  /\b(?:victims?|targets|targeted (?:users|organi[sz]ations|entities|sectors|industries|countries|regions)|infections|infected (?:users|machines|systems|devices)|detections|telemetry|attacks)\b[^.!?\n]{0,100}\b(?:in|across|from|located|based|sectors?|industr(?:y|ies)|countries|regions?|against)\b/i;
+
+/** What malware does, in descriptions of its code. */
+export const behaviorCues =
+  /\b(?:collects|steals|installs|drops|decrypts|loads|executes|downloads|injects|intercepts|captures|exfiltrates|connects to|communicates with|beacons|persists?|establishes|obfuscat\w+|encrypts|spreads|brute-forces|retrieves|scans|starts|mines|targets|creates|modifies|checks|sends|receives|runs|writes|unpacks?|indicators of compromise|iocs|sha-?256|command[- ]and[- ]control|advertised|cost|pay|version \d[\d.]* (?:of the \w+ )?adds)\b/i;
+/** Words for attackers and what they do, beside malware and exploitation. */
+export const attackerCues =
+  /\b(?:attackers?|threat actors?|hackers?|cyber ?criminals|intruders|adversar(?:y|ies)|phishing|smishing|vishing|campaigns?|intrusions?|cyber ?attacks?|extort\w*|stole|stolen|breach(?:ed|es)?)\b/i;
+
+/** Words that say that a vulnerable service is reachable from the internet. */
+export const exposureCues =
+  /\b(?:exposed (?:to|on) the internet|internet[- ](?:facing|exposed)|public[- ]facing|publicly accessible)\b/i;
