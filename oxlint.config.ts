@@ -68,7 +68,7 @@ const rooms: Record<Half, Record<string, string[]>> = {
     sources: ['model', 'reference-data', 'extraction', 'formats', 'items', 'deduplication', 'ingestion'],
     curation: ['model', 'items', 'deduplication', 'ingestion', 'sources'],
     relevance: ['model', 'items'],
-    exports: ['model', 'items'],
+    exports: ['model', 'reference-data', 'extraction', 'items'],
     taxii: ['model', 'items', 'exports'],
   },
   agents: {

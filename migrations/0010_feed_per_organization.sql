@@ -275,12 +275,16 @@ create table taxii_objects (
   item_id uuid not null,
   item_version int not null,
   gone boolean not null,
+  content text,
+  term text,
   primary key (organization_id, collection, object_id, version)
 );
-comment on table taxii_objects is 'STIX objects in a collection. Their content is built from the item version.';
+comment on table taxii_objects is 'STIX objects in a collection. Their content is built from the item version, unless several items share the object.';
 comment on column taxii_objects.version is 'The object''s modified time. Empty for observables, which have none.';
 comment on column taxii_objects.item_id is 'Item that contains the object.';
 comment on column taxii_objects.gone is 'True if the item no longer contains the object.';
+comment on column taxii_objects.content is 'JSON of an object that several items share. Null for an object of one item.';
+comment on column taxii_objects.term is 'Value in item_terms of the actor, malware or tool that several items share. It is visible as long as a visible item contains it.';
 create index on taxii_objects (organization_id, collection, date_added);
 create index on taxii_objects (organization_id, collection, item_id);
 select tocsin_protect('taxii_objects');

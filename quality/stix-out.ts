@@ -19,7 +19,13 @@ export async function measureStixOut(verbose: boolean, schemasDir: string | unde
     for (const record of records) {
       const item = toItem(record, kind);
       // Without `originals`, items from STIX sources are also written by our exporter.
-      const exported: ItemVersion = { item, originals: null, overrides: [], isByPerson: false };
+      const exported: ItemVersion = {
+        item,
+        originals: null,
+        overrides: [],
+        storedText: record.storedText,
+        isByPerson: false,
+      };
       const bundle = toBundle([exported]).bundle as { objects: StixObject[] };
       const text = JSON.stringify(bundle);
       const violations = listStixViolations(bundle.objects);
@@ -78,11 +84,10 @@ function listStatements(
   const { attack, malware, actor, mappings } = content.classification;
   const indicators = Object.values(content.iocs)
     .flat()
-    // The exporter splits a path into directory and name.
-    .filter(({ type }) => type !== 'file_path')
+    // The exporter splits a path into directory and name, and reports the false positives that it leaves out.
+    .filter(({ type, status }) => type !== 'file_path' && status !== 'false_positive')
     .map(({ type, normalizedValue, status }) => {
-      const isRevoked = status === 'revoked' || status === 'false_positive';
-      return `indicator ${type} ${normalizedValue} ${isRevoked ? 'revoked' : 'standing'}`;
+      return `indicator ${type} ${normalizedValue} ${status === 'revoked' ? 'revoked' : 'standing'}`;
     });
   return [
     // The parser trims titles.

@@ -8,7 +8,8 @@ import type { ItemVersion } from './stix/stix-item.ts';
 import type { StixObject } from './stix/stix-object.ts';
 
 export type VersionKey = { id: string; version: number };
-type VersionRow = VersionKey & { doc: string; objects: string | null; cause: string };
+const textMaxChars = 300_000;
+type VersionRow = VersionKey & { doc: string; objects: string | null; text: string | null; cause: string };
 
 /**
  * Returns versions of items, by `id version`. Versions that the organization does not see, or whose content was erased, are absent. The
@@ -17,7 +18,7 @@ type VersionRow = VersionKey & { doc: string; objects: string | null; cause: str
 export async function readItemVersions(tx: Tx, keys: VersionKey[]): Promise<Map<string, ItemVersion>> {
   if (keys.length === 0) return new Map();
   const found = await queryRows<VersionRow>(tx)`
-      select v.item_id as id, v.version, v.doc, v.cause, (
+      select v.item_id as id, v.version, v.doc, v.cause, left(v.stored_text, ${textMaxChars}) as text, (
           select e.objects from item_versions e where e.item_id = v.item_id and e.version <= v.version and e.objects is not null
           order by e.version desc limit 1) as objects
       from unnest(${keys.map(({ id }) => id)}::uuid[], ${keys.map(({ version }) => version)}::int[]) as k (id, version)
@@ -29,10 +30,11 @@ export async function readItemVersions(tx: Tx, keys: VersionKey[]): Promise<Map<
   return new Map(versions.map((version, index) => [`${found[index]!.id} ${found[index]!.version}`, version]));
 }
 
-const toItemVersion = ({ doc, objects, cause }: VersionRow, overrides: DatedOverride[]): ItemVersion => ({
+const toItemVersion = ({ doc, objects, text, cause }: VersionRow, overrides: DatedOverride[]): ItemVersion => ({
   item: JSON.parse(doc) as FeedItem,
   originals: objects === null ? null : (JSON.parse(objects) as StixObject[]),
   overrides,
+  storedText: text,
   isByPerson: cause === 'person',
 });
 

@@ -11,10 +11,14 @@ export type NewManifestObject = {
   itemId: string;
   itemVersion: number;
   isGone: boolean;
+  /** JSON of an object that several items share. */
+  content: string | null;
+  /** The value in `item_terms` of an actor, malware or tool that several items share. */
+  term: string | null;
 };
 
 /**
- * Inserts the objects that the collection does not have yet. Their dates increase by one microsecond and are later than any date that the
+ * Inserts the objects that the collection does not have yet, and of shared objects only later versions. Their dates increase by one microsecond and are later than any date that the
  * collection ever had.
  */
 export async function insertManifestObjects(
@@ -28,16 +32,19 @@ export async function insertManifestObjects(
     with new_objects as (
       select n.*, row_number() over (order by n.place) as tick
       from unnest(${column('objectId')}::text[], ${column('version')}::text[], ${column('type')}::text[], ${column('specVersion')}::text[],
-        ${column('itemId')}::uuid[], ${column('itemVersion')}::int[], ${column('isGone')}::boolean[])
-        with ordinality as n (object_id, version, type, spec_version, item_id, item_version, gone, place)
+        ${column('itemId')}::uuid[], ${column('itemVersion')}::int[], ${column('isGone')}::boolean[], ${column('content')}::text[],
+        ${column('term')}::text[])
+        with ordinality as n (object_id, version, type, spec_version, item_id, item_version, gone, content, term, place)
       where not exists (select 1 from taxii_objects t where t.organization_id = tocsin_org() and t.collection = ${collection}
-        and t.object_id = n.object_id and t.version = n.version)
+        and t.object_id = n.object_id and (t.version = n.version or (n.content is not null and t.version > n.version)))
     ), base as (
       select greatest(clock_timestamp(), last_added) as at from taxii_collections
       where organization_id = tocsin_org() and collection = ${collection}
     ), inserted as (
-      insert into taxii_objects (organization_id, collection, object_id, version, type, spec_version, date_added, item_id, item_version, gone)
-      select tocsin_org(), ${collection}, object_id, version, type, spec_version, base.at + tick * interval '1 microsecond', item_id, item_version, gone
+      insert into taxii_objects (organization_id, collection, object_id, version, type, spec_version, date_added, item_id, item_version, gone,
+        content, term)
+      select tocsin_org(), ${collection}, object_id, version, type, spec_version, base.at + tick * interval '1 microsecond', item_id, item_version, gone,
+        content, term
       from new_objects, base
     )
     update taxii_collections set last_added = base.at + (select coalesce(max(tick), 0) from new_objects) * interval '1 microsecond' from base
@@ -48,7 +55,10 @@ export async function insertManifestObjects(
 
 export type StandingObject = { object_id: string; type: string; item_id: string };
 
-/** Returns the objects of these items in the collection that have no later version with `gone`. Objects without a version are left out. */
+/**
+ * Returns the objects of these items in the collection that have no later version with `gone`. Objects without a version, and those that
+ * several items share, are left out.
+ */
 export function listStandingObjects(
   tx: Tx,
   collection: ManifestCollection,
@@ -56,7 +66,7 @@ export function listStandingObjects(
 ): Promise<StandingObject[]> {
   return queryRows<StandingObject>(tx)`
       select distinct object_id, type, item_id from taxii_objects t
-      where organization_id = tocsin_org() and collection = ${collection} and item_id = any(${itemIds}::uuid[]) and version <> ''
+      where organization_id = tocsin_org() and collection = ${collection} and item_id = any(${itemIds}::uuid[]) and version <> '' and content is null
         and not exists (select 1 from taxii_objects later where later.organization_id = t.organization_id and later.collection = t.collection
           and later.object_id = t.object_id and later.date_added > t.date_added and later.gone)`;
 }

@@ -14,6 +14,7 @@ export type ManifestRow = {
   item_id: string;
   item_version: number;
   gone: boolean;
+  content: string | null;
 };
 
 /** Returns the rows of a collection by date added, up to one more than the limit. */
@@ -25,7 +26,7 @@ export function listManifestRows(
   const conditions: (Condition | undefined)[] = [
     sql`t.organization_id = tocsin_org()`,
     sql`t.collection = ${manifest}`,
-    sql`i.pool_id in ${visiblePoolIds}`,
+    isVisible,
     after === undefined ? undefined : sql`t.date_added > ${after}::timestamptz`,
     objectType === undefined ? undefined : sql`t.type = ${objectType}`,
     ids && sql`t.object_id = any(${ids}::text[])`,
@@ -34,11 +35,17 @@ export function listManifestRows(
     versions.includes('all') ? undefined : hasAnyVersion(versions),
   ];
   return queryRows<ManifestRow>(tx)`
-      select t.object_id, t.version, t.type, t.spec_version, t.item_id, t.item_version, t.gone,
+      select t.object_id, t.version, t.type, t.spec_version, t.item_id, t.item_version, t.gone, t.content,
         to_char(t.date_added, 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as date_added
-      from taxii_objects t join items i on i.id = t.item_id
+      from taxii_objects t
       where ${allOf(conditions)} order by t.date_added limit ${limit + 1}`;
 }
+
+/** A shared object is visible if any visible item contains its name, also if the item for which it was added is no longer visible. */
+const isVisible: Condition = sql`
+  case when t.term is null then t.content is not null or exists (select 1 from items i where i.id = t.item_id and i.pool_id in ${visiblePoolIds})
+  else exists (select 1 from item_terms m where m.kind = case t.type when 'intrusion-set' then 'actor' else 'malware' end
+    and m.value = t.term and m.pool_id in ${visiblePoolIds}) end`;
 
 /** The order of versions is the order in which they were added. An object without a version has its date added as version. */
 function hasAnyVersion(versions: string[]): Condition {

@@ -54,7 +54,9 @@ export function readObjects({ db }: TaxiiDeps, { orgId }: Caller, manifest: Mani
 
 async function readContents(tx: Tx, manifest: ManifestRow[]): Promise<StixObject[]> {
   const keys = new Map(
-    manifest.map((row) => [versionKey(row), { id: row.item_id, version: row.item_version }] as const),
+    manifest
+      .filter(({ content }) => content === null)
+      .map((row) => [versionKey(row), { id: row.item_id, version: row.item_version }] as const),
   );
   const versions = await readItemVersions(tx, [...keys.values()]);
   const objectsByKey = new Map<string, Map<string, StixObject>>();
@@ -64,6 +66,7 @@ async function readContents(tx: Tx, manifest: ManifestRow[]): Promise<StixObject
     return objects;
   };
   return flatMapInSlices(manifest, (row): StixObject[] => {
+    if (row.content !== null) return [JSON.parse(row.content) as StixObject];
     const key = versionKey(row);
     const version = versions.get(key);
     if (!version) return [];

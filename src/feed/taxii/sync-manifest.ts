@@ -2,8 +2,10 @@ import type { Tx } from '../../platform/db/db.ts';
 import { applyDatedOverride } from '../exports/dated-override.ts';
 import { readItemVersions } from '../exports/item-versions.store.ts';
 import { toRevokedObject } from '../exports/stix/revoked-object.ts';
+import { isSharedObject } from '../exports/stix/stix-threats.ts';
 import { toStixItem, type ItemVersion } from '../exports/stix/stix-item.ts';
 import type { StixObject } from '../exports/stix/stix-object.ts';
+import { toTermValue } from '../model/terms.ts';
 import { readOrgState } from '../items/snapshot/org-state.store.ts';
 import { isRelevant } from '../items/list-query/relevance.sql.ts';
 import type { ManifestCollection } from './collections.ts';
@@ -39,10 +41,20 @@ export async function syncManifest(tx: Tx, collection: ManifestCollection): Prom
     const version = versions.get(`${item.id} ${item.version}`);
     return version ? toManifestObjects(item, version, standingByItem.get(item.id) ?? []) : [];
   });
-  const distinct = [...new Map(objects.map((object) => [`${object.objectId} ${object.version}`, object])).values()];
+  const distinct = withLatestShared([
+    ...new Map(objects.map((object) => [`${object.objectId} ${object.version}`, object])).values(),
+  ]);
   if (distinct.length > 0) await insertManifestObjects(tx, collection, distinct);
   await advanceCursors(tx, collection, changes);
   return changes.length;
+}
+
+/** Of the versions of a shared object, keeps the latest. */
+function withLatestShared(objects: NewManifestObject[]): NewManifestObject[] {
+  const latest = new Map<string, string>();
+  for (const { objectId, version, content } of objects)
+    if (content !== null && version > (latest.get(objectId) ?? '')) latest.set(objectId, version);
+  return objects.filter(({ objectId, version, content }) => content === null || latest.get(objectId) === version);
 }
 
 async function listNextChanges(tx: Tx, collection: ManifestCollection): Promise<ItemChange[]> {
@@ -83,11 +95,20 @@ function toManifestObjects(
     itemId: id,
     itemVersion: version,
     isGone,
+    ...toSharedColumns(object, itemVersion),
   });
   return [
     ...objects.map((object) => toManifestObject(object, false)),
     ...gone.map((object) => toManifestObject(object, true)),
   ];
+}
+
+/** A country is visible to everyone. The other shared objects have the name of an actor, a malware or a tool. */
+function toSharedColumns(object: StixObject, { originals }: ItemVersion): Pick<NewManifestObject, 'content' | 'term'> {
+  if (originals || !isSharedObject(object)) return { content: null, term: null };
+  const { type, name } = object;
+  const term = type === 'location' ? null : toTermValue(type === 'intrusion-set' ? 'actor' : 'malware', String(name));
+  return { content: JSON.stringify(object), term };
 }
 
 /** Returns `modified`, or `created` if there is none. Observables have neither and an empty version. */

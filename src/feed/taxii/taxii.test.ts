@@ -86,7 +86,7 @@ describe('TAXII 2.1', () => {
 describe('objects', () => {
   test('filters objects and returns the manifest, the versions and one object by its id', async () => {
     const org = await app.newOrg();
-    await post(org, 'The group used evil-host[.]top and 203.0.113.7 as command and control servers.');
+    await post(org, 'The group used evil-host[.]top and 198.51.101.9 as command and control servers.');
     const { objects } = await readAll(org, 'all');
     const indicators = objects.filter(({ type }) => type === 'indicator');
     expect(indicators.length).toBe(2);
@@ -158,6 +158,25 @@ describe('objects', () => {
       list.toSorted((a, b) => (a.id < b.id ? -1 : 1)).map((one) => JSON.stringify(one));
     expect(byId(objects)).toEqual(byId(bundle.objects));
   });
+});
+
+test('keeps the object of a name while a visible item contains it, whichever item came first', async () => {
+  const [maker, reader] = [await app.newOrg(), await app.newOrg()];
+  const source = await fileSource(app, maker, { kind: 'csv', visibility: 'shared', tlp: 'CLEAR' });
+  const other = await fileSource(app, maker, { kind: 'csv', visibility: 'shared', tlp: 'CLEAR' });
+  await source.pull('indicator,malware\nfirst-name-host.top,Gootloader\n');
+  await other.pull('indicator,malware\nother-name-host.top,Gootloader\n');
+  const familiesOf = async (): Promise<string[]> =>
+    (await readAll(reader, 'all')).objects.filter(({ name }) => name === 'Gootloader').map(({ id }) => id);
+  const [id, ...others] = await familiesOf();
+  expect([typeof id, others]).toEqual(['string', []]);
+  const tighten = (one: typeof source) =>
+    maker.call('PUT', `/api/feed/sources/${one.source.id}`, { tlp: 'RED', enabled: false });
+  expect((await tighten(source)).status).toBe(200);
+  expect(await familiesOf()).toEqual([id]);
+  await tighten(other);
+  expect(await familiesOf()).toEqual([]);
+  expect((await readAll(maker, 'all')).objects.filter(({ name }) => name === 'Gootloader').length).toBeGreaterThan(0);
 });
 
 test('revokes objects that an organization retracts for itself in its collections only', async () => {

@@ -1,28 +1,29 @@
 import type { FeedItem } from '../../model/item.schema.ts';
-import { toStixTime, toModifiedTime, type StixObject } from './stix-object.ts';
+import { toItemObjectId, toStixTime, toModifiedTime, type StixObject } from './stix-object.ts';
 
 /** The required properties of each type, without content. */
-const requiredByType: Record<string, (at: string, id: string) => Record<string, unknown>> = {
+const requiredByType: Record<string, (at: string, id: string, reportId: string) => Record<string, unknown>> = {
   report: (published, id) => ({ name: 'Withdrawn', published, object_refs: [id] }),
   indicator: (valid_from) => ({ pattern: "[x-tocsin:withdrawn = 'true']", pattern_type: 'stix', valid_from }),
   malware: () => ({ name: 'Withdrawn', is_family: true }),
   tool: () => ({ name: 'Withdrawn' }),
-  vulnerability: () => ({ name: 'Withdrawn' }),
   'intrusion-set': () => ({ name: 'Withdrawn' }),
+  vulnerability: () => ({ name: 'Withdrawn' }),
   'attack-pattern': () => ({ name: 'Withdrawn' }),
+  relationship: (_at, _id, report) => ({ relationship_type: 'related-to', source_ref: report, target_ref: report }),
 };
 
 /**
- * Returns the last version of an object that its item no longer contains, or whose content the reader may no longer see. Returns undefined for
- * types that cannot be revoked.
+ * Returns the last version of an object that its item no longer contains, or whose content the reader may no longer see. A relationship then
+ * refers to the report of its item. Returns undefined for types that cannot be revoked.
  */
 export function toRevokedObject(
   type: string,
   id: string,
-  { createdAt, lastUpdated }: FeedItem,
+  { id: itemId, createdAt, lastUpdated }: FeedItem,
 ): StixObject | undefined {
   const created = toStixTime(createdAt);
-  const required = requiredByType[type]?.(created, id);
+  const required = requiredByType[type]?.(created, id, toItemObjectId(itemId, 'report', ''));
   const modified = toModifiedTime(lastUpdated);
   return required && { type, spec_version: '2.1', id, created, modified, revoked: true, ...required };
 }

@@ -7,7 +7,10 @@ import { toPercent, toStixTime, type ObjectContext, type StixObject } from './st
 import { toObservable } from './stix-observables.ts';
 import { toPattern } from './stix-patterns.ts';
 
-/** Returns the indicators of an item. A valid indicator of a CLEAR item comes with its observable and the relationship between them. */
+/**
+ * Returns the indicators of an item without its false positives. A valid indicator of a CLEAR item comes with its observable and the
+ * relationship between them.
+ */
 export function toIndicatorObjects(
   item: FeedItem,
   override: DatedOverride | undefined,
@@ -15,6 +18,7 @@ export function toIndicatorObjects(
 ): StixObject[] {
   return buckets
     .flatMap((bucket) => item.iocs[bucket])
+    .filter(({ status }) => status !== 'false_positive')
     .flatMap((indicator) =>
       toObjects(item, indicator, { ownStatus: overriddenStatus(override?.indicators, indicator), context }),
     );
@@ -27,8 +31,7 @@ function toObjects(item: FeedItem, indicator: Indicator, { ownStatus, context }:
   const { properties, toId } = context;
   const { type, value, normalizedValue, status, confidence } = indicator;
   const key = `${type} ${normalizedValue}`;
-  const isRevoked =
-    properties['revoked'] === true || status === 'revoked' || status === 'false_positive' || ownStatus === 'expired';
+  const isRevoked = properties['revoked'] === true || status === 'revoked' || ownStatus === 'expired';
   const stixIndicator: StixObject = {
     type: 'indicator',
     id: toId('indicator', key),
@@ -36,7 +39,7 @@ function toObjects(item: FeedItem, indicator: Indicator, { ownStatus, context }:
     ...(isRevoked ? { revoked: true } : {}),
     name: normalizedValue,
     ...(value === normalizedValue ? {} : { description: value }),
-    indicator_types: [status === 'false_positive' ? 'benign' : 'malicious-activity'],
+    indicator_types: ['malicious-activity'],
     pattern: toPattern(indicator),
     pattern_type: 'stix',
     pattern_version: '2.1',

@@ -1,15 +1,19 @@
 import type { FeedItem } from '../../model/item.schema.ts';
 import { applyDatedOverride, type DatedOverride } from '../dated-override.ts';
+import { softwareKind } from '../relationships/entity-forms.ts';
+import { findRelationships } from '../relationships/find-relationships.ts';
 import { toIndicatorObjects } from './stix-indicators.ts';
+import { toRelationshipObjects } from './stix-relationships.ts';
+import { toThreatObject } from './stix-threats.ts';
 import { countUnsupportedByStix, type UnsupportedFields } from './unsupported-fields.ts';
 import { isWithdrawnByOverride, setRevoked } from './stix-originals.ts';
 import {
   toIdentity,
+  toItemObjectId,
   toPercent,
   toStixTime,
   toModifiedTime,
   toTlpMarking,
-  uuidv5,
   type ObjectContext,
   type StixObject,
 } from './stix-object.ts';
@@ -20,6 +24,8 @@ export type ItemVersion = {
   /** The STIX objects from which the item was made, null for other sources. */
   originals: StixObject[] | null;
   overrides: DatedOverride[];
+  /** The stored text, from which relationships are read. Null if it was not read. */
+  storedText: string | null;
   /** A person made this version by retracting or restoring the item. */
   isByPerson: boolean;
 };
@@ -29,7 +35,7 @@ export type ItemVersion = {
  * Objects that came as STIX are returned unchanged, except those that a person withdrew.
  */
 export function toStixItem(version: ItemVersion): { objects: StixObject[]; unsupported: UnsupportedFields } {
-  const { item: shared, originals, overrides, isByPerson } = version;
+  const { item: shared, originals, overrides, isByPerson, storedText } = version;
   const override = overrides.at(-1);
   const item = applyDatedOverride(shared, override);
   const isRetracted = item.event.status === 'retracted';
@@ -56,12 +62,16 @@ export function toStixItem(version: ItemVersion): { objects: StixObject[]; unsup
       ...(isRetracted ? { revoked: true } : {}),
       object_marking_refs: [marking.id],
     },
-    toId: (type, key) => `${type}--${uuidv5(item.id, JSON.stringify([type, key]))}`,
+    toId: (type, key) => toItemObjectId(item.id, type, key),
   };
-  const members = [...toVulnerabilities(item, context), ...toThreats(item, context), ...toTechniques(item, context)];
+  const members = [...toVulnerabilities(item, context), ...toThreats(item), ...toTechniques(item, context)];
   const indicators = toIndicatorObjects(item, override, context);
-  const report = toReport(item, context, [...members, ...indicators.filter(({ type }) => type === 'indicator')]);
-  const objects = [marking, publisher, report, ...members, ...indicators];
+  const exported = [...members, ...indicators.filter(({ type }) => type === 'indicator')];
+  const ids = new Set(exported.filter((object) => object['revoked'] !== true).map(({ id }) => id));
+  const stated = isRetracted ? [] : findRelationships(item, storedText ?? '');
+  const relationships = toRelationshipObjects(item, stated, { context, ids });
+  const report = toReport(item, context, [...exported, ...relationships]);
+  const objects = [marking, publisher, report, ...members, ...indicators, ...relationships];
   return { objects, unsupported: countUnsupportedByStix(item) };
 }
 
@@ -114,22 +124,14 @@ function toVulnerabilities(item: FeedItem, { properties, toId }: ObjectContext):
   }));
 }
 
-function toThreats(item: FeedItem, { properties, toId }: ObjectContext): StixObject[] {
-  const { malware, actor } = item.classification;
-  const tools = new Set(mappingsOf(item, 'observable:tool').map(({ id }) => id.toLowerCase()));
-  const toObject = (type: string, { name, aliases, confidence }: (typeof malware)[number]): StixObject => ({
-    type,
-    id: toId(type, name),
-    ...properties,
-    name,
-    ...(aliases.length > 0 ? { aliases } : {}),
-    ...(type === 'malware' ? { is_family: true } : {}),
-    confidence: toPercent(confidence),
-  });
-  return [
-    ...malware.map((threat) => toObject(tools.has(threat.name.toLowerCase()) ? 'tool' : 'malware', threat)),
-    ...actor.map((threat) => toObject('intrusion-set', threat)),
+/** Several names can share an object: names that a later release resolves to one. */
+function toThreats({ classification, source }: FeedItem): StixObject[] {
+  const { malware, actor } = classification;
+  const objects = [
+    ...malware.map(({ name }) => toThreatObject(softwareKind(classification, name), name, source.tlp)),
+    ...actor.map(({ name }) => toThreatObject('actor', name, source.tlp)),
   ];
+  return [...new Map(objects.map((object) => [object.id, object])).values()];
 }
 
 function toTechniques(item: FeedItem, { properties, toId }: ObjectContext): StixObject[] {

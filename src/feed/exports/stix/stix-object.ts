@@ -6,7 +6,7 @@ export type StixObject = { type: string; id: string; [property: string]: unknown
 /** The namespace of observable ids (STIX 2.1, section 2.9). */
 export const observableNamespace = '00abedb4-aa42-466c-9c01-fed23315a9b7';
 /** The namespace of objects that are equal in every installation. */
-const sharedNamespace = '5d4b4bd2-5b8c-4e04-9f5e-8f5d6f0b7c31';
+export const sharedNamespace = '5d4b4bd2-5b8c-4e04-9f5e-8f5d6f0b7c31';
 
 /** Returns a UUID version 5 (RFC 9562, section 5.5). */
 export function uuidv5(namespace: string, name: string): string {
@@ -24,7 +24,7 @@ export function uuidv5(namespace: string, name: string): string {
  * The version of the object format, stored in the microseconds of every `modified`. Increase it with every change of what an item's objects
  * contain, so that different bytes always have a different `modified`.
  */
-const formatVersion = '002';
+const formatVersion = '003';
 
 /**
  * Converts ISO text with milliseconds to a time of an object. The result does not depend on `formatVersion`: `created` never changes
@@ -35,15 +35,17 @@ export const toStixTime = (iso: string): string => iso.replace(/Z$/, '002Z');
 /** Converts ISO text with milliseconds to a `modified` time, which is never before `created`. */
 export const toModifiedTime = (iso: string): string => iso.replace(/Z$/, `${formatVersion}Z`);
 
+/** When the objects that belong to no item were made. */
+export const sharedObjectsAt = '2026-01-01T00:00:00.000Z';
+
 /** Returns the identity of a publisher. Equal names have equal objects in every installation. */
 export function toIdentity(publisher: string): StixObject {
-  const at = '2026-01-01T00:00:00.000Z';
   return {
     type: 'identity',
     spec_version: '2.1',
     id: `identity--${uuidv5(sharedNamespace, `identity ${publisher}`)}`,
-    created: toStixTime(at),
-    modified: toModifiedTime(at),
+    created: toStixTime(sharedObjectsAt),
+    modified: toModifiedTime(sharedObjectsAt),
     name: publisher,
     identity_class: 'organization',
   };
@@ -51,6 +53,10 @@ export function toIdentity(publisher: string): StixObject {
 
 /** The properties that all objects of an item share, and the function that derives an id from a key unique within type and item. */
 export type ObjectContext = { properties: Record<string, unknown>; toId: (type: string, key: string) => string };
+
+/** Returns the id of an object that belongs to an item. */
+export const toItemObjectId = (itemId: string, type: string, key: string): string =>
+  `${type}--${uuidv5(itemId, JSON.stringify([type, key]))}`;
 
 /** STIX expresses confidence as an integer from 0 to 100. */
 export const toPercent = (confidence: number): number => Math.round(confidence * 100);

@@ -1,7 +1,9 @@
+import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { listStixViolations } from '../../../../test/support/feed/stix-standard.ts';
 import type { FeedItem, Indicator } from '../../model/item.schema.ts';
+import { readShippedNameTable } from '../../reference-data/name-table.ts';
 import {
   buckets,
   bucketByType,
@@ -50,9 +52,23 @@ const versionOf = (item: FeedItem, more: Partial<ItemVersion> = {}): ItemVersion
   item,
   originals: null,
   overrides: [],
+  storedText: null,
   isByPerson: false,
   ...more,
 });
+/** An item that names an actor, a malware, a CVE and an indicator. */
+function reportOf(actor: string, tlp: FeedItem['source']['tlp'] = 'CLEAR'): FeedItem {
+  const name = (text: string) => ({ name: text, confidence: 0.9, aliases: [] });
+  const mappings = [{ framework: 'cve', id: 'CVE-2024-1234', confidence: 0.9 }];
+  const item = itemOf([evil], tlp);
+  return {
+    ...item,
+    classification: { ...item.classification, malware: [name('WellMess')], actor: [name(actor)], mappings },
+  };
+}
+const statement = `APT29 uses WellMess and targets hosts in Norway.
+The WellMess malware exploits CVE-2024-1234 and contacts evil[.]top.`;
+
 const override = (more: Partial<DatedOverride>, day = 7): DatedOverride => ({
   at: new Date(Date.UTC(2026, 0, day)),
   severity: null,
@@ -147,7 +163,7 @@ describe('STIX export', () => {
     }
   });
 
-  test.each(['expired', 'revoked', 'false_positive'] as const)(
+  test.each(['expired', 'revoked'] as const)(
     'revokes an indicator overridden as %s, and removes the end of one overridden as active',
     (status) => {
       const exportIndicator = (sharedStatus: Indicator['status'], overrides: DatedOverride[]) =>
@@ -158,12 +174,12 @@ describe('STIX export', () => {
         override({ indicators: [{ type: 'domain', value: 'evil.top', status: ownStatus }] }, day);
       expect(exportIndicator('active', [overrideStatus(status, 7)])).toMatchObject({
         revoked: true,
-        modified: '2026-01-07T00:00:00.000002Z',
+        modified: '2026-01-07T00:00:00.000003Z',
       });
       const restored = exportIndicator(status, [overrideStatus(status, 7), overrideStatus('active', 8)]);
       expect(restored['revoked']).toBeUndefined();
       expect(restored['valid_until']).toBeUndefined();
-      expect(restored.modified).toBe('2026-01-08T00:00:00.000002Z');
+      expect(restored.modified).toBe('2026-01-08T00:00:00.000003Z');
     },
   );
 
@@ -181,14 +197,68 @@ describe('STIX export', () => {
     const indicators = [{ type: 'domain', value: 'evil.top', status: 'revoked' as const }];
     const revoking = override({ severity: 'low', indicators });
     const [first, ...rest] = exportOriginals([revoking]);
-    expect(first).toMatchObject({ revoked: true, modified: '2026-01-07T00:00:00.000002Z' });
+    expect(first).toMatchObject({ revoked: true, modified: '2026-01-07T00:00:00.000003Z' });
     expect(rest).toEqual(originals.slice(1));
     const [restored] = exportOriginals([revoking, override({}, 8)]);
-    expect(restored).toEqual({ ...originals[0], modified: '2026-01-08T00:00:00.000002Z' });
+    expect(restored).toEqual({ ...originals[0], modified: '2026-01-08T00:00:00.000003Z' });
   });
 
   test('keeps the object format, whose changes need a new `formatVersion`', () => {
-    expect(toBundle([versionOf(itemOf([evil]))])).toMatchSnapshot();
+    expect(toBundle([versionOf(reportOf('APT29'), { storedText: statement })])).toMatchSnapshot();
+    // The aliases of names come from this list.
+    expect(createHash('sha256').update(readShippedNameTable()).digest('hex')).toMatchSnapshot();
+  });
+
+  test('leaves out false positives, also those of an override', () => {
+    const harmless = { ...evil, value: 'good.top', normalizedValue: 'good.top', status: 'false_positive' as const };
+    const indicators = [{ type: 'domain', value: 'evil.top', status: 'false_positive' as const }];
+    const exported = (overrides: DatedOverride[]) =>
+      objectsOf(versionOf(itemOf([evil, harmless]), { overrides })).flatMap(({ type, name }) =>
+        type === 'indicator' ? [name] : [],
+      );
+    expect(exported([])).toEqual(['evil.top']);
+    expect(exported([override({ indicators })])).toEqual([]);
+    expect(toBundle([versionOf(itemOf([harmless]))]).unsupported).toMatchObject({ 'iocs.status': 1 });
+  });
+
+  test('exports the relationships that the text states, with their passages', () => {
+    const objects = objectsOf(versionOf(reportOf('APT29'), { storedText: statement }));
+    expect(listStixViolations(objects)).toEqual([]);
+    const nameOf = (ref: unknown): unknown => objects.find(({ id }) => id === ref)?.['name'];
+    const relationships = objects
+      .filter(({ description }) => description !== undefined)
+      .filter(({ type }) => type === 'relationship')
+      .map((one) => [
+        nameOf(one['source_ref']),
+        one['relationship_type'],
+        nameOf(one['target_ref']),
+        one['description'],
+      ]);
+    const [uses, contacts] = statement.split('\n');
+    expect(relationships).toEqual([
+      ['APT29', 'uses', 'WellMess', uses],
+      ['APT29', 'targets', 'Norway', uses],
+      ['WellMess', 'exploits', 'CVE-2024-1234', contacts],
+      ['evil.top', 'indicates', 'WellMess', contacts],
+    ]);
+    const retracted = versionOf(reportOf('APT29'), {
+      storedText: statement,
+      overrides: [override({ status: 'retracted' })],
+    });
+    expect(objectsOf(retracted).filter(({ revoked, type }) => type === 'intrusion-set' && revoked)).toEqual([]);
+  });
+
+  test('exports one object for a name in all items. The loosest marking is the latest version', () => {
+    const threats = (id: string, tlp: FeedItem['source']['tlp']) =>
+      objectsOf(versionOf({ ...reportOf('Cozy New Name', tlp), id })).filter(({ type }) => /^(?:intr|malw)/.test(type));
+    const [first, second] = [threats(crypto.randomUUID(), 'AMBER'), threats(crypto.randomUUID(), 'AMBER')];
+    expect(first.map(({ name }) => name)).toEqual(['WellMess', 'Cozy New Name']);
+    expect(second).toEqual(first);
+    const open = threats(crypto.randomUUID(), 'CLEAR');
+    for (const [index, one] of open.entries()) {
+      expect(one.id).toBe(first[index]!.id);
+      expect(one.modified! > first[index]!.modified!).toBe(true);
+    }
   });
 
   test('keeps the format version out of all times except `modified`', () => {

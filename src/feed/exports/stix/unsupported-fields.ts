@@ -28,6 +28,7 @@ export function countUnsupportedByStix({ source, event, classification, iocs, ..
     'source.license': source.license ? 1 : 0,
     'event.eventFirstSeen': event.eventFirstSeen ? 1 : 0,
     'event.eventLastSeen': event.eventLastSeen ? 1 : 0,
+    'iocs.status': indicators.filter(({ status }) => status === 'false_positive').length,
     // Only their expiry is exported, as `valid_until`.
     'iocs.lastSeen': indicators.filter(({ lastSeen }) => lastSeen).length,
     // Observables carry no marking, so only those of CLEAR items are exported.

@@ -1,0 +1,86 @@
+import { nameKey, needsCue } from '../../reference-data/name-forms.ts';
+import type { Entity, EntityForms } from './entity.ts';
+
+export type Mention = Entity & { start: number; end: number };
+export type MentionFinder = (sentence: string) => Mention[];
+
+const wordPattern = /[\p{L}\p{N}][\p{L}\p{N}_]*/gu;
+const joint = /^(?:[ \u00A0]|[-_./&]|’?'? ?| & )$/;
+const wordsMax = 5;
+const malwareOrActor =
+  /^[ -](?:ransomware|malware|trojan|backdoor|rat|stealer|loader|botnet|worm|wiper|implant|group|gang|apt|actors?|operators?|affiliates?)\b/i;
+
+/** Returns a function that finds the mentions of entities in a sentence, in order and without overlap. The longest form wins. */
+export function createMentionFinder(entities: EntityForms[]): MentionFinder {
+  const byKey = new Map<string, Entity & { isEveryday: boolean; isProper: boolean }>();
+  for (const { kind, name, forms } of entities)
+    for (const form of forms) {
+      const key = nameKey(form);
+      const isName = kind === 'actor' || kind === 'malware' || kind === 'tool';
+      if (key === '' || byKey.has(key)) continue;
+      byKey.set(key, { kind, name, isEveryday: isName && needsCue(form), isProper: kind !== 'sector' });
+    }
+  return (sentence) => {
+    const isRow = /[,;|\t"].*[,;|\t"]/.test(sentence);
+    const words = [...sentence.matchAll(wordPattern)].map(({ 0: text, index }) => ({
+      key: nameKey(text),
+      start: index,
+      end: index + text.length,
+    }));
+    const mentions: Mention[] = [];
+    for (let at = 0; at < words.length; at += 1) {
+      const found = longestMatch(sentence, words, at, byKey);
+      if (!found) continue;
+      const { entity, start, end, length } = found;
+      if (!isMention(sentence, { start, end, isRow, ...entity })) continue;
+      mentions.push({ kind: entity.kind, name: entity.name, start, end });
+      at += length - 1;
+    }
+    return mentions;
+  };
+}
+
+type Word = { key: string; start: number; end: number };
+
+function longestMatch<T>(
+  text: string,
+  words: Word[],
+  at: number,
+  byKey: ReadonlyMap<string, T>,
+): { entity: T; start: number; end: number; length: number } | undefined {
+  const { start } = words[at]!;
+  let key = '';
+  let found: { entity: T; start: number; end: number; length: number } | undefined;
+  for (let length = 1; length <= wordsMax && at + length <= words.length; length += 1) {
+    const word = words[at + length - 1]!;
+    if (length > 1 && !joint.test(text.slice(words[at + length - 2]!.end, word.start))) break;
+    key += word.key;
+    const entity = byKey.get(key);
+    if (entity) found = { entity, start, end: word.end, length };
+  }
+  return found;
+}
+
+type Candidate = { start: number; end: number; isRow: boolean; isEveryday: boolean; isProper: boolean };
+
+/**
+ * Whether a match is a name here: not part of an address or path, and in prose with a capital or digit. An everyday word counts inside a
+ * sentence, or before `ransomware`, `group` and similar words.
+ */
+function isMention(text: string, { start, end, isRow, isEveryday, isProper }: Candidate): boolean {
+  const before = text.slice(Math.max(0, start - 2), start);
+  if (/[\\/@#]$/.test(before) || /[\w\]][.-]$/.test(before) !== isMalpediaPrefix(text, start)) return false;
+  if (/^(?:[\\/@]|\[?\.\]?[a-z0-9])/.test(text.slice(end, end + 4))) return false;
+  const printed = text.slice(start, end);
+  const isMarked = /[\p{Lu}\p{N}]/u.test(printed);
+  if (!isProper) return true;
+  if (isEveryday && (!isMarked || (start < 2 && !malwareOrActor.test(text.slice(end, end + 16))))) return false;
+  // `us` is no country.
+  return isMarked
+    ? printed.length > 2 || printed === printed.toUpperCase()
+    : isRow && !isEveryday && printed.length > 2;
+}
+
+/** `win.emotet` is Emotet. */
+const isMalpediaPrefix = (text: string, start: number): boolean =>
+  /(?:^|[^\w.-])(?:win|elf|apk|osx|js|ps1|jar|py|php|vbs)\.$/.test(text.slice(Math.max(0, start - 5), start));

@@ -1,0 +1,105 @@
+import { describe, expect, test } from 'vitest';
+import { extractItem } from '../../extraction/extract-item.ts';
+import type { FeedItem } from '../../model/item.schema.ts';
+import { findRelationships } from './find-relationships.ts';
+
+/** Extracts an item from a text like a pull, and lists its relationships as `source type target`. */
+function relationshipsOf(text: string, title = 'A report'): string[] {
+  return readRelationships(text, title).map(
+    ({ type, source, target }) => `${source.name.replace(/^\w+ /, '')} ${type} ${target.name}`,
+  );
+}
+
+function readRelationships(text: string, title = 'A report') {
+  const { storedText, passages, severity, ...content } = extractItem({ text, title });
+  const supportingPassages = passages.map((charSpan) => ({
+    text: storedText.slice(charSpan.start, charSpan.end),
+    sourceUrl: '',
+    charSpan,
+  }));
+  const item = { ...content, event: { title, severity }, provenance: { supportingPassages } };
+  return findRelationships(item as unknown as FeedItem, storedText);
+}
+
+const withoutTechniques = (list: string[]): string[] => list.filter((one) => !/ T\d{4}/.test(one));
+
+describe('relationships stated by a sentence', () => {
+  test.each([
+    ['APT29 deployed WellMess against its victims.', ['APT29 uses WellMess']],
+    ['WellMess has been used by APT29 since 2018.', ['APT29 uses WellMess']],
+    [
+      'The actors of APT29 use WellMess, SUNBURST and TEARDROP.',
+      ['WellMess', 'SUNBURST', 'TEARDROP'].map((name) => `APT29 uses ${name}`),
+    ],
+    ['Both APT28 and APT29 used Mimikatz.', ['APT28 uses Mimikatz', 'APT29 uses Mimikatz']],
+    ['The TrickBot malware drops Ryuk on the hosts.', ['TrickBot uses Ryuk']],
+    [
+      'APT29 targets government agencies and energy companies in Norway.',
+      ['APT29 targets government', 'APT29 targets energy', 'APT29 targets NO'],
+    ],
+    ['APT29 exploited CVE-2023-42793 in TeamCity.', ['APT29 exploits CVE-2023-42793']],
+    ['CVE-2023-42793 was exploited in the wild by APT29.', ['APT29 exploits CVE-2023-42793']],
+    ['The WellMess malware is attributed to APT29.', ['WellMess attributed-to APT29']],
+  ])('%s', (text, expected) => {
+    expect(withoutTechniques(relationshipsOf(text)).toSorted()).toEqual(expected.toSorted());
+  });
+
+  test.each([
+    'APT29 did not use WellMess.',
+    'APT29 may have used WellMess.',
+    'APT29 and WellMess were in the news.',
+    'WellMess was used, and APT29 is unrelated.',
+    'APT29 was seen again. WellMess is a backdoor.',
+    'Did APT29 use WellMess?',
+  ])('not: %s', (text) => {
+    expect(withoutTechniques(relationshipsOf(text))).toEqual([]);
+  });
+
+  test('keeps the sentence as the passage', () => {
+    const [first] = readRelationships('A long story begins. APT29 deployed the WellMess malware in May. It ended.');
+    expect(first!.passage).toBe('APT29 deployed the WellMess malware in May.');
+  });
+});
+
+describe('names that indicators indicate', () => {
+  const indicates = (text: string): string[] => relationshipsOf(text).filter((one) => one.includes(' indicates '));
+
+  test('in one sentence', () => {
+    expect(indicates('The Emotet malware contacted evil-panel[.]top as its command and control server.')).toEqual([
+      'evil-panel.top indicates Emotet',
+    ]);
+    const two = 'Emotet and TrickBot contacted evil-panel[.]top as their command and control server.';
+    expect(indicates(two)).toEqual([]);
+    expect(indicates('The C2 server evil-panel[.]top is not related to the Emotet malware.')).toEqual([]);
+  });
+
+  test('in the rows of a table and under a heading with one name', () => {
+    const text = `# Two families
+
+## Indicators of Emotet
+
+- evil-panel[.]top
+- 198.51.101.9
+
+## Other indicators
+
+- other-panel[.]top
+
+TrickBot servers:
+third-panel[.]top
+
+fourth-panel[.]top
+Some more text that says nothing.
+fifth-panel[.]top
+
+| Family | Domain |
+| TrickBot | row-panel[.]top |`;
+    expect(indicates(text).toSorted()).toEqual([
+      '198.51.101.9 indicates Emotet',
+      'evil-panel.top indicates Emotet',
+      'fourth-panel.top indicates TrickBot',
+      'row-panel.top indicates TrickBot',
+      'third-panel.top indicates TrickBot',
+    ]);
+  });
+});

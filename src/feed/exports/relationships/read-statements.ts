@@ -1,0 +1,112 @@
+import type { Entity, EntityKind } from './entity.ts';
+import type { Mention } from './find-mentions.ts';
+import {
+  agent,
+  cues,
+  isDoubtful,
+  isPassive,
+  isSectorUse,
+  listSeparator,
+  objectEnd,
+  type Cue,
+  type StatedType,
+} from './relationship-cues.ts';
+
+export type Statement = { type: StatedType; source: Entity; target: Entity };
+
+const subjectMaxGap = 120;
+const objectMaxGap = 100;
+
+/** Returns the relationships that a sentence states between the entities that it mentions. */
+export function readStatements(sentence: string, mentions: Mention[]): Statement[] {
+  if (mentions.length < 2 || isDoubtful(sentence)) return [];
+  return cues.flatMap((cue) =>
+    [...sentence.matchAll(cue.pattern)].flatMap(({ 0: verb, index }) => {
+      const { sources, targets } = readSides(sentence, mentions, { cue, start: index, end: index + verb.length });
+      return sources.flatMap((source) =>
+        targets
+          .filter((target) => target.name !== source.name)
+          .map((target) => ({ type: cue.type, source: toEntity(source), target: toEntity(target) })),
+      );
+    }),
+  );
+}
+
+const toEntity = ({ kind, name }: Mention): Entity => ({ kind, name });
+
+type Verb = { cue: Cue; start: number; end: number };
+type Sides = { sources: Mention[]; targets: Mention[] };
+
+/** Returns what is mentioned as subject and object of a verb. In the passive voice the subject follows: `X was used by Y`. */
+function readSides(sentence: string, mentions: Mention[], { cue, start, end }: Verb): Sides {
+  const before = mentions.filter((mention) => mention.end <= start);
+  const after = mentions.filter((mention) => mention.start >= end);
+  const by = cue.type === 'attributed-to' ? undefined : agent.exec(sentence.slice(end))?.[0];
+  if (by !== undefined) {
+    const targets = listBefore(sentence, before, { kinds: cue.to, at: start });
+    return { sources: listAfter(sentence, after, { kinds: cue.from, at: end + by.length }), targets };
+  }
+  if (cue.type !== 'attributed-to' && isPassive(sentence.slice(0, start))) return { sources: [], targets: [] };
+  const sources = listSubjects(sentence, before, { cue, start });
+  return { sources, targets: sources.length === 0 ? [] : listAfter(sentence, after, { kinds: cue.to, at: end }) };
+}
+
+/** An actor is the subject even if its malware is mentioned after it, unless the malware stands beside the verb. */
+function listSubjects(sentence: string, before: Mention[], { cue, start }: Omit<Verb, 'end'>): Mention[] {
+  const nearest = before.findLast(({ kind }) => kind === 'actor' || kind === 'malware' || kind === 'tool');
+  if (!nearest) return [];
+  const isBeside = start - nearest.end <= 2;
+  const isNearestOnly = isBeside || cue.type === 'attributed-to' || !cue.from.includes('actor');
+  if (isNearestOnly && !cue.from.includes(nearest.kind)) return [];
+  const kinds: EntityKind[] = isNearestOnly
+    ? [nearest.kind]
+    : before.some(({ kind }) => kind === 'actor')
+      ? ['actor']
+      : cue.from;
+  return listBefore(sentence, before, { kinds, at: start });
+}
+
+type Side = { kinds: EntityKind[]; at: number };
+
+/** Returns the last mention of these kinds before a position, with those that form a list with it. */
+function listBefore(sentence: string, before: Mention[], { kinds, at }: Side): Mention[] {
+  const list: Mention[] = [];
+  let edge = at;
+  for (const mention of before.toReversed()) {
+    if (!kinds.includes(mention.kind)) {
+      if (list.length > 0) break;
+      continue;
+    }
+    const gap = sentence.slice(mention.end, edge);
+    const isLinked =
+      list.length === 0
+        ? gap.length <= subjectMaxGap && !/[;:!?]|\b(?:while|whereas|but)\b/i.test(gap)
+        : listSeparator.test(gap);
+    if (!isLinked) break;
+    list.push(mention);
+    edge = mention.start;
+  }
+  return list;
+}
+
+/** Returns the first mention after a position, with those that form a list with it, if it is of these kinds. */
+function listAfter(sentence: string, after: Mention[], { kinds, at }: Side): Mention[] {
+  const isTargets = kinds.includes('sector');
+  const list: Mention[] = [];
+  let edge = at;
+  for (const mention of after) {
+    const isPlace = mention.kind === 'sector' || mention.kind === 'country';
+    if (!kinds.includes(mention.kind)) {
+      if (isPlace && list.length === 0) continue;
+      break;
+    }
+    if (mention.kind === 'sector' && !isSectorUse(sentence, mention)) continue;
+    const gap = sentence.slice(edge, mention.start);
+    const isLinked =
+      list.length === 0 || isTargets ? gap.length <= objectMaxGap && !objectEnd.test(gap) : listSeparator.test(gap);
+    if (!isLinked) break;
+    list.push(mention);
+    edge = mention.end;
+  }
+  return list;
+}

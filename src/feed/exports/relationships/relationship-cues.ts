@@ -1,0 +1,72 @@
+import type { EntityKind } from './entity.ts';
+
+export type StatedType = 'uses' | 'targets' | 'exploits' | 'attributed-to';
+
+/** The words that state a relationship between the names around them, and the kinds that they connect. */
+export type Cue = { type: StatedType; pattern: RegExp; from: EntityKind[]; to: EntityKind[] };
+
+const words = (list: string): RegExp => new RegExp(`\\b(?:${list})\\b`, 'gi');
+const anyForm = (stems: string): string =>
+  stems
+    .split(' ')
+    .map((stem) => (stem.endsWith('e') ? `${stem.slice(0, -1)}(?:e[sd]?|ing)` : `${stem}(?:s|ed|ing)?`))
+    .join('|');
+
+export const cues: Cue[] = [
+  {
+    type: 'uses',
+    pattern: words(
+      anyForm(
+        'use utilize utilise deploy deliver distribute spread leverage employ install launch execute operate wield develop',
+      ) + '|drop(?:s|ped|ping)?',
+    ),
+    from: ['actor'],
+    to: ['malware', 'tool'],
+  },
+  // The past tense after malware is usually a passive voice: `TrickBot, used with Emotet`.
+  {
+    type: 'uses',
+    pattern: words('uses|utili[sz]es|leverages|employs|deploys|installs|launches|executes|drops'),
+    from: ['malware'],
+    to: ['malware', 'tool'],
+  },
+  {
+    type: 'targets',
+    pattern: words(
+      `${anyForm('target attack compromise')}|hit(?:s|ting)?|(?:attacks?|campaigns?|operations?) (?:on|against)`,
+    ),
+    from: ['actor', 'malware'],
+    to: ['sector', 'country'],
+  },
+  {
+    type: 'exploits',
+    pattern: words(anyForm('exploit abuse weaponize')),
+    from: ['actor', 'malware'],
+    to: ['vulnerability'],
+  },
+  { type: 'attributed-to', pattern: words('attributed to'), from: ['malware', 'actor'], to: ['actor'] },
+];
+
+const doubtfulWords =
+  /\b(?:not|never|no longer|neither|nor|unlike|without|denie[sd]|unclear|unlikely|unrelated|unconfirmed|might|could|would|possibly|potentially|allegedly|similar to|reminiscent|legitimate|benign|false positive)\b|n[’']t\b|\?\s*$/i;
+
+/** Whether a sentence does not state what it mentions. `May` is a month. */
+export const isDoubtful = (sentence: string): boolean => doubtfulWords.test(sentence) || /\bmay\b/.test(sentence);
+
+/** The passive voice without its agent: `was used`. */
+export const isPassive = (before: string): boolean =>
+  /\b(?:is|are|was|were|be|been|being)\s+(?:\w+ly\s+)?$/i.test(before);
+/** The agent of a passive voice follows: `used by`, `exploited in the wild by`. */
+export const agent = /^(?:\s+[\w-]+){0,4}?\s+by\b/i;
+/** Words that end what a verb refers to. */
+export const objectEnd = /[;:!?]|\.\s|\b(?:by|than|unlike|instead of|after|before|while|whereas|which|who|that|but)\b/i;
+export const listSeparator = /^(?:,|\/|\(|\)|and|or|as well as|the|aka|also known as|&|["“”‘’']|\s){1,9}$/i;
+
+const pluralSectors =
+  /^(?:universities|schools|banks|governments|ministries|hospitals|hotels|casinos|manufacturers|ngos|think tanks|telecoms|retailers|financial institutions|software companies|mining companies|critical infrastructure)$/i;
+const sectorNouns =
+  /^[^.;:]{0,60}?\b(?:sectors?|industr\w+|organi[sz]ations?|compan\w+|entit\w+|agenc\w+|firms?|institutions?|providers?|operators?|departments?|bodies|officials|infrastructure|facilities|ministr\w+|verticals?)\b/i;
+
+/** Whether a word such as `energy` means a sector: `energy companies`, `hospitals`. */
+export const isSectorUse = (sentence: string, { start, end }: { start: number; end: number }): boolean =>
+  pluralSectors.test(sentence.slice(start, end)) || sectorNouns.test(sentence.slice(end, end + 80));

@@ -1,0 +1,60 @@
+import type { FeedItem } from '../../model/item.schema.ts';
+import type { Relationship, RelationshipEnd } from '../relationships/find-relationships.ts';
+import type { ObjectContext, StixObject } from './stix-object.ts';
+import { toCountryObject, toSectorObject, toThreatObject } from './stix-threats.ts';
+
+type Members = { context: ObjectContext; ids: ReadonlySet<string> };
+
+/**
+ * Returns the relationships of an item with the passages that state them, and the targeted countries and sectors. Relationships with an
+ * object that the item does not export are left out. `ids` are those of the item's valid objects.
+ */
+export function toRelationshipObjects(item: FeedItem, found: Relationship[], { context, ids }: Members): StixObject[] {
+  const { properties, toId } = context;
+  const places = new Map<string, StixObject>();
+  const toRef = (end: RelationshipEnd): string | undefined => {
+    const object = toEndObject(item, end);
+    if (object === undefined) return undefined;
+    if (typeof object === 'string') return ids.has(toId(object, end.name)) ? toId(object, end.name) : undefined;
+    if (end.kind === 'country' || end.kind === 'sector') places.set(object.id, object);
+    else if (!ids.has(object.id)) return undefined;
+    return object.id;
+  };
+  const relationships = new Map<string, StixObject>();
+  for (const { type, source, target, passage } of found) {
+    const [from, to] = [toRef(source), toRef(target)];
+    if (from === undefined || to === undefined || from === to) continue;
+    const id = toId('relationship', JSON.stringify([type, from, to]));
+    const relationshipType = type === 'exploits' && source.kind === 'actor' ? 'targets' : type;
+    relationships.set(id, {
+      type: 'relationship',
+      id,
+      ...properties,
+      relationship_type: relationshipType,
+      description: passage,
+      source_ref: from,
+      target_ref: to,
+    });
+  }
+  return [...places.values(), ...relationships.values()];
+}
+
+/** Returns the object of an end, or its type if the object belongs to the item and its id follows from the name. */
+function toEndObject({ source: { tlp } }: FeedItem, { kind, name }: RelationshipEnd): StixObject | string {
+  switch (kind) {
+    case 'actor':
+    case 'malware':
+    case 'tool':
+      return toThreatObject(kind, name, tlp);
+    case 'country':
+      return toCountryObject(name, tlp);
+    case 'sector':
+      return toSectorObject(name);
+    case 'vulnerability':
+      return 'vulnerability';
+    case 'technique':
+      return 'attack-pattern';
+    case 'indicator':
+      return 'indicator';
+  }
+}

@@ -1,0 +1,89 @@
+import { nameKey } from '../../reference-data/name-forms.ts';
+import { readShippedNameTable } from '../../reference-data/name-table.ts';
+import { tlps, type Tlp } from '../../model/vocabulary.ts';
+import { countryName } from '../relationships/targets.ts';
+import {
+  sharedNamespace,
+  sharedObjectsAt,
+  toModifiedTime,
+  toStixTime,
+  toTlpMarking,
+  uuidv5,
+  type StixObject,
+} from './stix-object.ts';
+
+type ThreatKind = 'actor' | 'malware' | 'tool';
+const typeByKind = { actor: 'intrusion-set', malware: 'malware', tool: 'tool' } as const;
+const sharedTypes = new Set<string>([...Object.values(typeByKind), 'location']);
+
+/** Whether several items share an object that `toThreatObject` or `toCountryObject` returned. Objects that came as STIX belong to their item. */
+export const isSharedObject = ({ type, created }: StixObject): boolean =>
+  sharedTypes.has(type) && created === toStixTime(sharedObjectsAt);
+
+type KnownThreat = { kind: ThreatKind; name: string; aliases: string[] };
+
+let known: Map<string, KnownThreat> | undefined;
+
+/**
+ * Returns the object of an actor, a malware or a tool, or of a targeted country or sector. Its id and content depend only on the canonical
+ * name, the release and the marking of the item, so that all items share the object. The version with the loosest marking is the latest: a
+ * name that one public item contains is public.
+ */
+export function toThreatObject(kind: ThreatKind, name: string, tlp: Tlp): StixObject {
+  const threat = findKnown(kind, name);
+  const type = typeByKind[threat?.kind ?? kind];
+  return toSharedObject(type, threat?.name ?? name, tlp, {
+    name: threat?.name ?? name,
+    ...(threat && threat.aliases.length > 0 ? { aliases: threat.aliases } : {}),
+    ...(type === 'malware' ? { is_family: true } : {}),
+  });
+}
+
+/** Returns the location of a targeted country by its code. */
+export const toCountryObject = (code: string, tlp: Tlp): StixObject =>
+  toSharedObject('location', code, tlp, { name: countryName(code) ?? code, country: code });
+
+/** Returns the identity of a targeted sector of STIX. It has no marking, like the identities of publishers. */
+export const toSectorObject = (sector: string): StixObject => ({
+  type: 'identity',
+  spec_version: '2.1',
+  id: `identity--${uuidv5(sharedNamespace, `sector ${sector}`)}`,
+  created: toStixTime(sharedObjectsAt),
+  modified: toModifiedTime(sharedObjectsAt),
+  name: sector,
+  identity_class: 'class',
+  sectors: [sector],
+});
+
+function toSharedObject(type: string, key: string, tlp: Tlp, content: Record<string, unknown>): StixObject {
+  const looseness = tlps.length - 1 - tlps.indexOf(tlp);
+  const modifiedAt = new Date(Date.parse(sharedObjectsAt) + looseness).toISOString();
+  return {
+    type,
+    spec_version: '2.1',
+    id: `${type}--${uuidv5(sharedNamespace, `${type} ${key}`)}`,
+    created: toStixTime(sharedObjectsAt),
+    modified: toModifiedTime(modifiedAt),
+    object_marking_refs: [toTlpMarking(tlp).id],
+    ...content,
+  };
+}
+
+/** Finds a name in the shipped list by its main name. The list is the same in every installation of a release. */
+function findKnown(kind: ThreatKind, name: string): KnownThreat | undefined {
+  known ??= readKnown();
+  return known.get(toKey(kind, name));
+}
+
+const toKey = (kind: string, name: string): string => `${kind === 'actor' ? 'actor' : 'software'} ${nameKey(name)}`;
+
+function readKnown(): Map<string, KnownThreat> {
+  const lines = readShippedNameTable().split('\n');
+  const threats = lines
+    .filter((line) => line !== '' && !line.startsWith('#'))
+    .map((line): KnownThreat => {
+      const [kind = '', name = '', aliases = ''] = line.replaceAll('!', '').split('\t');
+      return { kind: kind as ThreatKind, name, aliases: [...new Set(aliases.split('|').filter(Boolean))] };
+    });
+  return new Map(threats.map((threat) => [toKey(threat.kind, threat.name), threat]));
+}
