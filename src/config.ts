@@ -37,6 +37,9 @@ export const Settings = z.object({
     .min(1)
     .default('.tocsin')
     .describe('Directory of the embedded database and the log store.'),
+  TOCSIN_DISK_RESERVE_BYTES: integer(536_870_912, 0, Number.MAX_SAFE_INTEGER).describe(
+    'Free disk space of the data directory that ingestion leaves to the database, in bytes. At that point, logs and feeds are refused.',
+  ),
   TOCSIN_LOGS_URL: z
     .string()
     .default('file:')
@@ -195,6 +198,7 @@ export function loadConfig(env: Record<string, string | undefined> = readEnviron
     workerPort: settings.TOCSIN_WORKER_PORT,
     databaseUrl: settings.DATABASE_URL,
     dataDir: resolve(settings.TOCSIN_DATA_DIR),
+    diskReserveBytes: settings.TOCSIN_DISK_RESERVE_BYTES,
     logs: { bucket: settings.TOCSIN_LOGS_URL, cacheBytes: settings.TOCSIN_LOGS_CACHE_BYTES },
     apiKey: settings.TOCSIN_API_KEY,
     url: settings.TOCSIN_URL,

@@ -6,6 +6,7 @@ import type { Config } from '../config.ts';
 import type { Db } from '../platform/db/db.ts';
 import type { Deps } from './deps.ts';
 import { registerInstallationMetrics } from './watch/installation-metrics.ts';
+import { createDataDiskGuard, registerDiskMetrics } from './watch/disk-metrics.ts';
 import { createFeedSteps } from './feed-steps.ts';
 import { createFeedTools } from './feed-tools.ts';
 import { createStoredServerReader } from '../platform/mcp/stored-servers.ts';
@@ -70,6 +71,8 @@ export function buildDeps({ config, db, log, clock = systemClock }: BuildDepsOpt
   const sourceTests = createSourceTestThreads({ clock, config });
   const feedSteps = createFeedSteps({ db, clock, log, config, extractor, snapshots });
   registerInstallationMetrics(metrics.registry, db);
+  const diskGuard = createDataDiskGuard(config);
+  registerDiskMetrics(metrics.registry, diskGuard);
   const deps: Deps = {
     config,
     db,
@@ -82,6 +85,7 @@ export function buildDeps({ config, db, log, clock = systemClock }: BuildDepsOpt
     deliveryCounter: createDeliveryCounter(metrics.registry),
     secrets,
     clockGuard: createClockGuard(clock),
+    diskGuard,
     engine,
     segmentStore,
     logCatalogs,

@@ -6,6 +6,7 @@ import type { Definition } from '../detection/detections/record/definition.ts';
 import type { FieldError } from '../platform/lib/errors.ts';
 import type { DeliveryCounter } from '../platform/notifications/delivery/deliver.ts';
 import type { Metrics } from '../platform/http/metrics.ts';
+import type { DiskGuard } from '../platform/lib/disk-guard.ts';
 import type { Clock } from '../platform/lib/clock.ts';
 import type { Logger } from '../platform/lib/logger.ts';
 import type { OrgId } from '../platform/lib/org-id.ts';
@@ -52,6 +53,8 @@ export type Deps = {
   secrets: Secretbox;
   /** Pauses scheduling while slot time jumps. */
   clockGuard: ClockGuard;
+  /** Stops ingestion before the disk is full. */
+  diskGuard: DiskGuard;
   /** Checks a detection's query against its SIEM. Throws a SiemError if the query would not run. */
   checkQuery?: (orgId: OrgId, selector: ConnectionSelector, query: string) => Promise<QueryCheck | void>;
   /** Runs a detection's tests against a new definition. Returns one error per failed test. */

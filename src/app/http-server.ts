@@ -3,6 +3,7 @@ import compress from '@fastify/compress';
 import { LogController, fastify } from 'fastify';
 import { serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod';
 import type { Deps } from './deps.ts';
+import { listDegradedReasons } from './degraded-reasons.ts';
 import { agentRunRoutes } from '../agents/runs/agent-runs.routes.ts';
 import { coverageRoutes } from '../agents/attack-coverage/coverage.routes.ts';
 import { hitContextRoutes } from '../agents/hit-context/hit-context.routes.ts';
@@ -128,7 +129,7 @@ export async function buildApp(deps: Deps): Promise<App> {
   await registerReference(app, webRoot);
   await registerConsole(app, webRoot);
   registerMetrics(app, deps.metrics);
-  healthRoutes(app, { isMigrated: () => isMigrated(deps.db), degradedReason: () => deps.clockGuard.reason() });
+  healthRoutes(app, { isMigrated: () => isMigrated(deps.db), degradedReasons: () => listDegradedReasons(deps) });
   overviewRoutes(app, deps);
   coverageRoutes(app, deps);
   hitContextRoutes(app, deps);

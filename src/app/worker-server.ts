@@ -8,14 +8,16 @@ import { registerMetrics } from '../platform/http/metrics.ts';
 import { sendProblem } from '../platform/http/problem.ts';
 import { readRequestId, registerRequestId } from '../platform/http/request-id.ts';
 import type { Deps } from './deps.ts';
+import { listDegradedReasons } from './degraded-reasons.ts';
 
 /** Builds the server of a worker: `/healthz`, `/readyz` and `/metrics`, without the API. */
 export function buildWorkerServer({
   db,
   clockGuard,
+  diskGuard,
   metrics,
   log,
-}: Pick<Deps, 'db' | 'clockGuard' | 'metrics' | 'log'>): App {
+}: Pick<Deps, 'db' | 'clockGuard' | 'diskGuard' | 'metrics' | 'log'>): App {
   const app = fastify({
     loggerInstance: log,
     genReqId: readRequestId,
@@ -29,6 +31,9 @@ export function buildWorkerServer({
   });
   registerRequestId(app);
   registerMetrics(app, metrics);
-  healthRoutes(app, { isMigrated: () => isMigrated(db), degradedReason: () => clockGuard.reason() });
+  healthRoutes(app, {
+    isMigrated: () => isMigrated(db),
+    degradedReasons: () => listDegradedReasons({ clockGuard, diskGuard }),
+  });
   return app;
 }

@@ -6,7 +6,6 @@ import { checkSampleKey } from '../start-checks.ts';
 import { failed, messageOf, ok, warning, type Check } from './check.ts';
 
 const gib = 1024 ** 3;
-const freeMin = gib / 2;
 const freeLow = 5 * gib;
 
 /** Checks what the settings mean together. */
@@ -27,7 +26,7 @@ export function checkConfiguration(config: Config): Check {
 }
 
 /** Checks that the data directory can be written and that its disk has space. */
-export async function checkDataDir({ dataDir }: Config): Promise<Check> {
+export async function checkDataDir({ dataDir, diskReserveBytes }: Config): Promise<Check> {
   const name = 'disk';
   const existing = findExisting(dataDir);
   try {
@@ -39,7 +38,7 @@ export async function checkDataDir({ dataDir }: Config): Promise<Check> {
   const free = bavail * bsize;
   const detail = `${(free / gib).toFixed(1)} GiB are free for ${dataDir}`;
   const advice = 'Free or add space, or shorten TOCSIN_KEEP_LOGS_DAYS.';
-  if (free < freeMin) return failed(name, detail, advice);
+  if (free <= diskReserveBytes) return failed(name, detail, advice);
   return free < freeLow ? warning(name, detail, advice) : ok(name, detail);
 }
 

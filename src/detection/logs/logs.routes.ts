@@ -1,5 +1,6 @@
 import { requireCaller, type App } from '../../platform/http/app-type.ts';
 import { apiRoutes } from '../../platform/http/api-routes.ts';
+import type { DiskGuard } from '../../platform/lib/disk-guard.ts';
 import { appError } from '../../platform/lib/errors.ts';
 import { declareColumns, type DeclareColumnsDeps } from './catalog/declare-columns.ts';
 import { listDatasets, type ListDatasetsDeps } from './catalog/list-datasets.ts';
@@ -33,7 +34,9 @@ const eventsBody = {
   },
 };
 
-type LogRoutesDeps = ListDatasetsDeps & ReceiveLogsDeps & DeclareColumnsDeps & { recordReceipt: RecordReceipt };
+type LogRoutesDeps = ListDatasetsDeps &
+  ReceiveLogsDeps &
+  DeclareColumnsDeps & { recordReceipt: RecordReceipt; diskGuard: DiskGuard };
 
 export function logRoutes(app: App, deps: LogRoutesDeps): void {
   const route = apiRoutes(app, { tag: 'logs', scope: 'detections:read' });
@@ -98,6 +101,7 @@ export function logRoutes(app: App, deps: LogRoutesDeps): void {
           throw appError('validation_failed', 'The request body is empty.', {
             errors: [{ pointer: '', code: 'required', detail: 'A body with events is required.' }],
           });
+        await deps.diskGuard.requireSpace();
         const { timeField, history } = request.query;
         const receipt = await receiveLogs(deps, requireCaller(request).orgId, {
           dataset: request.params.dataset,

@@ -13,6 +13,7 @@ import {
   TestSource,
   UpdateSource,
 } from './sources.schema.ts';
+import type { DiskGuard } from '../../platform/lib/disk-guard.ts';
 import { createSource, type CreateSourceDeps } from './create-source.ts';
 import { getSource, listSources } from './list-sources.ts';
 import { testSource, type TestSourceDeps } from './testing/test-source.ts';
@@ -21,7 +22,10 @@ import { deleteSource, updateSource, type UpdateSourceDeps } from './update-sour
 
 const SourcePath = z.object({ id: z.string().regex(uuidPattern, 'must be a UUID') });
 
-type SourceRoutesDeps = CreateSourceDeps & UpdateSourceDeps & StartPullsDeps & TestSourceDeps;
+type SourceRoutesDeps = CreateSourceDeps &
+  UpdateSourceDeps &
+  StartPullsDeps &
+  TestSourceDeps & { diskGuard: DiskGuard };
 
 export function sourceRoutes(app: App, deps: SourceRoutesDeps): void {
   const route = apiRoutes(app, { tag: 'sources', scope: 'feed:write' });
@@ -115,6 +119,9 @@ export function sourceRoutes(app: App, deps: SourceRoutesDeps): void {
       params: SourcePath,
       returns: PullOutcome,
     },
-    ({ caller, params }) => pullSourceNow(deps, caller, params.id.toLowerCase()),
+    async ({ caller, params }) => {
+      await deps.diskGuard.requireSpace();
+      return pullSourceNow(deps, caller, params.id.toLowerCase());
+    },
   );
 }

@@ -7,8 +7,8 @@ const Health = z.object({ status: z.enum(['ok', 'degraded']), reasons: z.array(z
 type HealthRoutesDeps = {
   /** Reports whether the database is migrated to this version. Rejects if it is unavailable. */
   isMigrated: () => Promise<boolean>;
-  /** Returns why the service is degraded, or null. */
-  degradedReason: () => string | null;
+  /** Returns why the service is degraded. Empty if it is not. */
+  degradedReasons: () => Promise<string[]>;
 };
 
 /** Throws 503 if the database is unavailable or not migrated to this version. */
@@ -48,8 +48,8 @@ export function healthRoutes(app: App, deps: HealthRoutesDeps): void {
     },
     handler: async () => {
       await checkReadiness(deps);
-      const reason = deps.degradedReason();
-      return reason ? { status: 'degraded' as const, reasons: [reason] } : { status: 'ok' as const };
+      const reasons = await deps.degradedReasons();
+      return reasons.length > 0 ? { status: 'degraded' as const, reasons } : { status: 'ok' as const };
     },
   });
 }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { inOrg } from '../../../platform/db/db.ts';
+import type { DiskGuard } from '../../../platform/lib/disk-guard.ts';
 import { AppError, appError, unavailableError } from '../../../platform/lib/errors.ts';
 import { uuidv7 } from '../../../platform/lib/ids.ts';
 import type { OrgId } from '../../../platform/lib/org-id.ts';
@@ -12,7 +13,7 @@ import { insertEventIds, listKnownIds } from './event-ids.store.ts';
 import type { ShipperBatch, ShipperBody } from './read-shipper-body.ts';
 import type { ShipperFormat } from './shipper-format.ts';
 
-export type ReceiveShipperDeps = ReceiveLogsDeps & { recordReceipt: RecordReceipt };
+export type ReceiveShipperDeps = ReceiveLogsDeps & { recordReceipt: RecordReceipt; diskGuard: DiskGuard };
 
 /** What became of a body. `repeated` has the items whose ID was stored before. `failed` is the reason why a batch was not stored. */
 export type ShipperReceipt = Omit<ShipperBody, 'batches' | 'hash' | 'repeated'> & {
@@ -23,13 +24,15 @@ export type ShipperReceipt = Omit<ShipperBody, 'batches' | 'hash' | 'repeated'> 
 /**
  * Stores the body of a shipper's request durably, one batch per dataset, with the guarantees of `receiveLogs`: a body that is sent again
  * within 24 hours adds nothing, also where the first request was interrupted between two datasets. An event with an ID of the shipper is
- * stored once within 24 hours, whatever body it comes in. Throws rate_limited (429) if too many bodies are being read.
+ * stored once within 24 hours, whatever body it comes in. Throws rate_limited (429) if too many bodies are being read or
+ * the disk is full up to its reserve.
  */
 export async function receiveShipperBody(
   deps: ReceiveShipperDeps,
   orgId: OrgId,
   { format, body }: { format: ShipperFormat; body: Buffer },
 ): Promise<ShipperReceipt> {
+  await deps.diskGuard.requireSpace().catch(toRateLimited);
   const folder = deps.segmentStore.folderOf(orgId);
   const nowMicros = deps.clock().getTime() * 1000;
   const read = await deps.bodyReader.read(orgId, { format, folder, body, nowMicros }).catch(toRateLimited);
@@ -65,7 +68,7 @@ export const findFailure = ({ batches }: Pick<ShipperReceipt, 'batches'>): AppEr
 
 /** The shippers' protocols have 429 for this, which every shipper retries. */
 function toRateLimited(error: unknown): never {
-  if (!(error instanceof AppError) || error.code !== 'unavailable') throw error;
+  if (!(error instanceof AppError) || !['unavailable', 'insufficient_storage'].includes(error.code)) throw error;
   throw appError('rate_limited', error.message, { headers: error.headers });
 }
 

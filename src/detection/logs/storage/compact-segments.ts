@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { acrossOrgs, inOrg, type Db } from '../../../platform/db/db.ts';
 import { mayHaveCommitted } from '../../../platform/db/commit-failure.ts';
 import { uuidv7 } from '../../../platform/lib/ids.ts';
+import type { DiskGuard } from '../../../platform/lib/disk-guard.ts';
 import type { Logger } from '../../../platform/lib/logger.ts';
 import { runLoop } from '../../../platform/lib/loop.ts';
 import type { OrgId } from '../../../platform/lib/org-id.ts';
@@ -32,9 +33,15 @@ type CompactSegmentsDeps = {
 const defaultLimits: CompactLimits = { filesMin: 16, filesMax: 200, bytesMax: 64 * 1024 * 1024, rowsMax: 300_000 };
 const timeoutMs = 120_000;
 
-/** Merges small segments into large ones until the signal aborts. */
-export function compactSegmentsLoop(deps: CompactSegmentsDeps & { log: Logger }, signal: AbortSignal): Promise<void> {
-  return runLoop({ name: 'compact', idleMs: 60_000, signal, log: deps.log }, () => compactSegments(deps));
+/** Merges small segments into large ones until the signal aborts, except while the disk is full: a merged segment exists beside the small ones for a while. */
+export function compactSegmentsLoop(
+  deps: CompactSegmentsDeps & { log: Logger; diskGuard: DiskGuard },
+  signal: AbortSignal,
+): Promise<void> {
+  return runLoop(
+    { name: 'compact', idleMs: 60_000, signal, log: deps.log },
+    async () => (await deps.diskGuard.hasSpace()) && compactSegments(deps),
+  );
 }
 
 /**

@@ -2,6 +2,7 @@ import type { Db } from '../../../platform/db/db.ts';
 import type { Clock } from '../../../platform/lib/clock.ts';
 import { appError } from '../../../platform/lib/errors.ts';
 import { uuidv7 } from '../../../platform/lib/ids.ts';
+import type { DiskGuard } from '../../../platform/lib/disk-guard.ts';
 import type { Logger } from '../../../platform/lib/logger.ts';
 import { runLoop } from '../../../platform/lib/loop.ts';
 import type { Caller } from '../../../platform/orgs/caller.ts';
@@ -29,10 +30,13 @@ export type StartPullsDeps = {
 const concurrentPulls = 3;
 const idleMs = 1_000;
 
-/** Pulls due sources until the signal aborts. Any number of processes may run it on one database. */
-export async function pullLoop(deps: StartPullsDeps, signal: AbortSignal): Promise<void> {
+/** Pulls due sources until the signal aborts, except while the disk is full. Any number of processes may run it on one database. */
+export async function pullLoop(deps: StartPullsDeps & { diskGuard: DiskGuard }, signal: AbortSignal): Promise<void> {
   const lanes = Array.from({ length: concurrentPulls }, (_, lane) =>
-    runLoop({ name: `pull ${lane}`, idleMs, signal, log: deps.log }, () => pullNextDue(deps, signal)),
+    runLoop(
+      { name: `pull ${lane}`, idleMs, signal, log: deps.log },
+      async () => (await deps.diskGuard.hasSpace()) && pullNextDue(deps, signal),
+    ),
   );
   await Promise.all(lanes);
 }

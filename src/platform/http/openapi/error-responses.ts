@@ -19,7 +19,7 @@ const errors = {
   Unprocessable: [422, 'A check failed, or the Idempotency-Key was used with another request.'],
   TooManyRequests: [429, 'Too many requests. Retry-After says when to try again.'],
   Unavailable: [503, 'The service or what it needs is not available. Retry-After says when to try again.'],
-  InsufficientStorage: [507, 'The disk of the service is full. Nothing was stored.'],
+  InsufficientStorage: [507, 'The disk of the service is full, or full up to its reserve. Nothing was stored.'],
   ClientError: ['4XX', 'The request is malformed.'],
   Error: ['default', 'Any other error, with a stable code.'],
 } as const satisfies Record<string, [number | string, string]>;
