@@ -97,6 +97,23 @@ test('considers items that are relevant whatever their severity, and none that a
   expect(await run(org)).toBe(1);
 });
 
+test('considers reports of low severity that describe techniques, without a profile', async () => {
+  const org = await newOrg();
+  await sendLogs(org, 'recovery-inhibited');
+  const tutorial = 'You can learn how your backup product deletes old shadow copies (T1490) to save space.';
+  const { body } = await org.call('POST', '/api/feed/items', { title: 'How to tidy up backups', text: tutorial });
+  expect(['none', 'low']).toContain(body.event.severity);
+  expect(await run(org)).toBe(1);
+  const other = await newOrg();
+  await sendLogs(other, 'recovery-inhibited');
+  await other.call('POST', '/api/feed/items', { title: 'Office hours', text: 'The office closes early on Friday.' });
+  expect(await run(other)).toBe(0);
+  await other.call('PUT', '/api/feed/profile', { keywords: ['Kamstrup'] });
+  await other.call('POST', '/api/feed/items', { title: 'How to tidy up backups', text: tutorial });
+  while (await scoreNextBatch(deps)) continue;
+  expect(await run(other)).toBe(0);
+});
+
 test('considers items that a person marked relevant, without a profile', async () => {
   const org = await newOrg();
   await sendLogs(org, 'recovery-inhibited');

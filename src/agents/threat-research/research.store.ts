@@ -9,8 +9,9 @@ type RecentItemsQuery = { orgState: OrgState; since: Date; limit: number };
 
 /**
  * Returns the JSON documents of the newest visible items that are relevant to the organization, whatever their severity, followed by the newest
- * others of severity medium or higher. Leaves out items that are retracted or that the organization judged irrelevant. The organization's
- * overrides of severity and status apply.
+ * others of severity medium or higher. Without a profile every item may be relevant, so those of lower severity that describe techniques come
+ * last, unless the organization itself rated them low. Leaves out items that are retracted or that the organization judged irrelevant. The
+ * organization's overrides of severity and status apply.
  */
 export async function listRecentItems(tx: Tx, orgId: OrgId, query: RecentItemsQuery): Promise<string[]> {
   const ids = relevantIds(query.orgState);
@@ -19,7 +20,12 @@ export async function listRecentItems(tx: Tx, orgId: OrgId, query: RecentItemsQu
   const relevant = await listNewestItems(tx, orgId, { ...query, condition: isRelevant });
   const isSevere = sql<boolean>`(${isRelevant}) is not true and coalesce(o.severity, i.severity) in ('medium', 'high', 'critical')`;
   const limit = query.limit - relevant.length;
-  return [...relevant, ...(await listNewestItems(tx, orgId, { ...query, condition: isSevere, limit }))];
+  const severe = await listNewestItems(tx, orgId, { ...query, condition: isSevere, limit });
+  if (ids) return [...relevant, ...severe];
+  const isActionable = sql<boolean>`(${isRelevant}) is not true and o.severity is null and i.severity in ('none', 'low')
+    and exists (select 1 from item_terms t where t.item_id = i.id and t.kind = 'technique')`;
+  const actionable = { ...query, condition: isActionable, limit: limit - severe.length };
+  return [...relevant, ...severe, ...(await listNewestItems(tx, orgId, actionable))];
 }
 
 async function listNewestItems(
