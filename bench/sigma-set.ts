@@ -139,7 +139,7 @@ async function compareWithQueries({ deps, orgId }: InProcessProgram, queries: st
   const signal = new AbortController().signal;
   const results: { query: string; rows: unknown[] }[] = [];
   for (const query of queries) {
-    const result = await sets.search(orgId, { query, window, limits }, signal);
+    const [result] = await sets.search(orgId, { queries: [query], window, limits }, signal);
     if (!result) throw new Error(`The set has no result: ${query}`);
     results.push({ query, rows: result.rows });
   }

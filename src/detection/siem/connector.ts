@@ -85,6 +85,18 @@ export type SiemConnection = {
     limits: SearchLimits,
     signal: AbortSignal,
   ) => AsyncGenerator<SearchResult>;
+  /** Absent if every query is searched alone. */
+  together?: {
+    /** Returns the name of the group of queries that are searched together with a query, or undefined if it is searched alone. */
+    groupOf: (query: string) => Promise<string | undefined>;
+    /** Searches queries of one group, with the results of `search`. Undefined: the query must be searched alone. */
+    search: (
+      queries: readonly string[],
+      window: QueryWindow,
+      limits: SearchLimits,
+      signal: AbortSignal,
+    ) => Promise<(SearchResult | undefined)[]>;
+  };
   /** Validates a query without reading its rows and returns what is known of it, if anything. Throws a SiemError if it would not run. */
   check: (query: string, signal: AbortSignal) => Promise<QueryCheck | void>;
   fields: (signal?: AbortSignal) => Promise<DatasetFields[]>;

@@ -1,5 +1,6 @@
 import { sql, type RawBuilder } from 'kysely';
 import type { Tx } from '../../../platform/db/db.ts';
+import type { OrgId } from '../../../platform/lib/org-id.ts';
 import type { DetectionKey } from '../../scheduling/detection-key.ts';
 import type { Warning } from '../record/detection.schema.ts';
 
@@ -7,11 +8,15 @@ import type { Warning } from '../record/detection.schema.ts';
 export type QueryWarnings = { revision: number; warnings: Warning[] };
 
 /** Statement that replaces the stored warnings of a detection with `source`, a select of `revision` and `warnings`. Writes only differences. */
-export const upsertQueryWarningsSql = ({ orgId, detectionId }: DetectionKey, source: RawBuilder<unknown>) => sql`
+export const upsertQueryWarningsSql = ({ orgId, detectionId }: DetectionKey, source: RawBuilder<unknown>) =>
+  upsertManyQueryWarningsSql(orgId, sql`select ${detectionId}::uuid as detection_id, one.* from (${source}) one`);
+
+/** Like `upsertQueryWarningsSql`, for several detections: `source` is a select of `detection_id`, `revision` and `warnings`. */
+export const upsertManyQueryWarningsSql = (orgId: OrgId, source: RawBuilder<unknown>) => sql`
     insert into query_warnings as w (organization_id, detection_id, revision, warnings)
-    select ${orgId}::uuid, ${detectionId}::uuid, revision, warnings from (${source}) source
-    where warnings <> '[]' or exists (
-      select from query_warnings k where k.organization_id = ${orgId} and k.detection_id = ${detectionId})
+    select ${orgId}::uuid, source.detection_id, source.revision, source.warnings from (${source}) source
+    where source.warnings <> '[]' or exists (
+      select from query_warnings k where k.organization_id = ${orgId} and k.detection_id = source.detection_id)
     on conflict (organization_id, detection_id) do update set revision = excluded.revision, warnings = excluded.warnings
     where w.revision <= excluded.revision and (w.revision, w.warnings) is distinct from (excluded.revision, excluded.warnings)`;
 

@@ -19,19 +19,33 @@ export async function findLateSlots(
   window: TimeRange,
   signal: AbortSignal,
 ): Promise<TimeRange[]> {
-  const { connection, coverageFrom } = run;
+  const { connection } = run;
   const { cronSchedule: cron, detectionQuery } = run.definition;
-  if (!connection.lateEvents || cron === null || coverageFrom === null) return [];
-  const oldest = new Date(Math.max(coverageFrom.getTime(), window.from.getTime() - connection.lateEvents.lagMsMax));
+  const oldest = findOldest(run, window);
+  if (!connection.lateEvents || cron === null || oldest === null) return [];
   const coveredTo = await inOrgWithCachedPlans(db, run.orgId, (tx) => findCoveredEnd(tx, run, window.from));
-  const arrival = { from: clampDate(coveredTo ?? oldest, oldest, window.from), to: window.to };
-  const found = await connection.lateEvents.find(detectionQuery, arrival, signal);
+  const found = await connection.lateEvents.find(detectionQuery, findArrival(run, window, coveredTo)!, signal);
   const late = found.filter(({ from }) => from < window.from);
   if (late.length === 0) return [];
   const [inReach, tooLate] = [late.filter(({ to }) => to > oldest), late.filter(({ to }) => to <= oldest)];
   const slots = listSlots(inReach, { cron, delayMs: connection.delayMs, until: window.from, oldest });
   addWarning(run.progress, 'late_data', describeLateEvents({ inReach, tooLate, slots: slots.length }));
   return slots;
+}
+
+/** Returns the time since which late events are counted in their own slot. Null if a run examines no earlier window again. */
+function findOldest({ connection, coverageFrom, definition }: ActiveRun, window: TimeRange): Date | null {
+  if (!connection.lateEvents || definition.cronSchedule === null || coverageFrom === null) return null;
+  return new Date(Math.max(coverageFrom.getTime(), window.from.getTime() - connection.lateEvents.lagMsMax));
+}
+
+/**
+ * Returns when events of earlier windows must have arrived that no run has taken into account before. `coveredTo` is the end of the covered
+ * time before the window. Null if no earlier window is examined again.
+ */
+export function findArrival(run: ActiveRun, window: TimeRange, coveredTo: Date | null): TimeRange | null {
+  const oldest = findOldest(run, window);
+  return oldest && { from: clampDate(coveredTo ?? oldest, oldest, window.from), to: window.to };
 }
 
 const clampDate = (date: Date, min: Date, max: Date): Date =>

@@ -53,6 +53,16 @@ export async function examineWindow(
     // A window that is examined again has found its late events the first time.
     lateSlots: repeat || run.trigger === 'manual' ? [] : await findLateSlots(deps, run, window, signal),
   }));
+  return analyzeResult(deps, run, task, { result, lateSlots });
+}
+
+/** Analyzes the result of a window's query without storing anything. */
+export function analyzeResult(
+  deps: ExamineDeps,
+  run: ActiveRun,
+  { repeat, ...window }: WindowTask,
+  { result, lateSlots }: { result: SearchResult; lateSlots: TimeRange[] },
+): Promise<Examination> {
   return timePhase(run.progress, 'analyse', async () => {
     const prepared = await runInSlices(
       prepareWindow(result.rows, { ...window, aggregate: result.aggregate }, run.analysis),
@@ -80,7 +90,7 @@ export async function examineWindow(
 }
 
 /** Returns the window of the query. Scheduled windows include what arrived until their end, all others what arrived until now. */
-function toQueryWindow(run: ActiveRun, { repeat, ...window }: WindowTask, now: Date): QueryWindow {
+export function toQueryWindow(run: ActiveRun, { repeat, ...window }: WindowTask, now: Date): QueryWindow {
   if (run.clock === 'event') return { ...window, clock: trialClock(run.connection), ingestedBefore: now };
   if (!run.connection.lateEvents) return { ...window, clock: run.clock };
   const isFirst = run.trigger === 'schedule' && !repeat;

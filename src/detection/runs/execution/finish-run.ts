@@ -1,6 +1,8 @@
 import { sql } from 'kysely';
 import { queryRow, type Tx } from '../../../platform/db/db.ts';
+import type { OrgId } from '../../../platform/lib/org-id.ts';
 import { emitEvents } from '../../../platform/notifications/emit-events.ts';
+import type { OutgoingEvent } from '../../../platform/notifications/event-types.ts';
 import { isDueToData } from '../../siem/connector.ts';
 import { toQueryWarnings } from '../../detections/query-warnings/query-warnings.ts';
 import { upsertQueryWarningsSql } from '../../detections/query-warnings/query-warnings.store.ts';
@@ -68,7 +70,7 @@ export async function finishRun(tx: Tx, claim: RunClaim, outcome: RunOutcome, no
       select ${orgId}::uuid, ${detectionId}::uuid, ${utcDay(now)}, ${score?.basis ?? ''}, 1,
         finished.triggered::int, ${score?.score ?? 0}::numeric, ${score === null ? 0 : 1}::int
       from finished where ${outcome.status !== 'cancelled'}`)}`.execute(tx);
-  if (outcome.status !== 'cancelled') await emitRunEvent(tx, claim, outcome.status);
+  if (outcome.status !== 'cancelled') await emitRunEvents(tx, orgId, { runIds: [runId], status: outcome.status });
 }
 
 /** Returns JSON of the warnings that the detection's record shows from now on, or null if the run says nothing about its definition. */
@@ -103,14 +105,22 @@ async function recordFailure(tx: Tx, claim: RunClaim, failure: RunFailure, now: 
   await sql`update schedules set author_failures = author_failures + 1 where ${isSchedule}`.execute(tx);
 }
 
-/** Emits the event of a run that ended, unless its detection is deleted. Its revision is the attempt that ended the run. */
-async function emitRunEvent(tx: Tx, { orgId, runId }: RunClaim, status: 'completed' | 'failed'): Promise<void> {
+/** Emits the events of runs that ended, except those of deleted detections. The revision is the attempt that ended the run. */
+export async function emitRunEvents(
+  tx: Tx,
+  orgId: OrgId,
+  { runIds, status }: { runIds: readonly string[]; status: 'completed' | 'failed' },
+): Promise<void> {
   const type = `run.${status}` as const;
   await emitEvents(tx, [orgId], [type], async () => {
-    const row = await findRun(tx, orgId, runId);
-    if (!row || (await getDetectionState(tx, orgId, row.detectionId)).deleted) return [];
-    const run = toRunRecord(row);
-    const { attempt: revision, detectionId } = run;
-    return [{ orgId, type, resourceId: runId, revision, data: { organizationId: orgId, ...run }, detectionId }];
+    const events: OutgoingEvent[] = [];
+    for (const runId of runIds) {
+      const row = await findRun(tx, orgId, runId);
+      if (!row || (await getDetectionState(tx, orgId, row.detectionId)).deleted) continue;
+      const run = toRunRecord(row);
+      const { attempt: revision, detectionId } = run;
+      events.push({ orgId, type, resourceId: runId, revision, data: { organizationId: orgId, ...run }, detectionId });
+    }
+    return events;
   });
 }

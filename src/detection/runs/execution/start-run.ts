@@ -112,7 +112,8 @@ async function listReachableWindows(
   return listPendingWindows(tx, run, pendingWindowLimit(run.claim));
 }
 
-function toActiveRun(
+/** Returns a claimed run with its definition and the progress of earlier attempts. */
+export function toActiveRun(
   { models }: Pick<StartRunDeps, 'models'>,
   claim: RunClaim,
   { row, definition, connection }: { row: StartedRunRow; definition: Definition; connection: SiemConnection },

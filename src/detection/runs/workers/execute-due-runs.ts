@@ -3,14 +3,17 @@ import { enqueueDueRunsAcrossOrgs } from '../../scheduling/enqueue-runs.ts';
 import { claimRunsAcrossOrgs } from '../../scheduling/queue/claim-runs.store.ts';
 import { findQueueWaitMsAcrossOrgs } from '../../scheduling/queue/run-queue.store.ts';
 import { enqueueRechecksAcrossOrgs } from '../backfill/rechecks.store.ts';
+import type { ActiveRun } from '../execution/active-run.ts';
 import { executeRun, type ExecuteRunDeps } from '../execution/execute-run.ts';
 import type { Judge } from '../judging/judge.ts';
+import { createQuietRuns, type QuietRuns } from '../quiet/quiet-runs.ts';
 import { createLeaseKeeper, type LeaseKeeper } from './lease-keeper.ts';
 import { reapRuns } from './reap-runs.ts';
 
 const enqueueMax = 500;
 /** A run that another process holds may end long before its lease. */
 const waitMsMax = 1000;
+const never = new AbortController().signal;
 
 type ExecuteDueOptions = {
   concurrency?: number;
@@ -22,7 +25,7 @@ type ExecuteDueOptions = {
 /**
  * Queues and executes all runs that are due at slot time `now`, as the worker loops would over time. Waits for later attempts and
  * takes over lost runs. Leaves runs of paused connections. The demo and tests use it to step slot time. Returns the number of
- * executed claims, attempts included.
+ * executed claims, attempts included, and of runs completed without a claim.
  */
 export async function executeDueRuns(
   deps: ExecuteRunDeps,
@@ -33,10 +36,13 @@ export async function executeDueRuns(
   while ((await enqueueDueRunsAcrossOrgs(deps.db, { now, spreadMs: 0, limit: enqueueMax })).more);
   while ((await enqueueRechecksAcrossOrgs(deps.db, now)) > 0);
   const leaseKeeper = createLeaseKeeper(deps);
+  const quietRuns = createQuietRuns(depsAtNow);
   let executed = 0;
   try {
     for (;;) {
-      const workers = Array.from({ length: concurrency }, () => executeClaimable(depsAtNow, leaseKeeper, judge));
+      const workers = Array.from({ length: concurrency }, () =>
+        executeClaimable(depsAtNow, { leaseKeeper, quietRuns, judge }),
+      );
       const claims = (await Promise.all(workers)).reduce((sum, n) => sum + n, 0);
       executed += claims;
       if (skipWaiting) return executed;
@@ -54,16 +60,23 @@ export async function executeDueRuns(
   }
 }
 
-/** Executes runs one after the other until none can be claimed. Returns the number of claims. */
+type ExecuteOptions = { leaseKeeper: LeaseKeeper; quietRuns: QuietRuns; judge: Judge | undefined };
+
+/** Executes runs one after the other until none can be claimed. Returns the number of executed runs. */
 async function executeClaimable(
   deps: ExecuteRunDeps,
-  leaseKeeper: LeaseKeeper,
-  judge: Judge | undefined,
+  { leaseKeeper, quietRuns, judge }: ExecuteOptions,
 ): Promise<number> {
   for (let executed = 0; ; executed += 1) {
     const [claim] = await claimRunsAcrossOrgs(deps.db, deps.clock(), 1, deps.models?.concurrencyLimits);
     if (!claim) return executed;
     const { signal, release } = leaseKeeper.hold(claim);
-    await executeRun(deps, claim, signal, judge).finally(release);
+    let completed: ActiveRun | undefined;
+    const observeRun = (run: ActiveRun): void => {
+      completed = run;
+      deps.observeRun?.(run);
+    };
+    await executeRun({ ...deps, observeRun }, claim, signal, judge).finally(release);
+    if (completed) executed += await quietRuns.completeLike(completed, never);
   }
 }

@@ -6,9 +6,11 @@ import type { ConcurrencyLimits } from '../../scheduling/queue/concurrency-limit
 import type { RunClaim } from '../../scheduling/queue/run-claim.ts';
 import { enqueueRechecksAcrossOrgs } from '../backfill/rechecks.store.ts';
 import type { EndRunDeps } from '../execution/end-run.ts';
+import type { ActiveRun } from '../execution/active-run.ts';
 import { executeRun, type ExecuteRunDeps } from '../execution/execute-run.ts';
 import { resolveOverdueCandidatesAcrossOrgs } from '../judging/overdue-candidates.ts';
 import type { RunMetrics } from '../run-metrics.ts';
+import { createQuietRuns } from '../quiet/quiet-runs.ts';
 import { createLeaseKeeper, type LeaseKeeper } from './lease-keeper.ts';
 import { reapRuns } from './reap-runs.ts';
 
@@ -35,6 +37,7 @@ export function scheduleLoop(deps: ScheduleLoopDeps, guard: ClockGuard, signal: 
 export async function executeLoop(deps: ExecuteLoopDeps, signal: AbortSignal): Promise<void> {
   const { config, runMetrics } = deps;
   const runDeps: ExecuteRunDeps = runMetrics ? { ...deps, observeRun: runMetrics.observeRun } : deps;
+  const quietRuns = createQuietRuns(runDeps);
   const leaseKeeper = createLeaseKeeper(deps);
   const running = new Set<Promise<void>>();
   const limits = deps.models?.concurrencyLimits ?? {};
@@ -56,10 +59,13 @@ export async function executeLoop(deps: ExecuteLoopDeps, signal: AbortSignal): P
     for (const claim of claims) {
       const modelRuns = claim.modelAlias !== null && Object.hasOwn(limits, claim.modelAlias) ? 1 : 0;
       runningWithModel += modelRuns;
-      const execution: Promise<void> = executeClaim(runDeps, leaseKeeper, claim).finally(() => {
-        running.delete(execution);
-        runningWithModel -= modelRuns;
-      });
+      const execution: Promise<void> = executeClaim(runDeps, leaseKeeper, claim)
+        .then((run) => run && quietRuns.completeLike(run, signal))
+        .then(() => undefined)
+        .finally(() => {
+          running.delete(execution);
+          runningWithModel -= modelRuns;
+        });
       running.add(execution);
     }
     if (signal.aborted) stop();
@@ -73,15 +79,26 @@ export async function executeLoop(deps: ExecuteLoopDeps, signal: AbortSignal): P
 const setLimitsToZero = (limits: ConcurrencyLimits): ConcurrencyLimits =>
   Object.fromEntries(Object.keys(limits).map((alias) => [alias, 0]));
 
-async function executeClaim(deps: ExecuteRunDeps, leaseKeeper: LeaseKeeper, claim: RunClaim): Promise<void> {
+/** Executes a claimed run. Returns it if it completed. */
+async function executeClaim(
+  deps: ExecuteRunDeps,
+  leaseKeeper: LeaseKeeper,
+  claim: RunClaim,
+): Promise<ActiveRun | undefined> {
   const { signal, release } = leaseKeeper.hold(claim);
+  let completed: ActiveRun | undefined;
+  const observeRun = (run: ActiveRun): void => {
+    completed = run;
+    deps.observeRun?.(run);
+  };
   try {
-    await executeRun(deps, claim, signal);
+    await executeRun({ ...deps, observeRun }, claim, signal);
   } catch (error) {
     deps.log.error({ err: error, runId: claim.runId }, 'run left to the reaper');
   } finally {
     release();
   }
+  return completed;
 }
 
 const sleepUnref = (ms: number): Promise<void> =>

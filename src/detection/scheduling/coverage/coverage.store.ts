@@ -1,5 +1,6 @@
 import { sql, type RawBuilder } from 'kysely';
 import { queryRow, queryRows, type Tx } from '../../../platform/db/db.ts';
+import type { OrgId } from '../../../platform/lib/org-id.ts';
 import type { DetectionKey } from '../detection-key.ts';
 import type { TimeRange } from '../slot-windows.ts';
 import type { SlotWindow } from '../timeline.ts';
@@ -32,6 +33,42 @@ const deletePendingWindow = ({ orgId, detectionId }: DetectionKey, { from, to }:
 /** Marks a pending window as covered. Returns false if it is no longer pending: then nothing may be stored for it. */
 export function coverWindow(tx: Tx, detection: DetectionKey, window: TimeRange): Promise<boolean> {
   return addCoverage(tx, detection, { window, source: deletePendingWindow(detection, window) });
+}
+
+/**
+ * Like `coverWindow`, for one window of each of several detections of an organization. Returns the detections whose window was pending.
+ */
+export async function coverWindows(
+  tx: Tx,
+  orgId: OrgId,
+  windows: readonly (TimeRange & { detectionId: string })[],
+): Promise<Set<string>> {
+  const ids = windows.map(({ detectionId }) => detectionId);
+  const [from, to] = [windows.map((one) => one.from.toISOString()), windows.map((one) => one.to.toISOString())];
+  const covered = await queryRows<{ detectionId: string }>(tx)`
+    with source as (
+      delete from pending_windows p
+      using unnest(${ids}::uuid[], ${from}::timestamptz[], ${to}::timestamptz[]) as w (detection_id, window_from, window_to)
+      where p.organization_id = ${orgId} and p.detection_id = w.detection_id
+        and p.window_from = w.window_from and p.window_to = w.window_to
+      returning p.detection_id, p.window_from, p.window_to
+    ), following as (
+      delete from coverage c using source s
+      where c.organization_id = ${orgId} and c.detection_id = s.detection_id and c.covered_from = s.window_to
+      returning c.detection_id, c.covered_to
+    ), target as (
+      select s.*, coalesce(f.covered_to, s.window_to) as covered_to from source s left join following f using (detection_id)
+    ), extended as (
+      update coverage c set covered_to = t.covered_to from target t
+      where c.organization_id = ${orgId} and c.detection_id = t.detection_id and c.covered_to = t.window_from
+      returning c.detection_id
+    ), inserted as (
+      insert into coverage (organization_id, detection_id, covered_from, covered_to)
+      select ${orgId}::uuid, detection_id, window_from, covered_to from target
+      where detection_id not in (select detection_id from extended)
+    )
+    select detection_id as "detectionId" from source`;
+  return new Set(covered.map(({ detectionId }) => detectionId));
 }
 
 /** Marks the next window of a gap as covered. Returns false if the run no longer fills the gap: then store nothing. */

@@ -92,6 +92,10 @@ export async function requeueRun(
 export const deleteQueueEntry = (orgId: OrgId, runId: string): RawBuilder<unknown> =>
   sql`delete from run_queue where organization_id = ${orgId} and run_id = ${runId}`;
 
+/** Statement that deletes the queue entries of the runs that a select returns. */
+export const deleteQueueEntries = (orgId: OrgId, runIds: RawBuilder<unknown>): RawBuilder<unknown> =>
+  sql`delete from run_queue where organization_id = ${orgId} and run_id in (${runIds})`;
+
 export type QueueEntryState = { state: 'queued' | 'running'; cancelRequested: boolean };
 
 /** Finds the queue entry of a run and locks it until the transaction ends. */

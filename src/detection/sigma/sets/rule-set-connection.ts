@@ -8,8 +8,14 @@ export function withRuleSets(connection: SiemConnection, sets: RuleSets, orgId: 
   const { lateEvents } = connection;
   return {
     ...connection,
-    search: async (query, window, limits, signal) =>
-      (await sets.search(orgId, { query, window, limits }, signal)) ?? connection.search(query, window, limits, signal),
+    search: async (query, window, limits, signal) => {
+      const [result] = await sets.search(orgId, { queries: [query], window, limits }, signal);
+      return result ?? connection.search(query, window, limits, signal);
+    },
+    together: {
+      groupOf: (query) => sets.datasetOf(orgId, query),
+      search: (queries, window, limits, signal) => sets.search(orgId, { queries, window, limits }, signal),
+    },
     ...(lateEvents
       ? {
           lateEvents: {

@@ -1,6 +1,9 @@
+import { sql } from 'kysely';
 import { expect, test } from 'vitest';
+import { acrossOrgs, type Tx } from '../../../platform/db/db.ts';
 import { callOk } from '../../../../test/support/detection/detection-factory.ts';
 import { startApp, type TestOrg } from '../../../../test/support/harness.ts';
+import { claimRunsAcrossOrgs } from '../../scheduling/queue/claim-runs.store.ts';
 import { executeDueRuns } from '../../runs/workers/execute-due-runs.ts';
 
 const midnight = Date.parse('2026-03-02T00:00:00Z');
@@ -65,4 +68,117 @@ test('a slot of imported rules reads the events once, with the runs and hits of 
   expect(calls).toEqual({ sets: 1, queries: 4 });
   expect(asSet.hits).toHaveLength(4);
   expect(withoutBatch(asSet)).toEqual(withoutBatch(alone));
+});
+
+/** Everything that the runs of an organization leave behind, by detection, without ids and durations. */
+async function readStored(org: TestOrg) {
+  const tables = [
+    'runs',
+    'coverage',
+    'pending_windows',
+    'run_facts',
+    'run_days',
+    'run_queue',
+    'query_warnings',
+    'outbox',
+  ];
+  return acrossOrgs(deps.db, async (tx) => {
+    const stored: Record<string, unknown[]> = {};
+    for (const table of tables) {
+      const { rows } = await sql<
+        Record<string, unknown>
+      >`select * from ${sql.table(table)} where organization_id = ${org.id}`.execute(tx);
+      stored[table] = await Promise.all(rows.map((row) => describeRow(tx, row)));
+      stored[table].sort((a, b) => JSON.stringify(a).localeCompare(JSON.stringify(b)));
+    }
+    return stored;
+  });
+}
+
+/** Ids of detections become their names, and phases lose their durations. */
+async function describeRow(tx: Tx, { id: _id, organization_id: _org, at: _at, ...row }: Record<string, unknown>) {
+  const detectionId =
+    row['detection_id'] ?? (typeof row['body'] === 'string' ? JSON.parse(row['body']).data.detectionId : null);
+  const [agent] = (await sql<{ name: string }>`select name from agents where id = ${detectionId}`.execute(tx)).rows;
+  const { body, phases, ...others } = row;
+  const event = typeof body === 'string' ? Object.keys(JSON.parse(body).data).toSorted() : undefined;
+  const phaseNames =
+    typeof phases === 'string' ? JSON.parse(phases).map(({ name }: { name: string }) => name) : undefined;
+  return {
+    name: agent?.name,
+    event,
+    phaseNames,
+    ...others,
+    detection_id: null,
+    resource_id: null,
+    query: null,
+    entities: null,
+  };
+}
+
+const startsOf = new Map<string, number>();
+const { connectionFor } = deps;
+deps.connectionFor = (orgId, ...input) => {
+  startsOf.set(orgId, (startsOf.get(orgId) ?? 0) + 1);
+  return connectionFor(orgId, ...input);
+};
+
+test('runs without rows that are completed together store what each of them stores alone', async () => {
+  const slots = async (org: TestOrg, edit: string): Promise<number[]> => {
+    now = new Date(midnight);
+    await callOk(org, 'POST', '/api/logs/acme_auth', [{ time: now, command: 'none', user: 'ann' }]);
+    const rules = [1, 2, 3, 4, 5, 6].map((n) =>
+      rule(n).replace('condition: s', n > 4 ? 'f: {missing: x}, condition: s or f' : 'condition: s'),
+    );
+    await callOk(org, 'POST', '/api/detections/import?format=sigma', { rules: rules.join('---\n'), enable: true });
+    await acrossOrgs(deps.db, (tx) =>
+      sql`update organizations set listening_until = 'infinity' where id = ${org.id}`.execute(tx),
+    );
+    for (const { id, detectionQuery } of (await callOk(org, 'GET', '/api/detections')).detections)
+      for (const suffix of [' -- draft', edit])
+        await callOk(org, 'PUT', `/api/detections/${id}`, { detectionQuery: `${detectionQuery}${suffix}` });
+    const starts: number[] = [];
+    for (const hour of [1, 2]) {
+      now = new Date(midnight + hour * 3_600_000 - 1_800_000);
+      await callOk(org, 'POST', '/api/logs/acme_auth', [{ time: now, command: 'tool-2', user: 'bob' }]);
+      now = new Date(midnight + hour * 3_600_000);
+      startsOf.clear();
+      await executeDueRuns(deps, now, { concurrency: 1 });
+      starts.push(startsOf.get(org.id)!);
+    }
+    return starts;
+  };
+  const [together, alone] = [await newOrg(), await newOrg()];
+  // The first run, and the one with a row unless it was the first.
+  for (const starts of await slots(together, '')) expect(starts).toBeLessThanOrEqual(2);
+  expect(await slots(alone, ' -- edited')).toEqual([6, 6]);
+  expect(await readStored(together)).toEqual(await readStored(alone));
+});
+
+test('a run that another worker claims meanwhile is left to that worker', async () => {
+  const org = await newOrg();
+  now = new Date(midnight);
+  await callOk(org, 'POST', '/api/logs/acme_auth', [{ time: now, command: 'none' }]);
+  const rules = [1, 2, 3, 4].map(rule).join('---\n');
+  await callOk(org, 'POST', '/api/detections/import?format=sigma', { rules, enable: true });
+  now = new Date(midnight + 3_600_000);
+  const claimed: string[] = [];
+  const claimingDeps = {
+    ...deps,
+    connectionFor: async (...input: Parameters<typeof connectionFor>) => {
+      const connection = await connectionFor(...input);
+      const search: NonNullable<typeof connection.together>['search'] = async (...request) => {
+        for (const { runId } of await claimRunsAcrossOrgs(deps.db, now, 1)) claimed.push(runId);
+        return connection.together!.search(...request);
+      };
+      return { ...connection, together: { ...connection.together!, search } };
+    },
+  };
+  await executeDueRuns(claimingDeps, now, { concurrency: 1, skipWaiting: true });
+  expect(claimed).toHaveLength(1);
+  const stored = await acrossOrgs(deps.db, (tx) =>
+    sql<{ id: string; status: string }>`select id, status from runs where organization_id = ${org.id}`.execute(tx),
+  );
+  const open = stored.rows.filter(({ status }) => status !== 'completed');
+  expect(open).toEqual([{ id: claimed[0], status: 'queued' }]);
 });

@@ -14,12 +14,12 @@ import { digestQuery, listRuleDatasets, listRuleQueries } from '../import/sigma-
 export type RuleSets = {
   /** Returns the dataset of an imported rule's query, or undefined if it is no such query. */
   datasetOf: (orgId: OrgId, query: string) => Promise<string | undefined>;
-  /** Returns the result of a query from that of its set, or undefined if it must run alone. */
+  /** Returns the results of queries from those of their sets, and undefined for each query that must run alone. */
   search: (
     orgId: OrgId,
-    input: { query: string; window: QueryWindow; limits: SearchLimits },
+    input: { queries: readonly string[]; window: QueryWindow; limits: SearchLimits },
     signal: AbortSignal,
-  ) => Promise<SearchResult | undefined>;
+  ) => Promise<(SearchResult | undefined)[]>;
 };
 
 const organizationsMax = 1000;
@@ -87,19 +87,32 @@ export function createRuleSets(deps: SearchLogsDeps): RuleSets {
     return run;
   }
 
+  async function findResults(
+    orgId: OrgId,
+    { dataset, window }: { dataset: string; window: QueryWindow },
+    signal: AbortSignal,
+  ): Promise<SetResults> {
+    const request = JSON.stringify([orgId, dataset, window]);
+    // Runs that share a plan do not share the signal of one of them.
+    const planning = sharePlan(request, () => planMatches(deps, orgId, { dataset, window }, neverAborted));
+    const plan = await untilAborted(planning, signal);
+    return plan && untilAborted(share(orgId, plan), signal);
+  }
+
   return {
     datasetOf,
-    async search(orgId, { query, window, limits }, signal) {
-      if (!isSealed(window) || limits.unknownColumns === 'error') return undefined;
-      const dataset = await datasetOf(orgId, query);
-      if (dataset === undefined) return undefined;
-      const request = JSON.stringify([orgId, dataset, window]);
-      // Runs that share a plan do not share the signal of one of them.
-      const planning = sharePlan(request, () => planMatches(deps, orgId, { dataset, window }, neverAborted));
-      const plan = await untilAborted(planning, signal);
-      const results = plan && (await untilAborted(share(orgId, plan), signal));
-      const result = results?.get(digestQuery(query));
-      return result && result.total <= limits.rowsMax ? result : undefined;
+    async search(orgId, { queries, window, limits }, signal) {
+      if (!isSealed(window) || limits.unknownColumns === 'error') return queries.map(() => undefined);
+      const sets = new Map<string, SetResults>();
+      const found: (SearchResult | undefined)[] = [];
+      for (const query of queries) {
+        const dataset = await datasetOf(orgId, query);
+        if (dataset !== undefined && !sets.has(dataset))
+          sets.set(dataset, await findResults(orgId, { dataset, window }, signal));
+        const result = dataset === undefined ? undefined : sets.get(dataset)?.get(digestQuery(query));
+        found.push(result && result.total <= limits.rowsMax ? result : undefined);
+      }
+      return found;
     },
   };
 }
