@@ -53,6 +53,35 @@ comment on table dataset_statistics is 'What the values of a dataset''s columns 
 comment on column dataset_statistics.columns is 'JSON list of columns with their number of values by type and their latest values of another type.';
 select tocsin_protect('dataset_statistics');
 
+create table dataset_hours (
+  organization_id uuid not null,
+  dataset text not null,
+  hour timestamptz not null,
+  events bigint not null,
+  primary key (organization_id, dataset, hour),
+  foreign key (organization_id, dataset) references datasets (organization_id, name)
+);
+comment on table dataset_hours is 'Number of events by hour of arrival, without history. Kept for 17 days.';
+select tocsin_protect('dataset_hours');
+
+create table dataset_health (
+  organization_id uuid not null,
+  dataset text not null,
+  checked_until timestamptz not null,
+  since timestamptz,
+  hours int,
+  events bigint,
+  expected bigint,
+  primary key (organization_id, dataset),
+  foreign key (organization_id, dataset) references datasets (organization_id, name)
+);
+comment on table dataset_health is 'Whether a dataset receives as much as usual.';
+comment on column dataset_health.checked_until is 'End of the last hour that was compared with earlier days.';
+comment on column dataset_health.since is 'Start of the shortfall. Null, like the columns after it, if the dataset receives as much as usual.';
+comment on column dataset_health.hours is 'Length of the span in which the shortfall was noticed.';
+comment on column dataset_health.expected is 'The least that arrived in the same hours of an earlier day.';
+select tocsin_protect('dataset_health');
+
 create table log_batches (
   organization_id uuid not null,
   id uuid not null,

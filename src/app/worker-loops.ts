@@ -13,6 +13,8 @@ import { pullLoop } from '../feed/sources/pull/start-pulls.ts';
 import { reanalysisLoop } from '../feed/ingestion/reanalysis/reanalyze-items.ts';
 import { createRetentionSteps } from './retention-steps.ts';
 import { retentionLoop } from '../platform/retention/retention.ts';
+import { listReaders } from '../detection/detections/readers.store.ts';
+import { logHealthLoop } from '../detection/logs/health/check-log-health.ts';
 import { cleanOrphansLoop, cleanSegmentsLoop } from '../detection/logs/storage/clean-segments.ts';
 import { compactSegmentsLoop } from '../detection/logs/storage/compact-segments.ts';
 import { cleanOutboxLoop, deliverLoop } from '../platform/notifications/delivery/delivery-loops.ts';
@@ -51,6 +53,7 @@ export const workerLoops = {
     compactSegments: compactSegmentsLoop,
     cleanSegments: cleanSegmentsLoop,
     cleanOrphans: cleanOrphansLoop,
+    logHealth: (deps, signal) => logHealthLoop({ ...deps, listReaders }, signal),
     maintenance: maintenanceLoop,
     retention: (deps, signal) => retentionLoop(deps, createRetentionSteps(deps.config.keep), signal),
   },

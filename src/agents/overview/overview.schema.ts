@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { Shortfall } from '../../detection/logs/logs.schema.ts';
 import { severities } from '../../detection/analysis/candidate.ts';
 import { detectionHealths } from '../../detection/detections/summaries/summaries.schema.ts';
 
@@ -58,6 +59,9 @@ export const Overview = z
     runs: z.object({ queued: z.int(), running: z.int() }),
     pausedConnections: z.array(PausedPart).describe('At most 20.'),
     pausedModels: z.array(PausedPart.omit({ name: true })).describe('`id` is the alias.'),
+    datasetShortfalls: z
+      .array(Shortfall.extend({ dataset: z.string() }))
+      .describe('Datasets that receive less than usual, at most 20.'),
     failingOutputs: z.int().describe('Destinations that the service disabled or whose latest delivery failed.'),
     suggestions: z.object({ open: z.int(), newestAt: time.nullable() }),
     budgets: z

@@ -19,6 +19,7 @@ test('lists datasets with the columns of the events received', async () => {
         firstEventAt: '2024-05-01T00:00:00.000Z',
         lastEventAt: '2024-05-02T00:00:00.000Z',
         lastIngestedAt: '2024-06-01T00:00:00.000Z',
+        shortfall: null,
         columns: [
           { name: '_id', type: 'VARCHAR' },
           { name: '_time', type: 'TIMESTAMP' },

@@ -35,6 +35,15 @@ const Column = z
   })
   .meta({ id: 'DatasetColumn' });
 
+export const Shortfall = z
+  .object({
+    since: z.string().describe('RFC 3339, UTC. Start of the hours in which it was noticed.'),
+    hours: z.int().describe('Number of these hours.'),
+    events: z.int().describe('Events that arrived in them.'),
+    expected: z.int().describe('The least that arrived in the same hours of an earlier day.'),
+  })
+  .meta({ id: 'DatasetShortfall' });
+
 const Dataset = z
   .object({
     name: z.string(),
@@ -42,6 +51,9 @@ const Dataset = z
     firstEventAt: z.string().nullable(),
     lastEventAt: z.string().nullable(),
     lastIngestedAt: z.string().nullable(),
+    shortfall: Shortfall.nullable().describe(
+      'Set while the dataset receives less than in the same hours of the last 7 to 14 days.',
+    ),
     columns: z.array(Column),
   })
   .meta({ id: 'Dataset' });

@@ -7,6 +7,8 @@ import { pauseConnection } from '../../../src/detection/connections/connection-p
 import { acrossOrgs, inOrg } from '../../../src/platform/db/db.ts';
 import { syncSweepsAcrossOrgs } from '../../../src/agents/sightings/sightings.store.ts';
 import { sweepDue } from '../../../src/agents/sightings/sweep.ts';
+import { listReaders } from '../../../src/detection/detections/readers.store.ts';
+import { checkLogHealth } from '../../../src/detection/logs/health/check-log-health.ts';
 import type { Deps } from '../../../src/app/deps.ts';
 import { eventTypes } from '../../../src/platform/notifications/event-types.ts';
 import { createSignInLink } from '../../../src/platform/orgs/sessions/sign-in.ts';
@@ -244,6 +246,7 @@ async function fillRuns(deps: Deps, org: TestOrg, mark: string): Promise<string[
   const at = (hours: number): Date => new Date(now.getTime() + hours * hourMs);
   // An hour later the events are in a window. After sixty more hours, older windows exceed the look-back and become a gap.
   await executeDueRuns(deps, at(1));
+  while (await checkLogHealth({ ...deps, listReaders }, new Date(0)));
   await executeDueRuns(deps, at(61));
   await enqueueDueRunsAcrossOrgs(deps.db, { now: at(62), spreadMs: 0, limit: 100 });
   const { runs } = await get(`/api/detections/${custom.id}/runs?limit=200`);

@@ -27,6 +27,10 @@ export const texts = {
     failures: (count: number) => countOf(count, 'failed pull'),
     silentSource: (name: string) => `Source ${name} is silent`,
     silentDetail: 'Its pulls work, but nothing new has come for unusually long',
+    silentDataset: (name: string) => `Dataset ${name} is silent`,
+    reducedDataset: (name: string) => `Dataset ${name} receives less than usual`,
+    shortfall: ({ hours, events, expected }: { hours: number; events: number; expected: number }) =>
+      `${countOf(events, 'event')} in ${countOf(hours, 'hour')}; on earlier days at least ${formatNumber(expected)}`,
     suggestions: (count: number) => `${countOf(count, 'suggested detection')} to decide`,
   },
   hits: {
@@ -76,6 +80,9 @@ export const texts = {
       'hit.created': 'New hit',
       'hit.updated': 'Hit changed',
       'dataset.drifted': 'Log values of an unexpected type',
+      'dataset.silent': 'Log dataset is silent',
+      'dataset.reduced': 'Log dataset receives less than usual',
+      'dataset.recovered': 'Log dataset receives events as usual again',
       'gap.opened': 'Gap opened',
       'gap.filled': 'Gap filled',
       'suggestion.created': 'Detection suggested',

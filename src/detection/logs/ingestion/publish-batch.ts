@@ -91,6 +91,10 @@ async function insertBatch(tx: Tx, orgId: OrgId, batch: ListedBatch, ingestedAt:
       insert into segments (organization_id, id, dataset, path, format, history, ingested_from, ingested_to, time_from, time_to, rows, bytes, sha256, drift, created_at)
       values (${orgId}, ${batch.id}, ${batch.dataset}, ${file.path}, 'text', ${batch.history}, ${ingestedAt}, ${ingestedAt}, ${from}, ${to},
         ${file.rows}, ${file.bytes}, ${file.sha256}, ${batch.drift}, now())
+    ), hour as (
+      insert into dataset_hours as h (organization_id, dataset, hour, events)
+      select ${orgId}, ${batch.dataset}, date_trunc('hour', ${ingestedAt}::timestamptz), ${file.rows} where not ${batch.history}
+      on conflict (organization_id, dataset, hour) do update set events = h.events + excluded.events
     )
     update datasets set last_ingested_at = ${ingestedAt}, events = events + ${file.rows},
       first_event_at = least(first_event_at, ${from}), last_event_at = greatest(last_event_at, ${to})

@@ -63,6 +63,7 @@ function listEntries(overview: Overview): Entry[] {
     ...listHitEntries(overview),
     ...listDetectionEntries(overview),
     ...listPauses(overview),
+    ...listShortfalls(overview),
     ...listFeedEntries(overview),
     ...listSuggestions(overview),
   ];
@@ -158,6 +159,17 @@ function listPauses({ pausedConnections, pausedModels, failingOutputs, budgets }
         ]
       : []),
   ];
+}
+
+function listShortfalls({ datasetShortfalls }: Overview): Entry[] {
+  return datasetShortfalls.map(({ dataset, since, hours, events, expected }) => ({
+    key: `dataset ${dataset}`,
+    look: 'silent',
+    title: events === 0 ? texts.silentDataset(dataset) : texts.reducedDataset(dataset),
+    detail: texts.shortfall({ hours, events, expected }),
+    since,
+    link: { to: '/logs', search: { dataset } },
+  }));
 }
 
 function listFeedEntries({ feed }: Overview): Entry[] {

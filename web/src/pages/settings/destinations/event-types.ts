@@ -11,7 +11,7 @@ export const eventTypes: Record<string, EventType[]> = {
     'detection.restored',
     'detection.disabled',
   ],
-  Coverage: ['gap.opened', 'gap.filled', 'dataset.drifted'],
+  Coverage: ['gap.opened', 'gap.filled', 'dataset.drifted', 'dataset.silent', 'dataset.reduced', 'dataset.recovered'],
   Suggestions: ['suggestion.created', 'suggestion.accepted', 'suggestion.dismissed', 'suggestion.restored'],
   Feed: [
     'feed.item.added',
