@@ -26,6 +26,7 @@ export type MatchPlan = { dataset: string; window: QueryWindow; contents: Datase
 /** The result of each rule by its index. Null for rules that match too many rows. */
 export type MatchedRules = (SearchResult | null)[];
 
+const earliestSince = new Date(0);
 const matchLimits = { rowsMax: 10_000, bytesMax: 64 * 1024 * 1024, timeoutMs: 120_000 };
 
 /**
@@ -40,6 +41,11 @@ export async function planMatches(
 ): Promise<MatchPlan | undefined> {
   const query = duck`SELECT _id FROM ${quoteIdentifier(dataset)}`;
   const { contents } = await planSearch(deps, orgId, { query, window }, signal);
+  const { lateSince } = window;
+  const isSince = lateSince && lateSince > earliestSince;
+  // Detections of different ages have the same events unless events may be late and older than one of them.
+  if (isSince && (contents.lateFrom === undefined || contents.lateFrom >= lateSince))
+    return planMatches(deps, orgId, { dataset, window: { ...window, lateSince: earliestSince } }, signal);
   const fields = contents.fields.get(dataset);
   if (!fields || isCatalogFull(fields)) return undefined;
   const key = JSON.stringify([

@@ -13,6 +13,7 @@ import {
   hasSegments,
   listDatasetNames,
   listSegments,
+  type BoundedSegment,
   type SegmentRow,
 } from '../storage/segments.store.ts';
 import type { SegmentStore } from '../storage/store/segment-store.ts';
@@ -28,6 +29,7 @@ import {
   type SearchPlan,
 } from './search-plan.ts';
 import { explainUnknownColumn, findShadowedColumns, rejectUnknownColumns } from './unknown-columns.ts';
+import { promptMs } from './slot-time.ts';
 import { endOfTime, historyFilter, planScans, windowFilter } from './window-scans.ts';
 
 /** `clock` is slot time. */
@@ -177,7 +179,10 @@ function loadContents(
       const segments = input.segments ?? (await listSegments(tx, orgId, distinctDatasets(selected), filter));
       isEmpty &&= segments.length === 0;
       contents.segments.push(...segments);
-      if (!history) contents.drift = sumDrift(segments);
+      if (!history) {
+        contents.drift = sumDrift(segments);
+        Object.assign(contents, findLateFrom(segments));
+      }
       for (const { name, dataset } of selected) {
         const datasetSegments = segments.filter((segment) => segment.dataset === dataset);
         contents.scans.set(name, planScans(filter, datasetSegments, folder));
@@ -188,6 +193,15 @@ function loadContents(
     if (fields.size < datasets.length) contents.otherDatasets = await listDatasetNames(tx, orgId);
     return contents;
   });
+}
+
+/** Returns the earliest time of an event in the segments with events that may be late. Empty if there are none. */
+function findLateFrom(segments: SegmentRow[]): Pick<DatasetContents, 'lateFrom'> {
+  const times = segments
+    .filter((segment): segment is BoundedSegment => 'timeFrom' in segment)
+    .filter(({ ingestedTo, timeFrom }) => ingestedTo.getTime() - timeFrom.getTime() > promptMs)
+    .map(({ timeFrom }) => timeFrom.getTime());
+  return times.length === 0 ? {} : { lateFrom: new Date(Math.min(...times)) };
 }
 
 /** Adds up what the segments store about values that did not fit. A compacted segment may have rows outside the window. */

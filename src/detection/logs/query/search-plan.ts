@@ -45,6 +45,8 @@ export type DatasetContents = {
   drift: DriftCounts;
   otherDatasets: string[];
   early: boolean;
+  /** No event before this time is late. Absent if no event is. */
+  lateFrom?: Date;
 };
 
 /** `emptyDatasets` never had an event. `buildJob` returns the job and the dotted names that no event has, which are null in it. */

@@ -91,3 +91,18 @@ test('a rule with too many rows has no result, and the others keep theirs', asyn
   const [many, one] = await matchLogs(store.deps, org, plan!, [equals('OTHER'), equals('seven')].map(toLogRule));
   expect([many, one?.total]).toEqual([null, 1]);
 });
+
+test('windows of detections of different ages are one set unless an event is late', async () => {
+  const [older, newer] = ['2024-05-01T00:00:00Z', '2024-06-01T00:10:00Z'];
+  const hasOneKey = async (time: string): Promise<boolean> => {
+    const org = await store.newOrg();
+    store.at('2024-06-01T00:30:00Z');
+    await store.send(org, 'd', [{ f: 'a', time }], { timeField: 'time' });
+    const keys = new Set<string>();
+    for (const lateSince of [older, newer].map((text) => new Date(text)))
+      keys.add((await planMatches(store.deps, org, { dataset: 'd', window: { ...window, lateSince } }, signal))!.key);
+    return keys.size === 1;
+  };
+  expect(await hasOneKey('2024-06-01T00:20:00Z')).toBe(true);
+  expect(await hasOneKey('2024-06-01T00:05:00Z')).toBe(false);
+});
