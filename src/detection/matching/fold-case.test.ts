@@ -1,4 +1,5 @@
 import { DuckDBInstance } from '@duckdb/node-api';
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { foldCase } from './fold-case.ts';
 
@@ -14,4 +15,12 @@ test('folds every character as the embedded engine does', async () => {
 
 test('no character depends on its neighbors', () => {
   expect(foldCase('ΑΣ İSTANBUL Straße')).toBe('ασ istanbul straße');
+  const text = fc.string({
+    unit: fc.oneof(fc.constantFrom('Σ', 'İ', 'Ꟍ', 'A', 'É'), fc.string({ unit: 'binary', minLength: 1 })),
+  });
+  fc.assert(
+    fc.property(text, (value) => {
+      expect(foldCase(value)).toBe([...value].map((character) => foldCase(character)).join(''));
+    }),
+  );
 });
