@@ -27,8 +27,8 @@ export async function measureNames(verbose: boolean): Promise<QualityFigure[]> {
   function figuresOf(by: string, find: (text: string) => ExtractedName[]): QualityFigure[] {
     const read = rows.map((row) => ({ row, found: find(row.text) }));
     return [
-      figure(`malware and tools, ${by}`, read, { types: ['MALWARE', 'TOOL'], target: 0.72 }),
-      figure(`groups, ${by}`, read, { types: ['GROUP'], target: 0.55 }),
+      figure(`malware and tools, ${by}`, read, { types: ['MALWARE', 'TOOL'], target: 0.85 }),
+      figure(`groups, ${by}`, read, { types: ['GROUP'], target: 0.85 }),
     ];
   }
 

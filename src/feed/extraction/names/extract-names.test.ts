@@ -28,8 +28,9 @@ test.each([
   [
     'applies a cue to the whole text',
     'Play hit two towns. The Play ransomware group asked for money.',
-    ['malware Play'],
+    ['actor Play', 'malware Play'],
   ],
+  ['lists actors after their kind', 'Groups such as APT33 and Emotet were seen.', ['actor APT33', 'actor Emotet']],
   ['matches with or without a space', 'CobaltStrike malware and Cobalt Strike.', ['tool Cobalt Strike']],
   ['accepts a distinctive spelling without a cue', 'It ran BloodHound.', ['tool BloodHound']],
   ['recognizes an actor by the words beside the name', 'DarkSide operators asked for money.', ['actor DarkSide']],

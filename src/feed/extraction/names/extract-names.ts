@@ -2,7 +2,7 @@ import { nameKey, needsCue } from '../../reference-data/name-forms.ts';
 import type { Span } from '../text/stored-text.ts';
 import { findNewNames } from './new-names.ts';
 import { distinctEntities } from './resolve-name.ts';
-import { guessKind, isBesideCue, isSlashList } from './name-cues.ts';
+import { guessKind, isBesideCue, isGang, isInActorList, isSlashList } from './name-cues.ts';
 import {
   getShippedNames,
   type NameDictionary,
@@ -40,7 +40,8 @@ const windowMax = 5;
 const spansMax = 20;
 // Numbered names of publishers. `TA0001` and similar ids are ATT&CK tactics.
 const numbered =
-  /^(?:APT[- ]?(?:C[- ]?)?\d{1,3}|TA[1-9]\d{2,3}|UNC\d{3,5}|FIN\d{1,2}|DEV-\d{4}|Storm-\d{3,4}|UAC-\d{4}|UAT-\d{4}|REF\d{4}|UNK_[A-Z][A-Za-z]{2,30}|LARVA-\d{3}|GTG-\d{4}|TGR-[A-Z]{3}-\d{4}|UTG-Q-\d{3}|TAG-\d{1,3}|TG-\d{4}|ITG\d{2}|CL-\w{3}-\d{4})$/;
+  /^(?:APT[- ]?(?:C[- ]?)?\d{1,3}|TA[1-9]\d{2,3}|UNC\d{3,5}|FIN\d{1,2}|DEV-\d{4}|Storm-\d{3,4}|UAC-\d{4}|UAT-\d{4}|REF\d{4}|UNK_[A-Z][A-Za-z]{2,30}|LARVA-\d{3}|GTG-\d{4}|TGR-[A-Z]{3}-\d{4}|UTG-Q-\d{3}|TAG-\d{1,3}|TG-\d{4}|ITG\d{2}|CL-\w{3}-\d{4})(?![\p{L}\p{N}])/u;
+const numberedMaxChars = 40;
 
 /**
  * Extracts malware, tools and actors in one pass over the words of a text, using a dictionary with aliases. An everyday word counts as
@@ -75,7 +76,10 @@ export function extractNames(original: string, dictionary: NameDictionary = getS
     if (entry && hint) leanings.set(entry, (leanings.get(entry) ?? 0) + (hint === 'actor' ? 1 : -1));
   const found = new Map<string, ExtractedName>();
   for (const mention of mentions)
-    if (mention.cued || cued.has(nameKey(mention.word))) addMention(mention, leanings, found);
+    if (mention.cued || cued.has(nameKey(mention.word))) {
+      const isListedActor = addGang(text, mention, found);
+      if (!isListedActor) addMention(mention, leanings, found);
+    }
   addNewNames(text, dictionary, found);
   return [...found.values()].toSorted((a, b) => b.confidence - a.confidence || (a.name < b.name ? -1 : 1));
 }
@@ -129,7 +133,9 @@ function readMention(
       break;
     key += word.key;
     const entry = dictionary.get(key);
-    if (entry) best = { entry, length };
+    // `Remcos RAT` is Remcos with its kind, if Remcos is a name of the same malware.
+    const isNoun = best && word.text === 'RAT' && entry && !isActor(entry) && !isActor(best.entry);
+    if (entry && !isNoun) best = { entry, length };
   }
   const span = { start: first.start, end: words[at + (best?.length ?? 1) - 1]!.end };
   const printed = text.slice(span.start, span.end).replace(/[’']$/, '');
@@ -158,23 +164,13 @@ function readMention(
     const span = { start: first.start, end: first.start + tool[0].length };
     return { mention: { entry: undefined, word: tool[0], span, hint: 'tool', cued: true }, length: 2 };
   }
-  const withNumber = text.slice(first.start, words[Math.min(at + 1, words.length - 1)]!.end);
-  for (const [form, length] of [
-    [first.text, 1],
-    [withNumber, 2],
-  ] as const)
-    if (numbered.test(form))
-      return {
-        mention: {
-          entry: undefined,
-          word: form,
-          span: { start: first.start, end: first.start + form.length },
-          hint: 'actor',
-          cued: true,
-        },
-        length,
-      };
-  return undefined;
+  const form = numbered.exec(text.slice(first.start, first.start + numberedMaxChars))?.[0];
+  if (form === undefined) return undefined;
+  const end = first.start + form.length;
+  return {
+    mention: { entry: undefined, word: form, span: { start: first.start, end }, hint: 'actor', cued: true },
+    length: words.slice(at, at + windowMax).filter(({ start }) => start < end).length,
+  };
 }
 
 const isSplit = (printed: string, entry: DictionaryEntry): boolean => /\s/.test(printed) && !/\s/.test(entry.printed);
@@ -185,7 +181,8 @@ const isOwnForm = (printed: string, { printed: known }: DictionaryEntry): boolea
   printed.length > 4 &&
   (/\p{Ll}\p{Lu}/u.test(printed) || /^\p{Lu}\S+(?: \p{Lu}\S+)+$/u.test(printed));
 
-const program = /^(?:whoami|wmic|nltest|certutil|bitsadmin|vssadmin|wevtutil|netsh|dsquery|quser|klist)\.exe\b/i;
+const program =
+  /^(?:whoami|wmic|nltest|certutil|bitsadmin|vssadmin|wevtutil|netsh|dsquery|quser|klist|reg|schtasks|tasklist|systeminfo|ipconfig|taskkill)\.exe\b/i;
 
 /** Checks whether a match can be a name here: not part of an address, path or code, and capitalized if the name is. */
 function isNameUse(text: string, { start, end }: Span, printed: string, entry: DictionaryEntry): boolean {
@@ -241,6 +238,24 @@ function addMention(mention: NameMention, leanings: Leanings, found: Map<string,
     );
   return addName(chosen, { word, span, confidence }, found);
 }
+
+/**
+ * Adds the people behind malware that only the name of the malware identifies: `the Qilin gang`. Returns whether the mention is about them
+ * alone: in a list of actors.
+ */
+function addGang(text: string, { entry, word, span }: NameMention, found: Map<string, ExtractedName>): boolean {
+  const [entity] = entry?.entities ?? [];
+  if (!entity || !isSoftware(entry!)) return false;
+  const isListed = isInActorList(text, span);
+  if (!isListed && !isGang(text, span)) return false;
+  addName({ kind: 'actor', name: entity.name, aliases: [] }, { word, span, confidence: gangConfidence }, found);
+  return isListed;
+}
+
+const isActor = ({ entities }: DictionaryEntry): boolean => entities.some(({ kind }) => kind === 'actor');
+const isSoftware = ({ entities }: DictionaryEntry): boolean => entities.every(({ kind }) => kind === 'malware');
+
+const gangConfidence = 0.7;
 
 /** Decides between actor and software for a shared name, by the words beside it here or elsewhere in the text. */
 function chooseKind(entry: DictionaryEntry, mention: NameMention, leanings: Leanings): 'actor' | 'software' {

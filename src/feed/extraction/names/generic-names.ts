@@ -27,7 +27,9 @@ const words = new Set(
 export function isGenericName(name: string): boolean {
   const parts = name.toLowerCase().split(/[ -]/);
   return (
-    parts.every((part) => words.has(part) || /^\d+$|^\p{L}{3,}(?:ed|ing|ly)$/u.test(part)) || openings.has(parts[0]!)
+    parts.every((part) => words.has(part) || /^\d+$|^\p{L}{3,}(?:ed|ing|ly)$/u.test(part)) ||
+    /-(?:based|sponsored|speaking|linked|aligned|backed|nexus|related|packed|ed)$/i.test(name) ||
+    openings.has(parts[0]!)
   );
 }
 

@@ -23,6 +23,33 @@ const introducing = new RegExp(
   'i',
 );
 
+/** What belongs to an actor: `Turla’s tools`. */
+const possession =
+  /^[’']s (?:[\p{L}-]+ ){0,3}(?:malware|tools?|toolset|toolkit|arsenal|backdoors?|campaigns?|operations?|infrastructure|victims?|targets?|ttps|tactics|operators|members)\b/iu;
+const listReach = 90;
+const inList = String.raw`(?: [\p{L}-]+)? (?:such as|including|namely) (?:the )?(?:[\p{L}\d][\p{L}\d-]*(?: [\p{Lu}\d][\p{L}\d-]*){0,2}(?:, and |, or |, | and | or )){0,5}$`;
+const listOfActors = new RegExp(
+  String.raw`\b(?:groups|actors|gangs|hackers|clusters|crews|affiliates|operators|apts|adversaries)${inList}`,
+  'iu',
+);
+const listOfMalware = new RegExp(
+  String.raw`\b(?:malware|families|trojans|backdoors|loaders|stealers|infostealers|rats|strains|payloads|botnets)${inList}`,
+  'iu',
+);
+
+/** Checks for a list of actors before a name: `groups such as Foo and`. */
+export const isInActorList = (text: string, { start }: Span): boolean =>
+  listOfActors.test(text.slice(Math.max(0, start - listReach), start));
+
+/** Checks for words that make a name that of the people: `Qilin gang`, `affiliates of Qilin`. */
+export const isGang = (text: string, { start, end }: Span): boolean =>
+  /^(?:[’']s)? (?:ransomware |extortion |raas |cybercrime )*(?:gang|group|affiliates?|crew|cartel|syndicate)\b/i.test(
+    text.slice(end, end + reach),
+  ) ||
+  /\b(?:affiliates?|gang|group) (?:of|called|named|known as) (?:the )?$/i.test(
+    text.slice(Math.max(0, start - reach), start),
+  );
+
 /**
  * Checks for a cue right before a name, or after it with at most one capitalized word between them. A cue further away may belong to
  * another name.
@@ -48,6 +75,12 @@ export function guessKind(text: string, { start, end }: Span): NameKind | undefi
     .split(/[.;:\n!?]/)
     .at(-1)!;
   const next = after.trim().split(/\s+/).slice(0, 3).join(' ');
+  if (
+    possession.test(text.slice(end, end + reach)) ||
+    listOfActors.test(text.slice(Math.max(0, start - listReach), start))
+  )
+    return 'actor';
+  if (listOfMalware.test(text.slice(Math.max(0, start - listReach), start))) return 'malware';
   if (
     ofMalware.test(next) &&
     next.search(ofMalware) < 24 &&

@@ -22,6 +22,12 @@ test.each([
   ],
   ['The actor Velvet Typhoon and QUAINT SPIDER.', ['actor QUAINT SPIDER', 'actor Velvet Typhoon']],
   ['We attribute it to the threat actor Quillbark with low confidence.', ['actor Quillbark']],
+  ['Quillbox is a new Rust-based backdoor.', ['malware Quillbox']],
+  ['Inside MirthPane, a phishing kit that hides in frames.', ['malware MirthPane']],
+  ['We named this backdoor SnarkDoor. They call the group Quillbark.', ['actor Quillbark', 'malware SnarkDoor']],
+  ['A ransomware operation named MOBIL QUAY appeared.', ['malware MOBIL QUAY']],
+  ['The cluster is tracked by Example Labs Unit 7 as CL-STA-9087.', ['actor CL-STA-9087']],
+  ['Vexatious Ape (aka UNC99999) is back.', ['actor UNC99999', 'actor Vexatious Ape']],
   // Words that are capitalized, but no names.
   ['A Windows backdoor, an Android RAT and a Python stealer.', []],
   ['Chinese hackers and Russian threat actors. The RAT runs.', []],

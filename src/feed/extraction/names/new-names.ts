@@ -15,8 +15,10 @@ const name = String.raw`(?:the )?["“‘'*]{0,2}(${namedOnce}(?: \p{Lu}[\p{L}\p
 /** Words that introduce a name. What kind of name it is follows from the noun beside them. */
 const introductions = [
   String.raw`\b(?:dubbed|codenamed|code-named|nicknamed|christened|a\.k\.a\.?|aka)(?: it| them)?,? `,
-  String.raw`\b(?:tracked|tracks|track|tracking|known|referred to|refers to|refer to|identified|designated|label+ed|monitored)(?: (?:it|them|this|internally|publicly|also|by|under|the|actor|group|activity|cluster|name|moniker|\p{Lu}\w{1,20})){0,5} as `,
-  String.raw`\b(?:we|researchers|analysts|team|\p{Lu}\w{2,20}) (?:have |has |had )?(?:call|calls|called|name|named|names)(?: it| them| this \w{1,20})? `,
+  String.raw`\b(?:tracked|tracks|track|tracking|known|referred to|refers to|refer to|identified|designated|label+ed|monitored)(?: (?:it|them|this|internally|publicly|also|by|under|the|actor|group|activity|cluster|name|moniker|\p{Lu}\w{1,20}|\d{1,3})){0,8} as `,
+  String.raw`\b(?:tracked|tracks|tracking|monitored)(?: [\p{L}\d]{1,20}){0,4} under the (?:name|moniker|designation|identifier) `,
+  String.raw`\b(?:[Ww]e|they|who|itself|themselves|researchers|analysts|team|\p{Lu}\w{2,20}) (?:have |has |had )?(?:call|calls|called|name|named|names|calling)(?: it| them| itself| themselves| (?:this|the) \w{1,20})? `,
+  String.raw`\b(?:operation|program|platform|service|kit|panel)s? (?:called|named|dubbed|known as) `,
   String.raw`\b(?:${malwareNoun}|${actorNoun})(?: family| strain| variant)?,? (?:called|named|by the name of|under the name|calling (?:itself|themselves)) `,
   String.raw`\b(?:attributed|attribute|attributes)(?: \w{1,20}){0,4} to (?:the )?(?:${actorNoun}) `,
 ].map((lead) => new RegExp(lead + name, 'gu'));
@@ -25,6 +27,29 @@ const introductions = [
 const beforeMalware = new RegExp(String.raw`(?<![\p{L}\p{N}_./-])${name}["”’']?,? (?:${malwareNoun})\b`, 'gu');
 const beforeActor = new RegExp(
   String.raw`(?<![\p{L}\p{N}_./-])${name}["”’']? (?:threat actors?|threat group|hacking group|cybercrime group|espionage group|apt group|APT(?: group)?|hackers|gang|operators|intrusion set)\b`,
+  'gu',
+);
+
+const definedMalware =
+  'ransomware|malware|trojan|backdoor|rat|remote access trojan|stealer|infostealer|loader|downloader|dropper|botnet|worm|wiper|rootkit|bootkit|spyware|keylogger|implant|phishing kit|phishing-as-a-service|exploit kit|banker|cryptominer';
+const definedActor =
+  'threat actor|threat group|hacking group|ransomware group|ransomware gang|cybercrime group|cyber ?espionage group|espionage group|apt group|apt|intrusion set|activity cluster|threat cluster|hacktivist group|extortion group|access broker|hackers';
+const definition = String.raw`(?:,| is| was|:) (?:an?|the|one of the) (?:[\p{L}\d/.-]+ ){0,5}`;
+const noCompany = String.raw`(?:s|es)?\b(?! (?:compan|vendor|research|expert|analyst|firm|protection|detection|removal|specialist|hunter|news|intelligence))`;
+/** A name with what it is right after it: `Foobar, a new backdoor`, `Foobar is a threat actor`. */
+const definitions = [
+  [
+    'malware',
+    new RegExp(String.raw`(?<![\p{L}\p{N}_./-])${name}["”’']?${definition}(?:${definedMalware})${noCompany}`, 'gu'),
+  ],
+  [
+    'actor',
+    new RegExp(String.raw`(?<![\p{L}\p{N}_./-])${name}["”’']?${definition}(?:${definedActor})${noCompany}`, 'gu'),
+  ],
+] as const;
+/** A name with numbered designations of actors in brackets: `Foobar (aka UNC1234)`. */
+const withDesignations = new RegExp(
+  String.raw`(?<![\p{L}\p{N}_./-])${name}["”’']? \((?:aka|a\.k\.a\.|also known as|also tracked as|tracked as|formerly)[^)]{0,80}?\b(?:UNC\d{3,5}|TA\d{3,4}|UAC-\d{4}|Storm-\d{3,4}|APT-?\d{1,3}|REF\d{4}|(?:CL|TGR)-[A-Z]{3}-\d{4}|FIN\d{1,2})\b`,
   'gu',
 );
 
@@ -60,6 +85,13 @@ export function findNewNames(text: string): NewName[] {
       const isQuoted = /["“‘']/.test(match[0].slice(0, match[0].indexOf(match[1]!)));
       if (isUsable(printed) && (isQuoted || !needsCue(printed))) add(kind, printed, start);
     }
+  for (const [kind, pattern] of [...definitions, ['actor', withDesignations] as const])
+    for (const match of text.matchAll(pattern)) {
+      const full = trimName(match[1]!);
+      const printed = full.replace(headlineVerb, '');
+      const start = match.index + match[0].indexOf(match[1]!) + full.length - printed.length;
+      if (isUsable(printed) && (pattern === withDesignations || isDistinctive(printed))) add(kind, printed, start);
+    }
   for (const match of text.matchAll(schemes)) add('actor', match[0], match.index);
   return found;
 }
@@ -69,7 +101,16 @@ const trimName = (printed: string): string =>
   printed.replace(/ (?:Ransomware|Malware|Backdoor|Stealer|Loader|Trojan|Botnet|Group|Gang|Team|APT)$/, '');
 
 const isUsable = (printed: string): boolean =>
-  nameKey(printed).length >= 3 && isName(printed) && !isGenericName(printed) && !/^(?:CVE|CWE|T)-?\d/.test(printed);
+  nameKey(printed).length >= 3 &&
+  isName(printed) &&
+  !isGenericName(printed) &&
+  !/^(?:CVE|CWE|T)-?\d|T\d{4}/.test(printed);
+
+const headlineVerb =
+  /^(?:Meet|Inside|Unmasking|Analyzing|Analysing|Dissecting|Introducing|Tracking|Behind|Unpacking|Exposing|Hunting|Beyond|From|Enter|Unveiling|Uncovering|Decoding|Deconstructing) /;
+
+/** A defined name is no plain word: it has an inner capital or a digit, or its words are not common. */
+const isDistinctive = (printed: string): boolean => /\p{Ll}\p{Lu}|\d/u.test(printed) || !needsCue(printed);
 
 const lastNoun = new RegExp(String.raw`\b(?:(${malwareNoun})|(${actorNoun}))s?\b`, 'gi');
 
