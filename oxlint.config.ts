@@ -69,6 +69,7 @@ const rooms: Record<Half, Record<string, string[]>> = {
     curation: ['model', 'items', 'deduplication', 'ingestion', 'sources'],
     relevance: ['model', 'items'],
     exports: ['model', 'reference-data', 'extraction', 'items'],
+    entities: ['model', 'extraction', 'items', 'exports'],
     taxii: ['model', 'items', 'exports'],
   },
   agents: {

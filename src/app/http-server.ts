@@ -25,6 +25,7 @@ import { exportRoutes } from '../feed/exports/exports.routes.ts';
 import { itemRoutes } from '../feed/items/items.routes.ts';
 import { sightingRoutes } from '../agents/sightings/sightings.routes.ts';
 import { relevanceRoutes } from '../feed/relevance/relevance.routes.ts';
+import { entityRoutes } from '../feed/entities/entities.routes.ts';
 import { indicatorRoutes } from '../feed/indicators/indicators.routes.ts';
 import { hitGroupRoutes } from '../detection/hits/groups/groups.routes.ts';
 import { entityNoteRoutes } from '../detection/entities/entity-notes.routes.ts';
@@ -197,6 +198,7 @@ export async function buildApp(deps: Deps): Promise<App> {
   relevanceRoutes(app, deps);
   sightingRoutes(app, deps);
   indicatorRoutes(app, deps);
+  entityRoutes(app, deps);
   sourceRoutes(app, deps);
   postItemRoutes(app, deps);
   taxiiRoutes(app, deps);

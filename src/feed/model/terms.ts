@@ -4,8 +4,20 @@ import type { FeedItem, Indicator } from './item.schema.ts';
 import { buckets, type Bucket } from './vocabulary.ts';
 
 export type TermKind = 'indicator' | 'cve' | 'technique' | 'actor' | 'malware' | 'tool' | 'product' | 'alias' | 'text';
-/** A value by which an item is found. Identifying terms can distinguish one story from another. Only indicators have a `standing`. */
-export type Term = { kind: TermKind; value: string; identifying?: boolean; standing?: TermStanding };
+/**
+ * A value by which an item is found. Identifying terms can distinguish one story from another. Only
+ * indicators and the entities of retracted items have a `standing`.
+ */
+export type Term = {
+  kind: TermKind;
+  value: string;
+  identifying?: boolean;
+  standing?: TermStanding;
+  /** Set for a canonical name or a CVE, by which `GET /api/feed/entities` lists the item. */
+  entity?: TermEntity;
+};
+/** The printed form of a name, and when its item was published or else added. */
+export type TermEntity = { name: string; seenAt: string };
 
 /** The status of an indicator in its item: a false positive, revoked, or valid until `endsAt`. Null means without end. */
 export type TermStanding = 'false_positive' | 'revoked' | { endsAt: Date | null };
@@ -44,7 +56,7 @@ export function extractTerms(item: FeedItem): Term[] {
   const add = (kind: TermKind, ...values: string[]): void => {
     for (const text of values) {
       const value = toTermValue(kind, text);
-      if (value !== '') terms.set(`${kind} ${value}`, { kind, value });
+      if (value !== '' && !terms.has(`${kind} ${value}`)) terms.set(`${kind} ${value}`, { kind, value });
     }
   };
   for (const bucket of buckets)
@@ -60,16 +72,30 @@ export function extractTerms(item: FeedItem): Term[] {
         standing: strongerStanding(before?.standing, toStanding(indicator, item)),
       });
     }
-  for (const { framework, id } of classification.mappings) if (framework === 'cve') add('cve', id);
+  const addEntity = (kind: TermKind, name: string): void => {
+    const term = terms.get(`${kind} ${toTermValue(kind, name)}`);
+    if (!term) return;
+    term.entity ??= { name, seenAt: item.source.publishTime ?? item.addedToFeedAt };
+    if (item.event.status === 'retracted') term.standing = 'revoked';
+  };
+  for (const { framework, id } of classification.mappings)
+    if (framework === 'cve') {
+      add('cve', id);
+      addEntity('cve', id.trim().toUpperCase());
+    }
   for (const { technique, subTechnique } of classification.attack)
     add('technique', technique, ...(subTechnique ? [subTechnique] : []));
-  for (const { name, aliases } of classification.actor) add('actor', name, ...aliases);
+  for (const { name, aliases } of classification.actor) {
+    add('actor', name, ...aliases);
+    addEntity('actor', name);
+  }
   const tools = new Set(
     classification.mappings.flatMap(({ framework, id }) => (framework === 'observable:tool' ? id : [])),
   );
   for (const { name, aliases } of classification.malware) {
     add('malware', name, ...aliases);
     if (tools.has(name)) add('tool', name, ...aliases);
+    addEntity(tools.has(name) ? 'tool' : 'malware', name);
   }
   for (const { vendor, product } of affectedProducts) add('product', `${vendor} ${product}`);
   return [...terms.values()];

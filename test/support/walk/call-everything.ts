@@ -47,6 +47,8 @@ async function useService({ get, post, put, remove }: ApiCalls): Promise<void> {
   await get('/api/overview');
   await get('/api/coverage?days=30');
   await get('/api/feed/facets?severity=high');
+  const { entities } = await get('/api/feed/entities?limit=2');
+  await get(`/api/feed/entities/${entities[0].type}/${encodeURIComponent(entities[0].name)}`);
   await get('/api/indicators/context?value=evil-host.top');
   const view = { name: 'Walked', page: 'hits', query: 'status=open' };
   const { id } = await post('/api/views', view);

@@ -88,6 +88,8 @@ export async function updateRetraction(tx: Tx, update: RetractionUpdate): Promis
       held_back = ${heldBack}, reading = ${heldBack === null ? 0 : sql`reading`}, next_expiry_at = ${next.nextExpiryAt}, seq = ${update.seq},
       last_updated = ${at}
     where id = ${id}`.execute(tx);
+  const standing = next.status === 'retracted' ? 'revoked' : null;
+  await sql`update item_terms set standing = ${standing} where item_id = ${id} and entity is not null`.execute(tx);
 }
 
 /** Moves the documents that a person may restore from items to the items that succeed them. */

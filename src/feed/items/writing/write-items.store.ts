@@ -30,7 +30,7 @@ export async function writeTerms(tx: Tx, items: ItemTerms[]): Promise<RemovedTer
   const changed = items.filter(({ version }) => version > 1);
   const removed = changed.length > 0 ? await deleteOldTerms(tx, changed) : [];
   const all = items.flatMap(({ id, organizationId, poolId, terms }) =>
-    terms.map(({ kind, value, identifying = false, standing }) => ({
+    terms.map(({ kind, value, identifying = false, standing, entity }) => ({
       id,
       organizationId,
       poolId,
@@ -39,6 +39,8 @@ export async function writeTerms(tx: Tx, items: ItemTerms[]): Promise<RemovedTer
       identifying,
       standing: typeof standing === 'string' ? standing : null,
       endsAt: typeof standing === 'object' ? (standing.endsAt?.toISOString() ?? null) : null,
+      entity: entity?.name ?? null,
+      seenAt: entity?.seenAt ?? null,
     })),
   );
   for (let start = 0; start < all.length; start += rowsMax) {
@@ -46,13 +48,16 @@ export async function writeTerms(tx: Tx, items: ItemTerms[]): Promise<RemovedTer
     const column = <K extends keyof (typeof batch)[number]>(name: K): (typeof batch)[number][K][] =>
       batch.map((row) => row[name]);
     await sql`
-      insert into item_terms (organization_id, item_id, pool_id, kind, value, identifying, standing, ends_at)
+      insert into item_terms (organization_id, item_id, pool_id, kind, value, identifying, standing, ends_at, entity, seen_at)
       select * from unnest(${column('organizationId')}::uuid[], ${column('id')}::uuid[], ${column('poolId')}::uuid[],
         ${column('kind')}::text[], ${column('value')}::text[], ${column('identifying')}::boolean[], ${column('standing')}::text[],
-        ${column('endsAt')}::timestamptz[])
-      on conflict (item_id, kind, value) do update set identifying = excluded.identifying, standing = excluded.standing, ends_at = excluded.ends_at
-        where (item_terms.identifying, item_terms.standing, item_terms.ends_at)
-          is distinct from (excluded.identifying, excluded.standing, excluded.ends_at)`.execute(tx);
+        ${column('endsAt')}::timestamptz[], ${column('entity')}::text[], ${column('seenAt')}::timestamptz[])
+      on conflict (item_id, kind, value) do update set identifying = excluded.identifying, standing = excluded.standing, ends_at = excluded.ends_at,
+        entity = excluded.entity, seen_at = excluded.seen_at
+        where (item_terms.identifying, item_terms.standing, item_terms.ends_at, item_terms.entity, item_terms.seen_at)
+          is distinct from (excluded.identifying, excluded.standing, excluded.ends_at, excluded.entity, excluded.seen_at)`.execute(
+      tx,
+    );
   }
   return removed;
 }

@@ -1,0 +1,74 @@
+import { sql } from 'kysely';
+import { queryRows, type Tx } from '../../platform/db/db.ts';
+import type { Condition } from '../items/list-query/query.sql.ts';
+import { visiblePoolIds } from '../items/visible-pools.sql.ts';
+import type { EntityType } from './entities.schema.ts';
+
+/** Where a list continues and what it contains: values that begin with `prefix`, and the values in `exact`. */
+export type EntityFilter = { type: EntityType; after: string; prefix: string; exact: string[]; limit: number };
+
+/** The kind of a type in `item_terms`. */
+export const termKind = (type: EntityType): 'actor' | 'malware' | 'tool' | 'cve' =>
+  type === 'vulnerability' ? 'cve' : type;
+
+/** The condition of the index `item_terms_entities`. */
+const isListed: Condition = sql`t.entity is not null and t.standing is null`;
+
+export type EntityRow = { value: string; name: string; items: number; firstSeen: Date; lastSeen: Date };
+
+/**
+ * Returns visible entities of a type by value. The names are read by skipping from one to the next in the index, so the cost does not depend
+ * on how many items contain them.
+ */
+export async function listEntityRows(
+  tx: Tx,
+  { type, after, prefix, exact, limit }: EntityFilter,
+): Promise<EntityRow[]> {
+  const kind = termKind(type);
+  const next = (last: ReturnType<typeof sql>) => sql`
+    select t.value from item_terms t
+    where t.kind = ${kind} and ${isListed} and t.value collate "C" > ${last} and t.value collate "C" >= ${prefix}
+      and t.value collate "C" < ${`${prefix}\u{10FFFF}`} and t.pool_id in ${visiblePoolIds}
+    order by t.value collate "C" limit 1`;
+  const found = await queryRows<{ value: string }>(tx)`
+    with recursive found as (
+      (${next(sql`${after}`)})
+      union all
+      select (${next(sql`found.value`)}) from found where found.value is not null
+    )
+    select value from (
+      (select value from found where value is not null limit ${limit})
+      union select value from unnest(${exact}::text[]) as e (value) where value collate "C" > ${after}
+    ) listed order by value collate "C" limit ${limit}`;
+  return readEntityRows(
+    tx,
+    type,
+    found.map(({ value }) => value),
+  );
+}
+
+/** Returns the figures of visible entities by their values, in the order of the values. Values without an item are left out. */
+export function readEntityRows(tx: Tx, type: EntityType, values: string[]): Promise<EntityRow[]> {
+  return queryRows<EntityRow>(tx)`
+    select v.value, f.* from unnest(${values}::text[]) with ordinality as v (value, place)
+    cross join lateral (
+      select max(t.entity) as name, count(*)::int as items, min(t.seen_at) as "firstSeen", max(t.seen_at) as "lastSeen"
+      from item_terms t
+      where t.kind = ${termKind(type)} and t.value collate "C" = v.value and ${isListed} and t.pool_id in ${visiblePoolIds}
+    ) f where f.items > 0 order by v.place`;
+}
+
+/** Returns the newest items that contain an entity. */
+export function listEntityItems(
+  tx: Tx,
+  type: EntityType,
+  value: string,
+  limit: number,
+): Promise<{ id: string; version: number }[]> {
+  return queryRows<{ id: string; version: number }>(tx)`
+    select i.id, i.version from (
+      select t.item_id, t.seen_at from item_terms t
+      where t.kind = ${termKind(type)} and t.value collate "C" = ${value} and ${isListed} and t.pool_id in ${visiblePoolIds}
+      order by t.seen_at desc, t.item_id desc limit ${limit}
+    ) newest join items i on i.id = newest.item_id order by newest.seen_at desc, i.id desc`;
+}

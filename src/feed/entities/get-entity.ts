@@ -1,0 +1,88 @@
+import { inOrg } from '../../platform/db/db.ts';
+import { appError } from '../../platform/lib/errors.ts';
+import { flatMapInSlices } from '../../platform/lib/slices.ts';
+import type { Caller } from '../../platform/orgs/caller.ts';
+import { applyDatedOverride } from '../exports/dated-override.ts';
+import { readItemVersions } from '../exports/item-versions.store.ts';
+import { findRelationships, type Relationship } from '../exports/relationships/find-relationships.ts';
+import { startOfHour, updateExpiry } from '../model/expiry.ts';
+import type { FeedItem } from '../model/item.schema.ts';
+import { toTermValue } from '../model/terms.ts';
+import type { EntityType, FeedEntityDetail } from './entities.schema.ts';
+import { listEntityItems, readEntityRows, termKind } from './entities.store.ts';
+import { findCanonicalValue, toEntity, type EntitiesDeps } from './list-entities.ts';
+import { collectIndicators, collectTechniques, type ReadItem } from './collect-values.ts';
+
+const itemsMax = 50;
+const aliasesMax = 100;
+const relationshipsMax = 200;
+
+/** Returns an entity with what its newest items say about it. Throws `not_found` if no visible item contains the name. */
+export async function getEntity(
+  { db, clock }: EntitiesDeps,
+  { orgId }: Caller,
+  { type, name }: { type: EntityType; name: string },
+): Promise<FeedEntityDetail> {
+  const { row, found } = await inOrg(db, orgId, async (tx) => {
+    const candidates = [toTermValue(termKind(type), name), findCanonicalValue(type, name) ?? []].flat();
+    const [row] = await readEntityRows(tx, type, candidates);
+    if (!row) throw appError('not_found', `No item contains the ${type} ${name}.`);
+    const keys = await listEntityItems(tx, type, row.value, itemsMax);
+    const versions = await readItemVersions(tx, keys);
+    return { row, found: keys.flatMap((key) => versions.get(`${key.id} ${key.version}`) ?? []) };
+  });
+  const hour = startOfHour(clock());
+  const read = await flatMapInSlices(found, ({ item, overrides, storedText }): ReadItem[] => {
+    updateExpiry(item, hour);
+    const own = applyDatedOverride(item, overrides.at(-1));
+    if (own.event.status === 'retracted') return [];
+    return [
+      { item: own, stated: findRelationships(own, storedText ?? '').filter((one) => concerns(one, type, row.value)) },
+    ];
+  });
+  return {
+    ...toEntity(type, row),
+    aliases: listAliases(read, type, row.value),
+    latestItems: read.map(({ item }) => toSummary(item)),
+    indicators: collectIndicators(read),
+    techniques: collectTechniques(read),
+    relationships: read.flatMap(listStatements).slice(0, relationshipsMax),
+  };
+}
+
+/** Whether a relationship starts or ends at the entity. */
+const concerns = ({ source, target }: Relationship, type: EntityType, value: string): boolean =>
+  [source, target].some(({ kind, name }) => kind === type && toTermValue(termKind(type), name) === value);
+
+function listAliases(read: ReadItem[], type: EntityType, value: string): string[] {
+  const listOf = ({ classification }: FeedItem) => (type === 'actor' ? classification.actor : classification.malware);
+  const aliases = read
+    .flatMap(({ item }) => listOf(item))
+    .filter(({ name }) => toTermValue(termKind(type), name) === value)
+    .flatMap((one) => one.aliases);
+  return type === 'vulnerability' ? [] : [...new Set(aliases)].slice(0, aliasesMax);
+}
+
+const toSummary = ({ id, event, source, addedToFeedAt }: FeedItem): FeedEntityDetail['latestItems'][number] => ({
+  id,
+  title: event.title,
+  publisher: source.publisher,
+  severity: event.severity,
+  ...(source.publishTime ? { publishTime: source.publishTime } : {}),
+  addedToFeedAt,
+});
+
+const listStatements = ({ item, stated }: ReadItem): FeedEntityDetail['relationships'] =>
+  stated.flatMap(({ type, source, target, passage }) =>
+    type === 'indicates'
+      ? []
+      : [
+          {
+            type,
+            source: { type: source.kind, name: source.name },
+            target: { type: target.kind, name: target.name },
+            passage,
+            itemId: item.id,
+          },
+        ],
+  );

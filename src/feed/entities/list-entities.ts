@@ -1,0 +1,78 @@
+import { inOrg, type Db } from '../../platform/db/db.ts';
+import type { Clock } from '../../platform/lib/clock.ts';
+import { fieldError } from '../../platform/lib/errors.ts';
+import { readPageRequest } from '../../platform/lib/page-request.ts';
+import type { Caller } from '../../platform/orgs/caller.ts';
+import { resolveName } from '../extraction/names/resolve-name.ts';
+import { toTermValue } from '../model/terms.ts';
+import {
+  entityTypes,
+  type EntitiesQuery,
+  type EntityType,
+  type FeedEntities,
+  type FeedEntity,
+} from './entities.schema.ts';
+import { listEntityRows, termKind, type EntityRow } from './entities.store.ts';
+
+export type EntitiesDeps = { db: Db; clock: Clock };
+
+/** Returns a page of the entities that the organization sees: by type, then by name. */
+export async function listEntities(
+  { db }: EntitiesDeps,
+  { orgId }: Caller,
+  { type, q, limit: limitText, cursor }: EntitiesQuery,
+): Promise<FeedEntities> {
+  const { limit } = readPageRequest({ limit: limitText });
+  const start = cursor === undefined ? undefined : readCursor(cursor);
+  const types = entityTypes.filter((one) => type === undefined || one === type);
+  const remaining = start ? types.slice(types.indexOf(start.type)) : types;
+  const found = await inOrg(db, orgId, async (tx) => {
+    const rows: { type: EntityType; row: EntityRow }[] = [];
+    for (const one of remaining) {
+      if (rows.length > limit) break;
+      const after = start?.type === one ? start.value : '';
+      const search = readSearch(one, q);
+      const page = await listEntityRows(tx, { type: one, after, ...search, limit: limit + 1 - rows.length });
+      rows.push(...page.map((row) => ({ type: one, row })));
+    }
+    return rows;
+  });
+  const page = found.slice(0, limit);
+  const last = page.at(-1);
+  const nextCursor = found.length > limit && last ? encodeCursor(last.type, last.row.value) : null;
+  return { entities: page.map((one) => toEntity(one.type, one.row)), nextCursor };
+}
+
+export const toEntity = (type: EntityType, { name, items, firstSeen, lastSeen }: EntityRow): FeedEntity => ({
+  type,
+  name,
+  items,
+  firstSeen: firstSeen.toISOString(),
+  lastSeen: lastSeen.toISOString(),
+});
+
+/** Searches the beginning of names, and the entity that has the text as an alias. */
+function readSearch(type: EntityType, q: string | undefined): { prefix: string; exact: string[] } {
+  const text = q?.trim();
+  if (!text) return { prefix: '', exact: [] };
+  const canonical = findCanonicalValue(type, text);
+  return { prefix: toTermValue(termKind(type), text), exact: canonical === undefined ? [] : [canonical] };
+}
+
+/** Returns the value of the entity that the list of names has under an alias. */
+export function findCanonicalValue(type: EntityType, name: string): string | undefined {
+  if (type === 'vulnerability') return undefined;
+  const entity = resolveName(type, name);
+  return entity && toTermValue(termKind(type), entity.name);
+}
+
+const encodeCursor = (type: EntityType, value: string): string => Buffer.from(`${type} ${value}`).toString('base64url');
+
+function readCursor(text: string): { type: EntityType; value: string } {
+  const [type = '', ...rest] = Buffer.from(text, 'base64url').toString().split(' ');
+  const value = rest.join(' ');
+  const known = entityTypes.find((one) => one === type);
+  if (!known || value === '' || value.includes('\0'))
+    throw fieldError('query/cursor', 'invalid_cursor', 'cursor must be the nextCursor of an earlier page.');
+  return { type: known, value };
+}
