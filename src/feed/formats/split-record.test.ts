@@ -56,7 +56,7 @@ test('a report with many indicators becomes several items, and each indicator ke
     canonicalKey: 'uuid:r1',
     title: 'A made-up report (1 of 16)',
   });
-  expect(records[1]).toMatchObject({ recordId: 'report--r1 2', title: 'A made-up report (2 of 16)' });
+  expect(records[1]).toMatchObject({ recordId: 'report--r1 [part 2]', title: 'A made-up report (2 of 16)' });
   expect(new Set(records.map(({ canonicalKey }) => canonicalKey)).size).toBe(16);
   expect(listDomains(records).toSorted()).toEqual(hosts.toSorted());
   const more = parse(stix, stixBundle([...hosts, 'one-more.evil-host.top']));

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { toPartId } from '../model/part-id.ts';
 import type { SourceRecord } from '../model/source-record.ts';
 import { clip } from './record-fields.ts';
 
@@ -27,6 +28,6 @@ export function toPartRecord(record: SourceRecord, part: number, count: number):
   if (count === 1) return record;
   const title = `${clip(record.title, titleMaxChars)} (${part + 1} of ${count})`;
   if (part === 0) return { ...record, title };
-  const recordId = `${record.recordId} ${part + 1}`;
+  const recordId = toPartId(record.recordId, part + 1);
   return { ...record, title, recordId, canonicalKey: `txt:${createHash('sha256').update(recordId).digest('hex')}` };
 }

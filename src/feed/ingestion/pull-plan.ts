@@ -1,4 +1,5 @@
 import type { SkippedEntry } from '../model/source-record.ts';
+import { findWholeId } from '../model/part-id.ts';
 import type { Tlp } from '../model/vocabulary.ts';
 import type { ItemCandidate } from './item-candidates.ts';
 import type { StoredItem } from './stored-items.store.ts';
@@ -10,7 +11,7 @@ export type ItemAction =
   | { kind: 'withdraw'; stored: StoredItem; candidate: ItemCandidate }
   /** The audience changes. The old audience keeps a tombstone without content. */
   | { kind: 'move'; stored: StoredItem; candidate: ItemCandidate; cause: 'source' | 'reanalysis' }
-  /** The record was absent from two good pulls. */
+  /** The record was absent from two good pulls, or is a part that the newest version of its record no longer has. */
   | { kind: 'vanish'; stored: StoredItem }
   | RaiseTlpAction;
 
@@ -71,8 +72,6 @@ export function planPull(pull: {
   skipped: SkippedEntry[];
 }): PullPlan {
   const { candidates } = pull;
-  const storedByRecord = new Map(pull.stored.map((item) => [item.record_id, item]));
-  const planned = candidates.flatMap((one) => planRecord(one, storedByRecord.get(one.record.recordId)) ?? []);
   const presentIds = new Set([...pull.presentIds, ...candidates.map(({ record }) => record.recordId)]);
   const missing = pull.isCatalog ? listMissing(pull.stored, presentIds) : [];
   const returned = pull.stored.filter(
@@ -80,13 +79,23 @@ export function planPull(pull: {
   );
   const { vanished, absentIds } = splitMissing(missing);
   return {
-    actions: [...planned, ...vanished],
+    actions: [
+      ...planRecords(pull.stored, candidates),
+      ...vanished,
+      ...listLostParts(pull.stored, { candidates, presentIds }),
+    ],
     returnedIds: returned.map(({ id }) => id),
     absentIds,
     records: candidates.length,
     unread: pull.unread,
     skipped: pull.skipped,
   };
+}
+
+/** Plans the changes of the items whose records the pull has. */
+export function planRecords(stored: StoredItem[], candidates: ItemCandidate[]): ItemAction[] {
+  const storedByRecord = new Map(stored.map((item) => [item.record_id, item]));
+  return candidates.flatMap((one) => planRecord(one, storedByRecord.get(one.record.recordId)) ?? []);
 }
 
 /** Plans a good pull whose documents did not change: records that were absent last time are absent again. */
@@ -106,6 +115,19 @@ export const isLive = (item: StoredItem): boolean => item.status !== 'retracted'
 const listMissing = (stored: StoredItem[], presentIds: ReadonlySet<string>): StoredItem[] =>
   stored.filter((item) => isLive(item) && !presentIds.has(item.record_id));
 
+/** Retracts the parts that the newest version of a large record no longer has. */
+function listLostParts(
+  stored: StoredItem[],
+  { candidates, presentIds }: { candidates: ItemCandidate[]; presentIds: ReadonlySet<string> },
+): ItemAction[] {
+  const wholes = new Map(candidates.map((candidate) => [candidate.record.recordId, candidate]));
+  return stored.flatMap((item): ItemAction[] => {
+    if (!isLive(item) || presentIds.has(item.record_id)) return [];
+    const whole = wholes.get(findWholeId(item.record_id) ?? '');
+    return whole && !isOlder(whole, item) ? [{ kind: 'vanish', stored: item }] : [];
+  });
+}
+
 function splitMissing(missing: StoredItem[]): { vanished: ItemAction[]; absentIds: string[] } {
   const isVanished = (item: StoredItem): boolean => item.missing_pulls + 1 >= absentPullsMax;
   return {
@@ -114,21 +136,21 @@ function splitMissing(missing: StoredItem[]): { vanished: ItemAction[]; absentId
   };
 }
 
+const isOlder = ({ record: { modifiedAt } }: ItemCandidate, { record_modified_at: known }: StoredItem): boolean =>
+  known !== null && modifiedAt !== undefined && Date.parse(modifiedAt) < known.getTime();
+
 function planRecord(candidate: ItemCandidate, stored: StoredItem | undefined): ItemAction | undefined {
   const { record } = candidate;
   if (!stored) return { kind: 'add', candidate, generation: 1 };
-  const isOlder =
-    stored.record_modified_at !== null &&
-    record.modifiedAt !== undefined &&
-    Date.parse(record.modifiedAt) < stored.record_modified_at.getTime();
   if (stored.held_back) return undefined;
   if (stored.status === 'retracted') {
     // A source cannot undo a retraction. A record that returns becomes a new item beside the tombstone.
     const hasVanished = stored.missing_pulls >= absentPullsMax;
-    const hasReturned = !record.withdrawn && !isOlder && (hasVanished || candidate.recordHash !== stored.record_hash);
+    const hasReturned =
+      !record.withdrawn && !isOlder(candidate, stored) && (hasVanished || candidate.recordHash !== stored.record_hash);
     return hasReturned ? { kind: 'add', candidate, generation: stored.generation + 1, follows: stored.id } : undefined;
   }
-  if (isOlder) return undefined;
+  if (isOlder(candidate, stored)) return undefined;
   if (record.withdrawn) return { kind: 'withdraw', stored, candidate };
   const cause = candidate.recordHash === stored.record_hash ? 'reanalysis' : 'source';
   if (candidate.poolId !== stored.pool_id) return { kind: 'move', stored, candidate, cause };

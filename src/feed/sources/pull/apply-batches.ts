@@ -1,7 +1,7 @@
 import type { Tx } from '../../../platform/db/db.ts';
 import { splitIntoBatches } from '../../../platform/lib/batches.ts';
 import { applyActions, byPublishTime, listPoolIds } from '../../ingestion/apply-actions.ts';
-import { isLive, planPull, type ItemAction } from '../../ingestion/pull-plan.ts';
+import { isLive, planRecords, type ItemAction } from '../../ingestion/pull-plan.ts';
 import type { SourceRow } from '../../ingestion/source-row.ts';
 import { listStoredRecords, type StoredItem } from '../../ingestion/stored-items.store.ts';
 import { lockPools } from '../../items/writing/feed-pools.store.ts';
@@ -46,11 +46,10 @@ export async function applyBatch(
 
 function compareAgain(batch: ItemAction[], stored: StoredItem[]): ItemAction[] {
   const candidates = batch.flatMap((action) => ('candidate' in action ? [action.candidate] : []));
-  const { actions } = planPull({ stored, candidates, presentIds: new Set(), isCatalog: false, unread: 0, skipped: [] });
   const storedById = new Map(stored.map((item) => [item.id, item]));
   const vanished = batch.flatMap((action) => {
     const item = action.kind === 'vanish' ? storedById.get(action.stored.id) : undefined;
     return item && isLive(item) ? [{ kind: 'vanish' as const, stored: item }] : [];
   });
-  return [...actions, ...vanished];
+  return [...planRecords(stored, candidates), ...vanished];
 }

@@ -166,4 +166,8 @@ test('stores a report of more indicators than an item holds as several items, wh
   const more = stixBundle([...hosts, 'one-more.evil-host.top'], { modified: '2024-01-02T00:00:00.000Z' });
   expect(await source.pull(more)).toMatchObject({ added: 0, corrected: 16, retracted: 0 });
   expect((await lookup('one-more.evil-host.top')).items).toHaveLength(1);
+  // An older version changes nothing, and a revocation without the indicators retracts every part.
+  expect(await source.pull(stixBundle(['host1.evil-host.top']))).toMatchObject({ corrected: 0, retracted: 0 });
+  const revoked = stixBundle([], { modified: '2024-01-03T00:00:00.000Z', revoked: true });
+  expect(await source.pull(revoked)).toMatchObject({ retracted: 16 });
 });
