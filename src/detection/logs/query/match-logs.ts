@@ -48,10 +48,11 @@ export async function planMatches(
     return planMatches(deps, orgId, { dataset, window: { ...window, lateSince: earliestSince } }, signal);
   const fields = contents.fields.get(dataset);
   if (!fields || isCatalogFull(fields)) return undefined;
+  const { from, to, clock, ingestedBefore } = window;
   const key = JSON.stringify([
     orgId,
     dataset,
-    window,
+    [from, to, clock, ingestedBefore, lateSince],
     ...contents.scans,
     fields,
     [...(contents.drift.get(dataset) ?? [])],

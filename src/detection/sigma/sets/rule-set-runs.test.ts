@@ -149,8 +149,15 @@ test('runs without rows that are completed together store what each of them stor
     return starts;
   };
   const [together, alone] = [await newOrg(), await newOrg()];
+  const { match } = deps.engine;
+  let sets = 0;
+  deps.engine.match = (orgId, ...input) => {
+    if (orgId === together.id) sets += 1;
+    return match(orgId, ...input);
+  };
   // The first run, and the one with a row unless it was the first.
   for (const starts of await slots(together, '')) expect(starts).toBeLessThanOrEqual(2);
+  expect(sets).toBe(2);
   expect(await slots(alone, ' -- edited')).toEqual([6, 6]);
   expect(await readStored(together)).toEqual(await readStored(alone));
 });
