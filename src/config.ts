@@ -32,6 +32,13 @@ export const Settings = z.object({
     .regex(/^postgres(ql)?:\/\//, 'must begin with postgres://')
     .optional()
     .describe('External PostgreSQL, version 15 or newer. Default: an embedded PostgreSQL in the data directory.'),
+  DATABASE_DIRECT_URL: z
+    .string()
+    .regex(/^postgres(ql)?:\/\//, 'must begin with postgres://')
+    .optional()
+    .describe(
+      'The PostgreSQL server itself, if `DATABASE_URL` is a connection pooler such as PgBouncer. Migrations, `tocsin backup` and `tocsin restore` use it. See [scale.md](../operate/scale.md#pgbouncer).',
+    ),
   TOCSIN_DATA_DIR: z
     .string()
     .min(1)
@@ -197,6 +204,7 @@ export function loadConfig(env: Record<string, string | undefined> = readEnviron
     host: settings.HOST,
     workerPort: settings.TOCSIN_WORKER_PORT,
     databaseUrl: settings.DATABASE_URL,
+    databaseDirectUrl: settings.DATABASE_DIRECT_URL,
     dataDir: resolve(settings.TOCSIN_DATA_DIR),
     diskReserveBytes: settings.TOCSIN_DISK_RESERVE_BYTES,
     logs: { bucket: settings.TOCSIN_LOGS_URL, cacheBytes: settings.TOCSIN_LOGS_CACHE_BYTES },

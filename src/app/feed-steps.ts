@@ -1,4 +1,4 @@
-import { databaseUrlOf, type Db } from '../platform/db/db.ts';
+import { addressOf, type DatabaseAddress, type Db } from '../platform/db/db.ts';
 import { siblingModule } from '../platform/lib/sibling-module.ts';
 import { createThreadPool } from '../platform/lib/threads/thread-pool.ts';
 import { createCallAnswerer } from '../feed/ingestion/main-thread-calls.ts';
@@ -13,9 +13,9 @@ export type FeedStep = 'arrivals' | 'relevance' | 'reanalysis';
 export type RunFeedStep = (step: FeedStep, signal: AbortSignal) => Promise<boolean>;
 
 export type FeedStepTask = { step: FeedStep; clockOffsetMs: number };
-/** `connectTo` is the database's URL, which `databaseUrl` sets only for an external one. */
+/** `connectTo` is the database's address. `databaseUrl` is set only for an external one. */
 export type FeedStepSettings = {
-  connectTo: string;
+  connectTo: DatabaseAddress;
   databaseUrl: string | undefined;
   logLevel: string;
   referenceDataVersion: number;
@@ -37,7 +37,7 @@ export function createFeedSteps(deps: FeedStepsDeps): { runFeedStep: RunFeedStep
   const threads = createThreadPool<FeedStepTask, boolean>({
     file: siblingModule('feed-step-thread', import.meta),
     workerData: {
-      connectTo: databaseUrlOf(deps.db),
+      connectTo: addressOf(deps.db),
       databaseUrl: deps.config.databaseUrl,
       logLevel: deps.log.level,
       referenceDataVersion,

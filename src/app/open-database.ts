@@ -1,10 +1,11 @@
 import { explainConnectionFailure } from '../platform/db/connection-failure.ts';
-import { acrossOrgs, openDb, type Db } from '../platform/db/db.ts';
+import { acrossOrgs, openDb, type DatabaseAddress, type Db } from '../platform/db/db.ts';
 import { migrate } from '../platform/db/migrate.ts';
 import type { Config } from '../config.ts';
 import { sql } from 'kysely';
 
-type Server = { url: string; location: string; stop: () => Promise<void> };
+/** `url` is the server itself, for what needs a session of it. `address` may be a pooler in front of it. */
+type Server = { url: string; address: DatabaseAddress; location: string; stop: () => Promise<void> };
 export type Database = Server & { db: Db };
 type OpenOptions = { exclusive: boolean; log: (line: string) => void };
 
@@ -15,27 +16,41 @@ type OpenOptions = { exclusive: boolean; log: (line: string) => void };
 export async function openDatabase(config: Config, options: OpenOptions): Promise<Database> {
   const server = await openServer(config, options);
   try {
-    const applied = await migrate(server.url);
+    const applied = await migrate(server.url).catch((error: unknown) => {
+      throw explainFailure(config, server.url, error);
+    });
     if (applied.length > 0)
       options.log(`Database migrated: ${applied.length} migration${applied.length === 1 ? '' : 's'} applied.`);
-    const db = openDb(server.url);
-    await acrossOrgs(db, (tx) => sql`select 1`.execute(tx));
+    const db = openDb(server.address);
+    await acrossOrgs(db, (tx) => sql`select 1`.execute(tx)).catch((error: unknown) => {
+      throw explainFailure(config, server.address.url, error);
+    });
     const stop = async (): Promise<void> => {
       await db.destroy();
       await server.stop();
     };
-    return { db, url: server.url, location: server.location, stop };
+    return { ...server, db, stop };
   } catch (error) {
     await server.stop();
-    throw config.databaseUrl === undefined ? error : explainConnectionFailure(config.databaseUrl, error);
+    throw error;
   }
+}
+
+/** Returns an error that says which setting has the URL that cannot be used, and why. */
+export function explainFailure({ databaseUrl, databaseDirectUrl }: Config, url: string, error: unknown): unknown {
+  if (databaseUrl === undefined) return error;
+  return explainConnectionFailure(url, error, url === databaseDirectUrl ? 'DATABASE_DIRECT_URL' : 'DATABASE_URL');
 }
 
 /** Opens the database without migrating it. */
 export async function openServer(config: Config, { exclusive, log }: OpenOptions): Promise<Server> {
-  if (config.databaseUrl !== undefined)
-    return { url: config.databaseUrl, location: 'DATABASE_URL', stop: async () => undefined };
+  const { databaseUrl, databaseDirectUrl } = config;
+  if (databaseUrl !== undefined) {
+    const address = { url: databaseUrl, isPooled: databaseDirectUrl !== undefined };
+    return { url: databaseDirectUrl ?? databaseUrl, address, location: 'DATABASE_URL', stop: async () => undefined };
+  }
   // Loaded lazily, so that an external server needs none of the embedded packages.
   const { startEmbeddedPostgres } = await import('../platform/embedded-postgres/embedded-postgres.ts');
-  return startEmbeddedPostgres({ dataDir: config.dataDir, exclusive, log });
+  const { url, location, stop } = await startEmbeddedPostgres({ dataDir: config.dataDir, exclusive, log });
+  return { url, address: { url, isPooled: false }, location, stop };
 }

@@ -3,11 +3,10 @@ import { createBackup } from '../app/backup/create-backup.ts';
 import type { Checksums } from '../app/backup/manifest.ts';
 import { restoreBackup } from '../app/backup/restore-backup.ts';
 import { verifyBackup } from '../app/backup/verify-backup.ts';
-import { openServer } from '../app/open-database.ts';
+import { explainFailure, openServer } from '../app/open-database.ts';
 import { loadConfig, type Config } from '../config.ts';
 import { createSegmentStore } from '../detection/logs/storage/store/create-segment-store.ts';
 import type { SegmentStore } from '../detection/logs/storage/store/segment-store.ts';
-import { explainConnectionFailure } from '../platform/db/connection-failure.ts';
 import { createLogger } from '../platform/lib/logger.ts';
 import { createTextProgress } from './progress.ts';
 import { printResult, UsageError } from './usage-error.ts';
@@ -92,7 +91,7 @@ async function withInstallation<T>(
   try {
     return await work({ config, url: server.url, segmentStore });
   } catch (error) {
-    throw config.databaseUrl === undefined ? error : explainConnectionFailure(config.databaseUrl, error);
+    throw explainFailure(config, server.url, error);
   } finally {
     segmentStore.close();
     await server.stop();

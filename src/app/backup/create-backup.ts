@@ -1,9 +1,10 @@
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import pg from 'pg';
+import type pg from 'pg';
 import type { Config } from '../../config.ts';
 import { keepReplacedFiles } from '../../detection/logs/storage/backup-lock.ts';
 import type { SegmentStore } from '../../detection/logs/storage/store/segment-store.ts';
+import { connectDirectly } from '../../platform/db/connect-directly.ts';
 import { packageVersion } from '../../platform/lib/package-version.ts';
 import { createSecretbox, keyFilePath } from '../../platform/lib/secretbox.ts';
 import { writeArchive, type ArchiveWriter } from './archive-writer.ts';
@@ -50,8 +51,7 @@ export async function createBackup(location: BackupLocation, options: BackupOpti
 
 async function writeBackup(location: BackupLocation, options: BackupOptions): Promise<Checksums> {
   const { config, url } = options;
-  const client = new pg.Client({ connectionString: url, application_name: 'tocsin-backup' });
-  await client.connect();
+  const client = await connectDirectly(url, 'tocsin-backup');
   let checksums: Checksums | undefined;
   try {
     await keepReplacedFiles(client);

@@ -1,18 +1,19 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import pg from 'pg';
+import { sql } from 'kysely';
+import type pg from 'pg';
 import type { Config } from '../../config.ts';
-import { explainConnectionFailure } from '../../platform/db/connection-failure.ts';
+import { explainFailure } from '../../app/open-database.ts';
+import { connectDirectly } from '../../platform/db/connect-directly.ts';
 import { findLogStoreFault } from '../../detection/logs/storage/log-store.ts';
 import { createSegmentStore } from '../../detection/logs/storage/store/create-segment-store.ts';
 import { createLogger } from '../../platform/lib/logger.ts';
-import { openDb, type Db } from '../../platform/db/db.ts';
+import { acrossOrgs, openDb, type Db } from '../../platform/db/db.ts';
 import { isMigrated } from '../../platform/db/migrate.ts';
 import { failed, messageOf, ok, warning, type Check } from './check.ts';
 import { checkDependencies } from './check-dependencies.ts';
 
 const clockDifferenceMaxMs = 5_000;
-const connectMs = 10_000;
 
 /** Checks the database, and what can be checked only with one. Neither creates nor migrates a database. */
 export async function checkDatabase(config: Config): Promise<Check[]> {
@@ -30,18 +31,32 @@ export async function checkDatabase(config: Config): Promise<Check[]> {
 }
 
 async function checkServer(config: Config, url: string): Promise<Check[]> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: connectMs });
-  client.on('error', () => undefined);
+  const direct = config.databaseDirectUrl ?? url;
+  let client;
   try {
-    await client.connect();
+    client = await connectDirectly(direct, 'tocsin-doctor');
   } catch (error) {
-    await client.end().catch(() => undefined);
-    const reason = config.databaseUrl === undefined ? error : explainConnectionFailure(url, error);
-    return [failed('database', messageOf(reason), 'Correct DATABASE_URL or start the server.')];
+    const advice = 'Correct DATABASE_URL or start the server.';
+    return [failed('database', messageOf(explainFailure(config, direct, error)), advice)];
   }
   const checks = [await checkUse(client), await checkClock(client)];
   await client.end();
-  return [...checks, ...(await checkMigrated(config, url))];
+  const db = openDb({ url, isPooled: direct !== url });
+  try {
+    if (direct !== url) checks.push(await checkPooler(config, db, url));
+    return [...checks, ...(await checkMigrated(config, db))];
+  } finally {
+    await db.destroy();
+  }
+}
+
+async function checkPooler(config: Config, db: Db, url: string): Promise<Check> {
+  try {
+    await acrossOrgs(db, (tx) => sql`select 1`.execute(tx));
+    return ok('pooler', 'DATABASE_URL runs transactions on the server');
+  } catch (error) {
+    return failed('pooler', messageOf(explainFailure(config, url, error)), 'Correct DATABASE_URL or start the pooler.');
+  }
 }
 
 async function checkUse(client: pg.Client): Promise<Check> {
@@ -81,24 +96,19 @@ async function checkLogStore(config: Config, db: Db): Promise<Check> {
   }
 }
 
-async function checkMigrated(config: Config, url: string): Promise<Check[]> {
-  const db = openDb(url);
-  try {
-    const migrated = await isMigrated(db).catch(() => false);
-    if (!migrated)
-      return [
-        warning(
-          'migrations',
-          'the database is not migrated to this version',
-          'Run tocsin migrate, or start the service.',
-        ),
-      ];
+async function checkMigrated(config: Config, db: Db): Promise<Check[]> {
+  const migrated = await isMigrated(db).catch(() => false);
+  if (!migrated)
     return [
-      ok('migrations', 'the database is migrated to this version'),
-      await checkLogStore(config, db),
-      ...(await checkDependencies(config, db)),
+      warning(
+        'migrations',
+        'the database is not migrated to this version',
+        'Run tocsin migrate, or start the service.',
+      ),
     ];
-  } finally {
-    await db.destroy();
-  }
+  return [
+    ok('migrations', 'the database is migrated to this version'),
+    await checkLogStore(config, db),
+    ...(await checkDependencies(config, db)),
+  ];
 }

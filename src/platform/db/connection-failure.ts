@@ -1,8 +1,8 @@
-/** Returns an error that says why the server at a DATABASE_URL cannot be used and what to do. Returns other errors unchanged. */
-export function explainConnectionFailure(url: string, error: unknown): unknown {
+/** Returns an error that says why the server at the URL of a setting cannot be used and what to do. Returns other errors unchanged. */
+export function explainConnectionFailure(url: string, error: unknown, setting = 'DATABASE_URL'): unknown {
   const { code, syscall } = error as NodeJS.ErrnoException;
   const advice = code === undefined ? undefined : describe(code, syscall, new URL(url));
-  return advice === undefined ? error : new Error(`DATABASE_URL: ${advice}`, { cause: error });
+  return advice === undefined ? error : new Error(`${setting}: ${advice}`, { cause: error });
 }
 
 function describe(code: string, syscall: string | undefined, { hostname, port, username, pathname }: URL) {

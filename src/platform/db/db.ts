@@ -10,6 +10,7 @@ type Tables = Record<never, never>;
 export type Db = Kysely<Tables> & {
   readonly isPool: true;
   readonly pool: pg.Pool;
+  readonly isPooled: boolean;
   readonly isDryRun?: boolean;
   readonly isRehearsed?: boolean;
 };
@@ -54,27 +55,47 @@ function createPreparingClient(): typeof pg.Client {
   };
 }
 
-/** Opens a pool of at most `poolMax` connections, created on demand. */
-export function openDb(url: string, poolMax = 10): Db {
+/** A database's URL. `isPooled` if a pooler, such as PgBouncer, may run each transaction on another connection of the server. */
+export type DatabaseAddress = { url: string; isPooled: boolean };
+
+const sessionSettings = {
+  timezone: 'UTC',
+  statement_timeout: '60000',
+  lock_timeout: '15000',
+  idle_in_transaction_session_timeout: '60000',
+  // A cached plan guesses the length of every array, which makes the scheduler's batches seven times slower.
+  plan_cache_mode: 'force_custom_plan',
+};
+
+/**
+ * Opens a pool of at most `poolMax` connections, created on demand. Settings and prepared statements last as long as a connection of the server.
+ * Behind a pooler, every transaction brings its settings, and no statement has a name.
+ */
+export function openDb(address: DatabaseAddress | string, poolMax = 10): Db {
+  const { url, isPooled } = typeof address === 'string' ? { url: address, isPooled: false } : address;
   const pool = new pg.Pool({
     connectionString: url,
     max: poolMax,
     types: types as pg.CustomTypesConfig,
-    Client: createPreparingClient(),
+    Client: isPooled ? pg.Client : createPreparingClient(),
     application_name: 'tocsin',
     keepAlive: true,
     // Takes effect only where statements are sent without waiting for the previous one: see `acrossOrgsPipelined`.
     pipeline: true,
     connectionTimeoutMillis: 10_000,
-    // A cached plan guesses the length of every array, which makes the scheduler's batches seven times slower.
-    options:
-      '-c timezone=UTC -c statement_timeout=60000 -c lock_timeout=15000 -c idle_in_transaction_session_timeout=60000 -c plan_cache_mode=force_custom_plan',
+    ...(isPooled
+      ? {}
+      : {
+          options: Object.entries(sessionSettings)
+            .map(([name, value]) => `-c ${name}=${value}`)
+            .join(' '),
+        }),
   });
   // A server that stops closes idle connections. The pool opens new ones, so the event needs no handling.
   pool.on('error', () => undefined);
   // A connection lost between two statements of a transaction emits it too. The next statement fails and reports the error.
   pool.on('connect', (client) => client.on('error', () => undefined));
-  return asDb(new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) }), { pool });
+  return asDb(new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) }), { pool, isPooled });
 }
 
 /** Calls `onConnect` with the process id of every new connection's backend. Only meaningful for a server on this machine. */
@@ -82,8 +103,11 @@ export function onBackend(db: Db, onConnect: (pid: number) => void): void {
   db.pool.on('connect', (client) => onConnect((client as pg.PoolClient & { processID: number }).processID));
 }
 
-/** Returns the URL of a pool's database, for another thread's own pool. */
-export const databaseUrlOf = (db: Db): string => db.pool.options.connectionString!;
+/** Returns the address of a pool's database, for another thread's own pool. */
+export const addressOf = (db: Db): DatabaseAddress => ({
+  url: db.pool.options.connectionString!,
+  isPooled: db.isPooled,
+});
 
 /**
  * What a transaction does. It runs again, from the beginning, after a deadlock or a serialization failure (`retryOnConflict`). It therefore
@@ -94,17 +118,17 @@ export type TransactionWork<T> = (tx: Tx) => Promise<T>;
 
 /** Runs `work` in one transaction as the organization. Row-level security hides the rows of all others. */
 export function inOrg<T>(db: Db, orgId: OrgId, work: TransactionWork<T>): Promise<T> {
-  return transact(db, `begin; ${asOrg(orgId)}`, work);
+  return transact(db, `${begin(db)}; ${asOrg(orgId)}`, work);
 }
 
 /** Like `inOrg`, but caches query plans. For inserts and statements by key, which cost more to plan than to run. */
 export function inOrgWithCachedPlans<T>(db: Db, orgId: OrgId, work: TransactionWork<T>): Promise<T> {
-  return transact(db, `begin; ${cachePlans}; ${asOrg(orgId)}`, work);
+  return transact(db, `${begin(db)}; ${cachePlans}; ${asOrg(orgId)}`, work);
 }
 
 /** Runs `work` in one transaction over all organizations. Only store functions named `…AcrossOrgs` may need it. */
 export function acrossOrgs<T>(db: Db, work: TransactionWork<T>): Promise<T> {
-  return transact(db, `begin; ${asSystem}`, work);
+  return transact(db, `${begin(db)}; ${asSystem}`, work);
 }
 
 /**
@@ -119,7 +143,7 @@ async function runPipelined<T>(db: Db, statements: readonly RawBuilder<unknown>[
   const client = await db.pool.connect();
   try {
     // Awaited, because no statement may run if the role could not be set.
-    await client.query(`begin; ${cachePlans}; ${asSystem}`);
+    await client.query(`${begin(db)}; ${cachePlans}; ${asSystem}`);
     const results = await Promise.allSettled([
       ...statements.map((statement) => {
         const { sql: text, parameters } = statement.compile(db);
@@ -137,6 +161,10 @@ async function runPipelined<T>(db: Db, statements: readonly RawBuilder<unknown>[
   }
 }
 
+const localSettings = Object.entries(sessionSettings).map(([name, value]) => `set local ${name} = '${value}'`);
+const pooledBegin = `begin; ${localSettings.join('; ')}`;
+const begin = (db: Db): string => (db.isPooled ? pooledBegin : 'begin');
+
 // Role and setting travel with BEGIN in one round trip, which allows no bound values. An OrgId is a validated UUID.
 const asOrg = (orgId: OrgId): string => `set local role tocsin_app; select set_config('tocsin.org', '${orgId}', true)`;
 const asSystem = 'set local role tocsin_system';
@@ -145,7 +173,7 @@ const cachePlans = 'set local plan_cache_mode = auto';
 
 /** Returns the same pool, but every transaction is rolled back instead of committed. A dry run thus executes the real code. */
 export function asDryRun(db: Db): Db {
-  return asDb(db.withoutPlugins(), { pool: db.pool, isDryRun: true });
+  return asDb(db.withoutPlugins(), { pool: db.pool, isPooled: db.isPooled, isDryRun: true });
 }
 
 /**
@@ -153,25 +181,25 @@ export function asDryRun(db: Db): Db {
  * its end. For tests of `TransactionWork`.
  */
 export function asRehearsed(db: Db): Db {
-  return asDb(db.withoutPlugins(), { pool: db.pool, isRehearsed: true });
+  return asDb(db.withoutPlugins(), { pool: db.pool, isPooled: db.isPooled, isRehearsed: true });
 }
 
-const asDb = (kysely: Kysely<Tables>, parts: Pick<Db, 'pool' | 'isDryRun' | 'isRehearsed'>): Db =>
+const asDb = (kysely: Kysely<Tables>, parts: Pick<Db, 'pool' | 'isPooled' | 'isDryRun' | 'isRehearsed'>): Db =>
   Object.assign(kysely, { isPool: true as const, ...parts });
 
 const endStatement = (db: Db): string => (db.isDryRun ? 'rollback' : 'commit');
 
-const transact = <T>(db: Db, begin: string, work: TransactionWork<T>): Promise<T> =>
-  retryOnConflict(() => runTransaction(db, begin, work));
+const transact = <T>(db: Db, opening: string, work: TransactionWork<T>): Promise<T> =>
+  retryOnConflict(() => runTransaction(db, opening, work));
 
-function runTransaction<T>(db: Db, begin: string, work: TransactionWork<T>): Promise<T> {
+function runTransaction<T>(db: Db, opening: string, work: TransactionWork<T>): Promise<T> {
   return db.connection().execute(async (connection) => {
     const tx = connection as Tx;
-    await sql.raw(begin).execute(tx);
+    await sql.raw(opening).execute(tx);
     try {
       if (db.isRehearsed) {
         await work(tx);
-        await sql.raw(`rollback; ${begin}`).execute(tx);
+        await sql.raw(`rollback; ${opening}`).execute(tx);
       }
       const result = await work(tx);
       await sql.raw(endStatement(db)).execute(tx);

@@ -1,7 +1,8 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { sql } from 'kysely';
-import pg from 'pg';
+import type pg from 'pg';
+import { connectDirectly } from './connect-directly.ts';
 import { acrossOrgs, queryRow, type Db } from './db.ts';
 import { ensureRoles } from './roles.ts';
 
@@ -51,10 +52,12 @@ export function migrate(url: string): Promise<string[]> {
   });
 }
 
-/** Connects to the database at `url` and runs `work` while no other process migrates it. Creates missing roles first. */
+/**
+ * Connects to the database at `url` and runs `work` while no other process migrates it. Creates missing roles first. Throws if `url` is a
+ * pooler, whose server connection would keep the lock.
+ */
 export async function withSchemaLock<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client({ connectionString: url, application_name: 'tocsin-migrate' });
-  await client.connect();
+  const client = await connectDirectly(url, 'tocsin-migrate');
   try {
     await client.query('select pg_advisory_lock($1)', [lockId]);
     await ensureRoles(client);
@@ -89,5 +92,5 @@ export async function applyMigration(client: pg.Client, name: string): Promise<v
 /** Creates monthly partitions three months ahead. Only a table's owner may add partitions, so this runs as the pool's user, without a role. */
 export async function createUpcomingPartitions(db: Db): Promise<void> {
   for (const table of ['audit', 'runs', 'outbox', 'run_steps'])
-    await sql`select tocsin_partition_months(${table}, current_date, 3)`.execute(db);
+    await sql`select tocsin_partition_months(${table}, (now() at time zone 'UTC')::date, 3)`.execute(db);
 }

@@ -1,4 +1,4 @@
-import { databaseUrlOf, type Db } from '../../../platform/db/db.ts';
+import { addressOf, type DatabaseAddress, type Db } from '../../../platform/db/db.ts';
 import type { Clock } from '../../../platform/lib/clock.ts';
 import type { Logger } from '../../../platform/lib/logger.ts';
 import { siblingModule } from '../../../platform/lib/sibling-module.ts';
@@ -19,8 +19,12 @@ type PullConfig = SecretboxSettings & {
   fetchAllow: string[];
   fileSources: string[];
 };
-/** `connectTo` is the database's URL, which `databaseUrl` sets only for an external one. */
-export type PullThreadSettings = PullConfig & { connectTo: string; logLevel: string; referenceDataVersion: number };
+/** `connectTo` is the database's address. `databaseUrl` is set only for an external one. */
+export type PullThreadSettings = PullConfig & {
+  connectTo: DatabaseAddress;
+  logLevel: string;
+  referenceDataVersion: number;
+};
 export type PullTask = { source: SourceRow; isScheduled: boolean; clockOffsetMs: number };
 
 type PullThreadsDeps = {
@@ -53,7 +57,7 @@ export function createPullThreads(deps: PullThreadsDeps): { runPull: RunPull; cl
       previousSecretKey: config.previousSecretKey,
       logLevel: deps.log.level,
       databaseUrl: config.databaseUrl,
-      connectTo: databaseUrlOf(deps.db),
+      connectTo: addressOf(deps.db),
       referenceDataVersion: extractor.referenceDataVersion,
     } satisfies PullThreadSettings,
     threadsMax,
