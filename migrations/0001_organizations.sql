@@ -51,9 +51,11 @@ create table organizations (
   id uuid primary key,
   name text not null unique,
   created_at timestamptz not null default now(),
-  listening_until timestamptz
+  listening_until timestamptz,
+  suspended_at timestamptz
 );
 comment on table organizations is 'Tenants. Every other tenant row carries the id of its organization.';
+comment on column organizations.suspended_at is 'Since when requests of the organization are refused and its schedules wait. Null if they are not.';
 comment on column organizations.listening_until is 'Until when all events are stored because a client listens, by the clock of the database. Null if none ever did.';
 
 -- Not tocsin_protect: the key column is id, and an organization may only read its own row.

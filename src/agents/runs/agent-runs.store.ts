@@ -3,6 +3,7 @@ import type { Budgets } from '../../platform/models/spending/budgets.ts';
 import { acrossOrgs, queryRow, queryRows, type Db, type Tx } from '../../platform/db/db.ts';
 import type { AgentRow } from '../../detection/detections/record/detection-row.ts';
 import { zonedCron } from '../../detection/detections/record/cron-schedule.ts';
+import { isNotSuspended } from '../../platform/orgs/is-not-suspended.sql.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import type { PageRequest } from '../../platform/lib/page-request.ts';
 import type { ModelFailure } from '../../platform/models/model-error.ts';
@@ -33,7 +34,7 @@ export async function listScheduledAgentsAcrossOrgs(db: Db, types: readonly stri
           f.last_run_at as "lastRunAt", a.custom_cron_schedule, a.cron_timezone, a.detection_cadence, a.budgets
         from agents a join agent_prompts p on p.organization_id = a.organization_id and p.id = a.active_prompt_id
         left join run_facts f on f.organization_id = a.organization_id and f.detection_id = a.id
-        where a.is_built_in and a.built_in_agent_type = any(${types}::text[]) and a.enabled
+        where a.is_built_in and a.built_in_agent_type = any(${types}::text[]) and a.enabled and ${isNotSuspended(sql`a.organization_id`)}
         order by f.last_run_at nulls first, a.id`,
   );
   return found.map(({ custom_cron_schedule, cron_timezone, detection_cadence, budgets, ...agent }) => ({

@@ -1,3 +1,5 @@
+import { sql } from 'kysely';
+import { isNotSuspended } from '../../platform/orgs/is-not-suspended.sql.ts';
 import { acrossOrgs, queryRow, type Db } from '../../platform/db/db.ts';
 
 /** The state of the whole installation in numbers. Ages are in seconds and 0 if nothing waits. */
@@ -26,9 +28,9 @@ export async function readInstallationFiguresAcrossOrgs(db: Db): Promise<Install
     db,
     (tx) => queryRow<InstallationFigures>(tx)`
       select
-        (select coalesce(greatest(0, extract(epoch from now() - min(next_slot_at))), 0) from schedules where active) as "slotLag",
+        (select coalesce(greatest(0, extract(epoch from now() - min(next_slot_at))), 0) from schedules where active and ${isNotSuspended(sql`organization_id`)}) as "slotLag",
         (select coalesce(greatest(0, extract(epoch from now() - min(coalesce(retry_at, start_at)))), 0)
-           from run_queue where state = 'queued') as "queueAge",
+           from run_queue where state = 'queued' and ${isNotSuspended(sql`organization_id`)}) as "queueAge",
         (select count(*) from pending_windows) as "pendingWindows",
         (select count(*) from pending_windows where failure is not null) as "failedWindows",
         (select count(*) from gaps where state = 'open') as "openGaps",

@@ -17,6 +17,20 @@ export function addAdministrationCommands(program: Command, run: Run): void {
     .option('--json', 'print JSON')
     .addHelpText('after', examples('tocsin org list --json'))
     .action((options) => run(import('../org-command.ts').then((module) => module.listOrgs(options))));
+  org
+    .command('suspend')
+    .description('refuse the requests of an organization and let its schedules wait; nothing is deleted')
+    .argument('<NAME>', 'organization')
+    .option('--json', 'print JSON')
+    .addHelpText('after', examples('tocsin org suspend acme'))
+    .action((name, options) => run(import('../org-command.ts').then((module) => module.suspendOrg(name, options))));
+  org
+    .command('resume')
+    .description('end the suspension of an organization')
+    .argument('<NAME>', 'organization')
+    .option('--json', 'print JSON')
+    .addHelpText('after', examples('tocsin org resume acme'))
+    .action((name, options) => run(import('../org-command.ts').then((module) => module.resumeOrg(name, options))));
   const key = program.command('key').description('manage API keys');
   key
     .command('create')

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { acrossOrgs, inOrg, queryRow, queryRows, type Db, type Tx } from '../../platform/db/db.ts';
+import { isNotSuspended } from '../../platform/orgs/is-not-suspended.sql.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import type { PageCursor } from '../../platform/lib/page-request.ts';
 import type { SourceKey, SourceRow } from '../ingestion/source-row.ts';
@@ -124,7 +125,7 @@ export function claimDueSourceAcrossOrgs(db: Db, now: Date, worker: string): Pro
         update feed_sources set worker = ${worker}, lease_until = ${leaseEnd}
         where id = (select s.id from feed_sources s left join pulling p on p.organization_id = s.organization_id
           where s.enabled and s.deleted_at is null and s.next_pull_at <= ${now} and (s.lease_until is null or s.lease_until < clock_timestamp())
-            and coalesce(p.n, 0) < ${pullsPerOrgMax}
+            and coalesce(p.n, 0) < ${pullsPerOrgMax} and ${isNotSuspended(sql`s.organization_id`)}
           order by coalesce(p.n, 0), s.next_pull_at limit 1 for no key update of s skip locked)
         returning ${columns}`,
   );

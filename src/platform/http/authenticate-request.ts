@@ -65,6 +65,11 @@ export function authenticateRequests(
         },
       });
     }
+    if (caller.isSuspended)
+      throw appError(
+        'organization_suspended',
+        'The organization is suspended. Nothing is deleted. Ask the operator of this service to resume it.',
+      );
     request.caller = caller;
     if (takeToken) applyRateLimit(takeToken(caller.keyId ?? caller.sessionId ?? ''), burst, reply);
     if (scope && !caller.scopes.has(scope)) throw appError('forbidden', `The key lacks the scope ${scope}.`);

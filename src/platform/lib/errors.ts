@@ -6,6 +6,7 @@ const statusByCode = {
   as_of_expired: 400,
   unauthorized: 401,
   forbidden: 403,
+  organization_suspended: 403,
   not_found: 404,
   method_not_allowed: 405,
   not_acceptable: 406,

@@ -33,7 +33,12 @@ export function createKeyAuthenticator(db: Db): KeyAuthenticator {
       cache.delete(cacheKey(text));
       const key = await findKeyAcrossOrgs(db, parseKeyId(text));
       if (!key || !isValid(key, hashKey(text), new Date())) return undefined;
-      const caller: Caller = { orgId: key.organization_id, keyId: key.id, scopes: new Set(key.scopes) };
+      const caller: Caller = {
+        orgId: key.organization_id,
+        keyId: key.id,
+        scopes: new Set(key.scopes),
+        isSuspended: key.is_suspended,
+      };
       cache.set(cacheKey(text), { caller, expiresAtMs: performance.now() + Math.min(cacheMs, remainingLifeMs(key)) });
       return caller;
     },

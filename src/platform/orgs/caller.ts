@@ -27,6 +27,8 @@ export type Caller = {
   scopes: ReadonlySet<string>;
   sessionId?: string;
   subject?: string;
+  /** The organization is suspended, so that the request is refused. */
+  isSuspended?: boolean;
 };
 
 /** The part of a caller that histories record. */

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { acrossOrgs, queryRow, queryRows, type Db, type Tx } from '../db/db.ts';
 import type { OrgId } from '../lib/org-id.ts';
 import type { PageCursor } from '../lib/page-request.ts';
+import { isNotSuspended } from './is-not-suspended.sql.ts';
 import { environmentKeyId } from './key-secret.ts';
 
 export type KeyRow = {
@@ -23,14 +24,18 @@ export type NewKeyRow = Pick<KeyRow, 'id' | 'name' | 'secret_hash' | 'scopes' | 
 };
 
 /** Finds a key by id, before the organization is known. */
-export function findKeyAcrossOrgs(db: Db, keyId: string): Promise<KeyRow | undefined> {
-  return acrossOrgs(db, (tx) => queryRow<KeyRow>(tx)`select * from api_keys where id = ${keyId}`);
+export function findKeyAcrossOrgs(db: Db, keyId: string): Promise<(KeyRow & { is_suspended: boolean }) | undefined> {
+  return acrossOrgs(
+    db,
+    (tx) => queryRow<KeyRow & { is_suspended: boolean }>(tx)`
+      select k.*, o.suspended_at is not null as is_suspended from api_keys k join organizations o on o.id = k.organization_id where k.id = ${keyId}`,
+  );
 }
 
-/** Reports whether a key is neither revoked nor expired. */
+/** Reports whether a key is neither revoked nor expired, and its organization not suspended. */
 export async function isKeyActive(tx: Tx, orgId: OrgId, keyId: string): Promise<boolean> {
   const found = await queryRow(tx)`select 1 from api_keys where organization_id = ${orgId} and id = ${keyId}
-      and revoked_at is null and (expires_at is null or expires_at > now())`;
+      and revoked_at is null and (expires_at is null or expires_at > now()) and ${isNotSuspended(sql`organization_id`)}`;
   return found !== undefined;
 }
 
@@ -83,7 +88,15 @@ export async function deleteEnvironmentKeyAcrossOrgs(tx: Tx): Promise<void> {
   await sql`delete from api_keys where id = ${environmentKeyId}`.execute(tx);
 }
 
-export type OrgRow = { id: OrgId; name: string; created_at: Date };
+export type OrgRow = { id: OrgId; name: string; created_at: Date; suspended_at: Date | null };
+
+/** Suspends an organization or ends that. Returns it as it was before, or undefined if it does not exist. */
+export function setSuspendedAcrossOrgs(tx: Tx, name: string, at: Date | null): Promise<OrgRow | undefined> {
+  return queryRow<OrgRow>(tx)`
+    with before as (select id, name, created_at, suspended_at from organizations where name = ${name} for update),
+      changed as (update organizations set suspended_at = ${at} from before where organizations.id = before.id)
+    select * from before`;
+}
 
 /** Serializes the bootstrap of processes that start at the same time, until the transaction ends. */
 export async function lockBootstrapAcrossOrgs(tx: Tx): Promise<void> {

@@ -1,6 +1,7 @@
 import { sql, type RawBuilder } from 'kysely';
 import { acrossOrgsPipelined, type Db } from '../../../platform/db/db.ts';
 import { uuidv7 } from '../../../platform/lib/ids.ts';
+import { isNotSuspended } from '../../../platform/orgs/is-not-suspended.sql.ts';
 import { createConcurrencyRules, type ConcurrencyLimits, type ConcurrencyRules } from './concurrency-limits.ts';
 import { claimColumns, leaseEnd, type RunClaim } from './run-claim.ts';
 
@@ -57,7 +58,7 @@ const freeLanesCte = (scope: ClaimScope): RawBuilder<unknown> => sql`
       select from run_queue q where q.organization_id = l.organization_id and q.kind = l.kind and ${isClaimable(scope, laneModelPlaces)}
       order by q.start_at, q.run_id limit 1
     ) waiting
-    where busy.n < l.cap order by l.served_at limit 4
+    where busy.n < l.cap and ${isNotSuspended(sql`l.organization_id`)} order by l.served_at limit 4
   )`;
 
 /**

@@ -117,6 +117,7 @@ async function storeBatch(
     try {
       const caller = await deps.auth.findCaller(`Bearer ${key}`);
       if (!caller?.scopes.has('logs:write')) throw new Error('The key is not valid or lacks the scope logs:write.');
+      if (caller.isSuspended) throw new Error('The organization is suspended.');
       const receipt = await receiveShipperBody(deps, caller.orgId, { format, body });
       const failure = findFailure(receipt);
       if (failure) deps.log.error({ err: failure }, 'messages were dropped because their dataset cannot take them');
