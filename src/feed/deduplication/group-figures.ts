@@ -14,7 +14,7 @@ export function applyGroupFigures(root: FeedItem, members: FeedItem[]): FeedItem
   const items = [root, ...members];
   return {
     ...root,
-    event: { ...raiseSeverity(root.event, items), confidence: combineConfidence(items) },
+    event: { ...root.event, severity: highestSeverity(items), confidence: combineConfidence(items) },
     classification: { ...root.classification, mappings: mergeMappings(root, members) },
   };
 }
@@ -22,15 +22,7 @@ export function applyGroupFigures(root: FeedItem, members: FeedItem[]): FeedItem
 /** Raises the severity of an item to that of the exploited-vulnerability catalog entries for the same CVE. */
 export function applySeverityFloor(item: FeedItem, exploited: FeedItem[]): FeedItem {
   const sameCve = exploited.filter(({ canonicalKey }) => canonicalKey === item.canonicalKey);
-  return { ...item, event: raiseSeverity(item.event, [item, ...sameCve]) };
-}
-
-/** A severity that another item raises has no basis in this one. */
-function raiseSeverity(event: FeedItem['event'], items: FeedItem[]): FeedItem['event'] {
-  const severity = highestSeverity(items);
-  if (severity === event.severity) return event;
-  const { severityBasis: _ownBasis, ...rest } = event;
-  return { ...rest, severity };
+  return { ...item, event: { ...item.event, severity: highestSeverity([item, ...sameCve]) } };
 }
 
 const highestSeverity = (items: FeedItem[]): FeedItem['event']['severity'] =>
