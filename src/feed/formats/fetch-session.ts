@@ -58,6 +58,8 @@ const triesMax = 4;
 const retryAfterMaxMs = 60_000;
 const requestTimeoutMs = 60_000;
 const streamTimeoutMs = 180_000;
+/** A single document may have this size even if the pull has a lower bound. */
+const documentBytesMin = 32 * 1024 * 1024;
 
 type FetchSessionOptions = Pick<FetchSession, 'url' | 'cursor' | 'now' | 'digest'> &
   Pick<FetchRequest, 'allow' | 'headers' | 'signal'> & { bounds?: Partial<FetchBounds> | undefined };
@@ -82,7 +84,7 @@ export function createFetchSession(options: FetchSessionOptions): FetchSession {
       documents += 1;
       try {
         const fetched = await fetchBytes({
-          bytesMax: bounds.bytesMax,
+          bytesMax: Math.max(bounds.bytesMax, documentBytesMin),
           ...request,
           url: address,
           headers: new URL(address).origin === origin ? headers : undefined,
