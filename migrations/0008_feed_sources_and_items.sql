@@ -177,7 +177,7 @@ comment on column items.record_hash is 'Hash of the record as the source sent it
 comment on column items.record_modified_at is 'Time of the last change according to the source.';
 comment on column items.missing_pulls is 'Consecutive successful pulls without the record.';
 comment on column items.content_hash is 'Hash of the extracted content. An item with an unchanged hash gets no new version.';
-comment on column items.severity_rule is 'Rule that decided the severity.';
+comment on column items.severity_rule is 'Rule that decided the severity, followed by references to the passages on which it relies.';
 comment on column items.status is 'active, corrected or retracted.';
 comment on column items.doc is 'JSON document that the API returns.';
 comment on column items.next_expiry_at is 'When the next indicator in doc expires. Until then, doc can be returned unparsed.';

@@ -1,6 +1,7 @@
 import { buildComparisonTraits } from '../deduplication/similarity/comparison-traits.ts';
 import { toSearchText } from '../items/search/search-text.ts';
 import type { ItemWrite } from '../items/writing/item-columns.ts';
+import { toSeverityText } from '../model/severity-basis.ts';
 import type { FeedItem } from '../model/item.schema.ts';
 import type { ItemStatus } from '../model/vocabulary.ts';
 import { changedParts, contentHash } from './content-hash.ts';
@@ -118,7 +119,7 @@ function writeOfRecord(
     contentHash: candidate.contentHash,
     recordHash: candidate.recordHash,
     recordModifiedAt: record.modifiedAt ?? null,
-    severityRule: record.severityRule,
+    severityRule: toSeverityText(record),
     storedText,
     objects: record.originals ?? null,
     missingPulls: 0,

@@ -65,7 +65,6 @@ export function toFeedItem(record: SourceRecord, source: ItemOrigin, stamps: Ite
     event: {
       title: record.title,
       severity: record.severity,
-      ...toSeverityBasis(record),
       confidence: roundConfidence(source.reliability),
       status: stamps.status,
       ...(record.eventFirstSeen ? { eventFirstSeen: record.eventFirstSeen } : {}),
@@ -90,13 +89,6 @@ export function toFeedItem(record: SourceRecord, source: ItemOrigin, stamps: Ite
   if (stamps.status === 'retracted') revokeIndicators(item);
   return item;
 }
-
-/** Returns why a text has its severity. Other records have none. */
-export const toSeverityBasis = ({
-  severityRule: rule,
-  severityEvidence: evidenceRefs,
-}: Pick<SourceRecord, 'severityRule' | 'severityEvidence'>): Pick<FeedItem['event'], 'severityBasis'> =>
-  evidenceRefs ? { severityBasis: { rule, evidenceRefs } } : {};
 
 export const toPassages = (
   { storedText, passages }: Pick<SourceRecord, 'storedText' | 'passages'>,

@@ -4,6 +4,7 @@ import { appError } from '../../platform/lib/errors.ts';
 import type { Caller } from '../../platform/orgs/caller.ts';
 import { startOfHour, updateDocumentExpiry } from '../model/expiry.ts';
 import type { FeedItem, FeedItemDetail, ItemText } from '../model/item.schema.ts';
+import { readSeverityBasis } from '../model/severity-basis.ts';
 import { findText, listDuplicates, listSharingCve } from './item-detail.store.ts';
 import { findItem, listVersions } from './items.store.ts';
 import { withTenantOverrides } from './overrides/override-documents.ts';
@@ -27,8 +28,10 @@ export async function getItem(
     const duplicates = await listDuplicates(tx, id);
     const group = new Set(duplicates);
     const related = [...found.related, ...(await listSharingCve(tx, id))].filter((other) => !group.has(other));
+    const severityBasis = readSeverityBasis(found.severityText);
     return {
       ...(ownRows ? withTenantOverrides(item, ownRows) : item),
+      ...(severityBasis ? { severityBasis } : {}),
       duplicates,
       related: [...new Set(related)],
       versions: versions.map(({ note, at, ...version }) => ({

@@ -66,12 +66,14 @@ export function listRecentItems(
   return queryRows(tx, query);
 }
 
-type ItemRow = { doc: string; next_expiry_at: Date | null; related: string[] };
+/** `severityText` is that of `toSeverityText`, or empty if another record of the group decided. */
+type ItemRow = { doc: string; next_expiry_at: Date | null; severityText: string; related: string[] };
 
 /** Finds a visible item. `related` are the items that it follows or that follow it. */
 export function findItem(tx: Tx, id: string): Promise<ItemRow | undefined> {
   return queryRow<ItemRow>(tx)`
       select doc, next_expiry_at,
+        case when own_doc is null or own_doc::json #>> '{event,severity}' = severity then severity_rule else '' end as "severityText",
         array(select earlier.id from items earlier where earlier.pool_id in ${visiblePoolIds} and earlier.id = any(items.related))
         || array(select later.id from items later where later.pool_id in ${visiblePoolIds} and items.id = any(later.related)
           and (later.source_id, later.record_id) = (items.source_id, items.record_id)) as related

@@ -104,7 +104,6 @@ export const FeedItem = z
     event: z.object({
       title: z.string(),
       severity: z.enum(severities),
-      severityBasis: SeverityBasis.optional(),
       confidence: Confidence,
       status: z.enum(itemStatuses),
       eventFirstSeen: Instant.optional(),
@@ -166,6 +165,7 @@ export const FeedStats = z.object({
 export type FeedStats = z.infer<typeof FeedStats>;
 
 export const FeedItemDetail = FeedItem.extend({
+  severityBasis: SeverityBasis.optional(),
   duplicates: z.array(z.string()).describe('Ids of the other items of its group, root first.'),
   related: z.array(z.string()).describe('Ids of items that it follows, that follow it, or that share a CVE with it.'),
   versions: z.array(

@@ -38,11 +38,11 @@ test('creates a private item from a text, with passages that match the text', as
     event: {
       title: 'Acme Bank hit by Emotet',
       severity: 'high',
-      severityBasis: { rule: 'report:named-actor' },
       status: 'active',
       confidence: 0.6,
     },
     iocs: { domains: [{ value: 'evil-bank[.]top', normalizedValue: 'evil-bank.top', status: 'active' }] },
+    severityBasis: { rule: 'report:named-actor' },
     version: 1,
     tenantOverrides: null,
     versions: [{ version: 1, cause: 'added' }],
@@ -57,7 +57,7 @@ test('creates a private item from a text, with passages that match the text', as
   }
   for (const { evidenceRef } of body.classification.attack)
     expect(passages[Number(/\d+/.exec(evidenceRef)![0])]).toBeDefined();
-  const { versions: _versions, related: _related, duplicates: _duplicates, ...item } = body;
+  const { severityBasis: _basis, versions: _versions, related: _related, duplicates: _duplicates, ...item } = body;
   const list = await org.call('GET', '/items');
   expect(list.body).toMatchObject({ total: 1, items: [item] });
   expect((await org.call('GET', '/stats')).body).toMatchObject({ totalItems: 1, sourcePublishers: ['Acme CERT'] });

@@ -13,11 +13,12 @@ import { advancePools, lockPool, nextCommitTime } from '../../items/writing/feed
 import type { ItemWrite } from '../../items/writing/item-columns.ts';
 import { updateComparisonTraits } from '../../items/writing/update-items.store.ts';
 import { writeItems, writeTerms, type RemovedTerm } from '../../items/writing/write-items.store.ts';
+import { toSeverityText } from '../../model/severity-basis.ts';
 import type { FeedItem } from '../../model/item.schema.ts';
 import { storedColumns } from '../build-item-writes.ts';
 import { changedParts, contentHash } from '../content-hash.ts';
 import type { Extractor } from '../extractor.ts';
-import { isProseSource, toDocument, toPassages, toSeverityBasis } from '../item-document.ts';
+import { isProseSource, toDocument, toPassages } from '../item-document.ts';
 import { toReaderVersion } from '../reader-version.ts';
 import { findStaleItem, listStaleItems, type StaleItem } from './stale-items.store.ts';
 
@@ -97,7 +98,7 @@ async function reanalyzeItem(
   const seq = pool.seq + 1;
   let removedTerms: RemovedTerm[];
   if (isChanged) {
-    const { severityRule } = extracted;
+    const severityRule = toSeverityText(extracted);
     removedTerms = await writeItems(tx, [buildWrite(item, before, { content, hash, severityRule, traits, seq, at })]);
     const { severity } = content.event;
     const { platforms } = content.classification;
@@ -113,7 +114,7 @@ function applyExtraction(item: FeedItem, extracted: ExtractedItem): FeedItem {
   const sourceUrl = item.provenance.supportingPassages[0]?.sourceUrl ?? item.source.url ?? `urn:uuid:${item.id}`;
   return {
     ...rest,
-    event: { ...item.event, severity: extracted.severity, ...toSeverityBasis(extracted) },
+    event: { ...item.event, severity: extracted.severity },
     ...(extracted.summary ? { summary: extracted.summary } : {}),
     ...(extracted.tldr ? { tldr: extracted.tldr } : {}),
     attackPath: extracted.attackPath,
