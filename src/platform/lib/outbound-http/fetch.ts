@@ -47,6 +47,7 @@ export class FetchStatusError extends Error {
 }
 
 const unpackFactor = 4;
+const unpackedBytesMax = 128 * 1024 * 1024;
 // A buffered response is passed on in chunks as well, yielding to the event loop between them.
 const chunkBytes = 256 * 1024;
 
@@ -118,7 +119,11 @@ async function readResponse(
 ): Promise<Buffer> {
   const encoding = response.headers['content-encoding'];
   if (onChunk && !encoding) return streamBody(response, onChunk);
-  const bytes = await unpack(await readBody(response, bytesMax), encoding, bytesMax * unpackFactor);
+  const bytes = await unpack(
+    await readBody(response, bytesMax),
+    encoding,
+    Math.min(bytesMax * unpackFactor, unpackedBytesMax),
+  );
   if (!onChunk) return bytes;
   for (let at = 0; at < bytes.length && onChunk(bytes.subarray(at, at + chunkBytes)); at += chunkBytes)
     await setImmediate();
