@@ -56,6 +56,22 @@ export async function executeRun(
   }
 }
 
+/** Executes a claimed run like `executeRun`. Returns the run if it completed. */
+export async function executeToCompletion(
+  deps: ExecuteRunDeps,
+  claim: RunClaim,
+  signal: AbortSignal,
+  judge?: Judge,
+): Promise<ActiveRun | undefined> {
+  let completed: ActiveRun | undefined;
+  const observeRun = (run: ActiveRun): void => {
+    completed = run;
+    deps.observeRun?.(run);
+  };
+  await executeRun({ ...deps, observeRun }, claim, signal, judge);
+  return completed;
+}
+
 /**
  * Examines the windows of a run in order and judges their candidates. A failing judge ends the run only after all windows are
  * examined, because windows expire. Then its candidates are raised from their facts, or wait for the next attempt.

@@ -3,8 +3,7 @@ import { enqueueDueRunsAcrossOrgs } from '../../scheduling/enqueue-runs.ts';
 import { claimRunsAcrossOrgs } from '../../scheduling/queue/claim-runs.store.ts';
 import { findQueueWaitMsAcrossOrgs } from '../../scheduling/queue/run-queue.store.ts';
 import { enqueueRechecksAcrossOrgs } from '../backfill/rechecks.store.ts';
-import type { ActiveRun } from '../execution/active-run.ts';
-import { executeRun, type ExecuteRunDeps } from '../execution/execute-run.ts';
+import { executeToCompletion, type ExecuteRunDeps } from '../execution/execute-run.ts';
 import type { Judge } from '../judging/judge.ts';
 import { createQuietRuns, type QuietRuns } from '../quiet/quiet-runs.ts';
 import { createLeaseKeeper, type LeaseKeeper } from './lease-keeper.ts';
@@ -71,12 +70,7 @@ async function executeClaimable(
     const [claim] = await claimRunsAcrossOrgs(deps.db, deps.clock(), 1, deps.models?.concurrencyLimits);
     if (!claim) return executed;
     const { signal, release } = leaseKeeper.hold(claim);
-    let completed: ActiveRun | undefined;
-    const observeRun = (run: ActiveRun): void => {
-      completed = run;
-      deps.observeRun?.(run);
-    };
-    await executeRun({ ...deps, observeRun }, claim, signal, judge).finally(release);
+    const completed = await executeToCompletion(deps, claim, signal, judge).finally(release);
     if (completed) executed += await quietRuns.completeLike(completed, never);
   }
 }

@@ -7,7 +7,7 @@ import type { RunClaim } from '../../scheduling/queue/run-claim.ts';
 import { enqueueRechecksAcrossOrgs } from '../backfill/rechecks.store.ts';
 import type { EndRunDeps } from '../execution/end-run.ts';
 import type { ActiveRun } from '../execution/active-run.ts';
-import { executeRun, type ExecuteRunDeps } from '../execution/execute-run.ts';
+import { executeToCompletion, type ExecuteRunDeps } from '../execution/execute-run.ts';
 import { resolveOverdueCandidatesAcrossOrgs } from '../judging/overdue-candidates.ts';
 import type { RunMetrics } from '../run-metrics.ts';
 import { createQuietRuns } from '../quiet/quiet-runs.ts';
@@ -86,19 +86,14 @@ async function executeClaim(
   claim: RunClaim,
 ): Promise<ActiveRun | undefined> {
   const { signal, release } = leaseKeeper.hold(claim);
-  let completed: ActiveRun | undefined;
-  const observeRun = (run: ActiveRun): void => {
-    completed = run;
-    deps.observeRun?.(run);
-  };
   try {
-    await executeRun({ ...deps, observeRun }, claim, signal);
+    return await executeToCompletion(deps, claim, signal);
   } catch (error) {
     deps.log.error({ err: error, runId: claim.runId }, 'run left to the reaper');
   } finally {
     release();
   }
-  return completed;
+  return undefined;
 }
 
 const sleepUnref = (ms: number): Promise<void> =>
