@@ -28,31 +28,56 @@ export function listPendingWindows(
 
 const deletePendingWindow = ({ orgId, detectionId }: DetectionKey, { from, to }: TimeRange): RawBuilder<unknown> =>
   sql`delete from pending_windows where organization_id = ${orgId} and detection_id = ${detectionId}
-    and window_from = ${from} and window_to = ${to} returning 1`;
+    and window_from = ${from} and window_to = ${to} returning detection_id, window_from, window_to`;
 
 /** Marks a pending window as covered. Returns false if it is no longer pending: then nothing may be stored for it. */
-export function coverWindow(tx: Tx, detection: DetectionKey, window: TimeRange): Promise<boolean> {
-  return addCoverage(tx, detection, { window, source: deletePendingWindow(detection, window) });
+export async function coverWindow(tx: Tx, detection: DetectionKey, window: TimeRange): Promise<boolean> {
+  return (await addCoverage(tx, detection.orgId, deletePendingWindow(detection, window))).size > 0;
 }
 
-/**
- * Like `coverWindow`, for one window of each of several detections of an organization. Returns the detections whose window was pending.
- */
-export async function coverWindows(
+/** Like `coverWindow`, for one window of each of several detections of an organization. Returns the detections whose window was pending. */
+export function coverWindows(
   tx: Tx,
   orgId: OrgId,
   windows: readonly (TimeRange & { detectionId: string })[],
 ): Promise<Set<string>> {
   const ids = windows.map(({ detectionId }) => detectionId);
   const [from, to] = [windows.map((one) => one.from.toISOString()), windows.map((one) => one.to.toISOString())];
+  const source = sql`
+    delete from pending_windows p
+    using unnest(${ids}::uuid[], ${from}::timestamptz[], ${to}::timestamptz[]) as w (detection_id, window_from, window_to)
+    where p.organization_id = ${orgId} and p.detection_id = w.detection_id and p.window_from = w.window_from and p.window_to = w.window_to
+    returning p.detection_id, p.window_from, p.window_to`;
+  return addCoverage(tx, orgId, source);
+}
+
+/** Marks the next window of a gap as covered. Returns false if the run no longer fills the gap: then store nothing. */
+export async function coverGapWindow(
+  tx: Tx,
+  detection: DetectionKey,
+  { runId, now, ...window }: TimeRange & { runId: string; now: Date },
+): Promise<boolean> {
+  const gapsOfDetection = sql`organization_id = ${detection.orgId} and detection_id = ${detection.detectionId}`;
+  const source = sql`update gaps set filled_to = ${window.to}, updated_at = ${now},
+      state = case when gap_to <= ${window.to} then 'filled' else state end
+    where ${gapsOfDetection} and state = 'filling' and run_id = ${runId}
+      and coalesce(filled_to, gap_from) = ${window.from} and gap_to >= ${window.to}
+    returning detection_id, ${window.from}::timestamptz as window_from, ${window.to}::timestamptz as window_to`;
+  if ((await addCoverage(tx, detection.orgId, source)).size === 0) return false;
+  const filled = await queryRows<GapEventRow>(
+    tx,
+  )`select * from gaps where ${gapsOfDetection} and state = 'filled' and run_id = ${runId} and filled_to = ${window.to}`;
+  await emitGapEvents(tx, 'gap.filled', filled);
+  return true;
+}
+
+/**
+ * Adds windows, at most one of a detection, to the covered time and merges them with adjacent covered time. `source` is the statement that
+ * removes them from pending windows or from a gap and returns `detection_id`, `window_from` and `window_to`. Returns their detections.
+ */
+async function addCoverage(tx: Tx, orgId: OrgId, source: RawBuilder<unknown>): Promise<Set<string>> {
   const covered = await queryRows<{ detectionId: string }>(tx)`
-    with source as (
-      delete from pending_windows p
-      using unnest(${ids}::uuid[], ${from}::timestamptz[], ${to}::timestamptz[]) as w (detection_id, window_from, window_to)
-      where p.organization_id = ${orgId} and p.detection_id = w.detection_id
-        and p.window_from = w.window_from and p.window_to = w.window_to
-      returning p.detection_id, p.window_from, p.window_to
-    ), following as (
+    with source as (${source}), following as (
       delete from coverage c using source s
       where c.organization_id = ${orgId} and c.detection_id = s.detection_id and c.covered_from = s.window_to
       returning c.detection_id, c.covered_to
@@ -69,51 +94,6 @@ export async function coverWindows(
     )
     select detection_id as "detectionId" from source`;
   return new Set(covered.map(({ detectionId }) => detectionId));
-}
-
-/** Marks the next window of a gap as covered. Returns false if the run no longer fills the gap: then store nothing. */
-export async function coverGapWindow(
-  tx: Tx,
-  detection: DetectionKey,
-  { runId, now, ...window }: TimeRange & { runId: string; now: Date },
-): Promise<boolean> {
-  const gapsOfDetection = sql`organization_id = ${detection.orgId} and detection_id = ${detection.detectionId}`;
-  const source = sql`update gaps set filled_to = ${window.to}, updated_at = ${now},
-      state = case when gap_to <= ${window.to} then 'filled' else state end
-    where ${gapsOfDetection} and state = 'filling' and run_id = ${runId}
-      and coalesce(filled_to, gap_from) = ${window.from} and gap_to >= ${window.to} returning 1`;
-  if (!(await addCoverage(tx, detection, { window, source }))) return false;
-  const filled = await queryRows<GapEventRow>(
-    tx,
-  )`select * from gaps where ${gapsOfDetection} and state = 'filled' and run_id = ${runId} and filled_to = ${window.to}`;
-  await emitGapEvents(tx, 'gap.filled', filled);
-  return true;
-}
-
-/**
- * Adds a window to the covered time and merges it with adjacent covered time, if `source` returns a row. `source` is the
- * statement that removes the window from pending windows or from a gap. Returns whether the window was added.
- */
-async function addCoverage(
-  tx: Tx,
-  { orgId, detectionId }: DetectionKey,
-  { window, source }: { window: TimeRange; source: RawBuilder<unknown> },
-): Promise<boolean> {
-  const ofDetection = sql`organization_id = ${orgId} and detection_id = ${detectionId}`;
-  const { rows } = await sql`
-    with source as (${source}), following as (
-      delete from coverage where ${ofDetection} and covered_from = ${window.to} and exists (select from source) returning covered_to
-    ), extended as (
-      update coverage set covered_to = coalesce((select covered_to from following), ${window.to})
-      where ${ofDetection} and covered_to = ${window.from} and exists (select from source) returning 1
-    ), inserted as (
-      insert into coverage (organization_id, detection_id, covered_from, covered_to)
-      select ${orgId}::uuid, ${detectionId}::uuid, ${window.from}::timestamptz,
-        coalesce((select covered_to from following), ${window.to}::timestamptz)
-      from source where not exists (select from extended)
-    )
-    select 1 from source`.execute(tx);
-  return rows.length > 0;
 }
 
 /** Returns the end of the last covered time that begins before `before`, or null. */
