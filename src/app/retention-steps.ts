@@ -1,5 +1,6 @@
 import { deleteOldAgentRunsAcrossOrgs } from '../agents/runs/agent-runs.store.ts';
 import { deleteOldHitsAcrossOrgs } from '../detection/hits/hit-retention.store.ts';
+import { deleteOldHoursAcrossOrgs } from '../detection/logs/health/log-health.store.ts';
 import { expireSegmentsAcrossOrgs } from '../detection/logs/storage/segments.store.ts';
 import { expireAuditAcrossOrgs } from '../platform/orgs/audit/audit-chain.store.ts';
 import { deleteOldSessionsAcrossOrgs } from '../platform/orgs/sessions/sessions.store.ts';
@@ -17,6 +18,8 @@ const dayMs = 86_400_000;
 const memoryDays = 190;
 /** Sessions of the console that ended or expired. */
 const sessionsDays = 30;
+/** Datasets are compared with the two weeks before. */
+const logHoursDays = 17;
 
 type RetentionDays = { rowsDays: number; hitsDays: number; runsDays: number; logsDays: number; auditDays: number };
 
@@ -32,6 +35,7 @@ export function createRetentionSteps(days: RetentionDays): RetentionStep[] {
     deleteOlderThan(memoryDays, deleteOldMemoryAcrossOrgs),
     // Of one organization at a time, and once a day, because the deletion is an entry itself.
     async (tx, now) => (await expireAuditAcrossOrgs(tx, startOfDay(daysBefore(now, auditDays)), retentionBatchMax)) > 0,
+    (tx, now) => deleteOldHoursAcrossOrgs(tx, daysBefore(now, logHoursDays)).then(() => false),
     (tx, now) => expireSegmentsAcrossOrgs(tx, daysBefore(now, logsDays)).then(() => false),
     (tx, now) => expireGapsAcrossOrgs(tx, daysBefore(now, logsDays), now).then(() => false),
   ];

@@ -6,10 +6,9 @@ import type { OrgId } from '../../../platform/lib/org-id.ts';
 import { emitEvents } from '../../../platform/notifications/emit-events.ts';
 import type { LogEngine } from '../engine/engine.ts';
 import { listDatasetsRead } from '../query/inspect-query.ts';
-import { findShortfall, hasRecovered, hourMs, rhythmHours } from './judge-rhythm.ts';
+import { findShortfall, hasRecovered, hourMs } from './judge-rhythm.ts';
 import {
   claimUncheckedAcrossOrgs,
-  deleteOldHoursAcrossOrgs,
   listHoursAcrossOrgs,
   saveShortfall,
   type DatasetKey,
@@ -48,10 +47,6 @@ export async function checkLogHealth(deps: LogHealthDeps, startedAt: Date): Prom
   if (until.getTime() - hourMs < startedAt.getTime()) return false;
   return acrossOrgs(deps.db, async (tx) => {
     const claimed = await claimUncheckedAcrossOrgs(tx, until, datasetsPerStep);
-    if (claimed.length === 0) {
-      await deleteOldHoursAcrossOrgs(tx, new Date(until.getTime() - (rhythmHours + 24) * hourMs));
-      return false;
-    }
     const hours = groupHours(await listHoursAcrossOrgs(tx, claimed, until));
     for (const { open, ...key } of claimed) {
       const events = hours.get(toText(key)) ?? new Map<number, number>();
