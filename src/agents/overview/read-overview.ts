@@ -1,5 +1,5 @@
 import type { DetectionHealth } from '../../detection/detections/summaries/summaries.schema.ts';
-import { listShortfalls, toShortfall } from '../../detection/logs/health/log-health.store.ts';
+import { listShortfalls } from '../../detection/logs/health/log-health.store.ts';
 import { readItemCounts } from '../../feed/items/items.store.ts';
 import { readOrgState } from '../../feed/items/snapshot/org-state.store.ts';
 import type { Snapshot, SnapshotCache } from '../../feed/items/snapshot/snapshot.ts';
@@ -72,9 +72,7 @@ export async function getOverview(deps: OverviewDeps, caller: Caller): Promise<O
         message,
         since: since.toISOString(),
       })),
-      datasetShortfalls: shortfalls
-        .slice(0, listMax)
-        .map(({ dataset, ...shortfall }) => ({ dataset, ...toShortfall(shortfall) })),
+      datasetShortfalls: shortfalls.slice(0, listMax),
       failingOutputs: work.failingOutputs,
       suggestions: { open: work.suggestions, newestAt: work.newestSuggestionAt?.toISOString() ?? null },
       budgets: (await listAliasUsage(tx, orgId, now))

@@ -1,6 +1,6 @@
 import { inOrg, type Db } from '../../../platform/db/db.ts';
 import type { OrgId } from '../../../platform/lib/org-id.ts';
-import { listShortfalls, toShortfall } from '../health/log-health.store.ts';
+import { listShortfalls } from '../health/log-health.store.ts';
 import { loadCatalog, loadStatistics, type CatalogCache } from './catalog.store.ts';
 import { listCatalogColumns } from './columns.ts';
 import { listDatasetRows } from '../storage/segments.store.ts';
@@ -11,7 +11,9 @@ export type ListDatasetsDeps = { db: Db; logCatalogs: CatalogCache };
 /** Returns every dataset that has at least one event, ordered by name, with its columns. */
 export async function listDatasets({ db, logCatalogs }: ListDatasetsDeps, orgId: OrgId): Promise<DatasetList> {
   return inOrg(db, orgId, async (tx) => {
-    const shortfalls = new Map((await listShortfalls(tx, orgId)).map((row) => [row.dataset, toShortfall(row)]));
+    const shortfalls = new Map(
+      (await listShortfalls(tx, orgId)).map(({ dataset, ...shortfall }) => [dataset, shortfall]),
+    );
     const datasets = [];
     for (const row of await listDatasetRows(tx, orgId)) {
       const fields = await loadCatalog(tx, logCatalogs, { orgId, dataset: row.name, version: row.version });

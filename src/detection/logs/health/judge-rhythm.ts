@@ -9,7 +9,7 @@ const silentMeanMin = 10;
 const reducedMinimum = 100;
 const reducedShare = 0.5;
 
-/** What a dataset received in the last `hours` hours, and the least that it received in the same hours of any earlier day. */
+/** `events` arrived in the last `hours` hours. At least `expected` arrived in the same hours of every earlier day. */
 export type Shortfall = { hours: number; events: number; expected: number };
 
 /**

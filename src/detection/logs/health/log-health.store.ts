@@ -57,20 +57,16 @@ export async function saveShortfall(
     where organization_id = ${orgId} and dataset = ${dataset}`.execute(tx);
 }
 
-/** Returns the open shortfalls of an organization's datasets, the earliest first. */
-export function listShortfalls(tx: Tx, orgId: OrgId): Promise<(OpenShortfall & { dataset: string })[]> {
-  return queryRows<OpenShortfall & { dataset: string }>(tx)`
+/** Returns the open shortfalls of an organization's datasets, the earliest first, with `since` as ISO text. */
+export async function listShortfalls(
+  tx: Tx,
+  orgId: OrgId,
+): Promise<(Shortfall & { dataset: string; since: string })[]> {
+  const rows = await queryRows<OpenShortfall & { dataset: string }>(tx)`
     select dataset, since, hours, events, expected from dataset_health
     where organization_id = ${orgId} and since is not null order by since, dataset`;
+  return rows.map((row) => ({ ...row, since: row.since.toISOString() }));
 }
-
-/** Converts a shortfall to that of the API. */
-export const toShortfall = ({ since, hours, events, expected }: OpenShortfall) => ({
-  since: since.toISOString(),
-  hours,
-  events,
-  expected,
-});
 
 export async function deleteOldHoursAcrossOrgs(tx: Tx, before: Date): Promise<void> {
   await sql`delete from dataset_hours where hour < ${before}`.execute(tx);
