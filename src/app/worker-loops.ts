@@ -6,6 +6,7 @@ import { deleteExpiredKeysAcrossOrgs } from '../platform/http/idempotency.store.
 import type { Logger } from '../platform/lib/logger.ts';
 import { runLoop } from '../platform/lib/loop.ts';
 import type { Deps } from './deps.ts';
+import { workerRoles, type WorkerRole } from './worker-roles.ts';
 import { sweepLoop } from '../agents/sightings/sweep.ts';
 import { cleanStatesLoop } from '../feed/items/snapshot/clean-states.ts';
 import { arrivalsLoop } from '../feed/deduplication/arrivals.ts';
@@ -59,11 +60,7 @@ export const workerLoops = {
   },
   /** Messages to destinations. */
   deliver: { deliver: deliverLoop, cleanOutbox: cleanOutboxLoop },
-} satisfies Record<string, Record<string, WorkerLoop>>;
-
-export type WorkerRole = keyof typeof workerLoops;
-
-export const workerRoles = Object.keys(workerLoops) as WorkerRole[];
+} satisfies Record<WorkerRole, Record<string, WorkerLoop>>;
 
 /** Runs the worker loops of the roles until the signal aborts. Resolves when the last loop has ended. */
 export async function runWorkerLoops(

@@ -1,5 +1,5 @@
 import { Gauge, type Registry } from 'prom-client';
-import { workerRoles, type WorkerRole } from '../worker-loops.ts';
+import { workerRoles, type WorkerRole } from '../worker-roles.ts';
 
 /** Registers a gauge of the worker roles that this process has. A role that no process has does none of its work. */
 export function registerRoleMetric(registry: Registry, roles: readonly WorkerRole[]): void {

@@ -1,4 +1,5 @@
 import { InvalidArgumentError, Option, type Command } from '@commander-js/extra-typings';
+import { workerRoles, type WorkerRole } from '../../app/worker-roles.ts';
 import { examples, type Run } from './declare.ts';
 
 /** Declares the commands that run, check and describe the service. */
@@ -65,19 +66,15 @@ export function addServiceCommands(program: Command, run: Run): void {
     );
 }
 
-/** The roles of workers. `worker-loops.ts` says what each does, but is too slow to import for help. */
-const roles = ['runs', 'ingest', 'deliver'] as const;
-type Role = (typeof roles)[number];
-
 const onlyOption = () =>
-  new Option('--only <ROLES>', `run only these workers, separated by commas: ${roles.join(', ')}`).argParser(
+  new Option('--only <ROLES>', `run only these workers, separated by commas: ${workerRoles.join(', ')}`).argParser(
     parseRoles,
   );
 
-function parseRoles(text: string): Role[] {
+function parseRoles(text: string): WorkerRole[] {
   const names = text.split(',').map((name) => name.trim());
-  const unknown = names.find((name) => !roles.includes(name as Role));
+  const unknown = names.find((name) => !workerRoles.includes(name as WorkerRole));
   if (unknown !== undefined)
-    throw new InvalidArgumentError(`"${unknown}" is not a role. The roles are ${roles.join(', ')}.`);
-  return roles.filter((role) => names.includes(role));
+    throw new InvalidArgumentError(`"${unknown}" is not a role. The roles are ${workerRoles.join(', ')}.`);
+  return workerRoles.filter((role) => names.includes(role));
 }
