@@ -90,11 +90,11 @@ export async function deleteEnvironmentKeyAcrossOrgs(tx: Tx): Promise<void> {
 
 export type OrgRow = { id: OrgId; name: string; created_at: Date; suspended_at: Date | null };
 
-/** Suspends an organization or ends that. Returns it as it was before, or undefined if it does not exist. */
+/** Suspends an organization, unless it is suspended already, or ends that if `at` is null. Returns it as it was before, or undefined if it does not exist. */
 export function setSuspendedAcrossOrgs(tx: Tx, name: string, at: Date | null): Promise<OrgRow | undefined> {
   return queryRow<OrgRow>(tx)`
     with before as (select id, name, created_at, suspended_at from organizations where name = ${name} for update),
-      changed as (update organizations set suspended_at = ${at} from before where organizations.id = before.id)
+      changed as (update organizations set suspended_at = case when ${at}::timestamptz is not null then coalesce(before.suspended_at, ${at}) end from before where organizations.id = before.id)
     select * from before`;
 }
 

@@ -22,8 +22,6 @@ function setSuspended(db: Db, name: string, isSuspended: boolean): Promise<Organ
     const before = await setSuspendedAcrossOrgs(tx, name, isSuspended ? now : null);
     if (!before) throw appError('not_found', `Organization "${name}" not found.`);
     const { id, suspended_at: since } = before;
-    // The time of the first suspension is kept.
-    if (isSuspended && since !== null) await setSuspendedAcrossOrgs(tx, name, since);
     if (isSuspended === (since === null)) {
       const action = isSuspended ? 'organization.suspended' : 'organization.resumed';
       const change = { action, resourceType: 'organization', resourceId: id, before: null, after: null };
