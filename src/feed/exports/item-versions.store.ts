@@ -5,10 +5,10 @@ import { visiblePoolIds } from '../items/visible-pools.sql.ts';
 import type { FeedItem } from '../model/item.schema.ts';
 import type { DatedOverride } from './dated-override.ts';
 import type { ItemVersion } from './stix/stix-item.ts';
+import { textMaxChars } from './relationships/find-relationships.ts';
 import type { StixObject } from './stix/stix-object.ts';
 
 export type VersionKey = { id: string; version: number };
-const textMaxChars = 300_000;
 type VersionRow = VersionKey & { doc: string; objects: string | null; text: string | null; cause: string };
 
 /**

@@ -20,7 +20,8 @@ export type Relationship = {
 
 export const toIndicatorName = ({ type, normalizedValue }: Indicator): string => `${type} ${normalizedValue}`;
 
-const textMaxChars = 300_000;
+/** The part of a text that states its relationships. */
+export const textMaxChars = 300_000;
 const passageMaxChars = 1_000;
 const relationshipsMax = 5_000;
 

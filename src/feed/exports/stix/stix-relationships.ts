@@ -15,10 +15,10 @@ export function toRelationshipObjects(item: FeedItem, found: Relationship[], { c
   const toRef = (end: RelationshipEnd): string | undefined => {
     const object = toEndObject(item, end);
     if (object === undefined) return undefined;
-    if (typeof object === 'string') return ids.has(toId(object, end.name)) ? toId(object, end.name) : undefined;
-    if (end.kind === 'country' || end.kind === 'sector') places.set(object.id, object);
-    else if (!ids.has(object.id)) return undefined;
-    return object.id;
+    const id = typeof object === 'string' ? toId(object, end.name) : object.id;
+    if (typeof object !== 'string' && (end.kind === 'country' || end.kind === 'sector')) places.set(id, object);
+    else if (!ids.has(id)) return undefined;
+    return id;
   };
   const relationships = new Map<string, StixObject>();
   for (const { type, source, target, passage } of found) {

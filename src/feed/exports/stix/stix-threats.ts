@@ -1,5 +1,5 @@
 import { nameKey } from '../../reference-data/name-forms.ts';
-import { readShippedNameTable } from '../../reference-data/name-table.ts';
+import { getShippedNames, type NamedEntity } from '../../extraction/names/name-dictionary.ts';
 import { tlps, type Tlp } from '../../model/vocabulary.ts';
 import { countryName } from '../relationships/targets.ts';
 import {
@@ -12,17 +12,13 @@ import {
   type StixObject,
 } from './stix-object.ts';
 
-type ThreatKind = 'actor' | 'malware' | 'tool';
+type ThreatKind = NamedEntity['kind'];
 const typeByKind = { actor: 'intrusion-set', malware: 'malware', tool: 'tool' } as const;
 const sharedTypes = new Set<string>([...Object.values(typeByKind), 'location']);
 
 /** Whether several items share an object that `toThreatObject` or `toCountryObject` returned. Objects that came as STIX belong to their item. */
 export const isSharedObject = ({ type, created }: StixObject): boolean =>
   sharedTypes.has(type) && created === toStixTime(sharedObjectsAt);
-
-type KnownThreat = { kind: ThreatKind; name: string; aliases: string[] };
-
-let known: Map<string, KnownThreat> | undefined;
 
 /**
  * Returns the object of an actor, a malware or a tool, or of a targeted country or sector. Its id and content depend only on the canonical
@@ -34,7 +30,7 @@ export function toThreatObject(kind: ThreatKind, name: string, tlp: Tlp): StixOb
   const type = typeByKind[threat?.kind ?? kind];
   return toSharedObject(type, threat?.name ?? name, tlp, {
     name: threat?.name ?? name,
-    ...(threat && threat.aliases.length > 0 ? { aliases: threat.aliases } : {}),
+    ...(threat && threat.aliases.length > 0 ? { aliases: [...new Set(threat.aliases)] } : {}),
     ...(type === 'malware' ? { is_family: true } : {}),
   });
 }
@@ -70,20 +66,9 @@ function toSharedObject(type: string, key: string, tlp: Tlp, content: Record<str
 }
 
 /** Finds a name in the shipped list by its main name. The list is the same in every installation of a release. */
-function findKnown(kind: ThreatKind, name: string): KnownThreat | undefined {
-  known ??= readKnown();
-  return known.get(toKey(kind, name));
-}
-
-const toKey = (kind: string, name: string): string => `${kind === 'actor' ? 'actor' : 'software'} ${nameKey(name)}`;
-
-function readKnown(): Map<string, KnownThreat> {
-  const lines = readShippedNameTable().split('\n');
-  const threats = lines
-    .filter((line) => line !== '' && !line.startsWith('#'))
-    .map((line): KnownThreat => {
-      const [kind = '', name = '', aliases = ''] = line.replaceAll('!', '').split('\t');
-      return { kind: kind as ThreatKind, name, aliases: [...new Set(aliases.split('|').filter(Boolean))] };
-    });
-  return new Map(threats.map((threat) => [toKey(threat.kind, threat.name), threat]));
+function findKnown(kind: ThreatKind, name: string): NamedEntity | undefined {
+  const key = nameKey(name);
+  return getShippedNames()
+    .get(key)
+    ?.entities.find((one) => (one.kind === 'actor') === (kind === 'actor') && nameKey(one.name) === key);
 }
