@@ -3,6 +3,7 @@ import { asText, asTexts } from '../../../platform/lib/json/json-values.ts';
 import { locateValue } from '../../extraction/text/locate-value.ts';
 import { firstSentences } from '../../extraction/text/first-sentences.ts';
 import { clip, describe, describeIndicators } from '../record-fields.ts';
+import type { SeverityRating } from '../../extraction/severity/judge-severity.ts';
 import { rateDescription } from '../../extraction/severity/rate-description.ts';
 import { createStoredText, valueMaxChars, type Span, type StoredText } from '../../extraction/text/stored-text.ts';
 import { parseInstant, type SourceRecord } from '../../model/source-record.ts';
@@ -20,8 +21,13 @@ import {
   type StixSourceObject,
 } from './stix-objects.ts';
 
-/** Returns the record of a group of objects. */
-export function toStixRecord(bundle: StixBundle, group: ObjectGroup, context: ParseContext): SourceRecord {
+/** Returns the record of a group of objects. `known` is the severity of the report that the group is a part of. */
+export function toStixRecord(
+  bundle: StixBundle,
+  group: ObjectGroup,
+  context: ParseContext,
+  known?: SeverityRating,
+): SourceRecord {
   const { head } = group;
   const members = group.members.toSorted(byTypeAndId);
   const all = head ? [head, ...members] : members;
@@ -50,13 +56,15 @@ export function toStixRecord(bundle: StixBundle, group: ObjectGroup, context: Pa
     addEvidence: (object) => text.addPassage(names.get(object.id) ?? references.get(object.id)!),
   });
   const title = toTitle(bundle, { head, iocs, malware: classification.malware });
-  const rating = rateDescription({
-    title,
-    description: description ?? '',
-    word: readSeverityLabel(head),
-    publishTime,
-    names: context.lists?.names,
-  });
+  const rating =
+    known ??
+    rateDescription({
+      title,
+      description: description ?? '',
+      word: readSeverityLabel(head),
+      publishTime,
+      names: context.lists?.names,
+    });
   return {
     recordId: head?.id ?? `bundle:${bundle.name}`,
     canonicalKey: toKey(bundle, head),

@@ -5,6 +5,7 @@ import { readBundle, type StixBundle } from './stix-objects.ts';
 import { groupLinksByStart, serializeOriginals, type LinksByStart } from './stix-originals.ts';
 import { splitGroup } from './split-group.ts';
 import { toStixRecord } from './stix-record.ts';
+import type { SeverityRating } from '../../extraction/severity/judge-severity.ts';
 import { readParts } from '../read-parts.ts';
 import { toPartRecord } from '../split-record.ts';
 
@@ -23,12 +24,16 @@ function readPart(part: SourceDocument, context: ParseContext, looseGrouping: Lo
   const { groups, skipped } = groupObjects(bundle, looseGrouping);
   const links = groupLinksByStart(bundle);
   return {
-    records: groups.flatMap((whole) =>
-      splitGroup(bundle, whole, links).map(({ part: index, count, group }) => ({
-        ...toPartRecord(toStixRecord(bundle, group, context), index, count),
-        originals: serializePart(bundle, { whole, group, links, isFirst: index === 0 }),
-      })),
-    ),
+    records: groups.flatMap((whole) => {
+      let rating: SeverityRating | undefined;
+      return splitGroup(bundle, whole, links).map(({ part: index, count, group }) => {
+        const record = toStixRecord(bundle, group, context, rating);
+        // All parts of a report have its description, which is read once.
+        if (whole.head) rating = { severity: record.severity, rule: record.severityRule };
+        const originals = serializePart(bundle, { whole, group, links, isFirst: index === 0 });
+        return { ...toPartRecord(record, index, count), originals };
+      });
+    }),
     skipped: [...bundle.skipped, ...skipped],
   };
 }
