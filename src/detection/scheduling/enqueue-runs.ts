@@ -7,7 +7,8 @@ import { planSlots, type DueSchedule } from './plan-slots.ts';
 const slotsMax = 500;
 
 /**
- * Creates one run for each due slot of at most `limit` detections, without suspended organizations. Schedulers may call this concurrently. `now` is slot time.
+ * Creates one run for each due slot of at most `limit` detections, except those of suspended organizations. Schedulers may call this
+ * concurrently. `now` is slot time.
  * Starts are spread over `spreadMs`. Returns the number of queued runs and whether more slots are due.
  */
 export async function enqueueDueRunsAcrossOrgs(

@@ -49,7 +49,7 @@ export async function syncManifest(tx: Tx, collection: ManifestCollection): Prom
   return changes.length;
 }
 
-/** Of the versions of a shared object, keeps the latest. */
+/** Keeps only the latest version of each shared object. */
 function withLatestShared(objects: NewManifestObject[]): NewManifestObject[] {
   const latest = new Map<string, string>();
   for (const { objectId, version, content } of objects)

@@ -48,7 +48,7 @@ export async function toQueuedRuns(
   return queued;
 }
 
-/** What a run that no attempt has begun has stored. */
+/** The stored state of a run before its first attempt. */
 const emptyRun = {
   trigger: 'schedule' as const,
   customInstructions: null,

@@ -14,7 +14,10 @@ import { statesCue, type Statement } from './report-statements.ts';
 import * as cues from './severity-cues.ts';
 import { severalOrganizations } from './target-words.ts';
 
-/** What the rules read: the title and the statements of the lead that state current events, those after it, and the names. */
+/**
+ * The input of the rules: statements of current events in the title and the lead, those in the rest of the text, and the names in the
+ * text.
+ */
 export type ReportView = {
   lead: Statement[];
   body: Statement[];
@@ -25,7 +28,7 @@ export type ReportView = {
 /** A rule returns the statements that support its severity, none if it does not apply. */
 export type ReportRule = { id: string; severity: Severity; find: (view: ReportView) => Statement[] };
 
-/** What a report says in its first statements is its subject. */
+/** The first statements of a report say what it is about. */
 const openingStatements = 4;
 const subjectStatements = 10;
 /** An actor whom the text mentions this often is one of its subjects. */

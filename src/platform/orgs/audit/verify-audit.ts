@@ -16,7 +16,7 @@ export type AuditFault = { sequence: number | null; id: string | null; problem: 
 export type AuditVerification = {
   /** Number of entries that were read. */
   entries: number;
-  /** The newest entry, to be kept elsewhere: whoever can rewrite the whole database can rewrite the whole chain. */
+  /** The newest entry. Note it outside the database, because someone who can rewrite the database can rewrite the whole chain. */
   head: { sequence: number; hash: string };
   /** Entries that retention deleted. */
   expiredThrough: number;
