@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { createRandom } from '../src/demo/company/random.ts';
 import { pullDocument } from '../test/support/api-client.ts';
-import { kevCatalogWith } from '../test/support/walk/fill-organization.ts';
+import { kevCatalogWith } from '../test/support/feed/kev-document.ts';
 import { measureInTurn, median, type Benchmark, type BenchmarkRow } from './benchmark.ts';
 import { measureLoad } from './http-load.ts';
 import { apiKey, withDataDir, withRunningProgram, type RunningProgram } from '../test/support/program-environment.ts';

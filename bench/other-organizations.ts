@@ -8,7 +8,7 @@ import { createCaller, createOrganizationWithKey, pullDocument, type ApiCall } f
 import { mispAttribute, mispEvent } from '../test/support/feed/misp-documents.ts';
 import { rssFeed, sentences } from '../test/support/feed/rss-documents.ts';
 import { stixBundle } from '../test/support/feed/stix-documents.ts';
-import { kevCatalogWith } from '../test/support/walk/fill-organization.ts';
+import { kevCatalogWith } from '../test/support/feed/kev-document.ts';
 import { apiKey, withRunningProgram, type RunningProgram } from '../test/support/program-environment.ts';
 import type { Benchmark, BenchmarkRow } from './benchmark.ts';
 

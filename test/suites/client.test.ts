@@ -7,7 +7,7 @@ import { createCaller, createOrganizationWithKey, pullDocument } from '../suppor
 import { testDatabase } from '../support/database.ts';
 import { newProgramDir, removeProgramDir, root, startProgram, type Program } from '../support/program.ts';
 import { findMissingOutput } from '../support/typed-commands.ts';
-import { kevCatalogWith } from '../support/walk/fill-organization.ts';
+import { kevCatalogWith } from '../support/feed/kev-document.ts';
 
 const run = promisify(execFile);
 const { db, url } = await testDatabase();

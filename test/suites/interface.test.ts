@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { readOk, fillOrganization } from '../support/walk/fill-organization.ts';
+import { readOk } from '../support/walk/api-calls.ts';
+import { fillOrganization } from '../support/walk/fill-organization.ts';
 import { pullDocument } from '../support/api-client.ts';
 import { startApp } from '../support/harness.ts';
 import { callerOf } from '../support/org-requests.ts';

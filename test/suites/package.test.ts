@@ -5,7 +5,7 @@ import { afterAll, expect, test } from 'vitest';
 import { createCaller, createOrganizationWithKey, pullDocument } from '../support/api-client.ts';
 import { testDatabase } from '../support/database.ts';
 import { newProgramDir, removeProgramDir, root, startProgram, type Program } from '../support/program.ts';
-import { kevCatalogWith } from '../support/walk/fill-organization.ts';
+import { kevCatalogWith } from '../support/feed/kev-document.ts';
 
 const { db, url } = await testDatabase();
 const folder = newProgramDir();

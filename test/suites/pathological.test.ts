@@ -2,7 +2,7 @@ import { afterAll, expect, test } from 'vitest';
 import { median } from '../../bench/benchmark.ts';
 import { testDatabase } from '../support/database.ts';
 import { createCaller, createOrganizationWithKey, pullDocument, type ApiCall } from '../support/api-client.ts';
-import { kevCatalogWith } from '../support/walk/fill-organization.ts';
+import { kevCatalogWith } from '../support/feed/kev-document.ts';
 import {
   descendantsOf,
   listProcesses,

@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import type { ApiCall } from './api-client.ts';
 import { startOpenSearch } from './detection/opensearch-stand-in.ts';
 import type { TestOrg } from './harness.ts';
-import { readOk } from './walk/fill-organization.ts';
+import { readOk } from './walk/api-calls.ts';
 
 /** Returns a function that sends requests as the organization and fails for any status other than 200. */
 export const callerOf =

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { kevCatalogWith } from '../../../test/support/walk/fill-organization.ts';
+import { kevCatalogWith } from '../../../test/support/feed/kev-document.ts';
 import { callerOf, connectOpenSearch, sendEvents } from '../../../test/support/org-requests.ts';
 import { pullDocument } from '../../../test/support/api-client.ts';
 import { startApp, type TestApp, type TestOrg } from '../../../test/support/harness.ts';

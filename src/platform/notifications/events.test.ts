@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { testDatabase } from '../../../test/support/database.ts';
 import { whileServing } from '../../../test/support/listen.ts';
-import { kevCatalogWith } from '../../../test/support/walk/fill-organization.ts';
+import { kevCatalogWith } from '../../../test/support/feed/kev-document.ts';
 import { startApp } from '../../../test/support/harness.ts';
 import { startRuns } from '../../../test/support/detection/scripted-runs.ts';
 import { uuidv7 } from '../lib/ids.ts';

@@ -1,7 +1,9 @@
 import type { Deps } from '../../../src/app/deps.ts';
 import { createSignInLink } from '../../../src/platform/orgs/sessions/sign-in.ts';
 import { useConnections } from './use-connections.ts';
-import { callsOf, fillOrganization, kevCatalogWith, readOk, type ApiCalls } from './fill-organization.ts';
+import { callsOf, readOk, type ApiCalls } from './api-calls.ts';
+import { fillOrganization } from './fill-organization.ts';
+import { kevCatalogWith } from '../feed/kev-document.ts';
 import { whileServing } from '../listen.ts';
 import type { TestOrg } from '../harness.ts';
 import { useTesting } from './use-testing.ts';

@@ -22,7 +22,9 @@ import { insertShadowVerdicts } from '../../../src/detection/runs/reviews/shadow
 import { insertStep } from '../../../src/detection/runs/steps.store.ts';
 import { countUsage, storeReservation } from '../../../src/platform/models/spending/model-usage.store.ts';
 import { enqueueDueRunsAcrossOrgs } from '../../../src/detection/scheduling/enqueue-runs.ts';
-import type { ApiResponse, TestOrg } from '../harness.ts';
+import { kevCatalogWith } from '../feed/kev-document.ts';
+import type { TestOrg } from '../harness.ts';
+import { callsOf, readOk } from './api-calls.ts';
 
 export type FilledOrganization = {
   /** Ids of all records of the organization. */
@@ -56,26 +58,6 @@ export async function fillOrganization(deps: Deps, org: TestOrg): Promise<Filled
   await readOk(org.call('POST', '/api/detections/import?format=sigma', { rules }));
   return { ids: [...new Set(ids)], mark };
 }
-
-/** Returns the body of a response. Throws if its status is not 200. */
-export async function readOk(answer: Promise<ApiResponse>): Promise<ApiResponse['body']> {
-  const { status, body } = await answer;
-  if (status !== 200) throw new Error(`${status}: ${JSON.stringify(body)}`);
-  return body;
-}
-
-/** Requests to the API that throw unless the status is 200. */
-export type ApiCalls = Record<
-  'get' | 'post' | 'put' | 'remove',
-  (url: string, body?: unknown) => ReturnType<typeof readOk>
->;
-
-export const callsOf = (org: TestOrg): ApiCalls => ({
-  get: (url) => readOk(org.call('GET', url)),
-  post: (url, body) => readOk(org.call('POST', url, body)),
-  put: (url, body) => readOk(org.call('PUT', url, body)),
-  remove: (url) => readOk(org.call('DELETE', url)),
-});
 
 async function fillKeys(org: TestOrg): Promise<string[]> {
   const made = await readOk(org.call('POST', '/api/keys', { name: 'filled' }, { 'idempotency-key': 'fill-1' }));
@@ -275,30 +257,6 @@ async function fillProof(org: TestOrg, mark: string): Promise<string[]> {
   const { id } = await post(`${url}/exceptions`, { entity: mark, reason: mark });
   await put(`${url}/tests`, { tests: [{ name: mark, events: [], expect: [] }] });
   return [id];
-}
-
-/** Returns a catalog of known exploited vulnerabilities with invented entries, in the publisher's format. */
-export function kevCatalogWith(mark: string, count = 3): string {
-  const vulnerabilities = Array.from({ length: count }, (_, n) => ({
-    cveID: `CVE-2099-${10_000 + n}`,
-    vendorProject: 'Northmere',
-    product: `Gatehouse ${n}`,
-    vulnerabilityName: `${mark} vulnerability ${n}`,
-    dateAdded: '2026-01-05',
-    shortDescription: `Northmere Gatehouse ${n} contains a vulnerability. This entry is made up.`,
-    requiredAction: 'Apply the update.',
-    dueDate: '2026-01-26',
-    knownRansomwareCampaignUse: n % 2 === 0 ? 'Known' : 'Unknown',
-    notes: '',
-    cwes: ['CWE-287'],
-  }));
-  return JSON.stringify({
-    title: 'Catalogue',
-    catalogVersion: '2026.01.05',
-    dateReleased: '2026-01-05T12:00:00.0000Z',
-    count,
-    vulnerabilities,
-  });
 }
 
 /** Runs the sweep of the newest items, as its loop would later. */

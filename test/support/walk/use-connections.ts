@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import { closeServer, listen } from '../listen.ts';
-import type { ApiCalls } from './fill-organization.ts';
+import type { ApiCalls } from './api-calls.ts';
 import { whileServing } from '../listen.ts';
 import { serveExample } from '../models/mcp-server.ts';
 

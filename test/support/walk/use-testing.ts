@@ -1,4 +1,4 @@
-import type { ApiCalls } from './fill-organization.ts';
+import type { ApiCalls } from './api-calls.ts';
 
 /** Calls the operations for tests, exceptions, export and import. */
 export async function useTesting({ get, post, put, remove }: ApiCalls, mark: string): Promise<void> {
