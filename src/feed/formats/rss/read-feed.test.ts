@@ -19,6 +19,15 @@ test('uses the summary of a podcast if there is no other', () => {
   expect(entriesOf(feed.replace('<title>', '<description>D</description><title>'))[0]!.summary).toBe('D');
 });
 
+test('prefers the full text of the content module to the description', () => {
+  const item = '<item><description>Short</description><content:encoded>Whole</content:encoded></item>';
+  const space = 'xmlns:content="http://purl.org/rss/1.0/modules/content/"';
+  expect(entriesOf(`<rss ${space} version="2.0"><channel>${item}</channel></rss>`)[0]).toMatchObject({
+    content: 'Whole',
+    summary: 'Short',
+  });
+});
+
 describe('dates', () => {
   test.each([
     ['Thu, 01 Jan 2004 19:48:21 GMT', '2004-01-01T19:48:21.000Z'],

@@ -20,7 +20,7 @@ const prefixes: [RegExp, string][] = [
     'atom',
   ],
   [
-    /^http:\/\/(?:purl\.org\/rss\/1\.0\/|purl\.org\/net\/rss1\.1#|my\.netscape\.com\/(?:rdf\/simple|publish\/formats)|channel\.netscape\.com\/rdf\/simple|backend\.userland\.com\/rss|blogs\.law\.harvard\.edu\/tech\/rss|my\.netscape\.com\/publish)(?![a-z]*\/modules)\S{0,20}$/i,
+    /^http:\/\/(?:purl\.org\/rss\/1\.0\/(?!modules\/)|purl\.org\/net\/rss1\.1#|my\.netscape\.com\/(?:rdf\/simple|publish\/formats)|channel\.netscape\.com\/rdf\/simple|backend\.userland\.com\/rss|blogs\.law\.harvard\.edu\/tech\/rss|my\.netscape\.com\/publish)(?![a-z]*\/modules)\S{0,20}$/i,
     '',
   ],
   [/^http:\/\/www\.w3\.org\/1999\/02\/22-rdf-syntax-ns#$/i, 'rdf'],
