@@ -18,8 +18,12 @@ export type ParseResult = {
   catalog?: { declared: number; rows: number; released: string };
 };
 
-/** What a parser is told about its source: its reliability from 0 to 1, and the installed reference data. */
-export type ParseContext = { reliability: number; lists?: ReferenceLists | undefined };
+/** What a parser is told about its source: its reliability from 0 to 1, its name, and the installed reference data. */
+export type ParseContext = {
+  reliability: number;
+  sourceName?: string | undefined;
+  lists?: ReferenceLists | undefined;
+};
 
 export type SourceFormat = {
   label: string;

@@ -158,6 +158,26 @@ describe('real-world lists', () => {
     expect(parsed.skipped).toEqual([{ entry: '1 rows', reason: 'contain no indicator' }]);
   });
 
+  test.each([
+    ['an array', [{ ip: '198.51.101.23', first_seen: '2026-03-01' }]],
+    ['a field with entries', { count: 1, data: [{ ip: '198.51.101.23', tags: ['a', 'b'], first_seen: '2026-03-01' }] }],
+    ['entries by id', { 17: [{ ioc_value: '198.51.101.23:443', first_seen_utc: '2026-03-01' }] }],
+    ['one entry', { indicator: '198.51.101.23', first_seen: '2026-03-01' }],
+  ])('reads JSON: %s', (_, document) => {
+    const parsed = parse(JSON.stringify(document));
+    check(parsed);
+    expect(parsed.records[0]!.iocs.ipv4).toMatchObject([
+      { normalizedValue: '198.51.101.23', firstSeen: '2026-03-01T00:00:00.000Z' },
+    ]);
+  });
+
+  test('reads an array of values and one object per line, and reports a broken line', () => {
+    expect(parse('["evil-host.top", 7, null]').records[0]!.iocs.domains).toHaveLength(1);
+    expect(parse('{"domain":"evil-host.top"}\n{"domain":"evil-cdn.top"}\n').records[0]!.iocs.domains).toHaveLength(2);
+    expect(() => parse('{"domain":"evil-host.top"}\n{"domain":\n')).toThrow('line 2 of the list is not a JSON object');
+    expect(parse('[]').records).toEqual([]);
+  });
+
   test('splits a long list into items with a stable assignment of values', () => {
     const lines = (count: number): string =>
       Array.from({ length: count }, (_, index) => `host-${index}.evil.top`).join('\n');
@@ -180,6 +200,8 @@ test.each([
   ['', /no indicator/],
   ['hello world\nnothing here', /no indicator/],
   ['a,b\n1,2', /no indicator/],
+  ['[1, [2]', /no indicator/],
+  ['{"a": {"b": 1}}', /no indicator/],
   [Buffer.from([0xff, 0xfe, 0x31]), /not UTF-8/],
 ])('rejects %j with a reason', (text, reason) => {
   expect(() => parse(text)).toThrow(reason);

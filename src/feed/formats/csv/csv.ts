@@ -8,24 +8,25 @@ import { readParts, unzipPart } from '../read-parts.ts';
 import { countItems, pickItem } from '../split-record.ts';
 
 const zipBounds = { entriesMax: 100, entryMaxBytes: 64 * 1024 * 1024, totalMaxBytes: 128 * 1024 * 1024 };
-const fileNames = /\.(?:csv|tsv|txt|list|netset|ipset|hosts)$/i;
+const fileNames = /\.(?:csv|tsv|txt|list|netset|ipset|hosts|json|jsonl|ndjson)$/i;
 
-/** Lists of indicators: CSV in any dialect, recognized by its column names, and plain lists with one value per line. */
+/** Lists of indicators: CSV in any dialect and JSON, recognized by the names of their fields, and plain lists with one value per line. */
 export const csv: SourceFormat = {
-  label: 'CSV and plain lists of indicators',
+  label: 'CSV, JSON and plain lists of indicators',
   defaults: { reliability: 0.6, schedule: '0 * * * *' },
-  files: /\.(?:csv|tsv|txt|list|netset|ipset|hosts)(?:\.gz)?$|\.zip$/i,
-  parse: (parts, context) =>
-    readParts(
-      parts.flatMap((part) => unzipPart(part, fileNames, zipBounds)),
-      (part) => readList(part, context),
-    ),
+  files: /\.(?:csv|tsv|txt|list|netset|ipset|hosts|json|jsonl|ndjson)(?:\.gz)?$|\.zip$/i,
+  parse(parts, context) {
+    const lists = parts.flatMap((part) => unzipPart(part, fileNames, zipBounds));
+    const sourceName = lists.length === 1 ? context.sourceName : undefined;
+    return readParts(lists, (part) => readList(part, { ...context, sourceName }));
+  },
 };
 
 /** Reads a list as one item. A long list is split into several items by the hash of the value, so that a value stays in its item. */
 function readList(part: SourceDocument, context: ParseContext): ParseResult {
-  const { header, rows, about, date = part.modified } = readTable(decodeUtf8(part.bytes));
-  const read = createRowReader(header);
+  const table = readTable(decodeUtf8(part.bytes));
+  const { header, rows, about, date = part.modified } = table;
+  const read = createRowReader(table);
   const lines: ListLine[] = [];
   let emptyRows = 0;
   for (const cells of rows) {
@@ -35,8 +36,8 @@ function readList(part: SourceDocument, context: ParseContext): ParseResult {
   }
   if (lines.length === 0 && (rows.length > 0 || part.bytes.length === 0))
     throw new Error('the list contains no indicator that its column name or form identifies');
-  const name = about ?? (part.name.replace(/\.\w+$/, '') || 'List');
-  const description = [part.name, about, ...(header ?? [])].join(' ');
+  const name = about ?? context.sourceName ?? (part.name.replace(/\.\w+$/, '') || 'List');
+  const description = [part.name, name, ...(header ?? [])].join(' ');
   const isPhishing = /phish/i.test(description) && !/malware/i.test(description);
   const count = countItems(lines.length);
   const items = Array.from({ length: count }, (): ListLine[] => []);

@@ -1,6 +1,7 @@
 import { createObservable, createAddressObservable, type Observable } from '../../extraction/observable.ts';
 import { parseFeedDate } from '../rss/feed-dates.ts';
 import { roundConfidence } from '../../model/source-record.ts';
+import type { ListTable } from './list-table.ts';
 
 /** A parsed row of a list. Times are ISO text. */
 export type ListRow = {
@@ -22,6 +23,7 @@ const columns = {
   md5: /^(?:file_)?md5(?:_hash)?$/,
   imphash: /^imphash$/,
   ssdeep: /^ssdeep$/,
+  cert_sha1: /^cert_sha_?1$/,
   any: /^(?:indicator|ioc|ioc_value|value|observable|hash|file_hash|artifact|network|cidr|entry)$/,
   firstSeen:
     /^(?:first_?seen|dateadded|date_added|added|date|listing_?date|submission_time|timestamp|time|created|first_reported|firstseen)(?:_utc|_at)?$/,
@@ -34,9 +36,14 @@ const columns = {
 const linkColumn =
   /^(?:\w+_)?(?:link|reference|report|permalink|detail)(?:_ur[li])?$|^(?:urlhaus|reference|source|reporter|feed)_(?:link|url)$/;
 
-/** Returns a function that reads a row by its column names or, without a header, the first cell by its form. */
-export function createRowReader(header: string[] | undefined): (cells: string[]) => ListRow {
-  if (!header) return (cells) => ({ observables: cells.slice(0, 1).flatMap(recognizeValue) });
+/** Returns a function that reads a row by its column names or, without a header, by the form of the values. */
+export function createRowReader({ header, rows, isDayFirst }: ListTable): (cells: string[]) => ListRow {
+  if (!header) {
+    const column = findValueColumn(rows);
+    return (cells) => ({ observables: cells.slice(column, column + 1).flatMap(recognizeValue) });
+  }
+  const parseDate = (text: string | undefined): string | undefined =>
+    parseFeedDate(isDayFirst ? text?.replace(/^(\d\d?)-(\d\d?)-(\d{4})/, toIsoDate) : text);
   const findColumns = (pattern: RegExp): number[] =>
     header.flatMap((name, index) => (pattern.test(name) && !linkColumn.test(name) ? [index] : []));
   const indexes = Object.fromEntries(
@@ -53,16 +60,32 @@ export function createRowReader(header: string[] | undefined): (cells: string[])
         ...hashNames.flatMap((type) => read(type).map((value) => createObservable(type, value))),
         ...read('any').flatMap(recognizeValue),
       ],
-      firstSeen: parseFeedDate(read('firstSeen')[0]),
-      lastSeen: parseFeedDate(read('lastSeen')[0]),
+      firstSeen: parseDate(read('firstSeen')[0]),
+      lastSeen: parseDate(read('lastSeen')[0]),
       confidence: parseConfidence(read('confidence')[0]),
-      malware: read('malware')[0]?.slice(0, 100),
+      malware: read('malware')[0]
+        ?.replace(/\s+(?:C&C|C2)$/i, '')
+        .slice(0, 100),
       phishing: read('threat').some((text) => /phish/i.test(text)),
     };
   };
 }
 
-const hashNames = ['sha512', 'sha256', 'sha1', 'md5', 'imphash', 'ssdeep'] as const;
+const toIsoDate = (_text: string, day: string, month: string, year: string): string =>
+  `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`;
+
+const sampleRows = 50;
+
+/** Returns the index of the first column that contains a value in most rows. Some lists without a header begin with a date or a network. */
+function findValueColumn(rows: string[][]): number {
+  const sample = rows.slice(0, sampleRows);
+  const counts = (sample[0] ?? []).map(
+    (_, column) => sample.filter((cells) => recognizeValue(cells[column] ?? '').length > 0).length,
+  );
+  return Math.max(0, counts.indexOf(Math.max(...counts, 0)));
+}
+
+const hashNames = ['sha512', 'sha256', 'sha1', 'md5', 'imphash', 'ssdeep', 'cert_sha1'] as const;
 const isEmpty = (cell: string | undefined): boolean =>
   cell === undefined || /^(?:|none|null|n\/a|-|unknown)$/i.test(cell);
 const hashTypes: Record<number, 'md5' | 'sha1' | 'sha256' | 'sha512'> = {

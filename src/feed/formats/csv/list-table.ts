@@ -1,10 +1,14 @@
 import papaparse from 'papaparse';
 import { toStorableText } from '../../extraction/text/stored-text.ts';
 import { parseFeedDate } from '../rss/feed-dates.ts';
+import { readJsonTable } from './json-table.ts';
+import { applyLayout, findLayout } from './list-layouts.ts';
 
 /** A list as rows of cells. `about` is the first text and `date` the first date in its comments. */
 export type ListTable = {
   header: string[] | undefined;
+  /** Whether dates have the form `31-12-2026`. */
+  isDayFirst: boolean;
   rows: string[][];
   about: string | undefined;
   date: string | undefined;
@@ -18,12 +22,20 @@ const comment = /^\s*(?:#|;|\/\/|!)/;
 const headerName =
   /\b(?:url|uri|ip|dst_ip|ip_address|ipv4|ipv6|domain|host|hostname|fqdn|md5|sha1|sha256|hash|md5_hash|sha1_hash|sha256_hash|indicator|ioc|ioc_value|value|observable|title|first_seen|firstseen|dateadded|date_added)\b/i;
 
-/** Reads CSV in any dialect and plain lists with one value per line. Comments are omitted, but one of them may be the header. */
+/** Reads CSV in any dialect, JSON, and plain lists with one value per line. */
 export function readTable(text: string): ListTable {
+  const json = readJsonTable(text);
+  if (!json) return readLines(text);
+  checkRows(json.rows);
+  return { ...toTable(json.columns, json.rows), about: undefined, date: json.date };
+}
+
+/** Reads a list of lines. Comments are omitted, but one of them may be the header. */
+function readLines(text: string): ListTable {
   const lines = toStorableText(text.replace(/^\uFEFF/, '')).split(/\r\n?|\n/);
   const comments = lines.filter((line) => comment.test(line));
   const data = lines.filter((line) => line.trim() !== '' && !comment.test(line));
-  if (data.length > rowsMax) throw new Error(`the list has more than ${rowsMax} rows`);
+  checkRows(data);
   const delimiter = findDelimiter(data);
   const cells = (line: string): string[] => splitLine(line, delimiter);
   // Quoted cells may contain line breaks, so a line is not always a row.
@@ -35,7 +47,17 @@ export function readTable(text: string): ListTable {
   const commentCells = headerComment && cells(headerComment.replace(comment, '').trim());
   const header = first && isHeader(first) ? rows.shift() : commentCells || undefined;
   const notes = comments.filter((line) => line !== headerComment);
-  return { header: header?.map(normalizeName), rows, about: findTitle(notes), date: findDate(notes) };
+  return { ...toTable(header, rows), about: findTitle(notes), date: findDate(notes) };
+}
+
+function checkRows(rows: unknown[]): void {
+  if (rows.length > rowsMax) throw new Error(`the list has more than ${rowsMax} rows`);
+}
+
+function toTable(columns: string[] | undefined, rows: string[][]): Pick<ListTable, 'header' | 'rows' | 'isDayFirst'> {
+  if (!columns) return { header: undefined, rows, isDayFirst: false };
+  const names = columns.map(normalizeName);
+  return { ...applyLayout(names, rows), isDayFirst: findLayout(names)?.isDayFirst ?? false };
 }
 
 // A quote may follow blanks: `"a", "b, c"`.
@@ -49,20 +71,24 @@ const parseRows = (text: string, delimiter: string): string[][] =>
 const splitLine = (line: string, delimiter: string | undefined): string[] =>
   delimiter === undefined ? [line] : (parseRows(line, delimiter)[0] ?? []);
 
-/** Returns the delimiter that splits most of the first rows into the same number of cells, or undefined for a plain list. */
+/**
+ * Returns the delimiter that splits most of the first rows into the same number of cells, or undefined for a plain list. Of several, the one
+ * with the most cells: a comma also stands in texts between others.
+ */
 function findDelimiter(data: string[]): string | undefined {
   const sample = data.slice(0, 20);
-  if (sample.length === 0) return undefined;
-  for (const delimiter of Object.keys(blanksBeforeQuote)) {
+  let best: { delimiter: string; cells: number } | undefined;
+  for (const delimiter of sample.length === 0 ? [] : Object.keys(blanksBeforeQuote)) {
     const widths = parseRows(sample.join('\n'), delimiter).map((row) => row.length);
-    const usual = widths.toSorted((a, b) => a - b)[Math.floor(widths.length / 2)] ?? 1;
-    if (usual > 1 && widths.filter((width) => width === usual).length >= widths.length * 0.8) return delimiter;
+    const cells = widths.toSorted((a, b) => a - b)[Math.floor(widths.length / 2)] ?? 1;
+    const isConsistent = widths.filter((width) => width === cells).length >= widths.length * 0.8;
+    if (isConsistent && cells > (best?.cells ?? 1)) best = { delimiter, cells };
   }
-  return undefined;
+  return best?.delimiter;
 }
 
 const isHeader = (cells: string[]): boolean =>
-  cells.some((cell) => headerName.test(normalizeName(cell))) &&
+  (cells.some((cell) => headerName.test(normalizeName(cell))) || findLayout(cells.map(normalizeName)) !== undefined) &&
   cells.every((cell) => /^["\w .()/#-]{1,60}$/.test(cell) && !/^\d+(?:\.\d+)*$/.test(cell));
 
 const normalizeName = (cell: string): string =>

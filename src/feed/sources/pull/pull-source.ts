@@ -166,7 +166,8 @@ async function parseRecords(
   const { parts } = fetched;
   const now = deps.clock();
   const options = { owner: source.organization_id, signal };
-  const task = { kind: source.kind, parts, context: { reliability: source.reliability } };
+  const { kind, reliability, name: sourceName } = source;
+  const task = { kind, parts, context: { reliability, sourceName } };
   const readTexts = async (parsed: ParseResult): Promise<ParseResult> => {
     const { records, ...rest } = await extractTexts(extractor, parsed, options);
     return { ...rest, records: records.map((record) => removeUnbelievableDates(record, now)) };

@@ -1,0 +1,71 @@
+import { toStorableText } from '../../extraction/text/stored-text.ts';
+import { asScalarText, isObject, parseJsonText, type JsonObject } from '../../../platform/lib/json/json-values.ts';
+
+/** `date` is ISO text: when the list was made, if it says so. */
+type JsonTable = { columns: string[]; rows: string[][]; date: string | undefined };
+
+const columnsMax = 200;
+/** Exporters put their entries into a field, or into fields that are the entries' ids. */
+const depthMax = 3;
+
+/** Reads a list in JSON: an array, an object that contains the entries, or an object per line. Returns undefined if the text is not JSON. */
+export function readJsonTable(text: string): JsonTable | undefined {
+  if (!/^\s*[[{]/.test(text)) return undefined;
+  const whole = parseOrUndefined(text);
+  const entries = whole === undefined ? readLines(text) : collectEntries(whole, depthMax);
+  if (!entries) return undefined;
+  const notes = entries.filter(({ type }) => type === 'metadata');
+  const listed = notes.length === 0 ? entries : entries.filter(({ type }) => type !== 'metadata');
+  const columns = listColumns(listed);
+  const rows = listed.map((entry) => columns.map((name) => toCell(entry[name])));
+  return { columns, rows, date: parseSeconds(notes[0]?.['timestamp']) };
+}
+
+/** Reads JSON Lines. Returns undefined if the first line is not JSON. */
+function readLines(text: string): JsonObject[] | undefined {
+  const lines = text.split(/\r?\n/).filter((line) => line.trim() !== '');
+  const entries: JsonObject[] = [];
+  for (const [index, line] of lines.entries()) {
+    const entry = parseOrUndefined(line);
+    if (isObject(entry)) entries.push(entry);
+    else if (index === 0) return undefined;
+    else throw new Error(`line ${index + 1} of the list is not a JSON object`);
+  }
+  return entries;
+}
+
+function collectEntries(value: unknown, depth: number): JsonObject[] {
+  if (depth === 0) return [];
+  if (Array.isArray(value))
+    return value.flatMap((entry: unknown) =>
+      isObject(entry) ? [entry] : typeof entry === 'string' ? [{ value: entry }] : [],
+    );
+  if (!isObject(value)) return [];
+  const nested = Object.values(value).filter((field) => isObject(field) || Array.isArray(field));
+  return nested.length === 0 ? [value] : nested.flatMap((field) => collectEntries(field, depth - 1));
+}
+
+function listColumns(entries: JsonObject[]): string[] {
+  const columns = new Set<string>();
+  for (const entry of entries) {
+    for (const name of Object.keys(entry)) columns.add(name);
+    if (columns.size >= columnsMax) break;
+  }
+  return [...columns].slice(0, columnsMax);
+}
+
+const toCell = (value: unknown): string =>
+  toStorableText(
+    Array.isArray(value) ? value.map(asScalarText).filter(Boolean).join(', ') : asScalarText(value),
+  ).trim();
+
+function parseOrUndefined(text: string): unknown {
+  try {
+    return parseJsonText(text);
+  } catch {
+    return undefined;
+  }
+}
+
+const parseSeconds = (value: unknown): string | undefined =>
+  typeof value === 'number' && value > 0 && value < 8e10 ? new Date(value * 1_000).toISOString() : undefined;

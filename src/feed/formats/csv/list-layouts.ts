@@ -1,0 +1,39 @@
+import { ownValue } from '../../../platform/lib/own-value.ts';
+
+/** A list whose column names do not say what the columns contain. Column names are normalized. */
+type ListLayout = {
+  /** A header with all of these columns has this layout. */
+  columns: string[];
+  /** The names that the columns get, by their own names. */
+  rename?: Record<string, string>;
+  /** Adds a column with the range of the columns `from`, which hold its first address and its prefix length. */
+  range?: { name: string; from: [string, string] };
+  /** Dates have the form `31-12-2026`. */
+  isDayFirst?: true;
+};
+
+const layouts: ListLayout[] = [
+  // abuse.ch SSLBL: fingerprints of certificates.
+  { columns: ['listingdate', 'sha1', 'listingreason'], rename: { sha1: 'cert_sha1', listingreason: 'malware' } },
+  // abuse.ch SSLBL: addresses.
+  { columns: ['firstseen', 'dstip', 'dstport'], rename: { dstip: 'dst_ip' } },
+  // DShield: ranges.
+  { columns: ['start', 'end', 'netmask'], range: { name: 'network', from: ['start', 'netmask'] } },
+  // ViriBack: addresses of control panels.
+  { columns: ['family', 'url', 'ip', 'firstseen'], isDayFirst: true },
+];
+
+export const findLayout = (header: string[]): ListLayout | undefined =>
+  layouts.find(({ columns }) => columns.every((name) => header.includes(name)));
+
+/** Applies the layout of a header to the header and the rows. Returns them unchanged if the header has no layout. */
+export function applyLayout(header: string[], rows: string[][]): { header: string[]; rows: string[][] } {
+  const { rename = {}, range } = findLayout(header) ?? {};
+  const renamed = header.map((name) => ownValue(rename, name) ?? name);
+  if (!range) return { header: renamed, rows };
+  const [start, length] = range.from.map((name) => header.indexOf(name)) as [number, number];
+  return {
+    header: [range.name, ...renamed],
+    rows: rows.map((cells) => [cells[start] && cells[length] ? `${cells[start]}/${cells[length]}` : '', ...cells]),
+  };
+}
