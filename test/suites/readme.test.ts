@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { catalogPage, renderCatalogPage } from '../../scripts/catalog-table.ts';
 import { libraryPage, renderLibraryPage } from '../../scripts/library-table.ts';
 import { settingsPage, withSettings } from '../../scripts/settings-table.ts';
 import { root, until } from '../support/program.ts';
@@ -15,6 +16,10 @@ test('the settings page matches the settings (npm run generate writes it)', () =
 
 test('the page of the library matches its files (npm run generate writes it)', () => {
   expect(renderLibraryPage()).toBe(readFileSync(libraryPage, 'utf8'));
+});
+
+test('the page of the catalog matches its entries (npm run generate writes it)', () => {
+  expect(renderCatalogPage()).toBe(readFileSync(catalogPage, 'utf8'));
 });
 
 test('the README refers only to existing files and scripts', () => {

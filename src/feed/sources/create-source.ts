@@ -8,7 +8,7 @@ import type { Caller } from '../../platform/orgs/caller.ts';
 import { sourceFormats, type SourceKind } from '../formats/registry.ts';
 import { toStoredTlp } from '../ingestion/tlp-input.ts';
 import { ensurePrivatePool, insertAssignedPool, publicPoolId } from '../items/writing/feed-pools.store.ts';
-import { findCatalogSource } from './catalog.ts';
+import { findCatalogSource } from './catalog/catalog.ts';
 import { auditSource, isCommandLine, requireAdmin } from './source-access.ts';
 import { resolveSealedAuth } from './source-auth.ts';
 import { toSource } from './source-view.ts';
@@ -42,7 +42,7 @@ type CompleteInput = Omit<CreateSource, 'catalogue'> & { kind: SourceKind; name:
 /** Fills omitted fields from the catalog entry. */
 function applyCatalog({ catalogue, ...input }: CreateSource): CompleteInput {
   if (catalogue === undefined) return input as CompleteInput;
-  const { title, ...fields } = findCatalogSource(catalogue);
+  const { title, brings: _brings, sample: _sample, ...fields } = findCatalogSource(catalogue);
   return { ...fields, name: `${fields.publisher}: ${title}`, ...input } as CompleteInput;
 }
 

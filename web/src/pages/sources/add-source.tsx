@@ -31,8 +31,8 @@ export function AddSource({ sources, onAdd }: Props) {
     onError: ({ message }) => toasts.add({ title: texts.notCreated, description: message, isError: true }),
   });
   const present = new Set(sources.map(({ url }) => url));
-  const entries = data?.sources.filter(({ title, publisher }) =>
-    `${title} ${publisher}`.toLowerCase().includes(words?.toLowerCase() ?? ''),
+  const entries = data?.sources.filter(({ title, publisher, brings }) =>
+    `${title} ${publisher} ${brings}`.toLowerCase().includes(words?.toLowerCase() ?? ''),
   );
   return (
     <div className="flex flex-col gap-6 p-5">

@@ -7,7 +7,8 @@ import { TestResult } from './test-result.tsx';
 type Props = { entry: CatalogSource; isPresent: boolean; isPending: boolean; onAdd: () => void };
 
 /** A source of the catalog, which can be tested and added. */
-export function CatalogEntry({ entry: { name, title, publisher, kind }, isPresent, isPending, onAdd }: Props) {
+export function CatalogEntry({ entry, isPresent, isPending, onAdd }: Props) {
+  const { name, title, publisher, kind, brings, license } = entry;
   const test = useMutation({ mutationFn: () => testSource({ catalogue: name }) });
   return (
     <li className="flex flex-col gap-1 border-b py-1 last:border-b-0">
@@ -16,7 +17,9 @@ export function CatalogEntry({ entry: { name, title, publisher, kind }, isPresen
           <span className="block truncate">{title}</span>
           <span className="block truncate text-12 text-muted">
             {publisher} · {texts.kinds[kind]}
+            {license && ` · ${license}`}
           </span>
+          <span className="block text-12 text-muted">{brings}</span>
         </span>
         <Button
           kind="quiet"
