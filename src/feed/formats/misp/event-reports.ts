@@ -5,7 +5,7 @@ import { extractIndicators } from '../../extraction/indicators/extract-indicator
 import { extractNames } from '../../extraction/names/extract-names.ts';
 import { extractTechniques } from '../../extraction/techniques/extract-techniques.ts';
 import { valueMaxChars, type Span, type StoredText } from '../../extraction/text/stored-text.ts';
-import { asObjects, type JsonObject } from '../../../platform/lib/json/json-values.ts';
+import { asObjects, asText, type JsonObject } from '../../../platform/lib/json/json-values.ts';
 
 type ReportContext = {
   statements: ReturnType<typeof createStatementCollector>;
@@ -26,12 +26,18 @@ export function addEventReports(event: JsonObject, spans: ReadonlyMap<string, Sp
   const stored = context.text.text();
   for (const [index, report] of asObjects(event['EventReport']).slice(0, reportsMax).entries()) {
     const field = spans.get(`EventReport[${index}].content`);
-    if (!field || report['deleted'] === true || report['deleted'] === '1') continue;
+    if (!field || isDeleted(report)) continue;
     const start = field.start;
     const end = Math.min(field.end, start + reportMaxChars);
     addProse(stored.slice(start, end), start, context);
   }
 }
+
+/** Returns the name of the first event report that is not deleted. */
+export const findReportName = (event: JsonObject): string | undefined =>
+  asText(asObjects(event['EventReport']).find((report) => !isDeleted(report))?.['name'])?.trim();
+
+const isDeleted = ({ deleted }: JsonObject): boolean => deleted === true || deleted === '1';
 
 function addProse(
   prose: string,

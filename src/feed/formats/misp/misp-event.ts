@@ -12,11 +12,11 @@ import { parseInstant, type SourceRecord } from '../../model/source-record.ts';
 import { findPlatform } from '../../model/platforms.ts';
 import { bucketByType } from '../../model/vocabulary.ts';
 import type { ParseContext } from '../source-format.ts';
-import { addEventReports } from './event-reports.ts';
+import { addEventReports, findReportName } from './event-reports.ts';
 import { listAttributes, type EventAttribute } from './misp-attributes.ts';
 import { classifyCluster, listClusters, readTaxonomyTags, findTlpTag } from './misp-tags.ts';
 import { toObservables } from './misp-types.ts';
-import { clip, cvePattern, cwePattern, isWebLink } from '../record-fields.ts';
+import { clip, cvePattern, cwePattern, describeIndicators, isWebLink } from '../record-fields.ts';
 
 /** The share of confidence for attributes that are context and not meant for detection. */
 const contextFactor = 0.5;
@@ -58,7 +58,12 @@ export function toEventRecord(
   for (const { framework, id: name, confidence } of statements.mappings)
     classification.addMapping(framework, name, confidence);
   const iocs = statements.iocs(publishTime);
-  const info = asText(event['info'])?.trim() ?? id;
+  const { classification: classified, attackPath } = classification.build([
+    ...inferPlatforms(iocs),
+    ...readPlatformTags(event),
+  ]);
+  const info =
+    asText(event['info'])?.trim() ?? findReportName(event) ?? describeIndicators(iocs, classified.malware) ?? id;
   const rating = judgeSeverity({
     word: severityByThreatLevel.get(asScalarText(event['threat_level_id'])),
     text: info,
@@ -80,7 +85,8 @@ export function toEventRecord(
     severity: rating.severity,
     severityRule: rating.rule === 'source' ? 'source:misp-threat-level' : rating.rule,
     eventFirstSeen: firstSeen.toSorted()[0],
-    ...classification.build([...inferPlatforms(iocs), ...readPlatformTags(event)]),
+    classification: classified,
+    attackPath,
     affectedProducts: [],
     iocs,
     storedText: whole,

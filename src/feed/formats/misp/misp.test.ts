@@ -32,6 +32,14 @@ test('reads event reports as prose, with passages, and ignores deleted ones', ()
   expect(passages.some((passage) => passage.includes('T1566.001'))).toBe(true);
 });
 
+test('names an event without a text after its report, its indicators or its id', () => {
+  const report = { name: 'Operation Zq', content: 'Emotet was dropped.' };
+  const nothing = { info: ' ', Attribute: [], Object: [] };
+  expect(read({ ...nothing, EventReport: [{ ...report, deleted: true }, report] }).title).toBe('Operation Zq');
+  expect(read({ ...nothing, Attribute: [mispAttribute('domain', 'bad.example')] }).title).toBe('Domain bad.example');
+  expect(read(nothing).title).toBe(mispId('a'));
+});
+
 describe('an event', () => {
   test('reads identity, marking, severity, names and indicators', () => {
     const record = read();
