@@ -18,10 +18,11 @@ export type ParseResult = {
   catalog?: { declared: number; rows: number; released: string };
 };
 
-/** What a parser is told about its source: its reliability from 0 to 1, its name, and the installed reference data. */
+/** What a parser is told: the source's reliability from 0 to 1 and its name, the time of the pull, and the installed reference data. */
 export type ParseContext = {
   reliability: number;
   sourceName?: string | undefined;
+  now?: Date;
   lists?: ReferenceLists | undefined;
 };
 

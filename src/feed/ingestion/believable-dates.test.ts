@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { mispAttribute, mispEvent } from '../../../test/support/feed/misp-documents.ts';
 import { misp } from '../formats/misp/misp.ts';
-import { removeUnbelievableDates } from './believable-dates.ts';
+import { stix } from '../formats/stix/stix.ts';
+import { removeUnbelievableDates, removeUnbelievableTime } from './believable-dates.ts';
 
 const now = new Date('2024-02-01T00:00:00.000Z');
 const read = (more: Record<string, unknown>) =>
@@ -30,4 +31,23 @@ test('believes no time of a change or a sighting in the future', () => {
   expect(record).toMatchObject({ publishTime: undefined, modifiedAt: undefined, eventFirstSeen: undefined });
   expect(record.iocs.domains[0]).not.toHaveProperty('firstSeen');
   expect(record.iocs.domains[0]).not.toHaveProperty('lastSeen');
+});
+
+test('dates a bundle by its newest object with a believable date', () => {
+  const indicator = (number: number, created: string) => ({
+    type: 'indicator',
+    id: `indicator--0000000${number}-0000-4000-8000-000000000000`,
+    created,
+    modified: created,
+    pattern: `[domain-name:value = 'evil-${number}.top']`,
+  });
+  const objects = [indicator(1, '2024-01-01T00:00:00.000Z'), indicator(2, '2099-01-01T00:00:00.000Z')];
+  const part = { name: 'a', bytes: Buffer.from(JSON.stringify({ type: 'bundle', objects })) };
+  const [record] = stix.parse([part], { reliability: 0.6, now }).records;
+  expect(record).toMatchObject({ publishTime: '2024-01-01T00:00:00.000Z', modifiedAt: '2024-01-01T00:00:00.000Z' });
+});
+
+test('gives a text no impossible date', () => {
+  const text = { recordId: 'a', title: 'T', publishTime: '2099-01-01T00:00:00.000Z' };
+  expect(removeUnbelievableTime(text, now)).toEqual({ ...text, publishTime: undefined });
 });

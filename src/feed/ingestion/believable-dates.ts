@@ -1,18 +1,14 @@
-import type { SourceRecord } from '../model/source-record.ts';
+import type { SourceRecord, UnreadText } from '../model/source-record.ts';
+import { isBelievable } from '../model/believable-time.ts';
 import { buckets } from '../model/vocabulary.ts';
-
-// No source writes about threats from before 1981. 1970 and 1980 are the zero of two clocks.
-const earliest = '1981';
-const aheadMaxMs = 2 * 86_400_000;
 
 /**
  * Removes the dates that cannot be true: more than two days in the future, or from before 1981. An unbelievable publish time is replaced by the
  * time of the last change.
  */
 export function removeUnbelievableDates(record: SourceRecord, now: Date): SourceRecord {
-  const latest = new Date(now.getTime() + aheadMaxMs).toISOString();
   const believe = (time: string | undefined): string | undefined =>
-    time !== undefined && time >= earliest && time <= latest ? time : undefined;
+    time !== undefined && isBelievable(time, now) ? time : undefined;
   for (const bucket of buckets)
     for (const indicator of record.iocs[bucket]) {
       if (indicator.firstSeen && !believe(indicator.firstSeen)) delete indicator.firstSeen;
@@ -27,3 +23,7 @@ export function removeUnbelievableDates(record: SourceRecord, now: Date): Source
     eventLastSeen: believe(record.eventLastSeen),
   };
 }
+
+/** Removes a publish time that cannot be true from a text before it is read, because the severity depends on it. */
+export const removeUnbelievableTime = (text: UnreadText, now: Date): UnreadText =>
+  text.publishTime && !isBelievable(text.publishTime, now) ? { ...text, publishTime: undefined } : text;

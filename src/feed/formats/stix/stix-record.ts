@@ -5,6 +5,7 @@ import { firstSentences } from '../../extraction/text/first-sentences.ts';
 import { clip, describe, describeIndicators } from '../record-fields.ts';
 import type { SeverityRating } from '../../extraction/severity/judge-severity.ts';
 import { rateDescription } from '../../extraction/severity/rate-description.ts';
+import { isBelievable } from '../../model/believable-time.ts';
 import { createStoredText, valueMaxChars, type Span, type StoredText } from '../../extraction/text/stored-text.ts';
 import { parseInstant, type SourceRecord } from '../../model/source-record.ts';
 import type { ParseContext } from '../source-format.ts';
@@ -35,7 +36,9 @@ export function toStixRecord(
   const { text, names, references, ranges } = storeObjects(all);
   const whole = text.text();
   const description = head && asText(head['description']);
-  const publishTime = findPublishTime(group);
+  const believe = (time: string | undefined): time is string =>
+    time !== undefined && (!context.now || isBelievable(time, context.now));
+  const publishTime = findPublishTime(group, believe);
   const { iocs, mappings } = collectIndicators(all, {
     reliability: context.reliability,
     benign: context.lists?.benign,
@@ -55,7 +58,7 @@ export function toStixRecord(
     mappings,
     addEvidence: (object) => text.addPassage(names.get(object.id) ?? references.get(object.id)!),
   });
-  const title = toTitle(bundle, { head, iocs, malware: classification.malware });
+  const title = toTitle(context.sourceName ?? bundle.name, { head, iocs, malware: classification.malware });
   const rating =
     known ??
     rateDescription({
@@ -78,11 +81,7 @@ export function toStixRecord(
         .map(({ url }) => url)
         .find((url) => url && /^https?:\/\//i.test(url)),
     publishTime,
-    modifiedAt: all
-      .map(findModifiedTime)
-      .filter((time) => time !== undefined)
-      .toSorted()
-      .at(-1),
+    modifiedAt: all.map(findModifiedTime).filter(believe).toSorted().at(-1),
     tlp: findObjectTlp(all, bundle),
     withdrawn,
     severity: rating.severity,
@@ -158,13 +157,15 @@ type TitleParts = Pick<SourceRecord, 'iocs'> & {
 };
 
 /** Returns the name of the head, or what the item contains: `2 domains and 1 hash (Emotet)`. */
-function toTitle(bundle: StixBundle, { head, iocs, malware }: TitleParts): string {
+function toTitle(sourceName: string, { head, iocs, malware }: TitleParts): string {
   const name = head && (asText(head['name']) ?? asText(head['title']));
   if (name) return clip(name, 500);
   const description = firstSentences(head ? readTextField(head, 'description') : '', 1, 200);
   const contents = describeIndicators(iocs, malware);
-  const rest = head ? readTextField(head, 'pattern') || readTextField(head, 'value') || head.id : bundle.name;
-  return clip(description ?? contents ?? (head ? rest : `Indicators of ${rest}`), 500);
+  if (description ?? contents) return clip((description ?? contents)!, 500);
+  if (!head) return clip(`Observations of ${sourceName}`, 500);
+  const value = readTextField(head, 'pattern') || readTextField(head, 'value');
+  return clip(value || `Unnamed ${head.type.replaceAll('-', ' ')}`, 500);
 }
 
 function findPublisher(bundle: StixBundle, head: StixSourceObject | undefined): string | undefined {
@@ -174,10 +175,13 @@ function findPublisher(bundle: StixBundle, head: StixSourceObject | undefined): 
     : undefined;
 }
 
-/** Returns the report's own date or, without a head, the creation time of the newest object. */
-function findPublishTime({ head, members }: ObjectGroup): string | undefined {
-  if (head) return parseInstant(head['published']) ?? parseInstant(head['created']);
-  const times = members.map((member) => parseInstant(member['created'])).filter((time) => time !== undefined);
+/** Returns the report's own date or, without a head, the creation time of the newest object. Dates that are not believed are ignored. */
+function findPublishTime(
+  { head, members }: ObjectGroup,
+  believe: (time: string | undefined) => time is string,
+): string | undefined {
+  if (head) return [parseInstant(head['published']), parseInstant(head['created'])].find(believe);
+  const times = members.map((member) => parseInstant(member['created'])).filter(believe);
   return times.toSorted().at(-1);
 }
 

@@ -44,6 +44,12 @@ describe('good pulls', () => {
     ]);
   });
 
+  test('compares no later catalog with an impossible release date', async () => {
+    const { source } = await newSource();
+    await source.pull({ ...kevCatalogue(1, kevRows(2)), dateReleased: '2099-01-01T00:00:00.000Z' });
+    expect(await source.pull(kevCatalogue(2, kevRows(3)))).toMatchObject({ added: 1, unchanged: 2 });
+  });
+
   test('retracts a row that is absent from two good pulls, and adds a new item when it returns', async () => {
     const { org, source } = await newSource();
     const all = kevRows(40);

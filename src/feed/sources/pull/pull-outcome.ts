@@ -1,6 +1,7 @@
 import { FetchStatusError } from '../../../platform/lib/outbound-http/fetch.ts';
 import type { FetchSessionResult } from '../../formats/fetch-session.ts';
 import type { ParseResult } from '../../formats/source-format.ts';
+import { isBelievable } from '../../model/believable-time.ts';
 import { emptyResult, type PullResult } from '../../ingestion/pull-plan.ts';
 import type { PullCursor, SourceRow } from '../../ingestion/source-row.ts';
 import { updateNewsRhythm } from '../notify-source-events.ts';
@@ -33,7 +34,9 @@ export function goodPullEnd(source: SourceRow, pull: GoodPull): PullEnd {
   const isNew = added + corrected + retracted > 0;
   const read = fetched.kind === 'read' ? fetched : undefined;
   const collection = fetched.kind === 'collected' ? fetched.collection : undefined;
-  const newest = parsed?.catalog?.released ?? cursor.newest;
+  // After an impossible release date, every later catalog would count as older.
+  const released = parsed?.catalog?.released;
+  const newest = released && isBelievable(released, now) ? released : cursor.newest;
   // If the settings changed or a retraction was taken back during the pull, the next pull reads everything again.
   const isCurrent = source.updated_at.getTime() === before.updated_at.getTime() && source.cursor === before.cursor;
   const nextCursor: PullCursor = {

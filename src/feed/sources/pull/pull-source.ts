@@ -5,7 +5,7 @@ import type { Secretbox } from '../../../platform/lib/secretbox.ts';
 import { sourceFormats } from '../../formats/registry.ts';
 import type { ParseResult } from '../../formats/source-format.ts';
 import { resultOf, type ItemAction, type PullPlan, type PullResult } from '../../ingestion/pull-plan.ts';
-import { removeUnbelievableDates } from '../../ingestion/believable-dates.ts';
+import { removeUnbelievableDates, removeUnbelievableTime } from '../../ingestion/believable-dates.ts';
 import { toSourceReading } from '../../ingestion/reader-version.ts';
 import type { PullCursor, SourceRow } from '../../ingestion/source-row.ts';
 import { notifySource } from '../notify-source-events.ts';
@@ -167,9 +167,10 @@ async function parseRecords(
   const now = deps.clock();
   const options = { owner: source.organization_id, signal };
   const { kind, reliability, name: sourceName } = source;
-  const task = { kind, parts, context: { reliability, sourceName } };
+  const task = { kind, parts, context: { reliability, sourceName, now } };
   const readTexts = async (parsed: ParseResult): Promise<ParseResult> => {
-    const { records, ...rest } = await extractTexts(extractor, parsed, options);
+    const texts = (parsed.texts ?? []).map((text) => removeUnbelievableTime(text, now));
+    const { records, ...rest } = await extractTexts(extractor, { ...parsed, texts }, options);
     return { ...rest, records: records.map((record) => removeUnbelievableDates(record, now)) };
   };
   if (fetched.kind === 'read') return readTexts(await parser.parse(task, signal));
