@@ -14,6 +14,8 @@ type RuleRows = { rows: Row[] | null; bytes: number };
 
 const idColumn = 0;
 const timeColumn = 1;
+/** The rows to which the set adapts, from the chunks 1, 4, 16 and so on. */
+const sampleRows = 256;
 
 /** Reads the rows of a job once, whatever the number of its rules, and sends `{rule, rows}` for each rule that matches any. */
 export async function runMatches(connection: DuckDBConnection, job: MatchJob, send: SendRows): Promise<QueryEnd> {
@@ -29,10 +31,14 @@ export async function runMatches(connection: DuckDBConnection, job: MatchJob, se
   statement.bind(values);
   const result = await statement.stream();
   let total = 0;
+  let chunks = 0;
   for await (const chunk of readAhead(result)) {
     const { rowCount } = chunk;
     total += rowCount;
+    chunks += 1;
     const readRow = createReader(chunk, job.fields);
+    if (rowCount > sampleRows && Number.isInteger(Math.log2(chunks) / 2))
+      set.adapt(Array.from({ length: sampleRows }, (_, n) => readRow(Math.floor((n / sampleRows) * rowCount))));
     for (let index = 0; index < rowCount; index += 1) {
       const row = readRow(index);
       const rules = set.match(row);

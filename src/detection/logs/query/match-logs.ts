@@ -3,6 +3,7 @@ import type { Expression } from '../../matching/expression.ts';
 import type { QueryWindow, SearchResult } from '../../siem/connector.ts';
 import { findField, isCatalogFull, systemColumns, textColumn, type CatalogField } from '../catalog/catalog.ts';
 import { duck, joinSql, quoteIdentifier, type SqlText } from '../engine/sql-text.ts';
+import { filteredTextSql } from './event-text-filter.ts';
 import { withQueryFiles } from './query-files.ts';
 import { inspectQuery } from './inspect-query.ts';
 import { planSearch, type SearchLogsDeps } from './search-logs.ts';
@@ -74,7 +75,8 @@ export async function matchLogs(
   const fields = contents.fields.get(dataset)!;
   const reading = planReading(rules, dataset, fields);
   const inspected = await inspectQuery(deps, orgId, reading.sql);
-  const plan = createSearchPlan(inspected, contents, window);
+  const textSql = filteredTextSql(rules.map(({ where }) => where));
+  const plan = createSearchPlan(inspected, contents, window, textSql);
   const { unknownPaths, ...query } = plan.buildJob({ columns: new Map(), heads: reading.unknownHeads });
   const job = { query, fields: reading.fields, textField: reading.textField, rules: reading.rules };
   const { timeoutMs, ...limits } = matchLimits;

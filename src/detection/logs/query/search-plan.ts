@@ -57,15 +57,19 @@ export type SearchPlan = {
   buildJob: (unknown?: UnknownColumns) => QueryJob & { unknownPaths: UnknownPath[] };
 };
 
+type TextSql = typeof eventTextSql;
+
+/** Plans an inspected query over a window. `textSql` returns the column `_text` of an event. */
 export function createSearchPlan(
   inspected: InspectedQuery,
   contents: DatasetContents,
   window: QueryWindow,
+  textSql = eventTextSql,
 ): SearchPlan {
   const emptyDatasets = distinctDatasets(inspected.sources).filter((dataset) => !contents.fields.has(dataset));
   const tables = { fields: contents.fields, sources: inspected.sources };
   const shadowed = (): UnknownColumns => findShadowedColumns(inspected.inspection, tables);
-  const job = (unknown = shadowed()) => buildJob(inspected, contents, { window, unknown });
+  const job = (unknown = shadowed()) => buildJob(inspected, contents, { window, unknown, textSql });
   return { inspected, contents, emptyDatasets, buildJob: job };
 }
 
@@ -188,11 +192,11 @@ function describeFailedValues(message: string | undefined): Warnings {
 function buildJob(
   { query, inspection, sources }: InspectedQuery,
   contents: DatasetContents,
-  { window, unknown }: { window: QueryWindow; unknown: UnknownColumns },
+  { window, unknown, textSql }: { window: QueryWindow; unknown: UnknownColumns; textSql: TextSql },
 ): QueryJob & { unknownPaths: UnknownPath[] } {
   const tables = sources.map((source) => ({
     name: source.name,
-    sql: tableSql(toTableSource(inspection, contents, { source, unknown })),
+    sql: tableSql(toTableSource(inspection, contents, { source, unknown, textSql })),
   }));
   const bounds = { from: window.from.toISOString(), to: window.to.toISOString() };
   return { ...buildStatement({ query, inspection }, contents, unknown), tables, bounds };
@@ -202,10 +206,10 @@ function buildJob(
 function toTableSource(
   inspection: Inspection,
   contents: DatasetContents,
-  { source, unknown }: { source: QuerySource; unknown: UnknownColumns },
+  { source, unknown, textSql }: { source: QuerySource; unknown: UnknownColumns; textSql: TextSql },
 ): TableSource {
   const usedNames = listUsedNames(inspection);
-  const text = readsEventText(inspection) ? [{ name: textColumn, valueSql: eventTextSql }] : [];
+  const text = readsEventText(inspection) ? [{ name: textColumn, valueSql: textSql }] : [];
   return {
     columns: (contents.fields.get(source.dataset) ?? []).map((field, position) => ({ field, position })),
     extra: [...text, ...listExtraColumns(unknown, source, contents.fields)],
@@ -222,7 +226,7 @@ export function buildWindowsJob(
   { windows, unknown }: { windows: readonly QueryWindow[]; unknown: UnknownColumns },
 ): WindowsJob & { unknownPaths: UnknownPath[] } {
   const tables = sources.map((source) => {
-    const table = toTableSource(inspection, contents, { source, unknown });
+    const table = toTableSource(inspection, contents, { source, unknown, textSql: eventTextSql });
     const names = new Set([...table.columns.map(({ field }) => field.name), ...table.extra.map(({ name }) => name)]);
     let slotColumn = '_slot';
     while ([...names].some((name) => name.toLowerCase() === slotColumn)) slotColumn += '_';

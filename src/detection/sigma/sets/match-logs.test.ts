@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { startLogStore } from '../../../../test/support/detection/log-store.ts';
 import { event, expression, fieldNames } from '../../../../test/support/detection/sigma-fuzz.ts';
 import { matchLogs, planMatches } from '../../logs/query/match-logs.ts';
-import type { Expression } from '../../matching/expression.ts';
+import type { Expression, ValueTest } from '../../matching/expression.ts';
 import type { QueryWindow, SearchResult } from '../../siem/connector.ts';
 import type { RuleQuery } from '../dialects/dialect.ts';
 import { duckdb } from '../dialects/duckdb.ts';
@@ -75,6 +75,65 @@ test('missing columns, alternatives and the text of events are the same as in a 
     ruleQuery({ kind: 'not', of: contains('g', 'b') }),
   ]);
   expect(results.map(({ total }) => total)).toEqual([2, 1, 1, 2]);
+});
+
+test('tests of the text of events see all escapes', { timeout: 60_000 }, async () => {
+  const org = await store.newOrg();
+  store.at('2024-06-01T00:30:00Z');
+  const notes = String.raw`mimikatz|MIMIKATZ|\u006dimikatz|\u004DIMIKATZ|\\u006dimikatz|mi/kiwi|mi\/\u212aIWI|K\u0130WI|\u212aiwi|a \"b\" c|\u00e9|none`;
+  await store.send(
+    org,
+    'd',
+    notes
+      .split('|')
+      .map((note) => `{"f": "x", "note": "${note}"}`)
+      .join('\n'),
+  );
+  const match = (field: string | null, valueTest: ValueTest): Expression => ({ kind: 'match', field, test: valueTest });
+  const contains = (value: string, cased = false): Expression =>
+    match(null, { kind: 'text', cased, pattern: [{ wildcard: '*' }, { text: value }, { wildcard: '*' }] });
+  const regex = (source: string): Expression => match(null, { kind: 'regex', source, flags: ['i'] });
+  const isX = match('f', { kind: 'text', cased: false, pattern: [{ text: 'x' }] });
+  // Each set has a filter of its own.
+  const sets: Expression[][] = [
+    [contains('mimikatz'), contains('kiwi'), contains('MIMI', true)],
+    [contains('mi/kiwi'), contains('"b"')],
+    [
+      { kind: 'not', of: contains('mimikatz') },
+      { kind: 'any', of: [contains('é'), contains('katz')] },
+    ],
+    [{ kind: 'all', of: [isX, contains('kiwi'), { kind: 'not', of: contains('mi/') }] }],
+    [{ kind: 'any', of: [isX, contains('kiwi')] }, regex('mimi.*'), regex('k.wi')],
+    [regex('a|b'), contains('é')],
+  ];
+  const totals: number[][] = [];
+  for (const set of sets)
+    totals.push(
+      (
+        await expectSame(
+          org,
+          set.map((where) => ruleQuery(where)),
+        )
+      ).map(({ total }) => total),
+    );
+  expect(totals.flat().every((total) => total > 0)).toBe(true);
+});
+
+test('random tests of the text of events are the same in a query', { timeout: 60_000 }, async () => {
+  const org = await store.newOrg();
+  store.at('2024-06-01T00:30:00Z');
+  await store.send(org, 'd', fc.sample(event, { numRuns: 40, seed: 5 }));
+  const ofText = (where: Expression): Expression => {
+    if (where.kind === 'not') return { kind: 'not', of: ofText(where.of) };
+    if (where.kind !== 'match') return { kind: where.kind, of: where.of.map(ofText) };
+    return where.field === 'f' && ['text', 'regex'].includes(where.test.kind) ? { ...where, field: null } : where;
+  };
+  const wheres = fc.sample(expression, { numRuns: 60, seed: 6 }).map(ofText);
+  for (let at = 0; at < wheres.length; at += 3)
+    await expectSame(
+      org,
+      wheres.slice(at, at + 3).map((where) => ruleQuery(where)),
+    );
 });
 
 test('a rule with too many rows has no result, and the others keep theirs', async () => {
