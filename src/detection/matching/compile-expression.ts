@@ -12,9 +12,11 @@ export function compileExpression(expression: Expression, columnOf: ColumnOf): R
     }
     default: {
       const parts = expression.of.map((one) => compileExpression(one, columnOf));
-      return expression.kind === 'all'
-        ? (row) => parts.every((matches) => matches(row))
-        : (row) => parts.some((matches) => matches(row));
+      const isAll = expression.kind === 'all';
+      return (row) => {
+        for (const matches of parts) if (matches(row) !== isAll) return !isAll;
+        return isAll;
+      };
     }
   }
 }

@@ -41,7 +41,16 @@ function compileTextTest({ pattern, cased }: Extract<ValueTest, { kind: 'text' }
 }
 
 function compileComparison({ relation, text }: SimpleComparison): (value: string) => boolean {
-  return (value) => compareTexts(value, text, relation);
+  switch (relation) {
+    case 'equals':
+      return (value) => value === text;
+    case 'startswith':
+      return (value) => value.startsWith(text);
+    case 'endswith':
+      return (value) => value.endsWith(text);
+    case 'contains':
+      return (value) => value.includes(text);
+  }
 }
 
 function compareTexts(value: string, text: string, relation: FieldRelation): boolean {

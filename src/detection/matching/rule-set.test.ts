@@ -28,11 +28,12 @@ test('a set matches what each of its expressions matches', () => {
   fc.assert(
     fc.property(fc.array(expression, { maxLength: 20 }), fc.array(event, { maxLength: 10 }), (expressions, events) => {
       const set = compileRuleSet(expressions, columnOf);
-      for (const one of events) {
-        const read = readFuzz(one);
-        const row = createFieldRow((column) => read(fieldNames[column]!) ?? null);
-        expect(set.match(row)).toEqual(expressions.flatMap((where, n) => (plainMatch(where, read) ? [n] : [])));
-      }
+      const reads = events.map(readFuzz);
+      const rows = reads.map((read) => createFieldRow((column) => read(fieldNames[column]!) ?? null));
+      const expected = reads.map((read) => expressions.flatMap((where, n) => (plainMatch(where, read) ? [n] : [])));
+      expect(rows.map((row) => set.match(row))).toEqual(expected);
+      set.adapt(rows.slice(0, 5));
+      expect(rows.map((row) => set.match(row))).toEqual(expected);
     }),
     { numRuns: 300 },
   );
@@ -53,4 +54,21 @@ test('evaluates only expressions whose texts occur', () => {
   const counted = { ...row, text: (column: number) => (reads.push(column), row.text(column)) };
   expect(set.match(counted)).toEqual([7]);
   expect(reads).toEqual([0, 1]);
+});
+
+test('adapts to texts that occur in every row', () => {
+  const is = (field: string, text: string): Expression => ({
+    kind: 'match',
+    field,
+    test: { kind: 'text', cased: false, pattern: [{ text }] },
+  });
+  const set = compileRuleSet([{ kind: 'all', of: [is('f', 'common'), is('g', 'rare')] }], columnOf);
+  const countReads = (): number => {
+    let reads = 0;
+    set.match(createFieldRow((column) => ((reads += 1), ['common', 'other'][column] ?? null)));
+    return reads;
+  };
+  expect(countReads()).toBeGreaterThan(1);
+  set.adapt([createFieldRow((column) => ['common', 'other'][column] ?? null)]);
+  expect(countReads()).toBe(1);
 });

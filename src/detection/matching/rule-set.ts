@@ -1,18 +1,23 @@
-import { LRUCache } from 'lru-cache';
 import { compileExpression } from './compile-expression.ts';
-import type { RowTest } from './compile-test.ts';
 import type { Expression } from './expression.ts';
 import type { FieldRow } from './field-row.ts';
-import { foldCase } from './fold-case.ts';
-import { chooseGuards, countGuards } from './guards.ts';
-import { createAutomaton } from './literal-automaton.ts';
+import { chooseGuards, guardKey, visitGuards, type Guard } from './guards.ts';
+import { createGuardFinder, type GuardFinder } from './guard-finder.ts';
 
-/** Expressions that are evaluated together. `match` returns the indexes of those that match a row, in ascending order. */
-export type RuleSet = { match: (row: FieldRow) => number[] };
+/** Expressions that are evaluated together. */
+export type RuleSet = {
+  /** Returns the indexes of the expressions that match a row, in ascending order. */
+  match: (row: FieldRow) => number[];
+  /** Makes `match` faster for rows like these and those of earlier calls. */
+  adapt: (rows: readonly FieldRow[]) => void;
+};
 
-const rememberedValuesMax = 4000;
-const rememberedCharsMax = 512;
-const noExpressions: readonly number[] = [];
+/** Short texts occur in many events, however few expressions have them. */
+const shortTexts = [Infinity, 2000, 500, 100, 20];
+/** A text of so many characters is searched in the time in which an expression is evaluated. */
+const charsPerEvaluation = 50;
+/** Rates guards that occur in none of the rows by the expressions that have them. */
+const tieBreak = 0.001;
 
 /**
  * Compiles expressions so that a row is compared with all of them at once: a pass over the value of each field finds the texts that the
@@ -22,62 +27,84 @@ export function compileRuleSet(
   expressions: readonly Expression[],
   columnOf: (field: string | null) => number,
 ): RuleSet {
-  const counts = countGuards(expressions);
-  const tests = expressions.map((expression): RowTest => compileExpression(expression, columnOf));
-  const unguarded: number[] = [];
-  const fields = new Map<number, FieldGuards>();
-  for (const [index, expression] of expressions.entries()) {
-    const guards = chooseGuards(expression, counts);
-    if (!guards) unguarded.push(index);
-    for (const { field, isWhole, text } of guards ?? []) {
-      const column = columnOf(field);
-      const own = fields.get(column) ?? { whole: new Map(), contained: new Map() };
-      fields.set(column, own);
-      const list = isWhole ? own.whole : own.contained;
-      list.set(text, [...(list.get(text) ?? []), index]);
+  const tests = expressions.map((expression) => compileExpression(expression, columnOf));
+  const { guards, indexes, uses } = listGuards(expressions);
+  const indexOf = (guard: Guard): number => indexes.get(guardKey(guard))!;
+  const staticCostOf = (guard: Guard): number =>
+    uses[indexOf(guard)]! + (guard.isWhole ? 0 : (shortTexts[guard.text.length] ?? 0));
+  const finders = new Map<number, GuardFinder>();
+  for (const [column, own] of Map.groupBy(guards, ({ field }) => columnOf(field)))
+    finders.set(column, createGuardFinder(own.map((guard) => ({ ...guard, index: indexOf(guard) }))));
+
+  let unguarded: number[] = [];
+  let active: { column: number; find: GuardFinder['find'] }[] = [];
+  const choose = (costOf: (chosen: readonly Guard[]) => number): void => {
+    unguarded = [];
+    const expressionsOf: number[][] = guards.map(() => []);
+    for (const [index, expression] of expressions.entries()) {
+      const chosen = chooseGuards(expression, costOf);
+      if (!chosen) unguarded.push(index);
+      for (const guard of chosen ?? []) expressionsOf[indexOf(guard)]!.push(index);
     }
-  }
-  const finders = [...fields].map(([column, guards]) => ({ column, find: createFinder(guards) }));
+    active = [...finders]
+      .filter(([, finder]) => finder.use(expressionsOf))
+      .map(([column, { find }]) => ({ column, find }));
+  };
+  choose((chosen) => sum(chosen, staticCostOf));
+
+  // In the rows of `adapt`: those in which each guard is true, and the evaluations that a guard's share of searching its column is worth.
+  const found = new Int32Array(guards.length);
+  const searchCosts = new Map([...finders.keys()].map((column) => [column, 0]));
+  // The number of the last row for which an expression was evaluated.
+  const evaluated = new Int32Array(expressions.length);
+  let rowNumber = 0;
   return {
     match(row) {
-      let candidates: Set<number> | undefined;
-      for (const { column, find } of finders) {
-        const value = row.text(column);
-        const found = value === null ? noExpressions : find(value);
-        if (found.length === 0) continue;
-        candidates ??= new Set(unguarded);
-        for (const index of found) candidates.add(index);
-      }
+      rowNumber = (rowNumber + 1) | 0;
       const matching: number[] = [];
-      for (const index of candidates ?? unguarded) if (tests[index]!(row)) matching.push(index);
+      const evaluate = (index: number): void => {
+        if (evaluated[index] === rowNumber) return;
+        evaluated[index] = rowNumber;
+        if (tests[index]!(row)) matching.push(index);
+      };
+      for (const index of unguarded) evaluate(index);
+      for (const { column, find } of active) {
+        const value = row.text(column);
+        if (value !== null) for (const index of find(value)) evaluate(index);
+      }
       return matching.length > 1 ? matching.toSorted((a, b) => a - b) : matching;
+    },
+    adapt(rows) {
+      for (const [column, finder] of finders)
+        for (const row of rows) {
+          const value = row.text(column);
+          if (value === null) continue;
+          for (const index of finder.list(value)) found[index]! += 1;
+          searchCosts.set(column, searchCosts.get(column)! + value.length / charsPerEvaluation / finder.guardCount);
+        }
+      choose(
+        (chosen) =>
+          sum(chosen, (guard) => found[indexOf(guard)]! + tieBreak * staticCostOf(guard)) +
+          sum([...new Set(chosen.map(({ field }) => columnOf(field)))], (column) => searchCosts.get(column)!),
+      );
     },
   };
 }
 
-/** The expressions that require a text of a field, by the text. */
-type FieldGuards = { whole: Map<string, number[]>; contained: Map<string, number[]> };
+type GuardList = { guards: Guard[]; indexes: Map<string, number>; uses: number[] };
 
-/** Returns a function that returns the expressions that a value does not rule out. Short values repeat in logs, so it remembers them. */
-function createFinder({ whole, contained }: FieldGuards): (text: string) => readonly number[] {
-  const expressions = [...contained.values()];
-  const automaton = createAutomaton([...contained.keys()]);
-  const known = new LRUCache<string, readonly number[]>({ max: rememberedValuesMax });
-  const find = (text: string): readonly number[] => {
-    const value = foldCase(text);
-    const found = new Set(whole.get(value));
-    if (expressions.length > 0)
-      automaton.search(value, (literal) => {
-        for (const index of expressions[literal]!) found.add(index);
-      });
-    return found.size > 0 ? [...found] : noExpressions;
-  };
-  return (value) => {
-    if (value.length > rememberedCharsMax) return find(value);
-    const remembered = known.get(value);
-    if (remembered) return remembered;
-    const found = find(value);
-    known.set(value, found);
-    return found;
-  };
+/** Returns the guards that expressions could have, their indexes by key, and the number of expressions that could have each of them. */
+function listGuards(expressions: readonly Expression[]): GuardList {
+  const list: GuardList = { guards: [], indexes: new Map(), uses: [] };
+  for (const expression of expressions)
+    visitGuards(expression, (guard) => {
+      const key = guardKey(guard);
+      const index = list.indexes.get(key) ?? list.guards.push(guard) - 1;
+      list.indexes.set(key, index);
+      list.uses[index] = (list.uses[index] ?? 0) + 1;
+    });
+  return list;
 }
+
+const sum = <Item>(items: readonly Item[], valueOf: (item: Item) => number): number =>
+  items.reduce((total, item) => total + valueOf(item), 0);
