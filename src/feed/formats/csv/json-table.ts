@@ -34,13 +34,14 @@ function readLines(text: string): JsonObject[] | undefined {
   return entries;
 }
 
+/** Anything but an object or a text becomes an entry without fields, so that it counts as one that was not read. */
 function collectEntries(value: unknown, depth: number): JsonObject[] {
-  if (depth === 0) return [];
+  if (depth === 0) return [{}];
   if (Array.isArray(value))
     return value.flatMap((entry: unknown) =>
-      isObject(entry) ? [entry] : typeof entry === 'string' ? [{ value: entry }] : [],
+      isObject(entry) ? [entry] : [typeof entry === 'string' ? { value: entry } : {}],
     );
-  if (!isObject(value)) return [];
+  if (!isObject(value)) return [{}];
   const nested = Object.values(value).filter((field) => isObject(field) || Array.isArray(field));
   return nested.length === 0 ? [value] : nested.flatMap((field) => collectEntries(field, depth - 1));
 }
