@@ -1,9 +1,9 @@
 import { Readability } from '@mozilla/readability';
 import { Parser } from 'htmlparser2';
 import { parseHTML } from 'linkedom';
-import { decodeDocument } from './decode-document.ts';
+import { decodeDocument } from './xml/decode-document.ts';
 import { htmlToText } from './html-text.ts';
-import { resolveAddress } from './read-xml.ts';
+import { resolveAddress } from './xml/read-xml.ts';
 import { isSameSite } from './canonical-url.ts';
 
 export type ArticlePage = { bytes: Uint8Array; contentType: string | undefined; url: string };

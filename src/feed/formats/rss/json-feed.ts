@@ -1,7 +1,7 @@
 import { isObject, asText, type JsonObject } from '../../../platform/lib/json/json-values.ts';
 import { parseFeedDate } from './feed-dates.ts';
 import type { FeedEntry } from './feed-entry.ts';
-import { escapeText } from './xml-elements.ts';
+import { escapeText } from './xml/xml-elements.ts';
 
 /** Returns items of a JSON Feed (https://jsonfeed.org/version/1.1) as entries. */
 export function readJsonFeed(feed: JsonObject, items: unknown[]): FeedEntry[] {

@@ -4,7 +4,7 @@ import { articlePage, rssFeed, sentences } from '../../../../test/support/feed/r
 import { readArticle } from './article.ts';
 import { toCanonicalUrl, isSameSite } from './canonical-url.ts';
 import { parseFeedDate } from './feed-dates.ts';
-import { decodeDocument } from './decode-document.ts';
+import { decodeDocument } from './xml/decode-document.ts';
 import type { FeedEntry } from './feed-entry.ts';
 import { readFeed } from './read-feed.ts';
 import { htmlToText } from './html-text.ts';

@@ -1,31 +1,31 @@
 import { isObject, asText } from '../../../platform/lib/json/json-values.ts';
-import { decodeDocument } from './decode-document.ts';
-import { childElements } from './xml-elements.ts';
+import { decodeDocument } from './xml/decode-document.ts';
 import { readJsonFeed } from './json-feed.ts';
 import { readFeedEntry, type FeedEntry } from './feed-entry.ts';
-import { readXml, type XmlElement } from './read-xml.ts';
+import { scanXml } from './xml/read-xml.ts';
 
-/** `omitted` is the number of entries beyond the limit. */
-type Feed = { entries: FeedEntry[]; omitted: number };
+type FeedDocument = { bytes: Buffer; contentType?: string | undefined; url?: string | undefined };
 
-const entriesMax = 2_000;
-const bytesMax = 16 * 1024 * 1024;
+const entriesMax = 100_000;
 
 /**
  * Reads RSS 0.9x to 2.0, RDF, Atom 0.3 and 1.0 and JSON Feed, well formed or not, in any encoding. Relative addresses are resolved
- * against `url`. Throws an Error with the reason if the document is not a feed.
+ * against `url`. Passes on one entry after the other and returns the number of entries beyond the limit. Throws an Error with the reason if
+ * the document is not a feed.
  */
-export function readFeed(document: {
-  bytes: Buffer;
-  contentType?: string | undefined;
-  url?: string | undefined;
-}): Feed {
-  if (document.bytes.length > bytesMax) throw new Error(`the feed is larger than ${bytesMax} bytes`);
+export function scanFeed(document: FeedDocument, onEntry: (entry: FeedEntry) => void): { omitted: number } {
   const text = decodeDocument(document.bytes, document.contentType).replace(/^\uFEFF/, '');
-  return /^\s*\{/.test(text) ? readJson(text) : readXmlFeed(text, document.url);
+  return /^\s*\{/.test(text) ? scanJson(text, onEntry) : scanXmlFeed(text, document.url, onEntry);
 }
 
-function readJson(text: string): Feed {
+/** Returns the entries of a feed at once, see `scanFeed`. */
+export function readFeed(document: FeedDocument): { entries: FeedEntry[]; omitted: number } {
+  const entries: FeedEntry[] = [];
+  const { omitted } = scanFeed(document, (entry) => entries.push(entry));
+  return { entries, omitted };
+}
+
+function scanJson(text: string, onEntry: (entry: FeedEntry) => void): { omitted: number } {
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -35,29 +35,26 @@ function readJson(text: string): Feed {
   if (!isObject(value) || !Array.isArray(value['items']) || !(asText(value['version']) ?? asText(value['title'])))
     throw new Error('the document is not a JSON Feed');
   const items = value['items'] as unknown[];
-  return { entries: readJsonFeed(value, items.slice(0, entriesMax)), omitted: countOmitted(items) };
+  for (const entry of readJsonFeed(value, items.slice(0, entriesMax))) onEntry(entry);
+  return { omitted: Math.max(0, items.length - entriesMax) };
 }
 
-function readXmlFeed(text: string, url: string | undefined): Feed {
-  const found: XmlElement[] = [];
-  let isFeed = false;
-  // Entries are found at any depth, because feeds wrap them differently and malformed feeds close elements early.
-  const open: XmlElement[] = [readXml(text)];
-  for (let next = open.pop(); next; next = open.pop()) {
-    if (isEntry(next.name)) found.push(next);
-    else {
-      isFeed ||= isRoot(next.name);
-      for (const child of childElements(next).toReversed()) open.push(child);
-    }
-  }
+/** Entries are found at any depth, because feeds wrap them differently and malformed feeds close elements early. */
+function scanXmlFeed(text: string, url: string | undefined, onEntry: (entry: FeedEntry) => void): { omitted: number } {
+  let [isFeed, count] = [false, 0];
+  scanXml(text, {
+    isKept: isEntry,
+    onKept(element) {
+      count += 1;
+      if (count <= entriesMax) onEntry(readFeedEntry(element, url));
+    },
+    onElement(name) {
+      isFeed ||= isRoot(name);
+    },
+  });
   if (!isFeed) throw new Error('the document is not an RSS, RDF, Atom or JSON feed');
-  return {
-    entries: found.slice(0, entriesMax).map((element) => readFeedEntry(element, url)),
-    omitted: countOmitted(found),
-  };
+  return { omitted: Math.max(0, count - entriesMax) };
 }
-
-const countOmitted = (found: unknown[]): number => Math.max(0, found.length - entriesMax);
 
 const localName = (name: string): string => name.slice(name.indexOf(':') + 1);
 const isRoot = (name: string): boolean =>

@@ -42,3 +42,57 @@ test('requests all pages of a host although some are missing', async () => {
   const { parts } = await collect();
   expect([parts.length, server.asked.length]).toEqual([20, 21]);
 });
+
+test('reads a feed of 18 MB and 450 entries in batches, and every entry once', async () => {
+  const items = Array.from({ length: 450 }, (_, n) => ({
+    id: `e${n}`,
+    title: `T${n}`,
+    content_text: 'x'.repeat(40_000),
+  }));
+  server.document('/feed', JSON.stringify({ version: 'https://jsonfeed.org/version/1.1', items }));
+  const pulls: FetchSessionResult[] = [];
+  for (let pull = 0; pull < 4; pull += 1)
+    pulls.push(await collect(JSON.parse(JSON.stringify(pulls.at(-1)?.cursor ?? {}))));
+  expect(pulls.map(({ parts, unchanged, more }) => [parts.length, unchanged, more])).toEqual([
+    [200, 0, true],
+    [200, 200, true],
+    [50, 400, false],
+    [0, 450, false],
+  ]);
+  expect(new Set(pulls.flatMap(({ parts }) => parts.map(({ name }) => name))).size).toBe(450);
+});
+
+test('reads the texts of a feed of 40 MB from the feed itself', async () => {
+  const items = links(1_000).map((url) => ({ id: url, url, title: url, content_text: 'x'.repeat(40_000) }));
+  server.document('/feed', JSON.stringify({ version: 'https://jsonfeed.org/version/1.1', items }));
+  const { parts, skipped, more } = await collect();
+  // A batch has 16 million characters.
+  expect([parts.length, skipped, more]).toEqual([400, [], true]);
+  expect(server.asked).toHaveLength(1);
+});
+
+test('retries entries whose page fails after the others, and does not follow soon for them alone', async () => {
+  const items = links(230).map((url) => ({ id: url, url, title: url }));
+  server.document('/feed', JSON.stringify({ version: 'https://jsonfeed.org/version/1.1', items }));
+  for (const [index, { pathname }] of links(230)
+    .map((link) => new URL(link))
+    .entries())
+    if (index < 210) server.routes.set(pathname, (response) => void response.writeHead(404).end());
+    else server.document(pathname, '<p>Text</p>', 'text/html');
+  const first = await collect();
+  expect([first.parts.length, first.skipped.length, first.more]).toEqual([0, 200, true]);
+  const second = await collect(first.cursor);
+  expect([second.parts.length, second.skipped.length, second.more]).toEqual([20, 180, false]);
+  server.document('/p0', '<p>Text</p>', 'text/html');
+  const later = [await collect(second.cursor)];
+  later.push(await collect(later[0]!.cursor));
+  expect(later.flatMap(({ parts }) => parts.map(({ name }) => name))).toEqual([`${server.base}/p0`]);
+});
+
+test('reads a feed of 3,000 entries from a file', () => {
+  const item = (n: number): string => `<item><title>T${n}</title><description>Text ${n}</description></item>`;
+  const items = Array.from({ length: 3_000 }, (_, n) => item(n)).join('');
+  const part = { name: 'a.xml', bytes: Buffer.from(`<rss><channel>${items}</channel></rss>`) };
+  const { texts, skipped } = rss.parse([part], { reliability: 0.6 });
+  expect([texts!.length, texts!.at(-1)!.title, skipped]).toEqual([3_000, 'T2999', []]);
+});

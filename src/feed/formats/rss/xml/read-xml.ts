@@ -12,7 +12,9 @@ export type XmlElement = {
 };
 
 const depthMax = 200;
+/** The maximum in an element that is kept. */
 const elementsMax = 200_000;
+const chunkChars = 1_000_000;
 
 const prefixes: [RegExp, string][] = [
   [
@@ -34,21 +36,28 @@ const prefixes: [RegExp, string][] = [
 const findPrefix = (uri: string, declared: string): string =>
   uri === '' ? declared : (prefixes.find(([pattern]) => pattern.test(uri))?.[1] ?? `other-${declared}`);
 
+/** `onElement` receives the name of each element that is not kept. */
+type XmlHandlers = {
+  isKept: (name: string) => boolean;
+  onKept: (element: XmlElement) => void;
+  onElement: (name: string) => void;
+};
+
 /**
- * Reads XML of feeds, well formed or not. Unclosed elements are closed, HTML entities are decoded, and a DTD is ignored, so that its
- * entities are never expanded. Returns a nameless root element. Throws an Error beyond the limits of depth and number of elements.
+ * Reads XML of feeds, well formed or not. Passes on each element that is kept once it is closed, with its content, so that memory holds one at
+ * a time. Unclosed elements are closed, HTML entities are decoded, and a DTD is ignored, so that its entities are never expanded. Throws an
+ * Error beyond the limits of depth and of elements in one that is kept.
  */
-export function readXml(text: string): XmlElement {
+export function scanXml(text: string, { isKept, onKept, onElement }: XmlHandlers): void {
   type Scope = { element: XmlElement; spaces: Namespaces };
   const top: XmlElement = { name: '', attributes: {}, children: [], base: undefined, language: undefined };
   const open: Scope[] = [{ element: top, spaces: Object.create(null) as Namespaces }];
+  let kept: XmlElement | undefined;
   let elements = 0;
   const parser = new Parser(
     {
       onopentag(raw, attributes) {
-        elements += 1;
         if (open.length > depthMax) throw new Error(`the document is nested deeper than ${depthMax} elements`);
-        if (elements > elementsMax) throw new Error(`the document has more than ${elementsMax} elements`);
         const { element: parent, spaces: outer } = open.at(-1)!;
         const spaces = readNamespaces(attributes, outer);
         const element: XmlElement = {
@@ -58,20 +67,39 @@ export function readXml(text: string): XmlElement {
           base: resolveAddress(attributes['xml:base'], parent.base) ?? parent.base,
           language: attributes['xml:lang'] ?? parent.language,
         };
-        parent.children.push(element);
         open.push({ element, spaces });
+        if (kept) {
+          elements += 1;
+          if (elements > elementsMax) throw new Error(`an entry of the feed has more than ${elementsMax} elements`);
+          parent.children.push(element);
+        } else if (isKept(element.name)) [kept, elements] = [element, 0];
+        else onElement(element.name);
       },
       ontext(data) {
-        open.at(-1)!.element.children.push(data);
+        if (kept) open.at(-1)!.element.children.push(data);
       },
       onclosetag() {
-        if (open.length > 1) open.pop();
+        const closed = open.length > 1 ? open.pop()!.element : undefined;
+        if (closed === undefined || closed !== kept) return;
+        kept = undefined;
+        onKept(closed);
       },
     },
     { xmlMode: true, decodeEntities: true },
   );
-  parser.end(withoutHtmlEntities(text));
-  return top;
+  for (const chunk of splitText(text)) parser.write(withoutHtmlEntities(chunk));
+  parser.end();
+}
+
+/** Splits a text into chunks, none of which ends within an HTML entity. */
+function* splitText(text: string): Generator<string> {
+  for (let start = 0; start < text.length;) {
+    const end = start + chunkChars;
+    const ampersand = end < text.length ? text.lastIndexOf('&', end) : -1;
+    const cut = ampersand > end - entityMaxChars && ampersand > start ? ampersand : end;
+    yield text.slice(start, cut);
+    start = cut;
+  }
 }
 
 /** Namespace addresses by prefix. The prototype contains the declarations of the enclosing elements. */
@@ -102,6 +130,8 @@ export function resolveAddress(address: string | undefined, base: string | undef
   if (/^[a-z][a-z0-9+.-]*:/i.test(text)) return text;
   return (base === undefined ? undefined : URL.parse(text, base)?.href) ?? text;
 }
+
+const entityMaxChars = 34;
 
 /** Decodes HTML entities, which feeds use without declaring them, except the five of XML. */
 const withoutHtmlEntities = (text: string): string =>

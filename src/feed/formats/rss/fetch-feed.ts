@@ -1,0 +1,144 @@
+import { FetchStatusError } from '../../../platform/lib/outbound-http/fetch.ts';
+import type { SkippedEntry } from '../../model/source-record.ts';
+import type { FetchSession, FetchSessionResult } from '../fetch-session.ts';
+import type { SourceDocument } from '../source-document.ts';
+import type { IdentifiedEntry } from './identify-entries.ts';
+import { packFeedState, toState, toStateKey, type EntrySelection, type FeedState } from './select-entries.ts';
+
+export const feedTypes = 'application/rss+xml, application/atom+xml, application/feed+json, application/xml, */*;q=0.5';
+const pageTypes = 'text/html, application/xhtml+xml, text/plain;q=0.8';
+const concurrency = 3;
+const hostFailuresMax = 5;
+const failedMax = 2_000;
+const pageMaxBytes = 4 * 1024 * 1024;
+
+type RssCursor = FeedState & {
+  /** The time until which no page is due if the feed does not change, with the validators of a conditional request. */
+  quietUntil?: string;
+  etag?: string | undefined;
+  lastModified?: string | undefined;
+};
+
+/**
+ * Fetches the feed and the page of each entry that is new, has changed in the feed, or is recent, up to the bounds of a batch. If a page cannot
+ * be fetched, a known entry stays unchanged and a new one uses the feed's own text.
+ */
+export async function fetchFeed(session: FetchSession): Promise<FetchSessionResult> {
+  const before = (session.cursor ?? {}) as RssCursor;
+  const isQuiet = before.quietUntil !== undefined && session.now.toISOString() < before.quietUntil;
+  const feed = await session.fetch(session.url, {
+    accept: feedTypes,
+    ...(isQuiet ? { etag: before.etag, lastModified: before.lastModified } : {}),
+  });
+  if (!feed) {
+    const unchanged = Object.keys(before.seen ?? {}).length;
+    return { parts: [], cursor: before, unchanged, skipped: [], more: false };
+  }
+  const { etag, lastModified } = feed;
+  const state = packFeedState({ seen: before.seen, failed: before.failed }, session.now);
+  const selection = (await session.digest([feed, state])) as EntrySelection;
+  const { read, seen, failed, skipped, unchanged, isCut } = await fetchPages(session, selection);
+  const more = selection.hasMore || isCut;
+  const allFailed = [...selection.failed, ...failed];
+  const isDone = !more && allFailed.length === 0;
+  return {
+    parts: selection.batch.flatMap(({ recordId }) => read.get(recordId) ?? []),
+    cursor: {
+      seen: Object.fromEntries(seen),
+      ...(allFailed.length > 0 ? { failed: allFailed.slice(0, failedMax) } : {}),
+      ...(isDone ? { quietUntil: selection.quietUntil, etag, lastModified } : {}),
+    } satisfies RssCursor,
+    cursorWithout: (recordIds) => {
+      for (const recordId of recordIds) seen.delete(toStateKey(recordId));
+      return { seen: Object.fromEntries(seen) } satisfies RssCursor;
+    },
+    unchanged: selection.unchanged + unchanged,
+    skipped: [...selection.skipped, ...skipped],
+    more,
+  };
+}
+
+type FetchedPages = {
+  read: Map<string, SourceDocument>;
+  /** The states after the pull. */
+  seen: Map<string, string>;
+  /** The keys of entries whose page could not be fetched and that have no other text. */
+  failed: string[];
+  skipped: SkippedEntry[];
+  unchanged: number;
+  /** Whether the bounds of the pull left entries of the batch. */
+  isCut: boolean;
+};
+
+async function fetchPages(session: FetchSession, selection: EntrySelection): Promise<FetchedPages> {
+  const { batch, hasPages } = selection;
+  const pages: Omit<FetchedPages, 'isCut'> = {
+    read: new Map(),
+    seen: new Map(Object.entries(selection.seen)),
+    failed: [],
+    skipped: [],
+    unchanged: 0,
+  };
+  const fetchPage = hasPages ? createPageFetcher(session) : toTextOfFeed;
+  const hasRoom = (): boolean => !hasPages || session.hasRoom();
+  let next = 0;
+  const runLane = async (): Promise<void> => {
+    while (next < batch.length && hasRoom()) {
+      const entry = batch[next]!;
+      next += 1;
+      addPage(pages, entry, await fetchPage(entry), session.now);
+    }
+  };
+  await Promise.all(Array.from({ length: concurrency }, runLane));
+  return { ...pages, isCut: next < batch.length };
+}
+
+function addPage(
+  pages: Omit<FetchedPages, 'isCut'>,
+  entry: IdentifiedEntry,
+  page: SourceDocument | Error,
+  now: Date,
+): void {
+  const { recordId } = entry;
+  const [key, state] = [toStateKey(recordId), toState(entry, now)];
+  const knownState = pages.seen.get(key);
+  const isSame = knownState?.split(' ')[0] === state.split(' ')[0];
+  const hasText = knownState === undefined && Boolean(entry.content ?? entry.summary);
+  if (page instanceof Error && !isSame && !hasText) {
+    pages.skipped.push({ entry: recordId, reason: page.message });
+    pages.failed.push(key);
+    return;
+  }
+  pages.seen.set(key, state);
+  if (!(page instanceof Error)) pages.read.set(recordId, page);
+  else if (isSame) pages.unchanged += 1;
+  else pages.read.set(recordId, { name: recordId, bytes: Buffer.alloc(0), entry });
+}
+
+const toTextOfFeed = (entry: IdentifiedEntry): SourceDocument | Error =>
+  (entry.content ?? entry.summary)
+    ? { name: entry.recordId, bytes: Buffer.alloc(0), entry }
+    : new Error('the feed is too large to fetch its pages, and has no text of this entry');
+
+/** Returns a function that fetches pages and skips a host after several failures in a row or status 429. */
+function createPageFetcher(session: FetchSession): (entry: IdentifiedEntry) => Promise<SourceDocument | Error> {
+  const failures = new Map<string, number>();
+  return async (entry) => {
+    const { link = '', recordId } = entry;
+    const part: SourceDocument = { name: recordId, bytes: Buffer.alloc(0), entry };
+    if (!/^https?:\/\//i.test(link)) return part;
+    const host = URL.parse(link)?.host ?? '';
+    if ((failures.get(host) ?? 0) >= hostFailuresMax) return new Error(`${host} was skipped after repeated failures`);
+    try {
+      const found = (await session.fetch(link, { accept: pageTypes, bytesMax: pageMaxBytes }))!;
+      failures.delete(host);
+      return { ...part, bytes: found.bytes, url: found.url, contentType: found.contentType };
+    } catch (error) {
+      const status = error instanceof FetchStatusError ? error.status : 0;
+      // A client error is permanent and does not indicate an overloaded server.
+      if (status < 400 || status >= 500) failures.set(host, (failures.get(host) ?? 0) + 1);
+      if (status === 429) failures.set(host, hostFailuresMax);
+      return error instanceof Error ? error : new Error(String(error));
+    }
+  };
+}
