@@ -3,12 +3,14 @@ import { expect, test } from 'vitest';
 import { acrossOrgs, type Tx } from '../../../platform/db/db.ts';
 import { callOk } from '../../../../test/support/detection/detection-factory.ts';
 import { startApp, type TestOrg } from '../../../../test/support/harness.ts';
+import { withClient } from '../../../../test/support/program-environment.ts';
+import { createLogger } from '../../../platform/lib/logger.ts';
 import { claimRunsAcrossOrgs } from '../../scheduling/queue/claim-runs.store.ts';
 import { executeDueRuns } from '../../runs/workers/execute-due-runs.ts';
 
 const midnight = Date.parse('2026-03-02T00:00:00Z');
 let now = new Date(midnight);
-const { deps, newOrg } = await startApp({ clock: () => now });
+const { deps, newOrg, url } = await startApp({ clock: () => now });
 const rule = (n: number): string => `title: Rule ${n}
 id: 00000000-0000-4000-8000-00000000000${n}
 level: high
@@ -160,6 +162,40 @@ test('runs without rows that are completed together store what each of them stor
   expect(sets).toBe(2);
   expect(await slots(alone, ' -- edited')).toEqual([6, 6]);
   expect(await readStored(together)).toEqual(await readStored(alone));
+});
+
+test('runs whose common transaction dies with its connection are completed all the same', async () => {
+  const org = await newOrg();
+  now = new Date(midnight);
+  await callOk(org, 'POST', '/api/logs/acme_auth', [{ time: now, command: 'none' }]);
+  const rules = [1, 2, 3, 4].map(rule).join('---\n');
+  await callOk(org, 'POST', '/api/detections/import?format=sigma', { rules, enable: true });
+  now = new Date(midnight + 3_600_000);
+  let deaths = 0;
+  const log = createLogger('silent');
+  log.error = () => (deaths += 1);
+  await withClient(url, async (client) => {
+    // What the server does when a worker is killed: it ends the session before the transaction is committed.
+    await client.query(`create function end_session() returns trigger language plpgsql security definer as $$
+      begin
+        if (select count(*) from changed where status = 'completed' and organization_id = '${org.id}') > 1 then
+          perform pg_terminate_backend(pg_backend_pid());
+        end if;
+        return null;
+      end $$`);
+    await client.query(`create trigger end_session after update on runs referencing new table as changed
+      for each statement execute function end_session()`);
+    try {
+      await executeDueRuns({ ...deps, log }, now, { concurrency: 1 });
+    } finally {
+      await client.query('drop function end_session cascade');
+    }
+  });
+  expect(deaths).toBe(1);
+  const { runs, coverage } = await readStored(org);
+  expect(runs!.map((run) => (run as { status: string }).status)).toEqual(Array(4).fill('completed'));
+  expect(coverage).toHaveLength(4);
+  expect(new Set(coverage!.map((one) => JSON.stringify({ ...(one as object), name: null }))).size).toBe(1);
 });
 
 test('a run that another worker claims meanwhile is left to that worker', async () => {
