@@ -6,12 +6,15 @@ import type { ConvertedRule } from '../src/detection/sigma/convert/convert-rules
 import { openEvents } from '../test/support/detection/sigma-events.ts';
 import { formatRatio, type QualityFigure } from './figures.ts';
 import { readRecordedRows } from './recorded-inputs.ts';
+import { measureRecordings, type WindowsRule } from './sigma-windows.ts';
 
 type SigmaCase = { ruleId: string; ruleYaml: string; matchCount: number | null; events: Record<string, unknown>[] };
 type LibraryRule = { path: string; yaml: string };
 type Reference = { rules: number; matches: Record<string, string[]>; unsupported: Record<string, string> };
 
 const referenceFile = join(import.meta.dirname, 'sigma-reference.json');
+/** The columns by which a conversion recognizes the form of Windows events: nested ones in the cases, flat ones in the recordings. */
+const flatColumns = ['EventID', 'Channel'];
 const windowsColumns = ['Event.System.EventID', 'Event.System.Channel', 'Event.EventData.Image'];
 
 /**
@@ -52,6 +55,7 @@ export async function measureSigma(verbose: boolean): Promise<QualityFigure[]> {
       ...failed.map(({ title, problem }) => ({ name: `does not run: ${title}`, measured: problem! })),
       checkCases(cases, runs, verbose),
       ...compareWithReference(runs, verbose),
+      ...measureRecordings(listWindowsRules(library), verbose),
     ];
   } finally {
     await engine.close();
@@ -59,14 +63,21 @@ export async function measureSigma(verbose: boolean): Promise<QualityFigure[]> {
   }
 }
 
+const conversion = { kind: 'local' as const, timeColumn: '_time', mappingFolders: [] };
 const convert = (rules: string): ConvertedRule[] =>
-  convertTask({
-    rules,
-    kind: 'local',
-    datasets: [{ name: 'windows', columns: windowsColumns }],
-    timeColumn: '_time',
-    mappingFolders: [],
+  convertTask({ ...conversion, rules, datasets: [{ name: 'windows', columns: windowsColumns }] });
+
+/** Returns the rules of the Windows dataset with the techniques of their tags. */
+function listWindowsRules(library: readonly LibraryRule[]): WindowsRule[] {
+  return library.flatMap(({ yaml }) => {
+    const [rule] = convertTask({ ...conversion, rules: yaml, datasets: [{ name: 'windows', columns: flatColumns }] });
+    if (rule?.ruleQuery?.table !== 'windows') return [];
+    const techniques = [...yaml.matchAll(/^\s*- attack\.(t\d{4}(?:\.\d{3})?)\s*$/gm)].map(([, id]) =>
+      id!.toUpperCase(),
+    );
+    return [{ title: rule.result.title!, techniques, ruleQuery: rule.ruleQuery }];
   });
+}
 
 type Run = { id: string | null; title: string | null; problem: string | null; ids: Set<string> };
 

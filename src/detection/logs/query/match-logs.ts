@@ -1,5 +1,6 @@
 import type { OrgId } from '../../../platform/lib/org-id.ts';
 import type { Expression } from '../../matching/expression.ts';
+import { renameFields } from '../../matching/rename-fields.ts';
 import type { QueryWindow, SearchResult } from '../../siem/connector.ts';
 import { findField, isCatalogFull, systemColumns, textColumn, type CatalogField } from '../catalog/catalog.ts';
 import { duck, joinSql, quoteIdentifier, type SqlText } from '../engine/sql-text.ts';
@@ -169,17 +170,4 @@ function planReading(rules: readonly LogRule[], dataset: string, catalog: Catalo
   });
   const sql = duck`SELECT ${joinSql([duck`_id`, duck`_time`, ...columns])} FROM ${quoteIdentifier(dataset)}`;
   return { sql, unknownHeads, fields, textField, rules: planned };
-}
-
-/** Returns an expression with other names of its fields. */
-function renameFields(expression: Expression, rename: (field: string | null) => string | null): Expression {
-  if (expression.kind === 'not') return { kind: 'not', of: renameFields(expression.of, rename) };
-  if (expression.kind !== 'match')
-    return { kind: expression.kind, of: expression.of.map((one) => renameFields(one, rename)) };
-  const { test } = expression;
-  return {
-    kind: 'match',
-    field: rename(expression.field),
-    test: test.kind === 'field' ? { ...test, other: rename(test.other)! } : test,
-  };
 }
