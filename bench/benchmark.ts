@@ -8,8 +8,12 @@ export type BenchmarkRow = {
   note?: string;
 };
 
-/** A benchmark. `run` returns the measured rows. `report` prints progress. */
-export type Benchmark = { title: string; run: (report: (text: string) => void) => Promise<BenchmarkRow[]> };
+/** A benchmark. `run` returns the measured rows. `report` prints progress. `note` stands below the table. */
+export type Benchmark = {
+  title: string;
+  run: (report: (text: string) => void) => Promise<BenchmarkRow[]>;
+  note?: string;
+};
 
 export function median(values: number[]): number {
   const sorted = values.toSorted((a, b) => a - b);

@@ -55,12 +55,13 @@ async function describeMachine(): Promise<string> {
 const formatNumber = (value: number | undefined): string =>
   value === undefined ? '' : value >= 100 ? Math.round(value).toLocaleString('en') : value.toPrecision(3);
 
-function renderTable(title: string, rows: BenchmarkRow[]): string {
+function renderSection({ title, note }: Benchmark, rows: BenchmarkRow[]): string {
   const lines = rows.map(
     ({ label, unit, tocsin, baseline, share }) =>
       `| ${label} | ${formatNumber(tocsin)} | ${formatNumber(baseline)} | ${share === undefined ? '' : `${Math.round(share * 100)} %`} | ${unit} |`,
   );
-  return [`## ${title}`, '', '| | Tocsin | baseline | share | unit |', '|---|---:|---:|---:|---|', ...lines].join('\n');
+  const table = ['| | Tocsin | baseline | share | unit |', '|---|---:|---:|---:|---|', ...lines];
+  return [`## ${title}`, '', ...table, ...(note === undefined ? [] : ['', note])].join('\n');
 }
 
 const sections: string[] = [];
@@ -68,7 +69,7 @@ for (const [name, benchmark] of Object.entries(benchmarks)) {
   if (positionals.length > 0 && !positionals.includes(name)) continue;
   console.error(`${name}: ${benchmark.title}`);
   const rows = await benchmark.run((text) => console.error(`  ${text}`));
-  sections.push(renderTable(benchmark.title, rows));
+  sections.push(renderSection(benchmark, rows));
   console.log(`\n${sections.at(-1)}\n`);
 }
 const machine = await describeMachine();
