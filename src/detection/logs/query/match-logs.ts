@@ -8,7 +8,7 @@ import { filteredTextSql } from './event-text-filter.ts';
 import { withQueryFiles } from './query-files.ts';
 import { inspectQuery } from './inspect-query.ts';
 import { planSearch, type SearchLogsDeps } from './search-logs.ts';
-import { createSearchPlan, describeDrift, type DatasetContents } from './search-plan.ts';
+import { createSearchPlan, describeDrift, emptyResult, type DatasetContents } from './search-plan.ts';
 import { describeUnknown } from './unknown-columns.ts';
 
 /**
@@ -32,8 +32,8 @@ const earliestSince = new Date(0);
 const matchLimits = { rowsMax: 10_000, bytesMax: 64 * 1024 * 1024, timeoutMs: 120_000 };
 
 /**
- * Plans the evaluation of rules on the events of a window, which is sealed first. Returns undefined for a dataset whose columns are not known:
- * it never had an event, or it has more keys than the catalog lists.
+ * Plans the evaluation of rules on the events of a window, which is sealed first. Returns undefined for a dataset with more keys than the catalog
+ * lists.
  */
 export async function planMatches(
   deps: SearchLogsDeps,
@@ -49,7 +49,7 @@ export async function planMatches(
   if (isSince && (contents.lateFrom === undefined || contents.lateFrom >= lateSince))
     return planMatches(deps, orgId, { dataset, window: { ...window, lateSince: earliestSince } }, signal);
   const fields = contents.fields.get(dataset);
-  if (!fields || isCatalogFull(fields)) return undefined;
+  if (fields && isCatalogFull(fields)) return undefined;
   const { from, to, clock, ingestedBefore } = window;
   const key = JSON.stringify([
     orgId,
@@ -58,6 +58,8 @@ export async function planMatches(
     ...contents.scans,
     fields,
     [...(contents.drift.get(dataset) ?? [])],
+    // Named in the result of a dataset that never had an event.
+    fields ? [] : contents.otherDatasets,
   ]);
   return { dataset, window, contents, key };
 }
@@ -73,7 +75,8 @@ export async function matchLogs(
   rules: readonly LogRule[],
 ): Promise<MatchedRules> {
   const began = performance.now();
-  const fields = contents.fields.get(dataset)!;
+  const fields = contents.fields.get(dataset);
+  if (!fields) return rules.map(() => emptyResult([dataset], contents, { aggregate: false, began }));
   const reading = planReading(rules, dataset, fields);
   const inspected = await inspectQuery(deps, orgId, reading.sql);
   const textSql = filteredTextSql(rules.map(({ where }) => where));

@@ -83,17 +83,9 @@ export async function runSearchPlan(
   { limits, signal, began }: RunOptions,
 ): Promise<SearchResult> {
   const { inspected, contents, emptyDatasets } = plan;
-  const emptyResult = (): SearchResult => ({
-    rows: [],
-    total: 0,
-    truncated: false,
-    aggregate: inspected.inspection.aggregate,
-    noData: true,
-    early: contents.early,
-    ms: performance.now() - began,
-    warnings: describeEmptyDatasets(emptyDatasets, contents),
-  });
-  if (emptyDatasets.length > 0 && contents.fields.size === 0) return emptyResult();
+  const { aggregate } = inspected.inspection;
+  if (emptyDatasets.length > 0 && contents.fields.size === 0)
+    return emptyResult(emptyDatasets, contents, { aggregate, began });
   try {
     const run = { timeoutMs: limits.timeoutMs, ...(signal ? { signal } : {}) };
     const { result, unknown } = await runWithUnknownColumns({ inspected, contents }, limits, plan.buildJob, (job) =>
@@ -102,10 +94,27 @@ export async function runSearchPlan(
     return toSearchResult(plan, { result, unknown, began });
   } catch (error) {
     const explained = explainUnknownColumn(error, contents.fields);
-    if (emptyDatasets.length > 0 && isColumnError(explained)) return emptyResult();
+    if (emptyDatasets.length > 0 && isColumnError(explained))
+      return emptyResult(emptyDatasets, contents, { aggregate, began });
     throw explained;
   }
 }
+
+/** Returns the result of a query of datasets that never had an event. */
+export const emptyResult = (
+  emptyDatasets: string[],
+  contents: DatasetContents,
+  { aggregate, began }: { aggregate: boolean; began: number },
+): SearchResult => ({
+  rows: [],
+  total: 0,
+  truncated: false,
+  aggregate,
+  noData: true,
+  early: contents.early,
+  ms: performance.now() - began,
+  warnings: describeEmptyDatasets(emptyDatasets, contents),
+});
 
 /** Returns how many rows or groups a query may return. */
 export const resultRowsMax = (

@@ -136,6 +136,14 @@ test('random tests of the text of events are the same in a query', { timeout: 60
     );
 });
 
+test('rules on a dataset that never had an event have no rows and say so', async () => {
+  const org = await store.newOrg();
+  store.at('2024-06-01T00:30:00Z');
+  await store.send(org, 'dd', [{ f: 'a' }]);
+  const [result] = await expectSame(org, [ruleQuery({ kind: 'not', of: { kind: 'any', of: [] } })]);
+  expect(result).toMatchObject({ total: 0, noData: true, warnings: [{ code: 'no_data' }] });
+});
+
 test('a rule with too many rows has no result, and the others keep theirs', async () => {
   const org = await store.newOrg();
   store.at('2024-06-01T00:30:00Z');
