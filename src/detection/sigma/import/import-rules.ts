@@ -16,7 +16,13 @@ import type { RuleQuery } from '../dialects/dialect.ts';
 import type { CorrelationRule, DetectionRule } from '../model/rule.ts';
 import { convertForTarget, type ConvertDeps } from '../requests/convert-request.ts';
 import { toDetectionFields } from './detection-fields.ts';
-import { listImports, lockImports, storeImport, type SigmaImport } from './sigma-imports.store.ts';
+import {
+  findImportedDetection,
+  listImports,
+  lockImports,
+  storeImport,
+  type SigmaImport,
+} from './sigma-imports.store.ts';
 
 export type ImportSigmaDeps = ConvertDeps & UpdateDetectionDeps;
 type Request = Parameters<ImportSigma>[1];
@@ -123,9 +129,9 @@ async function createOne(
   const { agent } = prepared;
   return inOrg(deps.db, caller.orgId, async (tx): Promise<Result> => {
     await lockImports(tx, caller.orgId);
-    const known = (await listImports(tx, caller.orgId)).get(ruleId);
+    const known = await findImportedDetection(tx, caller.orgId, ruleId);
     const base = { ruleId, name: agent.name, code: null, detail: null, kept: [] };
-    if (known) return { ...base, id: known.detectionId, outcome: 'unchanged' };
+    if (known !== undefined) return { ...base, id: known, outcome: 'unchanged' };
     await storeNewDetection(tx, caller, prepared);
     await storeImport(
       tx,

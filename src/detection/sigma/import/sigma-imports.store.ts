@@ -17,6 +17,15 @@ export async function listImports(tx: Tx, orgId: OrgId): Promise<Map<string, Sig
   return new Map(rows.map((row) => [row.ruleId, { ...row, fields: JSON.parse(row.fields) as FileFields }]));
 }
 
+/** Returns the detection of an imported rule, or undefined if there is none or it is deleted. */
+export async function findImportedDetection(tx: Tx, orgId: OrgId, ruleId: string): Promise<string | undefined> {
+  const [row] = await queryRows<{ detectionId: string }>(tx)`
+      select i.detection_id as "detectionId"
+      from sigma_imports i join agents a on a.organization_id = i.organization_id and a.id = i.detection_id
+      where i.organization_id = ${orgId} and i.rule_id = ${ruleId} and a.deleted_at is null`;
+  return row?.detectionId;
+}
+
 /** Waits for other imports of the organization, until the transaction ends. */
 export const lockImports = (tx: Tx, orgId: OrgId): Promise<unknown> =>
   sql`select pg_advisory_xact_lock(hashtextextended(${`sigma ${orgId}`}, 0))`.execute(tx);
