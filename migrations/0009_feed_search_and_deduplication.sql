@@ -181,3 +181,17 @@ create table item_arrivals (
 comment on table item_arrivals is 'Queue of items to compare with the items of other pools after their own transaction has committed.';
 create index on item_arrivals (pool_id);
 select tocsin_protect_items('item_arrivals');
+
+-- Predictions --------------------------------------------------------------------------------------------------------------------------
+
+create table cve_predictions (
+  pool_id uuid not null,
+  cve text collate "C" not null,
+  probability double precision not null check (probability between 0 and 1),
+  percentile double precision not null check (percentile between 0 and 1),
+  scored_at timestamptz not null,
+  primary key (pool_id, cve)
+);
+comment on table cve_predictions is 'How probable the exploitation of a CVE is within 30 days (EPSS), as the sources of a pool state it.';
+comment on column cve_predictions.percentile is 'Share of CVEs with the same or a lower probability.';
+select tocsin_protect_items('cve_predictions');

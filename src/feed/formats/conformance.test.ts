@@ -6,6 +6,7 @@ import { readEntryText } from './rss/read-entry-text.ts';
 import type { ParseResult, SourceFormat } from './source-format.ts';
 import { kevCatalogue, kevRows } from '../../../test/support/feed/kev-source.ts';
 import { csafAdvisory } from '../../../test/support/feed/csaf-documents.ts';
+import { epssScores } from '../../../test/support/feed/epss-documents.ts';
 import { mispEvent } from '../../../test/support/feed/misp-documents.ts';
 import { nvdPage, nvdRow } from '../../../test/support/feed/nvd-documents.ts';
 import { osvRecord } from '../../../test/support/feed/osv-documents.ts';
@@ -16,6 +17,7 @@ import { sourceFormats, sourceKinds, type SourceKind } from './registry.ts';
 /** A valid document of each kind. A new kind needs one. */
 const samples: Record<SourceKind, unknown> = {
   kev: kevCatalogue(1, kevRows(5)),
+  epss: Buffer.from(epssScores('2026-03-02', ['CVE-2024-0001', 0.9, 0.99])),
   csv: Buffer.from(
     '# A list\nfirst_seen,dst_ip,url\n2026-03-01,198.51.101.23,http://evil-host.top/a\n2026-03-02,203.0.113.9,\n',
   ),
@@ -62,7 +64,7 @@ describe.each(sourceKinds)('%s', (kind) => {
 
   test('parses its sample deterministically into valid records', () => {
     const parsed = parse(samples[kind]);
-    expect(parsed.records.length).toBeGreaterThan(0);
+    expect(parsed.records.length + (parsed.predictions?.batches.length ?? 0)).toBeGreaterThan(0);
     expect(parse(samples[kind])).toEqual(parsed);
     checkParsed(parsed);
   });

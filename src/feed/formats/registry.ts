@@ -1,6 +1,7 @@
 import type { SourceFormat } from './source-format.ts';
 import { csaf } from './csaf/csaf.ts';
 import { csv } from './csv/csv.ts';
+import { epss } from './epss/epss.ts';
 import { kev } from './kev/kev.ts';
 import { misp } from './misp/misp.ts';
 import { nvd } from './nvd/nvd.ts';
@@ -10,7 +11,7 @@ import { stix } from './stix/stix.ts';
 import { taxii } from './taxii/taxii.ts';
 
 /** Every kind of source. A new one is its file and a line here; the API's list of kinds comes from the keys. */
-export const sourceFormats = { kev, stix, taxii, misp, csaf, osv, nvd, rss, csv } satisfies Record<
+export const sourceFormats = { kev, epss, stix, taxii, misp, csaf, osv, nvd, rss, csv } satisfies Record<
   string,
   SourceFormat
 >;

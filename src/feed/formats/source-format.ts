@@ -1,5 +1,6 @@
 import type { SkippedEntry, SourceRecord, UnreadText } from '../model/source-record.ts';
 import type { ReferenceLists } from '../extraction/extract-item.ts';
+import type { PredictionList } from '../model/cve-prediction.ts';
 import type { Tlp } from '../model/vocabulary.ts';
 import type { FetchSession, FetchSessionResult, DigestInput } from './fetch-session.ts';
 import type { SourceDocument } from './source-document.ts';
@@ -9,6 +10,8 @@ export type ParseResult = {
   records: SourceRecord[];
   /** Texts that become records once they are extracted. */
   texts?: UnreadText[];
+  /** How probable the exploitation of CVEs is. They become no items. */
+  predictions?: PredictionList;
   /** Ids of records whose text could not be extracted in time. */
   late?: string[];
   skipped: SkippedEntry[];

@@ -5,6 +5,7 @@ import type { Caller } from '../../platform/orgs/caller.ts';
 import { startOfHour, updateDocumentExpiry } from '../model/expiry.ts';
 import type { FeedItem, FeedItemDetail, ItemText } from '../model/item.schema.ts';
 import { readSeverityBasis } from '../model/severity-basis.ts';
+import { listPredictions } from './cve-predictions.store.ts';
 import { findText, listDuplicates, listSharingCve } from './item-detail.store.ts';
 import { findItem, listVersions } from './items.store.ts';
 import { withTenantOverrides } from './overrides/override-documents.ts';
@@ -29,9 +30,12 @@ export async function getItem(
     const group = new Set(duplicates);
     const related = [...found.related, ...(await listSharingCve(tx, id))].filter((other) => !group.has(other));
     const severityBasis = readSeverityBasis(found.severityText);
+    const cves = item.classification.mappings.filter(({ framework }) => framework === 'cve').map(({ id: cve }) => cve);
+    const predictions = await listPredictions(tx, cves);
     return {
       ...(ownRows ? withTenantOverrides(item, ownRows) : item),
       ...(severityBasis ? { severityBasis } : {}),
+      ...(predictions.length > 0 ? { predictions } : {}),
       duplicates,
       related: [...new Set(related)],
       versions: versions.map(({ note, at, ...version }) => ({

@@ -1,3 +1,4 @@
+import { CvePrediction } from './cve-prediction.ts';
 import { z } from 'zod';
 import { Instant, TenantOverrides } from './overrides.schema.ts';
 import { platforms } from './platforms.ts';
@@ -166,6 +167,10 @@ export type FeedStats = z.infer<typeof FeedStats>;
 
 export const FeedItemDetail = FeedItem.extend({
   severityBasis: SeverityBasis.optional(),
+  predictions: z
+    .array(CvePrediction)
+    .optional()
+    .describe('Absent if no visible source predicts the exploitation of its CVEs.'),
   duplicates: z.array(z.string()).describe('Ids of the other items of its group, root first.'),
   related: z.array(z.string()).describe('Ids of items that it follows, that follow it, or that share a CVE with it.'),
   versions: z.array(

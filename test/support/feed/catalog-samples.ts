@@ -1,4 +1,5 @@
 import { csafAdvisory } from './csaf-documents.ts';
+import { epssScores } from './epss-documents.ts';
 import { kevCatalogue, kevRows } from './kev-source.ts';
 import { mispEvent } from './misp-documents.ts';
 import { nvdPage, nvdRow } from './nvd-documents.ts';
@@ -42,6 +43,7 @@ const all = (names: string, sample: CatalogSample): Record<string, CatalogSample
 /** Samples by catalog name. The values are from the ranges for documentation or made up, as the texts are. */
 export const catalogSamples: Record<string, CatalogSample> = {
   'cisa-kev': { document: JSON.stringify(kevCatalogue(1, kevRows(1))), mappings: ['CVE-2024-0001'] },
+  epss: { document: epssScores('2026-03-02', ['CVE-2024-0001', 0.9, 0.99]) },
   nvd: { document: JSON.stringify(nvdPage([nvdRow('CVE-2024-1234')])), mappings: ['CVE-2024-1234'] },
   'osv-npm': osvMalicious('npm'),
   'osv-pypi': osvMalicious('PyPI'),

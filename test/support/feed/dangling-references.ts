@@ -15,6 +15,7 @@ const references: Record<string, Record<string, string>> = {
   item_states: ofItem,
   item_links: { pool_id: 'feed_pools', a: 'items', b: 'items' },
   item_arrivals: { item_id: 'items', pool_id: 'feed_pools' },
+  cve_predictions: { pool_id: 'feed_pools' },
   feed_relevance: { organization_id: 'organizations', item_id: 'items' },
 };
 

@@ -4,6 +4,7 @@ import type { paths } from './schema.d.ts';
 
 export type FeedItem = Schemas['FeedItem'];
 export type ItemDetail = Awaited<ReturnType<typeof getItem>>;
+export type Prediction = Schemas['CvePrediction'];
 export type ItemStatus = FeedItem['event']['status'];
 export type Indicator = Schemas['Indicator'];
 export type Relevance = NonNullable<Schemas['TenantOverrides']['relevance']>;

@@ -58,6 +58,8 @@ export const texts = {
   techniques: 'Techniques',
   indicators: 'Indicators',
   names: 'Names',
+  prediction: ({ probability, percentile }: { probability: number; percentile: number }) =>
+    `EPSS ${(probability * 100).toFixed(1)} %, above ${(percentile * 100).toFixed(0)} % of all`,
   actor: 'Actor',
   malware: 'Malware',
   product: 'Product',

@@ -92,6 +92,7 @@ export const texts = {
     csaf: 'CSAF provider',
     kev: 'Known exploited vulnerabilities',
     nvd: 'NVD',
+    epss: 'EPSS scores',
     osv: 'OSV',
   } satisfies Record<Source['kind'], string>,
 };

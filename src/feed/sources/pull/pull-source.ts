@@ -13,6 +13,7 @@ import { openAuthHeaders } from '../source-auth.ts';
 import { setMissingPulls } from '../../items/writing/update-items.store.ts';
 import { finishPull, releaseSource, renewClaim, withSourceAcrossOrgs } from '../sources.store.ts';
 import { applyBatch, splitActions } from './apply-batches.ts';
+import { applyPredictions } from './apply-predictions.ts';
 import { asBadPull } from './bad-pull.ts';
 import { extractTexts } from './extract-texts.ts';
 import { fetchDocuments, hashDocuments, type FetchedDocuments } from './fetch-documents.ts';
@@ -65,7 +66,9 @@ async function pull(deps: PullDeps, source: SourceRow, options: PullOptions): Pr
   const parsed = isUnchanged ? undefined : await asBadPull(() => parseRecords(deps, source, fetched, options.signal));
   const applied = await applyRecords(deps, source, parsed, cursor);
   if (!applied) return undefined;
-  const { plan, result } = applied;
+  const { plan } = applied;
+  const result = await applyPredictions(deps.db, source, { predictions: parsed?.predictions, result: applied.result });
+  if (!result) return undefined;
   const { isScheduled } = options;
   return withSourceAcrossOrgs(deps.db, source, async (tx): Promise<PullResult | undefined> => {
     const claimed = await renewClaim(tx, source, source.worker!);
@@ -86,8 +89,8 @@ async function pull(deps: PullDeps, source: SourceRow, options: PullOptions): Pr
     };
     const end = goodPullEnd(claimed, pulled);
     await finishPull(tx, source.worker!, end);
-    if (result.added + result.corrected + result.retracted > 0)
-      await notifySource(tx, claimed, { type: 'feed.source.pulled', now });
+    const { added, corrected, retracted } = applied.result;
+    if (added + corrected + retracted > 0) await notifySource(tx, claimed, { type: 'feed.source.pulled', now });
     const { silentSince } = JSON.parse(end.cursor) as PullCursor;
     if (silentSince && !cursor.silentSince) await notifySource(tx, claimed, { type: 'feed.source.silent', now });
     return result;

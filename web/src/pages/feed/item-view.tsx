@@ -36,7 +36,7 @@ export function ItemView({ id, listed, isWide = false }: Props) {
     <>
       <TechniqueList item={item} shown={shown} onShow={setShown} />
       <IndicatorTable item={item} shown={shown} onShow={setShown} />
-      <NameList item={item} shown={shown} onShow={setShown} />
+      <NameList item={item} predictions={data?.predictions} shown={shown} onShow={setShown} />
     </>
   );
   const others = (

@@ -1,15 +1,22 @@
 import { Link } from '@tanstack/react-router';
-import type { FeedItem } from '../../api/feed.ts';
+import type { FeedItem, Prediction } from '../../api/feed.ts';
 import { texts } from '../../texts/feed.ts';
 import { Section } from '../../ui/section.tsx';
 import { PassageButton } from './passage-button.tsx';
 import { namesOf, type PassageProps } from './subjects.ts';
 
-/** The actors, malware and products of an item, and the vulnerabilities that it mentions. */
-export function NameList({ item, shown, onShow }: PassageProps & { item: FeedItem }) {
+type Props = PassageProps & {
+  item: FeedItem;
+  /** Known once the details have arrived. */
+  predictions?: Prediction[] | undefined;
+};
+
+/** The actors, malware and products of an item, and the vulnerabilities that it mentions with the probability of their exploitation. */
+export function NameList({ item, predictions = [], shown, onShow }: Props) {
   const names = namesOf(item).slice(0, 50);
   const cves = item.classification.mappings.filter(({ framework }) => framework === 'cve').slice(0, 50);
   if (names.length + cves.length === 0) return null;
+  const predictionOf = new Map(predictions.map((prediction) => [prediction.cve, prediction]));
   return (
     <Section title={texts.names} count={names.length + cves.length}>
       <ul className="-mx-2 flex flex-col">
@@ -35,6 +42,9 @@ export function NameList({ item, shown, onShow }: PassageProps & { item: FeedIte
             <Link to="/feed" search={{ cve: id }} className="tabular font-mono text-12 text-accent hover:underline">
               {id}
             </Link>
+            {predictionOf.has(id) && (
+              <span className="tabular text-12 text-muted">{texts.prediction(predictionOf.get(id)!)}</span>
+            )}
           </li>
         ))}
       </ul>
