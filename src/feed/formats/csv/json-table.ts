@@ -4,18 +4,19 @@ import { asScalarText, isObject, parseJsonText, type JsonObject } from '../../..
 /** `date` is ISO text: when the list was made, if it says so. */
 type JsonTable = { columns: string[]; rows: string[][]; date: string | undefined };
 
-const columnsMax = 200;
+const columnsMax = 64;
 /** Exporters put their entries into a field, or into fields that are the entries' ids. */
 const depthMax = 3;
 
-/** Reads a list in JSON: an array, an object that contains the entries, or an object per line. Returns undefined if the text is not JSON. */
-export function readJsonTable(text: string): JsonTable | undefined {
+/** Reads a list in JSON: an array, an object that contains the entries, or an object per line. Returns undefined if the text is not JSON. Throws an Error for more rows. */
+export function readJsonTable(text: string, rowsMax: number): JsonTable | undefined {
   if (!/^\s*[[{]/.test(text)) return undefined;
   const whole = parseOrUndefined(text);
   const entries = whole === undefined ? readLines(text) : collectEntries(whole, depthMax);
   if (!entries) return undefined;
   const notes = entries.filter(({ type }) => type === 'metadata');
   const listed = notes.length === 0 ? entries : entries.filter(({ type }) => type !== 'metadata');
+  if (listed.length > rowsMax) throw new Error(`the list has more than ${rowsMax} rows`);
   const columns = listColumns(listed);
   const rows = listed.map((entry) => columns.map((name) => toCell(entry[name])));
   return { columns, rows, date: parseSeconds(notes[0]?.['timestamp']) };

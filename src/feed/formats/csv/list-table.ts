@@ -24,9 +24,8 @@ const headerName =
 
 /** Reads CSV in any dialect, JSON, and plain lists with one value per line. */
 export function readTable(text: string): ListTable {
-  const json = readJsonTable(text);
+  const json = readJsonTable(text, rowsMax);
   if (!json) return readLines(text);
-  checkRows(json.rows);
   return { ...toTable(json.columns, json.rows), about: undefined, date: json.date };
 }
 
@@ -35,7 +34,7 @@ function readLines(text: string): ListTable {
   const lines = toStorableText(text.replace(/^\uFEFF/, '')).split(/\r\n?|\n/);
   const comments = lines.filter((line) => comment.test(line));
   const data = lines.filter((line) => line.trim() !== '' && !comment.test(line));
-  checkRows(data);
+  if (data.length > rowsMax) throw new Error(`the list has more than ${rowsMax} rows`);
   const delimiter = findDelimiter(data);
   const cells = (line: string): string[] => splitLine(line, delimiter);
   // Quoted cells may contain line breaks, so a line is not always a row.
@@ -48,10 +47,6 @@ function readLines(text: string): ListTable {
   const header = first && isHeader(first) ? rows.shift() : commentCells || undefined;
   const notes = comments.filter((line) => line !== headerComment);
   return { ...toTable(header, rows), about: findTitle(notes), date: findDate(notes) };
-}
-
-function checkRows(rows: unknown[]): void {
-  if (rows.length > rowsMax) throw new Error(`the list has more than ${rowsMax} rows`);
 }
 
 function toTable(columns: string[] | undefined, rows: string[][]): Pick<ListTable, 'header' | 'rows' | 'isDayFirst'> {
