@@ -147,7 +147,7 @@ export const SourceTest = z
   .object({
     kind: z.enum(sourceKinds),
     url: z.string(),
-    items: z.int().describe('The number of items that were read.'),
+    items: z.int().describe('The number of items that were read, or of scores (`epss`).'),
     indicators: z.int().describe('The number of indicators in their fields. Texts are not analyzed.'),
     more: z.boolean().describe('Whether the source has more than was read.'),
     samples: z

@@ -40,5 +40,5 @@ function readScores(text: string): { predictions: PredictionList; invalid: numbe
   const batches = Array.from({ length: Math.ceil(all.length / rowsPerBatch) }, (_, index) =>
     JSON.stringify(all.slice(index * rowsPerBatch, (index + 1) * rowsPerBatch)),
   );
-  return { predictions: { scoredAt, batches }, invalid };
+  return { predictions: { scoredAt, count: all.length, batches }, invalid };
 }

@@ -52,7 +52,7 @@ export async function sampleSource(
 }
 
 function toSample(
-  { records, texts = [], skipped }: ParseResult,
+  { records, texts = [], predictions, skipped }: ParseResult,
   collection: { skipped: SkippedEntry[]; more: boolean },
 ): SourceSample {
   const entries = [
@@ -60,7 +60,7 @@ function toSample(
     ...texts.map(({ title, link, publishTime, recordId }) => ({ title: title ?? recordId, url: link, publishTime })),
   ];
   return {
-    items: entries.length,
+    items: entries.length + (predictions?.count ?? 0),
     indicators: records.reduce((sum, { iocs }) => sum + Object.values(iocs).flat().length, 0),
     more: collection.more,
     samples: entries.slice(0, samplesMax).map(({ title, url, publishTime }) => ({

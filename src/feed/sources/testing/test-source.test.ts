@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
+import { epssScores } from '../../../../test/support/feed/epss-documents.ts';
 import { kevCatalogue, kevRows } from '../../../../test/support/feed/kev-source.ts';
 import { articlePage, rssFeed } from '../../../../test/support/feed/rss-documents.ts';
 import { serverOfTests } from '../../../../test/support/feed/source-server.ts';
@@ -33,6 +34,7 @@ test('reads a feed without its pages and returns the first titles', async () => 
 test.each([
   ['kev', (): string => JSON.stringify(kevCatalogue(1, kevRows(3))), { items: 3 }],
   ['csv', (): string => 'bad-cdn.top\n198.51.101.77\n', { items: 1, indicators: 2 }],
+  ['epss', (): string => epssScores('2026-03-01', ['CVE-2024-0001', 0.1, 0.2]), { items: 1, indicators: 0 }],
   ['stix', (): string => JSON.stringify(stixBundle([])), { items: 1 }],
   ['rss', (): string => '<html><body>Not a feed</body></html>', { items: 0, error: expect.any(String) }],
   ['stix', (): string => '{', { items: 0, error: expect.any(String) }],
