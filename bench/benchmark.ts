@@ -1,11 +1,10 @@
-/** One row of the result table. `baseline` measures the same work without Tocsin. `note` explains the row. */
+/** One row of the result table. `baseline` measures the same work without Tocsin. */
 export type BenchmarkRow = {
   label: string;
   unit: string;
   tocsin: number;
   baseline?: number;
   share?: number;
-  note?: string;
 };
 
 /** A benchmark. `run` returns the measured rows. `report` prints progress. `note` stands below the table. */

@@ -48,7 +48,6 @@ async function measureSets(report: (text: string) => void): Promise<BenchmarkRow
       label: `indicators, ${name}`,
       unit: 'ms/MB',
       ...result,
-      note: baseline ? 'baseline: ioc-extractor' : 'ioc-extractor is not installed',
     });
   }
   const whole = sets[2]![1].slice(0, 60);
@@ -63,5 +62,6 @@ async function measureSets(report: (text: string) => void): Promise<BenchmarkRow
 /** Measures the extraction on the recorded reports. Returns no rows if they are not available. */
 export const extractReportsBenchmark: Benchmark = {
   title: 'Extraction from report texts, processor time',
+  note: 'Baseline: ioc-extractor, if it is installed.',
   run: async (report) => (existsSync(dataDir() ?? '') ? measureSets(report) : []),
 };
