@@ -9,18 +9,43 @@ import { withService } from './with-service.ts';
 
 /**
  * Takes screenshots of every page of the console, filled with the demo's data and empty, in light and dark, at 1,440 and 390 pixels, into
- * `screenshots/`. With `--docs` it also renews the images in `docs/images/`. With page names it takes only those.
- * Usage: `npm run screenshots [-- --docs] [-- PAGE…]`
+ * `screenshots/`. With page names it takes only those.
+ * Usage: `npm run screenshots -- [OPTION…] [PAGE…]`
+ *   --width PIXELS   Another width of the window. Can be repeated.
+ *   --theme THEME    Only `light` or `dark`.
+ *   --state STATE    Only `filled` or `empty`.
+ *   --docs           Also renew the images in `docs/images/`. Accepts none of the other options and no pages.
  */
-const { values, positionals } = parseArgs({ options: { docs: { type: 'boolean' } }, allowPositionals: true });
+const { values, positionals } = parseArgs({
+  options: {
+    docs: { type: 'boolean' },
+    width: { type: 'string', multiple: true, default: ['1440', '390'] },
+    theme: { type: 'string', multiple: true, default: ['light', 'dark'] },
+    state: { type: 'string', multiple: true, default: ['filled', 'empty'] },
+  },
+  allowPositionals: true,
+});
 const root = resolve(import.meta.dirname, '../..');
 const folder = join(root, 'screenshots');
 const images = join(root, 'docs/images');
-const sizes = [
-  { width: 1440, height: 900 },
-  { width: 390, height: 844 },
-];
-const themes = ['light', 'dark'] as const;
+const sizes = values.width.map(toSize);
+const themes = pick('theme', values.theme, ['light', 'dark']);
+const states = pick('state', values.state, ['filled', 'empty']);
+
+/** Returns a window of a usual shape: upright up to 1,023 pixels, a screen beyond. */
+function toSize(text: string): { width: number; height: number } {
+  const width = Number(text);
+  if (!Number.isInteger(width) || width < 320 || width > 3840)
+    throw new Error(`--width ${text}: must be a whole number from 320 to 3840.`);
+  return { width, height: width < 600 ? 844 : width < 1024 ? 1024 : Math.round(width * 0.625) };
+}
+
+function pick<Name extends string>(option: string, chosen: string[], names: readonly Name[]): Name[] {
+  const unknown = chosen.find((name) => !names.some((known) => known === name));
+  if (unknown !== undefined) throw new Error(`--${option} ${unknown}: must be ${names.join(' or ')}.`);
+  return names.filter((name) => chosen.includes(name));
+}
+
 type SignedIn = { origin: string; options: BrowserContextOptions };
 
 async function signIn(browser: Browser, link: string): Promise<SignedIn> {
@@ -89,19 +114,22 @@ async function shoot(
 
 const chosen = shots.filter(({ name }) => positionals.length === 0 || positionals.includes(name));
 if (chosen.length === 0) throw new Error(`No page has this name. Pages: ${shots.map(({ name }) => name).join(', ')}.`);
+if (values.docs && process.argv.length > 3) throw new Error('--docs accepts no other option and no page.');
 rmSync(folder, { recursive: true, force: true });
 mkdirSync(folder, { recursive: true });
 const browser = await launchBrowser();
 try {
-  await withService('demo', async (service) => {
-    const ids = await findIds(service.read);
-    const list = chosen.map((shot) => ({ shot, path: shot.path(ids) }));
-    await shoot(browser, 'filled', await signIn(browser, service.signInLink), list);
-  });
-  await withService('all', async (service) => {
-    const list = chosen.flatMap((shot) => (shot.emptyPath === undefined ? [] : [{ shot, path: shot.emptyPath }]));
-    await shoot(browser, 'empty', await signIn(browser, service.signInLink), list);
-  });
+  if (states.includes('filled'))
+    await withService('demo', async (service) => {
+      const ids = await findIds(service.read);
+      const list = chosen.map((shot) => ({ shot, path: shot.path(ids) }));
+      await shoot(browser, 'filled', await signIn(browser, service.signInLink), list);
+    });
+  if (states.includes('empty'))
+    await withService('all', async (service) => {
+      const list = chosen.flatMap((shot) => (shot.emptyPath === undefined ? [] : [{ shot, path: shot.emptyPath }]));
+      await shoot(browser, 'empty', await signIn(browser, service.signInLink), list);
+    });
 } finally {
   await browser.close();
 }
