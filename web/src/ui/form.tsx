@@ -27,7 +27,7 @@ export function Field({ label, hint, error, className, children }: FieldProps) {
 }
 
 const control =
-  'min-w-0 rounded-control border bg-surface px-2 placeholder:text-faint aria-invalid:border-bad disabled:opacity-50';
+  'min-w-0 rounded-control border border-line-strong bg-surface px-2 placeholder:text-faint aria-invalid:border-bad disabled:opacity-50';
 
 export function TextInput({ className, ...props }: ComponentProps<'input'>) {
   return (

@@ -31,7 +31,7 @@ export function LookupForm({ values, onLookUp }: Props) {
         placeholder={texts.paste}
         rows={Math.min(8, Math.max(3, values.length + 1))}
         spellCheck={false}
-        className="w-full resize-y rounded-control border bg-surface px-2.5 py-1.5 font-mono text-12 leading-5 placeholder:font-sans placeholder:text-faint"
+        className="w-full resize-y rounded-control border border-line-strong bg-surface px-2.5 py-1.5 font-mono text-12 leading-5 placeholder:font-sans placeholder:text-faint"
       />
       <div className="flex items-center gap-3">
         <Button kind="primary" type="submit" disabled={found.length === 0}>

@@ -42,7 +42,7 @@ function WhatFields({ draft, onChange, problemOf, onPreview }: FormProps & { onP
   );
   const { fields, hints } = texts;
   return (
-    <Section level={2} title={texts.sections.what}>
+    <Section isForm level={2} title={texts.sections.what}>
       <Field label={fields.name} error={problemOf('name')}>
         {(control) => (
           <TextInput
@@ -53,7 +53,7 @@ function WhatFields({ draft, onChange, problemOf, onPreview }: FormProps & { onP
           />
         )}
       </Field>
-      <div className="grid gap-3 md:grid-cols-2">
+      <div className="grid gap-4 md:grid-cols-2">
         <Field
           label={fields.detectionCategory}
           hint={texts.categoryHints[draft.detectionCategory]}
@@ -104,7 +104,7 @@ function WhatFields({ draft, onChange, problemOf, onPreview }: FormProps & { onP
           {problemOf('detectionQuery') ?? hints.detectionQuery}
         </p>
       </div>
-      <div className="grid gap-3 md:grid-cols-2">
+      <div className="grid gap-4 md:grid-cols-2">
         {(['entityField', 'timeField'] as const).map((name) => (
           <Field key={name} label={fields[name]} hint={hints[name]} error={problemOf(name)}>
             {(control) => (
@@ -143,7 +143,7 @@ function JudgeFields({ draft, onChange, problemOf }: FormProps) {
   const { fields, hints } = texts;
   const aliases = [...new Set([...(models?.map(({ alias }) => alias) ?? []), draft.modelAlias])].filter(Boolean);
   return (
-    <Section level={2} title={texts.sections.judge}>
+    <Section isForm level={2} title={texts.sections.judge}>
       <Field label={fields.systemPrompt} hint={hints.systemPrompt} error={problemOf('systemPrompt')}>
         {(control) => (
           <TextArea
@@ -153,7 +153,7 @@ function JudgeFields({ draft, onChange, problemOf }: FormProps) {
           />
         )}
       </Field>
-      <div className="grid gap-3 md:grid-cols-2">
+      <div className="grid gap-4 md:grid-cols-2">
         <Field label={fields.headline} hint={hints.headline} error={problemOf('headline')}>
           {(control) => (
             <TextInput

@@ -8,9 +8,9 @@ export function EditorLayout({ footer, ...form }: FormProps & { footer: React.Re
   const [previewed, setPreviewed] = useState<{ draft: Draft; n: number } | null>(null);
   const preview = (): void => setPreviewed((last) => ({ draft: form.draft, n: (last?.n ?? 0) + 1 }));
   return (
-    <div className="grid min-h-full lg:grid-cols-2">
+    <div className="grid min-h-full lg:grid-cols-2 2xl:grid-cols-[60rem_minmax(0,1fr)]">
       <div className="flex min-w-0 flex-col">
-        <div className="flex grow flex-col gap-7 p-5">
+        <div className="flex grow flex-col gap-8 p-5">
           <DefinitionForm {...form} onPreview={preview} />
         </div>
         <div className="sticky bottom-0 flex flex-wrap items-center gap-2 border-t bg-surface px-5 py-2.5">

@@ -9,8 +9,8 @@ const budgets = Object.keys(texts.budgets) as (keyof Budgets)[];
 /** How far back windows are examined, for how long a verdict applies, and what a run may cost. */
 export function LimitFields({ draft, onChange, problemOf }: FormProps) {
   return (
-    <Section level={2} title={texts.title}>
-      <div className="grid gap-3 md:grid-cols-3">
+    <Section isForm level={2} title={texts.title}>
+      <div className="grid gap-4 md:grid-cols-3">
         {(['lookbackMinutes', 'suppressionMinutes'] as const).map((name) => (
           <NumberField
             key={name}
@@ -25,7 +25,7 @@ export function LimitFields({ draft, onChange, problemOf }: FormProps) {
       </div>
       <details>
         <summary className="text-12 text-muted hover:text-ink">{texts.budgetsTitle}</summary>
-        <div className="mt-2 grid gap-3 md:grid-cols-3">
+        <div className="mt-2 grid gap-4 md:grid-cols-3">
           {budgets.map((name) => (
             <NumberField
               key={name}

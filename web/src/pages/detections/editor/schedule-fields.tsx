@@ -18,8 +18,8 @@ export function ScheduleFields({ draft, onChange, problemOf }: FormProps) {
   const { cadence, customCronSchedule, cronTimezone } = draft;
   const cron = cadence === 'custom' ? customCronSchedule : cadence === '' ? '' : crons[cadence];
   return (
-    <Section level={2} title={texts.sections.when}>
-      <div className="grid gap-3 md:grid-cols-3">
+    <Section isForm level={2} title={texts.sections.when}>
+      <div className="grid gap-4 md:grid-cols-3">
         <Field label={texts.fields.schedule} error={problemOf('detectionCadence')}>
           {(control) => (
             <SelectInput

@@ -18,8 +18,8 @@ export function TuningFields(form: FormProps) {
   const change = (part: Tuning): void => onChange({ tuning: { ...tuning, ...part } });
   const uses = (field: keyof Tuning): boolean => usesTuning(field, detectionCategory);
   return (
-    <Section level={2} title={texts.title}>
-      <div className="grid gap-3 md:grid-cols-3">
+    <Section isForm level={2} title={texts.title}>
+      <div className="grid gap-4 md:grid-cols-3">
         {uses('sensitivity') && (
           <Field label={texts.sensitivity} hint={texts.hints.sensitivity} error={problemOf('sensitivity')}>
             {(control) => (

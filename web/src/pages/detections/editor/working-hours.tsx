@@ -35,7 +35,7 @@ export function WorkingHours({ hours, problemOf, onChange }: Props) {
       </label>
       {hours && (
         <>
-          <div className="grid gap-3 md:grid-cols-4">
+          <div className="grid gap-4 md:grid-cols-4">
             {(['from', 'to'] as const).map((name) => (
               <Field key={name} label={texts[name]} error={problemOf(name)}>
                 {(control) => (
