@@ -6,6 +6,7 @@ export const texts = {
   notFound: 'This page does not exist',
   goHome: 'Go to the start page',
   retry: 'Try again',
+  requestId: 'Request ID',
   signOut: 'Sign out',
   close: 'Close',
   clear: 'Clear',

@@ -2,6 +2,7 @@ import { useId, type ComponentProps } from 'react';
 import { ApiProblem } from '../api/problem.ts';
 import { classes } from '../lib/text.ts';
 import { Field } from './form.tsx';
+import { RequestId } from './request-id.tsx';
 
 type Frame = { label: string; hint?: React.ReactNode; error?: string | undefined; isOptional?: boolean };
 
@@ -119,9 +120,7 @@ export function FormError({ error, shown = [] }: FormErrorProps) {
       {others.length === 0
         ? error.message
         : others.map(({ pointer, detail }) => <p key={pointer}>{`${pointer}: ${detail}`}</p>)}
-      {error instanceof ApiProblem && error.requestId && (
-        <p className="pt-0.5 font-mono text-12 text-muted select-all">{error.requestId}</p>
-      )}
+      {error instanceof ApiProblem && error.requestId && <RequestId id={error.requestId} />}
     </div>
   );
 }

@@ -2,6 +2,7 @@ import { RotateCw } from 'lucide-react';
 import { ApiProblem } from '../api/problem.ts';
 import { texts } from '../texts/common.ts';
 import { Button } from './button.tsx';
+import { RequestId } from './request-id.tsx';
 
 /** What a page or list is for while it has nothing to show, and the one next step. */
 export function EmptyState({ title, children, action }: EmptyStateProps) {
@@ -23,7 +24,7 @@ export function ErrorState({ error, onRetry }: { error: Error; onRetry: () => vo
     <div role="alert" className="flex h-full min-h-48 flex-col items-center justify-center gap-2 p-8 text-center">
       <p className="font-strong">{scope ? texts.noPermission : texts.loadFailed}</p>
       <p className="max-w-[60ch] text-muted">{error.message}</p>
-      {requestId && <p className="font-mono text-12 text-faint select-all">{requestId}</p>}
+      {requestId && <RequestId id={requestId} />}
       <Button onClick={onRetry} className="mt-2">
         <RotateCw className="size-3.5" aria-hidden />
         {texts.retry}
