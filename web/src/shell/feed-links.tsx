@@ -10,7 +10,7 @@ const links = [
 /** Leads between the pages that belong to the feed. */
 export function FeedLinks() {
   return (
-    <nav aria-label={texts.sections.label} className="flex items-center gap-0.5">
+    <nav aria-label={texts.sections.label} className="flex items-center gap-0.5 max-md:-ml-2.5">
       {links.map(({ to, label }) => (
         <Link
           key={to}

@@ -57,6 +57,7 @@ export function FeedPage() {
     <>
       <PageHeader
         title={texts.title}
+        links={<FeedLinks />}
         actions={
           <>
             {data && (
@@ -69,7 +70,6 @@ export function FeedPage() {
               current={filter}
               onOpen={(search) => void navigate({ search: search as FeedFilter })}
             />
-            <FeedLinks />
           </>
         }
       >

@@ -35,7 +35,7 @@ export function IndicatorsPage() {
   useHotkeys({ j: () => move(1), k: () => move(-1), Escape: () => open(undefined) });
   return (
     <>
-      <PageHeader title={texts.title} actions={<FeedLinks />} />
+      <PageHeader title={texts.title} links={<FeedLinks />} />
       <ListAndPanel
         list={
           <div className="flex h-full flex-col overflow-y-auto">

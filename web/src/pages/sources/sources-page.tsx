@@ -46,15 +46,7 @@ export function SourcesPage() {
   );
   return (
     <>
-      <PageHeader
-        title={texts.title}
-        actions={
-          <>
-            <FeedLinks />
-            {add}
-          </>
-        }
-      />
+      <PageHeader title={texts.title} links={<FeedLinks />} actions={add} />
       <ListAndPanel
         list={
           error && !sources ? (
