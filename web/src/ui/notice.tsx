@@ -11,7 +11,7 @@ export function Notice({ kind, title, children }: Props) {
       <Icon className={classes('mt-0.5 size-4 shrink-0', kind === 'error' ? 'text-bad' : 'text-medium')} aria-hidden />
       <div className="min-w-0">
         <p className="font-strong">{title}</p>
-        {children && <div className="max-w-[90ch] break-words text-muted">{children}</div>}
+        {children && <div className="max-w-[72ch] break-words text-muted">{children}</div>}
       </div>
     </div>
   );

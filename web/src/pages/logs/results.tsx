@@ -59,7 +59,7 @@ function Failure({ error }: { error: Error }) {
   return (
     <div role="alert" className="flex gap-2.5 px-4 py-4">
       <CircleAlert className="mt-0.5 size-4 shrink-0 text-bad" aria-hidden />
-      <div className="max-w-[80ch] min-w-0 break-words">
+      <div className="max-w-[72ch] min-w-0 break-words">
         <p className="font-strong">{texts.failed}</p>
         {problems.length === 0 && <p className="text-muted">{error.message}</p>}
         {problems.map(({ detail }) => (

@@ -124,7 +124,7 @@ export default function PromptsTab({ detection }: { detection: Detection }) {
                 </>
               }
             >
-              <p className="max-w-[80ch] rounded-control border bg-ground px-3 py-2 break-words whitespace-pre-wrap">
+              <p className="max-w-[72ch] rounded-control border bg-ground px-3 py-2 break-words whitespace-pre-wrap">
                 {shown.prompt}
               </p>
             </Section>

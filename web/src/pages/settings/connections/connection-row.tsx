@@ -74,7 +74,7 @@ function Outcome({ icon, children }: { icon: React.ReactNode; children: React.Re
   return (
     <div className="flex gap-2 pt-1.5">
       {icon}
-      <div className="max-w-[80ch] min-w-0 break-words">{children}</div>
+      <div className="max-w-[72ch] min-w-0 break-words">{children}</div>
     </div>
   );
 }
