@@ -82,7 +82,7 @@ export function BarChart({ label, say, bars, second, summary, onSelect }: Props)
           </g>
         ))}
       </svg>
-      <div className="tabular flex justify-between pt-1 text-12 text-faint" aria-hidden>
+      <div className="tabular flex justify-between gap-2 pt-1 whitespace-nowrap text-12 text-faint" aria-hidden>
         <span>{bars[0]?.label}</span>
         <span>{bars.at(-1)?.label}</span>
       </div>

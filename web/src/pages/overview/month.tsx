@@ -18,25 +18,27 @@ export function Month({ days }: { days: readonly Day[] }) {
   const right = days.reduce((sum, day) => sum + (day.precision ?? 0) * (day.reviewed ?? 0), 0);
   return (
     <Section level={2} title={texts.title}>
-      <div className="grid gap-x-8 gap-y-5 md:grid-cols-3">
-        <ChartLink link={{ to: '/detections', search: { sort: '-lastRunAt' } }}>
-          <BarChart label={texts.runs} say={countRuns} bars={barsOf(days, (day) => day.runs)} />
-        </ChartLink>
-        {readsHits && (
-          <>
-            <ChartLink link={{ to: '/hits' }}>
-              <BarChart label={texts.hits} say={countHits} bars={barsOf(days, (day) => day.hits)} />
-            </ChartLink>
-            <ChartLink link={{ to: '/hits', search: { status: 'true_positive' } }}>
-              <BarChart
-                label={texts.precision}
-                bars={barsOf(days, (day) => day.precision)}
-                summary={reviewed === 0 ? texts.noReviews : texts.reviewed(right / reviewed, reviewed)}
-                say={texts.percent}
-              />
-            </ChartLink>
-          </>
-        )}
+      <div className="@container">
+        <div className="grid gap-x-8 gap-y-5 @2xl:grid-cols-3">
+          <ChartLink link={{ to: '/detections', search: { sort: '-lastRunAt' } }}>
+            <BarChart label={texts.runs} say={countRuns} bars={barsOf(days, (day) => day.runs)} />
+          </ChartLink>
+          {readsHits && (
+            <>
+              <ChartLink link={{ to: '/hits' }}>
+                <BarChart label={texts.hits} say={countHits} bars={barsOf(days, (day) => day.hits)} />
+              </ChartLink>
+              <ChartLink link={{ to: '/hits', search: { status: 'true_positive' } }}>
+                <BarChart
+                  label={texts.precision}
+                  bars={barsOf(days, (day) => day.precision)}
+                  summary={reviewed === 0 ? texts.noReviews : texts.reviewed(right / reviewed, reviewed)}
+                  say={texts.percent}
+                />
+              </ChartLink>
+            </>
+          )}
+        </div>
       </div>
     </Section>
   );
