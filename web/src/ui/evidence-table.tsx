@@ -21,7 +21,7 @@ export function EvidenceTable({ rows, evidence }: Props) {
   return (
     <div>
       <div className="overflow-x-auto rounded-control border" tabIndex={0} role="region" aria-label={texts.evidence}>
-        <table className="w-full border-collapse text-12">
+        <table className="w-max min-w-full border-collapse text-12">
           <thead>
             <tr className="border-b text-left text-faint">
               {hasTimes && <th className="h-7 px-2.5 font-normal">{texts.time}</th>}
@@ -47,7 +47,7 @@ export function EvidenceTable({ rows, evidence }: Props) {
                 {columns.map((field) => {
                   const why = findReason(row, field);
                   return (
-                    <td key={field} className="max-w-[26rem] min-w-24 px-2.5 py-1.5 font-mono break-words">
+                    <td key={field} className="max-w-[min(26rem,70vw)] min-w-24 px-2.5 py-1.5 font-mono wrap-anywhere">
                       <span
                         {...(why === undefined ? {} : { title: why || texts.cited })}
                         className={classes(

@@ -31,7 +31,7 @@ export function HitView({ id, listed }: { id: string; listed: Hit | undefined })
           <StatusLabel status={hit.status} />
           <RelativeTime time={hit.lastSeenAt} />
         </div>
-        <p className="max-w-[72ch] break-words">{hit.summary}</p>
+        <p className="max-w-[72ch] pt-1 break-words">{hit.summary}</p>
         {hit.modelDisagrees && (
           <p className="text-muted">
             {texts.disagrees} {hit.modelDisagrees}

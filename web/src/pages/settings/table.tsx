@@ -33,7 +33,10 @@ export function Table<Row>({ label, columns, rows, rowKey }: Props<Row>) {
               {columns.map(({ header, isFigure, cell }) => (
                 <td
                   key={header}
-                  className={classes('h-8 px-3 py-1.5', isFigure && 'tabular text-right whitespace-nowrap')}
+                  className={classes(
+                    'h-8 px-3 py-1.5 first:min-w-40',
+                    isFigure && 'tabular text-right whitespace-nowrap',
+                  )}
                 >
                   {cell(row)}
                 </td>

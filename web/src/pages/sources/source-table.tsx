@@ -20,15 +20,15 @@ export function SourceTable({ sources, openId, onOpen }: Props) {
       </div>
     ));
   return (
-    <div className="h-full overflow-y-auto" tabIndex={0} role="region" aria-label={texts.title}>
+    <div className="@container h-full overflow-y-auto" tabIndex={0} role="region" aria-label={texts.title}>
       <table className="w-full table-fixed border-collapse text-12">
         <thead>
           <tr className="h-8 border-b text-left text-faint">
-            <th className="px-4 font-normal">{texts.name}</th>
-            <th className="w-20 px-2 font-normal max-md:hidden">{texts.kind}</th>
-            <th className="w-32 px-2 font-normal">{texts.health}</th>
-            <th className="w-28 px-2 text-right font-normal max-md:hidden">{texts.lastPull}</th>
-            <th className="w-28 px-4 text-right font-normal">{texts.lastNew}</th>
+            <th className="pr-2 pl-4 font-normal">{texts.name}</th>
+            <th className="w-20 px-2 font-normal @max-xl:hidden">{texts.kind}</th>
+            <th className="w-24 px-2 font-normal @xl:w-32">{texts.health}</th>
+            <th className="w-28 px-2 text-right font-normal @max-xl:hidden">{texts.lastPull}</th>
+            <th className="w-26 pr-4 pl-2 text-right font-normal @xl:w-28">{texts.lastNew}</th>
           </tr>
         </thead>
         <tbody>
@@ -38,19 +38,19 @@ export function SourceTable({ sources, openId, onOpen }: Props) {
               onClick={() => onOpen(source.id)}
               className={classes('h-8 border-b', source.id === openId ? 'bg-selected' : 'hover:bg-hover')}
             >
-              <td className="px-4">
+              <td className="pr-2 pl-4">
                 <button type="button" className="block max-w-full truncate text-13 hover:text-accent">
                   {source.name}
                 </button>
               </td>
-              <td className="px-2 text-muted uppercase max-md:hidden">{source.kind}</td>
+              <td className="px-2 text-muted uppercase @max-xl:hidden">{source.kind}</td>
               <td className="px-2">
                 <SourceHealth source={source} />
               </td>
-              <td className="px-2 text-right text-muted max-md:hidden">
+              <td className="px-2 text-right text-muted @max-xl:hidden">
                 {source.lastPullAt ? <RelativeTime time={source.lastPullAt} /> : '–'}
               </td>
-              <td className="px-4 text-right text-muted">
+              <td className="pr-4 pl-2 text-right text-muted">
                 {source.lastNewAt ? <RelativeTime time={source.lastNewAt} /> : '–'}
               </td>
             </tr>
