@@ -59,7 +59,7 @@ export function ItemView({ id, listed, isWide = false }: Props) {
     <article
       className={
         isWide
-          ? 'grid lg:h-full lg:grid-cols-[minmax(0,1fr)_28rem] lg:grid-rows-[minmax(0,1fr)]'
+          ? 'grid lg:h-full lg:grid-cols-[minmax(0,1fr)_28rem] 2xl:grid-cols-[56rem_36rem] lg:grid-rows-[minmax(0,1fr)]'
           : 'flex flex-col gap-6 p-5'
       }
     >

@@ -41,7 +41,7 @@ export function HitPage() {
         )}
       </PageHeader>
       <div className="grow overflow-y-auto">
-        <div className="mx-auto max-w-5xl">
+        <div className="max-w-5xl">
           <HitView id={id} listed={undefined} />
         </div>
       </div>
