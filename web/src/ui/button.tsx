@@ -12,6 +12,9 @@ const kinds: Record<Kind, string> = {
   danger: 'border border-line bg-surface text-bad not-disabled:hover:bg-hover',
 };
 
+/** Returns the classes of a button, for links to pages of the console. */
+export const buttonClass = (kind: Kind): string => classes(shared, kinds[kind]);
+
 type Props = Omit<ComponentProps<'button'>, 'className'> & { kind?: Kind; className?: string };
 
 export function Button({ kind = 'secondary', className, ...props }: Props) {

@@ -8,7 +8,7 @@ import { FeedLinks } from '../../shell/feed-links.tsx';
 import { PageHeader } from '../../shell/page-header.tsx';
 import { texts as common } from '../../texts/common.ts';
 import { texts } from '../../texts/feed.ts';
-import { Button, IconButton } from '../../ui/button.tsx';
+import { Button, buttonClass, IconButton } from '../../ui/button.tsx';
 import { ListAndPanel } from '../../ui/list-panel.tsx';
 import { EmptyState, ErrorState } from '../../ui/states.tsx';
 import { ViewsMenu } from '../../ui/views-menu.tsx';
@@ -126,7 +126,7 @@ function NoItems({ isFiltered, onClear }: { isFiltered: boolean; onClear: () => 
     <EmptyState
       title={texts.empty.title}
       action={
-        <Link to="/sources" search={{ source: 'new' }} className="font-strong text-accent hover:underline">
+        <Link to="/sources" search={{ source: 'new' }} className={buttonClass('primary')}>
           {texts.empty.addSource}
         </Link>
       }

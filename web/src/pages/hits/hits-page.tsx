@@ -1,11 +1,11 @@
 import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
-import { getRouteApi } from '@tanstack/react-router';
+import { getRouteApi, Link } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import { hitQuery, hitsQuery, type Hit, type HitStatus } from '../../api/hits.ts';
 import { useHotkeys } from '../../lib/hotkeys.ts';
 import { PageHeader } from '../../shell/page-header.tsx';
 import { texts } from '../../texts/hits.ts';
-import { Button } from '../../ui/button.tsx';
+import { Button, buttonClass } from '../../ui/button.tsx';
 import { ListAndPanel } from '../../ui/list-panel.tsx';
 import { EmptyState, ErrorState } from '../../ui/states.tsx';
 import { ViewsMenu } from '../../ui/views-menu.tsx';
@@ -157,5 +157,16 @@ function Queue({ filter, openId, onOpen }: QueueProps) {
 function NoHits({ isFiltered, onClear }: { isFiltered: boolean; onClear: () => void }) {
   if (isFiltered)
     return <EmptyState title={texts.empty.filtered} action={<Button onClick={onClear}>{texts.empty.clear}</Button>} />;
-  return <EmptyState title={texts.empty.title}>{texts.empty.body}</EmptyState>;
+  return (
+    <EmptyState
+      title={texts.empty.title}
+      action={
+        <Link to="/detections" className={buttonClass('primary')}>
+          {texts.empty.create}
+        </Link>
+      }
+    >
+      {texts.empty.body}
+    </EmptyState>
+  );
 }

@@ -5,6 +5,7 @@ import { datasetsQuery, type Dataset } from '../../api/logs.ts';
 import { formatLocal } from '../../lib/time.ts';
 import { PageHeader } from '../../shell/page-header.tsx';
 import { texts } from '../../texts/logs.ts';
+import { buttonClass } from '../../ui/button.tsx';
 import { EmptyState, ErrorState, Skeleton } from '../../ui/states.tsx';
 import { Explorer } from './explorer.tsx';
 import { Picker } from './picker.tsx';
@@ -38,7 +39,7 @@ export function LogsPage() {
         <EmptyState
           title={texts.noLogs}
           action={
-            <Link to="/settings/sources" className="text-accent underline underline-offset-2">
+            <Link to="/settings/sources" className={buttonClass('primary')}>
               {texts.send}
             </Link>
           }

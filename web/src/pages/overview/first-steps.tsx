@@ -5,6 +5,7 @@ import { connectionsQuery } from '../../api/connections.ts';
 import { datasetsQuery } from '../../api/logs.ts';
 import type { Overview } from '../../api/overview.ts';
 import { texts as page } from '../../texts/overview.ts';
+import { buttonClass } from '../../ui/button.tsx';
 import { Section } from '../../ui/section.tsx';
 
 const texts = page.start;
@@ -35,7 +36,7 @@ export function FirstSteps({ overview }: { overview: Overview }) {
               <p className="font-strong">{text.title}</p>
               <p className="text-muted">{text.body}</p>
             </div>
-            <Link {...link} className="inline-flex h-7 items-center rounded-control border px-2.5 hover:bg-hover">
+            <Link {...link} className={buttonClass('secondary')}>
               {text.action}
             </Link>
           </li>

@@ -52,7 +52,9 @@ export function SourcesPage() {
           error && !sources ? (
             <ErrorState error={error} onRetry={() => void refetch()} />
           ) : sources?.length === 0 ? (
-            <EmptyState title={texts.empty}>{texts.emptyBody}</EmptyState>
+            <EmptyState title={texts.empty} action={add}>
+              {texts.emptyBody}
+            </EmptyState>
           ) : (
             <SourceTable sources={sources} openId={openId} onOpen={open} />
           )

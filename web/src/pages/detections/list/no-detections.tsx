@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router';
 import { texts } from '../../../texts/detections.ts';
-import { Button } from '../../../ui/button.tsx';
+import { Button, buttonClass } from '../../../ui/button.tsx';
 import { CopyText } from '../../../ui/copy-text.tsx';
 import { EmptyState } from '../../../ui/states.tsx';
 
@@ -13,7 +13,7 @@ export function NoDetections({ isFiltered, onClear }: Props) {
     <EmptyState
       title={texts.empty.title}
       action={
-        <Link to="/detections/new" className="text-accent underline-offset-2 hover:underline">
+        <Link to="/detections/new" className={buttonClass('primary')}>
           {texts.create}
         </Link>
       }
