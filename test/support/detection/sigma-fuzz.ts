@@ -69,7 +69,7 @@ export function plainMatch(condition: Expression, read: (field: string) => strin
   if (found === undefined) return false;
   if (test.kind === 'regex') return new RegExp(test.source, test.flags.join('')).test(found);
   if (test.kind === 'compare') {
-    if (!/^\s*-?\d/.test(found) || Number.isNaN(Number(found))) return false;
+    if (!/^\s*-?\.?\d/.test(found) || Number.isNaN(Number(found))) return false;
     const difference = Number(found) - test.value;
     return { '<': difference < 0, '<=': difference <= 0, '>': difference > 0, '>=': difference >= 0 }[test.operator];
   }
