@@ -190,10 +190,12 @@ create table hit_changes (
   from_status text not null,
   to_status text not null,
   reason text,
+  batch_id uuid,
   primary key (organization_id, id),
   foreign key (organization_id, hit_id) references hits (organization_id, id) on delete cascade
 );
 comment on table hit_changes is 'Changes of the status of a hit.';
+comment on column hit_changes.batch_id is 'Identifies the changes of a group of hits that were made together. Null for a change of a single hit.';
 comment on column hit_changes.key_id is 'API key that made the change. Null for changes made by the service or a session without a key.';
 comment on column hit_changes.actor is 'Person or key that signed in, if the change was made with a session.';
 create index on hit_changes (organization_id, hit_id, at);

@@ -21,7 +21,30 @@ export function lockGroupHits(tx: Tx, orgId: OrgId, groupId: string): Promise<Lo
       order by id for update`;
 }
 
-export type HitStatusChange = { to: HitStatus; reason: string | null; author: Author; now: Date };
+/** `batchId` identifies changes that can be undone together. */
+export type HitStatusChange = { to: HitStatus; reason: string | null; author: Author; now: Date; batchId?: string };
+
+/** A hit whose latest change belongs to a batch, with the status that it had before. */
+export type BatchHit = LockedHit & { former: HitStatus };
+
+/**
+ * Lists the hits of a group that have not changed since a batch and locks them until the transaction ends. Returns undefined if the group has no
+ * such batch.
+ */
+export async function lockBatchHits(
+  tx: Tx,
+  orgId: OrgId,
+  { groupId, batchId }: { groupId: string; batchId: string },
+): Promise<BatchHit[] | undefined> {
+  const rows = await queryRows<BatchHit & { isLatest: boolean }>(tx)`
+      select h.id, h.detection_id as "detectionId", h.status, c.from_status as former,
+        h.status = c.to_status and not exists (select from hit_changes later where later.organization_id = c.organization_id
+          and later.hit_id = c.hit_id and (later.at, later.id) > (c.at, c.id)) as "isLatest"
+      from hit_changes c join hits h on h.organization_id = c.organization_id and h.id = c.hit_id
+      where c.organization_id = ${orgId} and c.batch_id = ${batchId} and h.group_id = ${groupId}
+      order by h.id for update of h`;
+  return rows.length === 0 ? undefined : rows.filter(({ isLatest }) => isLatest);
+}
 
 /** Columns of `hit_reviews` that count a status. */
 const reviewColumns: Partial<Record<HitStatus, string>> = {
@@ -38,15 +61,15 @@ export const storeStatus = (tx: Tx, orgId: OrgId, hit: LockedHit, change: HitSta
 export async function storeStatuses(tx: Tx, orgId: OrgId, hits: LockedHit[], change: HitStatusChange): Promise<void> {
   const [first] = hits;
   if (!first) return;
-  const { to, reason, author, now } = change;
+  const { to, reason, author, now, batchId = null } = change;
   const ids = hits.map(({ id }) => id);
   await sql`
     with changed as (
       update hits set status = ${to}, superseded = false, revision = revision + 1, updated_at = ${now}
       where organization_id = ${orgId} and id = any(${ids}::uuid[])
     )
-    insert into hit_changes (organization_id, id, hit_id, at, key_id, actor, from_status, to_status, reason)
-    select ${orgId}::uuid, change_id, hit_id, ${now}::timestamptz, ${author.keyId}, ${author.subject ?? null}, from_status, ${to}, ${reason}
+    insert into hit_changes (organization_id, id, hit_id, at, key_id, actor, from_status, to_status, reason, batch_id)
+    select ${orgId}::uuid, change_id, hit_id, ${now}::timestamptz, ${author.keyId}, ${author.subject ?? null}, from_status, ${to}, ${reason}, ${batchId}::uuid
     from unnest(${ids.map(() => uuidv7(now))}::uuid[], ${ids}::uuid[], ${hits.map(({ status }) => status)}::text[])
       as c (change_id, hit_id, from_status)`.execute(tx);
   for (const [from, changed] of Map.groupBy(hits, ({ status }) => status)) {

@@ -3,6 +3,7 @@ import { newPage, openBrowser, type Complaints } from '../../support/browser/bro
 import { signIn, startConsole } from '../../support/browser/console.ts';
 import { raiseHits } from '../../support/browser/raise-hits.ts';
 import { callOk } from '../../support/detection/detection-factory.ts';
+import type { TestOrg } from '../../support/harness.ts';
 
 const started = await startConsole();
 const browser = await openBrowser();
@@ -60,13 +61,14 @@ test('marks a hit with a key and a reason, and undoes it', async () => {
   ]);
 });
 
+async function countStatuses(org: TestOrg): Promise<Record<string, number>> {
+  const { groups } = await callOk(org, 'GET', '/api/hit-groups');
+  return groups[0].statuses;
+}
+
 test('marks a whole wave by keyboard, and undoes it', async () => {
   const users = ['ada', 'grace', 'alan', 'edsger', 'barbara'];
   const { org, page } = await openHits(users);
-  const countStatuses = async () => {
-    const { hits } = await callOk(org, 'GET', '/api/hits');
-    return Object.groupBy(hits as { status: string }[], ({ status }) => status);
-  };
   await page.goto(`${started.origin}/console/hits?by=wave`);
   await page.getByRole('button', { name: /5 open/ }).click();
   await page.waitForURL(/group=/);
@@ -76,10 +78,27 @@ test('marks a whole wave by keyboard, and undoes it', async () => {
   const requests: string[] = [];
   page.on('request', (request) => request.method() === 'POST' && requests.push(new URL(request.url()).pathname));
   await page.keyboard.press('Enter');
-  await expect.poll(async () => (await countStatuses())['benign']?.length).toBe(5);
+  await expect.poll(() => countStatuses(org)).toEqual({ benign: 5 });
   expect(requests).toEqual([expect.stringMatching(/^\/api\/hit-groups\/[0-9a-f-]+\/status$/)]);
   await page.keyboard.press('u');
-  await expect.poll(async () => (await countStatuses())['open']?.length).toBe(5);
+  await expect.poll(() => countStatuses(org)).toEqual({ open: 5 });
+});
+
+test('marks a wave of more hits than are loaded, and puts back only what it changed', async () => {
+  const users = Array.from({ length: 105 }, (_, n) => `user-${String(n).padStart(3, '0')}`);
+  const { org, page } = await openHits(users);
+  const { hits } = await callOk(org, 'GET', '/api/hits?entity=user-104');
+  await callOk(org, 'POST', `/api/hits/${hits[0].id}/status`, { status: 'false_positive' });
+  await page.goto(`${started.origin}/console/hits?group=${hits[0].groupId}`);
+  await page.getByRole('option').first().waitFor();
+  await page.keyboard.press('a');
+  await page.getByRole('toolbar', { name: '100 hits selected' }).waitFor();
+  await page.getByRole('button', { name: 'Select all 105 hits of the wave' }).click();
+  await page.getByRole('toolbar', { name: '105 hits selected' }).waitFor();
+  for (const key of ['3', 'Enter']) await page.keyboard.press(key);
+  await expect.poll(() => countStatuses(org)).toEqual({ benign: 105 });
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await expect.poll(() => countStatuses(org)).toEqual({ open: 104, false_positive: 1 });
 });
 
 test('creates an exception from a value after showing what it would have hidden, and undoes it', async () => {

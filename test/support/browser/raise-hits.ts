@@ -23,7 +23,7 @@ export async function raiseHits({ deps }: TestApp, org: TestOrg, users: readonly
   const from = new Date(Date.now() - 2 * 3_600_000).toISOString();
   await callOk(org, 'POST', `/api/detections/${id}/run`, { from, to: new Date().toISOString() });
   await executeDueRuns(deps, new Date());
-  const { hits } = await callOk(org, 'GET', '/api/hits');
+  const { hits } = await callOk(org, 'GET', '/api/hits?limit=200');
   if (hits.length !== users.length) throw new Error(`Raised ${hits.length} hits.`);
   return id;
 }

@@ -148,7 +148,8 @@ async function useRuns({ get, post, put, remove }: ApiCalls): Promise<void> {
   await post(`/api/detections/${hit.detectionId}/exceptions/preview`, { entity: 'walked' });
   const { groups } = await get('/api/hit-groups');
   await get(`/api/hit-groups/${groups[0].id}`);
-  await post(`/api/hit-groups/${groups[0].id}/status`, { status: 'open', reason: 'walked' });
+  const { change } = await post(`/api/hit-groups/${groups[0].id}/status`, { status: 'benign', reason: 'walked' });
+  await post(`/api/hit-groups/${groups[0].id}/undo`, { change: change.id });
   await get(`/api/runs/${hit.runs[0]}`);
   await get(`/api/detections/${hit.detectionId}/runs?limit=2`);
   await get(`/api/detections/${hit.detectionId}/gaps`);

@@ -41,6 +41,16 @@ export const setGroupStatus = (id: string, status: HitStatus, reason: string) =>
     }),
   );
 
+/** Undoes a change of the status of a wave. */
+export const undoGroupStatus = (id: string, change: string) =>
+  read(api.POST('/api/hit-groups/{id}/undo', { params: { path: { id } }, body: { change } }));
+
+export const hitGroupQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['hits', 'groups', 'one', id],
+    queryFn: () => read(api.GET('/api/hit-groups/{id}', { params: { path: { id } } })),
+  });
+
 export type HitContext = Schemas['HitContext'];
 
 /** What surrounds a hit: other hits of the entity, judged similar ones, feed items and the timeline. */

@@ -55,7 +55,11 @@ export const texts = {
     delivery_failed: 'Delivery failed',
   },
   someNotSaved: (failed: number, total: number) => `${failed} of ${total} hits were not changed.`,
-  bulk: { selected: (hits: string) => `${hits} selected`, clear: 'Clear' },
+  bulk: {
+    selected: (hits: string) => `${hits} selected`,
+    all: (hits: string) => `Select all ${hits} of the wave`,
+    clear: 'Clear',
+  },
   groups: {
     label: 'Group by',
     by: { wave: 'Wave', entity: 'Entity' },

@@ -1,9 +1,16 @@
 import type { App } from '../../../platform/http/app-type.ts';
 import { apiRoutes } from '../../../platform/http/api-routes.ts';
 import { HitVerdict } from '../hits.schema.ts';
-import { HitGroup, HitGroupFilter, HitGroupList, HitGroupPath } from './groups.schema.ts';
+import {
+  HitGroup,
+  HitGroupChange,
+  HitGroupFilter,
+  HitGroupList,
+  HitGroupPath,
+  UndoGroupChange,
+} from './groups.schema.ts';
 import { getHitGroup, getHitGroups } from './read-groups.ts';
-import { setGroupStatus } from './set-group-status.ts';
+import { setGroupStatus, undoGroupStatus } from './set-group-status.ts';
 
 export function hitGroupRoutes(app: App, deps: Parameters<typeof setGroupStatus>[0]): void {
   const route = apiRoutes(app, { tag: 'hits', scope: 'hits:read' });
@@ -30,8 +37,21 @@ export function hitGroupRoutes(app: App, deps: Parameters<typeof setGroupStatus>
       scope: 'hits:write',
       params: HitGroupPath,
       body: HitVerdict,
-      returns: HitGroup,
+      returns: HitGroupChange,
     },
     ({ caller, params, body }) => setGroupStatus(deps, caller, params.id, body),
+  );
+  route(
+    'POST /api/hit-groups/:id/undo',
+    {
+      operationId: 'undoHitGroupStatus',
+      summary: 'Undo a change of the status of a group',
+      description: 'Hits that changed again afterwards keep their status.',
+      scope: 'hits:write',
+      params: HitGroupPath,
+      body: UndoGroupChange,
+      returns: HitGroupChange,
+    },
+    ({ caller, params, body }) => undoGroupStatus(deps, caller, params.id, body.change),
   );
 }

@@ -38,5 +38,17 @@ export const HitGroup = z
   .meta({ id: 'HitGroup' });
 export type HitGroup = z.infer<typeof HitGroup>;
 
+export const HitGroupChange = HitGroup.extend({
+  change: z
+    .object({ id: z.string().describe('Undoes the change: `POST /api/hit-groups/{id}/undo`.'), hits: z.number().int() })
+    .nullable()
+    .describe('The change that was made, with the number of hits. Null if no hit changed.'),
+}).meta({ id: 'HitGroupChange' });
+export type HitGroupChange = z.infer<typeof HitGroupChange>;
+
+export const UndoGroupChange = z.strictObject({
+  change: z.guid('must be a UUID').toLowerCase().describe('ID of the change to undo.'),
+});
+
 export const HitGroupList = z.object({ groups: z.array(HitGroup), nextCursor: z.string().nullable() });
 export type HitGroupList = z.infer<typeof HitGroupList>;

@@ -7,7 +7,8 @@ import type { Judge } from '../../runs/judging/judge.ts';
 import { createAnalystVerdict } from '../../verdicts/analyst/analyst.ts';
 import { getHits } from '../read-hits.ts';
 import { getHitGroup, getHitGroups } from './read-groups.ts';
-import { setGroupStatus } from './set-group-status.ts';
+import { setHitStatus } from '../set-hit-status.ts';
+import { setGroupStatus, undoGroupStatus } from './set-group-status.ts';
 
 const testDb = await testDatabase();
 
@@ -74,6 +75,24 @@ test('raises 350 encrypted hosts as one group with one event, and sets their sta
   expect(await listEvents(t)).toHaveLength(3);
   expect(await t.select`select action from audit where resource_type = 'hit_group'`).toHaveLength(1);
   expect((await getHitGroups(t.deps, t.caller, { status: 'open' })).groups).toEqual([]);
+
+  // One hit is judged again, so that only the others are put back.
+  const after = (seconds: number) => {
+    const at = new Date(t.deps.clock().getTime() + seconds * 1000);
+    return { ...t.deps, clock: () => at };
+  };
+  const [other] = await t.select<{ id: string }>`select id from hits where entity = 'host-002'`;
+  await setHitStatus(after(1), t.caller, other!.id, { status: 'false_positive' });
+  const undone = await undoGroupStatus(after(2), t.caller, group, closed.change!.id);
+  expect(undone).toMatchObject({ statuses: { open: 348, benign: 1, false_positive: 1 }, change: { hits: 349 } });
+  expect(await t.select`select true_positives, benign, false_positives from hit_reviews`).toEqual([
+    { true_positives: 0, benign: 1, false_positives: 1 },
+  ]);
+  const again = await undoGroupStatus(after(3), t.caller, group, closed.change!.id);
+  expect(again.change).toBeNull();
+  const redone = await undoGroupStatus(after(4), t.caller, group, undone.change!.id);
+  expect(redone.statuses).toEqual({ true_positive: 349, false_positive: 1 });
+  await expect(undoGroupStatus(t.deps, t.caller, group, group)).rejects.toMatchObject({ status: 404 });
 });
 
 test('announces a wave that a model judges one by one when it is noticed and when it is complete', async () => {

@@ -6,6 +6,8 @@ import { StatusBar } from './status-bar.tsx';
 
 type Props = {
   count: number;
+  /** Set if more hits can be selected than are loaded. */
+  more: { count: number; onSelect: () => void } | undefined;
   pending: HitStatus | null;
   onChoose: (status: HitStatus | null) => void;
   onSave: (status: HitStatus, reason: string) => void;
@@ -13,7 +15,7 @@ type Props = {
 };
 
 /** The decisions about all selected hits. */
-export function BulkBar({ count, pending, onChoose, onSave, onClear }: Props) {
+export function BulkBar({ count, more, pending, onChoose, onSave, onClear }: Props) {
   return (
     <div
       role="toolbar"
@@ -21,6 +23,11 @@ export function BulkBar({ count, pending, onChoose, onSave, onClear }: Props) {
       className="absolute bottom-4 left-1/2 z-20 flex w-max max-w-[calc(100%-2rem)] -translate-x-1/2 animate-[appear_140ms] flex-wrap items-center gap-2 rounded-control bg-raised p-1.5 pl-3 shadow-float"
     >
       <span className="tabular mr-2 whitespace-nowrap">{texts.bulk.selected(countOf(count, 'hit'))}</span>
+      {more && !pending && (
+        <Button kind="quiet" onClick={more.onSelect}>
+          {texts.bulk.all(countOf(more.count, 'hit'))}
+        </Button>
+      )}
       <StatusBar current={undefined} pending={pending} onChoose={onChoose} onSave={onSave} />
       {!pending && (
         <Button kind="quiet" onClick={onClear}>

@@ -1,7 +1,7 @@
-import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
+import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
-import { hitQuery, hitsQuery, type Hit, type HitStatus } from '../../api/hits.ts';
+import { hitGroupQuery, hitQuery, hitsQuery, type Hit, type HitStatus } from '../../api/hits.ts';
 import { useHotkeys } from '../../lib/hotkeys.ts';
 import { PageHeader } from '../../shell/page-header.tsx';
 import { texts } from '../../texts/hits.ts';
@@ -70,10 +70,15 @@ function Queue({ filter, openId, onOpen }: QueueProps) {
   const [pending, setPending] = useState<HitStatus | null>(null);
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const { setStatus, undo } = useSetStatus();
+  // All hits of a wave can be selected, also those that are not loaded.
+  const waveId = Object.values(filter).filter(Boolean).length === 1 ? filter.group : undefined;
+  const { data: wave } = useQuery({ ...hitGroupQuery(waveId ?? ''), enabled: waveId !== undefined });
+  const [isWholeWave, setIsWholeWave] = useState(false);
   const index = hits.findIndex(({ id }) => id === openId);
   const opened: Hit | undefined = hits[index];
   const selected = hits.filter(({ id }) => chosen.has(id));
   const isBulk = selected.length > 0;
+  const hasAllLoaded = isBulk && selected.length === hits.length;
 
   const open = (id: string | undefined): void => {
     if (!isBulk) setPending(null);
@@ -83,24 +88,27 @@ function Queue({ filter, openId, onOpen }: QueueProps) {
     const next = hits[Math.min(hits.length - 1, Math.max(0, index + step))];
     if (next) open(next.id);
   };
+  const choose = (ids: ReadonlySet<string>): void => {
+    setChosen(ids);
+    setIsWholeWave(false);
+  };
   const toggle = (id: string): void =>
-    setChosen((ids) => new Set(ids.has(id) ? [...ids].filter((other) => other !== id) : [...ids, id]));
+    choose(new Set(chosen.has(id) ? [...chosen].filter((other) => other !== id) : [...chosen, id]));
   const clear = (): void => {
-    setChosen(new Set());
+    choose(new Set());
     setPending(null);
   };
   const save = (status: HitStatus, reason: string): void => {
     const changed = isBulk ? selected : opened ? [opened] : [];
     clear();
-    const isWhole =
-      !hasNextPage && changed.length === hits.length && Object.values(filter).filter(Boolean).length === 1;
-    setStatus(changed, status, { reason, wave: isWhole ? filter.group : undefined });
+    const isWave = wave && (isWholeWave || (hasAllLoaded && !hasNextPage));
+    setStatus(changed, status, { reason, wave: isWave ? { id: wave.id, hits: wave.hits } : undefined });
   };
   useHotkeys({
     j: () => move(1),
     k: () => move(-1),
     x: () => openId && toggle(openId),
-    a: () => setChosen(new Set(chosen.size === hits.length ? [] : hits.map(({ id }) => id))),
+    a: () => choose(new Set(chosen.size === hits.length ? [] : hits.map(({ id }) => id))),
     Escape: () => (isBulk ? clear() : open(undefined)),
     u: undo,
     Enter: () => openId && void navigate({ to: '/hits/$id', params: { id: openId } }),
@@ -134,7 +142,18 @@ function Queue({ filter, openId, onOpen }: QueueProps) {
         <div className="relative h-full">
           {list}
           {isBulk && (
-            <BulkBar count={selected.length} pending={pending} onChoose={setPending} onSave={save} onClear={clear} />
+            <BulkBar
+              count={isWholeWave && wave ? wave.hits : selected.length}
+              more={
+                wave && hasAllLoaded && hasNextPage && !isWholeWave
+                  ? { count: wave.hits, onSelect: () => setIsWholeWave(true) }
+                  : undefined
+              }
+              pending={pending}
+              onChoose={setPending}
+              onSave={save}
+              onClear={clear}
+            />
           )}
         </div>
       }

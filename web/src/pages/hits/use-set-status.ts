@@ -1,14 +1,24 @@
 import { useMutation, useQueryClient, type InfiniteData } from '@tanstack/react-query';
 import { useRef } from 'react';
-import { hitQuery, setGroupStatus, setHitStatus, type Hit, type HitStatus } from '../../api/hits.ts';
+import { hitQuery, setGroupStatus, setHitStatus, undoGroupStatus, type Hit, type HitStatus } from '../../api/hits.ts';
 import { countOf } from '../../lib/text.ts';
 import { texts } from '../../texts/hits.ts';
 import { texts as common } from '../../texts/common.ts';
 import { toasts } from '../../ui/toasts.tsx';
 
 type Change = { hit: Hit; status: HitStatus };
-/** `wave` is set if the hits are all those of a wave. */
-type Batch = { changes: readonly Change[]; reason: string; wave?: string | undefined };
+/** A wave as a whole, with the number of its hits, of which only some may be loaded. */
+export type Wave = { id: string; hits: number };
+/** `undoes` is the change of the wave to undo. */
+type Batch = {
+  changes: readonly Change[];
+  status: HitStatus;
+  reason: string;
+  wave?: Wave | undefined;
+  undoes?: string;
+};
+/** What failed, with the first error. `change` identifies the change of a wave. */
+type Saved = { failed: readonly Change[]; error?: Error; change?: string | undefined };
 type Lists = InfiniteData<{ hits: Hit[]; nextCursor: string | null }>;
 
 const atOnce = 6;
@@ -16,7 +26,7 @@ const atOnce = 6;
 /** Changes the status of hits at once on the screen, then on the server, and undoes the latest change. */
 export function useSetStatus() {
   const client = useQueryClient();
-  const latest = useRef<Pick<Batch, 'changes' | 'wave'> | null>(null);
+  const latest = useRef<{ batch: Batch; saved: Promise<Saved> } | null>(null);
   const show = (changes: readonly Change[]): void => {
     const statuses = new Map(changes.map(({ hit, status }) => [hit.id, status]));
     client.setQueriesData<Lists>(
@@ -33,67 +43,75 @@ export function useSetStatus() {
     for (const [id, status] of statuses)
       client.setQueryData(hitQuery(id).queryKey, (detail) => detail && { ...detail, status });
   };
-  const { mutate } = useMutation({
-    mutationFn: saveAll,
+  const { mutateAsync } = useMutation({
+    mutationFn: save,
     onMutate: ({ changes }) => show(changes),
-    onSuccess: (failures, { changes }) => {
-      if (failures.length === 0) return;
-      show(failures.map(({ change: { hit } }) => ({ hit, status: hit.status })));
+    onSuccess: ({ failed, error }, { changes, wave }) => {
+      if (!error) return;
+      show(failed.map(({ hit }) => ({ hit, status: hit.status })));
       toasts.add({
-        title: changes.length === 1 ? texts.notSaved : texts.someNotSaved(failures.length, changes.length),
-        description: failures[0]!.message,
+        title: wave || changes.length === 1 ? texts.notSaved : texts.someNotSaved(failed.length, changes.length),
+        description: error.message,
         isError: true,
       });
     },
-    onSettled: (_data, _error, { changes }) => {
+    onSettled: (_data, _error, { changes, wave }) => {
       for (const { hit } of changes) void client.invalidateQueries({ queryKey: hitQuery(hit.id).queryKey });
+      // Of a wave, hits may have changed that are not on the screen.
+      if (wave) void client.invalidateQueries({ queryKey: ['hits', 'list'] });
       void client.invalidateQueries({ queryKey: ['hits', 'groups'] });
       void client.invalidateQueries({ queryKey: ['overview'], exact: true });
     },
   });
-  const undo = (): void => {
+  const undo = async (): Promise<void> => {
     if (!latest.current) return;
-    const { changes, wave } = latest.current;
+    const { batch, saved } = latest.current;
     latest.current = null;
-    mutate({
-      wave,
-      changes: changes.map(({ hit, status }) => ({ hit: { ...hit, status }, status: hit.status })),
-      reason: '',
-    });
+    const { change } = await saved;
+    if (batch.wave && change === undefined) return;
+    const changes = batch.changes.map(({ hit, status }) => ({ hit: { ...hit, status }, status: hit.status }));
+    await mutateAsync({ ...batch, changes, reason: '', ...(change !== undefined && { undoes: change }) });
   };
-  const setStatus = (hits: readonly Hit[], status: HitStatus, { reason, wave }: Omit<Batch, 'changes'>): void => {
+  const setStatus = (
+    hits: readonly Hit[],
+    status: HitStatus,
+    { reason, wave }: { reason: string; wave?: Wave | undefined },
+  ): void => {
     const changes = hits.filter((hit) => hit.status !== status).map((hit) => ({ hit, status }));
-    if (changes.length === 0) return;
-    const batch = { changes, reason, wave: changes.length === hits.length ? wave : undefined };
-    latest.current = batch;
-    mutate(batch);
+    if (changes.length === 0 && !wave) return;
+    const batch = { changes, status, reason, wave };
+    latest.current = { batch, saved: mutateAsync(batch) };
     const title = status === 'open' ? texts.reopened : texts.saved(status);
-    const description = changes.length === 1 ? changes[0]!.hit.headline : countOf(changes.length, 'hit');
-    toasts.add({ title, description, action: { label: common.undo, run: undo } });
+    const count = wave ? wave.hits : changes.length;
+    const description = count === 1 ? changes[0]!.hit.headline : countOf(count, 'hit');
+    toasts.add({ title, description, action: { label: common.undo, run: () => void undo() } });
   };
-  return { setStatus, undo };
+  return { setStatus, undo: () => void undo() };
 }
 
-type Failure = { change: Change; message: string };
-
-/** Saves a wave whose hits get one status with one request, and other changes a few at a time. Returns those that failed. */
-async function saveAll({ changes, reason, wave }: Batch): Promise<Failure[]> {
-  const status = changes[0]!.status;
-  if (wave !== undefined && changes.every((change) => change.status === status))
-    return setGroupStatus(wave, status, reason).then(
-      () => [],
-      ({ message }: Error) => changes.map((change) => ({ change, message })),
-    );
-  const failures: Failure[] = [];
+/** Saves or undoes a wave with one request, and other changes a few at a time. Never rejects. */
+async function save({ changes, status, reason, wave, undoes }: Batch): Promise<Saved> {
+  if (wave)
+    try {
+      const { change } = await (undoes === undefined
+        ? setGroupStatus(wave.id, status, reason)
+        : undoGroupStatus(wave.id, undoes));
+      return { failed: [], change: change?.id };
+    } catch (error) {
+      return { failed: changes, error: error as Error };
+    }
+  const failed: Change[] = [];
+  const errors: Error[] = [];
   const waiting = [...changes];
   const work = async (): Promise<void> => {
     for (let change = waiting.shift(); change; change = waiting.shift())
       try {
         await setHitStatus(change.hit.id, change.status, reason);
       } catch (error) {
-        failures.push({ change, message: (error as Error).message });
+        failed.push(change);
+        errors.push(error as Error);
       }
   };
   await Promise.all(Array.from({ length: atOnce }, work));
-  return failures;
+  return { failed, ...(errors[0] && { error: errors[0] }) };
 }
