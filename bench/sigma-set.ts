@@ -140,7 +140,8 @@ async function measure(program: InProcessProgram, report: (text: string) => void
   const { deps, orgId } = program;
   report('converting the rules');
   const rules = readRules(data);
-  const events = readEvents(data, rules);
+  const windowsRules = rules.filter(({ ruleQuery }) => ruleQuery.table === dataset);
+  const events = readEvents(data, windowsRules);
   report('storing the events');
   await store(program, events);
   now = from;
@@ -163,7 +164,7 @@ async function measure(program: InProcessProgram, report: (text: string) => void
   report('comparing with queries');
   const times = await compareWithQueries(
     program,
-    rules.map(({ query }) => query),
+    windowsRules.map(({ query }) => query),
   );
   return [
     { label: `${scheduled} rules imported and scheduled`, unit: 's', tocsin: importMs / 1000 },
