@@ -164,18 +164,24 @@ test('runs without rows that are completed together store what each of them stor
   expect(await readStored(together)).toEqual(await readStored(alone));
 });
 
-test('runs whose common transaction dies with its connection are completed all the same', async () => {
+/** Imports four rules into a new organization whose only event matches none of them, and moves the clock to the end of the slot. */
+async function startQuietSlot(): Promise<TestOrg> {
   const org = await newOrg();
   now = new Date(midnight);
   await callOk(org, 'POST', '/api/logs/acme_auth', [{ time: now, command: 'none' }]);
   const rules = [1, 2, 3, 4].map(rule).join('---\n');
   await callOk(org, 'POST', '/api/detections/import?format=sigma', { rules, enable: true });
   now = new Date(midnight + 3_600_000);
+  return org;
+}
+
+test('runs whose common transaction dies with its connection are completed all the same', async () => {
+  const org = await startQuietSlot();
   let deaths = 0;
   const log = createLogger('silent');
   log.error = () => (deaths += 1);
   await withClient(url, async (client) => {
-    // What the server does when a worker is killed: it ends the session before the transaction is committed.
+    // The server ends the session before the commit, as it does when a worker is killed.
     await client.query(`create function end_session() returns trigger language plpgsql security definer as $$
       begin
         if (select count(*) from changed where status = 'completed' and organization_id = '${org.id}') > 1 then
@@ -199,12 +205,7 @@ test('runs whose common transaction dies with its connection are completed all t
 });
 
 test('a run that another worker claims meanwhile is left to that worker', async () => {
-  const org = await newOrg();
-  now = new Date(midnight);
-  await callOk(org, 'POST', '/api/logs/acme_auth', [{ time: now, command: 'none' }]);
-  const rules = [1, 2, 3, 4].map(rule).join('---\n');
-  await callOk(org, 'POST', '/api/detections/import?format=sigma', { rules, enable: true });
-  now = new Date(midnight + 3_600_000);
+  const org = await startQuietSlot();
   const claimed: string[] = [];
   const claimingDeps = {
     ...deps,
