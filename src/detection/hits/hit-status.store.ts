@@ -24,7 +24,7 @@ export function lockGroupHits(tx: Tx, orgId: OrgId, groupId: string): Promise<Lo
 /** `batchId` identifies changes that can be undone together. */
 export type HitStatusChange = { to: HitStatus; reason: string | null; author: Author; now: Date; batchId?: string };
 
-/** A hit whose latest change belongs to a batch, with the status that it had before. */
+/** A hit that a batch changed last. `former` is its status before the batch. */
 export type BatchHit = LockedHit & { former: HitStatus };
 
 /**

@@ -21,7 +21,7 @@ export type ParseResult = {
   catalog?: { declared: number; rows: number; released: string };
 };
 
-/** What a parser is told: the source's reliability from 0 to 1 and its name, the time of the pull, and the installed reference data. */
+/** Facts that a parser needs besides the document: the source's reliability (0 to 1) and name, the time of the pull, and the installed reference data. */
 export type ParseContext = {
   reliability: number;
   sourceName?: string | undefined;

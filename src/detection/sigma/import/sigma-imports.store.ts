@@ -17,7 +17,7 @@ export async function listImports(tx: Tx, orgId: OrgId): Promise<Map<string, Sig
   return new Map(rows.map((row) => [row.ruleId, { ...row, fields: JSON.parse(row.fields) as FileFields }]));
 }
 
-/** Returns the detection of an imported rule, or undefined if there is none or it is deleted. */
+/** Returns the id of the detection that an imported rule became. Undefined if the rule was not imported or the detection is deleted. */
 export async function findImportedDetection(tx: Tx, orgId: OrgId, ruleId: string): Promise<string | undefined> {
   const [row] = await queryRows<{ detectionId: string }>(tx)`
       select i.detection_id as "detectionId"

@@ -4,7 +4,7 @@ import type { SkippedEntry } from '../../model/source-record.ts';
 import type { DigestInput } from '../fetch-session.ts';
 import { identifyEntries, sha256, type IdentifiedEntry } from './identify-entries.ts';
 
-/** What a pull knows of a feed: the state of each entry that was read, and the keys of those that failed, the one to retry first at the start. */
+/** The stored state of a feed: the state of each entry that was read, and the keys of the entries that failed, in the order of their retries. */
 export type FeedState = { seen?: Record<string, string> | undefined; failed?: string[] | undefined };
 
 /** The entries of a feed that a pull reads. */

@@ -9,7 +9,7 @@ export type CatalogEntry = {
   title: string;
   publisher: string;
   url: string;
-  /** What the source adds to the feed. */
+  /** The content that users get from the source. */
   brings: string;
   reliability: number;
   /** Cron expression in UTC, as often as the source changes. */

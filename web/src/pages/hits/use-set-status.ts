@@ -57,7 +57,7 @@ export function useSetStatus() {
     },
     onSettled: (_data, _error, { changes, wave }) => {
       for (const { hit } of changes) void client.invalidateQueries({ queryKey: hitQuery(hit.id).queryKey });
-      // Of a wave, hits may have changed that are not on the screen.
+      // A change of a wave also changes hits that are not on the screen.
       if (wave) void client.invalidateQueries({ queryKey: ['hits', 'list'] });
       void client.invalidateQueries({ queryKey: ['hits', 'groups'] });
       void client.invalidateQueries({ queryKey: ['overview'], exact: true });
