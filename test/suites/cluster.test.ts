@@ -10,8 +10,8 @@ import { newDataDir } from '../support/harness.ts';
 import { listProcesses, root } from '../support/program.ts';
 
 /*
- * Several processes with API, scheduler and execution share one database and are killed with kill -9 at random moments while 80 detections run
- * over 16 hourly slots. Slot time advances whether or not the runs keep up.
+ * Several processes with API, scheduler and execution share one database and are killed with kill -9 while 80 detections run over 16 hourly slots:
+ * single ones at random moments, and all at once while runs are in progress. Slot time advances whether or not the runs keep up.
  */
 const slots = 16;
 const perOrg = 40;
@@ -83,6 +83,11 @@ async function createDetections(cluster: Cluster, key: string): Promise<string[]
   return ids;
 }
 
+const isRunning = async (): Promise<boolean> => {
+  const [running] = await selectIn(db)<{ n: number }>`select count(*)::int as n from run_queue where state = 'running'`;
+  return running!.n > 0;
+};
+
 const isDone = async (): Promise<boolean> => {
   const [left] = await selectIn(db)<{
     n: number;
@@ -92,7 +97,7 @@ const isDone = async (): Promise<boolean> => {
 };
 
 test(
-  `${processes} processes, ${kills} of them killed: every slot once, every hit once, no acknowledged write lost`,
+  `${processes} processes, killed ${kills} times one by one and once all together: every slot once, every hit once, no acknowledged write lost`,
   { timeout: 480_000 },
   async () => {
     // Leases outlast their renewal, so a slow machine loses no lease of a process that was not killed.
@@ -114,6 +119,7 @@ test(
       for (let n = 1; n <= slots; n += 1) {
         cluster.setTime(hour(n));
         if (killAt.has(n - 1)) setTimeout(() => cluster.killOne(randomInt(processes)), randomInt(800));
+        if (n === slots / 2) await cluster.killAllDuringRun(isRunning);
         if (n === slots) break;
         const body = eventsOf(n)
           .events.map((event) => JSON.stringify(event))

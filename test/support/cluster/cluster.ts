@@ -12,6 +12,8 @@ export type Cluster = {
   setTime: (now: Date) => void;
   /** Kills one process and starts another in its place. */
   killOne: (index: number) => void;
+  /** Kills all processes at a moment when `isRunning` holds, as a power failure would, and starts others in their place. */
+  killAllDuringRun: (isRunning: () => Promise<boolean>) => Promise<void>;
   /** Sends a request to one process after another until one responds. A request to a process that died is repeated. */
   ask: (
     method: string,
@@ -55,15 +57,28 @@ export async function startCluster(count: number, env: Record<string, string>, s
     }
     throw new Error(`no process started:\n${errors}`);
   };
+  const killOne = (index: number): void => {
+    workers[index]?.child.kill('SIGKILL');
+    add(index);
+  };
+  const signalAll = (signal: NodeJS.Signals): void => {
+    for (const { child } of workers) child.kill(signal);
+  };
   return {
     setTime: (at) => {
       now = at;
       for (const { child, url } of workers)
         if (url !== undefined && child.connected) child.send({ now: at.toISOString() });
     },
-    killOne: (index) => {
-      workers[index]?.child.kill('SIGKILL');
-      add(index);
+    killOne,
+    killAllDuringRun: async (isRunning) => {
+      for (;;) {
+        signalAll('SIGSTOP');
+        if (await isRunning()) break;
+        signalAll('SIGCONT');
+        await sleep(10);
+      }
+      for (const index of workers.keys()) killOne(index);
     },
     ask: async (method, path, { key, body, headers = {} }) => {
       const init = {
