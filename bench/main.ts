@@ -11,6 +11,7 @@ import { createDetectionBenchmark } from './create-detection.ts';
 import { extractReportsBenchmark } from './extract-reports.ts';
 import { feedMillionBenchmark } from './feed-million/feed-million.ts';
 import type { Benchmark, BenchmarkRow } from './benchmark.ts';
+import { footprintBenchmark } from './footprint.ts';
 import { otherOrganizationsBenchmark } from './other-organizations.ts';
 import { pullSourcesBenchmark } from './pull-sources.ts';
 import { listItemsBenchmark } from './list-items.ts';
@@ -21,6 +22,7 @@ import { startUpBenchmark } from './start-up.ts';
 
 const benchmarks: Record<string, Benchmark> = {
   start: startUpBenchmark,
+  footprint: footprintBenchmark,
   items: listItemsBenchmark,
   'feed-million': feedMillionBenchmark,
   create: createDetectionBenchmark,
