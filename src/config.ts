@@ -177,6 +177,17 @@ export const Settings = z.object({
     .regex(/(^| )openid( |$)/, 'must include openid')
     .default('openid email profile')
     .describe('Scopes that are requested from the identity provider.'),
+  OTEL_EXPORTER_OTLP_ENDPOINT: z
+    .url({ protocol: /^https?$/, message: 'must begin with http:// or https://' })
+    .optional()
+    .describe(
+      'Collector that receives traces over OTLP/HTTP, such as `http://localhost:4318`. Default: no traces. See [watch.md](../operate/watch.md#traces) for more of OpenTelemetry’s variables.',
+    ),
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: z
+    .url({ protocol: /^https?$/, message: 'must begin with http:// or https://' })
+    .optional()
+    .describe('The same with the whole address, such as `http://localhost:4318/v1/traces`.'),
+  OTEL_SDK_DISABLED: z.string().optional().describe('`true`: no traces, even with an endpoint.'),
   TOCSIN_KEEP_ROWS_DAYS: integer(30, 1, 3_650).describe('Retention of rows and steps without a hit, in days.'),
   TOCSIN_KEEP_HITS_DAYS: integer(365, 1, 3_650).describe('Retention of hits after they were last seen, in days.'),
   TOCSIN_KEEP_RUNS_DAYS: integer(400, 31, 3_650).describe('Retention of runs and their steps, in days.'),
@@ -227,6 +238,9 @@ export function loadConfig(env: Record<string, string | undefined> = readEnviron
     fetchAllow: settings.TOCSIN_FETCH_ALLOW,
     fileSources: settings.TOCSIN_FILE_SOURCES.map((dir) => resolve(dir)),
     sigmaMappings: settings.TOCSIN_SIGMA_MAPPINGS.map((dir) => resolve(dir)),
+    isTraced:
+      (settings.OTEL_EXPORTER_OTLP_ENDPOINT ?? settings.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT) !== undefined &&
+      settings.OTEL_SDK_DISABLED?.toLowerCase() !== 'true',
     runsAtOnce: settings.TOCSIN_RUNS_AT_ONCE,
     spreadMs: settings.TOCSIN_SPREAD_SECONDS * 1000,
     shutdownMs: settings.TOCSIN_SHUTDOWN_MS,

@@ -70,6 +70,7 @@ import { readApiExamples } from './api-examples.ts';
 import { sendProblem } from '../platform/http/problem.ts';
 import { readRequestId, registerRequestId } from '../platform/http/request-id.ts';
 import { createRequestLogger } from '../platform/http/request-logger.ts';
+import { traceRequests } from '../platform/http/trace-requests.ts';
 import type { App } from '../platform/http/app-type.ts';
 import { registerQueryNameCheck } from '../platform/http/query-names.ts';
 import { handleUnknownRoutes } from '../platform/http/unknown-routes.ts';
@@ -113,6 +114,7 @@ export async function buildApp(deps: Deps): Promise<App> {
   app.setSerializerCompiler(serializerCompiler);
   app.setErrorHandler(sendProblem);
   registerRequestId(app);
+  traceRequests(app);
   registerSecurityHeaders(app);
   handleConnectionErrors(app);
   registerJsonBodies(app);

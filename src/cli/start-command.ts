@@ -6,6 +6,7 @@ import { createDatabaseClock } from '../platform/db/database-clock.ts';
 import type { Deps } from '../app/deps.ts';
 import type { App } from '../platform/http/app-type.ts';
 import { createLogger } from '../platform/lib/logger.ts';
+import { startTracing } from '../platform/lib/tracing/start-tracing.ts';
 import { systemClock } from '../platform/lib/clock.ts';
 import { bootstrapDefaultOrganization, createConsoleLink } from '../app/bootstrap.ts';
 import { buildWorkerServer } from '../app/worker-server.ts';
@@ -27,6 +28,7 @@ type StartOptions = { adoptLogStore?: boolean | undefined; only?: readonly Worke
  */
 export async function startCommand(part: Part, { adoptLogStore = false, only }: StartOptions = {}): Promise<number> {
   const config = loadConfig();
+  const tracing = config.isTraced ? await startTracing(createLogger(config.logLevel)) : undefined;
   const roles = part === 'serve' ? [] : (only ?? workerRoles);
   checkSampleKey(config);
   // Before the database, which would otherwise be created for a start that fails.
@@ -49,6 +51,7 @@ export async function startCommand(part: Part, { adoptLogStore = false, only }: 
     }
   } finally {
     await database.stop();
+    await tracing?.stop();
   }
   return 0;
 }

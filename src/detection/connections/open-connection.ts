@@ -7,6 +7,7 @@ import { SiemError, type SiemConnection } from '../siem/connector.ts';
 import { describeMissingConnection } from '../siem/siem-errors.ts';
 import { resolveConnection, type ConnectionRow } from './connections.store.ts';
 import { openCredentials } from './seal-credentials.ts';
+import { traceQueries } from './trace-queries.ts';
 import { getConnector } from './validate-settings.ts';
 
 /** Opens the SIEM connection of a detection, reading it in `tx` if given. Throws a SiemError with blame `author` if it does not exist. */
@@ -28,12 +29,13 @@ export function createConnectionFor({ db, secrets, fetchAllow, local }: OpenConn
   const connections = new LRUCache<string, SiemConnection>({ max: connectionsMax });
   const open = (row: ConnectionRow): SiemConnection => {
     const key = `${row.organization_id}/${row.id}/${row.updated_at.toISOString()}`;
-    const connection = connections.get(key) ?? connect(row, openCredentials(secrets, row), fetchAllow);
+    const connection =
+      connections.get(key) ?? traceQueries(row.kind, connect(row, openCredentials(secrets, row), fetchAllow));
     connections.set(key, connection);
     return connection;
   };
   return async (orgId, selector, tx) => {
-    if (selectsLogStore(orgId, selector)) return local(orgId);
+    if (selectsLogStore(orgId, selector)) return traceQueries('local', local(orgId));
     const resolve = (on: Tx) => resolveConnection(on, orgId, selector);
     const row = await (tx ? resolve(tx) : inOrg(db, orgId, resolve));
     if (!row) throw noConnection(selector);

@@ -2,6 +2,7 @@ import { Kysely, PostgresDialect, sql, type RawBuilder } from 'kysely';
 import pg from 'pg';
 import type { OrgId } from '../lib/org-id.ts';
 import { retryOnConflict } from './retry-on-conflict.ts';
+import { traceStatement } from './trace-statement.ts';
 
 /** Empty: statements are SQL text through Kysely's `sql` tag, with row types declared beside them (ADR 0003). */
 type Tables = Record<never, never>;
@@ -95,7 +96,7 @@ export function openDb(address: DatabaseAddress | string, poolMax = 10): Db {
   pool.on('error', () => undefined);
   // A connection lost between two statements of a transaction emits it too. The next statement fails and reports the error.
   pool.on('connect', (client) => client.on('error', () => undefined));
-  return asDb(new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) }), { pool, isPooled });
+  return asDb(new Kysely<Tables>({ dialect: new PostgresDialect({ pool }), log: traceStatement }), { pool, isPooled });
 }
 
 /** Calls `onConnect` with the process id of every new connection's backend. Only meaningful for a server on this machine. */

@@ -1,5 +1,6 @@
 import { pino, type Logger as PinoLogger } from 'pino';
 import { formatLogLine } from './log-line.ts';
+import { activeTraceId } from './tracing/spans.ts';
 
 export type Logger = PinoLogger;
 
@@ -12,6 +13,10 @@ export function createLogger(level: string): Logger {
     {
       level,
       base: null,
+      mixin: () => {
+        const traceId = activeTraceId();
+        return traceId === undefined ? {} : { traceId };
+      },
       redact: {
         paths: ['req.headers.authorization', 'headers.authorization', '*.key', '*.secret', '*.password'],
         censor: '[redacted]',

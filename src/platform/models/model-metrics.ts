@@ -1,8 +1,10 @@
 import { Counter, Histogram, type Registry } from 'prom-client';
 import { ModelError } from './model-error.ts';
+import { inSpan } from '../lib/tracing/spans.ts';
+import type { ModelCall } from './calls/model-call.ts';
 import { callCostUsd, type ConfiguredModel, type Models } from './models.ts';
 
-/** Returns the same models, whose calls are measured by alias. Call it once per registry. */
+/** Returns the same models, whose calls are measured by alias and recorded in traces. Call it once per registry. */
 export function measureModels(models: Models, registry: Registry): Models {
   const registers = [registry];
   const duration = new Histogram({
@@ -30,7 +32,7 @@ export function measureModels(models: Models, registry: Registry): Models {
       const { alias } = model;
       const end = duration.startTimer({ alias });
       try {
-        const response = await model.call(request);
+        const response = await traceCall(model, request);
         end({ outcome: 'ok' });
         tokens.inc({ alias, direction: 'input' }, response.tokens.input);
         tokens.inc({ alias, direction: 'output' }, response.tokens.output);
@@ -49,4 +51,19 @@ export function measureModels(models: Models, registry: Registry): Models {
     }),
   );
   return { ...models, find: (alias) => measured.get(alias) };
+}
+
+/** Calls the model in a span with the attributes of OpenTelemetry's conventions for generative AI, without what is sent and received. */
+function traceCall({ entry, call }: ConfiguredModel, request: Parameters<ModelCall>[0]): ReturnType<ModelCall> {
+  const attributes = {
+    'gen_ai.operation.name': 'chat',
+    'gen_ai.provider.name': entry.provider,
+    'gen_ai.request.model': entry.model,
+  };
+  return inSpan(`chat ${entry.model}`, attributes, async (span) => {
+    const response = await call(request);
+    span.setAttribute('gen_ai.usage.input_tokens', response.tokens.input);
+    span.setAttribute('gen_ai.usage.output_tokens', response.tokens.output);
+    return response;
+  });
 }

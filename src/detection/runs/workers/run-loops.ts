@@ -1,4 +1,5 @@
 import { runLoop } from '../../../platform/lib/loop.ts';
+import { inSpan } from '../../../platform/lib/tracing/spans.ts';
 import type { ClockGuard } from '../../scheduling/clock-guard.ts';
 import { enqueueDueRunsAcrossOrgs } from '../../scheduling/enqueue-runs.ts';
 import { claimRunsAcrossOrgs } from '../../scheduling/queue/claim-runs.store.ts';
@@ -87,7 +88,7 @@ async function executeClaim(
 ): Promise<ActiveRun | undefined> {
   const { signal, release } = leaseKeeper.hold(claim);
   try {
-    return await executeToCompletion(deps, claim, signal);
+    return await inSpan('run', describeClaim(claim), () => executeToCompletion(deps, claim, signal));
   } catch (error) {
     deps.log.error({ err: error, runId: claim.runId }, 'run left to the reaper');
   } finally {
@@ -95,6 +96,14 @@ async function executeClaim(
   }
   return undefined;
 }
+
+const describeClaim = ({ orgId, runId, detectionId, kind, attempt }: RunClaim) => ({
+  'tocsin.organization.id': orgId,
+  'tocsin.run.id': runId,
+  'tocsin.detection.id': detectionId,
+  'tocsin.run.trigger': kind,
+  'tocsin.run.attempt': attempt,
+});
 
 const sleepUnref = (ms: number): Promise<void> =>
   new Promise((resolve) => {

@@ -1,0 +1,32 @@
+import { context, SpanStatusCode, trace, type Attributes, type Span, type SpanOptions } from '@opentelemetry/api';
+
+const tracerName = 'tocsin';
+
+/** Starts a span of the active trace, or of a new one. Without `startTracing` it costs next to nothing and records nothing. */
+export const startSpan = (name: string, options: SpanOptions = {}): Span =>
+  trace.getTracer(tracerName).startSpan(name, options);
+
+/** Runs `work` in a span. What it starts becomes part of it. An error ends the span as failed and is thrown again. */
+export async function inSpan<T>(name: string, attributes: Attributes, work: (span: Span) => Promise<T>): Promise<T> {
+  const span = startSpan(name, { attributes });
+  try {
+    return await context.with(trace.setSpan(context.active(), span), () => work(span));
+  } catch (error) {
+    failSpan(span, error);
+    throw error;
+  } finally {
+    span.end();
+  }
+}
+
+/** Marks a span as failed. Only the kind of the error is recorded, because messages may quote logs. */
+export function failSpan(span: Span, error: unknown): void {
+  span.setAttribute('error.type', error instanceof Error ? error.constructor.name : 'unknown');
+  span.setStatus({ code: SpanStatusCode.ERROR });
+}
+
+/** Returns the ID of the active trace, if it is recorded. */
+export function activeTraceId(): string | undefined {
+  const span = trace.getActiveSpan();
+  return span?.isRecording() ? span.spanContext().traceId : undefined;
+}
