@@ -17,7 +17,8 @@ import { formatFigures } from './figures.ts';
 import { measureWindows } from './windows.ts';
 
 /**
- * `npm run quality [-- NAME …] [--list] [--write] [--stix-schemas FOLDER] [--reports FOLDER]`: measures the recorded inputs and prints one table per subject.
+ * `npm run quality [-- NAME …] [--list] [--write] [--stix-schemas FOLDER] [--reports FOLDER] [--clickhouse URL]`: measures the recorded inputs and
+ * prints one table per subject.
  * `--write` replaces the sections of the measured subjects in docs/reference/quality.md.
  */
 const { values: options, positionals: names } = parseArgs({
@@ -27,6 +28,7 @@ const { values: options, positionals: names } = parseArgs({
     write: { type: 'boolean' },
     'stix-schemas': { type: 'string' },
     reports: { type: 'string' },
+    clickhouse: { type: 'string' },
   },
 });
 const measurements = {
@@ -42,7 +44,7 @@ const measurements = {
   windows: measureWindows,
   'audit-logs': measureAuditLogs,
   injection: measureInjection,
-  sigma: measureSigma,
+  sigma: (verbose) => measureSigma(verbose, options.clickhouse),
   'stix-out': (verbose) => measureStixOut(verbose, options['stix-schemas']),
 } satisfies Record<string, (verbose: boolean) => Promise<Parameters<typeof formatFigures>[0]>>;
 

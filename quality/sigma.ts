@@ -6,6 +6,7 @@ import type { ConvertedRule } from '../src/detection/sigma/convert/convert-rules
 import { openEvents } from '../test/support/detection/sigma-events.ts';
 import { formatRatio, type QualityFigure } from './figures.ts';
 import { readRecordedRows } from './recorded-inputs.ts';
+import { compareWithClickhouse, compareWithPostgres } from './sigma-engines.ts';
 import { measureRecordings, type WindowsRule } from './sigma-windows.ts';
 
 type SigmaCase = { ruleId: string; ruleYaml: string; matchCount: number | null; events: Record<string, unknown>[] };
@@ -19,9 +20,10 @@ const windowsColumns = ['Event.System.EventID', 'Event.System.Channel', 'Event.E
 
 /**
  * Converts all recorded Sigma rules, runs them on the events of all regression cases, and compares the matches with those that pySigma's SQLite
- * backend found on the same events (`sigma-reference.json`).
+ * backend found on the same events (`sigma-reference.json`), and with those of the same rules on other engines. `clickhouse` is the address of a
+ * ClickHouse server.
  */
-export async function measureSigma(verbose: boolean): Promise<QualityFigure[]> {
+export async function measureSigma(verbose: boolean, clickhouse?: string): Promise<QualityFigure[]> {
   const cases = readRecordedRows<SigmaCase>('detections/sigma/regression.ndjson.gz');
   const library = readRecordedRows<LibraryRule>('detections/sigma/rules.ndjson.gz');
   const texts = new Map(
@@ -45,6 +47,12 @@ export async function measureSigma(verbose: boolean): Promise<QualityFigure[]> {
     );
     const failed = runs.filter(({ problem }) => problem !== null);
     const running = runs.length - failed.length;
+    const embedded = new Map(
+      runs.map(({ id, problem, ids }) => [
+        id!,
+        problem === null ? new Set([...ids].map((key) => keys.indexOf(key))) : null,
+      ]),
+    );
     return [
       {
         name: 'rules that convert and run on the embedded engine',
@@ -55,6 +63,8 @@ export async function measureSigma(verbose: boolean): Promise<QualityFigure[]> {
       ...failed.map(({ title, problem }) => ({ name: `does not run: ${title}`, measured: problem! })),
       checkCases(cases, runs, verbose),
       ...compareWithReference(runs, verbose),
+      ...(await compareWithPostgres([...texts.values()], events, embedded)),
+      ...(clickhouse ? await compareWithClickhouse([...texts.values()], events, embedded, clickhouse) : []),
       ...measureRecordings(listWindowsRules(library), verbose),
     ];
   } finally {

@@ -26,6 +26,8 @@ export const clickhouse = createSqlDialect({
   readField,
   rowColumns: (time) => [quoteName(time)],
   windowCondition: '$window',
+  // All columns of the row, with the escapes in their JSON that hide a quote or a backslash decoded.
+  eventText: String.raw`replaceRegexpAll(formatRowNoNewline('TSVRaw', *), '\\\\(["\\\\/])', '\\1')`,
   lower: (sql) => `lowerUTF8(${sql})`,
   lowerLiteral: (text) => `lowerUTF8(${literal(text)})`,
   compare: (field, text, relation) => {

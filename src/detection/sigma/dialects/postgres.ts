@@ -33,6 +33,9 @@ export const postgres = createSqlDialect({
   readField,
   rowColumns: (time) => [quoteName(time)],
   windowCondition: '$window',
+  // The row as JSON, with the escapes that hide a quote or a backslash decoded.
+  eventText: String.raw`regexp_replace(to_jsonb(sigma_row)::text, '\\(["\\/])', '\1', 'g')`,
+  rowAlias: 'sigma_row',
   lower: (sql) => `lower(${sql})`,
   lowerLiteral: (text) => `lower(${literal(text)})`,
   compare: (field, text, relation) => {
@@ -67,5 +70,26 @@ function toPostgresRegex(source: string, flags: readonly string[]): string {
   const [multiline, dotall] = [all.includes('m'), all.includes('s')];
   const lines = multiline ? (dotall ? 'w' : 'n') : dotall ? '' : 'p';
   const options = `${all.includes('i') ? 'i' : ''}${lines}`;
-  return `${options === '' ? '' : `(?${options})`}${source.slice(inline?.[0].length ?? 0)}`;
+  return `${options === '' ? '' : `(?${options})`}${splitRepetitions(source.slice(inline?.[0].length ?? 0))}`;
+}
+
+const repetitionsMax = 255;
+const repeatedAtom = /(\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|.)(?:\{(\d+)(?:,(\d*))?\})?/gsu;
+
+/** Writes `x{1,300}` as `x{1,255}x{0,45}`, because PostgreSQL repeats an atom at most 255 times. */
+function splitRepetitions(source: string): string {
+  return source.replaceAll(repeatedAtom, (whole: string, atom: string, least?: string, most?: string) => {
+    if (least === undefined) return whole;
+    const isOpen = most === '';
+    let [min, max] = [Number(least), Number(isOpen ? least : (most ?? least))];
+    if (max <= repetitionsMax) return whole;
+    if (atom === ')') throw new UnsupportedError(`PostgreSQL repeats a group at most ${repetitionsMax} times`);
+    let parts = '';
+    for (; max > repetitionsMax; max -= repetitionsMax) {
+      const first = Math.min(min, repetitionsMax);
+      parts += `${atom}{${first},${repetitionsMax}}`;
+      min -= first;
+    }
+    return `${parts}${atom}{${min},${isOpen ? '' : max}}`;
+  });
 }

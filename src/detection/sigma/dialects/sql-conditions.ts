@@ -14,7 +14,9 @@ export type SqlSpelling = {
   /** Returns the columns of every row of a table, the column of the time last. `time` is what the settings call it. */
   rowColumns: (time: string) => readonly string[];
   windowCondition?: string;
+  /** The text of the event, in which keywords are searched. `rowAlias` is the name of the row in it, if it needs one. */
   eventText?: string;
+  rowAlias?: string;
   lower: (sql: string) => string;
   lowerLiteral: (text: string) => string;
   compare: (field: string, literal: string, relation: SimpleComparison['relation']) => string;
@@ -50,7 +52,8 @@ export function writeLogs(
     ...fields.map((field) => `${readFirst(field, spelling)} AS ${names.get(field.name)!}`),
   ];
   const window = spelling.windowCondition === undefined ? '' : `\n  WHERE ${spelling.windowCondition}`;
-  return `\n  SELECT ${columns.join(',\n    ')}\n  FROM ${table}${window}\n`;
+  const alias = readsText && spelling.rowAlias !== undefined ? ` AS ${spelling.rowAlias}` : '';
+  return `\n  SELECT ${columns.join(',\n    ')}\n  FROM ${table}${alias}${window}\n`;
 }
 
 const eventTextName = 'event_text';
