@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
+import { readFolderSettings } from './detection/logs/shippers/folders/folder-settings.ts';
 import { readSyslogSettings } from './detection/logs/shippers/syslog/syslog-settings.ts';
 import { parseLogsUrl } from './platform/lib/logs-url.ts';
 import { readMcpSettings } from './platform/mcp/mcp-settings.ts';
@@ -127,6 +128,12 @@ export const Settings = z.object({
     .describe(
       'Syslog listeners by name, each with `port`, `key` and optionally `host`, `dataset` and `tls`, as JSON or the path of a JSON file. See [send-logs.md](../guide/send-logs.md). Default: none.',
     ),
+  TOCSIN_LOG_FOLDERS: z
+    .string()
+    .optional()
+    .describe(
+      'Folders of AWS log files by name, each with `location`, `format` and `key`, as JSON or the path of a JSON file. See [send-logs.md](../guide/send-logs.md#aws-log-folders). Default: none.',
+    ),
   TOCSIN_RATE_LIMIT: z.coerce
     .number()
     .min(0)
@@ -230,6 +237,7 @@ export function loadConfig(env: Record<string, string | undefined> = readEnviron
     models: readModelSettings(settings.TOCSIN_MODELS, env),
     mcpServers: readMcpSettings(settings.TOCSIN_MCP_SERVERS),
     syslog: readSyslogSettings(settings.TOCSIN_SYSLOG),
+    logFolders: readFolderSettings(settings.TOCSIN_LOG_FOLDERS),
     isMcpWriteEnabled: settings.TOCSIN_MCP_WRITE === 'true',
     rateLimit: settings.TOCSIN_RATE_LIMIT,
     sessionIdleMinutes: settings.TOCSIN_SESSION_IDLE_MINUTES,

@@ -16,6 +16,7 @@ import { createRetentionSteps } from './retention-steps.ts';
 import { retentionLoop } from '../platform/retention/retention.ts';
 import { listReaders } from '../detection/detections/readers.store.ts';
 import { logHealthLoop } from '../detection/logs/health/check-log-health.ts';
+import { logFoldersLoop } from '../detection/logs/shippers/folders/pull-folder.ts';
 import { cleanOrphansLoop, cleanSegmentsLoop } from '../detection/logs/storage/clean-segments.ts';
 import { compactSegmentsLoop } from '../detection/logs/storage/compact-segments.ts';
 import { cleanOutboxLoop, deliverLoop } from '../platform/notifications/delivery/delivery-loops.ts';
@@ -51,6 +52,7 @@ export const workerLoops = {
     arrivals: (deps, signal) => arrivalsLoop(deps.log, signal, () => deps.runFeedStep('arrivals', signal)),
     reanalysis: (deps, signal) => reanalysisLoop(deps.log, signal, () => deps.runFeedStep('reanalysis', signal)),
     relevance: (deps, signal) => relevanceLoop(deps, signal, () => deps.runFeedStep('relevance', signal)),
+    logFolders: logFoldersLoop,
     compactSegments: compactSegmentsLoop,
     cleanSegments: cleanSegmentsLoop,
     cleanOrphans: cleanOrphansLoop,

@@ -2,6 +2,9 @@ import { buildDeps } from '../../app/build-deps.ts';
 import type { Config } from '../../config.ts';
 import type { Deps } from '../../app/deps.ts';
 import { listConnectionsAcrossOrgs, type InstalledConnection } from '../../detection/connections/connections.store.ts';
+import { findWriter } from '../../detection/logs/shippers/find-writer.ts';
+import type { FolderSettings } from '../../detection/logs/shippers/folders/folder-settings.ts';
+import { openFolder } from '../../detection/logs/shippers/folders/open-folder.ts';
 import { acrossOrgs, type Db } from '../../platform/db/db.ts';
 import { createLogger } from '../../platform/lib/logger.ts';
 import { builtInAliases, createModels, type Models } from '../../platform/models/models.ts';
@@ -10,7 +13,7 @@ import { failed, messageOf, ok, type Check } from './check.ts';
 
 const timeoutMs = 20_000;
 
-/** Checks that every SIEM connection of every organization and every configured model responds. */
+/** Checks that every SIEM connection of every organization, every log folder and every configured model responds. */
 export async function checkDependencies(config: Config, db: Db): Promise<Check[]> {
   const { deps, stop } = buildDeps({ config, db, log: createLogger('silent') });
   try {
@@ -20,6 +23,9 @@ export async function checkDependencies(config: Config, db: Db): Promise<Check[]
     return [
       ...(connections.length === 0 ? [ok('connections', 'none besides the embedded log store')] : []),
       ...(await Promise.all(connections.map((connection) => checkConnection(deps, connection)))),
+      ...(await Promise.all(
+        Object.entries(config.logFolders).map(([name, folder]) => checkLogFolder(deps, name, folder)),
+      )),
       ...(aliases.length === 0 ? [ok('models', 'none: the built-in analyst gives the verdicts')] : []),
       ...(await Promise.all(aliases.map((alias) => checkModel(models, alias)))),
     ];
@@ -35,6 +41,23 @@ async function checkConnection({ connectionFor }: Deps, { orgId, id, label }: In
     return ok('connection', `${label} responds`);
   } catch (error) {
     return failed('connection', `${label}: ${messageOf(error)}`, 'Correct the connection, or the server behind it.');
+  }
+}
+
+async function checkLogFolder({ auth, clock }: Deps, name: string, settings: FolderSettings): Promise<Check> {
+  const folder = await openFolder(settings.location);
+  try {
+    await findWriter(auth, settings.key);
+    for await (const _page of folder.list(clock())) break;
+    return ok('log folder', `${name} can be listed`);
+  } catch (error) {
+    return failed(
+      'log folder',
+      `${name}: ${messageOf(error)}`,
+      'Correct it in TOCSIN_LOG_FOLDERS, or its credentials.',
+    );
+  } finally {
+    folder.close();
   }
 }
 

@@ -30,7 +30,7 @@ test('passes on a migrated database, and warns that credentials cannot be stored
   });
 });
 
-test('fails if the database refuses connections or a model does not respond', async () => {
+test('fails if the database refuses connections, or a log folder or a model does not respond', async () => {
   const { port } = await findFreeLoopbackPort();
   const dead = await doctor({ DATABASE_URL: `postgres://u@127.0.0.1:${port}/x`, TOCSIN_SECRET_KEY: secretKey });
   expect(dead).toMatchObject({
@@ -38,7 +38,13 @@ test('fails if the database refuses connections or a model does not respond', as
     database: { status: 'failed', detail: expect.stringContaining(`127.0.0.1:${port} refused the connection`) },
   });
   const models = { default: { provider: 'openai-compatible', model: 'm', baseUrl: `http://127.0.0.1:${port}` } };
-  const silent = await doctor({ DATABASE_URL: url, TOCSIN_MODELS: JSON.stringify(models) });
+  const folders = { trail: { location: '/nowhere', format: 'cloudtrail', key: 'k'.repeat(20) } };
+  const silent = await doctor({
+    DATABASE_URL: url,
+    TOCSIN_MODELS: JSON.stringify(models),
+    TOCSIN_LOG_FOLDERS: JSON.stringify(folders),
+  });
+  expect(silent['log folder']).toMatchObject({ status: 'failed', detail: expect.stringContaining('trail: The key') });
   expect(silent['model']).toMatchObject({ status: 'failed', detail: expect.stringContaining('default') });
 });
 

@@ -1,5 +1,7 @@
 import type { BodyDecoder } from './body-decoder.ts';
 import { createBulkDecoder } from './elasticsearch/bulk-decoder.ts';
+import { createCloudtrailDecoder } from './folders/cloudtrail-decoder.ts';
+import { createFlowLogDecoder } from './folders/flow-log-decoder.ts';
 import { createHecEventDecoder, createHecRawDecoder, type HecMetadata } from './hec/hec-decoder.ts';
 import { createLokiDecoder } from './loki/loki-decoder.ts';
 import { createOtlpDecoder } from './otlp/otlp-decoder.ts';
@@ -10,7 +12,8 @@ export type ShipperFormat =
   | { kind: 'bulk'; index: string | undefined }
   | { kind: 'hec-event' | 'hec-raw'; defaults: HecMetadata }
   | { kind: 'otlp' | 'loki'; encoding: 'json' | 'protobuf' }
-  | ({ kind: 'syslog' } & SyslogBatch);
+  | ({ kind: 'syslog' } & SyslogBatch)
+  | { kind: 'cloudtrail' | 'vpc-flow'; dataset: string };
 
 /** Returns a decoder for one body. */
 export function createDecoder(format: ShipperFormat): BodyDecoder {
@@ -27,5 +30,9 @@ export function createDecoder(format: ShipperFormat): BodyDecoder {
       return createLokiDecoder(format.encoding);
     case 'syslog':
       return createSyslogDecoder(format);
+    case 'cloudtrail':
+      return createCloudtrailDecoder(format.dataset);
+    case 'vpc-flow':
+      return createFlowLogDecoder(format.dataset);
   }
 }

@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { uuidv7 } from '../../../../platform/lib/ids.ts';
 import type { Logger } from '../../../../platform/lib/logger.ts';
 import type { KeyAuthenticator } from '../../../../platform/orgs/authenticate.ts';
+import { findWriter } from '../find-writer.ts';
 import { findFailure, receiveShipperBody, type ReceiveShipperDeps } from '../receive-shipper-body.ts';
 import { createMessageQueue, type MessageQueue } from './message-queue.ts';
 import { createFrameSplitter } from './split-frames.ts';
@@ -115,10 +116,7 @@ async function storeBatch(
   const format = { kind: 'syslog', batch: uuidv7(), dataset, receivedMs: deps.clock().getTime() } as const;
   for (let waitMs = retryFirstMs; ; waitMs = Math.min(waitMs * 2, retryMaxMs)) {
     try {
-      const caller = await deps.auth.findCaller(`Bearer ${key}`);
-      if (!caller?.scopes.has('logs:write')) throw new Error('The key is not valid or lacks the scope logs:write.');
-      if (caller.isSuspended) throw new Error('The organization is suspended.');
-      const receipt = await receiveShipperBody(deps, caller.orgId, { format, body });
+      const receipt = await receiveShipperBody(deps, await findWriter(deps.auth, key), { format, body });
       const failure = findFailure(receipt);
       if (failure) deps.log.error({ err: failure }, 'messages were dropped because their dataset cannot take them');
       return;
