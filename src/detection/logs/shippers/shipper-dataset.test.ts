@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { isDatasetName } from '../catalog/dataset-name.ts';
-import { datasetOfIndex, findEcsDataset, toDatasetName } from './shipper-dataset.ts';
+import { datasetOfIndex, datasetOfUnnamed, findEcsDataset, toDatasetName } from './shipper-dataset.ts';
 
 test.each([
   ['filebeat-8.15.0-2026.11.23-000001', 'filebeat'],
@@ -40,4 +40,13 @@ test.each<[Record<string, unknown>, string | undefined]>([
   [{ event: 'login' }, undefined],
 ])('finds the dataset that %j names', (event, dataset) => {
   expect(findEcsDataset(event)).toBe(dataset);
+});
+
+test.each<[Record<string, unknown>, string]>([
+  [{ class_uid: 1007, metadata: { version: '1.3.0' } }, 'ocsf'],
+  [{ class_uid: 1007 }, 'splunk'],
+  [{ class_uid: 'x', metadata: { version: '1.3.0' } }, 'splunk'],
+  [{ class_uid: 1007, metadata: { version: 1 } }, 'splunk'],
+])('an event such as %j belongs to %s if nothing names its dataset', (event, dataset) => {
+  expect(datasetOfUnnamed(event, 'splunk')).toBe(dataset);
 });

@@ -40,3 +40,9 @@ export function findEcsDataset(event: Record<string, unknown>): string | undefin
   }
   return undefined;
 }
+
+/** Returns the dataset of an event that nothing names: `ocsf` in the Open Cybersecurity Schema Framework, otherwise that of the protocol. */
+export function datasetOfUnnamed(event: Record<string, unknown>, protocol: string): string {
+  const isOcsf = Number.isInteger(event['class_uid']) && typeof getValueAtPath(event, 'metadata.version') === 'string';
+  return isOcsf ? 'ocsf' : protocol;
+}

@@ -3,7 +3,7 @@ import { queryRows, type Tx } from '../../../../platform/db/db.ts';
 import type { OrgId } from '../../../../platform/lib/org-id.ts';
 import type { LogObject } from './log-folder.ts';
 
-const lease = sql`clock_timestamp() + interval '5 minutes'`;
+const lease = sql`clock_timestamp() + interval '1 minute'`;
 
 /** Takes the lease of a folder. Returns false if another process has it. */
 export async function claimFolder(tx: Tx, orgId: OrgId, name: string): Promise<boolean> {

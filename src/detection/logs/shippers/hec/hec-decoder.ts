@@ -3,7 +3,7 @@ import { parseTime } from '../../ingestion/event-time.ts';
 import { composeEvent, type ParsedEvent } from '../../ingestion/parse-event.ts';
 import { createEventSplitter, type RawEvent } from '../../ingestion/split-events.ts';
 import type { BodyDecoder, DecodedEvent } from '../body-decoder.ts';
-import { findEcsDataset, toDatasetName } from '../shipper-dataset.ts';
+import { datasetOfUnnamed, findEcsDataset, toDatasetName } from '../shipper-dataset.ts';
 import { addMissing, readTextEvent } from '../text-event.ts';
 import { createObjectSplitter } from './split-objects.ts';
 
@@ -63,14 +63,14 @@ function decodeEvent({ line: item, bytes, tooLarge }: RawEvent, defaults: HecMet
   return { item, ...describe(content, { ...defaults, ...metadata }, fields ?? {}) };
 }
 
-/** The dataset is that of an ECS event, otherwise the source type, the index or `splunk`. The time is that of the metadata. */
+/** The dataset is that of an ECS event, otherwise the source type, the index, or `ocsf` or `splunk`. The time is that of the metadata. */
 function describe(
   content: Record<string, unknown>,
   { time, host, source, sourcetype, index }: HecMetadata,
   fields: Record<string, unknown>,
 ): { dataset: string; event: ParsedEvent | string } {
   const named = [sourcetype, index].find((name) => typeof name === 'string' && name !== '') as string | undefined;
-  const dataset = findEcsDataset(content) ?? toDatasetName(named ?? 'splunk', 'splunk');
+  const dataset = findEcsDataset(content) ?? toDatasetName(named ?? datasetOfUnnamed(content, 'splunk'), 'splunk');
   const event = addMissing(addMissing(content, fields), { time, host, source, sourcetype, index });
   return { dataset, event: composeEvent(event, parseTime(time)) };
 }

@@ -5,7 +5,7 @@ import { parseTime } from '../../ingestion/event-time.ts';
 import { composeEvent } from '../../ingestion/parse-event.ts';
 import type { BodyDecoder, DecodedEvent } from '../body-decoder.ts';
 import { createDocumentDecoder, parseDocument } from '../document-decoder.ts';
-import { findEcsDataset, toDatasetName } from '../shipper-dataset.ts';
+import { datasetOfUnnamed, findEcsDataset, toDatasetName } from '../shipper-dataset.ts';
 import { addMissing, readTextEvent } from '../text-event.ts';
 import { pushRequest } from './loki-schema.ts';
 
@@ -31,7 +31,7 @@ function* decodeEntries(streams: Iterable<Stream>): Generator<DecodedEvent> {
         continue;
       }
       const content = addMissing(readTextEvent(entry.line), { ...entry.metadata, labels });
-      const dataset = findEcsDataset(content) ?? toDatasetName(named ?? 'loki', 'loki');
+      const dataset = findEcsDataset(content) ?? toDatasetName(named ?? datasetOfUnnamed(content, 'loki'), 'loki');
       yield { item, dataset, event: composeEvent(content, parseTime(Number(entry.timeNanos))) };
     }
   }

@@ -4,7 +4,7 @@ import { parseTime } from '../../ingestion/event-time.ts';
 import { composeEvent } from '../../ingestion/parse-event.ts';
 import type { BodyDecoder, DecodedEvent } from '../body-decoder.ts';
 import { createDocumentDecoder, parseDocument } from '../document-decoder.ts';
-import { findEcsDataset, toDatasetName } from '../shipper-dataset.ts';
+import { datasetOfUnnamed, findEcsDataset, toDatasetName } from '../shipper-dataset.ts';
 import { addMissing, readTextEvent } from '../text-event.ts';
 import { logsRequest } from './otlp-schema.ts';
 import { listOf, readAnyValue, readAttributes } from './otlp-values.ts';
@@ -70,7 +70,7 @@ function decodeRecord(record: Json, resource: Json, scope: Json): Omit<DecodedEv
     findEcsDataset(attributes) ??
     findEcsDataset(resource) ??
     findEcsDataset(content) ??
-    toDatasetName(isUnknown ? 'otlp' : service, 'otlp');
+    toDatasetName(isUnknown ? datasetOfUnnamed(content, 'otlp') : service, 'otlp');
   return { dataset, event: composeEvent(event, time) };
 }
 
