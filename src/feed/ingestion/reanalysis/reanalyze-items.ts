@@ -167,7 +167,7 @@ function buildWrite(item: StaleItem, before: FeedItem, reanalysis: Reanalysis): 
     doc,
     storedText,
     objects: null,
-    searchHead: toSearchText(after),
+    ...toSearchText(after, { storedText, isProse: true }),
     nextExpiryAt,
     seq,
     addedToFeedAt: item.added_to_feed_at,

@@ -1,5 +1,6 @@
 import { sql, type RawBuilder } from 'kysely';
 import type { Term } from '../../model/terms.ts';
+import type { SearchText } from '../search/search-text.ts';
 
 type ColumnValue = string | number | Date | string[] | null;
 
@@ -77,8 +78,7 @@ const versionColumns = {
 } satisfies Columns;
 
 /** A new or changed item with its new version, its search text and its terms. */
-export type ItemWrite = RowOf<typeof itemColumns> &
-  RowOf<typeof versionColumns> & { searchHead: string; terms: Term[] };
+export type ItemWrite = RowOf<typeof itemColumns> & RowOf<typeof versionColumns> & SearchText & { terms: Term[] };
 
 /** Inserts items. An item whose id exists is updated, except for its fixed columns. */
 export function upsertItemsStatement(writes: ItemWrite[]): RawBuilder<unknown> {

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { queryRows, type Tx } from '../../../platform/db/db.ts';
 import type { Term } from '../../model/terms.ts';
+import type { SearchText } from '../search/search-text.ts';
 import { batches } from './batches.ts';
 import { insertVersionsStatement, upsertItemsStatement, type ItemWrite } from './item-columns.ts';
 
@@ -72,16 +73,16 @@ function deleteOldTerms(tx: Tx, items: ItemTerms[]): Promise<RemovedTerm[]> {
     returning t.kind, t.value`;
 }
 
-type SearchText = Pick<ItemWrite, 'id' | 'organizationId' | 'poolId' | 'title' | 'searchHead' | 'storedText'>;
+type SearchedItem = Pick<ItemWrite, 'id' | 'organizationId' | 'poolId' | 'title' | keyof SearchText>;
 
 /** Replaces the search text of items. */
-async function writeSearchText(tx: Tx, items: SearchText[]): Promise<void> {
-  const column = (name: keyof SearchText): string[] => items.map((item) => item[name]);
+async function writeSearchText(tx: Tx, items: SearchedItem[]): Promise<void> {
+  const column = (name: keyof SearchedItem): string[] => items.map((item) => item[name]);
   await sql`
     insert into item_search (organization_id, item_id, pool_id, words)
     select n.organization_id, n.item_id, n.pool_id, tocsin_words(n.title, n.head, n.body)
     from unnest(${column('organizationId')}::uuid[], ${column('id')}::uuid[], ${column('poolId')}::uuid[],
-      ${column('title')}::text[], ${column('searchHead')}::text[], ${column('storedText')}::text[])
+      ${column('title')}::text[], ${column('searchHead')}::text[], ${column('searchBody')}::text[])
       as n (organization_id, item_id, pool_id, title, head, body)
     on conflict (item_id) do update set words = excluded.words where item_search.words is distinct from excluded.words`.execute(
     tx,
