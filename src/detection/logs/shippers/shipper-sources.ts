@@ -81,11 +81,15 @@ action(type="omelasticsearch" server="https://tocsin.example:443/elasticsearch" 
   {
     id: 'syslog-ng',
     name: 'syslog-ng',
-    path: '/services/collector',
-    configuration: `destination d_tocsin {
-  splunk-hec-event(
-    url("https://tocsin.example:443/services/collector/event")
-    token("KEY") sourcetype("syslog")
+    path: '/elasticsearch',
+    configuration: `options { use-uniqid(yes); time-reopen(5); };
+destination d_tocsin {
+  http(
+    url("https://tocsin.example:443/elasticsearch/_bulk")
+    user("shipper") password("KEY") headers("Content-Type: application/x-ndjson")
+    body('{"create":{"_index":"syslog","_id":"\${UNIQID}"}}
+$(format-json --pair @timestamp="$ISODATE" --pair host="$HOST" --pair program="$PROGRAM" --pair message="$MESSAGE")')
+    delimiter("\\n") body-suffix("\\n") batch-lines(500) batch-timeout(1000) retries(1000000)
   );
 };
 `,
