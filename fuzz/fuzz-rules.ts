@@ -6,9 +6,11 @@ import { compileRuleSet } from '../src/detection/matching/rule-set.ts';
 import { createFieldRow } from '../src/detection/matching/field-row.ts';
 import { readEventField } from '../src/detection/matching/read-event.ts';
 import type { Expression } from '../src/detection/matching/expression.ts';
+import { parseRules } from '../src/detection/sigma/parse/parse-rules.ts';
 import { duckdb } from '../src/detection/sigma/dialects/duckdb.ts';
 import { anyText } from '../src/detection/matching/text-pattern.ts';
 import { openEvents } from '../test/support/detection/sigma-events.ts';
+import { decodedText, yamlEvent, yamlRule, type YamlRule } from '../test/support/detection/sigma-yaml-fuzz.ts';
 import { event, expression, fieldNames, plainMatch, readFuzz } from '../test/support/detection/sigma-fuzz.ts';
 
 type Event = Record<string, unknown>;
@@ -16,8 +18,11 @@ type Event = Record<string, unknown>;
 export type RuleFuzzReport = {
   pairs: number;
   matches: number;
-  deviations: { by: 'set' | 'duckdb'; where: Expression; event: Event; expected: boolean }[];
+  deviations: { by: 'set' | 'duckdb'; rule: Expression | string; event: Event; expected: boolean }[];
 };
+
+/** A condition, with the rule that it comes from and what it should match. */
+type FuzzCase = { where: Expression; rule: Expression | string; matches: (event: Event) => boolean };
 
 /** Conditions and events of one batch, each of which is compared with each of the other. */
 const batchSize = 200;
@@ -41,8 +46,8 @@ const withNul = <T>(value: T): T =>
   ) as T;
 
 /**
- * Compares generated conditions on generated events with a plain evaluator: all conditions as one set, and each as a query of the embedded
- * engine. The same seed makes the same pairs.
+ * Compares generated rules on generated events with a plain evaluator: all rules as one set, and each as a query of the embedded engine. Every
+ * second batch has rules as YAML, which the parser reads, the others have conditions. The same seed makes the same pairs.
  */
 export async function fuzzRules(
   { pairs, seed }: { pairs: number; seed: number },
@@ -52,11 +57,27 @@ export async function fuzzRules(
   for (let batch = 0; report.pairs < pairs; batch += 1) {
     const size = Math.min(batchSize, Math.ceil(Math.sqrt(pairs - report.pairs)));
     const sample = { numRuns: size, seed: seed * 1_000_000 + batch };
-    const events = withNul(fc.sample(anyEvent, sample));
-    await compareBatch(aimAtEvents(fc.sample(expression, sample), events), events, report);
+    const isYaml = batch % 2 === 1;
+    const events = isYaml ? fc.sample(yamlEvent, sample) : withNul(fc.sample(anyEvent, sample));
+    const cases = isYaml
+      ? fc.sample(yamlRule, sample).map(parseYamlRule)
+      : aimAtEvents(fc.sample(expression, sample), events).map(toCase);
+    await compareBatch(cases, events, report);
     onBatch(report);
   }
   return report;
+}
+
+const toCase = (where: Expression): FuzzCase => ({
+  where,
+  rule: where,
+  matches: (one) => plainMatch(where, readFuzz(one)),
+});
+
+function parseYamlRule({ yaml, matches }: YamlRule): FuzzCase {
+  const [rule] = parseRules(yaml);
+  if (rule?.kind !== 'rule') throw new Error(`${JSON.stringify(rule)}\n${yaml}`);
+  return { where: rule.condition, rule: yaml, matches };
 }
 
 /** Replaces every second text pattern by a part of an event's value, so that texts match more often than by chance. */
@@ -76,25 +97,31 @@ function aimAtEvents(conditions: readonly Expression[], events: readonly Event[]
   return conditions.map(aim);
 }
 
-async function compareBatch(conditions: Expression[], events: Event[], report: RuleFuzzReport): Promise<void> {
-  const expected = conditions.map((where) => events.map((one) => plainMatch(where, readFuzz(one))));
-  const set = compileRuleSet(conditions, (field) => fieldNames.indexOf(field!));
-  const rows = events.map((one) => createFieldRow((column) => readEventField(one, fieldNames[column]!)));
+async function compareBatch(cases: FuzzCase[], events: Event[], report: RuleFuzzReport): Promise<void> {
+  const conditions = cases.map(({ where }) => where);
+  const expected = cases.map(({ matches }) => events.map(matches));
+  // The column after those of the fields is the text of the event.
+  const set = compileRuleSet(conditions, (field) => (field === null ? fieldNames.length : fieldNames.indexOf(field)));
+  const rows = events.map((one) =>
+    createFieldRow((column) =>
+      column === fieldNames.length ? decodedText(one) : readEventField(one, fieldNames[column]!),
+    ),
+  );
   const inSet = rows.map((row, index) => {
     // The second half is matched by a set that has adapted to some of the events.
     if (index === Math.floor(rows.length / 2)) set.adapt(rows.slice(0, 50));
     return new Set(set.match(row));
   });
   const inEngine = await queryAll(conditions, events);
-  for (const [rule, where] of conditions.entries())
+  for (const [position, { rule }] of cases.entries())
     for (const [index, one] of events.entries()) {
-      const wanted = expected[rule]![index]!;
+      const wanted = expected[position]![index]!;
       report.pairs += 1;
       report.matches += Number(wanted);
-      if (inSet[index]!.has(rule) !== wanted)
-        report.deviations.push({ by: 'set', where, event: one, expected: wanted });
-      if (inEngine[rule]!.has(index) !== wanted)
-        report.deviations.push({ by: 'duckdb', where, event: one, expected: wanted });
+      if (inSet[index]!.has(position) !== wanted)
+        report.deviations.push({ by: 'set', rule, event: one, expected: wanted });
+      if (inEngine[position]!.has(index) !== wanted)
+        report.deviations.push({ by: 'duckdb', rule, event: one, expected: wanted });
     }
 }
 

@@ -55,7 +55,9 @@ export const event = fc.record({ f: value, g: value, inner: value, space: value,
   f, g, Deep: { Inner: inner }, 'with space': space, "quo'te": quote,
 })); // prettier-ignore
 
-const fold = (one: string): string => [...one].map((letter) => (letter === 'İ' ? 'i' : letter.toLowerCase())).join('');
+/** Lower case by character, as the engines do it. */
+export const fold = (one: string): string =>
+  [...one].map((letter) => (letter === 'İ' ? 'i' : letter.toLowerCase())).join('');
 const quote = (one: string): string => one.replaceAll(/[\\^$.*+?()[\]{}|/]/g, String.raw`\$&`);
 
 /** A second evaluator that shares nothing with the service's own. */
