@@ -71,6 +71,14 @@ export const Settings = z.object({
     .describe(
       'Administrator key of the organization `default`, at least 20 characters. A changed value replaces the old key.',
     ),
+  TOCSIN_ADMIN_KEY: z
+    .string()
+    .min(32, 'must have at least 32 characters')
+    .regex(/^[\x21-\x7E]*$/, 'must consist of printable ASCII characters without spaces')
+    .optional()
+    .describe(
+      'Key of the installation for `/api/admin`, at least 32 characters. It gives no access to an organization. Default: none, and these routes refuse every key.',
+    ),
   TOCSIN_URL: z
     .url({ protocol: /^https?$/, message: 'must begin with http:// or https://' })
     .default('http://127.0.0.1:8080')
@@ -227,6 +235,7 @@ export function loadConfig(env: Record<string, string | undefined> = readEnviron
     diskReserveBytes: settings.TOCSIN_DISK_RESERVE_BYTES,
     logs: { bucket: settings.TOCSIN_LOGS_URL, cacheBytes: settings.TOCSIN_LOGS_CACHE_BYTES },
     apiKey: settings.TOCSIN_API_KEY,
+    adminKey: settings.TOCSIN_ADMIN_KEY,
     url: settings.TOCSIN_URL,
     publicUrl,
     oidc: readOidcSettings(settings, publicUrl),

@@ -81,6 +81,9 @@ import { lokiRoutes } from '../detection/logs/shippers/loki/loki.routes.ts';
 import { otlpRoutes } from '../detection/logs/shippers/otlp/otlp.routes.ts';
 import { modelRoutes } from '../platform/models/models.routes.ts';
 import { mcpRoutes } from '../platform/mcp/mcp.routes.ts';
+import { createOrganization } from './bootstrap.ts';
+import { readOrganizationUsage } from './usage/organization-usage.store.ts';
+import { organizationRoutes } from '../platform/orgs/admin/admin.routes.ts';
 import { orgRoutes } from '../platform/orgs/orgs.routes.ts';
 import { sessionRoutes } from '../platform/orgs/sessions/sessions.routes.ts';
 import { singleSignOnRoutes } from '../platform/orgs/single-sign-on/single-sign-on.routes.ts';
@@ -131,6 +134,11 @@ export async function buildApp(deps: Deps): Promise<App> {
   const webRoot = fileURLToPath(new URL('../../web/dist', import.meta.url));
   await registerReference(app, webRoot);
   await registerConsole(app, webRoot);
+  organizationRoutes(app, {
+    db: deps.db,
+    createOrganization: (name) => createOrganization(deps, name),
+    readUsage: (orgId) => readOrganizationUsage(deps.db, orgId),
+  });
   registerMetrics(app, deps.metrics);
   healthRoutes(app, { isMigrated: () => isMigrated(deps.db), degradedReasons: () => listDegradedReasons(deps) });
   overviewRoutes(app, deps);

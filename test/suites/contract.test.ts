@@ -68,7 +68,9 @@ test('openapi.json follows every recommended rule of Redocly', { timeout: 60_000
   expect(totals).toEqual({ errors: 0, warnings: 0, ignored: 0 });
 });
 
-const { app, deps, newOrg } = await startApp({ env: { TOCSIN_FETCH_ALLOW: '127.0.0.1' } });
+const { app, deps, newOrg } = await startApp({
+  env: { TOCSIN_FETCH_ALLOW: '127.0.0.1', TOCSIN_ADMIN_KEY: 'a-key-of-the-installation-for-tests' },
+});
 
 test('openapi.json contains every registered route except the listed exceptions', () => {
   const own = registeredRoutes(app).filter(({ path }) => !isShipperProtocol(path));

@@ -131,5 +131,7 @@ function environment(port: number): NodeJS.ProcessEnv {
     PORT: String(port),
     TOCSIN_URL: `http://127.0.0.1:${port}`,
     TOCSIN_LOG_LEVEL: 'error',
+    // What docs/operate/organizations.md exports.
+    TOCSIN_ADMIN_KEY: 'choose-another-long-random-key-here',
   };
 }

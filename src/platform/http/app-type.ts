@@ -9,7 +9,9 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** The route needs no API key. */
     isPublic?: boolean;
-    /** The scope that a key needs. Every route has one that is neither public nor open to any key. */
+    /** The route needs the key of the installation, and no organization. */
+    isAdmin?: boolean;
+    /** The scope that a key needs. Every route has one that is neither public, nor open to any key, nor for administration. */
     scope?: Scope;
     /** Any valid key or session will do. */
     needsNoScope?: boolean;

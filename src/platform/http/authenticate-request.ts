@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { appError, type AppError } from '../lib/errors.ts';
 import type { KeyAuthenticator } from '../orgs/authenticate.ts';
+import { equalHashes, hashKey } from '../orgs/key-secret.ts';
 import type { Caller } from '../orgs/caller.ts';
 import { toBearerHeader } from './authorization-header.ts';
 import type { SessionAuthenticator } from '../orgs/sessions/session-authenticator.ts';
@@ -12,7 +13,7 @@ type AuthenticateRequestsDeps = {
   auth: KeyAuthenticator;
   sessions: SessionAuthenticator;
   throttleFailure: (request: FastifyRequest) => void;
-  config: { rateLimit: number; corsOrigins: string[] };
+  config: { rateLimit: number; corsOrigins: string[]; adminKey?: string | undefined };
 };
 
 /** Failed authentications per client address: a burst, then a rate. */
@@ -38,11 +39,13 @@ export function authenticateRequests(
 ): void {
   const burst = Math.max(1, Math.ceil(config.rateLimit * 2));
   const takeToken = config.rateLimit > 0 ? createTokenBuckets(config.rateLimit, burst) : undefined;
+  const adminHash = config.adminKey === undefined ? undefined : hashKey(config.adminKey);
   app.decorateRequest('caller', null);
   app.addHook('onRequest', (request, reply, done) => {
-    const { isPublic } = request.routeOptions.config;
+    const { isPublic, isAdmin } = request.routeOptions.config;
     if (isPublic || isPreflight(request, config.corsOrigins)) return done();
     const header = toBearerHeader(request.headers.authorization, request.routeOptions.config);
+    if (isAdmin) return admitAdministrator(request, header);
     if (!header && request.headers.cookie !== undefined) return admitSession(request, reply);
     const cached = auth.findCachedCaller(header);
     // A hook with a callback is much cheaper than one with a promise, so only database lookups return a promise.
@@ -50,6 +53,23 @@ export function authenticateRequests(
     admit(request, reply, cached);
     done();
   });
+  async function admitAdministrator(request: FastifyRequest, header: string | undefined): Promise<void> {
+    const sent = header?.replace(/^Bearer /i, '') ?? '';
+    if (adminHash && equalHashes(hashKey(sent), adminHash)) return;
+    if (await auth.findCaller(header))
+      throw appError(
+        'forbidden',
+        'This route needs the key of the installation (TOCSIN_ADMIN_KEY), not of an organization.',
+      );
+    throttleFailure(request);
+    throw appError(
+      'unauthorized',
+      'Send the key of the installation (TOCSIN_ADMIN_KEY) as Authorization: Bearer <key>.',
+      {
+        headers: { 'www-authenticate': 'Bearer realm="tocsin"' },
+      },
+    );
+  }
   async function admitSession(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const caller = await sessions.findCaller(readSessionCookie(request));
     if (caller) requireOwnPage(request);

@@ -120,6 +120,17 @@ export async function findOrgName(tx: Tx, orgId: OrgId): Promise<string | undefi
   return (await queryRow<{ name: string }>(tx)`select name from organizations where id = ${orgId}`)?.name;
 }
 
+export function findOrgByIdAcrossOrgs(tx: Tx, id: string): Promise<OrgRow | undefined> {
+  return queryRow<OrgRow>(tx)`select * from organizations where id = ${id}`;
+}
+
+/** Returns up to `limit` + 1 organizations, newest first. */
+export function listOrgPageAcrossOrgs(tx: Tx, limit: number, after: PageCursor | null): Promise<OrgRow[]> {
+  return queryRows<OrgRow>(tx)`
+    select * from organizations ${after ? sql`where (date_trunc('milliseconds', created_at), id) < (${after.at}, ${after.id}::uuid)` : sql``}
+    order by date_trunc('milliseconds', created_at) desc, id desc limit ${limit + 1}`;
+}
+
 export function listOrgsAcrossOrgs(tx: Tx): Promise<OrgRow[]> {
   return queryRows<OrgRow>(tx)`select * from organizations order by created_at, id`;
 }

@@ -25,6 +25,7 @@ export async function callEverything(deps: Deps, org: TestOrg): Promise<Recorded
   const calls = callsOf(watched);
   await useService(calls);
   await useKeys(calls);
+  await useAdministration(deps, watched);
   await useSessions(deps, watched);
   await useDetections(calls);
   await useGenerate(deps, watched);
@@ -66,6 +67,16 @@ async function useKeys({ get, post, remove }: ApiCalls): Promise<void> {
   const extra = keys.find(({ name }: { name: string }) => name === 'filled');
   await post(`/api/keys/${extra.id}/rotate`, { overlapSeconds: 0 });
   await remove(`/api/keys/${extra.id}`);
+}
+
+async function useAdministration({ config }: Deps, org: TestOrg): Promise<void> {
+  const asAdministrator = (method: 'GET' | 'POST', path: string, body?: unknown) =>
+    readOk(org.call(method, `/api/admin/organizations${path}`, body, { authorization: `Bearer ${config.adminKey!}` }));
+  const { id } = await asAdministrator('POST', '', { name: 'walked' });
+  await asAdministrator('POST', `/${id}/suspend`);
+  await asAdministrator('POST', `/${id}/resume`);
+  await asAdministrator('GET', `/${org.id}`);
+  await asAdministrator('GET', '?limit=2');
 }
 
 async function useSessions({ db }: Deps, org: TestOrg): Promise<void> {

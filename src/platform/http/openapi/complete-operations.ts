@@ -36,7 +36,7 @@ function completeOperation(method: string, operation: Operation, config: Fastify
   };
   operation.description = describe(operation, config);
   const headers = [
-    ...(method === 'POST' && !config.isPublic ? [parameterRef('IdempotencyKey')] : []),
+    ...(method === 'POST' && !config.isPublic && !config.isAdmin ? [parameterRef('IdempotencyKey')] : []),
     ...(acceptsIfMatch ? [parameterRef('IfMatch')] : []),
   ];
   if (headers.length > 0) operation.parameters = [...(operation.parameters ?? []), ...headers];
@@ -49,8 +49,15 @@ function completeOperation(method: string, operation: Operation, config: Fastify
 const describe = ({ description }: Operation, config: FastifyContextConfig): string =>
   [description, describeAccess(config)].filter(Boolean).join('\n\n');
 
-function describeAccess({ isPublic, scope, ignoresUnknownQuery, acceptsBasicAuth }: FastifyContextConfig): string {
+function describeAccess({
+  isPublic,
+  isAdmin,
+  scope,
+  ignoresUnknownQuery,
+  acceptsBasicAuth,
+}: FastifyContextConfig): string {
   if (isPublic) return 'Needs no API key.';
+  if (isAdmin) return 'Needs the key of the installation (`TOCSIN_ADMIN_KEY`).';
   return [
     scope === undefined ? 'Any valid API key will do.' : `The key needs the scope \`${scope}\`.`,
     ...(acceptsBasicAuth ? ['It may be sent as the password of Basic authentication.'] : []),

@@ -57,7 +57,7 @@ export function errorResponsesOf(facts: ErrorFacts): Operation['responses'] {
   const cases: [ErrorName, boolean][] = [
     ['BadRequest', hasBody || hasQuery || hasPathParameters || (hasKey && !config.ignoresUnknownQuery)],
     ['Unauthorized', hasKey || isChange],
-    ['Forbidden', hasKey && (config.scope !== undefined || isChange)],
+    ['Forbidden', hasKey && (config.scope !== undefined || config.isAdmin === true || isChange)],
     ['NotFound', hasPathParameters],
     ['NotAcceptable', config.errorType !== undefined],
     ['Conflict', hasKey && (method === 'POST' || method === 'PUT')],

@@ -39,7 +39,12 @@ export async function registerOpenApi(app: App, options: OpenApiOptions): Promis
       servers: [{ url: '/', description: 'The service that sent this document' }],
       components: {
         securitySchemes: {
-          apiKey: { type: 'http', scheme: 'bearer', description: 'An API key: `tcs_<keyId>_<secret>`' },
+          apiKey: {
+            type: 'http',
+            scheme: 'bearer',
+            description:
+              'An API key: `tcs_<keyId>_<secret>`. Routes below `/api/admin` need the key of the installation instead.',
+          },
         },
       },
       security: [{ apiKey: [] }],

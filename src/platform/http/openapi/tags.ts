@@ -16,6 +16,7 @@ const descriptions = {
   keys: 'API keys',
   sessions: 'Sign-in to the console',
   audit: 'Who changed what',
+  admin: 'Organizations of the installation, for its operators',
   service: 'Health of the service, erasure and retention',
 };
 

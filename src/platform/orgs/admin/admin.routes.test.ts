@@ -1,0 +1,84 @@
+import { expect, test } from 'vitest';
+import { callOk, postDetection } from '../../../../test/support/detection/detection-factory.ts';
+import { startApp } from '../../../../test/support/harness.ts';
+
+const adminKey = 'a-key-of-the-installation-for-tests';
+const { app, newOrg } = await startApp({ env: { TOCSIN_ADMIN_KEY: adminKey } });
+
+async function call(method: 'GET' | 'POST', path: string, body?: object, key = adminKey) {
+  const response = await app.inject({
+    method,
+    url: `/api/admin/organizations${path}`,
+    headers: { authorization: `Bearer ${key}` },
+    ...(body && { payload: body }),
+  });
+  return { status: response.statusCode, body: response.json() };
+}
+const askAs = async (key: string, url: string) =>
+  (await app.inject({ url, headers: { authorization: `Bearer ${key}` } })).statusCode;
+
+test('creates an organization with a key that works at once, and lists it', async () => {
+  const { status, body } = await call('POST', '', { name: 'created' });
+  expect([status, body]).toMatchObject([
+    200,
+    { name: 'created', suspendedAt: null, key: expect.stringMatching(/^tcs_/) },
+  ]);
+  expect(await askAs(body.key, '/api/detections')).toBe(200);
+  expect(await call('POST', '', { name: 'created' })).toMatchObject({ status: 409, body: { code: 'conflict' } });
+  const { organizations, nextCursor } = (await call('GET', '?limit=1')).body;
+  expect(organizations).toMatchObject([{ id: body.id, name: 'created' }]);
+  expect(organizations[0]).not.toHaveProperty('key');
+  await newOrg();
+  const rest = (await call('GET', `?cursor=${encodeURIComponent(nextCursor ?? '')}`)).body;
+  expect(JSON.stringify(rest)).not.toContain(body.id);
+});
+
+test('says what an organization uses, and of no other', async () => {
+  const [org, other] = [await newOrg(), await newOrg()];
+  await org.call('POST', '/api/logs/auth', '{"user":"ada"}\n{"user":"bo"}');
+  await postDetection(org);
+  await callOk(org, 'POST', '/api/feed/items', { text: 'Acme hit by Emotet. It came from evil-bank[.]top.' });
+  const { usage } = (await call('GET', `/${org.id}`)).body;
+  expect(usage).toMatchObject({
+    detections: 1,
+    logDatasets: 1,
+    logEvents: 2,
+    feedItems: 1,
+    activeKeys: 1,
+    modelTokens: 0,
+  });
+  expect(usage.logBytes).toBeGreaterThan(0);
+  const unused = (await call('GET', `/${other.id}`)).body.usage;
+  expect({ ...unused, activeKeys: 0 }).toEqual(Object.fromEntries(Object.keys(usage).map((name) => [name, 0])));
+});
+
+test('suspends and resumes', async () => {
+  const org = await newOrg();
+  const suspended = await call('POST', `/${org.id}/suspend`);
+  expect(suspended).toMatchObject({ status: 200, body: { id: org.id, suspendedAt: expect.any(String) } });
+  expect((await org.call('GET', '/api/detections')).body.code).toBe('organization_suspended');
+  expect((await call('POST', `/${org.id}/resume`)).body.suspendedAt).toBeNull();
+  const unknown = '00000000-0000-7000-8000-000000000000';
+  for (const [method, path] of [['GET', `/${unknown}`], ['POST', `/${unknown}/suspend`], ['POST', `/${unknown}/resume`]] as const)
+    expect(await call(method, path)).toMatchObject({ status: 404, body: { code: 'not_found' } });
+  expect((await call('GET', '/nonsense')).status).toBe(400);
+}); // prettier-ignore
+
+test('the key of the installation opens no organization, and no other key opens the administration', async () => {
+  const org = await newOrg();
+  expect(await askAs(adminKey, '/api/detections')).toBe(401);
+  expect(await call('GET', '', undefined, org.key)).toMatchObject({ status: 403, body: { code: 'forbidden' } });
+  expect((await call('GET', '', undefined, `${adminKey}x`)).status).toBe(401);
+  const cookie = String(
+    (await app.inject({ method: 'POST', url: '/api/session', payload: { key: org.key } })).headers['set-cookie'],
+  );
+  expect((await app.inject({ url: '/api/admin/organizations', headers: { cookie } })).statusCode).toBe(401);
+});
+
+test('without a key of the installation, every key is refused', async () => {
+  const without = await startApp();
+  for (const authorization of [`Bearer ${adminKey}`, 'Bearer ', 'Bearer undefined', ''])
+    expect((await without.app.inject({ url: '/api/admin/organizations', headers: { authorization } })).statusCode).toBe(
+      401,
+    );
+});

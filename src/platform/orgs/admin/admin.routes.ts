@@ -1,0 +1,74 @@
+import { z } from 'zod';
+import type { App } from '../../http/app-type.ts';
+import { adminRoutes } from '../../http/admin-routes.ts';
+import { PageQuery } from '../../lib/page-request.ts';
+import {
+  CreateOrganizationInput,
+  Organization,
+  OrganizationDetails,
+  OrganizationList,
+  OrganizationWithKey,
+} from './admin.schema.ts';
+import {
+  changeSuspension,
+  createOrganizationWithKey,
+  listOrganizations,
+  readOrganization,
+  type AdminDeps,
+} from './organizations.ts';
+
+const Path = z.object({ id: z.uuid() });
+
+/** Registers the administration of organizations, which needs the key of the installation. */
+export function organizationRoutes(app: App, deps: AdminDeps): void {
+  const route = adminRoutes(app, 'admin');
+  route(
+    'GET /api/admin/organizations',
+    { operationId: 'listOrganizations', summary: 'List organizations', query: PageQuery, returns: OrganizationList },
+    ({ query }) => listOrganizations(deps, query),
+  );
+  route(
+    'POST /api/admin/organizations',
+    {
+      operationId: 'createOrganization',
+      summary: 'Create an organization with its first key',
+      body: CreateOrganizationInput,
+      returns: OrganizationWithKey,
+    },
+    ({ body }) => createOrganizationWithKey(deps, body),
+  );
+  route(
+    'GET /api/admin/organizations/:id',
+    {
+      operationId: 'getOrganization',
+      summary: 'Get an organization with what it uses',
+      params: Path,
+      returns: OrganizationDetails,
+    },
+    ({ params }) => readOrganization(deps, params.id),
+  );
+  route(
+    'POST /api/admin/organizations/:id/suspend',
+    {
+      operationId: 'suspendOrganization',
+      summary: 'Suspend an organization',
+      description: 'Its requests are refused and its schedules wait. Nothing is deleted.',
+      ignoresBody: true,
+      params: Path,
+      returns: Organization,
+    },
+    ({ params }) => changeSuspension(deps, params.id, true),
+  );
+  route(
+    'POST /api/admin/organizations/:id/resume',
+    {
+      operationId: 'resumeOrganization',
+      summary: 'End the suspension of an organization',
+      description: 'What was due meanwhile runs as after a downtime.',
+      ignoresBody: true,
+      params: Path,
+      returns: Organization,
+    },
+    ({ params }) => changeSuspension(deps, params.id, false),
+  );
+}

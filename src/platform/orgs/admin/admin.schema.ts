@@ -1,0 +1,48 @@
+import { z } from 'zod';
+import { boundedString } from '../../lib/text/bounded-text.ts';
+
+export const CreateOrganizationInput = z.strictObject({ name: boundedString({ min: 1, max: 255 }) });
+export type CreateOrganizationInput = z.infer<typeof CreateOrganizationInput>;
+
+export const Organization = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    createdAt: z.string(),
+    suspendedAt: z.string().nullable().describe('Since when its requests are refused. Null if they are not.'),
+  })
+  .meta({ id: 'Organization' });
+export type Organization = z.infer<typeof Organization>;
+
+export const OrganizationWithKey = Organization.extend({
+  key: z.string().describe('Key of the new organization with every scope. Shown only once.'),
+});
+export type OrganizationWithKey = z.infer<typeof OrganizationWithKey>;
+
+export const OrganizationList = z.object({ organizations: z.array(Organization), nextCursor: z.string().nullable() });
+export type OrganizationList = z.infer<typeof OrganizationList>;
+
+const count = (text: string) => z.int().describe(text);
+
+/** What an organization uses. */
+export const OrganizationUsage = z
+  .object({
+    detections: count('Detections that are not deleted.'),
+    enabledDetections: count('Enabled detections.'),
+    runs: count('Runs of detections that ended in the last 30 days.'),
+    hits: count('Hits first seen in the last 30 days.'),
+    openHits: count('Hits that nobody has judged.'),
+    modelTokens: count('Tokens of language models in the last 30 days.'),
+    modelCostUsd: z.number().describe('Cost of language models in the last 30 days, in US dollars.'),
+    logDatasets: count('Datasets of logs.'),
+    logEvents: count('Log events that its datasets have received.'),
+    logBytes: count('Size of its log files, in bytes.'),
+    feedSources: count('Feed sources.'),
+    feedItems: count('Feed items of its own, besides those that organizations share.'),
+    activeKeys: count('API keys that are neither revoked nor expired.'),
+  })
+  .meta({ id: 'OrganizationUsage' });
+export type OrganizationUsage = z.infer<typeof OrganizationUsage>;
+
+export const OrganizationDetails = Organization.extend({ usage: OrganizationUsage });
+export type OrganizationDetails = z.infer<typeof OrganizationDetails>;

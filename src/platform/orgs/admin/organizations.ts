@@ -1,0 +1,66 @@
+import { acrossOrgs, type Db } from '../../db/db.ts';
+import { appError } from '../../lib/errors.ts';
+import { readPageRequest, toPage, type PageQuery } from '../../lib/page-request.ts';
+import type { OrgId } from '../../lib/org-id.ts';
+import { scopes } from '../caller.ts';
+import { createKey } from '../keys.ts';
+import { findOrgByIdAcrossOrgs, listOrgPageAcrossOrgs, type OrgRow } from '../orgs.store.ts';
+import { resumeOrganization, suspendOrganization } from '../suspend-organization.ts';
+import type {
+  CreateOrganizationInput,
+  Organization,
+  OrganizationDetails,
+  OrganizationList,
+  OrganizationUsage,
+  OrganizationWithKey,
+} from './admin.schema.ts';
+
+export type AdminDeps = {
+  db: Db;
+  /** Creates an organization with its built-in agents. Throws 409 if the name is taken. */
+  createOrganization: (name: string) => Promise<{ id: OrgId; name: string }>;
+  readUsage: (orgId: OrgId) => Promise<OrganizationUsage>;
+};
+
+/** Creates an organization and its first key, with every scope but that for the shared feed. */
+export async function createOrganizationWithKey(
+  deps: AdminDeps,
+  { name }: CreateOrganizationInput,
+): Promise<OrganizationWithKey> {
+  const { id } = await deps.createOrganization(name);
+  const { key } = await createKey(deps, { orgId: id, keyId: null, scopes: new Set(scopes) }, { name: 'administrator' });
+  return { ...(await requireOrganization(deps, id)), key: key! };
+}
+
+/** Returns a page of all organizations, newest first. */
+export async function listOrganizations({ db }: AdminDeps, query: PageQuery): Promise<OrganizationList> {
+  const { limit, after } = readPageRequest(query);
+  const rows = await acrossOrgs(db, (tx) => listOrgPageAcrossOrgs(tx, limit, after));
+  const { page, nextCursor } = toPage(rows, limit, (row) => ({ at: row.created_at, id: row.id }));
+  return { organizations: page.map(toOrganization), nextCursor };
+}
+
+/** Returns an organization with what it uses. Throws 404 for an unknown ID. */
+export async function readOrganization(deps: AdminDeps, id: string): Promise<OrganizationDetails> {
+  const organization = await requireOrganization(deps, id);
+  return { ...organization, usage: await deps.readUsage(organization.id as OrgId) };
+}
+
+/** Suspends an organization, or ends that. Throws 404 for an unknown ID. */
+export async function changeSuspension(deps: AdminDeps, id: string, isSuspended: boolean): Promise<Organization> {
+  const { name } = await requireOrganization(deps, id);
+  return isSuspended ? suspendOrganization(deps.db, name) : resumeOrganization(deps.db, name);
+}
+
+async function requireOrganization({ db }: Pick<AdminDeps, 'db'>, id: string): Promise<Organization> {
+  const row = await acrossOrgs(db, (tx) => findOrgByIdAcrossOrgs(tx, id));
+  if (!row) throw appError('not_found', `Organization ${id} not found.`);
+  return toOrganization(row);
+}
+
+const toOrganization = ({ id, name, created_at, suspended_at }: OrgRow): Organization => ({
+  id,
+  name,
+  createdAt: created_at.toISOString(),
+  suspendedAt: suspended_at?.toISOString() ?? null,
+});
