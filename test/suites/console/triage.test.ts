@@ -134,6 +134,26 @@ test('filters by address, and clears the filters of an empty list', async () => 
   expect(new URL(page.url()).search).toBe('');
 });
 
+test('saves the filters of the list as a view and opens it', async () => {
+  const { org, page } = await openHits(['ada', 'grace']);
+  const [hit] = (await callOk(org, 'GET', '/api/hits?entity=grace')).hits;
+  await callOk(org, 'POST', `/api/hits/${hit.id}/status`, { status: 'benign' });
+  await page.getByRole('button', { name: 'Status', exact: true }).click();
+  await page.getByRole('menuitemradio', { name: 'Benign' }).click();
+  await expect.poll(() => page.getByRole('option').count()).toBe(1);
+  await page.getByRole('button', { name: 'Views' }).click();
+  await page.getByRole('menuitem', { name: 'Save this view' }).click();
+  await page.getByLabel('Name of the view').fill('Benign ones');
+  await page.keyboard.press('Enter');
+  await page.getByRole('button', { name: 'Benign ones' }).waitFor();
+  await page.goto(`${started.origin}/console/hits`);
+  await expect.poll(() => page.getByRole('option').count()).toBe(2);
+  await page.getByRole('button', { name: 'Views' }).click();
+  await page.getByRole('menuitemradio', { name: 'Benign ones' }).click();
+  await page.waitForURL(`${started.origin}/console/hits?status=benign`);
+  await expect.poll(() => page.getByRole('option').count()).toBe(1);
+});
+
 test('shows hostile text of log rows as text', async () => {
   const hostile = ['<img src=x onerror=alert(1)>', '<script>alert(2)</script>', 'javascript:alert(3)'];
   const { page } = await openHits(hostile);

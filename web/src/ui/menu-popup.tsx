@@ -48,7 +48,8 @@ export default function MenuPopup({ anchor, labelId, entries, side, align, onClo
         <Menu.Positioner anchor={anchor} side={side} align={align} sideOffset={4} className="z-40">
           <Menu.Popup
             aria-labelledby={labelId}
-            finalFocus={anchor}
+            // An action may replace the button, by a field that has the focus.
+            finalFocus={() => anchor.current ?? false}
             className="max-h-[min(24rem,var(--available-height))] max-w-[min(24rem,calc(100vw-1rem))] min-w-44 overflow-y-auto rounded-control bg-raised p-1 shadow-float outline-none"
           >
             {entries.map((entry, index) => (
