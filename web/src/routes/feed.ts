@@ -5,7 +5,11 @@ import { severities } from '../ui/severity.tsx';
 import { compact, oneOf, textOf, type Search } from './search.ts';
 import { shell } from './shell.ts';
 
-type FeedSearch = FeedFilter & { item?: string | undefined };
+/** `text=raw` shows the text of an item as it is stored. */
+type TextForm = { text?: 'raw' | undefined };
+type FeedSearch = FeedFilter & TextForm & { item?: string | undefined };
+
+const textForm = (search: Search) => oneOf(search, 'text', ['raw']);
 
 const list = createRoute({
   getParentRoute: () => shell,
@@ -26,6 +30,7 @@ const list = createRoute({
       tool: textOf(search, 'tool'),
       cve: textOf(search, 'cve'),
       item: textOf(search, 'item'),
+      text: textForm(search),
     }),
   component: lazyRouteComponent(() => import('../pages/feed/feed-page.tsx'), 'FeedPage'),
 });
@@ -33,6 +38,7 @@ const list = createRoute({
 const one = createRoute({
   getParentRoute: () => shell,
   path: '/feed/$id',
+  validateSearch: (search: Search): TextForm => compact({ text: textForm(search) }),
   component: lazyRouteComponent(() => import('../pages/feed/item-page.tsx'), 'ItemPage'),
 });
 

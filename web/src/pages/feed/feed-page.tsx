@@ -22,7 +22,7 @@ const route = getRouteApi('/shell/feed');
 
 /** The items of the feed, and the open item beside them. */
 export function FeedPage() {
-  const { item: openId, ...filter } = route.useSearch();
+  const { item: openId, text, ...filter } = route.useSearch();
   const navigate = route.useNavigate();
   const client = useQueryClient();
   const { data, error, refetch, isPending, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery(
@@ -42,7 +42,7 @@ export function FeedPage() {
     const next = items[Math.min(items.length - 1, Math.max(0, index + step))];
     if (next) open(next.id);
   };
-  const openPage = (id: string): void => void navigate({ to: '/feed/$id', params: { id } });
+  const openPage = (id: string): void => void navigate({ to: '/feed/$id', params: { id }, search: { text } });
   useHotkeys({
     j: () => move(1),
     k: () => move(-1),

@@ -6,7 +6,7 @@ import { Section } from '../../ui/section.tsx';
 import { ErrorState, Skeleton } from '../../ui/states.tsx';
 import { ItemGroup } from './item-group.tsx';
 import { ItemHeader } from './item-header.tsx';
-import { ItemText } from './item-text.tsx';
+import { ItemText } from './text/item-text.tsx';
 import { RelevanceReasons } from './relevance-reasons.tsx';
 import { Sightings } from './sightings.tsx';
 import { IndicatorTable } from './indicator-table.tsx';

@@ -7,7 +7,7 @@ import { Section } from '../../ui/section.tsx';
 import { Skeleton } from '../../ui/states.tsx';
 import { ExactTime } from '../../ui/time.tsx';
 
-const TextComparison = lazy(() => import('./text-comparison.tsx'));
+const TextComparison = lazy(() => import('./text/text-comparison.tsx'));
 
 /** The versions of an item, newest first. Any two neighbors can be compared. */
 export function Versions({ item }: { item: ItemDetail }) {

@@ -2,16 +2,15 @@ import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
 import { detectionWindowsQuery } from '../../../api/detections.ts';
-import { classes } from '../../../lib/text.ts';
 import { texts } from '../../../texts/detection.ts';
 import { Section } from '../../../ui/section.tsx';
+import { SegmentedControl } from '../../../ui/segmented-control.tsx';
 import { ErrorState, Skeleton } from '../../../ui/states.tsx';
 import { Backfill } from './backfill.tsx';
 import { Timeline, type TimeRange } from './timeline.tsx';
 import { GapList } from './gap-list.tsx';
 
 const route = getRouteApi('/shell/detections/$id');
-const ranges = Object.keys(texts.timeline.ranges) as (keyof typeof texts.timeline.ranges)[];
 
 type Props = { id: string; days: string };
 
@@ -26,25 +25,15 @@ export function ExaminedTime({ id, days }: Props) {
       level={2}
       title={texts.timeline.title}
       actions={
-        <div role="group" aria-label={texts.timeline.range} className="flex rounded-control border p-px">
-          {ranges.map((range) => (
-            <button
-              key={range}
-              type="button"
-              aria-pressed={range === days}
-              onClick={() => {
-                setSelected(null);
-                void navigate({ search: (search) => ({ ...search, days: range }), replace: true });
-              }}
-              className={classes(
-                'h-6 rounded-small px-2 text-12',
-                range === days ? 'bg-selected font-strong' : 'text-muted hover:text-ink',
-              )}
-            >
-              {texts.timeline.ranges[range]}
-            </button>
-          ))}
-        </div>
+        <SegmentedControl
+          label={texts.timeline.range}
+          options={texts.timeline.ranges}
+          value={days}
+          onChange={(range) => {
+            setSelected(null);
+            void navigate({ search: (search) => ({ ...search, days: range }), replace: true });
+          }}
+        />
       }
     >
       {error ? (

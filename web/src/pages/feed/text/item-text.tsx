@@ -1,31 +1,69 @@
-import { useQuery } from '@tanstack/react-query';
-import { useEffect, useMemo, useRef, useState } from 'react';
-import { ApiProblem } from '../../api/problem.ts';
-import { itemTextQuery, type FeedItem } from '../../api/feed.ts';
-import { cutSegments } from '../../lib/passages.ts';
-import { classes, formatNumber } from '../../lib/text.ts';
-import { texts } from '../../texts/feed.ts';
-import { Section } from '../../ui/section.tsx';
-import { ErrorState, Skeleton } from '../../ui/states.tsx';
-import { markSubjects, type PassageProps } from './subjects.ts';
+import { queryOptions, useQuery } from '@tanstack/react-query';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useEffect, useMemo, useRef } from 'react';
+import { ApiProblem } from '../../../api/problem.ts';
+import { itemTextQuery, type FeedItem } from '../../../api/feed.ts';
+import { texts } from '../../../texts/feed.ts';
+import { Section } from '../../../ui/section.tsx';
+import { SegmentedControl } from '../../../ui/segmented-control.tsx';
+import { ErrorState, Skeleton } from '../../../ui/states.tsx';
+import { markSubjects, type PassageProps } from '../subjects.ts';
+import type { Records } from './read-records.ts';
+import { RawText } from './raw-text.tsx';
+import { StructuredText } from './structured-text.tsx';
 
-const shownFirst = 20_000;
+type Props = PassageProps & { item: FeedItem };
 
-/** The text of an item as its source sent it. What was read from it is underlined, and what the reader asked for is highlighted. */
-export function ItemText({ item, shown, onShow }: PassageProps & { item: FeedItem }) {
+/** The parser is loaded while the text is. */
+const readerQuery = queryOptions({
+  queryKey: ['feed', 'text-reader'],
+  queryFn: () => import('./read-records.ts'),
+  staleTime: Infinity,
+});
+
+/**
+ * The text of an item as its source sent it. A structured document is shown as labeled fields, unless the address says `text=raw`. What was
+ * read from the text is underlined, and what the reader asked for is highlighted.
+ */
+export function ItemText({ item, shown, onShow }: Props) {
   const { data, error, refetch } = useQuery(itemTextQuery(item.id, item.version));
+  const reader = useQuery(readerQuery);
+  const records = useMemo(
+    () => (data && !reader.isPending ? (reader.data?.readRecords(data.text) ?? null) : undefined),
+    [data, reader.isPending, reader.data],
+  );
+  const isRaw = useSearch({ strict: false }).text === 'raw';
+  const navigate = useNavigate();
   if (error instanceof ApiProblem && error.status === 404)
     return (
       <Section title={texts.text}>
         <p className="text-muted">{texts.noText}</p>
       </Section>
     );
+  const show = (form: string): void =>
+    void navigate({
+      to: '.',
+      search: ((search: object) => ({ ...search, text: form === 'raw' ? form : undefined })) as never,
+      replace: true,
+    });
   return (
-    <Section title={texts.text}>
+    <Section
+      title={texts.text}
+      actions={
+        records && (
+          <SegmentedControl
+            label={texts.textForm}
+            options={texts.textForms}
+            value={isRaw ? 'raw' : 'fields'}
+            onChange={show}
+          />
+        )
+      }
+    >
       {error ? (
         <ErrorState error={error} onRetry={() => void refetch()} />
-      ) : data ? (
-        <MarkedText item={item} text={data.text} shown={shown} onShow={onShow} />
+      ) : data && records !== undefined ? (
+        <MarkedText item={item} text={data.text} records={isRaw ? null : records} shown={shown} onShow={onShow} />
       ) : (
         <Skeleton className="h-40" />
       )}
@@ -33,14 +71,10 @@ export function ItemText({ item, shown, onShow }: PassageProps & { item: FeedIte
   );
 }
 
-function MarkedText({ item, text, shown, onShow }: PassageProps & { item: FeedItem; text: string }) {
-  const [showsAll, setShowsAll] = useState(false);
+function MarkedText({ item, text, records, shown, onShow }: Props & { text: string; records: Records }) {
   const block = useRef<HTMLDivElement>(null);
   const marks = useMemo(() => markSubjects(item, text), [item, text]);
-  const segments = useMemo(() => cutSegments(text, marks), [text, marks]);
-  const found = marks.filter(({ key }) => key === shown);
-  const isHidden = (found[0]?.start ?? 0) >= shownFirst;
-  const limit = showsAll || isHidden ? Infinity : shownFirst;
+  const found = marks.filter(({ key }) => key === shown).length;
   useEffect(() => {
     if (shown === undefined) return;
     block.current?.querySelector('mark')?.scrollIntoView({ block: 'center', behavior: 'auto' });
@@ -49,41 +83,16 @@ function MarkedText({ item, text, shown, onShow }: PassageProps & { item: FeedIt
     <>
       {shown !== undefined && (
         <p role="status" className="text-12 text-muted">
-          {shown.slice(shown.indexOf(':') + 1)}: {found.length === 0 ? texts.notInText : texts.mentions(found.length)}
+          {shown.slice(shown.indexOf(':') + 1)}: {found === 0 ? texts.notInText : texts.mentions(found)}
         </p>
       )}
-      <div ref={block} className="max-w-[72ch] break-words whitespace-pre-wrap">
-        {segments
-          .filter(({ start }) => start < limit)
-          .map(({ text: piece, start, keys }) =>
-            keys.length === 0 ? (
-              <span key={start}>{start + piece.length > limit ? piece.slice(0, limit - start) : piece}</span>
-            ) : shown !== undefined && keys.includes(shown) ? (
-              <mark key={start} className="rounded-small box-decoration-clone px-0.5 -mx-0.5">
-                {piece}
-              </mark>
-            ) : (
-              <span
-                key={start}
-                // A click is a shortcut. The buttons beside the subjects do the same for the keyboard.
-                onClick={() => onShow(keys.at(-1))}
-                className={classes(
-                  'cursor-pointer underline decoration-line-strong decoration-dotted underline-offset-3',
-                )}
-              >
-                {piece}
-              </span>
-            ),
-          )}
+      <div ref={block} className="flex flex-col gap-2">
+        {records ? (
+          <StructuredText records={records} marks={marks} shown={shown} onShow={onShow} />
+        ) : (
+          <RawText text={text} marks={marks} shown={shown} onShow={onShow} />
+        )}
       </div>
-      {limit < text.length && (
-        <p className="flex gap-3 text-12 text-muted">
-          {texts.longText(formatNumber(shownFirst), formatNumber(text.length))}
-          <button type="button" onClick={() => setShowsAll(true)} className="text-accent hover:underline">
-            {texts.showAll}
-          </button>
-        </p>
-      )}
     </>
   );
 }

@@ -1,9 +1,9 @@
 import { useQueries } from '@tanstack/react-query';
 import { diffLines, diffWordsWithSpace } from 'diff';
 import { useMemo } from 'react';
-import { itemTextQuery } from '../../api/feed.ts';
-import { texts } from '../../texts/feed.ts';
-import { ErrorState, Skeleton } from '../../ui/states.tsx';
+import { itemTextQuery } from '../../../api/feed.ts';
+import { texts } from '../../../texts/feed.ts';
+import { ErrorState, Skeleton } from '../../../ui/states.tsx';
 
 /** Texts longer than this are compared by line, which is faster than by word. */
 const wordsMax = 20_000;

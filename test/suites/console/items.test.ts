@@ -1,0 +1,137 @@
+import { sql } from 'kysely';
+import { afterEach, expect, test } from 'vitest';
+import { syncSweepsAcrossOrgs } from '../../../src/agents/sightings/sightings.store.ts';
+import { sweepDue } from '../../../src/agents/sightings/sweep.ts';
+import { acrossOrgs } from '../../../src/platform/db/db.ts';
+import { newPage, openBrowser, type Complaints } from '../../support/browser/browser.ts';
+import { signIn, startConsole } from '../../support/browser/console.ts';
+import { raiseHits } from '../../support/browser/raise-hits.ts';
+import { callOk } from '../../support/detection/detection-factory.ts';
+import { epssScores } from '../../support/feed/epss-documents.ts';
+import { fileSource, kevCatalogue, kevRows } from '../../support/feed/kev-source.ts';
+import { mispAttribute, mispEvent } from '../../support/feed/misp-documents.ts';
+import { stixBundle } from '../../support/feed/stix-documents.ts';
+import type { TestOrg } from '../../support/harness.ts';
+
+const started = await startConsole();
+const browser = await openBrowser();
+const open: { complaints: Complaints; close: () => Promise<void> }[] = [];
+
+async function openPage(org: TestOrg, path: string) {
+  const { page, context, complaints } = await newPage(browser);
+  open.push({ complaints, close: () => context.close() });
+  await signIn(page, started.origin, org, path);
+  return page;
+}
+
+/** Pulls a document as a private source. Returns the ID of its first item. */
+async function pull(org: TestOrg, kind: 'stix' | 'misp' | 'kev' | 'epss', content: unknown): Promise<string> {
+  await (await fileSource(started, org, { kind, visibility: 'private' })).pull(content);
+  return (await callOk(org, 'GET', '/items')).items[0]?.id;
+}
+
+/** Searches the logs for what was added to the feed since the search before. The first one only begins there. */
+async function sweep(): Promise<void> {
+  await syncSweepsAcrossOrgs(started.deps.db);
+  await acrossOrgs(started.deps.db, (tx) => sql`update feed_sweeps set due_at = clock_timestamp()`.execute(tx));
+  for (let step = 0; step < 20 && (await sweepDue(started.deps, new AbortController().signal)); step += 1);
+}
+
+afterEach(async () => {
+  for (const { complaints, close } of open.splice(0)) {
+    await close();
+    expect(complaints).toEqual([]);
+  }
+});
+
+test('shows the fields of a structured document with the same passages as its raw text', async () => {
+  const org = await started.newOrg();
+  const description = 'The operators moved.\n\nThey use bad-cdn[.]top now.';
+  const id = await pull(org, 'stix', stixBundle(['bad-cdn.top', 'a'.repeat(64)], { description }));
+  const page = await openPage(org, `/feed/${id}`);
+  const text = page.locator('section', { has: page.getByRole('heading', { name: 'Text', exact: true }) });
+  await text.getByRole('heading', { name: 'Report', exact: true }).waitFor();
+  expect(await text.getByRole('heading', { name: 'Indicator', exact: true }).count()).toBe(2);
+  await text.getByText("[domain-name:value = 'bad-cdn.top']").waitFor();
+  expect(await text.getByText('2.1', { exact: true }).first().isVisible()).toBe(false);
+  await page.getByRole('button', { name: 'Show where the text mentions bad-cdn.top' }).click();
+  const marked = ['bad-cdn[.]top', 'bad-cdn.top'];
+  await expect.poll(() => text.locator('mark').allTextContents()).toEqual(expect.arrayContaining(marked));
+  const inFields = await text.locator('mark').allTextContents();
+  await page.getByRole('button', { name: 'Raw' }).click();
+  await text.getByText('pattern_type: stix').first().waitFor();
+  expect(await text.locator('mark').allTextContents()).toEqual(inFields);
+  expect(new URL(page.url()).search).toBe('?text=raw');
+  await page.reload();
+  await text.getByText('pattern_type: stix').first().waitFor();
+});
+
+test('shows an item that is posted as JSON with its escapes read', async () => {
+  const org = await started.newOrg();
+  const text = JSON.stringify({ info: 'A "made-up" case', note: 'First line\nseen at bad-cdn[.]top' });
+  const { id } = await callOk(org, 'POST', '/api/feed/items', { text, title: 'A case', publisher: 'Acme CERT' });
+  const page = await openPage(org, `/feed/${id}`);
+  await page.getByText('A "made-up" case', { exact: true }).waitFor();
+  await page.getByRole('button', { name: 'Show where the text mentions bad-cdn[.]top' }).click();
+  await expect.poll(() => page.locator('mark').allTextContents()).toEqual(['bad-cdn[.]top']);
+});
+
+test('shows below an indicator what was corrected in it', async () => {
+  const org = await started.newOrg();
+  const id = await pull(
+    org,
+    'misp',
+    mispEvent('case', { Attribute: [mispAttribute('domain', '203.0.113.7:8080')], Object: [] }),
+  );
+  const page = await openPage(org, `/feed/${id}`);
+  await page.getByRole('row', { name: /Corrected: stated as domain, port 8080 removed/ }).waitFor();
+});
+
+test('shows how likely the exploitation of a vulnerability is', async () => {
+  const org = await started.newOrg();
+  await pull(org, 'epss', epssScores('2026-03-01', ['CVE-2024-0001', 0.0423, 0.91]));
+  const id = await pull(org, 'kev', kevCatalogue(1, kevRows(1)));
+  const page = await openPage(org, `/feed/${id}`);
+  await page.getByText('EPSS 4.2 %, above 91 % of all').waitFor();
+});
+
+test('shows the items, sightings and hits of a value, and leads to each', async () => {
+  const org = await started.newOrg();
+  await raiseHits(started, org, ['bad-cdn.top']);
+  await callOk(org, 'POST', '/api/logs/network', [
+    { id: 'n-1', time: new Date().toISOString(), domain: 'bad-cdn.top' },
+  ]);
+  const text = 'The operators moved.\n\nIndicators of compromise\nbad-cdn[.]top';
+  await sweep();
+  await callOk(org, 'POST', '/api/feed/items', { text, title: 'A panel that moved', publisher: 'Acme CERT' });
+  await sweep();
+  const page = await openPage(org, '/indicators?value=bad-cdn.top');
+  const panel = page.getByRole('complementary');
+  await panel.getByRole('link', { name: /A panel that moved/ }).waitFor();
+  await panel.getByText('network', { exact: true }).waitFor();
+  await panel.getByRole('link', { name: /bad-cdn\.top/ }).click();
+  await page.waitForURL(/\/console\/hits\/[0-9a-f-]{36}$/);
+});
+
+test('counts items beside each choice of a filter, and saves, opens and removes a view of the feed', async () => {
+  const org = await started.newOrg();
+  await pull(org, 'kev', kevCatalogue(1, kevRows(3)));
+  await callOk(org, 'POST', '/api/feed/items', { text: 'Nothing happened.', publisher: 'Acme CERT' });
+  const page = await openPage(org, '/feed');
+  await page.getByRole('button', { name: 'Source', exact: true }).click();
+  await page.getByRole('menuitemradio', { name: /^Acme CERT ?1$/ }).click();
+  await page.getByText('1 item', { exact: true }).waitFor();
+  await page.getByRole('button', { name: 'Views' }).click();
+  await page.getByRole('menuitem', { name: 'Save this view' }).click();
+  await page.getByLabel('Name of the view').fill('Our reports');
+  await page.keyboard.press('Enter');
+  await page.getByRole('button', { name: 'Our reports' }).waitFor();
+  await page.getByRole('button', { name: 'Remove the filter Source' }).click();
+  await page.getByText('4 items').waitFor();
+  await page.getByRole('button', { name: 'Views' }).click();
+  await page.getByRole('menuitemradio', { name: 'Our reports' }).click();
+  await page.waitForURL(/source=Acme/);
+  await page.getByRole('button', { name: 'Our reports' }).click();
+  await page.getByRole('menuitem', { name: 'Remove “Our reports”' }).click();
+  await expect.poll(async () => (await callOk(org, 'GET', '/api/views')).views).toEqual([]);
+});

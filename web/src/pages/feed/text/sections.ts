@@ -1,0 +1,67 @@
+import { toWords } from '../../../lib/text.ts';
+import { nameOf, type Field } from './fields.ts';
+
+/** `prose` is read, `code` is a pattern or a query, `value` a technical value, and `plain` a word or a number. */
+export type Entry = { label: string; field: Field; form: 'prose' | 'code' | 'value' | 'plain' };
+
+/** Fields of an object, or of an element of a list inside of it. */
+export type Section = { title: string | undefined; entries: Entry[] };
+
+export type Record = { sections: Section[]; /** Fields that say little to a reader. */ minor: Entry[] };
+
+/**
+ * Arranges the fields of an object for reading: first its own fields, then those of each element of its lists. Identifiers and settings of
+ * the format are `minor` unless `isNeeded`.
+ */
+export function arrangeFields(fields: readonly Field[], isNeeded: (field: Field) => boolean): Record {
+  const sections = new Map<string, Section>();
+  const type = fields.find(({ path }) => path.length === 1 && path[0] === 'type');
+  sections.set('', { title: type && toWords(type.value), entries: [] });
+  const minor: Entry[] = [];
+  for (const field of fields) {
+    if (!isNeeded(field) && (field === type || isMinor(field))) {
+      minor.push(toEntry(field, field.path));
+      continue;
+    }
+    // A scalar in a list is a field of the list's owner.
+    const last = field.path.findLastIndex((step, index) => typeof step === 'number' && index < field.path.length - 1);
+    const place = field.path.slice(0, last + 1);
+    const key = place.join('.');
+    const section = sections.get(key) ?? { title: labelOf(place), entries: [] };
+    sections.set(key, section);
+    section.entries.push(toEntry(field, field.path.slice(last + 1)));
+  }
+  return { sections: [...sections.values()].filter(({ entries }) => entries.length > 0), minor };
+}
+
+const toEntry = (field: Field, path: Field['path']): Entry => ({ label: labelOf(path), field, form: formOf(field) });
+
+/** `['Orgc', 'name']` is `Orgc name`, `['references', 0]` is `References 1`. */
+function labelOf(path: Field['path']): string {
+  const words = path.map((step) =>
+    typeof step === 'number' ? String(step + 1) : step.replace(/([a-z])([A-Z])/g, '$1 $2').toLowerCase(),
+  );
+  return toWords(words.join(' '));
+}
+
+const settings = new Set(
+  (
+    'created modified spec_version pattern_version timestamp distribution disable_correlation attribute_count template_version exportable hide_tag ' +
+    'colour local deleted is_galaxy is_custom_galaxy proposal_email_lock locked'
+  ).split(' '),
+);
+const uuids = /^(?:(?:[a-z-]+--)?[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}(?:, |$))+$/i;
+
+const isMinor = (field: Field): boolean =>
+  settings.has(nameOf(field)) ||
+  uuids.test(field.value) ||
+  (/(?:^|_)id$/.test(nameOf(field)) && /^\d+$/.test(field.value));
+
+function formOf(field: Field): Entry['form'] {
+  const { value } = field;
+  if (/pattern$|query$|^rule$|^criteria$/i.test(nameOf(field)) && value.length > 12) return 'code';
+  const words = value.split(/\s+/).length;
+  if (words > 12 || (words > 1 && value.includes('\n'))) return 'prose';
+  const isTechnical = words === 1 && /[./\\:@]|^[\da-f]{32,}$/i.test(value) && !/^\d{4}-\d\d-\d\dT/.test(value);
+  return isTechnical ? 'value' : 'plain';
+}
