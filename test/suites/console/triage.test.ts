@@ -134,6 +134,37 @@ test('filters by address, and clears the filters of an empty list', async () => 
   expect(new URL(page.url()).search).toBe('');
 });
 
+test('resizes the panel by keyboard and by dragging, and keeps the width', async () => {
+  const { page } = await openHits(['ada']);
+  await page.setViewportSize({ width: 1440, height: 900 });
+  await page.keyboard.press('j');
+  const separator = page.getByRole('separator', { name: 'Width of the panel' });
+  const panel = page.getByRole('complementary');
+  const readWidths = async () => [
+    await separator.getAttribute('aria-valuenow'),
+    String(await panel.evaluate((element) => element.getBoundingClientRect().width)),
+  ];
+  await expect.poll(readWidths).toEqual(['480', '480']);
+  await separator.focus();
+  for (const key of ['ArrowLeft', 'Shift+ArrowLeft', 'ArrowRight']) await page.keyboard.press(key);
+  await expect.poll(readWidths).toEqual(['544', '544']);
+  const box = (await panel.boundingBox())!;
+  await page.mouse.move(box.x, 400);
+  await page.mouse.down();
+  await page.mouse.move(box.x - 100, 420, { steps: 3 });
+  await page.mouse.up();
+  await expect.poll(readWidths).toEqual(['644', '644']);
+  await page.reload();
+  await expect.poll(readWidths).toEqual(['644', '644']);
+  await page.setViewportSize({ width: 1024, height: 900 });
+  await expect.poll(readWidths).toEqual(['495', '495']);
+  await page.setViewportSize({ width: 900, height: 900 });
+  expect(await separator.isVisible()).toBe(false);
+  await page.setViewportSize({ width: 1440, height: 900 });
+  await separator.dblclick();
+  await expect.poll(readWidths).toEqual(['480', '480']);
+});
+
 test('saves the filters of the list as a view and opens it', async () => {
   const { org, page } = await openHits(['ada', 'grace']);
   const [hit] = (await callOk(org, 'GET', '/api/hits?entity=grace')).hits;

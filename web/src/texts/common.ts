@@ -29,6 +29,8 @@ export const texts = {
   copied: 'Copied',
   undo: 'Undo',
   openPage: 'Open as page',
+  panelWidth: 'Width of the panel',
+  pixels: (count: number) => `${count} pixels`,
   loadMore: 'Load more',
   pages: {
     overview: 'Overview',

@@ -81,7 +81,7 @@ export function DataTable<Row>(props: Props<Row>) {
       tabIndex={0}
     >
       <div role="rowgroup" className="sticky top-0 z-10 border-b bg-surface">
-        <div role="row" aria-rowindex={1} className="grid h-8 items-center text-faint" style={template}>
+        <div role="row" aria-rowindex={1} className="grid h-8 items-center pr-table-end text-faint" style={template}>
           {selection && (
             <div role="columnheader" className="pl-4">
               <SelectBox label={`${label}: all`} isChecked={isAllSelected} onToggle={selection.onToggleAll} />
@@ -107,7 +107,7 @@ export function DataTable<Row>(props: Props<Row>) {
               onClick={() => onOpen?.(row)}
               onPointerEnter={() => onHover?.(row)}
               className={classes(
-                'absolute inset-x-0 top-0 grid items-center border-b',
+                'absolute inset-x-0 top-0 grid items-center border-b pr-table-end',
                 isSelected ? 'bg-selected' : key === activeId ? 'bg-hover' : onOpen && 'hover:bg-hover',
                 key === activeId && 'shadow-[inset_2px_0_0_var(--color-accent)]',
               )}

@@ -1,14 +1,40 @@
+import { useId, useRef, useState } from 'react';
+import { fitWidth, readPanelWidth, storePanelWidth } from '../lib/panel-width.ts';
 import { classes } from '../lib/text.ts';
+import { useWidth } from '../lib/use-width.ts';
+import { PanelSeparator } from './panel-separator.tsx';
 
 type Props = { list: React.ReactNode; panel: React.ReactNode | null };
 
-/** A list with a panel beside it. In a window below 1024 px the panel covers the list, which keeps its place. */
+/**
+ * A list with a panel beside it, whose width the reader can change. In a window below 1024 px the panel covers the list, which keeps its
+ * place.
+ */
 export function ListAndPanel({ list, panel }: Props) {
+  const container = useRef<HTMLDivElement>(null);
+  const space = useWidth(container);
+  const [chosen, setChosen] = useState(readPanelWidth);
+  const width = fitWidth(chosen, space);
+  const id = useId();
   return (
-    <div className="relative flex min-h-0 grow">
+    <div ref={container} className="relative flex min-h-0 grow">
       <div className={classes('min-w-0 grow', panel !== null && 'max-lg:invisible')}>{list}</div>
       {panel !== null && (
-        <aside className="absolute inset-0 flex animate-[slide-in_140ms_var(--ease-out)] flex-col bg-surface lg:static lg:w-[clamp(28rem,38vw,44rem)] lg:shrink-0 lg:border-l">
+        <aside
+          id={id}
+          style={{ '--panel-width': `${width}px` } as React.CSSProperties}
+          className="absolute inset-0 flex animate-[slide-in_140ms_var(--ease-out)] flex-col bg-surface lg:relative lg:w-(--panel-width) lg:shrink-0 lg:border-l"
+        >
+          <PanelSeparator
+            panelId={id}
+            width={width}
+            space={space}
+            onResize={setChosen}
+            onStore={(next) => {
+              setChosen(next);
+              storePanelWidth(next);
+            }}
+          />
           {panel}
         </aside>
       )}

@@ -21,7 +21,7 @@ export function FeedRow({ item, isSelected, isFirst, onOpen, onHover }: Props) {
       onClick={onOpen}
       onPointerEnter={onHover}
       className={classes(
-        'grid h-full w-full grid-cols-[auto_1fr_auto] items-center gap-x-3 border-b px-4 text-left -outline-offset-2',
+        'grid h-full w-full grid-cols-[auto_1fr_auto] items-center gap-x-3 border-b pr-row-end pl-4 text-left -outline-offset-2',
         isSelected ? 'bg-selected' : 'hover:bg-hover',
       )}
     >

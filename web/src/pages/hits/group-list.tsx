@@ -101,7 +101,7 @@ function Groups({ query, groups, empty, onOpen }: GroupsProps) {
             type="button"
             onClick={() => onOpen(key)}
             className={classes(
-              'grid h-13 w-full grid-cols-[auto_1fr_auto] items-center gap-x-3 border-b px-4 text-left -outline-offset-2',
+              'grid h-13 w-full grid-cols-[auto_1fr_auto] items-center gap-x-3 border-b pr-row-end pl-4 text-left -outline-offset-2',
               key === active ? 'bg-selected' : 'hover:bg-hover',
             )}
           >

@@ -21,7 +21,7 @@ export function HitPanel({ id, listed, pending, onChoose, onSave, onClose }: Pro
   const navigate = useNavigate();
   return (
     <>
-      <div className="flex min-h-11 shrink-0 items-center gap-1 border-b px-2 py-1.5">
+      <div className="@container flex min-h-11 shrink-0 items-center gap-1 border-b px-2 py-1.5">
         {listed && <StatusBar current={listed.status} pending={pending} onChoose={onChoose} onSave={onSave} />}
         <span className="ml-auto flex self-start">
           {/* On a small screen the panel is as large as the page. */}

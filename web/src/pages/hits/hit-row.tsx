@@ -33,7 +33,7 @@ export function HitRow({ hit, isOpen, isChosen, onOpen, onToggle, onHover }: Pro
       }}
       onPointerEnter={onHover}
       className={classes(
-        'group grid h-full w-full grid-cols-[auto_1fr_auto] items-center border-b pr-4 text-left -outline-offset-2',
+        'group grid h-full w-full grid-cols-[auto_1fr_auto] items-center border-b pr-row-end text-left -outline-offset-2',
         isOpen ? 'bg-selected' : isChosen ? 'bg-hover' : 'hover:bg-hover',
       )}
     >

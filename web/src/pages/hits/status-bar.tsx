@@ -23,7 +23,7 @@ export function StatusBar({ current, pending, onChoose, onSave }: Props) {
         status === current ? null : (
           <Button
             key={status}
-            className="px-2 max-md:px-1.5 max-md:text-12"
+            className="px-2 max-md:px-1.5 max-md:text-12 @max-[33rem]:gap-1 @max-[33rem]:px-1.5 @max-[33rem]:text-12"
             onClick={() => onChoose(status)}
             aria-keyshortcuts={String(index + 1)}
           >

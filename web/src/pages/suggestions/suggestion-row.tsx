@@ -15,7 +15,7 @@ export function SuggestionRow({ suggestion, isSelected, onOpen }: Props) {
       tabIndex={isSelected ? 0 : -1}
       onClick={onOpen}
       className={classes(
-        'grid h-13 w-full grid-cols-[1fr_auto] items-center gap-x-3 border-b px-4 text-left -outline-offset-2',
+        'grid h-13 w-full grid-cols-[1fr_auto] items-center gap-x-3 border-b pr-row-end pl-4 text-left -outline-offset-2',
         isSelected ? 'bg-selected' : 'hover:bg-hover',
       )}
     >

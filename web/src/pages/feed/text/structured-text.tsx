@@ -75,7 +75,7 @@ function takeFields(records: readonly Field[][], max: number): Field[][] {
 const classesOf: Record<Entry['form'], string> = {
   prose: 'max-w-[72ch] whitespace-pre-wrap',
   code: 'rounded-control bg-ground px-2 py-1 font-mono text-12 whitespace-pre-wrap',
-  value: 'font-mono text-12 break-all',
+  value: 'font-mono text-12 leading-5 break-all',
   plain: 'tabular',
 };
 
