@@ -55,6 +55,9 @@ test('leads from each number to its list', async () => {
   await page.waitForURL(/\/hits\?status=open&severity=high$/);
   await page.getByRole('option').nth(1).waitFor();
   await page.goBack();
+  await page.getByRole('link', { name: /^Precision No hit is judged yet/ }).click();
+  await page.waitForURL(/\/hits\?status=open$/);
+  await page.goBack();
   await page.getByRole('link', { name: /^Stopped\s*1$/ }).click();
   await page.waitForURL(/\/detections\?health=stopped$/);
   await page.keyboard.press('g');

@@ -52,7 +52,7 @@ export const texts = {
     runs: 'Runs',
     hits: 'Hits',
     precision: 'Precision',
-    noReviews: 'no hit judged',
+    noPrecision: 'No hit is judged yet. Mark hits as true or false positive to see which share is real.',
     percent: (share: number) => `${Math.round(share * 100)} %`,
     reviewed: (share: number, count: number) => `${Math.round(share * 100)} % of ${formatNumber(count)} judged`,
   },

@@ -28,19 +28,33 @@ export function Month({ days }: { days: readonly Day[] }) {
               <ChartLink link={{ to: '/hits' }}>
                 <BarChart label={texts.hits} say={countHits} bars={barsOf(days, (day) => day.hits)} />
               </ChartLink>
-              <ChartLink link={{ to: '/hits', search: { status: 'true_positive' } }}>
-                <BarChart
-                  label={texts.precision}
-                  bars={barsOf(days, (day) => day.precision)}
-                  summary={reviewed === 0 ? texts.noReviews : texts.reviewed(right / reviewed, reviewed)}
-                  say={texts.percent}
-                />
-              </ChartLink>
+              {reviewed === 0 ? (
+                <NoPrecision />
+              ) : (
+                <ChartLink link={{ to: '/hits', search: { status: 'true_positive' } }}>
+                  <BarChart
+                    label={texts.precision}
+                    bars={barsOf(days, (day) => day.precision)}
+                    summary={texts.reviewed(right / reviewed, reviewed)}
+                    say={texts.percent}
+                  />
+                </ChartLink>
+              )}
             </>
           )}
         </div>
       </div>
     </Section>
+  );
+}
+
+/** The place of the precision while no hit is judged. It leads to the hits that wait for it. */
+function NoPrecision() {
+  return (
+    <ChartLink link={{ to: '/hits', search: { status: 'open' } }}>
+      <p className="pb-1 text-12 text-muted">{texts.precision}</p>
+      <p className="flex h-16 items-center border-b text-12 text-balance text-muted">{texts.noPrecision}</p>
+    </ChartLink>
   );
 }
 
