@@ -82,6 +82,8 @@ import { otlpRoutes } from '../detection/logs/shippers/otlp/otlp.routes.ts';
 import { modelRoutes } from '../platform/models/models.routes.ts';
 import { mcpRoutes } from '../platform/mcp/mcp.routes.ts';
 import { createOrganization } from './bootstrap.ts';
+import { listErasures, readErasure, requestErasure } from './erasure/erase-organization.ts';
+import { findOrgByIdAcrossOrgs } from '../platform/orgs/orgs.store.ts';
 import { readOrganizationUsage } from './usage/organization-usage.store.ts';
 import { organizationRoutes } from '../platform/orgs/admin/admin.routes.ts';
 import { orgRoutes } from '../platform/orgs/orgs.routes.ts';
@@ -138,6 +140,9 @@ export async function buildApp(deps: Deps): Promise<App> {
     db: deps.db,
     createOrganization: (name) => createOrganization(deps, name),
     readUsage: (orgId) => readOrganizationUsage(deps.db, orgId),
+    requestErasure: (orgId) => requestErasure(deps.db, (tx) => findOrgByIdAcrossOrgs(tx, orgId)),
+    listErasures: (query) => listErasures(deps.db, query),
+    readErasure: (orgId) => readErasure(deps.db, orgId),
   });
   registerMetrics(app, deps.metrics);
   healthRoutes(app, { isMigrated: () => isMigrated(deps.db), degradedReasons: () => listDegradedReasons(deps) });

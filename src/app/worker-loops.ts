@@ -12,6 +12,7 @@ import { cleanStatesLoop } from '../feed/items/snapshot/clean-states.ts';
 import { arrivalsLoop } from '../feed/deduplication/arrivals.ts';
 import { pullLoop } from '../feed/sources/pull/start-pulls.ts';
 import { reanalysisLoop } from '../feed/ingestion/reanalysis/reanalyze-items.ts';
+import { eraseLoop } from './erasure/erase-organization.ts';
 import { createRetentionSteps } from './retention-steps.ts';
 import { retentionLoop } from '../platform/retention/retention.ts';
 import { listReaders } from '../detection/detections/readers.store.ts';
@@ -58,6 +59,7 @@ export const workerLoops = {
     cleanOrphans: cleanOrphansLoop,
     logHealth: (deps, signal) => logHealthLoop({ ...deps, listReaders }, signal),
     maintenance: maintenanceLoop,
+    erase: eraseLoop,
     retention: (deps, signal) => retentionLoop(deps, createRetentionSteps(deps.config.keep), signal),
   },
   /** Messages to destinations. */

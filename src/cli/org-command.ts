@@ -1,6 +1,12 @@
 import { acrossOrgs } from '../platform/db/db.ts';
 import { systemClock } from '../platform/lib/clock.ts';
-import { listOrgsAcrossOrgs } from '../platform/orgs/orgs.store.ts';
+import { loadConfig } from '../config.ts';
+import { createLogger } from '../platform/lib/logger.ts';
+import type { OrgId } from '../platform/lib/org-id.ts';
+import type { Erasure } from '../platform/orgs/admin/admin.schema.ts';
+import { createSegmentStore } from '../detection/logs/storage/store/create-segment-store.ts';
+import { eraseOrganization, listErasures, requestErasure } from '../app/erasure/erase-organization.ts';
+import { findOrgAcrossOrgs, listOrgsAcrossOrgs } from '../platform/orgs/orgs.store.ts';
 import { resumeOrganization, suspendOrganization } from '../platform/orgs/suspend-organization.ts';
 import { createOrganization } from '../app/bootstrap.ts';
 import { printResult, UsageError } from './usage-error.ts';
@@ -32,6 +38,34 @@ export async function suspendOrg(name: string, { json }: JsonOption): Promise<nu
   const org = await withDatabase((db) => suspendOrganization(db, name));
   const text = `Organization ${org.name} is suspended. Running servers refuse its requests within 5 s.`;
   return printResult(json, org, text);
+}
+
+/** Deletes a suspended organization and prints what was erased. `confirm` must be its name. */
+export async function deleteOrg(name: string, { json, confirm }: JsonOption & { confirm: string }): Promise<number> {
+  if (confirm !== name) throw new UsageError(`--confirm must repeat the name: --confirm ${name}`);
+  const config = loadConfig();
+  const segmentStore = createSegmentStore(config, { log: createLogger(config.logLevel) });
+  try {
+    const erasure = await withDatabase(async (db) => {
+      const { id } = await requestErasure(db, (tx) => findOrgAcrossOrgs(tx, name));
+      return eraseOrganization({ db, segmentStore }, id as OrgId);
+    });
+    return printResult(json, erasure, formatErasure(erasure));
+  } finally {
+    segmentStore.close();
+  }
+}
+
+/** Lists the deleted organizations with what was erased. */
+export async function listErased({ json }: JsonOption): Promise<number> {
+  const { erasures } = await withDatabase((db) => listErasures(db, { limit: '200' }));
+  return printResult(json, erasures, erasures.map(formatErasure).join('\n'));
+}
+
+function formatErasure({ id, name, finishedAt, rows, files, bytes }: Erasure): string {
+  const count = Object.values(rows).reduce((sum, n) => sum + n, 0);
+  const what = `${count} rows of ${Object.keys(rows).length} tables and ${files} log files (${bytes} bytes)`;
+  return `Organization ${name} (${id}): ${what} erased, ${finishedAt ? `nothing left since ${finishedAt}` : 'not finished'}.`;
 }
 
 export async function resumeOrg(name: string, { json }: JsonOption): Promise<number> {

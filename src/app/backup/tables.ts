@@ -8,7 +8,7 @@ type TableRow = Table & { parents: string[] };
  * Returns all tables except the list of migrations, each after the tables that its foreign keys reference. Partitions are part of their
  * table.
  */
-export async function listTables(client: pg.Client): Promise<Table[]> {
+export async function listTables(client: pg.ClientBase): Promise<Table[]> {
   const { rows } = await client.query<TableRow>(`
     select c.relname as name,
       (select array_agg(attname::text order by attnum) from pg_attribute

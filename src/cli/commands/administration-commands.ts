@@ -31,6 +31,20 @@ export function addAdministrationCommands(program: Command, run: Run): void {
     .option('--json', 'print JSON')
     .addHelpText('after', examples('tocsin org resume acme'))
     .action((name, options) => run(import('../org-command.ts').then((module) => module.resumeOrg(name, options))));
+  org
+    .command('delete')
+    .description('erase a suspended organization with everything that it has, and print what was erased')
+    .argument('<NAME>', 'organization')
+    .requiredOption('--confirm <NAME>', 'the name once more')
+    .option('--json', 'print JSON')
+    .addHelpText('after', examples('tocsin org delete acme --confirm acme'))
+    .action((name, options) => run(import('../org-command.ts').then((module) => module.deleteOrg(name, options))));
+  org
+    .command('erasures')
+    .description('list the deleted organizations with what was erased')
+    .option('--json', 'print JSON')
+    .addHelpText('after', examples('tocsin org erasures'))
+    .action((options) => run(import('../org-command.ts').then((module) => module.listErased(options))));
   const key = program.command('key').description('manage API keys');
   key
     .command('create')

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { App } from './app-type.ts';
 
-type Line = `${'GET' | 'POST'} /api/admin/${string}`;
+type Line = `${'GET' | 'POST' | 'DELETE'} /api/admin/${string}`;
 type Schema = z.ZodType;
 type Options<Params, Query, Body, Result> = {
   operationId: string;

@@ -1,4 +1,5 @@
 import type { Deps } from '../../../src/app/deps.ts';
+import { eraseOrganization } from '../../../src/app/erasure/erase-organization.ts';
 import { createSignInLink } from '../../../src/platform/orgs/sessions/sign-in.ts';
 import { useConnections } from './use-connections.ts';
 import { callsOf, readOk, type ApiCalls } from './api-calls.ts';
@@ -69,14 +70,18 @@ async function useKeys({ get, post, remove }: ApiCalls): Promise<void> {
   await remove(`/api/keys/${extra.id}`);
 }
 
-async function useAdministration({ config }: Deps, org: TestOrg): Promise<void> {
-  const asAdministrator = (method: 'GET' | 'POST', path: string, body?: unknown) =>
-    readOk(org.call(method, `/api/admin/organizations${path}`, body, { authorization: `Bearer ${config.adminKey!}` }));
-  const { id } = await asAdministrator('POST', '', { name: 'walked' });
-  await asAdministrator('POST', `/${id}/suspend`);
-  await asAdministrator('POST', `/${id}/resume`);
-  await asAdministrator('GET', `/${org.id}`);
-  await asAdministrator('GET', '?limit=2');
+async function useAdministration({ config, db, segmentStore }: Deps, org: TestOrg): Promise<void> {
+  const asAdministrator = (method: 'GET' | 'POST' | 'DELETE', path: string, body?: unknown) =>
+    readOk(org.call(method, `/api/admin/${path}`, body, { authorization: `Bearer ${config.adminKey!}` }));
+  const { id } = await asAdministrator('POST', 'organizations', { name: 'walked' });
+  await asAdministrator('POST', `organizations/${id}/resume`);
+  await asAdministrator('GET', `organizations/${org.id}`);
+  await asAdministrator('GET', 'organizations?limit=2');
+  await asAdministrator('POST', `organizations/${id}/suspend`);
+  await asAdministrator('DELETE', `organizations/${id}`);
+  await eraseOrganization({ db, segmentStore }, id);
+  await asAdministrator('GET', 'erasures');
+  await asAdministrator('GET', `erasures/${id}`);
 }
 
 async function useSessions({ db }: Deps, org: TestOrg): Promise<void> {

@@ -4,6 +4,8 @@ import { adminRoutes } from '../../http/admin-routes.ts';
 import { PageQuery } from '../../lib/page-request.ts';
 import {
   CreateOrganizationInput,
+  Erasure,
+  ErasureList,
   Organization,
   OrganizationDetails,
   OrganizationList,
@@ -70,5 +72,32 @@ export function organizationRoutes(app: App, deps: AdminDeps): void {
       returns: Organization,
     },
     ({ params }) => changeSuspension(deps, params.id, false),
+  );
+  route(
+    'DELETE /api/admin/organizations/:id',
+    {
+      operationId: 'deleteOrganization',
+      summary: 'Delete a suspended organization',
+      description: 'A worker erases its rows and log files. The record says when it has finished.',
+      ignoresBody: true,
+      params: Path,
+      returns: Erasure,
+    },
+    ({ params }) => deps.requestErasure(params.id),
+  );
+  route(
+    'GET /api/admin/erasures',
+    { operationId: 'listErasures', summary: 'List deleted organizations', query: PageQuery, returns: ErasureList },
+    ({ query }) => deps.listErasures(query),
+  );
+  route(
+    'GET /api/admin/erasures/:id',
+    {
+      operationId: 'getErasure',
+      summary: 'Get what was erased of a deleted organization',
+      params: Path,
+      returns: Erasure,
+    },
+    ({ params }) => deps.readErasure(params.id),
   );
 }

@@ -46,3 +46,24 @@ export type OrganizationUsage = z.infer<typeof OrganizationUsage>;
 
 export const OrganizationDetails = Organization.extend({ usage: OrganizationUsage });
 export type OrganizationDetails = z.infer<typeof OrganizationDetails>;
+
+/** What was erased of an organization. It outlives the organization. */
+export const Erasure = z
+  .object({
+    id: z.string().describe('ID of the organization.'),
+    name: z.string(),
+    requestedAt: z.string(),
+    finishedAt: z
+      .string()
+      .nullable()
+      .describe('When no row and no file of the organization was left, which is verified. Null before.'),
+    rows: z.record(z.string(), z.int()).describe('Number of deleted rows by table.'),
+    files: z.int().describe('Number of deleted log files.'),
+    bytes: z.int().describe('Size of the log files that the database listed.'),
+    auditSequence: z.int().nullable().describe('Number of entries of its audit log.'),
+    auditHash: z.string().nullable().describe('Hash of the last of these entries.'),
+  })
+  .meta({ id: 'Erasure' });
+export type Erasure = z.infer<typeof Erasure>;
+export const ErasureList = z.object({ erasures: z.array(Erasure), nextCursor: z.string().nullable() });
+export type ErasureList = z.infer<typeof ErasureList>;

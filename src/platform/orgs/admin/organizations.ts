@@ -8,6 +8,8 @@ import { findOrgByIdAcrossOrgs, listOrgPageAcrossOrgs, type OrgRow } from '../or
 import { resumeOrganization, suspendOrganization } from '../suspend-organization.ts';
 import type {
   CreateOrganizationInput,
+  Erasure,
+  ErasureList,
   Organization,
   OrganizationDetails,
   OrganizationList,
@@ -20,6 +22,11 @@ export type AdminDeps = {
   /** Creates an organization with its built-in agents. Throws 409 if the name is taken. */
   createOrganization: (name: string) => Promise<{ id: OrgId; name: string }>;
   readUsage: (orgId: OrgId) => Promise<OrganizationUsage>;
+  /** Requests the deletion of a suspended organization. Throws 409 for another, and 404 for an unknown ID. */
+  requestErasure: (orgId: string) => Promise<Erasure>;
+  listErasures: (query: PageQuery) => Promise<ErasureList>;
+  /** Throws 404 if the deletion was never requested. */
+  readErasure: (orgId: string) => Promise<Erasure>;
 };
 
 /** Creates an organization and its first key, with every scope but that for the shared feed. */

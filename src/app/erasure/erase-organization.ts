@@ -1,0 +1,115 @@
+import type pg from 'pg';
+import { acrossOrgs, type Db, type Tx } from '../../platform/db/db.ts';
+import { appError } from '../../platform/lib/errors.ts';
+import type { Logger } from '../../platform/lib/logger.ts';
+import { runLoop } from '../../platform/lib/loop.ts';
+import type { OrgId } from '../../platform/lib/org-id.ts';
+import { readPageRequest, toPage, type PageQuery } from '../../platform/lib/page-request.ts';
+import type { Erasure, ErasureList } from '../../platform/orgs/admin/admin.schema.ts';
+import type { OrgRow } from '../../platform/orgs/orgs.store.ts';
+import { eraseFiles, type EraseFilesDeps } from './erase-files.ts';
+import {
+  countSharedAcrossOrgs,
+  deleteRowsAcrossOrgs,
+  findErasureAcrossOrgs,
+  findRemainderAcrossOrgs,
+  finishErasureAcrossOrgs,
+  insertErasureAcrossOrgs,
+  listErasuresAcrossOrgs,
+  listUnfinishedAcrossOrgs,
+  type ErasureRow,
+} from './erasures.store.ts';
+import { listTenantTables } from './tenant-tables.ts';
+
+export type EraseDeps = EraseFilesDeps & { db: Db };
+
+const rowsMax = 5_000;
+const idleMs = 10_000;
+/** Deleting a row may add rows to tables that were empty before, such as former states of the feed. */
+const roundsMax = 5;
+
+/**
+ * Requests the deletion of an organization and returns its record. Throws 409 unless the organization is suspended, and for `default` and for
+ * one whose sources or items others see.
+ */
+export function requestErasure(db: Db, find: (tx: Tx) => Promise<OrgRow | undefined>): Promise<Erasure> {
+  return acrossOrgs(db, async (tx) => {
+    const org = await find(tx);
+    if (!org) throw appError('not_found', 'Organization not found.');
+    if (org.name === 'default') throw appError('conflict', 'The organization "default" cannot be deleted.');
+    if (!org.suspended_at)
+      throw appError('conflict', `Suspend the organization "${org.name}" first, so that nothing of it runs.`);
+    if ((await countSharedAcrossOrgs(tx, org.id)) > 0)
+      throw appError('conflict', `The organization "${org.name}" owns feed sources or items that others see.`);
+    await insertErasureAcrossOrgs(tx, org);
+    return toErasure((await findErasureAcrossOrgs(tx, org.id))!);
+  });
+}
+
+/** Returns a page of the deleted organizations, newest first. */
+export async function listErasures(db: Db, query: PageQuery): Promise<ErasureList> {
+  const { limit, after } = readPageRequest(query);
+  const rows = await acrossOrgs(db, (tx) => listErasuresAcrossOrgs(tx, limit, after));
+  const { page, nextCursor } = toPage(rows, limit, (row) => ({ at: row.requested_at, id: row.id }));
+  return { erasures: page.map(toErasure), nextCursor };
+}
+
+/** Returns what was erased of an organization. Throws 404 if its deletion was never requested. */
+export async function readErasure(db: Db, id: string): Promise<Erasure> {
+  const row = await acrossOrgs(db, (tx) => findErasureAcrossOrgs(tx, id));
+  if (!row) throw appError('not_found', `Organization ${id} was not deleted.`);
+  return toErasure(row);
+}
+
+/** Erases the organizations whose deletion was requested, until `signal` aborts. */
+export function eraseLoop(deps: EraseDeps & { log: Logger }, signal: AbortSignal): Promise<void> {
+  return runLoop({ name: 'erase', idleMs, signal, log: deps.log }, async () => {
+    for (const { id } of await acrossOrgs(deps.db, listUnfinishedAcrossOrgs)) {
+      if (signal.aborted) return false;
+      await eraseOrganization(deps, id);
+    }
+    return false;
+  });
+}
+
+/**
+ * Deletes every row and every log file of an organization whose erasure was requested, verifies that nothing is left, and returns the record.
+ * May be interrupted at any moment and started again, also by several processes at once.
+ */
+export async function eraseOrganization(deps: EraseDeps, orgId: OrgId): Promise<Erasure> {
+  const tables = await withClient(deps.db, listTenantTables);
+  const childrenFirst = tables.toReversed();
+  for (let round = 1; ; round += 1) {
+    for (const table of childrenFirst)
+      while ((await acrossOrgs(deps.db, (tx) => deleteRowsAcrossOrgs(tx, orgId, table, rowsMax))) === rowsMax);
+    await eraseFiles(deps, orgId);
+    const remainder = await acrossOrgs(deps.db, async (tx) => {
+      const left = await findRemainderAcrossOrgs(tx, orgId, tables);
+      if (left === undefined) await finishErasureAcrossOrgs(tx, orgId);
+      return left;
+    });
+    if (remainder === undefined) return readErasure(deps.db, orgId);
+    if (round === roundsMax) throw new Error(`The table ${remainder} still has rows of the organization ${orgId}.`);
+  }
+}
+
+async function withClient<T>(db: Db, work: (client: pg.ClientBase) => Promise<T>): Promise<T> {
+  const client = await db.pool.connect();
+  try {
+    return await work(client);
+  } finally {
+    client.release();
+  }
+}
+
+const toErasure = (row: ErasureRow): Erasure => ({
+  id: row.id,
+  name: row.name,
+  requestedAt: row.requested_at.toISOString(),
+  finishedAt: row.finished_at?.toISOString() ?? null,
+  rows: row.row_counts,
+  files: row.files,
+  bytes: row.bytes,
+  auditSequence: row.audit_sequence,
+  auditHash: row.audit_hash?.toString('hex') ?? null,
+});
