@@ -19,18 +19,24 @@ import {
   type TrialDeps,
 } from './simulate-time-range.ts';
 import type { SimulatedWindow, SimulationResult } from './simulate.ts';
-import type { Backtest, BacktestRequest } from './testing.schema.ts';
+import type { Backtest, BacktestProgress, BacktestRequest } from './testing.schema.ts';
 
 type BacktestVersion = Backtest['versions'][number];
+type BacktestInput = BacktestRequest & {
+  detectionId: string;
+  stopped: AbortSignal;
+  report?: (progress: BacktestProgress) => void;
+};
 
 /**
  * Returns what a detection would have raised over a past time range, on event time, compared with the reviews of the hits that it did raise.
- * Stores nothing, and ends early once `stopped` aborts. With `promptVersion` or `modelAlias`, also returns the results of that version.
+ * Stores nothing, and ends early once `stopped` aborts. With `promptVersion` or `modelAlias`, also returns the results of that version. Reports
+ * its progress after each window.
  */
 export async function backtestDetection(
   deps: TrialDeps & { db: Db },
   caller: Caller,
-  { detectionId, stopped, ...input }: BacktestRequest & { detectionId: string; stopped: AbortSignal },
+  { detectionId, stopped, report, ...input }: BacktestInput,
 ): Promise<Backtest> {
   const range = parseTimeRange(input.from, input.to);
   checkModelAlias(deps.models, input.modelAlias);
@@ -42,15 +48,22 @@ export async function backtestDetection(
   }));
   const versions: BacktestVersion[] = [];
   let activeResult: SimulationResult | undefined;
-  for (const definition of definitions) {
+  const progress: BacktestProgress = { phase: 'examining', windowsDone: 0, windowsTotal: 0 };
+  for (const [index, definition] of definitions.entries()) {
     if (stopped.aborted) break;
     const run = await openTrialRun(deps, { ...key, definition }, now);
-    const result = await simulateTimeRange(deps, run, { range, now, stopped });
+    const onWindow = (done: number, total: number): void => {
+      progress.windowsDone = index * total + done;
+      progress.windowsTotal = definitions.length * total;
+      report?.(progress);
+    };
+    const result = await simulateTimeRange(deps, run, { range, now, stopped, onWindow });
     activeResult ??= result;
     versions.push(summarizeVersion(run, result, reviewed));
   }
   const result = activeResult ?? { windows: [], suppressed: countSuppressed({}, []), complete: false };
   const [active] = definitions;
+  report?.({ ...progress, phase: 'tuning' });
   const proposal =
     active && (await proposeTuning(deps, { ...key, definition: active }, { result, range, reviewed, now, stopped }));
   return {

@@ -14,7 +14,7 @@ import type { ConnectionSelector } from '../siem/connection-selector.ts';
 import type { SiemConnection } from '../siem/connector.ts';
 import { toQueryError } from './query-failure.ts';
 import type { TestSubject } from './run-test-case.ts';
-import { runSimulation, type SimulationResult } from './simulate.ts';
+import { runSimulation, type Simulation, type SimulationResult } from './simulate.ts';
 import { readValueLists } from '../value-lists/value-lists.store.ts';
 import type { TimeRange } from '../scheduling/slot-windows.ts';
 import { windowsBefore, windowsWithin } from './simulation-windows.ts';
@@ -26,7 +26,7 @@ export type TrialDeps = JudgeDeps & {
 };
 
 /** `stopped` aborts when nobody waits for the result anymore. */
-type TrialTime = { range: TimeRange; now: Date; stopped?: AbortSignal };
+type TrialTime = { range: TimeRange; now: Date; stopped?: AbortSignal } & Pick<Simulation, 'onWindow'>;
 
 const windowsMax = 200;
 const timeMsMax = 60_000;
@@ -59,7 +59,7 @@ export function parseTimeRange(from: string, to: string): TimeRange {
 export async function simulateTimeRange(
   deps: JudgeDeps,
   run: ActiveRun,
-  { range, now, stopped }: TrialTime,
+  { range, now, stopped, onWindow }: TrialTime,
 ): Promise<SimulationResult> {
   const { connection, definition, analysis } = run;
   // The same windows as those of scheduled runs, so that the hits get the same keys.
@@ -78,7 +78,8 @@ export async function simulateTimeRange(
     const allowLists = await inOrg(deps.db, run.orgId, (tx) => readValueLists(tx, run.orgId, listNames));
     const missing = listNames.filter((name) => !allowLists.has(name));
     if (missing.length > 0) addWarning(run.progress, 'unknown_list', describeMissingLists(missing));
-    return await runSimulation({ run, connection, past, windows, now, signal, judge, allowLists });
+    const simulation = { run, connection, past, windows, now, signal, judge, allowLists };
+    return await runSimulation({ ...simulation, ...(onWindow && { onWindow }) });
   } catch (error) {
     throw toQueryError(error);
   }

@@ -33,6 +33,8 @@ export type Simulation = {
   allowLists?: ReadonlyMap<string, readonly string[]>;
   /** Without a judge, the built-in analyst gives the verdicts. */
   judge?: Judge;
+  /** Called after each window, past ones included, with how many are examined of how many. */
+  onWindow?: (done: number, total: number) => void;
 };
 
 export type SimulatedWindow = TimeRange & {
@@ -59,9 +61,12 @@ export async function runSimulation(simulation: Simulation): Promise<SimulationR
     const hasLookback = categories[run.analysis.category].lookbackMs(run.analysis) > 0;
     const pastWindows = hasLookback ? past : [];
     const examined = examineWindows(simulation, [...pastWindows, ...simulation.windows]);
+    const total = pastWindows.length + simulation.windows.length;
+    let done = 0;
     for (const window of pastWindows) {
       const { prepared, result } = await getNext(examined);
       if (fillsMemory(result)) memory.push({ ...window, entries: prepared.memory });
+      simulation.onWindow?.(++done, total);
     }
     for (const window of simulation.windows) {
       const { prepared, result } = await getNext(examined);
@@ -77,6 +82,7 @@ export async function runSimulation(simulation: Simulation): Promise<SimulationR
       );
       const { truncated, noData, total: rowsTotal } = result;
       windows.push({ ...window, rowsTotal, truncated, noData, ...analysis, resolutions });
+      simulation.onWindow?.(++done, total);
     }
     return toResult(windows, true);
   } catch (error) {

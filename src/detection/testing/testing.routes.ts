@@ -4,6 +4,7 @@ import { getTests, putTests } from '../detections/test-cases/test-cases.ts';
 import type { App } from '../../platform/http/app-type.ts';
 import { apiRoutes } from '../../platform/http/api-routes.ts';
 import { disconnectSignal } from '../../platform/http/disconnect-signal.ts';
+import { acceptsEventStream, streamProgress } from '../../platform/http/progress-stream.ts';
 import { backtestDetection } from './backtest.ts';
 import { previewDetection } from './preview.ts';
 import { runTests, type RunTestsDeps } from './run-tests.ts';
@@ -16,6 +17,7 @@ import {
   PreviewQuery,
   TestQuery,
   TestRun,
+  type BacktestProgress,
 } from './testing.schema.ts';
 
 export function testingRoutes(app: App, deps: TrialDeps & RunTestsDeps): void {
@@ -37,12 +39,20 @@ export function testingRoutes(app: App, deps: TrialDeps & RunTestsDeps): void {
     {
       operationId: 'backtestDetection',
       summary: 'Backtest a detection: the hits it would have raised, compared with reviews',
+      description:
+        'With `Accept: text/event-stream`, the response is a stream of server-sent events: `progress` after each window, with `phase` (`examining`, then `tuning` while a quieter tuning is looked for), `windowsDone` and `windowsTotal` (the windows of the range and those before it that fill memory, for every version), then `result` with the backtest, or `problem` with a problem document. An error before the first window is an error response. The backtest stops when the client closes the connection.',
       params: IdPath,
       body: BacktestRequest,
       returns: Backtest,
     },
-    ({ caller, params, body, reply }) =>
-      backtestDetection(deps, caller, { ...body, detectionId: params.id, stopped: disconnectSignal(reply) }),
+    async ({ caller, params, body, request, reply }) => {
+      const input = { ...body, detectionId: params.id, stopped: disconnectSignal(reply) };
+      if (!acceptsEventStream(request)) return backtestDetection(deps, caller, input);
+      await streamProgress({ request, reply }, (report: (progress: BacktestProgress) => void) =>
+        backtestDetection(deps, caller, { ...input, report }),
+      );
+      return undefined as never;
+    },
   );
   route(
     'GET /api/detections/:id/tests',

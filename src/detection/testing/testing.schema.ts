@@ -127,6 +127,15 @@ export const Backtest = z.object({
 });
 export type Backtest = z.infer<typeof Backtest>;
 
+/** A report of a backtest in progress. */
+export type BacktestProgress = {
+  /** tuning: all windows are examined, and the service looks for a quieter tuning. */
+  phase: 'examining' | 'tuning';
+  /** Windows of all versions, with those before the range that fill memory. */
+  windowsDone: number;
+  windowsTotal: number;
+};
+
 export const TestQuery = z.object({
   judge: z
     .enum(['model', 'analyst'])

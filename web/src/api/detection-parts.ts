@@ -37,11 +37,6 @@ export const saveTests = (id: string, body: TestSetInput) =>
   read(api.PUT('/api/detections/{id}/tests', { ...path(id), body }));
 export const runTests = (id: string) => read(api.POST('/api/detections/{id}/tests/run', path(id)));
 
-export type Backtest = Awaited<ReturnType<typeof backtest>>;
-type BacktestInput = { from: string; to: string; promptVersion?: number; modelAlias?: string };
-export const backtest = (id: string, body: BacktestInput, signal: AbortSignal) =>
-  read(api.POST('/api/detections/{id}/backtest', { ...path(id), body, signal }));
-
 export type Exception = Schemas['Exception'];
 export const exceptionsQuery = (id: string) =>
   queryOptions({

@@ -27,6 +27,7 @@ export const texts = {
   tabs: { verdicts: 'Verdicts', steps: 'Steps', replay: 'Replay' },
   cancel: 'Cancel run',
   cancelled: 'The run is cancelled.',
+  stopping: 'The run stops after the query in progress.',
   failed: 'That did not work.',
   blame: {
     author: 'The definition has to change.',

@@ -1,5 +1,6 @@
 import type { App } from '../../http/app-type.ts';
 import { apiRoutes } from '../../http/api-routes.ts';
+import { acceptsEventStream } from '../../http/progress-stream.ts';
 import { createEventHub, type EventHubDeps } from './event-hub.ts';
 import { EventList, EventsQuery } from './events.schema.ts';
 import { createCallerCheck, type CallerCheckDeps } from './is-caller-active.ts';
@@ -25,7 +26,7 @@ export function eventRoutes(app: App, deps: EventHubDeps & CallerCheckDeps): voi
       returns: EventList,
     },
     async ({ caller, query, request, reply }) => {
-      if (!request.headers.accept?.includes('text/event-stream')) return listEvents(deps, caller, query);
+      if (!acceptsEventStream(request)) return listEvents(deps, caller, query);
       await streams.send(caller, query.types, { request, reply });
       return undefined as never;
     },

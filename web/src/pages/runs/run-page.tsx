@@ -74,17 +74,17 @@ export function RunPage() {
 
 function CancelButton({ run }: { run: Run }) {
   const client = useQueryClient();
-  const { mutate, isPending } = useMutation({
+  const { mutate, isPending, isSuccess } = useMutation({
     mutationFn: () => cancelRun(run.id),
-    onSuccess: () => {
-      toasts.add({ title: texts.cancelled });
+    onSuccess: ({ status }) => {
+      toasts.add({ title: status === 'cancelled' ? texts.cancelled : texts.stopping });
       return client.invalidateQueries({ queryKey: ['runs'] });
     },
     onError: ({ message }) => toasts.add({ title: texts.failed, description: message, isError: true }),
   });
   if (run.status !== 'queued' && run.status !== 'running') return null;
   return (
-    <Button disabled={isPending} onClick={() => mutate()}>
+    <Button disabled={isPending || isSuccess} onClick={() => mutate()}>
       {texts.cancel}
     </Button>
   );

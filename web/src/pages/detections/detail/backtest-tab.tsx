@@ -1,15 +1,18 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { backtest, modelsQuery, promptsQuery, type Backtest } from '../../../api/detection-parts.ts';
+import { backtest, type Backtest, type BacktestProgress } from '../../../api/backtest.ts';
+import { modelsQuery, promptsQuery } from '../../../api/detection-parts.ts';
 import { changeDetection, type Detection } from '../../../api/detections.ts';
 import { formatMoney, formatNumber } from '../../../lib/text.ts';
 import { fitsInBacktest } from './backtest-range.ts';
 import { useStoppableRequest } from '../../../lib/use-request-signal.ts';
+import { texts as common } from '../../../texts/common.ts';
 import { texts as proof } from '../../../texts/proof.ts';
 import { BarChart } from '../../../ui/bar-chart.tsx';
 import { Button } from '../../../ui/button.tsx';
 import { Field, SelectInput } from '../../../ui/form.tsx';
 import { Notice } from '../../../ui/notice.tsx';
+import { ProgressBar } from '../../../ui/progress-bar.tsx';
 import { Section } from '../../../ui/section.tsx';
 import { toasts } from '../../../ui/toasts.tsx';
 import { countHits } from '../../../texts/counts.ts';
@@ -31,6 +34,7 @@ export default function BacktestTab({ detection }: { detection: Detection }) {
   const [version, setVersion] = useState('');
   const [model, setModel] = useState('');
   const request = useStoppableRequest();
+  const [progress, setProgress] = useState<BacktestProgress>();
   const { mutate, reset, data, error, isPending } = useMutation({
     mutationFn: () => {
       const to = new Date();
@@ -40,7 +44,8 @@ export default function BacktestTab({ detection }: { detection: Detection }) {
         ...(version !== '' && { promptVersion: Number(version) }),
         ...(model !== '' && { modelAlias: model }),
       };
-      return backtest(id, input, request.begin());
+      setProgress(undefined);
+      return backtest(id, input, { signal: request.begin(), onProgress: setProgress });
     },
   });
   return (
@@ -103,10 +108,11 @@ export default function BacktestTab({ detection }: { detection: Detection }) {
               reset();
             }}
           >
-            {texts.stop}
+            {common.cancel}
           </Button>
         )}
       </form>
+      {isPending && <Progress progress={progress} />}
       {error && (
         <Notice kind="error" title={texts.failed}>
           {error.message}
@@ -115,6 +121,13 @@ export default function BacktestTab({ detection }: { detection: Detection }) {
       {data && !isPending && <Outcome result={data} id={id} />}
     </div>
   );
+}
+
+function Progress({ progress }: { progress: BacktestProgress | undefined }) {
+  const { phase, windowsDone, windowsTotal } = progress ?? { windowsDone: 0, windowsTotal: 0 };
+  const counted = texts.progress(formatNumber(windowsDone), formatNumber(windowsTotal));
+  const label = phase === undefined ? texts.begun : phase === 'tuning' ? texts.tuning : counted;
+  return <ProgressBar label={label} done={windowsDone} total={windowsTotal} />;
 }
 
 function Outcome({ result, id }: { result: Backtest; id: string }) {
