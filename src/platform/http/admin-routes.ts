@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { describeRoute } from './api-routes.ts';
 import type { App } from './app-type.ts';
 
 type Line = `${'GET' | 'POST' | 'DELETE'} /api/admin/${string}`;
@@ -31,16 +32,7 @@ export function adminRoutes(app: App, tag: string) {
       method,
       url,
       config: { isAdmin: true, ...config },
-      schema: {
-        tags: [tag],
-        operationId,
-        summary,
-        ...(description !== undefined && { description }),
-        ...(params && { params }),
-        ...(query && { querystring: query }),
-        ...(body && { body }),
-        response: { 200: returns },
-      },
+      schema: describeRoute(tag, { operationId, summary, description, params, query, body, returns }),
       // The schemas have validated all three.
       handler: (({ params: path, query: search, body: content }: Input<P, Q, B>) =>
         handle({ params: path, query: search, body: content })) as never,

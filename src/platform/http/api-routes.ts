@@ -31,6 +31,28 @@ type Input<Params extends Schema, Query extends Schema, Body extends Schema> = {
 };
 type Handle<I, R extends Schema> = (input: I) => z.input<R> | Promise<z.input<R>>;
 
+type RouteDescription = {
+  operationId: string;
+  summary: string;
+  description?: string | undefined;
+  params?: unknown;
+  query?: unknown;
+  body?: unknown;
+  returns: unknown;
+};
+
+/** Returns what a route validates and how OpenAPI describes it. */
+export const describeRoute = (tag: string, route: RouteDescription): object => ({
+  tags: [tag],
+  operationId: route.operationId,
+  summary: route.summary,
+  ...(route.description !== undefined && { description: route.description }),
+  ...(route.params !== undefined && { params: route.params }),
+  ...(route.query !== undefined && { querystring: route.query }),
+  ...(route.body !== undefined && { body: route.body }),
+  response: { 200: route.returns },
+});
+
 /**
  * Returns a function that registers JSON routes with a key: `route('GET /api/hits', { operationId: 'listHits', summary, returns }, handler)`. `tag` groups them in
  * the OpenAPI description. `scope` is what a key needs, unless a route's options name another; null: any valid key will do.
@@ -58,16 +80,7 @@ export function apiRoutes(app: App, { tag, scope }: { tag: string; scope: Scope 
       url,
       config: { ...(scope === null ? { needsNoScope: true } : { scope }), ...config },
       ...(bodyBytesMax !== undefined && { bodyLimit: bodyBytesMax }),
-      schema: {
-        tags: [tag],
-        operationId,
-        summary,
-        ...(description !== undefined && { description }),
-        ...(params && { params }),
-        ...(query && { querystring: query }),
-        ...(body && { body }),
-        response: { 200: returns },
-      },
+      schema: describeRoute(tag, { operationId, summary, description, params, query, body, returns }),
       handler: (async (request: FastifyRequest, reply: FastifyReply) => {
         const { params: path, query: search, body: content } = request;
         const input = { caller: requireCaller(request), params: path, query: search, body: content, request, reply };

@@ -1,6 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, utimesSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { whileServing } from '../listen.ts';
 import { ModelError } from '../../../src/platform/models/model-error.ts';
 import { runDueAgents } from '../../../src/agents/runs/run-due-agents.ts';
@@ -10,7 +8,6 @@ import { acrossOrgs, inOrg } from '../../../src/platform/db/db.ts';
 import { syncSweepsAcrossOrgs } from '../../../src/agents/sightings/sightings.store.ts';
 import { sweepDue } from '../../../src/agents/sightings/sweep.ts';
 import { listReaders } from '../../../src/detection/detections/readers.store.ts';
-import { pullFolder } from '../../../src/detection/logs/shippers/folders/pull-folder.ts';
 import { checkLogHealth } from '../../../src/detection/logs/health/check-log-health.ts';
 import type { Deps } from '../../../src/app/deps.ts';
 import { eventTypes } from '../../../src/platform/notifications/event-types.ts';
@@ -28,6 +25,7 @@ import { enqueueDueRunsAcrossOrgs } from '../../../src/detection/scheduling/enqu
 import { kevCatalogWith } from '../feed/kev-document.ts';
 import type { TestOrg } from '../harness.ts';
 import { callsOf, readOk } from './api-calls.ts';
+import { fillLogFolder } from './fill-log-folder.ts';
 
 export type FilledOrganization = {
   /** Ids of all records of the organization. */
@@ -56,28 +54,11 @@ export async function fillOrganization(deps: Deps, org: TestOrg): Promise<Filled
     ...(await fillAgentLoop(deps, org, mark)),
     ...(await fillAgentRuns(deps, org)),
     ...(await fillConnections(deps, org, mark)),
-    ...(await fillLogFolder(deps, org)),
   ];
+  await fillLogFolder(deps, org);
   const rules = 'title: Walked rule\nlogsource: {product: windows}\ndetection: {s: {f: 1}, condition: s}';
   await readOk(org.call('POST', '/api/detections/import?format=sigma', { rules }));
   return { ids: [...new Set(ids)], mark };
-}
-
-async function fillLogFolder(deps: Deps, { key }: TestOrg): Promise<string[]> {
-  const path = mkdtempSync(join(deps.config.dataDir, 'flows-'));
-  const file = join(path, 'flows.log');
-  writeFileSync(file, 'start srcaddr\n1772366400 192.0.2.1\n');
-  utimesSync(file, deps.clock(), new Date(Date.now() - 60_000));
-  const settings = {
-    location: { path },
-    format: 'vpc-flow',
-    key,
-    dataset: 'vpcflow',
-    days: 90,
-    everySeconds: 60,
-  } as const;
-  await pullFolder(deps, 'filled', settings, new AbortController().signal);
-  return [];
 }
 
 async function fillKeys(org: TestOrg): Promise<string[]> {
