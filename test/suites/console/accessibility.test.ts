@@ -12,6 +12,15 @@ const org = await started.newOrg();
 const report = await callOk(org, 'POST', '/api/feed/items', {
   text: 'Acme Bank hit by Emotet\nThe document ran PowerShell to download Emotet from evil-bank[.]top.',
 });
+const document = await callOk(org, 'POST', '/api/feed/items', {
+  title: 'A structured report',
+  text: JSON.stringify({
+    type: 'report',
+    id: 1,
+    description: 'It was seen.\nTwice.',
+    refs: [{ url: 'https://acme.example/a' }],
+  }),
+});
 await postSuggestion(org);
 const detection = `/detections/${await raiseHits(started, org, ['ada', 'grace'])}`;
 const [run] = (await callOk(org, 'GET', `/api${detection}/runs`)).runs;
@@ -50,6 +59,11 @@ const pages: TestPage[] = [
       await page.getByRole('option').first().click();
       await page.getByRole('heading', { name: 'Versions' }).waitFor();
     },
+  ],
+  [
+    'a structured document of the feed',
+    `/feed/${document.id}`,
+    (page) => page.getByText('2 identifiers and settings').click(),
   ],
   [
     'an item of the feed with a highlighted passage',

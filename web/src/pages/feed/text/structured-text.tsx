@@ -27,7 +27,7 @@ export function StructuredText({ records, marks, shown, onShow }: Props) {
   );
   const pieces = { byField, shown, onShow };
   return (
-    <div className="flex flex-col gap-5">
+    <div className="@container flex flex-col gap-5">
       {arranged.map(({ sections, minor }, index) => (
         <div key={index} className="flex flex-col gap-3 not-first:border-t not-first:pt-4">
           {sections.map(({ title, entries }, place) => (
@@ -81,10 +81,10 @@ const classesOf: Record<Entry['form'], string> = {
 
 function Entries({ entries, byField, shown, onShow }: PieceProps & { entries: readonly Entry[] }) {
   return (
-    <dl className="grid grid-cols-[minmax(5rem,8.5rem)_minmax(0,1fr)] gap-x-3 gap-y-1.5">
+    <dl className="grid grid-cols-[minmax(0,1fr)] gap-x-3 @sm:grid-cols-[minmax(5rem,8.5rem)_minmax(0,1fr)] @sm:gap-y-1.5">
       {entries.map(({ label, field, form }) => (
         <Fragment key={field.start}>
-          <dt className="break-words text-muted">{label}</dt>
+          <dt className="break-words text-muted @max-sm:not-first:pt-2">{label}</dt>
           <dd className={`min-w-0 break-words ${classesOf[form]}`}>
             <MarkedPieces text={field.value} marks={byField.get(field) ?? noMarks} shown={shown} onShow={onShow} />
           </dd>
