@@ -68,12 +68,18 @@ test('shows the fields of a structured document with the same passages as its ra
 
 test('shows an item that is posted as JSON with its escapes read', async () => {
   const org = await started.newOrg();
-  const text = JSON.stringify({ info: 'A "made-up" case', note: 'First line\nseen at bad-cdn[.]top' });
+  const text = JSON.stringify({
+    info: 'A "made-up" case',
+    'bad-key.top': 1,
+    note: 'First line\nseen at bad-cdn[.]top',
+  });
   const { id } = await callOk(org, 'POST', '/api/feed/items', { text, title: 'A case', publisher: 'Acme CERT' });
   const page = await openPage(org, `/feed/${id}`);
   await page.getByText('A "made-up" case', { exact: true }).waitFor();
   await page.getByRole('button', { name: 'Show where the text mentions bad-cdn[.]top' }).click();
   await expect.poll(() => page.locator('mark').allTextContents()).toEqual(['bad-cdn[.]top']);
+  await page.getByRole('button', { name: 'Show where the text mentions bad-key.top' }).click();
+  await page.getByText('The passage is in the name of a field.').waitFor();
 });
 
 test('shows below an indicator what was corrected in it', async () => {

@@ -111,6 +111,7 @@ test('arranges fields by list element and puts identifiers aside, except for tho
       spec_version: '2.1',
       created_by_ref: uuid,
       name: 'Additional Cloud Roles',
+      kill_chain_phases: [{ phase_name: 'persistence' }],
       external_references: [{ source_name: 'mitre-attack', external_id: 'T1098.003' }],
       id: uuid,
     }),
@@ -122,13 +123,14 @@ test('arranges fields by list element and puts identifiers aside, except for tho
       minor: minor.map(({ label }) => label),
     };
   };
+  const phase = 'Kill chain phases 1 phase name';
   const references = ['External references 1', 'Source name', 'External id'];
   expect(arrange(() => false)).toEqual({
-    sections: [['Attack pattern', 'Name'], references],
+    sections: [['Attack pattern', 'Name', phase], references],
     minor: ['Type', 'Spec version', 'Created by ref', 'Id'],
   });
   expect(arrange(({ path }) => path[0] === 'id')).toEqual({
-    sections: [['Attack pattern', 'Name', 'Id'], references],
+    sections: [['Attack pattern', 'Name', 'Id', phase], references],
     minor: ['Type', 'Spec version', 'Created by ref'],
   });
 });

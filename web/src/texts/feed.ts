@@ -67,6 +67,7 @@ export const texts = {
   textForm: 'Form of the text',
   textForms: { fields: 'Fields', raw: 'Raw' },
   minorFields: (count: number) => (count === 1 ? '1 identifier or setting' : `${count} identifiers and settings`),
+  onlyInRaw: 'The passage is in the name of a field. See the raw text.',
   longDocument: (shown: string, all: string) => `Shows the first ${shown} of ${all}.`,
   noText: 'The source has no text of this item.',
   showPassage: (label: string) => `Show where the text mentions ${label}`,

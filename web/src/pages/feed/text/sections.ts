@@ -7,13 +7,13 @@ export type Entry = { label: string; field: Field; form: 'prose' | 'code' | 'val
 /** Fields of an object, or of an element of a list inside of it. */
 export type Section = { title: string | undefined; entries: Entry[] };
 
-export type Record = { sections: Section[]; /** Fields that say little to a reader. */ minor: Entry[] };
+export type ArrangedFields = { sections: Section[]; /** Fields that say little to a reader. */ minor: Entry[] };
 
 /**
  * Arranges the fields of an object for reading: first its own fields, then those of each element of its lists. Identifiers and settings of
  * the format are `minor` unless `isNeeded`.
  */
-export function arrangeFields(fields: readonly Field[], isNeeded: (field: Field) => boolean): Record {
+export function arrangeFields(fields: readonly Field[], isNeeded: (field: Field) => boolean): ArrangedFields {
   const sections = new Map<string, Section>();
   const type = fields.find(({ path }) => path.length === 1 && path[0] === 'type');
   sections.set('', { title: type && toWords(type.value), entries: [] });
@@ -31,7 +31,18 @@ export function arrangeFields(fields: readonly Field[], isNeeded: (field: Field)
     sections.set(key, section);
     section.entries.push(toEntry(field, field.path.slice(last + 1)));
   }
+  mergeSingles(sections);
   return { sections: [...sections.values()].filter(({ entries }) => entries.length > 0), minor };
+}
+
+/** Moves list elements of one field to the object's own fields. */
+function mergeSingles(sections: Map<string, Section>): void {
+  for (const [key, { title, entries }] of sections) {
+    const [entry] = entries;
+    if (key === '' || !entry || entries.length > 1) continue;
+    sections.get('')!.entries.push({ ...entry, label: `${title} ${entry.label.toLowerCase()}` });
+    sections.delete(key);
+  }
 }
 
 const toEntry = (field: Field, path: Field['path']): Entry => ({ label: labelOf(path), field, form: formOf(field) });
@@ -62,6 +73,7 @@ function formOf(field: Field): Entry['form'] {
   if (/pattern$|query$|^rule$|^criteria$/i.test(nameOf(field)) && value.length > 12) return 'code';
   const words = value.split(/\s+/).length;
   if (words > 12 || (words > 1 && value.includes('\n'))) return 'prose';
-  const isTechnical = words === 1 && /[./\\:@]|^[\da-f]{32,}$/i.test(value) && !/^\d{4}-\d\d-\d\dT/.test(value);
+  const isTechnical =
+    words === 1 && /[./\\:@]|^[\da-f]{32,}$/i.test(value) && !/^\d+\.\d+$|^\d{4}-\d\d-\d\dT/.test(value);
   return isTechnical ? 'value' : 'plain';
 }

@@ -19,8 +19,10 @@ export function StructuredText({ records, marks, shown, onShow }: Props) {
   const fields = useMemo(() => records.flat(), [records]);
   const byField = useMemo(() => markFields(fields, marks), [fields, marks]);
   const isMarked = (field: Field): boolean => byField.get(field)?.some(({ key }) => key === shown) ?? false;
-  const isHidden = shown !== undefined && fields.findIndex(isMarked) >= shownFirst;
-  const limit = showsAll || isHidden ? Infinity : shownFirst;
+  const firstMarked = shown === undefined ? -1 : fields.findIndex(isMarked);
+  // A name of a field can be a mention as well.
+  const isOnlyInNames = firstMarked === -1 && marks.some(({ key }) => key === shown);
+  const limit = showsAll || firstMarked >= shownFirst ? Infinity : shownFirst;
   const arranged = useMemo(
     () => takeFields(records, limit).map((record) => arrangeFields(record, (field) => byField.has(field))),
     [records, limit, byField],
@@ -28,6 +30,7 @@ export function StructuredText({ records, marks, shown, onShow }: Props) {
   const pieces = { byField, shown, onShow };
   return (
     <div className="@container flex flex-col gap-5">
+      {isOnlyInNames && <p className="text-12 text-muted">{texts.onlyInRaw}</p>}
       {arranged.map(({ sections, minor }, index) => (
         <div key={index} className="flex flex-col gap-3 not-first:border-t not-first:pt-4">
           {sections.map(({ title, entries }, place) => (
