@@ -6,9 +6,15 @@ type Handlers = Record<string, (event: KeyboardEvent) => void>;
 const isTyping = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement && (target.isContentEditable || target.matches('input, textarea, select'));
 
+/** Whether Enter activates the focused element. The rows of a list are options, which the list's own Enter opens. */
+const isActivation = ({ key, target }: KeyboardEvent): boolean =>
+  key === 'Enter' &&
+  target instanceof HTMLElement &&
+  target.closest(':is(a, button, summary):not([role=option]), [role=menu]') !== null;
+
 /**
  * Binds keys such as `j`, `g h` or `$mod+k` while the component is mounted. Keys without a modifier are ignored while the user types
- * in a field, and while `enabled` is false.
+ * in a field, and while `enabled` is false. Enter on a link or button activates that.
  */
 export function useHotkeys(handlers: Handlers, { enabled = true } = {}): void {
   const latest = useRef(handlers);
@@ -21,7 +27,8 @@ export function useHotkeys(handlers: Handlers, { enabled = true } = {}): void {
     const bindings = names.split(' , ').map((name) => [
       name,
       (event: KeyboardEvent) => {
-        if (event.defaultPrevented || (isTyping(event.target) && !name.startsWith('$mod'))) return;
+        if (event.defaultPrevented || isActivation(event) || (isTyping(event.target) && !name.startsWith('$mod')))
+          return;
         event.preventDefault();
         latest.current[name]?.(event);
       },

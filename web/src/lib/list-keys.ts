@@ -22,11 +22,7 @@ export function useListKeys<Row>(
     ArrowDown: () => move(1),
     ArrowUp: () => move(-1),
     x: () => active && onSelect?.(active),
-    Enter: (event) => {
-      // A focused button or link is what Enter is for.
-      if (event.target instanceof HTMLElement && event.target.closest('button, a, [role=menu]')) return;
-      if (active) onOpen(active);
-    },
+    Enter: () => active && onOpen(active),
   });
   return activeId;
 }

@@ -1,12 +1,13 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
-import { ChevronsUpDown, LogOut } from 'lucide-react';
+import { ChevronsUpDown, CircleUser, LogOut } from 'lucide-react';
 import { sessionQuery, signOut } from '../api/session.ts';
 import { setTheme, themes, useTheme, type Theme } from '../lib/theme.ts';
 import { texts } from '../texts/common.ts';
+import { SidebarLabel } from './sidebar-label.tsx';
 import { MenuButton } from '../ui/menu-button.tsx';
 
 /** The organization that is open, the theme, and the way out. */
-export function AccountMenu() {
+export function AccountMenu({ isCollapsed }: { isCollapsed: boolean }) {
   const theme = useTheme();
   const { data: session } = useQuery(sessionQuery);
   const { mutate: leave } = useMutation({
@@ -17,7 +18,7 @@ export function AccountMenu() {
   return (
     <MenuButton
       side="top"
-      className="flex h-8 w-full items-center justify-between rounded-control px-2 hover:bg-hover"
+      className="group relative flex h-8 w-full items-center justify-between rounded-control px-2 hover:bg-hover"
       entries={[
         {
           kind: 'choice',
@@ -35,8 +36,9 @@ export function AccountMenu() {
         },
       ]}
     >
-      <span className="truncate">{session?.organization.name ?? texts.menu}</span>
-      <ChevronsUpDown className="size-3.5 text-faint" aria-hidden />
+      {isCollapsed && <CircleUser className="size-4 text-muted" strokeWidth={1.75} aria-hidden />}
+      <SidebarLabel isTooltip={isCollapsed}>{session?.organization.name ?? texts.menu}</SidebarLabel>
+      {!isCollapsed && <ChevronsUpDown className="size-3.5 text-faint" aria-hidden />}
     </MenuButton>
   );
 }

@@ -1,6 +1,7 @@
 import { Outlet, useNavigate } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
 import { useHotkeys } from '../lib/hotkeys.ts';
+import { toggleSidebar, useIsSidebarCollapsed } from '../lib/sidebar-state.ts';
 import { texts } from '../texts/common.ts';
 import { ShellContext } from './shell-context.ts';
 import { pages } from './navigation.ts';
@@ -15,6 +16,7 @@ const ShortcutSheet = lazy(() => import('./shortcut-sheet.tsx'));
 export function AppShell() {
   const navigate = useNavigate();
   const [open, setOpen] = useState<'drawer' | 'palette' | 'shortcuts' | null>(null);
+  const isCollapsed = useIsSidebarCollapsed();
   const [typed, setTyped] = useState('');
   const close = (): void => {
     setOpen(null);
@@ -22,6 +24,7 @@ export function AppShell() {
   };
   useHotkeys({
     '$mod+k': () => setOpen('palette'),
+    '[': toggleSidebar,
     'Shift+?': () => setOpen('shortcuts'),
     ...Object.fromEntries(pages.map(({ path, key }) => [`g ${key}`, () => void navigate({ to: path })])),
   });
@@ -32,7 +35,7 @@ export function AppShell() {
       </a>
       <div className="flex h-full">
         <div className="max-md:hidden">
-          <Sidebar onSearch={() => setOpen('palette')} />
+          <Sidebar isCollapsed={isCollapsed} onSearch={() => setOpen('palette')} onToggle={toggleSidebar} />
         </div>
         <main id="main" className="flex min-w-0 grow flex-col bg-surface md:border-l">
           <Outlet />

@@ -12,6 +12,7 @@ const lists: [string, [string, string][]][] = [
       [`${modifierKey} K`, texts.search],
       ['?', texts.shortcuts],
       ['/', shortcutTexts.everywhere.filter],
+      ['[', shortcutTexts.everywhere.sidebar],
       ['Esc', shortcutTexts.everywhere.close],
     ],
   ],

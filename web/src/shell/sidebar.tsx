@@ -1,47 +1,75 @@
 import { Link } from '@tanstack/react-router';
+import { PanelLeftClose, PanelLeftOpen, Search } from 'lucide-react';
 import { texts } from '../texts/common.ts';
 import { AccountMenu } from './account-menu.tsx';
 import { Logo } from '../ui/logo.tsx';
 import { modifierKey } from '../lib/modifier-key.ts';
+import { classes } from '../lib/text.ts';
 import { Key } from '../ui/key.tsx';
 import { pages } from './navigation.ts';
+import { SidebarLabel } from './sidebar-label.tsx';
 
-type Props = { onNavigate?: () => void; onSearch: () => void };
+type Props = { isCollapsed?: boolean; onNavigate?: () => void; onSearch: () => void; onToggle?: () => void };
 
-/** Where everything is. It fills its container: the left column, or the drawer of a narrow window. */
-export function Sidebar({ onNavigate, onSearch }: Props) {
+const row =
+  'group relative flex h-7 items-center gap-2.5 rounded-control px-2 text-muted hover:bg-hover hover:text-ink';
+
+/** Where everything is. It fills its container: the left column, which collapses to icons, or the drawer of a narrow window. */
+export function Sidebar({ isCollapsed = false, onNavigate, onSearch, onToggle }: Props) {
+  const Toggle = isCollapsed ? PanelLeftOpen : PanelLeftClose;
   return (
-    <header className="flex h-full w-52 flex-col gap-1 p-2">
-      <div className="flex h-9 items-center gap-2 px-2 text-15 font-strong">
-        <Logo className="size-4.5" />
-        {texts.product}
+    <header className={classes('flex h-full flex-col gap-1 p-2', isCollapsed ? 'w-12' : 'w-52')}>
+      <div className="flex h-9 items-center gap-2 px-1.75 text-15 font-strong">
+        <Logo className="size-4.5 shrink-0" />
+        {!isCollapsed && texts.product}
       </div>
       <button
         onClick={onSearch}
-        className="mb-2 flex h-7 items-center justify-between rounded-control border border-line bg-surface px-2 text-faint hover:text-muted"
+        className={classes(
+          'group relative mb-2 flex h-7 items-center justify-between rounded-control border border-line bg-surface text-faint hover:text-muted',
+          isCollapsed ? 'px-1.75' : 'px-2',
+        )}
       >
-        {texts.searchShort}
-        <span className="flex gap-0.5" aria-hidden>
-          <Key>{modifierKey}</Key>
-          <Key>K</Key>
-        </span>
+        {isCollapsed && <Search className="size-4" strokeWidth={1.75} aria-hidden />}
+        <SidebarLabel isTooltip={isCollapsed} keys={[modifierKey, 'K']}>
+          {texts.searchShort}
+        </SidebarLabel>
+        {!isCollapsed && (
+          <span className="flex gap-0.5" aria-hidden>
+            <Key>{modifierKey}</Key>
+            <Key>K</Key>
+          </span>
+        )}
       </button>
       <nav aria-label={texts.pageList} className="flex flex-col gap-px">
-        {pages.map(({ path, label, icon: Icon }) => (
+        {pages.map(({ path, label, icon: Icon, key }) => (
           <Link
             key={path}
             to={path}
             activeOptions={{ includeSearch: false, exact: path === '/' }}
             {...(onNavigate ? { onClick: onNavigate } : {})}
-            className="flex h-7 items-center gap-2.5 rounded-control px-2 text-muted hover:bg-hover hover:text-ink aria-[current=page]:bg-selected aria-[current=page]:font-strong aria-[current=page]:text-ink"
+            className={classes(
+              row,
+              'aria-[current=page]:bg-selected aria-[current=page]:font-strong aria-[current=page]:text-ink',
+            )}
           >
-            <Icon className="size-4" strokeWidth={1.75} aria-hidden />
-            {label}
+            <Icon className="size-4 shrink-0" strokeWidth={1.75} aria-hidden />
+            <SidebarLabel isTooltip={isCollapsed} keys={['g', key]}>
+              {label}
+            </SidebarLabel>
           </Link>
         ))}
       </nav>
-      <div className="mt-auto">
-        <AccountMenu />
+      <div className="mt-auto flex flex-col gap-px">
+        {onToggle && (
+          <button className={row} onClick={onToggle}>
+            <Toggle className="size-4 shrink-0" strokeWidth={1.75} aria-hidden />
+            <SidebarLabel isTooltip={isCollapsed} keys={['[']}>
+              {isCollapsed ? texts.expandSidebar : texts.collapseSidebar}
+            </SidebarLabel>
+          </button>
+        )}
+        <AccountMenu isCollapsed={isCollapsed} />
       </div>
     </header>
   );

@@ -48,6 +48,8 @@ export const texts = {
   pageList: 'Pages',
   shortcuts: 'Keyboard shortcuts',
   menu: 'Menu',
+  collapseSidebar: 'Collapse sidebar',
+  expandSidebar: 'Expand sidebar',
   removeFilter: (label: string) => `Remove the filter ${label}`,
   skip: 'Skip to content',
   nothingFound: 'Nothing found.',

@@ -1,6 +1,11 @@
 /** The sheet of keyboard shortcuts. */
 export const shortcutTexts = {
-  everywhere: { title: 'Everywhere', filter: 'Filter the list', close: 'Close what is open' },
+  everywhere: {
+    title: 'Everywhere',
+    filter: 'Filter the list',
+    close: 'Close what is open',
+    sidebar: 'Collapse or expand the sidebar',
+  },
   lists: { title: 'Lists', move: 'Next, previous', open: 'Open', select: 'Select', selectAll: 'Select all hits' },
   hit: { title: 'A hit', statuses: ['True positive', 'False positive', 'Benign', 'Outdated', 'Reopen'] },
 };
