@@ -25,14 +25,14 @@ export type Cluster = {
   stop: () => Promise<(number | null)[]>;
 };
 
-/** Starts several processes of cluster-worker.ts on one database and one data directory. */
-export async function startCluster(count: number, env: Record<string, string>, start: Date): Promise<Cluster> {
+/** Starts one process of cluster-worker.ts for each of these environments. */
+export async function startCluster(environments: readonly NodeJS.ProcessEnv[], start: Date): Promise<Cluster> {
   let now = start;
   let errors = '';
   const workers: Worker[] = [];
   const add = (index: number): void => {
     const child = fork(join(root, 'test/support/cluster/cluster-worker.ts'), [now.toISOString()], {
-      env: { PATH: process.env['PATH'] ?? '', ...env },
+      env: { PATH: process.env['PATH'] ?? '', ...environments[index] },
       execArgv: ['--disable-warning=ExperimentalWarning'],
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     });
@@ -47,7 +47,7 @@ export async function startCluster(count: number, env: Record<string, string>, s
     child.on('error', () => undefined);
     workers[index] = worker;
   };
-  for (let index = 0; index < count; index += 1) add(index);
+  for (const index of environments.keys()) add(index);
   let turn = 0;
   const nextUrl = async (): Promise<string> => {
     for (let tries = 0; tries < 3000; tries += 1) {
