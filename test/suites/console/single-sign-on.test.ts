@@ -7,13 +7,14 @@ import { newPage, openBrowser, type Complaints } from '../../support/browser/bro
 import { startConsole } from '../../support/browser/console.ts';
 import { startIdentityProvider } from '../../support/browser/identity-provider.ts';
 import { startReverseProxy } from '../../support/browser/reverse-proxy.ts';
+import { raiseHits } from '../../support/browser/raise-hits.ts';
 import { callOk } from '../../support/detection/detection-factory.ts';
 import type { TestOrg } from '../../support/harness.ts';
 
 const proxy = await startReverseProxy();
 const provider = await startIdentityProvider({
   redirectUri: `${proxy.origin}/api/session/single-sign-on/callback`,
-  groups: { ada: ['everyone', 'soc'], grace: ['soc-leads', 'soc'], mallory: ['everyone'] },
+  groups: { ada: ['everyone', 'soc'], grace: ['soc-leads', 'soc'], mallory: ['everyone'], linus: ['soc', 'analysts'] },
 });
 const started = await startConsole({
   env: {
@@ -25,6 +26,7 @@ const started = await startConsole({
     TOCSIN_OIDC_SCOPES: provider.scope,
     TOCSIN_OIDC_GROUPS: JSON.stringify({
       soc: { organization: 'acme', scopes: ['hits:read', 'detections:read'] },
+      analysts: { organization: 'acme', scopes: ['hits:write', 'detections:run', 'feed:read', 'feed:write'] },
       'soc-leads': { organization: 'acme', scopes: ['hits:read', 'keys:admin', 'audit:read'] },
     }),
   },
@@ -91,6 +93,43 @@ test('names the person in the audit log', async () => {
     keyId: null,
     after: { provider: { issuer: provider.issuer, subject: 'grace' } },
   });
+});
+
+test('names the person in the timeline of a hit, at a run and at a verdict on an item', async () => {
+  const id = await raiseHits(started, org, ['ada']);
+  await callOk(org, 'POST', '/api/feed/items', { text: 'Acme Bank hit by Emotet\nEmotet ran PowerShell.' });
+  const page = await openPage('/hits');
+  await signInAs(page, 'linus');
+  await page.getByRole('option').first().click();
+  await page.getByRole('heading', { name: 'Facts' }).waitFor();
+  const panel = page.getByRole('complementary');
+  await page.keyboard.press('2');
+  await page.getByLabel('Why? (optional)').fill('a test account');
+  await page.keyboard.press('Enter');
+  await panel.getByText('by linus@example.com').waitFor();
+  await page.goto(`${proxy.origin}/console/feed`);
+  await page.getByRole('option').first().click();
+  await panel.getByRole('heading', { name: 'Versions' }).waitFor();
+  await page.keyboard.press('2');
+  await page.getByLabel('Why? (optional)').fill('no such bank');
+  await page.keyboard.press('Enter');
+  await panel.getByText('by linus@example.com').waitFor();
+  await page.evaluate(
+    ([url, body]) =>
+      fetch(url!, {
+        method: 'POST',
+        headers: { 'x-tocsin-console': '1', 'content-type': 'application/json' },
+        body: body!,
+      }),
+    [
+      `/api/detections/${id}/run`,
+      JSON.stringify({ from: new Date(Date.now() - 3_600_000).toISOString(), to: new Date().toISOString() }),
+    ],
+  );
+  const { runs } = await callOk(org, 'GET', `/api/detections/${id}/runs`);
+  const requested = runs.find(({ actor }: { actor: string | null }) => actor === 'linus@example.com');
+  await page.goto(`${proxy.origin}/console/runs/${requested.id}`);
+  await page.getByText('By hand by linus@example.com').waitFor();
 });
 
 test('says that none of the groups has access', async () => {

@@ -202,6 +202,22 @@ test('shows hostile text of log rows as text', async () => {
   expect(dialogs).toBe(0);
 });
 
+test('asks to sign in again when the session ends during work, and comes back to the open hit', async () => {
+  const { org, page } = await openHits(['ada', 'grace'], '/hits?severity=high');
+  await page.keyboard.press('j');
+  await page.getByRole('complementary').getByRole('heading', { name: 'Facts' }).waitFor();
+  const address = page.url();
+  const { sessions } = await callOk(org, 'GET', '/api/sessions');
+  await callOk(org, 'DELETE', `/api/sessions/${sessions[0].id}`);
+  await page.keyboard.press('2');
+  await page.getByLabel('Why? (optional)').fill('a test account');
+  await page.keyboard.press('Enter');
+  await page.getByLabel('API key').fill(org.key);
+  await page.keyboard.press('Enter');
+  await page.waitForURL(address);
+  await page.getByRole('complementary').getByRole('heading', { name: 'Facts' }).waitFor();
+});
+
 test('asks to sign in again when the session ends, and comes back to the same address', async () => {
   const { org, page } = await openHits(['ada'], '/hits?severity=high');
   const { sessions } = await callOk(org, 'GET', '/api/sessions');
