@@ -16,8 +16,11 @@ export type ValueHolders = { kind: string; value: string; ids: string[] };
 
 /** Returns the values that the items are compared by and that several items have. CVEs count only for items with prose. */
 export function listHoldersOfItems(tx: Tx, scope: PoolScope, ids: string[]): Promise<ValueHolders[]> {
-  const terms = sql`select distinct t.kind, t.value from item_terms t join items i on i.id = t.item_id
-    where t.item_id = any(${ids}::uuid[]) and (t.identifying or t.kind = 'text' or (t.kind = 'cve' and i.sketch is not null))`;
+  // `offset 0` keeps the look-up per item, by index, while the planner does not know yet how the tables grow in a first pull.
+  const terms = sql`select distinct t.kind, t.value from items i cross join lateral (
+      select kind, value from item_terms t where t.item_id = i.id
+        and (t.identifying or t.kind = 'text' or (t.kind = 'cve' and i.sketch is not null)) offset 0) t
+    where i.id = any(${ids}::uuid[])`;
   return listHolders(tx, scope, terms);
 }
 
@@ -102,11 +105,12 @@ export async function listNeighbors(tx: Tx, scope: PoolScope, ids: string[]): Pr
       union select d.a from mine join item_decisions d on d.pool_id = ${scope.poolId} and d.b = mine.id
       union select near.id from mine cross join lateral (select i.id from items i where i.canonical_key = mine.canonical_key
         and i.pool_id = any(${pools}::uuid[]) and i.status <> 'retracted' limit ${neighborsMax}) near
-      union select near.item_id from mine join item_terms t on t.item_id = mine.id and t.kind = 'alias' cross join lateral (
+      union select near.item_id from mine cross join lateral (
+        select value from item_terms t where t.item_id = mine.id and t.kind = 'alias' offset 0) t cross join lateral (
         select o.item_id from item_terms o where o.kind = 'alias' and o.value = t.value and o.pool_id = any(${pools}::uuid[]) limit ${neighborsMax}) near
       union select duplicate_of from mine where duplicate_of is not null
-      union select i.id from mine join items i on i.duplicate_of = mine.id and i.pool_id = ${scope.poolId}
-      union select i.id from mine join items i on i.duplicate_of = mine.duplicate_of and i.pool_id = ${scope.poolId}`;
+      union select member.id from mine cross join lateral (select i.id from items i
+        where i.duplicate_of in (mine.id, mine.duplicate_of) and i.pool_id = ${scope.poolId} offset 0) member`;
   return found.map(({ id }) => id);
 }
 

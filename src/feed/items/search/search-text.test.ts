@@ -3,7 +3,7 @@ import { emptyIocs } from '../../model/source-record.ts';
 import { toSearchText } from './search-text.ts';
 
 const searchBody = (storedText: string, isProse = false): string =>
-  toSearchText({ iocs: emptyIocs() }, { storedText, isProse }).searchBody;
+  toSearchText({ event: { title: 'A title' }, iocs: emptyIocs() }, { storedText, isProse }).searchBody;
 
 test('searches the whole text of prose', () => {
   const text = 'Panel: seen.\nPanel: seen.\n2026-01-05T09:00:00Z';
@@ -23,6 +23,7 @@ test.each([
     'id: report--c3d65d67-22dd-465d-8524-e195c93b07ca\nuuid: c3d65d67-22dd-465d-8524-e195c93b07ca\nrefs: malware--c3d65d67-22dd-465d-8524-e195c93b07ca, Emotet',
     'refs: , Emotet',
   ],
+  ['neither title nor summary again', 'name: A title\nother: A title', ''],
   ['no empty fields', 'comment: \nx: -', ''],
   [
     'no repeated words in short values',
@@ -34,14 +35,14 @@ test.each([
     'a: one two three four\nb: four three two one',
     'a: one two three four\nb: four three two one',
   ],
-])('searches in structured records %s', (_what, storedText, expected) => {
+])('searches in structured records: %s', (_what, storedText, expected) => {
   expect(searchBody(storedText)).toBe(expected);
 });
 
 test('finds an item by its summary, its id in the source and its indicators', () => {
   const iocs = emptyIocs();
   iocs.domains.push({ type: 'domain', value: 'Evil[.]example', normalizedValue: 'evil.example' } as never);
-  const item = { summary: 'A panel.', externalId: 'RHSA-2026:1', iocs };
+  const item = { event: { title: 'Panel' }, summary: 'A panel.', externalId: 'RHSA-2026:1', iocs };
   expect(
     toSearchText(item, {
       storedText: "pattern: [domain-name:value = 'evil.example']\n[evil.example]",
