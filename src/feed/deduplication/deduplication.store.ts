@@ -2,6 +2,9 @@ import { sql } from 'kysely';
 import { queryRows, type Tx } from '../../platform/db/db.ts';
 import type { RootCandidate } from './groups.ts';
 
+// `offset 0` in a lateral subquery keeps a look-up per row, by index. Without it, a first pull scans whole tables, because the planner does not
+// know yet how large they became.
+
 /** The pool whose items are grouped, and the wider pools (those with a larger audience) whose groups they may join. */
 export type PoolScope = { poolId: string; widerPoolIds: string[] };
 
@@ -16,7 +19,6 @@ export type ValueHolders = { kind: string; value: string; ids: string[] };
 
 /** Returns the values that the items are compared by and that several items have. CVEs count only for items with prose. */
 export function listHoldersOfItems(tx: Tx, scope: PoolScope, ids: string[]): Promise<ValueHolders[]> {
-  // `offset 0` keeps the look-up per item, by index, while the planner does not know yet how the tables grow in a first pull.
   const terms = sql`select distinct t.kind, t.value from items i cross join lateral (
       select kind, value from item_terms t where t.item_id = i.id
         and (t.identifying or t.kind = 'text' or (t.kind = 'cve' and i.sketch is not null)) offset 0) t
@@ -67,17 +69,14 @@ export function listComparisonRows(tx: Tx, scope: PoolScope, ids: string[]): Pro
       from items where id = any(${ids}::uuid[]) and pool_id = any(${listPoolIds(scope)}::uuid[])`;
 }
 
-export type SharedNamesRow = { a: string; b: string; names: number; vulnerability: boolean };
+/** The CVEs, malware, actors and products of an item, each as kind and value separated by a space. */
+export type ItemNamesRow = { id: string; names: string[] };
 
-/** Counts the CVEs, malware and actors that pairs have in common. `vulnerability`: they share a CVE and a product. */
-export function listSharedNames(tx: Tx, pairs: { a: string; b: string }[]): Promise<SharedNamesRow[]> {
-  return queryRows<SharedNamesRow>(tx)`
-      select p.a, p.b, count(*) filter (where x.kind <> 'product') as names,
-        bool_or(x.kind = 'cve') and bool_or(x.kind = 'product') as vulnerability
-      from unnest(${pairs.map(({ a }) => a)}::uuid[], ${pairs.map(({ b }) => b)}::uuid[]) as p (a, b)
-      join item_terms x on x.item_id = p.a and x.kind in ('cve', 'malware', 'actor', 'product')
-      join item_terms y on y.item_id = p.b and y.kind = x.kind and y.value = x.value
-      group by p.a, p.b`;
+export function listItemNames(tx: Tx, ids: string[]): Promise<ItemNamesRow[]> {
+  return queryRows<ItemNamesRow>(tx)`
+      select i.id, array(select t.kind || ' ' || t.value from item_terms t
+        where t.item_id = i.id and t.kind in ('cve', 'malware', 'actor', 'product')) as names
+      from unnest(${ids}::uuid[]) as i (id)`;
 }
 
 export type ItemLinkRow = { a: string; b: string; weight: number };

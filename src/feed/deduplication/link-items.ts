@@ -5,7 +5,7 @@ import {
   listComparisonRows,
   listHoldersOfItems,
   listHoldersOfTerms,
-  listSharedNames,
+  listItemNames,
   rareHoldersMax,
   replaceLinks,
   type ComparisonRow,
@@ -74,18 +74,25 @@ async function findLinks(tx: Tx, scope: PoolScope, ids: string[], holders: Value
   const pairedIds = [...new Set(pairs.flatMap(({ a, b }) => [a, b]))];
   const rows = new Map((await listComparisonRows(tx, scope, pairedIds)).map((row) => [row.id, row]));
   const comparable = pairs.filter((pair) => isComparable(scope, rows.get(pair.a), rows.get(pair.b)));
-  const shared = new Map((await listSharedNames(tx, comparable)).map((row) => [`${row.a} ${row.b}`, row]));
+  const comparedIds = [...new Set(comparable.flatMap(({ a, b }) => [a, b]))];
+  const names = new Map((await listItemNames(tx, comparedIds)).map((row) => [row.id, new Set(row.names)]));
   return comparable.flatMap(({ a, b, rareIndicators }) => {
     const [itemA, itemB] = [toComparedItem(rows.get(a)!), toComparedItem(rows.get(b)!)];
-    const names = shared.get(`${a} ${b}`);
     const weight = scoreSameStory(itemA, itemB, {
       rareIndicators,
-      names: names?.names ?? 0,
-      vulnerability: names?.vulnerability ?? false,
+      ...compareNames(names.get(a)!, names.get(b)!),
       similarity: itemA.sketch && itemB.sketch ? similarity(itemA.sketch, itemB.sketch) : 0,
     });
     return weight === undefined ? [] : [{ a, b, weight }];
   });
+}
+
+/** Counts the CVEs, malware and actors that two items have in common. `vulnerability`: they share a CVE and a product. */
+function compareNames(a: Set<string>, b: Set<string>): { names: number; vulnerability: boolean } {
+  const shared = [...a.intersection(b)];
+  const has = (kind: string): boolean => shared.some((name) => name.startsWith(`${kind} `));
+  const names = shared.filter((name) => !name.startsWith('product ')).length;
+  return { names, vulnerability: has('cve') && has('product') };
 }
 
 /** Returns whether both items are live and at least one is in the pool. Pairs of a wider pool are linked there. */
