@@ -3,9 +3,10 @@ import { dataDir } from '../test/support/data.ts';
 import { readSourceDocuments, recordedSources } from '../quality/passages.ts';
 import { withFeedEnvironment } from '../quality/feed-environment.ts';
 import { sourceFormats } from '../src/feed/formats/registry.ts';
+import { measureLargePulls } from './large-pulls.ts';
 import { measureMs, type Benchmark, type BenchmarkRow } from './benchmark.ts';
 
-/** Reads every recorded source from files into an empty feed. Measures parsing alone and the whole pull with its transaction. */
+/** Reads every recorded source and large made-up documents from files. Measures parsing alone and the whole pull with its transactions. */
 async function measureFolder(report: (text: string) => void): Promise<BenchmarkRow[]> {
   return withFeedEnvironment(async (place) => {
     const lines: BenchmarkRow[] = [];
@@ -37,12 +38,12 @@ async function measureFolder(report: (text: string) => void): Promise<BenchmarkR
       tocsin: (items / pullMs) * 1000,
       baseline: (items / parseMs) * 1000,
     });
-    return lines;
+    return [...lines, ...(await measureLargePulls(place, report))];
   });
 }
 
 /** Measures pulls of the recorded sources. Returns no rows if they are not available. */
 export const pullSourcesBenchmark: Benchmark = {
-  title: 'Pulls of recorded sources (baseline: parsing alone)',
+  title: 'Pulls of recorded sources (baseline: parsing alone) and of large documents',
   run: async (report) => (existsSync(dataDir() ?? '') ? measureFolder(report) : []),
 };
