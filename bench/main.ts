@@ -12,6 +12,7 @@ import { extractReportsBenchmark } from './extract-reports.ts';
 import { feedMillionBenchmark } from './feed-million/feed-million.ts';
 import type { Benchmark, BenchmarkRow } from './benchmark.ts';
 import { footprintBenchmark } from './footprint.ts';
+import { objectStorageBenchmark } from './object-storage.ts';
 import { otherOrganizationsBenchmark } from './other-organizations.ts';
 import { pullSourcesBenchmark } from './pull-sources.ts';
 import { listItemsBenchmark } from './list-items.ts';
@@ -28,6 +29,7 @@ const benchmarks: Record<string, Benchmark> = {
   create: createDetectionBenchmark,
   claims: claimRunsBenchmark,
   local: queryLogStoreBenchmark,
+  'object-storage': objectStorageBenchmark,
   sigma: sigmaSetBenchmark,
   extract: extractReportsBenchmark,
   ingest: pullSourcesBenchmark,
