@@ -46,7 +46,7 @@ function fillDisk(freeMib: number): void {
   const free = () => Number(execFileSync('df', ['--output=avail', '-m', dir], { encoding: 'utf8' }).split('\n')[1]);
   try {
     while (free() > freeMib) writeSync(file, piece);
-    while (freeMib === 0) writeSync(file, piece, 0, 4096);
+    if (freeMib === 0) for (;;) writeSync(file, piece, 0, 4096);
   } catch (error) {
     expect((error as NodeJS.ErrnoException).code).toBe('ENOSPC');
   } finally {
