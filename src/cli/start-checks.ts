@@ -3,11 +3,21 @@ import { createServer } from 'node:net';
 import type { Config } from '../config.ts';
 
 /** The key in the examples of the documentation, which anyone can read. */
+const sampleAdminKey = 'choose-another-long-random-key-here';
 const sampleKey = 'choose-a-long-random-key';
 
 /** Throws if the documentation's sample key would protect an address that other machines reach. */
-export function checkSampleKey({ apiKey, host }: Pick<Config, 'apiKey' | 'host'>): void {
-  if (apiKey !== sampleKey || isLoopback(host)) return;
+export function checkSampleKey({
+  apiKey,
+  adminKey,
+  host,
+}: Pick<Config, 'apiKey' | 'host'> & Partial<Pick<Config, 'adminKey'>>): void {
+  if (isLoopback(host)) return;
+  if (adminKey === sampleAdminKey)
+    throw new Error(
+      `TOCSIN_ADMIN_KEY is the sample key of the documentation, and HOST ${host} is open to other machines. Choose another key, for example with: openssl rand -base64 32`,
+    );
+  if (apiKey !== sampleKey) return;
   throw new Error(
     `TOCSIN_API_KEY is the sample key of the documentation, and HOST ${host} is open to other machines. Choose another key, for example with: openssl rand -base64 32`,
   );
