@@ -1,16 +1,24 @@
 import { createServer } from 'node:net';
 import { once } from 'node:events';
 import { expect, test } from 'vitest';
-import { checkPort, checkSampleKey } from './start-checks.ts';
+import { checkPort, checkSampleKeys } from './start-checks.ts';
 
-test.each(['127.0.0.1', '127.8.8.8', '::1', 'localhost'])('accepts the sample key on %s', (host) => {
-  expect(() => checkSampleKey({ apiKey: 'choose-a-long-random-key', host })).not.toThrow();
+const sample = { apiKey: 'choose-a-long-random-key', adminKey: 'choose-another-long-random-key-here' };
+const own = { apiKey: 'a-key-of-the-operator', adminKey: 'another-key-of-the-operator-of-32' };
+
+test.each(['127.0.0.1', '127.8.8.8', '::1', 'localhost'])('accepts the sample keys on %s', (host) => {
+  expect(() => checkSampleKeys({ ...sample, host })).not.toThrow();
 });
 
-test.each(['0.0.0.0', '::', '192.0.2.1', 'tocsin.example'])('refuses the sample key on %s', (host) => {
-  expect(() => checkSampleKey({ apiKey: 'choose-a-long-random-key', host })).toThrow(/sample key.*Choose another key/);
-  expect(() => checkSampleKey({ apiKey: 'a-key-of-the-operator', host })).not.toThrow();
-  expect(() => checkSampleKey({ apiKey: undefined, host })).not.toThrow();
+test.each(['0.0.0.0', '::', '192.0.2.1', 'tocsin.example'])('refuses the sample keys on %s', (host) => {
+  expect(() => checkSampleKeys({ ...own, apiKey: sample.apiKey, host })).toThrow(
+    /^TOCSIN_API_KEY is the sample key.*Choose another key/,
+  );
+  expect(() => checkSampleKeys({ ...own, adminKey: sample.adminKey, host })).toThrow(
+    /^TOCSIN_ADMIN_KEY is the sample key.*Choose another key/,
+  );
+  expect(() => checkSampleKeys({ ...own, host })).not.toThrow();
+  expect(() => checkSampleKeys({ apiKey: undefined, adminKey: undefined, host })).not.toThrow();
 });
 
 test('reports a port that is in use and an address of another machine', async () => {

@@ -2,25 +2,20 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import type { Config } from '../config.ts';
 
-/** The key in the examples of the documentation, which anyone can read. */
-const sampleAdminKey = 'choose-another-long-random-key-here';
-const sampleKey = 'choose-a-long-random-key';
+/** The keys in the examples of the documentation, which anyone can read. */
+const sampleKeys = {
+  TOCSIN_API_KEY: 'choose-a-long-random-key',
+  TOCSIN_ADMIN_KEY: 'choose-another-long-random-key-here',
+};
 
-/** Throws if the documentation's sample key would protect an address that other machines reach. */
-export function checkSampleKey({
-  apiKey,
-  adminKey,
-  host,
-}: Pick<Config, 'apiKey' | 'host'> & Partial<Pick<Config, 'adminKey'>>): void {
+/** Throws if a sample key of the documentation would protect an address that other machines reach. */
+export function checkSampleKeys({ apiKey, adminKey, host }: Pick<Config, 'apiKey' | 'adminKey' | 'host'>): void {
   if (isLoopback(host)) return;
-  if (adminKey === sampleAdminKey)
-    throw new Error(
-      `TOCSIN_ADMIN_KEY is the sample key of the documentation, and HOST ${host} is open to other machines. Choose another key, for example with: openssl rand -base64 32`,
-    );
-  if (apiKey !== sampleKey) return;
-  throw new Error(
-    `TOCSIN_API_KEY is the sample key of the documentation, and HOST ${host} is open to other machines. Choose another key, for example with: openssl rand -base64 32`,
-  );
+  for (const [name, key] of Object.entries({ TOCSIN_API_KEY: apiKey, TOCSIN_ADMIN_KEY: adminKey }))
+    if (key === sampleKeys[name as keyof typeof sampleKeys])
+      throw new Error(
+        `${name} is the sample key of the documentation, and HOST ${host} is open to other machines. Choose another key, for example with: openssl rand -base64 32`,
+      );
 }
 
 const isLoopback = (host: string): boolean => host === 'localhost' || host === '::1' || host.startsWith('127.');

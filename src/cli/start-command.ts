@@ -16,7 +16,7 @@ import { registerRoleMetric } from '../app/watch/role-metric.ts';
 import { cleanCopiesLoop } from '../detection/logs/storage/clean-segments.ts';
 import { startSyslogListener, type SyslogListener } from '../detection/logs/shippers/syslog/syslog-listener.ts';
 import { claimLogStore } from '../detection/logs/storage/log-store.ts';
-import { checkPort, checkSampleKey, explainListenFailure } from './start-checks.ts';
+import { checkPort, checkSampleKeys, explainListenFailure } from './start-checks.ts';
 
 type Part = 'serve' | 'work' | 'all';
 /** `only` are the roles of the workers, all by default. */
@@ -28,19 +28,19 @@ type StartOptions = { adoptLogStore?: boolean | undefined; only?: readonly Worke
  */
 export async function startCommand(part: Part, { adoptLogStore = false, only }: StartOptions = {}): Promise<number> {
   const config = loadConfig();
-  const tracing = config.isTraced ? await startTracing(createLogger(config.logLevel)) : undefined;
   const roles = part === 'serve' ? [] : (only ?? workerRoles);
-  checkSampleKey(config);
+  checkSampleKeys(config);
   // Before the database, which would otherwise be created for a start that fails.
   if (part !== 'work') await checkPort(config);
   else if (config.workerPort !== 0) await checkPort({ ...config, port: config.workerPort, name: 'TOCSIN_WORKER_PORT' });
   const stopped = new AbortController();
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stopped.abort());
+  const log = createLogger(config.logLevel);
+  const tracing = config.isTraced ? await startTracing(log) : undefined;
   const database = await openDatabase(config, { exclusive: true, log: (line) => console.log(line) });
   try {
     console.log(`Data: ${config.dataDir}; database: ${database.location}`);
     await announceKey(database.db, config);
-    const log = createLogger(config.logLevel);
     const clock = await createDatabaseClock(database.db, log, stopped.signal);
     const { deps, stop } = buildDeps({ config, db: database.db, log, clock });
     try {

@@ -2,7 +2,7 @@ import { accessSync, constants, existsSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Config } from '../../config.ts';
-import { checkSampleKey } from '../start-checks.ts';
+import { checkSampleKeys } from '../start-checks.ts';
 import { failed, messageOf, ok, warning, type Check } from './check.ts';
 
 const gib = 1024 ** 3;
@@ -12,7 +12,7 @@ const freeLow = 5 * gib;
 export function checkConfiguration(config: Config): Check {
   const name = 'configuration';
   try {
-    checkSampleKey(config);
+    checkSampleKeys(config);
   } catch (error) {
     return failed(name, messageOf(error), 'The service does not start with it.');
   }
