@@ -53,7 +53,7 @@ export async function bootstrapDefaultOrganization(
 ): Promise<string | undefined> {
   return acrossOrgs(db, async (tx) => {
     await lockBootstrapAcrossOrgs(tx);
-    const existingId = (await findOrgAcrossOrgs(tx, 'default'))?.id;
+    const existingId = (await findOrgAcrossOrgs(tx, { name: 'default' }))?.id;
     const id = existingId ?? (await insertOrganizationAcrossOrgs(tx, clock, 'default'))!;
     await syncEnvironmentKeyAcrossOrgs(tx, id, environmentKey);
     if (existingId || environmentKey !== undefined) return undefined;
@@ -71,7 +71,7 @@ export async function bootstrapDefaultOrganization(
 
 /** Returns the address of the console that signs in once as administrator of the organization `default`. */
 export async function createConsoleLink(db: Db, address: string): Promise<string> {
-  const org = await acrossOrgs(db, (tx) => findOrgAcrossOrgs(tx, 'default'));
+  const org = await acrossOrgs(db, (tx) => findOrgAcrossOrgs(tx, { name: 'default' }));
   return `${address}/console/sign-in#${await createSignInLink(db, org!.id, scopes)}`;
 }
 

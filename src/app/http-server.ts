@@ -83,7 +83,6 @@ import { modelRoutes } from '../platform/models/models.routes.ts';
 import { mcpRoutes } from '../platform/mcp/mcp.routes.ts';
 import { createOrganization } from './bootstrap.ts';
 import { listErasures, readErasure, requestErasure } from './erasure/erase-organization.ts';
-import { findOrgByIdAcrossOrgs } from '../platform/orgs/orgs.store.ts';
 import { readOrganizationUsage } from './usage/organization-usage.store.ts';
 import { organizationRoutes } from '../platform/orgs/admin/admin.routes.ts';
 import { orgRoutes } from '../platform/orgs/orgs.routes.ts';
@@ -140,7 +139,7 @@ export async function buildApp(deps: Deps): Promise<App> {
     db: deps.db,
     createOrganization: (name) => createOrganization(deps, name),
     readUsage: (orgId) => readOrganizationUsage(deps.db, orgId),
-    requestErasure: (orgId) => requestErasure(deps.db, (tx) => findOrgByIdAcrossOrgs(tx, orgId)),
+    requestErasure: (orgId) => requestErasure(deps.db, { id: orgId }),
     listErasures: (query) => listErasures(deps.db, query),
     readErasure: (orgId) => readErasure(deps.db, orgId),
   });

@@ -1,12 +1,12 @@
 import { acrossOrgs } from '../platform/db/db.ts';
 import { systemClock } from '../platform/lib/clock.ts';
-import { loadConfig } from '../config.ts';
 import { createLogger } from '../platform/lib/logger.ts';
 import type { OrgId } from '../platform/lib/org-id.ts';
 import type { Erasure } from '../platform/orgs/admin/admin.schema.ts';
 import { createSegmentStore } from '../detection/logs/storage/store/create-segment-store.ts';
 import { eraseOrganization, listErasures, requestErasure } from '../app/erasure/erase-organization.ts';
-import { findOrgAcrossOrgs, listOrgsAcrossOrgs } from '../platform/orgs/orgs.store.ts';
+import { toOrganization } from '../platform/orgs/organization.ts';
+import { listOrgsAcrossOrgs } from '../platform/orgs/orgs.store.ts';
 import { resumeOrganization, suspendOrganization } from '../platform/orgs/suspend-organization.ts';
 import { createOrganization } from '../app/bootstrap.ts';
 import { printResult, UsageError } from './usage-error.ts';
@@ -24,18 +24,13 @@ export async function createOrg(name: string, { json }: JsonOption): Promise<num
 
 export async function listOrgs({ json }: JsonOption): Promise<number> {
   const orgs = await withDatabase((db) => acrossOrgs(db, listOrgsAcrossOrgs));
-  const list = orgs.map(({ id, name, created_at, suspended_at }) => ({
-    id,
-    name,
-    createdAt: created_at.toISOString(),
-    suspendedAt: suspended_at?.toISOString() ?? null,
-  }));
+  const list = orgs.map(toOrganization);
   const lines = list.map((org) => `${org.id}  ${org.createdAt}  ${org.name}${org.suspendedAt ? '  suspended' : ''}`);
   return printResult(json, list, lines.join('\n'));
 }
 
 export async function suspendOrg(name: string, { json }: JsonOption): Promise<number> {
-  const org = await withDatabase((db) => suspendOrganization(db, name));
+  const org = await withDatabase((db) => suspendOrganization(db, { name }));
   const text = `Organization ${org.name} is suspended. Running servers refuse its requests within 5 s.`;
   return printResult(json, org, text);
 }
@@ -43,17 +38,16 @@ export async function suspendOrg(name: string, { json }: JsonOption): Promise<nu
 /** Deletes a suspended organization and prints what was erased. `confirm` must be its name. */
 export async function deleteOrg(name: string, { json, confirm }: JsonOption & { confirm: string }): Promise<number> {
   if (confirm !== name) throw new UsageError(`--confirm must repeat the name: --confirm ${name}`);
-  const config = loadConfig();
-  const segmentStore = createSegmentStore(config, { log: createLogger(config.logLevel) });
-  try {
-    const erasure = await withDatabase(async (db) => {
-      const { id } = await requestErasure(db, (tx) => findOrgAcrossOrgs(tx, name));
-      return eraseOrganization({ db, segmentStore }, id as OrgId);
-    });
-    return printResult(json, erasure, formatErasure(erasure));
-  } finally {
-    segmentStore.close();
-  }
+  const erasure = await withDatabase(async (db, config) => {
+    const segmentStore = createSegmentStore(config, { log: createLogger(config.logLevel) });
+    try {
+      const { id } = await requestErasure(db, { name });
+      return await eraseOrganization({ db, segmentStore }, id as OrgId);
+    } finally {
+      segmentStore.close();
+    }
+  });
+  return printResult(json, erasure, formatErasure(erasure));
 }
 
 /** Lists the deleted organizations with what was erased. */
@@ -69,6 +63,6 @@ function formatErasure({ id, name, finishedAt, rows, files, bytes }: Erasure): s
 }
 
 export async function resumeOrg(name: string, { json }: JsonOption): Promise<number> {
-  const org = await withDatabase((db) => resumeOrganization(db, name));
+  const org = await withDatabase((db) => resumeOrganization(db, { name }));
   return printResult(json, org, `Organization ${org.name} is not suspended. What was due meanwhile runs now.`);
 }

@@ -21,7 +21,7 @@ export async function withDatabase<T>(work: (db: Db, config: Config) => Promise<
 export const operatorOf = (orgId: OrgId): Caller => ({ orgId, keyId: null, scopes: new Set(scopes) });
 
 export async function findOperator(db: Db, orgName = 'default'): Promise<Caller> {
-  const org = await acrossOrgs(db, (tx) => findOrgAcrossOrgs(tx, orgName));
+  const org = await acrossOrgs(db, (tx) => findOrgAcrossOrgs(tx, { name: orgName }));
   if (!org) throw appError('not_found', `Organization "${orgName}" not found. Create it with: tocsin org create NAME`);
   return operatorOf(org.id);
 }

@@ -7,11 +7,10 @@ import { runCommand } from '../../../test/support/run-command.ts';
 import { selectIn } from '../../../test/support/select-rows.ts';
 import { fillOrganization } from '../../../test/support/walk/fill-organization.ts';
 import { suspendOrganization } from '../../platform/orgs/suspend-organization.ts';
-import { findOrgAcrossOrgs } from '../../platform/orgs/orgs.store.ts';
 import { eraseOrganization, requestErasure } from './erase-organization.ts';
 
 const { deps, newOrg, url, dataDir } = await startApp({ env: { TOCSIN_FETCH_ALLOW: '127.0.0.1' } });
-const request = (org: TestOrg) => requestErasure(deps.db, (tx) => findOrgAcrossOrgs(tx, org.name));
+const request = (org: TestOrg) => requestErasure(deps.db, org);
 
 // Independent of the code under test.
 const tables = await selectIn(deps.db)<{ name: string; owner: string }>`
@@ -48,7 +47,7 @@ test('erases everything of one organization, also after an interruption, and lea
   const [org, other] = [await newOrg(), await newOrg()];
   for (const one of [org, other]) await fillOrganization(deps, one);
   await expect(request(org)).rejects.toThrow('Suspend the organization');
-  await suspendOrganization(deps.db, org.name);
+  await suspendOrganization(deps.db, org);
   const [before, kept] = [await countRows(org), await countRows(other)];
   const [chain] = await selectIn(deps.db, org.id)<{
     hash: Buffer;
@@ -91,7 +90,7 @@ test('refuses the default organization and one that shares with others', async (
     url: 'https://blog.example/f.xml',
     visibility: 'shared',
   });
-  await suspendOrganization(deps.db, org.name);
+  await suspendOrganization(deps.db, org);
   await expect(request(org)).rejects.toThrow('that others see');
 });
 

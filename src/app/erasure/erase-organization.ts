@@ -1,12 +1,13 @@
 import type pg from 'pg';
-import { acrossOrgs, type Db, type Tx } from '../../platform/db/db.ts';
+import { acrossOrgs, type Db } from '../../platform/db/db.ts';
 import { appError } from '../../platform/lib/errors.ts';
 import type { Logger } from '../../platform/lib/logger.ts';
 import { runLoop } from '../../platform/lib/loop.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import { readPageRequest, toPage, type PageQuery } from '../../platform/lib/page-request.ts';
 import type { Erasure, ErasureList } from '../../platform/orgs/admin/admin.schema.ts';
-import type { OrgRow } from '../../platform/orgs/orgs.store.ts';
+import { unknownOrganization } from '../../platform/orgs/organization.ts';
+import { findOrgAcrossOrgs, type OrgReference } from '../../platform/orgs/orgs.store.ts';
 import { eraseFiles, type EraseFilesDeps } from './erase-files.ts';
 import {
   countSharedAcrossOrgs,
@@ -30,12 +31,12 @@ const roundsMax = 5;
 
 /**
  * Requests the deletion of an organization and returns its record. Throws 409 unless the organization is suspended, and for `default` and for
- * one whose sources or items others see.
+ * one whose sources or items others see, and 404 for an unknown one.
  */
-export function requestErasure(db: Db, find: (tx: Tx) => Promise<OrgRow | undefined>): Promise<Erasure> {
+export function requestErasure(db: Db, reference: OrgReference): Promise<Erasure> {
   return acrossOrgs(db, async (tx) => {
-    const org = await find(tx);
-    if (!org) throw appError('not_found', 'Organization not found.');
+    const org = await findOrgAcrossOrgs(tx, reference);
+    if (!org) throw unknownOrganization(reference);
     if (org.name === 'default') throw appError('conflict', 'The organization "default" cannot be deleted.');
     if (!org.suspended_at)
       throw appError('conflict', `Suspend the organization "${org.name}" first, so that nothing of it runs.`);

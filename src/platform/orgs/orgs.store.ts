@@ -90,10 +90,16 @@ export async function deleteEnvironmentKeyAcrossOrgs(tx: Tx): Promise<void> {
 
 export type OrgRow = { id: OrgId; name: string; created_at: Date; suspended_at: Date | null };
 
+/** What identifies an organization. People use its name, programs its ID. */
+export type OrgReference = { id: string } | { name: string };
+
+const isOrg = (reference: OrgReference) =>
+  'id' in reference ? sql`id = ${reference.id}` : sql`name = ${reference.name}`;
+
 /** Suspends an organization, unless it is suspended already, or ends that if `at` is null. Returns it as it was before, or undefined if it does not exist. */
-export function setSuspendedAcrossOrgs(tx: Tx, name: string, at: Date | null): Promise<OrgRow | undefined> {
+export function setSuspendedAcrossOrgs(tx: Tx, reference: OrgReference, at: Date | null): Promise<OrgRow | undefined> {
   return queryRow<OrgRow>(tx)`
-    with before as (select id, name, created_at, suspended_at from organizations where name = ${name} for update),
+    with before as (select id, name, created_at, suspended_at from organizations where ${isOrg(reference)} for update),
       changed as (update organizations set suspended_at = case when ${at}::timestamptz is not null then coalesce(before.suspended_at, ${at}) end from before where organizations.id = before.id)
     select * from before`;
 }
@@ -111,17 +117,13 @@ export async function insertOrgAcrossOrgs(tx: Tx, org: { id: OrgId; name: string
   return inserted !== undefined;
 }
 
-export function findOrgAcrossOrgs(tx: Tx, name: string): Promise<OrgRow | undefined> {
-  return queryRow<OrgRow>(tx)`select * from organizations where name = ${name}`;
+export function findOrgAcrossOrgs(tx: Tx, reference: OrgReference): Promise<OrgRow | undefined> {
+  return queryRow<OrgRow>(tx)`select * from organizations where ${isOrg(reference)}`;
 }
 
 /** Returns the name of the organization. */
 export async function findOrgName(tx: Tx, orgId: OrgId): Promise<string | undefined> {
   return (await queryRow<{ name: string }>(tx)`select name from organizations where id = ${orgId}`)?.name;
-}
-
-export function findOrgByIdAcrossOrgs(tx: Tx, id: string): Promise<OrgRow | undefined> {
-  return queryRow<OrgRow>(tx)`select * from organizations where id = ${id}`;
 }
 
 /** Returns up to `limit` + 1 organizations, newest first. */

@@ -11,13 +11,8 @@ import {
   OrganizationList,
   OrganizationWithKey,
 } from './admin.schema.ts';
-import {
-  changeSuspension,
-  createOrganizationWithKey,
-  listOrganizations,
-  readOrganization,
-  type AdminDeps,
-} from './organizations.ts';
+import { resumeOrganization, suspendOrganization } from '../suspend-organization.ts';
+import { createOrganizationWithKey, listOrganizations, readOrganization, type AdminDeps } from './organizations.ts';
 
 const Path = z.object({ id: z.uuid() });
 
@@ -59,7 +54,7 @@ export function organizationRoutes(app: App, deps: AdminDeps): void {
       params: Path,
       returns: Organization,
     },
-    ({ params }) => changeSuspension(deps, params.id, true),
+    ({ params }) => suspendOrganization(deps.db, params),
   );
   route(
     'POST /api/admin/organizations/:id/resume',
@@ -71,7 +66,7 @@ export function organizationRoutes(app: App, deps: AdminDeps): void {
       params: Path,
       returns: Organization,
     },
-    ({ params }) => changeSuspension(deps, params.id, false),
+    ({ params }) => resumeOrganization(deps.db, params),
   );
   route(
     'DELETE /api/admin/organizations/:id',

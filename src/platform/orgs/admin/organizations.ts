@@ -1,11 +1,10 @@
 import { acrossOrgs, type Db } from '../../db/db.ts';
-import { appError } from '../../lib/errors.ts';
 import { readPageRequest, toPage, type PageQuery } from '../../lib/page-request.ts';
 import type { OrgId } from '../../lib/org-id.ts';
 import { scopes } from '../caller.ts';
 import { createKey } from '../keys.ts';
-import { findOrgByIdAcrossOrgs, listOrgPageAcrossOrgs, type OrgRow } from '../orgs.store.ts';
-import { resumeOrganization, suspendOrganization } from '../suspend-organization.ts';
+import { toOrganization, unknownOrganization } from '../organization.ts';
+import { findOrgAcrossOrgs, listOrgPageAcrossOrgs } from '../orgs.store.ts';
 import type {
   CreateOrganizationInput,
   Erasure,
@@ -50,24 +49,12 @@ export async function listOrganizations({ db }: AdminDeps, query: PageQuery): Pr
 /** Returns an organization with what it uses. Throws 404 for an unknown ID. */
 export async function readOrganization(deps: AdminDeps, id: string): Promise<OrganizationDetails> {
   const organization = await requireOrganization(deps, id);
-  return { ...organization, usage: await deps.readUsage(organization.id as OrgId) };
+  return { ...organization, usage: await deps.readUsage(organization.id) };
 }
 
-/** Suspends an organization, or ends that. Throws 404 for an unknown ID. */
-export async function changeSuspension(deps: AdminDeps, id: string, isSuspended: boolean): Promise<Organization> {
-  const { name } = await requireOrganization(deps, id);
-  return isSuspended ? suspendOrganization(deps.db, name) : resumeOrganization(deps.db, name);
+/** Returns the organization with this ID. Throws 404 if there is none. */
+async function requireOrganization({ db }: Pick<AdminDeps, 'db'>, id: string): Promise<Organization & { id: OrgId }> {
+  const row = await acrossOrgs(db, (tx) => findOrgAcrossOrgs(tx, { id }));
+  if (!row) throw unknownOrganization({ id });
+  return { ...toOrganization(row), id: row.id };
 }
-
-async function requireOrganization({ db }: Pick<AdminDeps, 'db'>, id: string): Promise<Organization> {
-  const row = await acrossOrgs(db, (tx) => findOrgByIdAcrossOrgs(tx, id));
-  if (!row) throw appError('not_found', `Organization ${id} not found.`);
-  return toOrganization(row);
-}
-
-const toOrganization = ({ id, name, created_at, suspended_at }: OrgRow): Organization => ({
-  id,
-  name,
-  createdAt: created_at.toISOString(),
-  suspendedAt: suspended_at?.toISOString() ?? null,
-});

@@ -40,7 +40,7 @@ export async function signInWithProvider(
     throw new SignInError('no_group', `None of the ${count} groups of ${name} (${subject}) is in TOCSIN_OIDC_GROUPS.`);
   }
   const { organization, scopes } = grant;
-  const org = await acrossOrgs(deps.db, (tx) => findOrgAcrossOrgs(tx, organization));
+  const org = await acrossOrgs(deps.db, (tx) => findOrgAcrossOrgs(tx, { name: organization }));
   if (!org) throw new SignInError('failed', `TOCSIN_OIDC_GROUPS: the organization ${organization} does not exist.`);
   return createSession(deps, { orgId: org.id, keyId: null, subject: name, scopes, provider: { issuer, subject } });
 }

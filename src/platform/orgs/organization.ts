@@ -1,0 +1,15 @@
+import { appError, type AppError } from '../lib/errors.ts';
+import type { Organization } from './admin/admin.schema.ts';
+import type { OrgReference, OrgRow } from './orgs.store.ts';
+
+/** Returns an organization as operators see it. */
+export const toOrganization = ({ id, name, created_at, suspended_at }: OrgRow): Organization => ({
+  id,
+  name,
+  createdAt: created_at.toISOString(),
+  suspendedAt: suspended_at?.toISOString() ?? null,
+});
+
+/** The 404 for an organization that does not exist. */
+export const unknownOrganization = (reference: OrgReference): AppError =>
+  appError('not_found', `Organization ${'id' in reference ? reference.id : `"${reference.name}"`} not found.`);
