@@ -61,3 +61,13 @@ test('splits a file at line ends into bodies that all begin with the names', asy
   expect(bodies.flatMap((body) => body.split('\n').slice(1).filter(Boolean))).toEqual(lines);
   expect(await Array.fromAsync(splitFlowLog(Buffer.from('start action\n'), 1_000))).toEqual([]);
 });
+
+test.each([
+  ['no line end', 'x'.repeat(300_000)],
+  ['a line without an end after the names', `start action\n${'x'.repeat(300_000)}`],
+])('keeps no more than a body of a file with %s', async (_name, text) => {
+  const bodies = await Array.fromAsync(splitFlowLog(Buffer.from(text), 70_000));
+  expect(bodies.every(({ length }) => length < 200_000)).toBe(true);
+  const cut = text.indexOf('\n') + 1;
+  expect(bodies.map((body) => String(body).slice(cut)).join('')).toBe(text.slice(cut));
+});

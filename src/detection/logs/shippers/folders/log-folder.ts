@@ -19,16 +19,9 @@ const datedPath = /(?:^|\/)(?:year=)?(20\d\d)\/(?:(?:month=)?(\d\d)\/(?:(?:day=)
  * written late.
  */
 export function isPastFolder(path: string, since: Date): boolean {
-  const match = datedPath.exec(path);
-  if (!match) return false;
-  const [year, month, day] = [match[1], match[2], match[3]].map((part) =>
-    part === undefined ? undefined : Number(part),
-  );
-  const end =
-    day !== undefined
-      ? Date.UTC(year!, month! - 1, day + 1)
-      : month !== undefined
-        ? Date.UTC(year!, month, 1)
-        : Date.UTC(year! + 1, 0, 1);
+  const [, year, month, day] = datedPath.exec(path) ?? [];
+  if (year === undefined) return false;
+  const [y, m, d] = [Number(year), Number(month), Number(day)];
+  const end = day ? Date.UTC(y, m - 1, d + 1) : month ? Date.UTC(y, m) : Date.UTC(y + 1, 0);
   return end + dayMs <= since.getTime();
 }
