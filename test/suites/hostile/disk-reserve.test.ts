@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
@@ -6,24 +5,15 @@ import { createDiskGuard } from '../../../src/platform/lib/disk-guard.ts';
 import { pullLoop } from '../../../src/feed/sources/pull/start-pulls.ts';
 import { startApp, type TestApp, type TestOrg } from '../../support/harness.ts';
 import { until } from '../../support/program.ts';
+import { mountSmallDisk, unmountSmallDisk } from '../../support/small-disk.ts';
 
 const mounted = await startApp({ env: { TOCSIN_DISK_RESERVE_BYTES: '2000000' } });
 const folder = join(mounted.dataDir, 'logs');
 
-/** Puts a file system of 4 MB in the place of the log store. Only root may do so. */
-function mountSmallDisk(): boolean {
-  mkdirSync(folder, { recursive: true });
-  try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=4m', 'tmpfs', folder], { stdio: 'ignore' });
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-const isMounted = mountSmallDisk();
+mkdirSync(folder, { recursive: true });
+const isMounted = mountSmallDisk(folder, '4m');
 afterAll(() => {
-  if (isMounted) execFileSync('umount', [folder]);
+  if (isMounted) unmountSmallDisk(folder);
 });
 
 const sendLog = (org: TestOrg) => org.call('POST', '/api/logs/auth', '{"user":"ada"}');

@@ -10,6 +10,7 @@ import {
   until,
   type Program,
 } from '../../support/program.ts';
+import { mountSmallDisk, unmountSmallDisk } from '../../support/small-disk.ts';
 
 /** The database, the logs and everything else of the program are on a disk of this size. */
 const diskMib = 400;
@@ -19,22 +20,13 @@ const dir = newProgramDir();
 const filler = join(dir, 'filler');
 let program: Program | undefined;
 
-/** Only root may mount. */
-function mountDisk(): boolean {
-  try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${diskMib}m,mode=755`, 'tmpfs', dir], { stdio: 'ignore' });
-    return true;
-  } catch {
-    return false;
-  }
-}
-const isMounted = mountDisk();
+const isMounted = mountSmallDisk(dir, `${diskMib}m`);
 afterAll(async () => {
   await program?.kill('SIGKILL');
   if (isMounted) {
     rmSync(filler, { force: true });
     await runProgram(['org', 'list'], dir);
-    execFileSync('umount', ['-l', dir]);
+    unmountSmallDisk(dir);
   }
   removeProgramDir(dir);
 });

@@ -1,27 +1,17 @@
-import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { startApp } from '../../support/harness.ts';
+import { mountSmallDisk, unmountSmallDisk } from '../../support/small-disk.ts';
 
 const { newOrg, deps } = await startApp();
 const org = await newOrg();
 const folder = deps.segmentStore.folderOf(org.id);
 mkdirSync(folder, { recursive: true });
 
-/** Puts a file system of 512 KiB in the place of the organization's log folder. Only root may do so. */
-function mountSmallDisk(): boolean {
-  try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=512k', 'tmpfs', folder], { stdio: 'ignore' });
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-const isMounted = mountSmallDisk();
+const isMounted = mountSmallDisk(folder, '512k');
 afterAll(() => {
-  if (isMounted) execFileSync('umount', [folder]);
+  if (isMounted) unmountSmallDisk(folder);
 });
 
 test.skipIf(!isMounted)(
