@@ -8,7 +8,7 @@ import type { Deps } from '../src/app/deps.ts';
 import { createLogger } from '../src/platform/lib/logger.ts';
 import { parseLogsUrl, type BucketAddress } from '../src/platform/lib/logs-url.ts';
 import { withDataDir, withInProcessProgram, type InProcessProgram } from '../test/support/program-environment.ts';
-import { measureInTurn, measureMs, median, type Benchmark, type BenchmarkRow } from './benchmark.ts';
+import { measureInTurn, measureMs, type Benchmark, type BenchmarkRow } from './benchmark.ts';
 
 const [batches, eventsPerBatch, rounds] = [48, 20_000, 7];
 const from = new Date(Date.UTC(2026, 2, 2));
@@ -50,31 +50,29 @@ async function withNewMachine<T>(deps: Deps, url: string, work: (deps: Deps) => 
   });
 }
 
-/** Stores each batch on both sides in turn and returns the events per second. */
-async function ingest(
+/** Returns a function that stores the next batch and returns the events per second. */
+function createIngest({ deps, dataset }: Storage, orgId: InProcessProgram['orgId']): () => Promise<number> {
+  let n = 0;
+  return async () => {
+    now = new Date(hours(n).getTime() + 1_800_000);
+    const body = eventsOfHour(n);
+    n += 1;
+    return eventsPerBatch / ((await measureMs(() => receiveLogs(deps, orgId, { dataset, body }))) / 1000);
+  };
+}
+
+/** Stores each batch on both sides in turn. */
+async function measureIngest(
   sides: { local: Storage; bucket: Storage },
   orgId: InProcessProgram['orgId'],
 ): Promise<BenchmarkRow> {
-  let n = 0;
-  const store = async ({ deps, dataset }: Storage): Promise<number> => {
-    const body = eventsOfHour(n);
-    return eventsPerBatch / ((await measureMs(() => receiveLogs(deps, orgId, { dataset, body }))) / 1000);
-  };
-  const rates: { tocsin: number; baseline: number; share: number }[] = [];
-  for (; n < batches; n += 1) {
-    now = new Date(hours(n).getTime() + 1_800_000);
-    const [first, second] = n % 2 === 0 ? (['local', 'bucket'] as const) : (['bucket', 'local'] as const);
-    const rate = { [first]: await store(sides[first]), [second]: await store(sides[second]) };
-    rates.push({ tocsin: rate['bucket']!, baseline: rate['local']!, share: rate['bucket']! / rate['local']! });
-  }
+  const rates = await measureInTurn(batches, {
+    tocsin: createIngest(sides.bucket, orgId),
+    baseline: createIngest(sides.local, orgId),
+    better: 'more',
+  });
   now = hours(batches);
-  return {
-    label: `events stored durably, ${eventsPerBatch} per request`,
-    unit: 'events/s',
-    tocsin: median(rates.map(({ tocsin }) => tocsin)),
-    baseline: median(rates.map(({ baseline }) => baseline)),
-    share: median(rates.map(({ share }) => share)),
-  };
+  return { label: `events stored durably, ${eventsPerBatch} per request`, unit: 'events/s', ...rates };
 }
 
 const scenarios = [
@@ -118,7 +116,7 @@ async function run(
   const lines: BenchmarkRow[] = [];
   await withNewMachine(deps, url, async (machine) => {
     const bucket = { deps: machine, dataset: 'bucket' };
-    lines.push(await ingest({ local, bucket }, orgId));
+    lines.push(await measureIngest({ local, bucket }, orgId));
     for (const scenario of scenarios) {
       report(scenario.label);
       const ofLocal = (): Promise<number> => measureQuery(local, orgId, scenario);
