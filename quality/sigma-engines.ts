@@ -5,7 +5,7 @@ import type { DialectKind } from '../src/detection/sigma/dialects/registry.ts';
 import { withInProcessProgram } from '../test/support/program-environment.ts';
 import { formatRatio, type QualityFigure } from './figures.ts';
 
-/** What the embedded engine found with a rule: the indexes of the matching events of the Windows dataset. Null: the rule does not run. */
+/** The matches of each rule in the embedded engine, as indexes of events of the Windows dataset. Null if the engine cannot run the rule. */
 export type EmbeddedMatches = ReadonlyMap<string, ReadonlySet<number> | null>;
 
 type Engine = {
@@ -21,7 +21,8 @@ type Table = { name: string; columns: Map<string, 'text' | 'json'> };
 
 const timeColumn = 'event_time';
 const windowsTable = 'windows';
-const windowsColumns = ['Event.System.EventID', 'Event.System.Channel', 'Event.EventData.Image'];
+/** The columns by which a conversion recognizes the form of the Windows events of the regression cases. */
+export const windowsColumns = ['Event.System.EventID', 'Event.System.Channel', 'Event.EventData.Image'];
 /** The time tells the events of a query's rows apart: event n has this time plus n seconds. */
 const firstMs = Date.parse('2024-06-01T00:00:00Z');
 

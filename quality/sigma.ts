@@ -6,7 +6,7 @@ import type { ConvertedRule } from '../src/detection/sigma/convert/convert-rules
 import { openEvents } from '../test/support/detection/sigma-events.ts';
 import { formatRatio, type QualityFigure } from './figures.ts';
 import { readRecordedRows } from './recorded-inputs.ts';
-import { compareWithClickhouse, compareWithPostgres } from './sigma-engines.ts';
+import { compareWithClickhouse, compareWithPostgres, windowsColumns } from './sigma-engines.ts';
 import { measureRecordings, type WindowsRule } from './sigma-windows.ts';
 
 type SigmaCase = { ruleId: string; ruleYaml: string; matchCount: number | null; events: Record<string, unknown>[] };
@@ -14,9 +14,8 @@ type LibraryRule = { path: string; yaml: string };
 type Reference = { rules: number; matches: Record<string, string[]>; unsupported: Record<string, string> };
 
 const referenceFile = join(import.meta.dirname, 'sigma-reference.json');
-/** The columns by which a conversion recognizes the form of Windows events: nested ones in the cases, flat ones in the recordings. */
+/** The columns by which a conversion recognizes the form of the Windows events of the recordings. */
 const flatColumns = ['EventID', 'Channel'];
-const windowsColumns = ['Event.System.EventID', 'Event.System.Channel', 'Event.EventData.Image'];
 
 /**
  * Converts all recorded Sigma rules, runs them on the events of all regression cases, and compares the matches with those that pySigma's SQLite

@@ -3,7 +3,7 @@ import type { FieldRow } from './field-row.ts';
 import { createGuardFinder, type GuardFinder } from './guard-finder.ts';
 import { chooseGuards, guardKey, visitGuards, type Guard } from './guards.ts';
 
-/** What the expressions of a set wait for. */
+/** The texts that a set looks for in a row before it evaluates expressions. */
 export type GuardChoice = {
   /** The expressions without guards. */
   unguarded: readonly number[];

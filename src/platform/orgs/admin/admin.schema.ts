@@ -47,7 +47,7 @@ export type OrganizationUsage = z.infer<typeof OrganizationUsage>;
 export const OrganizationDetails = Organization.extend({ usage: OrganizationUsage });
 export type OrganizationDetails = z.infer<typeof OrganizationDetails>;
 
-/** What was erased of an organization. It outlives the organization. */
+/** The record of an erasure. It is kept when the organization no longer exists. */
 export const Erasure = z
   .object({
     id: z.string().describe('ID of the organization.'),

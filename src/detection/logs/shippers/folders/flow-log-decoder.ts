@@ -4,7 +4,7 @@ import { composeEvent } from '../../ingestion/parse-event.ts';
 import { createEventSplitter, type RawEvent } from '../../ingestion/split-events.ts';
 import type { BodyDecoder, DecodedEvent } from '../body-decoder.ts';
 
-/** The fields whose values are numbers (Amazon VPC User Guide, "Flow log records"). An account ID is none, although it consists of digits. */
+/** The numeric fields (Amazon VPC User Guide, "Flow log records"). An account ID consists of digits, but it is text. */
 const numbers = new Set('version srcport dstport protocol packets bytes start end tcp-flags traffic-path'.split(' '));
 
 /**

@@ -20,7 +20,7 @@ type LogFoldersDeps = PullFolderDeps & { config: { logFolders: Record<string, Fo
 const dayMs = 86_400_000;
 /** A body of this size has far fewer events than a body may have. */
 const flowLogBodyBytes = 4 * 1024 * 1024;
-/** What is wrong with the content of an object, which does not change when it is read again. */
+/** Errors in the content of an object. Reading it again would not help. */
 const contentErrors = new Set(['malformed_json', 'validation_failed', 'payload_too_large', 'conflict']);
 
 /** Reads every folder of the settings again and again until `signal` aborts. */
