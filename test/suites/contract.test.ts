@@ -8,6 +8,7 @@ import addFormats from 'ajv-formats';
 import { describe, expect, test } from 'vitest';
 import { eventTypes } from '../../src/platform/notifications/event-types.ts';
 import { openapiText } from '../../src/cli/openapi-command.ts';
+import { adminEnv } from '../support/admin-key.ts';
 import { callEverything } from '../support/walk/call-everything.ts';
 import { startApp } from '../support/harness.ts';
 import { toExamples } from '../support/walk/to-examples.ts';
@@ -69,7 +70,7 @@ test('openapi.json follows every recommended rule of Redocly', { timeout: 60_000
 });
 
 const { app, deps, newOrg } = await startApp({
-  env: { TOCSIN_FETCH_ALLOW: '127.0.0.1', TOCSIN_ADMIN_KEY: 'a-key-of-the-installation-for-tests' },
+  env: { TOCSIN_FETCH_ALLOW: '127.0.0.1', ...adminEnv },
 });
 
 test('openapi.json contains every registered route except the listed exceptions', () => {

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { uuidv7 } from '../../src/platform/lib/ids.ts';
+import { adminEnv, adminHeadersFor } from '../support/admin-key.ts';
 import { bodyFor } from '../support/bodies.ts';
 import { startApp, type TestOrg } from '../support/harness.ts';
 import { isForeignProtocol, isOpen, registeredRoutes } from '../support/registered-routes.ts';
 
-const adminKey = 'a-key-of-the-installation-for-tests';
-const { app, newOrg } = await startApp({ env: { TOCSIN_ADMIN_KEY: adminKey } });
+const { app, newOrg } = await startApp({ env: adminEnv });
 const org = await newOrg();
 type Method = Parameters<TestOrg['call']>[0];
 
@@ -30,8 +30,12 @@ const routes = registeredRoutes(app)
 
 test.each(routes)('$method $path with an unknown query parameter', async ({ method, path }) => {
   const url = path.replaceAll(/\{[^}]+\}/g, uuidv7());
-  const headers = path.startsWith('/api/admin/') ? { authorization: `Bearer ${adminKey}` } : {};
-  const { status, body } = await org.call(method, `${url}?sevrity=critical`, bodyFor(method, path), headers);
+  const { status, body } = await org.call(
+    method,
+    `${url}?sevrity=critical`,
+    bodyFor(method, path),
+    adminHeadersFor(path),
+  );
   const rejected = { status: 400, errors: [expect.objectContaining({ pointer: 'query/sevrity' })] };
   if (isLenient(method, path)) expect({ status, errors: body.errors }).not.toEqual(rejected);
   else expect({ status, errors: body.errors }).toEqual(rejected);

@@ -1,6 +1,7 @@
 import type { Deps } from '../../../src/app/deps.ts';
 import { eraseOrganization } from '../../../src/app/erasure/erase-organization.ts';
 import { createSignInLink } from '../../../src/platform/orgs/sessions/sign-in.ts';
+import { adminHeadersFor } from '../admin-key.ts';
 import { useConnections } from './use-connections.ts';
 import { callsOf, readOk, type ApiCalls } from './api-calls.ts';
 import { fillOrganization } from './fill-organization.ts';
@@ -70,9 +71,9 @@ async function useKeys({ get, post, remove }: ApiCalls): Promise<void> {
   await remove(`/api/keys/${extra.id}`);
 }
 
-async function useAdministration({ config, db, segmentStore }: Deps, org: TestOrg): Promise<void> {
+async function useAdministration({ db, segmentStore }: Deps, org: TestOrg): Promise<void> {
   const asAdministrator = (method: 'GET' | 'POST' | 'DELETE', path: string, body?: unknown) =>
-    readOk(org.call(method, `/api/admin/${path}`, body, { authorization: `Bearer ${config.adminKey!}` }));
+    readOk(org.call(method, `/api/admin/${path}`, body, adminHeadersFor('/api/admin/')));
   const { id } = await asAdministrator('POST', 'organizations', { name: 'walked' });
   await asAdministrator('POST', `organizations/${id}/resume`);
   await asAdministrator('GET', `organizations/${org.id}`);

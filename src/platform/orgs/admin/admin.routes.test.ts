@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
+import { adminEnv, adminKey } from '../../../../test/support/admin-key.ts';
 import { callOk, postDetection } from '../../../../test/support/detection/detection-factory.ts';
 import { startApp } from '../../../../test/support/harness.ts';
 
-const adminKey = 'a-key-of-the-installation-for-tests';
-const { app, newOrg } = await startApp({ env: { TOCSIN_ADMIN_KEY: adminKey } });
+const { app, newOrg } = await startApp({ env: adminEnv });
 
 async function call(method: 'GET' | 'POST', path: string, body?: object, key = adminKey) {
   const response = await app.inject({
