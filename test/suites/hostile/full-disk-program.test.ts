@@ -1,23 +1,18 @@
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { closeSync, openSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import {
-  newProgramDir,
-  removeProgramDir,
-  runProgram,
-  startProgram,
-  until,
-  type Program,
-} from '../../support/program.ts';
+import { removeProgramDir, runProgram, startProgram, until, type Program } from '../../support/program.ts';
 import { mountSmallDisk, unmountSmallDisk } from '../../support/small-disk.ts';
 
 /** The database, the logs and everything else of the program are on a disk of this size. */
 const diskMib = 400;
 const reserveMib = 100;
 const key = 'a-key-for-the-test-of-a-full-disk';
-const dir = newProgramDir();
+// Every user can enter it. Below a private directory, the database would be elsewhere.
+const dir = mkdtempSync(join(tmpdir(), 'tocsin-disk-'));
 const filler = join(dir, 'filler');
 let program: Program | undefined;
 
@@ -53,6 +48,7 @@ test.skipIf(!isMounted)(
   async () => {
     program = await startProgram(dir, { TOCSIN_API_KEY: key, TOCSIN_DISK_RESERVE_BYTES: String(reserveMib * 2 ** 20) });
     const { url } = program;
+    expect(program.output()).toContain(`database: ${dir}/`);
     const call = async (method: string, path: string, body?: string) => {
       const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
       const response = await fetch(`${url}${path}`, { method, headers, ...(body && { body }) });
