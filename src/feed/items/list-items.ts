@@ -8,6 +8,7 @@ import { readItemsQuery, type ItemsQuery, type ItemsRequest } from './items-quer
 import { listSourceNames } from './items.store.ts';
 import { overrideDocuments } from './overrides/override-documents.ts';
 import { readSearchPage } from './search/search.store.ts';
+import type { SearchTotals } from './search/search-totals.ts';
 import { readOrgState, type OrgState } from './snapshot/org-state.store.ts';
 import type { CachedPage, PageCursors } from './page-cache/page-cache.ts';
 import { readItemsPage, type ItemsPage } from './list-query/page.store.ts';
@@ -15,7 +16,13 @@ import type { FeedPages } from './page-cache/feed-pages.ts';
 import { relevantIds } from './list-query/relevance.sql.ts';
 import { toSnapshot, type Snapshot } from './snapshot/snapshot.ts';
 
-export type ListItemsDeps = { db: Db; clock: Clock; feedPages: FeedPages; pageCursors: PageCursors };
+export type ListItemsDeps = {
+  db: Db;
+  clock: Clock;
+  feedPages: FeedPages;
+  pageCursors: PageCursors;
+  searchTotals: SearchTotals;
+};
 
 /** Returns a page of the feed as the bytes of its response. Documents go from the database into the response unparsed. */
 export async function listItems(deps: ListItemsDeps, caller: Caller, query: ItemsQuery): Promise<CachedPage> {
@@ -26,7 +33,7 @@ export async function listItems(deps: ListItemsDeps, caller: Caller, query: Item
       // No item has an unknown platform, so an empty snapshot avoids the search.
       const snapshot = request.platform === null ? toSnapshot([]) : dated.snapshot;
       const orgState = await readOrgState(tx, dated.snapshot);
-      const page = await readPage(tx, deps.pageCursors, { snapshot, orgState, request });
+      const page = await readPage(tx, deps, { orgKey: caller.orgId, snapshot, orgState, request });
       const docs = page.docs.map(({ doc, nextExpiryAt }) =>
         nextExpiryAt && nextExpiryAt.getTime() <= dated.hour ? updateDocumentExpiry(doc, dated.hour) : doc,
       );
@@ -40,15 +47,20 @@ export async function listItems(deps: ListItemsDeps, caller: Caller, query: Item
 /** The request without its snapshot token: equal requests have equal pages in one snapshot. */
 type ListRequest = Omit<ItemsRequest, 'asOf'>;
 
-type PageSource = { snapshot: Snapshot; orgState: OrgState; request: ListRequest };
+type PageSource = { orgKey: string; snapshot: Snapshot; orgState: OrgState; request: ListRequest };
 
-async function readPage(tx: Tx, cursors: PageCursors, source: PageSource): Promise<ItemsPage> {
-  const { snapshot, orgState, request } = source;
+async function readPage(
+  tx: Tx,
+  { pageCursors: cursors, searchTotals: totals }: ListItemsDeps,
+  source: PageSource,
+): Promise<ItemsPage> {
+  const { orgKey, snapshot, orgState, request } = source;
   const { search, perPage: limit } = request;
   const offset = Math.min((request.page - 1) * limit, Number.MAX_SAFE_INTEGER - 1_000);
   const filters = await toFilters(tx, source);
   const onlyIds = request.relevancyMode === 'relevant' ? relevantIds(orgState) : undefined;
-  if (onlyIds || hasSearch(search)) return readSearchPage(tx, snapshot, { filters, search, onlyIds, limit, offset });
+  if (onlyIds || hasSearch(search))
+    return readSearchPage(tx, { totals, orgKey }, snapshot, { filters, search, onlyIds, limit, offset });
   const { rootsOnly } = search;
   const cursorKey = (rowsBefore: number): string => JSON.stringify([snapshot.tag, filters, rootsOnly, rowsBefore]);
   const after = cursors.get(cursorKey(offset));
@@ -60,7 +72,7 @@ async function readPage(tx: Tx, cursors: PageCursors, source: PageSource): Promi
 const hasSearch = ({ terms, rootTerms, fullText, updatedSince }: ListRequest['search']): boolean =>
   terms.length > 0 || rootTerms.length > 0 || fullText !== undefined || updatedSince !== undefined;
 
-async function toFilters(tx: Tx, { snapshot, orgState, request }: PageSource): Promise<ItemFilters> {
+async function toFilters(tx: Tx, { snapshot, orgState, request }: Omit<PageSource, 'orgKey'>): Promise<ItemFilters> {
   const { severity, status, platform, source } = request;
   return {
     ...(severity ? { severity } : {}),

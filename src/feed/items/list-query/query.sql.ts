@@ -20,7 +20,7 @@ import { sql, type RawBuilder } from 'kysely';
  * - `duplicate_roots`: only if `usesDuplicateRoots(filters)`.
  * - `total (n, pool_rows)`: the number of listed items, and how many of them the branches of the pools return.
  * - `page`: the listed rows of the page.
- * A search has `matched` (ids) and `found` (listed rows) in place of the first three.
+ * A search has `matched` (ids) and `found` (listed rows) in place of the first three, preceded by `newest` (ids) if the text is frequent.
  */
 export type Sql = RawBuilder<unknown>;
 
@@ -30,7 +30,7 @@ export type Condition = RawBuilder<boolean>;
 /** The same condition on a row of `items i` and on a row of `item_states s`. */
 export type StateCondition = { current: Condition; past: Condition };
 
-type CteName = 'overridden_rows' | 'duplicate_roots' | 'total' | 'page' | 'matched' | 'found' | 'members';
+type CteName = 'overridden_rows' | 'duplicate_roots' | 'total' | 'page' | 'matched' | 'found' | 'members' | 'newest';
 
 /** A name and the complete query behind it. */
 export type Cte = { name: CteName; query: Sql; isMaterialized: boolean };

@@ -44,3 +44,13 @@ const indicatorTerm = ({ indicatorForms }: FullTextQuery): TermFilter => ({
 });
 
 export const toTsquery = ({ text }: FullTextQuery): Sql => sql`tocsin_text_query(${text})`;
+
+/** The same as `hasFullText`, for a query that reads few rows: it compares the words of each row instead of collecting all matches. */
+export const matchesText = (snapshot: Snapshot, query: FullTextQuery): StateCondition => ({
+  current: sql`${searchTextMatches(query)} or i.id in (${idsWithIndicator(snapshot, query)})`,
+  past: hadFullText(query),
+});
+
+/** A subquery, so that the search text is read only for the rows that the other conditions leave. */
+export const searchTextMatches = (query: FullTextQuery): Condition =>
+  sql`coalesce((select w.words @@ ${toTsquery(query)} from item_search w where w.item_id = i.id), false)`;

@@ -16,7 +16,7 @@ export const searchFields = {
     .enum(['relevance', 'newest'])
     .optional()
     .describe(
-      'Order of a search with `q`. By default the best and most recent matches come first, if there are at most 5,000.',
+      'Order of a search with `q`. By default the best and most recent matches come first. If more than 500 items match `q`, the newest 500 are ranked and the others follow, newest first.',
     ),
   indicator: boundedString({ max: 2_000 }).optional().describe('An indicator, which may be defanged or in upper case.'),
   cve: boundedString({ max: 50 }).optional().describe('A CVE id, such as `CVE-2024-12345`.'),

@@ -5,6 +5,7 @@ import { acrossOrgs, inOrg } from '../../../platform/db/db.ts';
 import { reportSource } from '../../../../test/support/feed/report-source.ts';
 import { scanForText } from './search-scan.ts';
 import { readSearch } from './search-query.ts';
+import { createSearchTotals } from './search-totals.ts';
 import { readSearchPage } from './search.store.ts';
 
 const app = await startApp();
@@ -27,22 +28,23 @@ test('finds the same items by scan and by collection, for a past and the current
   });
   const current = await app.deps.snapshots.get(org.id);
   expect(current.tag).not.toBe(past.tag);
-  const totals: number[] = [];
+  const totals = createSearchTotals();
+  const counted: number[] = [];
   for (const snapshot of [past, current]) {
     for (const q of ['storm', '-storm', 'report', 'storm or calm', 'r5.example']) {
       const search = readSearch({ q, searchOrder: 'newest' });
       const query = search.fullText!;
       const all = await inOrg(app.deps.db, org.id, (tx) =>
-        readSearchPage(tx, snapshot, { filters: {}, search, limit: 100, offset: 0 }),
+        readSearchPage(tx, { totals, orgKey: org.id }, snapshot, { filters: {}, search, limit: 100, offset: 0 }),
       );
-      totals.push(all.total);
+      counted.push(all.total);
       for (let offset = 0; offset < all.total; offset += 1) {
         const scanned = await inOrg(app.deps.db, org.id, (tx) =>
-          scanForText(tx, snapshot, { query, limit: 2, offset, matchesPerRow: 0 }),
+          scanForText(tx, snapshot, { query, total: all.total, limit: 2, offset, matchesPerRow: 0 }),
         );
         expect(scanned, `${q} ${offset}`).toMatchObject({ total: all.total, docs: all.docs.slice(offset, offset + 2) });
       }
     }
   }
-  expect(totals).toEqual([4, 3, 7, 4, 1, 5, 3, 8, 6, 1]);
+  expect(counted).toEqual([4, 3, 7, 4, 1, 5, 3, 8, 6, 1]);
 });

@@ -1,0 +1,78 @@
+import { sql } from 'kysely';
+import type { ItemFilters } from '../item-filters.ts';
+import { isOfSource, matchesAsOverridden } from '../list-query/filters.sql.ts';
+import {
+  allOfStates,
+  byItemId,
+  materialized,
+  type Cte,
+  type Sql,
+  type StateCondition,
+} from '../list-query/query.sql.ts';
+import { isInSnapshot } from '../list-query/snapshot-rows.sql.ts';
+import { overriddenIds, overridesAt } from '../overrides/overrides.sql.ts';
+import type { Snapshot } from '../snapshot/snapshot.ts';
+import { hasFullText, hasTerm, isOneOf } from './search-conditions.sql.ts';
+import type { Search } from './search-query.ts';
+
+/** `onlyIds` is a query of the ids to which the list is restricted. */
+export type SearchOptions = { filters: ItemFilters; search: Search; onlyIds?: Sql | undefined };
+
+/**
+ * Restricts a search to a few rows. `text` replaces the condition of the text. `members` is a condition on the rows that may match for their
+ * root, and `rows` one on the listed rows.
+ */
+export type SearchBounds = { text?: StateCondition; members?: StateCondition; rows?: StateCondition };
+
+/** The CTE `found`, preceded by `matched` (ids of roots) if a duplicate may match for its root. */
+export function searchCtes(
+  snapshot: Snapshot,
+  { filters, search, onlyIds }: SearchOptions,
+  { text, members, rows }: SearchBounds = {},
+): Cte[] {
+  const { sources, rootsOnly: _unused, ...columnFilters } = filters;
+  const matchesColumns = byItemId((id) => matchesAsOverridden({ ...columnFilters, rootsOnly: search.rootsOnly }, id));
+  const ownConditions = [
+    matchesColumns,
+    ...search.rootTerms.map((term) => hasTerm(snapshot, term)),
+    ...(onlyIds ? [isOneOf(onlyIds)] : []),
+    ...(search.updatedSince ? [isUpdatedSince(search.updatedSince, filters.overridesSeq)] : []),
+    ...(rows ? [rows] : []),
+  ];
+  const groupConditions = [
+    ...(sources ? [byItemId(() => isOfSource(sources))] : []),
+    ...search.terms.map((term) => hasTerm(snapshot, term)),
+    ...(search.fullText ? [text ?? hasFullText(snapshot, search.fullText)] : []),
+  ];
+  if (!search.rootsOnly || groupConditions.length === 0)
+    return [materialized('found', matchingRows(snapshot, [...ownConditions, ...groupConditions]))];
+  const memberRows = matchingRows(snapshot, [...groupConditions, ...(members ? [members] : [])]);
+  return [
+    materialized('matched', rootsOf(memberRows, filters.overridesSeq)),
+    materialized('found', matchingRows(snapshot, [...ownConditions, isOneOf(sql`select id from matched`)])),
+  ];
+}
+
+/** Ids of the roots of rows as the organization sees them, as a query. */
+export const rootsOf = (found: Sql, overridesSeq: number | undefined): Sql =>
+  overridesSeq === undefined
+    ? sql`select coalesce(duplicate_of, id) as id from (${found}) rows`
+    : sql`select coalesce(case when o.moved then o.duplicate_of else rows.duplicate_of end, rows.id) as id
+        from (${found}) rows left join ${overridesAt(overridesSeq)} o on o.item_id = rows.id`;
+
+/** An override also updates the item, for its organization. */
+const isUpdatedSince = (since: string, overridesSeq: number | undefined): StateCondition =>
+  byItemId((id) =>
+    overridesSeq === undefined
+      ? sql`last_updated >= ${since}::timestamptz`
+      : sql`last_updated >= ${since}::timestamptz or ${id} in ${overriddenIds(overridesSeq, sql`o.updated_at >= ${since}::timestamptz`)}`,
+  );
+
+/** Listed rows with `duplicate_of`. */
+export function matchingRows(snapshot: Snapshot, conditions: StateCondition[]): Sql {
+  const { current, past } = allOfStates([isInSnapshot(snapshot), ...conditions]);
+  return sql`
+    select i.id, i.duplicate_of, i.added_to_feed_at, null::bigint as seq_from from items i where ${current}
+    union all
+    select s.item_id, s.duplicate_of, s.added_to_feed_at, s.seq_from from item_states s where ${past}`;
+}
