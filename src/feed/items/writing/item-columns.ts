@@ -1,14 +1,15 @@
 import { sql, type RawBuilder } from 'kysely';
+import { toRecordset } from '../../../platform/db/recordset.ts';
 import type { Term } from '../../model/terms.ts';
 import type { SearchText } from '../search/search-text.ts';
 
 type ColumnValue = string | number | Date | string[] | null;
 
-/** A column of an insert. `type` is its PostgreSQL type. */
+/** A column of an insert. `type` is the PostgreSQL type of the value. */
 type Column<T extends ColumnValue> = {
   name: string;
   type: string;
-  /** The SQL expression over the unnested row `n`, if it is not the value itself. */
+  /** The SQL expression over the row `n` of values, if it is not the value itself. */
   expression?: string;
   /** Set if an update never changes the column. */
   isFixed?: true;
@@ -27,8 +28,7 @@ const fixed = <T extends ColumnValue>(name: string, type: string, expression?: s
   ...column<T>(name, type, expression),
   isFixed: true,
 });
-/** A text array, which unnest cannot carry as an array of arrays. */
-const textList = (name: string): Column<string[]> => column(name, 'text', `string_to_array(n.${name}, ',')`);
+const textList = (name: string): Column<string[]> => column(name, 'text[]');
 
 const itemColumns = {
   organizationId: fixed<string>('organization_id', 'uuid'),
@@ -96,15 +96,11 @@ function insertStatement<C extends Columns>(table: string, columns: C, rows: Row
   const entries = Object.entries<Column<ColumnValue>>(columns);
   const names = sql.raw(entries.map(([, { name }]) => name).join(', '));
   const expressions = sql.raw(entries.map(([, { name, expression }]) => expression ?? `n.${name}`).join(', '));
-  const arrays = entries.map(
-    ([key, { type }]) => sql`${rows.map((row) => toParameter(row[key]!))}::${sql.raw(type)}[]`,
-  );
+  const types = Object.fromEntries(entries.map(([, { name, type }]) => [name, type]));
+  const values = rows.map((row) => Object.fromEntries(entries.map(([key, { name }]) => [name, toSorted(row[key]!)])));
   return sql`
     insert into ${sql.raw(table)} (${names})
-    select ${expressions} from unnest(${sql.join(arrays)}) as n (${names})`;
+    select ${expressions} from ${toRecordset(values, types)}`;
 }
 
-function toParameter(value: ColumnValue): string | number | null {
-  if (value instanceof Date) return value.toISOString();
-  return Array.isArray(value) ? value.toSorted().join(',') : value;
-}
+const toSorted = (value: ColumnValue): ColumnValue => (Array.isArray(value) ? value.toSorted() : value);

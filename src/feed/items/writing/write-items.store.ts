@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { queryRows, type Tx } from '../../../platform/db/db.ts';
+import { toRecordset } from '../../../platform/db/recordset.ts';
 import type { Term } from '../../model/terms.ts';
 import type { SearchText } from '../search/search-text.ts';
 import { batches } from './batches.ts';
@@ -25,6 +26,18 @@ type ItemTerms = { id: string; organizationId: string; poolId: string; version: 
 export type RemovedTerm = { kind: string; value: string };
 
 const rowsMax = 5_000;
+const termTypes = {
+  organization_id: 'uuid',
+  item_id: 'uuid',
+  pool_id: 'uuid',
+  kind: 'text',
+  value: 'text',
+  identifying: 'boolean',
+  standing: 'text',
+  ends_at: 'timestamptz',
+  entity: 'text',
+  seen_at: 'timestamptz',
+};
 
 /** Replaces the terms of items. Unchanged terms are not rewritten. Returns the terms that items no longer have. */
 export async function writeTerms(tx: Tx, items: ItemTerms[]): Promise<RemovedTerm[]> {
@@ -32,27 +45,22 @@ export async function writeTerms(tx: Tx, items: ItemTerms[]): Promise<RemovedTer
   const removed = changed.length > 0 ? await deleteOldTerms(tx, changed) : [];
   const all = items.flatMap(({ id, organizationId, poolId, terms }) =>
     terms.map(({ kind, value, identifying = false, standing, entity }) => ({
-      id,
-      organizationId,
-      poolId,
+      organization_id: organizationId,
+      item_id: id,
+      pool_id: poolId,
       kind,
       value,
       identifying,
       standing: typeof standing === 'string' ? standing : null,
-      endsAt: typeof standing === 'object' ? (standing.endsAt?.toISOString() ?? null) : null,
+      ends_at: typeof standing === 'object' ? (standing.endsAt?.toISOString() ?? null) : null,
       entity: entity?.name ?? null,
-      seenAt: entity?.seenAt ?? null,
+      seen_at: entity?.seenAt ?? null,
     })),
   );
   for (let start = 0; start < all.length; start += rowsMax) {
-    const batch = all.slice(start, start + rowsMax);
-    const column = <K extends keyof (typeof batch)[number]>(name: K): (typeof batch)[number][K][] =>
-      batch.map((row) => row[name]);
     await sql`
-      insert into item_terms (organization_id, item_id, pool_id, kind, value, identifying, standing, ends_at, entity, seen_at)
-      select * from unnest(${column('organizationId')}::uuid[], ${column('id')}::uuid[], ${column('poolId')}::uuid[],
-        ${column('kind')}::text[], ${column('value')}::text[], ${column('identifying')}::boolean[], ${column('standing')}::text[],
-        ${column('endsAt')}::timestamptz[], ${column('entity')}::text[], ${column('seenAt')}::timestamptz[])
+      insert into item_terms (${sql.raw(Object.keys(termTypes).join(', '))})
+      select * from ${toRecordset(all.slice(start, start + rowsMax), termTypes)}
       on conflict (item_id, kind, value) do update set identifying = excluded.identifying, standing = excluded.standing, ends_at = excluded.ends_at,
         entity = excluded.entity, seen_at = excluded.seen_at
         where (item_terms.identifying, item_terms.standing, item_terms.ends_at, item_terms.entity, item_terms.seen_at)
@@ -75,15 +83,28 @@ function deleteOldTerms(tx: Tx, items: ItemTerms[]): Promise<RemovedTerm[]> {
 
 type SearchedItem = Pick<ItemWrite, 'id' | 'organizationId' | 'poolId' | 'title' | keyof SearchText>;
 
+const searchTypes = {
+  organization_id: 'uuid',
+  item_id: 'uuid',
+  pool_id: 'uuid',
+  title: 'text',
+  head: 'text',
+  body: 'text',
+};
+
 /** Replaces the search text of items. */
 async function writeSearchText(tx: Tx, items: SearchedItem[]): Promise<void> {
-  const column = (name: keyof SearchedItem): string[] => items.map((item) => item[name]);
+  const texts = items.map(({ id, organizationId, poolId, title, searchHead, searchBody }) => ({
+    organization_id: organizationId,
+    item_id: id,
+    pool_id: poolId,
+    title,
+    head: searchHead,
+    body: searchBody,
+  }));
   await sql`
     insert into item_search (organization_id, item_id, pool_id, words)
-    select n.organization_id, n.item_id, n.pool_id, tocsin_words(n.title, n.head, n.body)
-    from unnest(${column('organizationId')}::uuid[], ${column('id')}::uuid[], ${column('poolId')}::uuid[],
-      ${column('title')}::text[], ${column('searchHead')}::text[], ${column('searchBody')}::text[])
-      as n (organization_id, item_id, pool_id, title, head, body)
+    select n.organization_id, n.item_id, n.pool_id, tocsin_words(n.title, n.head, n.body) from ${toRecordset(texts, searchTypes)}
     on conflict (item_id) do update set words = excluded.words where item_search.words is distinct from excluded.words`.execute(
     tx,
   );

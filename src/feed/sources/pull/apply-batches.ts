@@ -7,9 +7,9 @@ import { listStoredRecords, type StoredItem } from '../../ingestion/stored-items
 import { lockPools } from '../../items/writing/feed-pools.store.ts';
 import { buckets } from '../../model/vocabulary.ts';
 
-const actionsMax = 200;
-// About the work of a tenth of a second: it bounds how long a pull locks the pools that it writes to.
-const weightMax = 400_000;
+const actionsMax = 500;
+// About the work of a fifth of a second: it bounds how long a pull locks the pools that it writes to.
+const weightMax = 800_000;
 const indicatorWeight = 150;
 const actionWeight = 1_500;
 
