@@ -13,6 +13,7 @@ import { createStoredServerReader } from '../platform/mcp/stored-servers.ts';
 import { createExtractor } from '../feed/ingestion/extractor.ts';
 import { applyInstalledReferenceData } from '../feed/reference-data/apply-installed.ts';
 import { createFeedPages } from '../feed/items/page-cache/feed-pages.ts';
+import { getShippedNames } from '../feed/extraction/names/name-dictionary.ts';
 import { createSearchTotals } from '../feed/items/search/search-totals.ts';
 import { createPageCursors } from '../feed/items/page-cache/page-cache.ts';
 import { createSnapshotCache } from '../feed/items/snapshot/snapshot.ts';
@@ -103,6 +104,7 @@ export function buildDeps({ config, db, log, clock = systemClock }: BuildDepsOpt
     feedPages: createFeedPages(db, snapshots),
     pageCursors: createPageCursors(),
     searchTotals: createSearchTotals(),
+    listPublicNames: () => [...getShippedNames().values()].map(({ printed }) => printed),
     connectionFor,
     models: measureModels(createModels(config.models), metrics.registry),
     feedTools: createFeedTools({ db, clock }),

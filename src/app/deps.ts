@@ -13,6 +13,7 @@ import type { OrgId } from '../platform/lib/org-id.ts';
 import type { Secretbox } from '../platform/lib/secretbox.ts';
 import type { Extractor } from '../feed/ingestion/extractor.ts';
 import type { FeedPages } from '../feed/items/page-cache/feed-pages.ts';
+import type { ListPublicNames } from '../feed/items/search/correct-search.ts';
 import type { SearchTotals } from '../feed/items/search/search-totals.ts';
 import type { PageCursors } from '../feed/items/page-cache/page-cache.ts';
 import type { SnapshotCache } from '../feed/items/snapshot/snapshot.ts';
@@ -87,6 +88,7 @@ export type Deps = {
   feedPages: FeedPages;
   pageCursors: PageCursors;
   searchTotals: SearchTotals;
+  listPublicNames: ListPublicNames;
   /** The feed lookups that detection tools may use. */
   feedTools?: (orgId: OrgId) => FeedTools;
   mcp?: McpTools;

@@ -7,7 +7,8 @@ import type { ItemFilters, SourceFilter } from './item-filters.ts';
 import { readItemsQuery, type ItemsQuery, type ItemsRequest } from './items-query.ts';
 import { listSourceNames } from './items.store.ts';
 import { overrideDocuments } from './overrides/override-documents.ts';
-import { readSearchPage } from './search/search.store.ts';
+import { correctSearch, type ListPublicNames } from './search/correct-search.ts';
+import { readSearchPage, textOnly } from './search/search.store.ts';
 import type { SearchTotals } from './search/search-totals.ts';
 import { readOrgState, type OrgState } from './snapshot/org-state.store.ts';
 import type { CachedPage, PageCursors } from './page-cache/page-cache.ts';
@@ -22,6 +23,7 @@ export type ListItemsDeps = {
   feedPages: FeedPages;
   pageCursors: PageCursors;
   searchTotals: SearchTotals;
+  listPublicNames: ListPublicNames;
 };
 
 /** Returns a page of the feed as the bytes of its response. Documents go from the database into the response unparsed. */
@@ -33,12 +35,15 @@ export async function listItems(deps: ListItemsDeps, caller: Caller, query: Item
       // No item has an unknown platform, so an empty snapshot avoids the search.
       const snapshot = request.platform === null ? toSnapshot([]) : dated.snapshot;
       const orgState = await readOrgState(tx, dated.snapshot);
-      const page = await readPage(tx, deps, { orgKey: caller.orgId, snapshot, orgState, request });
+      const source = { orgKey: caller.orgId, snapshot, orgState, request };
+      const found = await readPage(tx, deps, source);
+      const corrected = found.total === 0 ? await readCorrectedPage(tx, deps, source) : undefined;
+      const page = corrected?.page ?? found;
       const docs = page.docs.map(({ doc, nextExpiryAt }) =>
         nextExpiryAt && nextExpiryAt.getTime() <= dated.hour ? updateDocumentExpiry(doc, dated.hour) : doc,
       );
       const items = await overrideDocuments(tx, docs, orgState);
-      const rest = toResponseFields(request, { total: page.total, token, orgState });
+      const rest = toResponseFields(request, { total: page.total, token, orgState, correction: corrected?.text });
       return Buffer.from(`{"items":[${items.join(',')}],${JSON.stringify(rest).slice(1)}`);
     }),
   );
@@ -67,6 +72,24 @@ async function readPage(
   const page = await readItemsPage(tx, snapshot, { filters: { ...filters, rootsOnly }, limit, offset, after });
   if (page.end) cursors.set(cursorKey(offset + page.docs.length), page.end);
   return page;
+}
+
+/** Reads the page with the text corrected if no item matches the text as it is written. Returns undefined if no item matches then either. */
+async function readCorrectedPage(
+  tx: Tx,
+  deps: ListItemsDeps,
+  source: PageSource,
+): Promise<{ page: ItemsPage; text: string } | undefined> {
+  const { snapshot, request, orgKey } = source;
+  if (!request.search.fullText) return undefined;
+  const asWritten = textOnly({ filters: {}, search: request.search });
+  const { searchTotals: totals, listPublicNames } = deps;
+  const written = await readSearchPage(tx, { totals, orgKey }, snapshot, { ...asWritten, limit: 1, offset: 0 });
+  if (written.total > 0) return undefined;
+  const corrected = await correctSearch(tx, snapshot, { search: request.search, listPublicNames });
+  if (!corrected) return undefined;
+  const page = await readPage(tx, deps, { ...source, request: { ...request, search: corrected.search } });
+  return page.total > 0 ? { page, text: corrected.text } : undefined;
 }
 
 const hasSearch = ({ terms, rootTerms, fullText, updatedSince }: ListRequest['search']): boolean =>
@@ -101,9 +124,17 @@ const exportLinks = {
   rss: '/api/feed/export/rss',
 };
 
+/** `correction` is the text that was searched for in place of a misspelled one. */
+type ResponseFacts = {
+  total: number;
+  token: string | undefined;
+  orgState: OrgState;
+  correction: string | undefined;
+};
+
 function toResponseFields(
   request: ListRequest,
-  { total, token, orgState }: { total: number; token: string | undefined; orgState: OrgState },
+  { total, token, orgState, correction }: ResponseFacts,
 ): Omit<FeedList, 'items'> {
   return {
     total,
@@ -112,7 +143,11 @@ function toResponseFields(
     hasNext: request.page * request.perPage < total,
     validations: {
       filters: { applied: request.applied, unknown: request.unknown },
-      warnings: [...platformWarnings(request), ...relevanceWarnings(request, orgState)],
+      warnings: [
+        ...platformWarnings(request),
+        ...relevanceWarnings(request, orgState),
+        ...correctionWarnings(request, correction),
+      ],
       profile: orgState.profile,
     },
     outputs: {
@@ -129,6 +164,12 @@ function platformWarnings({ platform, applied }: ListRequest): Warning[] {
   if (platform !== null) return [];
   const message = `Unknown platform \`${applied['platform']}\`: no item matches it.`;
   return [{ code: 'unknown_platform', message, param: 'platform' }];
+}
+
+function correctionWarnings({ applied }: ListRequest, correction: string | undefined): Warning[] {
+  if (correction === undefined) return [];
+  const message = `No item matches \`${applied['q']}\`. These items match \`${correction}\`.`;
+  return [{ code: 'corrected_search', message, param: 'q' }];
 }
 
 function relevanceWarnings({ relevancyMode }: ListRequest, orgState: OrgState): Warning[] {

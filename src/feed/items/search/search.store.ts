@@ -54,8 +54,8 @@ function readNewestPage(tx: Tx, snapshot: Snapshot, options: SearchOptions, { li
   return readPageRows(tx, { ctes: searchCtes(snapshot, options), page, total });
 }
 
-/** The same search without its other conditions. */
-const textOnly = ({ search }: SearchOptions): SearchOptions => ({
+/** Returns the search without its conditions besides the text. */
+export const textOnly = ({ search }: SearchOptions): SearchOptions => ({
   filters: {},
   search: { ...search, terms: [], rootTerms: [], updatedSince: undefined, rootsOnly: false },
 });

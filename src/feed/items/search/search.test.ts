@@ -113,6 +113,27 @@ test('lists the best and most recent matches first, page by page, or the newest'
   expect(await titles('&searchOrder=newest')).toEqual(['Notes', 'Weekly notes', 'Aurora panel seen']);
 });
 
+test('corrects a misspelled search that no item matches, by words that the organization sees', async () => {
+  const [reader, neighbor] = [await app.newOrg(), await app.newOrg()];
+  const post = (on: TestOrg, title: string, text: string) =>
+    on.call('POST', '/api/feed/items', { title, text, publisher: 'Us' });
+  await post(reader, 'Zephyrlock seen', 'Cobalt Strike ran on a rented host beside a phishing kit.');
+  await post(neighbor, 'Quillstone seen', 'A panel of Quillstone.');
+  const find = async (on: TestOrg, query: string) => {
+    const { body } = await on.call('GET', `/items?q=${query}`);
+    return [body.total, body.validations.warnings.map(({ message }: { message: string }) => message)];
+  };
+  const corrected = (from: string, to: string) => [1, [`No item matches \`${from}\`. These items match \`${to}\`.`]];
+  expect(await find(reader, 'zephrylock')).toEqual(corrected('zephrylock', 'zephyrlock'));
+  expect(await find(reader, 'colbalt%20strike')).toEqual(corrected('colbalt strike', 'cobalt strike'));
+  expect(await find(reader, 'zephyrlock')).toEqual([1, []]);
+  expect(await find(reader, 'zephrylock&status=retracted')).toEqual([0, []]);
+  expect(await find(reader, 'phishing&status=retracted')).toEqual([0, []]);
+  expect(await find(reader, 'quilstone')).toEqual([0, []]);
+  expect(await find(neighbor, 'zephrylock')).toEqual([0, []]);
+  expect(await find(neighbor, 'quilstone')).toEqual(corrected('quilstone', 'quillstone'));
+});
+
 test('splits a search into pages without gaps or overlaps', async () => {
   const seen: string[] = [];
   for (const page of [1, 2, 3]) {

@@ -1,5 +1,5 @@
 /** Returns the edit distance (insert, delete, replace, swap of neighbors), or `limit` + 1 if it exceeds `limit`. */
-function editDistance(a: string, b: string, limit: number): number {
+export function editDistance(a: string, b: string, limit: number): number {
   if (Math.abs(a.length - b.length) > limit) return limit + 1;
   let before: number[] = [];
   let previous = Array.from({ length: b.length + 1 }, (_, index) => index);

@@ -1,0 +1,47 @@
+import { editDistance } from '../../../platform/lib/text/nearest-names.ts';
+
+const wordsMax = 8;
+const wordMinChars = 4;
+const wordMaxChars = 40;
+
+/** Matches a text of plain words. Anything else, such as an address or an id, is meant as it is. */
+const plainWords = /^[\p{L}\p{N}]+(?: +[\p{L}\p{N}]+)*$/u;
+const startsWithLetter = /^\p{L}/u;
+const separator = /[^\p{L}\p{N}]+/u;
+
+/** Returns the words of texts that may correct a search, in lower case, each with the number of its occurrences. */
+export function countWords(texts: Iterable<string>): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const text of texts)
+    for (const word of text.toLowerCase().split(separator))
+      if (word.length >= wordMinChars && word.length <= wordMaxChars && startsWithLetter.test(word))
+        counts.set(word, (counts.get(word) ?? 0) + 1);
+  return counts;
+}
+
+/**
+ * Replaces each unknown word of a search by the nearest known one: at one edit, from eight letters on at two, the most frequent first. A word with
+ * which a known word begins is known. Returns undefined if the text is not of plain words, if all words are known, or if one has no neighbor.
+ */
+export function correctText(text: string, known: ReadonlyMap<string, number>): string | undefined {
+  const words = text.trim().toLowerCase().split(/\s+/);
+  if (!plainWords.test(words.join(' ')) || words.length > wordsMax) return undefined;
+  const corrected = words.map((word) => (isCorrectable(word) ? findNearest(word, known) : word));
+  return corrected.includes(undefined) || corrected.join(' ') === words.join(' ') ? undefined : corrected.join(' ');
+}
+
+const isCorrectable = (word: string): boolean =>
+  word.length >= wordMinChars && word.length <= wordMaxChars && startsWithLetter.test(word);
+
+function findNearest(word: string, known: ReadonlyMap<string, number>): string | undefined {
+  const limit = word.length < 8 ? 1 : 2;
+  let best: { word: string; distance: number; count: number } | undefined;
+  for (const [candidate, count] of known) {
+    if (candidate.startsWith(word)) return word;
+    const distance = editDistance(word, candidate, limit);
+    if (distance > limit) continue;
+    if (!best || distance < best.distance || (distance === best.distance && count > best.count))
+      best = { word: candidate, distance, count };
+  }
+  return best?.word;
+}
