@@ -13,7 +13,8 @@ type NextPage = { next: string } | { added_after: string };
  * which are not new if they are returned again.
  */
 type Progress = { addedAfter?: string | undefined; next?: NextPage | undefined; tail?: string };
-type CollectionRead = { pages: JoinedPages; progress: Progress; isComplete: boolean };
+/** `failure` is the error that cut the first list of a collection after its first page. */
+type CollectionRead = { pages: JoinedPages; progress: Progress; isComplete: boolean; failure?: Error };
 
 const pageLimit = '1000';
 const pagesMax = 10_000;
@@ -29,6 +30,7 @@ export async function fetchTaxii(session: FetchSession): Promise<FetchSessionRes
   const parts: SourceDocument[] = [];
   const skipped: SkippedEntry[] = [];
   let more = false;
+  let retryAfterMs: number | undefined;
   let firstError: unknown;
   const endpoints = await findObjectEndpoints(session);
   for (const url of endpoints) {
@@ -38,22 +40,26 @@ export async function fetchTaxii(session: FetchSession): Promise<FetchSessionRes
     }
     try {
       const before = places[url] ?? {};
-      const { pages, progress, isComplete } = await fetchNew(session, url, before);
+      const { pages, progress, isComplete, failure } = await fetchNew(session, url, before);
       if (pages.count > 0) parts.push({ name: url, url, bytes: pages.bytes });
+      if (failure) skipped.push(toSkipped(url, failure));
+      firstError ??= failure;
       if (!isComplete && before.addedAfter !== undefined)
         skipped.push({
           entry: url,
           reason: 'the collection is too large to be read completely, so only new objects were read',
         });
       places[url] = progress;
-      more ||= progress.next !== undefined;
+      const delayMs = failure instanceof FetchStatusError ? failure.retryAfterMs : undefined;
+      retryAfterMs ??= delayMs;
+      more ||= progress.next !== undefined && delayMs === undefined;
     } catch (error) {
       firstError ??= error;
       skipped.push(toSkipped(url, error));
     }
   }
   if (parts.length === 0 && skipped.length === endpoints.length) throw firstError;
-  return { parts, cursor: { places }, unchanged: 0, skipped, more };
+  return { parts, cursor: { places }, unchanged: 0, skipped, more, retryAfterMs };
 }
 
 async function fetchNew(session: FetchSession, url: string, before: Progress): Promise<CollectionRead> {
@@ -69,28 +75,31 @@ async function fetchNew(session: FetchSession, url: string, before: Progress): P
   if (before.tail === tail) return { ...added, pages: { ...added.pages, count: 0 }, isComplete: true };
   if (isFirst || added.pages.isStandalone) return { ...added, isComplete: true };
   const all = await fetchPages(session, url, {});
+  if (all.failure) throw all.failure;
   return all.progress.next === undefined
     ? { ...all, progress: { ...all.progress, tail }, isComplete: true }
     : { ...added, isComplete: false };
 }
 
+/**
+ * Fetches pages up to the bounds of the pull. An error after the first page of a first list cuts the list there, so that the next pull
+ * continues with the failed page and even a slow server is read completely in the end.
+ */
 async function fetchPages(session: FetchSession, url: string, from: Progress): Promise<CollectionRead> {
   const pages: TaxiiPageDigest[] = [];
+  const { addedAfter } = from;
   let { next } = from;
-  let last: string | undefined = from.addedAfter;
+  let last: string | undefined = addedAfter;
+  const cut = () => ({ pages: joinPages(pages), progress: { addedAfter, next }, isComplete: false });
   for (let page = 0; page < pagesMax; page += 1) {
-    if (page > 0 && !session.hasRoom())
-      return { pages: joinPages(pages), progress: { addedAfter: from.addedAfter, next }, isComplete: false };
-    const address = new URL(url);
-    const query = {
-      limit: pageLimit,
-      ...(from.addedAfter === undefined ? {} : { added_after: subtractOverlap(from.addedAfter) }),
-      ...next,
-    };
-    for (const [name, value] of Object.entries(query)) address.searchParams.set(name, value);
-    const response = await fetchTaxiiResponse(session, address.href);
-    const addedLast = readDateAddedLast(response);
-    const digest = (await session.digest([response])) as TaxiiPageDigest;
+    if (page > 0 && !session.hasRoom()) return cut();
+    const address = pageAddress(url, addedAfter, next);
+    const fetched = await fetchPage(session, address).catch(asError);
+    if (fetched instanceof Error) {
+      if (page === 0 || addedAfter !== undefined) throw fetched;
+      return { ...cut(), failure: fetched };
+    }
+    const { digest, addedLast } = fetched;
     pages.push(digest);
     last = latestOf(last, addedLast);
     next = findNextPage(digest, { addedLast, addedAfter: address.searchParams.get('added_after') });
@@ -101,6 +110,26 @@ async function fetchPages(session: FetchSession, url: string, from: Progress): P
   }
   throw new Error(`the collection has more than ${pagesMax} pages`);
 }
+
+function pageAddress(url: string, addedAfter: string | undefined, next: NextPage | undefined): URL {
+  const address = new URL(url);
+  const query = {
+    limit: pageLimit,
+    ...(addedAfter === undefined ? {} : { added_after: subtractOverlap(addedAfter) }),
+    ...next,
+  };
+  for (const [name, value] of Object.entries(query)) address.searchParams.set(name, value);
+  return address;
+}
+
+type Page = { digest: TaxiiPageDigest; addedLast: string | undefined };
+
+async function fetchPage(session: FetchSession, address: URL): Promise<Page> {
+  const response = await fetchTaxiiResponse(session, address.href);
+  return { digest: (await session.digest([response])) as TaxiiPageDigest, addedLast: readDateAddedLast(response) };
+}
+
+const asError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)));
 
 function readDateAddedLast({ headers }: FetchedDocument): string | undefined {
   const last = headers['x-taxii-date-added-last'];

@@ -192,6 +192,38 @@ describe('a collection', () => {
     expect([titles(second).length, second.more]).toEqual([5, false]);
   });
 
+  test('keeps what the first pulls read before a page failed, and continues there', async () => {
+    put(
+      Array.from({ length: 7 }, (_, n) => indicator(n)),
+      0,
+    );
+    let isBroken = true;
+    server.routes.set(path, (response, asked) => {
+      if (isBroken && asked.query.get('next') === '4') response.writeHead(500).end();
+      else objects(response, asked);
+    });
+    const first = await collect();
+    expect([titles(first).length, first.more]).toEqual([4, true]);
+    expect(first.skipped).toEqual([{ entry: server.base + path, reason: expect.stringContaining('status 500') }]);
+    await expect(collect(path, first.cursor)).rejects.toThrow('status 500');
+    isBroken = false;
+    const second = await collect(path, first.cursor);
+    expect([titles(second), second.more]).toEqual([['Indicator 4', 'Indicator 5', 'Indicator 6'], false]);
+    expect(server.asked.filter(({ query }) => !query.has('next'))).toHaveLength(1);
+  });
+
+  test('keeps nothing if a list that must be complete fails', async () => {
+    put([indicator(1), indicator(2)], 0);
+    put([indicator(3)], 30);
+    const first = await collect();
+    put([report([id('indicator', 1), id('indicator', 4)]), indicator(4)], 60);
+    server.routes.set(path, (response, asked) => {
+      if (!asked.query.has('added_after') && asked.query.has('next')) response.writeHead(500).end();
+      else objects(response, asked);
+    });
+    await expect(collect(path, first.cursor)).rejects.toThrow('status 500');
+  });
+
   test('accepts an empty collection', async () => {
     expect(await collect()).toMatchObject({ parts: [], skipped: [], more: false });
   });
