@@ -3,8 +3,8 @@ import { platforms } from '../model/platforms.ts';
 import { itemStatuses, severities } from '../model/vocabulary.ts';
 import { ItemsQuery } from './items-query.ts';
 
-const { severity, platform, status, source } = ItemsQuery.shape;
-export const FacetsQuery = z.object({ severity, platform, status, source });
+const { severity, platform, status, source, q } = ItemsQuery.shape;
+export const FacetsQuery = z.object({ severity, platform, status, source, q });
 export type FacetsQuery = z.infer<typeof FacetsQuery>;
 
 export const FeedFacets = z

@@ -22,6 +22,9 @@ test('counts the items that each value of a filter would list', async () => {
     'source=Two&status=retracted',
     'severity=critical&source=two',
     'platform=windows',
+    'q=report',
+    'q=r2.example',
+    'q=report&severity=critical&source=two',
   ]) {
     const facets = await callOk(org, 'GET', `/api/feed/facets?${filter}`);
     expect(facets.total, filter).toBe(await total(filter));

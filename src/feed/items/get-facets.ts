@@ -4,6 +4,8 @@ import { findPlatform, platforms } from '../model/platforms.ts';
 import { itemStatuses, severities } from '../model/vocabulary.ts';
 import type { FacetsQuery, FeedFacets } from './facets.schema.ts';
 import { readItemCounts, type ItemCountRow } from './items.store.ts';
+import { readMatchCounts } from './search/search-facets.store.ts';
+import { readSearch } from './search/search-query.ts';
 import { readOrgState } from './snapshot/org-state.store.ts';
 import type { SnapshotCache } from './snapshot/snapshot.ts';
 
@@ -14,7 +16,7 @@ export type FacetsDeps = { db: Db; snapshots: SnapshotCache };
 
 /**
  * Counts the items by the filters of the list. Each facet counts what the other filters match, so that it shows what choosing another value
- * would list.
+ * would list. With `q`, they count the items that match it.
  */
 export async function getFacets(
   { db, snapshots }: FacetsDeps,
@@ -24,7 +26,10 @@ export async function getFacets(
   const snapshot = await snapshots.get(orgId);
   const counts = await inOrg(db, orgId, async (tx) => {
     const { overridesSeq } = await readOrgState(tx, snapshot);
-    return readItemCounts(tx, snapshot, overridesSeq);
+    const { fullText } = readSearch({ q: query.q });
+    return fullText
+      ? readMatchCounts(tx, snapshot, { query: fullText, overridesSeq })
+      : readItemCounts(tx, snapshot, overridesSeq);
   });
   const rows = counts.map((row) => ({ ...row, platformList: row.platforms.split(',') }));
   const source = query.source === undefined ? undefined : fold(query.source);

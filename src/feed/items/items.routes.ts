@@ -42,7 +42,8 @@ export function itemRoutes(app: App, deps: ListItemsDeps & FacetsDeps): void {
     {
       operationId: 'getFeedFacets',
       summary: 'Count the feed items by severity, status, platform and source',
-      description: 'For the filters of `GET /items`. Each facet counts the items that the other filters match.',
+      description:
+        'For the filters and the search text of `GET /items`. Each facet counts the items that the other filters match.',
       query: FacetsQuery,
       returns: FeedFacets,
     },

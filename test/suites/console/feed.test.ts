@@ -63,6 +63,16 @@ test('filters in the address and pages through the feed to its end', async () =>
   expect(new URL(page.url()).search).toBe('');
 });
 
+test('shows what a misspelled search was corrected to, and counts the matches of a search', async () => {
+  const { page } = await openFeed();
+  await page.getByRole('searchbox').fill('emotett');
+  await page.getByText('No item matches `emotett`. These items match `emotet`.').waitFor();
+  await page.getByRole('searchbox').fill('spearphishing');
+  await page.getByText('No item matches').waitFor({ state: 'hidden' });
+  await page.getByRole('button', { name: 'Status' }).click();
+  await page.getByRole('menuitemradio', { name: /^Active ?1$/ }).waitFor();
+});
+
 test('offers the newest first for a search, and removes the choice with the search', async () => {
   const { page } = await openFeed('/feed?malware=emotet');
   await page.getByRole('button', { name: 'Remove the filter Malware' }).waitFor();

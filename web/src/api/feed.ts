@@ -71,10 +71,10 @@ export const exposuresQuery = (id: string) =>
 type FacetParameters = NonNullable<paths['/api/feed/facets']['get']['parameters']['query']>;
 
 /** How many items each value of a filter would show beside the other filters. */
-export const facetsQuery = ({ severity, platform, status, source }: FacetParameters) =>
+export const facetsQuery = ({ severity, platform, status, source, q }: FacetParameters) =>
   queryOptions({
-    queryKey: ['feed', 'facets', { severity, platform, status, source }],
-    queryFn: () => read(api.GET('/api/feed/facets', { params: { query: { severity, platform, status, source } } })),
+    queryKey: ['feed', 'facets', { severity, platform, status, source, q }],
+    queryFn: () => read(api.GET('/api/feed/facets', { params: { query: { severity, platform, status, source, q } } })),
     placeholderData: keepPreviousData,
     staleTime: 60_000,
   });

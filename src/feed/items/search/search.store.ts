@@ -27,10 +27,7 @@ export async function readSearchPage(
   snapshot: Snapshot,
   { limit, offset, ...options }: SearchOptions & PageRange,
 ): Promise<ItemsPage> {
-  await sql`select set_config('statement_timeout', ${String(searchMs)}, true), set_config('work_mem', '64MB', true), set_config('max_parallel_workers_per_gather', '0', true)`.execute(
-    tx,
-  );
-  return withTimeoutError(async () => {
+  return withSearchLimits(tx, async () => {
     const { fullText: query, isRanked } = options.search;
     const range = { limit, offset };
     const count = (counted: SearchOptions, keptMin: number): Promise<number> =>
@@ -62,7 +59,11 @@ export const textOnly = ({ search }: SearchOptions): SearchOptions => ({
 
 const queryCanceled = '57014';
 
-async function withTimeoutError<T>(work: () => Promise<T>): Promise<T> {
+/** Runs the statements of a search with more memory, on one core and for at most 20 seconds. Throws a 503 after that. */
+export async function withSearchLimits<T>(tx: Tx, work: () => Promise<T>): Promise<T> {
+  await sql`select set_config('statement_timeout', ${String(searchMs)}, true), set_config('work_mem', '64MB', true), set_config('max_parallel_workers_per_gather', '0', true)`.execute(
+    tx,
+  );
   try {
     return await work();
   } catch (error) {

@@ -29,6 +29,7 @@ export function FeedPage() {
     itemsQuery(filter),
   );
   const items = useMemo(() => data?.pages.flatMap((page) => page.items) ?? [], [data]);
+  const correction = data?.pages[0]?.validations?.warnings.find(({ code }) => code === 'corrected_search')?.message;
   const { judge, undo } = useOverride();
   const [pending, setPending] = useState<'relevant' | 'irrelevant' | null>(null);
   const index = items.findIndex(({ id }) => id === openId);
@@ -60,6 +61,7 @@ export function FeedPage() {
         links={<FeedLinks />}
         actions={
           <>
+            {correction && <span className="truncate text-12 text-muted">{correction}</span>}
             {data && (
               <span className="tabular text-12 whitespace-nowrap text-muted">
                 {texts.total(data.pages[0]?.total ?? 0)}
