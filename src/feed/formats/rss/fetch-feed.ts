@@ -3,7 +3,15 @@ import type { SkippedEntry } from '../../model/source-record.ts';
 import type { FetchSession, FetchSessionResult } from '../fetch-session.ts';
 import type { SourceDocument } from '../source-document.ts';
 import type { IdentifiedEntry } from './identify-entries.ts';
-import { packFeedState, toState, toStateKey, type EntrySelection, type FeedState } from './select-entries.ts';
+import { areCurrent, keepEntries, type KeptEntries } from './kept-entries.ts';
+import {
+  packFeedState,
+  selectKeptEntries,
+  toState,
+  toStateKey,
+  type EntrySelection,
+  type FeedState,
+} from './select-entries.ts';
 
 export const feedTypes = 'application/rss+xml, application/atom+xml, application/feed+json, application/xml, */*;q=0.5';
 const pageTypes = 'text/html, application/xhtml+xml, text/plain;q=0.8';
@@ -15,38 +23,39 @@ const pageMaxBytes = 4 * 1024 * 1024;
 type RssCursor = FeedState & {
   /** The time until which no page is due if the feed does not change, with the validators of a conditional request. */
   quietUntil?: string;
+  /** New entries beyond the bounds of the last pull. */
+  kept?: KeptEntries | undefined;
   etag?: string | undefined;
   lastModified?: string | undefined;
 };
 
 /**
- * Fetches the feed and the page of each entry that is new, has changed in the feed, or is recent, up to the bounds of a batch. If a page cannot
- * be fetched, a known entry stays unchanged and a new one uses the feed's own text.
+ * Fetches the feed and the page of each entry that is new, has changed in the feed, or is recent, up to the bounds of a batch. The next pull
+ * reads the entries beyond it without a second download, unless they are too large to be kept. If a page cannot be fetched, a known entry stays
+ * unchanged and a new one uses the feed's own text.
  */
 export async function fetchFeed(session: FetchSession): Promise<FetchSessionResult> {
   const before = (session.cursor ?? {}) as RssCursor;
-  const isQuiet = before.quietUntil !== undefined && session.now.toISOString() < before.quietUntil;
-  const feed = await session.fetch(session.url, {
-    accept: feedTypes,
-    ...(isQuiet ? { etag: before.etag, lastModified: before.lastModified } : {}),
-  });
+  const feed = await openFeed(session, before);
   if (!feed) {
     const unchanged = Object.keys(before.seen ?? {}).length;
     return { parts: [], cursor: before, unchanged, skipped: [], more: false };
   }
-  const { etag, lastModified } = feed;
-  const state = packFeedState({ seen: before.seen, failed: before.failed }, session.now);
-  const selection = (await session.digest([feed, state])) as EntrySelection;
-  const { read, seen, failed, skipped, unchanged, isCut } = await fetchPages(session, selection);
-  const more = selection.hasMore || isCut;
+  const { selection, downloadedAt, etag, lastModified } = feed;
+  const { hasPages, quietUntil, rest } = selection;
+  const { read, seen, failed, skipped, unchanged, unread } = await fetchPages(session, selection);
+  const more = selection.hasMore || unread.length > 0;
   const allFailed = [...selection.failed, ...failed];
   const isDone = !more && allFailed.length === 0;
+  const kept =
+    rest && keepEntries({ downloadedAt, etag, lastModified, entries: [...unread, ...rest], hasPages, quietUntil });
   return {
     parts: selection.batch.flatMap(({ recordId }) => read.get(recordId) ?? []),
     cursor: {
       seen: Object.fromEntries(seen),
       ...(allFailed.length > 0 ? { failed: allFailed.slice(0, failedMax) } : {}),
-      ...(isDone ? { quietUntil: selection.quietUntil, etag, lastModified } : {}),
+      ...(isDone ? { quietUntil, etag, lastModified } : {}),
+      ...(kept ? { kept } : {}),
     } satisfies RssCursor,
     cursorWithout: (recordIds) => {
       for (const recordId of recordIds) seen.delete(toStateKey(recordId));
@@ -58,6 +67,27 @@ export async function fetchFeed(session: FetchSession): Promise<FetchSessionResu
   };
 }
 
+type OpenFeed = Pick<KeptEntries, 'downloadedAt' | 'etag' | 'lastModified'> & { selection: EntrySelection };
+
+/** Selects the entries of this pull from those that the last pull kept, or downloads the feed. Returns undefined if the feed has not changed. */
+async function openFeed(session: FetchSession, before: RssCursor): Promise<OpenFeed | undefined> {
+  const { kept } = before;
+  if (kept && areCurrent(kept, session.now)) {
+    const { downloadedAt, etag, lastModified } = kept;
+    return { selection: selectKeptEntries(kept, before), downloadedAt, etag, lastModified };
+  }
+  const isQuiet = before.quietUntil !== undefined && session.now.toISOString() < before.quietUntil;
+  const feed = await session.fetch(session.url, {
+    accept: feedTypes,
+    ...(isQuiet ? { etag: before.etag, lastModified: before.lastModified } : {}),
+  });
+  if (!feed) return undefined;
+  const state = packFeedState({ seen: before.seen, failed: before.failed }, session.now);
+  const selection = (await session.digest([feed, state])) as EntrySelection;
+  const { etag, lastModified } = feed;
+  return { selection, downloadedAt: session.now.toISOString(), etag, lastModified };
+}
+
 type FetchedPages = {
   read: Map<string, SourceDocument>;
   /** The states after the pull. */
@@ -66,13 +96,13 @@ type FetchedPages = {
   failed: string[];
   skipped: SkippedEntry[];
   unchanged: number;
-  /** Whether the bounds of the pull left entries of the batch. */
-  isCut: boolean;
+  /** The entries of the batch that the bounds of the pull left. */
+  unread: IdentifiedEntry[];
 };
 
 async function fetchPages(session: FetchSession, selection: EntrySelection): Promise<FetchedPages> {
   const { batch, hasPages } = selection;
-  const pages: Omit<FetchedPages, 'isCut'> = {
+  const pages: Omit<FetchedPages, 'unread'> = {
     read: new Map(),
     seen: new Map(Object.entries(selection.seen)),
     failed: [],
@@ -90,11 +120,11 @@ async function fetchPages(session: FetchSession, selection: EntrySelection): Pro
     }
   };
   await Promise.all(Array.from({ length: concurrency }, runLane));
-  return { ...pages, isCut: next < batch.length };
+  return { ...pages, unread: batch.slice(next) };
 }
 
 function addPage(
-  pages: Omit<FetchedPages, 'isCut'>,
+  pages: Omit<FetchedPages, 'unread'>,
   entry: IdentifiedEntry,
   page: SourceDocument | Error,
   now: Date,

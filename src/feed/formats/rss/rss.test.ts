@@ -62,6 +62,27 @@ test('reads a feed of 18 MB and 450 entries in batches, and every entry once', a
   expect(new Set(pulls.flatMap(({ parts }) => parts.map(({ name }) => name))).size).toBe(450);
 });
 
+test('downloads a feed once for several batches, and again an hour later', async () => {
+  const items = Array.from({ length: 450 }, (_, n) => ({ id: `e${n}`, title: `T${n}`, content_text: `Text ${n}` }));
+  server.document('/feed', JSON.stringify({ version: 'https://jsonfeed.org/version/1.1', items }));
+  const first = await collect();
+  const second = await collect(first.cursor);
+  const third = await collect(second.cursor);
+  const pulls = [first, second, third];
+  expect(pulls.map(({ parts, unchanged, more }) => [parts.length, unchanged, more])).toEqual([
+    [200, 0, true],
+    [200, 200, true],
+    [50, 400, false],
+  ]);
+  expect(new Set(pulls.flatMap(({ parts }) => parts.map(({ name }) => name))).size).toBe(450);
+  expect(server.asked).toHaveLength(1);
+  expect(await collect(third.cursor)).toMatchObject({ parts: [], unchanged: 450, more: false });
+  const old = first.cursor as { kept: { downloadedAt: string } };
+  const kept = { ...old.kept, downloadedAt: '2020-01-01T00:00:00Z' };
+  expect((await collect({ ...old, kept })).parts).toHaveLength(200);
+  expect(server.asked).toHaveLength(3);
+});
+
 test('reads the texts of a feed of 40 MB from the feed itself', async () => {
   const items = links(1_000).map((url) => ({ id: url, url, title: url, content_text: 'x'.repeat(40_000) }));
   server.document('/feed', JSON.stringify({ version: 'https://jsonfeed.org/version/1.1', items }));
@@ -82,7 +103,7 @@ test('retries entries whose page fails after the others, and does not follow soo
   const first = await collect();
   expect([first.parts.length, first.skipped.length, first.more]).toEqual([0, 200, true]);
   const second = await collect(first.cursor);
-  expect([second.parts.length, second.skipped.length, second.more]).toEqual([20, 180, false]);
+  expect([second.parts.length, second.skipped.length, second.more]).toEqual([20, 10, false]);
   server.document('/p0', '<p>Text</p>', 'text/html');
   const later = [await collect(second.cursor)];
   later.push(await collect(later[0]!.cursor));

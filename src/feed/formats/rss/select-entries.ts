@@ -2,6 +2,7 @@ import { asObject, asTexts, parseJsonBytes } from '../../../platform/lib/json/js
 import { ownValue } from '../../../platform/lib/own-value.ts';
 import type { SkippedEntry } from '../../model/source-record.ts';
 import type { DigestInput } from '../fetch-session.ts';
+import { countChars, keptMaxChars, type KeptEntries } from './kept-entries.ts';
 import { identifyEntries, sha256, type IdentifiedEntry } from './identify-entries.ts';
 
 /** The stored state of a feed: the state of each entry that was read, and the keys of the entries that failed, in the order of their retries. */
@@ -17,6 +18,8 @@ export type EntrySelection = {
   unchanged: number;
   /** Whether the feed has more new or changed entries than the batch, without those that failed before. */
   hasMore: boolean;
+  /** These entries. Undefined if they are too large to be kept for the next pull. */
+  rest: IdentifiedEntry[] | undefined;
   /** The keys of entries that failed before and are not in the batch. */
   failed: string[];
   skipped: SkippedEntry[];
@@ -76,27 +79,61 @@ export function selectEntries(feed: DigestInput, packedState: DigestInput): Entr
     seen,
     unchanged,
     hasMore: fresh.isFull(),
+    rest: fresh.rest(),
     failed: [...failed].filter((key) => left.has(key)),
     skipped,
     quietUntil: new Date(quietMs).toISOString(),
   };
 }
 
-type Batch = { entries: IdentifiedEntry[]; add: (entry: IdentifiedEntry) => void; isFull: () => boolean };
+/** Selects entries that an earlier pull kept. */
+export function selectKeptEntries(kept: KeptEntries, state: FeedState): EntrySelection {
+  const { hasPages, quietUntil } = kept;
+  const batch = createBatch(hasPages ? batchEntriesMax : batchWithoutPagesMax);
+  for (const entry of kept.entries) batch.add(entry);
+  const { seen = {}, failed = [] } = state;
+  const unchanged = Object.keys(seen).length;
+  const { entries } = batch;
+  return {
+    batch: entries,
+    hasPages,
+    seen,
+    unchanged,
+    hasMore: batch.isFull(),
+    rest: batch.rest(),
+    failed,
+    skipped: [],
+    quietUntil,
+  };
+}
+
+type Batch = {
+  entries: IdentifiedEntry[];
+  add: (entry: IdentifiedEntry) => void;
+  isFull: () => boolean;
+  /** The entries beyond the bounds. Undefined if they are too large to be kept. */
+  rest: () => IdentifiedEntry[] | undefined;
+};
 
 /** Collects entries up to the bounds of a batch. */
 function createBatch(entriesMax: number): Batch {
   const entries: IdentifiedEntry[] = [];
-  let [chars, isFull] = [0, false];
+  const rest: IdentifiedEntry[] = [];
+  let [chars, restChars, isFull] = [0, 0, false];
   return {
     entries,
     add(entry) {
       isFull ||= entries.length >= entriesMax || chars >= batchMaxChars;
-      if (isFull) return;
-      entries.push(entry);
-      chars += (entry.content?.length ?? 0) + (entry.summary?.length ?? 0);
+      if (!isFull) {
+        entries.push(entry);
+        chars += (entry.content?.length ?? 0) + (entry.summary?.length ?? 0);
+        return;
+      }
+      restChars += countChars(entry);
+      if (restChars <= keptMaxChars) rest.push(entry);
     },
     isFull: () => isFull,
+    rest: () => (restChars <= keptMaxChars ? rest : undefined),
   };
 }
 
