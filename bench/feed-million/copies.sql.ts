@@ -51,8 +51,9 @@ export const insertCopiesSql = (from: number, to: number, numbers: number): stri
   select v.organization_id, c.id, v.pool_id, v.version, v.cause, v.changed, ${renamed('v.stored_text')}, ${rewritten('v.doc')},
     case when v.at = c.seed_updated then c.last_updated else c.created_at end, v.note, ${renamed('v.objects')}
   from copies c join bench.versions v on v.item_id = c.seed;
-  insert into item_terms (organization_id, item_id, pool_id, kind, value, identifying, standing, ends_at)
-  select t.organization_id, c.id, t.pool_id, t.kind, ${renamed('t.value')}, t.identifying, t.standing, t.ends_at
+  insert into item_terms (organization_id, item_id, pool_id, kind, value, identifying, standing, ends_at, entity, seen_at)
+  select t.organization_id, c.id, t.pool_id, t.kind, ${renamed('t.value')}, t.identifying, t.standing, t.ends_at, ${renamed('t.entity')},
+    t.seen_at
   from copies c join bench.terms t on t.item_id = c.seed;
   insert into item_search (organization_id, item_id, pool_id, words)
   select s.organization_id, c.id, s.pool_id, ${renamed('s.words::text')}::tsvector

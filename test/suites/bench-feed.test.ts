@@ -34,7 +34,7 @@ function storedFrom(db: Db, first: number): Promise<unknown[]> {
         array(select to_jsonb(v) - '{organization_id,item_id,pool_id,at}'::text[]
           || jsonb_build_object('doc', ${plainDoc('v.doc')}, 'at', case v.at when i.created_at then 'created' when i.last_updated then 'updated' end)
           from item_versions v where v.item_id = i.id order by v.version) as versions,
-        array(select concat_ws(' ', t.kind, t.value, t.identifying) from item_terms t where t.item_id = i.id order by 1) as terms,
+        array(select concat_ws(' ', t.kind, t.value, t.identifying, t.entity, t.seen_at) from item_terms t where t.item_id = i.id order by 1) as terms,
         (select s.words::text from item_search s where s.item_id = i.id) as words
       from items i join items root on root.id = coalesce(i.duplicate_of, i.id)
       where substring(i.record_id from '[1-9][0-9]{6}$')::int between ${first} and ${first + numbers - 1}
