@@ -1,6 +1,6 @@
 import { visitMatches, type Expression, type Match } from './expression.ts';
 import { foldCase } from './fold-case.ts';
-import { requiredLiteral } from './regex-literal.ts';
+import { requiredLiterals } from './regex-literal.ts';
 import { plainText } from './text-pattern.ts';
 
 /** A text, in lower case, that a field equals or contains. */
@@ -12,10 +12,11 @@ export const guardKey = ({ field, isWhole, text }: Guard): string => `${isWhole 
 export function visitGuards(expression: Expression, visit: (guard: Guard) => void): void {
   const keys = new Set<string>();
   visitMatches(expression, (match) => {
-    const guard = readGuard(match);
-    if (!guard || keys.has(guardKey(guard))) return;
-    keys.add(guardKey(guard));
-    visit(guard);
+    for (const guard of readGuards(match) ?? []) {
+      if (keys.has(guardKey(guard))) continue;
+      keys.add(guardKey(guard));
+      visit(guard);
+    }
   });
 }
 
@@ -28,10 +29,8 @@ export function chooseGuards(
   costOf: (guards: readonly Guard[]) => number,
 ): readonly Guard[] | undefined {
   switch (expression.kind) {
-    case 'match': {
-      const guard = readGuard(expression);
-      return guard && [guard];
-    }
+    case 'match':
+      return readGuards(expression);
     case 'not':
       return undefined;
     case 'any': {
@@ -46,16 +45,15 @@ export function chooseGuards(
   }
 }
 
-function readGuard({ field, test }: Match): Guard | undefined {
-  if (test.kind === 'regex') {
-    const text = requiredLiteral(test.source, test.flags);
-    return text === undefined ? undefined : { field, isWhole: false, text };
-  }
+/** Returns guards one of which is true wherever a match is. */
+function readGuards({ field, test }: Match): readonly Guard[] | undefined {
+  if (test.kind === 'regex')
+    return requiredLiterals(test.source, test.flags)?.map((text) => ({ field, isWhole: false, text }));
   if (test.kind !== 'text') return undefined;
   const whole = plainText(test.pattern);
-  if (whole !== undefined) return { field, isWhole: true, text: foldCase(whole) };
+  if (whole !== undefined) return [{ field, isWhole: true, text: foldCase(whole) }];
   const [longest] = test.pattern
     .flatMap((part) => ('text' in part ? [foldCase(part.text)] : []))
     .toSorted((a, b) => b.length - a.length);
-  return longest === undefined || longest === '' ? undefined : { field, isWhole: false, text: longest };
+  return longest === undefined || longest === '' ? undefined : [{ field, isWhole: false, text: longest }];
 }

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { compileRegex } from './compile-test.ts';
 import { foldCase } from './fold-case.ts';
-import { requiredLiteral } from './regex-literal.ts';
+import { requiredLiterals } from './regex-literal.ts';
 
 test.each([
   ['mimikatz', 'mimikatz'],
@@ -12,24 +12,31 @@ test.each([
   ['abc{2,3}d', 'ab'],
   ['x{,3}', '{,3}'.slice(1)],
   ['[]a]bc[^x]d', 'bc'],
-  ['a|b', undefined],
-  ['(a|b)', undefined],
+  ['a|b', ['a', 'b']],
+  ['(?:tool|agent)(?:32|64)?[.]exe', ['tool', 'agent']],
+  ['(?:tool|agent)?[.]exe', 'exe'],
+  ['(?:tool|agent){0,2}.x', 'x'],
+  ['(?:tool|.*)y', 'y'],
+  ['(?:tool|.*)', undefined],
+  ['a|', undefined],
+  ['(?P<name>ab)c', ['ab']],
+  ['(a))b', undefined],
   [String.raw`\Qa.b\E`, undefined],
   [String.raw`\x41b`, undefined],
   ['[[:alpha:]]bc', undefined],
   ['.*', undefined],
 ])('%s requires %s', (source, expected) => {
-  expect(requiredLiteral(source, [])).toBe(expected);
+  expect(requiredLiterals(source, [])).toEqual(typeof expected === 'string' ? [expected] : expected);
 });
 
 test('a text that matches without regard to case may have another letter instead of s', () => {
   expect(compileRegex('set', ['i'])('\u017fet')).toBe(true);
-  expect(requiredLiteral('set', ['i'])).toBe('et');
-  expect(requiredLiteral('(?i)set', [])).toBe('et');
-  expect(requiredLiteral('set', [])).toBe('set');
+  expect(requiredLiterals('set', ['i'])).toEqual(['et']);
+  expect(requiredLiterals('(?i)set', [])).toEqual(['et']);
+  expect(requiredLiterals('set', [])).toEqual(['set']);
 });
 
-test('every text that matches contains the required one', () => {
+test('every text that matches contains one of the required ones', () => {
   const plain = ['a', 'B', 's', 'k', '.', '.*', '^', '$', '(ab|c)', '(?:a)', '[ab]', '[^]a]', '?', '+', '*', '{2}'];
   const others = [
     '{,2}',
@@ -57,10 +64,10 @@ test('every text that matches contains the required one', () => {
         return;
       }
       if (!matches(text)) return;
-      const literal = requiredLiteral(regex, flags);
-      if (literal === undefined) return;
+      const literals = requiredLiterals(regex, flags);
+      if (literals === undefined) return;
       matched += 1;
-      expect(foldCase(text)).toContain(literal);
+      expect(literals.some((literal) => foldCase(text).includes(literal))).toBe(true);
     }),
     { numRuns: 20_000 },
   );

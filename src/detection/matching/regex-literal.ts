@@ -4,26 +4,66 @@ const otherEscapes = new Set('dDsSwWbBAzntrfva');
 const punctuation = /^[!-/:-@[-`{-~]$/;
 const printable = /^[ -~]$/;
 const flagGroup = /^\(\?[a-z-]*\)/i;
+const groupOpening = /^\((?:\?(?:P?<\w+>|[a-zA-Z-]*:))?/;
+const optional = /^(?:[*?]|\{0)/;
+const textsMax = 64;
+const depthMax = 50;
 
 /**
- * Returns the longest text, in lower case, that every match of an RE2 expression contains outside of groups, or undefined. It is conservative:
- * what it does not understand, it does not return. Syntax: github.com/google/re2/wiki/Syntax.
+ * Returns texts, in lower case, one of which every match of an RE2 expression contains, or undefined. It is conservative: what it does not
+ * understand, it does not return. Syntax: github.com/google/re2/wiki/Syntax.
  */
-export function requiredLiteral(source: string, flags: readonly string[]): string | undefined {
+export function requiredLiterals(source: string, flags: readonly string[]): readonly string[] | undefined {
   // Without regard to case, `s` also matches U+017F, which is its own lower case.
   const breaks = flags.includes('i') || /\(\?[a-z]*i/i.test(source) ? /[sS]/ : undefined;
-  const runs: string[] = [];
+  const from = flagGroup.exec(source)?.[0].length ?? 0;
+  const whole = readAlternatives({ source, breaks }, from, 0);
+  return whole?.end === source.length ? whole.texts : undefined;
+}
+
+type Pattern = { source: string; breaks: RegExp | undefined };
+/** `end` is the position after what was read. */
+type Reading = { texts: readonly string[] | undefined; end: number };
+
+/** Reads up to the end of a group or of the expression. Returns undefined for what is not understood. */
+function readAlternatives(pattern: Pattern, from: number, depth: number): Reading | undefined {
+  if (depth > depthMax) return undefined;
+  const branches: (readonly string[] | undefined)[] = [];
+  for (let at = from; ; at += 1) {
+    const branch = readSequence(pattern, at, depth);
+    if (!branch) return undefined;
+    branches.push(branch.texts);
+    at = branch.end;
+    if (pattern.source[at] === '|') continue;
+    const texts = branches.every((one) => one !== undefined) ? [...new Set(branches.flat())] : undefined;
+    return { texts: texts && texts.length <= textsMax ? texts : undefined, end: at };
+  }
+}
+
+/** Reads up to a `|` or the end of a group or of the expression. */
+function readSequence(pattern: Pattern, from: number, depth: number): Reading | undefined {
+  const { source, breaks } = pattern;
+  const found: (readonly string[])[] = [];
   let run = '';
   const endRun = (): void => {
-    runs.push(run);
+    if (run !== '') found.push([run]);
     run = '';
   };
-  for (let at = 0; at < source.length;) {
+  let at = from;
+  while (at < source.length && !'|)'.includes(source[at]!)) {
     const character = source[at]!;
     // A repetition after flags repeats what is before them.
-    if ('|)'.includes(character) || (at > 0 && flagGroup.test(source.slice(at, at + 8)))) return undefined;
-    if ('(['.includes(character)) {
-      const end = character === '(' ? findGroupEnd(source, at) : findClassEnd(source, at);
+    if (flagGroup.test(source.slice(at, at + 8))) return undefined;
+    if (character === '(') {
+      const group = readGroup(pattern, at, depth);
+      if (!group) return undefined;
+      endRun();
+      if (group.texts) found.push(group.texts);
+      at = group.end;
+      continue;
+    }
+    if (character === '[') {
+      const end = findClassEnd(source, at);
       if (end === undefined) return undefined;
       endRun();
       at = end;
@@ -45,27 +85,26 @@ export function requiredLiteral(source: string, flags: readonly string[]): strin
     at += length;
   }
   endRun();
-  const longest = runs.reduce((best, one) => (one.length > best.length ? one : best));
-  return longest === '' ? undefined : longest;
+  return { texts: chooseTexts(found), end: at };
 }
 
-/** Returns the position after the group that begins at `from`, or undefined if it does not end. */
-function findGroupEnd(source: string, from: number): number | undefined {
-  let depth = 0;
-  for (let at = from; at < source.length; at++) {
-    const character = source[at]!;
-    if (character === '\\') {
-      // Quoted text may have any parentheses.
-      if (source[at + 1] === 'Q') return undefined;
-      at += 1;
-    } else if (character === '[') {
-      const end = findClassEnd(source, at);
-      if (end === undefined) return undefined;
-      at = end - 1;
-    } else if (character === '(') depth += 1;
-    else if (character === ')' && --depth === 0) return at + 1;
-  }
-  return undefined;
+/** Reads a group. It has no texts if it may be absent. */
+function readGroup(pattern: Pattern, from: number, depth: number): Reading | undefined {
+  const { source } = pattern;
+  const opening = groupOpening.exec(source.slice(from, from + 100))![0];
+  const inner = readAlternatives(pattern, from + opening.length, depth + 1);
+  if (!inner || source[inner.end] !== ')') return undefined;
+  const end = inner.end + 1;
+  return { texts: optional.test(source.slice(end, end + 2)) ? undefined : inner.texts, end };
+}
+
+/** Chooses the texts whose shortest is longest, because they rule out most values. */
+function chooseTexts(found: readonly (readonly string[])[]): readonly string[] | undefined {
+  const shortest = (texts: readonly string[]): number => Math.min(...texts.map(({ length }) => length));
+  return found.reduce<readonly string[] | undefined>(
+    (best, one) => (best === undefined || shortest(one) > shortest(best) ? one : best),
+    undefined,
+  );
 }
 
 /** Returns the position after the character class that begins at `from`, or undefined if it does not end or has a class inside. */
