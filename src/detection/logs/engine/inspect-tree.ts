@@ -1,5 +1,7 @@
 import { checkArguments, checkArrayType } from './functions/argument-limits.ts';
 import { queryNotAllowed, authorError } from './engine-failures.ts';
+import type { EventFilter } from './filters/event-filter.ts';
+import { readFilters } from './filters/read-filters.ts';
 import { eventFunctions } from './functions/event-functions.ts';
 import {
   aggregateFunctions,
@@ -29,6 +31,8 @@ export type Inspection = {
   eventAsText: boolean;
   aggregate: boolean;
   parameters: string[];
+  /** By table, which events can change the result. */
+  filters: Record<string, EventFilter>;
 };
 
 type Node = Record<string, unknown>;
@@ -85,11 +89,13 @@ export function inspectTree(serialized: string): Inspection {
     eventAsText: true,
     aggregate: false,
     parameters: [],
+    filters: {},
   };
   visit(statements[0], { ctes: new Set(), isOuter: true }, inspection);
   const rowNames = new Set(inspection.rowNames);
   if (inspection.columns.some((use) => use.names.length === 1 && rowNames.has(use.names[0]!.toLowerCase())))
     inspection.allColumns = true;
+  inspection.filters = readFilters(tree, inspection.tables);
   return inspection;
 }
 

@@ -11,6 +11,7 @@ const inspectionOf = (columns: number): Inspection => ({
   eventAsText: true,
   aggregate: false,
   parameters: [],
+  filters: {},
 });
 
 test('keeps many short queries, few long ones, and none that is larger than an eighth of the cache', () => {

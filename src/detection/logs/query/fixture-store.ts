@@ -1,7 +1,7 @@
 import { unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { uuidv7 } from '../../../platform/lib/ids.ts';
-import type { QueryWindow, SearchLimits, SearchResult } from '../../siem/connector.ts';
+import type { QueryWindow, SearchLimits, SearchResult, TimeBounds } from '../../siem/connector.ts';
 import type { CatalogField, FieldsByDataset } from '../catalog/catalog.ts';
 import { checkDatasetName } from '../catalog/dataset-name.ts';
 import { createFieldObserver, type ObservedField } from '../catalog/field-observer.ts';
@@ -15,13 +15,18 @@ import type { SegmentStore } from '../storage/store/segment-store.ts';
 import type { SegmentRow } from '../storage/segments.store.ts';
 import { inspectQuery, type QuerySource } from './inspect-query.ts';
 import { createSearchPlan, runSearchPlan, type DatasetContents } from './search-plan.ts';
-import { historyFilter, planScans, windowFilter } from './window-scans.ts';
+import { historyFilter, planScans, toSegmentFile, windowFilter } from './window-scans.ts';
 
 export type FixtureEvent = Record<string, unknown>;
+
+/** An event from elsewhere, with its ID and its time if they are known without reading it. */
+export type ForeignEvent = { event: FixtureEvent; id?: string; timeMicros?: number };
 
 /** Fixture events by dataset, which queries see as if the organization had sent nothing else. */
 export type FixtureStore = {
   search: (query: string, window: QueryWindow, limits: SearchLimits, signal: AbortSignal) => Promise<SearchResult>;
+  /** Runs a query over all events, whenever they happened. The bounds are those of the window that the query can ask for. */
+  searchAll: (query: string, bounds: TimeBounds, limits: SearchLimits, signal: AbortSignal) => Promise<SearchResult>;
   /** Removes the store's files. */
   close: () => Promise<void>;
 };
@@ -30,8 +35,8 @@ export type FixtureStore = {
 export type FixtureDeps = { engine: LogEngine; segmentStore: Pick<SegmentStore, 'folderOf'>; organization: string };
 
 /** `fields` are the fields of each dataset besides those of its events. `undatedMicros` is the time of events without one. */
-type FixtureInput = {
-  events: Record<string, readonly FixtureEvent[]>;
+type FixtureInput<Event = FixtureEvent> = {
+  events: Record<string, readonly Event[]>;
   fields: FieldsByDataset;
   undatedMicros: number;
 };
@@ -39,9 +44,15 @@ type FixtureInput = {
 type StoredFixture = { segments: SegmentRow[]; fields: FieldsByDataset; folder: string; timesMs: number[] };
 
 /** Stores fixture events in temporary files until `close` is called. Throws an Error that identifies an event that cannot be parsed. */
-export async function openFixtureStore(
+export function openFixtureStore(deps: FixtureDeps, { events, ...rest }: FixtureInput): Promise<FixtureStore> {
+  const lists = Object.entries(events).map(([dataset, list]) => [dataset, list.map((event) => ({ event }))] as const);
+  return openForeignStore(deps, { events: Object.fromEntries(lists), ...rest });
+}
+
+/** Stores events from elsewhere in temporary files until `close` is called. Throws as `openFixtureStore` does. */
+export async function openForeignStore(
   deps: FixtureDeps,
-  { events, fields, undatedMicros }: FixtureInput,
+  { events, fields, undatedMicros }: FixtureInput<ForeignEvent>,
 ): Promise<FixtureStore> {
   const { organization } = deps;
   const stored: StoredFixture = {
@@ -75,22 +86,30 @@ export async function openFixtureStore(
     emptyWindowResults.set(query, result);
     return result;
   };
-  return { search, close };
+  const searchAll: FixtureStore['searchAll'] = async (query, bounds, limits, signal) => {
+    const began = performance.now();
+    const inspected = await inspectQuery(deps, organization, query, signal);
+    const contents = fixtureContents(stored, inspected.sources, undefined);
+    const plan = createSearchPlan(inspected, contents, { ...bounds, clock: 'event' });
+    return runSearchPlan(deps, organization, plan, { limits, signal, began });
+  };
+  return { search, searchAll, close };
 }
 
+/** Without a window, the contents are all events. */
 function fixtureContents(
   { segments, fields, folder }: StoredFixture,
   sources: QuerySource[],
-  window: QueryWindow,
+  window: QueryWindow | undefined,
 ): DatasetContents {
   const scans = sources
     .filter(({ dataset }) => fields.has(dataset))
     .map(({ name, dataset, history }) => {
       const datasetSegments = segments.filter((segment) => segment.dataset === dataset);
-      return [
-        name,
-        planScans(history ? historyFilter(window) : windowFilter(window), datasetSegments, folder),
-      ] as const;
+      const everything = [{ files: datasetSegments.map((segment) => toSegmentFile(segment, folder)) }];
+      if (!window) return [name, everything] as const;
+      const filter = history ? historyFilter(window) : windowFilter(window);
+      return [name, planScans(filter, datasetSegments, folder)] as const;
     });
   return {
     fields,
@@ -121,7 +140,7 @@ const addFields = (known: CatalogField[], observed: ObservedField[]): CatalogFie
 
 async function addDataset(
   stored: StoredFixture,
-  { dataset, events, undatedMicros }: { dataset: string; events: readonly FixtureEvent[]; undatedMicros: number },
+  { dataset, events, undatedMicros }: { dataset: string; events: readonly ForeignEvent[]; undatedMicros: number },
 ): Promise<void> {
   checkDatasetName(dataset);
   const id = uuidv7();
@@ -141,13 +160,13 @@ async function addDataset(
     rows: events.length,
     bytes: 0,
   });
-  for (const [index, event] of events.entries()) {
+  for (const [index, { event, id: ownId, timeMicros }] of events.entries()) {
     const parsed = parseEvent(Buffer.from(JSON.stringify(event)), undefined);
     if (typeof parsed === 'string') throw new Error(`Event ${index + 1} of ${dataset} is invalid: ${parsed}.`);
     observer.observe(parsed.value);
-    const micros = parsed.timeMicros ?? undatedMicros;
+    const micros = timeMicros ?? parsed.timeMicros ?? undatedMicros;
     stored.timesMs.push(Math.floor(micros / 1000));
-    await writer.add(findEventId(event) ?? `${dataset}:${index + 1}`, micros, parsed.text);
+    await writer.add(ownId ?? findEventId(event) ?? `${dataset}:${index + 1}`, micros, parsed.text);
   }
   if (events.length > 0) await writer.finish();
   else stored.segments.pop();

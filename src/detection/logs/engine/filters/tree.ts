@@ -1,0 +1,36 @@
+/** A node of the parse tree that DuckDB's `json_serialize_sql` returns. */
+export type TreeNode = Record<string, unknown>;
+
+export const isNode = (value: unknown): value is TreeNode =>
+  value !== null && typeof value === 'object' && !Array.isArray(value);
+
+/** Returns the nodes of a list in the tree, which is absent if it is empty. */
+export const nodesOf = (value: unknown): TreeNode[] => (Array.isArray(value) ? value.filter(isNode) : []);
+
+/** Returns the operands of a function, an operator or a conjunction. */
+export const operandsOf = (node: TreeNode): TreeNode[] =>
+  node['class'] === 'LAMBDA' ? nodesOf([node['lhs'], node['expr']]) : nodesOf(node['children']);
+
+/** Returns the name of a function. The parser does not tell the operator `->` from a lambda. */
+export function functionName(node: TreeNode): string | undefined {
+  if (node['class'] === 'LAMBDA') return '->';
+  return node['class'] === 'FUNCTION' ? String(node['function_name']).toLowerCase() : undefined;
+}
+
+/** Returns the text of a constant of type VARCHAR, or of several that are joined. */
+export function constantText(node: TreeNode | undefined): string | undefined {
+  if (node && functionName(node) === 'concat_ws') {
+    const texts = operandsOf(node).map((one) => constantText(one));
+    const [separator, ...parts] = texts;
+    return texts.includes(undefined) ? undefined : parts.join(separator);
+  }
+  if (node?.['class'] !== 'CONSTANT') return undefined;
+  const { value } = node['value'] as TreeNode;
+  return typeof value === 'string' ? value : undefined;
+}
+
+/** Calls `visit` for every node below a value, except below nodes for which it returns false. */
+export function walkTree(value: unknown, visit: (node: TreeNode) => boolean): void {
+  if (Array.isArray(value)) for (const entry of value) walkTree(entry, visit);
+  else if (isNode(value) && visit(value)) for (const child of Object.values(value)) walkTree(child, visit);
+}
