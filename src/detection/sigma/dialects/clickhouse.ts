@@ -15,7 +15,9 @@ function literal(text: string): string {
 function readField(name: string): string {
   const [column, ...keys] = name.split('.');
   if (keys.length === 0) return `toNullable(toString(${quoteName(column!)}))`;
-  return `nullIf(JSONExtractString(toString(${quoteName(column!)}), ${keys.map((key) => literal(key)).join(', ')}), '')`;
+  const path = `toString(${quoteName(column!)}), ${keys.map((key) => literal(key)).join(', ')}`;
+  // `JSONExtractString` is empty for a number, a boolean, an object and a list.
+  return `nullIf(if(JSONType(${path}) = 'String', JSONExtractString(${path}), JSONExtractRaw(${path})), '')`;
 }
 
 /** ClickHouse 22.3 or newer. */

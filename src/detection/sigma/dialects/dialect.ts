@@ -32,11 +32,15 @@ export type CorrelationQuery = {
   constants: Readonly<Record<string, string>>;
 };
 
-/** A query language. Both functions throw an UnsupportedError for what the language cannot express. */
+/** A query for whole events. The fields of the condition are names in the logs. */
+export type EventsQuery = { table: string; time: string; where: Expression };
+
+/** A query language. The functions throw an UnsupportedError for what the language cannot express. */
 export type Dialect = {
   language: string;
   writeRule: (query: RuleQuery) => string;
   writeCorrelation: (query: CorrelationQuery) => string;
+  writeEvents: (query: EventsQuery) => string;
 };
 
 /** How a language writes the parts of a condition. `field: null` is the text of the whole event. */

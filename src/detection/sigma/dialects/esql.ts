@@ -55,7 +55,9 @@ const parts = {
 /** The Elasticsearch Query Language. A field that no index has is an error there, so a mapping must name fields that exist. */
 export const esql = createPipedDialect({
   language: 'ES|QL',
-  source: (table) => `FROM ${table} METADATA _id`,
+  source: (table, metadata = ['_id']) => `FROM ${table} METADATA ${metadata.join(', ')}`,
+  eventColumns: ['_id', '_source'],
+  isSeveral: (field) => `MV_COUNT(${field}) > 1`,
   quoteName,
   literal: quoteEsql,
   readFirst: (names) =>

@@ -35,6 +35,7 @@ export const kql = createPipedDialect({
     const read = names.map((name) => readField(name));
     return read.length === 1 ? read[0]! : `coalesce(${read.join(', ')})`;
   },
+  readPath: readField,
   assign: 'extend',
   filter: 'where',
   keep: 'project',

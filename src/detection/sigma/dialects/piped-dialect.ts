@@ -1,7 +1,7 @@
 import type { ValueTest } from '../../matching/expression.ts';
 import { UnsupportedError } from '../parse/sigma-error.ts';
 import { toSimpleComparison, type SimpleComparison } from '../../matching/text-pattern.ts';
-import type { ConditionWriter, Dialect, RuleQuery } from './dialect.ts';
+import type { ConditionWriter, Dialect, EventsQuery, RuleQuery } from './dialect.ts';
 import { writeCondition } from './write-condition.ts';
 
 export type TextTest = Extract<ValueTest, { kind: 'text' }>;
@@ -9,18 +9,24 @@ export type TextTest = Extract<ValueTest, { kind: 'text' }>;
 /** How one query language with pipes spells a query. Conditions are over fields that `assign` has defined under their Sigma names. */
 export type PipedSpelling = {
   language: string;
-  /** Returns the beginning of a query, which reads the events of the window. */
-  source: (table: string) => string;
+  /** Returns the beginning of a query, which reads the events of the window with these columns of metadata. */
+  source: (table: string, metadata?: readonly string[]) => string;
   quoteName: (name: string) => string;
   literal: (text: string) => string;
   /** Returns the text of the first of several fields of the logs that an event has. */
   readFirst: (names: readonly string[]) => string;
+  /** Returns a field of the logs as part of a condition. Absent: its quoted name. */
+  readPath?: (name: string) => string;
   assign: string;
   filter: string;
   keep: string;
   rowColumns: (time: string) => readonly string[];
   /** The text of the whole event. Absent: keywords are not supported. */
   eventText?: string;
+  /** The columns with the ID and the JSON of an event. Absent: a row has its fields as columns. */
+  eventColumns?: readonly string[];
+  /** A field has several values, for which comparisons are null. Absent: they are compared as one text or one by one. */
+  isSeveral?: (field: string) => string;
   exists: (field: string, expected: boolean) => string;
   compare: (field: string, comparison: SimpleComparison, cased: boolean) => string;
   oneOf?: (field: string, texts: readonly string[], cased: boolean) => string;
@@ -41,12 +47,32 @@ export function createPipedDialect(spelling: PipedSpelling): Dialect {
   return {
     language: spelling.language,
     writeRule: (query) => writeRule(query, spelling),
+    writeEvents: (query) => writeEvents(query, spelling),
     writeCorrelation: () => {
       throw new UnsupportedError(
         `correlation rules are not converted to ${spelling.language}. Run the rule on the embedded log store or an SQL database`,
       );
     },
   };
+}
+
+function writeEvents({ table, time, where }: EventsQuery, spelling: PipedSpelling): string {
+  const { source, filter, keep, quoteName, eventColumns, isSeveral } = spelling;
+  const conditions = createConditions(spelling, spelling.readPath);
+  const withSeveral = (field: string | null, condition: string): string =>
+    isSeveral && field !== null ? `(${condition} OR ${isSeveral(quoteName(field))})` : condition;
+  const writer: ConditionWriter = {
+    ...conditions,
+    match: (field, test) => withSeveral(field, conditions.match(field, test)),
+    ...(conditions.oneOf
+      ? { oneOf: (field, texts, cased) => withSeveral(field, conditions.oneOf!(field, texts, cased)) }
+      : {}),
+  };
+  return [
+    source(table, eventColumns),
+    `${filter} ${writeCondition(where, writer, '    ')}`,
+    ...(eventColumns ? [`${keep} ${[quoteName(time), ...eventColumns].join(', ')}`] : []),
+  ].join('\n| ');
 }
 
 function writeRule({ table, time, fields, columns, constants, where }: RuleQuery, spelling: PipedSpelling): string {
@@ -67,9 +93,9 @@ function writeRule({ table, time, fields, columns, constants, where }: RuleQuery
   ].join('\n| ');
 }
 
-function createConditions(spelling: PipedSpelling): ConditionWriter {
+function createConditions(spelling: PipedSpelling, read = spelling.quoteName): ConditionWriter {
   const nameOf = (field: string | null): string => {
-    if (field !== null) return spelling.quoteName(field);
+    if (field !== null) return read(field);
     if (spelling.eventText === undefined)
       throw new UnsupportedError(`keywords need the text of the whole event, which ${spelling.language} does not have`);
     return spelling.eventText;

@@ -30,6 +30,7 @@ export const ppl = createPipedDialect({
   literal: quotePpl,
   readFirst: (names) =>
     names.length === 1 ? readField(names[0]!) : `coalesce(${names.map((name) => readField(name)).join(', ')})`,
+  readPath: readField,
   assign: 'eval',
   filter: 'where',
   keep: 'fields',

@@ -1,4 +1,5 @@
-import type { Dialect, RuleQuery } from './dialect.ts';
+import { listFields } from '../../matching/expression.ts';
+import type { Dialect, EventsQuery, RuleQuery } from './dialect.ts';
 import { columnNames, sqlConditions, writeLogs, type SqlSpelling } from './sql-conditions.ts';
 import { writeSqlCorrelation } from './sql-correlation.ts';
 import { writeCondition } from './write-condition.ts';
@@ -9,7 +10,16 @@ export function createSqlDialect(spelling: SqlSpelling): Dialect {
     language: spelling.language,
     writeRule: (query) => writeRule(query, spelling),
     writeCorrelation: (query) => writeSqlCorrelation(query, spelling),
+    writeEvents: (query) => writeEvents(query, spelling),
   };
+}
+
+function writeEvents({ table, where }: EventsQuery, spelling: SqlSpelling): string {
+  const { windowCondition, readField } = spelling;
+  const names = new Map(listFields(where).flatMap((field) => (field === null ? [] : [[field, readField(field)]])));
+  const condition = writeCondition(where, sqlConditions(names, spelling));
+  const window = windowCondition === undefined ? '' : `${windowCondition}\n  AND `;
+  return `SELECT *\nFROM ${table}\nWHERE ${window}(${condition})`;
 }
 
 function writeRule({ table, time, fields, columns, constants, where }: RuleQuery, spelling: SqlSpelling): string {
