@@ -1,4 +1,6 @@
 import { loadConfig } from '../config.ts';
+import type { ConnectionList } from '../detection/connections/connections.schema.ts';
+import { didYouMean } from '../platform/lib/text/nearest-names.ts';
 import { createServiceCall, type ServiceCall } from '../detection/as-code/service-client.ts';
 import type {
   InstallResult,
@@ -11,6 +13,7 @@ import { UsageError } from './usage-error.ts';
 type InstallOptions = {
   ready?: boolean | undefined;
   dataset?: string[] | undefined;
+  connection?: string | undefined;
   dryRun?: boolean | undefined;
 };
 
@@ -55,11 +58,29 @@ export async function installLibrary(ids: string[], values: InstallOptions): Pro
     console.log('No detection of the library is ready and not installed.');
     return 0;
   }
-  const body = { ids: selected, datasets: parseDatasets(values.dataset ?? []), dryRun: values.dryRun ?? false };
+  const connectionId = values.connection === undefined ? undefined : await findConnectionId(call, values.connection);
+  const body = {
+    ids: selected,
+    datasets: parseDatasets(values.dataset ?? []),
+    ...(connectionId === undefined ? {} : { connectionId }),
+    dryRun: values.dryRun ?? false,
+  };
   const { results } = (await call<InstallResult>('POST', '/api/detections/library/install', { body })).body;
   for (const { id, outcome, detail } of results)
     console.log(`${outcome.padEnd(10)} ${id}${detail ? `: ${detail}` : ''}`);
   return results.some(({ outcome }) => outcome === 'failed') ? 1 : 0;
+}
+
+/** Returns the ID of the connection with this name or ID. */
+async function findConnectionId(call: ServiceCall, name: string): Promise<string> {
+  const { connections } = (await call<ConnectionList>('GET', '/api/connections')).body;
+  const found = connections.find((one) => one.name === name || one.id === name.toLowerCase());
+  if (found) return found.id;
+  const hint = didYouMean(
+    name,
+    connections.map((one) => one.name),
+  );
+  throw new UsageError(`There is no connection ${name}${hint}`);
 }
 
 /** Updates installed detections of a running service. Exit code 1 if one of them failed. */

@@ -60,6 +60,20 @@ test('lets a model write for a connected SIEM and returns an invalid query to it
   expect(siem.requestCount() - asked).toBeLessThan(40);
 });
 
+test('without a model, uses a shipped detection or template as a portable query', async () => {
+  const other = await newOrg();
+  const { id, siem: logs } = await connectOpenSearch(other);
+  const settings = { url: logs.url, datasets: { edr: { source: 'logs-*' } } };
+  const connection = await other.call('PUT', `/api/connections/${id}`, { settings });
+  expect(connection.status, JSON.stringify(connection.body)).toBe(200);
+  const { status, body } = await other.call('POST', '/api/detections/generate', {
+    intent: 'T1490 shadow copies deleted',
+    siemType: 'opensearch',
+  });
+  // The stand-in lists only the field `user`, so nothing that is shipped fits its logs.
+  expect([status, body.errors?.[0]]).toMatchObject([422, { pointer: '/intent', code: 'nothing_fits' }]);
+});
+
 test.each([
   ['a query without $window', submit('source=auth'), '$window'],
   ['tests that fail', submit(good, ['eve']), 'missing eve'],

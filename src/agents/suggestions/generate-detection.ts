@@ -6,12 +6,13 @@ import { inOrg } from '../../platform/db/db.ts';
 
 import type { Estimate, Warning } from '../../detection/detections/record/detection.schema.ts';
 import { findToolWarnings } from '../../detection/detections/record/warnings.ts';
-import { appError } from '../../platform/lib/errors.ts';
+import { appError, unavailableError } from '../../platform/lib/errors.ts';
 import { uuidv7 } from '../../platform/lib/ids.ts';
 import { listDatasets, type ListDatasetsDeps } from '../../detection/logs/catalog/list-datasets.ts';
 import type { Caller } from '../../platform/orgs/caller.ts';
 import { toQueryError } from '../../detection/testing/query-failure.ts';
-import { SiemError } from '../../detection/siem/connector.ts';
+import { SiemError, type SiemConnection } from '../../detection/siem/connector.ts';
+import { toPortableQuery } from '../../detection/siem/queries/portable-query.ts';
 import type { RemoteSiemType } from '../../detection/siem/registry.ts';
 import type { DetectionDraft } from './draft.ts';
 import { matchIntent, listMissingDatasets, findTechniquesInText } from './drafting/match-intent.ts';
@@ -27,6 +28,7 @@ export type GenerateDetectionDeps = ValidateDraftDeps & ListDatasetsDeps & { mod
 
 const draftsMax = 5;
 const modelTimeoutMs = 100_000;
+const fieldsMs = 20_000;
 
 type Generation = {
   draft: DetectionDraft;
@@ -39,8 +41,8 @@ type Generation = {
 
 /**
  * Writes a detection for an intent and runs it on the organization's logs, without storing it. The model with the alias `default` writes it.
- * Without a model, or if the model fails, the best matching shipped detection or query template is used. A detection for a connected SIEM
- * always needs a model. Throws check_failed if nothing fits.
+ * Without a model, or if the model fails, the best matching shipped detection or query template is used: for a connected SIEM as a portable
+ * query. Throws check_failed if nothing fits.
  */
 export async function generateDetection(
   deps: GenerateDetectionDeps,
@@ -81,17 +83,23 @@ async function generateForLogStore(deps: GenerateDetectionDeps, caller: Caller, 
   if (datasets.length === 0)
     throw refusal('/intent', 'no_logs', 'The log store has no events. Send events to POST /api/logs/{dataset} first.');
   const model = deps.models?.find('default');
-  if (!model) return generateFromShipped(deps, caller, { intent, datasets });
+  const fromShipped = () => generateFromShipped(deps, caller, { intent, datasets });
+  if (!model) return fromShipped();
   const result = await generateWithModel(deps, caller, { intent, model, target: logStoreTarget(datasets) });
-  if ('draft' in result) return result;
-  const generation = await generateFromShipped(deps, caller, { intent, datasets }).catch(() => {
-    throw result.error;
+  return 'draft' in result ? result : replaceFailed(result, fromShipped);
+}
+
+/** Uses a shipped detection or template instead of a model that failed. If none fits, the model's failure stands. */
+async function replaceFailed(
+  { error, spent, detail }: ModelFailureResult,
+  fromShipped: () => Promise<Generation>,
+): Promise<Generation> {
+  const generation = await fromShipped().catch(() => {
+    throw error;
   });
-  const { spent, detail } = result;
   return { ...generation, spent, warnings: [{ code: 'model_failed', field: 'modelAlias', detail }] };
 }
 
-/** Lets a model write the detection, since shipped detections only run on the embedded log store. */
 async function generateForSiem(
   deps: GenerateDetectionDeps,
   caller: Caller,
@@ -103,19 +111,37 @@ async function generateForSiem(
       throw error instanceof SiemError ? refusal('/siemType', error.failure.kind, error.failure.message) : error;
     });
   const model = deps.models?.find('default');
-  if (!model)
+  const portable = await listPortableDatasets(connection);
+  const toBody = (body: DetectionDraft['body']) => ({
+    ...body,
+    siemType,
+    detectionQuery: toPortableQuery(body.detectionQuery),
+  });
+  const fromShipped = () => generateFromShipped(deps, caller, { intent, datasets: portable, toBody });
+  if (!model && portable.length === 0)
     throw refusal(
       '/siemType',
       'no_model',
-      `Shipped detections only run on the embedded log store. Configure a language model with the alias \`default\` to generate detections for ${siemType}.`,
+      `Configure a language model with the alias \`default\` to generate detections for ${siemType}, or say in the setting datasets of its connection where the logs of shipped detections are.`,
     );
+  if (!model) return fromShipped();
   const { datasets } = await listConnectionFields(deps, caller, connection.id!);
   if (datasets.every(({ fields }) => fields.length === 0))
     throw refusal('/siemType', 'no_logs', `The connection to ${siemType} lists no fields to query.`);
   const target = siemTarget(siemType.toLowerCase() as RemoteSiemType, datasets);
   const result = await generateWithModel(deps, caller, { intent, model, target });
-  if ('draft' in result) return result;
-  throw result.error;
+  return 'draft' in result ? result : replaceFailed(result, fromShipped);
+}
+
+/** Returns the datasets of a connection's portable queries. Throws a 503 if the SIEM does not respond. */
+async function listPortableDatasets(connection: SiemConnection): Promise<LogDataset[]> {
+  try {
+    const datasets = (await connection.portableFields?.(AbortSignal.timeout(fieldsMs))) ?? [];
+    return datasets.map(({ dataset, fields }) => ({ name: dataset, columns: fields }));
+  } catch (error) {
+    if (!(error instanceof SiemError)) throw error;
+    throw unavailableError(error.failure.message, 60);
+  }
 }
 
 type ModelFailureResult = { error: unknown; detail: string; spent: Spend };
@@ -143,14 +169,21 @@ async function generateWithModel(
   }
 }
 
+type ShippedRequest = {
+  intent: string;
+  datasets: LogDataset[];
+  toBody?: (body: DetectionDraft['body']) => DetectionDraft['body'];
+};
+
 /** Returns the best matching shipped detection or query template that passes validation. Throws check_failed with the reasons otherwise. */
 async function generateFromShipped(
   deps: GenerateDetectionDeps,
   caller: Caller,
-  { intent, datasets }: { intent: string; datasets: LogDataset[] },
+  { intent, datasets, toBody = (body) => body }: ShippedRequest,
 ): Promise<Generation> {
   const reasons: string[] = [];
-  for (const { draft, matched } of matchIntent(intent, datasets).slice(0, draftsMax)) {
+  for (const { draft: shipped, matched } of matchIntent(intent, datasets).slice(0, draftsMax)) {
+    const draft = { ...shipped, body: toBody(shipped.body) };
     const validation = await validateDraft(deps, caller, draft);
     if ('reason' in validation) {
       reasons.push(`${draft.body.name}: ${validation.reason}`);

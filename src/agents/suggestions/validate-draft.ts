@@ -68,7 +68,10 @@ async function findRowProblem(
   try {
     const { rows, noData } = await connection.search(definition.detectionQuery, window, limits, signal);
     if (noData) return 'The query reads a dataset that does not exist.';
-    return rows.every((row) => 'entity' in row) ? undefined : 'The query returns no column entity.';
+    const { entityField } = definition;
+    return entityField === null || rows.every((row) => entityField in row)
+      ? undefined
+      : `The query returns no column ${entityField}.`;
   } catch (error) {
     if (signal.aborted) return `The query takes more than ${trialMs / 1000} s for one day.`;
     throw error;

@@ -17,10 +17,12 @@ export function addLibraryCommands(program: Command, run: Run): void {
     .argument('[ID...]', 'IDs of the detections, or --ready')
     .option('--ready', 'all whose logs are present')
     .option('--dataset <NAME=YOURS>', 'name of a dataset in the service, repeatable', collect)
+    .option('--connection <NAME>', 'connection whose SIEM the detections query')
     .option('--dry-run', 'change nothing')
     .addHelpText(
       'after',
       examples(
+        'tocsin library install windows-dcsync --connection Elastic',
         'tocsin library install --ready --dry-run',
         'tocsin library install windows-dcsync --dataset windows=edr',
       ),

@@ -42,15 +42,18 @@ export async function createDetection(
 /** A detection that is not stored yet, with its record. */
 export type NewDetection = { agent: AgentWithPrompt; record: Detection };
 
-/** Builds a detection for `storeNewDetection`. */
+/** Builds a detection for `storeNewDetection`. With `validate`, checks it as `createDetection` does. */
 export async function prepareDetection(
   deps: CreateDetectionDeps,
   caller: Caller,
   input: CreateDetection,
+  validate = false,
 ): Promise<NewDetection> {
   checkModelAlias(deps.models, input.modelAlias);
   const agent = buildAgent(caller, input, deps.clock());
-  return { agent, record: toRecord(await toNewAgentView(deps, caller, agent)) };
+  const view = await toNewAgentView(deps, caller, agent);
+  if (validate) await checkCanRun(deps, caller.orgId, view);
+  return { agent, record: toRecord(view) };
 }
 
 /** Stores a new detection with its first prompt version, revision and schedule. */

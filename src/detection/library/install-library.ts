@@ -11,20 +11,21 @@ import type { LibraryEntry } from './library-entry.ts';
 import { listInstalls, lockLibraryId, storeInstall } from './library-installs.store.ts';
 import { checkLogs, describeMissing, readKnownColumns } from './library-logs.ts';
 import type { InstallRequest, InstallResult } from './library.schema.ts';
-import { toShippedFields, versionOf, type DatasetNames } from './library-version.ts';
+import { toShippedFields, versionOf, type DatasetNames, type InstallChoice } from './library-version.ts';
 import { loadLibrary } from './load-library.ts';
 
 export type InstallLibraryDeps = CreateDetectionDeps & ListDatasetsDeps;
 type Result = InstallResult['results'][number];
 
 /**
- * Creates a detection with its tests for each shipped detection that is not installed, in a transaction of its own. Throws 400 for unknown ids
+ * Creates a detection with its tests for each shipped detection that is not installed, in a transaction of its own. With a connection, a
+ * detection whose query cannot run there fails. Throws 400 for unknown ids
  * and for datasets that none of the detections reads.
  */
 export async function installLibrary(
   deps: InstallLibraryDeps,
   caller: Caller,
-  { ids, datasets = {}, dryRun = false }: InstallRequest,
+  { ids, datasets = {}, connectionId, dryRun = false }: InstallRequest,
 ): Promise<InstallResult> {
   const entries = findEntries(ids);
   checkDatasetNames(entries, datasets);
@@ -32,13 +33,13 @@ export async function installLibrary(
   const installDeps = dryRun ? { ...deps, db: asDryRun(deps.db) } : deps;
   const results: Result[] = [];
   for (const entry of entries) {
-    const result = await installOne(installDeps, caller, entry, datasets);
+    const result = await installOne(installDeps, caller, entry, { datasets, connectionId });
     // A dry run has rolled back the detection.
     const detectionId = dryRun && result.outcome === 'installed' ? null : result.detectionId;
     results.push({
       ...result,
       detectionId,
-      detail: result.detail ?? describeMissing(checkLogs(entry, datasets, known)),
+      detail: result.detail ?? (connectionId ? null : describeMissing(checkLogs(entry, datasets, known))),
     });
   }
   return { dryRun, results };
@@ -70,12 +71,13 @@ async function installOne(
   deps: InstallLibraryDeps,
   caller: Caller,
   entry: LibraryEntry,
-  datasets: DatasetNames,
+  choice: InstallChoice,
 ): Promise<Result> {
   const { orgId } = caller;
-  const fields = toShippedFields(entry, datasets);
+  const fields = toShippedFields(entry, choice);
   try {
-    const prepared = await prepareDetection(deps, caller, withoutTests(fields) as CreateDetection);
+    const mustRun = choice.connectionId !== undefined;
+    const prepared = await prepareDetection(deps, caller, withoutTests(fields) as CreateDetection, mustRun);
     const { agent } = prepared;
     return await inOrg(deps.db, orgId, async (tx): Promise<Result> => {
       await lockLibraryId(tx, orgId, entry.id);
@@ -83,7 +85,13 @@ async function installOne(
       if (installed) return { id: entry.id, outcome: 'unchanged', detectionId: installed.detectionId, detail: null };
       await storeNewDetection(tx, caller, prepared);
       await storeTests(tx, { orgId, detectionId: agent.id }, toTestSet(fields), agent.updated_at);
-      const install = { libraryId: entry.id, detectionId: agent.id, version: versionOf(entry), fields, datasets };
+      const install = {
+        libraryId: entry.id,
+        detectionId: agent.id,
+        version: versionOf(entry),
+        fields,
+        datasets: choice.datasets,
+      };
       await storeInstall(tx, orgId, install, agent.updated_at);
       return { id: entry.id, outcome: 'installed', detectionId: agent.id, detail: null };
     });

@@ -1,14 +1,25 @@
 import { hashFields, parseFields, type FileFields } from '../as-code/file-fields.ts';
+import { toPortableQuery } from '../siem/queries/portable-query.ts';
 import type { LibraryEntry } from './library-entry.ts';
 
 /** An organization's names of the library's datasets. */
 export type DatasetNames = Record<string, string>;
 
 /** Returns the version of a shipped detection: a hash of its fields and tests, so that no change goes without a new one. */
-export const versionOf = (entry: LibraryEntry): string => hashFields(toShippedFields(entry, {})).slice(0, 12);
+export const versionOf = (entry: LibraryEntry): string =>
+  hashFields(toShippedFields(entry, { datasets: {} })).slice(0, 12);
 
-/** Returns the fields of a detection as installed, with an organization's names of the datasets. */
-export function toShippedFields({ body, tests, datasets }: LibraryEntry, names: DatasetNames): FileFields {
+/** What an organization chose for a shipped detection. With a connection, its query is portable and runs in that SIEM. */
+export type InstallChoice = { datasets: DatasetNames; connectionId?: string | undefined };
+
+/** Returns the fields of a detection as installed. */
+export function toShippedFields(entry: LibraryEntry, { datasets, connectionId }: InstallChoice): FileFields {
+  const fields = renameFields(entry, datasets);
+  if (connectionId === undefined) return fields;
+  return { ...fields, connectionId, detectionQuery: toPortableQuery(fields['detectionQuery'] as string) };
+}
+
+function renameFields({ body, tests, datasets }: LibraryEntry, names: DatasetNames): FileFields {
   const renamed = Object.keys(datasets).filter((name) => Object.hasOwn(names, name) && names[name] !== name);
   const fields = parseFields({ ...body, ...tests });
   if (renamed.length === 0) return fields;

@@ -13,6 +13,13 @@ const Ids = z.array(z.string().min(1).max(100)).min(1).max(idsMax);
 export const InstallRequest = z.strictObject({
   ids: Ids.describe('Ids of the library.'),
   datasets: DatasetNames.optional(),
+  connectionId: z
+    .guid('must be a UUID')
+    .toLowerCase()
+    .optional()
+    .describe(
+      'Connection whose SIEM the detections query. Its setting `datasets` says where their datasets are. Default: the embedded store.',
+    ),
   dryRun: z.boolean().optional().describe('true: report the results without changing anything.'),
 });
 export type InstallRequest = z.infer<typeof InstallRequest>;

@@ -65,7 +65,10 @@ async function updateOne(
   { install, fields }: CurrentInstall,
 ): Promise<Result> {
   const { detectionId } = install;
-  const shipped = toShippedFields(entry, install.datasets);
+  const shipped = toShippedFields(entry, {
+    datasets: install.datasets,
+    connectionId: install.fields['connectionId'] as string | undefined,
+  });
   const { changes, kept } = mergeVersions(install.fields, shipped, fields);
   const common = { id: entry.id, detectionId, detail: null };
   if (!isOutdated(entry, { install, fields })) return { ...common, outcome: 'unchanged', changes: [], kept: [] };

@@ -15,7 +15,7 @@ import { Button } from '../../../ui/button.tsx';
 import { Dialog, DialogActions } from '../../../ui/dialog.tsx';
 import { findFieldError, FormError, SelectField, TextField } from '../../../ui/field.tsx';
 import { ErrorState, Skeleton } from '../../../ui/states.tsx';
-import { readFields, readVariants, toValues, type KindField } from './kind-fields.ts';
+import { readFields, readVariants, toTexts, toValues, type KindField } from './kind-fields.ts';
 import { KindInputs } from './kind-inputs.tsx';
 
 const texts = all.connections;
@@ -44,9 +44,6 @@ export default function ConnectionForm({ connection, onClose, onSaved }: Props) 
 }
 
 type Values = Record<string, string>;
-
-const toTexts = (settings: Record<string, unknown>): Values =>
-  Object.fromEntries(Object.entries(settings).map(([name, value]) => [name, String(value ?? '')]));
 
 function Form({ kinds, connection, onClose, onSaved }: Props & { kinds: readonly ConnectionKind[] }) {
   const [kindName, setKindName] = useState(connection?.kind ?? kinds[0]!.kind);

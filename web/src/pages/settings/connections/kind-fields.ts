@@ -17,6 +17,8 @@ export type KindField = {
   /** A text of several lines, such as a certificate. */
   isLong: boolean;
   isNumber: boolean;
+  /** An object, written as JSON. */
+  isJson: boolean;
   default: string;
   options: readonly string[] | undefined;
 };
@@ -35,7 +37,8 @@ export function readFields(schema: unknown): KindField[] {
     label: toLabel(name),
     hint: field.description,
     isRequired: required.includes(name) && field.default === undefined,
-    isLong: /certificate/i.test(name),
+    isLong: /certificate/i.test(name) || field.type === 'object',
+    isJson: field.type === 'object',
     isNumber: field.type === 'integer' || field.type === 'number',
     default: field.default === undefined ? '' : String(field.default),
     options: field.enum?.map(String),
@@ -54,8 +57,27 @@ export const readVariants = (schema: unknown): { label: string; fields: KindFiel
 /** The values as the API wants them. Empty ones are left out. */
 export const toValues = (fields: readonly KindField[], values: Readonly<Record<string, string>>) =>
   Object.fromEntries(
-    fields.flatMap(({ name, isNumber }) => {
+    fields.flatMap(({ name, isNumber, isJson }) => {
       const value = values[name]?.trim() ?? '';
-      return value === '' ? [] : [[name, isNumber ? Number(value) : value]];
+      if (value === '') return [];
+      return [[name, isNumber ? Number(value) : isJson ? parseJson(value) : value]];
     }),
   );
+
+/** The values of a stored connection as texts of a form. */
+export const toTexts = (values: Readonly<Record<string, unknown>>): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(values).map(([name, value]) => [
+      name,
+      value !== null && typeof value === 'object' ? JSON.stringify(value, null, 2) : String(value ?? ''),
+    ]),
+  );
+
+/** What is not JSON goes to the API as it is, whose error then stands beside the field. */
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
