@@ -31,6 +31,7 @@ const rooms: Record<Half, Record<string, string[]>> = {
     'as-code': ['detections'],
     library: ['analysis', 'logs', 'detections', 'as-code'],
     sigma: ['siem', 'matching', 'connections', 'logs', 'detections', 'as-code', 'library'],
+    'portable-queries': ['siem', 'matching', 'logs', 'sigma'],
     runs: [
       'entities',
       'value-lists',

@@ -1,4 +1,5 @@
 import { checkQuery } from '../detection/connections/check-connection.ts';
+import { readPortableTarget, withPortableQueries } from '../detection/portable-queries/portable-connection.ts';
 import { createConnectionFor } from '../detection/connections/open-connection.ts';
 import { measureModels } from '../platform/models/model-metrics.ts';
 import { createModels } from '../platform/models/models.ts';
@@ -61,7 +62,14 @@ export function buildDeps({ config, db, log, clock = systemClock }: BuildDepsOpt
   const secrets = createSecretbox(config);
   const ruleSets = createRuleSets(search);
   const local = (orgId: OrgId) => withRuleSets(localConnection(search, orgId), ruleSets, orgId);
-  const connectionFor = createConnectionFor({ db, secrets, fetchAllow: config.fetchAllow, local });
+  const connectionFor = createConnectionFor({
+    db,
+    secrets,
+    fetchAllow: config.fetchAllow,
+    local,
+    withPortableQueries: (connection, { organization, kind, settings }) =>
+      withPortableQueries(connection, { engine, segmentStore, organization }, readPortableTarget(kind, settings)),
+  });
   const mcp = createMcpTools(
     config.mcpServers,
     createStoredServerReader({ db, secrets, fetchAllow: config.fetchAllow }),

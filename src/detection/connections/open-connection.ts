@@ -4,6 +4,7 @@ import type { OrgId } from '../../platform/lib/org-id.ts';
 import type { Secretbox } from '../../platform/lib/secretbox.ts';
 import { selectsLogStore, type ConnectionSelector } from '../siem/connection-selector.ts';
 import { SiemError, type SiemConnection } from '../siem/connector.ts';
+import type { RemoteSiemType } from '../siem/registry.ts';
 import { describeMissingConnection } from '../siem/siem-errors.ts';
 import { resolveConnection, type ConnectionRow } from './connections.store.ts';
 import { openCredentials } from './seal-credentials.ts';
@@ -19,18 +20,23 @@ type OpenConnectionDeps = {
   /** Private hosts that connections may reach. */
   fetchAllow: readonly string[];
   local: (orgId: OrgId) => SiemConnection;
+  /** Adds the portable queries of an organization to a connection of this kind with these settings. */
+  withPortableQueries: (connection: SiemConnection, source: ConnectionSource) => SiemConnection;
 };
+
+type ConnectionSource = { organization: string; kind: RemoteSiemType; settings: unknown };
 
 const connectionsMax = 1000;
 const minuteMs = 60_000;
 
 /** Creates a function that opens connections. It caches each connection until it changes, because some hold an access token. */
-export function createConnectionFor({ db, secrets, fetchAllow, local }: OpenConnectionDeps): ConnectionFor {
+export function createConnectionFor(deps: OpenConnectionDeps): ConnectionFor {
+  const { db, secrets, local } = deps;
   const connections = new LRUCache<string, SiemConnection>({ max: connectionsMax });
   const open = (row: ConnectionRow): SiemConnection => {
     const key = `${row.organization_id}/${row.id}/${row.updated_at.toISOString()}`;
     const connection =
-      connections.get(key) ?? traceQueries(row.kind, connect(row, openCredentials(secrets, row), fetchAllow));
+      connections.get(key) ?? traceQueries(row.kind, connect(deps, row, openCredentials(secrets, row)));
     connections.set(key, connection);
     return connection;
   };
@@ -43,16 +49,21 @@ export function createConnectionFor({ db, secrets, fetchAllow, local }: OpenConn
   };
 }
 
-function connect(row: ConnectionRow, credentials: unknown, allow: readonly string[]): SiemConnection {
+function connect(
+  { fetchAllow, withPortableQueries }: OpenConnectionDeps,
+  row: ConnectionRow,
+  credentials: unknown,
+): SiemConnection {
   const connector = getConnector(row.kind);
   const settings = connector.settings.parse(JSON.parse(row.settings));
-  return {
+  const connection: SiemConnection = {
     id: row.id,
     clock: row.clock,
     delayMs: row.delay_minutes * minuteMs,
     ...(row.clock === 'event' && row.recheck_minutes > 0 ? { recheckMs: row.recheck_minutes * minuteMs } : {}),
-    ...connector.connect({ settings, credentials, allow }),
+    ...connector.connect({ settings, credentials, allow: fetchAllow }),
   };
+  return withPortableQueries(connection, { organization: row.organization_id, kind: row.kind, settings });
 }
 
 function noConnection({ connectionId, siemType }: ConnectionSelector): SiemError {

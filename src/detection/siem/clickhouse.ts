@@ -25,6 +25,7 @@ const Settings = z.strictObject({
   caCertificate: shared.caCertificate,
   timeColumn: shared.timeColumn,
   ingestColumn: shared.ingestColumn,
+  datasets: shared.datasets,
 });
 const Credentials = z.strictObject({ password: boundedString({ max: 1000 }) });
 

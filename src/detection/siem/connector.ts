@@ -99,7 +99,10 @@ export type SiemConnection = {
   };
   /** Validates a query without reading its rows and returns what is known of it, if anything. Throws a SiemError if it would not run. */
   check: (query: string, signal: AbortSignal) => Promise<QueryCheck | void>;
-  fields: (signal?: AbortSignal) => Promise<DatasetFields[]>;
+  /** Lists the datasets with their fields, or only those of one. */
+  fields: (signal?: AbortSignal, dataset?: string) => Promise<DatasetFields[]>;
+  /** Lists the datasets of portable queries with the fields that are known. Absent if there are no portable queries. */
+  portableFields?: (signal: AbortSignal) => Promise<DatasetFields[]>;
   /** Throws a SiemError if the SIEM is unreachable or rejects the credentials. */
   ping: (signal: AbortSignal) => Promise<void>;
   /** Absent if the connection cannot tell late events from others. `lagMsMax`: later events count when they arrive. */

@@ -31,6 +31,7 @@ const Settings = z.strictObject({
     .max(10_000)
     .default(10_000)
     .describe("At most the cluster's esql.query.result_truncation_max_size."),
+  datasets: shared.datasets,
 });
 type Settings = z.infer<typeof Settings>;
 const Credentials = z.union([z.strictObject({ apiKey: boundedString({ min: 1, max: 1000 }) }), shared.userPassword]);
@@ -72,8 +73,8 @@ export const elasticsearch: RemoteConnector<Settings, z.infer<typeof Credentials
           runQuery(query, { ...window, ...slice }, { rows, timeoutMs: limits.timeoutMs, signal }),
         );
       },
-      fields: (signal = AbortSignal.timeout(checkMs)) =>
-        fetchFieldCaps(server, settings.index, { timeoutMs: checkMs, signal }, toError),
+      fields: (signal = AbortSignal.timeout(checkMs), index = settings.index) =>
+        fetchFieldCaps(server, index, { timeoutMs: checkMs, signal }, toError),
     });
   },
 };

@@ -29,6 +29,7 @@ const Settings = z.strictObject({
     .max(10_000)
     .default(200)
     .describe("The cluster's plugins.query.size_limit: 200 in OpenSearch 2, 10000 in 3."),
+  datasets: shared.datasets,
 });
 type Settings = z.infer<typeof Settings>;
 
@@ -70,8 +71,8 @@ export const opensearch: RemoteConnector<Settings, z.infer<typeof shared.userPas
           runQuery(query, { ...window, ...slice }, { rows, timeoutMs: limits.timeoutMs, signal }),
         );
       },
-      fields: (signal = AbortSignal.timeout(checkMs)) =>
-        fetchFieldCaps(server, settings.index, { timeoutMs: checkMs, signal }, toError),
+      fields: (signal = AbortSignal.timeout(checkMs), index = settings.index) =>
+        fetchFieldCaps(server, index, { timeoutMs: checkMs, signal }, toError),
     });
   },
 };

@@ -17,6 +17,7 @@ const Settings = z.strictObject({
   caCertificate: shared.caCertificate,
   timeColumn: shared.timeColumn,
   ingestColumn: shared.ingestColumn,
+  datasets: shared.datasets,
 });
 const Credentials = z.strictObject({ password: boundedString({ min: 1, max: 1000 }) });
 

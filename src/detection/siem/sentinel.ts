@@ -28,6 +28,7 @@ const Settings = z.strictObject({
   scope: boundedString({ max: 200 }).default('https://api.loganalytics.io/.default'),
   timeColumn: shared.columnName.default('TimeGenerated'),
   lateDays: shared.lateDays,
+  datasets: shared.datasets,
 });
 type Settings = z.infer<typeof Settings>;
 const Credentials = z.strictObject({ clientSecret: boundedString({ min: 1, max: 1000 }) });

@@ -31,6 +31,19 @@ export const listedIndex = boundedString({ min: 1, max: 500 })
   .default('logs-*')
   .describe('The index whose fields are listed.');
 
+const portableDataset = z.strictObject({
+  source: boundedString({ min: 1, max: 500 })
+    .regex(/^[^|;`$\r\n]+$/, 'must be the name of a table or an index, or the terms of a Splunk search')
+    .describe('The table, the index, or for Splunk the terms of a search, such as `index=wineventlog`.'),
+  event: fieldName.optional().describe('The field with the event as JSON. Default: the fields are the event.'),
+});
+
+export const datasets = z
+  .record(z.string().regex(/^[a-z][a-z0-9_]{0,62}$/, 'is not a dataset name'), portableDataset)
+  .refine((all) => Object.keys(all).length <= 100, 'must have at most 100 datasets')
+  .optional()
+  .describe('Where portable queries find their datasets, such as `{"windows": {"source": "winlogbeat-*"}}`.');
+
 export const lateDays = z
   .int()
   .min(1)

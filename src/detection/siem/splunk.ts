@@ -21,6 +21,7 @@ const Settings = z.strictObject({
   caCertificate: shared.caCertificate,
   index: boundedString({ min: 1, max: 200 }).default('*').describe('The index whose fields are listed.'),
   lateDays: shared.lateDays,
+  datasets: shared.datasets,
 });
 type Settings = z.infer<typeof Settings>;
 const Credentials = z.union([z.strictObject({ token: boundedString({ min: 1, max: 5000 }) }), shared.userPassword]);

@@ -6,6 +6,7 @@ import { listDatasetsRead } from '../logs/query/inspect-query.ts';
 import type { ActiveRun } from '../runs/execution/active-run.ts';
 import { createTrialRun } from '../runs/execution/trial-run.ts';
 import type { Judge } from '../runs/judging/judge.ts';
+import { isPortableQuery } from '../siem/queries/portable-query.ts';
 import { selectsLogStore } from '../siem/connection-selector.ts';
 import { SiemError, type SiemConnection } from '../siem/connector.ts';
 import { groupByDataset } from './case-events.ts';
@@ -39,7 +40,8 @@ type TestSetOptions = {
 
 /** Reports whether a detection's query is written for another SIEM and there is no local query for its tests. */
 function hasForeignQuery({ orgId, definition }: TestSubject, { localQuery }: TestSet): boolean {
-  return !selectsLogStore(orgId, definition) && (localQuery ?? null) === null;
+  if (selectsLogStore(orgId, definition) || isPortableQuery(definition.detectionQuery)) return false;
+  return (localQuery ?? null) === null;
 }
 
 /** Returns the datasets of a test set's events: those that its query reads, or `rows` if the query is written for another SIEM. */

@@ -1,0 +1,189 @@
+import { didYouMean } from '../../platform/lib/text/nearest-names.ts';
+import { inspectQuery, type InspectedQuery } from '../logs/query/inspect-query.ts';
+import { openForeignStore, type FixtureDeps, type ForeignEvent } from '../logs/query/fixture-store.ts';
+import type { Expression } from '../matching/expression.ts';
+import type { DatasetFields, QueryWindow, SearchLimits, SearchResult, SiemConnection } from '../siem/connector.ts';
+import { isPortableQuery } from '../siem/queries/portable-query.ts';
+import type { RemoteSiemType } from '../siem/registry.ts';
+import { authorError, dataDependentError } from '../siem/siem-errors.ts';
+import { dialects } from '../sigma/dialects/registry.ts';
+import { UnsupportedError } from '../sigma/parse/sigma-error.ts';
+import { createNameOf, type PortableDataset } from './name-fields.ts';
+import { readEvents } from './read-events.ts';
+import { toExpression } from './to-expression.ts';
+
+/** `datasets` and `timeField` are settings of the connection. */
+export type PortableTarget = {
+  kind: RemoteSiemType;
+  datasets: Readonly<Record<string, PortableDataset>>;
+  timeField: string;
+};
+
+/** Reads what portable queries need from the settings of a connection. */
+export function readPortableTarget(kind: RemoteSiemType, settings: unknown): PortableTarget {
+  const { datasets = {}, timeField, timeColumn } = settings as Partial<PortableTarget> & { timeColumn?: string };
+  const column = timeColumn?.split('.').at(-1)!.replaceAll(/["`]/g, '');
+  return { kind, datasets, timeField: timeField ?? column ?? '_time' };
+}
+
+/** Most events of a window that a portable query reads from one dataset. */
+const eventsMax = 100_000;
+const fieldsMs = 60_000;
+const checkMs = 30_000;
+const everything: Expression = { kind: 'all', of: [] };
+
+type NativeQuery = { dataset: string; placed: PortableDataset; query: string };
+
+/**
+ * Returns a connection that also runs portable queries: the SIEM returns the events of the window that can matter, in its own language, and
+ * the embedded engine runs the query on them. So a query has the same result on every SIEM.
+ */
+export function withPortableQueries(
+  connection: SiemConnection,
+  deps: FixtureDeps,
+  target: PortableTarget,
+): SiemConnection {
+  const listFields = createFieldList(connection);
+
+  async function planQueries(query: string, signal: AbortSignal): Promise<NativeQuery[]> {
+    const inspected = await inspectQuery(deps, deps.organization, query, signal);
+    const queries: NativeQuery[] = [];
+    for (const { dataset, placed } of findDatasets(inspected, target)) {
+      const listed = await listFields(placed.source, signal);
+      const where = toWhere(inspected, { dataset, placed, listed }, target);
+      const events = { table: placed.source, time: target.timeField, where };
+      queries.push({ dataset, placed, query: dialects[target.kind].writeEvents(events) });
+    }
+    return queries;
+  }
+
+  async function runOn(
+    events: Record<string, readonly ForeignEvent[]>,
+    input: { query: string; window: QueryWindow; limits: SearchLimits },
+    signal: AbortSignal,
+  ): Promise<SearchResult> {
+    const { query, window, limits } = input;
+    const undatedMicros = window.from.getTime() * 1000;
+    const store = await openForeignStore(deps, { events, fields: new Map(), undatedMicros });
+    try {
+      return await store.searchAll(query, window, limits, signal);
+    } finally {
+      await store.close();
+    }
+  }
+
+  async function search(query: string, window: QueryWindow, limits: SearchLimits, signal: AbortSignal) {
+    const began = performance.now();
+    const events: Record<string, readonly ForeignEvent[]> = {};
+    const warnings: NonNullable<SearchResult['warnings']> = [];
+    let noData = true;
+    for (const native of await planQueries(query, signal)) {
+      const leftMs = Math.max(1, limits.timeoutMs - (performance.now() - began));
+      const nativeLimits = { rowsMax: eventsMax, groupsMax: eventsMax, timeoutMs: leftMs };
+      const found = await connection.search(native.query, window, nativeLimits, signal);
+      if (found.truncated) throw tooManyEvents(native.dataset);
+      const read = readEvents(found.rows, { ...target, dataset: native.placed });
+      events[native.dataset] = read.events;
+      noData &&= found.noData;
+      warnings.push(...(found.warnings ?? []), ...describeSkipped(native.dataset, read.skipped));
+    }
+    const { unknownColumns: _any, ...rest } = limits;
+    const result = await runOn(events, { query, window, limits: rest }, signal);
+    return {
+      ...result,
+      noData,
+      early: noData,
+      ms: performance.now() - began,
+      warnings: [...warnings, ...keepWarnings(result)],
+    };
+  }
+
+  async function check(query: string, signal: AbortSignal) {
+    const queries = await planQueries(query, signal);
+    for (const native of queries) await connection.check(native.query, signal);
+    const now = new Date();
+    const limits = { rowsMax: 1, groupsMax: 1, timeoutMs: checkMs };
+    const window: QueryWindow = { from: now, to: now, clock: 'event' };
+    const noEvents = Object.fromEntries(queries.map(({ dataset }) => [dataset, []]));
+    const { columns = null } = await runOn(noEvents, { query, window, limits }, signal);
+    return { noData: false, columns, warnings: [] };
+  }
+
+  async function listPortableFields(signal: AbortSignal): Promise<DatasetFields[]> {
+    const found: DatasetFields[] = [];
+    for (const [dataset, { source, event }] of Object.entries(target.datasets)) {
+      const listed = event === undefined ? await listFields(source, signal) : [];
+      found.push({ dataset, fields: listed.find((one) => one.dataset === source)?.fields ?? [] });
+    }
+    return found;
+  }
+
+  return {
+    ...connection,
+    portableFields: listPortableFields,
+    search: (query, ...rest) => (isPortableQuery(query) ? search : connection.search)(query, ...rest),
+    check: (query, signal) => (isPortableQuery(query) ? check : connection.check)(query, signal),
+  };
+}
+
+/** The fields of a SIEM, remembered for a minute, which is less than events take until they are searched. */
+function createFieldList(connection: SiemConnection) {
+  const known = new Map<string, { atMs: number; fields: Promise<DatasetFields[]> }>();
+  return (source: string, signal: AbortSignal): Promise<DatasetFields[]> => {
+    const existing = known.get(source);
+    if (existing && performance.now() - existing.atMs < fieldsMs) return existing.fields;
+    const fields = connection.fields(signal, source);
+    known.set(source, { atMs: performance.now(), fields });
+    fields.catch(() => known.delete(source));
+    return fields;
+  };
+}
+
+function findDatasets({ sources }: InspectedQuery, { datasets }: PortableTarget) {
+  return sources.map(({ name, dataset, history }) => {
+    if (history)
+      throw authorError('query_not_allowed', `A portable query reads the events of its window, not ${name}.`);
+    const placed = datasets[dataset];
+    if (placed) return { dataset, placed };
+    const hint = didYouMean(dataset, Object.keys(datasets));
+    const message = `The setting datasets of the connection does not say where ${dataset} is${hint}`;
+    throw authorError('unknown_dataset', message);
+  });
+}
+
+function toWhere(
+  { inspection }: InspectedQuery,
+  { dataset, placed, listed }: { dataset: string; placed: PortableDataset; listed: readonly DatasetFields[] },
+  { kind, timeField }: PortableTarget,
+): Expression {
+  const canWrite = (where: Expression): boolean => {
+    try {
+      dialects[kind].writeEvents({ table: placed.source, time: timeField, where });
+      return true;
+    } catch (error) {
+      if (error instanceof UnsupportedError) return false;
+      throw error;
+    }
+  };
+  const nameOf = createNameOf(kind, placed, listed);
+  return toExpression(inspection.filters[dataset]!, { nameOf, canWrite }) ?? everything;
+}
+
+const tooManyEvents = (dataset: string) =>
+  dataDependentError(
+    'too_many_events',
+    `More than ${eventsMax} events of ${dataset} in the window meet the conditions that the SIEM can apply. Add conditions on single fields to the query, or write it in the language of the SIEM.`,
+  );
+
+const describeSkipped = (dataset: string, skipped: number): NonNullable<SearchResult['warnings']> =>
+  skipped === 0
+    ? []
+    : [
+        {
+          code: 'skipped_events',
+          detail: `${skipped} events of ${dataset} are too large or nested too deeply to be examined.`,
+        },
+      ];
+
+/** That the events of one window lack a column says nothing about the dataset. */
+const keepWarnings = ({ warnings = [] }: SearchResult) => warnings.filter(({ code }) => code !== 'unknown_column');
