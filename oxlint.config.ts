@@ -29,7 +29,7 @@ const rooms: Record<Half, Record<string, string[]>> = {
     hits: ['analysis', 'verdicts'],
     detections: ['siem', 'analysis', 'scheduling', 'tools'],
     'as-code': ['detections'],
-    library: ['analysis', 'logs', 'detections', 'as-code'],
+    library: ['siem', 'analysis', 'logs', 'detections', 'as-code'],
     sigma: ['siem', 'matching', 'connections', 'logs', 'detections', 'as-code', 'library'],
     'portable-queries': ['siem', 'matching', 'logs', 'sigma'],
     runs: [
