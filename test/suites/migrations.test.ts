@@ -83,7 +83,7 @@ test('every table has row-level security enabled and forced, with a policy for e
       enabled: true,
       forced: true,
       // Deleted organizations concern no other.
-      roles: name === 'organization_erasures' ? ['tocsin_system'] : ['tocsin_app', 'tocsin_system'],
+      roles: name.startsWith('organization_erasure') ? ['tocsin_system'] : ['tocsin_app', 'tocsin_system'],
     })),
   );
 });

@@ -6,7 +6,9 @@ import { startApp, type TestOrg } from '../../../test/support/harness.ts';
 import { runCommand } from '../../../test/support/run-command.ts';
 import { selectIn } from '../../../test/support/select-rows.ts';
 import { fillOrganization } from '../../../test/support/walk/fill-organization.ts';
-import { suspendOrganization } from '../../platform/orgs/suspend-organization.ts';
+import { acrossOrgs } from '../../platform/db/db.ts';
+import { lockOrgAcrossOrgs } from '../../platform/orgs/orgs.store.ts';
+import { resumeOrganization, suspendOrganization } from '../../platform/orgs/suspend-organization.ts';
 import { eraseOrganization, requestErasure } from './erase-organization.ts';
 
 const { deps, newOrg, url, dataDir } = await startApp({ env: { TOCSIN_FETCH_ALLOW: '127.0.0.1' } });
@@ -38,6 +40,7 @@ test('the tables that belong to nobody are known', async () => {
     'feed_key',
     'log_store',
     'migrations',
+    'organization_erasure_files',
     'organization_erasures',
     'organizations',
   ]);
@@ -46,6 +49,7 @@ test('the tables that belong to nobody are known', async () => {
 test('erases everything of one organization, also after an interruption, and leaves a record that counts it', async () => {
   const [org, other] = [await newOrg(), await newOrg()];
   for (const one of [org, other]) await fillOrganization(deps, one);
+  for (const dataset of ['auth', 'dns']) await org.call('POST', `/api/logs/${dataset}`, '{"user":"ada"}');
   await expect(request(org)).rejects.toThrow('Suspend the organization');
   await suspendOrganization(deps.db, org);
   const [before, kept] = [await countRows(org), await countRows(other)];
@@ -61,11 +65,16 @@ test('erases everything of one organization, also after an interruption, and lea
   let removals = 0;
   const failing = {
     ...deps.segmentStore,
-    remove: () => Promise.reject(new Error(`the storage is away ${(removals += 1)}`)),
+    remove(id: string, path: string) {
+      removals += 1;
+      if (removals > 1) throw new Error('the storage is away');
+      return deps.segmentStore.remove(id, path);
+    },
   };
   await expect(eraseOrganization({ db: deps.db, segmentStore: failing }, org.id)).rejects.toThrow(
-    'the storage is away 1',
+    'the storage is away',
   );
+  expect([removals, files.length > 1]).toEqual([2, true]);
   const erasure = await eraseOrganization(deps, org.id);
   // Deleting may add rows that were not there before.
   for (const [name, n] of Object.entries(before)) expect([name, erasure.rows[name]! >= n]).toEqual([name, true]);
@@ -80,6 +89,29 @@ test('erases everything of one organization, also after an interruption, and lea
   expect(await countRows(other)).toEqual(kept);
   expect(await selectIn(deps.db)`select id from organizations where id = ${org.id}`).toEqual([]);
   expect((await other.call('GET', '/items')).body.total).toBeGreaterThan(0);
+});
+
+test('an organization that is being deleted cannot be resumed, also if both are requested at once', async () => {
+  const org = await newOrg();
+  await suspendOrganization(deps.db, org);
+  const [locked, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const blocker = acrossOrgs(deps.db, async (tx) => {
+    await lockOrgAcrossOrgs(tx, org);
+    locked.resolve();
+    await released.promise;
+  });
+  await locked.promise;
+  const both = Promise.allSettled([request(org), resumeOrganization(deps.db, org)]);
+  const listWaiting = () => selectIn(deps.db)`
+    select from pg_locks join pg_stat_activity using (pid) where not granted and datname = current_database()`;
+  await expect.poll(listWaiting).toHaveLength(2);
+  released.resolve();
+  await blocker;
+  expect((await both).map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
+
+  await suspendOrganization(deps.db, org);
+  await request(org);
+  await expect(resumeOrganization(deps.db, org)).rejects.toThrow('is being deleted');
 });
 
 test('refuses the default organization and one that shares with others', async () => {

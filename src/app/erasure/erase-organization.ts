@@ -7,7 +7,7 @@ import type { OrgId } from '../../platform/lib/org-id.ts';
 import { readPageRequest, toPage, type PageQuery } from '../../platform/lib/page-request.ts';
 import type { Erasure, ErasureList } from '../../platform/orgs/admin/admin.schema.ts';
 import { unknownOrganization } from '../../platform/orgs/organization.ts';
-import { findOrgAcrossOrgs, type OrgReference } from '../../platform/orgs/orgs.store.ts';
+import { lockOrgAcrossOrgs, type OrgReference } from '../../platform/orgs/orgs.store.ts';
 import { eraseFiles, type EraseFilesDeps } from './erase-files.ts';
 import {
   countSharedAcrossOrgs,
@@ -35,7 +35,7 @@ const roundsMax = 5;
  */
 export function requestErasure(db: Db, reference: OrgReference): Promise<Erasure> {
   return acrossOrgs(db, async (tx) => {
-    const org = await findOrgAcrossOrgs(tx, reference);
+    const org = await lockOrgAcrossOrgs(tx, reference);
     if (!org) throw unknownOrganization(reference);
     if (org.name === 'default') throw appError('conflict', 'The organization "default" cannot be deleted.');
     if (!org.suspended_at)

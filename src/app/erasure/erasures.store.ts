@@ -86,8 +86,15 @@ export async function findRemainderAcrossOrgs(
   return undefined;
 }
 
-export async function addErasedFilesAcrossOrgs(tx: Tx, orgId: OrgId, files: number): Promise<void> {
-  await sql`update organization_erasures set files = files + ${files} where id = ${orgId}`.execute(tx);
+/** Notes files that are about to be deleted, each once, and counts all that were noted. */
+export async function noteErasedFilesAcrossOrgs(tx: Tx, orgId: OrgId, paths: readonly string[]): Promise<void> {
+  await sql`
+    insert into organization_erasure_files (erasure_id, path) select ${orgId}, path from unnest(${paths}::text[]) path
+    on conflict do nothing`.execute(tx);
+  await sql`
+    update organization_erasures set files = (select count(*) from organization_erasure_files where erasure_id = ${orgId}) where id = ${orgId}`.execute(
+    tx,
+  );
 }
 
 /** Deletes the organization itself and ends its erasure. */
@@ -96,5 +103,6 @@ export async function finishErasureAcrossOrgs(tx: Tx, orgId: OrgId): Promise<voi
     tx,
   );
   await sql`delete from organizations where id = ${orgId}`.execute(tx);
+  await sql`delete from organization_erasure_files where erasure_id = ${orgId}`.execute(tx);
   await sql`update organization_erasures set finished_at = now() where id = ${orgId}`.execute(tx);
 }

@@ -9,6 +9,7 @@ type Options<Params, Query, Body, Result> = {
   summary: string;
   description?: string;
   ignoresBody?: boolean;
+  secretField?: string;
   params?: Params;
   query?: Query;
   body?: Body;

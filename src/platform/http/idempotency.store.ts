@@ -1,25 +1,23 @@
 import { sql, type RawBuilder } from 'kysely';
 import { queryRow, type Tx } from '../db/db.ts';
-import type { Caller } from '../orgs/caller.ts';
 import type { OrgId } from '../lib/org-id.ts';
 import { deleteRowsWithValue } from '../db/erasure.store.ts';
 
 /** After this time a request in flight counts as dead and its key can be claimed again. */
 const inFlightTimeout = '2 minutes';
 
-export type IdempotencyClaim = { caller: Caller; route: string; key: string };
+/** Requests of one owner share its idempotency keys. `orgId` is null for the operator, who belongs to no organization. */
+export type IdempotencyOwner = { orgId: OrgId | null; id: string };
+export type IdempotencyClaim = { owner: IdempotencyOwner; route: string; key: string };
 /** `status` and `answer` (the response body) are null while the request is in flight. */
 export type StoredResponse = { body_hash: Buffer; status: number | null; answer: string | null; isNew: boolean };
 
-/** Requests of a key share its idempotency keys. A session without a key has its own. */
-const ownerOf = ({ keyId, sessionId }: Caller): string | null => keyId ?? sessionId ?? null;
-
-const isClaimed = ({ caller, route, key }: IdempotencyClaim): RawBuilder<boolean> =>
-  sql`organization_id = ${caller.orgId} and key_id = ${ownerOf(caller)} and route = ${route} and idempotency_key = ${key}`;
+const isClaimed = ({ owner: { orgId, id }, route, key }: IdempotencyClaim): RawBuilder<boolean> =>
+  sql`${orgId === null ? sql`organization_id is null` : sql`organization_id = ${orgId}`} and key_id = ${id} and route = ${route} and idempotency_key = ${key}`;
 
 /** Claims a key for a request. `isNew` is true if this request holds the key now. Otherwise the row of the earlier request is returned. */
 export async function claimIdempotencyKey(tx: Tx, claim: IdempotencyClaim, hash: Buffer): Promise<StoredResponse> {
-  const { caller, route, key } = claim;
+  const { owner, route, key } = claim;
   await sql`
     delete from idempotency_keys
     where ${isClaimed(claim)}
@@ -30,7 +28,7 @@ export async function claimIdempotencyKey(tx: Tx, claim: IdempotencyClaim, hash:
     tx,
     sql<StoredResponse>`
       insert into idempotency_keys (organization_id, key_id, route, idempotency_key, body_hash)
-      values (${caller.orgId}, ${ownerOf(caller)}, ${route}, ${key}, ${hash})
+      values (${owner.orgId}, ${owner.id}, ${route}, ${key}, ${hash})
       on conflict do nothing returning body_hash, status, answer, true as "isNew"`,
   );
   if (inserted) return inserted;

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { inOrg, type Db } from '../db/db.ts';
+import { acrossOrgs, inOrg, type Db, type Tx } from '../db/db.ts';
 import { appError, fieldError } from '../lib/errors.ts';
 import { isObject } from '../lib/json/json-values.ts';
 import { stringifyInSlices } from '../lib/slices.ts';
@@ -11,6 +11,7 @@ import {
   releaseIdempotencyKey,
   storeResponse,
   type IdempotencyClaim,
+  type IdempotencyOwner,
 } from './idempotency.store.ts';
 
 declare module 'fastify' {
@@ -33,7 +34,8 @@ export function registerIdempotency(app: App, { db }: { db: Db }): void {
   });
   async function replay(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const key = request.headers['idempotency-key'];
-    if (key === undefined || !request.caller) return;
+    const owner = findOwner(request);
+    if (key === undefined || !owner) return;
     if (typeof key !== 'string' || !/^[\x21-\x7e]{1,255}$/.test(key)) {
       throw fieldError(
         'header/idempotency-key',
@@ -41,9 +43,9 @@ export function registerIdempotency(app: App, { db }: { db: Db }): void {
         'Idempotency-Key must consist of 1 to 255 visible ASCII characters.',
       );
     }
-    const claim = { caller: request.caller, route: `POST ${normalizedPath(request)}`, key };
+    const claim = { owner, route: `POST ${normalizedPath(request)}`, key };
     const hash = await hashRequest(request.body, request.query);
-    const stored = await inOrg(db, claim.caller.orgId, (tx) => claimIdempotencyKey(tx, claim, hash));
+    const stored = await inOwner(db, owner, (tx) => claimIdempotencyKey(tx, claim, hash));
     if (stored.isNew) {
       request.idempotency = claim;
       return;
@@ -64,7 +66,7 @@ export function registerIdempotency(app: App, { db }: { db: Db }): void {
   async function saveResponse(request: FastifyRequest, reply: FastifyReply, payload: unknown): Promise<unknown> {
     const claim = request.idempotency;
     if (!claim) return payload;
-    await inOrg(db, claim.caller.orgId, async (tx) => {
+    await inOwner(db, claim.owner, async (tx) => {
       if (reply.statusCode >= 300 || typeof payload !== 'string') return releaseIdempotencyKey(tx, claim);
       const response = removeSecret(payload, request.routeOptions.config.secretField);
       await storeResponse(tx, claim, reply.statusCode, response);
@@ -72,6 +74,16 @@ export function registerIdempotency(app: App, { db }: { db: Db }): void {
     return payload;
   }
 }
+
+/** Returns who sent a request: its key, its session, or the operator. Returns undefined for a public route. */
+function findOwner({ caller, routeOptions }: FastifyRequest): IdempotencyOwner | undefined {
+  if (routeOptions.config.isAdmin) return { orgId: null, id: 'installation' };
+  const id = caller?.keyId ?? caller?.sessionId;
+  return caller && id ? { orgId: caller.orgId, id } : undefined;
+}
+
+const inOwner = <T>(db: Db, { orgId }: IdempotencyOwner, work: (tx: Tx) => Promise<T>): Promise<T> =>
+  orgId === null ? acrossOrgs(db, work) : inOrg(db, orgId, work);
 
 /** Returns the path of a request in one spelling: the route with its parameters, without a trailing slash, UUIDs in lower case. */
 function normalizedPath({ routeOptions, params, url }: FastifyRequest): string {

@@ -96,12 +96,22 @@ export type OrgReference = { id: string } | { name: string };
 const isOrg = (reference: OrgReference) =>
   'id' in reference ? sql`id = ${reference.id}` : sql`name = ${reference.name}`;
 
-/** Suspends an organization, unless it is suspended already, or ends that if `at` is null. Returns it as it was before, or undefined if it does not exist. */
-export function setSuspendedAcrossOrgs(tx: Tx, reference: OrgReference, at: Date | null): Promise<OrgRow | undefined> {
-  return queryRow<OrgRow>(tx)`
-    with before as (select id, name, created_at, suspended_at from organizations where ${isOrg(reference)} for update),
-      changed as (update organizations set suspended_at = case when ${at}::timestamptz is not null then coalesce(before.suspended_at, ${at}) end from before where organizations.id = before.id)
-    select * from before`;
+/**
+ * Finds an organization and locks it until the transaction ends. Suspending, resuming and requesting an erasure lock the organization before
+ * they read or write its erasure.
+ */
+export function lockOrgAcrossOrgs(tx: Tx, reference: OrgReference): Promise<OrgRow | undefined> {
+  return queryRow<OrgRow>(tx)`select * from organizations where ${isOrg(reference)} for no key update`;
+}
+
+/** Suspends an organization since a time, or ends its suspension if the time is null. */
+export async function setSuspendedAcrossOrgs(tx: Tx, orgId: OrgId, since: Date | null): Promise<void> {
+  await sql`update organizations set suspended_at = ${since} where id = ${orgId}`.execute(tx);
+}
+
+/** Reports whether the erasure of an organization was requested. */
+export async function isErasureRequestedAcrossOrgs(tx: Tx, orgId: OrgId): Promise<boolean> {
+  return (await queryRow(tx)`select 1 from organization_erasures where id = ${orgId}`) !== undefined;
 }
 
 /** Serializes the bootstrap of processes that start at the same time, until the transaction ends. */

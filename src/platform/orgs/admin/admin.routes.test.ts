@@ -5,11 +5,11 @@ import { startApp } from '../../../../test/support/harness.ts';
 
 const { app, newOrg } = await startApp({ env: adminEnv });
 
-async function call(method: 'GET' | 'POST', path: string, body?: object, key = adminKey) {
+async function call(method: 'GET' | 'POST', path: string, body?: object, key = adminKey, headers = {}) {
   const response = await app.inject({
     method,
     url: `/api/admin/organizations${path}`,
-    headers: { authorization: `Bearer ${key}` },
+    headers: { authorization: `Bearer ${key}`, ...headers },
     ...(body && { payload: body }),
   });
   return { status: response.statusCode, body: response.json() };
@@ -31,6 +31,21 @@ test('creates an organization with a key that works at once, and lists it', asyn
   await newOrg();
   const rest = (await call('GET', `?cursor=${encodeURIComponent(nextCursor ?? '')}`)).body;
   expect(JSON.stringify(rest)).not.toContain(body.id);
+});
+
+test('replays the first response to an Idempotency-Key, without the secret', async () => {
+  const create = (name: string) => call('POST', '', { name }, adminKey, { 'idempotency-key': 'a-key-of-the-operator' });
+  const first = await create('created once');
+  const { key: _key, ...organization } = first.body;
+  expect(await create('created once')).toEqual({
+    status: 200,
+    body: { ...organization, key: null, code: 'secret_already_shown' },
+  });
+  expect(await create('another')).toMatchObject({ status: 422, body: { code: 'idempotency_mismatch' } });
+  // An organization may use the same text as its own key.
+  const org = await newOrg();
+  const own = await org.call('POST', '/api/keys', { name: 'own' }, { 'idempotency-key': 'a-key-of-the-operator' });
+  expect(own.body).toMatchObject({ name: 'own', key: expect.stringMatching(/^tcs_/) });
 });
 
 test('says what an organization uses, and of no other', async () => {

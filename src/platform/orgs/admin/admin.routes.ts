@@ -29,6 +29,7 @@ export function organizationRoutes(app: App, deps: AdminDeps): void {
     {
       operationId: 'createOrganization',
       summary: 'Create an organization with its first key',
+      secretField: 'key',
       body: CreateOrganizationInput,
       returns: OrganizationWithKey,
     },

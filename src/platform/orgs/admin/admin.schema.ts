@@ -15,7 +15,13 @@ export const Organization = z
 export type Organization = z.infer<typeof Organization>;
 
 export const OrganizationWithKey = Organization.extend({
-  key: z.string().describe('Key of the new organization with every scope. Shown only once.'),
+  key: z
+    .string()
+    .nullable()
+    .describe(
+      'Key of the new organization with every scope. Shown only once. Null in a response replayed by Idempotency-Key.',
+    ),
+  code: z.literal('secret_already_shown').optional(),
 });
 export type OrganizationWithKey = z.infer<typeof OrganizationWithKey>;
 

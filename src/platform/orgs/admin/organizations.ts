@@ -35,7 +35,7 @@ export async function createOrganizationWithKey(
 ): Promise<OrganizationWithKey> {
   const { id } = await deps.createOrganization(name);
   const { key } = await createKey(deps, { orgId: id, keyId: null, scopes: new Set(scopes) }, { name: 'administrator' });
-  return { ...(await requireOrganization(deps, id)), key: key! };
+  return { ...(await requireOrganization(deps, id)), key };
 }
 
 /** Returns a page of all organizations, newest first. */
