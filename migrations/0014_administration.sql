@@ -14,3 +14,18 @@ alter table organization_erasure_files enable row level security;
 alter table organization_erasure_files force row level security;
 create policy every on organization_erasure_files to tocsin_system using (true) with check (true);
 grant select, insert, delete on organization_erasure_files to tocsin_system;
+
+-- Who did what to an organization: a key of the installation by its fingerprint, or a command with its machine.
+alter table organizations add column suspended_by text;
+comment on column organizations.suspended_by is 'Who suspended the organization. Null if it is not suspended.';
+alter table organization_erasures
+  add column requested_by text,
+  add column suspended_at timestamptz,
+  add column suspended_by text,
+  add column failures int not null default 0,
+  add column error text;
+comment on column organization_erasures.requested_by is 'Who requested the deletion.';
+comment on column organization_erasures.suspended_by is 'Who had suspended the organization.';
+comment on column organization_erasures.failures is 'Number of attempts that failed.';
+comment on column organization_erasures.error is 'Message of the last failed attempt. Null if the erasure has finished.';
+create index on organization_erasures (requested_at) where finished_at is null;

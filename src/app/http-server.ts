@@ -84,6 +84,7 @@ import { mcpRoutes } from '../platform/mcp/mcp.routes.ts';
 import { createOrganization } from './bootstrap.ts';
 import { listErasures, readErasure, requestErasure } from './erasure/erase-organization.ts';
 import { readOrganizationUsage } from './usage/organization-usage.store.ts';
+import { nameAdminKey } from '../platform/orgs/admin/operator.ts';
 import { organizationRoutes } from '../platform/orgs/admin/admin.routes.ts';
 import { orgRoutes } from '../platform/orgs/orgs.routes.ts';
 import { sessionRoutes } from '../platform/orgs/sessions/sessions.routes.ts';
@@ -135,11 +136,13 @@ export async function buildApp(deps: Deps): Promise<App> {
   const webRoot = fileURLToPath(new URL('../../web/dist', import.meta.url));
   await registerReference(app, webRoot);
   await registerConsole(app, webRoot);
+  const operator = nameAdminKey(deps.config.adminKey);
   organizationRoutes(app, {
     db: deps.db,
+    operator,
     createOrganization: (name) => createOrganization(deps, name),
     readUsage: (orgId) => readOrganizationUsage(deps.db, orgId),
-    requestErasure: (orgId) => requestErasure(deps.db, { id: orgId }),
+    requestErasure: (orgId) => requestErasure(deps.db, { id: orgId }, operator),
     listErasures: (query) => listErasures(deps.db, query),
     readErasure: (orgId) => readErasure(deps.db, orgId),
   });

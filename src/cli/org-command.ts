@@ -5,6 +5,7 @@ import type { OrgId } from '../platform/lib/org-id.ts';
 import type { Erasure } from '../platform/orgs/admin/admin.schema.ts';
 import { createSegmentStore } from '../detection/logs/storage/store/create-segment-store.ts';
 import { eraseOrganization, listErasures, requestErasure } from '../app/erasure/erase-organization.ts';
+import { nameCommand } from '../platform/orgs/admin/operator.ts';
 import { toOrganization } from '../platform/orgs/organization.ts';
 import { listOrgsAcrossOrgs } from '../platform/orgs/orgs.store.ts';
 import { resumeOrganization, suspendOrganization } from '../platform/orgs/suspend-organization.ts';
@@ -30,7 +31,7 @@ export async function listOrgs({ json }: JsonOption): Promise<number> {
 }
 
 export async function suspendOrg(name: string, { json }: JsonOption): Promise<number> {
-  const org = await withDatabase((db) => suspendOrganization(db, { name }));
+  const org = await withDatabase((db) => suspendOrganization(db, { name }, nameCommand('tocsin org suspend')));
   const text = `Organization ${org.name} is suspended. Running servers refuse its requests within 5 s.`;
   return printResult(json, org, text);
 }
@@ -41,7 +42,7 @@ export async function deleteOrg(name: string, { json, confirm }: JsonOption & { 
   const erasure = await withDatabase(async (db, config) => {
     const segmentStore = createSegmentStore(config, { log: createLogger(config.logLevel) });
     try {
-      const { id } = await requestErasure(db, { name });
+      const { id } = await requestErasure(db, { name }, nameCommand('tocsin org delete'));
       return await eraseOrganization({ db, segmentStore }, id as OrgId);
     } finally {
       segmentStore.close();
@@ -56,13 +57,14 @@ export async function listErased({ json }: JsonOption): Promise<number> {
   return printResult(json, erasures, erasures.map(formatErasure).join('\n'));
 }
 
-function formatErasure({ id, name, finishedAt, rows, files, bytes }: Erasure): string {
+function formatErasure({ id, name, requestedBy, finishedAt, rows, files, bytes, error }: Erasure): string {
   const count = Object.values(rows).reduce((sum, n) => sum + n, 0);
   const what = `${count} rows of ${Object.keys(rows).length} tables and ${files} log files (${bytes} bytes)`;
-  return `Organization ${name} (${id}): ${what} erased, ${finishedAt ? `nothing left since ${finishedAt}` : 'not finished'}.`;
+  const state = finishedAt ? `nothing left since ${finishedAt}` : `not finished${error ? `: ${error}` : ''}`;
+  return `Organization ${name} (${id}): ${what} erased, requested by ${requestedBy ?? 'an unknown operator'}, ${state}.`;
 }
 
 export async function resumeOrg(name: string, { json }: JsonOption): Promise<number> {
-  const org = await withDatabase((db) => resumeOrganization(db, { name }));
+  const org = await withDatabase((db) => resumeOrganization(db, { name }, nameCommand('tocsin org resume')));
   return printResult(json, org, `Organization ${org.name} is not suspended. What was due meanwhile runs now.`);
 }

@@ -9,10 +9,11 @@ import { fillOrganization } from '../../../test/support/walk/fill-organization.t
 import { acrossOrgs } from '../../platform/db/db.ts';
 import { lockOrgAcrossOrgs } from '../../platform/orgs/orgs.store.ts';
 import { resumeOrganization, suspendOrganization } from '../../platform/orgs/suspend-organization.ts';
-import { eraseOrganization, requestErasure } from './erase-organization.ts';
+import { eraseOrganization, readErasure, requestErasure } from './erase-organization.ts';
 
 const { deps, newOrg, url, dataDir } = await startApp({ env: { TOCSIN_FETCH_ALLOW: '127.0.0.1' } });
-const request = (org: TestOrg) => requestErasure(deps.db, org);
+const operator = 'an operator';
+const request = (org: TestOrg) => requestErasure(deps.db, org, operator);
 
 // Independent of the code under test.
 const tables = await selectIn(deps.db)<{ name: string; owner: string }>`
@@ -51,7 +52,7 @@ test('erases everything of one organization, also after an interruption, and lea
   for (const one of [org, other]) await fillOrganization(deps, one);
   for (const dataset of ['auth', 'dns']) await org.call('POST', `/api/logs/${dataset}`, '{"user":"ada"}');
   await expect(request(org)).rejects.toThrow('Suspend the organization');
-  await suspendOrganization(deps.db, org);
+  await suspendOrganization(deps.db, org, operator);
   const [before, kept] = [await countRows(org), await countRows(other)];
   const [chain] = await selectIn(deps.db, org.id)<{
     hash: Buffer;
@@ -75,11 +76,17 @@ test('erases everything of one organization, also after an interruption, and lea
     'the storage is away',
   );
   expect([removals, files.length > 1]).toEqual([2, true]);
+  expect(await readErasure(deps.db, org.id)).toMatchObject({ failures: 1, error: 'the storage is away' });
   const erasure = await eraseOrganization(deps, org.id);
   // Deleting may add rows that were not there before.
   for (const [name, n] of Object.entries(before)) expect([name, erasure.rows[name]! >= n]).toEqual([name, true]);
   expect(erasure).toMatchObject({
+    requestedBy: operator,
+    suspendedAt: expect.any(String),
+    suspendedBy: operator,
     finishedAt: expect.any(String),
+    failures: 1,
+    error: null,
     files: files.length,
     auditSequence: chain!.sequence,
     auditHash: chain!.hash.toString('hex'),
@@ -93,7 +100,7 @@ test('erases everything of one organization, also after an interruption, and lea
 
 test('an organization that is being deleted cannot be resumed, also if both are requested at once', async () => {
   const org = await newOrg();
-  await suspendOrganization(deps.db, org);
+  await suspendOrganization(deps.db, org, operator);
   const [locked, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const blocker = acrossOrgs(deps.db, async (tx) => {
     await lockOrgAcrossOrgs(tx, org);
@@ -101,7 +108,7 @@ test('an organization that is being deleted cannot be resumed, also if both are 
     await released.promise;
   });
   await locked.promise;
-  const both = Promise.allSettled([request(org), resumeOrganization(deps.db, org)]);
+  const both = Promise.allSettled([request(org), resumeOrganization(deps.db, org, operator)]);
   const listWaiting = () => selectIn(deps.db)`
     select from pg_locks join pg_stat_activity using (pid) where not granted and datname = current_database()`;
   await expect.poll(listWaiting).toHaveLength(2);
@@ -109,9 +116,9 @@ test('an organization that is being deleted cannot be resumed, also if both are 
   await blocker;
   expect((await both).map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
 
-  await suspendOrganization(deps.db, org);
+  await suspendOrganization(deps.db, org, operator);
   await request(org);
-  await expect(resumeOrganization(deps.db, org)).rejects.toThrow('is being deleted');
+  await expect(resumeOrganization(deps.db, org, operator)).rejects.toThrow('is being deleted');
 });
 
 test('refuses the default organization and one that shares with others', async () => {
@@ -122,7 +129,7 @@ test('refuses the default organization and one that shares with others', async (
     url: 'https://blog.example/f.xml',
     visibility: 'shared',
   });
-  await suspendOrganization(deps.db, org);
+  await suspendOrganization(deps.db, org, operator);
   await expect(request(org)).rejects.toThrow('that others see');
 });
 
@@ -135,6 +142,11 @@ test('tocsin org delete needs the name twice, and prints what was erased', async
   expect((await command('delete', org.name, '--confirm', org.name)).out).toContain('Suspend the organization');
   await command('suspend', org.name);
   const { code, out } = await command('delete', org.name, '--confirm', org.name);
-  expect([code, out]).toEqual([0, expect.stringMatching(/and 1 log files \(\d+ bytes\) erased, nothing left since /)]);
+  expect([code, out]).toEqual([
+    0,
+    expect.stringMatching(
+      /and 1 log files \(\d+ bytes\) erased, requested by tocsin org delete on .*, nothing left since /,
+    ),
+  ]);
   expect((await command('erasures')).out).toContain(org.id);
 });

@@ -18,6 +18,7 @@ import {
   insertErasureAcrossOrgs,
   listErasuresAcrossOrgs,
   listUnfinishedAcrossOrgs,
+  recordFailureAcrossOrgs,
   type ErasureRow,
 } from './erasures.store.ts';
 import { listTenantTables } from './tenant-tables.ts';
@@ -33,7 +34,7 @@ const roundsMax = 5;
  * Requests the deletion of an organization and returns its record. Throws 409 unless the organization is suspended, and for `default` and for
  * one whose sources or items others see, and 404 for an unknown one.
  */
-export function requestErasure(db: Db, reference: OrgReference): Promise<Erasure> {
+export function requestErasure(db: Db, reference: OrgReference, operator: string): Promise<Erasure> {
   return acrossOrgs(db, async (tx) => {
     const org = await lockOrgAcrossOrgs(tx, reference);
     if (!org) throw unknownOrganization(reference);
@@ -42,7 +43,7 @@ export function requestErasure(db: Db, reference: OrgReference): Promise<Erasure
       throw appError('conflict', `Suspend the organization "${org.name}" first, so that nothing of it runs.`);
     if ((await countSharedAcrossOrgs(tx, org.id)) > 0)
       throw appError('conflict', `The organization "${org.name}" owns feed sources or items that others see.`);
-    await insertErasureAcrossOrgs(tx, org);
+    await insertErasureAcrossOrgs(tx, org, operator);
     return toErasure((await findErasureAcrossOrgs(tx, org.id))!);
   });
 }
@@ -62,22 +63,36 @@ export async function readErasure(db: Db, id: string): Promise<Erasure> {
   return toErasure(row);
 }
 
-/** Erases the organizations whose deletion was requested, until `signal` aborts. */
+/** Erases the organizations whose deletion was requested, until `signal` aborts. One that fails does not delay the others. */
 export function eraseLoop(deps: EraseDeps & { log: Logger }, signal: AbortSignal): Promise<void> {
   return runLoop({ name: 'erase', idleMs, signal, log: deps.log }, async () => {
+    const failures: unknown[] = [];
     for (const { id } of await acrossOrgs(deps.db, listUnfinishedAcrossOrgs)) {
       if (signal.aborted) return false;
-      await eraseOrganization(deps, id);
+      await eraseOrganization(deps, id).catch((error: unknown) => failures.push(error));
     }
+    if (failures.length > 0) throw failures[0];
     return false;
   });
 }
 
 /**
  * Deletes every row and every log file of an organization whose erasure was requested, verifies that nothing is left, and returns the record.
- * May be interrupted at any moment and started again, also by several processes at once.
+ * May be interrupted at any moment and started again, also by several processes at once. The record counts attempts that fail.
  */
 export async function eraseOrganization(deps: EraseDeps, orgId: OrgId): Promise<Erasure> {
+  try {
+    await eraseEverything(deps, orgId);
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    // The first error is the one that matters, also if the database is what failed.
+    await acrossOrgs(deps.db, (tx) => recordFailureAcrossOrgs(tx, orgId, message)).catch(() => undefined);
+    throw error;
+  }
+  return readErasure(deps.db, orgId);
+}
+
+async function eraseEverything(deps: EraseDeps, orgId: OrgId): Promise<void> {
   const tables = await withClient(deps.db, listTenantTables);
   const childrenFirst = tables.toReversed();
   for (let round = 1; ; round += 1) {
@@ -89,7 +104,7 @@ export async function eraseOrganization(deps: EraseDeps, orgId: OrgId): Promise<
       if (left === undefined) await finishErasureAcrossOrgs(tx, orgId);
       return left;
     });
-    if (remainder === undefined) return readErasure(deps.db, orgId);
+    if (remainder === undefined) return;
     if (round === roundsMax) throw new Error(`The table ${remainder} still has rows of the organization ${orgId}.`);
   }
 }
@@ -107,7 +122,12 @@ const toErasure = (row: ErasureRow): Erasure => ({
   id: row.id,
   name: row.name,
   requestedAt: row.requested_at.toISOString(),
+  requestedBy: row.requested_by,
+  suspendedAt: row.suspended_at?.toISOString() ?? null,
+  suspendedBy: row.suspended_by,
   finishedAt: row.finished_at?.toISOString() ?? null,
+  failures: row.failures,
+  error: row.error,
   rows: row.row_counts,
   files: row.files,
   bytes: row.bytes,

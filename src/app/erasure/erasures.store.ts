@@ -2,12 +2,18 @@ import { sql } from 'kysely';
 import { queryRow, queryRows, type Tx } from '../../platform/db/db.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import type { PageCursor } from '../../platform/lib/page-request.ts';
+import type { OrgRow } from '../../platform/orgs/orgs.store.ts';
 
 export type ErasureRow = {
   id: OrgId;
   name: string;
   requested_at: Date;
+  requested_by: string | null;
+  suspended_at: Date | null;
+  suspended_by: string | null;
   finished_at: Date | null;
+  failures: number;
+  error: string | null;
   row_counts: Record<string, number>;
   files: number;
   bytes: number;
@@ -16,10 +22,10 @@ export type ErasureRow = {
 };
 
 /** Records that an organization is to be deleted, with the state of its audit log. Does nothing if that is recorded. */
-export async function insertErasureAcrossOrgs(tx: Tx, org: { id: OrgId; name: string }): Promise<void> {
+export async function insertErasureAcrossOrgs(tx: Tx, org: OrgRow, requestedBy: string): Promise<void> {
   await sql`
-    insert into organization_erasures (id, name, requested_at, bytes, audit_sequence, audit_hash)
-    select ${org.id}, ${org.name}, now(), (select coalesce(sum(bytes), 0) from segments where organization_id = ${org.id}), c.sequence, c.hash
+    insert into organization_erasures (id, name, requested_at, requested_by, suspended_at, suspended_by, bytes, audit_sequence, audit_hash)
+    select ${org.id}, ${org.name}, now(), ${requestedBy}, ${org.suspended_at}, ${org.suspended_by}, (select coalesce(sum(bytes), 0) from segments where organization_id = ${org.id}), c.sequence, c.hash
     from (select) one left join audit_chains c on c.organization_id = ${org.id}
     on conflict (id) do nothing`.execute(tx);
 }
@@ -97,6 +103,14 @@ export async function noteErasedFilesAcrossOrgs(tx: Tx, orgId: OrgId, paths: rea
   );
 }
 
+/** Counts a failed attempt. Does nothing if another process has finished the erasure. */
+export async function recordFailureAcrossOrgs(tx: Tx, orgId: OrgId, message: string): Promise<void> {
+  await sql`
+    update organization_erasures set failures = failures + 1, error = ${message} where id = ${orgId} and finished_at is null`.execute(
+    tx,
+  );
+}
+
 /** Deletes the organization itself and ends its erasure. */
 export async function finishErasureAcrossOrgs(tx: Tx, orgId: OrgId): Promise<void> {
   await sql`update feed_pools set assigned_to = array_remove(assigned_to, ${orgId}) where ${orgId} = any (assigned_to)`.execute(
@@ -104,5 +118,5 @@ export async function finishErasureAcrossOrgs(tx: Tx, orgId: OrgId): Promise<voi
   );
   await sql`delete from organizations where id = ${orgId}`.execute(tx);
   await sql`delete from organization_erasure_files where erasure_id = ${orgId}`.execute(tx);
-  await sql`update organization_erasures set finished_at = now() where id = ${orgId}`.execute(tx);
+  await sql`update organization_erasures set finished_at = now(), error = null where id = ${orgId}`.execute(tx);
 }

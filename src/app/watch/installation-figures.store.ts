@@ -20,6 +20,10 @@ export type InstallationFigures = {
   openHits: number;
   pausedConnections: number;
   pausedModels: number;
+  pendingErasures: number;
+  erasureAge: number;
+  failingErasures: number;
+  finishedErasures: number;
 };
 
 /** Reads the figures of all organizations. The number of items is the database's estimate. */
@@ -41,12 +45,18 @@ export async function readInstallationFiguresAcrossOrgs(db: Db): Promise<Install
         (select greatest(0, reltuples) from pg_class where oid = 'items'::regclass) as items,
         (select count(*) from hits where status = 'open') as "openHits",
         (select count(*) from connection_pauses) as "pausedConnections",
-        (select count(*) from model_pauses) as "pausedModels"
+        (select count(*) from model_pauses) as "pausedModels",
+        e.pending as "pendingErasures", e.age as "erasureAge", e.failing as "failingErasures", e.finished as "finishedErasures"
       from
         (select count(*) as pending, coalesce(extract(epoch from now() - min(created_at)), 0) as age
            from deliveries where state = 'pending') d,
         (select count(*) as segments, coalesce(sum(bytes), 0) as bytes from segments where replaced_at is null) s,
-        (select count(*) as sources, count(*) filter (where failures > 0) as failing from feed_sources where enabled) f`,
+        (select count(*) as sources, count(*) filter (where failures > 0) as failing from feed_sources where enabled) f,
+        (select count(*) filter (where finished_at is null) as pending,
+            coalesce(extract(epoch from now() - min(requested_at) filter (where finished_at is null)), 0) as age,
+            count(*) filter (where error is not null) as failing,
+            count(finished_at) as finished
+           from organization_erasures) e`,
   );
   return figures!;
 }

@@ -22,6 +22,13 @@ const gauges: Record<keyof InstallationFigures, [name: string, help: string]> = 
   openHits: ['tocsin_open_hits', 'Hits that nobody has judged.'],
   pausedConnections: ['tocsin_paused_connections', 'SIEM connections that are paused after failures.'],
   pausedModels: ['tocsin_paused_models', 'Models that are paused after failures, by organization.'],
+  pendingErasures: ['tocsin_erasures_pending', 'Organizations whose deletion has not finished.'],
+  erasureAge: [
+    'tocsin_erasure_oldest_seconds',
+    'How long ago the oldest deletion that has not finished was requested.',
+  ],
+  failingErasures: ['tocsin_erasures_failing', 'Organizations whose deletion failed and is tried again.'],
+  finishedErasures: ['tocsin_erasures_finished', 'Organizations that were deleted.'],
 };
 
 /** Registers gauges for the state of the whole installation, which every process reports alike, and for this process's database pool. */

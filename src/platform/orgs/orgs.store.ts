@@ -88,7 +88,13 @@ export async function deleteEnvironmentKeyAcrossOrgs(tx: Tx): Promise<void> {
   await sql`delete from api_keys where id = ${environmentKeyId}`.execute(tx);
 }
 
-export type OrgRow = { id: OrgId; name: string; created_at: Date; suspended_at: Date | null };
+export type OrgRow = {
+  id: OrgId;
+  name: string;
+  created_at: Date;
+  suspended_at: Date | null;
+  suspended_by: string | null;
+};
 
 /** What identifies an organization. People use its name, programs its ID. */
 export type OrgReference = { id: string } | { name: string };
@@ -104,9 +110,15 @@ export function lockOrgAcrossOrgs(tx: Tx, reference: OrgReference): Promise<OrgR
   return queryRow<OrgRow>(tx)`select * from organizations where ${isOrg(reference)} for no key update`;
 }
 
-/** Suspends an organization since a time, or ends its suspension if the time is null. */
-export async function setSuspendedAcrossOrgs(tx: Tx, orgId: OrgId, since: Date | null): Promise<void> {
-  await sql`update organizations set suspended_at = ${since} where id = ${orgId}`.execute(tx);
+/** Records since when and by whom an organization is suspended, or that it is not. */
+export async function setSuspendedAcrossOrgs(
+  tx: Tx,
+  { id, suspended_at, suspended_by }: Pick<OrgRow, 'id' | 'suspended_at' | 'suspended_by'>,
+): Promise<void> {
+  await sql`
+    update organizations set suspended_at = ${suspended_at}, suspended_by = ${suspended_by} where id = ${id}`.execute(
+    tx,
+  );
 }
 
 /** Reports whether the erasure of an organization was requested. */

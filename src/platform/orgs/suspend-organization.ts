@@ -12,30 +12,38 @@ import {
 
 /**
  * Suspends an organization: its requests are refused with 403, and its schedules and pulls wait. Runs that have begun end. Does nothing if
- * it is suspended. Throws 404 for an unknown one.
+ * it is suspended. The audit log of the organization shows the operator. Throws 404 for an unknown one.
  */
-export const suspendOrganization = (db: Db, reference: OrgReference): Promise<Organization> =>
-  setSuspended(db, reference, true);
+export const suspendOrganization = (db: Db, reference: OrgReference, operator: string): Promise<Organization> =>
+  setSuspended(db, reference, { operator, isSuspended: true });
 
 /**
  * Ends a suspension. What was due meanwhile is made up as after a downtime. Does nothing if the organization is not suspended. Throws 404 for
  * an unknown one, and 409 for one that is being deleted.
  */
-export const resumeOrganization = (db: Db, reference: OrgReference): Promise<Organization> =>
-  setSuspended(db, reference, false);
+export const resumeOrganization = (db: Db, reference: OrgReference, operator: string): Promise<Organization> =>
+  setSuspended(db, reference, { operator, isSuspended: false });
 
-function setSuspended(db: Db, reference: OrgReference, isSuspended: boolean): Promise<Organization> {
+function setSuspended(
+  db: Db,
+  reference: OrgReference,
+  { operator, isSuspended }: { operator: string; isSuspended: boolean },
+): Promise<Organization> {
   return acrossOrgs(db, async (tx) => {
     const org = await lockOrgAcrossOrgs(tx, reference);
     if (!org) throw unknownOrganization(reference);
     if (isSuspended === (org.suspended_at !== null)) return toOrganization(org);
     if (!isSuspended && (await isErasureRequestedAcrossOrgs(tx, org.id)))
       throw appError('conflict', `The organization "${org.name}" is being deleted and cannot be resumed.`);
-    const since = isSuspended ? new Date() : null;
-    await setSuspendedAcrossOrgs(tx, org.id, since);
+    const changed = {
+      ...org,
+      suspended_at: isSuspended ? new Date() : null,
+      suspended_by: isSuspended ? operator : null,
+    };
+    await setSuspendedAcrossOrgs(tx, changed);
     const action = isSuspended ? 'organization.suspended' : 'organization.resumed';
     const change = { action, resourceType: 'organization', resourceId: org.id, before: null, after: null };
-    await insertAudit(tx, { orgId: org.id, keyId: null }, change);
-    return toOrganization({ ...org, suspended_at: since });
+    await insertAudit(tx, { orgId: org.id, keyId: null, subject: operator }, change);
+    return toOrganization(changed);
   });
 }

@@ -1,9 +1,14 @@
+import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { adminEnv, adminKey } from '../../../../test/support/admin-key.ts';
 import { callOk, postDetection } from '../../../../test/support/detection/detection-factory.ts';
 import { startApp } from '../../../../test/support/harness.ts';
+import { selectIn } from '../../../../test/support/select-rows.ts';
 
-const { app, newOrg } = await startApp({ env: adminEnv });
+const { app, deps, newOrg } = await startApp({ env: adminEnv });
+
+/** How records show the key. */
+const operator = `installation key ${createHash('sha256').update(adminKey).digest('hex').slice(0, 8)}`;
 
 async function call(method: 'GET' | 'POST', path: string, body?: object, key = adminKey, headers = {}) {
   const response = await app.inject({
@@ -70,9 +75,11 @@ test('says what an organization uses, and of no other', async () => {
 test('suspends and resumes', async () => {
   const org = await newOrg();
   const suspended = await call('POST', `/${org.id}/suspend`);
-  expect(suspended).toMatchObject({ status: 200, body: { id: org.id, suspendedAt: expect.any(String) } });
+  expect(suspended).toMatchObject({ status: 200, body: { id: org.id, suspendedAt: expect.any(String), suspendedBy: operator } });
   expect((await org.call('GET', '/api/detections')).body.code).toBe('organization_suspended');
-  expect((await call('POST', `/${org.id}/resume`)).body.suspendedAt).toBeNull();
+  expect((await call('POST', `/${org.id}/resume`)).body).toMatchObject({ suspendedAt: null, suspendedBy: null });
+  const entries = selectIn(deps.db, org.id)`select action from audit where actor = ${operator} order by id`;
+  expect(await entries).toEqual([{ action: 'organization.suspended' }, { action: 'organization.resumed' }]);
   const unknown = '00000000-0000-7000-8000-000000000000';
   for (const [method, path] of [['GET', `/${unknown}`], ['POST', `/${unknown}/suspend`], ['POST', `/${unknown}/resume`]] as const)
     expect(await call(method, path)).toMatchObject({ status: 404, body: { code: 'not_found' } });

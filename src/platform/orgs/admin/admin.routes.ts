@@ -55,7 +55,7 @@ export function organizationRoutes(app: App, deps: AdminDeps): void {
       params: Path,
       returns: Organization,
     },
-    ({ params }) => suspendOrganization(deps.db, params),
+    ({ params }) => suspendOrganization(deps.db, params, deps.operator),
   );
   route(
     'POST /api/admin/organizations/:id/resume',
@@ -67,7 +67,7 @@ export function organizationRoutes(app: App, deps: AdminDeps): void {
       params: Path,
       returns: Organization,
     },
-    ({ params }) => resumeOrganization(deps.db, params),
+    ({ params }) => resumeOrganization(deps.db, params, deps.operator),
   );
   route(
     'DELETE /api/admin/organizations/:id',

@@ -4,12 +4,16 @@ import { boundedString } from '../../lib/text/bounded-text.ts';
 export const CreateOrganizationInput = z.strictObject({ name: boundedString({ min: 1, max: 255 }) });
 export type CreateOrganizationInput = z.infer<typeof CreateOrganizationInput>;
 
+/** A key of the installation by its fingerprint, or a command with its machine. Null if that was not recorded. */
+const Operator = z.string().nullable();
+
 export const Organization = z
   .object({
     id: z.string(),
     name: z.string(),
     createdAt: z.string(),
     suspendedAt: z.string().nullable().describe('Since when its requests are refused. Null if they are not.'),
+    suspendedBy: Operator.describe('Who suspended it. Null if it is not suspended.'),
   })
   .meta({ id: 'Organization' });
 export type Organization = z.infer<typeof Organization>;
@@ -59,11 +63,16 @@ export const Erasure = z
     id: z.string().describe('ID of the organization.'),
     name: z.string(),
     requestedAt: z.string(),
+    requestedBy: Operator.describe('Who requested the deletion.'),
+    suspendedAt: z.string().nullable().describe('When it was suspended before.'),
+    suspendedBy: Operator.describe('Who suspended it.'),
     finishedAt: z
       .string()
       .nullable()
       .describe('When no row and no file of the organization was left, which is verified. Null before.'),
     rows: z.record(z.string(), z.int()).describe('Number of deleted rows by table.'),
+    failures: z.int().describe('Number of attempts that failed. A worker tries again.'),
+    error: z.string().nullable().describe('Message of the last failed attempt. Null when the erasure has finished.'),
     files: z.int().describe('Number of deleted log files.'),
     bytes: z.int().describe('Size of the log files that the database listed.'),
     auditSequence: z.int().nullable().describe('Number of entries of its audit log.'),

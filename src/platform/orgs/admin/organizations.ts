@@ -18,6 +18,8 @@ import type {
 
 export type AdminDeps = {
   db: Db;
+  /** The key of the installation, as records of what it did show it. */
+  operator: string;
   /** Creates an organization with its built-in agents. Throws 409 if the name is taken. */
   createOrganization: (name: string) => Promise<{ id: OrgId; name: string }>;
   readUsage: (orgId: OrgId) => Promise<OrganizationUsage>;
