@@ -28,7 +28,6 @@ export type GenerateDetectionDeps = ValidateDraftDeps & ListDatasetsDeps & { mod
 
 const draftsMax = 5;
 const modelTimeoutMs = 100_000;
-const fieldsMs = 20_000;
 
 type Generation = {
   draft: DetectionDraft;
@@ -136,7 +135,7 @@ async function generateForSiem(
 /** Returns the datasets of a connection's portable queries. Throws a 503 if the SIEM does not respond. */
 async function listPortableDatasets(connection: SiemConnection): Promise<LogDataset[]> {
   try {
-    const datasets = (await connection.portableFields?.(AbortSignal.timeout(fieldsMs))) ?? [];
+    const datasets = (await connection.portableFields?.()) ?? [];
     return datasets.map(({ dataset, fields }) => ({ name: dataset, columns: fields }));
   } catch (error) {
     if (!(error instanceof SiemError)) throw error;

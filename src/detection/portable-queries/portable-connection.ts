@@ -49,7 +49,7 @@ export function withPortableQueries(
     const inspected = await inspectQuery(deps, deps.organization, query, signal);
     const queries: NativeQuery[] = [];
     for (const { dataset, placed } of findDatasets(inspected, target)) {
-      const listed = await listFields(placed.source, signal);
+      const listed = await listFields(placed.source);
       const where = toWhere(inspected, { dataset, placed, listed }, target);
       const events = { table: placed.source, time: target.timeField, where };
       queries.push({ dataset, placed, query: dialects[target.kind].writeEvents(events) });
@@ -109,10 +109,10 @@ export function withPortableQueries(
     return { noData: false, columns, warnings: [] };
   }
 
-  async function listPortableFields(signal: AbortSignal): Promise<DatasetFields[]> {
+  async function listPortableFields(): Promise<DatasetFields[]> {
     const found: DatasetFields[] = [];
     for (const [dataset, { source, event }] of Object.entries(target.datasets)) {
-      const listed = event === undefined ? await listFields(source, signal) : [];
+      const listed = event === undefined ? await listFields(source) : [];
       found.push({ dataset, fields: listed.find((one) => one.dataset === source)?.fields ?? [] });
     }
     return found;
@@ -126,13 +126,17 @@ export function withPortableQueries(
   };
 }
 
-/** The fields of a SIEM, remembered for a minute, which is less than events take until they are searched. */
-function createFieldList(connection: SiemConnection) {
+/**
+ * Lists the fields of a SIEM. Remembers them for a minute, but not longer than a window waits for its events, so that a field that an event of
+ * the window has brought is known. The list is shared, so no caller ends it.
+ */
+function createFieldList(connection: SiemConnection): (source: string) => Promise<DatasetFields[]> {
   const known = new Map<string, { atMs: number; fields: Promise<DatasetFields[]> }>();
-  return (source: string, signal: AbortSignal): Promise<DatasetFields[]> => {
+  const keptMs = Math.min(fieldsMs, connection.delayMs);
+  return (source) => {
     const existing = known.get(source);
-    if (existing && performance.now() - existing.atMs < fieldsMs) return existing.fields;
-    const fields = connection.fields(signal, source);
+    if (existing && performance.now() - existing.atMs < keptMs) return existing.fields;
+    const fields = connection.fields(undefined, source);
     known.set(source, { atMs: performance.now(), fields });
     fields.catch(() => known.delete(source));
     return fields;

@@ -102,7 +102,7 @@ export type SiemConnection = {
   /** Lists the datasets with their fields, or only those of one. */
   fields: (signal?: AbortSignal, dataset?: string) => Promise<DatasetFields[]>;
   /** Lists the datasets of portable queries with the fields that are known. Absent if there are no portable queries. */
-  portableFields?: (signal: AbortSignal) => Promise<DatasetFields[]>;
+  portableFields?: () => Promise<DatasetFields[]>;
   /** Throws a SiemError if the SIEM is unreachable or rejects the credentials. */
   ping: (signal: AbortSignal) => Promise<void>;
   /** Absent if the connection cannot tell late events from others. `lagMsMax`: later events count when they arrive. */
