@@ -1,12 +1,13 @@
 import './styles/base.css';
-import { QueryCache, QueryClient, QueryClientProvider } from '@tanstack/react-query';
+import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { ApiProblem, isSignedOut } from './api/problem.ts';
-import { sessionQuery } from './api/session.ts';
+import { sessionQuery, signInMeta } from './api/session.ts';
 import { applyTheme } from './lib/theme.ts';
 import { createConsoleRouter } from './router.tsx';
+import { EndedSession, endedSession } from './shell/ended-session.tsx';
 import { Toasts } from './ui/toasts.tsx';
 
 const isWorthRetrying = (error: Error): boolean =>
@@ -15,10 +16,12 @@ const isWorthRetrying = (error: Error): boolean =>
 const client = new QueryClient({
   queryCache: new QueryCache({
     onError: (error, { queryKey }) => {
-      if (!isSignedOut(error) || queryKey[0] === sessionQuery.queryKey[0]) return;
-      // The session ended while the page was open: ask for a new one, and come back to the same address.
-      client.removeQueries({ queryKey: sessionQuery.queryKey });
-      void router.invalidate();
+      if (isSignedOut(error) && queryKey[0] !== sessionQuery.queryKey[0]) endedSession.report(false);
+    },
+  }),
+  mutationCache: new MutationCache({
+    onError: (error, _input, _result, { meta }) => {
+      if (isSignedOut(error) && meta !== signInMeta) endedSession.report(true);
     },
   }),
   defaultOptions: {
@@ -34,6 +37,7 @@ createRoot(document.getElementById('root')!).render(
     <QueryClientProvider client={client}>
       <RouterProvider router={router} />
       <Toasts />
+      <EndedSession />
     </QueryClientProvider>
   </StrictMode>,
 );

@@ -122,6 +122,28 @@ test('asks to sign in when the session ends while a page is open', async () => {
   await page.getByRole('row').nth(1).waitFor();
 });
 
+test('a form that is sent after the session ended keeps what was typed, and can be sent after signing in', async () => {
+  const page = await openPage({ storageState: undefined });
+  await signIn(page, started.origin, org, '/settings/keys');
+  await page.getByRole('button', { name: 'Create key' }).first().click();
+  await page.getByLabel('Name').fill('typed before');
+  await page.context().clearCookies();
+  const send = page.getByRole('dialog').getByRole('button', { name: 'Create key' });
+  await send.click();
+  const question = page.getByRole('dialog', { name: 'Your session has ended' });
+  await question.getByText('Nothing was saved.').waitFor();
+  await question.getByLabel('API key').fill('wrong');
+  await page.keyboard.press('Enter');
+  await question.locator('[aria-invalid=true]').waitFor();
+  await question.getByLabel('API key').fill(org.key);
+  await page.keyboard.press('Enter');
+  await question.waitFor({ state: 'detached' });
+  await page.getByRole('alert').getByText('Your session had ended, so nothing was saved. Send it again.').waitFor();
+  expect(await page.getByLabel('Name').inputValue()).toBe('typed before');
+  await send.click();
+  await page.getByText('typed before').first().waitFor();
+});
+
 test.each(['light', 'dark'] as const)('axe finds nothing in the error page on %s', async (colorScheme) => {
   const page = await openPage({ colorScheme });
   await page.route(/\/api\/session$/, problem);

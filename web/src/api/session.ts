@@ -16,6 +16,8 @@ export const singleSignOnQuery = queryOptions({
   staleTime: Infinity,
 });
 
+/** Marks the sign-in itself, whose refusal does not mean that a session has ended. */
+export const signInMeta = { isSignIn: true };
 export const signInWithKey = (key: string) => read(api.POST('/api/session', { body: { key } }));
 export const signInWithLink = (token: string) => read(api.POST('/api/session/link', { body: { token } }));
 export const signOut = () => read(api.DELETE('/api/session'));

@@ -9,6 +9,12 @@ export const texts = {
     unavailable: 'The identity provider does not answer. Try again in a minute, or sign in with an API key.',
     failed: 'Single sign-on did not work. The log of the service has the reason.',
   },
+  ended: {
+    title: 'Your session has ended',
+    description: 'Sign in again to go on where you are.',
+    notSaved: 'Nothing was saved. Sign in again, then send it once more. What you typed is still there.',
+    resend: 'Your session had ended, so nothing was saved. Send it again.',
+  },
   requestId: (id: string) => `Request ID ${id}`,
   keyLabel: 'API key',
   keyHint: 'The key is exchanged for a session and not kept in this browser.',

@@ -1,6 +1,7 @@
 import { useId, type ComponentProps } from 'react';
-import { ApiProblem } from '../api/problem.ts';
+import { ApiProblem, isSignedOut } from '../api/problem.ts';
 import { classes } from '../lib/text.ts';
+import { texts } from '../texts/sign-in.ts';
 import { Field } from './form.tsx';
 import { RequestId } from './request-id.tsx';
 
@@ -118,7 +119,9 @@ export function FormError({ error, shown = [] }: FormErrorProps) {
   return (
     <div role="alert" className="mt-4 rounded-control border border-bad px-3 py-2 break-words text-bad">
       {others.length === 0
-        ? error.message
+        ? isSignedOut(error)
+          ? texts.ended.resend
+          : error.message
         : others.map(({ pointer, detail }) => <p key={pointer}>{`${pointer}: ${detail}`}</p>)}
       {error instanceof ApiProblem && error.requestId && <RequestId id={error.requestId} />}
     </div>

@@ -1,7 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, useRouter } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
-import { sessionQuery, singleSignOnQuery, signInWithKey, signInWithLink } from '../../api/session.ts';
+import { sessionQuery, signInMeta, singleSignOnQuery, signInWithKey, signInWithLink } from '../../api/session.ts';
 import { texts as common } from '../../texts/common.ts';
 import { texts } from '../../texts/sign-in.ts';
 import { Button } from '../../ui/button.tsx';
@@ -21,8 +21,13 @@ export function SignInPage() {
     await client.ensureQueryData(sessionQuery);
     router.history.replace(next ?? '/console/');
   };
-  const withKey = useMutation({ mutationFn: signInWithKey, onSuccess: enter, onError: () => field.current?.select() });
-  const withLink = useMutation({ mutationFn: signInWithLink, onSuccess: enter });
+  const withKey = useMutation({
+    mutationFn: signInWithKey,
+    meta: signInMeta,
+    onSuccess: enter,
+    onError: () => field.current?.select(),
+  });
+  const withLink = useMutation({ mutationFn: signInWithLink, meta: signInMeta, onSuccess: enter });
   const { mutate: useLink } = withLink;
   useEffect(() => {
     document.title = `${texts.title} · ${common.product}`;
