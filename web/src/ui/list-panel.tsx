@@ -1,6 +1,7 @@
 import { useId, useRef, useState } from 'react';
 import { fitWidth, readPanelWidth, storePanelWidth } from '../lib/panel-width.ts';
 import { classes } from '../lib/text.ts';
+import { useFocusReturn } from '../lib/use-focus-return.ts';
 import { useWidth } from '../lib/use-width.ts';
 import { PanelSeparator } from './panel-separator.tsx';
 
@@ -8,7 +9,7 @@ type Props = { list: React.ReactNode; panel: React.ReactNode | null };
 
 /**
  * A list with a panel beside it, whose width the reader can change. In a window below 1024 px the panel covers the list, which keeps its
- * place.
+ * place. When the panel closes, the focus returns to the list.
  */
 export function ListAndPanel({ list, panel }: Props) {
   const container = useRef<HTMLDivElement>(null);
@@ -16,9 +17,13 @@ export function ListAndPanel({ list, panel }: Props) {
   const [chosen, setChosen] = useState(readPanelWidth);
   const width = fitWidth(chosen, space);
   const id = useId();
+  const listElement = useRef<HTMLDivElement>(null);
+  const focusReturn = useFocusReturn(listElement, panel !== null);
   return (
     <div ref={container} className="relative flex min-h-0 grow">
-      <div className={classes('min-w-0 grow', panel !== null && 'max-lg:invisible')}>{list}</div>
+      <div ref={listElement} className={classes('min-w-0 grow', panel !== null && 'max-lg:invisible')} {...focusReturn}>
+        {list}
+      </div>
       {panel !== null && (
         <aside
           id={id}
