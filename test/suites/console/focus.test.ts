@@ -1,15 +1,18 @@
 import { afterAll, expect, test } from 'vitest';
 import { newPage, openBrowser } from '../../support/browser/browser.ts';
 import { signIn, startConsole } from '../../support/browser/console.ts';
+import { callOk } from '../../support/detection/detection-factory.ts';
 import { fileSource } from '../../support/feed/kev-source.ts';
 import { stixBundle } from '../../support/feed/stix-documents.ts';
 
 const started = await startConsole();
 const browser = await openBrowser();
 const org = await started.newOrg();
+await callOk(org, 'POST', '/api/keys', { name: 'spare', scopes: ['feed:read'] });
 const { page, context, complaints } = await newPage(browser, { viewport: { width: 1280, height: 800 } });
 afterAll(() => context.close());
 
+const name = () => page.evaluate<string>('document.activeElement.ariaLabel ?? document.activeElement.textContent');
 const focused = () => page.evaluate<string | null>('document.activeElement.getAttribute("role")');
 
 test('returns the focus to the list when its panel closes', async () => {
@@ -26,4 +29,50 @@ test('returns the focus to the list when its panel closes', async () => {
     await expect.poll(focused).toBe('option');
   }
   expect(complaints).toEqual([]);
+});
+
+test.each([
+  ['the command palette', 'Create key', 'Control+k'],
+  ['the sheet of shortcuts', 'Create key', 'Shift+?'],
+  ['a dialog', 'Create key', 'Enter'],
+  ['a menu', 'Actions for the key spare', 'Enter'],
+])('returns the focus when %s closes', async (_, button, key) => {
+  await page.goto(`${started.origin}/console/settings/keys`);
+  await page.getByRole('button', { name: button }).focus();
+  await page.keyboard.press(key);
+  await page.locator('[role=dialog], [role=menu]').waitFor();
+  await page.keyboard.press('Escape');
+  await page.locator('[role=dialog], [role=menu]').waitFor({ state: 'detached' });
+  await expect.poll(name).toBe(button);
+});
+
+test('returns the focus to the button of the menu that opened a dialog', async () => {
+  await page.goto(`${started.origin}/console/settings/keys`);
+  await page.getByRole('button', { name: 'Actions for the key spare' }).focus();
+  await page.keyboard.press('Enter');
+  await page.getByRole('menuitem', { name: 'Revoke key' }).press('Enter');
+  await page.getByRole('dialog').waitFor();
+  await page.keyboard.press('Escape');
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  await expect.poll(name).toBe('Actions for the key spare');
+});
+
+test('moves the focus to what follows when a row is deleted in a dialog', async () => {
+  await page.goto(`${started.origin}/console/settings/keys`);
+  await page.getByRole('button', { name: 'Actions for the key spare' }).focus();
+  await page.keyboard.press('Enter');
+  await page.getByRole('menuitem', { name: 'Revoke key' }).press('Enter');
+  await page.getByRole('dialog').getByRole('button', { name: 'Revoke key' }).press('Enter');
+  await page.getByRole('button', { name: 'Actions for the key spare' }).waitFor({ state: 'detached' });
+  await expect.poll(name).toMatch(/^Actions for the key/);
+});
+
+test('moves the focus to what follows when a row is removed', async () => {
+  const other = await newPage(browser);
+  await signIn(other.page, started.origin, org, '/feed');
+  await other.context.close();
+  await page.goto(`${started.origin}/console/settings/sessions`);
+  await page.getByRole('button', { name: 'End session' }).press('Enter');
+  await page.getByRole('button', { name: 'End session' }).waitFor({ state: 'detached' });
+  await expect.poll(name).toBe('Sign out');
 });

@@ -5,11 +5,10 @@ import { toggleSidebar, useIsSidebarCollapsed } from '../lib/sidebar-state.ts';
 import { texts } from '../texts/common.ts';
 import { ShellContext } from './shell-context.ts';
 import { pages } from './navigation.ts';
-import { PaletteLoading } from './palette-loading.tsx';
+import { Palette } from './palette.tsx';
 import { Sidebar } from './sidebar.tsx';
 
 const Drawer = lazy(() => import('./drawer.tsx'));
-const CommandPalette = lazy(() => import('./command-palette.tsx'));
 const ShortcutSheet = lazy(() => import('./shortcut-sheet.tsx'));
 
 /** The frame of every page: the sidebar, or a drawer in a narrow window, the command palette and the sheet of shortcuts. */
@@ -17,11 +16,7 @@ export function AppShell() {
   const navigate = useNavigate();
   const [open, setOpen] = useState<'drawer' | 'palette' | 'shortcuts' | null>(null);
   const isCollapsed = useIsSidebarCollapsed();
-  const [typed, setTyped] = useState('');
-  const close = (): void => {
-    setOpen(null);
-    setTyped('');
-  };
+  const close = (): void => setOpen(null);
   useHotkeys({
     '$mod+k': () => setOpen('palette'),
     '[': toggleSidebar,
@@ -45,11 +40,7 @@ export function AppShell() {
         {open === 'drawer' && <Drawer onClose={close} onSearch={() => setOpen('palette')} />}
         {open === 'shortcuts' && <ShortcutSheet onClose={close} />}
       </Suspense>
-      {open === 'palette' && (
-        <Suspense fallback={<PaletteLoading text={typed} onChange={setTyped} onClose={close} />}>
-          <CommandPalette typed={typed} onClose={close} />
-        </Suspense>
-      )}
+      {open === 'palette' && <Palette onClose={close} />}
     </ShellContext>
   );
 }

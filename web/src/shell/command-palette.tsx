@@ -1,11 +1,11 @@
 import { Command } from 'cmdk';
-import { Dialog } from '@base-ui/react/dialog';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useDeferredValue, useEffect, useState } from 'react';
 import { foundQuery } from '../api/found.ts';
 import { setTheme, themes } from '../lib/theme.ts';
 import { texts } from '../texts/common.ts';
+import { Modal } from '../ui/modal.tsx';
 import { pages } from './navigation.ts';
 import { paletteFrame } from './palette-frame.ts';
 
@@ -17,10 +17,10 @@ const searchFeed = 'search-feed';
 const looksLikeIndicator = (words: string): boolean => /^\S*[.:]\S+$|^[0-9a-f]{32,64}$/i.test(words);
 
 /** `typed` is what the user typed while the palette loaded. */
-type Props = { typed: string; onClose: () => void };
+type Props = { typed: string; returnTarget: () => HTMLElement | null; onClose: () => void };
 
 /** Finds pages, actions, and whatever the API finds: detections, items of the feed, and hits. */
-export default function CommandPalette({ typed, onClose }: Props) {
+export default function CommandPalette({ typed, returnTarget, onClose }: Props) {
   const navigate = useNavigate();
   const [text, setText] = useState(typed);
   const [selected, setSelected] = useState('');
@@ -48,87 +48,82 @@ export default function CommandPalette({ typed, onClose }: Props) {
     if (!isChosen && selected === searchFeed && firstId !== undefined) setSelected(firstId);
   }, [isChosen, selected, firstId]);
   return (
-    <Dialog.Root open onOpenChange={(isOpen) => !isOpen && onClose()}>
-      <Dialog.Portal>
-        <Dialog.Backdrop className="fixed inset-0 bg-scrim" />
-        <Dialog.Popup aria-label={texts.search} className={paletteFrame.popup}>
-          <Command
-            loop
-            disablePointerSelection
-            value={selected}
-            onValueChange={setSelected}
-            onKeyDown={({ key }) => setChosen(key.startsWith('Arrow'))}
-          >
-            <Command.Input
-              autoFocus
-              value={text}
-              onValueChange={setText}
-              placeholder={texts.search}
-              className={paletteFrame.input}
-            />
-            <Command.List className="max-h-80 overflow-y-auto p-1.5">
-              <Command.Empty className="p-6 text-center text-muted">
-                {isFetching ? texts.searching : texts.nothingFound}
-              </Command.Empty>
-              <Command.Group heading={texts.goTo} className={group}>
-                {pages.map(({ path, label, icon: Icon }) => (
-                  <Command.Item key={path} className={item} onSelect={choose(() => void navigate({ to: path }))}>
-                    <Icon className="size-4 text-muted" strokeWidth={1.75} aria-hidden />
-                    {label}
-                  </Command.Item>
-                ))}
-              </Command.Group>
-              {results && results.detections.length > 0 && (
-                <Command.Group heading={texts.found.detections} className={group}>
-                  {results.detections.map(({ id, name }) =>
-                    foundItem(id, name, () => navigate({ to: '/detections/$id', params: { id } })),
-                  )}
-                </Command.Group>
+    <Modal label={texts.search} returnTarget={returnTarget} onClose={onClose} className={paletteFrame.popup}>
+      <Command
+        loop
+        disablePointerSelection
+        value={selected}
+        onValueChange={setSelected}
+        onKeyDown={({ key }) => setChosen(key.startsWith('Arrow'))}
+      >
+        <Command.Input
+          autoFocus
+          value={text}
+          onValueChange={setText}
+          placeholder={texts.search}
+          className={paletteFrame.input}
+        />
+        <Command.List className="max-h-80 overflow-y-auto p-1.5">
+          <Command.Empty className="p-6 text-center text-muted">
+            {isFetching ? texts.searching : texts.nothingFound}
+          </Command.Empty>
+          <Command.Group heading={texts.goTo} className={group}>
+            {pages.map(({ path, label, icon: Icon }) => (
+              <Command.Item key={path} className={item} onSelect={choose(() => void navigate({ to: path }))}>
+                <Icon className="size-4 text-muted" strokeWidth={1.75} aria-hidden />
+                {label}
+              </Command.Item>
+            ))}
+          </Command.Group>
+          {results && results.detections.length > 0 && (
+            <Command.Group heading={texts.found.detections} className={group}>
+              {results.detections.map(({ id, name }) =>
+                foundItem(id, name, () => navigate({ to: '/detections/$id', params: { id } })),
               )}
-              {results && results.hits.length > 0 && (
-                <Command.Group heading={texts.found.hits} className={group}>
-                  {results.hits.map(({ id, headline }) =>
-                    foundItem(id, headline, () => navigate({ to: '/hits/$id', params: { id } })),
-                  )}
-                </Command.Group>
+            </Command.Group>
+          )}
+          {results && results.hits.length > 0 && (
+            <Command.Group heading={texts.found.hits} className={group}>
+              {results.hits.map(({ id, headline }) =>
+                foundItem(id, headline, () => navigate({ to: '/hits/$id', params: { id } })),
               )}
-              {results && results.items.length > 0 && (
-                <Command.Group heading={texts.found.items} className={group}>
-                  {results.items.map(({ id, event }) =>
-                    foundItem(id, event.title, () => navigate({ to: '/feed/$id', params: { id } })),
-                  )}
-                </Command.Group>
+            </Command.Group>
+          )}
+          {results && results.items.length > 0 && (
+            <Command.Group heading={texts.found.items} className={group}>
+              {results.items.map(({ id, event }) =>
+                foundItem(id, event.title, () => navigate({ to: '/feed/$id', params: { id } })),
               )}
-              <Command.Group heading={texts.actions.label} className={group}>
-                <Command.Item className={item} onSelect={choose(() => void navigate({ to: '/detections/new' }))}>
-                  {texts.actions.newDetection}
-                </Command.Item>
-                <Command.Item
-                  className={item}
-                  onSelect={choose(() => void navigate({ to: '/sources', search: { source: 'new' } }))}
-                >
-                  {texts.actions.addSource}
-                </Command.Item>
-                {looksLikeIndicator(words) &&
-                  foundItem('look-up', texts.actions.lookUp(words), () =>
-                    navigate({ to: '/indicators', search: { values: words, value: words } }),
-                  )}
-                {words.length > 1 &&
-                  foundItem(searchFeed, texts.actions.searchFeed(words), () =>
-                    navigate({ to: '/feed', search: { q: words } }),
-                  )}
-              </Command.Group>
-              <Command.Group heading={texts.theme.label} className={group}>
-                {themes.map((theme) => (
-                  <Command.Item key={theme} className={item} onSelect={choose(() => setTheme(theme))}>
-                    {`${texts.theme.label}: ${texts.theme[theme]}`}
-                  </Command.Item>
-                ))}
-              </Command.Group>
-            </Command.List>
-          </Command>
-        </Dialog.Popup>
-      </Dialog.Portal>
-    </Dialog.Root>
+            </Command.Group>
+          )}
+          <Command.Group heading={texts.actions.label} className={group}>
+            <Command.Item className={item} onSelect={choose(() => void navigate({ to: '/detections/new' }))}>
+              {texts.actions.newDetection}
+            </Command.Item>
+            <Command.Item
+              className={item}
+              onSelect={choose(() => void navigate({ to: '/sources', search: { source: 'new' } }))}
+            >
+              {texts.actions.addSource}
+            </Command.Item>
+            {looksLikeIndicator(words) &&
+              foundItem('look-up', texts.actions.lookUp(words), () =>
+                navigate({ to: '/indicators', search: { values: words, value: words } }),
+              )}
+            {words.length > 1 &&
+              foundItem(searchFeed, texts.actions.searchFeed(words), () =>
+                navigate({ to: '/feed', search: { q: words } }),
+              )}
+          </Command.Group>
+          <Command.Group heading={texts.theme.label} className={group}>
+            {themes.map((theme) => (
+              <Command.Item key={theme} className={item} onSelect={choose(() => setTheme(theme))}>
+                {`${texts.theme.label}: ${texts.theme[theme]}`}
+              </Command.Item>
+            ))}
+          </Command.Group>
+        </Command.List>
+      </Command>
+    </Modal>
   );
 }

@@ -3,6 +3,7 @@ import { modifierKey } from '../lib/modifier-key.ts';
 import { texts } from '../texts/common.ts';
 import { shortcutTexts } from '../texts/shortcuts.ts';
 import { Key } from '../ui/key.tsx';
+import { Modal } from '../ui/modal.tsx';
 import { pages } from './navigation.ts';
 
 const lists: [string, [string, string][]][] = [
@@ -35,32 +36,30 @@ const lists: [string, [string, string][]][] = [
 /** Every key of the console. */
 export default function ShortcutSheet({ onClose }: { onClose: () => void }) {
   return (
-    <Dialog.Root open onOpenChange={(isOpen) => !isOpen && onClose()}>
-      <Dialog.Portal>
-        <Dialog.Backdrop className="fixed inset-0 bg-scrim" />
-        <Dialog.Popup className="fixed top-1/2 left-1/2 max-h-[90vh] w-[min(40rem,calc(100vw-2rem))] -translate-x-1/2 -translate-y-1/2 overflow-y-auto rounded-control bg-raised p-5 shadow-float">
-          <Dialog.Title className="pb-4 text-15 font-strong">{texts.shortcuts}</Dialog.Title>
-          <div className="grid gap-x-10 gap-y-5 sm:grid-cols-2">
-            {lists.map(([title, keys]) => (
-              <section key={title}>
-                <h2 className="pb-1.5 text-12 text-faint">{title}</h2>
-                <dl className="flex flex-col gap-1">
-                  {keys.map(([combination, effect]) => (
-                    <div key={combination} className="flex items-center justify-between gap-4">
-                      <dt>{effect}</dt>
-                      <dd className="flex gap-0.5">
-                        {combination.split(' ').map((key) => (
-                          <Key key={key}>{key}</Key>
-                        ))}
-                      </dd>
-                    </div>
-                  ))}
-                </dl>
-              </section>
-            ))}
-          </div>
-        </Dialog.Popup>
-      </Dialog.Portal>
-    </Dialog.Root>
+    <Modal
+      onClose={onClose}
+      className="fixed top-1/2 left-1/2 max-h-[90vh] w-[min(40rem,calc(100vw-2rem))] -translate-x-1/2 -translate-y-1/2 overflow-y-auto rounded-control bg-raised p-5 shadow-float"
+    >
+      <Dialog.Title className="pb-4 text-15 font-strong">{texts.shortcuts}</Dialog.Title>
+      <div className="grid gap-x-10 gap-y-5 sm:grid-cols-2">
+        {lists.map(([title, keys]) => (
+          <section key={title}>
+            <h2 className="pb-1.5 text-12 text-faint">{title}</h2>
+            <dl className="flex flex-col gap-1">
+              {keys.map(([combination, effect]) => (
+                <div key={combination} className="flex items-center justify-between gap-4">
+                  <dt>{effect}</dt>
+                  <dd className="flex gap-0.5">
+                    {combination.split(' ').map((key) => (
+                      <Key key={key}>{key}</Key>
+                    ))}
+                  </dd>
+                </div>
+              ))}
+            </dl>
+          </section>
+        ))}
+      </div>
+    </Modal>
   );
 }

@@ -1,5 +1,6 @@
 import { Dialog as Base } from '@base-ui/react/dialog';
 import { classes } from '../lib/text.ts';
+import { Modal } from './modal.tsx';
 
 type Props = {
   title: string;
@@ -12,21 +13,17 @@ type Props = {
 /** A dialog in the middle of the window, and over all of a narrow one's width. Load it with `lazy`. */
 export function Dialog({ title, description, isWide, onClose, children }: Props) {
   return (
-    <Base.Root open onOpenChange={(isOpen) => !isOpen && onClose()}>
-      <Base.Portal>
-        <Base.Backdrop className="fixed inset-0 z-30 bg-scrim" />
-        <Base.Popup
-          className={classes(
-            'fixed top-1/2 left-1/2 z-30 flex max-h-[calc(100dvh-2rem)] -translate-x-1/2 -translate-y-1/2 flex-col overflow-y-auto rounded-control bg-raised p-5 shadow-float outline-none',
-            isWide ? 'w-[min(44rem,calc(100vw-2rem))]' : 'w-[min(30rem,calc(100vw-2rem))]',
-          )}
-        >
-          <Base.Title className="text-15 font-strong break-words">{title}</Base.Title>
-          {description && <Base.Description className="pt-1 text-muted">{description}</Base.Description>}
-          <div className="pt-4">{children}</div>
-        </Base.Popup>
-      </Base.Portal>
-    </Base.Root>
+    <Modal
+      onClose={onClose}
+      className={classes(
+        'fixed top-1/2 left-1/2 flex max-h-[calc(100dvh-2rem)] -translate-x-1/2 -translate-y-1/2 flex-col overflow-y-auto rounded-control bg-raised p-5 shadow-float outline-none',
+        isWide ? 'w-[min(44rem,calc(100vw-2rem))]' : 'w-[min(30rem,calc(100vw-2rem))]',
+      )}
+    >
+      <Base.Title className="text-15 font-strong break-words">{title}</Base.Title>
+      {description && <Base.Description className="pt-1 text-muted">{description}</Base.Description>}
+      <div className="pt-4">{children}</div>
+    </Modal>
   );
 }
 

@@ -1,7 +1,7 @@
 import { useId, useRef, useState } from 'react';
 import { fitWidth, readPanelWidth, storePanelWidth } from '../lib/panel-width.ts';
 import { classes } from '../lib/text.ts';
-import { useFocusReturn } from '../lib/use-focus-return.ts';
+import { useListFocus } from '../lib/focus-return.ts';
 import { useWidth } from '../lib/use-width.ts';
 import { PanelSeparator } from './panel-separator.tsx';
 
@@ -18,10 +18,10 @@ export function ListAndPanel({ list, panel }: Props) {
   const width = fitWidth(chosen, space);
   const id = useId();
   const listElement = useRef<HTMLDivElement>(null);
-  const focusReturn = useFocusReturn(listElement, panel !== null);
+  const listFocus = useListFocus(listElement, panel !== null);
   return (
     <div ref={container} className="relative flex min-h-0 grow">
-      <div ref={listElement} className={classes('min-w-0 grow', panel !== null && 'max-lg:invisible')} {...focusReturn}>
+      <div ref={listElement} className={classes('min-w-0 grow', panel !== null && 'max-lg:invisible')} {...listFocus}>
         {list}
       </div>
       {panel !== null && (

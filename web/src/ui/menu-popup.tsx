@@ -35,6 +35,11 @@ const item =
   'flex min-h-7 items-center justify-between gap-6 rounded-small px-2 outline-none data-highlighted:bg-hover data-disabled:opacity-50';
 
 export default function MenuPopup({ anchor, labelId, entries, side, align, onClose }: Props) {
+  /** An action may open a dialog, which returns the focus to the button. */
+  const close = (): void => {
+    anchor.current?.focus();
+    onClose();
+  };
   return (
     <Menu.Root
       open
@@ -55,7 +60,7 @@ export default function MenuPopup({ anchor, labelId, entries, side, align, onClo
             {entries.map((entry, index) => (
               // Entries have no names of their own, and their order does not change while the menu is open.
               <Fragment key={index}>
-                <Entry entry={entry} onClose={onClose} />
+                <Entry entry={entry} onClose={close} />
               </Fragment>
             ))}
           </Menu.Popup>

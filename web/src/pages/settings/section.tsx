@@ -1,4 +1,5 @@
 import type { UseQueryResult } from '@tanstack/react-query';
+import { useRowFocus } from '../../lib/focus-return.ts';
 import { classes } from '../../lib/text.ts';
 import { ErrorState, Skeleton } from '../../ui/states.tsx';
 
@@ -22,8 +23,9 @@ export function SettingsSection({ title, description, action, children }: Props)
 
 /** Rows in a frame. */
 export function Rows({ label, children }: { label: string; children: React.ReactNode }) {
+  const rowFocus = useRowFocus();
   return (
-    <ul aria-label={label} className="divide-y rounded-control border">
+    <ul aria-label={label} {...rowFocus} className="divide-y rounded-control border">
       {children}
     </ul>
   );
