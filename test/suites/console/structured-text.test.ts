@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createStoredText } from '../../../src/feed/extraction/text/stored-text.ts';
 import { cutSegments, findMentions, type Mark } from '../../../web/src/lib/passages.ts';
-import { markFields, type Field } from '../../../web/src/pages/feed/text/fields.ts';
-import { readRecords } from '../../../web/src/pages/feed/text/read-records.ts';
-import { arrangeFields } from '../../../web/src/pages/feed/text/sections.ts';
+import { markFields, type Field } from '../../../web/src/lib/structured/fields.ts';
+import { readRecords } from '../../../web/src/lib/structured/read-records.ts';
+import { arrangeFields } from '../../../web/src/lib/structured/sections.ts';
 
 const store = (...objects: object[]): string => {
   const text = createStoredText();

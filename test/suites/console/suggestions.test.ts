@@ -2,6 +2,8 @@ import { afterEach, expect, test } from 'vitest';
 import { newPage, openBrowser, type Complaints } from '../../support/browser/browser.ts';
 import { signIn, startConsole } from '../../support/browser/console.ts';
 import { callOk, postSuggestion } from '../../support/detection/detection-factory.ts';
+import { fileSource } from '../../support/feed/kev-source.ts';
+import { stixBundle } from '../../support/feed/stix-documents.ts';
 
 const started = await startConsole();
 const browser = await openBrowser();
@@ -61,6 +63,30 @@ test('shows the passage in its report and accepts the suggestion with changes', 
     detectionQuery: 'SELECT account, _id, _time FROM auth',
   });
   await page.getByRole('heading', { name: 'From nowhere' }).waitFor();
+});
+
+test('shows the passage of a structured report in its fields', async () => {
+  const org = await started.newOrg();
+  const description =
+    'Notes.\n\nThe attackers run PowerShell to download the next stage from bad-cdn[.]top. Then they leave.';
+  const source = await fileSource(started, org, { kind: 'stix', visibility: 'private' });
+  await source.pull(stixBundle(['bad-cdn.top', 'a'.repeat(64)], { description }));
+  const [{ id }] = (await callOk(org, 'GET', '/items')).items;
+  await postSuggestion(org, {
+    name: 'Next stage',
+    sourceItemIds: [id],
+    evidence: [{ itemId: id, evidenceRef: 'provenance.supportingPassages[0]' }],
+  });
+  const { page, context, complaints } = await newPage(browser);
+  open.push({ complaints, close: () => context.close() });
+  await signIn(page, started.origin, org, '/suggestions');
+  await page.getByRole('listbox', { name: 'Suggestions' }).getByText('Next stage').click();
+  const text = page.getByRole('article').getByRole('region');
+  await text.getByRole('definition').filter({ hasText: 'Then they leave.' }).waitFor();
+  expect((await text.locator('mark').allInnerTexts()).join('')).toContain('bad-cdn[.]top');
+  expect(await text.getByRole('heading').allInnerTexts()).toEqual(['Report']);
+  await page.getByRole('button', { name: 'Show the whole text' }).click();
+  await text.getByRole('heading', { name: 'Indicator' }).first().waitFor();
 });
 
 test('dismisses with a reason by keyboard, restores from the dismissed ones, and undoes', async () => {

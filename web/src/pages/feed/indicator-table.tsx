@@ -6,7 +6,7 @@ import { texts } from '../../texts/feed.ts';
 import { Section } from '../../ui/section.tsx';
 import { indicatorsOf } from './item-fields.ts';
 import { PassageButton } from './passage-button.tsx';
-import type { PassageProps } from './subjects.ts';
+import type { PassageProps } from '../../ui/marked-pieces.tsx';
 
 const shownFirst = 25;
 

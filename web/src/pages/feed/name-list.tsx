@@ -3,7 +3,8 @@ import type { FeedItem, Prediction } from '../../api/feed.ts';
 import { texts } from '../../texts/feed.ts';
 import { Section } from '../../ui/section.tsx';
 import { PassageButton } from './passage-button.tsx';
-import { namesOf, type PassageProps } from './subjects.ts';
+import type { PassageProps } from '../../ui/marked-pieces.tsx';
+import { namesOf } from './subjects.ts';
 
 type Props = PassageProps & {
   item: FeedItem;

@@ -1,7 +1,7 @@
 import { TextSearch } from 'lucide-react';
 import { texts } from '../../texts/feed.ts';
 import { IconButton } from '../../ui/button.tsx';
-import type { PassageProps } from './subjects.ts';
+import type { PassageProps } from '../../ui/marked-pieces.tsx';
 
 /** Shows where the text mentions a subject, or hides it again. */
 export function PassageButton({ subject, label, shown, onShow }: PassageProps & { subject: string; label: string }) {

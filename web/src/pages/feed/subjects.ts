@@ -2,9 +2,6 @@ import type { FeedItem } from '../../api/feed.ts';
 import { findMentions, type Mark } from '../../lib/passages.ts';
 import { findPassage, indicatorsOf, techniqueIdOf } from './item-fields.ts';
 
-/** What the reader asked to see in the text: `technique:T1059`, `indicator:203.0.113.7` or `name:Quiet Heron`. */
-export type PassageProps = { shown: string | undefined; onShow: (subject: string | undefined) => void };
-
 /** More indicators than this are not looked for in the text. */
 const searchedMax = 300;
 
@@ -20,7 +17,10 @@ export const namesOf = ({ classification, affectedProducts }: FeedItem): Name[] 
   })),
 ];
 
-/** Where a text mentions the techniques, indicators and names of an item. */
+/**
+ * Where a text mentions the techniques, indicators and names of an item. Keys of the marks are such as `technique:T1059`,
+ * `indicator:203.0.113.7` and `name:Quiet Heron`.
+ */
 export function markSubjects(item: FeedItem, text: string): Mark[] {
   const techniques = item.classification.attack.flatMap((technique) => {
     const passage = findPassage(item, technique.evidenceRef);

@@ -4,7 +4,7 @@ import { texts } from '../../texts/feed.ts';
 import { Section } from '../../ui/section.tsx';
 import { findPassage, techniqueIdOf } from './item-fields.ts';
 import { PassageButton } from './passage-button.tsx';
-import type { PassageProps } from './subjects.ts';
+import type { PassageProps } from '../../ui/marked-pieces.tsx';
 
 /** The ATT&CK techniques of an item. Each shows the passage that it was read from. */
 export function TechniqueList({ item, shown, onShow }: PassageProps & { item: FeedItem }) {

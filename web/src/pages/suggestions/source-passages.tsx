@@ -4,12 +4,14 @@ import { useState } from 'react';
 import { reportQuery, type Suggestion } from '../../api/suggestions.ts';
 import { texts } from '../../texts/suggestions.ts';
 import { Skeleton } from '../../ui/states.tsx';
+import { StructuredText } from '../../ui/structured-text.tsx';
+import { useRecords } from '../../ui/use-records.ts';
 import { RelativeTime } from '../../ui/time.tsx';
 
 /** How much of the report is shown before and after the passage. */
 const around = 220;
 
-/** The sentences of reports that led to a suggestion, in their place. */
+/** The sentences of reports that led to a suggestion, in their place. Of a structured document, the fields of the objects with a passage are shown. */
 export function SourcePassages({ suggestion }: { suggestion: Suggestion }) {
   const { evidence = [], sourceItemIds = [] } = suggestion;
   const itemIds = [...new Set([...evidence.map(({ itemId }) => itemId), ...sourceItemIds])];
@@ -30,11 +32,15 @@ export function SourcePassages({ suggestion }: { suggestion: Suggestion }) {
 
 type Span = { start: number; end: number };
 
+const passageKey = 'passage';
+const overlaps = (one: Span, other: Span): boolean => one.start < other.end && other.start < one.end;
+
 function Report({ itemId, passages }: { itemId: string; passages: readonly string[] }) {
   const { data, error } = useQuery(reportQuery(itemId));
+  const records = useRecords(data?.text);
   const [isWhole, setIsWhole] = useState(false);
   if (error) return <p className="text-muted">{`${texts.reportFailed} ${error.message}`}</p>;
-  if (!data) return <Skeleton className="h-24 w-full" />;
+  if (!data || records === undefined) return <Skeleton className="h-24 w-full" />;
   const { item, text } = data;
   const found = passages.flatMap((ref) => {
     const passage = item.provenance.supportingPassages[Number(/\[(\d+)\]$/.exec(ref)?.[1] ?? -1)];
@@ -46,7 +52,11 @@ function Report({ itemId, passages }: { itemId: string; passages: readonly strin
   const shown = isWhole
     ? { start: 0, end: text.length }
     : findContext(text, { start: spans[0]?.start ?? 0, end: spans.at(-1)?.end ?? 0 });
-  const isCut = spans.length > 0 && (isWhole || shown.start > 0 || shown.end < text.length);
+  const marked = records?.filter((record) => spans.some((span) => record.some((field) => overlaps(field, span)))) ?? [];
+  // A passage in the name of a field is shown in the text.
+  const fields = records && marked.length > 0 ? (isWhole ? records : marked) : null;
+  const hides = fields ? marked.length < records!.length : shown.start > 0 || shown.end < text.length;
+  const isCut = spans.length > 0 && (isWhole || hides);
   return (
     <article className="rounded-control border">
       <header className="flex flex-wrap items-baseline justify-between gap-x-3 border-b px-3 py-2">
@@ -64,7 +74,14 @@ function Report({ itemId, passages }: { itemId: string; passages: readonly strin
         </p>
       </header>
       <div className="max-h-80 overflow-y-auto px-3 py-2" tabIndex={0} role="region" aria-label={item.event.title}>
-        {spans.length > 0 && (
+        {spans.length > 0 && fields && (
+          <StructuredText
+            records={fields}
+            marks={spans.map((span) => ({ key: passageKey, ...span }))}
+            shown={passageKey}
+          />
+        )}
+        {spans.length > 0 && !fields && (
           <p className="max-w-[72ch] break-words whitespace-pre-wrap">
             {shown.start > 0 && '… '}
             {mark(text, spans, shown)}

@@ -1,4 +1,4 @@
-import { queryOptions, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useEffect, useMemo, useRef } from 'react';
 import { ApiProblem } from '../../../api/problem.ts';
@@ -7,19 +7,14 @@ import { texts } from '../../../texts/feed.ts';
 import { Section } from '../../../ui/section.tsx';
 import { SegmentedControl } from '../../../ui/segmented-control.tsx';
 import { ErrorState, Skeleton } from '../../../ui/states.tsx';
-import { markSubjects, type PassageProps } from '../subjects.ts';
-import type { Records } from './read-records.ts';
+import { markSubjects } from '../subjects.ts';
+import type { Records } from '../../../lib/structured/read-records.ts';
 import { RawText } from './raw-text.tsx';
-import { StructuredText } from './structured-text.tsx';
+import type { PassageProps } from '../../../ui/marked-pieces.tsx';
+import { StructuredText } from '../../../ui/structured-text.tsx';
+import { useRecords } from '../../../ui/use-records.ts';
 
 type Props = PassageProps & { item: FeedItem };
-
-/** The parser is loaded while the text is. */
-const readerQuery = queryOptions({
-  queryKey: ['feed', 'text-reader'],
-  queryFn: () => import('./read-records.ts'),
-  staleTime: Infinity,
-});
 
 /**
  * The text of an item as its source sent it. A structured document is shown as labeled fields, unless the address says `text=raw`. What was
@@ -27,11 +22,7 @@ const readerQuery = queryOptions({
  */
 export function ItemText({ item, shown, onShow }: Props) {
   const { data, error, refetch } = useQuery(itemTextQuery(item.id, item.version));
-  const reader = useQuery(readerQuery);
-  const records = useMemo(
-    () => (data && !reader.isPending ? (reader.data?.readRecords(data.text) ?? null) : undefined),
-    [data, reader.isPending, reader.data],
-  );
+  const records = useRecords(data?.text);
   const isRaw = useSearch({ strict: false }).text === 'raw';
   const navigate = useNavigate();
   if (error instanceof ApiProblem && error.status === 404)

@@ -2,8 +2,7 @@ import { useState } from 'react';
 import type { Mark } from '../../../lib/passages.ts';
 import { formatNumber } from '../../../lib/text.ts';
 import { texts } from '../../../texts/feed.ts';
-import type { PassageProps } from '../subjects.ts';
-import { MarkedPieces } from './marked-pieces.tsx';
+import { MarkedPieces, type PassageProps } from '../../../ui/marked-pieces.tsx';
 
 const shownFirst = 20_000;
 

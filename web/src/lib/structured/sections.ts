@@ -1,4 +1,4 @@
-import { toWords } from '../../../lib/text.ts';
+import { toWords } from '../text.ts';
 import { nameOf, type Field } from './fields.ts';
 
 /** `prose` is read, `code` is a pattern or a query, `value` a technical value, and `plain` a word or a number. */

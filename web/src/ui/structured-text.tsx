@@ -1,17 +1,18 @@
 import { Fragment, useMemo, useState } from 'react';
-import type { Mark } from '../../../lib/passages.ts';
-import { countOf, formatNumber } from '../../../lib/text.ts';
-import { texts } from '../../../texts/feed.ts';
-import type { PassageProps } from '../subjects.ts';
-import { markFields, type Field } from './fields.ts';
-import { MarkedPieces } from './marked-pieces.tsx';
-import { arrangeFields, type Entry } from './sections.ts';
+import type { Mark } from '../lib/passages.ts';
+import { countOf, formatNumber } from '../lib/text.ts';
+import { texts } from '../texts/feed.ts';
+
+import { markFields, type Field } from '../lib/structured/fields.ts';
+import { MarkedPieces, type PassageProps } from './marked-pieces.tsx';
+import { arrangeFields, type Entry } from '../lib/structured/sections.ts';
 
 const shownFirst = 300;
 const noMarks: readonly Mark[] = [];
 
-type Props = PassageProps & { records: readonly Field[][]; marks: readonly Mark[] };
-type PieceProps = PassageProps & { byField: ReadonlyMap<Field, readonly Mark[]> };
+type ShownProps = Pick<PassageProps, 'shown'> & { onShow?: PassageProps['onShow'] | undefined };
+type Props = ShownProps & { records: readonly Field[][]; marks: readonly Mark[] };
+type PieceProps = ShownProps & { byField: ReadonlyMap<Field, readonly Mark[]> };
 
 /** The fields of a structured document with labels, by object. Fields with a mark are always among the ones shown. */
 export function StructuredText({ records, marks, shown, onShow }: Props) {

@@ -1,4 +1,4 @@
-import type { Mark } from '../../../lib/passages.ts';
+import type { Mark } from '../passages.ts';
 
 /** A scalar of a structured document, with its place in the stored text. */
 export type Field = {
