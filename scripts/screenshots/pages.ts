@@ -48,7 +48,7 @@ export const shots: Shot[] = [
     (section) => ({ name: `settings-${section}`, ...unfilled(`/settings/${section}`) }),
   ),
   { name: 'palette', path: () => '/hits', act: (page) => page.keyboard.press('Control+k') },
-  { name: 'shortcuts', path: () => '/hits', act: (page) => page.keyboard.press('?') },
+  { name: 'shortcuts', path: () => '/hits', act: (page) => page.keyboard.press('Shift+?') },
   { name: 'not-found', path: () => '/nowhere' },
 ];
 

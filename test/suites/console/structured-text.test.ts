@@ -124,13 +124,13 @@ test('arranges fields by list element and puts identifiers aside, except for tho
     };
   };
   const phase = 'Kill chain phases 1 phase name';
-  const references = ['External references 1', 'Source name', 'External id'];
+  const references = ['External references 1', 'Source name', 'External ID'];
   expect(arrange(() => false)).toEqual({
     sections: [['Attack pattern', 'Name', phase], references],
-    minor: ['Type', 'Spec version', 'Created by ref', 'Id'],
+    minor: ['Type', 'Spec version', 'Created by ref', 'ID'],
   });
   expect(arrange(({ path }) => path[0] === 'id')).toEqual({
-    sections: [['Attack pattern', 'Name', 'Id', phase], references],
+    sections: [['Attack pattern', 'Name', 'ID', phase], references],
     minor: ['Type', 'Spec version', 'Created by ref'],
   });
 });

@@ -6,9 +6,11 @@ export const formatNumber = (value: number): string => numbers.format(value);
 export const shortenMiddle = (text: string, max = 12): string =>
   text.length <= max ? text : `${text.slice(0, Math.ceil(max / 2))}…${text.slice(-Math.floor(max / 2) + 1)}`;
 
-/** Turns an API name such as `first_occurrence` into words: `First occurrence`. */
+const abbreviations = /\b(?:asn|cve|cvss|cwe|dns|id|ip|tlp|uri|url|uuid)(?=s?\b)/gi;
+
+/** Turns an API name such as `first_occurrence` or `external_id` into words: `First occurrence`, `External ID`. */
 export function toWords(name: string): string {
-  const words = name.replace(/[_-]/g, ' ');
+  const words = name.replace(/[_-]/g, ' ').replace(abbreviations, (letters) => letters.toUpperCase());
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 

@@ -20,7 +20,8 @@ export const texts = {
   keyHint: 'The key is exchanged for a session and not kept in this browser.',
   submit: 'Sign in',
   working: 'Signing in …',
-  noKey: 'No key yet? The service prints one at its first start. More are made with:',
+  noKey: 'No key yet?',
+  noKeyHint: 'The service prints one at its first start. This command makes more:',
   command: 'npm run --silent tocsin -- key create --org default --name you',
 };
 

@@ -63,7 +63,7 @@ export function analyzeResult(
   { repeat, ...window }: WindowTask,
   { result, lateSlots }: { result: SearchResult; lateSlots: TimeRange[] },
 ): Promise<Examination> {
-  return timePhase(run.progress, 'analyse', async () => {
+  return timePhase(run.progress, 'analyze', async () => {
     const prepared = await runInSlices(
       prepareWindow(result.rows, { ...window, aggregate: result.aggregate }, run.analysis),
     );

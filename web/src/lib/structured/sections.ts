@@ -40,7 +40,10 @@ function mergeSingles(sections: Map<string, Section>): void {
   for (const [key, { title, entries }] of sections) {
     const [entry] = entries;
     if (key === '' || !entry || entries.length > 1) continue;
-    sections.get('')!.entries.push({ ...entry, label: `${title} ${entry.label.toLowerCase()}` });
+    sections.get('')!.entries.push({
+      ...entry,
+      label: `${title} ${entry.label.replace(/^[A-Z](?![A-Z])/, (letter) => letter.toLowerCase())}`,
+    });
     sections.delete(key);
   }
 }

@@ -76,7 +76,8 @@ export function SignInPage() {
             {isBusy ? texts.working : texts.submit}
           </Button>
           <details className="text-12 text-muted">
-            <summary>{texts.noKey}</summary>
+            <summary className="w-fit cursor-pointer hover:text-ink">{texts.noKey}</summary>
+            <p className="pt-2">{texts.noKeyHint}</p>
             <code className="mt-2 block rounded-control border bg-surface p-2 font-mono break-words select-all">
               {texts.command}
             </code>
