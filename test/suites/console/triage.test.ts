@@ -38,6 +38,9 @@ test('follows a hit from the list to the cells that prove it, by keyboard', asyn
   await page.waitForURL(/\/console\/hits\/[0-9a-f-]{36}$/);
   await page.goBack();
   expect(page.url()).toBe(address);
+  await page.keyboard.press('e');
+  await page.waitForURL(/\/console\/hits\/[0-9a-f-]{36}$/);
+  await page.goBack();
   await page.keyboard.press('Escape');
   await panel.waitFor({ state: 'detached' });
 });

@@ -22,6 +22,7 @@ const lists: [string, [string, string][]][] = [
     [
       ['j k', shortcutTexts.lists.move],
       ['Enter', shortcutTexts.lists.open],
+      ['e', shortcutTexts.lists.expand],
       ['x', shortcutTexts.lists.select],
       ['a', shortcutTexts.lists.selectAll],
     ],
@@ -29,6 +30,22 @@ const lists: [string, [string, string][]][] = [
   [
     shortcutTexts.hit.title,
     [...shortcutTexts.hit.statuses.map((label, n): [string, string] => [`${n + 1}`, label]), ['u', texts.undo]],
+  ],
+  [
+    shortcutTexts.item.title,
+    [
+      ['1', shortcutTexts.item.relevant],
+      ['2', shortcutTexts.item.irrelevant],
+      ['u', texts.undo],
+    ],
+  ],
+  [
+    shortcutTexts.suggestion.title,
+    [
+      ['a', shortcutTexts.suggestion.accept],
+      ['d', shortcutTexts.suggestion.dismiss],
+      ['r', shortcutTexts.suggestion.restore],
+    ],
   ],
   [texts.goTo, pages.map(({ key, label }) => [`g ${key}`, label])],
 ];

@@ -6,6 +6,15 @@ export const shortcutTexts = {
     close: 'Close what is open',
     sidebar: 'Collapse or expand the sidebar',
   },
-  lists: { title: 'Lists', move: 'Next, previous', open: 'Open', select: 'Select', selectAll: 'Select all hits' },
+  lists: {
+    title: 'Lists',
+    move: 'Next, previous',
+    open: 'Open',
+    expand: 'Open as a page',
+    select: 'Select',
+    selectAll: 'Select all hits',
+  },
   hit: { title: 'A hit', statuses: ['True positive', 'False positive', 'Benign', 'Outdated', 'Reopen'] },
+  item: { title: 'An item of the feed', relevant: 'Relevant', irrelevant: 'Not relevant' },
+  suggestion: { title: 'A suggestion', accept: 'Accept', dismiss: 'Dismiss', restore: 'Restore' },
 };

@@ -48,6 +48,7 @@ export function FeedPage() {
     j: () => move(1),
     k: () => move(-1),
     Escape: () => open(undefined),
+    e: () => openId && openPage(openId),
     Enter: () => openId && openPage(openId),
     1: () => opened && setPending('relevant'),
     2: () => opened && setPending('irrelevant'),

@@ -104,6 +104,9 @@ function Queue({ filter, openId, onOpen }: QueueProps) {
     const isWave = wave && (isWholeWave || (hasAllLoaded && !hasNextPage));
     setStatus(changed, status, { reason, wave: isWave ? { id: wave.id, hits: wave.hits } : undefined });
   };
+  const expand = (): void => {
+    if (openId) void navigate({ to: '/hits/$id', params: { id: openId } });
+  };
   useHotkeys({
     j: () => move(1),
     k: () => move(-1),
@@ -111,7 +114,8 @@ function Queue({ filter, openId, onOpen }: QueueProps) {
     a: () => choose(new Set(chosen.size === hits.length ? [] : hits.map(({ id }) => id))),
     Escape: () => (isBulk ? clear() : open(undefined)),
     u: undo,
-    Enter: () => openId && void navigate({ to: '/hits/$id', params: { id: openId } }),
+    e: expand,
+    Enter: expand,
     ...Object.fromEntries(
       statusKeys.map((status, at) => [
         String(at + 1),
