@@ -10,9 +10,10 @@ import { fetchTaxiiResponse, findObjectEndpoints } from './taxii-endpoints.ts';
 type NextPage = { next: string } | { added_after: string };
 /**
  * The progress in a collection. `next` continues a list that the bounds of a pull cut. `tail` is the hash of the last objects from the overlap,
- * which are not new if they are returned again.
+ * which are not new if they are returned again. After a first list it is the hash of all of it, and `known` has the hashes of its last objects,
+ * because the server alone knows which of them are in the overlap.
  */
-type Progress = { addedAfter?: string | undefined; next?: NextPage | undefined; tail?: string };
+type Progress = { addedAfter?: string | undefined; next?: NextPage | undefined; tail?: string; known?: string[] };
 /** `failure` is the error that cut the first list of a collection after its first page. */
 type CollectionRead = { pages: JoinedPages; progress: Progress; isComplete: boolean; failure?: Error };
 
@@ -20,6 +21,7 @@ const pageLimit = '1000';
 const pagesMax = 10_000;
 // Covers servers that date objects before they publish them and clock differences.
 const overlapMs = 10 * 60_000;
+const knownMax = 1_000;
 
 /**
  * Fetches the objects added to the collections since the last pull. If new objects change or refer to older ones, the whole collection is
@@ -71,8 +73,11 @@ async function fetchNew(session: FetchSession, url: string, before: Progress): P
   });
   const isFirst = before.addedAfter === undefined;
   const tail = added.pages.hash;
-  if (!isFirst) added.progress.tail = tail;
-  if (before.tail === tail) return { ...added, pages: { ...added.pages, count: 0 }, isComplete: true };
+  added.progress.tail = tail;
+  if (isFirst) added.progress.known = added.pages.objectHashes.slice(-knownMax);
+  const known = new Set(before.known);
+  if (before.tail === tail || added.pages.objectHashes.every((hash) => known.has(hash)))
+    return { ...added, pages: { ...added.pages, count: 0 }, isComplete: true };
   if (isFirst || added.pages.isStandalone) return { ...added, isComplete: true };
   const all = await fetchPages(session, url, {});
   if (all.failure) throw all.failure;

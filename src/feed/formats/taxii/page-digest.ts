@@ -10,6 +10,8 @@ export type TaxiiPageDigest = {
   count: number;
   bytes: Uint8Array;
   hash: string;
+  /** A short hash of each object. */
+  objectHashes: string[];
   links: ObjectLinks;
 };
 
@@ -17,6 +19,7 @@ export type TaxiiPageDigest = {
 export type JoinedPages = {
   count: number;
   hash: string;
+  objectHashes: string[];
   isStandalone: boolean;
   bytes: Buffer;
 };
@@ -25,13 +28,15 @@ export type JoinedPages = {
 export function digestTaxiiPage({ bytes }: DigestInput): TaxiiPageDigest {
   const envelope = readEnvelope(bytes);
   const objects = (envelope['objects'] as unknown[] | undefined) ?? [];
-  const text = serialize(objects).slice(1, -1);
+  const texts = objects.map(serialize);
+  const text = texts.join(',');
   return {
     more: envelope['more'] === true,
     next: asText(envelope['next']),
     count: objects.length,
     bytes: Buffer.from(text),
     hash: sha256(text),
+    objectHashes: texts.map((object) => sha256(object).slice(0, 16)),
     links: readObjectLinks(objects),
   };
 }
@@ -42,6 +47,7 @@ export function joinPages(pages: TaxiiPageDigest[]): JoinedPages {
   return {
     count: full.reduce((sum, { count }) => sum + count, 0),
     hash: sha256(full.map(({ hash }) => hash).join(' ')),
+    objectHashes: full.flatMap(({ objectHashes }) => objectHashes),
     isStandalone: areStandalone(full.map(({ links }) => links)),
     bytes: Buffer.concat([Buffer.from('{"objects":['), ...pieces, Buffer.from(']}')]),
   };
@@ -58,9 +64,9 @@ function readEnvelope(bytes: Buffer): JsonObject {
 }
 
 // JSON.parse accepts any depth, JSON.stringify does not.
-function serialize(objects: unknown[]): string {
+function serialize(object: unknown): string {
   try {
-    return JSON.stringify(objects);
+    return JSON.stringify(object);
   } catch (error) {
     if (error instanceof RangeError) throw new Error('the response is nested too deep', { cause: error });
     throw error;

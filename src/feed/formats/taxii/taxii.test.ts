@@ -118,6 +118,21 @@ describe('a collection', () => {
     expect([titles(found).length, digested, server.asked.length]).toEqual([5, 3, 3]);
   });
 
+  test.each([
+    ['all of it', 0],
+    ['its end', 60],
+  ])('does not read a collection again whose overlap is %s', async (_, at) => {
+    put([indicator(1), indicator(2), indicator(3)], 0);
+    put([report([id('indicator', 1), id('indicator', 3)])], at);
+    const first = await collect();
+    const requests = server.asked.length;
+    const second = await collect(path, first.cursor);
+    expect([titles(second), (await collect(path, second.cursor)).parts]).toEqual([[], []]);
+    expect(server.asked.slice(requests).every(({ query }) => query.has('added_after'))).toBe(true);
+    put([indicator(3, { modified: '2024-06-01T00:00:00.000Z', revoked: true })], at);
+    expect(titles(await collect(path, second.cursor))).toContain('A report');
+  });
+
   test('finds an object added late within the overlap', async () => {
     put([indicator(1)], 30);
     const first = await collect();
