@@ -1,8 +1,12 @@
 import { randomInt } from 'node:crypto';
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
+import { removeOrphanedFiles } from '../../src/detection/logs/storage/clean-segments.ts';
+import { createSegmentStore } from '../../src/detection/logs/storage/store/create-segment-store.ts';
+import { createLogger } from '../../src/platform/lib/logger.ts';
+import { parseLogsUrl, type BucketAddress } from '../../src/platform/lib/logs-url.ts';
 import { startCluster, type Cluster } from '../support/cluster/cluster.ts';
 import { selectIn } from '../support/select-rows.ts';
 import { testDatabase } from '../support/database.ts';
@@ -153,6 +157,7 @@ test(
         expect(existsSync(join(dataDir, 'logs')), 'a process stored logs outside the bucket').toBe(false);
         expect(listCopies(dataDir), 'no process of this machine has copies of segments').not.toEqual([]);
       }
+      await checkOrphans();
     } finally {
       await cluster.stop();
     }
@@ -172,6 +177,23 @@ const listCopies = (dataDir: string): string[] =>
   readdirSync(join(dataDir, 'log-cache'), { recursive: true, encoding: 'utf8' }).filter((path) =>
     path.endsWith('.events'),
   );
+
+/** Checks that nothing stays in the bucket but listed segments, after an upload whose process died before it listed the file. */
+async function checkOrphans(): Promise<void> {
+  const bucket = parseLogsUrl(s3.url) as BucketAddress;
+  const storage = { dataDir: newDataDir(), logs: { bucket, cacheBytes: 100_000_000 } };
+  const segmentStore = createSegmentStore(storage, { log: createLogger('silent') });
+  const upload = 'auth/left-behind.events';
+  mkdirSync(join(segmentStore.folderOf(orgs[0]!.id), 'auth'), { recursive: true });
+  writeFileSync(join(segmentStore.folderOf(orgs[0]!.id), upload), '{}');
+  await segmentStore.put(orgs[0]!.id, upload);
+  expect(await removeOrphanedFiles({ db, segmentStore }, 0)).toBeGreaterThan(0);
+  const stored: string[] = [];
+  for await (const { files } of segmentStore.list()) stored.push(...files.map(({ path }) => path));
+  segmentStore.close();
+  const listed = await selectIn(db)<{ path: string }>`select path from segments`;
+  expect(stored.toSorted()).toEqual(listed.map(({ path }) => path).toSorted());
+}
 
 async function check(orgId: (typeof orgs)[number]['id'], detections: string[], acknowledged: string[]): Promise<void> {
   const select = selectIn(db, orgId);
