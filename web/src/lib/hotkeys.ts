@@ -3,8 +3,11 @@ import { tinykeys } from 'tinykeys';
 
 type Handlers = Record<string, (event: KeyboardEvent) => void>;
 
-const isTyping = (target: EventTarget | null): boolean =>
-  target instanceof HTMLElement && (target.isContentEditable || target.matches('input, textarea, select'));
+/** Whether the event belongs to a field. The first element of its path is inside of the editors' shadow trees. */
+function isTyping(event: KeyboardEvent): boolean {
+  const [target] = event.composedPath();
+  return target instanceof HTMLElement && (target.isContentEditable || target.matches('input, textarea, select'));
+}
 
 /** Whether Enter activates the focused element. The rows of a list are options, which the list's own Enter opens. */
 const isActivation = ({ key, target }: KeyboardEvent): boolean =>
@@ -27,8 +30,7 @@ export function useHotkeys(handlers: Handlers, { enabled = true } = {}): void {
     const bindings = names.split(' , ').map((name) => [
       name,
       (event: KeyboardEvent) => {
-        if (event.defaultPrevented || isActivation(event) || (isTyping(event.target) && !name.startsWith('$mod')))
-          return;
+        if (event.defaultPrevented || isActivation(event) || (isTyping(event) && !name.startsWith('$mod'))) return;
         event.preventDefault();
         latest.current[name]?.(event);
       },
