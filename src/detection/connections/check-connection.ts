@@ -8,7 +8,12 @@ import { SiemError, type QueryCheck, type SiemConnection } from '../siem/connect
 import { upstreamError } from '../siem/siem-errors.ts';
 import { resumeConnection } from './connection-pauses.ts';
 import { getConnectionRow } from './connections.ts';
-import type { CheckConnection, ConnectionCheck, ConnectionFields } from './connections.schema.ts';
+import type {
+  CheckConnection,
+  ConnectionCheck,
+  ConnectionFields,
+  ConnectionFieldsQuery,
+} from './connections.schema.ts';
 import type { ConnectionFor } from './open-connection.ts';
 
 /** `clock` is slot time. */
@@ -54,16 +59,21 @@ export async function checkQuery(
   }
 }
 
-/** Returns the datasets that a connection can query, with their fields. Throws a 503 if the SIEM does not respond. */
+/**
+ * Returns the datasets that a connection can query, with their fields, or those of its portable queries. Every query of the embedded store is
+ * portable. Throws a 503 if the SIEM does not respond.
+ */
 export async function listConnectionFields(
   deps: CheckConnectionDeps,
   caller: Caller,
   id: string,
+  { portable }: ConnectionFieldsQuery = {},
 ): Promise<ConnectionFields> {
   const connection = await openById(deps, caller, id);
   const signal = AbortSignal.timeout(checkMs);
   try {
-    return { datasets: await connection.fields(signal) };
+    const isPortable = portable === 'true' && connection.portableFields !== undefined;
+    return { datasets: await (isPortable ? connection.portableFields!() : connection.fields(signal)) };
   } catch (error) {
     const { message } = checkFailed(error, '/id', signal);
     throw unavailableError(message, 60);

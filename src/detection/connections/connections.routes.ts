@@ -16,6 +16,7 @@ import {
   Connection,
   ConnectionCheck,
   ConnectionFields,
+  ConnectionFieldsQuery,
   ConnectionKinds,
   ConnectionList,
   ConnectionPath,
@@ -110,8 +111,9 @@ function connectionByIdRoutes(app: App, deps: ConnectionRoutesDeps): void {
       summary: 'List the datasets and fields of a connection',
       scope: 'detections:read',
       params: ConnectionPath,
+      query: ConnectionFieldsQuery,
       returns: ConnectionFields,
     },
-    ({ caller, params }) => listConnectionFields(deps, caller, params.id),
+    ({ caller, params, query }) => listConnectionFields(deps, caller, params.id, query),
   );
 }

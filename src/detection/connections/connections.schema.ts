@@ -96,6 +96,16 @@ export type CheckConnection = z.infer<typeof CheckConnection>;
 export const ConnectionCheck = z.object({ ok: z.literal(true), ms: z.number() });
 export type ConnectionCheck = z.infer<typeof ConnectionCheck>;
 
+export const ConnectionFieldsQuery = z.object({
+  portable: z
+    .enum(['true', 'false'])
+    .optional()
+    .describe(
+      "true: the datasets of portable queries, with the fields that their events have. Default: those of the SIEM's language.",
+    ),
+});
+export type ConnectionFieldsQuery = z.infer<typeof ConnectionFieldsQuery>;
+
 export const ConnectionFields = z.object({
   datasets: z.array(
     z.object({ dataset: z.string(), fields: z.array(z.object({ name: z.string(), type: z.string() })) }),

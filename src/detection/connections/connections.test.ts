@@ -110,6 +110,12 @@ test.each([
   expect((await createInvalid(changes)).map(String)).toEqual(expect.arrayContaining(expected));
 });
 
+test('says which name of a dataset is not valid', async () => {
+  const settings = { url: siem.url, datasets: { 'Cloud Trail': { source: 'raw' } } };
+  const problem = (await org.call('POST', '/api/connections', { ...body, settings })).body;
+  expect(problem.detail).toBe('/settings/datasets/Cloud Trail: is not a dataset name');
+});
+
 test('reports a missing setting', async () => {
   const problem = (await org.call('POST', '/api/connections', { ...body, settings: {} })).body;
   expect(problem.detail).toBe('/settings/url: is missing');
@@ -135,6 +141,20 @@ test('checks a connection and returns 422 if the check fails', async () => {
   const fields = await org.call('GET', `${url}/fields`);
   siem.answerWith(200);
   expect([down.status, down.body.errors[0].code, fields.status]).toEqual([422, 'credentials_refused', 503]);
+});
+
+test('lists the datasets of portable queries with the fields of their sources', async () => {
+  const datasets = { windows: { source: 'winlogbeat-*' }, cloudtrail: { source: 'raw', event: 'payload' } };
+  const { id } = await create({ settings: { url: siem.url, datasets } });
+  expect((await org.call('GET', `/api/connections/${id}/fields?portable=true`)).body).toEqual({
+    datasets: [
+      { dataset: 'windows', fields: [{ name: 'user', type: 'keyword' }] },
+      { dataset: 'cloudtrail', fields: [] },
+    ],
+  });
+  const { id: plain } = await create();
+  expect((await org.call('GET', `/api/connections/${plain}/fields?portable=true`)).body).toEqual({ datasets: [] });
+  expect((await org.call('GET', `/api/connections/${org.id}/fields?portable=true`)).body).toEqual({ datasets: [] });
 });
 
 test('lists the supported SIEMs with their schemas', async () => {

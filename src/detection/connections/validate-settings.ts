@@ -57,5 +57,7 @@ function toFieldErrors(issue: z.core.$ZodIssue, parent: string): FieldError[] {
       code: 'unknown_field',
       detail: `${key} is not a field of this kind of SIEM.`,
     }));
-  return [{ pointer, code: issue.code, detail: describeIssue(issue.message) }];
+  // The message about a key of a record is that of the key's own schema.
+  const { message } = (issue.code === 'invalid_key' ? issue.issues[0] : undefined) ?? issue;
+  return [{ pointer, code: issue.code, detail: describeIssue(message) }];
 }
