@@ -5,12 +5,17 @@ import { newPage, openBrowser, type Complaints } from '../../support/browser/bro
 import { signIn, startConsole } from '../../support/browser/console.ts';
 import { raiseHits } from '../../support/browser/raise-hits.ts';
 import { callOk, postDetection } from '../../support/detection/detection-factory.ts';
+import { startOpenSearch } from '../../support/detection/opensearch-stand-in.ts';
 import type { TestOrg } from '../../support/harness.ts';
 
 const hourMs = 3_600_000;
 /** How far the clock of the service is behind. */
 let behindMs = 0;
-const started = await startConsole({ clock: () => new Date(Date.now() - behindMs) });
+const started = await startConsole({
+  clock: () => new Date(Date.now() - behindMs),
+  env: { TOCSIN_FETCH_ALLOW: '127.0.0.1' },
+});
+const siem = await startOpenSearch();
 const browser = await openBrowser();
 const open: { complaints: Complaints; close: () => Promise<void> }[] = [];
 
@@ -68,7 +73,9 @@ test('writes a detection with completion and preview, runs it and reaches its hi
   await page.getByLabel('Name', { exact: true }).fill('Sign-in from anywhere');
   const query = page.getByRole('textbox', { name: 'Query' });
   await query.click();
-  await page.keyboard.type('SELECT account, _id, _time FROM au');
+  await page.keyboard.type('SELECT acc');
+  await page.getByRole('option', { name: /^account/ }).click();
+  await page.keyboard.type(', _id, _time FROM au');
   await page.getByRole('option', { name: /^auth/ }).click();
   await page.keyboard.type(" WHERE address = '203.0.113.7");
   await page.getByLabel('Entity column').fill('account');
@@ -106,6 +113,39 @@ test('writes a detection with completion and preview, runs it and reaches its hi
   await page.getByRole('link', { name: 'See hits' }).click();
   await page.getByRole('option').first().click();
   await page.getByRole('region', { name: 'Evidence' }).waitFor();
+});
+
+test('completes the datasets of a connection and their columns in a portable query', async () => {
+  const org = await started.newOrg();
+  const datasets = { windows: { source: 'winlogbeat-*' }, cloudtrail: { source: 'raw', event: 'payload' } };
+  await callOk(org, 'POST', '/api/connections', {
+    kind: 'opensearch',
+    name: 'Search cluster',
+    settings: { url: siem.url, datasets },
+    credentials: { user: 'tocsin', password: 'secret' },
+  });
+  const page = await openPage(org, '/detections/new');
+  await page.getByLabel('Connection').selectOption('Search cluster');
+  const language = page.getByRole('group', { name: 'Language' });
+  await language.getByRole('button', { name: 'PPL', pressed: true }).waitFor();
+  await language.getByRole('button', { name: 'Portable SQL' }).click();
+  await page.getByText('windows, cloudtrail').waitFor();
+  const query = page.getByRole('textbox', { name: 'Query' });
+  await query.click();
+  await page.keyboard.press('Control+End');
+  await page.keyboard.type('SELECT us');
+  await page.getByRole('option', { name: /^user.*keyword/ }).click();
+  await page.keyboard.type(', _id, _time FROM win');
+  await page.getByRole('option', { name: /^windows/ }).click();
+  await page.keyboard.type(' w WHERE w.us');
+  await page.getByRole('option', { name: /^user/ }).click();
+  // Keys that mean something elsewhere in the console are text here.
+  await page.keyboard.type(" = '[?/g h");
+  const select = "SELECT user, _id, _time FROM windows w WHERE w.user = '[?/g h'";
+  const lines = () => query.locator('.cm-line').allInnerTexts();
+  expect(await lines()).toEqual(['-- portable', select]);
+  await language.getByRole('button', { name: 'PPL' }).click();
+  await expect.poll(lines).toEqual([select]);
 });
 
 test('shows what the API says about a field beside it, and keeps what was typed', async () => {

@@ -86,6 +86,50 @@ test('adds a connection, and says at the field or beside the connection what is 
   expect(connections.map(({ name }: { name: string }) => name)).toContain('Old cluster');
 });
 
+test('says in the form of a connection where the datasets of portable queries are', async () => {
+  const org = await started.newOrg();
+  const page = await openPage(org, '/settings/connections');
+  await page.getByRole('button', { name: 'Add connection' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Kind').selectOption('splunk');
+  await dialog.getByLabel('Name').fill('Splunk');
+  await dialog.getByLabel('URL').fill('https://splunk.invalid:8089');
+  await dialog.getByLabel('Token').fill('no-such-token');
+  const row = (n: number) => dialog.getByRole('group', { name: `Dataset ${n}` });
+  for (const n of [1, 2]) {
+    await dialog.getByRole('button', { name: 'Add dataset' }).click();
+    await row(n).getByLabel('Dataset', { exact: true }).fill('windows');
+    await row(n)
+      .getByLabel('Search')
+      .fill(n === 1 ? 'index=win | delete' : 'index=cloud');
+  }
+  await row(2).getByLabel('Field with the event as JSON').fill('payload');
+  const save = dialog.getByRole('button', { name: 'Save and check' });
+  await save.click();
+  await row(2).getByText('Another line has this dataset.').waitFor();
+  await row(2).getByLabel('Dataset', { exact: true }).fill('Cloud Trail');
+  await save.click();
+  await row(1).getByText('must be the name of a table or an index').waitFor();
+  await row(2).getByText('is not a dataset name').waitFor();
+  await row(1).getByLabel('Search').fill('index=wineventlog');
+  await row(2).getByLabel('Dataset', { exact: true }).fill('cloudtrail');
+  await save.click();
+  await page.getByText('The check failed').waitFor();
+  const stored = async () =>
+    (await callOk(org, 'GET', '/api/connections')).connections.find(({ kind }: { kind: string }) => kind === 'splunk')
+      .settings.datasets;
+  expect(await stored()).toEqual({
+    windows: { source: 'index=wineventlog' },
+    cloudtrail: { source: 'index=cloud', event: 'payload' },
+  });
+  await page.getByRole('button', { name: 'Actions for the connection Splunk' }).click();
+  await page.getByRole('menuitem', { name: 'Change' }).click();
+  await row(2).getByRole('button', { name: 'Remove cloudtrail' }).click();
+  await expect.poll(() => row(2).count()).toBe(0);
+  await save.click();
+  await expect.poll(stored).toEqual({ windows: { source: 'index=wineventlog' } });
+});
+
 test('adds a destination, tells what became of a test, and logs the changes', async () => {
   const org = await started.newOrg();
   const page = await openPage(org, '/settings/destinations');

@@ -30,6 +30,17 @@ export const connectionCheckQuery = (id: string) =>
     retry: false,
   });
 
+/** Names of the datasets that shipped detections read. */
+export const libraryDatasetsQuery = queryOptions({
+  queryKey: ['library', 'datasets'],
+  queryFn: async () => {
+    const { logSources } = await read(api.GET('/api/detections/library'));
+    const datasets = logSources.flatMap(({ detections }) => detections.flatMap((one) => one.datasets));
+    return [...new Set(datasets.map(({ name }) => name))].toSorted();
+  },
+  staleTime: Infinity,
+});
+
 export const createConnection = (body: NewConnection) => read(api.POST('/api/connections', { body }));
 export const changeConnection = (id: string, body: ConnectionChange) =>
   read(api.PUT('/api/connections/{id}', { params: { path: { id } }, body }));

@@ -81,11 +81,18 @@ export const connectionsQuery = queryOptions({
   queryKey: ['connections', 'list'],
   queryFn: async () => (await read(api.GET('/api/connections', { params: { query: { limit: 200 } } }))).connections,
 });
-/** Datasets and fields that a query on a connection can use. */
-export const connectionFieldsQuery = (id: string) =>
+/** Datasets and fields that a query on a connection can use, in the language of its SIEM or as a portable query. */
+export const connectionFieldsQuery = (id: string, portable: boolean) =>
   queryOptions({
-    queryKey: ['connections', 'fields', id],
-    queryFn: async () => (await read(api.GET('/api/connections/{id}/fields', path(id)))).datasets,
+    queryKey: ['connections', 'fields', id, portable],
+    queryFn: async () =>
+      (
+        await read(
+          api.GET('/api/connections/{id}/fields', {
+            params: { path: { id }, query: { portable } },
+          }),
+        )
+      ).datasets,
     staleTime: 300_000,
     retry: false,
   });

@@ -1,8 +1,6 @@
 import { lazy, Suspense } from 'react';
 import type { CodeEditorProps } from './code-mirror.tsx';
 
-export type { SqlSchema } from './code-mirror.tsx';
-
 const CodeMirror = lazy(() => import('./code-mirror.tsx'));
 
 /** An editor for SQL, JSON or plain text. Its code is loaded when the first one appears; until then the text is shown as it is. */

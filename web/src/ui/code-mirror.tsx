@@ -8,16 +8,15 @@ import { drawSelection, EditorView, keymap, placeholder } from '@codemirror/view
 import { tags } from '@lezer/highlight';
 import { useEffect, useRef } from 'react';
 import { flushSync } from 'react-dom';
-
-/** Columns by dataset, which completion offers. */
-export type SqlSchema = Record<string, string[]>;
+import { completeNames, type NameStyle, type QueryNames } from './complete-names.ts';
 
 export type CodeEditorProps = {
   label: string;
   value: string;
   onChange?: (value: string) => void;
-  language: 'sql' | 'json' | 'text';
-  schema?: SqlSchema | undefined;
+  language: NameStyle | 'json' | 'text';
+  /** What completion offers besides the words of the language. */
+  names?: QueryNames | undefined;
   hint?: string;
   /** Ctrl or Cmd with Enter. */
   onSubmit?: () => void;
@@ -63,16 +62,18 @@ const dialect = SQLDialect.define({
   doubleDollarQuotedStrings: true,
 });
 
-const languageOf = ({ language, schema }: Pick<CodeEditorProps, 'language' | 'schema'>): Extension =>
-  language === 'sql'
-    ? sql({ dialect, schema: schema ?? {}, upperCaseKeywords: true })
-    : language === 'json'
-      ? json()
-      : [];
+const sqlSyntax = sql({ dialect, upperCaseKeywords: true });
+
+const syntaxOf = ({ language, names }: Pick<CodeEditorProps, 'language' | 'names'>): Extension => {
+  if (language === 'text') return [];
+  if (language === 'json') return json();
+  const completion = { autocomplete: completeNames(names ?? {}, language) };
+  return [language === 'pipes' ? [] : sqlSyntax, EditorState.languageData.of(() => [completion])];
+};
 
 /** The editor itself. It lives in a shadow tree, where its styles need no style element, which the policy of the console forbids. */
 export default function CodeMirror(props: CodeEditorProps) {
-  const { label, value, language, schema, hint } = props;
+  const { label, value, language, names, hint } = props;
   const host = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView>(null);
   const latest = useRef(props);
@@ -99,7 +100,7 @@ export default function CodeMirror(props: CodeEditorProps) {
           EditorView.lineWrapping,
           syntaxHighlighting(colors),
           look,
-          syntax.current.of(languageOf(latest.current)),
+          syntax.current.of(syntaxOf(latest.current)),
           placeholder(hint ?? ''),
           EditorView.contentAttributes.of({ 'aria-label': label }),
           EditorState.readOnly.of(latest.current.onChange === undefined),
@@ -130,8 +131,8 @@ export default function CodeMirror(props: CodeEditorProps) {
     return () => editor.destroy();
   }, [label, hint]);
   useEffect(() => {
-    view.current?.dispatch({ effects: syntax.current.reconfigure(languageOf({ language, schema })) });
-  }, [language, schema]);
+    view.current?.dispatch({ effects: syntax.current.reconfigure(syntaxOf({ language, names })) });
+  }, [language, names]);
   useEffect(() => {
     const editor = view.current;
     // A text that was written here and comes back late must not replace what was written since.

@@ -34,10 +34,7 @@ export function Explorer({ dataset, window, query, onRun, onRepeat, onSelectTime
   const histogram = useQuery({ ...histogramQuery(dataset, scope), placeholderData: (previous) => previous });
   const search = useQuery(searchQuery(ran, window));
   const { data: statistics } = useQuery(fieldsQuery(dataset, scope));
-  const schema = useMemo(
-    () => ({ [dataset]: statistics?.fields.map(({ name }) => name) ?? [] }),
-    [dataset, statistics],
-  );
+  const names = useMemo(() => ({ [dataset]: statistics?.fields ?? [] }), [dataset, statistics]);
   const run = (text: string): void => onRun(text.trim() === '' || text === all ? undefined : text);
   return (
     <div className="flex min-h-0 grow">
@@ -63,7 +60,7 @@ export function Explorer({ dataset, window, query, onRun, onRepeat, onSelectTime
         </div>
         <QueryBox
           draft={draft}
-          schema={schema}
+          names={names}
           isRunning={search.isFetching}
           isReset={query === undefined && draft === all}
           onChange={(text) => setEdited({ of: ran, text })}

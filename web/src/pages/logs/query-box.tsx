@@ -2,13 +2,14 @@ import { Link } from '@tanstack/react-router';
 import { Play } from 'lucide-react';
 import { texts } from '../../texts/logs.ts';
 import { Button } from '../../ui/button.tsx';
-import { CodeEditor, type SqlSchema } from '../../ui/code-editor.tsx';
+import { CodeEditor } from '../../ui/code-editor.tsx';
+import type { QueryNames } from '../../ui/complete-names.ts';
 import { toDetectionQuery } from './simple-query.ts';
 
 type Props = {
   draft: string;
   /** The fields that completion offers. */
-  schema: SqlSchema;
+  names: QueryNames;
   isRunning: boolean;
   isReset: boolean;
   onChange: (text: string) => void;
@@ -17,7 +18,7 @@ type Props = {
 };
 
 /** The query with completion of the dataset's fields. It runs with Ctrl or Cmd and Enter. */
-export function QueryBox({ draft, schema, isRunning, isReset, onChange, onRun, onReset }: Props) {
+export function QueryBox({ draft, names, isRunning, isReset, onChange, onRun, onReset }: Props) {
   return (
     <form
       className="flex shrink-0 flex-col gap-2 border-b px-4 pt-2 pb-3"
@@ -26,14 +27,7 @@ export function QueryBox({ draft, schema, isRunning, isReset, onChange, onRun, o
         onRun();
       }}
     >
-      <CodeEditor
-        label={texts.query}
-        language="sql"
-        schema={schema}
-        value={draft}
-        onChange={onChange}
-        onSubmit={onRun}
-      />
+      <CodeEditor label={texts.query} language="sql" names={names} value={draft} onChange={onChange} onSubmit={onRun} />
       <div className="flex flex-wrap items-center gap-2">
         <Button kind="primary" type="submit" disabled={isRunning || draft.trim() === ''}>
           <Play className="size-3.5" aria-hidden />

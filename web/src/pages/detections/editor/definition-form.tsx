@@ -1,14 +1,14 @@
 import { useQuery } from '@tanstack/react-query';
-import { useMemo } from 'react';
-import { connectionFieldsQuery, connectionsQuery, modelsQuery, toolsQuery } from '../../../api/detection-parts.ts';
+import type { Connection } from '../../../api/connections.ts';
+import { connectionsQuery, modelsQuery, toolsQuery } from '../../../api/detection-parts.ts';
 import type { DetectionCategory } from '../../../api/detections.ts';
 import { texts as list } from '../../../texts/detections.ts';
 import { texts } from '../../../texts/editor.ts';
-import { CodeEditor } from '../../../ui/code-editor.tsx';
 import { Field, SelectInput, TextArea, TextInput } from '../../../ui/form.tsx';
 import { Section } from '../../../ui/section.tsx';
-import type { FormProps } from './draft.ts';
+import type { Draft, FormProps } from './draft.ts';
 import { LimitFields } from './limit-fields.tsx';
+import { QueryField } from './query-field.tsx';
 import { ScheduleFields } from './schedule-fields.tsx';
 import { TuningFields } from './tuning-fields.tsx';
 
@@ -29,17 +29,7 @@ export function DefinitionForm({ onPreview, ...form }: FormProps & { onPreview: 
 
 function WhatFields({ draft, onChange, problemOf, onPreview }: FormProps & { onPreview: () => void }) {
   const { data: connections } = useQuery(connectionsQuery);
-  const connection =
-    connections?.find(({ id }) => id === draft.connectionId) ?? connections?.find((one) => one.isDefault);
-  const { data: datasets } = useQuery({
-    ...connectionFieldsQuery(connection?.id ?? ''),
-    enabled: connection !== undefined,
-  });
-  const schema = useMemo(
-    () =>
-      datasets && Object.fromEntries(datasets.map(({ dataset, fields }) => [dataset, fields.map(({ name }) => name)])),
-    [datasets],
-  );
+  const connection = connections && findConnection(draft, connections);
   const { fields, hints } = texts;
   return (
     <Section isForm level={2} title={texts.sections.what}>
@@ -89,21 +79,7 @@ function WhatFields({ draft, onChange, problemOf, onPreview }: FormProps & { onP
           )}
         </Field>
       </div>
-      <div className="flex flex-col gap-1">
-        <span className="text-12 text-muted">{fields.detectionQuery}</span>
-        <CodeEditor
-          label={fields.detectionQuery}
-          language="sql"
-          schema={schema}
-          hint={hints.query}
-          value={draft.detectionQuery}
-          onChange={(detectionQuery) => onChange({ detectionQuery })}
-          onSubmit={onPreview}
-        />
-        <p className={problemOf('detectionQuery') ? 'text-12 text-bad' : 'text-12 text-faint'}>
-          {problemOf('detectionQuery') ?? hints.detectionQuery}
-        </p>
-      </div>
+      <QueryField {...{ connection, draft, onChange, problemOf, onPreview }} />
       <div className="grid gap-4 md:grid-cols-2">
         {(['entityField', 'timeField'] as const).map((name) => (
           <Field key={name} label={fields[name]} hint={hints[name]} error={problemOf(name)}>
@@ -135,6 +111,14 @@ function WhatFields({ draft, onChange, problemOf, onPreview }: FormProps & { onP
       </Field>
     </Section>
   );
+}
+
+/** Returns the connection that the detection names, else the only one of its kind of SIEM, else the embedded store. */
+function findConnection(draft: Draft, connections: readonly Connection[]): Connection | undefined {
+  const kind = draft.siemType?.toLowerCase() ?? 'local';
+  const ofKind = connections.filter((one) => one.kind === kind);
+  const named = connections.find(({ id }) => id === draft.connectionId);
+  return named ?? (ofKind.length === 1 ? ofKind[0] : undefined);
 }
 
 function JudgeFields({ draft, onChange, problemOf }: FormProps) {

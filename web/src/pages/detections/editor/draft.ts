@@ -11,6 +11,8 @@ export type Draft = {
   description: string;
   detectionCategory: DetectionCategory;
   connectionId: string;
+  /** Selects the only connection of this kind while none is chosen. The form does not change it. */
+  siemType: string | null;
   detectionQuery: string;
   systemPrompt: string;
   headline: string;
@@ -40,6 +42,7 @@ export const emptyDraft: Draft = {
   description: '',
   detectionCategory: 'custom',
   connectionId: '',
+  siemType: null,
   detectionQuery: '',
   systemPrompt: '',
   headline: '',
@@ -62,6 +65,7 @@ export const draftOf = (detection: Detection): Draft => ({
   description: detection.description,
   detectionCategory: detection.detectionCategory ?? 'custom',
   connectionId: detection.connectionId ?? '',
+  siemType: detection.siemType,
   detectionQuery: detection.detectionQuery ?? '',
   systemPrompt: detection.activeSystemPrompt.prompt,
   headline: detection.headline ?? '',
@@ -95,6 +99,7 @@ const toFields: { [Name in keyof Draft]: (draft: Draft) => DetectionChanges } = 
     tuning: tuningOf(tuning, detectionCategory),
   }),
   connectionId: ({ connectionId }) => (connectionId === '' ? {} : { connectionId }),
+  siemType: ({ siemType, connectionId }) => (siemType === null || connectionId !== '' ? {} : { siemType }),
   detectionQuery: ({ detectionQuery }) => ({ detectionQuery }),
   systemPrompt: ({ systemPrompt }) => ({ systemPrompt }),
   headline: ({ headline }) => ({ headline: headline === '' ? null : headline }),

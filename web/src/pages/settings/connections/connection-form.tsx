@@ -16,7 +16,9 @@ import { Dialog, DialogActions } from '../../../ui/dialog.tsx';
 import { findFieldError, FormError, SelectField, TextField } from '../../../ui/field.tsx';
 import { ErrorState, Skeleton } from '../../../ui/states.tsx';
 import { readFields, readVariants, toTexts, toValues, type KindField } from './kind-fields.ts';
+import { DatasetRows } from './dataset-rows.tsx';
 import { KindInputs } from './kind-inputs.tsx';
+import { findDuplicate, pointersOf, readPlacedDatasets, toDatasetSettings } from './placed-datasets.ts';
 
 const texts = all.connections;
 
@@ -49,6 +51,7 @@ function Form({ kinds, connection, onClose, onSaved }: Props & { kinds: readonly
   const [kindName, setKindName] = useState(connection?.kind ?? kinds[0]!.kind);
   const [name, setName] = useState(connection?.name ?? '');
   const [settings, setSettings] = useState<Values>(connection ? toTexts(connection.settings) : {});
+  const [datasets, setDatasets] = useState(() => readPlacedDatasets(connection?.settings['datasets']));
   const [credentials, setCredentials] = useState<Values>({});
   const [variantIndex, setVariantIndex] = useState(0);
   const [timing, setTiming] = useState<Values>(
@@ -67,7 +70,11 @@ function Form({ kinds, connection, onClose, onSaved }: Props & { kinds: readonly
   const variant = variants[variantIndex] ?? variants[0]!;
   const save = async (): Promise<Connection> => {
     const secrets = toValues(variant.fields, credentials);
-    const body = { name: name.trim(), settings: toValues(fields, settings), ...toTiming(timing) };
+    const body = {
+      name: name.trim(),
+      settings: { ...toValues(fields, settings), ...toDatasetSettings(datasets) },
+      ...toTiming(timing),
+    };
     if (connection)
       return changeConnection(connection.id, {
         ...body,
@@ -85,13 +92,14 @@ function Form({ kinds, connection, onClose, onSaved }: Props & { kinds: readonly
     '/name',
     ...fields.map((field) => `/settings/${field.name}`),
     ...variant.fields.map((field) => `/credentials/${field.name}`),
+    ...pointersOf(datasets),
   ];
   return (
     <form
       className="flex flex-col gap-5"
       onSubmit={(event) => {
         event.preventDefault();
-        mutate();
+        if (findDuplicate(datasets) < 0) mutate();
       }}
     >
       <div className="grid gap-4 md:grid-cols-2">
@@ -144,6 +152,7 @@ function Form({ kinds, connection, onClose, onSaved }: Props & { kinds: readonly
           onChange={setIn(setCredentials)}
         />
       </fieldset>
+      <DatasetRows kind={kind.kind} rows={datasets} error={error} onChange={setDatasets} />
       <details>
         <summary className="w-fit text-muted hover:text-ink">{texts.more}</summary>
         <div className="grid gap-4 pt-3 md:grid-cols-2">

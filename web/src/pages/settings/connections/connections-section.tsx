@@ -58,6 +58,7 @@ export function ConnectionsSection() {
             onClose={close}
             onSaved={({ id }) => {
               close();
+              void client.invalidateQueries({ queryKey: ['connections', 'fields', id] });
               void refresh().then(() => check(id));
             }}
           />

@@ -17,8 +17,6 @@ export type KindField = {
   /** A text of several lines, such as a certificate. */
   isLong: boolean;
   isNumber: boolean;
-  /** An object, written as JSON. */
-  isJson: boolean;
   default: string;
   options: readonly string[] | undefined;
 };
@@ -30,15 +28,16 @@ function toLabel(name: string): string {
   return text.replace(/\b(url|api|id|ca|tls)\b/gi, (word) => word.toUpperCase());
 }
 
+/** Reads the fields of a JSON schema. Objects, such as the setting `datasets`, have forms of their own. */
 export function readFields(schema: unknown): KindField[] {
   const { properties = {}, required = [] } = schema as JsonSchema;
-  return Object.entries(properties).map(([name, field]) => ({
+  const plain = Object.entries(properties).filter(([, { type }]) => type !== 'object');
+  return plain.map(([name, field]) => ({
     name,
     label: toLabel(name),
     hint: field.description,
     isRequired: required.includes(name) && field.default === undefined,
-    isLong: /certificate/i.test(name) || field.type === 'object',
-    isJson: field.type === 'object',
+    isLong: /certificate/i.test(name),
     isNumber: field.type === 'integer' || field.type === 'number',
     default: field.default === undefined ? '' : String(field.default),
     options: field.enum?.map(String),
@@ -57,27 +56,13 @@ export const readVariants = (schema: unknown): { label: string; fields: KindFiel
 /** The values as the API wants them. Empty ones are left out. */
 export const toValues = (fields: readonly KindField[], values: Readonly<Record<string, string>>) =>
   Object.fromEntries(
-    fields.flatMap(({ name, isNumber, isJson }) => {
+    fields.flatMap(({ name, isNumber }) => {
       const value = values[name]?.trim() ?? '';
       if (value === '') return [];
-      return [[name, isNumber ? Number(value) : isJson ? parseJson(value) : value]];
+      return [[name, isNumber ? Number(value) : value]];
     }),
   );
 
 /** The values of a stored connection as texts of a form. */
 export const toTexts = (values: Readonly<Record<string, unknown>>): Record<string, string> =>
-  Object.fromEntries(
-    Object.entries(values).map(([name, value]) => [
-      name,
-      value !== null && typeof value === 'object' ? JSON.stringify(value, null, 2) : String(value ?? ''),
-    ]),
-  );
-
-/** What is not JSON goes to the API as it is, whose error then stands beside the field. */
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
-}
+  Object.fromEntries(Object.entries(values).map(([name, value]) => [name, String(value ?? '')]));
