@@ -23,11 +23,7 @@ export function createNameOf(kind: RemoteSiemType, dataset: PortableDataset, lis
   const objects = objectTypes[kind];
   if (objects) return (path) => nameInColumn(path, { fields, objects, event: dataset.event });
   if (dataset.event !== undefined) return () => undefined;
-  const names = new Set(fields.map(({ name }) => name));
-  return ({ keys, isExact }) => {
-    if (!isExact) return findSpelling(keys[0]!, fields);
-    return names.has(keys.join('.')) ? keys.join('.') : null;
-  };
+  return ({ keys }) => findSpelling(keys.join('.'), fields);
 }
 
 type Fields = DatasetFields['fields'];

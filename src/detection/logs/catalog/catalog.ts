@@ -50,11 +50,13 @@ export function findField<Field extends { name: string }>(fields: Field[], name:
   return fields.find((field) => field.name.toLowerCase() === lower);
 }
 
-/** Reports whether events may have top-level keys that the catalog does not list. */
-export const isCatalogFull = (fields: CatalogField[]): boolean =>
+type Listed = { nested: readonly Listed[] };
+
+/** Reports whether events may have top-level keys that these fields of a catalog or a batch do not list. */
+export const isCatalogFull = (fields: readonly Listed[]): boolean =>
   fields.length >= catalogLimits.columnsMax || countPaths(fields) >= catalogLimits.pathsMax;
 
 /** Returns the number of columns and nested keys. */
-export function countPaths(fields: CatalogField[]): number {
+export function countPaths(fields: readonly Listed[]): number {
   return fields.reduce((sum, field) => sum + 1 + countPaths(field.nested), 0);
 }

@@ -55,8 +55,11 @@ export function createFieldObserver(): FieldObserver {
   const observe = (index: Index, value: Record<string, unknown>, depth: number): boolean => {
     let complete = true;
     for (const key of Object.keys(value)) {
-      const field = index.byKey.get(key) ?? addKey(index, key, depth === 0 ? columnsMax : nestedMax);
-      if (!field || (depth === 0 && isReservedName(field.name))) {
+      const isReserved = depth === 0 && isReservedName(key);
+      const field = isReserved
+        ? undefined
+        : (index.byKey.get(key) ?? addKey(index, key, depth === 0 ? columnsMax : nestedMax));
+      if (!field) {
         complete = false;
         continue;
       }
@@ -72,6 +75,6 @@ export function createFieldObserver(): FieldObserver {
   };
   return {
     observe: (event) => void observe(top, event, 0),
-    observed: () => top.list.filter((field) => !isReservedName(field.name)),
+    observed: () => top.list,
   };
 }

@@ -1,4 +1,4 @@
-import { catalogLimits, countPaths, type CatalogField } from './catalog.ts';
+import { catalogLimits, countPaths, isCatalogFull, type CatalogField } from './catalog.ts';
 import { fitsType, type ColumnType } from './column-types.ts';
 import { countMisfits, decideType, type TypeCounts } from './decide-type.ts';
 import type { ObservedField } from './field-observer.ts';
@@ -39,16 +39,18 @@ export function mergeCatalog(
   { at, keepTypes = false }: { at: Date; keepTypes?: boolean },
 ): Catalog & { changed: boolean; drifts: ColumnDrift[] } {
   const merge: Merge = { at, keepTypes, pathsLeft: catalogLimits.pathsMax - countPaths(known.fields), drifts: [] };
-  const { fields, stats, changed } = mergeLevel(known, observed, { max: catalogLimits.columnsMax, prefix: '' }, merge);
+  const level = { max: catalogLimits.columnsMax, prefix: '', isPartial: isCatalogFull(observed) };
+  const { fields, stats, changed } = mergeLevel(known, observed, level, merge);
   return { fields, stats, changed, drifts: merge.drifts };
 }
 
-type Level = { max: number; prefix: string };
+/** `isPartial`: the batch has had more keys than were observed. */
+type Level = { max: number; prefix: string; isPartial: boolean };
 
 function mergeLevel(
   known: Catalog,
   observed: ObservedField[],
-  { max, prefix }: Level,
+  { max, prefix, isPartial }: Level,
   merge: Merge,
 ): Catalog & { changed: boolean; full: boolean } {
   const [fields, stats] = [[...known.fields], [...known.stats]];
@@ -69,7 +71,22 @@ function mergeLevel(
     fields[index] = merged.field;
     stats[atStats] = merged.stats;
   }
-  return { fields, stats, changed, full };
+  if (!isPartial) return { fields, stats, changed, full };
+  const names = new Set(observed.map(({ name }) => name.toLowerCase()));
+  const marked = fields.map((field) => (names.has(field.name.toLowerCase()) ? field : expectAnything(field)));
+  return { fields: marked, stats, changed: changed || marked.some((field, index) => field !== fields[index]), full };
+}
+
+/** Returns a field that a batch may have had in any spelling and with any value, because too many other keys were observed. */
+function expectAnything(field: CatalogField): CatalogField {
+  const nested = field.nested.map(expectAnything);
+  const open = field.open || field.type === 'JSON';
+  const isSame =
+    field.anySpelling === true &&
+    field.mixed === true &&
+    open === field.open &&
+    nested.every((one, index) => one === field.nested[index]);
+  return isSame ? field : { ...field, nested, open, mixed: true, anySpelling: true };
 }
 
 function mergeField(
@@ -85,7 +102,7 @@ function mergeField(
   const nested = mergeLevel(
     { fields: a.nested, stats: earlier?.nested ?? [] },
     field.nested,
-    { max: catalogLimits.nestedMax, prefix: `${path}.` },
+    { max: catalogLimits.nestedMax, prefix: `${path}.`, isPartial: field.open },
     merge,
   );
   const stats: ColumnStats = { name: a.name, counts, nested: nested.stats };

@@ -10,6 +10,7 @@ import {
   suggestAlternative,
   clockFunctions,
 } from './functions/allowed-functions.ts';
+import { listJsonPaths } from './key-spellings/match-spellings.ts';
 import { checkCteName, foldName, readDatasetName } from './table-names.ts';
 
 /**
@@ -31,6 +32,8 @@ export type Inspection = {
   eventAsText: boolean;
   aggregate: boolean;
   parameters: string[];
+  /** The paths that JSON functions read. */
+  jsonPaths: string[];
   /** By table, which events can change the result. */
   filters: Record<string, EventFilter>;
 };
@@ -89,6 +92,7 @@ export function inspectTree(serialized: string): Inspection {
     eventAsText: true,
     aggregate: false,
     parameters: [],
+    jsonPaths: listJsonPaths(tree),
     filters: {},
   };
   visit(statements[0], { ctes: new Set(), isOuter: true }, inspection);

@@ -11,6 +11,7 @@ const inspectionOf = (columns: number): Inspection => ({
   eventAsText: true,
   aggregate: false,
   parameters: [],
+  jsonPaths: [],
   filters: {},
 });
 

@@ -1,14 +1,19 @@
 import type { Expression } from '../../matching/expression.ts';
 import type { SiemFailure } from '../../siem/connector.ts';
 import type { Inspection } from './inspect-tree.ts';
+import type { KeySpellings } from './key-spellings/key-spellings.ts';
 import type { SqlText } from './sql-text.ts';
 
 /** Options of one organization's engine. `directory` is the only folder it can access. Sizes are in MiB. */
 export type OpenOptions = { directory: string; memoryMb: number; residentMb: number };
 
-/** `sql` is the author's query, which the engine checks. `tables` defines the dataset names. `bounds` is the window as ISO text. */
+/**
+ * `sql` is the author's query, which the engine checks. `spellings`: other spellings of the keys in its JSON paths, if there are any. `tables`
+ * defines the dataset names. `bounds` is the window as ISO text.
+ */
 export type QueryJob = {
   sql: string;
+  spellings?: KeySpellings | undefined;
   tables: { name: string; sql: SqlText }[];
   bounds: { from: string; to: string };
   aggregate: boolean;

@@ -1,7 +1,9 @@
 import { DuckDBTimestampValue, type DuckDBConnection, type DuckDBResult } from '@duckdb/node-api';
 import { dataError, isValueError, queryNotAllowed } from './engine-failures.ts';
 import { inspectTree } from './inspect-tree.ts';
-import { toLenientSql } from './lenient/lenient-query.ts';
+import { matchSpellings } from './key-spellings/match-spellings.ts';
+import { changeQuery } from './lenient/lenient-query.ts';
+import { makeLenient } from './lenient/lenient-tree.ts';
 import { toJson } from './result-values.ts';
 import { serializeTree } from './serialize-tree.ts';
 import { duck, joinSql, quoteIdentifier, type SqlText } from './sql-text.ts';
@@ -58,9 +60,14 @@ export async function prepareQuery(
 ): Promise<PreparedQuery> {
   const { parameters, tables } = inspectTree(tree);
   checkTables(tables, job);
-  const sql = lenient
-    ? await toLenientSql(connection, tree, lenient)
-    : await stripTrailingSemicolon(connection, job.sql, tree);
+  const { spellings } = job;
+  const sql =
+    lenient || spellings
+      ? await changeQuery(connection, tree, (parsed) => {
+          const spelled = spellings ? matchSpellings(parsed, spellings) : parsed;
+          return lenient ? makeLenient(spelled, lenient.withOperands) : spelled;
+        })
+      : await stripTrailingSemicolon(connection, job.sql, tree);
   const values = Object.fromEntries(
     parameters.map((name) => [name, toTimestamp(name === 'window_start' ? job.bounds.from : job.bounds.to)]),
   );

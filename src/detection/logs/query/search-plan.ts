@@ -5,6 +5,7 @@ import type { LogEngine } from '../engine/engine.ts';
 import { authorError } from '../engine/engine-failures.ts';
 import { eventTextSql } from '../engine/field-sql.ts';
 import type { Inspection } from '../engine/inspect-tree.ts';
+import { findKeySpellings } from '../engine/key-spellings/key-spellings.ts';
 import type { QueryEnd, QueryJob, WindowsJob } from '../engine/protocol.ts';
 import { rewriteNestedPaths, type UnknownPath } from '../engine/rewrite-paths.ts';
 import {
@@ -254,8 +255,10 @@ function buildStatement(
 ): Omit<QueryJob, 'tables' | 'bounds'> & { unknownPaths: UnknownPath[] } {
   const fields = [...contents.fields.values()].flat();
   const rewritten = rewriteNestedPaths(query, inspection, { fields, unknownHeads: unknown.heads });
+  const spellings = findKeySpellings(inspection.jsonPaths, contents.fields);
   return {
     sql: rewritten.sql,
+    ...(spellings ? { spellings } : {}),
     aggregate: inspection.aggregate,
     mode: 'rows',
     rowsMax: 0,

@@ -117,7 +117,7 @@ test('a value that does not fit stays reachable as text and in the event', async
     );
     expect(rows.filter(({ text }) => text === 'none').map(({ bytes }) => bytes)).toEqual([null, null]);
     expect(rows.filter(({ id }) => id === 'none')).toHaveLength(1);
-    expect(rows.filter(({ raw }) => raw === 'none')).toHaveLength(1);
+    expect(rows.filter(({ raw }) => raw === 'none')).toHaveLength(2);
     expect(warnings).toEqual([{ code: 'type_drift', detail: expect.stringContaining('of d.bytes') }]);
   }
 });

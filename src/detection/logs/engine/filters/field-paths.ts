@@ -1,5 +1,6 @@
 import { listWindowsPaths, windowsContainers, windowsFields } from '../functions/windows-fields.ts';
 import type { FieldPath } from './event-filter.ts';
+import { keysOf, parseSteps } from '../key-spellings/json-path.ts';
 import { constantText, functionName, nodesOf, operandsOf, type TreeNode } from './tree.ts';
 
 /** A name in a scope: an expression of an inner scope, or a column of a dataset. */
@@ -113,17 +114,8 @@ export const isNull = (node: TreeNode): boolean =>
 
 const isText = (type: unknown): boolean => (type as TreeNode)['id'] === 'VARCHAR';
 
-/** Parses a JSON path of keys (`$.a."b c"`), a pointer (`/a/b`) or a single key. Undefined for lists and wildcards. */
-export function parseJsonPath(path: string): string[] | undefined {
-  if (path.startsWith('/')) return path.includes('~') ? undefined : path.slice(1).split('/');
-  if (!path.startsWith('$')) return [path];
-  const keys: string[] = [];
-  const key = /\.(?:"([^"]+)"|([\w@-]+))/y;
-  key.lastIndex = 1;
-  while (key.lastIndex < path.length) {
-    const match = key.exec(path);
-    if (!match) return undefined;
-    keys.push(match[1] ?? match[2]!);
-  }
-  return keys;
+/** Returns the keys of a JSON path or pointer. Undefined for lists and wildcards. */
+function parseJsonPath(path: string): string[] | undefined {
+  const steps = parseSteps(path);
+  return steps?.every((step) => 'key' in step) ? keysOf(steps) : undefined;
 }

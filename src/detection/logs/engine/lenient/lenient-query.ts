@@ -1,19 +1,16 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { inspectTree } from '../inspect-tree.ts';
-import { listUnnamedItems, makeLenient } from './lenient-tree.ts';
+import { listUnnamedItems } from './lenient-tree.ts';
 import { deserializeTree, serializeTree } from '../serialize-tree.ts';
 
 type Node = Record<string, unknown>;
 type Tree = { statements: { node: Node }[] };
 
-/**
- * Returns a query's text changed so that an expression that fails on a row is NULL for that row. `tree` is the query's parse tree. `withOperands`:
- * also converts the operands of functions. The result passes the same allow-lists again.
- */
-export async function toLenientSql(
+/** Returns a query's text with a changed parse tree and the same column names. The result passes the same allow-lists again. */
+export async function changeQuery(
   connection: DuckDBConnection,
   tree: string,
-  { withOperands }: { withOperands: boolean },
+  change: (tree: unknown) => unknown,
 ): Promise<string> {
   const parsed = parseTree(tree);
   const template = parseTree(await serializeTree(connection, 'SELECT 1')).statements[0]!.node;
@@ -21,7 +18,7 @@ export async function toLenientSql(
     const statement = { statements: [{ node: { ...template, select_list: [item] } }] };
     item['alias'] = (await toSql(connection, statement)).slice('SELECT '.length);
   }
-  const sql = await toSql(connection, makeLenient(parsed, withOperands) as Tree);
+  const sql = await toSql(connection, change(parsed) as Tree);
   inspectTree(await serializeTree(connection, sql));
   return sql;
 }

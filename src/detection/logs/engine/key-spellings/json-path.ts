@@ -1,0 +1,40 @@
+import { jsonPointer } from '../sql-text.ts';
+
+/** A step of a JSON path: a key of an object, or the text of a step into a list (`[0]`). */
+type Step = { key: string } | { list: string };
+export type JsonPath = readonly Step[];
+
+/**
+ * Parses the second operand of a JSON function: a path (`$.a."b c"[0]`), a pointer (`/a/b`) or a single key. Returns undefined for paths with
+ * wildcards or escapes, and for text that is no path.
+ */
+export function parseSteps(text: string): JsonPath | undefined {
+  if (text.startsWith('/'))
+    return text.includes('~')
+      ? undefined
+      : text
+          .slice(1)
+          .split('/')
+          .map((key) => ({ key }));
+  if (!text.startsWith('$')) return [{ key: text }];
+  const steps: Step[] = [];
+  const step = /\.(?:"([^"\\]+)"|([^."[*]+))|(\[[^\]*]+\])/y;
+  step.lastIndex = 1;
+  while (step.lastIndex < text.length) {
+    const match = step.exec(text);
+    if (!match) return undefined;
+    const [, quoted, plain, list] = match;
+    steps.push(list === undefined ? { key: quoted ?? plain! } : { list });
+  }
+  return steps;
+}
+
+/** Returns the text of a path, or undefined if a key cannot be written in it. */
+export function writeSteps(steps: JsonPath): string | undefined {
+  if (steps.every((step) => 'key' in step)) return jsonPointer(steps.map(({ key }) => key));
+  const parts = steps.map((step) => ('list' in step ? step.list : `."${step.key}"`));
+  return steps.some((step) => 'key' in step && /["\\]/.test(step.key)) ? undefined : `$${parts.join('')}`;
+}
+
+/** Returns the keys in a path. */
+export const keysOf = (steps: JsonPath): string[] => steps.flatMap((step) => ('key' in step ? [step.key] : []));
