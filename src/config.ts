@@ -40,6 +40,13 @@ export const Settings = z.object({
     .describe(
       'The PostgreSQL server itself, if `DATABASE_URL` is a connection pooler such as PgBouncer. Migrations, `tocsin backup` and `tocsin restore` use it. See [scale.md](../operate/scale.md#pgbouncer).',
     ),
+  DATABASE_REPLICA_URL: z
+    .string()
+    .regex(/^postgres(ql)?:\/\//, 'must begin with postgres://')
+    .optional()
+    .describe(
+      'A streaming replica of `DATABASE_URL` that answers GET requests as long as it has replayed every earlier write. See [scale.md](../operate/scale.md#read-replica). Default: none.',
+    ),
   TOCSIN_DATA_DIR: z
     .string()
     .min(1)
@@ -231,6 +238,7 @@ export function loadConfig(env: Record<string, string | undefined> = readEnviron
     workerPort: settings.TOCSIN_WORKER_PORT,
     databaseUrl: settings.DATABASE_URL,
     databaseDirectUrl: settings.DATABASE_DIRECT_URL,
+    databaseReplicaUrl: settings.DATABASE_REPLICA_URL,
     dataDir: resolve(settings.TOCSIN_DATA_DIR),
     diskReserveBytes: settings.TOCSIN_DISK_RESERVE_BYTES,
     logs: { bucket: settings.TOCSIN_LOGS_URL, cacheBytes: settings.TOCSIN_LOGS_CACHE_BYTES },

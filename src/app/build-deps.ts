@@ -8,6 +8,7 @@ import type { Db } from '../platform/db/db.ts';
 import type { Deps } from './deps.ts';
 import { registerInstallationMetrics } from './watch/installation-metrics.ts';
 import { createDataDiskGuard, registerDiskMetrics } from './watch/disk-metrics.ts';
+import { registerReplicaMetrics } from './watch/replica-metrics.ts';
 import { createFeedSteps } from './feed-steps.ts';
 import { createFeedTools } from './feed-tools.ts';
 import { createStoredServerReader } from '../platform/mcp/stored-servers.ts';
@@ -81,6 +82,7 @@ export function buildDeps({ config, db, log, clock = systemClock }: BuildDepsOpt
   const sourceTests = createSourceTestThreads({ clock, config });
   const feedSteps = createFeedSteps({ db, clock, log, config, extractor, snapshots });
   registerInstallationMetrics(metrics.registry, db);
+  if (db.replica) registerReplicaMetrics(metrics.registry, db.replica);
   const diskGuard = createDataDiskGuard(config);
   registerDiskMetrics(metrics.registry, diskGuard);
   const deps: Deps = {

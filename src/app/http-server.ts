@@ -68,6 +68,7 @@ import { registerReference } from '../platform/http/openapi/reference-page.ts';
 import { describeWebhooks } from '../platform/notifications/describe-webhooks.ts';
 import { readApiExamples } from './api-examples.ts';
 import { sendProblem } from '../platform/http/problem.ts';
+import { readFromReplica } from '../platform/http/read-from-replica.ts';
 import { readRequestId, registerRequestId } from '../platform/http/request-id.ts';
 import { createRequestLogger } from '../platform/http/request-logger.ts';
 import { traceRequests } from '../platform/http/trace-requests.ts';
@@ -129,6 +130,7 @@ export async function buildApp(deps: Deps): Promise<App> {
   redirectBrowsers(app);
   const throttleFailure = createFailureThrottle();
   authenticateRequests(app, { ...deps, throttleFailure });
+  readFromReplica(app, deps.db);
   handleUnknownRoutes(app);
   registerIdempotency(app, deps);
   await app.register(compress, { threshold: 1024, encodings: ['br', 'gzip'] });

@@ -6,6 +6,7 @@ import { appError } from '../platform/lib/errors.ts';
 import { healthRoutes } from '../platform/http/health.routes.ts';
 import { registerMetrics } from '../platform/http/metrics.ts';
 import { sendProblem } from '../platform/http/problem.ts';
+import { readFromReplica } from '../platform/http/read-from-replica.ts';
 import { readRequestId, registerRequestId } from '../platform/http/request-id.ts';
 import type { Deps } from './deps.ts';
 import { listDegradedReasons } from './degraded-reasons.ts';
@@ -30,10 +31,11 @@ export function buildWorkerServer({
     sendProblem(appError('not_found', 'A worker serves only /healthz, /readyz and /metrics.'), request, reply);
   });
   registerRequestId(app);
+  readFromReplica(app, db);
   registerMetrics(app, metrics);
   healthRoutes(app, {
     isMigrated: () => isMigrated(db),
-    degradedReasons: () => listDegradedReasons({ clockGuard, diskGuard }),
+    degradedReasons: () => listDegradedReasons({ db, clockGuard, diskGuard }),
   });
   return app;
 }

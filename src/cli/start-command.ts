@@ -2,6 +2,7 @@ import { buildApp } from '../app/http-server.ts';
 import { buildDeps } from '../app/build-deps.ts';
 import { loadConfig, type Config } from '../config.ts';
 import { openDatabase } from '../app/open-database.ts';
+import { openReplica } from '../app/open-replica.ts';
 import { createDatabaseClock } from '../platform/db/database-clock.ts';
 import type { Deps } from '../app/deps.ts';
 import type { App } from '../platform/http/app-type.ts';
@@ -42,12 +43,14 @@ export async function startCommand(part: Part, { adoptLogStore = false, only }: 
     console.log(`Data: ${config.dataDir}; database: ${database.location}`);
     await announceKey(database.db, config);
     const clock = await createDatabaseClock(database.db, log, stopped.signal);
-    const { deps, stop } = buildDeps({ config, db: database.db, log, clock });
+    const db = await openReplica(database.db, config, { log, signal: stopped.signal });
+    const { deps, stop } = buildDeps({ config, db, log, clock });
     try {
       await claimLogStore(database.db, deps.segmentStore, { adopt: adoptLogStore });
       await runPart(part, roles, deps, stopped.signal);
     } finally {
       await stop();
+      await db.replica?.close();
     }
   } finally {
     await database.stop();

@@ -2,16 +2,21 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { parse } from 'yaml';
-import { expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { startApp } from '../../../test/support/harness.ts';
 import { root } from '../../../test/support/program.ts';
 import { createModels, type Models } from '../../platform/models/models.ts';
 import { measureModels } from '../../platform/models/model-metrics.ts';
 import { buildWorkerServer } from '../worker-server.ts';
+import { openReadReplica } from '../../platform/db/read-replica.ts';
+import { registerReplicaMetrics } from './replica-metrics.ts';
 import { registerRoleMetric } from './role-metric.ts';
 
-const { app, deps, newOrg } = await startApp();
+const { app, deps, newOrg, url } = await startApp();
 registerRoleMetric(deps.metrics.registry, ['runs']);
+const replica = openReadReplica(deps.db, url);
+registerReplicaMetrics(deps.metrics.registry, replica);
+afterAll(() => replica.close());
 const org = await newOrg();
 
 /** Returns the names of all metrics, with the suffixes that histograms have. */

@@ -9,6 +9,7 @@ import { findLogStoreFault } from '../../detection/logs/storage/log-store.ts';
 import { createSegmentStore } from '../../detection/logs/storage/store/create-segment-store.ts';
 import { createLogger } from '../../platform/lib/logger.ts';
 import { acrossOrgs, openDb, type Db } from '../../platform/db/db.ts';
+import { openReadReplica } from '../../platform/db/read-replica.ts';
 import { isMigrated } from '../../platform/db/migrate.ts';
 import { failed, messageOf, ok, warning, type Check } from './check.ts';
 import { checkDependencies } from './check-dependencies.ts';
@@ -44,6 +45,7 @@ async function checkServer(config: Config, url: string): Promise<Check[]> {
   const db = openDb({ url, isPooled: direct !== url });
   try {
     if (direct !== url) checks.push(await checkPooler(config, db, url));
+    if (config.databaseReplicaUrl !== undefined) checks.push(await checkReplica(db, config.databaseReplicaUrl));
     return [...checks, ...(await checkMigrated(config, db))];
   } finally {
     await db.destroy();
@@ -57,6 +59,20 @@ async function checkPooler(config: Config, db: Db, url: string): Promise<Check> 
   } catch (error) {
     return failed('pooler', messageOf(explainFailure(config, url, error)), 'Correct DATABASE_URL or start the pooler.');
   }
+}
+
+async function checkReplica(db: Db, url: string): Promise<Check> {
+  const replica = openReadReplica(db, url);
+  await replica.check();
+  const fault = replica.fault();
+  await replica.close();
+  return fault === null
+    ? ok('replica', 'DATABASE_REPLICA_URL shows what was written to the database')
+    : failed(
+        'replica',
+        fault,
+        'Reads use the database meanwhile. Correct DATABASE_REPLICA_URL, or repair the replica.',
+      );
 }
 
 async function checkUse(client: pg.Client): Promise<Check> {

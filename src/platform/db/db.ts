@@ -14,6 +14,25 @@ export type Db = Kysely<Tables> & {
   readonly isPooled: boolean;
   readonly isDryRun?: boolean;
   readonly isRehearsed?: boolean;
+  readonly replica?: ReadReplica;
+};
+
+/** Where a transaction ran that a replica might have served, and why not there: `replica`, or one of the reasons for the primary. */
+export type ReadOutcome = 'replica' | 'behind' | 'refused' | 'failed' | 'skipped';
+
+/** A streaming replica for the transactions of requests that read. */
+export type ReadReplica = {
+  /** Numbers of transactions by outcome. */
+  counts: Readonly<Record<ReadOutcome, number>>;
+  /** Runs `work`, whose transactions may run on the replica. */
+  allowReads: <T>(work: () => T) => T;
+  /** Runs a transaction that begins with the statements `opening`. Undefined if it must run on the primary. */
+  read: <T>(opening: string, work: TransactionWork<T>) => Promise<{ value: T } | undefined>;
+  /** Finds out whether reads may use the replica. Never rejects. */
+  check: () => Promise<void>;
+  /** Returns why reads do not use the replica, or null. */
+  fault: () => string | null;
+  close: () => Promise<void>;
 };
 
 /** A transaction whose role and organization are set. Store functions accept one. */
@@ -185,13 +204,22 @@ export function asRehearsed(db: Db): Db {
   return asDb(db.withoutPlugins(), { pool: db.pool, isPooled: db.isPooled, isRehearsed: true });
 }
 
-const asDb = (kysely: Kysely<Tables>, parts: Pick<Db, 'pool' | 'isPooled' | 'isDryRun' | 'isRehearsed'>): Db =>
-  Object.assign(kysely, { isPool: true as const, ...parts });
+/** Returns the same pool, whose transactions may run on a replica where a request allows it. */
+export function withReplica(db: Db, replica: ReadReplica): Db {
+  return asDb(db.withoutPlugins(), { pool: db.pool, isPooled: db.isPooled, replica });
+}
+
+const asDb = (
+  kysely: Kysely<Tables>,
+  parts: Pick<Db, 'pool' | 'isPooled' | 'isDryRun' | 'isRehearsed' | 'replica'>,
+): Db => Object.assign(kysely, { isPool: true as const, ...parts });
 
 const endStatement = (db: Db): string => (db.isDryRun ? 'rollback' : 'commit');
 
-const transact = <T>(db: Db, opening: string, work: TransactionWork<T>): Promise<T> =>
-  retryOnConflict(() => runTransaction(db, opening, work));
+async function transact<T>(db: Db, opening: string, work: TransactionWork<T>): Promise<T> {
+  const answer = await db.replica?.read(opening, work);
+  return answer ? answer.value : retryOnConflict(() => runTransaction(db, opening, work));
+}
 
 function runTransaction<T>(db: Db, opening: string, work: TransactionWork<T>): Promise<T> {
   return db.connection().execute(async (connection) => {

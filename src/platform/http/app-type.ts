@@ -31,6 +31,8 @@ declare module 'fastify' {
     isBodyOptional?: boolean;
     /** The route compares `If-Match` with the record's version. */
     acceptsIfMatch?: boolean;
+    /** A GET that writes, or that reports on the primary. It does not use the read replica. */
+    usesPrimary?: boolean;
     /** Unknown query parameters are ignored. Every other route rejects them. */
     ignoresUnknownQuery?: boolean;
   }

@@ -38,7 +38,7 @@ export function healthRoutes(app: App, deps: HealthRoutesDeps): void {
   app.route({
     method: 'GET',
     url: '/readyz',
-    config: { isPublic: true },
+    config: { isPublic: true, usesPrimary: true },
     schema: {
       operationId: 'getReadiness',
       tags: ['service'],

@@ -49,7 +49,7 @@ function flowRoutes(
   deps: SingleSignOnDeps,
   { oidc, provider }: { oidc: OidcSettings; provider: IdentityProvider },
 ): void {
-  const config = { isPublic: true };
+  const config = { isPublic: true, usesPrimary: true };
   const schema = { hide: true };
   const redirect = (reply: FastifyReply, url: string): FastifyReply =>
     reply.header('cache-control', 'no-store').redirect(url);
