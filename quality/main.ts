@@ -9,6 +9,7 @@ import { measureNames } from './names.ts';
 import { measureNoise } from './noise.ts';
 import { writeQualityPage } from './quality-page.ts';
 import { measurePassages } from './passages.ts';
+import { measureReports } from './reports.ts';
 import { measureStixOut } from './stix-out.ts';
 import { measureSeverity } from './severity.ts';
 import { measureSigma } from './sigma.ts';
@@ -36,6 +37,7 @@ const measurements = {
   feeds: measureFeeds,
   indicators: measureIndicators,
   names: measureNames,
+  reports: (verbose) => measureReports(verbose, options.reports),
   severity: (verbose) => measureSeverity(verbose, options.reports),
   noise: measureNoise,
   techniques: measureTechniques,

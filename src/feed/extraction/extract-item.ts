@@ -14,9 +14,11 @@ import type { NameDictionary } from './names/name-dictionary.ts';
 import { extractNames, type ExtractedName } from './names/extract-names.ts';
 import { createPassageCollector } from './text/passage-collector.ts';
 import { detectPlatforms } from './products/detect-platforms.ts';
-import { extractProducts, type ExtractedProduct, type CatalogProduct } from './products/extract-products.ts';
+import { extractProducts, type ExtractedProduct } from './products/extract-products.ts';
+import type { CatalogProduct } from './products/shipped-products.ts';
 import { findProductPlatforms } from './products/product-platforms.ts';
 import { rateReport } from './severity/rate-report.ts';
+import { findPublisher, findPublishTime } from './text/report-origin.ts';
 import { toStorableText, type Span } from './text/stored-text.ts';
 import { summarize } from './text/summarize.ts';
 import { extractTechniques, type ExtractedTechnique } from './techniques/extract-techniques.ts';
@@ -39,6 +41,9 @@ export type ReferenceLists = { benign?: BenignLookup | undefined; names?: NameDi
 /** The fields of a source record that the text of a report determines. */
 export type ExtractedItem = {
   title: string;
+  /** The publisher and the publish time, as given or as the address and the opening lines state them. */
+  publisher?: string;
+  publishTime?: string;
   language?: string;
   severity: Severity;
   severityRule: string;
@@ -66,6 +71,8 @@ const attackPathMinConfidence = 0.6;
 export function extractItem(report: ReportText, { benign, names: dictionary }: ReferenceLists = {}): ExtractedItem {
   const storedText = toStorableText(report.text);
   const title = chooseTitle(report.title, storedText);
+  const publisher = report.publisher ?? findPublisher(report.sourceUrl);
+  const publishTime = report.publishTime ?? findPublishTime(storedText, report.sourceUrl);
   const sentences = findSentences(storedText);
   const passages = createPassageCollector(storedText);
   const { indicators, others } = extractIndicators(storedText, {
@@ -75,7 +82,7 @@ export function extractItem(report: ReportText, { benign, names: dictionary }: R
   });
   const techniques = extractTechniques(storedText);
   const names = extractNames(storedText, dictionary);
-  const products = extractProducts(storedText, sentences, report.products);
+  const products = extractProducts({ title, text: storedText, sentences }, report.products);
   const { summary, tldr } = summarize(storedText, sentences, [
     ...names.flatMap(({ spans }) => spans),
     ...techniques.map(({ sentence }) => sentence),
@@ -90,7 +97,7 @@ export function extractItem(report: ReportText, { benign, names: dictionary }: R
     sentences,
     names,
     indicators: indicators.filter(({ status }) => status === 'active').length,
-    publishTime: report.publishTime,
+    publishTime,
     sourceUrl: report.sourceUrl,
   });
   const severityEvidence = evidence.map((span) => passages.add(span));
@@ -105,6 +112,8 @@ export function extractItem(report: ReportText, { benign, names: dictionary }: R
   const textOf = ({ start, end }: Span): string => storedText.slice(start, end).replaceAll(/\s+/g, ' ');
   return {
     title,
+    ...(publisher ? { publisher } : {}),
+    ...(publishTime ? { publishTime } : {}),
     ...(language ? { language } : {}),
     severity,
     severityRule: rule,

@@ -177,7 +177,7 @@ const isSplit = (printed: string, entry: DictionaryEntry): boolean => /\s/.test(
 
 /** Recognizes distinctive spellings such as `BloodHound` and `Cobalt Strike`, although each of their words is common. */
 const isOwnForm = (printed: string, { printed: known }: DictionaryEntry): boolean =>
-  printed === known &&
+  (printed === known || (printed.length > 8 && printed.includes(' ') && printed === known.toUpperCase())) &&
   printed.length > 4 &&
   (/\p{Ll}\p{Lu}/u.test(printed) || /^\p{Lu}\S+(?: \p{Lu}\S+)+$/u.test(printed));
 

@@ -28,6 +28,15 @@ test.each([
   ['A ransomware operation named MOBIL QUAY appeared.', ['malware MOBIL QUAY']],
   ['The cluster is tracked by Example Labs Unit 7 as CL-STA-9087.', ['actor CL-STA-9087']],
   ['Vexatious Ape (aka UNC99999) is back.', ['actor UNC99999', 'actor Vexatious Ape']],
+  ['It dropped two backdoors on the host: ZorbaDoor and Quillbox.', ['malware Quillbox', 'malware ZorbaDoor']],
+  [
+    'Several groups—including QuillCartel, Blackwood, and Mirth Nevask—posted victims.',
+    ['actor Blackwood', 'actor Mirth Nevask', 'actor QuillCartel'],
+  ],
+  ['A servlet filter called ZORBASTEAL takes passwords.', ['malware ZORBASTEAL']],
+  ['A Linux botnet, Quillbot, scans for routers.', ['malware Quillbot']],
+  ['ABX-251 Group uses it.', ['actor ABX-251']],
+  ['The actors used tools such as PowerQuill, GearQuill, and Foo.', []],
   // Words that are capitalized, but no names.
   ['A Windows backdoor, an Android RAT and a Python stealer.', []],
   ['Chinese hackers and Russian threat actors. The RAT runs.', []],

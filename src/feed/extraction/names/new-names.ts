@@ -6,9 +6,12 @@ import { isGenericName } from './generic-names.ts';
 export type NewName = { kind: 'actor' | 'malware'; name: string; span: Span };
 
 const malwareNoun =
-  'ransomware|malware|trojan|backdoor|rat|remote access tool|stealer|infostealer|loader|downloader|dropper|botnet|worm|wiper|rootkit|bootkit|spyware|keylogger|implant|banker|cryptominer|miner|web ?shell|framework|toolkit|phishing kit|malware family|exploit kit';
+  'ransomware|malware|trojan|backdoor|rat|remote access tool|stealer|infostealer|loader|downloader|dropper|botnet|worm|wiper|rootkit|bootkit|spyware|keylogger|implant|banker|cryptominer|miner|web ?shell|framework|toolkit|phishing kit|malware family|exploit kit|tunneler|encryptor|sideloader|clipper|skimmer';
+/** Nouns of parts and tools. Only a name in capitals is one of malware beside them: `a filter called FOOBARBAZ`. */
+const partNoun =
+  /\b(?:filter|module|plug-?in|component|utility|tool|launcher|injector|crypter|packer|program|script|dropper)s?(?: [\p{L}-]+){0,4} ["“‘']?$/iu;
 const actorNoun =
-  'threat actors?|threat groups?|actors?|groups?|gang|apt|operators|hackers|crew|collective|adversary|adversaries|intrusion sets?|activity clusters?|threat clusters?|clusters?|activity|syndicate|espionage group|access brokers?';
+  'apts|threat actors?|threat groups?|actors?|groups?|gang|apt|operators|hackers|crew|collective|adversary|adversaries|intrusion sets?|activity clusters?|threat clusters?|clusters?|activity|syndicate|espionage group|access brokers?';
 const namedOnce = String.raw`\p{Lu}[\p{L}\p{N}_]{1,30}(?:[-.][\p{L}\p{N}]{1,20}){0,2}`;
 const name = String.raw`(?:the )?["“‘'*]{0,2}(${namedOnce}(?: \p{Lu}[\p{L}\p{N}-]{1,20}){0,2})(?![\p{L}\p{N}_])`;
 
@@ -20,21 +23,23 @@ const introductions = [
   String.raw`\b(?:[Ww]e|they|who|itself|themselves|researchers|analysts|team|\p{Lu}\w{2,20}) (?:have |has |had )?(?:call|calls|called|name|named|names|calling)(?: it| them| itself| themselves| (?:this|the) \w{1,20})? `,
   String.raw`\b(?:operation|program|platform|service|kit|panel)s? (?:called|named|dubbed|known as) `,
   String.raw`\b(?:${malwareNoun}|${actorNoun})(?: family| strain| variant)?,? (?:called|named|by the name of|under the name|calling (?:itself|themselves)) `,
+  String.raw`\b(?:filter|module|plug-?in|component|utility|tool|launcher|injector|script)(?: [\p{L}-]+)? (?:called|named|dubbed|known as) (?=["“‘']?\p{Lu}{6})`,
+  String.raw`\b(?:the|a|an) (?:[\p{L}-]+ ){0,3}(?:hacking group|threat group|threat actor|espionage group|ransomware group|cybercrime group|cyber ?criminal group|apt group|intrusion set|activity cluster|extortion group|collective|gang|group|backdoor|trojan|loader|stealer|ransomware|botnet|implant|wiper|rootkit|worm) `,
   String.raw`\b(?:attributed|attribute|attributes)(?: \w{1,20}){0,4} to (?:the )?(?:${actorNoun}) `,
 ].map((lead) => new RegExp(lead + name, 'gu'));
 
 /** A name right before its kind: `Foobar ransomware`, `Foobar threat actors`. */
 const beforeMalware = new RegExp(String.raw`(?<![\p{L}\p{N}_./-])${name}["”’']?,? (?:${malwareNoun})\b`, 'gu');
 const beforeActor = new RegExp(
-  String.raw`(?<![\p{L}\p{N}_./-])${name}["”’']? (?:threat actors?|threat group|hacking group|cybercrime group|espionage group|apt group|APT(?: group)?|hackers|gang|operators|intrusion set)\b`,
+  String.raw`(?<![\p{L}\p{N}_./-])${name}["”’']? (?:threat actors?|threat group|hacking group|cybercrime group|espionage group|apt group|APT(?: group)?|hackers|gang|operators|intrusion set|group (?:has|have|is|was|claimed|targeted|used|uses|also)|ransomware (?:group|gang|operators))\b`,
   'gu',
 );
 
 const definedMalware =
-  'ransomware|malware|trojan|backdoor|rat|remote access trojan|stealer|infostealer|loader|downloader|dropper|botnet|worm|wiper|rootkit|bootkit|spyware|keylogger|implant|phishing kit|phishing-as-a-service|exploit kit|banker|cryptominer';
+  'ransomware|malware|trojan|backdoor|rat|remote access trojan|stealer|infostealer|loader|downloader|dropper|botnet|worm|wiper|rootkit|bootkit|spyware|keylogger|implant|phishing kit|phishing-as-a-service|exploit kit|banker|cryptominer|miner|cryptojacking campaign';
 const definedActor =
   'threat actor|threat group|hacking group|ransomware group|ransomware gang|cybercrime group|cyber ?espionage group|espionage group|apt group|apt|intrusion set|activity cluster|threat cluster|hacktivist group|extortion group|access broker|hackers';
-const definition = String.raw`(?:,| is| was|:) (?:an?|the|one of the) (?:[\p{L}\d/.-]+ ){0,5}`;
+const definition = String.raw`(?:,(?: meanwhile,| in turn,| by contrast,)?(?: is| was)?| is| was|:) (?:an?|the|one of the) (?:[\p{L}\d/.-]+ ){0,5}`;
 const noCompany = String.raw`(?:s|es)?\b(?! (?:compan|vendor|research|expert|analyst|firm|protection|detection|removal|specialist|hunter|news|intelligence))`;
 /** A name with what it is right after it: `Foobar, a new backdoor`, `Foobar is a threat actor`. */
 const definitions = [
@@ -47,10 +52,39 @@ const definitions = [
     new RegExp(String.raw`(?<![\p{L}\p{N}_./-])${name}["”’']?${definition}(?:${definedActor})${noCompany}`, 'gu'),
   ],
 ] as const;
+/** A name set off after its kind: `a Linux botnet, Foobar, that …`. */
+const appositions = new RegExp(
+  String.raw`\b(?:[Aa]n?|[Tt]he|new|[Tt]his|its|based) (?:[\p{L}\d-]+ ){0,4}(?:${definedMalware}), ["“‘']?(${namedOnce})["”’']?(?=, |\.(?:\s|$))`,
+  'gu',
+);
+/** A numbered designation of any publisher before its kind: `ABC-123 group`. */
+const designations = /(?<![\p{L}\p{N}-])(\p{Lu}{2,6}-\d{2,5}) (?:[Gg]roup|(?:threat )?actors?|cluster)\b/gu;
 /** A name with numbered designations of actors in brackets: `Foobar (aka UNC1234)`. */
 const withDesignations = new RegExp(
   String.raw`(?<![\p{L}\p{N}_./-])${name}["”’']? \((?:aka|a\.k\.a\.|also known as|also tracked as|tracked as|formerly)[^)]{0,80}?\b(?:UNC\d{3,5}|TA\d{3,4}|UAC-\d{4}|Storm-\d{3,4}|APT-?\d{1,3}|REF\d{4}|(?:CL|TGR)-[A-Z]{3}-\d{4}|FIN\d{1,2})\b`,
   'gu',
+);
+
+const listed = String.raw`["“‘']?(${namedOnce}(?: \p{Lu}[\p{L}\p{N}-]{1,20}){0,2})["”’']?`;
+/** Several names after their common noun: `two backdoors, Foo and Bar`, `groups including Foo, Bar, and Baz`. */
+const lists = [
+  [
+    'malware',
+    'backdoors|malware families|ransomware families|families|loaders|stealers|infostealers|rats|implants|trojans|wipers|botnets|strains|downloaders|droppers|rootkits',
+  ],
+  [
+    'actor',
+    'threat actors|actors|threat groups|groups|gangs|clusters|hacking groups|apts|crews|collectives|intrusion sets|ransomware operations',
+  ],
+].map(
+  ([kind, nouns]) =>
+    [
+      kind as NewName['kind'],
+      new RegExp(
+        String.raw`\b(?:${nouns})(?: (?!us(?:ed|e|ing)\b|deploy|tools\b)[\p{L}.-]{1,20}){0,${kind === 'actor' ? 2 : 5}}?(?::|,? ?(?:—|–| - )|,? (?:such as|including|namely|called|named|dubbed|known as|tracked as|like))(?: the)? ?(?:(?:including|namely|such as) )?${listed}(?:, ${listed})?(?:, ${listed})?(?:, ${listed})?,? and ${listed}(?![\p{L}\p{N}_])`,
+        'gu',
+      ),
+    ] as const,
 );
 
 /** Naming schemes of publishers, which need no introduction. */
@@ -72,7 +106,9 @@ export function findNewNames(text: string): NewName[] {
     for (const match of text.matchAll(pattern)) {
       const printed = trimName(match[1]!);
       const start = match.index + match[0].lastIndexOf(match[1]!);
-      if (isUsable(printed)) add(guessKindAround(text, match.index, start + printed.length), printed, start);
+      if (!isUsable(printed)) continue;
+      const isPart = /^\p{Lu}{6,}$/u.test(printed) && partNoun.test(text.slice(Math.max(0, match.index - 60), start));
+      add(isPart ? 'malware' : guessKindAround(text, match.index, start + printed.length), printed, start);
     }
   for (const [kind, pattern] of [
     ['malware', beforeMalware],
@@ -85,12 +121,30 @@ export function findNewNames(text: string): NewName[] {
       const isQuoted = /["“‘']/.test(match[0].slice(0, match[0].indexOf(match[1]!)));
       if (isUsable(printed) && (isQuoted || !needsCue(printed))) add(kind, printed, start);
     }
-  for (const [kind, pattern] of [...definitions, ['actor', withDesignations] as const])
+  for (const [kind, pattern] of [
+    ...definitions,
+    ['malware', appositions] as const,
+    ['actor', designations] as const,
+    ['actor', withDesignations] as const,
+  ])
     for (const match of text.matchAll(pattern)) {
       const full = trimName(match[1]!);
       const printed = full.replace(headlineVerb, '');
       const start = match.index + match[0].indexOf(match[1]!) + full.length - printed.length;
       if (isUsable(printed) && (pattern === withDesignations || isDistinctive(printed))) add(kind, printed, start);
+    }
+  for (const [kind, pattern] of lists)
+    for (const match of text.matchAll(pattern)) {
+      const items = match.slice(1).filter((item) => item !== undefined);
+      // A common word is a name beside one that is none.
+      if (!items.some((item) => isDistinctive(trimName(item)))) continue;
+      let from = match.index;
+      for (const item of items) {
+        from = text.indexOf(item, from);
+        const printed = trimName(item);
+        if (isUsable(printed)) add(kind, printed, from);
+        from += item.length;
+      }
     }
   for (const match of text.matchAll(schemes)) add('actor', match[0], match.index);
   return found;
@@ -98,7 +152,7 @@ export function findNewNames(text: string): NewName[] {
 
 /** Removes generic words at the end: `Foobar Ransomware`, `Foobar Group`. */
 const trimName = (printed: string): string =>
-  printed.replace(/ (?:Ransomware|Malware|Backdoor|Stealer|Loader|Trojan|Botnet|Group|Gang|Team|APT)$/, '');
+  printed.replace(/ (?:Ransomware|Malware|Backdoor|Stealer|Loader|Trojan|Botnet|Group|Gang|Team|APT|RaaS|MaaS)$/, '');
 
 const isUsable = (printed: string): boolean =>
   nameKey(printed).length >= 3 &&

@@ -3,7 +3,7 @@ import { extractProducts } from './extract-products.ts';
 import { findSentences } from '../text/sentence-spans.ts';
 
 const read = (text: string): string[] =>
-  extractProducts(text, findSentences(text)).map(
+  extractProducts({ title: '', text, sentences: findSentences(text) }).map(
     ({ vendor, product, versions }) => `${vendor} ${product} [${versions.join(', ')}]`,
   );
 
@@ -17,6 +17,9 @@ test.each([
     ['Fortinet FortiOS [7.2.0 through 7.2.4]'],
   ],
   ['Attackers exploited Microsoft Exchange Server 2016 and stole mail.', ['Microsoft Exchange Server [2016]']],
+  ['A flaw in the Acme GateWarden platform lets attackers in.', ['Acme Acme GateWarden []']],
+  ['The miner targets Redis servers.', ['Redis Redis []']],
+  ['The backdoor lives on VMware vCenter and ESXi hosts.', ['VMware ESXi []', 'VMware vCenter []']],
   ['The staff used Microsoft Word and PHP at work.', []],
   ['A vulnerability in the office of a bank was exploited: Word got around.', []],
 ])('%s', (text, products) => {
@@ -25,7 +28,9 @@ test.each([
 
 test('finds products of the caller and returns their sentence', () => {
   const text = 'Nothing here at all. Acme Gatekeeper 3.1 and earlier is vulnerable to injection.';
-  const [found] = extractProducts(text, findSentences(text), [{ vendor: 'Acme', product: 'Gatekeeper' }]);
+  const [found] = extractProducts({ title: '', text, sentences: findSentences(text) }, [
+    { vendor: 'Acme', product: 'Gatekeeper' },
+  ]);
   expect(found).toMatchObject({
     vendor: 'Acme',
     product: 'Gatekeeper',

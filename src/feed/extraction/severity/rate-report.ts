@@ -4,7 +4,7 @@ import type { Span } from '../text/stored-text.ts';
 import { deniesExploitation, isActivity, isThreat } from './event-checks.ts';
 import { isDigest, readReportKind } from './report-kind.ts';
 import { readStatements, type Statement } from './report-statements.ts';
-import { reportRules } from './report-rules.ts';
+import { fallbackRules, reportRules } from './report-rules.ts';
 
 export type ReportRating = { severity: Severity; rule: string; evidence: Span[] };
 
@@ -38,6 +38,7 @@ export function rateReport(report: ReportToRate): ReportRating {
     body: body.filter(isCurrent),
     names: report.names,
     isUnexploited: deniesExploitation(lead),
+    indicators: report.indicators,
   };
   const max: Severity = kind === 'guide' ? 'low' : isDigest(report.title) ? 'high' : 'critical';
   for (const { id, severity, find } of reportRules) {
@@ -47,7 +48,13 @@ export function rateReport(report: ReportToRate): ReportRating {
     return { severity, rule: id, evidence: listSpans(found) };
   }
   const old = lead.filter((one) => one.isAsserted && one.isOld && (isThreat(one) || isActivity(one)));
-  return old.length > 0 ? { severity: 'low', rule: 'report:old', evidence: listSpans(old) } : unrated;
+  if (old.length > 0) return { severity: 'low', rule: 'report:old', evidence: listSpans(old) };
+  if (kind === 'guide') return unrated;
+  for (const { id, severity, find } of fallbackRules) {
+    const found = find(view);
+    if (found.length > 0) return { severity, rule: id, evidence: listSpans(found) };
+  }
+  return unrated;
 }
 
 const rank = (severity: Severity): number => severities.indexOf(severity);

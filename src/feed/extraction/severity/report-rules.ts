@@ -23,6 +23,8 @@ export type ReportView = {
   body: Statement[];
   names: ExtractedName[];
   isUnexploited: boolean;
+  /** Number of active indicators. */
+  indicators: number;
 };
 
 /** A rule returns the statements that support its severity, none if it does not apply. */
@@ -30,7 +32,9 @@ export type ReportRule = { id: string; severity: Severity; find: (view: ReportVi
 
 /** The first statements of a report say what it is about. */
 const openingStatements = 4;
-const subjectStatements = 10;
+const subjectStatements = 14;
+/** This many active indicators describe a threat even without prose. */
+const listedIndicators = 3;
 /** An actor whom the text mentions this often is one of its subjects. */
 const frequentMentions = 5;
 
@@ -121,6 +125,27 @@ export const reportRules: ReportRule[] = [
     id: 'report:research',
     severity: 'low',
     find: ({ lead }) => lead.filter((one) => statesCue(one, cues.researchCues)),
+  },
+];
+
+/** The last rules, for texts that no other rule rates and that describe no old event. */
+export const fallbackRules: ReportRule[] = [
+  {
+    id: 'report:indicators',
+    severity: 'medium',
+    find: ({ lead, body, indicators }) => {
+      if (indicators < listedIndicators) return [];
+      const stated = [...lead, ...body].filter(({ text }) => cues.indicatorCues.test(text));
+      return stated.length > 0 ? stated : lead.slice(0, 1);
+    },
+  },
+  {
+    id: 'report:intrusion-steps',
+    severity: 'medium',
+    find: ({ lead }) => {
+      const steps = lead.filter((one) => statesCue(one, cues.intrusionStepCues) && !one.isTitle);
+      return steps.length > 1 && steps.some(isActivity) ? steps : [];
+    },
   },
 ];
 

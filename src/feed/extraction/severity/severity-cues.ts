@@ -24,7 +24,7 @@ export const exploitationCues = [
   /\b(?:both|they|these|that|which|it|flaws?|bugs?|vulnerabilit(?:y|ies)) (?:have|has|had|was|were|is|are) (?:[\p{L}-]+ ){0,3}exploited\b/iu,
   /\bunder (?:active )?(?:exploitation|attack)\b|\bzero[- ]day (?:attacks|exploitation)\b/iu,
   new RegExp(
-    String.raw`\b(?:exploit(?:ed|ing)|(?:attackers?|actors?|hackers?|criminals|operators?|gangs?|groups?|botnets?|campaigns?|affiliates) (?:[\p{L}-]+ )?exploits?|exploitation of|exploits (?=(?:an?|the|this|two|three|several|multiple|CVE)\b)|weaponi[sz](?:ed|ing)|abus(?:ed|ing)|leverag(?:ed|ing)|utili[sz](?:ed|ing)|us(?:ed|ing))\b[^.!?\n]{0,90}?\b${flaw}`,
+    String.raw`\b(?:exploit(?:ed|ing)|(?:attackers?|actors?|hackers?|criminals|operators?|gangs?|groups?|botnets?|campaigns?|affiliates) (?:[\p{L}-]+ )?exploits?|exploitation of|exploit of (?=(?:an?|the|this)\b)|exploits (?=(?:an?|the|this|two|three|several|multiple|CVE)\b)|weaponi[sz](?:ed|ing)|abus(?:ed|ing)|leverag(?:ed|ing)|utili[sz](?:ed|ing)|us(?:ed|ing))\b[^.!?\n]{0,90}?\b${flaw}`,
     'iu',
   ),
   new RegExp(
@@ -104,3 +104,10 @@ export const attackerCues =
 /** Words that say that a vulnerable service is reachable from the internet. */
 export const exposureCues =
   /\b(?:exposed (?:to|on) the internet|internet[- ](?:facing|exposed)|public[- ]facing|publicly accessible)\b/i;
+
+/** Words that stand with lists of indicators. */
+export const indicatorCues =
+  /\b(?:indicators?(?: of compromise)?|iocs?|c2|c&c|command[- ]and[- ]control|malicious|malware|payloads?|sha-?256|md5)\b/i;
+/** Steps of an intrusion, also of one without a known attacker. */
+export const intrusionStepCues =
+  /\b(?:confirmed compromise|compromised (?:host|endpoint|machine|workstation|server|account)|established persistence|(?:malicious|spoofed|rogue|fake) (?:installer|download|page|site|dll|task|service)|dropped (?:an? )?(?:[\p{L}-]+ ){0,3}(?:dll|file|payload|binary|script)|suspicious (?:scheduled task|process|dll|service|login|logon)|attack chain|infection chain|living[- ]off[- ]the[- ]land)\b/iu;

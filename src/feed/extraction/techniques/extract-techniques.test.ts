@@ -40,6 +40,35 @@ test('recognizes a paraphrased technique', () => {
   ).toBe('sentence');
 });
 
+test.each([
+  ['The attackers dropped a web shell on the mail server.', 'T1505.003'],
+  ['Before they left, the operators deployed Zyntra ransomware on every domain member.', 'T1486'],
+  ['The locker encrypts files on all mapped drives. A ransom note follows.', 'T1486'],
+  ['The group exploited CVE-2031-1234 in an internet-facing Ivanti appliance.', 'T1190'],
+  ['The campaign begins with phishing emails that carry a ZIP attachment.', 'T1566.001'],
+  ['Victims were tricked into running the installer.', 'T1204.002'],
+  ['They logged in through the VPN with stolen credentials.', 'T1078'],
+  ['A signed program side-loads the DLL.', 'T1574.001'],
+])('states plainly: %s', (text, id) => {
+  expect(read(text)[id]).toMatch(/statement|sentence/);
+});
+
+test.each([
+  [
+    'C2 IP addresses:\n198.51.100.7\n198.51.100.9 port 443 - HTTPS traffic\n## Victim panel IP\n- IP Address: 203.0.113.9',
+  ],
+  ['- File location: C:\\Users\\[username]\\AppData\\Local\\Temp\\a.dll\n- File name: [removed].file.15.08.doc'],
+  ['Organizations should block web shells and enable tamper protection of EDR.'],
+  ['There is no evidence that ransomware was deployed.'],
+])('states no technique: %s', (text) => {
+  expect(read(text)).toEqual({});
+});
+
+test('takes encrypted data for the impact of ransomware only beside a word for it', () => {
+  expect(read('The archive holds encrypted data.')['T1486']).toBeUndefined();
+  expect(read('The ransom note says that all files were encrypted.')['T1486']).toBeDefined();
+});
+
 test('finds no technique in an unrelated text', () => {
   expect(
     read('The museum opens at nine. Tickets cost ten euros and children enter for free on Sunday afternoons.'),

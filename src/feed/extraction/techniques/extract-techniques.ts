@@ -2,19 +2,30 @@ import { findTechnique, type Technique } from '../../reference-data/attack.ts';
 import type { Span } from '../text/stored-text.ts';
 import { hashFeatures, splitWords } from './sentence-features.ts';
 import { findTechniqueIds, findTechniqueNames } from './technique-mentions.ts';
+import { findStatedTechniques } from './technique-statements.ts';
 import { scoreTechniques, getShippedModel, type TechniqueModel } from './technique-model.ts';
 import { findSentences } from '../text/sentence-spans.ts';
 
 export type ExtractedTechnique = {
   technique: Technique;
   confidence: number;
-  by: 'id' | 'name' | 'sentence';
+  by: 'id' | 'name' | 'statement' | 'sentence';
   /** The sentence with the strongest evidence. */
   sentence: Span;
 };
 
 const idConfidence = 0.95;
 const nameConfidence = 0.8;
+const statementConfidence = 0.75;
+/** Plain statements have rules, so a sentence without one must be clearer than the model's thresholds, which balance the classifier alone. */
+const marginMin = 0.1;
+const vagueMarginMin = 0.1;
+/** Techniques whose sentences look like those of many others, or that have a rule which finds what reports state of them. */
+const vague = new Set(
+  'T1005 T1012 T1016 T1027.009 T1036.005 T1055.001 T1055.002 T1074.001 T1095 T1190 T1210 T1518.001 T1564.001 T1573.001 T1106 T1068 T1033 T1570'.split(
+    ' ',
+  ),
+);
 
 /**
  * Extracts the techniques that a text states by id or name, or that a linear sentence classifier recognizes. Sorted by confidence
@@ -27,10 +38,14 @@ export function extractTechniques(text: string, model: TechniqueModel = getShipp
     const known = found.get(candidate.technique.id);
     if (!known || candidate.confidence > known.confidence) found.set(candidate.technique.id, candidate);
   };
-  for (const [label, best] of findBestSentences(text, sentences, model)) {
+  const { best, stated } = readSentences(text, sentences, model);
+  for (const [label, { margin, threshold, span }] of best) {
     const technique = findTechnique(label);
-    if (technique)
-      add({ technique, confidence: toConfidence(best.margin - best.threshold), by: 'sentence', sentence: best.span });
+    if (technique) add({ technique, confidence: toConfidence(margin - threshold), by: 'sentence', sentence: span });
+  }
+  for (const [id, span] of stated) {
+    const technique = findTechnique(id);
+    if (technique) add({ technique, confidence: statementConfidence, by: 'statement', sentence: span });
   }
   for (const mention of [...findTechniqueIds(text), ...findTechniqueNames(text)]) {
     const sentence = findSentence(sentences, mention.span);
@@ -49,13 +64,27 @@ export function extractTechniques(text: string, model: TechniqueModel = getShipp
 type BestSentence = { margin: number; threshold: number; span: Span };
 
 /** Returns the sentence with the largest margin per label, if the margin reaches the label's threshold. */
-export function findBestSentences(text: string, sentences: Span[], model: TechniqueModel): Map<string, BestSentence> {
+export const findBestSentences = (text: string, sentences: Span[], model: TechniqueModel): Map<string, BestSentence> =>
+  readSentences(text, sentences, model).best;
+
+/** Returns the best sentence per label of the classifier, and the first sentence that states a technique plainly. */
+function readSentences(
+  text: string,
+  sentences: Span[],
+  model: TechniqueModel,
+): { best: Map<string, BestSentence>; stated: Map<string, Span> } {
   const margins = new Float32Array(model.labels.length);
   const most = new Float32Array(model.labels.length).fill(-Infinity);
   const at = new Int32Array(model.labels.length);
-  for (const [index, { start, end }] of sentences.entries()) {
-    const features = hashFeatures(splitWords(text.slice(start, end)));
-    if (features.length < 4) continue;
+  const stated = new Map<string, Span>();
+  let previous = '';
+  for (const [index, span] of sentences.entries()) {
+    const sentence = text.slice(span.start, span.end);
+    const words = splitWords(sentence);
+    for (const id of findStatedTechniques(sentence, words, previous)) if (!stated.has(id)) stated.set(id, span);
+    previous = sentence;
+    const features = hashFeatures(words);
+    if (features.length < 4 || isListRow(sentence)) continue;
     scoreTechniques(model, features, margins);
     for (let label = 0; label < margins.length; label += 1) {
       if (margins[label]! <= most[label]!) continue;
@@ -65,10 +94,24 @@ export function findBestSentences(text: string, sentences: Span[], model: Techni
   }
   const best = new Map<string, BestSentence>();
   for (const [label, id] of model.labels.entries()) {
-    const threshold = model.thresholds[label]!;
+    const threshold = model.thresholds[label]! + marginMin + (vague.has(id) ? vagueMarginMin : 0);
     if (most[label]! >= threshold) best.set(id, { margin: most[label]!, threshold, span: sentences[at[label]!]! });
   }
-  return best;
+  return { best, stated };
+}
+
+const indicator =
+  /\[(?:\.|dot|:)\]|\bhxxps?:|:\/\/|\b[\da-f]{32,128}\b|\b\d{1,3}(?:\.\d{1,3}){3}\b|[A-Za-z]:\\|\bHK(?:LM|CU|EY)|\.(?:exe|dll|zip|js|ps1|docx?|xls[xm]?|pdf|iso|lnk|bin|dat|png|php)\b/i;
+const proseWordsMin = 5;
+
+/** Checks for headings, table rows and lists of indicators, which describe no behavior. */
+function isListRow(line: string): boolean {
+  if (/^\s*[#|]|:$/.test(line) || !/\p{Ll}/u.test(line)) return true;
+  const isField = /^[^\p{L}\d]*\p{Lu}[\p{L}\d]*(?: [\p{L}\d]+){0,2}: /u.test(line);
+  if (!isField && !indicator.test(line)) return false;
+  let words = 0;
+  for (const _ of line.matchAll(/(?:^|[\s("“])\p{Ll}[\p{Ll}'’-]*(?=[\s,.;:)”"]|$)/gu)) words += 1;
+  return words < proseWordsMin;
 }
 
 /** Converts the margin above the threshold to a confidence: 0.5 at the threshold, 0.88 at 1 above it. */

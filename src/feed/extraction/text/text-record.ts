@@ -9,6 +9,12 @@ type TextRecordFields = Pick<SourceRecord, 'recordId' | 'canonicalKey'> &
 
 /** Combines the extracted content of a text with the fields of its publisher. */
 export function toTextRecord(extracted: ExtractedItem, fields: TextRecordFields): SourceRecord {
-  const { indicators: _reasons, ...content } = extracted;
-  return { withdrawn: false, ...content, ...fields, language: fields.language ?? content.language };
+  const { indicators: _reasons, publisher: _publisher, publishTime, ...content } = extracted;
+  return {
+    withdrawn: false,
+    ...content,
+    ...fields,
+    publishTime: fields.publishTime ?? publishTime,
+    language: fields.language ?? content.language,
+  };
 }

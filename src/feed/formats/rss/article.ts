@@ -1,6 +1,7 @@
 import { Readability } from '@mozilla/readability';
 import { Parser } from 'htmlparser2';
 import { parseHTML } from 'linkedom';
+import { parseFeedDate } from './feed-dates.ts';
 import { decodeDocument } from './xml/decode-document.ts';
 import { htmlToText } from './html-text.ts';
 import { resolveAddress } from './xml/read-xml.ts';
@@ -8,7 +9,13 @@ import { isSameSite } from './canonical-url.ts';
 
 export type ArticlePage = { bytes: Uint8Array; contentType: string | undefined; url: string };
 /** The main text of a page. `canonical` is the page's own canonical address if it is on the same site. */
-export type Article = { text: string; title?: string | undefined; canonical?: string | undefined };
+export type Article = {
+  text: string;
+  title?: string | undefined;
+  canonical?: string | undefined;
+  /** The publish time that the page declares, as ISO text. */
+  publishTime?: string | undefined;
+};
 
 type ReadablePage = ConstructorParameters<typeof Readability>[0];
 
@@ -32,6 +39,7 @@ export function readArticle({ bytes, contentType, url }: ArticlePage): Article {
   return {
     text: htmlToText(read?.content ?? source),
     title: read?.title ?? undefined,
+    publishTime: parseFeedDate(read?.publishedTime ?? undefined),
     canonical: canonical && isSameSite(url, canonical) ? canonical : undefined,
   };
 }

@@ -24,7 +24,8 @@ export function readEntryText(entry: UnreadText, knowledge?: ReferenceLists): So
     .slice(0, textMaxChars)
     .toWellFormed();
   if (text === '') throw new Error('neither the page nor the feed has a text');
-  const { recordId, externalId, link, publishTime, modifiedAt, language } = entry;
+  const { recordId, externalId, link, modifiedAt, language } = entry;
+  const publishTime = entry.publishTime ?? article?.publishTime;
   const pageHost = toPublisherHost(entry.page?.url);
   const extracted = extractItem(
     {

@@ -13,11 +13,13 @@ export const PostItem = z.strictObject({
     .refine((text) => Buffer.byteLength(text) <= textMaxBytes, `must have at most ${textMaxBytes} bytes in UTF-8`)
     .describe('The report, at most 1 MiB in UTF-8.'),
   title: boundedString({ min: 1, max: 300 }).optional().describe("Default: the text's first line."),
-  publisher: boundedString({ min: 1, max: 200 }).optional().describe('Default: the name of the organization.'),
+  publisher: boundedString({ min: 1, max: 200 })
+    .optional()
+    .describe('Default: the site of `sourceUrl`, else the name of the organization.'),
   publishTime: Instant.or(z.iso.date())
     .refine((text) => parseInstant(text) !== undefined, 'must be between the years 100 and 4500')
     .optional()
-    .describe('RFC 3339, or a date alone.'),
+    .describe('RFC 3339, or a date alone. Default: the date in the opening lines or in `sourceUrl`.'),
   sourceUrl: boundedString(
     { max: 2_000 },
     z.url({ protocol: /^https?$/, message: 'must begin with http:// or https://' }),

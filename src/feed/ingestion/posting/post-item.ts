@@ -66,7 +66,7 @@ async function insertPostedItem(tx: Tx, deps: PostItemDeps, caller: Caller, post
   if (existing) return existing;
   const now = deps.clock();
   const origin = originOf(orgId, { poolId, orgName: await readOrgName(tx, orgId), now });
-  const publisher = input.publisher ?? origin.publisher!;
+  const publisher = extracted.publisher ?? origin.publisher!;
   const record = toTextRecord(extracted, {
     recordId,
     canonicalKey: `${orgId}:txt:${sha256(JSON.stringify([publisher, extracted.title, normalizeText(input.text)]))}`,

@@ -1,0 +1,160 @@
+import type { StatementRow } from './early-statements.ts';
+
+const code = String.raw`(?:files?|data|systems?|servers?|machines?|computers?|devices?|drives?|networks?|documents?|hosts?|volumes?|endpoints?|virtual machines?|vms?|infrastructure|environments?)`;
+const payload = String.raw`(?:payloads?|malware|scripts?|files?|stages?|tools?|dlls?|executables?|binar(?:y|ies)|implants?|backdoors?|loaders?|modules?|components?|archives?|installers?|shellcode|trojans?|stealers?|ransomware|programs?)`;
+/** Statements of techniques from credential access to impact. Sorted by tactic. */
+export const lateStatements: StatementRow[] = [
+  // Credential access
+  ['T1003.001', 'lsass lsass.exe mimikatz', /\blsass(?:\.exe)?\b|\bmimikatz\b/i],
+  [
+    'T1003.003',
+    'ntds ntds.dit domain',
+    /\bntds(?:\.dit)?\b|\bdomain controllers?\b[^.!?]{0,60}\b(?:credential|hash)\w* (?:extract|dump)/i,
+  ],
+  ['T1003.006', 'dcsync', /\bdcsync\b/i],
+  [
+    'T1003',
+    'credential credentials hashes passwords',
+    /\b(?:dump)(?:s|ed|ing)?\b[^.!?]{0,30}\b(?:credentials?|hashes|passwords?)\b|\bcredential[- ]dump|\b(?:extract|harvest)\w*\b[^.!?]{0,40}\bcredentials?\b[^.!?]{0,30}\bmemory\b/i,
+  ],
+  ['T1110.003', 'spray sprays spraying spray password-spraying', /\bpassword[- ]spray/i],
+  ['T1110.004', 'stuffing', /\bcredential[- ]stuffing\b/i],
+  [
+    'T1110',
+    'brute brute-force brute-forces brute-forced brute-forcing bruteforce bruteforced bruteforcing',
+    /\bbrute[- ]?forc/i,
+  ],
+  [
+    'T1555.003',
+    'browser browsers chrome firefox',
+    /\b(?:steal|harvest|extract|collect|grab|exfiltrat|dump|stored|saved)\w*\b[^.!?]{0,60}\b(?:passwords?|credentials?|logins?)\b[^.!?]{0,50}\b(?:browsers?|chrome|firefox|edge)\b|\b(?:browsers?|chrome|firefox)\b[^.!?]{0,50}\b(?:passwords?|credentials?|login data)\b/i,
+  ],
+  [
+    'T1555',
+    'password passwords vault keychain',
+    /\b(?:extract|steal|harvest|dump|decrypt)\w*\b[^.!?]{0,30}\b(?:stored|saved) (?:passwords?|credentials?)\b|\b(?:password managers?|password vaults?|keychain)\b[^.!?]{0,50}\b(?:steal|extract|dump|harvest|target)|\b(?:steal|extract|dump|harvest)\w*\b[^.!?]{0,50}\b(?:password managers?|password vaults?|keychain)\b/i,
+  ],
+  [
+    'T1539',
+    'cookie cookies',
+    /\b(?:steal|theft|harvest|extract|collect|grab|exfiltrat|stolen|captur)\w*\b[^.!?]{0,60}\bcookies?\b|\bcookie (?:theft|stealing)\b/i,
+  ],
+  [
+    'T1557',
+    'adversary-in-the-middle aitm man-in-the-middle middle',
+    /\badversary[- ]in[- ]the[- ]middle\b|\baitm\b|\bman[- ]in[- ]the[- ]middle\b/i,
+  ],
+  ['T1621', 'mfa fatigue', /\bmfa (?:fatigue|bombing|push bombing|prompt bombing)\b/i],
+  ['T1558.003', 'kerberoast kerberoasting', /\bkerberoast/i],
+  ['T1550.002', 'pass-the-hash hash', /\bpass[- ]the[- ]hash\b/i],
+  ['T1056.001', 'keylogger keyloggers keylogging keystroke keystrokes', /\bkeylogg|\bkeystrokes?\b/i],
+  // Discovery and collection
+  [
+    'T1082',
+    'information system',
+    /\b(?:collect|gather|harvest|send|exfiltrat|enumerat|obtain|retriev|profil)\w*\b[^.!?]{0,50}\b(?:system|host|computer|machine|device) (?:information|details|data|metadata|info)\b|\binformation about the (?:infected |compromised |victim(?:['’]s)? )?(?:computer|system|host|machine|device)\b|\bsysteminfo\b/i,
+  ],
+  [
+    'T1046',
+    'scan scans scanned scanning scanner nmap masscan',
+    /\b(?:port|network|internal)[- ]scan|\bscan(?:s|ned|ning)?\b[^.!?]{0,30}\b(?:internal network|(?:the )?(?:local )?network|ports?|subnets?|open ports)\b|\b(?:nmap|masscan|advanced (?:ip|port) scanner|softperfect|angry ip)\b/i,
+  ],
+  ['T1482', 'nltest trusts trust', /\bnltest\b|\bdomain trusts?\b/i],
+  ['T1113', 'screenshot screenshots screen', /\bscreen ?shots?\b|\bscreen[- ]captur/i],
+  [
+    'T1115',
+    'clipboard',
+    /\b(?:steal|captur|monitor|hijack|read|replac|access|collect)\w*\b[^.!?]{0,40}\bclipboard\b|\bclipboard (?:data|contents?|hijack|monitor|access)/i,
+  ],
+  [
+    'T1114',
+    'mailbox mailboxes email emails inbox inboxes',
+    /\b(?:access|collect|steal|exfiltrat|read|harvest|export|stole)\w*\b[^.!?]{0,30}\b(?:mailbox(?:es)?|e-?mails? (?:from|of|accounts?|data|content)|inbox(?:es)?)\b|\bmailbox access\b/i,
+  ],
+  // Lateral movement
+  [
+    'T1021.001',
+    'rdp desktop',
+    /\b(?:lateral|pivot|mov(?:e|ed|ing)|connect|via|over|us(?:e|es|ed|ing)|through|session)\w*\b[^.!?]{0,60}\b(?:rdp|remote desktop(?: protocol)?)\b/i,
+  ],
+  [
+    'T1021.002',
+    'smb psexec shares',
+    /\b(?:lateral|spread|mov(?:e|ed|ing)|propagat|via|over|through)\w*\b[^.!?]{0,50}\b(?:smb|admin(?:istrative)? shares?)\b/i,
+  ],
+  ['T1021.004', 'ssh', /\b(?:lateral|pivot|mov(?:e|ed|ing)|connect)\w*\b[^.!?]{0,50}\bssh\b/i],
+  ['T1210', 'eternalblue ms17-010 worm worms', /\beternalblue\b|\bms17-010\b/i],
+  // Command and control
+  [
+    'T1219',
+    'anydesk teamviewer screenconnect connectwise atera splashtop rustdesk netsupport meshagent meshcentral simplehelp zoho logmein rmm remote',
+    /\b(?:anydesk|teamviewer|screenconnect|connectwise|atera|splashtop|rustdesk|netsupport|mesh(?:agent|central)|simplehelp|zoho assist|logmein|quick assist|dwagent|action1|syncro)\b|\brmm (?:tools?|software|agents?)\b|\bremote[- ](?:monitoring and management|management|administration|access|support|desktop)[- ](?:tool(?:s|ing)?|software|programs?|utilit(?:y|ies)|applications?)\b/i,
+  ],
+  [
+    'T1572',
+    'tunnel tunnels tunneling tunnelling tunneled ngrok chisel cloudflared ligolo',
+    /\btunnel(?:l?ing|l?ed|s)?\b|\b(?:ngrok|chisel|cloudflared|ligolo)\b/i,
+  ],
+  [
+    'T1090',
+    'proxy proxies proxied socks socks5',
+    /\b(?:socks[45]?|reverse|residential) prox(?:y|ies)\b|\bprox(?:y|ies|ied|ying)\b[^.!?]{0,40}\b(?:traffic|c2|command|communications?)\b/i,
+  ],
+  [
+    'T1071.001',
+    'http https',
+    /\b(?:c2|c&c|command[- ]and[- ]control|communicat\w*|beacon\w*)\b[^.!?]{0,60}\b(?:over|via|using|through) https?\b|\bhttps?\b[^.!?]{0,40}\b(?:c2|c&c|command[- ]and[- ]control|beacon\w*)\b/i,
+  ],
+  [
+    'T1071.004',
+    'dns doh dns-over-https',
+    /\bdns[- ](?:tunnel|over[- ]https|c2|txt|queries)[^.!?]{0,60}|\b(?:c2|c&c|command[- ]and[- ]control|communicat\w*)\b[^.!?]{0,40}\b(?:over|via|using|through) dns\b/i,
+  ],
+  [
+    'T1102',
+    'telegram discord slack github dropbox google onedrive pastebin notion trello graph',
+    /\b(?:telegram|discord|slack|github|dropbox|google (?:drive|sheets|calendar|docs)|onedrive|pastebin|notion|trello|microsoft graph|graph api)\b[^.!?]{0,50}\b(?:c2|c&c|command[- ]and[- ]control|dead[- ]drop|to receive commands)\b|\b(?:c2|c&c|command[- ]and[- ]control|dead[- ]drop)\b[^.!?]{0,60}\b(?:telegram|discord|slack|github|dropbox|google (?:drive|sheets|calendar|docs)|onedrive|pastebin|notion|trello|graph api)\b/i,
+  ],
+  ['T1568.002', 'dga domain', /\bdomain generation algorithms?\b|\bDGAs?\b/],
+  [
+    'T1105',
+    'download downloads downloaded downloading retrieve retrieves retrieved fetch fetches fetched pulls',
+    new RegExp(
+      String.raw`\b(?:(?:download|retriev|fetch)(?:s|es|ed|ing)|(?:to|can|will|and|then|may|could|which) (?:download|retrieve|fetch)|pulls(?: down)?)\b[^.!?]{0,60}\b${payload}\b|\b${payload}\b[^.!?]{0,40}\b(?:downloaded|retrieved|fetched) (?:from|by|via|using)\b`,
+      'i',
+    ),
+  ],
+  // Exfiltration and impact
+  [
+    'T1041',
+    'send sends sent exfiltrate exfiltrates exfiltrated exfiltrating upload uploads uploaded transmit transmits transmitted forwards',
+    /\b(?:send|sent|exfiltrat|upload|transmit|forward)\w*\b[^.!?]{0,80}\b(?:to|via|over|through)\b[^.!?]{0,50}\b(?:c2|c&c|command[- ]and[- ]control|attacker(?:s|-controlled)?|remote servers?|actor[^.!?]{0,12}servers?)\b/i,
+  ],
+  ['T1567.002', 'rclone mega megasync', /\brclone\b|\bmega(?:sync|\.nz|\.io)\b/i],
+  [
+    'T1486',
+    'encrypt encrypts encrypted encrypting encryption encryptor ransomware',
+    new RegExp(
+      String.raw`\b(?:encrypt(?:s|ing|ion of)?|encrypted (?:by|the|their|all|its|his|her|over|more than|nearly|victims?|hundreds|thousands|dozens|\d+))\b[^.!?]{0,50}\b${code}\b|\b(?:files?|systems?|servers?|data|machines|vms) (?:are |were |was |being |been )?encrypt(?:ed(?= by\b|[.,;]|$)|ion\b)|\b(?:deploy|launch|execut|detonat|distribut|push|drop)\w*\b[^.!?]{0,60}\bransomware\b(?! (?:gang|group|operator|actor|affiliate))|\bransomware (?:deployment|was (?:deployed|launched|executed)|encrypts|impact)\b|\b(?:hit|struck|crippled|suffered|disrupted|confirmed|launch\w*|carried out)\b[^.!?]{0,30}\bransomware attacks?\b`,
+      'i',
+    ),
+    /ransom|\block(?:er|bit)\b|encryptor|extort/i,
+  ],
+  ['T1490', 'shadow vssadmin wbadmin bcdedit', /\bshadow cop(?:y|ies)\b|\b(?:vssadmin|wbadmin|bcdedit)\b/i],
+  [
+    'T1485',
+    'wiper wipers wipes wiped',
+    /\b(?:data|disk)[- ]?wip(?:er|ers|ing)\b|\bwip(?:es|ed|ing) (?:[\w-]+ ){0,3}(?:data|disks?|files?|systems?|drives?)\b/i,
+  ],
+  ['T1491', 'deface defaced defacement defacements', /\bdefac(?:e|ed|ement|ements|ing)\b/i],
+  [
+    'T1498',
+    'ddos denial-of-service denial',
+    /\b(?:launch|conduct|perform|carr|used? (?:for|to)|capable of)\w*\b[^.!?]{0,40}\b(?:ddos|distributed denial[- ]of[- ]service)\b|\bddos (?:attacks?|botnet)\b/i,
+  ],
+  [
+    'T1496',
+    'cryptominer cryptominers cryptomining crypto-mining cryptojacking miner miners mining xmrig coinminer',
+    /\bcrypto(?:currency)?[- ]?(?:min|jack)(?:er|ers|ing)\b|\bxmrig\b|\bcoin ?miners?\b|\bmin(?:e|es|ing) (?:for )?(?:monero|xmr|dero|bitcoin|cryptocurrenc\w+)\b|\bmonero miners?\b/i,
+  ],
+];

@@ -1,0 +1,59 @@
+import { advice, exploitationCues, facingCues } from '../severity/severity-cues.ts';
+import { splitWords } from './sentence-features.ts';
+import { earlyStatements } from './early-statements.ts';
+import { lateStatements } from './late-statements.ts';
+
+type StatementRule = { technique: string; states: (sentence: string, previous: string) => boolean };
+
+const publicFacing: StatementRule = {
+  technique: 'T1190',
+  states: (sentence, previous) =>
+    exploitationCues.some((cue) => cue.test(sentence)) && (facingCues.test(sentence) || facingCues.test(previous)),
+};
+const exploitWords =
+  'exploit exploits exploited exploiting exploitation weaponized abused abusing leveraging vulnerability';
+
+const rulesByWord = indexRules();
+
+/** Words that make a sentence about defense, or deny what it describes. */
+const defense =
+  /\b(?:should|recommend\w*|mitigat\w+|organi[sz]ations (?:can|must|need)|defenders?|best practices?|to (?:prevent|detect|block|protect)|helps? (?:to )?(?:prevent|detect|protect)|did not|was not|were not|no evidence|without evidence|never)\b/i;
+
+/**
+ * Returns the techniques that a sentence states plainly. `words` are the words of the sentence, `previous` is the sentence before it. Advice,
+ * defense and denials state none.
+ */
+export function findStatedTechniques(sentence: string, words: string[], previous: string): string[] {
+  let found: string[] | undefined;
+  let candidates: Set<StatementRule> | undefined;
+  for (const word of words)
+    for (const rule of rulesByWord.get(word) ?? []) {
+      candidates ??= new Set();
+      if (candidates.has(rule)) continue;
+      candidates.add(rule);
+      if (!rule.states(sentence, previous)) continue;
+      if (!found && (defense.test(sentence) || advice.test(sentence))) return [];
+      found ??= [];
+      found.push(rule.technique);
+    }
+  return found ?? [];
+}
+
+function indexRules(): Map<string, StatementRule[]> {
+  const index = new Map<string, StatementRule[]>();
+  const add = (rule: StatementRule, triggers: string): void => {
+    const words = new Set(triggers.split(' ').flatMap((trigger) => splitWords(trigger)[0] ?? []));
+    for (const word of words) index.set(word, [...(index.get(word) ?? []), rule]);
+  };
+  for (const [technique, triggers, pattern, context] of [...earlyStatements, ...lateStatements])
+    add(
+      {
+        technique,
+        states: (sentence, previous) =>
+          pattern.test(sentence) && (!context || context.test(sentence) || context.test(previous)),
+      },
+      triggers,
+    );
+  add(publicFacing, exploitWords);
+  return index;
+}
