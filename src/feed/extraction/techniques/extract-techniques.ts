@@ -56,6 +56,10 @@ export function extractTechniques(text: string, model: TechniqueModel = getShipp
       sentence,
     });
   }
+  // `T1566` says nothing beside `T1566.001`, unless the text prints it.
+  for (const { technique, by } of [...found.values()])
+    if (by === 'statement' && !technique.id.includes('.'))
+      if ([...found.keys()].some((id) => id.startsWith(`${technique.id}.`))) found.delete(technique.id);
   return [...found.values()].toSorted(
     (a, b) => b.confidence - a.confidence || (a.technique.id < b.technique.id ? -1 : 1),
   );
