@@ -57,12 +57,11 @@ export function extractTechniques(text: string, model: TechniqueModel = getShipp
     });
   }
   // `T1566` says nothing beside `T1566.001`, unless the text prints it.
-  for (const { technique, by } of [...found.values()])
-    if (by === 'statement' && !technique.id.includes('.'))
-      if ([...found.keys()].some((id) => id.startsWith(`${technique.id}.`))) found.delete(technique.id);
-  return [...found.values()].toSorted(
-    (a, b) => b.confidence - a.confidence || (a.technique.id < b.technique.id ? -1 : 1),
-  );
+  const isRedundant = ({ technique, by }: ExtractedTechnique): boolean =>
+    by === 'statement' && [...found.keys()].some((id) => id.startsWith(`${technique.id}.`));
+  return [...found.values()]
+    .filter((one) => !isRedundant(one))
+    .toSorted((a, b) => b.confidence - a.confidence || (a.technique.id < b.technique.id ? -1 : 1));
 }
 
 type BestSentence = { margin: number; threshold: number; span: Span };
