@@ -2,8 +2,14 @@ import { expect, test } from 'vitest';
 import { emptyIocs } from '../../model/source-record.ts';
 import { toSearchText } from './search-text.ts';
 
+const searchedItem = {
+  event: { title: 'A title' },
+  iocs: emptyIocs(),
+  affectedProducts: [],
+  classification: { attack: [], killChain: [], malware: [], actor: [], platforms: [], mappings: [] },
+};
 const searchBody = (storedText: string, isProse = false): string =>
-  toSearchText({ event: { title: 'A title' }, iocs: emptyIocs() }, { storedText, isProse }).searchBody;
+  toSearchText(searchedItem, { storedText, isProse }).searchBody;
 
 test('searches the whole text of prose', () => {
   const text = 'Panel: seen.\nPanel: seen.\n2026-01-05T09:00:00Z';
@@ -11,45 +17,40 @@ test('searches the whole text of prose', () => {
 });
 
 test.each([
-  ['each path and each value once', 'a[0].note: x y\na[1].note: z\na[2].note: x y', 'a[].note: x y\nz'],
   [
-    'the lines of a text in a field',
-    'note: Overview\nEmotet: back again\nEmotet: gone',
-    'note: Overview\nEmotet: back again\ngone',
+    'values of at least four words, each once',
+    'a[0].note: one two three four\na[1].note: one two three four',
+    'one two three four',
   ],
-  ['no timestamps', 'created: 2026-01-05T09:00:00.000Z\ntimestamp: 1767225600\ndate: 2026-01-05', 'date: 2026-01-05'],
+  ['no shorter values', 'created: 2026-01-05T09:00:00.000Z\ncategory: Network activity\npattern: [a = 1]', ''],
   [
-    'no ids, within lists neither',
-    'id: report--c3d65d67-22dd-465d-8524-e195c93b07ca\nuuid: c3d65d67-22dd-465d-8524-e195c93b07ca\nrefs: malware--c3d65d67-22dd-465d-8524-e195c93b07ca, Emotet',
-    'refs: , Emotet',
-  ],
-  ['neither title nor summary again', 'name: A title\nother: A title', ''],
-  ['no empty fields', 'comment: \nx: -', ''],
-  [
-    'no repeated words in short values',
-    'name: Evil.example\npattern: known\n[evil.example = known]',
-    'name: Evil.example\npattern: known',
+    'further lines of a text, except those that look like a short field',
+    'note: Overview of the campaign:\nEmotet: back again\ngone',
+    'Overview of the campaign:\ngone',
   ],
   [
-    'longer values whose words occurred before',
-    'a: one two three four\nb: four three two one',
-    'a: one two three four\nb: four three two one',
+    'the lines of a list in a text',
+    'note: A text with lines\n- Emotet: back again',
+    'A text with lines\n- Emotet: back again',
   ],
+  ['no lists of ids', `refs: ${Array(5).fill('report--c3d65d67-22dd-465d-8524-e195c93b07ca').join(', ')}`, ''],
+  ['not the title again', 'name: A title\nother: A title', ''],
 ])('searches in structured records: %s', (_what, storedText, expected) => {
   expect(searchBody(storedText)).toBe(expected);
 });
 
-test('finds an item by its summary, its id in the source and its indicators', () => {
+test('finds an item by its summary, its id in the source, its names, its products and its indicators', () => {
   const iocs = emptyIocs();
   iocs.domains.push({ type: 'domain', value: 'Evil[.]example', normalizedValue: 'evil.example' } as never);
-  const item = { event: { title: 'Panel' }, summary: 'A panel.', externalId: 'RHSA-2026:1', iocs };
-  expect(
-    toSearchText(item, {
-      storedText: "pattern: [domain-name:value = 'evil.example']\n[evil.example]",
-      isProse: false,
-    }),
-  ).toEqual({
-    searchHead: 'A panel.\nRHSA-2026:1\nevil.example',
-    searchBody: "pattern: [domain-name:value = 'evil.example']",
-  });
+  const item = {
+    ...searchedItem,
+    summary: 'A panel.',
+    externalId: 'RHSA-2026:1',
+    iocs,
+    classification: { ...searchedItem.classification, actor: [{ name: 'APT28', aliases: ['Sofacy'] }] },
+    affectedProducts: [{ vendor: 'Northmere', product: 'Gatehouse' }],
+  } as never;
+  expect(toSearchText(item, { storedText: '', isProse: false }).searchHead).toBe(
+    'A panel.\nRHSA-2026:1\nAPT28\nSofacy\nNorthmere Gatehouse\nevil.example',
+  );
 });

@@ -7,19 +7,23 @@ const bodyMaxChars = 150_000;
 /** The parts of an item that full-text search covers besides the title. The head counts more than the body. */
 export type SearchText = { searchHead: string; searchBody: string };
 
-type SearchedItem = Pick<FeedItem, 'summary' | 'iocs' | 'externalId'> & { event: Pick<FeedItem['event'], 'title'> };
+type SearchedItem = Pick<FeedItem, 'summary' | 'iocs' | 'externalId' | 'classification' | 'affectedProducts'> & {
+  event: Pick<FeedItem['event'], 'title'>;
+};
 
 /**
- * Returns the searched text of an item. Head: summary, id in the source and normalized indicator values, the first 100,000 UTF-16 units. Body:
- * the first 150,000 units of the stored text, of a structured record without what is not worth searching.
+ * Returns the searched text of an item. Head: summary, id in the source, names, products and normalized indicator values, the first 100,000
+ * UTF-16 units. Body: the first 150,000 units of the stored text, of a structured record only its prose.
  */
 export function toSearchText(item: SearchedItem, { storedText, isProse }: SearchedText): SearchText {
-  const { summary = '', externalId = '', event, iocs } = item;
-  const { title } = event;
+  const { summary = '', externalId = '', event, iocs, classification, affectedProducts } = item;
+  const names = [...classification.actor, ...classification.malware].flatMap(({ name, aliases }) => [name, ...aliases]);
+  const products = affectedProducts.map(({ vendor, product }) => `${vendor} ${product}`);
   const values = buckets.flatMap((bucket) => iocs[bucket].map(({ normalizedValue }) => normalizedValue));
-  const body = isProse ? storedText : condenseFields(storedText, { values, texts: [title, summary] });
+  const head = [summary, externalId, ...new Set([...names, ...products]), ...values];
+  const body = isProse ? storedText : selectProse(storedText, [event.title, summary]);
   return {
-    searchHead: [summary, externalId, ...values].join('\n').slice(0, headMaxChars).toWellFormed(),
+    searchHead: head.join('\n').slice(0, headMaxChars).toWellFormed(),
     searchBody: body.slice(0, bodyMaxChars).toWellFormed(),
   };
 }
@@ -27,49 +31,44 @@ export function toSearchText(item: SearchedItem, { storedText, isProse }: Search
 /** `storedText` has one field per line if it is not prose. */
 type SearchedText = { storedText: string; isProse: boolean };
 
-const ids = /(?:\b[a-z][a-z\d-]*--)?\b[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}\b/gi;
-const timestamp = /^(?:\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-][\d:]+)?|\d{9,})$/;
-const letterOrDigit = /[\p{L}\p{N}]/u;
-const separators = /[\s'"()[\],;=<>]+/;
-const repeatedWordsMax = 3;
-
-type KnownTexts = { values: string[]; texts: string[] };
+const proseWordsMin = 4;
+const ids = /(?:\b[a-z][a-z\d-]*--)?\b[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}\b(?:, )?/gi;
 
 /**
- * Returns the fields of a structured record that a search may look for: without timestamps and ids, each path and each value once, and
- * without values of a few words that all occurred before, such as the pattern of a listed indicator. The known values and texts are searched
- * anyway. A large record consists mostly of such fields, and to index their words would take most of the time of a pull.
+ * Returns the prose of a structured record: values of at least four words besides ids, each once, and further lines of a text, without the
+ * `known` texts. To index all other fields, such as patterns, would take most of the time of a pull.
  */
-function condenseFields(storedText: string, { values, texts }: KnownTexts): string {
-  const words = new Set(values.map((value) => value.toLowerCase()));
-  const seen = new Set(texts);
+function selectProse(storedText: string, known: string[]): string {
+  const seen = new Set(known);
   const kept: string[] = [];
-  let length = 0;
-  for (let start = 0; start < storedText.length && length < bodyMaxChars;) {
+  for (let start = 0, length = 0; start < storedText.length && length < bodyMaxChars;) {
     const newline = storedText.indexOf('\n', start);
     const end = newline === -1 ? storedText.length : newline;
-    const { path, value } = splitField(storedText.slice(start, end));
+    const value = readProse(storedText.slice(start, end));
     start = end + 1;
-    if (!letterOrDigit.test(value) || timestamp.test(value) || seen.has(value)) continue;
+    if (value === '' || seen.has(value)) continue;
     seen.add(value);
-    const line = path === '' || seen.has(path) ? value : `${path}: ${value}`;
-    seen.add(path);
-    const lineWords = line
-      .toLowerCase()
-      .split(separators)
-      .filter((word) => word !== '');
-    const news = lineWords.filter((word) => !words.has(word));
-    if (news.length === 0 && lineWords.length <= repeatedWordsMax) continue;
-    for (const word of news) words.add(word);
-    kept.push(line);
-    length += line.length + 1;
+    kept.push(value);
+    length += value.length + 1;
   }
   return kept.join('\n');
 }
 
-/** Splits the line of a field into its path, without list positions, and its value, without ids. A further line of a text has no path. */
-function splitField(line: string): { path: string; value: string } {
+/** Returns the prose of a line, or an empty text. The line of a field starts with its path, which has no spaces. */
+function readProse(line: string): string {
   const colon = line.indexOf(': ');
-  const path = colon === -1 ? '' : line.slice(0, colon).replaceAll(/\[\d+\]/g, '[]');
-  return { path, value: line.slice(colon === -1 ? 0 : colon + 2).replaceAll(ids, '') };
+  if (colon === -1 || line.lastIndexOf(' ', colon) !== -1) return line;
+  const value = line.slice(colon + 2);
+  if (!hasWords(value)) return '';
+  const text = value.replaceAll(ids, '');
+  return hasWords(text) ? text : '';
+}
+
+function hasWords(text: string): boolean {
+  let at = -1;
+  for (let spaces = 1; spaces < proseWordsMin; spaces += 1) {
+    at = text.indexOf(' ', at + 1);
+    if (at === -1) return false;
+  }
+  return true;
 }
