@@ -127,7 +127,7 @@ grant select, insert, update, delete on feed_sources to tocsin_app, tocsin_syste
 
 create table items (
   organization_id uuid not null,
-  id uuid primary key,
+  id uuid not null,
   pool_id uuid not null,
 
   -- Origin
@@ -166,6 +166,8 @@ create table items (
   added_to_feed_at timestamptz not null,
   created_at timestamptz not null,
   last_updated timestamptz not null,
+  -- With columns for search, which looks up many items by id before the page is known.
+  primary key (id) include (pool_id, seq, added_to_feed_at, severity, status, publisher, source_name, platforms, duplicate_of),
   unique (source_id, record_id, generation)
 );
 comment on table items is 'Items of the feed, in their current version.';
@@ -202,8 +204,6 @@ create index items_not_active on items (pool_id, status, added_to_feed_at desc, 
   include (seq, severity, publisher, source_name, platforms, duplicate_of) where status <> 'active';
 create index items_members on items (duplicate_of)
   include (id, pool_id, seq, severity, status, publisher, source_name, platforms) where duplicate_of is not null;
--- For search, which looks up many items by id before the page is known.
-create index items_found on items (id) include (pool_id, seq, added_to_feed_at, severity, status, publisher, source_name, platforms, duplicate_of);
 create index items_in_change_order on items (pool_id, seq, id);
 create index items_updated on items (pool_id, last_updated);
 select tocsin_protect_items('items');
@@ -216,7 +216,7 @@ create table item_versions (
   cause text not null,
   changed text[] not null default '{}',
   stored_text text not null,
-  doc text not null,
+  doc text,
   at timestamptz not null,
   note text,
   objects text,
@@ -226,7 +226,7 @@ comment on table item_versions is 'All versions of the items.';
 comment on column item_versions.cause is 'added, source, reanalysis, group, person, vanished or moved.';
 comment on column item_versions.changed is 'Changed parts of the item.';
 comment on column item_versions.stored_text is 'Text that was extracted from.';
-comment on column item_versions.doc is 'JSON document of this version.';
+comment on column item_versions.doc is 'JSON document of a previous version. Null for the current version, whose document is items.doc. Empty if the content was withdrawn.';
 comment on column item_versions.note is 'Note of the person who made the change.';
 comment on column item_versions.objects is 'JSON array of the original STIX objects. Null if the source does not provide STIX.';
 select tocsin_protect_items('item_versions');

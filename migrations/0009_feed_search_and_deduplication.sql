@@ -119,6 +119,8 @@ select tocsin_protect_items('item_states');
 -- Every change of an item increases its seq. Several changes in one transaction count as one.
 create function tocsin_keep_states() returns trigger language plpgsql as $$
 begin
+  update item_versions v set doc = o.doc from old_items o join new_items n on n.id = o.id
+  where n.version > o.version and v.item_id = o.id and v.version = o.version and v.doc is null;
   insert into item_states (organization_id, item_id, pool_id, seq_from, seq_until, severity, status, publisher, source_name, platforms,
     duplicate_of, title, publish_time, doc, next_expiry_at, added_to_feed_at, last_updated, terms, words)
   select o.organization_id, o.id, o.pool_id, o.seq, n.seq, o.severity, o.status, o.publisher, o.source_name, o.platforms,
@@ -129,7 +131,7 @@ begin
   where n.seq > o.seq;
   return null;
 end $$;
-comment on function tocsin_keep_states() is 'Copies items to item_states before they change.';
+comment on function tocsin_keep_states() is 'Copies changed items to item_states, and the documents of previous versions to item_versions.';
 create trigger keep_states after update on items referencing old table as old_items new table as new_items
   for each statement execute function tocsin_keep_states();
 

@@ -18,12 +18,12 @@ type VersionRow = VersionKey & { doc: string; objects: string | null; text: stri
 export async function readItemVersions(tx: Tx, keys: VersionKey[]): Promise<Map<string, ItemVersion>> {
   if (keys.length === 0) return new Map();
   const found = await queryRows<VersionRow>(tx)`
-      select v.item_id as id, v.version, v.doc, v.cause, left(v.stored_text, ${textMaxChars}) as text, (
+      select v.item_id as id, v.version, coalesce(v.doc, i.doc) as doc, v.cause, left(v.stored_text, ${textMaxChars}) as text, (
           select e.objects from item_versions e where e.item_id = v.item_id and e.version <= v.version and e.objects is not null
           order by e.version desc limit 1) as objects
       from unnest(${keys.map(({ id }) => id)}::uuid[], ${keys.map(({ version }) => version)}::int[]) as k (id, version)
-      join item_versions v on v.item_id = k.id and v.version = k.version
-      where v.doc <> '' and v.pool_id in ${visiblePoolIds}`;
+      join item_versions v on v.item_id = k.id and v.version = k.version join items i on i.id = v.item_id
+      where v.doc is distinct from '' and v.pool_id in ${visiblePoolIds}`;
   const ids = found.map(({ id }) => id);
   const overrides = await listOverrideHistory(tx, ids);
   const versions = await mapInSlices(found, (row) => toItemVersion(row, overrides.get(row.id) ?? []));

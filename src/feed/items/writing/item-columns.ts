@@ -71,7 +71,6 @@ const versionColumns = {
   cause: column<string>('cause', 'text'),
   changed: textList('changed'),
   storedText: column<string>('stored_text', 'text'),
-  doc: column<string>('doc', 'text'),
   at: column<Date>('at', 'timestamptz'),
   /** The STIX objects that this version was parsed from, as a JSON array. */
   objects: column<string | null>('objects', 'text'),

@@ -43,17 +43,12 @@ export async function updateGroupedItems(
 ): Promise<void> {
   const column = <K extends keyof GroupedItem>(name: K): GroupedItem[K][] => items.map((item) => item[name]);
   const changed = items.map((item) => item.changed.join(','));
-  // Updates the version that this transaction wrote, or inserts a new version with the text of the previous one.
+  // A new version has the text of the previous one.
   await sql`
-    with n as (
-      select * from unnest(${column('id')}::uuid[], ${column('version')}::int[], ${changed}::text[], ${column('doc')}::text[])
-        as n (id, version, changed, doc)
-    ), same as (
-      update item_versions v set doc = n.doc from n where v.item_id = n.id and v.version = n.version
-    )
-    insert into item_versions (organization_id, item_id, pool_id, version, cause, changed, stored_text, doc, at)
-    select v.organization_id, v.item_id, v.pool_id, n.version, 'group', string_to_array(n.changed, ','), v.stored_text, n.doc, ${at}
-    from n join items i on i.id = n.id and i.version < n.version join item_versions v on v.item_id = i.id and v.version = i.version`.execute(
+    insert into item_versions (organization_id, item_id, pool_id, version, cause, changed, stored_text, at)
+    select v.organization_id, v.item_id, v.pool_id, n.version, 'group', string_to_array(n.changed, ','), v.stored_text, ${at}
+    from unnest(${column('id')}::uuid[], ${column('version')}::int[], ${changed}::text[]) as n (id, version, changed)
+      join items i on i.id = n.id and i.version < n.version join item_versions v on v.item_id = i.id and v.version = i.version`.execute(
     tx,
   );
   await sql`
@@ -80,8 +75,8 @@ export type RetractionUpdate = {
 export async function updateRetraction(tx: Tx, update: RetractionUpdate): Promise<void> {
   const { id, next, heldBack, at } = update;
   await sql`
-    insert into item_versions (organization_id, item_id, pool_id, version, cause, changed, stored_text, doc, at, note)
-    select organization_id, item_id, pool_id, ${next.version}, 'person', '{status}', stored_text, ${next.doc}, ${at}, ${update.note}
+    insert into item_versions (organization_id, item_id, pool_id, version, cause, changed, stored_text, at, note)
+    select organization_id, item_id, pool_id, ${next.version}, 'person', '{status}', stored_text, ${at}, ${update.note}
     from item_versions where item_id = ${id} and version = ${update.version}`.execute(tx);
   await sql`
     update items set status = ${next.status}, severity = ${next.severity}, version = ${next.version}, doc = ${next.doc}, own_doc = null,

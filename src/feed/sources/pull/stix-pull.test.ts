@@ -130,7 +130,7 @@ test.skipIf(!data)(
     const kev = await fileSource(app, org, { kind: 'kev' });
     await kev.pull(readGzip(resolve(data!, 'feed/kev/kev-latest.json.gz')));
     const query = sql<{ doc: string; stored_text: string }>`
-      select v.doc, v.stored_text from item_versions v where v.organization_id = ${org.id}`;
+      select coalesce(v.doc, i.doc) as doc, v.stored_text from item_versions v join items i on i.id = v.item_id where v.organization_id = ${org.id}`;
     const stored = await acrossOrgs(app.deps.db, (tx) => queryRows(tx, query));
     expect(stored.length).toBeGreaterThan(1_352 + 30);
     for (const { doc, stored_text } of stored) {
