@@ -1,51 +1,68 @@
 import type { Tx } from '../../platform/db/db.ts';
 import { uuidv7 } from '../../platform/lib/ids.ts';
+import { flatMapInSlices } from '../../platform/lib/slices.ts';
 import { recomputePools } from '../deduplication/recompute-pools.ts';
 import { countKeyOf, moveCounts } from '../items/writing/counts.store.ts';
-import { advancePools, lockPools, nextCommitTime } from '../items/writing/feed-pools.store.ts';
+import { advancePools, lockPools, nextCommitTime, type LockedPool } from '../items/writing/feed-pools.store.ts';
 import { emitItemEvents } from '../items/writing/item-events.ts';
 import { eraseVersionContent } from '../items/writing/update-items.store.ts';
 import { eraseStateContent, writeItems } from '../items/writing/write-items.store.ts';
 import type { FeedItem } from '../model/item.schema.ts';
-import { buildItemWrites, type CurrentVersions, type WithNewId, type WriteContext } from './build-item-writes.ts';
+import { buildItemWrites, type CurrentVersions, type PlannedWrite, type WithNewId } from './build-item-writes.ts';
 import { isProseSource } from './item-document.ts';
 import type { ItemAction } from './pull-plan.ts';
 import { toReaderVersion } from './reader-version.ts';
 import type { ItemOrigin } from './source-row.ts';
 import { listCurrentVersions } from './stored-items.store.ts';
 
+/** The time of a commit, and the version of the reference data that the items were extracted with. */
+type Commit = { now: Date; referenceDataVersion: number };
+
+/** The writes of new items, built for a commit at `at`. */
+export type PreparedAdditions = { at: Date; planned: PlannedWrite[] };
+
+/**
+ * Builds the writes of a batch of new items, so that the work is done while an earlier transaction writes. Returns undefined if a write of the
+ * batch depends on what is stored.
+ */
+export async function prepareAdditions(
+  source: ItemOrigin,
+  actions: ItemAction[],
+  { now, referenceDataVersion }: Commit,
+): Promise<PreparedAdditions | undefined> {
+  if (!actions.every(isFirstAddition)) return undefined;
+  const build = createBuilder(source, { at: now, current: new Map(), referenceDataVersion });
+  return { at: now, planned: await flatMapInSlices(sortByPublishTime(actions, now), build) };
+}
+
 /**
  * Applies actions in the caller's transaction: items, versions, totals and the sequence numbers of the pools change together. Locking the
- * pools makes `addedToFeedAt` strictly increase in commit order.
+ * pools makes `addedToFeedAt` strictly increase in commit order. Uses prepared writes unless another transaction was faster.
  */
 export async function applyActions(
   tx: Tx,
   source: ItemOrigin,
   actions: ItemAction[],
-  { now, referenceDataVersion }: { now: Date; referenceDataVersion: number },
+  { now, referenceDataVersion, prepared }: Commit & { prepared?: PreparedAdditions | undefined },
 ): Promise<void> {
   if (actions.length === 0) return;
   const poolIds = listPoolIds(actions);
   const pools = await lockPools(tx, poolIds);
-  const at = nextCommitTime(pools, now);
-  const isProse = isProseSource(source.kind);
-  const context: WriteContext = {
-    source,
-    at,
-    seqByPool: new Map(pools.map(({ id, seq }) => [id, seq + 1])),
-    current: await readCurrentVersions(tx, source, actions),
-    isProse,
-    readerVersion: toReaderVersion(isProse, referenceDataVersion),
-  };
-  const planned = sortByPublishTime(actions, at).flatMap((action) => buildItemWrites(context, action));
+  const isPrepared = prepared !== undefined && isStillValid(prepared, actions, pools);
+  const at = isPrepared ? prepared.at : nextCommitTime(pools, now);
+  const seqByPool = new Map(pools.map(({ id, seq }) => [id, seq + 1]));
+  const current = isPrepared ? new Map() : await readCurrentVersions(tx, source, actions);
+  const planned = isPrepared
+    ? prepared.planned
+    : sortByPublishTime(actions, at).flatMap(createBuilder(source, { at, current, referenceDataVersion }));
   const movedIds = actions.flatMap((action) => (isMove(action) ? [action.stored.id] : []));
   await eraseVersionContent(tx, movedIds);
-  const writes = planned.map(({ write }) => write);
+  const writes = planned.map(({ write }) => ({ ...write, seq: seqByPool.get(write.poolId)! }));
   const removedTerms = await writeItems(tx, writes);
   await eraseStateContent(tx, movedIds);
   const moves = planned.map(({ write, stored }) => ({ ...(stored && { before: countKeyOf(stored) }), after: write }));
   await moveCounts(tx, moves);
-  const documents = await recomputePools(tx, writes, { removedTerms, ...context });
+  const documents = await recomputePools(tx, writes, { removedTerms, at, seqByPool });
   await advancePools(tx, poolIds, at);
   // The items of the first pull of a source are not news.
   if (!source.last_success_at) return;
@@ -54,6 +71,24 @@ export async function applyActions(
     statusBefore: stored?.status,
   }));
   await emitItemEvents(tx, written);
+}
+
+const isFirstAddition = (action: ItemAction): boolean => action.kind === 'add' && action.follows === undefined;
+
+/** Returns whether the actions are still the additions that were prepared, and no later commit has changed the pools. */
+const isStillValid = ({ at, planned }: PreparedAdditions, actions: ItemAction[], pools: LockedPool[]): boolean =>
+  actions.length === planned.length && actions.every(isFirstAddition) && pools.every((pool) => pool.last_added_at < at);
+
+type BuilderOptions = { at: Date; current: CurrentVersions; referenceDataVersion: number };
+
+function createBuilder(
+  source: ItemOrigin,
+  { at, current, referenceDataVersion }: BuilderOptions,
+): (action: ItemAction & WithNewId) => PlannedWrite[] {
+  const isProse = isProseSource(source.kind);
+  const readerVersion = toReaderVersion(isProse, referenceDataVersion);
+  const context = { source, at, current, isProse, readerVersion };
+  return (action) => buildItemWrites(context, action);
 }
 
 /** Returns whether fewer organizations see the item from now on. */

@@ -21,7 +21,6 @@ export type CurrentVersions = Map<
 export type WriteContext = {
   source: ItemOrigin;
   at: Date;
-  seqByPool: Map<string, number>;
   current: CurrentVersions;
   isProse: boolean;
   readerVersion: number;
@@ -30,8 +29,11 @@ export type WriteContext = {
 /** The id for an item that the action creates. */
 export type WithNewId = { id: string };
 
+/** A write without the sequence number, which only the transaction knows. */
+export type UnnumberedWrite = Omit<ItemWrite, 'seq'>;
+
 /** A write, and the stored item if it changes one. */
-type PlannedWrite = { write: ItemWrite; stored?: StoredItem };
+export type PlannedWrite = { write: UnnumberedWrite; stored?: StoredItem };
 
 /** Builds the writes of one action. */
 export function buildItemWrites(context: WriteContext, action: ItemAction & WithNewId): PlannedWrite[] {
@@ -58,7 +60,7 @@ export function buildItemWrites(context: WriteContext, action: ItemAction & With
 
 type Addition = { id: string; generation: number; follows?: string; cause: string };
 
-function addItem(context: WriteContext, candidate: ItemCandidate, addition: Addition): ItemWrite {
+function addItem(context: WriteContext, candidate: ItemCandidate, addition: Addition): UnnumberedWrite {
   const stamps = firstStamps(context, addition.id, candidate.record.withdrawn ? 'retracted' : 'active');
   const { generation, follows = null, cause } = addition;
   return { ...writeOfRecord(context, candidate, stamps), generation, related: follows, cause, changed: [] };
@@ -84,7 +86,7 @@ const nextStamps = ({ at }: WriteContext, stored: StoredItem, status: ItemStatus
 
 type Change = Extract<ItemAction, { kind: 'correct' | 'withdraw' }>;
 
-function changeItem(context: WriteContext, action: Change): ItemWrite {
+function changeItem(context: WriteContext, action: Change): UnnumberedWrite {
   const { stored, candidate } = action;
   const write = writeOfRecord(context, candidate, nextStamps(context, stored, statusAfter(action)));
   const after = { item: JSON.parse(write.doc) as FeedItem, storedText: write.storedText };
@@ -92,7 +94,6 @@ function changeItem(context: WriteContext, action: Change): ItemWrite {
   return {
     ...write,
     poolId: stored.pool_id,
-    seq: context.seqByPool.get(stored.pool_id)!,
     generation: stored.generation,
     related: null,
     cause: action.kind === 'withdraw' ? 'source' : action.cause,
@@ -109,7 +110,7 @@ function writeOfRecord(
   context: WriteContext,
   candidate: ItemCandidate,
   stamps: ItemStamps,
-): Omit<ItemWrite, 'generation' | 'related' | 'cause' | 'changed'> {
+): Omit<UnnumberedWrite, 'generation' | 'related' | 'cause' | 'changed'> {
   const { record, poolId } = candidate;
   const { storedText, aliases } = record;
   const item = toFeedItem(record, context.source, stamps);
@@ -130,7 +131,7 @@ function writeOfRecord(
  * Turns an item into a retracted tombstone. It keeps its content if its record vanished; it is erased for an audience that may no longer see
  * the item.
  */
-function buryItem(context: WriteContext, stored: StoredItem, { isErased }: { isErased: boolean }): ItemWrite {
+function buryItem(context: WriteContext, stored: StoredItem, { isErased }: { isErased: boolean }): UnnumberedWrite {
   const current = context.current.get(stored.id)!;
   const stamps = nextStamps(context, stored, 'retracted');
   const item = isErased ? emptyItem(current.item, stamps) : retractItem(current.item, stamps);
@@ -169,7 +170,7 @@ function raiseItemTlp(context: WriteContext, action: RaiseTlpAction & WithNewId)
     addedToFeedAt: stamps.addedToFeedAt.toISOString(),
     lastUpdated: context.at.toISOString(),
   };
-  const write: ItemWrite = {
+  const write: UnnumberedWrite = {
     ...commonColumns(context, after, { poolId, stamps, storedText, aliases }),
     ...storedColumns(stored),
     contentHash: contentHash(after, storedText),
@@ -221,7 +222,6 @@ function commonColumns(
     ...toSearchText(item, { storedText, isProse: context.isProse }),
     readerVersion: context.readerVersion,
     nextExpiryAt,
-    seq: context.seqByPool.get(poolId)!,
     addedToFeedAt: stamps.addedToFeedAt,
     createdAt: stamps.createdAt,
     at: context.at,

@@ -5,11 +5,13 @@ import { buckets } from '../model/vocabulary.ts';
 
 type ItemContent = { item: FeedItem; storedText: string };
 
+type NormalizedContent = { item: FeedItem; text: string };
+
 /** Returns the parts of an item whose change makes a new version (spec/feed.md, "version"), each as comparable text. */
-function contentParts({ item, storedText }: ItemContent): Record<string, string> {
+function contentParts({ item, text }: NormalizedContent): Record<string, string> {
   const { event, source } = item;
   return {
-    storedText: normalizeText(storedText),
+    storedText: text,
     title: event.title,
     severity: event.severity,
     indicators: joinIndicators(item.iocs),
@@ -35,19 +37,30 @@ export const joinIndicators = (iocs: FeedItem['iocs']): string =>
     .join('\n');
 
 export const contentHash = (item: FeedItem, storedText: string): string =>
-  sha256(JSON.stringify(contentParts({ item, storedText })));
+  hashContent({ item, text: normalizeText(storedText) });
+
+const hashContent = (content: NormalizedContent): string => sha256(JSON.stringify(contentParts(content)));
 
 /** Returns the names of the parts that differ between two versions. */
 export function changedParts(before: ItemContent, after: ItemContent): string[] {
-  const [oldParts, newParts] = [contentParts(before), contentParts(after)];
+  const partsOf = ({ item, storedText }: ItemContent) => contentParts({ item, text: normalizeText(storedText) });
+  const [oldParts, newParts] = [partsOf(before), partsOf(after)];
   return Object.keys(newParts).filter((name) => oldParts[name] !== newParts[name]);
 }
 
-/** Hashes what the source itself states, independent of how this program extracts it. */
-export function recordHash(record: SourceRecord): string {
+/**
+ * Returns the hash of the content, and the hash of what the source itself states, which is independent of how this program extracts it.
+ */
+export function hashRecord(record: SourceRecord, item: FeedItem): { contentHash: string; recordHash: string } {
   const text = normalizeText(record.storedText);
-  return sha256(JSON.stringify([text, record.withdrawn, record.tlp ?? null, record.publisher ?? null]));
+  return {
+    contentHash: hashContent({ item, text }),
+    recordHash: sha256(JSON.stringify([text, record.withdrawn, record.tlp ?? null, record.publisher ?? null])),
+  };
 }
 
-export const normalizeText = (text: string): string => text.normalize('NFC').replaceAll(/\s+/g, ' ').trim();
+// A single space, which is most of the white space, does not match.
+const foldedWhitespace = /[^\S ]\s*| \s+/g;
+
+export const normalizeText = (text: string): string => text.normalize('NFC').replaceAll(foldedWhitespace, ' ').trim();
 export const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');

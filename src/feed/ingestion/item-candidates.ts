@@ -1,5 +1,5 @@
 import type { SkippedEntry, SourceRecord } from '../model/source-record.ts';
-import { contentHash, recordHash } from './content-hash.ts';
+import { hashRecord } from './content-hash.ts';
 import { effectiveTlp, toFeedItem } from './item-document.ts';
 import type { ItemOrigin } from './source-row.ts';
 
@@ -37,8 +37,7 @@ export function buildItemCandidates(
     const isPrivate = source.visibility === 'private' || effectiveTlp(record, source) === 'RED';
     candidates.push({
       record,
-      recordHash: recordHash(record),
-      contentHash: contentHash(item, record.storedText),
+      ...hashRecord(record, item),
       poolId: isPrivate ? privatePoolId : source.pool_id,
     });
   }

@@ -1,6 +1,6 @@
 import type { Tx } from '../../../platform/db/db.ts';
 import { splitIntoBatches } from '../../../platform/lib/batches.ts';
-import { applyActions, byPublishTime, listPoolIds } from '../../ingestion/apply-actions.ts';
+import { applyActions, byPublishTime, listPoolIds, type PreparedAdditions } from '../../ingestion/apply-actions.ts';
 import { isLive, planRecords, type ItemAction } from '../../ingestion/pull-plan.ts';
 import type { SourceRow } from '../../ingestion/source-row.ts';
 import { listStoredRecords, type StoredItem } from '../../ingestion/stored-items.store.ts';
@@ -32,7 +32,7 @@ export async function applyBatch(
   tx: Tx,
   source: SourceRow,
   batch: ItemAction[],
-  commit: { now: Date; referenceDataVersion: number },
+  commit: { now: Date; referenceDataVersion: number; prepared: PreparedAdditions | undefined },
 ): Promise<ItemAction[]> {
   await lockPools(tx, listPoolIds(batch));
   const recordIds = batch.map((action) =>

@@ -4,6 +4,7 @@ import type { Logger } from '../../../platform/lib/logger.ts';
 import type { Secretbox } from '../../../platform/lib/secretbox.ts';
 import { sourceFormats } from '../../formats/registry.ts';
 import type { ParseResult } from '../../formats/source-format.ts';
+import { prepareAdditions, type PreparedAdditions } from '../../ingestion/apply-actions.ts';
 import { resultOf, type ItemAction, type PullPlan, type PullResult } from '../../ingestion/pull-plan.ts';
 import { removeUnbelievableDates, removeUnbelievableTime } from '../../ingestion/believable-dates.ts';
 import { toSourceReading } from '../../ingestion/reader-version.ts';
@@ -121,7 +122,10 @@ async function applyRecords(
   }
 }
 
-/** Applies the batches of a plan and adds their actions to `applied`. `changed`: the settings of the source changed. */
+/**
+ * Applies the batches of a plan and adds their actions to `applied`. Builds the writes of a batch while the transaction of the previous one
+ * runs. `changed`: the settings of the source changed.
+ */
 async function applyPlan(
   deps: PullDeps,
   source: SourceRow,
@@ -129,13 +133,19 @@ async function applyPlan(
   applied: ItemAction[],
 ): Promise<'applied' | 'changed' | 'lost'> {
   const { referenceDataVersion } = deps.extractor;
-  for (const batch of splitActions(plan.actions)) {
-    const actions = await withSourceAcrossOrgs(deps.db, source, async (tx) => {
+  const batches = splitActions(plan.actions);
+  const prepare = (batch: ItemAction[] = []): Promise<PreparedAdditions | undefined> =>
+    prepareAdditions(source, batch, { now: deps.clock(), referenceDataVersion });
+  let prepared = await prepare(batches[0]);
+  for (const [index, batch] of batches.entries()) {
+    const applying = withSourceAcrossOrgs(deps.db, source, async (tx) => {
       const claimed = await renewClaim(tx, source, source.worker!);
       if (!claimed) return 'lost';
       if (claimed.updated_at.getTime() !== source.updated_at.getTime()) return 'changed';
-      return applyBatch(tx, claimed, batch, { now: deps.clock(), referenceDataVersion });
+      return applyBatch(tx, claimed, batch, { now: deps.clock(), referenceDataVersion, prepared });
     });
+    const [actions, next] = await Promise.all([applying, prepare(batches[index + 1])]);
+    prepared = next;
     deps.snapshots.invalidate();
     if (typeof actions === 'string') return actions;
     applied.push(...actions);
