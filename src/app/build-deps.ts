@@ -30,6 +30,7 @@ import { createSecretbox } from '../platform/lib/secretbox.ts';
 import { localConnection } from '../detection/logs/query/local-connection.ts';
 import { createCatalogCache } from '../detection/logs/catalog/catalog.store.ts';
 import { createIngestMetrics } from '../detection/logs/ingestion/ingest-metrics.ts';
+import { createLogQuotaGuard } from '../detection/logs/ingestion/log-quota-guard.ts';
 import { createBodyReader } from '../detection/logs/ingestion/body-reader.ts';
 import { importSigma } from '../detection/sigma/import/import-rules.ts';
 import { createRuleConverter } from '../detection/sigma/convert/rule-converter.ts';
@@ -102,6 +103,7 @@ export function buildDeps({ config, db, log, clock = systemClock }: BuildDepsOpt
     segmentStore,
     logCatalogs,
     bodyReader,
+    logQuotas: createLogQuotaGuard(),
     ruleConverter,
     importSigma: (caller, request) => importSigma(deps, caller, request),
     extractor,

@@ -23,6 +23,7 @@ import type { RunSourceTest } from '../feed/sources/testing/source-test-threads.
 import type { CatalogCache } from '../detection/logs/catalog/catalog.store.ts';
 import type { SegmentStore } from '../detection/logs/storage/store/segment-store.ts';
 import type { RecordReceipt } from '../detection/logs/ingestion/ingest-metrics.ts';
+import type { LogQuotaGuard } from '../detection/logs/ingestion/log-quota-guard.ts';
 import type { BodyReader } from '../detection/logs/ingestion/body-reader.ts';
 import type { ImportSigma } from '../detection/detections/bulk/bulk.schema.ts';
 import type { RuleConverter } from '../detection/sigma/convert/rule-converter.ts';
@@ -68,6 +69,8 @@ export type Deps = {
   logCatalogs: CatalogCache;
   /** Reads the bodies of sent events, in worker threads. */
   bodyReader: BodyReader;
+  /** Refuses the logs of organizations that have used up a quota. */
+  logQuotas: LogQuotaGuard;
   /** Converts Sigma rules, in a worker thread. */
   ruleConverter: RuleConverter;
   importSigma: ImportSigma;

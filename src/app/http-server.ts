@@ -86,6 +86,7 @@ import { createOrganization } from './bootstrap.ts';
 import { listErasures, readErasure, requestErasure } from './erasure/erase-organization.ts';
 import { readOrganizationUsage } from './usage/organization-usage.store.ts';
 import { nameAdminKey } from '../platform/orgs/admin/operator.ts';
+import { limitRoutes } from '../platform/orgs/limits/limits.routes.ts';
 import { organizationRoutes } from '../platform/orgs/admin/admin.routes.ts';
 import { orgRoutes } from '../platform/orgs/orgs.routes.ts';
 import { sessionRoutes } from '../platform/orgs/sessions/sessions.routes.ts';
@@ -139,6 +140,7 @@ export async function buildApp(deps: Deps): Promise<App> {
   await registerReference(app, webRoot);
   await registerConsole(app, webRoot);
   const operator = nameAdminKey(deps.config.adminKey);
+  limitRoutes(app, { db: deps.db, clock: deps.clock, operator });
   organizationRoutes(app, {
     db: deps.db,
     operator,

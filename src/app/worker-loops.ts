@@ -14,6 +14,7 @@ import { pullLoop } from '../feed/sources/pull/start-pulls.ts';
 import { reanalysisLoop } from '../feed/ingestion/reanalysis/reanalyze-items.ts';
 import { eraseLoop } from './erasure/erase-organization.ts';
 import { createRetentionSteps } from './retention-steps.ts';
+import { quotaLoop } from './usage/check-quotas.ts';
 import { retentionLoop } from '../platform/retention/retention.ts';
 import { listReaders } from '../detection/detections/readers.store.ts';
 import { logHealthLoop } from '../detection/logs/health/check-log-health.ts';
@@ -59,6 +60,7 @@ export const workerLoops = {
     cleanOrphans: cleanOrphansLoop,
     logHealth: (deps, signal) => logHealthLoop({ ...deps, listReaders }, signal),
     maintenance: maintenanceLoop,
+    quotas: quotaLoop,
     erase: eraseLoop,
     retention: (deps, signal) => retentionLoop(deps, createRetentionSteps(deps.config.keep), signal),
   },

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { Shortfall } from '../../detection/logs/logs.schema.ts';
 import { severities } from '../../detection/analysis/candidate.ts';
+import { QuotaState } from '../../platform/orgs/limits/limits.schema.ts';
 import { detectionHealths } from '../../detection/detections/summaries/summaries.schema.ts';
 
 const time = z.string().meta({ format: 'date-time' });
@@ -76,6 +77,11 @@ export const Overview = z
         }),
       )
       .describe('Use of each model alias in this UTC month against the budgets of the organization, closest first.'),
+    quotas: z
+      .array(QuotaState)
+      .describe(
+        'Quotas that the operator of the service set and of which at least 80 percent are used, closest first.',
+      ),
     feed: z
       .object({
         items: z.int(),

@@ -10,6 +10,7 @@ import { lastUtcDays } from '../../platform/lib/utc-days.ts';
 import { findModelPauses } from '../../platform/models/model-pauses.store.ts';
 import type { Models } from '../../platform/models/models.ts';
 import { listAliasUsage, type ModelUsage } from '../../platform/models/spending/model-usage.store.ts';
+import { listQuotaStates } from '../../platform/orgs/limits/quota-states.store.ts';
 import type { Caller } from '../../platform/orgs/caller.ts';
 import type { Overview } from './overview.schema.ts';
 import type { RunDayReader } from './past-days.ts';
@@ -78,6 +79,9 @@ export async function getOverview(deps: OverviewDeps, caller: Caller): Promise<O
       budgets: (await listAliasUsage(tx, orgId, now))
         .map((usage) => toBudget(usage, deps.models))
         .toSorted((a, b) => b.share - a.share || a.alias.localeCompare(b.alias)),
+      quotas: (await listQuotaStates(tx, orgId, now))
+        .filter(({ level }) => level !== 'free')
+        .toSorted((a, b) => b.share - a.share || a.quota.localeCompare(b.quota)),
       feed: snapshot ? await readFeed(tx, snapshot, caller, now) : null,
       days: await readDays(tx, caller, { now, readsHits, readRunDays: deps.readRunDays }),
     };

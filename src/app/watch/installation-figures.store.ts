@@ -24,6 +24,8 @@ export type InstallationFigures = {
   erasureAge: number;
   failingErasures: number;
   finishedErasures: number;
+  nearingQuotas: number;
+  reachedQuotas: number;
 };
 
 /** Reads the figures of all organizations. The number of items is the database's estimate. */
@@ -46,7 +48,8 @@ export async function readInstallationFiguresAcrossOrgs(db: Db): Promise<Install
         (select count(*) from hits where status = 'open') as "openHits",
         (select count(*) from connection_pauses) as "pausedConnections",
         (select count(*) from model_pauses) as "pausedModels",
-        e.pending as "pendingErasures", e.age as "erasureAge", e.failing as "failingErasures", e.finished as "finishedErasures"
+        e.pending as "pendingErasures", e.age as "erasureAge", e.failing as "failingErasures", e.finished as "finishedErasures",
+        q.nearing as "nearingQuotas", q.reached as "reachedQuotas"
       from
         (select count(*) as pending, coalesce(extract(epoch from now() - min(created_at)), 0) as age
            from deliveries where state = 'pending') d,
@@ -56,7 +59,8 @@ export async function readInstallationFiguresAcrossOrgs(db: Db): Promise<Install
             coalesce(extract(epoch from now() - min(requested_at) filter (where finished_at is null)), 0) as age,
             count(*) filter (where error is not null) as failing,
             count(finished_at) as finished
-           from organization_erasures) e`,
+           from organization_erasures) e,
+        (select count(*) filter (where level = 'nearing') as nearing, count(*) filter (where level = 'reached') as reached from quota_alarms) q`,
   );
   return figures!;
 }

@@ -29,6 +29,8 @@ const gauges: Record<keyof InstallationFigures, [name: string, help: string]> = 
   ],
   failingErasures: ['tocsin_erasures_failing', 'Organizations whose deletion failed and is tried again.'],
   finishedErasures: ['tocsin_erasures_finished', 'Organizations that were deleted.'],
+  nearingQuotas: ['tocsin_quotas_nearing', 'Quotas of organizations of which at least 80 percent are used.'],
+  reachedQuotas: ['tocsin_quotas_reached', 'Quotas of organizations that are used up.'],
 };
 
 /** Registers gauges for the state of the whole installation, which every process reports alike, and for this process's database pool. */

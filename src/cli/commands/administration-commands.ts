@@ -40,6 +40,19 @@ export function addAdministrationCommands(program: Command, run: Run): void {
     .addHelpText('after', examples('tocsin org delete acme --confirm acme'))
     .action((name, options) => run(import('../org-command.ts').then((module) => module.deleteOrg(name, options))));
   org
+    .command('quotas')
+    .description('show or change what an organization may use')
+    .argument('<NAME>', 'organization')
+    .option('--set <QUOTA=NUMBER>', 'quota to change, repeatable; none removes it', collect)
+    .option('--json', 'print JSON')
+    .addHelpText(
+      'after',
+      examples('tocsin org quotas acme', 'tocsin org quotas acme --set enabledDetections=200 --set apiKeys=none'),
+    )
+    .action((name, options) =>
+      run(import('../org-limits-command.ts').then((module) => module.quotasCommand(name, options))),
+    );
+  org
     .command('erasures')
     .description('list the deleted organizations with what was erased')
     .option('--json', 'print JSON')

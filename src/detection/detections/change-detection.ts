@@ -4,6 +4,7 @@ import { applyConnections } from '../scheduling/queue/run-queue.store.ts';
 import { changeSchedule } from '../scheduling/schedule-lifecycle.ts';
 import { changesConnection, findConnected } from './detection-connections.store.ts';
 import { emitDetection } from './detection-events.ts';
+import { isCounted, requireDetectionQuota } from './detection-quota.store.ts';
 import { listChangedColumns, updateAgent } from './detections.store.ts';
 import { zonedCron } from './record/cron-schedule.ts';
 import { definitionText } from './record/definition.ts';
@@ -26,7 +27,8 @@ export type AgentChange = {
 
 /**
  * Replaces `before` with `after` and returns the new record. Moves `updatedAt` strictly forward, adds a revision if the
- * definition differs, writes the audit row, updates the schedule and emits the event. Writes nothing if no column differs.
+ * definition differs, writes the audit row, updates the schedule and emits the event. Writes nothing if no column differs. Throws 409 if it enables a detection
+ * and the quota is used up.
  */
 export async function storeChange(
   tx: Tx,
@@ -45,6 +47,7 @@ export async function storeChange(
     revision: isSameDefinition ? before.revision : before.revision + 1,
     ...(after.is_suggestion ? toSuggestionColumns(after, isSameDefinition) : {}),
   };
+  if (isCounted(changed) && !isCounted(before)) await requireDetectionQuota(tx, caller.orgId);
   const stored = await storeWarnings(tx, before, changed, change);
   const record = toRecord(stored);
   await updateAgent(tx, caller, { action, before, after: stored });

@@ -7,6 +7,7 @@ import { checkCanRun, type CheckDetectionDeps } from './check-detection.ts';
 import { findConnected } from './detection-connections.store.ts';
 import { emitDetection } from './detection-events.ts';
 import { insertAgent } from './detections.store.ts';
+import { requireDetectionQuota } from './detection-quota.store.ts';
 import { withQueryWarnings } from './query-warnings/query-warnings.ts';
 import { storeQueryWarnings } from './query-warnings/query-warnings.store.ts';
 import { checkModelAlias, type ModelAliases } from './record/check-model-alias.ts';
@@ -56,8 +57,9 @@ export async function prepareDetection(
   return { agent, record: toRecord(view) };
 }
 
-/** Stores a new detection with its first prompt version, revision and schedule. */
+/** Stores a new detection with its first prompt version, revision and schedule. Throws 409 if it is enabled and the quota is used up. */
 export async function storeNewDetection(tx: Tx, caller: Caller, { agent, record }: NewDetection): Promise<void> {
+  if (agent.enabled) await requireDetectionQuota(tx, caller.orgId);
   await insertAgent(tx, caller, agent, { action: 'detection.created', record });
   await openAgentSchedule(tx, caller, agent);
   await emitDetection(tx, 'detection.created', record);

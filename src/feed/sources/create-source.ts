@@ -5,6 +5,7 @@ import { appError, fieldError } from '../../platform/lib/errors.ts';
 import { uuidv7 } from '../../platform/lib/ids.ts';
 import type { Secretbox } from '../../platform/lib/secretbox.ts';
 import type { Caller } from '../../platform/orgs/caller.ts';
+import { requireQuota } from '../../platform/orgs/limits/require-quota.ts';
 import { sourceFormats, type SourceKind } from '../formats/registry.ts';
 import { toStoredTlp } from '../ingestion/tlp-input.ts';
 import { ensurePrivatePool, insertAssignedPool, publicPoolId } from '../items/writing/feed-pools.store.ts';
@@ -22,12 +23,13 @@ export type CreateSourceDeps = { db: Db; clock: Clock; secrets: Secretbox; confi
 
 /**
  * Creates a source. Its first pull is at its first slot. Shared sources, and therefore `assignedTo`, need `feed:admin`.
- * Throws a 400 with the field that is not valid.
+ * Throws a 400 with the field that is not valid, and 409 if the quota is used up.
  */
 export async function createSource(deps: CreateSourceDeps, caller: Caller, input: CreateSource): Promise<Source> {
   const now = deps.clock();
   const source = await toNewSource(deps, caller, applyCatalog(input), now);
   return withSourceAcrossOrgs(deps.db, source, async (tx) => {
+    await requireQuota(tx, caller.orgId, 'feedSources', () => countSources(tx, caller.orgId));
     if ((await countSources(tx, caller.orgId)) >= sourcesMax)
       throw appError('conflict', `An organization has at most ${sourcesMax} sources.`);
     await insertSource(tx, { ...source, pool_id: await ensurePool(tx, source) });

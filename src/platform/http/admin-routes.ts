@@ -1,8 +1,9 @@
 import type { z } from 'zod';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { describeRoute } from './api-routes.ts';
 import type { App } from './app-type.ts';
 
-type Line = `${'GET' | 'POST' | 'DELETE'} /api/admin/${string}`;
+type Line = `${'GET' | 'POST' | 'PUT' | 'DELETE'} /api/admin/${string}`;
 type Schema = z.ZodType;
 type Options<Params, Query, Body, Result> = {
   operationId: string;
@@ -10,6 +11,8 @@ type Options<Params, Query, Body, Result> = {
   description?: string;
   ignoresBody?: boolean;
   secretField?: string;
+  acceptsIfMatch?: boolean;
+  bodyBytesMax?: number;
   params?: Params;
   query?: Query;
   body?: Body;
@@ -19,13 +22,15 @@ type Input<Params extends Schema, Query extends Schema, Body extends Schema> = {
   params: z.output<Params>;
   query: z.output<Query>;
   body: z.output<Body>;
+  request: FastifyRequest;
+  reply: FastifyReply;
 };
 
 /** Like `apiRoutes`, for routes that need the key of the installation and belong to no organization. */
 export function adminRoutes(app: App, tag: string) {
   return <P extends Schema, Q extends Schema, B extends Schema, R extends Schema>(
     line: Line,
-    { operationId, summary, description, params, query, body, returns, ...config }: Options<P, Q, B, R>,
+    { operationId, summary, description, params, query, body, returns, bodyBytesMax, ...config }: Options<P, Q, B, R>,
     handle: (input: Input<P, Q, B>) => Promise<z.input<R>>,
   ): void => {
     const [method, url] = line.split(' ') as [string, string];
@@ -33,10 +38,13 @@ export function adminRoutes(app: App, tag: string) {
       method,
       url,
       config: { isAdmin: true, ...config },
+      ...(bodyBytesMax !== undefined && { bodyLimit: bodyBytesMax }),
       schema: describeRoute(tag, { operationId, summary, description, params, query, body, returns }),
       // The schemas have validated all three.
-      handler: (({ params: path, query: search, body: content }: Input<P, Q, B>) =>
-        handle({ params: path, query: search, body: content })) as never,
+      handler: ((request: FastifyRequest, reply: FastifyReply) => {
+        const { params: path, query: search, body: content } = request;
+        return handle({ params: path, query: search, body: content, request, reply } as Input<P, Q, B>);
+      }) as never,
     });
   };
 }

@@ -6,7 +6,7 @@ import type { Caller } from '../orgs/caller.ts';
 import { toBearerHeader } from './authorization-header.ts';
 import type { SessionAuthenticator } from '../orgs/sessions/session-authenticator.ts';
 import { readSessionCookie } from '../orgs/sessions/session-cookie.ts';
-import { createTokenBuckets, type TokenResult } from './token-buckets.ts';
+import { createSizedBuckets, createTokenBuckets, type TokenResult } from './token-buckets.ts';
 import type { App } from './app-type.ts';
 
 type AuthenticateRequestsDeps = {
@@ -39,6 +39,7 @@ export function authenticateRequests(
 ): void {
   const burst = Math.max(1, Math.ceil(config.rateLimit * 2));
   const takeToken = config.rateLimit > 0 ? createTokenBuckets(config.rateLimit, burst) : undefined;
+  const takeOfOrganization = createSizedBuckets();
   const adminHash = config.adminKey === undefined ? undefined : hashKey(config.adminKey);
   app.decorateRequest('caller', null);
   app.addHook('onRequest', (request, reply, done) => {
@@ -91,6 +92,7 @@ export function authenticateRequests(
         'The organization is suspended. Nothing is deleted. Ask the operator of this service to resume it.',
       );
     request.caller = caller;
+    if (caller.requestsPerMinute) applyRequestQuota(takeOfOrganization, caller, caller.requestsPerMinute, reply);
     if (takeToken) applyRateLimit(takeToken(caller.keyId ?? caller.sessionId ?? ''), burst, reply);
     if (scope && !caller.scopes.has(scope)) throw appError('forbidden', `The key lacks the scope ${scope}.`);
   }
@@ -107,6 +109,27 @@ function requireOwnPage({ method, headers }: FastifyRequest): void {
     throw appError(
       'forbidden',
       'A change with a session needs the header X-Tocsin-Console and must come from the console.',
+    );
+}
+
+/** Applies the quota of requests of the organization, which may be sent in one burst. */
+function applyRequestQuota(
+  take: ReturnType<typeof createSizedBuckets>,
+  { orgId }: Caller,
+  perMinute: number,
+  reply: FastifyReply,
+): void {
+  const { allowed, remaining, retryAfterS } = take(orgId, { ratePerSecond: perMinute / 60, burst: perMinute });
+  reply.header('ratelimit-policy', `"organization";q=${perMinute};w=60`);
+  reply.header('ratelimit', `"organization";r=${remaining};t=${retryAfterS}`);
+  if (!allowed)
+    throw appError(
+      'quota_exceeded',
+      `The organization exceeds its quota of ${perMinute} requests per minute. Retry after the seconds in the Retry-After header.`,
+      {
+        headers: { 'retry-after': String(retryAfterS) },
+        quota: { name: 'requestsPerMinute', limit: perMinute, used: perMinute, resetsAt: null },
+      },
     );
 }
 

@@ -21,6 +21,10 @@ export const Problem = z
       .array(z.object({ pointer: z.string(), code: z.string(), detail: z.string() }))
       .optional()
       .describe('Validation errors. `pointer` is a JSON pointer into the body, or `query/…`, `path/…` or `header/…`.'),
+    quota: z
+      .object({ name: z.string(), limit: z.number(), used: z.number(), resetsAt: z.string().nullable() })
+      .optional()
+      .describe('The quota of the organization that is used up. `resetsAt` is null for what is counted as of now.'),
   })
   .meta({ id: 'Problem' });
 
@@ -67,6 +71,7 @@ export function problemText(error: AppError, instance: string, requestId: string
     code: error.code,
     requestId,
     ...(error.errors ? { errors: error.errors } : {}),
+    ...(error.quota ? { quota: error.quota } : {}),
   });
 }
 

@@ -13,6 +13,7 @@ const statusByCode = {
   request_timeout: 408,
   conflict: 409,
   in_progress: 409,
+  quota_reached: 409,
   precondition_failed: 412,
   payload_too_large: 413,
   uri_too_long: 414,
@@ -21,6 +22,7 @@ const statusByCode = {
   expectation_failed: 417,
   check_failed: 422,
   idempotency_mismatch: 422,
+  quota_exceeded: 429,
   rate_limited: 429,
   headers_too_large: 431,
   client_closed_request: 499,
@@ -34,19 +36,24 @@ export type ErrorCode = keyof typeof statusByCode;
 /** One problem with the input. `pointer` is a JSON pointer into the body, or `query/name`, `path/name` or `header/name`. */
 export type FieldError = { pointer: string; code: string; detail: string };
 
-type AppErrorOptions = { errors?: FieldError[]; headers?: Record<string, string> };
+/** The quota of an organization that an error is about. `resetsAt` is null for what is counted as of now. */
+export type QuotaProblem = { name: string; limit: number; used: number; resetsAt: string | null };
+
+type AppErrorOptions = { errors?: FieldError[]; headers?: Record<string, string>; quota?: QuotaProblem };
 
 export class AppError extends Error {
   readonly code: ErrorCode;
   readonly status: number;
   readonly errors: FieldError[] | undefined;
   readonly headers: Record<string, string>;
+  readonly quota: QuotaProblem | undefined;
   constructor(code: ErrorCode, detail: string, options: AppErrorOptions = {}) {
     super(detail);
     this.code = code;
     this.status = statusByCode[code];
     this.errors = options.errors;
     this.headers = options.headers ?? {};
+    this.quota = options.quota;
   }
 }
 

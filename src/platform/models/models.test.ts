@@ -137,7 +137,7 @@ test('computes cost from the configured price, and allows free calls under a bud
   expect(callCostUsd({ entry: m! }, { input: 1_000_000, output: 100_000 })).toBeCloseTo(4.5);
   const none = { tokens: 0, costUsd: 0 };
   const budgets = Budgets.parse({ usdPerRun: 0 });
-  const spent = { run: none, runMs: 0, detectionDay: none, organizationMonth: none };
+  const spent = { run: none, runMs: 0, detectionDay: none, organizationMonth: none, allModels: { day: 0, month: 0 } };
   expect(findExhaustedBudget(budgets, spent)).toBeUndefined();
   expect(findExhaustedBudget(budgets, { ...spent, run: { tokens: 1, costUsd: 0.01 } })).toContain('US dollars per run');
   expect(findExhaustedBudget(budgets, { ...spent, runMs: 901_000 })).toContain('seconds per run');

@@ -38,6 +38,7 @@ export function createKeyAuthenticator(db: Db): KeyAuthenticator {
         keyId: key.id,
         scopes: new Set(key.scopes),
         isSuspended: key.is_suspended,
+        requestsPerMinute: key.requests_per_minute,
       };
       cache.set(cacheKey(text), { caller, expiresAtMs: performance.now() + Math.min(cacheMs, remainingLifeMs(key)) });
       return caller;

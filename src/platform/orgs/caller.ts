@@ -29,6 +29,8 @@ export type Caller = {
   subject?: string;
   /** The organization is suspended, so that the request is refused. */
   isSuspended?: boolean;
+  /** How many requests its organization may send to one process. Null or undefined: any number. */
+  requestsPerMinute?: number | null;
 };
 
 /** The part of a caller that histories record. */

@@ -2,16 +2,25 @@ import { inOrg, type Db } from '../db/db.ts';
 import { appError } from '../lib/errors.ts';
 import { toPage, readPageRequest, plainIdPattern, type PageQuery } from '../lib/page-request.ts';
 import { auditRecord } from './audit.store.ts';
+import { requireQuota } from './limits/require-quota.ts';
 import { limitSessionsOfKey } from './sessions/sessions.store.ts';
 import type { Caller } from './caller.ts';
 import type { CreateKeyInput, Key, KeyList, KeyWithSecret, RotateKeyInput } from './orgs.schema.ts';
 import { generateKey } from './key-secret.ts';
-import { findKey, insertKey, listKeyRows, markKeyRevoked, updateKeySecret, type KeyRow } from './orgs.store.ts';
+import {
+  countActiveKeys,
+  findKey,
+  insertKey,
+  listKeyRows,
+  markKeyRevoked,
+  updateKeySecret,
+  type KeyRow,
+} from './orgs.store.ts';
 
 /** `forgetKey` removes a key and its sessions from this process's caches, after the key changed. */
 export type ChangeKeyDeps = { db: Db; forgetKey: (keyId: string) => void };
 
-/** Creates a key in the caller's organization. Throws 403 if the caller lacks a scope that it grants. */
+/** Creates a key in the caller's organization. Throws 403 if the caller lacks a scope that it grants, and 409 if the quota is used up. */
 export async function createKey({ db }: { db: Db }, caller: Caller, input: CreateKeyInput): Promise<KeyWithSecret> {
   const granted = input.scopes ?? [...caller.scopes].filter((scope) => scope !== 'feed:admin');
   const missing = granted.find((scope) => !caller.scopes.has(scope));
@@ -20,6 +29,7 @@ export async function createKey({ db }: { db: Db }, caller: Caller, input: Creat
   const row = await inOrg(db, caller.orgId, async (tx) => {
     const { id, hash: secret_hash } = generated;
     const expires_at = input.expiresAt ? new Date(input.expiresAt) : null;
+    await requireQuota(tx, caller.orgId, 'apiKeys', () => countActiveKeys(tx, caller.orgId));
     const inserted = await insertKey(tx, caller.orgId, {
       id,
       name: input.name,

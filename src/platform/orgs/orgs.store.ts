@@ -23,12 +23,16 @@ export type NewKeyRow = Pick<KeyRow, 'id' | 'name' | 'secret_hash' | 'scopes' | 
   from_environment?: boolean;
 };
 
+/** A key with what its organization may do. */
+type CallerKeyRow = KeyRow & { is_suspended: boolean; requests_per_minute: number | null };
+
 /** Finds a key by id, before the organization is known. */
-export function findKeyAcrossOrgs(db: Db, keyId: string): Promise<(KeyRow & { is_suspended: boolean }) | undefined> {
+export function findKeyAcrossOrgs(db: Db, keyId: string): Promise<CallerKeyRow | undefined> {
   return acrossOrgs(
     db,
-    (tx) => queryRow<KeyRow & { is_suspended: boolean }>(tx)`
-      select k.*, o.suspended_at is not null as is_suspended from api_keys k join organizations o on o.id = k.organization_id where k.id = ${keyId}`,
+    (tx) => queryRow<CallerKeyRow>(tx)`
+      select k.*, o.suspended_at is not null as is_suspended, l.requests_per_minute
+      from api_keys k join organizations o on o.id = k.organization_id left join organization_limits l on l.organization_id = o.id where k.id = ${keyId}`,
   );
 }
 
@@ -37,6 +41,13 @@ export async function isKeyActive(tx: Tx, orgId: OrgId, keyId: string): Promise<
   const found = await queryRow(tx)`select 1 from api_keys where organization_id = ${orgId} and id = ${keyId}
       and revoked_at is null and (expires_at is null or expires_at > now()) and ${isNotSuspended(sql`organization_id`)}`;
   return found !== undefined;
+}
+
+/** Counts the keys that are neither revoked nor expired. */
+export async function countActiveKeys(tx: Tx, orgId: OrgId): Promise<number> {
+  const row = await queryRow<{ n: number }>(tx)`select count(*) as n from api_keys where organization_id = ${orgId}
+      and revoked_at is null and (expires_at is null or expires_at > now())`;
+  return row!.n;
 }
 
 export async function insertKey(tx: Tx, orgId: OrgId, key: NewKeyRow): Promise<KeyRow> {

@@ -4,6 +4,7 @@ import { toOrgId } from '../../../src/platform/lib/org-id.ts';
 import { createCatalogCache } from '../../../src/detection/logs/catalog/catalog.store.ts';
 import { bodyReaderInThisThread } from './body-reader.ts';
 import { createFileStore } from '../../../src/detection/logs/storage/store/file-store.ts';
+import { createLogQuotaGuard } from '../../../src/detection/logs/ingestion/log-quota-guard.ts';
 import { receiveLogs } from '../../../src/detection/logs/ingestion/receive-logs.ts';
 
 const [url, logsFolder, org, body] = process.argv.slice(2);
@@ -14,6 +15,7 @@ const deps = {
   segmentStore: createFileStore(logsFolder!),
   logCatalogs: createCatalogCache(),
   bodyReader: bodyReaderInThisThread,
+  logQuotas: createLogQuotaGuard(),
 };
 await receiveLogs(deps, toOrgId(org!), { dataset: 'auth', body: Buffer.from(body!) });
 console.log('accepted');

@@ -14,6 +14,7 @@ import { createEngine, type LogEngine } from '../../../src/detection/logs/engine
 import { bodyReaderInThisThread } from './body-reader.ts';
 import { createFileStore } from '../../../src/detection/logs/storage/store/file-store.ts';
 import type { SegmentStore } from '../../../src/detection/logs/storage/store/segment-store.ts';
+import { createLogQuotaGuard } from '../../../src/detection/logs/ingestion/log-quota-guard.ts';
 import { receiveLogs, type ReceiveLogsDeps } from '../../../src/detection/logs/ingestion/receive-logs.ts';
 import type { LogReceipt } from '../../../src/detection/logs/logs.schema.ts';
 import { searchLogs, type SearchLogsDeps } from '../../../src/detection/logs/query/search-logs.ts';
@@ -60,6 +61,7 @@ export async function startLogStore(
     engine,
     logCatalogs: createCatalogCache(),
     bodyReader: bodyReaderInThisThread,
+    logQuotas: createLogQuotaGuard(),
   };
   return {
     url,

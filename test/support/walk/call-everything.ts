@@ -72,11 +72,18 @@ async function useKeys({ get, post, remove }: ApiCalls): Promise<void> {
 }
 
 async function useAdministration({ db, segmentStore }: Deps, org: TestOrg): Promise<void> {
-  const asAdministrator = (method: 'GET' | 'POST' | 'DELETE', path: string, body?: unknown) =>
+  const asAdministrator = (method: 'GET' | 'POST' | 'PUT' | 'DELETE', path: string, body?: unknown) =>
     readOk(org.call(method, `/api/admin/${path}`, body, adminHeadersFor('/api/admin/')));
   const { id } = await asAdministrator('POST', 'organizations', { name: 'walked' });
   await asAdministrator('POST', `organizations/${id}/resume`);
   await asAdministrator('GET', `organizations/${org.id}`);
+  await asAdministrator('PUT', `organizations/${org.id}/quotas`, {
+    enabledDetections: 500,
+    logEventsPerDay: 10_000_000,
+  });
+  await asAdministrator('GET', `organizations/${org.id}/quotas`);
+  await readOk(org.call('GET', '/api/quotas'));
+  await asAdministrator('PUT', `organizations/${org.id}/quotas`, { enabledDetections: null, logEventsPerDay: null });
   await asAdministrator('GET', 'organizations?limit=2');
   await asAdministrator('POST', `organizations/${id}/suspend`);
   await asAdministrator('DELETE', `organizations/${id}`);

@@ -9,8 +9,10 @@ import { syncSweepsAcrossOrgs } from '../../../src/agents/sightings/sightings.st
 import { sweepDue } from '../../../src/agents/sightings/sweep.ts';
 import { listReaders } from '../../../src/detection/detections/readers.store.ts';
 import { checkLogHealth } from '../../../src/detection/logs/health/check-log-health.ts';
+import { checkQuotas } from '../../../src/app/usage/check-quotas.ts';
 import type { Deps } from '../../../src/app/deps.ts';
 import { eventTypes } from '../../../src/platform/notifications/event-types.ts';
+import { changeQuotas } from '../../../src/platform/orgs/limits/quotas.ts';
 import { createSignInLink } from '../../../src/platform/orgs/sessions/sign-in.ts';
 import { uuidv7 } from '../../../src/platform/lib/ids.ts';
 import { pauseModel } from '../../../src/platform/models/model-pauses.ts';
@@ -56,9 +58,19 @@ export async function fillOrganization(deps: Deps, org: TestOrg): Promise<Filled
     ...(await fillConnections(deps, org, mark)),
   ];
   await fillLogFolder(deps, org);
+  await fillLimits(deps, org);
   const rules = 'title: Walked rule\nlogsource: {product: windows}\ndetection: {s: {f: 1}, condition: s}';
   await readOk(org.call('POST', '/api/detections/import?format=sigma', { rules }));
   return { ids: [...new Set(ids)], mark };
+}
+
+/** Sets a quota that is used up, and raises it again, so that the walk may go on. */
+async function fillLimits(deps: Deps, org: TestOrg): Promise<void> {
+  const set = (feedSources: number) =>
+    changeQuotas(deps, { id: org.id }, { changes: { feedSources }, operator: 'the operator of the walk' });
+  await set(0);
+  await checkQuotas(deps);
+  await set(100_000);
 }
 
 async function fillKeys(org: TestOrg): Promise<string[]> {

@@ -23,6 +23,10 @@ export const texts = {
     budget: (alias: string, share: number) => `Model ${alias} has used ${Math.floor(share * 100)} % of its budget`,
     budgetDetail: (tokens: number, costUsd: number) =>
       `${formatNumber(tokens)} tokens, $${costUsd.toFixed(2)} this month`,
+    quota: (name: string, share: number) =>
+      share >= 1 ? `Quota ${name} is used up` : `Quota ${name} is ${Math.floor(share * 100)} % used`,
+    quotaDetail: ({ used, limit, resetsAt }: { used: number; limit: number; resetsAt: string | null }) =>
+      `${formatNumber(used)} of ${formatNumber(limit)}${resetsAt === null ? '' : ', free again at 00:00 UTC'}. The operator of the service sets it`,
     failingSource: (name: string) => `Source ${name} fails`,
     failures: (count: number) => countOf(count, 'failed pull'),
     silentSource: (name: string) => `Source ${name} is silent`,
@@ -83,6 +87,9 @@ export const texts = {
       'dataset.silent': 'Log dataset is silent',
       'dataset.reduced': 'Log dataset receives less than usual',
       'dataset.recovered': 'Log dataset receives events as usual again',
+      'quota.nearing': 'Quota nearly used',
+      'quota.reached': 'Quota used up',
+      'quota.freed': 'Quota has room again',
       'gap.opened': 'Gap opened',
       'gap.filled': 'Gap filled',
       'suggestion.created': 'Detection suggested',

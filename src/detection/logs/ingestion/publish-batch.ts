@@ -5,6 +5,7 @@ import type { OrgId } from '../../../platform/lib/org-id.ts';
 import { extendCatalog, saveStatistics, type CatalogCache } from '../catalog/catalog.store.ts';
 import type { ObservedField } from '../catalog/field-observer.ts';
 import { reportDrift, serializeDrift } from './report-drift.ts';
+import { hasLogQuota, requireLogQuota } from './log-quota.store.ts';
 import type { WrittenFile } from './segment-file.ts';
 
 const datasetsMax = 1000;
@@ -21,12 +22,12 @@ export type NewBatch = {
   now: Date;
 };
 
-type DatasetLock = { last: Date | null; sealed: Date | null; version: number };
+type DatasetLock = { last: Date | null; sealed: Date | null; version: number; hasQuota: boolean };
 
 /**
  * Publishes a batch whose file is durable, which makes its events visible to queries. The batch gets its `_ingested` time here, under the
  * dataset's row lock: never before the sealed time and strictly after the previous batch, whatever the clock says. If the same body arrived
- * within the last 24 hours, publishes nothing and returns that batch's ID as `duplicateOf`.
+ * within the last 24 hours, publishes nothing and returns that batch's ID as `duplicateOf`. Throws `quota_exceeded` if a quota of logs is used up.
  */
 export async function publishBatch(
   tx: Tx,
@@ -44,6 +45,7 @@ export async function publishBatch(
     Math.max(batch.now.getTime(), (locked.last?.getTime() ?? 0) + 1, locked.sealed?.getTime() ?? 0),
   );
   if (earlier) return { ingestedAt, duplicateOf: earlier.id };
+  if (locked.hasQuota) await requireLogQuota(tx, orgId, batch.now);
   const { dataset, observed } = batch;
   const current = { orgId, dataset, version: locked.version };
   const { stats, drifts } = await extendCatalog(tx, logCatalogs, { ...current, observed, at: ingestedAt });
@@ -63,7 +65,7 @@ export async function lockDataset(
     queryRow<DatasetLock>(
       tx,
       sql<DatasetLock>`
-        select last_ingested_at as last, sealed_until as sealed, catalogue_version as version from datasets
+        select last_ingested_at as last, sealed_until as sealed, catalogue_version as version, ${hasLogQuota(orgId)} as "hasQuota" from datasets
         where organization_id = ${orgId} and name = ${dataset} for update`,
     );
   const existing = await find();
@@ -95,6 +97,10 @@ async function insertBatch(tx: Tx, orgId: OrgId, batch: ListedBatch, ingestedAt:
       insert into dataset_hours as h (organization_id, dataset, hour, events)
       select ${orgId}, ${batch.dataset}, date_trunc('hour', ${ingestedAt}::timestamptz), ${file.rows} where not ${batch.history}
       on conflict (organization_id, dataset, hour) do update set events = h.events + excluded.events
+    ), day as (
+      insert into dataset_days as d (organization_id, day, dataset, events, bytes)
+      values (${orgId}, ${batch.now.toISOString().slice(0, 10)}::date, ${batch.dataset}, ${file.rows}, ${file.bytes})
+      on conflict (organization_id, day, dataset) do update set events = d.events + excluded.events, bytes = d.bytes + excluded.bytes
     )
     update datasets set last_ingested_at = ${ingestedAt}, events = events + ${file.rows},
       first_event_at = least(first_event_at, ${from}), last_event_at = greatest(last_event_at, ${to})

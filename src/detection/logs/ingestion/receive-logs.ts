@@ -3,7 +3,7 @@ import { mayHaveCommitted } from '../../../platform/db/commit-failure.ts';
 import { inOrg, type Db, type Tx } from '../../../platform/db/db.ts';
 import type { Clock } from '../../../platform/lib/clock.ts';
 import { uuidv7 } from '../../../platform/lib/ids.ts';
-import { unavailableError } from '../../../platform/lib/errors.ts';
+import { AppError, unavailableError } from '../../../platform/lib/errors.ts';
 import type { OrgId } from '../../../platform/lib/org-id.ts';
 import type { CatalogCache } from '../catalog/catalog.store.ts';
 import { checkDatasetName } from '../catalog/dataset-name.ts';
@@ -11,6 +11,7 @@ import type { LogReceipt } from '../logs.schema.ts';
 import { startPublishing } from '../storage/store/publish-deadline.ts';
 import { LogStorageError, type SegmentStore } from '../storage/store/segment-store.ts';
 import type { BodyReader } from './body-reader.ts';
+import type { LogQuotaGuard } from './log-quota-guard.ts';
 import { publishBatch, type NewBatch } from './publish-batch.ts';
 import type { WrittenFile } from './segment-file.ts';
 
@@ -21,6 +22,7 @@ export type ReceiveLogsDeps = {
   segmentStore: SegmentStore;
   logCatalogs: CatalogCache;
   bodyReader: BodyReader;
+  logQuotas: LogQuotaGuard;
 };
 
 export type ReceiveInput = { dataset: string; body: Buffer; history?: boolean; timeField?: string | undefined };
@@ -28,12 +30,13 @@ export type ReceiveInput = { dataset: string; body: Buffer; history?: boolean; t
 /**
  * Stores a body of events durably and publishes them. The body is NDJSON, a JSON array, or CloudTrail's `Records`, plain or gzip. Accepted
  * events are in a durable file that a committed transaction lists. Sending the same body again within 24 hours adds nothing. Invalid events
- * are listed in the receipt and do not affect the others. Throws validation_failed (dataset name), malformed_json, payload_too_large and
- * unavailable.
+ * are listed in the receipt and do not affect the others. Throws validation_failed (dataset name), malformed_json, payload_too_large,
+ * quota_exceeded and unavailable.
  */
 export async function receiveLogs(deps: ReceiveLogsDeps, orgId: OrgId, input: ReceiveInput): Promise<LogReceipt> {
   const { dataset, body, timeField, history = false } = input;
   checkDatasetName(dataset);
+  deps.logQuotas.check(orgId);
   const batchId = uuidv7();
   const folder = deps.segmentStore.folderOf(orgId);
   const nowMicros = deps.clock().getTime() * 1000;
@@ -85,6 +88,7 @@ export async function storeBatch(
   } catch (error) {
     // A file that is perhaps listed stays. If it is not, it is removed later as an orphan.
     if (!isStored || !mayHaveCommitted(error)) await segmentStore.remove(orgId, path).catch(() => undefined);
+    if (error instanceof AppError && error.code === 'quota_exceeded') deps.logQuotas.note(orgId, error);
     if (error instanceof LogStorageError) throw unavailableError('The log storage is unavailable. Try again.', 30);
     throw error;
   }

@@ -25,13 +25,14 @@ export type ShipperReceipt = Omit<ShipperBody, 'batches' | 'hash' | 'repeated'> 
  * Stores the body of a shipper's request durably, one batch per dataset, with the guarantees of `receiveLogs`: a body that is sent again
  * within 24 hours adds nothing, also where the first request was interrupted between two datasets. An event with an ID of the shipper is
  * stored once within 24 hours, whatever body it comes in. Throws rate_limited (429) if too many bodies are being read or
- * the disk is full up to its reserve.
+ * the disk is full up to its reserve, and quota_exceeded (429) if a quota of logs is used up.
  */
 export async function receiveShipperBody(
   deps: ReceiveShipperDeps,
   orgId: OrgId,
   { format, body }: { format: ShipperFormat; body: Buffer },
 ): Promise<ShipperReceipt> {
+  deps.logQuotas.check(orgId);
   await deps.diskGuard.requireSpace().catch(toRateLimited);
   const folder = deps.segmentStore.folderOf(orgId);
   const nowMicros = deps.clock().getTime() * 1000;

@@ -5,7 +5,12 @@ import { runLoop } from '../../../platform/lib/loop.ts';
 import { budgetExceededError } from '../../../platform/models/model-error.ts';
 import type { ConfiguredModel } from '../../../platform/models/models.ts';
 import { findExhaustedBudget, type Spend } from '../../../platform/models/spending/budgets.ts';
-import { countUsage, readUsage } from '../../../platform/models/spending/model-usage.store.ts';
+import {
+  countUsage,
+  readAllModels,
+  readSpendQuotas,
+  readUsage,
+} from '../../../platform/models/spending/model-usage.store.ts';
 import { gradeRun } from '../../verdicts/model/grade-run.ts';
 import { emptyVerdictStats, scoreModelRun, type VerdictStats } from '../../verdicts/model/model-score.ts';
 import type { Verdict } from '../../verdicts/verdict.ts';
@@ -72,7 +77,11 @@ async function gradeWithModel(
 async function readFinishedRun(deps: GradeDeps, review: Review, { alias, entry }: ConfiguredModel) {
   return inOrg(deps.db, review.orgId, async (tx) => {
     const usage = await readUsage(tx, review, alias, deps.clock());
-    const exhausted = findExhaustedBudget(entry.budgets, { run: { tokens: 0, costUsd: 0 }, runMs: 0, ...usage });
+    const quotas = await readSpendQuotas(tx, review.orgId);
+    const reviewKey = { orgId: review.orgId, runId: review.runId, conversation: review.runId };
+    const allModels = await readAllModels(tx, reviewKey, deps.clock());
+    const totals = { run: { tokens: 0, costUsd: 0 }, runMs: 0, allModels, ...usage };
+    const exhausted = findExhaustedBudget(entry.budgets, totals, quotas);
     if (exhausted) throw budgetExceededError(exhausted);
     const run = await findRun(tx, review.orgId, review.runId);
     if (!run) throw new Error(`Run ${review.runId} no longer exists.`);

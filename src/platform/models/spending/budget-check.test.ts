@@ -18,7 +18,13 @@ const deps = { db, clock: () => now };
 const tokens = (n: number) => ({ tokens: n, costUsd: 0 });
 const usd = (n: number) => ({ tokens: 0, costUsd: n });
 const zero = { tokens: 0, costUsd: 0 };
-const noSpend: SpendTotals = { run: zero, runMs: 0, detectionDay: zero, organizationMonth: zero };
+const noSpend: SpendTotals = {
+  run: zero,
+  runMs: 0,
+  detectionDay: zero,
+  organizationMonth: zero,
+  allModels: { day: 0, month: 0 },
+};
 
 test.each([
   ['tokens per run', { tokensPerRun: 100 }, (n: number) => ({ run: tokens(n) }), 100],

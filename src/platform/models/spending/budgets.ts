@@ -24,15 +24,30 @@ export type Spend = { tokens: number; costUsd: number };
 /** A run that spends. `detectionId` is a detection or built-in agent, `id` the run. `spent` and `elapsedMs` grow with each step. */
 export type Spender = { orgId: OrgId; detectionId: string; id: string; spent: Spend; elapsedMs: number };
 
-export type SpendTotals = { run: Spend; runMs: number; detectionDay: Spend; organizationMonth: Spend };
+/** What the operator allows the organization to spend on all models, in US dollars. Null: no limit. */
+export type SpendQuotas = { usdPerDay: number | null; usdPerMonth: number | null };
+export const noSpendQuotas: SpendQuotas = { usdPerDay: null, usdPerMonth: null };
+
+/** `allModels` is the cost of all models of the organization in US dollars. */
+export type SpendTotals = {
+  run: Spend;
+  runMs: number;
+  detectionDay: Spend;
+  organizationMonth: Spend;
+  allModels: { day: number; month: number };
+};
 
 /** Returns the model's budgets with those of a detection or agent taking precedence. */
 export function mergeBudgets(model: { entry: { budgets: Budgets } }, overrides: Partial<Budgets>): Budgets {
   return { ...model.entry.budgets, ...overrides };
 }
 
-/** Returns a sentence about the first budget that is used up, or undefined. */
-export function findExhaustedBudget(budgets: Budgets, totals: SpendTotals): string | undefined {
+/** Returns a sentence about the first budget or quota that is used up, or undefined. */
+export function findExhaustedBudget(
+  budgets: Budgets,
+  totals: SpendTotals,
+  quotas: SpendQuotas = noSpendQuotas,
+): string | undefined {
   const { run, detectionDay: day, organizationMonth: month } = totals;
   const limits: [used: number, limit: number, label: string][] = [
     [run.tokens, budgets.tokensPerRun, 'tokens per run'],
@@ -42,6 +57,8 @@ export function findExhaustedBudget(budgets: Budgets, totals: SpendTotals): stri
     [day.costUsd, budgets.usdPerDetectionDay, 'US dollars per detection and day'],
     [month.tokens, budgets.tokensPerOrganizationMonth, 'tokens per organization and month'],
     [month.costUsd, budgets.usdPerOrganizationMonth, 'US dollars per organization and month'],
+    [totals.allModels.day, quotas.usdPerDay ?? Infinity, 'US dollars for all models per day'],
+    [totals.allModels.month, quotas.usdPerMonth ?? Infinity, 'US dollars for all models per month'],
   ];
   // A limit of 0 dollars still allows calls that cost nothing.
   const exhausted = limits.find(([used, limit, label]) =>

@@ -1,7 +1,8 @@
 import { sql } from 'kysely';
 import { queryRow, queryRows, type Tx } from '../../db/db.ts';
 import type { OrgId } from '../../lib/org-id.ts';
-import type { Spend } from './budgets.ts';
+import { readQuotas } from '../../orgs/limits/limits.store.ts';
+import type { Spend, SpendQuotas } from './budgets.ts';
 
 type SpenderRef = { orgId: OrgId; detectionId: string };
 type UsageRow = { day_tokens: number; day_cost: number; month_tokens: number; month_cost: number };
@@ -80,6 +81,33 @@ export async function readReserved(
       where organization_id = ${orgId} and alias = ${alias} and (run_id, conversation) <> (${runId}, ${conversation})`;
   const { sibling_tokens: tokens, sibling_cost: costUsd } = reserved!;
   return { ...toPeriodSpend(reserved!), siblings: { tokens, costUsd } };
+}
+
+/** Returns what the operator allows the organization to spend on all models. */
+export async function readSpendQuotas(tx: Tx, orgId: OrgId): Promise<SpendQuotas> {
+  const { modelUsdPerDay, modelUsdPerMonth } = await readQuotas(tx, orgId);
+  return { usdPerDay: modelUsdPerDay, usdPerMonth: modelUsdPerMonth };
+}
+
+/**
+ * Returns the cost of all models of the organization today and this month in US dollars, with what other runs have reserved, and what other
+ * conversations of the same run have.
+ */
+export async function readAllModels(
+  tx: Tx,
+  { orgId, runId, conversation }: Pick<ReservationKey, 'orgId' | 'runId' | 'conversation'>,
+  now: Date,
+): Promise<{ day: number; month: number; siblings: number }> {
+  const day = now.toISOString().slice(0, 10);
+  const row = await queryRow<{ day: number; month: number; siblings: number }>(tx)`
+    select u.day + r.others as day, u.month + r.others as month, r.siblings from
+      (select coalesce(sum(cost_usd) filter (where day = ${day}::date), 0) as day, coalesce(sum(cost_usd), 0) as month from model_usage
+       where organization_id = ${orgId} and day >= date_trunc('month', ${day}::date) and day <= ${day}::date) u,
+      (select coalesce(sum(cost_usd) filter (where run_id <> ${runId}), 0) as others,
+         coalesce(sum(cost_usd) filter (where run_id = ${runId}), 0) as siblings
+       from model_reservations where organization_id = ${orgId} and (run_id, conversation) <> (${runId}, ${conversation})
+         and until_at >= clock_timestamp()) r`;
+  return row!;
 }
 
 /** Stores the reservation of a conversation's next step. It expires after `forMs`, so a lost worker does not block a budget forever. */

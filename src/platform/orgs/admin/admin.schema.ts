@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { boundedString } from '../../lib/text/bounded-text.ts';
 
+export const OrganizationPath = z.object({ id: z.uuid() });
+
 export const CreateOrganizationInput = z.strictObject({ name: boundedString({ min: 1, max: 255 }) });
 export type CreateOrganizationInput = z.infer<typeof CreateOrganizationInput>;
 

@@ -55,7 +55,10 @@ export async function readOrganization(deps: AdminDeps, id: string): Promise<Org
 }
 
 /** Returns the organization with this ID. Throws 404 if there is none. */
-async function requireOrganization({ db }: Pick<AdminDeps, 'db'>, id: string): Promise<Organization & { id: OrgId }> {
+export async function requireOrganization(
+  { db }: Pick<AdminDeps, 'db'>,
+  id: string,
+): Promise<Organization & { id: OrgId }> {
   const row = await acrossOrgs(db, (tx) => findOrgAcrossOrgs(tx, { id }));
   if (!row) throw unknownOrganization({ id });
   return { ...toOrganization(row), id: row.id };

@@ -41,8 +41,16 @@ export function createSessionAuthenticator(db: Db, { idleMs }: { idleMs: number 
       const { id, organization_id: orgId, key_id: keyId, scopes } = session;
       if (now.getTime() - session.last_seen_at.getTime() > touchMs)
         await inOrg(db, orgId, (tx) => touchSession(tx, orgId, id, now));
-      const { subject, is_suspended: isSuspended } = session;
-      const caller: Caller = { orgId, keyId, scopes: new Set(scopes), sessionId: id, subject, isSuspended };
+      const { subject, is_suspended: isSuspended, requests_per_minute: requestsPerMinute } = session;
+      const caller: Caller = {
+        orgId,
+        keyId,
+        scopes: new Set(scopes),
+        sessionId: id,
+        subject,
+        isSuspended,
+        requestsPerMinute,
+      };
       cache.set(name, caller);
       return caller;
     },

@@ -14,13 +14,14 @@ export type SessionRow = {
   last_seen_at: Date;
   expires_at: Date;
   is_suspended: boolean;
+  requests_per_minute: number | null;
 };
 
 /** A session that is neither ended nor expired, with its key's current scopes if a key signed in and is still valid. */
 const activeSessions = (now: Date, idleMs: number) => sql`
   select s.id, s.organization_id, s.key_id, s.subject, coalesce(k.scopes, s.scopes) as scopes, s.created_at, s.last_seen_at,
-    least(s.expires_at, k.expires_at) as expires_at, not (${isNotSuspended(sql`s.organization_id`)}) as is_suspended
-  from console_sessions s left join api_keys k on k.id = s.key_id
+    least(s.expires_at, k.expires_at) as expires_at, not (${isNotSuspended(sql`s.organization_id`)}) as is_suspended, l.requests_per_minute
+  from console_sessions s left join api_keys k on k.id = s.key_id left join organization_limits l on l.organization_id = s.organization_id
   where s.ended_at is null and s.expires_at > ${now} and s.last_seen_at > ${new Date(now.getTime() - idleMs)}
     and (s.key_id is null or (k.revoked_at is null and (k.expires_at is null or k.expires_at > ${now})))`;
 
@@ -60,7 +61,9 @@ export function listSessionRows(
     order by s.created_at desc, s.id desc limit ${limit + 1}`;
 }
 
-export type NewSession = Omit<SessionRow, 'last_seen_at' | 'is_suspended'> & { token_hash: Buffer };
+export type NewSession = Omit<SessionRow, 'last_seen_at' | 'is_suspended' | 'requests_per_minute'> & {
+  token_hash: Buffer;
+};
 
 export async function insertSession(tx: Tx, session: NewSession): Promise<void> {
   const { id, organization_id, token_hash, key_id, subject, scopes, created_at, expires_at } = session;

@@ -120,7 +120,17 @@ function listDetectionEntries({ detections: { attention, byHealth }, gaps }: Ove
   ];
 }
 
-function listPauses({ pausedConnections, pausedModels, failingOutputs, budgets }: Overview): Entry[] {
+/** Where what a quota counts is found. The others are about models. */
+const quotaLinks: Partial<Record<Overview['quotas'][number]['quota'], LinkProps>> = {
+  enabledDetections: { to: '/detections' },
+  logEventsPerDay: { to: '/logs' },
+  logBytesPerDay: { to: '/logs' },
+  logBytesStored: { to: '/logs' },
+  feedSources: { to: '/sources' },
+  apiKeys: { to: '/settings/keys' },
+};
+
+function listPauses({ pausedConnections, pausedModels, failingOutputs, budgets, quotas }: Overview): Entry[] {
   const models: LinkProps = { to: '/settings/models' };
   return [
     ...pausedConnections.map(({ id, name, message, since }) => ({
@@ -148,6 +158,13 @@ function listPauses({ pausedConnections, pausedModels, failingOutputs, budgets }
         detail: texts.budgetDetail(tokens, costUsd),
         link: models,
       })),
+    ...quotas.map(({ quota, limit, used, share, level, resetsAt }) => ({
+      key: `quota ${quota}`,
+      look: level === 'reached' ? ('failing' as const) : ('paused' as const),
+      title: texts.quota(quota, share),
+      detail: texts.quotaDetail({ used, limit, resetsAt }),
+      link: quotaLinks[quota] ?? models,
+    })),
     ...(failingOutputs > 0
       ? [
           {

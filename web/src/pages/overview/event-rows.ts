@@ -21,6 +21,7 @@ const bad = new Set([
   'gap.opened',
   'connection.paused',
   'model.paused',
+  'quota.reached',
   'feed.source.failed',
 ]);
 

@@ -22,5 +22,13 @@ export const eventTypes: Record<string, EventType[]> = {
     'feed.source.failed',
     'feed.source.silent',
   ],
-  Service: ['connection.paused', 'connection.resumed', 'model.paused', 'model.resumed'],
+  Service: [
+    'connection.paused',
+    'connection.resumed',
+    'model.paused',
+    'model.resumed',
+    'quota.nearing',
+    'quota.reached',
+    'quota.freed',
+  ],
 };

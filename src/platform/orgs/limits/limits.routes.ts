@@ -1,0 +1,53 @@
+import type { App } from '../../http/app-type.ts';
+import { adminRoutes } from '../../http/admin-routes.ts';
+import { apiRoutes } from '../../http/api-routes.ts';
+import { OrganizationPath } from '../admin/admin.schema.ts';
+import { ChangeQuotas, OrganizationQuotas } from './limits.schema.ts';
+import { changeQuotas, quotasEtag, readOrganizationQuotas, requireOrgId, type QuotaDeps } from './quotas.ts';
+
+/** Registers the quotas of organizations: for the operator, and for the organization itself, which cannot change them. */
+export function limitRoutes(app: App, deps: QuotaDeps & { operator: string }): void {
+  const route = adminRoutes(app, 'admin');
+  route(
+    'GET /api/admin/organizations/:id/quotas',
+    {
+      operationId: 'getOrganizationQuotas',
+      summary: 'Get the quotas of an organization and how much of them is used',
+      params: OrganizationPath,
+      returns: OrganizationQuotas,
+    },
+    async ({ params, reply }) => {
+      const quotas = await readOrganizationQuotas(deps, await requireOrgId(deps.db, params));
+      void reply.header('etag', quotasEtag(quotas));
+      return quotas;
+    },
+  );
+  route(
+    'PUT /api/admin/organizations/:id/quotas',
+    {
+      operationId: 'changeOrganizationQuotas',
+      summary: 'Change the quotas of an organization',
+      description:
+        'Quotas that the body leaves out stay as they are, and null removes one. What the organization has beyond a quota stays, but nothing is added.',
+      acceptsIfMatch: true,
+      params: OrganizationPath,
+      body: ChangeQuotas,
+      returns: OrganizationQuotas,
+    },
+    async ({ params, body, request, reply }) => {
+      const options = { changes: body, operator: deps.operator, ifMatch: request.headers['if-match'] };
+      const quotas = await changeQuotas(deps, params, options);
+      void reply.header('etag', quotasEtag(quotas));
+      return quotas;
+    },
+  );
+  apiRoutes(app, { tag: 'service', scope: 'detections:read' })(
+    'GET /api/quotas',
+    {
+      operationId: 'getQuotas',
+      summary: 'Get the quotas of the organization and how much of them is used',
+      returns: OrganizationQuotas,
+    },
+    ({ caller }) => readOrganizationQuotas(deps, caller.orgId),
+  );
+}
