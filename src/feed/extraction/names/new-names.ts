@@ -65,6 +65,13 @@ const withDesignations = new RegExp(
   'gu',
 );
 
+const defined = [
+  ...definitions,
+  ['malware', appositions] as const,
+  ['actor', designations] as const,
+  ['actor', withDesignations] as const,
+];
+
 const listed = String.raw`["“‘']?(${namedOnce}(?: \p{Lu}[\p{L}\p{N}-]{1,20}){0,2})["”’']?`;
 /** Several names after their common noun: `two backdoors, Foo and Bar`, `groups including Foo, Bar, and Baz`. */
 const lists = [
@@ -95,59 +102,85 @@ const reachBefore = 110;
 const reachAfter = 30;
 const namesMax = 200;
 
+/** Words of which one stands in every introduction, and nouns of which one stands beside every other new name. */
+const introducingWord =
+  /\b(?:dubbed|code-?named|nicknamed|christened|a\.k\.a|aka|track(?:s|ed|ing)?|known|refer(?:s|red)?|identified|designated|label+ed|monitored|call(?:s|ed|ing)?|name[sd]?|attribut(?:e|ed|es)|group|gang|actor|set|cluster|collective|backdoor|trojan|loader|stealer|ransomware|botnet|implant|wiper|rootkit|worm)\b/i;
+const kindNoun = new RegExp(
+  String.raw`\b(?:${malwareNoun}|${definedMalware}|${actorNoun}|families|strains|collectives|crews|sets|operations|formerly)s?\b|\b(?:aka|a\.k\.a|tracked)\b`,
+  'i',
+);
+// No end after `a.k.a.`.
+const sentenceEnd = /(?<!\.[a-z])[.!?]["”’)]?\s|\n/g;
+
 /** Returns the names that a text introduces by cue, in text order. */
 export function findNewNames(text: string): NewName[] {
   const found: NewName[] = [];
-  const add = (kind: NewName['kind'] | undefined, printed: string, start: number): void => {
+  const add: AddName = (kind, printed, start) => {
     if (kind && found.length < namesMax)
       found.push({ kind, name: printed, span: { start, end: start + printed.length } });
   };
+  let start = 0;
+  const read = (end: number): void => {
+    const sentence = text.slice(start, end);
+    if (introducingWord.test(sentence)) readIntroductions(text, { sentence, start }, add);
+    if (kindNoun.test(sentence)) readKinds({ sentence, start }, add);
+    start = end;
+  };
+  for (const { index, 0: mark } of text.matchAll(sentenceEnd)) read(index + mark.length);
+  read(text.length);
+  for (const match of text.matchAll(schemes)) add('actor', match[0], match.index);
+  return found;
+}
+
+type AddName = (kind: NewName['kind'] | undefined, printed: string, start: number) => void;
+type TextPart = { sentence: string; start: number };
+
+function readIntroductions(text: string, { sentence, start: offset }: TextPart, add: AddName): void {
   for (const pattern of introductions)
-    for (const match of text.matchAll(pattern)) {
+    for (const match of sentence.matchAll(pattern)) {
       const printed = trimName(match[1]!);
-      const start = match.index + match[0].lastIndexOf(match[1]!);
+      const at = offset + match.index;
+      const start = at + match[0].lastIndexOf(match[1]!);
       if (!isUsable(printed)) continue;
-      const isPart = /^\p{Lu}{6,}$/u.test(printed) && partNoun.test(text.slice(Math.max(0, match.index - 60), start));
-      add(isPart ? 'malware' : guessKindAround(text, match.index, start + printed.length), printed, start);
+      const isPart = /^\p{Lu}{6,}$/u.test(printed) && partNoun.test(text.slice(Math.max(0, at - 60), start));
+      add(isPart ? 'malware' : guessKindAround(text, at, start + printed.length), printed, start);
     }
+}
+
+/** Reads the names that stand beside the noun for what they are. */
+function readKinds({ sentence, start: offset }: TextPart, add: AddName): void {
   for (const [kind, pattern] of [
     ['malware', beforeMalware],
     ['actor', beforeActor],
   ] as const)
-    for (const match of text.matchAll(pattern)) {
+    for (const match of sentence.matchAll(pattern)) {
       const printed = trimName(match[1]!);
       const start = match.index + match[0].indexOf(match[1]!);
       // A common word before a kind describes it (`Custom loader`), unless it stands in quotes.
       const isQuoted = /["“‘']/.test(match[0].slice(0, match[0].indexOf(match[1]!)));
-      if (isUsable(printed) && (isQuoted || !needsCue(printed))) add(kind, printed, start);
+      if (isUsable(printed) && (isQuoted || !needsCue(printed))) add(kind, printed, offset + start);
     }
-  for (const [kind, pattern] of [
-    ...definitions,
-    ['malware', appositions] as const,
-    ['actor', designations] as const,
-    ['actor', withDesignations] as const,
-  ])
-    for (const match of text.matchAll(pattern)) {
+  for (const [kind, pattern] of defined)
+    for (const match of sentence.matchAll(pattern)) {
       const full = trimName(match[1]!);
       const printed = full.replace(headlineVerb, '');
       const start = match.index + match[0].indexOf(match[1]!) + full.length - printed.length;
-      if (isUsable(printed) && (pattern === withDesignations || isDistinctive(printed))) add(kind, printed, start);
+      if (isUsable(printed) && (pattern === withDesignations || isDistinctive(printed)))
+        add(kind, printed, offset + start);
     }
   for (const [kind, pattern] of lists)
-    for (const match of text.matchAll(pattern)) {
+    for (const match of sentence.matchAll(pattern)) {
       const items = match.slice(1).filter((item) => item !== undefined);
       // A common word is a name beside one that is none.
       if (!items.some((item) => isDistinctive(trimName(item)))) continue;
       let from = match.index;
       for (const item of items) {
-        from = text.indexOf(item, from);
+        from = sentence.indexOf(item, from);
         const printed = trimName(item);
-        if (isUsable(printed)) add(kind, printed, from);
+        if (isUsable(printed)) add(kind, printed, offset + from);
         from += item.length;
       }
     }
-  for (const match of text.matchAll(schemes)) add('actor', match[0], match.index);
-  return found;
 }
 
 /** Removes generic words at the end: `Foobar Ransomware`, `Foobar Group`. */

@@ -47,7 +47,7 @@ export const earlyStatements: StatementRow[] = [
   ],
   [
     'T1195.002',
-    'installer installers update updates build software distribution channel',
+    'trojanized trojanised backdoored compromised poisoned tampered weaponized weaponised',
     /\b(?:trojani[sz]ed|backdoored|compromised|poisoned|tampered|weaponi[sz]ed)\b[^.!?]{0,50}\b(?:installers?|updates?|update mechanism|builds?|releases?|distribution channel|software supply)\b/i,
   ],
   ['T1195', 'supply supply-chain', /\bsupply[- ]chain (?:attacks?|compromises?|intrusions?|incidents?|campaigns?)\b/i],
@@ -58,7 +58,7 @@ export const earlyStatements: StatementRow[] = [
   ],
   [
     'T1078',
-    'credential credentials account accounts password passwords login',
+    'stolen compromised valid leaked harvested purchased legitimate reused hijacked default',
     /\b(?:stolen|compromised|valid|leaked|harvested|purchased|previously stolen|legitimate|reused|hijacked|default)(?: [\w-]+){0,2} (?:credentials?|accounts?|passwords?|logins?)\b[^.!?]{0,60}\b(?:us(?:e|ed|ing)|log|access|authenticat|sign|remain|enter|connect|gain)|\b(?:us(?:e|es|ed|ing)|with|via|through|leverag\w+|abus\w+)\b[^.!?]{0,25}\b(?:stolen|compromised|valid|leaked|harvested|purchased|legitimate|default)(?: [\w-]+){0,2} (?:credentials?|accounts?|passwords?|logins?)\b/i,
   ],
   [
@@ -131,7 +131,7 @@ export const earlyStatements: StatementRow[] = [
   ['T1053.003', 'cron crontab cronjob', /\bcron(?:tab| ?jobs?)\b|\bcron\b[^.!?]{0,40}\b(?:persist|execut|job|entry)/i],
   [
     'T1547.001',
-    'run startup autorun currentversion',
+    'startup autorun runonce currentversion key keys registry',
     /\b(?:run|runonce|autorun)(?: registry)? keys?\b|\bregistry run\b|\bcurrentversion\\run|\bstart-?up (?:folder|directory|programs)\b/i,
   ],
   [

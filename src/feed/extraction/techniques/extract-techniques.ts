@@ -84,7 +84,7 @@ function readSentences(
   for (const [index, span] of sentences.entries()) {
     const sentence = text.slice(span.start, span.end);
     const words = splitWords(sentence);
-    for (const id of findStatedTechniques(sentence, words, previous)) if (!stated.has(id)) stated.set(id, span);
+    for (const id of findStatedTechniques({ sentence, words, previous }, stated)) stated.set(id, span);
     previous = sentence;
     const features = hashFeatures(words);
     if (features.length < 4 || isListRow(sentence)) continue;

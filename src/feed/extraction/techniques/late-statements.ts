@@ -51,7 +51,7 @@ export const lateStatements: StatementRow[] = [
   // Discovery and collection
   [
     'T1082',
-    'information system',
+    'information systeminfo details metadata',
     /\b(?:collect|gather|harvest|send|exfiltrat|enumerat|obtain|retriev|profil)\w*\b[^.!?]{0,50}\b(?:system|host|computer|machine|device) (?:information|details|data|metadata|info)\b|\binformation about the (?:infected |compromised |victim(?:['’]s)? )?(?:computer|system|host|machine|device)\b|\bsysteminfo\b/i,
   ],
   [

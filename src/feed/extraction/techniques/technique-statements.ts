@@ -21,15 +21,18 @@ const defense =
 
 /**
  * Returns the techniques that a sentence states plainly. `words` are the words of the sentence, `previous` is the sentence before it. Advice,
- * defense and denials state none.
+ * defense and denials state none. The techniques in `known` are not looked for.
  */
-export function findStatedTechniques(sentence: string, words: string[], previous: string): string[] {
+export function findStatedTechniques(
+  { sentence, words, previous }: { sentence: string; words: string[]; previous: string },
+  known: ReadonlyMap<string, unknown>,
+): string[] {
   let found: string[] | undefined;
   let candidates: Set<StatementRule> | undefined;
   for (const word of words)
     for (const rule of rulesByWord.get(word) ?? []) {
+      if (known.has(rule.technique) || candidates?.has(rule)) continue;
       candidates ??= new Set();
-      if (candidates.has(rule)) continue;
       candidates.add(rule);
       if (!rule.states(sentence, previous)) continue;
       if (!found && (defense.test(sentence) || advice.test(sentence))) return [];
