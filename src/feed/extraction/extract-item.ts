@@ -144,8 +144,12 @@ export function extractItem(report: ReportText, { benign, names: dictionary }: R
   };
 }
 
+const firstAnyLine = /^\s*(?:[#=]{1,6}\s+)?(\S[^\n]{0,298})/;
+/** The first line, after lines that are only an address. */
+const firstNamedLine = /^(?:\s*(?:https?|hxxps?):\S{1,2000}(?=\n))*\s*(?:[#=]{1,6}\s+)?(?!(?:https?|hxxps?):\S*\s*$)(\S[^\n]{0,298})/;
+
 function chooseTitle(reportTitle: string | undefined, text: string): string {
-  const firstLine = /^\s*(?:[#=]{1,6}\s+)?(\S[^\n]{0,298})/.exec(text)?.[1]?.trim();
+  const firstLine = firstNamedLine.exec(text)?.[1]?.trim() ?? firstAnyLine.exec(text)?.[1]?.trim();
   return toStorableText((reportTitle?.trim() || firstLine || 'Untitled report').slice(0, titleMaxChars));
 }
 

@@ -2,9 +2,10 @@ import type { Span } from './stored-text.ts';
 
 const sentenceMaxChars = 600;
 const sentenceMinChars = 12;
-// A sentence ends at a line break, at punctuation before a space and a capital, digit or quote, or glued to the next sentence, as in
-// converted pages.
-const boundary = /\n+|[.!?](?:["”’)\]]{0,2})(?=\s+["“‘(]?[A-Z0-9•])|[a-z)][.!?](?=[A-Z][a-z]{1,20} [a-z])|[•●▪]/g;
+// A sentence ends at a line break, at punctuation before a space and a capital, digit or quote, glued to the next sentence, as in converted
+// pages, or at the full stop of a script without capitals.
+const boundary =
+  /\n+|[.!?](?:["”’)\]]{0,2})(?=\s+["“‘(«„]?[\p{Lu}\p{Lo}0-9•])|[a-z)][.!?](?=[A-Z][a-z]{1,20} [a-z])|[•●▪]|[。！？।؟۔][」』”]?/gu;
 
 /** Returns the sentences and lines of a text as trimmed spans of at most 600 UTF-16 units. */
 export function findSentences(text: string): Span[] {

@@ -18,6 +18,19 @@ test('selects sentences in text order, without tables and headings', () => {
   expect(summary).toContainEqual(tldr);
 });
 
+test.each([
+  ['研究人员发现一个新的勒索软件家族正在攻击日本的医院。', '攻击者利用设备的漏洞进入网络。安全公司建议立即更新。'],
+  ['研究者は日本の銀行を標的とする新しいマルウェアを発見した。', 'このマルウェアはブラウザからパスワードを盗む。'],
+  ['Специалисты обнаружили новый бэкдор, который атакует учреждения Украины.', 'Злоумышленники рассылают письма.'],
+  ['Forscher haben einen neuen Trojaner entdeckt, der Banken in Österreich angreift.', 'Er stiehlt Daten.'],
+  ['اكتشف الباحثون برنامجا خبيثا جديدا يستهدف البنوك في المنطقة.', 'ماذا حدث؟'],
+])('summarizes without an address: %s', (first, rest) => {
+  const report = `https://news.example/a-long-address-of-several-words-in-a-row.\n${first} ${rest}`;
+  const { summary, tldr } = summarize(report, findSentences(report), []);
+  expect(report.slice(tldr!.start, tldr!.end)).toBe(first);
+  for (const { start, end } of summary) expect(report.slice(start, end)).not.toContain('news.example');
+});
+
 test('selects a repeated sentence once', () => {
   const twice = 'The group attacked a bank with a new loader. '.repeat(5);
   expect(summarize(twice, findSentences(twice), []).summary).toHaveLength(1);

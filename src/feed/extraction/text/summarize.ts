@@ -38,15 +38,18 @@ export function summarize(text: string, sentences: Span[], highlights: Span[]): 
   return { summary: chosen.map(({ span }) => span).toSorted((a, b) => a.start - b.start), tldr: chosen[0]?.span };
 }
 
-/** Checks for a prose sentence, not a table row, a heading or a list of values. */
+/** Scripts that print words without spaces. */
+const unspaced = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Khmer}\p{Script=Lao}]/gu;
+const unspacedMin = 10;
+
+/** Checks for a prose sentence of any language, not a table row, a heading, an address or a list of values. */
 function isProse(sentence: string): boolean {
-  const words = sentence.match(/\b[\p{L}’']{2,}\b/gu)?.length ?? 0;
-  return (
-    words >= minWords &&
-    words * 9 > sentence.length * 0.75 &&
-    /[.!?]["”’)]?$/.test(sentence) &&
-    !/[|`{}<>\\]/.test(sentence)
-  );
+  if (!/[.!?。！？।؟۔]["”’)」』]?$/.test(sentence) || /[|`{}<>\\]/.test(sentence)) return false;
+  const plain = sentence.replaceAll(/\b(?:https?|hxxps?):\S+/gi, '');
+  const words = plain.match(/[\p{L}\p{M}’']{2,}/gu)?.length ?? 0;
+  if (words >= minWords && words * 9 > sentence.length * 0.75) return true;
+  const letters = plain.match(unspaced)?.length ?? 0;
+  return letters >= unspacedMin && letters * 2 > sentence.length;
 }
 
 function overlap(a: Set<string>, b: Set<string>): number {
