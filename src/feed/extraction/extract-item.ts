@@ -146,7 +146,8 @@ export function extractItem(report: ReportText, { benign, names: dictionary }: R
 
 const firstAnyLine = /^\s*(?:[#=]{1,6}\s+)?(\S[^\n]{0,298})/;
 /** The first line, after lines that are only an address. */
-const firstNamedLine = /^(?:\s*(?:https?|hxxps?):\S{1,2000}(?=\n))*\s*(?:[#=]{1,6}\s+)?(?!(?:https?|hxxps?):\S*\s*$)(\S[^\n]{0,298})/;
+const firstNamedLine =
+  /^(?:\s*(?:https?|hxxps?):\S{1,2000}(?=\n))*\s*(?:[#=]{1,6}\s+)?(?!(?:https?|hxxps?):\S*\s*$)(\S[^\n]{0,298})/;
 
 function chooseTitle(reportTitle: string | undefined, text: string): string {
   const firstLine = firstNamedLine.exec(text)?.[1]?.trim() ?? firstAnyLine.exec(text)?.[1]?.trim();

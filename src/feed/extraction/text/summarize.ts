@@ -39,7 +39,8 @@ export function summarize(text: string, sentences: Span[], highlights: Span[]): 
 }
 
 /** Scripts that print words without spaces. */
-const unspaced = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Khmer}\p{Script=Lao}]/gu;
+const unspaced =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Khmer}\p{Script=Lao}]/gu;
 const unspacedMin = 10;
 
 /** Checks for a prose sentence of any language, not a table row, a heading, an address or a list of values. */
