@@ -9,6 +9,8 @@ import type { Deps } from './deps.ts';
 import { registerInstallationMetrics } from './watch/installation-metrics.ts';
 import { createDataDiskGuard, registerDiskMetrics } from './watch/disk-metrics.ts';
 import { registerReplicaMetrics } from './watch/replica-metrics.ts';
+import { withFeedItems, withQueryTime } from './usage/count-work.ts';
+import { createUsageCounter } from './usage/usage-counter.ts';
 import { createFeedSteps } from './feed-steps.ts';
 import { createFeedTools } from './feed-tools.ts';
 import { createStoredServerReader } from '../platform/mcp/stored-servers.ts';
@@ -86,6 +88,9 @@ export function buildDeps({ config, db, log, clock = systemClock }: BuildDepsOpt
   if (db.replica) registerReplicaMetrics(metrics.registry, db.replica);
   const diskGuard = createDataDiskGuard(config);
   registerDiskMetrics(metrics.registry, diskGuard);
+  const usage = createUsageCounter({ db, clock, log });
+  const runMetrics = createRunMetrics(metrics.registry, db);
+  const recordPull = createPullMetrics(metrics.registry);
   const deps: Deps = {
     config,
     db,
@@ -94,7 +99,8 @@ export function buildDeps({ config, db, log, clock = systemClock }: BuildDepsOpt
     auth: createKeyAuthenticator(db),
     sessions: createSessionAuthenticator(db, { idleMs: config.sessionIdleMinutes * 60_000 }),
     metrics,
-    runMetrics: createRunMetrics(metrics.registry, db),
+    usage,
+    runMetrics: { ...runMetrics, observeRun: withQueryTime(runMetrics.observeRun, usage) },
     deliveryCounter: createDeliveryCounter(metrics.registry),
     secrets,
     clockGuard: createClockGuard(clock),
@@ -110,7 +116,7 @@ export function buildDeps({ config, db, log, clock = systemClock }: BuildDepsOpt
     runPull: pulls.runPull,
     runSourceTest: sourceTests.runSourceTest,
     runFeedStep: feedSteps.runFeedStep,
-    recordPull: createPullMetrics(metrics.registry),
+    recordPull: withFeedItems(recordPull, usage),
     recordReceipt: createIngestMetrics(metrics.registry),
     snapshots,
     feedPages: createFeedPages(db, snapshots),
@@ -128,6 +134,7 @@ export function buildDeps({ config, db, log, clock = systemClock }: BuildDepsOpt
   return {
     deps,
     stop: async () => {
+      await usage.stop();
       await mcp.close();
       await pulls.close();
       await sourceTests.close();

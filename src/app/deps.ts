@@ -1,3 +1,4 @@
+import type { UsageCounter } from './usage/usage-counter.ts';
 import type { Models } from '../platform/models/models.ts';
 import type { RunFeedStep } from './feed-steps.ts';
 import type { Config } from '../config.ts';
@@ -87,6 +88,8 @@ export type Deps = {
   runFeedStep: RunFeedStep;
   recordPull: RecordPull;
   recordReceipt: RecordReceipt;
+  /** Counts what organizations use by day. */
+  usage: UsageCounter;
   snapshots: SnapshotCache;
   feedPages: FeedPages;
   pageCursors: PageCursors;

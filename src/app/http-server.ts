@@ -84,9 +84,13 @@ import { modelRoutes } from '../platform/models/models.routes.ts';
 import { mcpRoutes } from '../platform/mcp/mcp.routes.ts';
 import { createOrganization } from './bootstrap.ts';
 import { listErasures, readErasure, requestErasure } from './erasure/erase-organization.ts';
+import { countRequests } from './usage/count-work.ts';
+import { exportUsage, readUsageDays } from './usage/list-usage.ts';
 import { readOrganizationUsage } from './usage/organization-usage.store.ts';
 import { nameAdminKey } from '../platform/orgs/admin/operator.ts';
 import { limitRoutes } from '../platform/orgs/limits/limits.routes.ts';
+import { requireOrgId } from '../platform/orgs/limits/quotas.ts';
+import { usageRoutes } from '../platform/orgs/admin/usage.routes.ts';
 import { organizationRoutes } from '../platform/orgs/admin/admin.routes.ts';
 import { orgRoutes } from '../platform/orgs/orgs.routes.ts';
 import { sessionRoutes } from '../platform/orgs/sessions/sessions.routes.ts';
@@ -140,6 +144,12 @@ export async function buildApp(deps: Deps): Promise<App> {
   await registerReference(app, webRoot);
   await registerConsole(app, webRoot);
   const operator = nameAdminKey(deps.config.adminKey);
+  countRequests(app, deps.usage);
+  usageRoutes(app, {
+    requireOrgId: (reference) => requireOrgId(deps.db, reference),
+    readUsageDays: (orgId, query) => readUsageDays(deps, orgId, query),
+    exportUsage: (query) => exportUsage(deps, query),
+  });
   limitRoutes(app, { db: deps.db, clock: deps.clock, operator });
   organizationRoutes(app, {
     db: deps.db,
@@ -184,6 +194,7 @@ export async function buildApp(deps: Deps): Promise<App> {
   retentionRoutes(app, {
     db: deps.db,
     keep: deps.config.keep,
+    operator,
     eraseFromLogs: (orgId, target) => eraseFromLogs(deps, orgId, target),
     erasers: [
       eraseFromRuns,

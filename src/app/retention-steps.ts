@@ -2,6 +2,8 @@ import { deleteOldAgentRunsAcrossOrgs } from '../agents/runs/agent-runs.store.ts
 import { deleteOldHitsAcrossOrgs } from '../detection/hits/hit-retention.store.ts';
 import { deleteOldHoursAcrossOrgs } from '../detection/logs/health/log-health.store.ts';
 import { expireSegmentsAcrossOrgs } from '../detection/logs/storage/segments.store.ts';
+import { deleteOldDaysAcrossOrgs } from '../detection/logs/ingestion/log-quota.store.ts';
+import { deleteOldUsageAcrossOrgs } from './usage/usage-days.store.ts';
 import { expireAuditAcrossOrgs } from '../platform/orgs/audit/audit-chain.store.ts';
 import { deleteOldSessionsAcrossOrgs } from '../platform/orgs/sessions/sessions.store.ts';
 import {
@@ -10,6 +12,9 @@ import {
   deleteOldRunsAcrossOrgs,
 } from '../detection/runs/run-retention.store.ts';
 import { expireGapsAcrossOrgs } from '../detection/scheduling/coverage/fill-gaps.store.ts';
+import type { Expiry } from '../platform/retention/expiry.sql.ts';
+import { listExpiriesAcrossOrgs } from '../platform/retention/organization-retention.store.ts';
+import type { RetentionKind, RetentionPeriods } from '../platform/retention/retention.schema.ts';
 import type { Tx } from '../platform/db/db.ts';
 import { retentionBatchMax, type RetentionStep } from '../platform/retention/retention.ts';
 
@@ -21,24 +26,37 @@ const sessionsDays = 30;
 /** Datasets are compared with the two weeks before. */
 const logHoursDays = 17;
 
-type RetentionDays = { rowsDays: number; hitsDays: number; runsDays: number; logsDays: number; auditDays: number };
-
-/** Creates the retention steps of every slice. */
-export function createRetentionSteps(days: RetentionDays): RetentionStep[] {
-  const { rowsDays, hitsDays, runsDays, logsDays, auditDays } = days;
+/** Creates the retention steps of every slice. `days` are the periods of the service, from which organizations may differ. */
+export function createRetentionSteps(days: RetentionPeriods): RetentionStep[] {
+  const { auditDays, runsDays } = days;
+  const deleteExpired = (kind: RetentionKind, deleteBatch: DeleteBatch) => expire(kind, days[kind], deleteBatch);
   return [
-    deleteOlderThan(rowsDays, deleteOldCandidatesAcrossOrgs),
-    deleteOlderThan(hitsDays, deleteOldHitsAcrossOrgs),
-    deleteOlderThan(runsDays, deleteOldRunsAcrossOrgs),
-    deleteOlderThan(runsDays, deleteOldAgentRunsAcrossOrgs),
+    deleteExpired('rowsDays', deleteOldCandidatesAcrossOrgs),
+    deleteExpired('hitsDays', deleteOldHitsAcrossOrgs),
+    deleteExpired('runsDays', deleteOldRunsAcrossOrgs),
+    deleteExpired('runsDays', deleteOldAgentRunsAcrossOrgs),
     deleteOlderThan(sessionsDays, deleteOldSessionsAcrossOrgs),
     deleteOlderThan(memoryDays, deleteOldMemoryAcrossOrgs),
     // Of one organization at a time, and once a day, because the deletion is an entry itself.
     async (tx, now) => (await expireAuditAcrossOrgs(tx, startOfDay(daysBefore(now, auditDays)), retentionBatchMax)) > 0,
     (tx, now) => deleteOldHoursAcrossOrgs(tx, daysBefore(now, logHoursDays)).then(() => false),
-    (tx, now) => expireSegmentsAcrossOrgs(tx, daysBefore(now, logsDays)).then(() => false),
-    (tx, now) => expireGapsAcrossOrgs(tx, daysBefore(now, logsDays), now).then(() => false),
+    (tx, now) => deleteOldDaysAcrossOrgs(tx, daysBefore(now, runsDays)).then(() => false),
+    (tx, now) => deleteOldUsageAcrossOrgs(tx, daysBefore(now, runsDays)).then(() => false),
+    deleteExpired('logsDays', (tx, expiry) => expireSegmentsAcrossOrgs(tx, expiry).then(() => 0)),
+    deleteExpired('logsDays', (tx, expiry, _limit, now) => expireGapsAcrossOrgs(tx, expiry, now).then(() => 0)),
   ];
+}
+
+type DeleteBatch = (tx: Tx, expiry: Expiry, limit: number, now: Date) => Promise<number>;
+
+/** Deletes what has expired, by the period of each organization. */
+function expire(kind: RetentionKind, days: number, deleteBatch: DeleteBatch): RetentionStep {
+  return async (tx, now) => {
+    let hasMore = false;
+    for (const expiry of await listExpiriesAcrossOrgs(tx, kind, { days, now }))
+      if ((await deleteBatch(tx, expiry, retentionBatchMax, now)) >= retentionBatchMax) hasMore = true;
+    return hasMore;
+  };
 }
 
 function deleteOlderThan(

@@ -14,7 +14,7 @@ import { pullLoop } from '../feed/sources/pull/start-pulls.ts';
 import { reanalysisLoop } from '../feed/ingestion/reanalysis/reanalyze-items.ts';
 import { eraseLoop } from './erasure/erase-organization.ts';
 import { createRetentionSteps } from './retention-steps.ts';
-import { quotaLoop } from './usage/check-quotas.ts';
+import { measureLoop, quotaLoop } from './usage/check-quotas.ts';
 import { retentionLoop } from '../platform/retention/retention.ts';
 import { listReaders } from '../detection/detections/readers.store.ts';
 import { logHealthLoop } from '../detection/logs/health/check-log-health.ts';
@@ -61,6 +61,7 @@ export const workerLoops = {
     logHealth: (deps, signal) => logHealthLoop({ ...deps, listReaders }, signal),
     maintenance: maintenanceLoop,
     quotas: quotaLoop,
+    measure: measureLoop,
     erase: eraseLoop,
     retention: (deps, signal) => retentionLoop(deps, createRetentionSteps(deps.config.keep), signal),
   },

@@ -1,15 +1,36 @@
+import { exportUsage, usageDaysMax } from '../app/usage/list-usage.ts';
+import type { z } from 'zod';
 import { systemClock } from '../platform/lib/clock.ts';
+import { lastUtcDays } from '../platform/lib/utc-days.ts';
 import { nameCommand } from '../platform/orgs/admin/operator.ts';
 import { ChangeQuotas, quotaNames, type OrganizationQuotas } from '../platform/orgs/limits/limits.schema.ts';
 import { changeQuotas, readOrganizationQuotas, requireOrgId } from '../platform/orgs/limits/quotas.ts';
+import { limitRetention, readOrganizationRetention } from '../platform/retention/organization-retention.ts';
+import { ChangeRetention, retentionKinds } from '../platform/retention/retention.schema.ts';
 import { printResult, UsageError } from './usage-error.ts';
 import { withDatabase } from './with-database.ts';
 
-type QuotasOptions = { json?: boolean | undefined; set?: string[] | undefined };
+type UsageOptions = { json?: boolean | undefined; days: string };
+
+/** Prints the usage of one or all organizations by day, as CSV or lines of JSON. */
+export async function usageCommand(name: string | undefined, { json, days }: UsageOptions): Promise<number> {
+  if (!/^[1-9]\d{0,2}$/.test(days) || Number(days) > usageDaysMax)
+    throw new UsageError(`--days must be a whole number from 1 to ${usageDaysMax}.`);
+  const from = lastUtcDays(systemClock(), Number(days))[0]!;
+  await withDatabase(async (db) => {
+    const organization = name === undefined ? undefined : await requireOrgId(db, { name });
+    const deps = { db, clock: systemClock };
+    for await (const lines of exportUsage(deps, { from, format: json ? 'ndjson' : 'csv' }, organization))
+      console.log(lines.replace(/\n$/, ''));
+  });
+  return 0;
+}
+
+type SetOptions = { json?: boolean | undefined; set?: string[] | undefined };
 
 /** Prints the quotas of an organization, after changing those of `--set`. */
-export async function quotasCommand(name: string, { json, set = [] }: QuotasOptions): Promise<number> {
-  const changes = readChanges(set);
+export async function quotasCommand(name: string, { json, set = [] }: SetOptions): Promise<number> {
+  const changes = readChanges(set, quotaNames, ChangeQuotas);
   const result = await withDatabase(async (db) => {
     const deps = { db, clock: systemClock };
     if (set.length > 0) return changeQuotas(deps, { name }, { changes, operator: nameCommand('tocsin org quotas') });
@@ -18,14 +39,26 @@ export async function quotasCommand(name: string, { json, set = [] }: QuotasOpti
   return printResult(json, result, formatQuotas(result));
 }
 
-function readChanges(settings: readonly string[]): ChangeQuotas {
-  const entries = settings.map((text) => {
-    const [quota = '', value = ''] = text.split('=');
-    if (!(quotaNames as readonly string[]).includes(quota))
-      throw new UsageError(`--set ${text}: the quotas are ${quotaNames.join(', ')}.`);
-    return [quota, value === 'none' ? null : value === '' ? Number.NaN : Number(value)];
+/** Prints how long data of an organization is kept, after changing the maxima of `--set`. */
+export async function retentionCommand(name: string, { json, set = [] }: SetOptions): Promise<number> {
+  const changes = readChanges(set, retentionKinds, ChangeRetention);
+  const result = await withDatabase(async (db, { keep }) => {
+    const operator = nameCommand('tocsin org retention');
+    if (set.length > 0) return limitRetention({ db, keep }, { name }, { changes, operator });
+    return readOrganizationRetention({ db, keep }, await requireOrgId(db, { name }));
   });
-  const parsed = ChangeQuotas.safeParse(Object.fromEntries(entries));
+  const lines = retentionKinds.map((kind) => `${kind.padEnd(10)}  ${result[kind]}  at most ${result.allowed[kind]}`);
+  return printResult(json, result, lines.join('\n'));
+}
+
+/** Reads options such as `apiKeys=5` and `apiKeys=none`. */
+function readChanges<T>(settings: readonly string[], names: readonly string[], schema: z.ZodType<T>): T {
+  const entries = settings.map((text) => {
+    const [name = '', value = ''] = text.split('=');
+    if (!names.includes(name)) throw new UsageError(`--set ${text}: the names are ${names.join(', ')}.`);
+    return [name, value === 'none' ? null : value === '' ? Number.NaN : Number(value)];
+  });
+  const parsed = schema.safeParse(Object.fromEntries(entries));
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   throw new UsageError(`--set ${issue!.path.join('.')}: must be a number or none. ${issue!.message}.`);

@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { belongsTo, type Expiry } from '../../platform/retention/expiry.sql.ts';
 import type { Budgets } from '../../platform/models/spending/budgets.ts';
 import { acrossOrgs, queryRow, queryRows, type Db, type Tx } from '../../platform/db/db.ts';
 import type { AgentRow } from '../../detection/detections/record/detection-row.ts';
@@ -138,10 +139,10 @@ export function listAgentRuns(
 }
 
 /** Deletes at most `limit` runs of built-in agents that have ended. The daily roll-up stays. Returns their number. */
-export async function deleteOldAgentRunsAcrossOrgs(tx: Tx, before: Date, limit: number): Promise<number> {
+export async function deleteOldAgentRunsAcrossOrgs(tx: Tx, expiry: Expiry, limit: number): Promise<number> {
   const { numAffectedRows } = await sql`
     delete from agent_runs where (organization_id, id) in (
-      select organization_id, id from agent_runs where started_at < ${before} and status <> 'running' limit ${limit})`.execute(
+      select organization_id, id from agent_runs where started_at < ${expiry.before} and ${belongsTo(expiry)} and status <> 'running' limit ${limit})`.execute(
     tx,
   );
   return Number(numAffectedRows ?? 0);

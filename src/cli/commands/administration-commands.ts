@@ -53,6 +53,26 @@ export function addAdministrationCommands(program: Command, run: Run): void {
       run(import('../org-limits-command.ts').then((module) => module.quotasCommand(name, options))),
     );
   org
+    .command('retention')
+    .description('show or change how long an organization may keep its data')
+    .argument('<NAME>', 'organization')
+    .option('--set <KIND=DAYS>', 'maximum to change, repeatable; none is the setting of the service', collect)
+    .option('--json', 'print JSON')
+    .addHelpText('after', examples('tocsin org retention acme', 'tocsin org retention acme --set logsDays=365'))
+    .action((name, options) =>
+      run(import('../org-limits-command.ts').then((module) => module.retentionCommand(name, options))),
+    );
+  org
+    .command('usage')
+    .description('print what an organization used by UTC day, or what all of them did')
+    .argument('[NAME]', 'organization; default: all of them')
+    .option('--days <N>', 'number of days until today', '30')
+    .option('--json', 'print lines of JSON')
+    .addHelpText('after', examples('tocsin org usage acme --days 7', 'tocsin org usage --days 31 > usage.csv'))
+    .action((name, options) =>
+      run(import('../org-limits-command.ts').then((module) => module.usageCommand(name, options))),
+    );
+  org
     .command('erasures')
     .description('list the deleted organizations with what was erased')
     .option('--json', 'print JSON')

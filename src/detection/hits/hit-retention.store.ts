@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { belongsTo, type Expiry } from '../../platform/retention/expiry.sql.ts';
 import { queryRows, type Tx } from '../../platform/db/db.ts';
 import type { RenderedRow } from '../analysis/candidate.ts';
 import { replaceHitValues } from './hit-values.store.ts';
@@ -7,10 +8,11 @@ import { deleteEmptyGroupsAcrossOrgs } from './groups/group-events.store.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 
 /** Deletes at most `limit` hits last seen before a time, with their candidates and suppressions. Returns their number. */
-export async function deleteOldHitsAcrossOrgs(tx: Tx, before: Date, limit: number): Promise<number> {
+export async function deleteOldHitsAcrossOrgs(tx: Tx, expiry: Expiry, limit: number): Promise<number> {
+  const { before } = expiry;
   const { rows } = await sql`
     with old as materialized (
-      select organization_id, id from hits where last_seen_at < ${before} and updated_at < ${before} limit ${limit} for update skip locked
+      select organization_id, id from hits where last_seen_at < ${before} and updated_at < ${before} and ${belongsTo(expiry)} limit ${limit} for update skip locked
     ), deleted_occurrences as (
       delete from hit_occurrences o using old where o.organization_id = old.organization_id and o.hit_id = old.id
     ), deleted_candidates as (
@@ -23,7 +25,7 @@ export async function deleteOldHitsAcrossOrgs(tx: Tx, before: Date, limit: numbe
   await sql`
     delete from hits h using unnest(${ids.map((row) => row.organization_id)}::uuid[], ${ids.map((row) => row.id)}::uuid[]) as o (organization_id, id)
     where h.organization_id = o.organization_id and h.id = o.id`.execute(tx);
-  await deleteEmptyGroupsAcrossOrgs(tx, before, limit);
+  await deleteEmptyGroupsAcrossOrgs(tx, expiry, limit);
   return ids.length;
 }
 

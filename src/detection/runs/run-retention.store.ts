@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { belongsTo, type Expiry } from '../../platform/retention/expiry.sql.ts';
 import type { Tx } from '../../platform/db/db.ts';
 import { deleteRowsWithValue, replaceValue } from '../../platform/db/erasure.store.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
@@ -8,29 +9,31 @@ async function executeAndCount(tx: Tx, statement: ReturnType<typeof sql>): Promi
 }
 
 /** Deletes judged candidates without a hit, and steps of runs without a hit, at most `limit` of each. Returns the larger number. */
-export async function deleteOldCandidatesAcrossOrgs(tx: Tx, before: Date, limit: number): Promise<number> {
+export async function deleteOldCandidatesAcrossOrgs(tx: Tx, expiry: Expiry, limit: number): Promise<number> {
   const candidates = await executeAndCount(
     tx,
     sql`delete from candidates where (organization_id, id) in (
-      select organization_id, id from candidates where created_at < ${before} and hit_id is null and state <> 'pending' limit ${limit})`,
+      select organization_id, id from candidates where created_at < ${expiry.before} and ${belongsTo(expiry)} and hit_id is null and state <> 'pending' limit ${limit})`,
   );
   const steps = await executeAndCount(
     tx,
     sql`delete from run_steps where (at, run_id, attempt, n) in (
-      select at, run_id, attempt, n from run_steps s where at < ${before} and not exists (
+      select at, run_id, attempt, n from run_steps s where at < ${expiry.before} and ${belongsTo(expiry)} and not exists (
         select from hit_occurrences o where o.organization_id = s.organization_id and o.run_id = s.run_id) limit ${limit})`,
   );
   return Math.max(candidates, steps);
 }
 
 /** Deletes at most `limit` runs that have ended, and steps. The daily roll-up stays. Returns the number of runs. */
-export async function deleteOldRunsAcrossOrgs(tx: Tx, before: Date, limit: number): Promise<number> {
+export async function deleteOldRunsAcrossOrgs(tx: Tx, expiry: Expiry, limit: number): Promise<number> {
   await sql`delete from run_steps where (at, run_id, attempt, n) in (
-    select at, run_id, attempt, n from run_steps where at < ${before} limit ${limit})`.execute(tx);
+    select at, run_id, attempt, n from run_steps where at < ${expiry.before} and ${belongsTo(expiry)} limit ${limit})`.execute(
+    tx,
+  );
   return executeAndCount(
     tx,
     sql`delete from runs where (due_at, id) in (
-      select due_at, id from runs where due_at < ${before} and status not in ('queued', 'running') limit ${limit})`,
+      select due_at, id from runs where due_at < ${expiry.before} and ${belongsTo(expiry)} and status not in ('queued', 'running') limit ${limit})`,
   );
 }
 

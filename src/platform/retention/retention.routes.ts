@@ -1,9 +1,19 @@
 import type { App } from '../http/app-type.ts';
+import { adminRoutes } from '../http/admin-routes.ts';
 import { apiRoutes } from '../http/api-routes.ts';
+import { OrganizationPath } from '../orgs/admin/admin.schema.ts';
+import { requireOrgId } from '../orgs/limits/quotas.ts';
 import { eraseValue, type EraseValueDeps } from './erase-value.ts';
-import { Erasure, EraseRequest, RetentionPeriods } from './retention.schema.ts';
+import {
+  chooseRetention,
+  limitRetention,
+  readOrganizationRetention,
+  retentionEtag,
+  type RetentionDeps,
+} from './organization-retention.ts';
+import { ChangeRetention, Erasure, EraseRequest, OrganizationRetention } from './retention.schema.ts';
 
-export function retentionRoutes(app: App, deps: EraseValueDeps & { keep: RetentionPeriods }): void {
+export function retentionRoutes(app: App, deps: EraseValueDeps & RetentionDeps & { operator: string }): void {
   const route = apiRoutes(app, { tag: 'service', scope: 'privacy:admin' });
   route(
     'POST /api/privacy/erase',
@@ -16,8 +26,68 @@ export function retentionRoutes(app: App, deps: EraseValueDeps & { keep: Retenti
       operationId: 'getRetention',
       summary: 'Get how long each kind of data is kept',
       scope: 'detections:read',
-      returns: RetentionPeriods,
+      returns: OrganizationRetention,
     },
-    async () => deps.keep,
+    async ({ caller, reply }) => {
+      const retention = await readOrganizationRetention(deps, caller.orgId);
+      void reply.header('etag', retentionEtag(retention));
+      return retention;
+    },
+  );
+  route(
+    'PUT /api/privacy/retention',
+    {
+      operationId: 'changeRetention',
+      summary: 'Change how long each kind of data is kept',
+      description:
+        'Periods that the body leaves out stay as they are, and null is as long as the operator allows. Data beyond a shorter period is deleted within an hour.',
+      acceptsIfMatch: true,
+      body: ChangeRetention,
+      returns: OrganizationRetention,
+    },
+    async ({ caller, body, request, reply }) => {
+      const change = { changes: body, ifMatch: request.headers['if-match'] };
+      const retention = await chooseRetention(deps, caller, change);
+      void reply.header('etag', retentionEtag(retention));
+      return retention;
+    },
+  );
+  administrationRoutes(app, deps);
+}
+
+function administrationRoutes(app: App, deps: RetentionDeps & { operator: string }): void {
+  const route = adminRoutes(app, 'admin');
+  route(
+    'GET /api/admin/organizations/:id/retention',
+    {
+      operationId: 'getOrganizationRetention',
+      summary: 'Get how long data of an organization is kept',
+      params: OrganizationPath,
+      returns: OrganizationRetention,
+    },
+    async ({ params, reply }) => {
+      const retention = await readOrganizationRetention(deps, await requireOrgId(deps.db, params));
+      void reply.header('etag', retentionEtag(retention));
+      return retention;
+    },
+  );
+  route(
+    'PUT /api/admin/organizations/:id/retention',
+    {
+      operationId: 'limitOrganizationRetention',
+      summary: 'Change how long an organization may keep its data',
+      description:
+        'The organization may choose shorter periods. Periods that the body leaves out stay as they are, and null is the setting of the service. Data beyond a shorter period is deleted within an hour.',
+      acceptsIfMatch: true,
+      params: OrganizationPath,
+      body: ChangeRetention,
+      returns: OrganizationRetention,
+    },
+    async ({ params, body, request, reply }) => {
+      const change = { changes: body, operator: deps.operator, ifMatch: request.headers['if-match'] };
+      const retention = await limitRetention(deps, params, change);
+      void reply.header('etag', retentionEtag(retention));
+      return retention;
+    },
   );
 }

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
+import { adminEnv, adminKey } from '../../../test/support/admin-key.ts';
 import { startApp, type TestOrg } from '../../../test/support/harness.ts';
 import { acrossOrgs, inOrg, queryRows } from '../db/db.ts';
 import { executeDueRuns } from '../../detection/runs/workers/execute-due-runs.ts';
@@ -11,7 +12,7 @@ import { applyRetention } from './retention.ts';
 const start = Date.UTC(2026, 2, 2);
 const dayMs = 86_400_000;
 const time = { now: new Date(start) };
-const { app, deps, dataDir, newOrg } = await startApp({ clock: () => time.now });
+const { app, deps, dataDir, newOrg } = await startApp({ clock: () => time.now, env: adminEnv });
 const at = (hours: number): Date => new Date(start + hours * 3_600_000);
 
 async function expectOk(response: ReturnType<TestOrg['call']>) {
@@ -131,7 +132,7 @@ test('reports the retention periods to readers of detections', async () => {
   const { key } = await expectOk(org.call('POST', '/api/keys', { name: 'reader', scopes: ['detections:read'] }));
   const read = (bearer: string) =>
     app.inject({ url: '/api/privacy/retention', headers: { authorization: `Bearer ${bearer}` } });
-  expect((await read(key)).json()).toEqual(deps.config.keep);
+  expect((await read(key)).json()).toMatchObject({ ...deps.config.keep, allowed: deps.config.keep, updatedAt: null });
   expect((await read('nobody')).statusCode).toBe(401);
 });
 
@@ -171,4 +172,74 @@ test('deletes each kind of data when its retention period ends', async () => {
   expect(await countAfter(366)).toEqual([0, 0, 0, 'expired', 0, 2, 0, true]);
   expect(await countAfter(401)).toEqual([0, 0, 0, 'expired', 0, 0, 0, true]);
   expect((await expectOk(org.call('GET', '/api/detections'))).detections).toHaveLength(2);
+});
+
+async function administer(method: 'GET' | 'PUT', id: string, payload?: object, headers = {}) {
+  const url = `/api/admin/organizations/${id}/retention`;
+  const authorization = `Bearer ${adminKey}`;
+  const response = await app.inject({
+    method,
+    url,
+    headers: { authorization, ...headers },
+    ...(payload && { payload }),
+  });
+  return { status: response.statusCode, body: response.json(), etag: String(response.headers['etag']) };
+}
+
+test('an organization chooses a retention within what the operator allows', async () => {
+  const [org, other] = [await newOrg(), await newOrg()];
+  const first = await administer('PUT', org.id, { logsDays: 400, hitsDays: 100 });
+  expect(first.body).toMatchObject({ logsDays: 400, hitsDays: 100, rowsDays: 30, allowed: { logsDays: 400 } });
+  const choose = (body: object, headers = {}) => org.call('PUT', '/api/privacy/retention', body, headers);
+  const chosen = await choose({ logsDays: 200 }, { 'if-match': first.etag });
+  expect(chosen.body).toMatchObject({ logsDays: 200, hitsDays: 100, own: { logsDays: 200, hitsDays: null } });
+  expect((await choose({ logsDays: 100 }, { 'if-match': first.etag })).status).toBe(412);
+  expect(await choose({ hitsDays: 101 })).toMatchObject({
+    status: 400,
+    body: { errors: [{ pointer: '/hitsDays', detail: expect.stringContaining('allows 100 days') }] },
+  });
+  for (const body of [{ runsDays: 30 }, { logsDays: 0 }, { auditDays: 40 }])
+    expect((await choose(body)).status).toBe(400);
+  // A lower maximum applies at once. A higher one brings the choice back.
+  expect((await administer('PUT', org.id, { logsDays: 50 })).body).toMatchObject({
+    logsDays: 50,
+    own: { logsDays: 200 },
+  });
+  expect((await administer('PUT', org.id, { logsDays: null })).body).toMatchObject({ logsDays: 90 });
+  expect((await choose({ logsDays: null })).body.own.logsDays).toBeNull();
+  expect((await administer('GET', other.id)).body).toMatchObject({ ...deps.config.keep, updatedAt: null });
+  expect((await org.call('PUT', `/api/admin/organizations/${org.id}/retention`, { logsDays: 1 })).status).toBe(403);
+  const { entries } = await expectOk(org.call('GET', '/api/audit?action=organization.retention'));
+  expect(entries.map(({ action }: { action: string }) => action.split('_')[1]).toSorted()).toEqual([
+    'changed',
+    'changed',
+    'limited',
+    'limited',
+    'limited',
+  ]);
+});
+
+test('deletes the data of each organization when its own retention ends', async () => {
+  const [short, long, usual] = [await createOrgWithHits(), await createOrgWithHits(), await createOrgWithHits()];
+  await administer('PUT', short.id, { logsDays: 10, hitsDays: 10, runsDays: 40 });
+  await administer('PUT', long.id, { logsDays: 500, hitsDays: 500, runsDays: 500 });
+  const countAfter = async (days: number) => {
+    time.now = new Date(at(1).getTime() + days * dayMs);
+    await applyRetention(deps, createRetentionSteps(deps.config.keep));
+    const counts = [short, long, usual].map(async ({ id }) => {
+      const [row] = await inOrg(
+        deps.db,
+        id,
+        (tx) => queryRows<Record<string, number>>(tx)`select
+        (select count(*) from segments where replaced_at is null) as logs, (select count(*) from hits) as hits, (select count(*) from runs) as runs`,
+      );
+      return Object.values(row!).join(' ');
+    });
+    return Promise.all(counts);
+  };
+  expect(await countAfter(9)).toEqual(['1 2 2', '1 2 2', '1 2 2']);
+  expect(await countAfter(11)).toEqual(['0 0 2', '1 2 2', '1 2 2']);
+  expect(await countAfter(41)).toEqual(['0 0 0', '1 2 2', '1 2 2']);
+  expect(await countAfter(401)).toEqual(['0 0 0', '1 2 2', '0 0 0']);
+  expect(await countAfter(501)).toEqual(['0 0 0', '0 0 0', '0 0 0']);
 });

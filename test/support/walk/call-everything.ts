@@ -83,6 +83,12 @@ async function useAdministration({ db, segmentStore }: Deps, org: TestOrg): Prom
   });
   await asAdministrator('GET', `organizations/${org.id}/quotas`);
   await readOk(org.call('GET', '/api/quotas'));
+  await asAdministrator('PUT', `organizations/${org.id}/retention`, { logsDays: 180 });
+  await asAdministrator('GET', `organizations/${org.id}/retention`);
+  await readOk(org.call('PUT', '/api/privacy/retention', { logsDays: 120 }));
+  await asAdministrator('PUT', `organizations/${org.id}/retention`, { logsDays: null });
+  await asAdministrator('GET', `organizations/${org.id}/usage`);
+  await readOk(org.call('GET', '/api/admin/usage?format=ndjson', undefined, adminHeadersFor('/api/admin/')));
   await asAdministrator('PUT', `organizations/${org.id}/quotas`, { enabledDetections: null, logEventsPerDay: null });
   await asAdministrator('GET', 'organizations?limit=2');
   await asAdministrator('POST', `organizations/${id}/suspend`);

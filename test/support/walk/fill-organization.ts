@@ -64,13 +64,16 @@ export async function fillOrganization(deps: Deps, org: TestOrg): Promise<Filled
   return { ids: [...new Set(ids)], mark };
 }
 
-/** Sets a quota that is used up, and raises it again, so that the walk may go on. */
+/** Sets a quota that is used up, and raises it again, so that the walk may go on. Chooses a retention, and counts what was used. */
 async function fillLimits(deps: Deps, org: TestOrg): Promise<void> {
   const set = (feedSources: number) =>
     changeQuotas(deps, { id: org.id }, { changes: { feedSources }, operator: 'the operator of the walk' });
   await set(0);
   await checkQuotas(deps);
   await set(100_000);
+  await readOk(org.call('PUT', '/api/privacy/retention', { rowsDays: 20 }));
+  deps.usage.add(org.id, { requests: 1 });
+  await deps.usage.flush();
 }
 
 async function fillKeys(org: TestOrg): Promise<string[]> {

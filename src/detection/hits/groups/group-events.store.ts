@@ -1,3 +1,4 @@
+import { belongsTo, type Expiry } from '../../../platform/retention/expiry.sql.ts';
 import { sql } from 'kysely';
 import { queryRow, queryRows, type Tx } from '../../../platform/db/db.ts';
 import type { OrgId } from '../../../platform/lib/org-id.ts';
@@ -35,9 +36,9 @@ export async function listGrownGroups(tx: Tx, orgId: OrgId, detectionId: string)
 }
 
 /** Deletes at most `limit` groups whose hits are all deleted. */
-export async function deleteEmptyGroupsAcrossOrgs(tx: Tx, before: Date, limit: number): Promise<void> {
+export async function deleteEmptyGroupsAcrossOrgs(tx: Tx, expiry: Expiry, limit: number): Promise<void> {
   await sql`delete from hit_groups where (organization_id, id) in (
-    select organization_id, id from hit_groups g where updated_at < ${before}
+    select organization_id, id from hit_groups g where updated_at < ${expiry.before} and ${belongsTo(expiry)}
       and not exists (select from hits h where h.organization_id = g.organization_id and h.group_id = g.id) limit ${limit})`.execute(
     tx,
   );

@@ -58,3 +58,8 @@ export async function requireLogQuota(tx: Tx, orgId: OrgId, now: Date): Promise<
       },
     );
 }
+
+/** Deletes the daily counts of events before a time. */
+export async function deleteOldDaysAcrossOrgs(tx: Tx, before: Date): Promise<void> {
+  await sql`delete from dataset_days where day < ${before}::timestamptz::date`.execute(tx);
+}

@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { belongsTo, type Expiry } from '../../../platform/retention/expiry.sql.ts';
 import { queryRow, queryRows, type Tx } from '../../../platform/db/db.ts';
 import type { OrgId } from '../../../platform/lib/org-id.ts';
 
@@ -139,11 +140,11 @@ export async function listDatasetRows(tx: Tx, orgId: OrgId): Promise<DatasetRow[
 }
 
 /** Marks segments whose events were all ingested before a time as replaced, so that their files are removed. Returns their number. */
-export async function expireSegmentsAcrossOrgs(tx: Tx, before: Date): Promise<number> {
-  await sql`delete from log_batches where received_at < ${before}`.execute(tx);
+export async function expireSegmentsAcrossOrgs(tx: Tx, expiry: Expiry): Promise<number> {
+  await sql`delete from log_batches where received_at < ${expiry.before} and ${belongsTo(expiry)}`.execute(tx);
   await sql`delete from log_event_ids where received_at < now() - interval '24 hours'`.execute(tx);
   const { numAffectedRows } =
-    await sql`update segments set replaced_at = now() where replaced_at is null and ingested_to < ${before}`.execute(
+    await sql`update segments set replaced_at = now() where replaced_at is null and ingested_to < ${expiry.before} and ${belongsTo(expiry)}`.execute(
       tx,
     );
   return Number(numAffectedRows ?? 0);

@@ -1,4 +1,5 @@
 import { sql, type RawBuilder } from 'kysely';
+import { belongsTo, type Expiry } from '../../../platform/retention/expiry.sql.ts';
 import { queryRows, type Tx } from '../../../platform/db/db.ts';
 import { uuidv7 } from '../../../platform/lib/ids.ts';
 import type { DetectionKey } from '../detection-key.ts';
@@ -94,9 +95,9 @@ export async function reopenGaps(
 }
 
 /** Expires open gaps whose events are past their retention, so that no backfill can fill them. Returns their number. */
-export async function expireGapsAcrossOrgs(tx: Tx, before: Date, now: Date): Promise<number> {
+export async function expireGapsAcrossOrgs(tx: Tx, expiry: Expiry, now: Date): Promise<number> {
   const { numAffectedRows } =
-    await sql`update gaps set state = 'expired', updated_at = ${now} where state = 'open' and gap_to <= ${before}`.execute(
+    await sql`update gaps set state = 'expired', updated_at = ${now} where state = 'open' and gap_to <= ${expiry.before} and ${belongsTo(expiry)}`.execute(
       tx,
     );
   return Number(numAffectedRows ?? 0);

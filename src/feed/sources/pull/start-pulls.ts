@@ -66,6 +66,6 @@ async function runPull(
 ): Promise<PullResult | undefined> {
   const result = await deps.runPull(source, options);
   deps.snapshots.invalidate();
-  if (result) deps.recordPull(source.kind, result);
+  if (result) deps.recordPull(source, result);
   return result;
 }

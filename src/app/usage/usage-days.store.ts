@@ -1,0 +1,55 @@
+import { sql } from 'kysely';
+import { queryRows, type Tx } from '../../platform/db/db.ts';
+import type { OrgId } from '../../platform/lib/org-id.ts';
+import type { UsageDay } from '../../platform/orgs/admin/usage.schema.ts';
+
+/** What processes count in memory. */
+export type UsageCounts = { requests: number; refusedRequests: number; queryMs: number; feedItems: number };
+
+/** Adds counts to the days of organizations. Skips organizations that no longer exist. Rows are locked in one order, so that processes do not deadlock. */
+export async function addUsageAcrossOrgs(
+  tx: Tx,
+  rows: readonly ({ day: string; orgId: string } & UsageCounts)[],
+): Promise<void> {
+  const column = (name: keyof UsageCounts): number[] => rows.map((row) => Math.round(row[name]));
+  await sql`
+    insert into usage_days as u (organization_id, day, requests, refused_requests, query_ms, feed_items)
+    select o.id, c.day, c.requests, c.refused, c.query_ms, c.feed_items
+    from unnest(${rows.map(({ orgId }) => orgId)}::uuid[], ${rows.map(({ day }) => day)}::date[], ${column('requests')}::bigint[],
+      ${column('refusedRequests')}::bigint[], ${column('queryMs')}::bigint[], ${column('feedItems')}::bigint[])
+      as c (id, day, requests, refused, query_ms, feed_items) join organizations o using (id)
+    order by o.id, c.day
+    on conflict (organization_id, day) do update set requests = u.requests + excluded.requests,
+      refused_requests = u.refused_requests + excluded.refused_requests, query_ms = u.query_ms + excluded.query_ms,
+      feed_items = u.feed_items + excluded.feed_items`.execute(tx);
+}
+
+/** Stores the current size of the log files of every organization that has some, as of a day. */
+export async function measureStoredLogsAcrossOrgs(tx: Tx, day: string): Promise<void> {
+  await sql`
+    insert into usage_days as u (organization_id, day, log_bytes_stored)
+    select organization_id, ${day}::date, sum(bytes) from segments where replaced_at is null group by organization_id order by organization_id
+    on conflict (organization_id, day) do update set log_bytes_stored = excluded.log_bytes_stored`.execute(tx);
+}
+
+/** Deletes the days before a time. */
+export async function deleteOldUsageAcrossOrgs(tx: Tx, before: Date): Promise<void> {
+  await sql`delete from usage_days where day < ${before}::timestamptz::date`.execute(tx);
+}
+
+/** Returns what an organization used on each UTC day from `from` to `to`, both included, oldest first. */
+export function listUsageDays(tx: Tx, orgId: OrgId, { from, to }: { from: string; to: string }): Promise<UsageDay[]> {
+  const inRange = sql`organization_id = ${orgId} and day between ${from}::date and ${to}::date`;
+  return queryRows<UsageDay>(tx)`
+    select s.day::date as day, coalesce(l.events, 0) as "logEvents", coalesce(l.bytes, 0) as "logBytes",
+      coalesce(u.log_bytes_stored, 0) as "logBytesStored", coalesce(r.runs, 0) as runs,
+      round(coalesce(u.query_ms, 0) / 1000.0, 3) as "querySeconds", coalesce(m.tokens, 0) as "modelTokens",
+      coalesce(m.cost, 0) as "modelCostUsd", coalesce(u.feed_items, 0) as "feedItems", coalesce(u.requests, 0) as requests,
+      coalesce(u.refused_requests, 0) as "refusedRequests"
+    from generate_series(${from}::timestamp, ${to}::timestamp, interval '1 day') s (day)
+    left join (select day, sum(events) as events, sum(bytes) as bytes from dataset_days where ${inRange} group by day) l on l.day = s.day
+    left join (select day, sum(runs) as runs from run_days where ${inRange} group by day) r on r.day = s.day
+    left join (select day, sum(tokens) as tokens, sum(cost_usd) as cost from model_usage where ${inRange} group by day) m on m.day = s.day
+    left join usage_days u on u.organization_id = ${orgId} and u.day = s.day
+    order by s.day`;
+}
