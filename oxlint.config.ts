@@ -30,6 +30,7 @@ const rooms: Record<Half, Record<string, string[]>> = {
     detections: ['siem', 'analysis', 'scheduling', 'tools'],
     'as-code': ['detections'],
     library: ['siem', 'analysis', 'logs', 'detections', 'as-code'],
+    packs: ['detections', 'as-code', 'library'],
     sigma: ['siem', 'matching', 'connections', 'logs', 'detections', 'as-code', 'library'],
     'portable-queries': ['siem', 'matching', 'logs', 'sigma'],
     runs: [

@@ -17,6 +17,7 @@ import { summaryRoutes } from '../detection/detections/summaries/summaries.route
 import { toolRoutes } from '../detection/detections/tool-grants/tool-grants.routes.ts';
 import { bulkRoutes } from '../detection/detections/bulk/bulk.routes.ts';
 import { sigmaRoutes } from '../detection/sigma/requests/sigma.routes.ts';
+import { packRoutes } from '../detection/packs/packs.routes.ts';
 import { libraryRoutes } from '../detection/library/library.routes.ts';
 import { exceptionRoutes } from '../detection/detections/exceptions/exceptions.routes.ts';
 import { promptRoutes, revisionRoutes } from '../detection/detections/history/history.routes.ts';
@@ -189,6 +190,7 @@ export async function buildApp(deps: Deps): Promise<App> {
   bulkRoutes(app, deps);
   libraryRoutes(app, deps);
   sigmaRoutes(app, deps);
+  packRoutes(app, { ...deps, operator });
   testingRoutes(app, deps);
   // Erasers of every slice that stores data derived from logs.
   retentionRoutes(app, {

@@ -4,6 +4,7 @@ import { addAdministrationCommands, addFeedCommands } from './commands/administr
 import { addBackupCommands } from './commands/backup-commands.ts';
 import type { Run } from './commands/declare.ts';
 import { addFolderCommands, addLibraryCommands, addSigmaCommands } from './commands/detection-commands.ts';
+import { addPackCommands } from './commands/pack-commands.ts';
 import { addServiceCommands } from './commands/service-commands.ts';
 
 /**
@@ -29,6 +30,7 @@ export function createCommandTable(run: Run): Command {
   addLibraryCommands(program, run);
   addSigmaCommands(program, run);
   addFolderCommands(program, run);
+  addPackCommands(program, run);
   describeUsageErrors(program);
   return program;
 }

@@ -16,7 +16,7 @@ export function renderPlan(steps: readonly PlanStep[]): string {
 }
 
 /** Replaces control characters, so that text from a file or the service cannot control the terminal. */
-const escapeControls = (line: string): string => line.replaceAll(/[^\P{Cc}\t]/gu, '\uFFFD');
+export const escapeControls = (line: string): string => line.replaceAll(/[^\P{Cc}\t]/gu, '\uFFFD');
 
 function renderStep(step: PlanStep): string[] {
   const head = `${signs[step.kind]} ${step.file}`;
@@ -27,7 +27,8 @@ function renderStep(step: PlanStep): string[] {
   return [`${head}${step.kind === 'create' ? `: ${JSON.stringify(step.fields['name'])}` : ''}`];
 }
 
-function renderChange({ field, before, after }: FieldChange): string[] {
+/** Renders a changed field: on one line, or as a line diff. */
+export function renderChange({ field, before, after }: FieldChange): string[] {
   if (field === 'tests') return [`    ${field}:`, ...renderTests(before as NamedTests, after as NamedTests)];
   const isText = [before, after].some((value) => typeof value === 'string' && value.includes('\n'));
   if (!isText) return [`    ${field}: ${renderValue(before)} → ${renderValue(after)}`];

@@ -43,13 +43,17 @@ export type ServiceCall = <T>(
   options?: { body?: unknown; ifMatch?: string },
 ) => Promise<{ body: T; etag: string | null }>;
 
+/** `setting` is where the key comes from, for messages. Default: TOCSIN_API_KEY. */
+type ServiceTarget = { url: string; key: string; setting?: string };
+
 /** Returns a function that calls the service at `url`. */
 export const createServiceCall =
-  (target: { url: string; key: string }): ServiceCall =>
+  (target: ServiceTarget): ServiceCall =>
   async <T>(method: string, path: string, options: { body?: unknown; ifMatch?: string } = {}) => {
     const response = await sendWithRetries(target, method, path, options);
     const text = await response.text();
-    if (response.status === 401) throw new Error(`${target.url} rejects the API key in TOCSIN_API_KEY`);
+    if (response.status === 401)
+      throw new Error(`${target.url} rejects the API key in ${target.setting ?? 'TOCSIN_API_KEY'}`);
     const body = parseObject(text);
     // The address may belong to another server or to a proxy.
     const status = `status ${response.status}`;

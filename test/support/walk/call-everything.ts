@@ -88,6 +88,19 @@ async function useAdministration({ db, segmentStore }: Deps, org: TestOrg): Prom
   await readOk(org.call('PUT', '/api/privacy/retention', { logsDays: 120 }));
   await asAdministrator('PUT', `organizations/${org.id}/retention`, { logsDays: null });
   await asAdministrator('GET', `organizations/${org.id}/usage`);
+  await asAdministrator('POST', `organizations/${id}/packs/baseline`, {
+    version: '1.0.0',
+    detections: {
+      'sign-in-from-a-new-country.yaml': {
+        name: 'Sign-in from a new country',
+        detectionCategory: 'first_occurrence',
+        detectionCadence: 'hourly',
+        entityField: 'user',
+        systemPrompt: 'Judge whether the sign-in is the user.',
+        detectionQuery: 'SELECT _id, _time, user, country FROM signins',
+      },
+    },
+  });
   await readOk(org.call('GET', '/api/admin/usage?format=ndjson', undefined, adminHeadersFor('/api/admin/')));
   await asAdministrator('PUT', `organizations/${org.id}/quotas`, { enabledDetections: null, logEventsPerDay: null });
   await asAdministrator('GET', 'organizations?limit=2');

@@ -12,6 +12,7 @@ import { checkLogHealth } from '../../../src/detection/logs/health/check-log-hea
 import { checkQuotas } from '../../../src/app/usage/check-quotas.ts';
 import type { Deps } from '../../../src/app/deps.ts';
 import { eventTypes } from '../../../src/platform/notifications/event-types.ts';
+import { applyPack } from '../../../src/detection/packs/apply-pack.ts';
 import { changeQuotas } from '../../../src/platform/orgs/limits/quotas.ts';
 import { createSignInLink } from '../../../src/platform/orgs/sessions/sign-in.ts';
 import { uuidv7 } from '../../../src/platform/lib/ids.ts';
@@ -71,6 +72,9 @@ async function fillLimits(deps: Deps, org: TestOrg): Promise<void> {
   await set(0);
   await checkQuotas(deps);
   await set(100_000);
+  const caller = { orgId: org.id, keyId: null, scopes: new Set<string>() };
+  const inPack = { name: 'of a pack', detectionCategory: 'custom', systemPrompt: 'p', detectionQuery: 'SELECT 1' };
+  await applyPack(deps, caller, { pack: 'walked', version: '1', detections: { 'one.yaml': inPack } });
   await readOk(org.call('PUT', '/api/privacy/retention', { rowsDays: 20 }));
   deps.usage.add(org.id, { requests: 1 });
   await deps.usage.flush();

@@ -1,0 +1,114 @@
+import { loadConfig } from '../config.ts';
+import { createServiceCall, type ServiceCall } from '../detection/as-code/service-client.ts';
+import { withPackFolder } from '../detection/packs/fetch-pack.ts';
+import type { ApplyPack, PackResult } from '../detection/packs/packs.schema.ts';
+import { isDrift, renderDrift, renderPlanOf, type PackReport } from '../detection/packs/print-pack.ts';
+import { detectionsFor, readPack, selectOrganizations } from '../detection/packs/read-pack.ts';
+import { DetectionFileError } from '../detection/as-code/file-fields.ts';
+import type { OrganizationList } from '../platform/orgs/admin/admin.schema.ts';
+import { UsageError } from './usage-error.ts';
+
+type PackOptions = {
+  force?: boolean | undefined;
+  prune?: boolean | undefined;
+  check?: boolean | undefined;
+  org?: string[] | undefined;
+  json?: boolean | undefined;
+};
+
+const changesFoundExitCode = 3;
+
+/** Prints what `apply` would change in each organization. With `--check`, exit code 3 if there is something. */
+export async function planPack(place: string, options: PackOptions): Promise<number> {
+  const reports = await runPack(place, options, { dryRun: true });
+  print(reports, options, renderPlanOf);
+  return exitCodeOf(reports, options.check ? ({ outcome }) => outcome !== 'none' : undefined);
+}
+
+/** Applies the pack to each organization. Exit code 1 if a detection or an organization failed. The others are applied. */
+export async function applyPackCommand(place: string, options: PackOptions): Promise<number> {
+  const reports = await runPack(place, options, { dryRun: false });
+  print(reports, options, renderPlanOf);
+  return exitCodeOf(reports);
+}
+
+/** Prints how each organization differs from the pack. Exit code 3 if one does. */
+export async function driftOfPack(place: string, options: PackOptions): Promise<number> {
+  const reports = await runPack(place, options, { dryRun: true });
+  print(reports, options, renderDrift);
+  return exitCodeOf(reports, isDrift);
+}
+
+async function runPack(place: string, options: PackOptions, mode: { dryRun: boolean }): Promise<PackReport[]> {
+  const call = openAdministration();
+  return withPackFolder(place, async (folder) => {
+    const pack = readPack(folder);
+    const selected = selectOrganizations(pack, await listOrganizations(call));
+    const unknown = options.org?.find((name) => !selected.some((one) => one.name === name || one.id === name));
+    if (unknown !== undefined)
+      throw new UsageError(`--org ${unknown}: the pack is not for an organization of that name.`);
+    const reports: PackReport[] = [];
+    for (const organization of selected) {
+      if (options.org && !options.org.includes(organization.name) && !options.org.includes(organization.id)) continue;
+      const { id, name } = organization;
+      const report = { organization: { id, name } };
+      try {
+        const { force = false, prune = false } = options;
+        const body: ApplyPack = {
+          version: pack.version,
+          detections: detectionsFor(pack, organization),
+          force,
+          prune,
+          ...mode,
+        };
+        const path = `/api/admin/organizations/${id}/packs/${pack.name}`;
+        reports.push({ ...report, results: (await call<PackResult>('POST', path, { body })).body.results });
+      } catch (error) {
+        // A mistake in the pack concerns the operator. What fails in one organization does not stop the others.
+        if (error instanceof DetectionFileError) throw error;
+        reports.push({ ...report, error: (error as Error).message });
+      }
+    }
+    return reports;
+  });
+}
+
+async function listOrganizations(call: ServiceCall): Promise<OrganizationList['organizations']> {
+  const all: OrganizationList['organizations'] = [];
+  let cursor: string | null = null;
+  do {
+    const query: string = cursor === null ? '' : `&cursor=${encodeURIComponent(cursor)}`;
+    const { organizations, nextCursor } = (
+      await call<OrganizationList>('GET', `/api/admin/organizations?limit=200${query}`)
+    ).body;
+    all.push(...organizations);
+    cursor = nextCursor;
+  } while (cursor !== null);
+  return all.toReversed();
+}
+
+function print(
+  reports: readonly PackReport[],
+  { json }: PackOptions,
+  renderText: (reports: readonly PackReport[]) => string,
+): void {
+  if (json) console.log(JSON.stringify(reports, null, 2));
+  else console.log(reports.length === 0 ? 'The pack is for no organization of this service.' : renderText(reports));
+}
+
+type Result = PackResult['results'][number];
+
+function exitCodeOf(reports: readonly PackReport[], isFound?: (result: Result) => boolean): number {
+  const results = reports.flatMap((report) => ('results' in report ? report.results : []));
+  if (reports.some((report) => 'error' in report) || results.some(({ outcome }) => outcome === 'failed')) return 1;
+  return isFound && results.some(isFound) ? changesFoundExitCode : 0;
+}
+
+function openAdministration(): ServiceCall {
+  const { url, adminKey: key } = loadConfig();
+  if (key === undefined)
+    throw new UsageError(
+      'Set TOCSIN_ADMIN_KEY to the key of the installation, and TOCSIN_URL to the address of the service.',
+    );
+  return createServiceCall({ url, key, setting: 'TOCSIN_ADMIN_KEY' });
+}

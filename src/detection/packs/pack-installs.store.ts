@@ -1,0 +1,38 @@
+import { sql } from 'kysely';
+import { queryRows, type Tx } from '../../platform/db/db.ts';
+import type { OrgId } from '../../platform/lib/org-id.ts';
+import type { FileFields } from '../as-code/file-fields.ts';
+
+/** A detection that an organization has from a pack. `fields` are those that were applied last. */
+export type PackInstall = { file: string; detectionId: string; version: string; fields: FileFields };
+
+/** Returns the detections of a pack by file, with those that the organization deleted. */
+export async function listPackInstalls(tx: Tx, orgId: OrgId, pack: string): Promise<Map<string, PackInstall>> {
+  const rows = await queryRows<{ file: string; detectionId: string; version: string; fields: string }>(tx)`
+    select file, detection_id as "detectionId", version, fields from pack_installs
+    where organization_id = ${orgId} and pack = ${pack} order by file`;
+  return new Map(rows.map((row) => [row.file, { ...row, fields: JSON.parse(row.fields) as FileFields }]));
+}
+
+/** Waits for others that create a detection of the same pack, until the transaction ends. */
+export const lockPack = (tx: Tx, orgId: OrgId, pack: string): Promise<unknown> =>
+  sql`select pg_advisory_xact_lock(hashtextextended(${`pack ${orgId} ${pack}`}, 0))`.execute(tx);
+
+export async function storePackInstall(
+  tx: Tx,
+  { orgId, pack }: { orgId: OrgId; pack: string },
+  { file, detectionId, version, fields }: PackInstall,
+  now: Date,
+): Promise<void> {
+  await sql`
+    insert into pack_installs (organization_id, pack, file, detection_id, version, fields, applied_at)
+    values (${orgId}, ${pack}, ${file}, ${detectionId}, ${version}, ${JSON.stringify(fields)}, ${now})
+    on conflict (organization_id, pack, file) do update set detection_id = excluded.detection_id, version = excluded.version,
+      fields = excluded.fields, applied_at = excluded.applied_at`.execute(tx);
+}
+
+export async function deletePackInstall(tx: Tx, orgId: OrgId, pack: string, file: string): Promise<void> {
+  await sql`delete from pack_installs where organization_id = ${orgId} and pack = ${pack} and file = ${file}`.execute(
+    tx,
+  );
+}

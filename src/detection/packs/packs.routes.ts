@@ -1,0 +1,30 @@
+import { adminRoutes } from '../../platform/http/admin-routes.ts';
+import type { App } from '../../platform/http/app-type.ts';
+import { scopes } from '../../platform/orgs/caller.ts';
+import { requireOrgId } from '../../platform/orgs/limits/quotas.ts';
+import { applyPack, type ApplyPackDeps } from './apply-pack.ts';
+import { ApplyPack, PackPath, PackResult } from './packs.schema.ts';
+
+const bodyBytesMax = 16 * 1024 * 1024;
+
+/** Registers the application of detection packs to organizations, which needs the key of the installation. */
+export function packRoutes(app: App, deps: ApplyPackDeps & { operator: string }): void {
+  adminRoutes(app, 'admin')(
+    'POST /api/admin/organizations/:id/packs/:pack',
+    {
+      operationId: 'applyPack',
+      summary: 'Apply a detection pack to an organization',
+      description:
+        'Creates and updates the detections of the pack, field by field. What the organization changed or deleted stays and is reported, unless `force` is set. With `dryRun`, the result is the drift report.',
+      bodyBytesMax,
+      params: PackPath,
+      body: ApplyPack,
+      returns: PackResult,
+    },
+    async ({ params: { id, pack }, body }) => {
+      const orgId = await requireOrgId(deps.db, { id });
+      const caller = { orgId, keyId: null, scopes: new Set(scopes), subject: `${deps.operator}, pack ${pack}` };
+      return { organization: orgId, ...(await applyPack(deps, caller, { ...body, pack })) };
+    },
+  );
+}
