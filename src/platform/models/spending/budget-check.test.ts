@@ -3,7 +3,9 @@ import { expect, test } from 'vitest';
 import { newOrgId, testDatabase } from '../../../../test/support/database.ts';
 import { createScriptedModels } from '../../../../test/support/models/scripted-models.ts';
 import { Budgets, findExhaustedBudget, mergeBudgets, type SpendTotals } from './budgets.ts';
-import { inOrg } from '../../db/db.ts';
+import { acrossOrgs, inOrg } from '../../db/db.ts';
+import { quotaNames, type Quotas } from '../../orgs/limits/limits.schema.ts';
+import { storeQuotasAcrossOrgs } from '../../orgs/limits/limits.store.ts';
 import { uuidv7 } from '../../lib/ids.ts';
 import type { OrgId } from '../../lib/org-id.ts';
 import { reserveStep } from './budget-check.ts';
@@ -15,6 +17,7 @@ const model = createScriptedModels({ m: 'http://127.0.0.1:1' }, { maxOutputToken
 let now = new Date('2026-03-31T12:00:00Z');
 const deps = { db, clock: () => now };
 
+const noQuotas = Object.fromEntries(quotaNames.map((name) => [name, null])) as Quotas;
 const tokens = (n: number) => ({ tokens: n, costUsd: 0 });
 const usd = (n: number) => ({ tokens: 0, costUsd: n });
 const zero = { tokens: 0, costUsd: 0 };
@@ -171,4 +174,21 @@ test('expires the reservation of a lost worker', async () => {
 
 test('overrides single budgets of the alias', () => {
   expect(mergeBudgets(model, { tokensPerRun: 7 })).toEqual({ ...model.entry.budgets, tokensPerRun: 7 });
+});
+
+test('the quotas of the operator apply to all models together, and concurrent runs exceed them by one call at most', async () => {
+  const orgId = await newOrgId(db);
+  await acrossOrgs(db, (tx) => storeQuotasAcrossOrgs(tx, orgId, { ...noQuotas, modelUsdPerDay: 1 }));
+  const cost = (alias: string, costUsd: number) =>
+    inOrg(db, orgId, (tx) => countUsage(tx, { orgId, detectionId: uuidv7() }, { alias, tokens: 1, costUsd }, now));
+  await cost('another', 0.9);
+  expect(await check(newRun(orgId), {})).toBe('admitted');
+  await cost('a third', 0.1);
+  expect(await check(newRun(orgId), {})).toBe('budget_exceeded');
+  now = new Date('2026-04-01T00:00:01Z');
+  expect(await check(newRun(orgId), {})).toBe('admitted');
+  await acrossOrgs(db, (tx) => storeQuotasAcrossOrgs(tx, orgId, { ...noQuotas, modelUsdPerMonth: 2 }));
+  await cost('another', 2);
+  expect(await check(newRun(orgId), {})).toBe('budget_exceeded');
+  expect(await check(newRun(await newOrgId(db)), {})).toBe('admitted');
 });
