@@ -52,6 +52,25 @@ test.each([
   expect(body.detail).toContain(`did you mean ${name}`);
 });
 
+test('operations that ignore unknown parameters warn of them', async () => {
+  const warnings = [
+    { code: 'unknown_parameter', field: 'query/categroy', detail: expect.stringContaining('did you mean category') },
+  ];
+  const { status, body } = await org.call('GET', '/api/detections?categroy=custom');
+  expect({ status, ...body }).toEqual({ status: 200, detections: [], warnings });
+  expect((await org.call('GET', '/api/detections')).body).toEqual({ detections: [] });
+  const detection = { name: 'd', detectionCategory: 'custom', detectionQuery: 'SELECT 1', systemPrompt: 'p' };
+  const created = await org.call('POST', '/api/detections?validat=true', detection);
+  const unknown = {
+    code: 'unknown_parameter',
+    field: 'query/validat',
+    detail: expect.stringContaining('did you mean validate'),
+  };
+  expect([created.status, created.body.warnings]).toEqual([200, expect.arrayContaining([unknown])]);
+  const stored = await org.call('GET', `/api/detections/${created.body.id}`);
+  expect(JSON.stringify(stored.body.warnings ?? [])).not.toContain('unknown_parameter');
+});
+
 test('an unknown address with a query stays a 404', async () => {
   expect((await org.call('GET', '/api/nothing?sevrity=critical')).status).toBe(404);
 });

@@ -33,7 +33,7 @@ declare module 'fastify' {
     acceptsIfMatch?: boolean;
     /** A GET that writes, or that reports on the primary. It does not use the read replica. */
     usesPrimary?: boolean;
-    /** Unknown query parameters are ignored. Every other route rejects them. */
+    /** Unknown query parameters are ignored, with a warning if the response has `warnings`. Every other route rejects them. */
     ignoresUnknownQuery?: boolean;
   }
   interface FastifyRequest {

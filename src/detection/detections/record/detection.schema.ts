@@ -120,6 +120,7 @@ export type Detection = z.infer<typeof Detection>;
 export const DetectionList = z.object({
   detections: z.array(Detection),
   nextCursor: z.string().nullable().optional().describe('Present only if the request has `limit` or `cursor`.'),
+  warnings: z.array(Warning).optional().describe('Query parameters that do not exist.'),
 });
 export type DetectionList = z.infer<typeof DetectionList>;
 
