@@ -34,7 +34,9 @@ function fakeSiem(fields: Record<string, string[]>, rows: QueryRow[], more: Part
   const connection: SiemConnection = {
     clock: 'event',
     delayMs: 0,
-    search: async (text) => {
+    search: async (text, _window, { timeoutMs }) => {
+      // Timers take whole numbers.
+      expect(Number.isInteger(timeoutMs)).toBe(true);
       asked.push(text);
       return { rows, total: rows.length, truncated: false, aggregate: false, noData: false, ms: 1, ...more };
     },
@@ -165,6 +167,20 @@ test('events without an ID are named by their content, so that they have the sam
   const first = await ids();
   expect(new Set(first).size).toBe(2);
   expect(await ids()).toEqual(first);
+});
+
+test('leaves out the longest conditions of a query that is too long for the SIEM', async () => {
+  const { settings, fields, rows } = cases.clickhouse;
+  const { connection, asked } = fakeSiem(fields, rows);
+  const commands = Array.from({ length: 500 }, (_, n) => `'vssadmin delete shadows${n || ''}'`);
+  const long = `-- portable
+SELECT winlog(_event, 'Computer') AS host, _id, _time FROM windows
+WHERE winlog(_event, 'EventID') = '1' AND winlog(_event, 'CommandLine') IN (${commands.join(', ')})`;
+  const found = await connect('clickhouse', connection, settings).search(long, window, limits, signal);
+  expect(asked[0]!.length).toBeLessThan(100_000);
+  expect(asked[0]).toContain("'EventID'");
+  expect(asked[0]).not.toContain('vssadmin');
+  expect(found.rows).toEqual([row]);
 });
 
 test('groups are counted over all events of the window', async () => {

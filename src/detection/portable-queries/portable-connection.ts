@@ -3,6 +3,7 @@ import { inspectQuery, type InspectedQuery } from '../logs/query/inspect-query.t
 import { openForeignStore, type FixtureDeps, type ForeignEvent } from '../logs/query/fixture-store.ts';
 import type { Expression } from '../matching/expression.ts';
 import type { DatasetFields, QueryWindow, SearchLimits, SearchResult, SiemConnection } from '../siem/connector.ts';
+import { queryCharsMax } from '../siem/queries/query-text.ts';
 import { isPortableQuery } from '../siem/queries/portable-query.ts';
 import type { RemoteSiemType } from '../siem/registry.ts';
 import { authorError, dataDependentError } from '../siem/siem-errors.ts';
@@ -78,7 +79,7 @@ export function withPortableQueries(
     const warnings: NonNullable<SearchResult['warnings']> = [];
     let noData = true;
     for (const native of await planQueries(query, signal)) {
-      const leftMs = Math.max(1, limits.timeoutMs - (performance.now() - began));
+      const leftMs = Math.max(1, Math.ceil(limits.timeoutMs - (performance.now() - began)));
       const nativeLimits = { rowsMax: eventsMax, groupsMax: eventsMax, timeoutMs: leftMs };
       const found = await connection.search(native.query, window, nativeLimits, signal);
       if (found.truncated) throw tooManyEvents(native.dataset);
@@ -160,9 +161,11 @@ function toWhere(
   { dataset, placed, listed }: { dataset: string; placed: PortableDataset; listed: readonly DatasetFields[] },
   { kind, timeField }: PortableTarget,
 ): Expression {
+  const write = (where: Expression): string =>
+    dialects[kind].writeEvents({ table: placed.source, time: timeField, where });
   const canWrite = (where: Expression): boolean => {
     try {
-      dialects[kind].writeEvents({ table: placed.source, time: timeField, where });
+      write(where);
       return true;
     } catch (error) {
       if (error instanceof UnsupportedError) return false;
@@ -170,7 +173,16 @@ function toWhere(
     }
   };
   const nameOf = createNameOf(kind, placed, listed);
-  return toExpression(inspection.filters[dataset]!, { nameOf, canWrite }) ?? everything;
+  const where = toExpression(inspection.filters[dataset]!, { nameOf, canWrite }) ?? everything;
+  return shorten(where, (part) => write(part).length);
+}
+
+/** Leaves out conditions, the longest ones first, until the query is as short as connections require. */
+function shorten(where: Expression, lengthOf: (where: Expression) => number): Expression {
+  if (lengthOf(where) <= queryCharsMax) return where;
+  const parts = (where.kind === 'all' ? where.of : [where]).toSorted((a, b) => lengthOf(a) - lengthOf(b));
+  while (parts.length > 0 && lengthOf({ kind: 'all', of: parts }) > queryCharsMax) parts.pop();
+  return { kind: 'all', of: parts };
 }
 
 const tooManyEvents = (dataset: string) =>

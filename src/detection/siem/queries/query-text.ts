@@ -22,7 +22,7 @@ const opaque: Record<string, RegExp> = {
   "e'": /e'(?:[^'\\]|\\[^]|'')*'/iy,
 };
 const standard: Record<string, RegExp> = { "'": /'(?:[^']|'')*'/y, '"': /"(?:[^"]|"")*"/y };
-const queryCharsMax = 100_000;
+export const queryCharsMax = 100_000;
 
 /** The expressions that replace `$window`, `$window_start` and `$window_end` in a query. */
 export type WindowExpressions = { condition: string; start: string; end: string };
