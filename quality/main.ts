@@ -10,6 +10,7 @@ import { measureNoise } from './noise.ts';
 import { writeQualityPage } from './quality-page.ts';
 import { measurePassages } from './passages.ts';
 import { measureReports } from './reports.ts';
+import { measurePortable } from './portable.ts';
 import { measureStixOut } from './stix-out.ts';
 import { measureSeverity } from './severity.ts';
 import { measureSigma } from './sigma.ts';
@@ -18,7 +19,8 @@ import { formatFigures } from './figures.ts';
 import { measureWindows } from './windows.ts';
 
 /**
- * `npm run quality [-- NAME …] [--list] [--write] [--stix-schemas FOLDER] [--reports FOLDER] [--clickhouse URL]`: measures the recorded inputs and
+ * `npm run quality [-- NAME …] [--list] [--write] [--stix-schemas FOLDER] [--reports FOLDER] [--clickhouse URL]
+ * [--opensearch URL] [--elasticsearch URL]`: measures the recorded inputs and
  * prints one table per subject.
  * `--write` replaces the sections of the measured subjects in docs/reference/quality.md.
  */
@@ -30,6 +32,8 @@ const { values: options, positionals: names } = parseArgs({
     'stix-schemas': { type: 'string' },
     reports: { type: 'string' },
     clickhouse: { type: 'string' },
+    opensearch: { type: 'string' },
+    elasticsearch: { type: 'string' },
   },
 });
 const measurements = {
@@ -47,6 +51,7 @@ const measurements = {
   'audit-logs': measureAuditLogs,
   injection: measureInjection,
   sigma: (verbose) => measureSigma(verbose, options.clickhouse),
+  portable: () => measurePortable(options),
   'stix-out': (verbose) => measureStixOut(verbose, options['stix-schemas']),
 } satisfies Record<string, (verbose: boolean) => Promise<Parameters<typeof formatFigures>[0]>>;
 

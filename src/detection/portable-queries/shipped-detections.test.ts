@@ -2,14 +2,18 @@ import pg from 'pg';
 import { afterAll, expect, test } from 'vitest';
 import { testDatabase } from '../../../test/support/database.ts';
 import { createTestFolder } from '../../../test/support/detection/log-store.ts';
+import {
+  listShippedCases,
+  searchEmbedded,
+  shippedWindow,
+  toComparableRows,
+  type ShippedCase,
+} from '../../../test/support/detection/shipped-cases.ts';
 import { startDelayProxy } from '../../../test/support/models/delay-proxy.ts';
-import { groupByDataset, type EventsByDataset } from '../testing/case-events.ts';
 import { loadLibrary } from '../library/load-library.ts';
-import { findEventTime } from '../logs/ingestion/event-time.ts';
 import { createEngine } from '../logs/engine/engine.ts';
-import { openFixtureStore } from '../logs/query/fixture-store.ts';
 import { createFileStore } from '../logs/storage/store/file-store.ts';
-import type { QueryRow, QueryWindow, SiemConnection } from '../siem/connector.ts';
+import type { SiemConnection } from '../siem/connector.ts';
 import { postgres } from '../siem/postgres.ts';
 import { toPortableQuery } from '../siem/queries/portable-query.ts';
 import { withPortableQueries } from './portable-connection.ts';
@@ -26,7 +30,7 @@ await client.query(`create role ${role} login password 'pw'; grant usage on sche
 const tables = [...new Set([...loadLibrary().values()].flatMap((entry) => Object.keys(entry.datasets)))];
 for (const table of tables)
   await client.query(
-    `create table ${table} (id text, at timestamptz, event jsonb); grant select on ${table} to ${role}`,
+    `create table ${table} (_id text, at timestamptz, event jsonb); grant select on ${table} to ${role}`,
   );
 const datasets = Object.fromEntries(tables.map((table) => [table, { source: table, event: 'event' }]));
 afterAll(async () => {
@@ -35,8 +39,6 @@ afterAll(async () => {
 });
 
 const deps = { engine, segmentStore, organization: '11111111-1111-4111-8111-111111111111' };
-const day = new Date('2030-01-07T00:00:00Z');
-const window: QueryWindow = { from: new Date('2000-01-01'), to: new Date('2090-01-01'), clock: 'event' };
 const limits = { rowsMax: 10_000, groupsMax: 10_000, timeoutMs: 30_000 };
 const signal = new AbortController().signal;
 const settings = postgres.settings.parse({
@@ -62,45 +64,22 @@ const counted: SiemConnection = {
   },
 };
 
-/** Every shipped detection with the events of all of its tests. */
-const cases = [...loadLibrary().values()].map(({ id, body, tests, datasets: reads }) => {
-  const names = Object.keys(reads);
-  const lists = tests.tests.map(({ events }) => groupByDataset(events, names));
-  const events: EventsByDataset = Object.fromEntries(
-    names.map((name) => [name, lists.flatMap((list) => list[name] ?? [])]),
-  );
-  return { id, query: body.detectionQuery, events };
-});
-const withoutIds = (rows: readonly QueryRow[]): string[] =>
-  rows.map(({ _id, _ids, ...rest }) => JSON.stringify(rest, sortObjectText)).toSorted();
+const cases = listShippedCases();
 
-/** PostgreSQL stores objects with their keys in another order. */
-function sortObjectText(_name: string, value: unknown): unknown {
-  const objects = typeof value === 'string' && /^\[\{.*\}\]$/.test(value) ? (JSON.parse(value) as object[]) : undefined;
-  return objects?.map((object) => Object.entries(object).toSorted()) ?? value;
-}
-
-async function fill(events: EventsByDataset): Promise<void> {
+async function fill(events: ShippedCase['events']): Promise<void> {
   await client.query(`truncate ${tables.join(', ')}`);
   for (const [table, list] of Object.entries(events))
-    for (const [n, event] of list.entries())
-      await client.query(`insert into ${table} values ($1, $2, $3)`, [
-        `${table}-${n}`,
-        new Date((findEventTime(event) ?? day.getTime() * 1000) / 1000),
-        event,
-      ]);
+    for (const { id, at, event } of list)
+      await client.query(`insert into ${table} values ($1, $2, $3)`, [id, at, event]);
 }
 
 test('every shipped detection finds in PostgreSQL what it finds in the log store', { timeout: 300_000 }, async () => {
   const portable = withPortableQueries(counted, deps, { kind: 'postgres', datasets, timeField: 'at' });
-  const undatedMicros = day.getTime() * 1000;
-  for (const { id, query, events } of cases) {
-    const store = await openFixtureStore(deps, { events, fields: new Map(), undatedMicros });
-    const expected = await store.searchAll(query, window, limits, signal);
-    await store.close();
-    await fill(events);
-    const found = await portable.search(toPortableQuery(query), window, limits, signal);
-    expect.soft([id, withoutIds(found.rows)]).toEqual([id, withoutIds(expected.rows)]);
+  for (const one of cases) {
+    const expected = await searchEmbedded(deps, one.query, one.events, limits);
+    await fill(one.events);
+    const found = await portable.search(toPortableQuery(one.query), shippedWindow, limits, signal);
+    expect.soft([one.id, toComparableRows(found.rows)]).toEqual([one.id, toComparableRows(expected)]);
   }
   expect(fetched).toBeGreaterThan(cases.length);
   expect(fetched).toBeLessThan(cases.flatMap(({ events }) => Object.values(events).flat()).length - 100);

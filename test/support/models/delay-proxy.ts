@@ -1,8 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, type Socket, connect, createServer } from 'node:net';
-import { afterAll } from 'vitest';
 
-/** Starts a loopback proxy for a database server that delays all data by `delayMs` in each direction. */
+/** Starts a loopback proxy for a database server that delays all data by `delayMs` in each direction. The process may end before it. */
 export async function startDelayProxy(url: string, delayMs = 0): Promise<URL> {
   const { hostname, port } = new URL(url);
   const open = (): Socket =>
@@ -20,7 +19,7 @@ export async function startDelayProxy(url: string, delayMs = 0): Promise<URL> {
     pass(far, near);
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
-  afterAll(() => void server.close());
+  server.unref();
   const bridged = new URL(url);
   bridged.host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
   return bridged;
