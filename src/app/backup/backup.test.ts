@@ -7,7 +7,8 @@ import { expect, test } from 'vitest';
 import { newEmptyDatabase, testDatabase } from '../../../test/support/database.ts';
 import { startS3Server } from '../../../test/support/detection/s3-server.ts';
 import { newDataDir, startApp } from '../../../test/support/harness.ts';
-import { root } from '../../../test/support/program.ts';
+import { createCaller } from '../../../test/support/api-client.ts';
+import { root, startProgram } from '../../../test/support/program.ts';
 import { runStatements } from '../../../test/support/run-statements.ts';
 import { fillOrganization } from '../../../test/support/walk/fill-organization.ts';
 import { loadConfig } from '../../config.ts';
@@ -106,7 +107,10 @@ test('restores every row and log file, into a database without tables and into a
 
 test('is consistent while events arrive, segments are merged and replaced files are due for removal', async () => {
   const file = join(folder, 'load');
-  const { id, call } = await source.newOrg();
+  const { id, key, call } = await source.newOrg();
+  const created = await call('POST', '/api/detections', breachDetection);
+  expect(created.status, JSON.stringify(created.body)).toBe(200);
+  await call('POST', '/api/logs/web', JSON.stringify([{ user: 'eve', action: 'breach', time: timeOfBreach }]));
   const load = new AbortController();
   const sendEvents = async (dataset: string): Promise<void> => {
     for (let n = 0; !load.signal.aborted; n += 1)
@@ -135,7 +139,37 @@ test('is consistent while events arrive, segments are merged and replaced files 
   for (const { org: owner, path, bytes } of stored)
     expect(readFileSync(join(restored.dataDir, 'logs', owner, path)).length, path).toBe(bytes);
   expect(await removeReplacedFiles(deps, 0)).toBeGreaterThanOrEqual(0);
-});
+  await expectBreachFound(restored, { key, detection: created.body.id });
+}, 120_000);
+
+const timeOfBreach = new Date(Date.now() - 60_000).toISOString();
+const breachDetection = {
+  name: 'Breach',
+  detectionQuery: "SELECT user, action, _id, _time FROM web WHERE action = 'breach'",
+  detectionCategory: 'custom',
+  detectionCadence: 'hourly',
+  systemPrompt: 'Judge it.',
+  entityField: 'user',
+};
+
+/** Starts the restored installation as a process and has it run the detection on the restored logs. */
+async function expectBreachFound(
+  { dataDir, url }: Restored,
+  { key, detection }: { key: string; detection: string },
+): Promise<void> {
+  const program = await startProgram(dataDir, { DATABASE_URL: url, TOCSIN_SECRET_KEY: 'k'.repeat(32) });
+  try {
+    const call = createCaller(program.url, key);
+    const window = { from: new Date(Date.now() - 3_600_000), to: new Date() };
+    await call('POST', `/api/detections/${detection}/run`, window);
+    const listRuns = async () => (await call('GET', `/api/detections/${detection}/runs`)).runs as { status: string }[];
+    await expect.poll(listRuns, { timeout: 60_000 }).toContainEqual(expect.objectContaining({ status: 'completed' }));
+    const { hits } = await call('GET', '/api/hits');
+    expect(hits).toMatchObject([{ entity: 'eve' }]);
+  } finally {
+    await program.kill('SIGTERM');
+  }
+}
 
 type EventCount = { name: string; events: number; rows: number };
 const storedEvents = (databaseUrl: string, orgId: string): Promise<EventCount[]> =>
