@@ -137,9 +137,10 @@ test('splits a window with a response that is too large, but blames the author f
     const isWhole = to.getTime() - from.getTime() === window.to.getTime() - window.from.getTime();
     return { body: isWhole ? ' '.repeat(129 * 1024 * 1024) : { columns: [{ name: 'a' }], values: [[from]] } };
   });
-  const { rows } = await connection.search('FROM logs', window, { ...limits, timeoutMs: 30_000 }, signal);
+  const patient = { ...limits, timeoutMs: 30_000 };
+  const { rows } = await connection.search('FROM logs', window, patient, signal);
   expect(rows).toHaveLength(2);
-  await expect(connection.search('FROM logs | STATS n = COUNT(*)', window, limits, signal)).rejects.toMatchObject({
+  await expect(connection.search('FROM logs | STATS n = COUNT(*)', window, patient, signal)).rejects.toMatchObject({
     failure: { kind: 'answer_too_large', blame: 'author', retryable: false },
   });
 }, 60_000);
