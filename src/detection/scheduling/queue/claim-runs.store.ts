@@ -26,9 +26,9 @@ export async function claimRunsAcrossOrgs(
 ): Promise<RunClaim[]> {
   const rules = createConcurrencyRules(limits);
   const scope = { now, limit, rules };
-  const ctes = [freeLanesCte(scope), claimedLaneCte, servedLaneCte, rankedRunsCte(scope)];
+  const ctes = [queuedLanesCte, freeLanesCte(scope), claimedLaneCte, servedLaneCte, rankedRunsCte(scope)];
   if (rules.freePlacesCte) ctes.unshift(rules.freePlacesCte);
-  const claim = sql<RunClaim>`with ${sql.join(ctes)} ${updateClaimedRuns(rules)}`;
+  const claim = sql<RunClaim>`with recursive ${sql.join(ctes)} ${updateClaimedRuns(rules)}`;
   // Claimers of one lane exclude each other through its row. The places of a model are shared by all lanes, so those who may
   // take one wait for each other.
   const needsLock = Object.values(limits).some((places) => places > 0);
@@ -46,20 +46,42 @@ export async function claimRunsAcrossOrgs(
 /** The places that a lane has left for runs with a model: one place is reserved for runs without. */
 const laneModelPlaces = sql`greatest(l.cap - 1, 1) - busy.with_model`;
 
-/** Step 1: up to four lanes that have a free place and a claimable run, the one served longest ago first. Locks nothing. */
+/** With fewer lanes that have queued runs, a claim reads only these instead of all lanes in order. */
+const queuedLanesMax = 100;
+
+/** The first lanes that have queued runs. Steps from one to the next through the index, however many runs they have. */
+const queuedLanesCte = sql`
+  next_lane as (
+    (select organization_id, kind from run_queue where state = 'queued' order by organization_id, kind limit 1)
+    union all
+    select n.organization_id, n.kind from next_lane cross join lateral (
+      select q.organization_id, q.kind from run_queue q
+      where q.state = 'queued' and (q.organization_id, q.kind) > (next_lane.organization_id, next_lane.kind)
+      order by q.organization_id, q.kind limit 1) n
+  ), queued_lanes as materialized (select * from next_lane limit ${queuedLanesMax})`;
+
+/**
+ * Step 1: up to four lanes that have a free place and a claimable run, the one served longest ago first. Locks nothing. Of the two selects,
+ * only one is executed: the first for few lanes with queued runs, the second for many, of which it soon meets four.
+ */
 const freeLanesCte = (scope: ClaimScope): RawBuilder<unknown> => sql`
   free_lanes as materialized (
+    (${selectFreeLanes(scope, sql`queued_lanes join lanes l using (organization_id, kind)`, sql`(select count(*) from queued_lanes) < ${queuedLanesMax}`)})
+    union all
+    (${selectFreeLanes(scope, sql`lanes l`, sql`(select count(*) from queued_lanes) = ${queuedLanesMax}`)})
+  )`;
+
+const selectFreeLanes = (scope: ClaimScope, lanes: RawBuilder<unknown>, condition: RawBuilder<unknown>) => sql`
     select l.organization_id, l.kind, l.served_at, l.cap - busy.n as places, ${laneModelPlaces} as model_places,
       set_config('synchronous_commit', 'off', true)
-    from lanes l cross join lateral (
+    from ${lanes} cross join lateral (
       select count(*) as n, ${scope.rules.countWithModel} as with_model from run_queue r
       where r.organization_id = l.organization_id and r.kind = l.kind and r.state = 'running'
     ) busy cross join lateral (
       select from run_queue q where q.organization_id = l.organization_id and q.kind = l.kind and ${isClaimable(scope, laneModelPlaces)}
       order by q.start_at, q.run_id limit 1
     ) waiting
-    where busy.n < l.cap and ${isNotSuspended(sql`l.organization_id`)} order by l.served_at limit 4
-  )`;
+    where ${condition} and busy.n < l.cap and ${isNotSuspended(sql`l.organization_id`)} order by l.served_at limit 4`;
 
 /**
  * Step 2: locks the first of these lanes that no other claimer has locked. A lane whose `served_at` has changed is dropped: its
