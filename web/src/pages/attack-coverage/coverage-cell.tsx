@@ -43,17 +43,19 @@ export function CoverageCell({ technique, position, isSelected, isReachable, onO
   );
 }
 
-/** The corner of a threatened cell: filled if nothing watches it, with the number of relevant items. */
+/**
+ * The corner of a threatened cell: filled if nothing watches it, with the number of relevant items. The number is no text of the button, because
+ * the visible text must be part of the button's name (WCAG 2.5.3), which says the number in words.
+ */
 function ThreatMark({ count, isUnwatched }: { count: number; isUnwatched: boolean }) {
   return (
     <span
       aria-hidden
+      data-count={count > 99 ? '99+' : count}
       className={classes(
-        'tabular absolute top-0 right-0 flex h-4 min-w-4 items-center justify-center rounded-tr-small rounded-bl-small px-1 leading-none',
+        'tabular absolute top-0 right-0 flex h-4 min-w-4 items-center justify-center rounded-tr-small rounded-bl-small px-1 leading-none before:content-[attr(data-count)]',
         isUnwatched ? 'bg-high font-strong text-on-accent' : 'border-b border-l border-line-strong bg-surface text-ink',
       )}
-    >
-      {count > 99 ? '99+' : count}
-    </span>
+    />
   );
 }
