@@ -37,6 +37,9 @@ create table item_search (
 );
 comment on table item_search is 'Words of the items, for full-text search.';
 create index item_search_words on item_search using gin (words);
+-- Samples by a hash of the id, in which the matches of a frequent word are counted.
+create index item_search_sample_256 on item_search using gin (words) where uuid_hash(item_id) & 255 = 0;
+create index item_search_sample_16 on item_search using gin (words) where uuid_hash(item_id) & 15 = 0;
 select tocsin_protect_items('item_search');
 
 -- English stems, so that "stealers" finds "stealer". Without stop words, which would change phrases and exclusions.
@@ -76,10 +79,21 @@ create function tocsin_find_words(pools uuid[], query tsquery) returns uuid[] la
 $$ select coalesce(array_agg(item_id), '{}') from item_search where pool_id = any (pools) and words @@ query $$;
 comment on function tocsin_find_words(uuid[], tsquery) is 'Returns the ids of the items in the given pools that match a full-text query.';
 
-create function tocsin_count_words(pools uuid[], query tsquery) returns bigint language sql stable set role to tocsin_system as
-$$ select count(*) from item_search where pool_id = any (pools) and words @@ query $$;
-comment on function tocsin_count_words(uuid[], tsquery) is
-  'Returns the number of items in the given pools that match a full-text query, to detect when there are too many to look up by id.';
+-- A constant divisor lets the planner use the index of the sample.
+create function tocsin_sample_words(pools uuid[], query tsquery, one_in int) returns uuid[] language plpgsql stable set role to tocsin_system as $$
+begin
+  if one_in = 256 then
+    return (select coalesce(array_agg(item_id), '{}') from item_search
+      where pool_id = any (pools) and words @@ query and uuid_hash(item_id) & 255 = 0);
+  elsif one_in = 16 then
+    return (select coalesce(array_agg(item_id), '{}') from item_search
+      where pool_id = any (pools) and words @@ query and uuid_hash(item_id) & 15 = 0);
+  end if;
+  return (select coalesce(array_agg(item_id), '{}') from item_search
+    where pool_id = any (pools) and words @@ query and uuid_hash(item_id) & (one_in - 1) = 0);
+end $$;
+comment on function tocsin_sample_words(uuid[], tsquery, int) is
+  'Like tocsin_find_words, but only in a sample of one in so many items, a power of two. The samples of 256 and 16 have an index.';
 
 -- Paging under asOf ------------------------------------------------------------------------------------------------------------------
 

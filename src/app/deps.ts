@@ -15,7 +15,6 @@ import type { Secretbox } from '../platform/lib/secretbox.ts';
 import type { Extractor } from '../feed/ingestion/extractor.ts';
 import type { FeedPages } from '../feed/items/page-cache/feed-pages.ts';
 import type { ListPublicNames } from '../feed/items/search/correct-search.ts';
-import type { SearchTotals } from '../feed/items/search/search-totals.ts';
 import type { PageCursors } from '../feed/items/page-cache/page-cache.ts';
 import type { SnapshotCache } from '../feed/items/snapshot/snapshot.ts';
 import type { RecordPull } from '../feed/sources/pull/pull-metrics.ts';
@@ -93,7 +92,6 @@ export type Deps = {
   snapshots: SnapshotCache;
   feedPages: FeedPages;
   pageCursors: PageCursors;
-  searchTotals: SearchTotals;
   listPublicNames: ListPublicNames;
   /** The feed lookups that detection tools may use. */
   feedTools?: (orgId: OrgId) => FeedTools;

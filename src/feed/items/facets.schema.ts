@@ -10,6 +10,9 @@ export type FacetsQuery = z.infer<typeof FacetsQuery>;
 export const FeedFacets = z
   .object({
     total: z.int().describe('Items that match all filters.'),
+    isEstimated: z
+      .boolean()
+      .describe('Whether all numbers are estimates from a sample of the items, because very many items match `q`.'),
     severity: z.record(z.enum(severities), z.int()),
     status: z.record(z.enum(itemStatuses), z.int()),
     platform: z.record(z.enum(platforms), z.int()),

@@ -29,9 +29,9 @@ export async function getFacets(
     const { fullText } = readSearch({ q: query.q });
     return fullText
       ? readMatchCounts(tx, snapshot, { query: fullText, overridesSeq })
-      : readItemCounts(tx, snapshot, overridesSeq);
+      : { rows: await readItemCounts(tx, snapshot, overridesSeq), isEstimated: false };
   });
-  const rows = counts.map((row) => ({ ...row, platformList: row.platforms.split(',') }));
+  const rows = counts.rows.map((row) => ({ ...row, platformList: row.platforms.split(',') }));
   const source = query.source === undefined ? undefined : fold(query.source);
   const platform = query.platform === undefined ? undefined : (findPlatform(query.platform) ?? query.platform);
   type Row = (typeof rows)[number];
@@ -53,6 +53,7 @@ export async function getFacets(
   };
   return {
     total: total(matching()),
+    isEstimated: counts.isEstimated,
     severity: breakdown(severities.toReversed(), 'severity', (row, key) => row.severity === key),
     status: breakdown(itemStatuses, 'status', (row, key) => row.status === key),
     platform: breakdown(platforms, 'platform', (row, key) => row.platformList.includes(key)),

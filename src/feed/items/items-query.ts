@@ -49,6 +49,7 @@ export type ItemsRequest = {
   relevancyMode: 'relevant' | 'all';
   asOf: string | undefined;
   search: Search;
+  isHighlighted: boolean;
   applied: Record<string, string>;
   unknown: string[];
 };
@@ -78,6 +79,7 @@ export function readItemsQuery(query: ItemsQuery): ItemsRequest {
     relevancyMode: query.relevancyMode ?? 'all',
     asOf: query.asOf,
     search,
+    isHighlighted: query.highlight !== undefined,
     applied,
     unknown: Object.keys(query)
       .filter((name) => !knownParameters.has(name))

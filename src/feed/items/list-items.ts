@@ -3,16 +3,18 @@ import type { Clock } from '../../platform/lib/clock.ts';
 import type { Caller } from '../../platform/orgs/caller.ts';
 import { updateDocumentExpiry } from '../model/expiry.ts';
 import type { FeedList } from '../model/item.schema.ts';
+import { highlightItems } from './highlights/highlight-items.ts';
+import type { ItemHighlights } from '../model/item-highlights.ts';
 import type { ItemFilters, SourceFilter } from './item-filters.ts';
 import { readItemsQuery, type ItemsQuery, type ItemsRequest } from './items-query.ts';
 import { listSourceNames } from './items.store.ts';
 import { overrideDocuments } from './overrides/override-documents.ts';
 import { correctSearch, type ListPublicNames } from './search/correct-search.ts';
-import { readSearchPage, textOnly } from './search/search.store.ts';
-import type { SearchTotals } from './search/search-totals.ts';
+import type { Search } from './search/search-query.ts';
+import { readSearchPage, textOnly, type SearchPage } from './search/search.store.ts';
 import { readOrgState, type OrgState } from './snapshot/org-state.store.ts';
 import type { CachedPage, PageCursors } from './page-cache/page-cache.ts';
-import { readItemsPage, type ItemsPage } from './list-query/page.store.ts';
+import { readItemsPage } from './list-query/page.store.ts';
 import type { FeedPages } from './page-cache/feed-pages.ts';
 import { relevantIds } from './list-query/relevance.sql.ts';
 import { toSnapshot, type Snapshot } from './snapshot/snapshot.ts';
@@ -22,7 +24,6 @@ export type ListItemsDeps = {
   clock: Clock;
   feedPages: FeedPages;
   pageCursors: PageCursors;
-  searchTotals: SearchTotals;
   listPublicNames: ListPublicNames;
 };
 
@@ -35,7 +36,7 @@ export async function listItems(deps: ListItemsDeps, caller: Caller, query: Item
       // No item has an unknown platform, so an empty snapshot avoids the search.
       const snapshot = request.platform === null ? toSnapshot([]) : dated.snapshot;
       const orgState = await readOrgState(tx, dated.snapshot);
-      const source = { orgKey: caller.orgId, snapshot, orgState, request };
+      const source = { snapshot, orgState, request };
       const found = await readPage(tx, deps, source);
       const corrected = found.total === 0 ? await readCorrectedPage(tx, deps, source) : undefined;
       const page = corrected?.page ?? found;
@@ -43,7 +44,9 @@ export async function listItems(deps: ListItemsDeps, caller: Caller, query: Item
         nextExpiryAt && nextExpiryAt.getTime() <= dated.hour ? updateDocumentExpiry(doc, dated.hour) : doc,
       );
       const items = await overrideDocuments(tx, docs, orgState);
-      const rest = toResponseFields(request, { total: page.total, token, orgState, correction: corrected?.text });
+      const query = (corrected ?? request).search.fullText;
+      const highlights = request.isHighlighted && query ? await highlightItems(tx, docs, query) : undefined;
+      const rest = toResponseFields(request, { page, token, orgState, correction: corrected?.text, highlights });
       return Buffer.from(`{"items":[${items.join(',')}],${JSON.stringify(rest).slice(1)}`);
     }),
   );
@@ -52,50 +55,43 @@ export async function listItems(deps: ListItemsDeps, caller: Caller, query: Item
 /** The request without its snapshot token: equal requests have equal pages in one snapshot. */
 type ListRequest = Omit<ItemsRequest, 'asOf'>;
 
-type PageSource = { orgKey: string; snapshot: Snapshot; orgState: OrgState; request: ListRequest };
+type PageSource = { snapshot: Snapshot; orgState: OrgState; request: ListRequest };
 
-async function readPage(
-  tx: Tx,
-  { pageCursors: cursors, searchTotals: totals }: ListItemsDeps,
-  source: PageSource,
-): Promise<ItemsPage> {
-  const { orgKey, snapshot, orgState, request } = source;
+async function readPage(tx: Tx, { pageCursors: cursors }: ListItemsDeps, source: PageSource): Promise<SearchPage> {
+  const { snapshot, orgState, request } = source;
   const { search, perPage: limit } = request;
   const offset = Math.min((request.page - 1) * limit, Number.MAX_SAFE_INTEGER - 1_000);
   const filters = await toFilters(tx, source);
   const onlyIds = request.relevancyMode === 'relevant' ? relevantIds(orgState) : undefined;
-  if (onlyIds || hasSearch(search))
-    return readSearchPage(tx, { totals, orgKey }, snapshot, { filters, search, onlyIds, limit, offset });
+  if (onlyIds || hasSearch(search)) return readSearchPage(tx, snapshot, { filters, search, onlyIds, limit, offset });
   const { rootsOnly } = search;
   const cursorKey = (rowsBefore: number): string => JSON.stringify([snapshot.tag, filters, rootsOnly, rowsBefore]);
   const after = cursors.get(cursorKey(offset));
   const page = await readItemsPage(tx, snapshot, { filters: { ...filters, rootsOnly }, limit, offset, after });
   if (page.end) cursors.set(cursorKey(offset + page.docs.length), page.end);
-  return page;
+  return { ...page, isEstimated: false };
 }
 
+type CorrectedPage = { page: SearchPage; search: Search; text: string };
+
 /** Reads the page with the text corrected if no item matches the text as it is written. Returns undefined if no item matches then either. */
-async function readCorrectedPage(
-  tx: Tx,
-  deps: ListItemsDeps,
-  source: PageSource,
-): Promise<{ page: ItemsPage; text: string } | undefined> {
-  const { snapshot, request, orgKey } = source;
+async function readCorrectedPage(tx: Tx, deps: ListItemsDeps, source: PageSource): Promise<CorrectedPage | undefined> {
+  const { snapshot, request } = source;
   if (!request.search.fullText) return undefined;
   const asWritten = textOnly({ filters: {}, search: request.search });
-  const { searchTotals: totals, listPublicNames } = deps;
-  const written = await readSearchPage(tx, { totals, orgKey }, snapshot, { ...asWritten, limit: 1, offset: 0 });
+  const { listPublicNames } = deps;
+  const written = await readSearchPage(tx, snapshot, { ...asWritten, limit: 1, offset: 0 });
   if (written.total > 0) return undefined;
   const corrected = await correctSearch(tx, snapshot, { search: request.search, listPublicNames });
   if (!corrected) return undefined;
   const page = await readPage(tx, deps, { ...source, request: { ...request, search: corrected.search } });
-  return page.total > 0 ? { page, text: corrected.text } : undefined;
+  return page.total > 0 ? { page, ...corrected } : undefined;
 }
 
 const hasSearch = ({ terms, rootTerms, fullText, updatedSince }: ListRequest['search']): boolean =>
   terms.length > 0 || rootTerms.length > 0 || fullText !== undefined || updatedSince !== undefined;
 
-async function toFilters(tx: Tx, { snapshot, orgState, request }: Omit<PageSource, 'orgKey'>): Promise<ItemFilters> {
+async function toFilters(tx: Tx, { snapshot, orgState, request }: PageSource): Promise<ItemFilters> {
   const { severity, status, platform, source } = request;
   return {
     ...(severity ? { severity } : {}),
@@ -126,15 +122,16 @@ const exportLinks = {
 
 /** `correction` is the text that was searched for in place of a misspelled one. */
 type ResponseFacts = {
-  total: number;
+  page: SearchPage;
   token: string | undefined;
   orgState: OrgState;
   correction: string | undefined;
+  highlights: ItemHighlights | undefined;
 };
 
 function toResponseFields(
   request: ListRequest,
-  { total, token, orgState, correction }: ResponseFacts,
+  { page: { total, isEstimated }, token, orgState, correction, highlights }: ResponseFacts,
 ): Omit<FeedList, 'items'> {
   return {
     total,
@@ -152,8 +149,10 @@ function toResponseFields(
     },
     outputs: {
       ...(token ? { asOf: token } : {}),
+      ...(isEstimated ? { totalIsEstimated: true } : {}),
       sort: request.search.isRanked ? '-score,-addedToFeedAt,-id' : '-addedToFeedAt,-id',
       links: exportLinks,
+      ...(highlights ? { highlights } : {}),
     },
   };
 }

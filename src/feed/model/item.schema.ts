@@ -1,4 +1,5 @@
 import { CvePrediction } from './cve-prediction.ts';
+import { ItemHighlights } from './item-highlights.ts';
 import { z } from 'zod';
 import { Instant, TenantOverrides } from './overrides.schema.ts';
 import { platforms } from './platforms.ts';
@@ -149,8 +150,15 @@ export const FeedList = z.object({
         .string()
         .optional()
         .describe('Token of the snapshot that this page shows. Send it as `asOf` with the next page.'),
+      totalIsEstimated: z
+        .literal(true)
+        .optional()
+        .describe('Present if very many items match `q`: `total` is then an estimate from a sample of the items.'),
       sort: z.string(),
       links: z.object({ stix: z.string(), misp: z.string(), rss: z.string() }),
+      highlights: ItemHighlights.optional().describe(
+        'With `highlight`: where items of the page match `q`, by item ID.',
+      ),
     })
     .optional(),
 });

@@ -13,7 +13,7 @@ export type ScanOptions = {
   poolRows?: Sql;
   /** The scan begins after this row. */
   after?: PageCursor | undefined;
-  /** A further condition on the rows of the pools. */
+  /** A further condition on the rows. */
   match?: StateCondition;
   oldestFirst?: boolean;
 };
@@ -45,12 +45,17 @@ export function orderedRows(snapshot: Snapshot, filters: ItemFilters, options: S
   if (hasOverridden)
     branches.push(sql`
       (select id, added_to_feed_at, seq_from from ${overriddenRowsAsSeen}
-        where ${allOf([matchesRow(filters), isAfter(sql`id`)])})`);
+        where ${allOf([matchesRow(filters), isAfter(sql`id`), match && overriddenRowMatches(match)])})`);
   if (usesDuplicateRoots(filters))
     branches.push(sql`
       (select id, added_to_feed_at, seq_from from duplicate_roots where ${allOf([isAfter(sql`id`)])})`);
   return sql`(select * from (${branches.length > 0 ? sql.join(branches, sql` union all `) : noRows}) listed
     order by added_to_feed_at ${direction}, id ${direction} limit ${limit})`;
 }
+
+/** Applies the condition to the state of an item that a row of `overriddenRowsAsSeen` stands for. */
+const overriddenRowMatches = ({ current, past }: StateCondition): Condition => sql`
+  case when seq_from is null then exists (select from items i where i.id = as_seen.id and ${allOf([current])})
+    else exists (select from item_states s where s.item_id = as_seen.id and s.seq_from = as_seen.seq_from and ${allOf([past])}) end`;
 
 const noRows = sql`select null::uuid as id, null::timestamptz as added_to_feed_at, null::bigint as seq_from where false`;

@@ -20,7 +20,8 @@ import { sql, type RawBuilder } from 'kysely';
  * - `duplicate_roots`: only if `usesDuplicateRoots(filters)`.
  * - `total (n, pool_rows)`: the number of listed items, and how many of them the branches of the pools return.
  * - `page`: the listed rows of the page.
- * A search has `matched` (ids) and `found` (listed rows) in place of the first three, preceded by `newest` (ids) if the text is frequent.
+ * A search has `matched` (ids) and `found` (listed rows) in place of the first three. One with a text then has `listed`: listed rows with their
+ * place in the order of the list.
  */
 export type Sql = RawBuilder<unknown>;
 
@@ -30,7 +31,7 @@ export type Condition = RawBuilder<boolean>;
 /** The same condition on a row of `items i` and on a row of `item_states s`. */
 export type StateCondition = { current: Condition; past: Condition };
 
-type CteName = 'overridden_rows' | 'duplicate_roots' | 'total' | 'page' | 'matched' | 'found' | 'members' | 'newest';
+type CteName = 'overridden_rows' | 'duplicate_roots' | 'total' | 'page' | 'matched' | 'found' | 'members' | 'listed';
 
 /** A name and the complete query behind it. */
 export type Cte = { name: CteName; query: Sql; isMaterialized: boolean };

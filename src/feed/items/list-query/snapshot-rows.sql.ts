@@ -19,7 +19,8 @@ export const isInSnapshot = (snapshot: Snapshot): StateCondition => ({
   past: inAnyPool(snapshot, wasCurrentIn),
 });
 
-export const isCurrentIn = (pool: Sql, seq: Sql): Condition => sql`i.pool_id = ${pool} and i.seq <= ${seq}`;
+export const isCurrentIn = (pool: Sql, seq: Sql, item: Sql = sql`i`): Condition =>
+  sql`${item}.pool_id = ${pool} and ${item}.seq <= ${seq}`;
 export const wasCurrentIn = (pool: Sql, seq: Sql): Condition =>
   sql`s.pool_id = ${pool} and s.seq_from <= ${seq} and s.seq_until > ${seq}`;
 
@@ -35,7 +36,6 @@ export const poolLiterals = ({ poolIds, seqs }: Snapshot): [pool: Sql, seq: Sql]
 /** The items that changed since the snapshot, as a table. */
 export const changedRows = (snapshot: Snapshot): Sql =>
   sql`(${selectChanged(snapshot, sql`severity, status, publisher, source_name, platforms`)}) changed`;
-export const changedIds = (snapshot: Snapshot): Sql => selectChanged(snapshot, sql`i.id`);
 
 /** Repeats the query for each pool: with a join, the planner cannot estimate how few rows these are and scans the whole pool. */
 function selectChanged(snapshot: Snapshot, columns: Sql): Sql {

@@ -19,7 +19,7 @@ export const hasTerm = (snapshot: Snapshot, term: TermFilter): StateCondition =>
 
 const idsWithTerm = (snapshot: Snapshot, { kind, values }: TermFilter): Sql => sql`
   select item_id from item_terms t where t.kind = ${kind} and t.value = any(${values}::text[]) and t.pool_id = any(${snapshot.poolIds}::uuid[])`;
-const hadTerm = ({ kind, values }: TermFilter): Condition =>
+export const hadTerm = ({ kind, values }: TermFilter): Condition =>
   sql`s.terms && ${values.map((value) => `${kind} ${value}`)}::text[]`;
 
 /**
@@ -31,12 +31,16 @@ export const hasFullText = (snapshot: Snapshot, query: FullTextQuery): StateCond
   past: hadFullText(query),
 });
 
-export const hadFullText = (query: FullTextQuery): Condition =>
-  sql`s.words @@ ${toTsquery(query)} or ${hadTerm(indicatorTerm(query))}`;
+/** The same in a sample of one in `oneIn` items, without those that only have the word as an indicator. */
+export const hasSampledText = (snapshot: Snapshot, query: FullTextQuery, oneIn: number): StateCondition => ({
+  current: sql`i.id = any((select tocsin_sample_words(${snapshot.poolIds}::uuid[], ${toTsquery(query)}, ${oneIn}))::uuid[])`,
+  past: sql`uuid_hash(s.item_id) & ${oneIn - 1}::int = 0 and (${hadFullText(query)})`,
+});
 
-/** Ids of the items that have the single word of the query as an indicator, as a query. */
-export const idsWithIndicator = (snapshot: Snapshot, query: FullTextQuery): Sql =>
-  idsWithTerm(snapshot, indicatorTerm(query));
+export const hadFullText = (query: FullTextQuery): Condition =>
+  sql`(s.words @@ ${toTsquery(query)} or ${hadTerm(indicatorTerm(query))})`;
+
+const idsWithIndicator = (snapshot: Snapshot, query: FullTextQuery): Sql => idsWithTerm(snapshot, indicatorTerm(query));
 
 const indicatorTerm = ({ indicatorForms }: FullTextQuery): TermFilter => ({
   kind: 'indicator',
@@ -45,12 +49,14 @@ const indicatorTerm = ({ indicatorForms }: FullTextQuery): TermFilter => ({
 
 export const toTsquery = ({ text }: FullTextQuery): Sql => sql`tocsin_text_query(${text})`;
 
-/** The same as `hasFullText`, for a query that reads few rows: it compares the words of each row instead of collecting all matches. */
-export const matchesText = (snapshot: Snapshot, query: FullTextQuery): StateCondition => ({
-  current: sql`${searchTextMatches(query)} or i.id in (${idsWithIndicator(snapshot, query)})`,
-  past: hadFullText(query),
-});
+/** The same as the current condition of `hasFullText`, for few rows: compares the words of an item instead of collecting all matches. */
+export const itemMatchesText = (snapshot: Snapshot, query: FullTextQuery, id: Sql): Condition =>
+  sql`${searchTextMatches(query, id)} or ${id} in (${idsWithIndicator(snapshot, query)})`;
 
 /** A subquery, so that the search text is read only for the rows that the other conditions leave. */
-export const searchTextMatches = (query: FullTextQuery): Condition =>
-  sql`coalesce((select w.words @@ ${toTsquery(query)} from item_search w where w.item_id = i.id), false)`;
+export const searchTextMatches = (query: FullTextQuery, id: Sql): Condition =>
+  sql`coalesce((select w.words @@ ${toTsquery(query)} from item_search w where w.item_id = ${id}), false)`;
+
+/** The same as the current condition of `hasTerm`, for few rows. Not `exists`, for which the planner may read the terms of all items. */
+export const itemHasTerm = ({ kind, values }: TermFilter, id: Sql): Condition => sql`
+  coalesce((select true from item_terms t where t.item_id = ${id} and t.kind = ${kind} and t.value = any(${values}::text[]) limit 1), false)`;

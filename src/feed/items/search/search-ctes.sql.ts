@@ -61,7 +61,7 @@ export const rootsOf = (found: Sql, overridesSeq: number | undefined): Sql =>
         from (${found}) rows left join ${overridesAt(overridesSeq)} o on o.item_id = rows.id`;
 
 /** An override also updates the item, for its organization. */
-const isUpdatedSince = (since: string, overridesSeq: number | undefined): StateCondition =>
+export const isUpdatedSince = (since: string, overridesSeq: number | undefined): StateCondition =>
   byItemId((id) =>
     overridesSeq === undefined
       ? sql`last_updated >= ${since}::timestamptz`

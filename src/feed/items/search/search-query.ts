@@ -18,6 +18,10 @@ export const searchFields = {
     .describe(
       'Order of a search with `q`. By default the best and most recent matches come first. If more than 500 items match `q`, the newest 500 are ranked and the others follow, newest first.',
     ),
+  highlight: z
+    .enum(['true'])
+    .optional()
+    .describe('With `q`: `outputs.highlights` says where the items of the page match.'),
   indicator: boundedString({ max: 2_000 }).optional().describe('An indicator, which may be defanged or in upper case.'),
   cve: boundedString({ max: 50 }).optional().describe('A CVE id, such as `CVE-2024-12345`.'),
   technique: boundedString({ max: 50 })

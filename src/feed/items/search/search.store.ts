@@ -4,44 +4,45 @@ import { unavailableError } from '../../../platform/lib/errors.ts';
 import { readPageRows, type ItemsPage } from '../list-query/page.store.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import { isPoolVisible, visiblePoolIds } from '../visible-pools.sql.ts';
-import { readPageOfMany, readRankedPage, type PageRange } from './ranked-page.ts';
 import { searchCtes, type SearchOptions } from './search-ctes.sql.ts';
-import { isTextOnly, scanForText } from './search-scan.ts';
-import { countMatches, type SearchTotals } from './search-totals.ts';
+import { defaultSamples, estimateMatches, type Samples } from './search-estimate.ts';
+import { hasTerms, isScanFaster, readCollectedPage, readScannedPage, type PageRange } from './search-page.ts';
 
 const searchMs = 20_000;
 
 /** Ranking reads the words of every match. */
 const defaultRankedMax = 500;
 
-/** `orgKey` identifies the organization in `totals`. If a text has more matches than `rankedMax`, only its newest matches are ranked. */
-type SearchDeps = { totals: SearchTotals; orgKey: string; rankedMax?: number };
+/** Bounds of the work for a text that matches many items. */
+export type SearchBudget = { rankedMax?: number; samples?: Samples; prefersScan?: boolean };
+
+/** `isEstimated` if the total is an estimate. */
+export type SearchPage = ItemsPage & { isEstimated: boolean };
 
 /**
- * Returns one page of a search in a snapshot, with the number of matches. Collects all matches once, so the cost grows with the matches and not
- * with the feed. A text that matches very many items is answered by a scan instead. Throws a 503 after 20 seconds.
+ * Returns one page of a search in a snapshot, with the number of matches. Collects all matches, or, of a frequent text, scans the list up to the
+ * end of the page and estimates the number from a sample. Throws a 503 after 20 seconds.
  */
 export async function readSearchPage(
   tx: Tx,
-  { totals, orgKey, rankedMax = defaultRankedMax }: SearchDeps,
   snapshot: Snapshot,
   { limit, offset, ...options }: SearchOptions & PageRange,
-): Promise<ItemsPage> {
+  budget: SearchBudget = {},
+): Promise<SearchPage> {
   return withSearchLimits(tx, async () => {
     const { fullText: query, isRanked } = options.search;
     const range = { limit, offset };
-    const count = (counted: SearchOptions, keptMin: number): Promise<number> =>
-      countMatches(tx, { totals, orgKey, keptMin }, snapshot, counted);
-    if (!query || (!isRanked && !isTextOnly(options))) return readNewestPage(tx, snapshot, options, range);
-    const textTotal = await count(textOnly(options), rankedMax);
-    if (!isRanked)
-      return (
-        (await scanForText(tx, snapshot, { query, total: textTotal, ...range })) ??
-        readNewestPage(tx, snapshot, options, range)
-      );
-    if (textTotal <= rankedMax) return readRankedPage(tx, snapshot, { options, query, range });
-    const total = isTextOnly(options) ? textTotal : await count(options, 0);
-    return readPageOfMany(tx, snapshot, { options, query, range, rankedMax, total, textTotal });
+    if (!query) return { ...(await readNewestPage(tx, snapshot, options, range)), isEstimated: false };
+    const search = { options, query, range, rankedMax: isRanked ? (budget.rankedMax ?? defaultRankedMax) : 0 };
+    const samples = budget.samples ?? defaultSamples;
+    const estimate = await estimateMatches(tx, snapshot, { options, query, samples });
+    const isScanned =
+      estimate && (budget.prefersScan ?? (!hasTerms(options) && (await isScanFaster(tx, { ...search, estimate }))));
+    if (isScanned) return readScannedPage(tx, snapshot, { ...search, estimate });
+    return {
+      ...(await readCollectedPage(tx, snapshot, { ...search, isFrequent: estimate !== undefined })),
+      isEstimated: false,
+    };
   });
 }
 

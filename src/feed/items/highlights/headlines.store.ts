@@ -1,0 +1,38 @@
+import { sql } from 'kysely';
+import { queryRows, type Tx } from '../../../platform/db/db.ts';
+import type { Sql } from '../list-query/query.sql.ts';
+import { toTsquery } from '../search/search-conditions.sql.ts';
+import type { FullTextQuery } from '../search/search-query.ts';
+
+/** Delimiters in headlines: characters for private use, which are removed from the texts. */
+export const marks = { start: '\u{E000}', stop: '\u{E001}', next: '\u{E002}' };
+
+export type HighlightedText = { id: string; version: number; title: string; summary: string; indicators: string };
+
+/** Texts with `marks` around the words that match. Null if the search has no word that must occur. */
+export type Headlines = { id: string } & Record<'title' | 'summary' | 'text' | 'indicators', string | null>;
+
+const textMaxChars = 100_000;
+const pageMaxChars = 2_000_000;
+
+/** Returns excerpts of the texts of items, of title and indicators everything, with the words marked that a search finds. */
+export function readHeadlines(tx: Tx, items: HighlightedText[], query: FullTextQuery): Promise<Headlines[]> {
+  const column = <K extends keyof HighlightedText>(name: K): HighlightedText[K][] => items.map((item) => item[name]);
+  const maxChars = Math.min(textMaxChars, Math.floor(pageMaxChars / Math.max(items.length, 1)));
+  const headline = (text: Sql, options: string): Sql =>
+    sql`ts_headline('tocsin_text', translate(${text}, ${Object.values(marks).join('')}, ''), q.words, ${`StartSel="${marks.start}", StopSel="${marks.stop}", FragmentDelimiter="${marks.next}", ${options}`})`;
+  return queryRows<Headlines>(tx)`
+    select p.id, ${headline(sql`p.title`, 'HighlightAll=true')} as title,
+      ${headline(sql`p.summary`, 'MaxFragments=1, MaxWords=30, MinWords=15')} as summary,
+      ${headline(sql`left(v.stored_text, ${maxChars}::int)`, 'MaxFragments=2, MaxWords=30, MinWords=15')} as text,
+      ${headline(sql`p.indicators`, 'HighlightAll=true')} as indicators
+    from unnest(${column('id')}::uuid[], ${column('version')}::int[], ${column('title')}::text[], ${column('summary')}::text[],
+      ${column('indicators')}::text[]) as p (id, version, title, summary, indicators)
+    left join item_versions v on v.item_id = p.id and v.version = p.version
+    cross join (${anyWordOf(query)}) q`;
+}
+
+/** A query that matches each word of a search by itself, without those that it excludes: an excerpt rarely contains all words. */
+const anyWordOf = (query: FullTextQuery): Sql => sql`
+  select case when words in ('', 'T') then null else replace(words, ' & ', ' | ')::tsquery end as words
+  from (select querytree(${toTsquery(query)}) as words) tree`;

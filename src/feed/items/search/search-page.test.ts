@@ -1,0 +1,72 @@
+import { sql } from 'kysely';
+import { expect, test } from 'vitest';
+import { startApp } from '../../../../test/support/harness.ts';
+import { acrossOrgs, inOrg } from '../../../platform/db/db.ts';
+import { reportSource } from '../../../../test/support/feed/report-source.ts';
+import { readSearch } from './search-query.ts';
+import { readSearchPage, type SearchBudget } from './search.store.ts';
+
+const app = await startApp();
+
+/** The whole feed is the sample, so an estimate is exact. */
+const scans = (rankedMax: number): SearchBudget => ({
+  rankedMax,
+  samples: { oneIn: [1], matchesMin: 0 },
+  prefersScan: true,
+});
+const collects: SearchBudget = { samples: { oneIn: [], matchesMin: 0 } };
+
+test('finds the same items by scan and by collection, in a past and the current snapshot', async () => {
+  const org = await app.newOrg();
+  const [one, two] = [await reportSource(app, org), await reportSource(app, org, { publisher: 'Birch' })];
+  const words = 'storm';
+  await one.write({
+    1: { words },
+    2: { words },
+    3: {},
+    4: { words },
+    5: { words: 'calm' },
+    6: { words: 'storm critical' },
+  });
+  await two.write({ 1: {}, 6: {}, 7: { words } });
+  const { items } = (await org.call('GET', '/items')).body as { items: { id: string }[] };
+  const override = (place: number, body: unknown) =>
+    org.call('PUT', `/api/feed/items/${items[place]!.id}/override`, body);
+  await override(1, { severity: 'critical', status: 'retracted' });
+  // Simulates an indicator that did not fit into the search text of its item.
+  await acrossOrgs(app.deps.db, (tx) =>
+    sql`update item_search set words = 'report' where words @@ tocsin_text_query('r5.example')`.execute(tx),
+  );
+  const past = await app.deps.snapshots.get(org.id);
+  const allTotals = new Set<number>();
+  const check = async (snapshot: typeof past): Promise<void> => {
+    const overridesSeq = Math.max(...snapshot.seqs);
+    const sources = { publishers: ['Birch'], names: [] };
+    for (const filters of [{}, { overridesSeq, severity: 'critical' }, { overridesSeq, sources }])
+      for (const q of ['storm', 'report', 'r5.example', '-storm'])
+        for (const query of [{}, { duplicates: 'hide' }, { searchOrder: 'newest', indicator: 'r6.example' }] as const) {
+          const search = readSearch({ q, ...query });
+          const read = (budget: SearchBudget, limit: number, offset: number) =>
+            inOrg(app.deps.db, org.id, (tx) =>
+              readSearchPage(tx, snapshot, { filters, search, limit, offset }, budget),
+            );
+          const all = await read(collects, 100, 0);
+          const pages = [await read(scans(1), 2, 0), await read(scans(1), 98, 2)];
+          const docs = (page: typeof all) => page.docs.map(({ doc }) => doc);
+          const what = `${q} ${JSON.stringify({ ...filters, ...query })}`;
+          expect(pages.flatMap(docs).toSorted(), what).toEqual(docs(all).toSorted());
+          for (const page of pages.filter(({ docs }, index) => index === 0 || docs.length > 0))
+            expect(page.total, what).toBe(all.total);
+          expect(docs(await read(scans(100), 100, 0)), what).toEqual(docs(all));
+          allTotals.add(all.total);
+        }
+  };
+  await one.write({ 2: { words: 'calm' }, 3: { words }, 4: { words, revoked: true }, 8: { words } });
+  await two.write({ 6: { words: 'calm' } });
+  await override(2, { status: 'retracted' });
+  const current = await app.deps.snapshots.get(org.id);
+  expect(current.tag).not.toBe(past.tag);
+  await check(current);
+  await check(past);
+  expect(allTotals.size).toBeGreaterThan(4);
+});

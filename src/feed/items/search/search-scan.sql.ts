@@ -1,0 +1,96 @@
+import { sql } from 'kysely';
+import { usesOverriddenRows, type ItemFilters } from '../item-filters.ts';
+import { isOfSource } from '../list-query/filters.sql.ts';
+import { orderedRows } from '../list-query/ordered-rows.sql.ts';
+import { overriddenRowsCte } from '../list-query/overridden-rows.sql.ts';
+import { allOf, byItemId, type Condition, type Cte, type Sql, type StateCondition } from '../list-query/query.sql.ts';
+import { isCurrentIn, isInSnapshot, poolLiterals } from '../list-query/snapshot-rows.sql.ts';
+import { overriddenIds, overridesAt } from '../overrides/overrides.sql.ts';
+import type { Snapshot } from '../snapshot/snapshot.ts';
+import { hadFullText, hadTerm, itemHasTerm, itemMatchesText } from './search-conditions.sql.ts';
+import { isUpdatedSince, type SearchOptions } from './search-ctes.sql.ts';
+import type { FullTextQuery } from './search-query.ts';
+
+/**
+ * Returns the newest `limit` rows of a search, in the order of the list, with the CTEs that the query needs. Scans the list and compares each
+ * row, which is quick if the search matches a large part of it.
+ */
+export function scanSearch(snapshot: Snapshot, options: SearchOptions, limit: number): { ctes: Cte[]; rows: Sql } {
+  const { filters, search } = options;
+  const { sources: _matchedWithText, ...columnFilters } = filters;
+  const listFilters: ItemFilters = search.rootsOnly ? { ...columnFilters, rootsOnly: true } : columnFilters;
+  const { overridesSeq } = filters;
+  const ctes =
+    overridesSeq !== undefined && usesOverriddenRows(listFilters) ? [overriddenRowsCte(snapshot, overridesSeq)] : [];
+  return {
+    ctes,
+    rows: orderedRows(snapshot, listFilters, { limit: sql`${limit}`, match: matchOf(snapshot, options) }),
+  };
+}
+
+function matchOf(snapshot: Snapshot, options: SearchOptions): StateCondition {
+  const { search, filters, onlyIds } = options;
+  const updated = search.updatedSince ? isUpdatedSince(search.updatedSince, filters.overridesSeq) : undefined;
+  const isWanted = onlyIds && byItemId((id) => sql`${id} in (${onlyIds})`);
+  const matches = storyConditions(snapshot, options);
+  const orDuplicate = (own: Condition, id: Sql): Condition =>
+    search.rootsOnly ? sql`(${own}) or ${hasMatchingDuplicate(snapshot, options, id)}` : own;
+  return {
+    current: allOf([
+      ...search.rootTerms.map((term) => itemHasTerm(term, sql`i.id`)),
+      updated?.current,
+      isWanted?.current,
+      orDuplicate(matches.current(sql`i.id`), sql`i.id`),
+    ]),
+    past: allOf([
+      ...search.rootTerms.map(hadTerm),
+      updated?.past,
+      isWanted?.past,
+      orDuplicate(matches.past, sql`s.item_id`),
+    ]),
+  };
+}
+
+/** The conditions that a duplicate may meet for its root. */
+function storyConditions(
+  snapshot: Snapshot,
+  { filters: { sources }, search }: SearchOptions,
+): { current: (id: Sql) => Condition; past: Condition } {
+  const text: FullTextQuery | undefined = search.fullText;
+  const isOfSources = sources && isOfSource(sources);
+  return {
+    current: (id) =>
+      allOf([
+        isOfSources,
+        ...search.terms.map((term) => itemHasTerm(term, id)),
+        text && itemMatchesText(snapshot, text, id),
+      ]),
+    past: allOf([isOfSources, ...search.terms.map(hadTerm), text && hadFullText(text)]),
+  };
+}
+
+/** Whether a duplicate of a root, as the organization sees it, meets the conditions. Few duplicates are overridden or changed. */
+function hasMatchingDuplicate(snapshot: Snapshot, options: SearchOptions, root: Sql): Condition {
+  const { overridesSeq } = options.filters;
+  const { current, past } = storyConditions(snapshot, options);
+  const isCurrentMember = sql.join(
+    poolLiterals(snapshot).map(([pool, seq]) => sql`(${isCurrentIn(pool, seq, sql`m`)})`),
+    sql` or `,
+  );
+  const moved = overridesSeq === undefined ? undefined : overriddenIds(overridesSeq, sql`o.moved`);
+  const sharedPast = sql`select s.duplicate_of from item_states s
+    where ${allOf([isInSnapshot(snapshot).past, past, moved && sql`s.item_id not in ${moved}`])} and s.duplicate_of is not null`;
+  const alternatives: Sql[] = [
+    // Not `exists`, for which the planner may compare the words of all items of the feed.
+    sql`coalesce((select true from items m where ${allOf([sql`m.duplicate_of = ${root}`, isCurrentMember as Condition, current(sql`m.id`), moved && sql`m.id not in ${moved}`])} limit 1), false)`,
+    sql`${root} in (${sharedPast})`,
+  ];
+  if (overridesSeq !== undefined)
+    alternatives.push(sql`${root} in (
+      select o.duplicate_of from ${overridesAt(overridesSeq)} o join items i on i.id = o.item_id
+        where o.moved and o.duplicate_of is not null and ${allOf([isInSnapshot(snapshot).current, current(sql`i.id`)])}
+      union all
+      select o.duplicate_of from ${overridesAt(overridesSeq)} o join item_states s on s.item_id = o.item_id
+        where o.moved and o.duplicate_of is not null and ${allOf([isInSnapshot(snapshot).past, past])})`);
+  return sql`(${sql.join(alternatives, sql` or `)})`;
+}
