@@ -22,7 +22,10 @@ export const texts = {
   },
   newestFirst: 'Newest first',
   relevantOnly: 'Relevant to us',
-  total: (count: number) => `${count.toLocaleString('en')} ${count === 1 ? 'item' : 'items'}`,
+  total: (count: number, isEstimated = false) =>
+    isEstimated
+      ? `about ${Number(count.toPrecision(2)).toLocaleString('en')} items`
+      : `${count.toLocaleString('en')} ${count === 1 ? 'item' : 'items'}`,
   empty: {
     title: 'The feed is empty',
     body: 'Reports, advisories and indicators appear here once a source has been pulled.',

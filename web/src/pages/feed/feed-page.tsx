@@ -65,7 +65,7 @@ export function FeedPage() {
             {correction && <span className="truncate text-12 text-muted">{correction}</span>}
             {data && (
               <span className="tabular text-12 whitespace-nowrap text-muted">
-                {texts.total(data.pages[0]?.total ?? 0)}
+                {texts.total(data.pages[0]?.total ?? 0, data.pages[0]?.outputs?.totalIsEstimated)}
               </span>
             )}
             <ViewsMenu
