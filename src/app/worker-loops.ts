@@ -60,7 +60,7 @@ export const workerLoops = {
     cleanOrphans: cleanOrphansLoop,
     logHealth: (deps, signal) => logHealthLoop({ ...deps, listReaders }, signal),
     maintenance: maintenanceLoop,
-    quotas: quotaLoop,
+    quota: quotaLoop,
     measure: measureLoop,
     erase: eraseLoop,
     retention: (deps, signal) => retentionLoop(deps, createRetentionSteps(deps.config.keep), signal),
