@@ -6,7 +6,7 @@ import { buckets, severities, type Severity } from '../src/feed/model/vocabulary
 import { nameKey } from '../src/feed/reference-data/name-forms.ts';
 import { formatRatio, type QualityFigure } from './figures.ts';
 
-/** What a report states, labeled from its text before the extraction was run on it. The text itself is not part of this repository. */
+/** The facts of a report, labeled from its text before the extraction was run on it. The text itself is not part of this repository. */
 type ReportLabel = {
   address: string;
   publisher: string;

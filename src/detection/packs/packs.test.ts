@@ -116,7 +116,7 @@ test('only the key of the installation applies packs', async () => {
   expect(wrong.status).toBe(400);
   expect(wrong.body.errors.map(({ pointer }: { pointer: string }) => pointer)).toContain('/detections/a.yaml/severity');
   expect((await asOperator(url.replace(org.id, '00000000-0000-7000-8000-000000000000'), body)).status).toBe(404);
-  // What a pack made is an ordinary detection of the organization, and of no other.
+  // A detection from a pack is an ordinary detection of that organization alone.
   await asOperator(url, { version: '1', detections: { 'a.yaml': { name: 'A', detectionCategory: 'custom', systemPrompt: 'p', detectionQuery: 'select 1' } } }); // prettier-ignore
   const [made] = await listOf(org);
   const stranger = await newKey(await newOrg(), ['detections:read']);

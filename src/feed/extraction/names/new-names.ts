@@ -171,7 +171,7 @@ function readKinds({ sentence, start: offset }: TextPart, add: AddName): void {
   for (const [kind, pattern] of lists)
     for (const match of sentence.matchAll(pattern)) {
       const items = match.slice(1).filter((item) => item !== undefined);
-      // A common word is a name beside one that is none.
+      // A common word counts as a name only in a list that also has a distinctive name.
       if (!items.some((item) => isDistinctive(trimName(item)))) continue;
       let from = match.index;
       for (const item of items) {

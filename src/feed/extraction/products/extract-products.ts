@@ -10,7 +10,7 @@ const affects =
   /\b(?:CVE-\d{4}-\d{4,7}|vulnerab\w*|exploit\w*|zero[- ]days?|0-days?|flaws?|unpatched|patch(?:ed|es)?|affect(?:s|ed|ing)?|RCE|remote code execution|security (?:update|advisory)|(?:versions?|builds?) (?:prior|before|through|up to|\d))\b/i;
 const attacked =
   /\b(?:target(?:s|ed|ing)?|compromis(?:e|es|ed|ing)|attack(?:s|ed|ing)?|backdoors?|implants?|infect(?:s|ed|ing)?|hijack(?:s|ed|ing)?|ransomware|cryptojack\w*|breach(?:ed|es)?)\b/i;
-/** What a product runs on. `Redis servers` is the product, `redis` may be a word. */
+/** Nouns after which a name is a product: `Redis servers` is the product, but `redis` alone may be a word. */
 const installed =
   /^(?: \([^)]{1,30}\))?(?:[/,]? (?:and|or|&) [\w.-]+)? (?:servers?|instances?|appliances?|devices?|firewalls?|gateways?|hosts?|hypervisors?|installations?|deployments?|environments?|endpoints?|APIs?|daemons?|systems?|sites?|controllers?|products?|platforms?|customers?)\b/;
 // Product names that need the vendor beside them.

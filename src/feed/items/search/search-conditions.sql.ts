@@ -31,7 +31,7 @@ export const hasFullText = (snapshot: Snapshot, query: FullTextQuery): StateCond
   past: hadFullText(query),
 });
 
-/** The same in a sample of one in `oneIn` items, without those that only have the word as an indicator. */
+/** Like `hasFullText`, but in a sample of one in `oneIn` items, and without items that only have the word as an indicator. */
 export const hasSampledText = (snapshot: Snapshot, query: FullTextQuery, oneIn: number): StateCondition => ({
   current: sql`i.id = any((select tocsin_sample_words(${snapshot.poolIds}::uuid[], ${toTsquery(query)}, ${oneIn}))::uuid[])`,
   past: sql`uuid_hash(s.item_id) & ${oneIn - 1}::int = 0 and (${hadFullText(query)})`,
@@ -49,7 +49,7 @@ const indicatorTerm = ({ indicatorForms }: FullTextQuery): TermFilter => ({
 
 export const toTsquery = ({ text }: FullTextQuery): Sql => sql`tocsin_text_query(${text})`;
 
-/** The same as the current condition of `hasFullText`, for few rows: compares the words of an item instead of collecting all matches. */
+/** Like the current condition of `hasFullText`, but for few rows: compares the words of an item instead of collecting all matches. */
 export const itemMatchesText = (snapshot: Snapshot, query: FullTextQuery, id: Sql): Condition =>
   sql`${searchTextMatches(query, id)} or ${id} in (${idsWithIndicator(snapshot, query)})`;
 
@@ -57,6 +57,6 @@ export const itemMatchesText = (snapshot: Snapshot, query: FullTextQuery, id: Sq
 export const searchTextMatches = (query: FullTextQuery, id: Sql): Condition =>
   sql`coalesce((select w.words @@ ${toTsquery(query)} from item_search w where w.item_id = ${id}), false)`;
 
-/** The same as the current condition of `hasTerm`, for few rows. Not `exists`, for which the planner may read the terms of all items. */
+/** Like the current condition of `hasTerm`, but for few rows. Avoids `exists`, for which the planner may read the terms of all items. */
 export const itemHasTerm = ({ kind, values }: TermFilter, id: Sql): Condition => sql`
   coalesce((select true from item_terms t where t.item_id = ${id} and t.kind = ${kind} and t.value = any(${values}::text[]) limit 1), false)`;

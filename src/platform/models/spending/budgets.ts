@@ -24,7 +24,7 @@ export type Spend = { tokens: number; costUsd: number };
 /** A run that spends. `detectionId` is a detection or built-in agent, `id` the run. `spent` and `elapsedMs` grow with each step. */
 export type Spender = { orgId: OrgId; detectionId: string; id: string; spent: Spend; elapsedMs: number };
 
-/** What the operator allows the organization to spend on all models, in US dollars. Null: no limit. */
+/** The operator's limits on what the organization spends on all models together, in US dollars. Null: no limit. */
 export type SpendQuotas = { usdPerDay: number | null; usdPerMonth: number | null };
 export const noSpendQuotas: SpendQuotas = { usdPerDay: null, usdPerMonth: null };
 
