@@ -48,14 +48,18 @@ test('follows a hit from the list to the cells that prove it, by keyboard', asyn
 test('marks a hit with a key and a reason, and undoes it', async () => {
   const { org, page } = await openHits(['ada']);
   const readStatus = async () => (await callOk(org, 'GET', '/api/hits')).hits[0].status;
+  const open = page.getByRole('navigation', { name: 'Pages' }).getByTitle('1 open hit');
+  await open.waitFor();
   await page.keyboard.press('j');
   await page.keyboard.press('2');
   await page.getByLabel('Why? (optional)').fill('a test account');
   await page.keyboard.press('Enter');
   await page.getByText('Marked false positive.').waitFor();
   await expect.poll(readStatus).toBe('false_positive');
+  await open.waitFor({ state: 'detached' });
   await page.keyboard.press('u');
   await expect.poll(readStatus).toBe('open');
+  await open.waitFor();
   const [hit] = (await callOk(org, 'GET', '/api/hits')).hits;
   const { history } = await callOk(org, 'GET', `/api/hits/${hit.id}`);
   expect(history.map(({ to, reason }: { to: string; reason: string | null }) => [to, reason])).toEqual([

@@ -1,10 +1,12 @@
+import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { PanelLeftClose, PanelLeftOpen, Search } from 'lucide-react';
+import { overviewQuery } from '../api/overview.ts';
+import { classes, formatNumber } from '../lib/text.ts';
 import { texts } from '../texts/common.ts';
 import { AccountMenu } from './account-menu.tsx';
 import { Logo } from '../ui/logo.tsx';
 import { modifierKey } from '../lib/modifier-key.ts';
-import { classes } from '../lib/text.ts';
 import { Key } from '../ui/key.tsx';
 import { pages } from './navigation.ts';
 import { SidebarLabel } from './sidebar-label.tsx';
@@ -16,6 +18,9 @@ const row =
 
 /** Where everything is. It fills its container: the left column, which collapses to icons, or the drawer of a narrow window. */
 export function Sidebar({ isCollapsed = false, onNavigate, onSearch, onToggle }: Props) {
+  // A key without the scope for it has no count.
+  const { data: overview } = useQuery(overviewQuery);
+  const openHits = overview?.hits?.open ?? 0;
   const Toggle = isCollapsed ? PanelLeftOpen : PanelLeftClose;
   return (
     <header className={classes('flex h-full flex-col gap-1 p-2', isCollapsed ? 'w-12' : 'w-52')}>
@@ -57,6 +62,11 @@ export function Sidebar({ isCollapsed = false, onNavigate, onSearch, onToggle }:
             <SidebarLabel isTooltip={isCollapsed} keys={['g', key]}>
               {label}
             </SidebarLabel>
+            {path === '/hits' && openHits > 0 && !isCollapsed && (
+              <span className="tabular ml-auto text-12 font-normal text-muted" title={texts.openHits(openHits)}>
+                {formatNumber(openHits)}
+              </span>
+            )}
           </Link>
         ))}
       </nav>

@@ -1,3 +1,5 @@
+import { countOf } from '../lib/text.ts';
+
 /** Texts that several pages share. */
 export const texts = {
   product: 'Tocsin',
@@ -46,6 +48,7 @@ export const texts = {
   search: 'Search or run a command',
   searchShort: 'Search',
   pageList: 'Pages',
+  openHits: (count: number) => countOf(count, 'open hit'),
   shortcuts: 'Keyboard shortcuts',
   menu: 'Menu',
   collapseSidebar: 'Collapse sidebar',
