@@ -12,10 +12,9 @@ create table item_terms (
   standing text check (standing in ('false_positive', 'revoked')),
   ends_at timestamptz,
   entity text,
-  seen_at timestamptz,
-  primary key (item_id, kind, value)
+  seen_at timestamptz
 );
-comment on table item_terms is 'Values that items are found and compared by, one row per value.';
+comment on table item_terms is 'Values that items are found and compared by, one row per item, kind and value. The writer keeps the rows distinct: a unique index would be the most expensive part of a pull.';
 comment on column item_terms.kind is 'Kind of the value. alias: another id of the same OSV record. text: a band of the MinHash sketch, shared by similar texts.';
 comment on column item_terms.value is 'Normalized value. The SHA-256 of values longer than 500 characters.';
 comment on column item_terms.identifying is 'True for indicators that can distinguish one story from another, such as a hash.';
@@ -24,6 +23,7 @@ comment on column item_terms.ends_at is 'When the indicator expires. Null if it 
 comment on column item_terms.entity is 'Printed form of the canonical name of an actor, malware or tool, and of a CVE. Null for aliases and other kinds.';
 comment on column item_terms.seen_at is 'When the item was published, or else added. Set with entity.';
 create index on item_terms (kind, value, pool_id, item_id);
+create index on item_terms (item_id, kind);
 -- In byte order, so that the beginning of a name is a range.
 create index item_terms_entities on item_terms (kind, value collate "C", pool_id, seen_at, item_id) include (entity) where entity is not null and standing is null;
 select tocsin_protect_items('item_terms');

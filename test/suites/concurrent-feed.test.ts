@@ -6,7 +6,7 @@ import { processArrivals } from '../../src/feed/deduplication/arrivals.ts';
 import { scoreNextBatch } from '../../src/feed/relevance/score-items.ts';
 import { createRandom } from '../../src/demo/company/random.ts';
 import { startApp, type TestOrg } from '../support/harness.ts';
-import { listDanglingReferences } from '../support/feed/dangling-references.ts';
+import { hasRepeatedTerm, listDanglingReferences } from '../support/feed/dangling-references.ts';
 import { domains, listVisibleItems, pullOnce, stixReport } from '../support/feed/grouped-reports.ts';
 
 const app = await startApp();
@@ -98,4 +98,5 @@ test('answers concurrent changes of the feed without errors and leaves consisten
   expect(counted!.rows).toBeGreaterThan(0);
   expect(counted!.wrong).toBe(0);
   expect(await listDanglingReferences(app.deps.db)).toEqual([]);
+  expect(await hasRepeatedTerm(app.deps.db)).toBe(false);
 }, 120_000);

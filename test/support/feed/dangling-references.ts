@@ -36,3 +36,12 @@ export async function listDanglingReferences(db: Db): Promise<string[]> {
     }
   return dangling;
 }
+
+/** Returns whether an item has a term more than once, which no index prevents (ADR 20). */
+export async function hasRepeatedTerm(db: Db): Promise<boolean> {
+  const found = await acrossOrgs(
+    db,
+    (tx) => queryRow(tx)`select from item_terms group by item_id, kind, value having count(*) > 1 limit 1`,
+  );
+  return found !== undefined;
+}

@@ -39,46 +39,54 @@ const termTypes = {
   seen_at: 'timestamptz',
 };
 
-/** Replaces the terms of items. Unchanged terms are not rewritten. Returns the terms that items no longer have. */
+/**
+ * Replaces the terms of items. Unchanged terms are not rewritten. Returns the terms that items no longer have. The terms of an item are distinct,
+ * and the caller has locked the pools of the items, so that no other transaction inserts the same terms.
+ */
 export async function writeTerms(tx: Tx, items: ItemTerms[]): Promise<RemovedTerm[]> {
-  const changed = items.filter(({ version }) => version > 1);
-  const removed = changed.length > 0 ? await deleteOldTerms(tx, changed) : [];
-  const all = items.flatMap(({ id, organizationId, poolId, terms }) =>
-    terms.map(({ kind, value, identifying = false, standing, entity }) => ({
-      organization_id: organizationId,
-      item_id: id,
-      pool_id: poolId,
-      kind,
-      value,
-      identifying,
-      standing: typeof standing === 'string' ? standing : null,
-      ends_at: typeof standing === 'object' ? (standing.endsAt?.toISOString() ?? null) : null,
-      entity: entity?.name ?? null,
-      seen_at: entity?.seenAt ?? null,
-    })),
-  );
-  for (let start = 0; start < all.length; start += rowsMax) {
+  const [added, changed] = [items.filter(({ version }) => version === 1), items.filter(({ version }) => version > 1)];
+  const rows = added.flatMap(toTermRows);
+  for (let start = 0; start < rows.length; start += rowsMax)
     await sql`
-      insert into item_terms (${sql.raw(Object.keys(termTypes).join(', '))})
-      select * from ${toRecordset(all.slice(start, start + rowsMax), termTypes)}
-      on conflict (item_id, kind, value) do update set identifying = excluded.identifying, standing = excluded.standing, ends_at = excluded.ends_at,
-        entity = excluded.entity, seen_at = excluded.seen_at
-        where (item_terms.identifying, item_terms.standing, item_terms.ends_at, item_terms.entity, item_terms.seen_at)
-          is distinct from (excluded.identifying, excluded.standing, excluded.ends_at, excluded.entity, excluded.seen_at)`.execute(
+      insert into item_terms (${termColumns}) select * from ${toRecordset(rows.slice(start, start + rowsMax), termTypes)}`.execute(
       tx,
     );
-  }
-  return removed;
+  return changed.length > 0 ? replaceTerms(tx, changed) : [];
 }
 
-function deleteOldTerms(tx: Tx, items: ItemTerms[]): Promise<RemovedTerm[]> {
-  const current = items.flatMap(({ id, terms }) => terms.map((term) => ({ id, ...term })));
-  const column = (name: 'id' | 'kind' | 'value'): string[] => current.map((row) => row[name]);
+type TermRow = Record<keyof typeof termTypes, string | boolean | null>;
+
+const termColumns = sql.raw(Object.keys(termTypes).join(', '));
+
+const toTermRows = ({ id, organizationId, poolId, terms }: ItemTerms): TermRow[] =>
+  terms.map(({ kind, value, identifying = false, standing, entity }) => ({
+    organization_id: organizationId,
+    item_id: id,
+    pool_id: poolId,
+    kind,
+    value,
+    identifying,
+    standing: typeof standing === 'string' ? standing : null,
+    ends_at: typeof standing === 'object' ? (standing.endsAt?.toISOString() ?? null) : null,
+    entity: entity?.name ?? null,
+    seen_at: entity?.seenAt ?? null,
+  }));
+
+/** Deletes the stored terms that are not among the new ones, and inserts the new ones that are not stored. */
+function replaceTerms(tx: Tx, items: ItemTerms[]): Promise<RemovedTerm[]> {
+  const ids = items.map(({ id }) => id);
+  const isSameTerm = sql`n.item_id = t.item_id and n.kind = t.kind and n.value = t.value`;
+  const isSameRow = sql`${isSameTerm} and (n.identifying, n.standing, n.ends_at, n.entity, n.seen_at)
+    is not distinct from (t.identifying, t.standing, t.ends_at, t.entity, t.seen_at)`;
   return queryRows<RemovedTerm>(tx)`
-    delete from item_terms t where t.item_id = any(${items.map(({ id }) => id)}::uuid[])
-      and not exists (select from unnest(${column('id')}::uuid[], ${column('kind')}::text[], ${column('value')}::text[]) as n (item_id, kind, value)
-        where n.item_id = t.item_id and n.kind = t.kind and n.value = t.value)
-    returning t.kind, t.value`;
+    with n as materialized (select * from ${toRecordset(items.flatMap(toTermRows), termTypes)}),
+    stored as materialized (select * from item_terms where item_id = any(${ids}::uuid[])),
+    added as (insert into item_terms (${termColumns}) select ${termColumns} from n where not exists (select from stored t where ${isSameRow})),
+    t as (
+      delete from item_terms t where t.item_id = any(${ids}::uuid[]) and not exists (select from n where ${isSameRow})
+      returning t.item_id, t.kind, t.value
+    )
+    select t.kind, t.value from t where not exists (select from n where ${isSameTerm})`;
 }
 
 type SearchedItem = Pick<ItemWrite, 'id' | 'organizationId' | 'poolId' | 'title' | keyof SearchText>;
