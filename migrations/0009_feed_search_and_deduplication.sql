@@ -26,6 +26,8 @@ create index on item_terms (kind, value, pool_id, item_id);
 create index on item_terms (item_id, kind);
 -- In byte order, so that the beginning of a name is a range.
 create index item_terms_entities on item_terms (kind, value collate "C", pool_id, seen_at, item_id) include (entity) where entity is not null and standing is null;
+-- The URLs of a host are a range in byte order.
+create index item_terms_urls on item_terms (value collate "C", pool_id, item_id) where kind = 'indicator' and value like '%://%';
 select tocsin_protect_items('item_terms');
 
 -- Separate from items, so that a search reads few pages.

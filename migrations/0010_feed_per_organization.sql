@@ -225,17 +225,22 @@ create table feed_exposures (
   dataset text not null,
   type text not null,
   value text not null,
+  match text not null check (match in ('exact', 'url_host', 'parent_domain', 'network')),
+  observed text not null,
   event_key text not null,
   event text not null,
   found_at timestamptz not null,
   primary key (organization_id, item_id, connection_id, dataset, value, event_key)
 );
 comment on table feed_exposures is 'Log rows that contain an active indicator of an item: the evidence that the organization is exposed.';
-comment on column feed_exposures.type is 'Type of the indicator.';
+comment on column feed_exposures.type is 'Type of the indicator. cidr for a network.';
+comment on column feed_exposures.match is 'Why the row is a sighting: the indicator itself, the host of a URL, a host below a domain, or an address in a network.';
+comment on column feed_exposures.observed is 'Value of the log row, in lower case.';
 comment on column feed_exposures.event_key is 'Key of the log row, for deduplication.';
 comment on column feed_exposures.event is 'JSON of the log row.';
 create index on feed_exposures (organization_id, item_id, found_at desc);
 create index feed_exposures_value on feed_exposures (organization_id, md5(value), found_at desc);
+create index feed_exposures_observed on feed_exposures (organization_id, md5(observed), found_at desc);
 select tocsin_protect('feed_exposures');
 
 -- TAXII ------------------------------------------------------------------------------------------------------------------------------

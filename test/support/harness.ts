@@ -55,7 +55,7 @@ export async function startApp(
   });
   const { clock = systemClock } = options;
   const built = buildDeps({ config, db, log: createLogger(config.logLevel), clock });
-  const parser = createParser(dataDir);
+  const parser = createParser(config.dataDir);
   // In this thread, so that pulls follow the test's clock. The tests of pull-threads.ts and of the process use threads.
   const runPull: RunPull = (source, pullOptions) => pullClaimedSource({ ...deps, parser }, source, pullOptions);
   const deps: Deps = { ...built.deps, runPull, ...options.deps };
@@ -75,7 +75,7 @@ export async function startApp(
     app,
     deps,
     url,
-    dataDir,
+    dataDir: config.dataDir,
     newKey,
     newOrg: async (granted = scopes) =>
       newKey(await createOrganization(deps, `org-${randomBytes(5).toString('hex')}`), granted),

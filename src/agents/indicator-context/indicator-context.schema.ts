@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { severities } from '../../detection/analysis/candidate.ts';
 import { hitStatuses } from '../../detection/hits/hits.schema.ts';
+import { sightingMatches } from '../../feed/model/vocabulary.ts';
 import { IndicatorLookup } from '../../feed/indicators/indicators.schema.ts';
 
 const time = z.string().meta({ format: 'date-time' });
@@ -14,6 +15,9 @@ export const IndicatorContext = z
           itemId: z.string(),
           connectionId: z.string(),
           dataset: z.string(),
+          value: z.string(),
+          match: z.enum(sightingMatches),
+          observed: z.string(),
           event: z.string(),
           foundAt: time,
         }),

@@ -6,11 +6,13 @@ type Dated<T, K extends keyof T> = Omit<T, K> & Record<K, Date>;
 export type SightingRow = Dated<IndicatorContext['sightings'][number], 'foundAt'>;
 export type MentionRow = Dated<NonNullable<IndicatorContext['hits']>[number], 'createdAt'>;
 
-/** Lists the sightings of a value in any of its forms, newest first. */
+/** Lists the sightings of a value in any of its forms, as an indicator or as a value of a log row, newest first. */
 export function listSightings(tx: Tx, orgId: OrgId, forms: string[], limit: number): Promise<SightingRow[]> {
   return queryRows<SightingRow>(tx)`
-      select item_id as "itemId", connection_id as "connectionId", dataset, event, found_at as "foundAt" from feed_exposures
-      where organization_id = ${orgId} and md5(value) = any(array(select md5(form) from unnest(${forms}::text[]) form)) and value = any(${forms}::text[])
+      select item_id as "itemId", connection_id as "connectionId", dataset, value, match, observed, event, found_at as "foundAt" from feed_exposures
+      where organization_id = ${orgId} and (
+        (md5(value) = any(array(select md5(form) from unnest(${forms}::text[]) form)) and value = any(${forms}::text[]))
+        or (md5(observed) = any(array(select md5(form) from unnest(${forms}::text[]) form)) and observed = any(${forms}::text[])))
       order by found_at desc, item_id limit ${limit}`;
 }
 

@@ -1,30 +1,58 @@
 import { createHash } from 'node:crypto';
 import type { QueryRow } from '../../detection/siem/connector.ts';
+import { sightingMatches, type SightingMatch } from '../../feed/model/vocabulary.ts';
+import { createTargetMatcher, readHost } from './match-targets.ts';
 import type { SweptDataset } from './sighting-fields.ts';
 import type { SweepTarget } from './sweep-targets.ts';
 
 const eventMaxChars = 16_000;
+const observedMaxChars = 2_000;
 const rowsPerIndicatorMax = 20;
 
-/** A log row that contains an indicator of an item. */
-export type Sighting = SweepTarget & { dataset: string; eventKey: string; event: string };
+/**
+ * A log row that contains an indicator of an item. `observed` is the value of the row that `match` connects with the indicator, and
+ * `observedHost` the host of a URL or the same value.
+ */
+export type Sighting = SweepTarget & {
+  dataset: string;
+  eventKey: string;
+  event: string;
+  match: SightingMatch;
+  observed: string;
+  observedHost: string;
+};
 
 /** Matches rows against targets. Returns at most 20 sightings for each indicator of an item. */
 export function findSightings(rows: QueryRow[], { dataset, fields }: SweptDataset, targets: SweepTarget[]): Sighting[] {
-  const targetsByValue = Map.groupBy(targets, ({ kind, value }) => `${kind} ${value}`);
+  const findTargets = createTargetMatcher(targets);
   const counts = new Map<string, number>();
   return rows.flatMap((row) => {
     const event = JSON.stringify(row['_event'] ?? row);
     const eventKey = typeof row['_id'] === 'string' ? row['_id'] : createHash('sha256').update(event).digest('hex');
-    const rowValues = new Set(fields.map(({ name, kind }) => `${kind} ${readField(row, name)}`));
-    return [...rowValues]
-      .flatMap((key) => targetsByValue.get(key) ?? [])
-      .filter(({ itemId, value }) => {
+    const matches = fields.flatMap(({ name, kind }) => {
+      const observed = readField(row, name);
+      return findTargets(kind, observed).map((found) => ({ ...found, observed }));
+    });
+    // A row counts once for an indicator, with the strongest reason.
+    const strongest = new Map<SweepTarget, (typeof matches)[number]>();
+    for (const kind of sightingMatches)
+      for (const found of matches)
+        if (found.match === kind && !strongest.has(found.target)) strongest.set(found.target, found);
+    return [...strongest.values()]
+      .filter(({ target: { itemId, value } }) => {
         const key = `${itemId} ${value}`;
         counts.set(key, (counts.get(key) ?? 0) + 1);
         return counts.get(key)! <= rowsPerIndicatorMax;
       })
-      .map((target) => ({ ...target, dataset, eventKey, event: event.slice(0, eventMaxChars).toWellFormed() }));
+      .map(({ target, match, observed }) => ({
+        ...target,
+        dataset,
+        eventKey,
+        event: event.slice(0, eventMaxChars).toWellFormed(),
+        match,
+        observed: observed.slice(0, observedMaxChars).toWellFormed(),
+        observedHost: readHost(observed),
+      }));
   });
 }
 

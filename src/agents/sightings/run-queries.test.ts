@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { QueryRow, SiemConnection } from '../../detection/siem/connector.ts';
 import { runSweepQueries } from './run-queries.ts';
-import { toValueBatches, type SweepTarget } from './sweep-targets.ts';
+import { toTargetBatches, type SweepTarget } from './sweep-targets.ts';
 
 const target = (value: string): SweepTarget => ({ itemId: 'item', kind: 'domain', type: 'domain', value });
 const targets = ['common.example', 'other.example', 'rare.example'].map(target);
@@ -29,7 +29,7 @@ const connection: SiemConnection = {
 test('finds a rare indicator behind the rows of a frequent one', async () => {
   const { sightings, queries, isComplete } = await runSweepQueries(connection, {
     kind: 'local',
-    batches: toValueBatches(targets),
+    batches: toTargetBatches(targets),
     targets,
     queriesMax: 10,
     now: new Date('2026-03-02T00:00:00Z'),

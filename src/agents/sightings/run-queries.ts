@@ -1,8 +1,9 @@
 import { SiemError, type SiemConnection } from '../../detection/siem/connector.ts';
 import type { RemoteSiemType } from '../../detection/siem/registry.ts';
-import { fieldsToSweep, type SweepKind } from './sighting-fields.ts';
+import { fieldsToSweep } from './sighting-fields.ts';
 import { findSightings, type Sighting } from './find-sightings.ts';
-import { buildSweepQuery, type SweepValues } from './sweep-query.ts';
+import { toSearchTerms } from './search-terms.ts';
+import { buildSweepQuery } from './sweep-query.ts';
 import type { SweepTarget } from './sweep-targets.ts';
 
 export type SweepResult = {
@@ -19,7 +20,8 @@ export type SweepResult = {
 
 type SweepRequest = {
   kind: RemoteSiemType | 'local';
-  batches: SweepValues[];
+  /** Targets with distinct values. Each batch is one query. */
+  batches: SweepTarget[][];
   targets: SweepTarget[];
   queriesMax: number;
   now: Date;
@@ -41,8 +43,8 @@ export async function runSweepQueries(connection: SiemConnection, request: Sweep
   const window = { from: new Date(now.getTime() - lookbackMs), to: now, clock: connection.clock };
   for (const dataset of datasets) {
     const queue = [...batches];
-    for (let values = queue.shift(); values; values = queue.shift()) {
-      const query = buildSweepQuery(kind, dataset, values);
+    for (let batch = queue.shift(); batch; batch = queue.shift()) {
+      const query = buildSweepQuery(kind, dataset, toSearchTerms(batch));
       if (query === undefined) continue;
       if (result.queries >= queriesMax) {
         const error = 'The query limit of this hour is used up. The sweep continues later.';
@@ -57,20 +59,17 @@ export async function runSweepQueries(connection: SiemConnection, request: Sweep
       const sightings = findSightings(outcome.rows, dataset, targets);
       result.sightings.push(...sightings);
       // Rows of a frequent value can fill the result and hide other values: search again for the values not seen yet.
-      const unseen = removeSeen(values, sightings);
-      if (outcome.truncated && countValues(unseen) < countValues(values)) queue.push(unseen);
+      const unseen = removeSeen(batch, sightings);
+      if (outcome.truncated && unseen.length > 0 && unseen.length < batch.length) queue.push(unseen);
     }
   }
   return result;
 }
 
-function removeSeen(values: SweepValues, sightings: Sighting[]): SweepValues {
+function removeSeen(batch: SweepTarget[], sightings: Sighting[]): SweepTarget[] {
   const seen = new Set(sightings.map(({ kind, value }) => `${kind} ${value}`));
-  const unseen = (kind: SweepKind): string[] => values[kind].filter((value) => !seen.has(`${kind} ${value}`));
-  return { address: unseen('address'), domain: unseen('domain'), hash: unseen('hash'), url: unseen('url') };
+  return batch.filter(({ kind, value }) => !seen.has(`${kind} ${value}`));
 }
-
-const countValues = (values: SweepValues): number => Object.values(values).flat().length;
 
 async function searchUnlessRejected(search: () => ReturnType<SiemConnection['search']>) {
   try {

@@ -34,7 +34,7 @@ export async function saveSightings(tx: Tx, sweep: Sweep, findings: SweepFinding
         const item = itemsById.get(id)!;
         const indicators = sightings
           .filter(({ itemId }) => itemId === id)
-          .map(({ type, value, dataset }) => ({ type, value, dataset }))
+          .map(({ type, value, match, observed, dataset }) => ({ type, value, match, observed, dataset }))
           .slice(0, indicatorsPerEventMax);
         return {
           orgId,

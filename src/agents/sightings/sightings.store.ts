@@ -73,14 +73,15 @@ export type PoolPosition = { id: string; seq: number };
 export const listVisiblePools = (tx: Tx): Promise<PoolPosition[]> =>
   queryRows<PoolPosition>(tx)`select id, seq from feed_pools where ${isPoolVisible} order by id`;
 
+type SightingColumn = 'itemId' | 'dataset' | 'type' | 'value' | 'match' | 'observed' | 'eventKey' | 'event';
+
 /** Inserts sightings that are not stored yet. Returns the IDs of the items with new sightings. */
 export async function insertSightings(tx: Tx, sweep: Sweep, sightings: Sighting[], now: Date): Promise<string[]> {
-  const column = (name: 'itemId' | 'dataset' | 'type' | 'value' | 'eventKey' | 'event'): string[] =>
-    sightings.map((sighting) => sighting[name]);
+  const column = (name: SightingColumn): string[] => sightings.map((sighting) => sighting[name]);
   const inserted = await queryRows<{ item_id: string }>(tx)`
-      insert into feed_exposures (organization_id, connection_id, found_at, item_id, dataset, type, value, event_key, event)
+      insert into feed_exposures (organization_id, connection_id, found_at, item_id, dataset, type, value, match, observed, event_key, event)
       select ${sweep.orgId}::uuid, ${sweep.connectionId}::uuid, ${now}::timestamptz, * from unnest(${column('itemId')}::uuid[], ${column('dataset')}::text[],
-        ${column('type')}::text[], ${column('value')}::text[], ${column('eventKey')}::text[], ${column('event')}::text[])
+        ${column('type')}::text[], ${column('value')}::text[], ${column('match')}::text[], ${column('observed')}::text[], ${column('eventKey')}::text[], ${column('event')}::text[])
       on conflict do nothing returning item_id`;
   return [...new Set(inserted.map(({ item_id }) => item_id))];
 }
@@ -90,7 +91,7 @@ type SightingRow = Omit<ItemSightings['exposures'][number], 'foundAt'> & { found
 /** Returns the newest sightings of an item. */
 export function listSightings(tx: Tx, orgId: OrgId, itemId: string, limit: number): Promise<SightingRow[]> {
   return queryRows<SightingRow>(tx)`
-      select connection_id as "connectionId", dataset, type, value, event, found_at as "foundAt" from feed_exposures
+      select connection_id as "connectionId", dataset, type, value, match, observed, event, found_at as "foundAt" from feed_exposures
       where organization_id = ${orgId} and item_id = ${itemId} order by found_at desc, event_key limit ${limit}`;
 }
 

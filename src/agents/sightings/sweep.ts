@@ -1,8 +1,8 @@
-import { inOrg, type Db } from '../../platform/db/db.ts';
+import { inOrg, type Db, type Tx } from '../../platform/db/db.ts';
 import { applyOverride } from '../../feed/items/overrides/apply-overrides.ts';
 import { listCurrentOverrides } from '../../feed/items/overrides/override-rows.store.ts';
 import type { SnapshotCache } from '../../feed/items/snapshot/snapshot.ts';
-import { markFalsePositives } from '../../feed/indicators/false-positives.store.ts';
+import { listFalsePositives, markFalsePositives } from '../../feed/indicators/false-positives.store.ts';
 import { updateExpiry } from '../../feed/model/expiry.ts';
 import type { Clock } from '../../platform/lib/clock.ts';
 import type { Logger } from '../../platform/lib/logger.ts';
@@ -10,6 +10,7 @@ import { runLoop } from '../../platform/lib/loop.ts';
 import { getProfile } from '../../feed/relevance/profile.ts';
 import type { ConnectionFor } from '../../detection/connections/open-connection.ts';
 import { SiemError } from '../../detection/siem/connector.ts';
+import type { Sighting } from './find-sightings.ts';
 import { runSweepQueries, type SweepResult } from './run-queries.ts';
 import { saveSightings } from './save-sightings.ts';
 import { readSweepBatch, type SweepCursor } from './sweep-batch.store.ts';
@@ -20,7 +21,7 @@ import {
   syncSweepsAcrossOrgs,
   type Sweep,
 } from './sightings.store.ts';
-import { listSweepTargets, toValueBatches, type SweepTarget } from './sweep-targets.ts';
+import { listSweepTargets, toTargetBatches, type SweepTarget } from './sweep-targets.ts';
 
 export type SweepDeps = {
   db: Db;
@@ -77,12 +78,19 @@ export async function sweepDue(deps: SweepDeps, signal: AbortSignal): Promise<bo
     error: result.error,
   };
   await inOrg(deps.db, sweep.orgId, async (tx) => {
-    const { sightings } = result;
+    const sightings = await removeHarmless(tx, result.sightings);
     await saveSightings(tx, sweep, { sightings, items: batch.items, overrides, now: deps.clock() });
     await finishSweep(tx, sweep, progress);
   });
   if (result.sightings.length > 0) deps.snapshots.invalidate();
   return true;
+}
+
+/** Removes sightings by a host that itself is a false positive, such as a harmless name below a listed domain. */
+async function removeHarmless(tx: Tx, sightings: Sighting[]): Promise<Sighting[]> {
+  const hosts = [...new Set(sightings.map(({ observedHost }) => observedHost))];
+  const harmless = await listFalsePositives(tx, hosts);
+  return sightings.filter(({ match, observedHost }) => match === 'exact' || !harmless.has(observedHost));
 }
 
 const parseCursor = ({ cursor }: Sweep): SweepCursor | undefined =>
@@ -98,7 +106,7 @@ async function searchTargets(deps: SweepDeps, search: TargetSearch): Promise<Swe
     const connection = await deps.connectionFor(sweep.orgId, { connectionId: sweep.connectionId, siemType: null });
     return await runSweepQueries(connection, {
       kind: sweep.kind,
-      batches: toValueBatches(targets),
+      batches: toTargetBatches(targets),
       targets,
       queriesMax,
       now: deps.clock(),

@@ -16,7 +16,8 @@ export async function markFalsePositives(tx: Tx, items: FeedItem[]): Promise<voi
   for (const indicator of active) if (harmless.has(indicator.normalizedValue)) indicator.status = 'false_positive';
 }
 
-async function listFalsePositives(tx: Tx, values: string[]): Promise<Set<string>> {
+/** Returns the values that any visible item, or the organization's override of one, calls a false positive. */
+export async function listFalsePositives(tx: Tx, values: string[]): Promise<Set<string>> {
   if (values.length === 0) return new Set();
   const terms = values.map((value) => toTermValue('indicator', value));
   const rows = await queryRows<{ form: string }>(tx)`

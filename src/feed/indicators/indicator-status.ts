@@ -6,7 +6,8 @@ import { buckets } from '../model/vocabulary.ts';
 import type { StatusCounts } from './indicator-lookup.store.ts';
 import type { IndicatorLookup } from './indicators.schema.ts';
 
-type LookupItem = IndicatorLookup['items'][number];
+export type LookupItem = IndicatorLookup['items'][number];
+export type LookupItemWithForm = LookupItem & { normalizedValue: string };
 
 /**
  * Returns the indicators of an item that match a value, with their status at the full UTC hour `hour` and the reason for it. `terms` are the
@@ -16,7 +17,7 @@ export function toLookupItems(
   item: FeedItem,
   override: AppliedOverride | undefined,
   { terms, hour }: { terms: ReadonlySet<string>; hour: number },
-): (LookupItem & { normalizedValue: string })[] {
+): LookupItemWithForm[] {
   updateExpiry(item, hour);
   const itemAsSeen = applyOverride(item, override);
   return buckets.flatMap((bucket) =>

@@ -11,6 +11,21 @@ export const IndicatorQuery = z.object({
 export const LookUpIndicators = z.strictObject({ values: z.array(Value).min(1).max(100) });
 export type LookUpIndicators = z.infer<typeof LookUpIndicators>;
 
+const IndicatorStatement = z.object({
+  itemId: z.string(),
+  title: z.string(),
+  publisher: z.string(),
+  itemStatus: z.enum(itemStatuses),
+  type: z.string(),
+  value: z.string().describe('As printed in the item.'),
+  status: z.enum(indicatorStatuses),
+  why: z.string(),
+  confidence: z.number(),
+  firstSeen: Instant.optional(),
+  lastSeen: Instant.optional(),
+  addedToFeedAt: Instant,
+});
+
 /** The items that contain a value, and its status. */
 export const IndicatorLookup = z
   .object({
@@ -21,24 +36,14 @@ export const IndicatorLookup = z
     why: z.string().describe('The reason for the status.'),
     total: z.int().describe('The number of items that contain the value.'),
     items: z
-      .array(
-        z.object({
-          itemId: z.string(),
-          title: z.string(),
-          publisher: z.string(),
-          itemStatus: z.enum(itemStatuses),
-          type: z.string(),
-          value: z.string().describe('As printed in the item.'),
-          status: z.enum(indicatorStatuses),
-          why: z.string(),
-          confidence: z.number(),
-          firstSeen: Instant.optional(),
-          lastSeen: Instant.optional(),
-          addedToFeedAt: Instant,
-        }),
-      )
+      .array(IndicatorStatement)
       .describe(
         'The newest items first, at most 50, or 10 per value in a lookup of several. `status` follows from all items.',
+      ),
+    urls: z
+      .array(IndicatorStatement)
+      .describe(
+        'The URLs of this host that items contain, newest items first, at most as many as `items`. They do not change `status`: the host may be a hacked site.',
       ),
   })
   .meta({ id: 'IndicatorLookup' });

@@ -63,6 +63,7 @@ test('reports expired at the full hour, revoked if every item is, and unknown if
     why: 'no item contains it',
     total: 0,
     items: [],
+    urls: [],
   });
   expect(await lookUp('HXXP://R9[.]example:80/A#b')).toMatchObject({
     normalizedValue: 'http://r9.example/A',

@@ -59,3 +59,7 @@ export type IndicatorType = keyof typeof bucketByType;
 export type Bucket = (typeof bucketByType)[IndicatorType];
 
 export const buckets: readonly Bucket[] = [...new Set(Object.values(bucketByType))];
+
+/** Why a value of a log counts as a sighting of an indicator, strongest first. */
+export const sightingMatches = ['exact', 'url_host', 'parent_domain', 'network'] as const;
+export type SightingMatch = (typeof sightingMatches)[number];

@@ -99,6 +99,12 @@ export const texts = {
   splitDone: 'Taken out of the group.',
   related: 'Related items',
   sightings: 'Sightings in your logs',
+  sightingMatch: {
+    exact: '',
+    url_host: 'host of a URL',
+    parent_domain: 'below this domain',
+    network: 'in this network',
+  },
   noSightings: 'None of these indicators was seen in your logs.',
   sightingRow: 'Row',
   dataset: 'Dataset',

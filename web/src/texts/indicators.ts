@@ -21,6 +21,7 @@ export const texts = {
   notAnIndicator: 'Not an indicator',
   noItems: 'No item of the feed contains this value.',
   allItems: (count: number) => `All ${count.toLocaleString('en')} items`,
+  urls: 'URLs of this host',
   sightings: 'Sightings in your logs',
   noSightings: 'No row of your logs with this value was found.',
   hits: 'Hits',

@@ -23,6 +23,11 @@ export function Sightings({ id }: { id: string }) {
               <details>
                 <summary className="flex min-h-8 items-center gap-3 hover:bg-hover">
                   <span className="min-w-0 grow truncate font-mono">{exposure.value}</span>
+                  {exposure.match !== 'exact' && (
+                    <span className="min-w-0 truncate text-muted">
+                      {texts.sightingMatch[exposure.match]}: <span className="font-mono">{exposure.observed}</span>
+                    </span>
+                  )}
                   <span className="text-muted">{exposure.dataset}</span>
                   <span className="text-muted">
                     <RelativeTime time={exposure.foundAt} />

@@ -3,6 +3,7 @@ import { Link } from '@tanstack/react-router';
 import { exposuresQuery } from '../../api/feed.ts';
 import { valueHitsQuery } from '../../api/hits.ts';
 import { indicatorQuery, type IndicatorLookup } from '../../api/indicators.ts';
+import { texts as feedTexts } from '../../texts/feed.ts';
 import { texts } from '../../texts/indicators.ts';
 import { Section } from '../../ui/section.tsx';
 import { SeverityMark } from '../../ui/severity.tsx';
@@ -36,6 +37,7 @@ export function IndicatorView({ value }: { value: string }) {
         </p>
       </header>
       <Items lookup={data} canonical={canonical} />
+      {data.urls.length > 0 && <HostUrls urls={data.urls} />}
       <ValueSightings lookup={data} />
       <ValueHits value={canonical} />
     </article>
@@ -79,12 +81,38 @@ function Items({ lookup, canonical }: { lookup: IndicatorLookup; canonical: stri
   );
 }
 
+/** URLs of the host that items contain. They say nothing about other pages of the host. */
+function HostUrls({ urls }: { urls: IndicatorLookup['urls'] }) {
+  return (
+    <Section title={texts.urls} count={urls.length}>
+      <ul className="-mx-2 flex flex-col">
+        {urls.map((url) => (
+          <li key={`${url.itemId} ${url.value}`}>
+            <Link
+              to="/feed/$id"
+              params={{ id: url.itemId }}
+              className="flex flex-col rounded-control px-2 py-1.5 hover:bg-hover"
+            >
+              <span className="truncate font-mono">{url.value}</span>
+              <span className="truncate text-12 text-muted">
+                {url.title} · {texts.statuses[url.status].toLowerCase()}, {url.why}
+              </span>
+            </Link>
+          </li>
+        ))}
+      </ul>
+    </Section>
+  );
+}
+
 function ValueSightings({ lookup }: { lookup: IndicatorLookup }) {
   const ids = [...new Set(lookup.items.map(({ itemId }) => itemId))].slice(0, itemsRead);
   const results = useQueries({ queries: ids.map((id) => exposuresQuery(id)) });
   const found = results
     .flatMap(({ data }) => data?.exposures ?? [])
-    .filter(({ value }) => value === lookup.normalizedValue || value === lookup.value);
+    .filter(({ value, observed }) =>
+      [lookup.normalizedValue, lookup.value].some((form) => form === value || form === observed),
+    );
   // The same row is kept once for every item that contains the value.
   const rows = [...new Map(found.map((row) => [`${row.dataset}\n${row.event}`, row])).values()];
   return (
@@ -93,9 +121,18 @@ function ValueSightings({ lookup }: { lookup: IndicatorLookup }) {
         <p className="text-muted">{texts.noSightings}</p>
       ) : (
         <ul className="flex flex-col text-12">
-          {rows.map(({ dataset, event, foundAt }) => (
-            <li key={`${dataset}\n${event}`} className="flex min-h-8 items-center gap-3 border-b last:border-b-0">
+          {rows.map(({ dataset, value, match, observed, event, foundAt }) => (
+            <li
+              key={`${dataset}\n${value}\n${event}`}
+              className="flex min-h-8 items-center gap-3 border-b last:border-b-0"
+            >
               <span className="shrink-0 text-muted">{dataset}</span>
+              {match !== 'exact' && (
+                <span className="shrink-0 text-muted">
+                  <span className="font-mono">{observed}</span> ({feedTexts.sightingMatch[match]}{' '}
+                  <span className="font-mono">{value}</span>)
+                </span>
+              )}
               <span className="min-w-0 grow truncate font-mono">{event}</span>
               <span className="text-muted">
                 <RelativeTime time={foundAt} />
