@@ -48,7 +48,7 @@ const poison: Record<string, unknown>[] = [
 const queries = [
   'SELECT n FROM d WHERE NOT mfa ORDER BY n',
   'SELECT n FROM d WHERE mfa ORDER BY n',
-  'SELECT n, bytes + 1 AS b, bytes & 4 AS f FROM d WHERE bytes > 1000000 AND n > 0 ORDER BY n',
+  'SELECT n, bytes / 1e6 AS mb, bytes & 4 AS f FROM d WHERE bytes > 1000000 AND n > 0 ORDER BY n',
   'SELECT sum(bytes) AS b, avg(ratio) AS r, max(ratio) AS m, count(seen) AS a FROM d WHERE n IS NOT NULL',
   "SELECT n FROM d WHERE seen >= TIMESTAMP '2024-05-02' ORDER BY n",
   "SELECT n, date_trunc('month', seen) AS month FROM d WHERE n < 9 ORDER BY n",

@@ -24,11 +24,15 @@ export async function changeQuery(
 }
 
 const toSql = (connection: DuckDBConnection, tree: Tree): Promise<string> =>
-  deserializeTree(connection, JSON.stringify({ error: false, ...tree }).replace(/"\\u0000(-?\d+)"/g, '$1'));
+  deserializeTree(connection, JSON.stringify({ error: false, ...tree }).replace(/"\\u0000([^"]+)"/g, '$1'));
 
 /**
- * Parses a tree. Integers that a double cannot represent become text that starts with U+0000, which no query contains. Matches only after a
- * key: inside a string, the quote before the colon would be escaped.
+ * Parses a tree. Numbers that JSON would write differently, such as 1000000.0 and integers that a double cannot represent, become text that
+ * starts with U+0000, which no query contains. Matches only after a key: inside a string, the quote before the colon would be escaped.
  */
 const parseTree = (text: string): Tree =>
-  JSON.parse(text.replace(/(?<=[a-z_]":)-?\d{16,}(?=[,}])/g, '"\\u0000$&"')) as Tree;
+  JSON.parse(
+    text.replace(/(?<=[a-z_]":)-?\d[\d.eE+-]*(?=[,}])/g, (number) =>
+      String(Number(number)) === number ? number : `"\\u0000${number}"`,
+    ),
+  ) as Tree;
