@@ -4,6 +4,7 @@ import {
   openForeignStore,
   type FixtureDeps,
   type FixtureEvent,
+  type FixtureStore,
   type ForeignEvent,
 } from '../../../src/detection/logs/query/fixture-store.ts';
 import type { QueryRow, SearchLimits } from '../../../src/detection/siem/connector.ts';
@@ -50,14 +51,18 @@ export async function searchEmbedded(
   events: ShippedCase['events'],
   limits: SearchLimits,
 ): Promise<QueryRow[]> {
-  const stored = Object.entries(events).map(([name, list]) => [name, list.map(toForeignEvent)] as const);
-  const input = { events: Object.fromEntries(stored), fields: new Map(), undatedMicros: 0 };
-  const store = await openForeignStore(deps, input);
+  const store = await openEmbedded(deps, events);
   try {
     return (await store.searchAll(query, shippedWindow, limits, AbortSignal.timeout(limits.timeoutMs))).rows;
   } finally {
     await store.close();
   }
+}
+
+/** Stores the events where the embedded engine reads them, until the store is closed. */
+export function openEmbedded(deps: FixtureDeps, events: ShippedCase['events']): Promise<FixtureStore> {
+  const stored = Object.entries(events).map(([name, list]) => [name, list.map(toForeignEvent)] as const);
+  return openForeignStore(deps, { events: Object.fromEntries(stored), fields: new Map(), undatedMicros: 0 });
 }
 
 const toForeignEvent = ({ id, at, event }: StoredEvent): ForeignEvent => ({
