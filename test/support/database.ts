@@ -32,7 +32,8 @@ export const newEmptyDatabase = (): Promise<string> => createDatabase('template0
 async function createDatabase(template: string): Promise<string> {
   const server = new URL('/postgres', inject('databaseUrl'));
   const name = `test_${randomBytes(6).toString('hex')}`;
-  await runStatements(server.href, `create database "${name}" template "${template}"`);
+  // Without the detour through the write-ahead log, which takes three times as long.
+  await runStatements(server.href, `create database "${name}" template "${template}" strategy file_copy`);
   afterAll(() => runStatements(server.href, `drop database if exists "${name}" with (force)`));
   return new URL(`/${name}`, server).href;
 }
