@@ -60,6 +60,9 @@ export type Bucket = (typeof bucketByType)[IndicatorType];
 
 export const buckets: readonly Bucket[] = [...new Set(Object.values(bucketByType))];
 
+/** Frameworks of mappings for the sectors, and the countries and regions, that the source says are targeted. */
+export const [targetSector, targetRegion] = ['observable:target-sector', 'observable:target-region'] as const;
+
 /** Why a value of a log counts as a sighting of an indicator, strongest first. */
 export const sightingMatches = ['exact', 'url_host', 'parent_domain', 'network'] as const;
 export type SightingMatch = (typeof sightingMatches)[number];

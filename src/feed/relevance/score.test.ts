@@ -8,6 +8,7 @@ const item = (over: {
   passages?: string[];
   platforms?: string[];
   product?: [string, string, number];
+  targets?: { sector?: string; region?: string };
 }) =>
   ({
     event: { title: over.title ?? '' },
@@ -16,7 +17,11 @@ const item = (over: {
       killChain: [],
       malware: [],
       actor: [],
-      mappings: [],
+      mappings: Object.entries(over.targets ?? {}).map(([kind, id]) => ({
+        framework: `observable:target-${kind}`,
+        id,
+        confidence: 0.6,
+      })),
       platforms: over.platforms ?? [],
     },
     affectedProducts: over.product
@@ -65,6 +70,18 @@ describe('scores one kind of reason:', () => {
     ['a keyword inside another word', { keywords: ['SAP'] }, { title: 'The sapling grows' }, 0],
     ['a keyword of several words', { keywords: ['supply  chain'] }, { title: 'A supply-chain attack' }, 0.6],
     ['a platform', { platforms: ['m365'] }, { platforms: ['office-suite'] }, 0.25],
+    ['a stated sector of STIX', { sectors: ['Banks'] }, { targets: { sector: 'financial-services' } }, 0.4],
+    ['a stated sector of MISP', { sectors: ['finance'] }, { targets: { sector: 'Bank' } }, 0.4],
+    ['another stated sector', { sectors: ['energy'] }, { targets: { sector: 'Bank' } }, 0],
+    ['a stated country', { regions: ['DE'] }, { targets: { region: 'germany' } }, 0.3],
+    ['a stated region', { regions: ['Europe'] }, { targets: { region: 'western-europe' } }, 0.3],
+    ['a country as a sector', { sectors: ['Germany'] }, { targets: { region: 'Germany' } }, 0],
+    [
+      'a stated sector and country',
+      { sectors: ['banking'], regions: ['United States'] },
+      { targets: { sector: 'Bank', region: 'USA' } },
+      0.58,
+    ],
     ['nothing in common', { sectors: ['energy'], regions: ['Europe'] }, { title: 'Banking trojan in Brazil' }, 0],
   ] as const)('%s', (_, profile, fields, expected) => {
     expect(score(profile, item(fields as unknown as Parameters<typeof item>[0])).score).toBe(expected);

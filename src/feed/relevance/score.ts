@@ -1,5 +1,7 @@
 import { normalizeWords, type NormalizedWords } from './text-words.ts';
 import type { FeedItem } from '../model/item.schema.ts';
+import { targetRegion, targetSector } from '../model/vocabulary.ts';
+import { findTargets } from '../model/target-forms.ts';
 import type { Profile } from './profile.schema.ts';
 
 export const reasonKinds = ['product', 'vendor', 'keyword', 'sector', 'region', 'platform'] as const;
@@ -35,12 +37,25 @@ const reasonsMax = 20;
 export type ProfileMatcher = {
   profile: Profile;
   products: { vendor: NormalizedWords; product: NormalizedWords | undefined; label: string }[];
-  lists: { kind: 'keyword' | 'sector' | 'region'; words: NormalizedWords; label: string }[];
+  lists: {
+    kind: 'keyword' | 'sector' | 'region';
+    words: NormalizedWords;
+    label: string;
+    /** The sectors of STIX or the country codes that the label stands for. */
+    targets: string[];
+  }[];
 };
+
+const targetKinds = { sector: 'sector', region: 'country' } as const;
 
 export function createMatcher(profile: Profile): ProfileMatcher {
   const list = (kind: 'keyword' | 'sector' | 'region', entries: string[]): ProfileMatcher['lists'] =>
-    entries.map((label) => ({ kind, words: normalizeWords(label), label }));
+    entries.map((label) => ({
+      kind,
+      words: normalizeWords(label),
+      label,
+      targets: kind === 'keyword' ? [] : findTargets(targetKinds[kind], label),
+    }));
   return {
     profile,
     products: profile.products.map(({ vendor, product }) => ({
@@ -65,6 +80,7 @@ export function scoreItem(matcher: ProfileMatcher, item: ScoredFields): Relevanc
   const reasons = [
     ...productReasons(matcher, item, texts),
     ...wordReasons(matcher, texts),
+    ...targetReasons(matcher, item, texts),
     ...platformReasons(matcher, item),
   ];
   const best = new Map<ReasonKind, number>();
@@ -115,6 +131,23 @@ function wordReasons({ lists }: ProfileMatcher, texts: ScoredText[]): ScoreReaso
   return lists
     .filter(({ words }) => texts.some((text) => text.words.includes(words)))
     .map(({ kind, words, label }) => toReason(kind, { matched: label, share: 1, texts, words }));
+}
+
+/** Compares sectors and regions with the targets that the source states, such as `financial-services` or a MISP galaxy. */
+function targetReasons({ lists }: ProfileMatcher, item: ScoredFields, texts: ScoredText[]): ScoreReason[] {
+  const stated = item.classification.mappings.flatMap(({ framework, id }) => {
+    const kind = framework === targetSector ? 'sector' : framework === targetRegion ? 'region' : undefined;
+    return kind ? [{ kind, words: normalizeWords(id), targets: findTargets(targetKinds[kind], id) }] : [];
+  });
+  return lists.flatMap(({ kind, words, label, targets }): ScoreReason[] => {
+    // Words in a text are a reason already.
+    if (texts.some((text) => text.words.includes(words))) return [];
+    const match = stated.find(
+      (target) =>
+        target.kind === kind && (target.words.includes(words) || target.targets.some((name) => targets.includes(name))),
+    );
+    return match ? [toReason(kind, { matched: label, share: 1, texts, words: match.words })] : [];
+  });
 }
 
 function platformReasons({ profile }: ProfileMatcher, item: ScoredFields): ScoreReason[] {

@@ -1,6 +1,6 @@
 import type { FeedItem } from '../../model/item.schema.ts';
 import type { EntityForms } from './entity.ts';
-import { countryForms, sectorForms } from './targets.ts';
+import { countryForms, sectorForms } from '../../model/target-forms.ts';
 
 /** Returns the names and CVEs of an item, and every sector and country, with the forms under which a text mentions them. */
 export function listEntityForms({ classification }: Pick<FeedItem, 'classification'>): EntityForms[] {

@@ -1,7 +1,7 @@
 import { nameKey } from '../../reference-data/name-forms.ts';
 import { getShippedNames, type NamedEntity } from '../../extraction/names/name-dictionary.ts';
 import { tlps, type Tlp } from '../../model/vocabulary.ts';
-import { countryName } from '../relationships/targets.ts';
+import { countryName } from '../../model/target-forms.ts';
 import {
   sharedNamespace,
   sharedObjectsAt,

@@ -1,4 +1,4 @@
-import type { Tlp } from '../../model/vocabulary.ts';
+import { targetRegion, targetSector, type Tlp } from '../../model/vocabulary.ts';
 import type { ClassificationBuilder } from '../../extraction/classification-builder.ts';
 import { asObject, asObjects, asText, asTexts, type JsonObject } from '../../../platform/lib/json/json-values.ts';
 import { findTlp } from '../../extraction/tlp.ts';
@@ -12,6 +12,14 @@ const kinds: [RegExp, 'actor' | 'tool' | 'technique' | 'malware'][] = [
   [/(?:^|-)tool$|^exploit-kit$|^tds$/, 'tool'],
   [/malware|^malpedia$|^ransomware$|^rat$|^stealer$|^banker$|^botnet$|^backdoor$|^cryptominers$|^android$/, 'malware'],
 ];
+
+/** Galaxies of targets, with the framework of their mapping. A region starts with its number: `150 - Europe`. */
+const targetGalaxies = new Map<string, string>([
+  ['sector', targetSector],
+  ['target-information', targetRegion],
+  ['country', targetRegion],
+  ['region', targetRegion],
+]);
 
 type Cluster = { galaxy: string; value: string; aliases: string[] };
 
@@ -49,6 +57,12 @@ export function classifyCluster(
   { galaxy, value, aliases }: Cluster,
   { confidence, addEvidence }: { confidence: number; addEvidence: () => string },
 ): void {
+  const target = targetGalaxies.get(galaxy);
+  if (target) {
+    addEvidence();
+    classification.addMapping(target, value.replace(/^\d{1,3} - /, ''), confidence);
+    return;
+  }
   const kind = kinds.find(([pattern]) => pattern.test(galaxy))?.[1];
   if (kind === 'technique') {
     const technique = resolveTechnique(value);

@@ -32,6 +32,23 @@ test('reads event reports as prose, with passages, and ignores deleted ones', ()
   expect(passages.some((passage) => passage.includes('T1566.001'))).toBe(true);
 });
 
+test('reads targeted sectors, countries and regions of galaxies', () => {
+  const Galaxy = [
+    { type: 'sector', GalaxyCluster: [{ value: 'Bank', tag_name: 'misp-galaxy:sector="Bank"' }] },
+    { type: 'region', GalaxyCluster: [{ value: '150 - Europe' }] },
+  ];
+  const Tag = [{ name: 'misp-galaxy:sector="Bank"' }, { name: 'misp-galaxy:target-information="Germany"' }];
+  const { classification, passages, storedText } = read({ Galaxy, Tag });
+  const targets = classification.mappings.filter(({ framework }) => framework.startsWith('observable:target-'));
+  expect(targets.map(({ framework, id }) => [framework, id])).toEqual([
+    ['observable:target-sector', 'Bank'],
+    ['observable:target-region', 'Europe'],
+    ['observable:target-region', 'Germany'],
+  ]);
+  const texts = passages.map(({ start, end }) => storedText.slice(start, end));
+  for (const { id } of targets) expect(texts.some((text) => text.includes(id))).toBe(true);
+});
+
 test('names an event without a text after its report, its indicators or its id', () => {
   const report = { name: 'Operation Zq', content: 'Emotet was dropped.' };
   const nothing = { info: ' ', Attribute: [], Object: [] };

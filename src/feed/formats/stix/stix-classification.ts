@@ -1,5 +1,7 @@
 import { platforms, findPlatform } from '../../model/platforms.ts';
 import type { Classification, Iocs } from '../../model/item.schema.ts';
+import { targetRegion, targetSector } from '../../model/vocabulary.ts';
+import { countryName } from '../../model/target-forms.ts';
 import { ownValue } from '../../../platform/lib/own-value.ts';
 import {
   createClassificationBuilder,
@@ -16,6 +18,7 @@ type ClassificationContext = {
   names: NameDictionary | undefined;
   iocs: Iocs;
   mappings: ClassificationMapping[];
+  targeted: ReadonlySet<string>;
   /** Makes the object's name (or its external id) a supporting passage and returns its `evidenceRef`. */
   addEvidence: (object: StixSourceObject) => string;
 };
@@ -39,6 +42,11 @@ export function classifyObjects(
       const tactic = findTactic(phase);
       if (tactic) classification.addMapping('mitre-attack-tactic', tactic.id, confidence);
     }
+    if (context.targeted.has(object.id))
+      for (const { framework, id } of listTargets(object)) {
+        context.addEvidence(object);
+        classification.addMapping(framework, id, confidence);
+      }
     const kind = ownValue(nameKinds, object.type);
     if (kind) classification.addName(kind, readObjectName(object), confidence, listAliases(object));
     if (object.type !== 'attack-pattern') continue;
@@ -53,6 +61,21 @@ export function classifyObjects(
       );
   }
   return classification.build(findPlatforms(objects, context.iocs));
+}
+
+/** Returns the sectors of an identity, or the country or else region of a location. */
+function listTargets(object: StixSourceObject): { framework: string; id: string }[] {
+  if (object.type === 'identity') {
+    const isClass = object['identity_class'] === 'class';
+    const sectors = asTexts(object['sectors']);
+    const names = sectors.length > 0 || !isClass ? sectors : [readObjectName(object)];
+    return names.map((id) => ({ framework: targetSector, id }));
+  }
+  if (object.type !== 'location') return [];
+  const country = readTextField(object, 'country');
+  const id =
+    countryName(country.toUpperCase()) ?? (country || readTextField(object, 'region') || readObjectName(object));
+  return [{ framework: targetRegion, id }];
 }
 
 const nameKinds: Record<string, 'malware' | 'tool' | 'actor'> = {

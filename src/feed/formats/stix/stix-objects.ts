@@ -19,6 +19,8 @@ export type StixBundle = {
   objects: Map<string, StixSourceObject>;
   /** The last sighting of each object in the document as ISO text. */
   lastSightings: Map<string, string>;
+  /** Ids of the identities and locations that a `targets` relationship of the document refers to. */
+  targeted: ReadonlySet<string>;
   skipped: SkippedEntry[];
 };
 
@@ -47,7 +49,14 @@ export function readBundle(part: SourceDocument): StixBundle {
       else if (!isOlder(object, known)) objects.set(object.id, object);
     }
   }
-  return { name: part.name, id: asText(id), objects, lastSightings: findLastSightings(objects.values()), skipped };
+  return {
+    name: part.name,
+    id: asText(id),
+    objects,
+    lastSightings: findLastSightings(objects.values()),
+    targeted: findTargeted(objects.values()),
+    skipped,
+  };
 }
 
 function findLastSightings(objects: Iterable<StixSourceObject>): Map<string, string> {
@@ -58,6 +67,14 @@ function findLastSightings(objects: Iterable<StixSourceObject>): Map<string, str
     if (ref && last && last > (sightings.get(ref) ?? '')) sightings.set(ref, last);
   }
   return sightings;
+}
+
+function findTargeted(objects: Iterable<StixSourceObject>): Set<string> {
+  const targeted = new Set<string>();
+  for (const object of objects)
+    if (object['relationship_type'] === 'targets' && !isRevoked(object))
+      targeted.add(readTextField(object, 'target_ref'));
+  return targeted;
 }
 
 function toStixObject(entry: unknown): StixSourceObject | undefined {

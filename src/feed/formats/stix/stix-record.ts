@@ -56,6 +56,7 @@ export function toStixRecord(
     names: context.lists?.names,
     iocs,
     mappings,
+    targeted: bundle.targeted,
     addEvidence: (object) => text.addPassage(names.get(object.id) ?? references.get(object.id)!),
   });
   const title = toTitle(context.sourceName ?? bundle.name, { head, iocs, malware: classification.malware });

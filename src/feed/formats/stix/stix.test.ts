@@ -128,6 +128,41 @@ describe('grouping', () => {
   });
 });
 
+test('reads the sectors and countries that the document says are targeted', () => {
+  const identity = (name: string, more: object) => ({
+    type: 'identity',
+    id: `identity--${name}`,
+    ...time,
+    name,
+    ...more,
+  });
+  const actor = { type: 'intrusion-set', id: 'intrusion-set--a', ...time, name: 'Quibbleforge' };
+  const { records } = parse(
+    bundle(
+      actor,
+      identity('Banks', { identity_class: 'class', sectors: ['financial-services'] }),
+      identity('Hospitals', { identity_class: 'class' }),
+      identity('ACME', { identity_class: 'organization' }),
+      identity('Author', { identity_class: 'class' }),
+      { type: 'location', id: 'location--de', ...time, name: 'Berlin', country: 'de' },
+      { type: 'location', id: 'location--eu', ...time, region: 'western-europe' },
+      related('1', 'intrusion-set--a', 'identity--Banks', 'targets'),
+      related('2', 'intrusion-set--a', 'identity--Hospitals', 'targets'),
+      related('3', 'intrusion-set--a', 'identity--ACME', 'targets'),
+      related('4', 'intrusion-set--a', 'location--de', 'targets'),
+      related('5', 'intrusion-set--a', 'location--eu', 'targets'),
+      related('6', 'intrusion-set--a', 'identity--Author', 'attributed-to'),
+    ),
+  );
+  const mappings = records[0]!.classification.mappings.map(({ framework, id }) => `${framework} ${id}`);
+  expect(mappings.toSorted()).toEqual([
+    'observable:target-region Germany',
+    'observable:target-region western-europe',
+    'observable:target-sector Hospitals',
+    'observable:target-sector financial-services',
+  ]);
+});
+
 test('reports the second of two different objects with one id and time', () => {
   const [one, two] = ['one.example', 'two.example'].map((host) => indicator('a', `[domain-name:value = '${host}']`));
   const later = { ...two, modified: '2024-01-03T00:00:00.000Z' };

@@ -1,4 +1,5 @@
-import type { EntityForms } from './entity.ts';
+/** A sector of STIX or the code of a country, with the words that texts use for it. */
+type TargetForms<Kind> = { kind: Kind; name: string; forms: string[] };
 
 /** The industry sectors of STIX 2.1 (section 10.13) by the words that reports use for them. */
 const wordsBySector: Record<string, string> = {
@@ -28,8 +29,8 @@ const wordsBySector: Record<string, string> = {
   utilities: 'utilities|water',
 };
 
-export const sectorForms: EntityForms[] = Object.entries(wordsBySector).map(([name, words]) => ({
-  kind: 'sector',
+export const sectorForms: TargetForms<'sector'>[] = Object.entries(wordsBySector).map(([name, words]) => ({
+  kind: 'sector' as const,
   name,
   forms: words.split('|'),
 }));
@@ -48,17 +49,43 @@ const displayNames = new Intl.DisplayNames(['en'], { type: 'region', fallback: '
 /** Codes of Unicode that are not a country. */
 const otherCodes = new Set(['EU', 'EZ', 'QO', 'UN', 'XA', 'XB', 'ZZ']);
 
-/** Returns the English name of a country by its code (ISO 3166-1), undefined for an unknown or withdrawn code. */
+/** Returns the English name of a country by its code (ISO 3166-1), undefined for an unknown or withdrawn code and any other text. */
 export function countryName(code: string): string | undefined {
+  if (!/^[A-Z]{2}$/.test(code)) return undefined;
   const isCurrent = !otherCodes.has(code) && new Intl.Locale(`und-${code}`).region === code;
   return isCurrent ? displayNames.of(code) : undefined;
 }
 
 const letters = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ'];
 
-export const countryForms: EntityForms[] = letters
+export const countryForms: TargetForms<'country'>[] = letters
   .flatMap((first) => letters.map((second) => first + second))
   .flatMap((code) => {
     const name = countryName(code);
-    return name ? [{ kind: 'country', name: code, forms: [name, ...(furtherForms[code] ?? [])] }] : [];
+    return name ? [{ kind: 'country' as const, name: code, forms: [name, ...(furtherForms[code] ?? [])] }] : [];
   });
+
+const nameByForm = new Map(
+  [...sectorForms, ...countryForms].flatMap(({ kind, name, forms }) =>
+    [name, ...forms].map((form) => [`${kind} ${foldForm(form)}`, name] as const),
+  ),
+);
+
+/**
+ * Returns the sectors of STIX or the country codes that a name stands for: the whole name (`US`), or the forms of a sector that occur in it
+ * (`Bank` and `Financial services sector` are `financial-services`).
+ */
+export function findTargets(kind: 'sector' | 'country', name: string): string[] {
+  const folded = foldForm(name);
+  const whole = nameByForm.get(`${kind} ${folded}`);
+  if (whole !== undefined) return [whole];
+  if (kind === 'country') return [];
+  const isPart = (form: string): boolean => ` ${folded} `.includes(` ${foldForm(form)} `);
+  return sectorForms.filter((sector) => [sector.name, ...sector.forms].some(isPart)).map((sector) => sector.name);
+}
+
+/** Folds case, hyphens, and the plural, so that `Bank` and `banks` are one form. */
+function foldForm(text: string): string {
+  const words = text.toLowerCase().match(/[\p{L}\p{N}&]+/gu) ?? [];
+  return words.map((word) => word.replace(/(?<=[a-z]{3})(?:ies|y|s)$/, '')).join(' ');
+}
