@@ -21,7 +21,7 @@ const table = (meta: [string, string][], data: object[]): SiemStandInReply => ({
   body: { meta: meta.map(([name, type]) => ({ name, type })), data, rows: data.length },
 });
 
-/** Responds like the HTTP interface of ClickHouse 24 with `format JSON` and quoted 64-bit numbers. */
+/** Responds like the HTTP interface of ClickHouse 24 with `format JSON` and plain 64-bit numbers. */
 function respond({ url, headers, body }: SiemStandInRequest): SiemStandInReply {
   if (headers['x-clickhouse-key'] !== 'pw')
     return failWith(403, 516, 'soc: Authentication failed: password is incorrect');
@@ -50,10 +50,10 @@ function respond({ url, headers, body }: SiemStandInRequest): SiemStandInReply {
   const [, from, to] =
     /\(ts >= toDateTime64\('([^']+)', 3, 'UTC'\) and ts < toDateTime64\('([^']+)', 3, 'UTC'\)\)/.exec(body)!;
   const seen = eventsWithin(parseTime(from!), parseTime(to!)).filter(() => !body.includes('nobody'));
-  if (body.includes('count() as n from')) return table([['n', 'UInt64']], [{ n: String(seen.length) }]);
+  if (body.includes('count() as n from')) return table([['n', 'UInt64']], [{ n: seen.length }]);
   const limit = Number(/limit (\d+)\nformat JSON$/.exec(body)![1]);
   const rows = isGroups
-    ? countByUser(seen).map(([user, n]) => ({ user, n: String(n) }))
+    ? countByUser(seen).map(([user, n]) => ({ user, n }))
     : seen.map(({ id, at, user }) => ({ _id: id, _time: at.toISOString(), user }));
   return table(names, rows.slice(0, limit));
 }
@@ -77,7 +77,7 @@ const window = firstHours(4);
 const limits = { ...standInLimits, rowsMax: 2 };
 const signal = AbortSignal.timeout(60_000);
 
-test('converts integers to numbers and counts the rows of a truncated result', async () => {
+test('returns integers as numbers and counts the rows of a truncated result', async () => {
   const { connection } = await fixture();
   const groups = await connection.search(
     'SELECT user, count() AS n FROM auth WHERE $window GROUP BY user',
@@ -94,16 +94,19 @@ test('converts integers to numbers and counts the rows of a truncated result', a
   ).toMatchObject({ total: 4, truncated: true });
 });
 
-test('converts integers of low-cardinality columns to numbers', async () => {
-  const type = 'LowCardinality(Nullable(UInt64))';
-  const answer = ({ body }: SiemStandInRequest) =>
-    body.startsWith('describe')
-      ? table([], [{ name: 'port', type }])
-      : table([['port', type]], [{ port: '443' }, { port: null }]);
+test('asks for plain integers, and keeps those beyond 2^53 exact, also inside of JSON columns', async () => {
+  const answer = ({ url, body }: SiemStandInRequest): SiemStandInReply => {
+    if (body.startsWith('describe')) return table([], [{ name: 'event', type: 'JSON' }]);
+    const isQuoted = url.searchParams.get('output_format_json_quote_64bit_integers') !== '0';
+    const integer = (digits: string): string => (isQuoted ? `"${digits}"` : digits);
+    return {
+      body: `{"meta": [], "data": [{"event": {"port": ${integer('443')}, "key": [${integer('9007199254740993')}]}}]}`,
+    };
+  };
   const settings = (url: string) => ({ url, timeColumn: 'ts' });
   const { standIn, connection } = await startAndConnect(clickhouse, answer, { settings, credentials });
-  const { rows } = await connection.search('SELECT port FROM auth WHERE $window', window, limits, signal);
-  expect(rows).toEqual([{ port: 443 }, { port: null }]);
+  const { rows } = await connection.search('SELECT event FROM auth WHERE $window', window, limits, signal);
+  expect(rows).toEqual([{ event: { port: 443, key: ['9007199254740993'] } }]);
   const { searchParams } = standIn.asked.at(-1)!.url;
   expect(searchParams.get('cancel_http_readonly_queries_on_client_close')).toBe('1');
 });

@@ -32,7 +32,7 @@ const Credentials = z.strictObject({ password: boundedString({ max: 1000 }) });
 const checkMs = 10_000;
 const fieldsMax = 20_000;
 
-type QueryResult = { meta: { name: string; type: string }[]; data: QueryRow[] };
+type QueryResult = { data: QueryRow[] };
 type RunQuery = (sql: string, timeoutMs: number, signal: AbortSignal) => Promise<QueryResult>;
 
 /** ClickHouse 22.8 or newer by its HTTP interface (https://clickhouse.com/docs/interfaces/http), read-only. Responses are buffered until the query ends. */
@@ -87,28 +87,12 @@ async function readRows(
   // As text, because maps and similar types have no order.
   const rest = names.filter((name) => !first.includes(name)).map((name) => `toString(${quoteName(name)})`);
   const order = [...first.map(quoteName), ...rest].join(', ');
-  const { meta, data } = await runQuery(`select * from ${subquery} order by ${order} limit ${rowsMax + 1}`);
+  const { data } = await runQuery(`select * from ${subquery} order by ${order} limit ${rowsMax + 1}`);
   const truncated = data.length > rowsMax;
   const total = truncated
     ? Number((await runQuery(`select count() as n from ${subquery}`)).data[0]?.['n'])
     : data.length;
-  const integers = new Set(
-    meta
-      .filter(({ type }) => /^(?:LowCardinality\()?(?:Nullable\()?U?Int(?:64|128|256)/.test(type))
-      .map(({ name }) => name),
-  );
-  const rows = data.slice(0, rowsMax).map((row) => parseIntegers(row, integers));
-  return { rows, total, truncated, aggregate, noData: false };
-}
-
-/** Converts integers that arrive as text to numbers where they are safe. */
-function parseIntegers(row: QueryRow, integers: ReadonlySet<string>): QueryRow {
-  const entries = Object.entries(row).map(([name, value]): [string, unknown] =>
-    integers.has(name) && typeof value === 'string' && Number.isSafeInteger(Number(value))
-      ? [name, Number(value)]
-      : [name, value],
-  );
-  return Object.fromEntries(entries);
+  return { rows: data.slice(0, rowsMax), total, truncated, aggregate, noData: false };
 }
 
 function createRunQuery(server: SiemServer, database: string): RunQuery {
@@ -126,7 +110,8 @@ function createRunQuery(server: SiemServer, database: string): RunQuery {
           cancel_http_readonly_queries_on_client_close: '1',
           max_execution_time: String(Math.ceil(timeoutMs / 1000)),
           date_time_output_format: 'iso',
-          output_format_json_quote_64bit_integers: '1',
+          // Plain integers, also inside of JSON, maps and tuples. `requestJson` reads them exactly.
+          output_format_json_quote_64bit_integers: '0',
           // Last, so that a profile that allows no settings reports another one. A query may try to set this one.
           readonly: '2',
         },
@@ -135,7 +120,6 @@ function createRunQuery(server: SiemServer, database: string): RunQuery {
         signal,
       },
       toError,
-      'meta',
       'data',
     );
 }
