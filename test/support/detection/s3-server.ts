@@ -1,6 +1,8 @@
 import { createServer, request, type IncomingMessage, type ServerResponse } from 'node:http';
+import { CreateBucketCommand } from '@aws-sdk/client-s3';
 import { startFauxqs } from 'fauxqs';
 import { afterAll } from 'vitest';
+import { openS3Client } from '../../../src/platform/lib/s3-client.ts';
 import { closeServer, listen } from '../listen.ts';
 
 /**
@@ -22,10 +24,27 @@ export type S3Server = {
 /** The storage accepts any credentials, but the client needs some. */
 export const s3Credentials = { AWS_ACCESS_KEY_ID: 'test', AWS_SECRET_ACCESS_KEY: 'test' };
 
-/** Starts object storage with one bucket for this test file. The environment has its credentials afterwards. */
-export async function startS3Server(): Promise<S3Server> {
+type Storage = { port: number; bucket: string; stop: () => Promise<unknown> };
+
+/** Returns a new bucket of the server at `TOCSIN_TEST_S3_PORT` of this machine, whose credentials the environment has, or of a server in this process. */
+async function openStorage(): Promise<Storage> {
+  const port = Number(process.env['TOCSIN_TEST_S3_PORT'] ?? 0);
+  if (port > 0) {
+    const bucket = `logs-${Date.now()}-${process.pid}`;
+    const address = { bucket, prefix: '', endpoint: `http://127.0.0.1:${port}`, region: undefined };
+    const client = openS3Client(address, 1);
+    await client.send(new CreateBucketCommand({ Bucket: bucket }));
+    return { port, bucket, stop: async () => client.destroy() };
+  }
   const storage = await startFauxqs({ port: 0, logger: false });
   storage.createBucket('logs');
+  Object.assign(process.env, s3Credentials);
+  return { port: storage.port, bucket: 'logs', stop: () => storage.stop() };
+}
+
+/** Starts object storage with one bucket for this test file. The environment has its credentials afterwards. */
+export async function startS3Server(): Promise<S3Server> {
+  const storage = await openStorage();
   const faults = new Map<string, { fault: S3Fault; times: number }>();
   const requests: string[] = [];
   const proxy = createServer((incoming, response) => {
@@ -37,13 +56,12 @@ export async function startS3Server(): Promise<S3Server> {
     forward(storage.port, incoming, response, isFailing ? next.fault : undefined);
   });
   const endpoint = await listen(proxy);
-  Object.assign(process.env, s3Credentials);
   afterAll(async () => {
     await closeServer(proxy);
     await storage.stop();
   });
   return {
-    url: `s3://logs/tocsin?endpoint=${endpoint}`,
+    url: `s3://${storage.bucket}/tocsin?endpoint=${endpoint}`,
     fail: (method, fault, times) => void faults.set(method, { fault, times }),
     requests,
   };

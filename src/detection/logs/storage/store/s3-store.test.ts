@@ -18,6 +18,7 @@ import { startPublishing } from './publish-deadline.ts';
 import type { SegmentStore } from './segment-store.ts';
 
 const s3 = await startS3Server();
+const { hostname: bucketName } = new URL(s3.url);
 const openStore = (url = s3.url): SegmentStore => {
   const store = createSegmentStore(
     { dataDir: createTestFolder(), logs: { bucket: parseLogsUrl(url) as BucketAddress, cacheBytes: 100_000_000 } },
@@ -123,7 +124,7 @@ test('a writer that took too long does not publish', () => {
 });
 
 test('an unusable bucket is named with its host', async () => {
-  const missing = openStore(s3.url.replace('s3://logs/', 's3://absent/'));
+  const missing = openStore(s3.url.replace(bucketName, 'absent'));
   const { host } = new URL(new URL(s3.url).searchParams.get('endpoint')!);
   await expect(missing.probe()).rejects.toThrow(`The bucket absent at ${host} did not store`);
 });
@@ -135,5 +136,5 @@ test.skipIf(!existsSync('/dev/full'))('a full local disk is logged, and not trie
   afterAll(() => bucket.close());
   await bucket.putText('copy', 'text');
   await expect(bucket.getFile('copy', '/dev/full')).rejects.toMatchObject({ code: 'ENOSPC' });
-  expect(lines).toEqual(['The local disk is full, so the bucket logs could not return tocsin/copy.']);
+  expect(lines).toEqual([`The local disk is full, so the bucket ${bucketName} could not return tocsin/copy.`]);
 });
