@@ -7,27 +7,17 @@ import { emitEvents } from '../../platform/notifications/emit-events.ts';
 import type { QuotaState } from '../../platform/orgs/limits/limits.schema.ts';
 import { listQuotaStates } from '../../platform/orgs/limits/quota-states.store.ts';
 import { claimUncheckedAcrossOrgs, deleteAlarm, lockAlarms, setAlarm } from './quota-alarms.store.ts';
-import { measureStoredLogsAcrossOrgs } from './usage-days.store.ts';
 
 type CheckQuotasDeps = { db: Db; clock: Clock };
 
 const idleMs = 10_000;
 /** The quota of stored logs is enforced by its alarm, so that it is exceeded by what arrives in this time. */
 const everyMs = 60_000;
-const measureMs = 600_000;
 const organizationsPerStep = 50;
 
 /** Compares what organizations use with their quotas, each once a minute and shortly after its quotas changed. */
 export function quotaLoop(deps: CheckQuotasDeps & { log: Logger }, signal: AbortSignal): Promise<void> {
   return runLoop({ name: 'quotas', idleMs, signal, log: deps.log }, () => checkQuotas(deps));
-}
-
-/** Measures the stored logs of all organizations every ten minutes, for the usage by day. */
-export function measureLoop({ db, clock, log }: CheckQuotasDeps & { log: Logger }, signal: AbortSignal): Promise<void> {
-  return runLoop({ name: 'usage', idleMs: measureMs, signal, log }, async () => {
-    await acrossOrgs(db, (tx) => measureStoredLogsAcrossOrgs(tx, clock().toISOString().slice(0, 10)));
-    return false;
-  });
 }
 
 /** Checks the organizations that are due. Returns whether there may be more. */

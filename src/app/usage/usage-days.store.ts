@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { queryRows, type Tx } from '../../platform/db/db.ts';
+import { queryRow, queryRows, type Tx } from '../../platform/db/db.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import type { UsageDay } from '../../platform/orgs/admin/usage.schema.ts';
 
@@ -24,12 +24,27 @@ export async function addUsageAcrossOrgs(
       feed_items = u.feed_items + excluded.feed_items`.execute(tx);
 }
 
-/** Stores the current size of the log files of every organization that has some, as of a day. */
-export async function measureStoredLogsAcrossOrgs(tx: Tx, day: string): Promise<void> {
-  await sql`
-    insert into usage_days as u (organization_id, day, log_bytes_stored)
-    select organization_id, ${day}::date, sum(bytes) from segments where replaced_at is null group by organization_id order by organization_id
-    on conflict (organization_id, day) do update set log_bytes_stored = excluded.log_bytes_stored`.execute(tx);
+/**
+ * Stores the current size of the log files of the next `limit` organizations by ID, as of a day, except of those that another process measured
+ * within five minutes. Returns the last ID, or undefined if there are no more organizations.
+ */
+export async function measureStoredLogsAcrossOrgs(
+  tx: Tx,
+  { day, afterId, limit }: { day: string; afterId: string; limit: number },
+): Promise<string | undefined> {
+  const last = await queryRow<{ id: string }>(tx)`
+    with page as materialized (select id from organizations where id > ${afterId} order by id limit ${limit}),
+      measured as (
+        insert into usage_days as u (organization_id, day, log_bytes_stored, logs_measured_at)
+        select page.id, ${day}::date, sum(s.bytes), clock_timestamp() from page join segments s on s.organization_id = page.id
+        where s.replaced_at is null and not exists (select from usage_days r where r.organization_id = page.id and r.day = ${day}::date
+          and r.logs_measured_at > clock_timestamp() - interval '5 minutes')
+        group by page.id order by page.id
+        on conflict (organization_id, day) do update
+          set log_bytes_stored = excluded.log_bytes_stored, logs_measured_at = excluded.logs_measured_at
+      )
+    select id from page order by id desc limit 1`;
+  return last?.id;
 }
 
 /** Deletes the days before a time. */

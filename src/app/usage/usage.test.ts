@@ -3,13 +3,13 @@ import { adminEnv, adminKey } from '../../../test/support/admin-key.ts';
 import { callOk } from '../../../test/support/detection/detection-factory.ts';
 import { startApp, type TestOrg } from '../../../test/support/harness.ts';
 import { runCommand } from '../../../test/support/run-command.ts';
-import { acrossOrgs, inOrg, openDb } from '../../platform/db/db.ts';
+import { inOrg, openDb } from '../../platform/db/db.ts';
 import { createLogger } from '../../platform/lib/logger.ts';
 import { countUsage } from '../../platform/models/spending/model-usage.store.ts';
 import { executeDueRuns } from '../../detection/runs/workers/execute-due-runs.ts';
 import { withFeedItems, withQueryTime } from './count-work.ts';
 import { createUsageCounter } from './usage-counter.ts';
-import { measureStoredLogsAcrossOrgs } from './usage-days.store.ts';
+import { measureStoredLogs } from './measure-stored-logs.ts';
 
 const time = { now: new Date('2026-03-02T10:00:00Z') };
 const { app, deps, url, dataDir, newOrg } = await startApp({ env: adminEnv, clock: () => time.now });
@@ -29,7 +29,7 @@ async function useOrganization(): Promise<TestOrg> {
   const body = '{"user":"ada"}\n{"user":"bo"}';
   await callOk(org, 'POST', '/api/logs/auth', body);
   await callOk(org, 'POST', '/api/logs/auth', body);
-  await acrossOrgs(deps.db, (tx) => measureStoredLogsAcrossOrgs(tx, '2026-03-02'));
+  await measureStoredLogs(deps);
   time.now = new Date('2026-03-03T00:10:00Z');
   await callOk(org, 'POST', '/api/logs/auth', '{"user":"cy"}');
   const observeRun = withQueryTime(() => undefined, deps.usage);
@@ -86,6 +86,21 @@ test.each([
 ])('refuses the range %s', async (query, pointer) => {
   const { status, body } = await ask(`/api/admin/usage?${query}`);
   expect([status, JSON.parse(body).errors[0].pointer]).toEqual([400, pointer]);
+});
+
+test('measures the stored logs of every organization in steps, and not again while another process has just done it', async () => {
+  time.now = new Date('2026-03-04T10:00:00Z');
+  const orgs = [await newOrg(), await newOrg(), await newOrg()];
+  const send = (org: TestOrg) => callOk(org, 'POST', '/api/logs/auth', '{"user":"ada"}');
+  for (const org of orgs) await send(org);
+  const readBytes = () => Promise.all(orgs.map(async (org) => (await daysOf(org)).at(-1).logBytesStored));
+  expect(await readBytes()).toEqual([0, 0, 0]);
+  await measureStoredLogs(deps, undefined, 1);
+  const measured = await readBytes();
+  for (const bytes of measured) expect(bytes).toBeGreaterThan(0);
+  await callOk(orgs[0]!, 'POST', '/api/logs/auth', '{"user":"bo"}');
+  await measureStoredLogs(deps);
+  expect(await readBytes()).toEqual(measured);
 });
 
 test('processes that count at the same time lose nothing, and one without a database goes on', async () => {
