@@ -35,10 +35,13 @@ create table item_search (
   organization_id uuid not null,
   item_id uuid primary key,
   pool_id uuid not null,
+  added_to_feed_at timestamptz not null,
   words tsvector not null
 );
 comment on table item_search is 'Words of the items, for full-text search.';
+comment on column item_search.added_to_feed_at is 'Like items.added_to_feed_at. A search reads only the newest matches that it needs.';
 create index item_search_words on item_search using gin (words);
+create index item_search_added on item_search (added_to_feed_at);
 -- Samples by a hash of the id, in which the matches of a frequent word are counted.
 create index item_search_sample_256 on item_search using gin (words) where uuid_hash(item_id) & 255 = 0;
 create index item_search_sample_16 on item_search using gin (words) where uuid_hash(item_id) & 15 = 0;
@@ -60,15 +63,22 @@ end $$;
 comment on function tocsin_words(text, text, text) is
   'Returns the words of an item: title, summary with indicators, and text, in descending weight. Long text is truncated, further if the words exceed the size limit of a tsvector.';
 
-create function tocsin_search_score(words tsvector, query tsquery, at timestamptz) returns float8 language sql immutable parallel safe as $$
-  select ln(greatest(ts_rank(words, query, 1), 1e-6)) + extract(epoch from at)::float8 / (180 * 24 * 3600)
+create function tocsin_search_score(words tsvector, query tsquery, at timestamptz) returns float8 language sql stable parallel safe as $$
+  select ln(greatest(ts_rank(words, query, 1), 1e-6)) + date_part('epoch', at) / (180 * 24 * 3600)
 $$;
 comment on function tocsin_search_score(tsvector, tsquery, timestamptz) is
   'Returns the place of an item in a search by relevance and freshness: 180 days count as much as a rank e times as high. Does not depend on the current time, so that pages stay consistent.';
 
 create function tocsin_text_query(text text) returns tsquery language sql immutable parallel safe as $$
-  select case when text ~ '"' or words::text ~ '[<!]' or numnode(words) = 0 then stems
-    else stems || regexp_replace(words::text, '''([[:alpha:]][[:alnum:]]{3,})''', '''\1'':*', 'g')::tsquery end
+  select case when text ~ '"' or words::text ~ '[<!]' or numnode(words) = 0 then stems else (
+    select string_agg(case
+      when part !~ '^''[[:alpha:]][[:alnum:]]*''$' then part
+      when length(word) < 4 then quote_literal(stem)
+      when stem = word then part || ':*'
+      else '(' || quote_literal(stem) || '|' || part || ':*)' end, '' order by place)::tsquery
+    from regexp_matches(words::text, '''(?:[^'']|'''')*''|[^'']+', 'g') with ordinality parts (part_list, place)
+      cross join lateral (select part_list[1] as part, trim(both '''' from part_list[1]) as word) parsed
+      cross join lateral (select coalesce((ts_lexize('tocsin_stem', word))[1], word) as stem) stemmed) end
   from (select websearch_to_tsquery('tocsin_text', text) as stems, websearch_to_tsquery('simple', text) as words) query
 $$;
 comment on function tocsin_text_query(text) is
@@ -77,9 +87,15 @@ comment on function tocsin_text_query(text) is
 -- Row-level security prevents an operator that is not leakproof, such as @@, from using an index. These functions therefore search as
 -- tocsin_system within the given pools; the policies of items apply when the caller reads the items.
 -- The ids are one array because returning many rows takes twice as long.
-create function tocsin_find_words(pools uuid[], query tsquery) returns uuid[] language sql stable set role to tocsin_system as
-$$ select coalesce(array_agg(item_id), '{}') from item_search where pool_id = any (pools) and words @@ query $$;
-comment on function tocsin_find_words(uuid[], tsquery) is 'Returns the ids of the items in the given pools that match a full-text query.';
+-- Each call is planned with its arguments: the index of the times helps only if few items are that new.
+create function tocsin_find_words(pools uuid[], query tsquery, since timestamptz) returns uuid[] language plpgsql stable
+  set role to tocsin_system set plan_cache_mode to force_custom_plan as $$
+begin
+  return (select coalesce(array_agg(item_id), '{}') from item_search
+    where pool_id = any (pools) and words @@ query and added_to_feed_at >= since);
+end $$;
+comment on function tocsin_find_words(uuid[], tsquery, timestamptz) is
+  'Returns the ids of the items in the given pools that match a full-text query and were added at a time or later.';
 
 -- A constant divisor lets the planner use the index of the sample.
 create function tocsin_sample_words(pools uuid[], query tsquery, one_in int) returns uuid[] language plpgsql stable set role to tocsin_system as $$

@@ -55,8 +55,8 @@ export const insertCopiesSql = (from: number, to: number, numbers: number): stri
   select t.organization_id, c.id, t.pool_id, t.kind, ${renamed('t.value')}, t.identifying, t.standing, t.ends_at, ${renamed('t.entity')},
     t.seen_at
   from copies c join bench.terms t on t.item_id = c.seed;
-  insert into item_search (organization_id, item_id, pool_id, words)
-  select s.organization_id, c.id, s.pool_id, ${renamed('s.words::text')}::tsvector
+  insert into item_search (organization_id, item_id, pool_id, added_to_feed_at, words)
+  select s.organization_id, c.id, s.pool_id, c.created_at, ${renamed('s.words::text')}::tsvector
   from copies c join bench.words s on s.item_id = c.seed`;
 
 /** Updates the public pool and the item counts as if the copies had been pulled. */

@@ -171,7 +171,7 @@ async function measure(benchmark: FeedBenchmark): Promise<BenchmarkRow[]> {
 }
 
 export const feedMillionBenchmark: Benchmark = {
-  note: 'The total of a list is exact. A search with more than 500 matches ranks the newest 500. A text that more than about 6,000 items match is searched by a scan of the list up to the end of the page, and its total is an estimate from a sample of the items.',
+  note: 'The total of a list is exact. A search with more than 500 matches ranks the newest 500. A text that more than about 6,000 items match is searched among the newest items, and its total is an estimate from a sample of the items.',
   title: 'A feed of a million items and ten organizations with 100 private items and 1,000 overrides each',
   run: (report) =>
     withRunningProgram({ TOCSIN_FETCH_ALLOW: '127.0.0.1' }, async (running) => {

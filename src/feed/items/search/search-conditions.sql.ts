@@ -23,18 +23,27 @@ export const hadTerm = ({ kind, values }: TermFilter): Condition =>
   sql`s.terms && ${values.map((value) => `${kind} ${value}`)}::text[]`;
 
 /**
- * Matches the text, or its single word as an indicator: an item with very many indicators does not have them all in its search text.
+ * Matches the text, or its single word as an indicator: an item with very many indicators does not have them all in its search text. May leave
+ * out items that were added before `since`.
  */
-export const hasFullText = (snapshot: Snapshot, query: FullTextQuery): StateCondition => ({
+export const hasFullText = (snapshot: Snapshot, query: FullTextQuery, since = '-infinity'): StateCondition => ({
   current: sql`i.id = any((
-    select tocsin_find_words(${snapshot.poolIds}::uuid[], ${toTsquery(query)}) || array(${idsWithIndicator(snapshot, query)}))::uuid[])`,
+    select tocsin_find_words(${snapshot.poolIds}::uuid[], ${toTsquery(query)}, ${since}) || array(${idsWithIndicator(snapshot, query)}))::uuid[])`,
   past: hadFullText(query),
 });
 
-/** Like `hasFullText`, but in a sample of one in `oneIn` items, and without items that only have the word as an indicator. */
-export const hasSampledText = (snapshot: Snapshot, query: FullTextQuery, oneIn: number): StateCondition => ({
-  current: sql`i.id = any((select tocsin_sample_words(${snapshot.poolIds}::uuid[], ${toTsquery(query)}, ${oneIn}))::uuid[])`,
+/** The items of a sample of one in `oneIn` that match a text. */
+export type TextSample = { oneIn: number; ids: string[] };
+
+/** Like `hasFullText`, but in a sample, and without items that only have the word as an indicator. */
+export const hasSampledText = (query: FullTextQuery, { oneIn, ids }: TextSample): StateCondition => ({
+  current: sql`i.id = any(${ids}::uuid[])`,
   past: sql`uuid_hash(s.item_id) & ${oneIn - 1}::int = 0 and (${hadFullText(query)})`,
+});
+
+export const isAddedSince = (since: string): StateCondition => ({
+  current: sql`i.added_to_feed_at >= ${since}::timestamptz`,
+  past: sql`s.added_to_feed_at >= ${since}::timestamptz`,
 });
 
 export const hadFullText = (query: FullTextQuery): Condition =>

@@ -3,7 +3,7 @@ import { queryRow, type Tx } from '../../../platform/db/db.ts';
 import { withCtes, type Condition, type Sql, type StateCondition } from '../list-query/query.sql.ts';
 import { overriddenIds } from '../overrides/overrides.sql.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
-import { hasSampledText, searchTextMatches, toTsquery } from './search-conditions.sql.ts';
+import { hasSampledText, searchTextMatches, toTsquery, type TextSample } from './search-conditions.sql.ts';
 import { searchCtes, type SearchOptions } from './search-ctes.sql.ts';
 import type { FullTextQuery } from './search-query.ts';
 
@@ -13,8 +13,14 @@ export type Samples = { oneIn: readonly number[]; matchesMin: number };
 /** The error of an estimate from 400 matches is below 5 % two times in three. */
 export const defaultSamples: Samples = { oneIn: [256, 16], matchesMin: 400 };
 
-/** The estimated matches of the text alone and of the whole search. */
-export type MatchEstimate = { textTotal: number; total: number };
+/**
+ * The estimated matches of the text alone and of the whole search. The items that were added since the first of `windows` probably contain as
+ * many matches as needed, those since the next one four times as many.
+ */
+export type MatchEstimate = { textTotal: number; total: number; windows: string[] };
+
+/** A window has more matches than needed, because their number is an estimate. */
+export const windowMargin = 1.5;
 
 /**
  * Estimates how many items of a snapshot match a search whose text is frequent. Returns undefined if the text has so few matches that they can
@@ -23,50 +29,56 @@ export type MatchEstimate = { textTotal: number; total: number };
 export async function estimateMatches(
   tx: Tx,
   snapshot: Snapshot,
-  { options, query, samples }: { options: SearchOptions; query: FullTextQuery; samples: Samples },
+  search: { options: SearchOptions; query: FullTextQuery; samples: Samples; needed: number },
 ): Promise<MatchEstimate | undefined> {
-  for (const oneIn of samples.oneIn) {
-    const matches = await countSampledMatches(tx, snapshot, query, oneIn);
-    if (matches < samples.matchesMin) continue;
-    const found = await countSampled(tx, snapshot, { options, query, oneIn });
-    return { textTotal: matches * oneIn, total: found * oneIn };
+  const { options, query, samples, needed } = search;
+  const sample = await readSample(tx, snapshot, query, samples);
+  if (!sample) return undefined;
+  const { oneIn, ids } = sample;
+  const place = Math.ceil((windowMargin * needed) / oneIn) + 1;
+  const { n, windows } = await countSampled(tx, snapshot, { options, query, sample, places: [place, 4 * place] });
+  return { textTotal: ids.length * oneIn, total: n * oneIn, windows: windows.filter((since) => since !== null) };
+}
+
+/** Returns the matches of a text in the smallest sample that contains enough of them, or undefined. */
+export async function readSample(
+  tx: Tx,
+  { poolIds }: Snapshot,
+  query: FullTextQuery,
+  { oneIn: sizes, matchesMin }: Samples = defaultSamples,
+): Promise<TextSample | undefined> {
+  for (const oneIn of sizes) {
+    const found = await queryRow<{ ids: string[] }>(tx)`
+      select tocsin_sample_words(${poolIds}::uuid[], ${toTsquery(query)}, ${oneIn})::text[] as ids`;
+    if (found!.ids.length >= matchesMin) return { oneIn, ids: found!.ids };
   }
   return undefined;
 }
 
-/** Returns the size of the smallest sample that contains enough matches of a text, or undefined. */
-export async function chooseSample(
+/** `places` are numbers from 1. */
+type SampledSearch = { options: SearchOptions; query: FullTextQuery; sample: TextSample; places: number[] };
+
+/** The number of matches in the sample, and when the newest ones at the places were added. */
+type SampledMatches = { n: number; windows: (string | null)[] };
+
+async function countSampled(
   tx: Tx,
   snapshot: Snapshot,
-  query: FullTextQuery,
-  { oneIn: sizes, matchesMin }: Samples = defaultSamples,
-): Promise<number | undefined> {
-  for (const oneIn of sizes) if ((await countSampledMatches(tx, snapshot, query, oneIn)) >= matchesMin) return oneIn;
-  return undefined;
-}
-
-async function countSampledMatches(
-  tx: Tx,
-  { poolIds }: Snapshot,
-  query: FullTextQuery,
-  oneIn: number,
-): Promise<number> {
-  const found = await queryRow<{ n: number }>(tx)`
-    select cardinality(tocsin_sample_words(${poolIds}::uuid[], ${toTsquery(query)}, ${oneIn})) as n`;
-  return found!.n;
-}
-
-type SampledSearch = { options: SearchOptions; query: FullTextQuery; oneIn: number };
-
-async function countSampled(tx: Tx, snapshot: Snapshot, { options, query, oneIn }: SampledSearch): Promise<number> {
+  { options, query, sample, places }: SampledSearch,
+): Promise<SampledMatches> {
   const { search, filters } = options;
   const isTextOfStory = search.terms.length === 0 && filters.sources === undefined;
   const bounds = {
-    text: hasSampledText(snapshot, query, oneIn),
+    text: hasSampledText(query, sample),
     ...(search.rootsOnly && isTextOfStory ? { members: standsForItsStory(query, filters.overridesSeq) } : {}),
   };
-  const counted = withCtes(searchCtes(snapshot, options, bounds), sql`select count(*) as n from found`);
-  return (await queryRow<{ n: number }>(tx)`${counted}`)!.n;
+  const counted = withCtes(
+    searchCtes(snapshot, options, bounds),
+    sql`
+    select cardinality(times)::int as n, array(select times[place]::text from unnest(${places}::int[]) as place) as windows
+    from (select array(select added_to_feed_at from found order by added_to_feed_at desc) as times) found_times`,
+  );
+  return (await queryRow<SampledMatches>(tx)`${counted}`)!;
 }
 
 /** Leaves out a duplicate whose root matches itself, so that a story has as many chances to be sampled as an item. */

@@ -6,7 +6,7 @@ import { isInSnapshot } from '../list-query/snapshot-rows.sql.ts';
 import { overridesAt } from '../overrides/overrides.sql.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import { hasFullText, hasSampledText } from './search-conditions.sql.ts';
-import { chooseSample, type Samples } from './search-estimate.ts';
+import { readSample, type Samples } from './search-estimate.ts';
 import type { FullTextQuery } from './search-query.ts';
 import { withSearchLimits } from './search.store.ts';
 
@@ -19,8 +19,8 @@ export async function readMatchCounts(
   snapshot: Snapshot,
   { query, overridesSeq, samples }: { query: FullTextQuery; overridesSeq: number | undefined; samples?: Samples },
 ): Promise<MatchCounts> {
-  const oneIn = await chooseSample(tx, snapshot, query, samples);
-  const matches = oneIn === undefined ? hasFullText(snapshot, query) : hasSampledText(snapshot, query, oneIn);
+  const sample = await readSample(tx, snapshot, query, samples);
+  const matches = sample ? hasSampledText(query, sample) : hasFullText(snapshot, query);
   const inSnapshot = isInSnapshot(snapshot);
   const columns = sql`severity, status, platforms, publisher, source_name`;
   const found = sql`
@@ -36,8 +36,8 @@ export async function readMatchCounts(
   const rows = await withSearchLimits(
     tx,
     () => queryRows<ItemCountRow>(tx)`
-      select severity, status, array_to_string(platforms, ',') as platforms, publisher, source_name, count(*) * ${oneIn ?? 1}::int as n
+      select severity, status, array_to_string(platforms, ',') as platforms, publisher, source_name, count(*) * ${sample?.oneIn ?? 1}::int as n
       from (${seen}) seen group by severity, status, platforms, publisher, source_name`,
   );
-  return { rows, isEstimated: oneIn !== undefined };
+  return { rows, isEstimated: sample !== undefined };
 }

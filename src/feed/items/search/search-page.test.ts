@@ -4,19 +4,20 @@ import { startApp } from '../../../../test/support/harness.ts';
 import { acrossOrgs, inOrg } from '../../../platform/db/db.ts';
 import { reportSource } from '../../../../test/support/feed/report-source.ts';
 import { readSearch } from './search-query.ts';
+import type { PageMethod } from './search-page.ts';
 import { readSearchPage, type SearchBudget } from './search.store.ts';
 
 const app = await startApp();
 
 /** The whole feed is the sample, so an estimate is exact. */
-const scans = (rankedMax: number): SearchBudget => ({
+const reads = (method: PageMethod, rankedMax: number): SearchBudget => ({
   rankedMax,
   samples: { oneIn: [1], matchesMin: 0 },
-  prefersScan: true,
+  method,
 });
 const collects: SearchBudget = { samples: { oneIn: [], matchesMin: 0 } };
 
-test('finds the same items by scan and by collection, in a past and the current snapshot', async () => {
+test('finds the same items by scan, among the newest and by collection, in a past and the current snapshot', async () => {
   const org = await app.newOrg();
   const [one, two] = [await reportSource(app, org), await reportSource(app, org, { publisher: 'Birch' })];
   const words = 'storm';
@@ -51,13 +52,17 @@ test('finds the same items by scan and by collection, in a past and the current 
               readSearchPage(tx, snapshot, { filters, search, limit, offset }, budget),
             );
           const all = await read(collects, 100, 0);
-          const pages = [await read(scans(1), 2, 0), await read(scans(1), 98, 2)];
           const docs = (page: typeof all) => page.docs.map(({ doc }) => doc);
-          const what = `${q} ${JSON.stringify({ ...filters, ...query })}`;
-          expect(pages.flatMap(docs).toSorted(), what).toEqual(docs(all).toSorted());
-          for (const page of pages.filter(({ docs }, index) => index === 0 || docs.length > 0))
-            expect(page.total, what).toBe(all.total);
-          expect(docs(await read(scans(100), 100, 0)), what).toEqual(docs(all));
+          // A window does not find roots by their duplicates, and serves no search with terms.
+          const isWindowed = search.terms.length === 0 && !search.rootsOnly;
+          for (const method of isWindowed ? (['scan', 'window'] as const) : (['scan'] as const)) {
+            const pages = [await read(reads(method, 1), 2, 0), await read(reads(method, 1), 98, 2)];
+            const what = `${q} ${JSON.stringify({ ...filters, ...query })}`;
+            expect(pages.flatMap(docs).toSorted(), what).toEqual(docs(all).toSorted());
+            for (const page of pages.filter(({ docs }, index) => index === 0 || docs.length > 0))
+              expect(page.total, what).toBe(all.total);
+            expect(docs(await read(reads(method, 100), 100, 0)), what).toEqual(docs(all));
+          }
           allTotals.add(all.total);
         }
   };

@@ -6,7 +6,15 @@ import type { Snapshot } from '../snapshot/snapshot.ts';
 import { isPoolVisible, visiblePoolIds } from '../visible-pools.sql.ts';
 import { searchCtes, type SearchOptions } from './search-ctes.sql.ts';
 import { defaultSamples, estimateMatches, type Samples } from './search-estimate.ts';
-import { hasTerms, isScanFaster, readCollectedPage, readScannedPage, type PageRange } from './search-page.ts';
+import {
+  choosePageMethod,
+  readCollectedPage,
+  readScannedPage,
+  readWindowPage,
+  rowsNeeded,
+  type PageMethod,
+  type PageRange,
+} from './search-page.ts';
 
 const searchMs = 20_000;
 
@@ -14,14 +22,14 @@ const searchMs = 20_000;
 const defaultRankedMax = 500;
 
 /** Bounds of the work for a text that matches many items. */
-export type SearchBudget = { rankedMax?: number; samples?: Samples; prefersScan?: boolean };
+export type SearchBudget = { rankedMax?: number; samples?: Samples; method?: PageMethod };
 
 /** `isEstimated` if the total is an estimate. */
 export type SearchPage = ItemsPage & { isEstimated: boolean };
 
 /**
- * Returns one page of a search in a snapshot, with the number of matches. Collects all matches, or, of a frequent text, scans the list up to the
- * end of the page and estimates the number from a sample. Throws a 503 after 20 seconds.
+ * Returns one page of a search in a snapshot, with the number of matches. Collects all matches, or, of a frequent text, those that the page and
+ * the ranking need, and estimates the number from a sample. Throws a 503 after 20 seconds.
  */
 export async function readSearchPage(
   tx: Tx,
@@ -35,14 +43,14 @@ export async function readSearchPage(
     if (!query) return { ...(await readNewestPage(tx, snapshot, options, range)), isEstimated: false };
     const search = { options, query, range, rankedMax: isRanked ? (budget.rankedMax ?? defaultRankedMax) : 0 };
     const samples = budget.samples ?? defaultSamples;
-    const estimate = await estimateMatches(tx, snapshot, { options, query, samples });
-    const isScanned =
-      estimate && (budget.prefersScan ?? (!hasTerms(options) && (await isScanFaster(tx, { ...search, estimate }))));
-    if (isScanned) return readScannedPage(tx, snapshot, { ...search, estimate });
-    return {
-      ...(await readCollectedPage(tx, snapshot, { ...search, isFrequent: estimate !== undefined })),
-      isEstimated: false,
-    };
+    const needed = rowsNeeded(search);
+    const estimate = await estimateMatches(tx, snapshot, { options, query, samples, needed });
+    const method = estimate && (budget.method ?? (await choosePageMethod(tx, { ...search, estimate })));
+    if (method === 'scan') return readScannedPage(tx, snapshot, { ...search, estimate: estimate! });
+    const page = method === 'window' && (await readWindowPage(tx, snapshot, { ...search, estimate: estimate! }));
+    if (page) return page;
+    const isFrequent = estimate !== undefined;
+    return { ...(await readCollectedPage(tx, snapshot, { ...search, isFrequent })), isEstimated: false };
   });
 }
 
@@ -88,7 +96,7 @@ export function searchItems(tx: Tx, text: string, limit: number): Promise<ItemSe
       select i.id, i.title, coalesce(o.severity, i.severity) as severity, coalesce(o.status, i.status) as status, i.publisher,
         i.publish_time as "publishTime"
       from items i left join feed_overrides o on o.organization_id = tocsin_org() and o.item_id = i.id
-      where i.id = any((select tocsin_find_words(array(select id from feed_pools where ${isPoolVisible}), tocsin_text_query(${text})))::uuid[])
+      where i.id = any((select tocsin_find_words(array(select id from feed_pools where ${isPoolVisible}), tocsin_text_query(${text}), '-infinity'))::uuid[])
         and i.pool_id in ${visiblePoolIds}
       order by i.added_to_feed_at desc, i.id desc limit ${limit}`;
 }

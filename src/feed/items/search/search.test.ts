@@ -50,6 +50,8 @@ describe('GET /items with search parameters', () => {
     [{ q: 'ministries -beacon' }, ['calm']],
     [{ q: 'ministries -outl' }, ['calm', 'storm']],
     [{ q: 'ruritania storming' }, ['calm', 'storm']],
+    [{ q: 'storming rurita' }, ['calm', 'storm']],
+    [{ q: 'storming outl or phish' }, ['calm', 'other']],
     [{ q: '203.0.113.7' }, []],
     [{ q: 'nowhere to be found' }, []],
     [{ q: `it's (a) & b | ! <-> :* ' "unclosed` }, []],

@@ -89,12 +89,13 @@ function replaceTerms(tx: Tx, items: ItemTerms[]): Promise<RemovedTerm[]> {
     select t.kind, t.value from t where not exists (select from n where ${isSameTerm})`;
 }
 
-type SearchedItem = Pick<ItemWrite, 'id' | 'organizationId' | 'poolId' | 'title' | keyof SearchText>;
+type SearchedItem = Pick<ItemWrite, 'id' | 'organizationId' | 'poolId' | 'addedToFeedAt' | 'title' | keyof SearchText>;
 
 const searchTypes = {
   organization_id: 'uuid',
   item_id: 'uuid',
   pool_id: 'uuid',
+  added_to_feed_at: 'timestamptz',
   title: 'text',
   head: 'text',
   body: 'text',
@@ -102,17 +103,18 @@ const searchTypes = {
 
 /** Replaces the search text of items. */
 async function writeSearchText(tx: Tx, items: SearchedItem[]): Promise<void> {
-  const texts = items.map(({ id, organizationId, poolId, title, searchHead, searchBody }) => ({
+  const texts = items.map(({ id, organizationId, poolId, addedToFeedAt, title, searchHead, searchBody }) => ({
     organization_id: organizationId,
     item_id: id,
     pool_id: poolId,
+    added_to_feed_at: addedToFeedAt,
     title,
     head: searchHead,
     body: searchBody,
   }));
   await sql`
-    insert into item_search (organization_id, item_id, pool_id, words)
-    select n.organization_id, n.item_id, n.pool_id, tocsin_words(n.title, n.head, n.body) from ${toRecordset(texts, searchTypes)}
+    insert into item_search (organization_id, item_id, pool_id, added_to_feed_at, words)
+    select n.organization_id, n.item_id, n.pool_id, n.added_to_feed_at, tocsin_words(n.title, n.head, n.body) from ${toRecordset(texts, searchTypes)}
     on conflict (item_id) do update set words = excluded.words where item_search.words is distinct from excluded.words`.execute(
     tx,
   );
