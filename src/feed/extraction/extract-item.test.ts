@@ -6,6 +6,7 @@ import { expect, test } from 'vitest';
 import { dataDir } from '../../../test/support/data.ts';
 import { buckets } from '../model/vocabulary.ts';
 import { extractItem, type ExtractedItem } from './extract-item.ts';
+import { startThreadTimer } from '../../../test/support/thread-time.ts';
 
 const report = `Acme Bank hit by Emotet
 On Monday the actor TA542 sent spearphishing emails with malicious Word attachments to staff of the bank. Once opened, the document
@@ -114,9 +115,9 @@ test('takes linear time for hostile texts', { timeout: 120_000 }, () => {
     '[T1566.001]. ',
   ]) {
     const text = piece.repeat(Math.ceil(100_000 / piece.length));
-    const start = performance.now();
+    const elapsedMs = startThreadTimer();
     extractItem({ text });
-    expect(performance.now() - start, JSON.stringify(piece)).toBeLessThan(5_000);
+    expect(elapsedMs(), JSON.stringify(piece)).toBeLessThan(5_000);
   }
 });
 

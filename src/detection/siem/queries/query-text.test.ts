@@ -86,10 +86,11 @@ const readers: Record<string, (text: string) => unknown> = {
   matchName: (text) => matchName(text, /(?:expression|column)[^']* named '([^']+)'|Field \[([^\]]+)\] not found/i),
 };
 
-const small = 4_000;
-const factor = 4;
-/** Linear functions take about 4 times as long, quadratic ones 16 times. */
-const ratioMax = 9;
+const small = 1_000;
+const factor = 8;
+/** Linear functions take about 8 times as long, quadratic ones 64 times. */
+const ratioMax = 24;
+const triesMax = 10;
 
 const fastest = (work: () => unknown): number =>
   Math.min(
@@ -100,22 +101,27 @@ const fastest = (work: () => unknown): number =>
     }),
   );
 
-/** Returns how much longer four times the text takes: the minimum of several tries, because load only adds time. */
+/**
+ * Returns how much longer eight times the text takes: the minimum of many tries, because load only adds time. A try lasts for less than a
+ * millisecond, which is less than other processes take a processor for.
+ */
 function measureRatio(read: (text: string) => unknown, textOf: (length: number) => string): number {
-  let least = Infinity;
-  for (let tries = 0; tries < 4 && least > ratioMax; tries++) {
-    const [short, long] = [textOf(small), textOf(small * factor)];
-    // The clock is too coarse below 0.05 ms.
-    least = Math.min(
-      least,
-      fastest(() => read(long)) /
-        Math.max(
-          0.05,
-          fastest(() => read(short)),
-        ),
+  const [short, long] = [textOf(small), textOf(small * factor)];
+  // The clock is too coarse below 0.05 ms.
+  const timeShort = (): number =>
+    Math.max(
+      0.05,
+      fastest(() => read(short)),
     );
+  let [shortMs, longMs] = [timeShort(), fastest(() => read(long))];
+  for (let tries = 0; tries < triesMax && longMs > (shortMs * ratioMax) / 2; tries++) {
+    longMs = Math.min(
+      longMs,
+      fastest(() => read(long)),
+    );
+    shortMs = Math.min(shortMs, timeShort());
   }
-  return least;
+  return longMs / shortMs;
 }
 
 const repeated =
