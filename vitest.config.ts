@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { defineConfig } from 'vitest/config';
+import LongFirst from './test/support/long-first.ts';
 
 // Test processes, their threads and the programs that they start share compiled code.
 process.env['NODE_COMPILE_CACHE'] ??= resolve(import.meta.dirname, 'node_modules/.cache/tocsin-compiled');
@@ -14,6 +15,7 @@ export default defineConfig({
     expect: { poll: { timeout: 20_000 } },
     pool: 'forks',
     maxWorkers: 2,
+    sequence: { sequencer: LongFirst },
     // Files of one worker share the loaded packages, which saves two seconds of each. Vitest still evaluates our own modules for every file.
     isolate: false,
     experimental: { fsModuleCache: true },
