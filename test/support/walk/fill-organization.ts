@@ -105,7 +105,8 @@ async function fillViews(org: TestOrg, mark: string): Promise<string[]> {
   return [id];
 }
 
-const definition = { systemPrompt: 'Judge it.', detectionCadence: 'hourly', entityField: 'user' };
+/** The look-back keeps few windows for the run after many hours. */
+const definition = { systemPrompt: 'Judge it.', detectionCadence: 'hourly', entityField: 'user', lookbackMinutes: 120 };
 const queryOf = (mark: string): string => `SELECT _id, _time, "user", action FROM ${mark}`;
 
 async function fillDetections(org: TestOrg, mark: string): Promise<string[]> {
