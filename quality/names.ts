@@ -1,5 +1,6 @@
 import { parseNameTable } from '../src/feed/extraction/names/name-dictionary.ts';
-import { extractNames, type ExtractedName } from '../src/feed/extraction/names/extract-names.ts';
+import type { ExtractedName } from '../src/feed/extraction/names/extracted-name.ts';
+import { extractNames } from '../src/feed/extraction/names/extract-names.ts';
 import { buildNameTable } from '../src/feed/reference-data/name-table.ts';
 import { readRecordedRows } from './recorded-inputs.ts';
 import { readRecordedAttack, readRecordedNames } from './recorded-lists.ts';

@@ -1,5 +1,6 @@
 import { nameKey, needsCue } from '../../reference-data/name-forms.ts';
 import type { Span } from '../text/stored-text.ts';
+import { mergeVariants, spansMax, type ExtractedName } from './extracted-name.ts';
 import { findNewNames } from './new-names.ts';
 import { distinctEntities } from './resolve-name.ts';
 import { guessKind, isBesideCue, isGang, isInActorList, isSlashList } from './name-cues.ts';
@@ -10,18 +11,6 @@ import {
   type DictionaryEntry,
   type NameKind,
 } from './name-dictionary.ts';
-
-export type ExtractedName = {
-  kind: NameKind;
-  name: string;
-  aliases: string[];
-  confidence: number;
-  /** The forms in the text. */
-  printed: string[];
-  spans: Span[];
-  /** The possible actors, if several share this alias. */
-  ambiguous?: string[];
-};
 
 type Word = { text: string; key: string; start: number; end: number };
 type NameMention = {
@@ -37,7 +26,6 @@ type Leanings = Map<DictionaryEntry, number>;
 
 const wordPattern = /[\p{L}\p{N}][\p{L}\p{N}_]*(?:[’'](?=s\b))?/gu;
 const windowMax = 5;
-const spansMax = 20;
 // Numbered names of publishers. `TA0001` and similar ids are ATT&CK tactics.
 const numbered =
   /^(?:APT[- ]?(?:C[- ]?)?\d{1,3}|TA[1-9]\d{2,3}|UNC\d{3,5}|FIN\d{1,2}|DEV-\d{4}|Storm-\d{3,4}|UAC-\d{4}|UAT-\d{4}|REF\d{4}|UNK_[A-Z][A-Za-z]{2,30}|LARVA-\d{3}|GTG-\d{4}|TGR-[A-Z]{3}-\d{4}|UTG-Q-\d{3}|TAG-\d{1,3}|TG-\d{4}|ITG\d{2}|CL-\w{3}-\d{4})(?![\p{L}\p{N}])/u;
@@ -81,7 +69,9 @@ export function extractNames(original: string, dictionary: NameDictionary = getS
       if (!isListedActor) addMention(mention, leanings, found);
     }
   addNewNames(text, dictionary, found);
-  return [...found.values()].toSorted((a, b) => b.confidence - a.confidence || (a.name < b.name ? -1 : 1));
+  return mergeVariants([...found.values()]).toSorted(
+    (a, b) => b.confidence - a.confidence || (a.name < b.name ? -1 : 1),
+  );
 }
 
 /** Adds the names that the text introduces and no list has. */

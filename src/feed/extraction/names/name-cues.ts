@@ -46,7 +46,7 @@ export const isGang = (text: string, { start, end }: Span): boolean =>
   /^(?:[’']s)? (?:ransomware |extortion |raas |cybercrime )*(?:gang|group|affiliates?|crew|cartel|syndicate)\b/i.test(
     text.slice(end, end + reach),
   ) ||
-  /\b(?:affiliates?|gang|group) (?:of|called|named|known as) (?:the )?$/i.test(
+  /\b(?:affiliates?|gang|group) (?:of|called|named|known as) (?:the )?$|\b(?:ransomware|extortion|hacking|cybercrime) (?:gang|group|crew) $/i.test(
     text.slice(Math.max(0, start - reach), start),
   );
 

@@ -37,6 +37,26 @@ test.each([
   ['A Linux botnet, Quillbot, scans for routers.', ['malware Quillbot']],
   ['ABX-251 Group uses it.', ['actor ABX-251']],
   ['The actors used tools such as PowerQuill, GearQuill, and Foo.', []],
+  [
+    'A brand-new EDR evasion tool called QuillSanta. A backdoor known as "zorb16," is old.',
+    ['malware QuillSanta', 'malware zorb16'],
+  ],
+  [
+    'Three malware families have been labeled as Zorbdrag, Zorbdrop, and Zorbback.',
+    ['malware Zorbback', 'malware Zorbdrag', 'malware Zorbdrop'],
+  ],
+  ['They install the backdoors QuillBlight and ZorbTunnel.', ['malware QuillBlight', 'malware ZorbTunnel']],
+  ['A remote access trojan, QZX RAT, emerged.', ['malware QZX RAT']],
+  ['Encrypted Quillshach ransomware, and Packed Quillshach loader.', ['malware Quillshach']],
+  ['Named ZorbZero, the wiper was new. ZorbZero is a Windows wiper.', ['malware ZorbZero']],
+  ['The final payload is the QuillTea Linux backdoor.', ['malware QuillTea']],
+  ['A backdoor (a.k.a. QuillJack Agent) is abused by threat actors.', ['malware QuillJack Agent']],
+  ['The Quillma stealer is known as Quillma Stealer.', ['malware Quillma']],
+  // Functions, cmdlets, files, formats and references to somebody who was mentioned before are no names.
+  ['The function GetQuillAddress, the malware called LdrFindQuill_U, and a script called Invoke-Quill.', []],
+  ['Using the Quill Directory Module, the threat actor connected.', []],
+  ['It dropped an ASPX webshell, an ELF MIPS wiper and a Mach-O dropper. Quill.exe is a custom implant.', []],
+  ['Utilizing the QX2P, the dropper downloads more.', []],
   // Words that are capitalized, but no names.
   ['A Windows backdoor, an Android RAT and a Python stealer.', []],
   ['Chinese hackers and Russian threat actors. The RAT runs.', []],

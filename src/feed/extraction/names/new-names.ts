@@ -14,6 +14,8 @@ const actorNoun =
   'apts|threat actors?|threat groups?|actors?|groups?|gang|apt|operators|hackers|crew|collective|adversary|adversaries|intrusion sets?|activity clusters?|threat clusters?|clusters?|activity|syndicate|espionage group|access brokers?';
 const namedOnce = String.raw`\p{Lu}[\p{L}\p{N}_]{1,30}(?:[-.][\p{L}\p{N}]{1,20}){0,2}`;
 const name = String.raw`(?:the )?["“‘'*]{0,2}(${namedOnce}(?: \p{Lu}[\p{L}\p{N}-]{1,20}){0,2})(?![\p{L}\p{N}_])`;
+/** A name that starts with a small letter shows by a capital or a digit that it is one: `sLoad`, `fast16`. */
+const introduced = String.raw`(?:the )?["“‘'*]{0,2}(${namedOnce}(?: \p{Lu}[\p{L}\p{N}-]{1,20}){0,2}|\p{Ll}{1,10}(?:\p{Lu}|\d)[\p{L}\p{N}]{1,20})(?![\p{L}\p{N}_])`;
 
 /** Words that introduce a name. What kind of name it is follows from the noun beside them. */
 const introductions = [
@@ -22,11 +24,12 @@ const introductions = [
   String.raw`\b(?:tracked|tracks|tracking|monitored)(?: [\p{L}\d]{1,20}){0,4} under the (?:name|moniker|designation|identifier) `,
   String.raw`\b(?:[Ww]e|they|who|itself|themselves|researchers|analysts|team|\p{Lu}\w{2,20}) (?:have |has |had )?(?:call|calls|called|name|named|names|calling)(?: it| them| itself| themselves| (?:this|the) \w{1,20})? `,
   String.raw`\b(?:operation|program|platform|service|kit|panel)s? (?:called|named|dubbed|known as) `,
-  String.raw`\b(?:${malwareNoun}|${actorNoun})(?: family| strain| variant)?,? (?:called|named|by the name of|under the name|calling (?:itself|themselves)) `,
+  String.raw`\b(?:${malwareNoun}|${actorNoun})(?: family| strain| variant| suite| platform)?,? (?:called|named|by the name of|under the name|calling (?:itself|themselves)) `,
+  String.raw`\b(?:tool|toolset|suite|killer|exploit)s? (?:called|named|dubbed|known as) (?=["“‘']?\p{Lu}\p{Ll}+\p{Lu})`,
   String.raw`\b(?:filter|module|plug-?in|component|utility|tool|launcher|injector|script)(?: [\p{L}-]+)? (?:called|named|dubbed|known as) (?=["“‘']?\p{Lu}{6})`,
   String.raw`\b(?:the|a|an) (?:[\p{L}-]+ ){0,3}(?:hacking group|threat group|threat actor|espionage group|ransomware group|cybercrime group|cyber ?criminal group|apt group|intrusion set|activity cluster|extortion group|collective|gang|group|backdoor|trojan|loader|stealer|ransomware|botnet|implant|wiper|rootkit|worm) `,
   String.raw`\b(?:attributed|attribute|attributes)(?: \w{1,20}){0,4} to (?:the )?(?:${actorNoun}) `,
-].map((lead) => new RegExp(lead + name, 'gu'));
+].map((lead) => new RegExp(lead + introduced, 'gu'));
 
 /** A name right before its kind: `Foobar ransomware`, `Foobar threat actors`. */
 const beforeMalware = new RegExp(String.raw`(?<![\p{L}\p{N}_./-])${name}["”’']?,? (?:${malwareNoun})\b`, 'gu');
@@ -39,7 +42,8 @@ const definedMalware =
   'ransomware|malware|trojan|backdoor|rat|remote access trojan|stealer|infostealer|loader|downloader|dropper|botnet|worm|wiper|rootkit|bootkit|spyware|keylogger|implant|phishing kit|phishing-as-a-service|exploit kit|banker|cryptominer|miner|cryptojacking campaign';
 const definedActor =
   'threat actor|threat group|hacking group|ransomware group|ransomware gang|cybercrime group|cyber ?espionage group|espionage group|apt group|apt|intrusion set|activity cluster|threat cluster|hacktivist group|extortion group|access broker|hackers';
-const definition = String.raw`(?:,(?: meanwhile,| in turn,| by contrast,)?(?: is| was)?| is| was|:) (?:an?|the|one of the) (?:[\p{L}\d/.-]+ ){0,5}`;
+// `Using PowerShell, the actor connected` refers to an actor that was mentioned before.
+const definition = String.raw`(?:,(?: meanwhile,| in turn,| by contrast,)?(?: is| was)?| is| was|:) (?:(?:an?|one of the) (?:[\p{L}\d/.-]+ ){0,5}|the (?!same )(?:[\p{L}\d/.-]+ ){1,5})`;
 const noCompany = String.raw`(?:s|es)?\b(?! (?:compan|vendor|research|expert|analyst|firm|protection|detection|removal|specialist|hunter|news|intelligence))`;
 /** A name with what it is right after it: `Foobar, a new backdoor`, `Foobar is a threat actor`. */
 const definitions = [
@@ -54,7 +58,7 @@ const definitions = [
 ] as const;
 /** A name set off after its kind: `a Linux botnet, Foobar, that …`. */
 const appositions = new RegExp(
-  String.raw`\b(?:[Aa]n?|[Tt]he|new|[Tt]his|its|based) (?:[\p{L}\d-]+ ){0,4}(?:${definedMalware}), ["“‘']?(${namedOnce})["”’']?(?=, |\.(?:\s|$))`,
+  String.raw`\b(?:[Aa]n?|[Tt]he|new|[Tt]his|its|based) (?:[\p{L}\d-]+ ){0,4}(?:${definedMalware}), ["“‘']?(${namedOnce}(?: RAT)?)["”’']?(?=, |\.(?:\s|$))`,
   'gu',
 );
 /** A numbered designation of any publisher before its kind: `ABC-123 group`. */
@@ -88,10 +92,15 @@ const lists = [
     [
       kind as NewName['kind'],
       new RegExp(
-        String.raw`\b(?:${nouns})(?: (?!us(?:ed|e|ing)\b|deploy|tools\b)[\p{L}.-]{1,20}){0,${kind === 'actor' ? 2 : 5}}?(?::|,? ?(?:—|–| - )|,? (?:such as|including|namely|called|named|dubbed|known as|tracked as|like))(?: the)? ?(?:(?:including|namely|such as) )?${listed}(?:, ${listed})?(?:, ${listed})?(?:, ${listed})?,? and ${listed}(?![\p{L}\p{N}_])`,
+        String.raw`\b(?:${nouns})(?: (?!us(?:ed|e|ing)\b|deploy|tools\b)[\p{L}.-]{1,20}){0,${kind === 'actor' ? 2 : 5}}?(?::|,? ?(?:—|–| - )|,? (?:such as|including|namely|called|named|dubbed|known as|tracked as|like)|(?= \p{Lu}))(?: the)? ?(?:(?:including|namely|such as) )?${listed}(?:, ${listed})?(?:, ${listed})?(?:, ${listed})?,? and ${listed}(?![\p{L}\p{N}_])`,
         'gu',
       ),
     ] as const,
+);
+
+const furtherNames = new RegExp(
+  String.raw`^["”’']?(?:, ${listed})?(?:, ${listed})?,? and ${listed}(?![\p{L}\p{N}_])`,
+  'u',
 );
 
 /** Naming schemes of publishers, which need no introduction. */
@@ -142,9 +151,29 @@ function readIntroductions(text: string, { sentence, start: offset }: TextPart, 
       const at = offset + match.index;
       const start = at + match[0].lastIndexOf(match[1]!);
       if (!isUsable(printed)) continue;
-      const isPart = /^\p{Lu}{6,}$/u.test(printed) && partNoun.test(text.slice(Math.max(0, at - 60), start));
-      add(isPart ? 'malware' : guessKindAround(text, at, start + printed.length), printed, start);
+      const isPart =
+        /\p{Ll}\p{Lu}|\d|^\p{Lu}{6,}$/u.test(printed) && partNoun.test(text.slice(Math.max(0, at - 60), start));
+      const kind = isPart ? 'malware' : guessKindAround(text, at, start + printed.length);
+      add(kind, printed, start);
+      addFurther(sentence, { from: start - offset + match[1]!.length, offset, kind }, add);
     }
+}
+
+/** Adds the names that continue a list after an introduced one: `dubbed Foobar, Barfoo and Bazbar`. */
+function addFurther(
+  sentence: string,
+  { from, offset, kind }: { from: number; offset: number; kind: NewName['kind'] | undefined },
+  add: AddName,
+): void {
+  const match = furtherNames.exec(sentence.slice(from));
+  let at = from;
+  for (const item of match?.slice(1) ?? []) {
+    if (item === undefined) continue;
+    at = sentence.indexOf(item, at);
+    const printed = trimName(item);
+    if (isUsable(printed) && isDistinctive(printed)) add(kind, printed, offset + at);
+    at += item.length;
+  }
 }
 
 /** Reads the names that stand beside the noun for what they are. */
@@ -154,8 +183,8 @@ function readKinds({ sentence, start: offset }: TextPart, add: AddName): void {
     ['actor', beforeActor],
   ] as const)
     for (const match of sentence.matchAll(pattern)) {
-      const printed = trimName(match[1]!);
-      const start = match.index + match[0].indexOf(match[1]!);
+      const printed = trimLead(trimName(match[1]!));
+      const start = match.index + match[0].indexOf(printed);
       // A common word before a kind describes it (`Custom loader`), unless it stands in quotes.
       const isQuoted = /["“‘']/.test(match[0].slice(0, match[0].indexOf(match[1]!)));
       if (isUsable(printed) && (isQuoted || !needsCue(printed))) add(kind, printed, offset + start);
@@ -163,7 +192,7 @@ function readKinds({ sentence, start: offset }: TextPart, add: AddName): void {
   for (const [kind, pattern] of defined)
     for (const match of sentence.matchAll(pattern)) {
       const full = trimName(match[1]!);
-      const printed = full.replace(headlineVerb, '');
+      const printed = trimLead(full.replace(headlineVerb, ''));
       const start = match.index + match[0].indexOf(match[1]!) + full.length - printed.length;
       if (isUsable(printed) && (pattern === withDesignations || isDistinctive(printed)))
         add(kind, printed, offset + start);
@@ -183,14 +212,26 @@ function readKinds({ sentence, start: offset }: TextPart, add: AddName): void {
     }
 }
 
-/** Removes generic words at the end: `Foobar Ransomware`, `Foobar Group`. */
-const trimName = (printed: string): string =>
-  printed.replace(/ (?:Ransomware|Malware|Backdoor|Stealer|Loader|Trojan|Botnet|Group|Gang|Team|APT|RaaS|MaaS)$/, '');
+/** Removes generic words at the end: `Foobar Ransomware`, `Foobar Linux`. */
+const trimName = (printed: string): string => printed.replace(genericEnd, '');
+const genericEnd =
+  / (?:Ransomware|Malware|Backdoor|Stealer|Infostealer|Loader|Trojan|Botnet|Worm|Wiper|Group|Gang|Team|APT|RaaS|MaaS|C2|Linux|Windows|Android|macOS)$/;
+
+/** Removes a participle or determiner before a distinctive name that a noun follows: `Encrypted Foobar ransomware`. */
+function trimLead(printed: string): string {
+  const rest = printed.replace(/^(?:\p{Lu}\p{Ll}+(?:ed|ing)|Every|Each|Any|You|Unlike|Like|Via) (?=\p{Lu})/u, '');
+  return isDistinctive(rest) ? rest : printed;
+}
+
+/** Names of functions, cmdlets, files and campaigns. */
+const otherName =
+  /^(?:Get|Set|New|Add|Invoke|Remove|Start|Stop|Import|Export|Out|Test|Write|Read|Install)-\p{Lu}|^(?:Get|Set|Nt|Zw|Rtl|Ldr|Virtual|Create|Write|Read|Open|Load|Find|Heap|Crypt|Internet)\p{Lu}\p{Ll}+(?:\p{Lu}|$)|\.(?:exe|dll|dat|sys|hex|ps1|vbs|js|bat|bin|zip|py|sh|net)$|^(?:Operation|Campaign) |_/iu;
 
 const isUsable = (printed: string): boolean =>
   nameKey(printed).length >= 3 &&
   isName(printed) &&
   !isGenericName(printed) &&
+  !otherName.test(printed) &&
   !/^(?:CVE|CWE|T)-?\d|T\d{4}/.test(printed);
 
 const headlineVerb =
@@ -199,6 +240,8 @@ const headlineVerb =
 /** A defined name is no plain word: it has an inner capital or a digit, or its words are not common. */
 const isDistinctive = (printed: string): boolean => /\p{Ll}\p{Lu}|\d/u.test(printed) || !needsCue(printed);
 
+/** The last end of a sentence. `a.k.a.` is none. */
+const lastSentence = /(?<!\ba\.k\.a)\. (?!.*(?<!\ba\.k\.a)\. )/s;
 const lastNoun = new RegExp(String.raw`\b(?:(${malwareNoun})|(${actorNoun}))s?\b`, 'gi');
 
 /** Returns what the noun nearest to an introduction calls the name: malware or an actor. Undefined if the sentence has no such noun. */
@@ -207,8 +250,8 @@ function guessKindAround(text: string, cueStart: number, nameEnd: number): NewNa
   const first = [...after.matchAll(lastNoun)][0];
   if (first && first.index <= 3) return first[1] ? 'malware' : 'actor';
   const from = Math.max(0, cueStart - reachBefore);
-  const introduced = text.slice(from, nameEnd);
-  const sentence = introduced.slice(Math.max(introduced.lastIndexOf('. '), introduced.lastIndexOf('\n')) + 1);
+  const before = text.slice(from, nameEnd);
+  const sentence = before.slice(Math.max(before.search(lastSentence), before.lastIndexOf('\n')) + 1);
   const last = [...sentence.matchAll(lastNoun)].at(-1);
   if (last) return last[1] ? 'malware' : 'actor';
   return first && (first[1] ? 'malware' : 'actor');

@@ -1,4 +1,4 @@
-import type { ExtractedName } from '../names/extract-names.ts';
+import type { ExtractedName } from '../names/extracted-name.ts';
 import { statesCue, type Statement } from './report-statements.ts';
 import * as cues from './severity-cues.ts';
 import { criticalInfrastructureWords, mentionsCountry, sectorWords, severalOrganizations } from './target-words.ts';

@@ -1,4 +1,5 @@
-import { extractNames, type ExtractedName } from '../names/extract-names.ts';
+import type { ExtractedName } from '../names/extracted-name.ts';
+import { extractNames } from '../names/extract-names.ts';
 import type { NameDictionary } from '../names/name-dictionary.ts';
 import { findSentences } from '../text/sentence-spans.ts';
 import { judgeSeverity, statesSeverity, type SeverityRating } from './judge-severity.ts';

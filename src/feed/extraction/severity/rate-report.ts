@@ -1,5 +1,5 @@
 import { severities, type Severity } from '../../model/vocabulary.ts';
-import type { ExtractedName } from '../names/extract-names.ts';
+import type { ExtractedName } from '../names/extracted-name.ts';
 import type { Span } from '../text/stored-text.ts';
 import { deniesExploitation, isActivity, isThreat } from './event-checks.ts';
 import { isDigest, readReportKind } from './report-kind.ts';

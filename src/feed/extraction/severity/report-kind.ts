@@ -1,4 +1,4 @@
-import type { ExtractedName } from '../names/extract-names.ts';
+import type { ExtractedName } from '../names/extracted-name.ts';
 import { activityCues } from './severity-cues.ts';
 import { statesCue, type Statement } from './report-statements.ts';
 

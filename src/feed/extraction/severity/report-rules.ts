@@ -1,5 +1,5 @@
 import type { Severity } from '../../model/vocabulary.ts';
-import type { ExtractedName } from '../names/extract-names.ts';
+import type { ExtractedName } from '../names/extracted-name.ts';
 import {
   findNear,
   hasManyTargets,
