@@ -245,7 +245,7 @@ test('refuses a database or a log storage that is in use, and a backup of a newe
   const dataDir = newDataDir();
   await storeOf(dataDir).writeId('id-of-an-installation');
   await expect(restore(file, { dataDir })).rejects.toThrow(/is the log storage of an installation/);
-  await runStatements(source.url, "insert into migrations values ('9999_future.sql')");
+  await runStatements(source.url, "insert into migrations values ('9999_future.sql', '')");
   await backUp(file).finally(() => runStatements(source.url, "delete from migrations where name like '9999%'"));
   await expect(restore(file)).rejects.toThrow(/made by the newer version .* \(9999_future.sql\)/);
 });

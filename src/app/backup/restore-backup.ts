@@ -45,7 +45,7 @@ export async function restoreBackup(location: BackupLocation, options: RestoreOp
   const { header, checksums } = await withSchemaLock(url, async (client) => {
     await checkEmpty(client);
     await prepareCopy(client);
-    const applied = await listAppliedMigrations(client);
+    const applied = (await listAppliedMigrations(client)).map(({ name }) => name);
     await client.query('begin');
     const restoring = createRestorer(client, applied, options);
     const read = await readArchive(decode(location.read(), config.backupPassphrase), restoring.reader);

@@ -10,7 +10,7 @@ import { createSegmentStore } from '../../detection/logs/storage/store/create-se
 import { createLogger } from '../../platform/lib/logger.ts';
 import { acrossOrgs, openDb, type Db } from '../../platform/db/db.ts';
 import { openReadReplica } from '../../platform/db/read-replica.ts';
-import { isMigrated } from '../../platform/db/migrate.ts';
+import { findMigrationFault, isMigrated } from '../../platform/db/migrate.ts';
 import { failed, messageOf, ok, warning, type Check } from './check.ts';
 import { checkDependencies } from './check-dependencies.ts';
 
@@ -113,6 +113,8 @@ async function checkLogStore(config: Config, db: Db): Promise<Check> {
 }
 
 async function checkMigrated(config: Config, db: Db): Promise<Check[]> {
+  const fault = await findMigrationFault(db).catch(() => undefined);
+  if (fault !== undefined) return [failed('migrations', fault, 'The service does not start with this database.')];
   const migrated = await isMigrated(db).catch(() => false);
   if (!migrated)
     return [

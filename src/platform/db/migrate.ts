@@ -1,9 +1,11 @@
+import { createHash } from 'node:crypto';
 import { readFileSync, readdirSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { sql } from 'kysely';
 import type pg from 'pg';
 import { connectDirectly } from './connect-directly.ts';
-import { acrossOrgs, queryRow, type Db } from './db.ts';
+import { acrossOrgs, queryRow, queryRows, type Db } from './db.ts';
+import { planMigrations, type Migration } from './plan-migrations.ts';
 import { ensureRoles } from './roles.ts';
 
 const folder = resolve(import.meta.dirname, '../../../migrations');
@@ -26,18 +28,27 @@ export async function isMigrated(db: Db): Promise<boolean> {
   return newest?.name === listMigrations().at(-1);
 }
 
+/** Returns what is wrong with the migrations of a database, or undefined. A database that is only older has no fault. */
+export async function findMigrationFault(db: Db): Promise<string | undefined> {
+  const applied = await acrossOrgs(
+    db,
+    (tx) => queryRows<Migration>(tx)`select name, to_jsonb(m) ->> 'sha256' as sha256 from migrations m order by name`,
+  );
+  try {
+    planMigrations(readMigrations(), applied);
+    return undefined;
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
 /**
  * Migrates the database at `url` to this version, one transaction per migration, and returns the names of the applied ones. Several
- * processes may call it at the same time. Throws if a newer version has migrated the database.
+ * processes may call it at the same time. Throws if the database is not an earlier state of this version.
  */
 export function migrate(url: string): Promise<string[]> {
   return withSchemaLock(url, async (client) => {
-    const applied = await listAppliedMigrations(client);
-    const known = listMigrations();
-    const unknown = applied.filter((name) => !known.includes(name));
-    if (unknown.length > 0)
-      throw new Error(`The database was migrated by a newer version (${unknown[0]}). Use that version or a newer one.`);
-    const missing = known.filter((name) => !applied.includes(name));
+    const missing = planMigrations(readMigrations(), await listAppliedMigrations(client));
     for (const name of missing) {
       await client.query('begin');
       try {
@@ -51,6 +62,12 @@ export function migrate(url: string): Promise<string[]> {
     return missing;
   });
 }
+
+const readStatements = (name: string): string => readFileSync(resolve(folder, name), 'utf8');
+const hashOf = (statements: string): string => createHash('sha256').update(statements).digest('hex');
+
+const readMigrations = (): Migration[] =>
+  listMigrations().map((name) => ({ name, sha256: hashOf(readStatements(name)) }));
 
 /**
  * Connects to the database at `url` and runs `work` while no other process migrates it. Creates missing roles first. Throws if `url` is a
@@ -67,21 +84,25 @@ export async function withSchemaLock<T>(url: string, work: (client: pg.Client) =
   }
 }
 
-/** Returns the names of the migrations that a database has, in order. Creates the table that lists them. */
-export async function listAppliedMigrations(client: pg.Client): Promise<string[]> {
+/** Returns the migrations that a database has, in order. Creates the table that lists them. */
+export async function listAppliedMigrations(client: pg.Client): Promise<Migration[]> {
   await client.query(
-    'create table if not exists migrations (name text primary key, applied_at timestamptz not null default now())',
+    'create table if not exists migrations (name text primary key, sha256 text not null, applied_at timestamptz not null default now())',
   );
   await client.query('grant select on migrations to tocsin_system');
-  const { rows } = await client.query<{ name: string }>('select name from migrations order by name');
-  return rows.map(({ name }) => name);
+  const { rows } = await client.query<Migration>(
+    // Also reads a table of a development version, which has no such column.
+    "select name, to_jsonb(m) ->> 'sha256' as sha256 from migrations m order by name",
+  );
+  return rows;
 }
 
 /** Applies a migration of this version in the current transaction. */
 export async function applyMigration(client: pg.Client, name: string): Promise<void> {
+  const statements = readStatements(name);
   try {
-    await client.query(readFileSync(resolve(folder, name), 'utf8'));
-    await client.query('insert into migrations (name) values ($1)', [name]);
+    await client.query(statements);
+    await client.query('insert into migrations (name, sha256) values ($1, $2)', [name, hashOf(statements)]);
   } catch (error) {
     throw new Error(`Migration ${name} failed: ${error instanceof Error ? error.message : String(error)}`, {
       cause: error,
