@@ -15,3 +15,36 @@ test.each([
 test.each(['soc.example', 'ftp://soc.example', 'https://soc.example/?a=1'])('rejects %s as public address', (url) => {
   expect(() => loadConfig({ TOCSIN_PUBLIC_URL: url })).toThrow('TOCSIN_PUBLIC_URL');
 });
+
+test.each([
+  [{ TOCSIN_PROT: '9000' }, 'TOCSIN_PROT: no setting has this name. Did you mean PORT?'],
+  [{ TOCSIN_KEEP_LOGS_DAY: '7' }, 'Did you mean TOCSIN_KEEP_LOGS_DAYS?'],
+  [
+    { TOCSIN_DATABASE_URL: 'postgres://x', TOCSIN_XYZZY: '1' },
+    /Did you mean DATABASE_URL\?; TOCSIN_XYZZY: .* Remove it/,
+  ],
+])('refuses the unknown settings of %j', (env, message) => {
+  expect(() => loadConfig(env)).toThrow(message);
+});
+
+test('accepts variables of Kubernetes, of the tests and of model keys', () => {
+  const models = { default: { provider: 'openai', model: 'm', apiKeyEnv: 'TOCSIN_OPENAI_KEY' } };
+  expect(() =>
+    loadConfig({
+      TOCSIN_PORT: 'tcp://10.0.0.1:80',
+      TOCSIN_PORT_80_TCP_ADDR: '10.0.0.1',
+      TOCSIN_SERVICE_HOST: '10.0.0.1',
+      TOCSIN_SERVE_SERVICE_PORT_HTTP: '80',
+      TOCSIN_TEST_DATA: 'data',
+      TOCSIN_OPENAI_KEY: 'secret',
+      TOCSIN_MODELS: JSON.stringify(models),
+    }),
+  ).not.toThrow();
+});
+
+test.each(['mysql://tocsin@db/tocsin', 'postgres://tocsin:a/b@db/tocsin', 'postgres://tocsin:a:b'])(
+  'rejects %s as a database and names the setting',
+  (url) => {
+    expect(() => loadConfig({ DATABASE_URL: url })).toThrow(/^DATABASE_URL: (must begin|is not a valid URL)/);
+  },
+);

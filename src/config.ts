@@ -3,14 +3,20 @@ import { z } from 'zod';
 import { readFolderSettings } from './detection/logs/shippers/folders/folder-settings.ts';
 import { readSyslogSettings } from './detection/logs/shippers/syslog/syslog-settings.ts';
 import { parseLogsUrl } from './platform/lib/logs-url.ts';
+import { rejectUnknownSettings } from './platform/lib/setting-names.ts';
 import { readMcpSettings } from './platform/mcp/mcp-settings.ts';
-import { readModelSettings } from './platform/models/model-settings.ts';
+import { listSecretVariables, readModelSettings } from './platform/models/model-settings.ts';
 import { readOidcSettings } from './platform/orgs/single-sign-on/oidc-settings.ts';
 
 const integer = (fallback: number, min: number, max: number) => {
   const error = `must be a whole number from ${min} to ${max}`;
   return z.coerce.number(error).int(error).min(min, error).max(max, error).default(fallback);
 };
+const postgresUrl = z
+  .string()
+  .regex(/^postgres(ql)?:\/\//, 'must begin with postgres://')
+  .refine((url) => URL.canParse(url), 'is not a valid URL. Percent-encode special characters of the password')
+  .optional();
 const commaSeparated = z
   .string()
   .default('')
@@ -28,25 +34,15 @@ export const Settings = z.object({
   TOCSIN_WORKER_PORT: integer(0, 0, 65_535).describe(
     'Port on which `tocsin work` serves `/healthz`, `/readyz` and `/metrics`. 0: none.',
   ),
-  DATABASE_URL: z
-    .string()
-    .regex(/^postgres(ql)?:\/\//, 'must begin with postgres://')
-    .optional()
-    .describe('External PostgreSQL, version 15 or newer. Default: an embedded PostgreSQL in the data directory.'),
-  DATABASE_DIRECT_URL: z
-    .string()
-    .regex(/^postgres(ql)?:\/\//, 'must begin with postgres://')
-    .optional()
-    .describe(
-      'The PostgreSQL server itself, if `DATABASE_URL` is a connection pooler such as PgBouncer. Migrations, `tocsin backup` and `tocsin restore` use it. See [scale.md](../operate/scale.md#pgbouncer).',
-    ),
-  DATABASE_REPLICA_URL: z
-    .string()
-    .regex(/^postgres(ql)?:\/\//, 'must begin with postgres://')
-    .optional()
-    .describe(
-      'A streaming replica of `DATABASE_URL` that answers GET requests as long as it has replayed every earlier write. See [scale.md](../operate/scale.md#read-replica). Default: none.',
-    ),
+  DATABASE_URL: postgresUrl.describe(
+    'External PostgreSQL, version 15 or newer. Default: an embedded PostgreSQL in the data directory.',
+  ),
+  DATABASE_DIRECT_URL: postgresUrl.describe(
+    'The PostgreSQL server itself, if `DATABASE_URL` is a connection pooler such as PgBouncer. Migrations, `tocsin backup` and `tocsin restore` use it. See [scale.md](../operate/scale.md#pgbouncer).',
+  ),
+  DATABASE_REPLICA_URL: postgresUrl.describe(
+    'A streaming replica of `DATABASE_URL` that answers GET requests as long as it has replayed every earlier write. See [scale.md](../operate/scale.md#read-replica). Default: none.',
+  ),
   TOCSIN_DATA_DIR: z
     .string()
     .min(1)
@@ -231,6 +227,8 @@ export function loadConfig(env: Record<string, string | undefined> = readEnviron
     throw new Error(parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`).join('; '));
   }
   const settings = parsed.data;
+  const models = readModelSettings(settings.TOCSIN_MODELS, env);
+  rejectUnknownSettings(env, [...Object.keys(Settings.shape), ...listSecretVariables(models)]);
   const publicUrl = settings.TOCSIN_PUBLIC_URL ?? findLoopbackUrl(settings.HOST, settings.PORT);
   return {
     port: settings.PORT,
@@ -251,7 +249,7 @@ export function loadConfig(env: Record<string, string | undefined> = readEnviron
     previousSecretKey: settings.TOCSIN_SECRET_KEY_PREVIOUS,
     backupPassphrase: settings.TOCSIN_BACKUP_PASSPHRASE,
     logLevel: settings.TOCSIN_LOG_LEVEL,
-    models: readModelSettings(settings.TOCSIN_MODELS, env),
+    models,
     mcpServers: readMcpSettings(settings.TOCSIN_MCP_SERVERS),
     syslog: readSyslogSettings(settings.TOCSIN_SYSLOG),
     logFolders: readFolderSettings(settings.TOCSIN_LOG_FOLDERS),

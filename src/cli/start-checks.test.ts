@@ -1,7 +1,7 @@
 import { createServer } from 'node:net';
 import { once } from 'node:events';
 import { expect, test } from 'vitest';
-import { checkPort, checkSampleKeys } from './start-checks.ts';
+import { checkDataDir, checkPort, checkSampleKeys } from './start-checks.ts';
 
 const sample = { apiKey: 'choose-a-long-random-key', adminKey: 'choose-another-long-random-key-here' };
 const own = { apiKey: 'a-key-of-the-operator', adminKey: 'another-key-of-the-operator-of-32' };
@@ -30,4 +30,11 @@ test('reports a port that is in use and an address of another machine', async ()
   await once(server, 'close');
   await checkPort({ port, host: '127.0.0.1' });
   await expect(checkPort({ port: 0, host: '192.0.2.1' })).rejects.toThrow('HOST 192.0.2.1 is not an address');
+});
+
+test('names the setting of a data directory that cannot be created', () => {
+  expect(() => checkDataDir({ dataDir: `${import.meta.dirname}/not/yet` })).not.toThrow();
+  expect(() => checkDataDir({ dataDir: `${import.meta.filename}/data` })).toThrow(
+    /^TOCSIN_DATA_DIR .* is a file\. Choose another folder/,
+  );
 });

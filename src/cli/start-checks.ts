@@ -1,5 +1,7 @@
 import { once } from 'node:events';
+import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
+import { dirname } from 'node:path';
 import type { Config } from '../config.ts';
 
 /** The keys in the examples of the documentation, which anyone can read. */
@@ -17,6 +19,24 @@ export function checkSampleKeys({ apiKey, adminKey, host }: Pick<Config, 'apiKey
         `${name} is the sample key of the documentation, and HOST ${host} is open to other machines. Choose another key, for example with: openssl rand -base64 32`,
       );
 }
+
+/** Throws if the data directory, or the nearest of its parents that exists, cannot be written. */
+export function checkDataDir({ dataDir }: Pick<Config, 'dataDir'>): void {
+  const existing = findExisting(dataDir);
+  if (!statSync(existing).isDirectory())
+    throw new Error(`TOCSIN_DATA_DIR ${dataDir}: ${existing} is a file. Choose another folder.`);
+  try {
+    accessSync(existing, constants.W_OK | constants.X_OK);
+  } catch (error) {
+    throw new Error(
+      `TOCSIN_DATA_DIR ${dataDir}: ${existing} cannot be written. Change its owner, or choose another folder.`,
+      { cause: error },
+    );
+  }
+}
+
+/** Returns the path, or the nearest of its parents that exists. */
+export const findExisting = (path: string): string => (existsSync(path) ? path : findExisting(dirname(path)));
 
 const isLoopback = (host: string): boolean => host === 'localhost' || host === '::1' || host.startsWith('127.');
 

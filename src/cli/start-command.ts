@@ -17,7 +17,7 @@ import { registerRoleMetric } from '../app/watch/role-metric.ts';
 import { cleanCopiesLoop } from '../detection/logs/storage/clean-segments.ts';
 import { startSyslogListener, type SyslogListener } from '../detection/logs/shippers/syslog/syslog-listener.ts';
 import { claimLogStore } from '../detection/logs/storage/log-store.ts';
-import { checkPort, checkSampleKeys, explainListenFailure } from './start-checks.ts';
+import { checkDataDir, checkPort, checkSampleKeys, explainListenFailure } from './start-checks.ts';
 
 type Part = 'serve' | 'work' | 'all';
 /** `only` are the roles of the workers, all by default. */
@@ -31,6 +31,7 @@ export async function startCommand(part: Part, { adoptLogStore = false, only }: 
   const config = loadConfig();
   const roles = part === 'serve' ? [] : (only ?? workerRoles);
   checkSampleKeys(config);
+  checkDataDir(config);
   // Before the database, which would otherwise be created for a start that fails.
   if (part !== 'work') await checkPort(config);
   else if (config.workerPort !== 0) await checkPort({ ...config, port: config.workerPort, name: 'TOCSIN_WORKER_PORT' });

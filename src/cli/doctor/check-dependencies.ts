@@ -7,13 +7,14 @@ import type { FolderSettings } from '../../detection/logs/shippers/folders/folde
 import { openFolder } from '../../detection/logs/shippers/folders/open-folder.ts';
 import { acrossOrgs, type Db } from '../../platform/db/db.ts';
 import { createLogger } from '../../platform/lib/logger.ts';
+import { createIdentityProvider } from '../../platform/orgs/single-sign-on/identity-provider.ts';
 import { builtInAliases, createModels, type Models } from '../../platform/models/models.ts';
 import { modelResponds } from '../../platform/models/model-pauses.ts';
 import { failed, messageOf, ok, type Check } from './check.ts';
 
 const timeoutMs = 20_000;
 
-/** Checks that every SIEM connection of every organization, every log folder and every configured model responds. */
+/** Checks that every SIEM connection of every organization, every log folder, every configured model and the identity provider respond. */
 export async function checkDependencies(config: Config, db: Db): Promise<Check[]> {
   const { deps, stop } = buildDeps({ config, db, log: createLogger('silent') });
   try {
@@ -28,6 +29,7 @@ export async function checkDependencies(config: Config, db: Db): Promise<Check[]
       )),
       ...(aliases.length === 0 ? [ok('models', 'none: the built-in analyst gives the verdicts')] : []),
       ...(await Promise.all(aliases.map((alias) => checkModel(models, alias)))),
+      ...(config.oidc ? [await checkIdentityProvider(config.oidc, config.fetchAllow)] : []),
     ];
   } finally {
     await stop();
@@ -70,4 +72,18 @@ async function checkModel(models: Models, alias: string): Promise<Check> {
         `${alias} (${model?.name ?? 'unknown'}) does not respond`,
         'Check its key, name and address in TOCSIN_MODELS.',
       );
+}
+
+async function checkIdentityProvider(oidc: NonNullable<Config['oidc']>, fetchAllow: string[]): Promise<Check> {
+  const name = 'single sign-on';
+  try {
+    await createIdentityProvider(oidc, fetchAllow).start('/console/');
+    return ok(name, `${oidc.issuer} describes itself`);
+  } catch (error) {
+    return failed(
+      name,
+      `${oidc.issuer}: ${messageOf(error)}`,
+      'Correct TOCSIN_OIDC_ISSUER, or list a private provider in TOCSIN_FETCH_ALLOW.',
+    );
+  }
 }

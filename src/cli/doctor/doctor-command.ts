@@ -1,7 +1,7 @@
 import { loadConfig, type Config } from '../../config.ts';
 import { failed, messageOf, type Check } from './check.ts';
 import { checkDatabase } from './check-database.ts';
-import { checkConfiguration, checkDataDir } from './check-machine.ts';
+import { checkConfiguration, checkDisk } from './check-machine.ts';
 
 /** Checks everything that the service needs, without changing anything. Exit code 1 if a check fails. Warnings do not count. */
 export async function doctorCommand({ json }: { json?: boolean | undefined }): Promise<number> {
@@ -19,7 +19,7 @@ export async function runChecks(readConfig: () => Config): Promise<Check[]> {
   } catch (error) {
     return [failed('configuration', messageOf(error), 'Correct the settings. docs/reference/settings.md lists them.')];
   }
-  return [checkConfiguration(config), await checkDataDir(config), ...(await checkDatabase(config))];
+  return [checkConfiguration(config), await checkDisk(config), ...(await checkDatabase(config))];
 }
 
 const isFailed = ({ status }: Check): boolean => status === 'failed';

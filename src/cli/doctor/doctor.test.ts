@@ -43,8 +43,12 @@ test('fails if the database refuses connections, or a log folder or a model does
     DATABASE_URL: url,
     TOCSIN_MODELS: JSON.stringify(models),
     TOCSIN_LOG_FOLDERS: JSON.stringify(folders),
+    TOCSIN_OIDC_ISSUER: `http://127.0.0.1:${port}`,
+    TOCSIN_OIDC_CLIENT_ID: 'tocsin',
+    TOCSIN_OIDC_GROUPS: '{"soc": {"scopes": ["hits:read"]}}',
   });
   expect(silent['log folder']).toMatchObject({ status: 'failed', detail: expect.stringContaining('trail: The key') });
+  expect(silent['single sign-on']).toMatchObject({ status: 'failed', detail: expect.stringContaining('127.0.0.1') });
   expect(silent['model']).toMatchObject({ status: 'failed', detail: expect.stringContaining('default') });
 });
 

@@ -88,11 +88,19 @@ export function readModelSettings(text: string | undefined, env: Environment): M
   );
 }
 
+/** Returns the names of the environment variables from which the secrets of the entries come. */
+export const listSecretVariables = (settings: ModelSettings): string[] =>
+  Object.values(settings).flatMap((entry) =>
+    Object.entries(entry).flatMap(([field, value]) => (isVariable(field) ? [String(value)] : [])),
+  );
+
+const isVariable = (field: string): boolean => field.endsWith('Env');
+
 /** Reads secrets from the environment variables that `…Env` fields specify, and rejects an incomplete entry. */
 function resolveSecrets(alias: string, entry: ModelEntry, env: Environment): ModelEntry {
   const resolved: Record<string, unknown> = { ...entry };
   for (const [field, variable] of Object.entries(entry)) {
-    if (!field.endsWith('Env') || typeof variable !== 'string') continue;
+    if (!isVariable(field) || typeof variable !== 'string') continue;
     if (!env[variable])
       throw new Error(`TOCSIN_MODELS: ${alias}.${field}: the environment variable ${variable} is not set.`);
     resolved[field.slice(0, -'Env'.length)] = env[variable];
