@@ -95,9 +95,16 @@ export async function runBlocks(service: RunningService, blocks: ShellBlock[], b
 }
 
 /** Runs the blocks of a page against a service, with the key set, and compares their output with the page. */
-export async function expectPageRuns(service: RunningService, page: string): Promise<void> {
-  const blocks = blocksOf(page).filter(({ mark }) => mark === 'run');
-  const outputs = await runBlocks(service, blocks, 'export TOCSIN_API_KEY=choose-a-long-random-key');
+export const expectPageRuns = (service: RunningService, page: string): Promise<void> =>
+  expectBlocksRun(
+    service,
+    blocksOf(page).filter(({ mark }) => mark === 'run'),
+    'export TOCSIN_API_KEY=choose-a-long-random-key',
+  );
+
+/** Runs blocks after the commands `before`, and compares the output, error messages included, with what the page prints. */
+export async function expectBlocksRun(service: RunningService, blocks: ShellBlock[], before: string): Promise<void> {
+  const outputs = await runBlocks(service, blocks, `exec 2>&1\n${before}`);
   for (const [index, { prints, shell }] of blocks.entries()) {
     // Every error response has one. A page that shows an error shows its status.
     if (!/"status": \d{3}/.test(prints)) expect(outputs[index]!, shell).not.toContain('"requestId"');
@@ -131,6 +138,9 @@ function environment(port: number): NodeJS.ProcessEnv {
     PORT: String(port),
     TOCSIN_URL: `http://127.0.0.1:${port}`,
     TOCSIN_LOG_LEVEL: 'error',
+    // For the function `tocsin` of pages that call the installed program.
+    PROGRAM: join(root, 'bin/tocsin.mjs'),
+    PROGRAM_NODE: process.execPath,
     // What docs/operate/organizations.md exports.
     TOCSIN_ADMIN_KEY: 'choose-another-long-random-key-here',
   };
