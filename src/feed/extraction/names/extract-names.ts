@@ -12,7 +12,8 @@ import {
   type NameKind,
 } from './name-dictionary.ts';
 
-type Word = { text: string; key: string; start: number; end: number };
+/** `continues` if only a space or a sign of a name separates the word from the previous one. */
+type Word = { text: string; key: string; start: number; end: number; continues: boolean };
 type NameMention = {
   entry: DictionaryEntry | undefined;
   word: string;
@@ -38,12 +39,12 @@ const numberedMaxChars = 40;
 export function extractNames(original: string, dictionary: NameDictionary = getShippedNames()): ExtractedName[] {
   // Link targets are not prose. Spaces preserve the offsets.
   const text = original.replaceAll(/\]\([^)\n]{1,600}\)|\bhttps?:\/\/\S{1,600}/g, (link) => ' '.repeat(link.length));
-  const words = [...text.matchAll(wordPattern)].map((match) => ({
-    text: match[0],
-    key: nameKey(match[0]),
-    start: match.index,
-    end: match.index + match[0].length,
-  }));
+  let lastEnd = 0;
+  const words = [...text.matchAll(wordPattern)].map(({ 0: word, index: start }): Word => {
+    const continues = isNameGap(text, lastEnd, start);
+    lastEnd = start + word.length;
+    return { text: word, key: nameKey(word), start, end: lastEnd, continues };
+  });
   const mentions: NameMention[] = [];
   for (let at = 0; at < words.length; at += 1) {
     const match = readMention(text, words, at, dictionary);
@@ -119,8 +120,7 @@ function readMention(
   let best: { entry: DictionaryEntry; length: number } | undefined;
   for (let length = 1; length <= windowMax && at + length <= words.length; length += 1) {
     const word = words[at + length - 1]!;
-    if (length > 1 && !/^(?:[ \u00A0]|[-_./&]|’?'? ?)$/.test(text.slice(words[at + length - 2]!.end, word.start)))
-      break;
+    if (length > 1 && !word.continues) break;
     key += word.key;
     const entry = dictionary.get(key);
     // `Remcos RAT` is Remcos with its kind, if Remcos is a name of the same malware.
@@ -149,11 +149,12 @@ function readMention(
       length: best.length,
     };
   }
-  const tool = program.exec(text.slice(first.start, first.start + 16));
+  const tool = text[first.end] === '.' ? program.exec(text.slice(first.start, first.start + 16)) : null;
   if (tool) {
     const span = { start: first.start, end: first.start + tool[0].length };
     return { mention: { entry: undefined, word: tool[0], span, hint: 'tool', cued: true }, length: 2 };
   }
+  if (!startsWithCapital.test(first.text)) return undefined;
   const form = numbered.exec(text.slice(first.start, first.start + numberedMaxChars))?.[0];
   if (form === undefined) return undefined;
   const end = first.start + form.length;
@@ -162,6 +163,12 @@ function readMention(
     length: words.slice(at, at + windowMax).filter(({ start }) => start < end).length,
   };
 }
+
+const startsWithCapital = /^[A-Z]/;
+const gapMaxChars = 3;
+
+const isNameGap = (text: string, start: number, end: number): boolean =>
+  end - start <= gapMaxChars && /^(?:[ \u00A0]|[-_./&]|’?'? ?)$/.test(text.slice(start, end));
 
 const isSplit = (printed: string, entry: DictionaryEntry): boolean => /\s/.test(printed) && !/\s/.test(entry.printed);
 

@@ -124,15 +124,23 @@ const sentenceEnd = /(?<!\.[a-z])[.!?]["”’)]?\s|\n/g;
 /** Returns the names that a text introduces by cue, in text order. */
 export function findNewNames(text: string): NewName[] {
   const found: NewName[] = [];
+  // Lists and logs repeat sentences. One without a candidate has none where it is repeated.
+  const barren = new Set<string>();
+  let candidates = 0;
   const add: AddName = (kind, printed, start) => {
+    candidates += 1;
     if (kind && found.length < namesMax)
       found.push({ kind, name: printed, span: { start, end: start + printed.length } });
   };
   let start = 0;
   const read = (end: number): void => {
     const sentence = text.slice(start, end);
-    if (introducingWord.test(sentence)) readIntroductions(text, { sentence, start }, add);
-    if (kindNoun.test(sentence)) readKinds({ sentence, start }, add);
+    if (found.length < namesMax && !barren.has(sentence)) {
+      const before = candidates;
+      if (introducingWord.test(sentence)) readIntroductions(text, { sentence, start }, add);
+      if (kindNoun.test(sentence)) readKinds({ sentence, start }, add);
+      if (candidates === before) barren.add(sentence);
+    }
     start = end;
   };
   for (const { index, 0: mark } of text.matchAll(sentenceEnd)) read(index + mark.length);

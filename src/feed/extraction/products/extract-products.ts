@@ -30,8 +30,11 @@ export function extractProducts(
 ): ExtractedProduct[] {
   const found = new Map<string, ExtractedProduct>();
   const known = more.length > 0 ? [...shippedProducts, ...more] : shippedProducts;
+  const seen = new Set<string>();
   for (const sentence of sentences) {
     const printed = text.slice(sentence.start, sentence.end);
+    if (seen.has(printed)) continue;
+    seen.add(printed);
     const isWeakness = affects.test(printed);
     if (!isWeakness && !attacked.test(printed) && printed !== title) continue;
     if (isWeakness)

@@ -80,9 +80,17 @@ function readSentences(
   const most = new Float32Array(model.labels.length).fill(-Infinity);
   const at = new Int32Array(model.labels.length);
   const stated = new Map<string, Span>();
+  // Lists and logs repeat sentences, which add nothing after the same previous one.
+  const seen = new Set<string>();
   let previous = '';
   for (const [index, span] of sentences.entries()) {
     const sentence = text.slice(span.start, span.end);
+    const pair = `${previous}\n${sentence}`;
+    if (seen.has(pair)) {
+      previous = sentence;
+      continue;
+    }
+    seen.add(pair);
     const words = splitWords(sentence);
     for (const id of findStatedTechniques({ sentence, words, previous }, stated)) stated.set(id, span);
     previous = sentence;
