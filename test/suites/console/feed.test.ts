@@ -73,6 +73,25 @@ test('shows what a misspelled search was corrected to, and counts the matches of
   await page.getByRole('menuitemradio', { name: /^Active ?1$/ }).waitFor();
 });
 
+test('highlights in the list where items match a search, and shows markup as text', async () => {
+  const filler = 'Nothing else of note happened at the bank during this long week. '.repeat(20);
+  const { page } = await openFeed('/feed', [
+    `<b>Stealer</b> at Acme\n${filler}It ran two panels <img src=x onerror=alert(1)> on a host. ${filler}`,
+    `A calm week\n${filler}`,
+  ]);
+  const row = page.getByRole('option', { name: '<b>Stealer</b> at Acme' });
+  const markOf = (text: string) => row.locator('mark').getByText(text, { exact: true });
+  await page.getByRole('searchbox').fill('stealers');
+  await markOf('Stealer').first().waitFor();
+  await page.getByRole('searchbox').fill('panel');
+  await markOf('panels').waitFor();
+  await row.getByText('It ran two panels <img src=x onerror=alert(1)> on a host.').waitFor();
+  expect(await page.getByRole('listbox').locator('b, img').count()).toBe(0);
+  await page.getByRole('searchbox').fill('');
+  await row.waitFor();
+  await expect.poll(() => page.locator('mark').count()).toBe(0);
+});
+
 test('offers the newest first for a search, and removes the choice with the search', async () => {
   const { page } = await openFeed('/feed?malware=emotet');
   await page.getByRole('button', { name: 'Remove the filter Malware' }).waitFor();

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { startNearMatch } from '../../../web/src/lib/excerpt.ts';
 import { cutSegments, findMentions } from '../../../web/src/lib/passages.ts';
 
 const mentionsOf = (text: string, value: string) =>
@@ -39,4 +40,17 @@ test('cuts a text into segments that together are the text, each with the marks 
           if (from <= start && start + piece.length <= end) expect(keys).toContain(key);
     }),
   );
+});
+
+test.each([
+  ['Seen at ', 'Seen at '],
+  ['Nothing else of note happened at the bank until it ran ', '… at the bank until it ran '],
+  ['x'.repeat(100), `… ${'x'.repeat(32)}`],
+])('starts an excerpt that begins with %j near its match', (lead, shown) => {
+  const rest = [
+    { text: 'stealers', isMatch: true },
+    { text: ` on a host ${'and on '.repeat(20)}`, isMatch: false },
+  ];
+  expect(startNearMatch([{ text: lead, isMatch: false }, ...rest])).toEqual([{ text: shown, isMatch: false }, ...rest]);
+  expect(startNearMatch(rest)).toEqual(rest);
 });

@@ -3,6 +3,7 @@ import { api, read, type Schemas } from './client.ts';
 import type { paths } from './schema.d.ts';
 
 export type FeedItem = Schemas['FeedItem'];
+export type ItemHighlight = Schemas['ItemHighlight'];
 export type ItemDetail = Awaited<ReturnType<typeof getItem>>;
 export type Prediction = Schemas['CvePrediction'];
 export type ItemStatus = FeedItem['event']['status'];
@@ -35,14 +36,23 @@ const pageSize = 50;
 
 const getItem = (id: string) => read(api.GET('/api/feed/items/{id}', { params: { path: { id } } }));
 
-/** The items of the feed, newest first, or those of a search, best match first. Later pages show the snapshot of the first one. */
+/** The items of the feed, newest first, or those of a search, best match first, with where they match. Later pages show the snapshot of the first one. */
 export const itemsQuery = (filter: FeedFilter) =>
   infiniteQueryOptions({
     queryKey: ['feed', 'items', filter],
     queryFn: ({ pageParam: { page, asOf } }) =>
       read(
         api.GET('/api/feed/items', {
-          params: { query: { ...filter, duplicates: 'hide', page, perPage: pageSize, ...(asOf && { asOf }) } },
+          params: {
+            query: {
+              ...filter,
+              ...(filter.q && { highlight: 'true' as const }),
+              duplicates: 'hide',
+              page,
+              perPage: pageSize,
+              ...(asOf && { asOf }),
+            },
+          },
         }),
       ),
     initialPageParam: { page: 1, asOf: '' },

@@ -1,25 +1,30 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { useEffect, useRef } from 'react';
+import { useCallback, useEffect, useRef } from 'react';
 import type { FeedItem } from '../../api/feed.ts';
 import { texts } from '../../texts/feed.ts';
 import { Skeleton } from '../../ui/states.tsx';
-import { FeedRow, feedRowHeight } from './feed-row.tsx';
+import { FeedRow, feedRowHeight, matchedRowHeight } from './feed-row.tsx';
+import type { SearchMatches } from './search-matches.ts';
 
 type Props = {
   /** Null while the first page loads. */
   items: FeedItem[] | null;
+  /** Where items match the search, by ID. */
+  matches: ReadonlyMap<string, SearchMatches>;
   openId: string | undefined;
   onOpen: (id: string) => void;
   onHover: (id: string) => void;
   onEnd: () => void;
 };
 
-export function FeedList({ items, openId, onOpen, onHover, onEnd }: Props) {
+export function FeedList({ items, matches, openId, onOpen, onHover, onEnd }: Props) {
   const scroller = useRef<HTMLDivElement>(null);
   const virtual = useVirtualizer({
     count: items?.length ?? 0,
     getScrollElement: () => scroller.current,
-    estimateSize: () => feedRowHeight,
+    // Other items have rows of other heights, so each list of items has keys of its own.
+    getItemKey: useCallback((index: number) => items?.[index]?.id ?? index, [items]),
+    estimateSize: (index) => heightOf(matches.get(items?.[index]?.id ?? '')),
     overscan: 12,
   });
   const rows = virtual.getVirtualItems();
@@ -35,16 +40,17 @@ export function FeedList({ items, openId, onOpen, onHover, onEnd }: Props) {
   return (
     <div ref={scroller} className="h-full overflow-y-auto" data-scroll-restoration-id="feed">
       <div role="listbox" aria-label={texts.title} className="relative" style={{ height: virtual.getTotalSize() }}>
-        {rows.map(({ index, start }) => {
+        {rows.map(({ index, start, size }) => {
           const item = items[index]!;
           return (
             <div
               key={item.id}
               className="absolute inset-x-0 top-0"
-              style={{ height: feedRowHeight, transform: `translateY(${start}px)` }}
+              style={{ height: size, transform: `translateY(${start}px)` }}
             >
               <FeedRow
                 item={item}
+                matches={matches.get(item.id)}
                 isSelected={item.id === openId}
                 isFirst={index === 0 && openIndex < 0}
                 onOpen={() => onOpen(item.id)}
@@ -57,6 +63,8 @@ export function FeedList({ items, openId, onOpen, onHover, onEnd }: Props) {
     </div>
   );
 }
+
+const heightOf = (matches: SearchMatches | undefined): number => (matches?.excerpt ? matchedRowHeight : feedRowHeight);
 
 function ListSkeleton() {
   return Array.from({ length: 10 }, (_, row) => (

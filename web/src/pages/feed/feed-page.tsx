@@ -16,6 +16,7 @@ import { FeedFilters } from './feed-filters.tsx';
 import { FeedList } from './feed-list.tsx';
 import { ItemView } from './item-view.tsx';
 import { RelevanceBar } from './relevance-bar.tsx';
+import { toSearchMatches } from './search-matches.ts';
 import { useOverride } from './use-override.ts';
 
 const route = getRouteApi('/shell/feed');
@@ -29,6 +30,15 @@ export function FeedPage() {
     itemsQuery(filter),
   );
   const items = useMemo(() => data?.pages.flatMap((page) => page.items) ?? [], [data]);
+  const matches = useMemo(
+    () =>
+      new Map(
+        data?.pages.flatMap(({ outputs }) =>
+          Object.entries(outputs?.highlights ?? {}).map(([id, list]) => [id, toSearchMatches(list)] as const),
+        ),
+      ),
+    [data],
+  );
   const correction = data?.pages[0]?.validations?.warnings.find(({ code }) => code === 'corrected_search')?.message;
   const { judge, undo } = useOverride();
   const [pending, setPending] = useState<'relevant' | 'irrelevant' | null>(null);
@@ -90,6 +100,7 @@ export function FeedPage() {
           ) : (
             <FeedList
               items={isPending ? null : items}
+              matches={matches}
               openId={openId}
               onOpen={open}
               onHover={(id) => void client.prefetchQuery({ ...itemQuery(id), staleTime: 30_000 })}

@@ -4,13 +4,24 @@ import { texts } from '../../texts/feed.ts';
 import { SeverityMark } from '../../ui/severity.tsx';
 import { RelativeTime } from '../../ui/time.tsx';
 import { indicatorsOf, severityOf, statusOf, techniqueIdOf } from './item-fields.ts';
+import { MatchLine } from './match-line.tsx';
+import type { SearchMatches } from './search-matches.ts';
 import { VerdictLabel } from './verdict.tsx';
 
 export const feedRowHeight = 52;
+/** Of a row with an excerpt. */
+export const matchedRowHeight = 72;
 
-type Props = { item: FeedItem; isSelected: boolean; isFirst: boolean; onOpen: () => void; onHover: () => void };
+type Props = {
+  item: FeedItem;
+  matches: SearchMatches | undefined;
+  isSelected: boolean;
+  isFirst: boolean;
+  onOpen: () => void;
+  onHover: () => void;
+};
 
-export function FeedRow({ item, isSelected, isFirst, onOpen, onHover }: Props) {
+export function FeedRow({ item, matches, isSelected, isFirst, onOpen, onHover }: Props) {
   const status = statusOf(item);
   const verdict = item.tenantOverrides?.relevance?.verdict;
   return (
@@ -28,9 +39,14 @@ export function FeedRow({ item, isSelected, isFirst, onOpen, onHover }: Props) {
       <SeverityMark severity={severityOf(item)} />
       <span className="min-w-0">
         <span className={classes('block truncate', status === 'retracted' && 'text-muted line-through')}>
-          {item.event.title}
+          {matches?.title ? <MatchLine segments={matches.title} /> : item.event.title}
         </span>
         <span className="block truncate text-12 text-muted">{summarize(item)}</span>
+        {matches?.excerpt && (
+          <span className="block truncate text-12 text-muted">
+            <MatchLine segments={matches.excerpt} />
+          </span>
+        )}
       </span>
       <span className="flex flex-col items-end gap-px text-12 text-muted">
         <RelativeTime time={item.source.publishTime ?? item.addedToFeedAt} />
