@@ -59,6 +59,8 @@ test('counts what an organization used by UTC day, and of no other', async () =>
   expect(days[2].querySeconds).toBeGreaterThan(0);
   expect(await daysOf(other, '?from=2026-03-02&to=2026-03-02')).toEqual([{ ...none, day: '2026-03-02' }]);
   expect(await daysOf(other)).toHaveLength(30);
+  expect(await callOk(org, 'GET', '/api/usage?from=2026-03-01&to=2026-03-03')).toMatchObject({ days });
+  expect(await callOk(other, 'GET', '/api/usage?from=2026-03-02&to=2026-03-02')).toMatchObject({ days: [none] });
   expect((await ask(`/api/admin/organizations/${org.id}/usage`, org.key)).status).toBe(403);
 
   const csv = await ask('/api/admin/usage?from=2026-03-02&to=2026-03-03&format=csv');

@@ -14,6 +14,18 @@ export async function listPackInstalls(tx: Tx, orgId: OrgId, pack: string): Prom
   return new Map(rows.map((row) => [row.file, { ...row, fields: JSON.parse(row.fields) as FileFields }]));
 }
 
+/** Returns the pack that a detection comes from, or undefined if it comes from none. */
+export async function findPackInstall(
+  tx: Tx,
+  orgId: OrgId,
+  detectionId: string,
+): Promise<(PackInstall & { pack: string; appliedAt: Date }) | undefined> {
+  const [row] = await queryRows<Omit<PackInstall, 'fields'> & { pack: string; fields: string; appliedAt: Date }>(tx)`
+    select pack, file, detection_id as "detectionId", version, fields, applied_at as "appliedAt" from pack_installs
+    where organization_id = ${orgId} and detection_id = ${detectionId} order by applied_at desc limit 1`;
+  return row && { ...row, fields: JSON.parse(row.fields) as FileFields };
+}
+
 /** Waits for others that create a detection of the same pack, until the transaction ends. */
 export const lockPack = (tx: Tx, orgId: OrgId, pack: string): Promise<unknown> =>
   sql`select pg_advisory_xact_lock(hashtextextended(${`pack ${orgId} ${pack}`}, 0))`.execute(tx);

@@ -1,14 +1,27 @@
 import { adminRoutes } from '../../platform/http/admin-routes.ts';
+import { apiRoutes } from '../../platform/http/api-routes.ts';
 import type { App } from '../../platform/http/app-type.ts';
 import { scopes } from '../../platform/orgs/caller.ts';
 import { requireOrgId } from '../../platform/orgs/limits/quotas.ts';
 import { applyPack, type ApplyPackDeps } from './apply-pack.ts';
-import { ApplyPack, PackPath, PackResult } from './packs.schema.ts';
+import { IdPath } from '../detections/record/detection-input.schema.ts';
+import { ApplyPack, DetectionPackResult, PackPath, PackResult } from './packs.schema.ts';
+import { readDetectionPack } from './read-detection-pack.ts';
 
 const bodyBytesMax = 16 * 1024 * 1024;
 
-/** Registers the application of detection packs to organizations, which needs the key of the installation. */
+/** Registers the application of detection packs to organizations, which needs the key of the installation, and where a detection comes from. */
 export function packRoutes(app: App, deps: ApplyPackDeps & { operator: string }): void {
+  apiRoutes(app, { tag: 'detections', scope: 'detections:read' })(
+    'GET /api/detections/:id/pack',
+    {
+      operationId: 'getDetectionPack',
+      summary: 'Get the pack that a detection comes from, and what the organization changed in it',
+      params: IdPath,
+      returns: DetectionPackResult,
+    },
+    ({ caller, params }) => readDetectionPack(deps, caller, params.id),
+  );
   adminRoutes(app, 'admin')(
     'POST /api/admin/organizations/:id/packs/:pack',
     {

@@ -51,6 +51,24 @@ export const PackDetection = z
   .meta({ id: 'PackDetection' });
 export type PackDetection = z.infer<typeof PackDetection>;
 
+export const DetectionPack = z
+  .object({
+    name: z.string(),
+    version: z.string().describe('Version of the pack that was applied last.'),
+    file: z.string(),
+    appliedAt: z.string().describe('When the pack changed the detection last.'),
+    changes: z
+      .array(FieldDiff)
+      .describe(
+        'What the organization changed since, which the next version keeps: `before` in the pack, `after` in the organization.',
+      ),
+  })
+  .describe('The pack that a detection comes from.')
+  .meta({ id: 'DetectionPack' });
+export type DetectionPack = z.infer<typeof DetectionPack>;
+
+export const DetectionPackResult = z.object({ pack: DetectionPack.nullable().describe('Null: from no pack.') });
+
 export const PackResult = z.object({
   organization: z.string(),
   pack: z.string(),

@@ -76,6 +76,10 @@ test('keeps what an organization changed or deleted, reports it, and replaces it
   expect(out).toContain('detectionCadence: kept, because the organization changed it');
   expect(out).toContain('two.yaml: The organization deleted it');
   expect(await listOf(org)).toMatchObject([{ name: 'One', detectionCadence: 'daily', tags: ['new'] }]);
+  expect(await callOk(org, 'GET', `/api/detections/${one.id}/pack`)).toMatchObject({
+    pack: { name: 'kept', version: '1.1.0', file: 'one.yaml', changes: [{ field: 'detectionCadence', before: 'weekly', after: 'daily' }] },
+  }); // prettier-ignore
+  expect((await plain.call('GET', `/api/detections/${one.id}/pack`)).status).toBe(404);
   expect(await listOf(plain)).toMatchObject([{ detectionCadence: 'weekly', tags: ['new'] }, { name: 'Two' }]);
   expect((await pack.run('drift')).out).toContain('one.yaml: changed by the organization');
   await pack.run('apply', '--force', '--org', org.name);

@@ -89,16 +89,24 @@ const pages: TestPage[] = [
         .first()
         .waitFor(),
   ],
-  ...['organization', 'sessions', 'connections', 'models', 'sources', 'audit', 'retention', 'destinations'].map(
-    (section): TestPage => [
-      `settings: ${section}`,
-      `/settings/${section}`,
-      async (page) => {
-        await page.getByRole('heading', { level: 2 }).first().waitFor();
-        await page.waitForLoadState('networkidle');
-      },
-    ],
-  ),
+  ...[
+    'organization',
+    'sessions',
+    'connections',
+    'models',
+    'sources',
+    'audit',
+    'usage',
+    'retention',
+    'destinations',
+  ].map((section): TestPage => [
+    `settings: ${section}`,
+    `/settings/${section}`,
+    async (page) => {
+      await page.getByRole('heading', { level: 2 }).first().waitFor();
+      await page.waitForLoadState('networkidle');
+    },
+  ]),
   [
     'the form of a key',
     '/settings/keys',

@@ -3,6 +3,7 @@ import { newPage, openBrowser, type Complaints } from '../../support/browser/bro
 import { signIn, startConsole } from '../../support/browser/console.ts';
 import { callOk } from '../../support/detection/detection-factory.ts';
 import type { TestOrg } from '../../support/harness.ts';
+import { changeQuotas } from '../../../src/platform/orgs/limits/quotas.ts';
 
 const started = await startConsole();
 const browser = await openBrowser();
@@ -156,7 +157,47 @@ test('says which permission is missing', async () => {
   await page.getByText('Your access does not include this.').waitFor();
   await page.getByText('audit:read').waitFor();
   await page.getByRole('link', { name: 'Data retention' }).click();
-  await page.getByText('TOCSIN_KEEP_LOGS_DAYS').waitFor();
+  await page.getByRole('row', { name: /^Events, after they were received/ }).waitFor();
+  expect(await page.getByRole('button', { name: 'Change periods' }).count()).toBe(0);
+});
+
+test('changes how long data is kept, within what the operator allows', async () => {
+  const org = await started.newOrg();
+  const page = await openPage(org, '/settings/retention');
+  const row = page.getByRole('row', { name: /^Hits with their rows/ });
+  await row.getByText('Operator').waitFor();
+  await page.getByRole('button', { name: 'Change periods' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Hits with their rows, after they were last seen').fill('9999');
+  await dialog.getByRole('button', { name: 'Save', exact: true }).click();
+  await dialog.locator('[aria-invalid=true]').waitFor();
+  await dialog.getByLabel('Hits with their rows, after they were last seen').fill('90');
+  await dialog.getByRole('button', { name: 'Save and delete older data' }).click();
+  await row.getByText('Organization').waitFor();
+  expect(await row.getByRole('cell').allTextContents()).toEqual(expect.arrayContaining(['90', '365']));
+  expect(await callOk(org, 'GET', '/api/privacy/retention')).toMatchObject({ hitsDays: 90 });
+});
+
+test('shows the limits of the organization and what it used', async () => {
+  const org = await started.newOrg();
+  const page = await openPage(org, '/settings/usage');
+  await page.getByText('The operator of this service has set no limits').waitFor();
+  await callOk(org, 'POST', '/api/logs/auth', [{ id: 1 }, { id: 2 }, { id: 3 }, { id: 4 }]);
+  const changes = { logEventsPerDay: 5, requestsPerMinute: 9000, logBytesStored: 2_500_000_000 };
+  await changeQuotas(started.deps, org, { changes, operator: 'test' });
+  await page.reload();
+  const cells = (name: RegExp) => page.getByRole('row', { name }).getByRole('cell').allTextContents();
+  await page.getByRole('row', { name: /^Log events per day/ }).waitFor();
+  expect(await cells(/^Log events per day/)).toEqual(['Log events per day', '4', '5', '80 %', expect.any(String)]);
+  expect(await cells(/^Requests per minute/)).toEqual(['Requests per minute', '–', '9,000', '–', '–']);
+  expect((await cells(/^Stored logs/))[2]).toBe('2.50 GB');
+  await page
+    .getByRole('table', { name: 'Log events', exact: true })
+    .getByText('4 events')
+    .waitFor({ state: 'attached' });
+  await page.getByRole('link', { name: 'Overview' }).click();
+  await page.getByRole('link', { name: /80 % of a limit used: Log events per day/ }).click();
+  await page.waitForURL(/\/settings\/usage$/);
 });
 
 test('filters the audit log by action, author and target, and keeps the filters in the address', async () => {

@@ -83,12 +83,13 @@ async function useAdministration({ db, segmentStore }: Deps, org: TestOrg): Prom
   });
   await asAdministrator('GET', `organizations/${org.id}/quotas`);
   await readOk(org.call('GET', '/api/quotas'));
+  await readOk(org.call('GET', '/api/usage'));
   await asAdministrator('PUT', `organizations/${org.id}/retention`, { logsDays: 180 });
   await asAdministrator('GET', `organizations/${org.id}/retention`);
   await readOk(org.call('PUT', '/api/privacy/retention', { logsDays: 120 }));
   await asAdministrator('PUT', `organizations/${org.id}/retention`, { logsDays: null });
   await asAdministrator('GET', `organizations/${org.id}/usage`);
-  await asAdministrator('POST', `organizations/${id}/packs/baseline`, {
+  const applied = await asAdministrator('POST', `organizations/${org.id}/packs/baseline`, {
     version: '1.0.0',
     detections: {
       'sign-in-from-a-new-country.yaml': {
@@ -101,6 +102,9 @@ async function useAdministration({ db, segmentStore }: Deps, org: TestOrg): Prom
       },
     },
   });
+  const inPack = `/api/detections/${applied.results[0].detectionId}`;
+  await readOk(org.call('GET', `${inPack}/pack`));
+  await readOk(org.call('DELETE', inPack));
   await readOk(org.call('GET', '/api/admin/usage?format=ndjson', undefined, adminHeadersFor('/api/admin/')));
   await asAdministrator('PUT', `organizations/${org.id}/quotas`, { enabledDetections: null, logEventsPerDay: null });
   await asAdministrator('GET', 'organizations?limit=2');

@@ -56,5 +56,12 @@ export const retentionQuery = queryOptions({
   queryFn: () => read(api.GET('/api/privacy/retention')),
 });
 
+export type Retention = Schemas['OrganizationRetention'];
+
+/** The periods that an organization can choose. */
+export const retentionKinds = ['logsDays', 'rowsDays', 'hitsDays', 'runsDays'] as const;
+
+export const changeRetention = (body: Retention['own']) => read(api.PUT('/api/privacy/retention', { body }));
+
 export const eraseValue = (field: string, value: string) =>
   read(api.POST('/api/privacy/erase', { body: { field, value } }));

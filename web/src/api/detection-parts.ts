@@ -4,6 +4,13 @@ import type { paths } from './schema.d.ts';
 
 const path = (id: string) => ({ params: { path: { id } } });
 
+export type DetectionPack = Schemas['DetectionPack'];
+export const detectionPackQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['detections', 'pack', id],
+    queryFn: () => read(api.GET('/api/detections/{id}/pack', path(id))),
+  });
+
 export const promptsQuery = (id: string) =>
   queryOptions({
     queryKey: ['detections', 'prompts', id],

@@ -46,7 +46,7 @@ export const itemsQuery = (filter: FeedFilter) =>
           params: {
             query: {
               ...filter,
-              ...(filter.q && { highlight: 'true' as const }),
+              ...(filter.q && { highlight: true }),
               duplicates: 'hide',
               page,
               perPage: pageSize,

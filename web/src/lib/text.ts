@@ -20,6 +20,15 @@ export const countOf = (count: number, noun: string, plural = `${noun}s`): strin
 /** Joins class names, without the empty ones. */
 export const classes = (...names: (string | false | undefined)[]): string => names.filter(Boolean).join(' ');
 
+const byteUnits = ['B', 'kB', 'MB', 'GB', 'TB', 'PB'];
+
+/** Returns a size with three digits and its decimal unit: `1.23 GB`. */
+export function formatBytes(bytes: number): string {
+  const power = bytes < 1000 ? 0 : Math.min(byteUnits.length - 1, Math.floor(Math.log10(bytes) / 3));
+  const value = bytes / 1000 ** power;
+  return `${value.toFixed(power === 0 || value >= 100 ? 0 : value >= 10 ? 1 : 2)} ${byteUnits[power]}`;
+}
+
 /** Returns an amount of US dollars. Amounts below a cent keep four places. */
 export const formatMoney = (usd: number): string =>
   `$${usd === 0 || usd >= 0.01 ? usd.toFixed(2) : usd < 0.0001 ? '<0.0001' : usd.toFixed(4)}`;

@@ -89,10 +89,15 @@ const audit = createRoute({
     }),
   component: lazyRouteComponent(() => import('../pages/settings/audit/audit-section.tsx'), 'AuditSection'),
 });
+const usage = createRoute({
+  getParentRoute: () => settings,
+  path: '/usage',
+  component: lazyRouteComponent(() => import('../pages/settings/usage/usage-section.tsx'), 'UsageSection'),
+});
 const retention = createRoute({
   getParentRoute: () => settings,
   path: '/retention',
-  component: lazyRouteComponent(() => import('../pages/settings/retention-section.tsx'), 'RetentionSection'),
+  component: lazyRouteComponent(() => import('../pages/settings/retention/retention-section.tsx'), 'RetentionSection'),
 });
 
 export const settingsRoutes = [
@@ -107,6 +112,7 @@ export const settingsRoutes = [
     destination,
     sources,
     audit,
+    usage,
     retention,
   ]),
 ] as const;

@@ -28,6 +28,16 @@ export const texts = {
   deleted: 'This detection is deleted',
   deletedHint:
     'It does not run. Its hits and runs are kept. Restore it to run it again; the time in between becomes a gap.',
+  pack: {
+    from: 'From the pack',
+    applied: 'applied',
+    unchanged: 'It has what the pack has.',
+    changed: 'This organization changed fields, which the next version of the pack keeps:',
+    field: 'Field',
+    inPack: 'In the pack',
+    here: 'Here',
+    default: 'default',
+  },
   warning: 'Needs attention',
   figures: {
     runs: 'Runs, 30 days',

@@ -1,4 +1,6 @@
+import type { QuotaName } from '../api/usage.ts';
 import { countOf, formatNumber } from '../lib/text.ts';
+import { formatQuota, quotaLabels } from './usage.ts';
 
 const hours = (count: number): string =>
   count < 48 ? countOf(Math.ceil(count), 'hour') : countOf(Math.round(count / 24), 'day');
@@ -23,10 +25,22 @@ export const texts = {
     budget: (alias: string, share: number) => `Model ${alias} has used ${Math.floor(share * 100)} % of its budget`,
     budgetDetail: (tokens: number, costUsd: number) =>
       `${formatNumber(tokens)} tokens, $${costUsd.toFixed(2)} this month`,
-    quota: (name: string, share: number) =>
-      share >= 1 ? `Quota ${name} is used up` : `Quota ${name} is ${Math.floor(share * 100)} % used`,
-    quotaDetail: ({ used, limit, resetsAt }: { used: number; limit: number; resetsAt: string | null }) =>
-      `${formatNumber(used)} of ${formatNumber(limit)}${resetsAt === null ? '' : ', free again at 00:00 UTC'}. The operator of the service sets it`,
+    quota: (name: QuotaName, share: number) =>
+      share >= 1
+        ? `Limit reached: ${quotaLabels[name]}`
+        : `${Math.floor(share * 100)} % of a limit used: ${quotaLabels[name]}`,
+    quotaDetail: ({
+      quota,
+      used,
+      limit,
+      resetsAt,
+    }: {
+      quota: QuotaName;
+      used: number;
+      limit: number;
+      resetsAt: string | null;
+    }) =>
+      `${formatQuota(quota, used)} of ${formatQuota(quota, limit)}${resetsAt === null ? '' : ', free again at 00:00 UTC'}. The operator of the service sets it`,
     failingSource: (name: string) => `Source ${name} fails`,
     failures: (count: number) => countOf(count, 'failed pull'),
     silentSource: (name: string) => `Source ${name} is silent`,

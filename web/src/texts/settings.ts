@@ -1,3 +1,5 @@
+import { formatNumber } from '../lib/text.ts';
+
 /** Texts of the settings. */
 export const texts = {
   title: 'Settings',
@@ -10,6 +12,7 @@ export const texts = {
     destinations: 'Destinations',
     sources: 'Log sources',
     audit: 'Audit log',
+    usage: 'Usage and limits',
     retention: 'Data retention',
   },
   organization: {
@@ -248,15 +251,27 @@ export const texts = {
     details: (action: string) => `Details of ${action}`,
   },
   retention: {
-    description: 'How long each kind of data is kept. The periods are settings of the service.',
+    description:
+      'How long each kind of data is kept. The operator of the service sets the longest periods, and the organization may choose shorter ones.',
     kind: 'Data',
-    days: 'Days',
-    setting: 'Setting',
-    logs: 'Events, after they were received',
-    rows: 'Rows and steps of runs that led to no hit',
-    hits: 'Hits with their rows, after they were last seen',
-    runs: 'Runs with their steps',
-    outbox: 'Bodies of deliveries',
+    days: 'Kept, days',
+    allowed: 'Allowed, days',
+    setBy: 'Set by',
+    byOrganization: 'Organization',
+    byOperator: 'Operator',
+    kinds: {
+      logsDays: 'Events, after they were received',
+      rowsDays: 'Rows and steps of runs that led to no hit',
+      hitsDays: 'Hits with their rows, after they were last seen',
+      runsDays: 'Runs with their steps',
+      outboxDays: 'Bodies of deliveries',
+      auditDays: 'Audit entries',
+    },
+    change: 'Change periods',
+    changeBody: 'In days. Data beyond a shorter period is deleted within an hour, which cannot be undone.',
+    atMost: (days: number) => `At most ${formatNumber(days)}. Empty: as long as that.`,
+    saveAndDelete: 'Save and delete older data',
+    changed: 'The periods are changed.',
     erase: 'Erase a value',
     eraseBody:
       'Replaces a value in the logs and in everything derived from them: hits, runs, memory, exceptions, tests and notes. This cannot be undone.',

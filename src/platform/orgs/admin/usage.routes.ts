@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import { z } from 'zod';
 import { adminRoutes } from '../../http/admin-routes.ts';
+import { apiRoutes } from '../../http/api-routes.ts';
 import type { App } from '../../http/app-type.ts';
 import type { OrgId } from '../../lib/org-id.ts';
 import { OrganizationPath } from './admin.schema.ts';
@@ -16,15 +17,27 @@ export type UsageRoutesDeps = {
 const types = { ndjson: 'application/x-ndjson', csv: 'text/csv; charset=utf-8' };
 const text = { schema: z.string() };
 
-/** Registers what organizations use by day, which needs the key of the installation. */
+/** Registers what organizations use by day: for the operator, and for the organization itself. */
 export function usageRoutes(app: App, { requireOrgId, readUsageDays, exportUsage }: UsageRoutesDeps): void {
+  const description =
+    'Oldest day first, with a day for each of the range, at most 400. Requests, query time and feed items are counted in memory and written every few seconds; a crash loses the last of them. The other figures are exact.';
+  apiRoutes(app, { tag: 'service', scope: 'detections:read' })(
+    'GET /api/usage',
+    {
+      operationId: 'listOwnUsageDays',
+      summary: 'List what the organization used by day',
+      description,
+      query: UsageQuery,
+      returns: UsageDays,
+    },
+    ({ caller, query }) => readUsageDays(caller.orgId, query),
+  );
   adminRoutes(app, 'admin')(
     'GET /api/admin/organizations/:id/usage',
     {
       operationId: 'listUsageDays',
       summary: 'List what an organization used by day',
-      description:
-        'Oldest day first, with a day for each of the range, at most 400. Requests, query time and feed items are counted in memory and written every few seconds; a crash loses the last of them. The other figures are exact.',
+      description,
       params: OrganizationPath,
       query: UsageQuery,
       returns: UsageDays,

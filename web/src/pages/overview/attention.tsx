@@ -120,16 +120,6 @@ function listDetectionEntries({ detections: { attention, byHealth }, gaps }: Ove
   ];
 }
 
-/** Where what a quota counts is found. The others are about models. */
-const quotaLinks: Partial<Record<Overview['quotas'][number]['quota'], LinkProps>> = {
-  enabledDetections: { to: '/detections' },
-  logEventsPerDay: { to: '/logs' },
-  logBytesPerDay: { to: '/logs' },
-  logBytesStored: { to: '/logs' },
-  feedSources: { to: '/sources' },
-  apiKeys: { to: '/settings/keys' },
-};
-
 function listPauses({ pausedConnections, pausedModels, failingOutputs, budgets, quotas }: Overview): Entry[] {
   const models: LinkProps = { to: '/settings/models' };
   return [
@@ -162,8 +152,8 @@ function listPauses({ pausedConnections, pausedModels, failingOutputs, budgets, 
       key: `quota ${quota}`,
       look: level === 'reached' ? ('failing' as const) : ('paused' as const),
       title: texts.quota(quota, share),
-      detail: texts.quotaDetail({ used, limit, resetsAt }),
-      link: quotaLinks[quota] ?? models,
+      detail: texts.quotaDetail({ quota, used, limit, resetsAt }),
+      link: { to: '/settings/usage' } as LinkProps,
     })),
     ...(failingOutputs > 0
       ? [

@@ -12,6 +12,7 @@ import { SeverityMark } from '../../../ui/severity.tsx';
 import { ErrorState, Skeleton } from '../../../ui/states.tsx';
 import { RelativeTime } from '../../../ui/time.tsx';
 import { ExaminedTime } from './examined-time.tsx';
+import { PackOrigin } from './pack-origin.tsx';
 import { countHits } from '../../../texts/counts.ts';
 
 type Props = { detection: Detection; days: string };
@@ -22,6 +23,7 @@ export function OverviewTab({ detection, days }: Props) {
     <div className="flex max-w-6xl flex-col gap-8 p-5">
       {detection.description !== '' && <p className="max-w-[72ch] break-words">{detection.description}</p>}
       <Notices detection={detection} />
+      <PackOrigin id={detection.id} />
       <DayFigures detection={detection} />
       <ExaminedTime id={detection.id} days={days} />
       <OpenHits id={detection.id} />

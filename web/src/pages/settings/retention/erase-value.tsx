@@ -1,51 +1,17 @@
-import { useQuery } from '@tanstack/react-query';
 import { lazy, Suspense, useState } from 'react';
-import { eraseValue, retentionQuery } from '../../api/access.ts';
-import { formatNumber } from '../../lib/text.ts';
-import { texts as all } from '../../texts/settings.ts';
-import { Button } from '../../ui/button.tsx';
-import { TextField } from '../../ui/field.tsx';
-import { toasts } from '../../ui/toasts.tsx';
-import { Loaded, SettingsSection } from './section.tsx';
-import { Table, type TableColumn } from './table.tsx';
+import { eraseValue } from '../../../api/access.ts';
+import { texts as all } from '../../../texts/settings.ts';
+import { Button } from '../../../ui/button.tsx';
+import { TextField } from '../../../ui/field.tsx';
+import { toasts } from '../../../ui/toasts.tsx';
+import { SettingsSection } from '../section.tsx';
 
-const ConfirmDialog = lazy(() => import('../../ui/confirm-dialog.tsx'));
+const ConfirmDialog = lazy(() => import('../../../ui/confirm-dialog.tsx'));
 
 const texts = all.retention;
-type Period = { kind: string; days: number; setting: string };
 
-const columns: TableColumn<Period>[] = [
-  { header: texts.kind, cell: ({ kind }) => kind },
-  { header: texts.days, isFigure: true, cell: ({ days }) => formatNumber(days) },
-  { header: texts.setting, cell: ({ setting }) => <span className="font-mono text-muted">{setting}</span> },
-];
-
-export function RetentionSection() {
-  const query = useQuery(retentionQuery);
-  return (
-    <>
-      <SettingsSection title={all.sections.retention} description={texts.description}>
-        <Loaded query={query}>
-          {(keep) => (
-            <Table
-              label={all.sections.retention}
-              columns={columns}
-              rowKey={({ setting }) => setting}
-              rows={(['logs', 'hits', 'rows', 'runs', 'outbox'] as const).map((kind) => ({
-                kind: texts[kind],
-                days: keep[`${kind}Days`],
-                setting: `TOCSIN_KEEP_${kind.toUpperCase()}_DAYS`,
-              }))}
-            />
-          )}
-        </Loaded>
-      </SettingsSection>
-      <EraseValue />
-    </>
-  );
-}
-
-function EraseValue() {
+/** Erases a value from everything that is stored. */
+export function EraseValue() {
   const [field, setField] = useState('');
   const [value, setValue] = useState('');
   const [isAsking, setIsAsking] = useState(false);
