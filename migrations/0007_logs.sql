@@ -138,7 +138,7 @@ comment on column segments.history is 'True for past events, which are not part 
 comment on column segments.ingested_from is 'Earliest publication time of its rows.';
 comment on column segments.time_from is 'Earliest event time of its rows.';
 comment on column segments.sha256 is 'Hash of the file in hexadecimal. Null if the file is in a folder and not in object storage.';
-comment on column segments.columns is 'Number of columns in a Parquet file: the first ones of the dataset by position. 0 for text.';
+comment on column segments.columns is 'Number of columns in a Parquet file: the first ones of the dataset by position, at most 200. 0 for text.';
 comment on column segments.drift is 'JSON of the number of values that did not fit their column, by column. Null without such values.';
 comment on column segments.replaced_at is 'When compaction replaced the file. It is removed once no query can still be reading it.';
 create index on segments (organization_id, dataset, ingested_to) where replaced_at is null;

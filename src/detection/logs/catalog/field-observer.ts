@@ -1,4 +1,4 @@
-import { catalogLimits, isReservedName } from './catalog.ts';
+import { catalogLimits, isReservedName, type CatalogField } from './catalog.ts';
 import { inferType, type ColumnType } from './column-types.ts';
 import type { TypeCounts } from './decide-type.ts';
 
@@ -18,10 +18,13 @@ export type FieldObserver = { observe: (event: Record<string, unknown>) => void;
 
 const { columnsMax, nestedMax, pathsMax, depthMax, keyCharsMax, spellingsMax } = catalogLimits;
 
-/** Collects the fields of a batch of events, so that the dataset's catalog is read and merged only once per batch. */
-export function createFieldObserver(): FieldObserver {
-  const top: Index = { list: [], byKey: new Map(), byName: new Map() };
+/**
+ * Collects the fields of a batch of events, so that the dataset's catalog is read and merged only once per batch. With `known`, observes these
+ * fields and no others, and returns all of them, those without a value too.
+ */
+export function createFieldObserver(known?: readonly CatalogField[]): FieldObserver {
   const nested = new Map<ObservedField, Index>();
+  const top = createIndex(known ?? [], nested);
   let paths = 0;
   const indexOf = (field: ObservedField): Index => {
     let index = nested.get(field);
@@ -44,7 +47,7 @@ export function createFieldObserver(): FieldObserver {
       }
       return existing;
     }
-    if (index.list.length >= max || paths >= pathsMax) return undefined;
+    if (known || index.list.length >= max || paths >= pathsMax) return undefined;
     paths += 1;
     const field: ObservedField = { name: key, keys: [key], counts: {}, nested: [], open: false, anySpelling: false };
     index.list.push(field);
@@ -77,4 +80,17 @@ export function createFieldObserver(): FieldObserver {
     observe: (event) => void observe(top, event, 0),
     observed: () => top.list,
   };
+}
+
+/** Returns an index with the known fields of one level and, in `nested`, those of the levels below. */
+function createIndex(known: readonly CatalogField[], nested: Map<ObservedField, Index>): Index {
+  const index: Index = { list: [], byKey: new Map(), byName: new Map() };
+  for (const { name, nested: below } of known) {
+    const inner = createIndex(below, nested);
+    const field: ObservedField = { name, keys: [], counts: {}, nested: inner.list, open: false, anySpelling: false };
+    nested.set(field, inner);
+    index.list.push(field);
+    index.byName.set(name.toLowerCase(), field);
+  }
+  return index;
 }

@@ -14,7 +14,13 @@ import {
   type SqlText,
 } from './sql-text.ts';
 
-/** A file of events. Parquet files store the ingest time of each row and the first `columns` columns of the catalog. */
+/**
+ * A Parquet file has at most this many columns of the catalog, because the engine needs more than a megabyte for each that it writes. The others
+ * are read from the event.
+ */
+export const storedColumnsMax = 200;
+
+/** A file of events. Parquet files store the ingest time of each row and the first `columns` columns of the catalog, at most 200. */
 export type SegmentFile = { path: string; format: 'text' | 'parquet'; ingestedMs: number; columns: number };
 
 /**
@@ -157,12 +163,24 @@ function whereSql(comparisons: [left: SqlText, right: SqlText | number | undefin
 /** From this many keys on, extracting all of them from an event in one call is faster than one call per key. */
 const batchKeysMin = 6;
 
-function textScanSql(source: TableSource, scan: FileScan): SqlText {
-  const keys = usedColumns(source).flatMap(({ field }) => field.keys);
-  const isBatch = keys.length >= batchKeysMin;
+/** How to read keys of an event: `keySql` returns the text of one, which may need the further columns `extracted` of the scan. */
+function extractKeys(columns: TableColumn[], event: SqlText): { keySql: (key: string) => SqlText; extracted: SqlText } {
+  const keys = columns.flatMap(({ field }) => field.keys);
+  if (keys.length < batchKeysMin)
+    return {
+      keySql: (key) => duck`json_extract_string(${event}, ${quoteLiteral(jsonPointer([key]))})`,
+      extracted: duck``,
+    };
   const listIndex = new Map(keys.map((key, index) => [key, index + 1]));
-  const keySql = (key: string): SqlText =>
-    isBatch ? duck`l[${listIndex.get(key)!}]` : duck`json_extract_string(e, ${quoteLiteral(jsonPointer([key]))})`;
+  const pointers = joinSql(keys.map((key) => quoteLiteral(jsonPointer([key]))));
+  return {
+    keySql: (key) => duck`l[${listIndex.get(key)!}]`,
+    extracted: duck`, json_extract_string(${event}, [${pointers}]) AS l`,
+  };
+}
+
+function textScanSql(source: TableSource, scan: FileScan): SqlText {
+  const { keySql, extracted } = extractKeys(usedColumns(source), duck`e`);
   const system = {
     _id: duck`i`,
     _time: duck`make_timestamp(t)`,
@@ -175,8 +193,6 @@ function textScanSql(source: TableSource, scan: FileScan): SqlText {
     ({ field }) => keyTextSql(field, keySql, duck`e`),
     { event: duck`e`, slot: duck`s` },
   );
-  const pointers = joinSql(keys.map((key) => quoteLiteral(jsonPointer([key]))));
-  const extracted = isBatch ? duck`, json_extract_string(e, [${pointers}]) AS l` : duck``;
   const slotTime = scan.slot ? slotTimeSql(duck`t`, arrivalSql(scan.files), scan.slot.lateSince) : duck`t`;
   const slot = source.slotColumn === undefined ? duck`` : duck`, ${slotTime} AS s`;
   const micros = (ms: number | undefined): number | undefined => (ms === undefined ? undefined : ms * 1000);
@@ -216,10 +232,15 @@ function parquetScanSql(source: TableSource, scan: FileScan): SqlText {
   const time = duck`epoch_us(_time)`;
   const slotTime = slot ? slotTimeSql(time, duck`epoch_us(_ingested)`, slot.lateSince) : time;
   const columnCount = Math.max(...scan.files.map((file) => file.columns));
+  const unstored = usedColumns(source).filter(({ position }) => position >= storedColumnsMax);
+  const { keySql, extracted } = extractKeys(unstored, duck`_event`);
   const list = selectList(
     source,
     (name) => (name === '_event' && !source.eventAsText ? duck`CAST(_event AS JSON)` : quoteIdentifier(name)),
-    ({ position }) => (position < columnCount ? duck`c${position}` : duck`CAST(NULL AS VARCHAR)`),
+    ({ field, position }) => {
+      if (position >= storedColumnsMax) return keyTextSql(field, keySql, duck`_event`);
+      return position < columnCount ? duck`c${position}` : duck`CAST(NULL AS VARCHAR)`;
+    },
     { event: duck`_event`, slot: slotTime },
   );
   const bound = (ms: number | undefined): SqlText | undefined =>
@@ -235,5 +256,6 @@ function parquetScanSql(source: TableSource, scan: FileScan): SqlText {
     ],
     slot && slotBoundsSql(slotTime, slot),
   );
-  return duck`SELECT ${list} FROM read_parquet([${filePaths(scan.files)}], union_by_name = true) ${where}`;
+  const rows = duck`SELECT *${extracted} FROM read_parquet([${filePaths(scan.files)}], union_by_name = true) ${where}`;
+  return duck`SELECT ${list} FROM (${rows})`;
 }

@@ -6,7 +6,9 @@ import { siblingModule } from '../../../platform/lib/sibling-module.ts';
 import { toUnavailable } from '../../../platform/lib/threads/thread-error.ts';
 import { createThreadPool } from '../../../platform/lib/threads/thread-pool.ts';
 import type { ShipperBody, ShipperBodyTask } from '../shippers/read-shipper-body.ts';
-import { readBody, type BodyTask } from './body-reader-tasks.ts';
+import { readBody, type BodyTask, type ReaderResult, type ReaderTask } from './body-reader-tasks.ts';
+import type { ObserveTask } from './observe-segment.ts';
+import type { ObservedField } from '../catalog/field-observer.ts';
 import type { LogBody, LogBodyTask } from './read-log-body.ts';
 
 /**
@@ -16,6 +18,8 @@ import type { LogBody, LogBodyTask } from './read-log-body.ts';
 export type BodyReader = {
   /** Takes the body over: its bytes are gone from this thread afterwards. Rejects like `readLogBody`, and with `unavailable` (503). */
   read: ReadBody;
+  /** Counts the values of known fields in a segment file of `bytes`. Rejects with `unavailable` (503). */
+  observe: (orgId: OrgId, task: ObserveTask, bytes: number) => Promise<ObservedField[]>;
   close: () => Promise<void>;
 };
 
@@ -33,7 +37,7 @@ const tooMany = 'Too many events are being read. Try again in a few seconds.';
 const retryAfterSeconds = 5;
 
 export function createBodyReader(): BodyReader {
-  const threads = createThreadPool<BodyTask, LogBody | ShipperBody>({
+  const threads = createThreadPool<ReaderTask, ReaderResult>({
     file: siblingModule('body-thread', import.meta),
     threadsMax: Math.min(4, Math.max(1, availableParallelism() - 1)),
     tasksPerThread: 8,
@@ -47,25 +51,30 @@ export function createBodyReader(): BodyReader {
     if (left === 0) bytesByOrg.delete(orgId);
     else bytesByOrg.set(orgId, left);
   };
-  const readInThread = async (orgId: OrgId, task: BodyTask): Promise<LogBody | ShipperBody> => {
+  const runInThread = (orgId: OrgId, task: ReaderTask, transfer: ArrayBuffer[] = []): Promise<ReaderResult> =>
+    threads.run(task, { timeoutMs, owner: orgId, transfer }).catch((error: unknown) => {
+      throw toUnavailable(error, tooMany, retryAfterSeconds);
+    });
+  const readInThread = async (orgId: OrgId, task: BodyTask): Promise<ReaderResult> => {
     const { byteLength: bytes } = task.body;
     const total = [...bytesByOrg.values()].reduce((sum, one) => sum + one, bytes);
     if (total > bytesMax || (bytesByOrg.get(orgId) ?? 0) + bytes > orgBytesMax)
       throw unavailableError(tooMany, retryAfterSeconds);
     count(orgId, bytes);
     try {
-      return await threads.run(task, { timeoutMs, owner: orgId, transfer: listOwnBuffers(task.body) });
-    } catch (error) {
-      throw toUnavailable(error, tooMany, retryAfterSeconds);
+      return await runInThread(orgId, task, listOwnBuffers(task.body));
     } finally {
       count(orgId, -bytes);
     }
   };
-  const read = (orgId: OrgId, task: BodyTask): Promise<LogBody | ShipperBody> =>
+  const read = (orgId: OrgId, task: BodyTask): Promise<ReaderResult> =>
     isSmall(task.body) ? readBody(task) : readInThread(orgId, task);
+  const observe = (orgId: OrgId, task: ObserveTask, bytes: number): Promise<ReaderResult> =>
+    bytes <= inlineMaxBytes ? readBody(task) : runInThread(orgId, task);
   return {
     // The kind of the result follows from that of the task.
     read: read as ReadBody,
+    observe: observe as BodyReader['observe'],
     close: threads.close,
   };
 }

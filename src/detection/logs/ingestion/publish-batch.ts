@@ -4,7 +4,8 @@ import { appError } from '../../../platform/lib/errors.ts';
 import type { OrgId } from '../../../platform/lib/org-id.ts';
 import { extendCatalog, saveStatistics, type CatalogCache } from '../catalog/catalog.store.ts';
 import type { ObservedField } from '../catalog/field-observer.ts';
-import { reportDrift, serializeDrift } from './report-drift.ts';
+import { serializeDrift } from '../catalog/stored-drift.ts';
+import { reportDrift } from './report-drift.ts';
 import { hasLogQuota, requireLogQuota } from './log-quota.store.ts';
 import type { WrittenFile } from './segment-file.ts';
 

@@ -1,13 +1,17 @@
 import { createHash } from 'node:crypto';
+import { join } from 'node:path';
 import { mayHaveCommitted } from '../../../platform/db/commit-failure.ts';
 import { inOrg, type Db, type Tx } from '../../../platform/db/db.ts';
 import type { Clock } from '../../../platform/lib/clock.ts';
 import { uuidv7 } from '../../../platform/lib/ids.ts';
 import { AppError, unavailableError } from '../../../platform/lib/errors.ts';
 import type { OrgId } from '../../../platform/lib/org-id.ts';
-import type { CatalogCache } from '../catalog/catalog.store.ts';
+import { loadCatalog, type CatalogCache } from '../catalog/catalog.store.ts';
 import { checkDatasetName } from '../catalog/dataset-name.ts';
+import type { ObservedField } from '../catalog/field-observer.ts';
+import { hasUnobserved, mayHideValues, replaceExamined } from '../catalog/hidden-fields.ts';
 import type { LogReceipt } from '../logs.schema.ts';
+import { findDatasetStates } from '../storage/segments.store.ts';
 import { startPublishing } from '../storage/store/publish-deadline.ts';
 import { LogStorageError, type SegmentStore } from '../storage/store/segment-store.ts';
 import type { BodyReader } from './body-reader.ts';
@@ -74,11 +78,12 @@ export async function storeBatch(
   const checkDeadline = startPublishing();
   let isStored = false;
   try {
+    const observed = await observeHidden(deps, orgId, batch);
     const sha256 = await segmentStore.put(orgId, path);
     const file = { ...batch.file, sha256 };
     isStored = true;
     const { duplicateOf } = await inOrg(deps.db, orgId, async (tx) => {
-      const published = await publishBatch(tx, { orgId, logCatalogs }, { ...batch, file, now: deps.clock() });
+      const published = await publishBatch(tx, { orgId, logCatalogs }, { ...batch, observed, file, now: deps.clock() });
       if (published.duplicateOf === null) await record?.(tx);
       checkDeadline();
       return published;
@@ -92,6 +97,22 @@ export async function storeBatch(
     if (error instanceof LogStorageError) throw unavailableError('The log storage is unavailable. Try again.', 30);
     throw error;
   }
+}
+
+/** Returns the fields of a batch, including the known ones that were not observed because it has too many other keys. */
+async function observeHidden(
+  { db, logCatalogs, segmentStore, bodyReader }: ReceiveLogsDeps,
+  orgId: OrgId,
+  { dataset, observed, file }: WrittenBatch,
+): Promise<ObservedField[]> {
+  if (!hasUnobserved(observed)) return observed;
+  const known = await inOrg(db, orgId, async (tx) => {
+    const [state] = await findDatasetStates(tx, orgId, [dataset]);
+    return state ? loadCatalog(tx, logCatalogs, { orgId, dataset, version: state.version }) : [];
+  });
+  if (!mayHideValues(known, observed)) return observed;
+  const path = join(segmentStore.folderOf(orgId), file.path);
+  return replaceExamined(observed, await bodyReader.observe(orgId, { path, known }, file.bytes));
 }
 
 /** Returns the hash that identifies a repeated body: the same bytes with the same options. */

@@ -29,12 +29,3 @@ export async function reportDrift(
     })),
   );
 }
-
-const storedMax = 20;
-
-/** Returns the number of values that did not fit, by column, as the text that a segment stores. Null if all fitted. */
-export function serializeDrift(drifts: ColumnDrift[]): string | null {
-  const counted = drifts.filter(({ count }) => count > 0).toSorted((a, b) => b.count - a.count);
-  if (counted.length === 0) return null;
-  return JSON.stringify(Object.fromEntries(counted.slice(0, storedMax).map(({ column, count }) => [column, count])));
-}

@@ -1,3 +1,4 @@
+import { createReadStream } from 'node:fs';
 import { mkdir, open, unlink, type FileHandle } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
@@ -59,6 +60,26 @@ export function createSegmentWriter(folder: string, path: string, { isDurable = 
       await unlink(full).catch(() => undefined);
     },
   };
+}
+
+/** Returns the ID, the time in microseconds and the JSON of each event of a text segment. */
+export async function* readSegmentLines(
+  path: string,
+): AsyncGenerator<{ id: string; timeMicros: number; text: string }> {
+  for await (const line of readLines(path)) {
+    const [id = '', time = ''] = line.split('\t', 2);
+    yield { id, timeMicros: Number(time), text: line.slice(id.length + time.length + 2) };
+  }
+}
+
+/** Returns the lines of a file. Node's readline does not fit, because it also ends a line at U+2028. */
+async function* readLines(path: string): AsyncGenerator<string> {
+  let rest = '';
+  for await (const chunk of createReadStream(path, 'utf8')) {
+    const lines = `${rest}${chunk as string}`.split('\n');
+    rest = lines.pop()!;
+    yield* lines;
+  }
 }
 
 async function create(path: string): Promise<FileHandle> {

@@ -1,6 +1,7 @@
 import { didYouMean } from '../../../platform/lib/text/nearest-names.ts';
 import type { QueryRow, QueryWindow, SearchLimits, SearchResult } from '../../siem/connector.ts';
 import { textColumn, type FieldsByDataset } from '../catalog/catalog.ts';
+import { otherColumns } from '../catalog/stored-drift.ts';
 import type { LogEngine } from '../engine/engine.ts';
 import { authorError } from '../engine/engine-failures.ts';
 import { eventTextSql } from '../engine/field-sql.ts';
@@ -184,13 +185,17 @@ export function rejectUnknownPaths([first]: UnknownPath[]): void {
 
 /** Returns a warning about values of the used columns that do not fit them. Without `used`, all columns are used. */
 export function describeDrift(contents: DatasetContents, used: ReadonlySet<string> | undefined): Warnings {
-  const parts = [...contents.drift].flatMap(([dataset, columns]) =>
+  const counts = [...contents.drift].flatMap(([dataset, columns]) =>
     [...columns]
-      .filter(([column]) => used === undefined || used.has(column.toLowerCase()))
-      .map(([column, count]) => `${count} of ${dataset}.${column}`),
+      .filter(([column]) => column === otherColumns || used === undefined || used.has(column.toLowerCase()))
+      .map(([column, count]) => ({ dataset, column, count })),
   );
-  if (parts.length === 0) return [];
-  const detail = `Values that do not fit their column are null in it: ${parts.join(', ')}. Read them as text, for example _text.${parts[0]!.split('.').slice(1).join('.')}.`;
+  if (counts.length === 0) return [];
+  const parts = counts.map(({ dataset, column, count }) =>
+    column === otherColumns ? `${count} of other columns of ${dataset}` : `${count} of ${dataset}.${column}`,
+  );
+  const example = counts.find(({ column }) => column !== otherColumns)?.column ?? 'name';
+  const detail = `Values that do not fit their column are null in it: ${parts.join(', ')}. Read them as text, for example _text.${example}.`;
   return [{ code: 'type_drift', detail }];
 }
 

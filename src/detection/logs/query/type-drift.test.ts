@@ -197,3 +197,40 @@ test('a dataset counts the values that do not fit, by column', async () => {
     ['tags', 2, 'number'],
   ]);
 });
+
+const junk = (count: number, prefix = 'junk') =>
+  Object.fromEntries(Array.from({ length: count }, (_, index) => [`${prefix}${index}`, index]));
+
+test('counts and reports values that a batch hides behind more keys than are observed', async () => {
+  const org = await store.newOrg();
+  await send(org, 'd', clean);
+  await send(org, 'd', [{ ...junk(1_200), BYTES: 'none' }]);
+  await send(org, 'd', [{ ...junk(1_200, 'more'), user: { ...junk(200), id: 'none' } }]);
+  await send(org, 'd', [{ user: { ...junk(200, 'other'), Id: 'none' } }]);
+  const warnings = async (query: string) => (await search(org, query)).warnings!.map(({ detail }) => detail);
+  expect(await warnings('SELECT n FROM d WHERE bytes > 5')).toEqual([expect.stringContaining('1 of d.bytes.')]);
+  expect(await warnings('SELECT n FROM d WHERE user.id > 5')).toEqual([expect.stringContaining('2 of d.user.id.')]);
+  expect(await warnings('SELECT n FROM d WHERE mfa')).toEqual([]);
+  const { columns } = (await listDatasets(store.deps, org)).datasets[0]!;
+  expect(columns.filter(({ drift }) => drift).map(({ name }) => name)).toEqual(['bytes', 'user.id']);
+  expect(await answer(org)).toEqual(expected);
+});
+
+test('warns about each of many columns with values that do not fit', async () => {
+  const org = await store.newOrg();
+  const columns = Object.keys(junk(300));
+  await send(
+    org,
+    'd',
+    Array.from({ length: 6 }, () => junk(300)),
+  );
+  const bad = Object.fromEntries(columns.map((name) => [name, 'x']));
+  await send(org, 'd', [bad, { ...bad, junk299: 5 }]);
+  for (const afterBatch of [async () => undefined, compactAll]) {
+    await afterBatch();
+    for (const name of ['junk0', 'junk299'])
+      expect((await search(org, `SELECT ${name} FROM d WHERE ${name} > 3`)).warnings).toMatchObject([
+        { code: 'type_drift' },
+      ]);
+  }
+});

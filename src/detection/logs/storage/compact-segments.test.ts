@@ -1,8 +1,9 @@
-import { existsSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { removeOrphanedFiles, removeReplacedFiles } from './clean-segments.ts';
+import { LRUCache } from 'lru-cache';
 import { compactSegments } from './compact-segments.ts';
 import { startLogStore } from '../../../../test/support/detection/log-store.ts';
 
@@ -105,4 +106,31 @@ test('removes only old files that are not listed', async () => {
     true,
     true,
   ]);
+});
+
+test('merges segments of a dataset with as many columns as there can be', async () => {
+  const org = await store.newOrg();
+  const wide = Object.fromEntries(Array.from({ length: 1_100 }, (_, n) => [`key${n}`, n]));
+  for (const n of [1, 2, 3]) await send(org, 'wide', [{ n, ...wide, last: n }]);
+  const query = 'SELECT n, KEY150, key900, last FROM wide WHERE key900 = 900 ORDER BY n';
+  const before = (await search(org, query)).rows;
+  await compactAll();
+  expect(
+    readdirSync(join(store.deps.segmentStore.folderOf(org), 'wide')).some((name) => name.endsWith('.columns')),
+  ).toBe(true);
+  expect((await search(org, query)).rows).toEqual(before);
+  expect(before).toHaveLength(3);
+});
+
+test('merges the segments of others while those of one dataset cannot be merged', async () => {
+  const [broken, sound] = [await store.newOrg(), await store.newOrg()];
+  for (const n of [1, 2, 3]) await send(broken, 'auth', [{ n }]);
+  for (const n of [1, 2]) await send(sound, 'auth', [{ n }]);
+  const folder = join(store.deps.segmentStore.folderOf(broken), 'auth');
+  for (const name of readdirSync(folder)) rmSync(join(folder, name));
+  const failed = new LRUCache<string, true>({ max: 10 });
+  await expect(compactSegments(store.deps, limits, failed)).rejects.toThrow();
+  while (await compactSegments(store.deps, limits, failed));
+  const names = readdirSync(join(store.deps.segmentStore.folderOf(sound), 'auth'));
+  expect(names.some((name) => name.endsWith('.columns'))).toBe(true);
 });

@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { otherColumns, storedMax } from '../catalog/stored-drift.ts';
 import { queryRow, queryRows, type Tx } from '../../../platform/db/db.ts';
 import type { OrgId } from '../../../platform/lib/org-id.ts';
 import type { SegmentRow } from './segments.store.ts';
@@ -8,11 +9,16 @@ export type CompactLimits = { filesMin: number; filesMax: number; bytesMax: numb
 
 type FragmentedDataset = { orgId: OrgId; dataset: string; history: boolean };
 
-/** Returns the dataset with the most small segments, if it has at least `filesMin`. */
-export function findFragmentedDatasetAcrossOrgs(tx: Tx, limits: CompactLimits): Promise<FragmentedDataset | undefined> {
+/** Returns the dataset with the most small segments, if it has at least `filesMin`. `skipped` are datasets as `organization/name`. */
+export function findFragmentedDatasetAcrossOrgs(
+  tx: Tx,
+  limits: CompactLimits,
+  skipped: readonly string[],
+): Promise<FragmentedDataset | undefined> {
   return queryRow<FragmentedDataset>(tx)`
       select organization_id as "orgId", dataset, history from segments
       where replaced_at is null and bytes < ${limits.bytesMax / 2} and rows < ${limits.rowsMax / 2}
+        and organization_id || '/' || dataset <> all(${skipped}::text[])
       group by organization_id, dataset, history having count(*) >= ${limits.filesMin} order by count(*) desc limit 1`;
 }
 
@@ -65,9 +71,13 @@ export async function replaceSegments(
       update segments set replaced_at = now() where organization_id = ${orgId} and id = any(${ids}::uuid[])
       returning dataset, history, ingested_from, ingested_to, time_from, time_to, rows, drift
     ), drift as (
-      select json_object_agg(key, n)::text as counts from (
-        select key, sum(value::bigint) as n from replaced, json_each_text(drift::json) group by key order by n desc limit 20
-      ) as summed
+      select json_object_agg(column_name, n)::text as counts from (
+        select case when place <= ${storedMax} then key else ${otherColumns} end as column_name, sum(n) as n from (
+          select key, n, row_number() over (order by n desc, key) as place from (
+            select key, sum(value::bigint) as n from replaced, json_each_text(drift::json) group by key
+          ) as summed
+        ) as ordered group by 1
+      ) as listed
     )
     insert into segments (organization_id, id, dataset, path, format, history, ingested_from, ingested_to, time_from, time_to, rows, bytes, sha256, columns, drift, created_at)
     select ${orgId}, ${id}, dataset, ${path}, 'parquet', history, min(ingested_from), max(ingested_to), min(time_from), max(time_to), sum(rows),
