@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { measureAnnoCtr } from './annoctr.ts';
 import { measureAuditLogs } from './audit-logs.ts';
 import { measureCorrections } from './corrections.ts';
 import { measureDuplicates } from './duplicates.ts';
@@ -45,6 +46,7 @@ const measurements = {
   severity: (verbose) => measureSeverity(verbose, options.reports),
   noise: measureNoise,
   techniques: measureTechniques,
+  annoctr: measureAnnoCtr,
   corrections: measureCorrections,
   passages: measurePassages,
   windows: measureWindows,
