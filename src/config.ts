@@ -150,7 +150,9 @@ export const Settings = z.object({
     .min(0)
     .max(1_000_000)
     .default(0)
-    .describe('Maximum requests per second and key. 0 disables the limit. 50 suits a public server.'),
+    .describe(
+      'Maximum requests per second and key, for each process that serves requests. 0 disables the limit. 50 suits a public server.',
+    ),
   TOCSIN_CORS_ORIGINS: commaSeparated.describe('Comma-separated origins whose pages may call the API.'),
   TOCSIN_FETCH_ALLOW: commaSeparated.describe(
     'Comma-separated private hosts or CIDRs that outbound requests may reach.',
@@ -163,7 +165,7 @@ export const Settings = z.object({
   ),
   TOCSIN_RUNS_AT_ONCE: integer(2, 1, 64).describe('Detection runs that one process executes concurrently.'),
   TOCSIN_SPREAD_SECONDS: integer(120, 0, 3_000).describe(
-    'Time over which the runs of one slot are spread, by a hash of the detection.',
+    'Time over which the runs of one slot are spread: by organization on the embedded log store, by detection on a connection. See [scale.md](../operate/scale.md#a-million-hourly-detections).',
   ),
   TOCSIN_SESSION_IDLE_MINUTES: integer(720, 5, 43_200).describe(
     'How long a session of the console lasts without being used, in minutes.',

@@ -130,8 +130,13 @@ async function insertSlotRuns(tx: Tx, runs: SlotRun[], { now, spreadMs }: PlanOp
   await insertQueueEntries(tx, 'schedule', entries);
 }
 
-/** Spreads the starts of a slot evenly. A detection always gets the same offset, from the random last bits of its UUIDv7. */
-function spreadStart(run: SlotRun, spreadMs: number): Date {
-  const share = Number.parseInt(run.schedule.detection_id.slice(-8), 16) / 2 ** 32;
-  return new Date(run.slotAt.getTime() + Math.floor(share * spreadMs));
+/**
+ * Spreads the starts of a slot evenly. Runs on the embedded log store start with the others of their organization, because starting its query
+ * engine costs more than most runs. Runs on a connection are spread by detection, so that they do not reach the SIEM at the same time. The share is always
+ * the same, from the random last bits of a UUIDv7.
+ */
+function spreadStart({ slotAt, schedule }: SlotRun, spreadMs: number): Date {
+  const id = schedule.connection_id === null ? schedule.organization_id : schedule.detection_id;
+  const share = Number.parseInt(id.slice(-8), 16) / 2 ** 32;
+  return new Date(slotAt.getTime() + Math.floor(share * spreadMs));
 }

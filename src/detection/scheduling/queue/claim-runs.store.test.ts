@@ -93,10 +93,24 @@ test('does not starve an organization with few due detections', async () => {
   expect(served.slice(0, 8).filter((orgId) => orgId === small.orgId)).toHaveLength(3);
 });
 
-test('runs a detection once at a time and spreads starts', async () => {
-  const { due, ids } = await createDueOrg(1);
+const startOf = (due: Date, id: string): Date =>
+  new Date(due.getTime() + Math.floor((Number.parseInt(id.slice(-8), 16) / 2 ** 32) * 600_000));
+
+test('starts the runs of an organization together, and those on a connection one by one', async () => {
+  const { orgId, due, ids } = await createDueOrg(4);
+  const [first, second] = ids;
+  await query`update schedules set connection_id = ${orgId} where detection_id = any(${[first, second]}::uuid[])`;
   await enqueue(due, 600_000);
-  const starts = new Date(due.getTime() + Math.floor((Number.parseInt(ids[0]!.slice(-8), 16) / 2 ** 32) * 600_000));
+  const queued = await query<{ id: string; at: Date }>`
+    select detection_id as id, start_at as at from run_queue where organization_id = ${orgId}`;
+  const starts = new Map(queued.map(({ id, at }) => [id, at]));
+  for (const id of ids) expect(starts.get(id)).toEqual(startOf(due, [first, second].includes(id) ? id : orgId));
+});
+
+test('runs a detection once at a time and spreads starts', async () => {
+  const { orgId, due } = await createDueOrg(1);
+  await enqueue(due, 600_000);
+  const starts = startOf(due, orgId);
   expect(await claimRunsAcrossOrgs(db, new Date(starts.getTime() - 1), 1)).toEqual([]);
   const claim = await claimFirst(starts);
   const next = new Date(due.getTime() + 3_600_000 + 600_000);
