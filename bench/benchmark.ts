@@ -7,10 +7,13 @@ export type BenchmarkRow = {
   share?: number;
 };
 
+/** `isFull`: at full size, where a benchmark has a smaller one. */
+export type RunOptions = { isFull: boolean };
+
 /** A benchmark. `run` returns the measured rows. `report` prints progress. `note` stands below the table. */
 export type Benchmark = {
   title: string;
-  run: (report: (text: string) => void) => Promise<BenchmarkRow[]>;
+  run: (report: (text: string) => void, options: RunOptions) => Promise<BenchmarkRow[]>;
   note?: string;
 };
 

@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs';
 import autocannon from 'autocannon';
+import { readProcessorMs } from './processor-time.ts';
 
 export type LoadResult = { perSecond: number; cpuMs: number | undefined };
 
@@ -10,25 +10,13 @@ type Request = { url: string; method?: 'GET' | 'POST'; headers?: Record<string, 
  * only). Throws if a response has a status other than 2xx.
  */
 export async function measureLoad(request: Request, pid: number, seconds: number): Promise<LoadResult> {
-  const before = readCpuMs(pid);
+  const before = readProcessorMs(pid);
   const result = await autocannon({ ...request, connections: 10, duration: seconds });
-  const after = readCpuMs(pid);
+  const after = readProcessorMs(pid);
   if (result.non2xx + result.errors + result.timeouts > 0 || result['2xx'] === 0)
     throw new Error(
       `${request.url}: ${result.non2xx} failed responses, ${result.errors} errors, ${result['2xx']} successful responses`,
     );
   const cpuMs = before === undefined || after === undefined ? undefined : (after - before) / result['2xx'];
   return { perSecond: result['2xx'] / result.duration, cpuMs };
-}
-
-const ticksPerSecond = 100;
-
-function readCpuMs(pid: number): number | undefined {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    return ((Number(fields[11]) + Number(fields[12])) * 1000) / ticksPerSecond;
-  } catch {
-    return undefined;
-  }
 }

@@ -18,6 +18,7 @@ import { pullSourcesBenchmark } from './pull-sources.ts';
 import { listItemsBenchmark } from './list-items.ts';
 import { queryLogStoreBenchmark } from './query-log-store.ts';
 import { withInProcessProgram } from '../test/support/program-environment.ts';
+import { scaleBenchmark } from './scale/scale.ts';
 import { sigmaSetBenchmark } from './sigma-set.ts';
 import { startUpBenchmark } from './start-up.ts';
 
@@ -28,6 +29,7 @@ const benchmarks: Record<string, Benchmark> = {
   'feed-million': feedMillionBenchmark,
   create: createDetectionBenchmark,
   claims: claimRunsBenchmark,
+  scale: scaleBenchmark,
   local: queryLogStoreBenchmark,
   'object-storage': objectStorageBenchmark,
   sigma: sigmaSetBenchmark,
@@ -37,7 +39,10 @@ const benchmarks: Record<string, Benchmark> = {
   console: consoleBenchmark,
 };
 
-const { values, positionals } = parseArgs({ options: { write: { type: 'boolean' } }, allowPositionals: true });
+const { values, positionals } = parseArgs({
+  options: { write: { type: 'boolean' }, full: { type: 'boolean', default: false } },
+  allowPositionals: true,
+});
 const unknown = positionals.filter((name) => !Object.hasOwn(benchmarks, name));
 if (unknown.length > 0) {
   console.error(
@@ -72,7 +77,7 @@ const sections: string[] = [];
 for (const [name, benchmark] of Object.entries(benchmarks)) {
   if (positionals.length > 0 && !positionals.includes(name)) continue;
   console.error(`${name}: ${benchmark.title}`);
-  const rows = await benchmark.run((text) => console.error(`  ${text}`));
+  const rows = await benchmark.run((text) => console.error(`  ${text}`), { isFull: values.full });
   sections.push(renderSection(benchmark, rows));
   console.log(`\n${sections.at(-1)}\n`);
 }
