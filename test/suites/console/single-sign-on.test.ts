@@ -1,8 +1,8 @@
-import { AxeBuilder } from '@axe-core/playwright';
 import type { Page } from 'playwright-core';
 import { afterEach, expect, test } from 'vitest';
 import { createOrganization } from '../../../src/app/bootstrap.ts';
 import { scopes } from '../../../src/platform/orgs/caller.ts';
+import { findViolations } from '../../support/browser/axe.ts';
 import { newPage, openBrowser, type Complaints } from '../../support/browser/browser.ts';
 import { startConsole } from '../../support/browser/console.ts';
 import { startIdentityProvider } from '../../support/browser/identity-provider.ts';
@@ -184,7 +184,6 @@ test.each(['light', 'dark'] as const)(
     open.push({ complaints, close: () => context.close() });
     await page.goto(`${proxy.origin}/console/`);
     await page.getByRole('link', { name: 'Continue with single sign-on' }).waitFor();
-    const { violations } = await new AxeBuilder({ page }).analyze();
-    expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
   },
 );
