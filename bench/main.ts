@@ -1,9 +1,9 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { cpus, totalmem } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { sql } from 'kysely';
+import { parseOptions } from '../test/support/parse-options.ts';
 import { root } from '../test/support/program.ts';
 import { claimRunsBenchmark } from './claim-runs.ts';
 import { consoleBenchmark } from './console/console.ts';
@@ -39,10 +39,18 @@ const benchmarks: Record<string, Benchmark> = {
   console: consoleBenchmark,
 };
 
-const { values, positionals } = parseArgs({
+const usage = `Runs benchmarks, all of them without names.
+
+Usage: npm run bench -- [OPTION…] [NAME…]
+  --write   Also write the results to docs/reference/benchmarks.md.
+  --full    At full size, where a benchmark has a smaller one.
+Names: ${Object.keys(benchmarks).join(', ')}.`;
+
+const config = {
   options: { write: { type: 'boolean' }, full: { type: 'boolean', default: false } },
   allowPositionals: true,
-});
+} as const;
+const { values, positionals } = parseOptions(config, usage);
 const unknown = positionals.filter((name) => !Object.hasOwn(benchmarks, name));
 if (unknown.length > 0) {
   console.error(

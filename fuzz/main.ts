@@ -1,11 +1,18 @@
-import { parseArgs } from 'node:util';
 import { fuzzQueries } from './fuzz-queries.ts';
 import { queryCorpus } from './query-corpus.ts';
+import { parseOptions, toCount } from '../test/support/parse-options.ts';
 
-const { values } = parseArgs({
+const usage = `Compares generated queries that the allow-list accepts with what DuckDB binds.
+
+Usage: npm run fuzz -- [OPTION…]
+  --statements N   Number of statements: 1000000.
+  --seed N         Start of the random sequence: 1.`;
+
+const config = {
   options: { statements: { type: 'string', default: '1000000' }, seed: { type: 'string', default: '1' } },
-});
-const [statements, seed] = [Number(values.statements), Number(values.seed)];
+} as const;
+const { values } = parseOptions(config, usage);
+const [statements, seed] = [toCount('statements', values.statements), toCount('seed', values.seed, 0)];
 const began = performance.now();
 let listed = 0;
 const report = await fuzzQueries({ statements, seed, corpus: queryCorpus }, (sofar) => {

@@ -1,10 +1,17 @@
-import { parseArgs } from 'node:util';
 import { fuzzRules } from './fuzz-rules.ts';
+import { parseOptions, toCount } from '../test/support/parse-options.ts';
 
-const { values } = parseArgs({
+const usage = `Compares generated conditions and events with a plain evaluator.
+
+Usage: npm run fuzz:rules -- [OPTION…]
+  --pairs N        Number of pairs: 1000000.
+  --seed N         Start of the random sequence: 1.`;
+
+const config = {
   options: { pairs: { type: 'string', default: '1000000' }, seed: { type: 'string', default: '1' } },
-});
-const [pairs, seed] = [Number(values.pairs), Number(values.seed)];
+} as const;
+const { values } = parseOptions(config, usage);
+const [pairs, seed] = [toCount('pairs', values.pairs), toCount('seed', values.seed, 0)];
 const began = performance.now();
 let listed = 0;
 const { deviations, ...counts } = await fuzzRules({ pairs, seed }, (sofar) => {

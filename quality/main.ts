@@ -1,4 +1,4 @@
-import { parseArgs } from 'node:util';
+import { parseOptions } from '../test/support/parse-options.ts';
 import { measureAnnoCtr } from './annoctr.ts';
 import { measureAuditLogs } from './audit-logs.ts';
 import { measureCorrections } from './corrections.ts';
@@ -19,13 +19,17 @@ import { measureTechniques } from './techniques.ts';
 import { formatFigures } from './figures.ts';
 import { measureWindows } from './windows.ts';
 
-/**
- * `npm run quality [-- NAME …] [--list] [--write] [--stix-schemas FOLDER] [--reports FOLDER] [--clickhouse URL]
- * [--opensearch URL] [--elasticsearch URL]`: measures the recorded inputs and
- * prints one table per subject.
- * `--write` replaces the sections of the measured subjects in docs/reference/quality.md.
- */
-const { values: options, positionals: names } = parseArgs({
+const usage = `Measures the recorded inputs and prints one table per subject, all of them without names.
+
+Usage: npm run quality -- [OPTION…] [NAME…]
+  --list                   Also print the single errors of some subjects.
+  --write                  Replace the sections of the measured subjects in docs/reference/quality.md.
+  --stix-schemas FOLDER    The JSON schemas of STIX 2.1, for stix-out.
+  --reports FOLDER         The texts of public reports, for reports and severity.
+  --clickhouse URL, --opensearch URL, --elasticsearch URL
+                           Servers for portable, and ClickHouse for sigma.`;
+
+const config = {
   allowPositionals: true,
   options: {
     list: { type: 'boolean' },
@@ -36,7 +40,8 @@ const { values: options, positionals: names } = parseArgs({
     opensearch: { type: 'string' },
     elasticsearch: { type: 'string' },
   },
-});
+} as const;
+const { values: options, positionals: names } = parseOptions(config, usage);
 const measurements = {
   duplicates: measureDuplicates,
   feeds: measureFeeds,
@@ -58,8 +63,10 @@ const measurements = {
 } satisfies Record<string, (verbose: boolean) => Promise<Parameters<typeof formatFigures>[0]>>;
 
 const unknown = names.filter((name) => !Object.hasOwn(measurements, name));
-if (unknown.length > 0)
-  throw new Error(`Unknown subject: ${unknown.join(', ')}. Subjects: ${Object.keys(measurements).join(', ')}.`);
+if (unknown.length > 0) {
+  console.error(`Unknown subject: ${unknown.join(', ')}. Subjects: ${Object.keys(measurements).join(', ')}.`);
+  process.exit(2);
+}
 const verbose = options.list ?? false;
 const sections = new Map<string, string>();
 for (const [name, measure] of Object.entries(measurements)) {

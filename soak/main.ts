@@ -1,6 +1,6 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { parseArgs } from 'node:util';
+import { parseOptions, toCount } from '../test/support/parse-options.ts';
 import { writeSoakSection } from '../quality/quality-page.ts';
 import { startEmbeddedPostgres } from '../src/platform/embedded-postgres/embedded-postgres.ts';
 import { migrate } from '../src/platform/db/migrate.ts';
@@ -8,8 +8,19 @@ import type { SoakOptions } from './plan.ts';
 import { renderReport } from './report.ts';
 import { runSoak } from './run-soak.ts';
 
-/** Runs a soak and prints the report. Exits with code 1 if there are deviations. Usage: `npm run soak [-- --detections 2000 --organizations 40 --days 14 …]` */
-const { values } = parseArgs({
+const usage = `Runs a soak and prints the report. Exits with 1 if there are deviations.
+
+Usage: npm run soak -- [OPTION…]
+  --detections N      Detections of all organizations: 2000.
+  --organizations N   Organizations: 40.
+  --days N            Simulated days: 14.
+  --workers N         Worker processes: 3.
+  --runs-at-once N    Runs of one worker at the same time: 8.
+  --local N           Organizations whose detections read the embedded log store: 1.
+  --wait-seconds N    How long the clock waits for the work of an hour: 20.
+  --write             Also write the report to docs/reference/quality.md.`;
+
+const config = {
   options: {
     detections: { type: 'string', default: '2000' },
     organizations: { type: 'string', default: '40' },
@@ -20,22 +31,17 @@ const { values } = parseArgs({
     'wait-seconds': { type: 'string', default: '20' },
     write: { type: 'boolean', default: false },
   },
-});
-
-function parseCount(name: keyof typeof values, min: number): number {
-  const n = Number(values[name]);
-  if (!Number.isInteger(n) || n < min) throw new Error(`--${name} must be an integer of at least ${min}.`);
-  return n;
-}
+} as const;
+const { values } = parseOptions(config, usage);
 
 const options: SoakOptions = {
-  detections: parseCount('detections', 1),
-  organizations: parseCount('organizations', 1),
-  days: parseCount('days', 1),
-  workers: parseCount('workers', 1),
-  runsAtOnce: parseCount('runs-at-once', 1),
-  localOrganizations: parseCount('local', 0),
-  waitMs: parseCount('wait-seconds', 1) * 1000,
+  detections: toCount('detections', values.detections, 1),
+  organizations: toCount('organizations', values.organizations, 1),
+  days: toCount('days', values.days, 1),
+  workers: toCount('workers', values.workers, 1),
+  runsAtOnce: toCount('runs-at-once', values['runs-at-once'], 1),
+  localOrganizations: toCount('local', values.local, 0),
+  waitMs: toCount('wait-seconds', values['wait-seconds'], 1) * 1000,
 };
 const parent = resolve(import.meta.dirname, '../node_modules/.cache/tocsin-soak');
 mkdirSync(parent, { recursive: true });

@@ -1,30 +1,33 @@
 import { copyFileSync, mkdirSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { launchBrowser } from '../../test/support/browser/launch-browser.ts';
 import { documented, shots, type Ids, type Shot } from './pages.ts';
+import { parseOptions } from '../../test/support/parse-options.ts';
 import { withService } from './with-service.ts';
 
-/**
- * Takes screenshots of every page of the console, filled with the demo's data and empty, in light and dark, at 1,440 and 390 pixels, into
- * `screenshots/`. With page names it takes only those.
- * Usage: `npm run screenshots -- [OPTION…] [PAGE…]`
- *   --width PIXELS   Another width of the window. Can be repeated.
- *   --theme THEME    Only `light` or `dark`.
- *   --state STATE    Only `filled` or `empty`.
- *   --docs           Also renew the images in `docs/images/`. Accepts none of the other options and no pages.
- */
-const { values, positionals } = parseArgs({
-  options: {
-    docs: { type: 'boolean' },
-    width: { type: 'string', multiple: true, default: ['1440', '390'] },
-    theme: { type: 'string', multiple: true, default: ['light', 'dark'] },
-    state: { type: 'string', multiple: true, default: ['filled', 'empty'] },
+const usage = `Takes screenshots of every page of the console, filled with the demo's data and empty, in light and dark,
+at 1,440 and 390 pixels, into screenshots/. With page names it takes only those.
+
+Usage: npm run screenshots -- [OPTION…] [PAGE…]
+  --width PIXELS   Another width of the window. Can be repeated.
+  --theme THEME    Only light or dark.
+  --state STATE    Only filled or empty.
+  --docs           Also renew the images in docs/images/. Accepts none of the other options and no pages.`;
+
+const { values, positionals } = parseOptions(
+  {
+    options: {
+      docs: { type: 'boolean' },
+      width: { type: 'string', multiple: true, default: ['1440', '390'] },
+      theme: { type: 'string', multiple: true, default: ['light', 'dark'] },
+      state: { type: 'string', multiple: true, default: ['filled', 'empty'] },
+    },
+    allowPositionals: true,
   },
-  allowPositionals: true,
-});
+  usage,
+);
 const root = resolve(import.meta.dirname, '../..');
 const folder = join(root, 'screenshots');
 const images = join(root, 'docs/images');
