@@ -1,10 +1,11 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, rmSync } from 'node:fs';
+import { chmodSync, mkdirSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { createCaller, createOrganizationWithKey, pullDocument } from '../support/api-client.ts';
 import { testDatabase } from '../support/database.ts';
 import { newProgramDir, removeProgramDir, root, startProgram, type Program } from '../support/program.ts';
+import { startBlock } from '../support/typed-commands.ts';
 import { kevCatalogWith } from '../support/feed/kev-document.ts';
 
 const { db, url } = await testDatabase();
@@ -40,6 +41,17 @@ test(
 
     const { key } = await createOrganizationWithKey({ db }, 'packed');
     const env = { DATABASE_URL: url, TOCSIN_FETCH_ALLOW: '127.0.0.1' };
+    // What `npm install` does for the command.
+    mkdirSync(join(folder, 'node_modules/.bin'));
+    chmodSync(join(installed, 'bin/tocsin.mjs'), 0o755);
+    symlinkSync(join(installed, 'bin/tocsin.mjs'), join(folder, 'node_modules/.bin/tocsin'));
+    const typed = startBlock('docs/operate/install.md', 'run: package');
+    const printed = execFileSync('bash', ['-euc', typed], {
+      cwd: folder,
+      env: { ...process.env, ...env },
+      encoding: 'utf8',
+    });
+    expect(printed).toMatch(/^\d+\.\d+\.\d+\n[^]*ok +database/);
     program = await startProgram(folder, env, 'all', join(installed, 'bin/tocsin.mjs'));
     const call = createCaller(program.url, key);
     expect(await pullDocument(call, { kind: 'kev', name: 'KEV' }, kevCatalogWith('entry', 3))).toMatchObject({
