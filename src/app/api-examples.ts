@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { ApiExamples } from '../platform/http/openapi/examples.ts';
 
-/** Returns the examples of the API. `scripts/api-examples.ts` records them. */
+/** Returns the examples of the API. `npm run examples` records them. */
 export const readApiExamples = (): ApiExamples =>
   JSON.parse(readFileSync(new URL('api-examples.json', import.meta.url), 'utf8')) as ApiExamples;

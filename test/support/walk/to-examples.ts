@@ -1,4 +1,4 @@
-import type { ApiExample, ApiExamples } from '../../../src/platform/http/openapi/examples.ts';
+import type { ApiExample } from '../../../src/platform/http/openapi/examples.ts';
 import type { RecordedCall } from './call-everything.ts';
 
 const listMax = 2;
@@ -15,14 +15,17 @@ const replacements: [RegExp, string][] = [
   [/[Ww]alked/g, 'example'],
 ];
 
-/** Returns one example per operation: of its calls, the one that says most and asks for least, with lists and texts cut. */
-export function toExamples(calls: RecordedCall[], operationIdOf: (call: RecordedCall) => string): ApiExamples {
+/** Returns the examples of each operation, with lists and texts cut: first the one that says most and asks for least. */
+export function toExamples(
+  calls: RecordedCall[],
+  operationIdOf: (call: RecordedCall) => string,
+): Record<string, ApiExample[]> {
   const byOperation = Map.groupBy(calls, operationIdOf);
-  const entries = [...byOperation].map(([id, same]): [string, ApiExample] => {
-    const examples = same.map(toExample).toSorted((a, b) => scoreOf(b) - scoreOf(a));
-    return [id, examples[0]!];
-  });
-  return Object.fromEntries(entries.toSorted(([a], [b]) => (a < b ? -1 : 1)));
+  const entries = [...byOperation].map(([id, same]): [string, ApiExample[]] => [
+    id,
+    same.map(toExample).toSorted((a, b) => scoreOf(b) - scoreOf(a)),
+  ]);
+  return Object.fromEntries(entries);
 }
 
 function toExample({ url, request, body }: RecordedCall): ApiExample {
