@@ -7,6 +7,8 @@ import type { FromChild, OpenOptions } from './protocol.ts';
 /** How long after a statement was interrupted its process is killed, unless it has finished. */
 const graceMs = 2000;
 const triesMax = 3;
+/** How long a process may take to open the engine, on a machine that has much else to do. */
+const openMaxMs = 60_000;
 
 /** A retired process gets no new tasks and is killed once its running tasks have finished. */
 type EngineProcess = {
@@ -16,6 +18,8 @@ type EngineProcess = {
   started: number;
   isRetired: boolean;
   startedAt: number;
+  /** Kills the process unless it is ready in time. Undefined once it is ready: only then do the time limits of its tasks begin. */
+  openTimer: NodeJS.Timeout | undefined;
 };
 
 /** One organization's queue and the engine processes that work on it. At most one process takes new tasks; the others are retired. */
@@ -50,6 +54,7 @@ export function createLane(options: OpenOptions, concurrency: number, onChange: 
       started: 0,
       isRetired: false,
       startedAt: performance.now(),
+      openTimer: setTimeout(() => engine.child.kill(), openMaxMs),
       child: startChild(options, {
         onMessage: (message) => handleMessage(engine, message),
         onEnd: (reason) => handleEnd(engine, reason),
@@ -69,8 +74,18 @@ export function createLane(options: OpenOptions, concurrency: number, onChange: 
     task.rows = [];
     engine.started += 1;
     engine.running.set(task.id, task);
-    task.timers.push(setTimeout(() => stopRunning(engine, task, timeoutError(task.timeoutMs)), task.timeoutMs));
+    if (!engine.openTimer) limitTime(engine, task);
     engine.child.send(task.message);
+  }
+
+  function limitTime(engine: EngineProcess, task: EngineTask): void {
+    task.timers.push(setTimeout(() => stopRunning(engine, task, timeoutError(task.timeoutMs)), task.timeoutMs));
+  }
+
+  function handleReady(engine: EngineProcess): void {
+    clearTimeout(engine.openTimer);
+    engine.openTimer = undefined;
+    for (const task of engine.running.values()) limitTime(engine, task);
   }
 
   function canStart(): boolean {
@@ -100,6 +115,7 @@ export function createLane(options: OpenOptions, concurrency: number, onChange: 
   }
 
   function handleMessage(engine: EngineProcess, message: FromChild): void {
+    if (message.kind === 'ready') handleReady(engine);
     if (message.kind === 'ready' || message.kind === 'memory-exceeded') return;
     const task = engine.running.get(message.id);
     if (!task) return;
@@ -150,6 +166,7 @@ export function createLane(options: OpenOptions, concurrency: number, onChange: 
   }
 
   function handleEnd(engine: EngineProcess, reason: ChildEnd): void {
+    clearTimeout(engine.openTimer);
     processes.delete(engine);
     retireProcess(engine);
     const tasks = [...engine.running.values()];

@@ -39,6 +39,14 @@ const pathological = [
   'SELECT list_sum(list_transform(range(30000 * 1000), x -> list_sum(range(x % 100)))) FROM t',
 ];
 
+test('does not count the start of a process towards the time limit of a query', async () => {
+  const engine = start();
+  const noTimeToStart = Array.from({ length: 3 }, (_, n) =>
+    engine.query(`org-${n}`, job('SELECT 1'), { timeoutMs: 100 }),
+  );
+  await expect(Promise.all(noTimeToStart)).resolves.toHaveLength(3);
+});
+
 test(
   'ends four queries that ignore interrupts with query_timeout and keeps this process responsive',
   { timeout: 30_000 },
