@@ -46,8 +46,12 @@ describe('the commands of a page run in order', () => {
   afterAll(() => service.stop());
 
   const others = guides.filter((page) => isTyped(page) && page !== first && !demoPages.includes(page));
+  // `tocsin doctor` fails once a page has added a connection to an example host.
+  const callsDoctor = (page: string) =>
+    blocksOf(page).some(({ mark, shell }) => mark === 'run' && / doctor\b/.test(shell));
+  const [checking, remaining] = [others.filter(callsDoctor), others.filter((page) => !callsDoctor(page))];
   // The feed pages wait for background loops of the service.
-  test.each([first, ...others])('%s', (page) => expectPageRuns(service, page), 180_000);
+  test.each([first, ...checking, ...remaining])('%s', (page) => expectPageRuns(service, page), 180_000);
 });
 
 function headingsOf(page: string): string[] {

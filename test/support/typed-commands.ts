@@ -90,6 +90,8 @@ export async function runBlocks(service: RunningService, blocks: ShellBlock[], b
     cwd: service.dir,
     env: environment(service.port),
     maxBuffer: 64 * 1024 ** 2,
+  }).catch((error: Error & { stdout: string }) => {
+    throw new Error(`A command failed after this output:\n${error.stdout}`, { cause: error });
   });
   return stdout.split(/={9} \d+\n/).slice(1);
 }
