@@ -180,7 +180,7 @@ test('looks up pasted values and shows the items that contain one', async () => 
   await page.getByRole('button', { name: 'evil-bank[.]top' }).click();
   const panel = page.getByRole('complementary');
   await panel.getByRole('heading', { name: 'evil-bank.top' }).waitFor();
-  await panel.getByRole('link', { name: /Acme Bank hit by Emotet/ }).click();
+  await panel.getByRole('link', { name: /^Acme Bank hit by Emotet/ }).click();
   await page.waitForURL(/\/console\/feed\/[0-9a-f-]{36}$/);
 });
 
