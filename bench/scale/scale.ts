@@ -7,7 +7,7 @@ import { measureSampleHour, sampleClock, sampleDetections, type SampleHour, type
 
 const fewOrgs = 10;
 const sampleOrgs = 2;
-/** What the set-up of docs/operate/scale.md is for. */
+/** The load for which docs/operate/scale.md describes the set-up. */
 const target = { runsPerSecond: 1_000_000 / 3600, mbPerSecond: 1_000_000 / 86_400 };
 
 async function measure(

@@ -33,7 +33,7 @@ const env = (url: string): Record<string, string> => ({
   TOCSIN_PUBLIC_URL: publicUrl,
 });
 
-/** Creates a database as it was after the first migrations, with the rows of the source. Returns the tables that it had. */
+/** Creates a database with the first `migrations` migrations only, filled with the rows of the source. Returns its tables. */
 async function createOldDatabase(url: string, migrations: number): Promise<Table[]> {
   return withSchemaLock(url, async (client) => {
     await listAppliedMigrations(client);

@@ -2,7 +2,7 @@ import { nearestNames } from './text/nearest-names.ts';
 
 const prefix = 'TOCSIN_';
 
-/** What the tests and measurements read. */
+/** Variables that only tests and measurements read. */
 const development = /^TOCSIN_(TEST_\w+|PROPERTY_SEED|REHEARSE|INJECTION)$/;
 
 /** Reports whether Kubernetes sets the variable for a service whose name begins with `tocsin`, such as `TOCSIN_PORT=tcp://10.0.0.1:80`. */

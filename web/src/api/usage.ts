@@ -12,7 +12,7 @@ export const quotasQuery = queryOptions({
   refetchInterval: 60_000,
 });
 
-/** What the organization used on each of the last 30 days. */
+/** Reads the usage of the organization on each of the last 30 days. */
 export const usageQuery = queryOptions({
   queryKey: ['usage'],
   queryFn: () => read(api.GET('/api/usage')),

@@ -115,8 +115,8 @@ export function createLane(options: OpenOptions, concurrency: number, onChange: 
   }
 
   function handleMessage(engine: EngineProcess, message: FromChild): void {
-    if (message.kind === 'ready') handleReady(engine);
-    if (message.kind === 'ready' || message.kind === 'memory-exceeded') return;
+    if (message.kind === 'ready') return handleReady(engine);
+    if (message.kind === 'memory-exceeded') return;
     const task = engine.running.get(message.id);
     if (!task) return;
     if (message.kind === 'rows') {

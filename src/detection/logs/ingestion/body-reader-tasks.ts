@@ -6,7 +6,7 @@ import type { ObservedField } from '../catalog/field-observer.ts';
 /** A body of `POST /api/logs/{dataset}`, or of a shipper's protocol. */
 export type BodyTask = LogBodyTask | ShipperBodyTask;
 
-/** What a thread does: it reads a body, or the segment file that a body became. */
+/** The work of a thread: to read a body, or the segment file that was written from one. */
 export type ReaderTask = BodyTask | ObserveTask;
 export type ReaderResult = LogBody | ShipperBody | ObservedField[];
 

@@ -248,7 +248,7 @@ const headlineVerb =
 /** A defined name is no plain word: it has an inner capital or a digit, or its words are not common. */
 const isDistinctive = (printed: string): boolean => /\p{Ll}\p{Lu}|\d/u.test(printed) || !needsCue(printed);
 
-/** The last end of a sentence. `a.k.a.` is none. */
+/** Matches the last end of a sentence. The periods of `a.k.a.` do not end one. */
 const lastSentence = /(?<!\ba\.k\.a)\. (?!.*(?<!\ba\.k\.a)\. )/s;
 const lastNoun = new RegExp(String.raw`\b(?:(${malwareNoun})|(${actorNoun}))s?\b`, 'gi');
 

@@ -9,7 +9,7 @@ import type { SearchMatches } from './search-matches.ts';
 import { VerdictLabel } from './verdict.tsx';
 
 export const feedRowHeight = 52;
-/** Of a row with an excerpt. */
+/** The height of a row with an excerpt, in pixels. */
 export const matchedRowHeight = 72;
 
 type Props = {

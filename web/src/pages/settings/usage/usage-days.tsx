@@ -8,7 +8,7 @@ import { Section } from '../../../ui/section.tsx';
 
 type Props = { days: readonly UsageDay[] };
 
-/** What the organization has used since midnight UTC. */
+/** Shows the usage of the organization since midnight UTC. */
 export function UsageToday({ days }: Props) {
   const today = days.at(-1);
   if (!today) return null;
@@ -28,7 +28,7 @@ export function UsageToday({ days }: Props) {
   );
 }
 
-/** What the organization used by day. */
+/** Shows a chart of the usage by day for each figure. */
 export function UsageDays({ days }: Props) {
   const barsOf = (valueOf: (day: UsageDay) => number) =>
     days.map((day) => ({ at: day.day, label: day.day, value: valueOf(day) }));

@@ -7,7 +7,7 @@ import { Loaded, SettingsSection } from '../section.tsx';
 import { LimitTable } from './limit-table.tsx';
 import { UsageDays, UsageToday } from './usage-days.tsx';
 
-/** What the organization uses, and its limits. */
+/** Shows the usage of the organization and its limits. */
 export function UsageSection() {
   const quotas = useQuery(quotasQuery);
   const usage = useQuery(usageQuery);
