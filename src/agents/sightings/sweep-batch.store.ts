@@ -1,4 +1,5 @@
 import { queryRows, type Tx } from '../../platform/db/db.ts';
+import { nilId } from '../../platform/lib/ids.ts';
 import type { FeedItem } from '../../feed/model/item.schema.ts';
 import type { PoolPosition } from './sightings.store.ts';
 
@@ -15,7 +16,7 @@ type BatchOptions = {
 
 const itemsMax = 50;
 const weightMax = 1_000;
-const [firstId, lastId] = ['00000000-0000-0000-0000-000000000000', 'ffffffff-ffff-ffff-ffff-ffffffffffff'];
+const lastId = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
 /**
  * Returns the items after the cursor in the order of their last change, and the cursor of the next batch. Without a cursor it returns no items
@@ -24,7 +25,7 @@ const [firstId, lastId] = ['00000000-0000-0000-0000-000000000000', 'ffffffff-fff
 export async function readSweepBatch(tx: Tx, { pools, cursor, weigh }: BatchOptions): Promise<SweepBatch> {
   const ends: SweepCursor = Object.fromEntries(pools.map(({ id, seq }) => [id, [seq, lastId]]));
   if (!cursor) return { items: [], cursor: ends };
-  const next: SweepCursor = Object.fromEntries(pools.map(({ id }) => [id, cursor[id] ?? [0, firstId]]));
+  const next: SweepCursor = Object.fromEntries(pools.map(({ id }) => [id, cursor[id] ?? [0, nilId]]));
   const items: FeedItem[] = [];
   let weight = 0;
   for (const pool of pools) {

@@ -1,12 +1,12 @@
 import { acrossOrgs, type Db } from '../../platform/db/db.ts';
 import type { Clock } from '../../platform/lib/clock.ts';
+import { nilId } from '../../platform/lib/ids.ts';
 import type { Logger } from '../../platform/lib/logger.ts';
 import { runLoop } from '../../platform/lib/loop.ts';
 import { measureStoredLogsAcrossOrgs } from './usage-days.store.ts';
 
 const everyMs = 600_000;
 const organizationsPerStep = 200;
-const beforeFirstId = '00000000-0000-0000-0000-000000000000';
 
 /** Measures the stored logs of all organizations every ten minutes, for the usage by day. */
 export function measureLoop(deps: { db: Db; clock: Clock; log: Logger }, signal: AbortSignal): Promise<void> {
@@ -23,7 +23,7 @@ export async function measureStoredLogs(
   limit = organizationsPerStep,
 ): Promise<void> {
   const day = clock().toISOString().slice(0, 10);
-  let afterId = beforeFirstId;
+  let afterId = nilId;
   for (;;) {
     const page = { day, afterId, limit };
     const lastId = await acrossOrgs(db, (tx) => measureStoredLogsAcrossOrgs(tx, page));

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { acrossOrgs, queryRow, queryRows, type Db, type Tx } from '../../platform/db/db.ts';
+import { nilId } from '../../platform/lib/ids.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import { isPoolVisible } from '../items/visible-pools.sql.ts';
 import type { ProfileRow } from './profile.store.ts';
@@ -13,8 +14,6 @@ export type ScoringPosition = {
   seq: number;
   itemId: string;
 };
-
-const firstId = '00000000-0000-0000-0000-000000000000';
 
 /** Finds an organization that has items to score: under a new profile version, or new items under the version in force. */
 export function findDueOrgAcrossOrgs(db: Db): Promise<{ orgId: OrgId } | undefined> {
@@ -43,7 +42,7 @@ export function lockProfileIfFree(tx: Tx, orgId: OrgId): Promise<ProfileRow | un
 export function findNextPool(tx: Tx, orgId: OrgId, version: number): Promise<ScoringPosition | undefined> {
   return queryRow<ScoringPosition>(tx)`
       select ${orgId}::uuid as "orgId", ${version}::int as version, pool.id as "poolId", pool.seq as "poolSeq", coalesce(c.seq, 0) as seq,
-        coalesce(c.item_id, ${firstId}::uuid) as "itemId"
+        coalesce(c.item_id, ${nilId}::uuid) as "itemId"
       from (select id, seq from feed_pools where ${isPoolVisible}) pool left join feed_relevance_cursors c
         on c.organization_id = ${orgId} and c.version = ${version} and c.pool_id = pool.id
       where (c.seq is null or c.seq < pool.seq) limit 1`;

@@ -21,6 +21,9 @@ export function uuidv7(at: Date = new Date()): string {
   return `${time.slice(0, 8)}-${time.slice(8)}-7${count.toString(16).padStart(3, '0')}${random}`;
 }
 
+/** The UUID that sorts before every other, from which a pass in the order of IDs begins. */
+export const nilId = '00000000-0000-0000-0000-000000000000';
+
 /** Returns the lowest UUIDv7 of a millisecond. */
 export function uuidAt(at: Date): string {
   const time = at.getTime().toString(16).padStart(12, '0');

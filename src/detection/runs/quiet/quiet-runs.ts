@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { inOrg, type Db } from '../../../platform/db/db.ts';
 import type { Clock } from '../../../platform/lib/clock.ts';
+import { nilId } from '../../../platform/lib/ids.ts';
 import type { Logger } from '../../../platform/lib/logger.ts';
 import type { Models } from '../../../platform/models/models.ts';
 import { coverWindows } from '../../scheduling/coverage/coverage.store.ts';
@@ -28,7 +29,6 @@ export type QuietRuns = {
 
 const runsPerBatch = 250;
 const passesMax = 1000;
-const firstId = '00000000-0000-0000-0000-000000000000';
 
 /** Which runs of a slot were tried. Each is tried once, and those that are queued later in the next pass. */
 type Pass = { after: string; isRunning: boolean };
@@ -45,7 +45,7 @@ export function createQuietRuns(deps: QuietRunsDeps): QuietRuns {
         const group = await connection.together.groupOf(definition.detectionQuery);
         if (group === undefined) return 0;
         const key = JSON.stringify([orgId, claim.dueAt, group]);
-        const known = passes.get(key) ?? { after: firstId, isRunning: false };
+        const known = passes.get(key) ?? { after: nilId, isRunning: false };
         if (known.isRunning) return 0;
         pass = known;
         pass.isRunning = true;

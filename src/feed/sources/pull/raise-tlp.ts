@@ -1,6 +1,6 @@
 import type { Db, Tx } from '../../../platform/db/db.ts';
 import type { Clock } from '../../../platform/lib/clock.ts';
-import { uuidv7 } from '../../../platform/lib/ids.ts';
+import { nilId, uuidv7 } from '../../../platform/lib/ids.ts';
 import { applyActions } from '../../ingestion/apply-actions.ts';
 import type { Extractor } from '../../ingestion/extractor.ts';
 import type { RaiseTlpAction } from '../../ingestion/pull-plan.ts';
@@ -28,7 +28,7 @@ export type RaiseTlpDeps = {
  * again, because an item's own marking is known only from its record.
  */
 export async function raiseTlp(deps: RaiseTlpDeps, source: SourceRow): Promise<void> {
-  let afterId = '00000000-0000-0000-0000-000000000000';
+  let afterId = nilId;
   for (let isFull = true; isFull;) {
     const batch = await withSourceAcrossOrgs(deps.db, source, (tx) => raiseTlpOfBatch(deps, tx, source, afterId));
     afterId = batch.at(-1)?.id ?? afterId;
