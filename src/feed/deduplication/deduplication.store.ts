@@ -3,7 +3,8 @@ import { queryRows, type Tx } from '../../platform/db/db.ts';
 import type { RootCandidate } from './groups.ts';
 
 // `offset 0` in a lateral subquery keeps a look-up per row, by index. Without it, a first pull scans whole tables, because the planner does not
-// know yet how large they became.
+// know yet how large they became. A pool is compared outside of such a subquery if the index of the look-up does not have it: the planner would
+// combine it with an index of the pool, which reads the whole pool for each row.
 
 /** The pool whose items are grouped, and the wider pools (those with a larger audience) whose groups they may join. */
 export type PoolScope = { poolId: string; widerPoolIds: string[] };
@@ -111,8 +112,8 @@ export async function listNeighbors(tx: Tx, scope: PoolScope, ids: string[]): Pr
         select value from item_terms t where t.item_id = mine.id and t.kind = 'alias' offset 0) t cross join lateral (
         select o.item_id from item_terms o where o.kind = 'alias' and o.value = t.value and o.pool_id = any(${pools}::uuid[]) limit ${neighborsMax}) near
       union select duplicate_of from mine where duplicate_of is not null
-      union select member.id from mine cross join lateral (select i.id from items i
-        where i.duplicate_of in (mine.id, mine.duplicate_of) and i.pool_id = ${scope.poolId} offset 0) member`;
+      union select member.id from mine cross join lateral (select i.id, i.pool_id from items i
+        where i.duplicate_of in (mine.id, mine.duplicate_of) offset 0) member where member.pool_id = ${scope.poolId}`;
   return found.map(({ id }) => id);
 }
 
