@@ -30,6 +30,14 @@ describe('the demo as the guide starts it', () => {
     expect(service.output()).toMatch(/Threat feed: \d+ items/);
   });
 
+  test('stored the events of its runs, so that the console shows what happened', async () => {
+    const response = await fetch(`http://127.0.0.1:${service.port}/api/events?types=hit.created`, {
+      headers: { authorization: 'Bearer choose-a-long-random-key' },
+    });
+    const { events } = (await response.json()) as { events: { data: { headline: string } }[] };
+    expect(events.length).toBeGreaterThanOrEqual(expectedHits.length);
+  });
+
   // The agent runs its first suggestions over a week of logs.
   test.each(demoPages)('runs the commands of %s', (page) => expectPageRuns(service, page), 180_000);
 });

@@ -76,6 +76,15 @@ test('shows what happens while the page is open', async () => {
   await page.waitForURL(new RegExp(`/hits/${hit.id}$`));
 });
 
+test('shows what happened before the page was opened', async () => {
+  const org = await started.newOrg();
+  await callOk(org, 'GET', '/api/events');
+  await raiseHits(started, org, ['ada']);
+  const page = await openOverview(org);
+  await page.getByRole('link', { name: /New hit/ }).waitFor();
+  await page.getByRole('link', { name: /^Detection created Sign-in with a tool/ }).waitFor();
+});
+
 test('names a suggested detection, and finds a hit by a part of its headline with the keyboard', async () => {
   const org = await started.newOrg();
   await raiseHits(started, org, ['ada.lovelace', 'grace']);

@@ -5,14 +5,14 @@ import type { PageRequest } from '../../lib/page-request.ts';
 
 export type EventRow = { id: string; at: Date; type: string; body: string };
 
-/** How long events are stored after the latest client listened. */
-const listeningMinutes = 15;
+/** How long events are stored after the latest client listened: who returns after a weekend sees what happened. */
+const listeningHours = 72;
 
 /** Makes `emitEvents` store the events of an organization, also those that no destination subscribes to. */
 export async function extendListening(db: Db, orgId: OrgId): Promise<void> {
   await acrossOrgs(db, (tx) =>
-    sql`update organizations set listening_until = clock_timestamp() + ${`${listeningMinutes} minutes`}::interval
-      where id = ${orgId} and (listening_until is null or listening_until < clock_timestamp() + ${`${listeningMinutes - 1} minutes`}::interval)`.execute(
+    sql`update organizations set listening_until = clock_timestamp() + ${`${listeningHours} hours`}::interval
+      where id = ${orgId} and (listening_until is null or listening_until < clock_timestamp() + ${`${listeningHours - 1} hours`}::interval)`.execute(
       tx,
     ),
   );

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { afterAll, expect, test } from 'vitest';
 import { callOk, postDetection } from '../../../../test/support/detection/detection-factory.ts';
 import { startApp, type TestOrg } from '../../../../test/support/harness.ts';
-import { acrossOrgs } from '../../db/db.ts';
+import { acrossOrgs, queryRows } from '../../db/db.ts';
 import { listEvents } from './list-events.ts';
 
 const { app, deps, newOrg, newKey } = await startApp();
@@ -82,6 +82,18 @@ test('streams the events of the organization to each client once, and resumes af
   expect((await callOk(org, 'GET', `/api/events?cursor=${nextCursor}`)).events).toMatchObject([
     { type: 'detection.created' },
   ]);
+});
+
+test('stores events for three days after a client listed them', async () => {
+  const org = await newOrg();
+  await callOk(org, 'GET', '/api/events');
+  const [stored] = await acrossOrgs(
+    deps.db,
+    (tx) =>
+      queryRows<{ hours: number }>(tx)`
+      select extract(epoch from listening_until - now())::float8 / 3600 as hours from organizations where id = ${org.id}`,
+  );
+  expect(stored!.hours).toBeGreaterThan(71.9);
 });
 
 test('leaves out types that the key may not read', async () => {

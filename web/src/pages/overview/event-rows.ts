@@ -28,11 +28,14 @@ const bad = new Set([
 /** Turns events into lines, newest first. Completed runs that follow each other and found nothing become one line. */
 export function toEventRows(events: readonly LiveEvent[]): EventRow[] {
   const rows: EventRow[] = [];
-  let quietRuns = 0;
+  let quiet = { runs: 0, rows: 0 };
   for (const event of events) {
     const isQuiet = event.type === 'run.completed' && event.data['hitCount'] === 0;
-    quietRuns = isQuiet ? quietRuns + 1 : 0;
-    if (quietRuns > 1) rows.at(-1)!.title = texts.runs(quietRuns);
+    quiet = isQuiet
+      ? { runs: quiet.runs + 1, rows: quiet.rows + Number(event.data['rowsTotal']) }
+      : { runs: 0, rows: 0 };
+    if (quiet.runs > 1)
+      Object.assign(rows.at(-1)!, { title: texts.runs(quiet.runs), detail: texts.runDetail(quiet.rows, 0) });
     else rows.push(toRow(event));
   }
   return rows;
