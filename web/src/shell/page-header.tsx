@@ -7,6 +7,8 @@ import { useShell } from './shell-context.ts';
 
 type Props = {
   title: string;
+  /** The title of the browser's tab, if it says more than that of the page. */
+  tabTitle?: string | undefined;
   /** A link to the page above this one. */
   parent?: React.ReactNode;
   children?: React.ReactNode;
@@ -16,14 +18,14 @@ type Props = {
 };
 
 /**
- * The top of a page: its title, then filters, then links and actions at the right. In a window below 1024 px the filters, and below 768 px
+ * The top of a page: its title, then links and filters, then actions at the right. In a window below 1024 px the filters, and below 768 px
  * the links, have a line of their own. It also sets the title of the browser's tab.
  */
-export function PageHeader({ title, parent, children, links, actions }: Props) {
+export function PageHeader({ title, tabTitle = title, parent, children, links, actions }: Props) {
   const { openDrawer } = useShell();
   useEffect(() => {
-    document.title = `${title} · ${texts.product}`;
-  }, [title]);
+    document.title = `${tabTitle} · ${texts.product}`;
+  }, [tabTitle]);
   return (
     <header className="flex min-h-12 shrink-0 flex-wrap items-center gap-x-3 gap-y-1.5 border-b px-4 py-2">
       <IconButton label={texts.menu} onClick={openDrawer} className="-ml-2 md:hidden">
@@ -38,19 +40,23 @@ export function PageHeader({ title, parent, children, links, actions }: Props) {
       <h1
         className={classes(
           'mr-1 min-w-0 truncate text-15 font-strong',
-          children ? 'max-lg:grow max-lg:basis-0 lg:max-w-96' : 'grow basis-0',
+          links
+            ? 'max-md:grow max-md:basis-0 md:min-w-20'
+            : children
+              ? 'max-lg:grow max-lg:basis-0 lg:max-w-96'
+              : 'grow basis-0',
         )}
       >
         {title}
       </h1>
+      {links && <div className="max-md:order-2 max-md:w-full">{links}</div>}
       {children && (
         <div className="flex min-w-0 flex-wrap items-center gap-x-3 gap-y-1.5 max-lg:order-3 max-lg:w-full">
           {children}
         </div>
       )}
-      {links && <div className="ml-auto max-md:order-2 max-md:w-full">{links}</div>}
       {actions && (
-        <div className={classes('flex items-center gap-2', links ? 'max-md:order-1 max-md:ml-auto' : 'ml-auto')}>
+        <div className={classes('ml-auto flex items-center gap-2', links !== undefined && 'max-md:order-1')}>
           {actions}
         </div>
       )}

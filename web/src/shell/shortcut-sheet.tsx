@@ -55,10 +55,10 @@ export default function ShortcutSheet({ onClose }: { onClose: () => void }) {
   return (
     <Modal
       onClose={onClose}
-      className="fixed top-1/2 left-1/2 max-h-[90vh] w-[min(40rem,calc(100vw-2rem))] -translate-x-1/2 -translate-y-1/2 overflow-y-auto rounded-control bg-raised p-5 shadow-float"
+      className="fixed top-1/2 left-1/2 max-h-[90vh] w-[min(40rem,calc(100vw-2rem))] -translate-x-1/2 -translate-y-1/2 overflow-y-auto rounded-control bg-raised p-5 shadow-float outline-none"
     >
       <Dialog.Title className="pb-4 text-15 font-strong">{texts.shortcuts}</Dialog.Title>
-      <div className="grid gap-x-10 gap-y-5 sm:grid-cols-2">
+      <div className="grid gap-x-10 gap-y-5 md:grid-cols-2">
         {lists.map(([title, keys]) => (
           <section key={title}>
             <h2 className="pb-1.5 text-12 text-faint">{title}</h2>

@@ -4,6 +4,7 @@ type Verdict = Relevance['verdict'];
 
 export const texts = {
   title: 'Feed',
+  one: 'Item',
   sections: { label: 'Parts of the feed', items: 'Items', indicators: 'Indicators', sources: 'Sources' },
   search: 'Search the feed',
   filters: {

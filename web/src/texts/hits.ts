@@ -3,6 +3,7 @@ import type { HitStatus } from '../api/hits.ts';
 export const texts = {
   search: 'Search hits',
   title: 'Hits',
+  one: 'Hit',
   filters: { status: 'Status', severity: 'Severity' },
   empty: {
     title: 'No hits',

@@ -57,7 +57,7 @@ export const texts = {
       severity: 'Severity',
       open: 'Open',
       today: 'Last 24 h',
-      week: '2 to 7 days',
+      week: '1 to 7 days',
       older: 'Older',
       oldest: 'Oldest',
     },

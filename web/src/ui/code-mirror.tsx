@@ -27,6 +27,8 @@ const colors = HighlightStyle.define([
   { tag: [tags.string, tags.special(tags.string)], color: 'var(--color-good)' },
   { tag: [tags.number, tags.bool, tags.null], color: 'var(--color-high)' },
   { tag: tags.comment, color: 'var(--color-faint)' },
+  // A line must not break inside `->>`.
+  { tag: tags.operator, whiteSpace: 'nowrap' },
   { tag: tags.propertyName, color: 'var(--color-ink)' },
 ]);
 

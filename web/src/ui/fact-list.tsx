@@ -26,7 +26,7 @@ export function FactList({ facts, children }: Props) {
       {entries.map(([name, value]) => (
         <Fragment key={name}>
           <dt className="text-muted">{toWords(name.replace(/([a-z])([A-Z])/g, '$1 $2').toLowerCase())}</dt>
-          <dd className="tabular min-w-0 break-words">{isTime(value) ? <ExactTime time={value} /> : format(value)}</dd>
+          <dd className="min-w-0 break-words">{isTime(value) ? <ExactTime time={value} /> : format(value)}</dd>
         </Fragment>
       ))}
     </dl>

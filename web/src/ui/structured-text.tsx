@@ -80,7 +80,7 @@ const classesOf: Record<Entry['form'], string> = {
   prose: 'max-w-[72ch] whitespace-pre-wrap',
   code: 'rounded-control bg-ground px-2 py-1 font-mono text-12 whitespace-pre-wrap',
   value: 'font-mono text-12 leading-5 break-all',
-  plain: 'tabular',
+  plain: '',
 };
 
 function Entries({ entries, byField, shown, onShow }: PieceProps & { entries: readonly Entry[] }) {

@@ -7,7 +7,7 @@ type Props = { label: string; current: string; tabs: readonly { key: string; lab
 export function Tabs({ label, current, tabs }: Props) {
   const row = useCurrentInView<HTMLElement>(current);
   return (
-    <nav ref={row} aria-label={label} className="flex shrink-0 gap-1 overflow-x-auto border-b px-3">
+    <nav ref={row} aria-label={label} className="flex shrink-0 gap-1 overflow-x-auto border-b px-2">
       {tabs.map(({ key, label: text }, index) => (
         <Link
           key={key}

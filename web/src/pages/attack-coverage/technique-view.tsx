@@ -16,7 +16,7 @@ export function TechniqueView({ coverage, technique, onOpen }: Props) {
     .map((tactic) => tactic.name);
   const subs = coverage.techniques.filter(({ parentId }) => parentId === id);
   return (
-    <article className="flex flex-col gap-6 p-5">
+    <article className="flex flex-col gap-6 px-4 py-5">
       <header className="flex flex-col gap-2">
         <h2 className="text-15 font-strong">
           {name} <span className="font-mono text-13 font-normal text-muted">{id}</span>

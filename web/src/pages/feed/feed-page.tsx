@@ -71,25 +71,23 @@ export function FeedPage() {
         title={texts.title}
         links={<FeedLinks />}
         actions={
-          <>
-            {correction && <span className="truncate text-12 text-muted">{correction}</span>}
-            {data && (
-              <span className="tabular text-12 whitespace-nowrap text-muted">
-                {texts.total(data.pages[0]?.total ?? 0, data.pages[0]?.outputs?.totalIsEstimated)}
-              </span>
-            )}
-            <ViewsMenu
-              page="feed"
-              current={filter}
-              onOpen={(search) => void navigate({ search: search as FeedFilter })}
-            />
-          </>
+          <ViewsMenu
+            page="feed"
+            current={filter}
+            onOpen={(search) => void navigate({ search: search as FeedFilter })}
+          />
         }
       >
         <FeedFilters
           filter={filter}
           onChange={(change) => void navigate({ search: (search) => ({ ...search, ...change }) })}
         />
+        {data && (
+          <span className="tabular text-12 whitespace-nowrap text-faint">
+            {texts.total(data.pages[0]?.total ?? 0, data.pages[0]?.outputs?.totalIsEstimated)}
+          </span>
+        )}
+        {correction && <span className="truncate text-12 text-muted">{correction}</span>}
       </PageHeader>
       <ListAndPanel
         list={
@@ -111,7 +109,7 @@ export function FeedPage() {
         panel={
           openId === undefined ? null : (
             <>
-              <div className="flex min-h-11 items-center gap-2 border-b px-3 py-1.5">
+              <div className="flex min-h-11 items-center gap-2 border-b px-4 py-1.5">
                 {opened && <RelevanceBar item={opened} pending={pending} onChoose={setPending} onSave={judge} />}
                 <span className="ml-auto flex self-start">
                   <IconButton label={common.openPage} onClick={() => openPage(openId)}>

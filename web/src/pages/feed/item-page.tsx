@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { getRouteApi } from '@tanstack/react-router';
+import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { itemQuery } from '../../api/feed.ts';
 import { useHotkeys } from '../../lib/hotkeys.ts';
@@ -25,7 +25,15 @@ export function ItemPage() {
   });
   return (
     <>
-      <PageHeader title={texts.title}>
+      <PageHeader
+        title={texts.one}
+        tabTitle={item?.event.title}
+        parent={
+          <Link to="/feed" className="text-muted hover:text-ink">
+            {texts.title}
+          </Link>
+        }
+      >
         {item && <RelevanceBar item={item} pending={pending} onChoose={setPending} onSave={judge} />}
       </PageHeader>
       <div className="min-h-0 grow overflow-y-auto" key={id}>

@@ -23,7 +23,7 @@ type Props = {
 };
 
 /** In a wide window the text and the details scroll on their own, so that a passage is visible beside what was read from it. */
-const column = 'flex min-w-0 flex-col gap-6 p-5 lg:overflow-y-auto';
+const column = 'flex min-w-0 flex-col gap-6 px-4 py-5 lg:overflow-y-auto';
 
 /** Everything about an item of the feed. */
 export function ItemView({ id, listed, isWide = false }: Props) {
@@ -60,7 +60,7 @@ export function ItemView({ id, listed, isWide = false }: Props) {
       className={
         isWide
           ? 'grid lg:h-full lg:grid-cols-[minmax(0,1fr)_28rem] 2xl:grid-cols-[56rem_36rem] lg:grid-rows-[minmax(0,1fr)]'
-          : 'flex flex-col gap-6 p-5'
+          : 'flex flex-col gap-6 px-4 py-5'
       }
     >
       {isWide ? (
@@ -90,7 +90,7 @@ export function ItemView({ id, listed, isWide = false }: Props) {
 
 function ItemSkeleton() {
   return (
-    <div className="flex flex-col gap-3 p-5">
+    <div className="flex flex-col gap-3 px-4 py-5">
       <Skeleton className="h-5 w-3/4" />
       <Skeleton className="h-4 w-1/2" />
       <Skeleton className="h-16" />

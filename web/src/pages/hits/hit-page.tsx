@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { getRouteApi } from '@tanstack/react-router';
+import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { hitQuery, type HitStatus } from '../../api/hits.ts';
 import { useHotkeys } from '../../lib/hotkeys.ts';
@@ -27,7 +27,15 @@ export function HitPage() {
   });
   return (
     <>
-      <PageHeader title={texts.title}>
+      <PageHeader
+        title={texts.one}
+        tabTitle={hit?.headline}
+        parent={
+          <Link to="/hits" className="text-muted hover:text-ink">
+            {texts.title}
+          </Link>
+        }
+      >
         {hit && (
           <StatusBar
             current={hit.status}

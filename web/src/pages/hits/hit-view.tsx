@@ -23,7 +23,7 @@ export function HitView({ id, listed }: { id: string; listed: Hit | undefined })
   if (error && !hit) return <ErrorState error={error} onRetry={() => void refetch()} />;
   if (!hit) return <HitSkeleton />;
   return (
-    <article className="flex flex-col gap-6 p-5">
+    <article className="flex flex-col gap-6 px-4 py-5">
       <header className="flex flex-col gap-2">
         <h2 className="text-15 font-strong text-balance">{hit.headline}</h2>
         <div className="flex flex-wrap items-center gap-x-4 gap-y-1 text-12 text-muted">
@@ -85,7 +85,7 @@ function Details({ hit }: { hit: HitDetail }) {
 
 function HitSkeleton() {
   return (
-    <div className="flex flex-col gap-3 p-5">
+    <div className="flex flex-col gap-3 px-4 py-5">
       <Skeleton className="h-5 w-3/4" />
       <Skeleton className="h-4 w-1/2" />
       <Skeleton className="h-16" />

@@ -20,14 +20,14 @@ export function IndicatorView({ value }: { value: string }) {
   if (error) return <ErrorState error={error} onRetry={() => void refetch()} />;
   if (!data)
     return (
-      <div className="flex flex-col gap-3 p-5">
+      <div className="flex flex-col gap-3 px-4 py-5">
         <Skeleton className="h-5 w-2/3" />
         <Skeleton className="h-24" />
       </div>
     );
   const canonical = data.normalizedValue ?? value;
   return (
-    <article className="flex flex-col gap-6 p-5">
+    <article className="flex flex-col gap-6 px-4 py-5">
       <header className="flex flex-col gap-2">
         <h2 className="font-mono text-15 font-strong break-all">{canonical}</h2>
         <p className="flex flex-wrap items-center gap-x-4 gap-y-1 text-12 text-muted">

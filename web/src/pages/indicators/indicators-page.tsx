@@ -65,7 +65,7 @@ export function IndicatorsPage() {
         panel={
           openValue === undefined ? null : (
             <>
-              <div className="flex min-h-11 items-center justify-end border-b px-3">
+              <div className="flex min-h-11 items-center justify-end border-b px-4">
                 <IconButton label={common.close} onClick={() => open(undefined)}>
                   <X className="size-4" aria-hidden />
                 </IconButton>

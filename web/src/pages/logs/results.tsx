@@ -84,7 +84,7 @@ function RowPanel({ row, onClose }: { row: LogRow; onClose: () => void }) {
           <X className="size-4" aria-hidden />
         </IconButton>
       </div>
-      <div className="min-h-0 grow overflow-y-auto px-5 py-3 text-12" tabIndex={0} role="region" aria-label={texts.row}>
+      <div className="min-h-0 grow overflow-y-auto px-4 py-3 text-12" tabIndex={0} role="region" aria-label={texts.row}>
         <dl>
           {Object.entries(row)
             .filter(([, value]) => value !== null)

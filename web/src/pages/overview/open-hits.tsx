@@ -16,7 +16,7 @@ export function OpenHits({ hits }: { hits: NonNullable<Overview['hits']> }) {
       {hits.open === 0 ? (
         <p className="py-1.5 text-muted">{texts.none}</p>
       ) : (
-        <table className="tabular w-full text-12">
+        <table className="tabular w-full table-fixed text-12">
           <thead>
             <tr className="border-b text-right text-faint [&>th]:h-8 [&>th]:font-normal">
               <th className="text-left">{columns.severity}</th>

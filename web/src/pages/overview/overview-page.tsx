@@ -17,7 +17,7 @@ export function OverviewPage() {
     <>
       <PageHeader title={texts.title} />
       <div className="grow overflow-y-auto">
-        <div className="grid max-w-7xl gap-x-12 gap-y-8 px-4 py-5 lg:grid-cols-[minmax(0,1fr)_18rem] 2xl:max-w-[112rem] 2xl:grid-cols-[minmax(0,1fr)_45rem]">
+        <div className="grid max-w-7xl gap-x-12 gap-y-8 px-4 py-5 lg:grid-cols-[minmax(0,1fr)_18rem] lg:grid-rows-[auto_1fr] 2xl:max-w-[112rem] 2xl:grid-cols-[minmax(0,1fr)_18rem_24rem] 2xl:grid-rows-1">
           {data ? (
             <Content overview={data} />
           ) : error ? (
@@ -44,11 +44,11 @@ function Content({ overview }: { overview: Overview }) {
         <Attention overview={overview} />
         {!isNew && <Month days={days} />}
       </div>
-      <div className="grid min-w-0 content-start gap-x-12 gap-y-8 2xl:grid-cols-[18rem_minmax(0,1fr)]">
-        <div className="flex min-w-0 flex-col gap-8 empty:hidden">
-          {detections.total > 0 && <DetectionCounts detections={detections} runs={runs} />}
-          {feed && feed.items > 0 && <FeedCounts feed={feed} />}
-        </div>
+      <div className="flex min-w-0 flex-col gap-8 empty:hidden lg:row-span-2 2xl:row-span-1">
+        {detections.total > 0 && <DetectionCounts detections={detections} runs={runs} />}
+        {feed && feed.items > 0 && <FeedCounts feed={feed} />}
+      </div>
+      <div className="min-w-0 lg:col-start-1 2xl:col-start-3">
         <Activity />
       </div>
     </>

@@ -26,7 +26,7 @@ export function ReplayTab({ run }: { run: Run }) {
       }),
   });
   return (
-    <div className="flex max-w-6xl flex-col gap-6 p-5">
+    <div className="flex max-w-6xl flex-col gap-6 px-4 py-5">
       <p className="max-w-[72ch] text-muted">{texts.intro}</p>
       <form
         className="flex flex-wrap items-end gap-3"

@@ -6,6 +6,7 @@ import { texts } from '../../texts/runs.ts';
 import { Figures } from '../../ui/figures.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { Section } from '../../ui/section.tsx';
+import { Table, type TableColumn } from '../../ui/table.tsx';
 import { ExactTime, RelativeTime } from '../../ui/time.tsx';
 import { Phases } from './phases.tsx';
 
@@ -16,7 +17,7 @@ export function RunSummary({ run }: { run: Run }) {
   const { failure, warnings, suppressed, phases } = run;
   const muted = texts.suppressed(suppressed);
   return (
-    <div className="flex max-w-6xl flex-col gap-6 p-5">
+    <div className="flex max-w-6xl flex-col gap-6 px-4 py-5">
       {failure && (
         <Notice kind="error" title={toWords(failure.kind)}>
           <p>{failure.message}</p>
@@ -51,7 +52,12 @@ export function RunSummary({ run }: { run: Run }) {
       </Section>
       <div className="grid gap-6 lg:grid-cols-2">
         <Section level={2} title={texts.windows}>
-          <WindowTable windows={run.windows} />
+          <Table
+            label={texts.windows}
+            columns={windowColumns}
+            rows={run.windows.slice(0, windowsShown)}
+            rowKey={({ from }) => from}
+          />
           {run.truncated && <p className="text-12 text-medium">{texts.truncated}</p>}
           {muted !== '' && (
             <p className="text-12 text-muted">
@@ -67,37 +73,14 @@ export function RunSummary({ run }: { run: Run }) {
   );
 }
 
-function WindowTable({ windows }: { windows: Run['windows'] }) {
-  const { windowColumns: columns } = texts;
-  return (
-    <div className="overflow-x-auto rounded-control border">
-      <table className="tabular w-full text-12">
-        <thead>
-          <tr className="border-b text-left text-faint [&>th]:h-8 [&>th]:px-3 [&>th]:font-normal">
-            <th>{columns.from}</th>
-            <th>{columns.to}</th>
-            <th className="text-right">{columns.rows}</th>
-            <th className="text-right">{columns.candidates}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {windows.slice(0, windowsShown).map(({ from, to, rowsTotal, candidates }) => (
-            <tr key={from} className="border-b last:border-b-0 [&>td]:h-7 [&>td]:px-3">
-              <td>
-                <ExactTime time={from} />
-              </td>
-              <td>
-                <ExactTime time={to} />
-              </td>
-              <td className="text-right">{formatNumber(rowsTotal)}</td>
-              <td className="text-right">{formatNumber(candidates)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
-  );
-}
+type Window = Run['windows'][number];
+
+const windowColumns: TableColumn<Window>[] = [
+  { header: texts.windowColumns.from, cell: ({ from }) => <ExactTime time={from} /> },
+  { header: texts.windowColumns.to, cell: ({ to }) => <ExactTime time={to} /> },
+  { header: texts.windowColumns.rows, isFigure: true, cell: ({ rowsTotal }) => formatNumber(rowsTotal) },
+  { header: texts.windowColumns.candidates, isFigure: true, cell: ({ candidates }) => formatNumber(candidates) },
+];
 
 function Details({ run }: { run: Run }) {
   const { fields } = texts;

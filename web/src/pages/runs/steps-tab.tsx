@@ -17,7 +17,7 @@ export function StepsTab({ id }: { id: string }) {
   const steps = data.pages.flatMap((page) => page.steps);
   if (steps.length === 0) return <EmptyState title={texts.none}>{texts.noneHint}</EmptyState>;
   return (
-    <div className="flex max-w-6xl flex-col gap-3 p-5">
+    <div className="flex max-w-6xl flex-col gap-3 px-4 py-5">
       <ol className="rounded-control border">
         {steps.map((step) => (
           <Step key={`${step.attempt} ${step.n}`} step={step} />

@@ -15,7 +15,7 @@ export function VerdictsTab({ run }: { run: Run }) {
       {verdicts.map((verdict) => (
         <li
           key={`${verdict.entityType} ${verdict.entity}`}
-          className="grid gap-x-8 gap-y-4 border-b p-5 last:border-b-0 lg:grid-cols-2"
+          className="grid gap-x-6 gap-y-4 border-b px-4 py-5 last:border-b-0 lg:grid-cols-2"
         >
           <div className="flex min-w-0 flex-col gap-3">
             <p className="flex items-center gap-2">

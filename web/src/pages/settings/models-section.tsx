@@ -5,7 +5,7 @@ import { texts as all } from '../../texts/settings.ts';
 import { CodeBlock } from '../../ui/code-block.tsx';
 import { Agents } from './agents.tsx';
 import { Badge, Loaded, SettingsSection } from './section.tsx';
-import { Table, type TableColumn } from './table.tsx';
+import { Table, type TableColumn } from '../../ui/table.tsx';
 
 const texts = all.models;
 const example = `TOCSIN_MODELS='{

@@ -12,7 +12,7 @@ export function OrganizationSection() {
     <SettingsSection title={all.sections.organization} description={texts.description}>
       <Loaded query={query}>
         {({ organization, scopes: granted }) => (
-          <dl className="grid grid-cols-[auto_1fr] gap-x-8 gap-y-3 rounded-control border p-4">
+          <dl className="grid grid-cols-[auto_1fr] gap-x-4 gap-y-3 rounded-control border p-3 md:gap-x-8">
             <dt className="text-muted">{texts.name}</dt>
             <dd className="min-w-0 break-words">{organization.name}</dd>
             <dt className="text-muted">{texts.id}</dt>

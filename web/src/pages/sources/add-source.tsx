@@ -35,7 +35,7 @@ export function AddSource({ sources, onAdd }: Props) {
     `${title} ${publisher} ${brings}`.toLowerCase().includes(words?.toLowerCase() ?? ''),
   );
   return (
-    <div className="flex flex-col gap-6 p-5">
+    <div className="flex flex-col gap-6 px-4 py-5">
       <h2 className="text-15 font-strong">{texts.add}</h2>
       <Section title={texts.own}>
         <SourceForm

@@ -15,7 +15,7 @@ export function EditSource({ source, onSaved }: Props) {
     failed: texts.notChanged,
   });
   return (
-    <div className="flex flex-col gap-6 p-5">
+    <div className="flex flex-col gap-6 px-4 py-5">
       <h2 className="text-15 font-strong break-words">{texts.editTitle(source.name)}</h2>
       <SourceForm
         initial={toDraft(source)}

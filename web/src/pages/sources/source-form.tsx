@@ -32,7 +32,7 @@ export function SourceForm({ initial, source, isPending, error, onSave }: Props)
     error: findFieldError(error, `/${name}`) ?? (name === 'url' ? findFieldError(test.error, '/url') : undefined),
   });
   const more = (
-    <div className="grid gap-3 sm:grid-cols-2">
+    <div className="grid gap-3 md:grid-cols-2">
       <TextField label={texts.publisher} maxLength={200} {...field('publisher')} />
       <SelectField
         label={texts.sharing}

@@ -1,12 +1,12 @@
-import { Check, CircleDashed, Pause, TriangleAlert, VolumeX } from 'lucide-react';
+import { CheckCircle2, CircleDashed, Pause, TriangleAlert, VolumeX } from 'lucide-react';
 import type { Source } from '../../api/sources.ts';
 import { classes } from '../../lib/text.ts';
 import { texts } from '../../texts/sources.ts';
 
 type State = keyof typeof texts.states;
 
-const looks: Record<State, { icon: typeof Check; color: string }> = {
-  healthy: { icon: Check, color: 'text-good' },
+const looks: Record<State, { icon: typeof CheckCircle2; color: string }> = {
+  healthy: { icon: CheckCircle2, color: 'text-good' },
   failing: { icon: TriangleAlert, color: 'text-bad' },
   silent: { icon: VolumeX, color: 'text-high' },
   disabled: { icon: Pause, color: 'text-faint' },
@@ -25,7 +25,7 @@ export function SourceHealth({ source }: { source: Source }) {
   const state = stateOf(source);
   const { icon: Icon, color } = looks[state];
   return (
-    <span className="inline-flex items-center gap-1.5 whitespace-nowrap">
+    <span className="inline-flex items-center gap-1.5 align-top whitespace-nowrap">
       <Icon className={classes('size-3.5', color)} aria-hidden />
       {texts.states[state]}
     </span>

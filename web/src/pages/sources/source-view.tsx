@@ -12,7 +12,7 @@ const skippedMax = 50;
 export function SourceView({ source }: { source: Source }) {
   const { lastResult, lastError } = source;
   return (
-    <article className="flex flex-col gap-6 p-5">
+    <article className="flex flex-col gap-6 px-4 py-5">
       <header className="flex flex-col gap-2">
         <h2 className="text-15 font-strong break-words">{source.name}</h2>
         <p className="flex flex-wrap items-center gap-x-4 text-12 text-muted">

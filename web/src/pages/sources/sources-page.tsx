@@ -62,7 +62,7 @@ export function SourcesPage() {
         panel={
           openId === 'new' || opened ? (
             <>
-              <div className="flex min-h-11 items-center gap-2 border-b px-3 py-1.5">
+              <div className="flex min-h-11 items-center gap-2 border-b px-4 py-1.5">
                 {opened && !isEdited && (
                   <SourceActions
                     key={opened.id}

@@ -1,5 +1,6 @@
 import type { Suggestion, SuggestionChange } from '../../api/suggestions.ts';
 import { texts } from '../../texts/suggestions.ts';
+import { CodeEditor } from '../../ui/code-editor.tsx';
 import { SelectField, TextArea, TextField } from '../../ui/field.tsx';
 
 type Props = {
@@ -29,15 +30,15 @@ export function DraftForm({ suggestion, change, isReadOnly, onChange }: Props) {
   return (
     <section className="flex flex-col gap-3">
       <h3 className="text-12 font-strong text-muted">{texts.query}</h3>
-      <TextArea
-        label={texts.sql}
-        value={query}
-        readOnly={isReadOnly}
-        rows={Math.min(16, Math.max(4, query.split('\n').length + 1))}
-        wrap="soft"
-        className="font-mono text-12"
-        onChange={(event) => set('detectionQuery', event.target.value, detectionQuery)}
-      />
+      <div className="flex flex-col gap-1">
+        <span className="text-12 text-muted">{texts.sql}</span>
+        <CodeEditor
+          label={texts.sql}
+          language="sql"
+          value={query}
+          {...(!isReadOnly && { onChange: (text: string) => set('detectionQuery', text, detectionQuery) })}
+        />
+      </div>
       <div className="grid gap-3 md:grid-cols-[1fr_10rem]">
         <TextField
           label={texts.name}

@@ -29,7 +29,7 @@ export default function ExceptionsTab({ id }: { id: string }) {
       </EmptyState>
     );
   return (
-    <div className="flex max-w-6xl flex-col gap-6 p-5">
+    <div className="flex max-w-6xl flex-col gap-6 px-4 py-5">
       {isCreating && <ExceptionForm id={id} onDone={() => setIsCreating(false)} />}
       <Section
         level={2}

@@ -20,7 +20,7 @@ type Props = { detection: Detection; days: string };
 /** What a detection found, and whether it saw everything. */
 export function OverviewTab({ detection, days }: Props) {
   return (
-    <div className="flex max-w-6xl flex-col gap-8 p-5">
+    <div className="flex max-w-6xl flex-col gap-8 px-4 py-5">
       {detection.description !== '' && <p className="max-w-[72ch] break-words">{detection.description}</p>}
       <Notices detection={detection} />
       <PackOrigin id={detection.id} />

@@ -56,7 +56,7 @@ export default function PromptsTab({ detection }: { detection: Detection }) {
     prompts.find(({ version }) => version === chosen) ?? prompts.find(({ active }) => active) ?? prompts[0]!;
   const before = prompts.find(({ version }) => version < shown.version);
   return (
-    <div className="flex max-w-6xl gap-8 p-5 max-md:flex-col">
+    <div className="flex max-w-6xl gap-8 px-4 py-5 max-md:flex-col">
       <nav aria-label={texts.versions} className="flex w-60 shrink-0 flex-col gap-px max-md:w-full">
         {prompts.map(({ version, description, createdAt, author, active }) => (
           <button

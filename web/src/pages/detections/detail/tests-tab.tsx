@@ -45,7 +45,7 @@ export default function TestsTab({ id }: { id: string }) {
   };
   if (draft !== null)
     return (
-      <div className="flex max-w-4xl flex-col gap-3 p-5">
+      <div className="flex max-w-4xl flex-col gap-3 px-4 py-5">
         <CodeEditor label={texts.title} language="json" value={draft} onChange={setDraft} />
         {save.error && (
           <Notice kind="error" title={save.error instanceof SyntaxError ? texts.notJson : texts.failed}>
@@ -69,7 +69,7 @@ export default function TestsTab({ id }: { id: string }) {
       </EmptyState>
     );
   return (
-    <div className="flex max-w-4xl flex-col gap-4 p-5">
+    <div className="flex max-w-4xl flex-col gap-4 px-4 py-5">
       <Section
         level={2}
         title={texts.title}

@@ -10,14 +10,14 @@ export function EditorLayout({ footer, ...form }: FormProps & { footer: React.Re
   return (
     <div className="grid min-h-full lg:grid-cols-2 2xl:grid-cols-[60rem_minmax(0,1fr)]">
       <div className="flex min-w-0 flex-col">
-        <div className="flex grow flex-col gap-8 p-5">
+        <div className="flex grow flex-col gap-8 px-4 py-5">
           <DefinitionForm {...form} onPreview={preview} />
         </div>
-        <div className="sticky bottom-0 flex flex-wrap items-center gap-2 border-t bg-surface px-5 py-2.5">
+        <div className="sticky bottom-0 flex flex-wrap items-center gap-2 border-t bg-surface px-4 py-2.5">
           {footer}
         </div>
       </div>
-      <div className="min-w-0 border-t bg-ground p-5 lg:border-t-0 lg:border-l">
+      <div className="min-w-0 border-t bg-ground px-4 py-5 lg:border-t-0 lg:border-l">
         <PreviewPanel previewed={previewed} onPreview={preview} />
       </div>
     </div>

@@ -2,7 +2,7 @@ import { Link } from '@tanstack/react-router';
 import { ChevronRight } from 'lucide-react';
 import { useState } from 'react';
 import type { AuditEntry } from '../../../api/access.ts';
-import { classes } from '../../../lib/text.ts';
+import { classes, shortenMiddle } from '../../../lib/text.ts';
 import { texts as all } from '../../../texts/settings.ts';
 import { ExactTime } from '../../../ui/time.tsx';
 import { findChanges } from './audit-changes.ts';
@@ -37,11 +37,11 @@ export function Entry({ entry, author }: { entry: AuditEntry; author: string }) 
   );
 }
 
-/** The name of what was changed, or its ID. */
+/** The name of what was changed, or its shortened ID. */
 function findName({ before, after, resourceId }: AuditEntry): string {
   for (const record of [after, before])
     if (typeof record === 'object' && record !== null && 'name' in record) return String(record.name);
-  return resourceId;
+  return shortenMiddle(resourceId);
 }
 
 function Changes({ entry }: { entry: AuditEntry }) {

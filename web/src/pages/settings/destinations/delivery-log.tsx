@@ -8,7 +8,7 @@ import { EmptyState } from '../../../ui/states.tsx';
 import { RelativeTime } from '../../../ui/time.tsx';
 import { useChange } from '../../../ui/use-change.ts';
 import { Loaded } from '../section.tsx';
-import { Table, type TableColumn } from '../table.tsx';
+import { Table, type TableColumn } from '../../../ui/table.tsx';
 import { LoadMore } from '../../../ui/load-more.tsx';
 
 const route = getRouteApi('/shell/settings/destinations/$id');

@@ -8,7 +8,7 @@ import { CodeBlock } from '../../../ui/code-block.tsx';
 import { SelectField, TextField } from '../../../ui/field.tsx';
 import { RelativeTime } from '../../../ui/time.tsx';
 import { Loaded, SettingsSection } from '../section.tsx';
-import { Table, type TableColumn } from '../table.tsx';
+import { Table, type TableColumn } from '../../../ui/table.tsx';
 import { snippets } from './snippets.ts';
 
 const route = getRouteApi('/shell/settings/sources');
