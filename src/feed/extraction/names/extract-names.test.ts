@@ -14,6 +14,14 @@ const dictionary = parseNameTable(
     'actor\tHidden Crane\tShared Name',
     'actor\tRed Finch\tShared Name',
     'tool\tBloodHound\t',
+    'tool\tMimikatz\t',
+    'malware\t!Alien\t',
+    'malware\tQilin\t',
+    'malware\tshinyforum\t',
+    'actor\tShinyForum\t',
+    'actor\tOperation Quill\t',
+    'malware\tZorb Ransomware\tZorb',
+    'actor\t!Storm-1234\t',
   ].join('\n'),
 );
 const read = (text: string): string[] =>
@@ -55,6 +63,48 @@ test.each([
     'Seen: APT29/Red Finch and Emotet/Play.',
     ['actor APT29', 'actor Red Finch', 'malware Emotet', 'malware Play'],
   ],
+  ['ignores an everyday word in the name of a company', 'Alien Labs researchers and the Threat Hunter Team.', []],
+  [
+    'ignores an everyday word in a list if it begins another name',
+    'Victims: Qilin/Alien Health. Qilin ransomware.',
+    ['malware Qilin'],
+  ],
+  ['accepts a designation of common words', 'Storm-1234 parallel intrusion', ['actor Storm-1234']],
+  [
+    'reads a list after a dash',
+    'Multiple groups—including Qilin and DarkSide—post.',
+    ['actor DarkSide', 'actor Qilin'],
+  ],
+  ['reads groups called', 'They were hit by the groups called DarkSide and Qilin.', ['actor DarkSide', 'actor Qilin']],
+  [
+    'reads what groups include, with counts',
+    'Other active groups this month include Qilin (6) and DarkSide (2).',
+    ['actor DarkSide', 'actor Qilin'],
+  ],
+  [
+    'names the group without the kind of its malware',
+    'A claim of the Zorb ransomware group.',
+    ['actor Zorb', 'malware Zorb Ransomware'],
+  ],
+  ['ignores the verb of a headline', 'Hackers Play With Fire', []],
+  ['accepts the gang alone', 'The Qilin gang posted. Qilin is active.', ['actor Qilin']],
+  ['accepts the gang beside its malware', 'The Qilin ransomware gang posted.', ['actor Qilin', 'malware Qilin']],
+  ['accepts the operators of ransomware', 'Operators of the Qilin RaaS.', ['actor Qilin', 'malware Qilin']],
+  ['does not take operators of a trojan for a group', 'The operators behind Emotet rest.', ['malware Emotet']],
+  [
+    'reads a list after groups',
+    'New groups Qilin, Emotet, and DarkSide post victims.',
+    ['actor DarkSide', 'actor Emotet', 'actor Qilin'],
+  ],
+  ['reads groups like', 'Groups like Qilin post victims.', ['actor Qilin']],
+  ['takes the name of a leak site for its group', 'ShinyForum stole data.', ['actor ShinyForum']],
+  [
+    'accepts a lower-case tool in a list of tools',
+    'They used tools such as mimikatz and BloodHound.',
+    ['tool BloodHound', 'tool Mimikatz'],
+  ],
+  ['ignores a lower-case tool elsewhere', 'mimikatz.', []],
+  ['takes no operation for an actor', 'Its first attack is known as Operation Quill.', []],
   ['ignores detection names and tags', 'Win32/Emotet.A and #Emotet', []],
   ['ignores two ordinary words of a sentence', 'The dark side. They Dark side with us.', []],
   ['ignores addresses and paths', 'https://x.net/Emotet/ and C:\\Emotet and emotet.example', []],
@@ -66,6 +116,22 @@ test('reports an alias of two actors as ambiguous', () => {
   expect(extractNames('Shared Name was seen.', dictionary)).toMatchObject([
     { name: 'Shared Name', ambiguous: ['Hidden Crane', 'Red Finch'] },
   ]);
+});
+
+test('resolves an alias of two actors by the one that the text mentions', () => {
+  expect(extractNames('Red Finch, or Shared Name, was seen.', dictionary)).toMatchObject([
+    { name: 'Red Finch', printed: ['Red Finch', 'Shared Name'] },
+  ]);
+});
+
+test.each([
+  ['The Red Finch group (aka Vexing Quill) asked for money.', 'Red Finch', 'Vexing Quill'],
+  ['The Emotet malware family, sometimes referred to as QuillBot9 or ZorbX, is old.', 'Emotet', 'QuillBot9'],
+  ['APT29 group (also known as Guardians of Quill, or Hidden Crane) is back.', 'APT29', 'Hidden Crane'],
+])('takes a name that a text introduces as an alias for no other entity: %s', (text, name, alias) => {
+  const names = extractNames(text, dictionary);
+  expect(names.map((one) => one.name)).toEqual([name]);
+  expect(names[0]!.aliases).toContain(alias);
 });
 
 test('returns the spans of the printed forms', () => {

@@ -1,30 +1,15 @@
 import { nameKey, needsCue } from '../../reference-data/name-forms.ts';
 import type { Span } from '../text/stored-text.ts';
 import { mergeVariants, spansMax, type ExtractedName } from './extracted-name.ts';
+import { addAlias, findAliasOwner, mergeStatedAliases, resolveAmbiguous } from './name-aliases.ts';
+import { countLeanings, chooseKind, isOfPeople, type Leanings, type NameMention } from './name-kinds.ts';
 import { findNewNames } from './new-names.ts';
 import { distinctEntities } from './resolve-name.ts';
-import { guessKind, isBesideCue, isGang, isInActorList, isSlashList } from './name-cues.ts';
-import {
-  getShippedNames,
-  type NameDictionary,
-  type NamedEntity,
-  type DictionaryEntry,
-  type NameKind,
-} from './name-dictionary.ts';
+import { guessKind, isBesideCue, isInLongerName, isListedTool, isSlashList } from './name-cues.ts';
+import { getShippedNames, type NameDictionary, type NamedEntity, type DictionaryEntry } from './name-dictionary.ts';
 
 /** `continues` if only a space or a sign of a name separates the word from the previous one. */
 type Word = { text: string; key: string; start: number; end: number; continues: boolean };
-type NameMention = {
-  entry: DictionaryEntry | undefined;
-  word: string;
-  span: Span;
-  hint: NameKind | undefined;
-  cued: boolean;
-};
-
-/** Number of actor hints beside a name minus the number of software hints, per entry. */
-type Leanings = Map<DictionaryEntry, number>;
-
 const wordPattern = /[\p{L}\p{N}][\p{L}\p{N}_]*(?:[’'](?=s\b))?/gu;
 const windowMax = 5;
 // Numbered names of publishers. `TA0001` and similar ids are ATT&CK tactics.
@@ -60,16 +45,17 @@ export function extractNames(original: string, dictionary: NameDictionary = getS
   }
   cueNeighbours(text, mentions);
   const cued = new Set(mentions.filter((mention) => mention.cued).map(({ word }) => nameKey(word)));
-  const leanings: Leanings = new Map();
-  for (const { entry, hint } of mentions)
-    if (entry && hint) leanings.set(entry, (leanings.get(entry) ?? 0) + (hint === 'actor' ? 1 : -1));
+  const leanings = countLeanings(text, mentions);
   const found = new Map<string, ExtractedName>();
   for (const mention of mentions)
     if (mention.cued || cued.has(nameKey(mention.word))) {
-      const isListedActor = addGang(text, mention, found);
-      if (!isListedActor) addMention(mention, leanings, found);
+      const people = isOfPeople(text, mention, leanings);
+      if (people) addPeople(mention, found);
+      if (people !== 'alone') addMention(mention, leanings, found);
     }
+  resolveAmbiguous(found, dictionary);
   addNewNames(text, dictionary, found);
+  mergeStatedAliases(text, found, (name) => numbered.test(name));
   return mergeVariants([...found.values()]).toSorted(
     (a, b) => b.confidence - a.confidence || (a.name < b.name ? -1 : 1),
   );
@@ -81,18 +67,22 @@ function addNewNames(text: string, dictionary: NameDictionary, found: Map<string
   for (const { kind, name, span } of findNewNames(text)) {
     const key = nameKey(name);
     const isKnown = knownKeys.has(key) || (dictionary.get(key)?.entities.length ?? 0) > 0;
-    if (!isKnown) addName({ kind, name, aliases: [] }, { word: name, span, confidence: newNameConfidence }, found);
+    if (isKnown || dictionary.has(nameKey(name.replace(crew, '')))) continue;
+    const owner = findAliasOwner(text, span, found);
+    if (owner) addAlias(owner, { word: name, span });
+    else addName({ kind, name, aliases: [] }, { word: name, span, confidence: newNameConfidence }, found);
   }
 }
 
 const newNameConfidence = 0.55;
+const crew = / (?:Gang|Crew|Cartel)$/;
 
 const listSeparator = /^ ?(?:[,/&([]|["“”’']|and |or |aka |S\d{4}[\])]| |\]|\)){1,9}$/;
 
 /** Marks names next to a cued name in a list or in brackets as cued: `Emotet, Royal and Play`. */
 function cueNeighbours(text: string, mentions: NameMention[]): void {
   const link = (from: NameMention, to: NameMention, gap: string): void => {
-    if (!from.cued || to.cued || !/^\p{Lu}/u.test(to.word)) return;
+    if (!from.cued || to.cued || to.isPart || !/^\p{Lu}/u.test(to.word)) return;
     to.cued = gap === ' ' ? sharesEntity(from, to) : listSeparator.test(gap);
   };
   for (const [index, mention] of mentions.entries()) {
@@ -132,7 +122,10 @@ function readMention(
   if (best && isNameUse(text, span, printed, best.entry)) {
     const ending = text.startsWith('.exe', span.end) ? '.exe' : '';
     const around = ending ? 'tool' : guessKind(text, span);
-    const isPlain = best.entry.needsCue || (isSplit(printed, best.entry) && needsCue(printed));
+    // A designation such as `Storm-2603` consists of common words.
+    const isPlain =
+      !numbered.test(printed) && (best.entry.needsCue || (isSplit(printed, best.entry) && needsCue(printed)));
+    const isPart = isPlain && ending === '' && isInLongerName(text, span);
     const cued =
       !isPlain ||
       isOwnForm(printed, best.entry) ||
@@ -144,7 +137,8 @@ function readMention(
         word: `${printed}${ending}`,
         span: { start: span.start, end: span.start + printed.length + ending.length },
         hint: around,
-        cued,
+        cued: cued && !isPart,
+        isPart,
       },
       length: best.length,
     };
@@ -152,14 +146,21 @@ function readMention(
   const tool = text[first.end] === '.' ? program.exec(text.slice(first.start, first.start + 16)) : null;
   if (tool) {
     const span = { start: first.start, end: first.start + tool[0].length };
-    return { mention: { entry: undefined, word: tool[0], span, hint: 'tool', cued: true }, length: 2 };
+    return { mention: { entry: undefined, word: tool[0], span, hint: 'tool', cued: true, isPart: false }, length: 2 };
   }
   if (!startsWithCapital.test(first.text)) return undefined;
   const form = numbered.exec(text.slice(first.start, first.start + numberedMaxChars))?.[0];
   if (form === undefined) return undefined;
   const end = first.start + form.length;
   return {
-    mention: { entry: undefined, word: form, span: { start: first.start, end }, hint: 'actor', cued: true },
+    mention: {
+      entry: undefined,
+      word: form,
+      span: { start: first.start, end },
+      hint: 'actor',
+      cued: true,
+      isPart: false,
+    },
     length: words.slice(at, at + windowMax).filter(({ start }) => start < end).length,
   };
 }
@@ -181,10 +182,12 @@ const isOwnForm = (printed: string, { printed: known }: DictionaryEntry): boolea
 const program =
   /^(?:whoami|wmic|nltest|certutil|bitsadmin|vssadmin|wevtutil|netsh|dsquery|quser|klist|reg|schtasks|tasklist|systeminfo|ipconfig|taskkill)\.exe\b/i;
 
+const campaign = /^(?:Operation|Campaign) /i;
+
 /** Checks whether a match can be a name here: not part of an address, path or code, and capitalized if the name is. */
 function isNameUse(text: string, { start, end }: Span, printed: string, entry: DictionaryEntry): boolean {
   const before = text[start - 1] ?? ' ';
-  if (before === '#') return false;
+  if (before === '#' || campaign.test(printed)) return false;
   if (before === '/' ? !isSlashList(text, start) : /[\\@.!]/.test(before) && !/\s/.test(text[start - 2] ?? ' '))
     return false;
   // `Do not` is not DONOT: a one-word name printed as several words needs a capital in each.
@@ -199,6 +202,9 @@ function isNameUse(text: string, { start, end }: Span, printed: string, entry: D
   if (text.startsWith('.exe', end) && entry.entities.some(({ kind }) => kind === 'tool')) return true;
   if (entry.needsCue) return hasCapital && (printed.length > 3 || printed === entry.printed);
   if (hasCapital || hasDigit) return true;
+  // Reports print the command of a tool for its name: `tools such as mimikatz, PsExec and rclone`.
+  if (printed.length >= 6 && entry.entities.some(({ kind }) => kind === 'tool') && isListedTool(text, start, printed))
+    return true;
   const isQuoted = /["“”‘'`]\s?$/.test(text.slice(Math.max(0, start - 2), start));
   return (
     entry.printed === entry.printed.toLowerCase() && printed.length >= 4 && (isQuoted || text.startsWith('.exe', end))
@@ -236,33 +242,15 @@ function addMention(mention: NameMention, leanings: Leanings, found: Map<string,
   return addName(chosen, { word, span, confidence }, found);
 }
 
-/**
- * Adds the people behind malware that only the name of the malware identifies: `the Qilin gang`. Returns whether the mention is about them
- * alone: in a list of actors.
- */
-function addGang(text: string, { entry, word, span }: NameMention, found: Map<string, ExtractedName>): boolean {
-  const [entity] = entry?.entities ?? [];
-  if (!entity || !isSoftware(entry!)) return false;
-  const isListed = isInActorList(text, span);
-  if (!isListed && !isGang(text, span)) return false;
-  addName({ kind: 'actor', name: entity.name, aliases: [] }, { word, span, confidence: gangConfidence }, found);
-  return isListed;
+/** Adds the people behind malware that only the name of the malware identifies: `the Qilin gang`. */
+function addPeople({ entry, word, span }: NameMention, found: Map<string, ExtractedName>): void {
+  const name = entry!.entities[0]!.name.replace(/ ransomware$/i, '');
+  addName({ kind: 'actor', name, aliases: [] }, { word, span, confidence: gangConfidence }, found);
 }
 
 const isActor = ({ entities }: DictionaryEntry): boolean => entities.some(({ kind }) => kind === 'actor');
-const isSoftware = ({ entities }: DictionaryEntry): boolean => entities.every(({ kind }) => kind === 'malware');
 
 const gangConfidence = 0.7;
-
-/** Decides between actor and software for a shared name, by the words beside it here or elsewhere in the text. */
-function chooseKind(entry: DictionaryEntry, mention: NameMention, leanings: Leanings): 'actor' | 'software' {
-  const kinds = new Set(entry.entities.map(({ kind }) => (kind === 'actor' ? 'actor' : 'software')));
-  if (kinds.size === 1) return kinds.has('actor') ? 'actor' : 'software';
-  if (mention.hint) return mention.hint === 'actor' ? 'actor' : 'software';
-  const sum = leanings.get(entry) ?? 0;
-  if (sum !== 0) return sum > 0 ? 'actor' : 'software';
-  return entry.entities[0]!.kind === 'actor' ? 'actor' : 'software';
-}
 
 type NameSighting = { word: string; span: Span; confidence: number; ambiguous?: string[] };
 

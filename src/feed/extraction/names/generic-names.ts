@@ -5,7 +5,7 @@ const words = new Set(
   public private commercial commodity legitimate malicious unknown unnamed suspected alleged state nation sponsored backed financially motivated cyber
   cybercrime espionage threat ransomware malware backdoor trojan rat loader stealer infostealer botnet worm wiper rootkit spyware keylogger implant apt
   group gang actor actors team hackers operators crew campaign operation campaigns attack attacks intelligence research researchers labs lab unit security
-  windows linux android macos mac ios unix esxi vmware docker kubernetes azure aws google microsoft apple amazon meta facebook twitter telegram discord slack
+  windows linux solaris freebsd openbsd aix android macos mac ios unix esxi vmware docker kubernetes azure aws google microsoft apple amazon meta facebook twitter telegram discord slack
   whatsapp signal github gitlab office word excel outlook exchange sharepoint onedrive teams powershell python java javascript golang go rust node php perl
   ruby bash vba vbscript visual basic delphi dotnet net asp iis apache nginx wordpress chrome firefox edge safari opera internet explorer adobe flash pdf
   http https dns smtp imap ftp ssh rdp smb vpn tls ssl tcp udp api com dll exe usb uefi bios pos atm iot ics scada ot crypto bitcoin monero ethereum web
@@ -24,11 +24,14 @@ const words = new Set(
     .filter(Boolean),
 );
 
-/** Checks whether every word of a name is generic, a number, a participle or an adverb (`Obfuscated loader`), or its first word is an article, a pronoun or a conjunction. */
-export function isGenericName(name: string): boolean {
+/**
+ * Checks whether every word of a name is generic, a number, a participle or an adverb (`Obfuscated loader`), or its first word is an
+ * article, a pronoun or a conjunction. A word that is introduced as a name is no participle (`dubbed Soloshred`).
+ */
+export function isGenericName(name: string, isIntroduced = false): boolean {
   const parts = name.toLowerCase().split(/[ -]/);
   return (
-    parts.every((part) => words.has(part) || /^\d+$|^\p{L}{3,}(?:ed|ing|ly)$/u.test(part)) ||
+    parts.every((part) => words.has(part) || (isIntroduced ? /^\d+$/ : /^\d+$|^\p{L}{3,}(?:ed|ing|ly)$/u).test(part)) ||
     /-(?:based|sponsored|speaking|linked|aligned|backed|nexus|related|packed|ed)$/i.test(name) ||
     openings.has(parts[0]!)
   );

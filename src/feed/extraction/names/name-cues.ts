@@ -1,4 +1,5 @@
 import type { Span } from '../text/stored-text.ts';
+import { isGenericName } from './generic-names.ts';
 import type { NameKind } from './name-dictionary.ts';
 
 /** The number of characters to examine on each side of a name. */
@@ -15,7 +16,11 @@ const opening = String.raw`\s+(?:the\s+)?["“‘']?$`;
 const ofMalware = new RegExp(`\\b(?:${malware})\\b`, 'i');
 const ofActor = new RegExp(`\\b(?:${actor})\\b`, 'i');
 const ofEither = new RegExp(`\\b(?:${malware}|${actor})\\b`, 'i');
-const justBefore = new RegExp(`\\b(?:${malware}|${actor}) ["“‘']?$`, 'i');
+// In a headline, a verb follows the plural: `Hackers Crash the Party`.
+const justBefore = new RegExp(
+  `\\b(?:${malware}|${actor})(?<!(?:actors|operators|affiliates|hackers|adversaries)) ["“‘']?$`,
+  'i',
+);
 const apposition = new RegExp(`^, an? (?:[\\w-]+ ){0,3}(?:tool|utility|${malware})\\b`, 'i');
 const naming = new RegExp(`\\b(?:${calling}|using|used|uses|via|leverag(?:e|es|ed|ing))${opening}`, 'i');
 const introducing = new RegExp(
@@ -27,9 +32,10 @@ const introducing = new RegExp(
 const possession =
   /^[’']s (?:[\p{L}-]+ ){0,3}(?:malware|tools?|toolset|toolkit|arsenal|backdoors?|campaigns?|operations?|infrastructure|victims?|targets?|ttps|tactics|operators|members)\b/iu;
 const listReach = 90;
-const inList = String.raw`(?: [\p{L}-]+)? (?:such as|including|namely) (?:the )?(?:[\p{L}\d][\p{L}\d-]*(?: [\p{Lu}\d][\p{L}\d-]*){0,2}(?:, and |, or |, | and | or )){0,5}$`;
+const listItems = String.raw`(?:the )?(?:[\p{L}\d][\p{L}\d-]*(?: [\p{Lu}\d][\p{L}\d-]*){0,2}(?: \(\d+\))?(?:, and |, or |, | and | or )){0,5}$`;
+const inList = String.raw`(?:(?:,| ?[—–]|(?: [\p{L}-]+)?) ?(?:such as|including|namely)| like|,? (?:called|named|dubbed|led by)|(?: [\p{L}-]+){0,4} include) ${listItems}`;
 const listOfActors = new RegExp(
-  String.raw`\b(?:groups|actors|gangs|hackers|clusters|crews|affiliates|operators|apts|adversaries)${inList}`,
+  String.raw`\b(?:groups|actors|gangs|hackers|clusters|crews|affiliates|operators|apts|adversaries|players|leak sites)${inList}|\b(?:groups|gangs|crews|clusters|actors):? ${listItems}`,
   'iu',
 );
 const listOfMalware = new RegExp(
@@ -43,12 +49,19 @@ export const isInActorList = (text: string, { start }: Span): boolean =>
 
 /** Checks for words that make a name that of the people: `Qilin gang`, `affiliates of Qilin`. */
 export const isGang = (text: string, { start, end }: Span): boolean =>
-  /^(?:[’']s)? (?:ransomware |extortion |raas |cybercrime )*(?:gang|group|affiliates?|crew|cartel|syndicate)\b/i.test(
+  (/\boperators? (?:of|behind) (?:the )?$/i.test(text.slice(Math.max(0, start - reach), start)) &&
+    /^ (?:ransomware|raas)\b/i.test(text.slice(end, end + reach))) ||
+  /^(?:[’']s)? (?:ransomware |extortion |raas |cybercrime )*(?:gang|group|affiliates?|crew|cartel|syndicate|(?:data )?leak (?:site|blog)|extortion|claim(?:s|ed) (?:responsibility|the attack|to have))\b/i.test(
     text.slice(end, end + reach),
   ) ||
-  /\b(?:affiliates?|gang|group) (?:of|called|named|known as) (?:the )?$|\b(?:ransomware|extortion|hacking|cybercrime) (?:gang|group|crew) $/i.test(
+  /\b(?:affiliates?|gang|group) (?:of|called|named|known as) (?:the )?$|\b(?:gang|group) behind (?:the )?$|\b(?:ransomware|extortion|hacking|cybercrime) (?:gang|group|crew) $/i.test(
     text.slice(Math.max(0, start - reach), start),
   );
+
+/** Checks whether the words that make a name that of the people also call it malware: `Qilin ransomware gang`. */
+export const isMalwareGang = (text: string, { start, end }: Span): boolean =>
+  /^(?:[’']s)? (?:ransomware|raas|malware|botnet|stealer)\b/i.test(text.slice(end, end + 14)) ||
+  /\b(?:ransomware|malware|botnet) (?:gang |group |crew )?$/i.test(text.slice(Math.max(0, start - 24), start));
 
 /**
  * Checks for a cue right before a name, or after it with at most one capitalized word between them. A cue further away may belong to
@@ -93,6 +106,28 @@ export function guessKind(text: string, { start, end }: Span): NameKind | undefi
   if (ofMalware.test(last)) return 'malware';
   return naming.test(before) ? 'malware' : undefined;
 }
+
+/**
+ * Checks whether an everyday word is part of a longer proper name, such as that of a company: a capitalized word follows it that says
+ * nothing about its kind. `Foobar Health`, but not `Foobar Ransomware`.
+ */
+export function isInLongerName(text: string, { start, end }: Span): boolean {
+  if (/\bThreat $/.test(text.slice(Math.max(0, start - 8), start))) return true;
+  const next = /^ (\p{Lu}\p{Ll}{2,})(?=[\s,.;:)’'”"]|$)/u.exec(text.slice(end, end + 24))?.[1];
+  return next !== undefined && (company.test(next) || (!ofEither.test(next) && !isGenericName(next)));
+}
+
+const company = /^(?:Labs|Security|Networks|Intelligence|Research|Software|Systems|Technologies)$/;
+
+/** Programs of Windows, which reports mention as commands. */
+const systemProgram =
+  /^(?:whoami|wmic|nltest|certutil|bitsadmin|vssadmin|wevtutil|netsh|dsquery|quser|klist|schtasks|tasklist|systeminfo|ipconfig|ifconfig|taskkill|netstat|nbtstat|esentutl|powershell|rundll32|regsvr32)$/i;
+const toolList =
+  /\b(?:tools?|utilities|using|used|including|such as|like|via|deploy(?:s|ed|ing)?|execut(?:es|ed|ing)|ran|running)\s(?:the )?(?:[\w.-]+(?: [\w.-]+)?(?:, and |, or |, | and | or )){0,5}$/i;
+
+/** Checks whether a lower-case name stands in a list of tools or right after the verb of their use. */
+export const isListedTool = (text: string, start: number, printed: string): boolean =>
+  !systemProgram.test(printed) && toolList.test(text.slice(Math.max(0, start - listReach), start));
 
 const platformOfDetection =
   /\b(?:Win(?:32|64|Go)?|MSIL|JS|VB[AS]|Linux|OSX|Android|Python|PowerShell|Java|PHP|HTML|BAT|Trojan)\/$/;

@@ -52,6 +52,15 @@ test.each([
   ['The final payload is the QuillTea Linux backdoor.', ['malware QuillTea']],
   ['A backdoor (a.k.a. QuillJack Agent) is abused by threat actors.', ['malware QuillJack Agent']],
   ['The Quillma stealer is known as Quillma Stealer.', ['malware Quillma']],
+  ['Dubbed “Zorboid,” the worm spread. The ‘zorb16’ malware is older.', ['malware Zorboid', 'malware zorb16']],
+  ['Wipers for Linux and Solaris tracked as Zorbshred, and Quillshred.', ['malware Quillshred', 'malware Zorbshred']],
+  ['It is shared by the Quillma Gang, a collective.', ['actor Quillma Gang']],
+  ['They used Quillroyer ICS malware.', ['malware Quillroyer']],
+  ['The Quillgo malware surfaced. Why Zorbot is the most notorious malware.', ['malware Quillgo', 'malware Zorbot']],
+  ['New backdoors like Quilltruger – likely developed for it – appeared.', ['malware Quilltruger']],
+  ['The Quillbridge RAT threat actors registered it.', []],
+  // Companies and campaigns.
+  ['In a study by Zorbtrace and Quill Security Labs, a new cryptojacking malware campaign emerged.', []],
   // Functions, cmdlets, files, formats and references to somebody who was mentioned before are no names.
   ['The function GetQuillAddress, the malware called LdrFindQuill_U, and a script called Invoke-Quill.', []],
   ['Using the Quill Directory Module, the threat actor connected.', []],

@@ -19,7 +19,7 @@ const introduced = String.raw`(?:the )?["“‘'*]{0,2}(${namedOnce}(?: \p{Lu}[\
 
 /** Words that introduce a name. What kind of name it is follows from the noun beside them. */
 const introductions = [
-  String.raw`\b(?:dubbed|codenamed|code-named|nicknamed|christened|a\.k\.a\.?|aka)(?: it| them)?,? `,
+  String.raw`\b(?:[Dd]ubbed|[Cc]odenamed|[Cc]ode-named|[Nn]icknamed|[Cc]hristened|a\.k\.a\.?|aka)(?: it| them)?,? `,
   String.raw`\b(?:tracked|tracks|track|tracking|known|referred to|refers to|refer to|identified|designated|label+ed|monitored)(?: (?:it|them|this|internally|publicly|also|by|under|the|actor|group|activity|cluster|name|moniker|\p{Lu}\w{1,20}|\d{1,3})){0,8} as `,
   String.raw`\b(?:tracked|tracks|tracking|monitored)(?: [\p{L}\d]{1,20}){0,4} under the (?:name|moniker|designation|identifier) `,
   String.raw`\b(?:[Ww]e|they|who|itself|themselves|researchers|analysts|team|\p{Lu}\w{2,20}) (?:have |has |had )?(?:call|calls|called|name|named|names|calling)(?: it| them| itself| themselves| (?:this|the) \w{1,20})? `,
@@ -28,11 +28,17 @@ const introductions = [
   String.raw`\b(?:tool|toolset|suite|killer|exploit)s? (?:called|named|dubbed|known as) (?=["“‘']?\p{Lu}\p{Ll}+\p{Lu})`,
   String.raw`\b(?:filter|module|plug-?in|component|utility|tool|launcher|injector|script)(?: [\p{L}-]+)? (?:called|named|dubbed|known as) (?=["“‘']?\p{Lu}{6})`,
   String.raw`\b(?:the|a|an) (?:[\p{L}-]+ ){0,3}(?:hacking group|threat group|threat actor|espionage group|ransomware group|cybercrime group|cyber ?criminal group|apt group|intrusion set|activity cluster|extortion group|collective|gang|group|backdoor|trojan|loader|stealer|ransomware|botnet|implant|wiper|rootkit|worm) `,
+  String.raw`\b(?:backdoors|trojans|loaders|stealers|infostealers|rats|implants|wipers|botnets|worms|rootkits|downloaders|droppers|malware families|ransomware families) (?:such as|like|including|namely) (?=["“‘']?\p{Lu}[\p{L}\d-]*["”’']?(?:[,.;)]| [–—-]| [\p{Ll}]))`,
   String.raw`\b(?:attributed|attribute|attributes)(?: \w{1,20}){0,4} to (?:the )?(?:${actorNoun}) `,
 ].map((lead) => new RegExp(lead + introduced, 'gu'));
 
 /** A name right before its kind: `Foobar ransomware`, `Foobar threat actors`. */
 const beforeMalware = new RegExp(String.raw`(?<![\p{L}\p{N}_./-])${name}["”’']?,? (?:${malwareNoun})\b`, 'gu');
+/** A quoted name without a first capital: `‘fast16’ malware`. */
+const quotedMalware = new RegExp(
+  String.raw`["“‘'](\p{Ll}{1,10}(?:\p{Lu}|\d)[\p{L}\p{N}]{0,20})["”’'],? (?:${malwareNoun})\b`,
+  'gu',
+);
 const beforeActor = new RegExp(
   String.raw`(?<![\p{L}\p{N}_./-])${name}["”’']? (?:threat actors?|threat group|hacking group|cybercrime group|espionage group|apt group|APT(?: group)?|hackers|gang|operators|intrusion set|group (?:has|have|is|was|claimed|targeted|used|uses|also)|ransomware (?:group|gang|operators))\b`,
   'gu',
@@ -44,7 +50,7 @@ const definedActor =
   'threat actor|threat group|hacking group|ransomware group|ransomware gang|cybercrime group|cyber ?espionage group|espionage group|apt group|apt|intrusion set|activity cluster|threat cluster|hacktivist group|extortion group|access broker|hackers';
 // `Using PowerShell, the actor connected` refers to an actor that was mentioned before.
 const definition = String.raw`(?:,(?: meanwhile,| in turn,| by contrast,)?(?: is| was)?| is| was|:) (?:(?:an?|one of the) (?:[\p{L}\d/.-]+ ){0,5}|the (?!same )(?:[\p{L}\d/.-]+ ){1,5})`;
-const noCompany = String.raw`(?:s|es)?\b(?! (?:compan|vendor|research|expert|analyst|firm|protection|detection|removal|specialist|hunter|news|intelligence))`;
+const noCompany = String.raw`(?:s|es)?\b(?! (?:compan|vendor|research|expert|analyst|firm|protection|detection|removal|specialist|hunter|news|intelligence|campaign|attack|operation|infection|activit))`;
 /** A name with what it is right after it: `Foobar, a new backdoor`, `Foobar is a threat actor`. */
 const definitions = [
   [
@@ -63,6 +69,8 @@ const appositions = new RegExp(
 );
 /** A numbered designation of any publisher before its kind: `ABC-123 group`. */
 const designations = /(?<![\p{L}\p{N}-])(\p{Lu}{2,6}-\d{2,5}) (?:[Gg]roup|(?:threat )?actors?|cluster)\b/gu;
+/** A name that ends with what the group calls itself: `the Foobar Gang`. */
+const crews = new RegExp(String.raw`(?<![\p{L}\p{N}_./-])(${namedOnce} (?:Gang|Crew|Cartel))(?![\p{L}\p{N}_])`, 'gu');
 /** A name with numbered designations of actors in brackets: `Foobar (aka UNC1234)`. */
 const withDesignations = new RegExp(
   String.raw`(?<![\p{L}\p{N}_./-])${name}["”’']? \((?:aka|a\.k\.a\.|also known as|also tracked as|tracked as|formerly)[^)]{0,80}?\b(?:UNC\d{3,5}|TA\d{3,4}|UAC-\d{4}|Storm-\d{3,4}|APT-?\d{1,3}|REF\d{4}|(?:CL|TGR)-[A-Z]{3}-\d{4}|FIN\d{1,2})\b`,
@@ -73,6 +81,7 @@ const defined = [
   ...definitions,
   ['malware', appositions] as const,
   ['actor', designations] as const,
+  ['actor', crews] as const,
   ['actor', withDesignations] as const,
 ];
 
@@ -113,7 +122,7 @@ const namesMax = 200;
 
 /** Words of which one stands in every introduction, and nouns of which one stands beside every other new name. */
 const introducingWord =
-  /\b(?:dubbed|code-?named|nicknamed|christened|a\.k\.a|aka|track(?:s|ed|ing)?|known|refer(?:s|red)?|identified|designated|label+ed|monitored|call(?:s|ed|ing)?|name[sd]?|attribut(?:e|ed|es)|group|gang|actor|set|cluster|collective|backdoor|trojan|loader|stealer|ransomware|botnet|implant|wiper|rootkit|worm)\b/i;
+  /\b(?:dubbed|code-?named|nicknamed|christened|a\.k\.a|aka|track(?:s|ed|ing)?|known|refer(?:s|red)?|identified|designated|label+ed|monitored|call(?:s|ed|ing)?|name[sd]?|attribut(?:e|ed|es)|(?:group|gang|actor|set|cluster|collective|backdoor|trojan|loader|stealer|infostealer|downloader|dropper|ransomware|botnet|implant|wiper|rootkit|worm|rat|families)s?)\b/i;
 const kindNoun = new RegExp(
   String.raw`\b(?:${malwareNoun}|${definedMalware}|${actorNoun}|families|strains|collectives|crews|sets|operations|formerly)s?\b|\b(?:aka|a\.k\.a|tracked)\b`,
   'i',
@@ -152,13 +161,15 @@ export function findNewNames(text: string): NewName[] {
 type AddName = (kind: NewName['kind'] | undefined, printed: string, start: number) => void;
 type TextPart = { sentence: string; start: number };
 
+const isNaming = /^(?:dubbed|code-?named|nicknamed|tracked|known)\b/i;
+
 function readIntroductions(text: string, { sentence, start: offset }: TextPart, add: AddName): void {
   for (const pattern of introductions)
     for (const match of sentence.matchAll(pattern)) {
       const printed = trimName(match[1]!);
       const at = offset + match.index;
       const start = at + match[0].lastIndexOf(match[1]!);
-      if (!isUsable(printed)) continue;
+      if (!isUsable(printed, isNaming.test(match[0]))) continue;
       const isPart =
         /\p{Ll}\p{Lu}|\d|^\p{Lu}{6,}$/u.test(printed) && partNoun.test(text.slice(Math.max(0, at - 60), start));
       const kind = isPart ? 'malware' : guessKindAround(text, at, start + printed.length);
@@ -179,7 +190,7 @@ function addFurther(
     if (item === undefined) continue;
     at = sentence.indexOf(item, at);
     const printed = trimName(item);
-    if (isUsable(printed) && isDistinctive(printed)) add(kind, printed, offset + at);
+    if (isUsable(printed, true) && isDistinctive(printed)) add(kind, printed, offset + at);
     at += item.length;
   }
 }
@@ -188,6 +199,7 @@ function addFurther(
 function readKinds({ sentence, start: offset }: TextPart, add: AddName): void {
   for (const [kind, pattern] of [
     ['malware', beforeMalware],
+    ['malware', quotedMalware],
     ['actor', beforeActor],
   ] as const)
     for (const match of sentence.matchAll(pattern)) {
@@ -195,11 +207,12 @@ function readKinds({ sentence, start: offset }: TextPart, add: AddName): void {
       const start = match.index + match[0].indexOf(printed);
       // A common word before a kind describes it (`Custom loader`), unless it stands in quotes.
       const isQuoted = /["“‘']/.test(match[0].slice(0, match[0].indexOf(match[1]!)));
+      if (kind === 'actor' && kindEnd.test(printed)) continue;
       if (isUsable(printed) && (isQuoted || !needsCue(printed))) add(kind, printed, offset + start);
     }
   for (const [kind, pattern] of defined)
     for (const match of sentence.matchAll(pattern)) {
-      const full = trimName(match[1]!);
+      const full = pattern === crews ? match[1]! : trimName(match[1]!);
       const printed = trimLead(full.replace(headlineVerb, ''));
       const start = match.index + match[0].indexOf(match[1]!) + full.length - printed.length;
       if (isUsable(printed) && (pattern === withDesignations || isDistinctive(printed)))
@@ -220,25 +233,40 @@ function readKinds({ sentence, start: offset }: TextPart, add: AddName): void {
     }
 }
 
-/** Removes generic words at the end: `Foobar Ransomware`, `Foobar Linux`. */
-const trimName = (printed: string): string => printed.replace(genericEnd, '');
+/** Removes generic words and acronyms at the end: `Foobar Ransomware`, `Foobar CLI`. */
+const trimName = (printed: string): string => {
+  const rest = printed.replace(genericEnd, '');
+  const [, start, acronym] = / ?(.+) (?!RAT)([A-Z]{2,5})$/.exec(rest) ?? [];
+  return start !== undefined && isGenericName(acronym!) ? start : rest;
+};
 const genericEnd =
-  / (?:Ransomware|Malware|Backdoor|Stealer|Infostealer|Loader|Trojan|Botnet|Worm|Wiper|Group|Gang|Team|APT|RaaS|MaaS|C2|Linux|Windows|Android|macOS)$/;
+  / (?:Ransomware|Malware|Backdoor|Stealer|Infostealer|Loader|Trojan|Botnet|Worm|Wiper|Group|Gang|Team|APT|RaaS|MaaS|C2|IoT|Linux|Windows|Android|macOS|ESXi)$/;
 
-/** Removes a participle or determiner before a distinctive name that a noun follows: `Encrypted Foobar ransomware`. */
+/** Removes a participle, determiner or question word before a distinctive name that a noun follows: `Encrypted Foobar ransomware`, `The Foobar malware`. */
 function trimLead(printed: string): string {
-  const rest = printed.replace(/^(?:\p{Lu}\p{Ll}+(?:ed|ing)|Every|Each|Any|You|Unlike|Like|Via) (?=\p{Lu})/u, '');
+  const rest = printed.replace(
+    /^(?:\p{Lu}\p{Ll}+(?:ed|ing)|The|This|New|Another|Every|Each|Any|You|Why|How|When|What|Unlike|Like|Via) (?=\p{Lu})/u,
+    '',
+  );
   return isDistinctive(rest) ? rest : printed;
 }
+
+/** Malware whose operators a text mentions: `the Foobar RAT threat actors`. */
+const kindEnd = / RAT$/;
 
 /** Names of functions, cmdlets, files and campaigns. */
 const otherName =
   /^(?:Get|Set|New|Add|Invoke|Remove|Start|Stop|Import|Export|Out|Test|Write|Read|Install)-\p{Lu}|^(?:Get|Set|Nt|Zw|Rtl|Ldr|Virtual|Create|Write|Read|Open|Load|Find|Heap|Crypt|Internet)\p{Lu}\p{Ll}+(?:\p{Lu}|$)|\.(?:exe|dll|dat|sys|hex|ps1|vbs|js|bat|bin|zip|py|sh|net)$|^(?:Operation|Campaign) |_/iu;
 
-const isUsable = (printed: string): boolean =>
+/** Companies, agencies and their teams. */
+const organization =
+  / (?:Labs?|Security|Research|Intelligence|Networks?|Technologies|Technology|Software|Systems|Solutions|Institute|University|Agency|Corporation|Corp|Inc|Ltd|LLC|GmbH|Foundation|Bank|Ministry|Department|Police|Center|Centre|Council|Commission|Media|News|Times|Post|Response)$/;
+
+const isUsable = (printed: string, isIntroduced = false): boolean =>
   nameKey(printed).length >= 3 &&
+  !organization.test(printed) &&
   isName(printed) &&
-  !isGenericName(printed) &&
+  !isGenericName(printed, isIntroduced) &&
   !otherName.test(printed) &&
   !/^(?:CVE|CWE|T)-?\d|T\d{4}/.test(printed);
 

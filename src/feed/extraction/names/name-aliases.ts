@@ -1,0 +1,71 @@
+import { nameKey } from '../../reference-data/name-forms.ts';
+import type { Span } from '../text/stored-text.ts';
+import { spansMax, type ExtractedName } from './extracted-name.ts';
+import type { NameDictionary } from './name-dictionary.ts';
+
+const aliasLead = new RegExp(
+  String.raw`^["”’']?(?: [\p{L}-]+){0,2}?[,;]? ?[([]?(?:(?:which|who|that) )?(?:(?:is|was|are) )?(?:aka|a\.k\.a\.?|(?:sometimes |also |previously |formerly |otherwise |or )?(?:known|tracked|referred to|identified)(?: by [\p{L} ]{1,30})? as|also (?:called|named|dubbed)|formerly)[:,]? (?:the )?(?:["“‘']?[\p{L}\d][\p{L}\d.-]*(?: (?:of )?[\p{Lu}\d][\p{L}\d.-]*){0,2}["”’']?(?:,["”’']? (?:and |or |aka )?| and | or |/)){0,7}["“‘']?$`,
+  'u',
+);
+/** The longest distance between a name and an alias that is introduced for it, in characters. */
+const aliasReach = 180;
+
+/** Checks whether the words between two names introduce the second as an alias of the first: `Foobar (also known as Barfoo, Bazbar)`. */
+const introducesAlias = (between: string): boolean => aliasLead.test(between);
+
+/** Returns the name right before a span that is introduced as its alias: `Foobar (aka Barfoo)`. */
+export function findAliasOwner(
+  text: string,
+  { start }: Span,
+  found: Map<string, ExtractedName>,
+): ExtractedName | undefined {
+  return [...found.values()].find(({ spans }) =>
+    spans.some(({ end }) => end < start && start - end <= aliasReach && introducesAlias(text.slice(end, start))),
+  );
+}
+
+/** Adds a form of a name that the text introduces as an alias. */
+export function addAlias(owner: ExtractedName, { word, span }: { word: string; span: Span }): void {
+  const isKnown = [owner.name, ...owner.aliases].some((name) => nameKey(name) === nameKey(word));
+  if (!isKnown) owner.aliases = [...owner.aliases, word];
+  if (!owner.printed.includes(word)) owner.printed.push(word);
+  if (owner.spans.length < spansMax) owner.spans.push(span);
+}
+
+/** Resolves an alias of several actors if the text mentions exactly one of them by another name. */
+export function resolveAmbiguous(found: Map<string, ExtractedName>, dictionary: NameDictionary): void {
+  for (const [key, name] of found) {
+    if (!name.ambiguous) continue;
+    const candidates = dictionary.get(nameKey(name.name))!.entities.filter(({ kind }) => kind === 'actor');
+    const owners = [...found.values()].filter(
+      (other) =>
+        other.kind === 'actor' &&
+        !other.ambiguous &&
+        candidates.some((one) => nameKey(one.name) === nameKey(other.name)),
+    );
+    const [owner] = owners;
+    if (owners.length !== 1 || !owner) continue;
+    for (const word of name.printed) addAlias(owner, { word, span: name.spans[0]! });
+    owner.spans = [...owner.spans, ...name.spans.slice(1)].slice(0, spansMax);
+    found.delete(key);
+  }
+}
+
+/** Merges a name into the one that the text introduces it for, wherever it occurs, although the lists keep the two apart. */
+export function mergeStatedAliases(
+  text: string,
+  found: Map<string, ExtractedName>,
+  isDesignation: (name: string) => boolean,
+): void {
+  for (const [key, name] of found) {
+    if (name.ambiguous || name.printed.some(isDesignation)) continue;
+    const others = new Map([...found].filter(([, other]) => other !== name && isActor(other) === isActor(name)));
+    const owners = name.spans.map((span) => findAliasOwner(text, span, others));
+    const [owner] = owners;
+    if (!owner || owners.some((one) => one !== owner)) continue;
+    for (const word of [...name.printed, name.name]) addAlias(owner, { word, span: name.spans[0]! });
+    found.delete(key);
+  }
+}
+
+const isActor = ({ kind }: ExtractedName): boolean => kind === 'actor';
