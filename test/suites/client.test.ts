@@ -5,14 +5,14 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createCaller, createOrganizationWithKey, pullDocument } from '../support/api-client.ts';
 import { testDatabase } from '../support/database.ts';
-import { newProgramDir, removeProgramDir, root, startProgram, type Program } from '../support/program.ts';
+import { newProjectDir, removeProgramDir, root, startProgram, type Program } from '../support/program.ts';
 import { findMissingOutput } from '../support/typed-commands.ts';
 import { kevCatalogWith } from '../support/feed/kev-document.ts';
 
 const run = promisify(execFile);
 const { db, url } = await testDatabase();
 /** A project that has only the packed client. Its dependency is found above, without another installation. */
-const project = newProgramDir();
+const project = newProjectDir();
 let program: Program | undefined;
 let env: NodeJS.ProcessEnv;
 let packed: string[];

@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { createCaller, createOrganizationWithKey, pullDocument } from '../support/api-client.ts';
 import { testDatabase } from '../support/database.ts';
-import { newProgramDir, removeProgramDir, root, startProgram, type Program } from '../support/program.ts';
+import { newProjectDir, removeProgramDir, root, startProgram, type Program } from '../support/program.ts';
 import { startBlock } from '../support/typed-commands.ts';
 import { kevCatalogWith } from '../support/feed/kev-document.ts';
 
 const { db, url } = await testDatabase();
-const folder = newProgramDir();
+const folder = newProjectDir();
 let program: Program | undefined;
 afterAll(async () => {
   await program?.kill('SIGKILL');

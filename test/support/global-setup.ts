@@ -1,8 +1,9 @@
 import { mkdirSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { migrate } from '../../src/platform/db/migrate.ts';
 import { runStatements } from './run-statements.ts';
+import { createTestDir, getTestDir } from './test-dir.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -12,6 +13,7 @@ declare module 'vitest' {
 
 /** Starts one PostgreSQL for the whole run, with a migrated template that each test file clones. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const removeTestDir = createTestDir();
   const given = process.env['TOCSIN_TEST_DATABASE_URL'];
   const server = given ? { url: given, stop: async () => undefined } : await ownServer();
   const url = new URL(server.url);
@@ -22,12 +24,13 @@ export default async function setup(project: TestProject): Promise<() => Promise
   return async () => {
     await runStatements(server.url, `drop database if exists "template_${process.pid}" with (force)`);
     await server.stop();
+    removeTestDir();
   };
 }
 
 async function ownServer(): Promise<{ url: string; stop: () => Promise<void> }> {
   const { startEmbeddedPostgres } = await import('../../src/platform/embedded-postgres/embedded-postgres.ts');
-  const dataDir = resolve(import.meta.dirname, '../../node_modules/.cache/tocsin-test-server');
+  const dataDir = join(getTestDir(), 'server');
   mkdirSync(dataDir, { recursive: true });
   const settings = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: '200' };
   return startEmbeddedPostgres({ dataDir, exclusive: false, log: () => undefined, settings });

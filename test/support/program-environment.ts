@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
 import { buildDeps } from '../../src/app/build-deps.ts';
@@ -10,13 +10,12 @@ import type { Deps } from '../../src/app/deps.ts';
 import { createLogger } from '../../src/platform/lib/logger.ts';
 import type { OrgId } from '../../src/platform/lib/org-id.ts';
 import { createCaller, createOrganizationWithKey, type ApiCall } from './api-client.ts';
-import { root, runProgram, startProgram, type Program } from './program.ts';
+import { runProgram, startProgram, type Program } from './program.ts';
+import { getTestDir } from './test-dir.ts';
 
-/** Runs `work` with an empty directory on the disk of the checkout. Deletes the directory afterwards. */
+/** Runs `work` with an empty directory, on the disk of the checkout unless a test runs it. Deletes the directory afterwards. */
 export async function withDataDir<T>(work: (dir: string) => Promise<T>): Promise<T> {
-  const parent = join(root, 'node_modules/.cache/tocsin-bench');
-  mkdirSync(parent, { recursive: true });
-  const dir = mkdtempSync(join(parent, 'data-'));
+  const dir = mkdtempSync(join(getTestDir(), 'data-'));
   try {
     return await work(dir);
   } finally {

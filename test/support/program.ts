@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readTextFile } from '../../src/platform/embedded-postgres/data-dir/durable-files.ts';
 import { removeHome } from '../../src/platform/embedded-postgres/data-dir/location.ts';
+import { getTestDir } from './test-dir.ts';
 
 export const root = resolve(import.meta.dirname, '../..');
 const entry = join(root, 'bin/tocsin.mjs');
@@ -87,10 +88,13 @@ function environment(dataDir: string, env: Env): Env {
 }
 
 /** Creates a data directory for a program, which the caller removes. It is not in a temporary directory, because the server's user must be able to enter it. */
-export function newProgramDir(): string {
+export const newProgramDir = (): string => mkdtempSync(join(getTestDir(), 'program-'));
+
+/** Creates a directory in the checkout, so that programs in it find the installed packages. The caller removes it. */
+export function newProjectDir(): string {
   const parent = join(root, 'node_modules/.cache/tocsin-test');
   mkdirSync(parent, { recursive: true });
-  return mkdtempSync(join(parent, 'program-'));
+  return mkdtempSync(join(parent, 'project-'));
 }
 
 /** Removes a program's data, and its database if that is elsewhere. `dir` is the data directory or contains `.tocsin`. */

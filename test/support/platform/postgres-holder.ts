@@ -1,14 +1,15 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmdirSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { EmbeddedPostgres } from '../../../src/platform/embedded-postgres/embedded-postgres.ts';
 import { readTextFile, removeTree } from '../../../src/platform/embedded-postgres/data-dir/durable-files.ts';
 import { isRunning, listProcesses, waitUntil } from '../../../src/platform/embedded-postgres/os/processes.ts';
+import { getTestDir } from '../test-dir.ts';
 import { type ServerUser, spawnCredentials } from '../../../src/platform/embedded-postgres/os/server-user.ts';
 
-const cache = resolve(import.meta.dirname, '../../../node_modules/.cache');
+const cache = getTestDir();
 const module = new URL('../../../src/platform/embedded-postgres/embedded-postgres.ts', import.meta.url).href;
 
 /** A program that uses the database until its standard input ends. On `exit` it exits without stopping the database. */
