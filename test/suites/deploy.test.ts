@@ -39,6 +39,13 @@ test('every process is started as by npm', () => {
   expect(readFileSync(join(root, 'bin/tocsin.mjs'), 'utf8').split('\n')[0]).toContain(option);
 });
 
+test('the image has the command of the documentation on its path', () => {
+  expect(readFileSync(join(root, 'docs/operate/backup.md'), 'utf8')).toContain('docker compose exec tocsin tocsin ');
+  expect(read('Dockerfile')).toMatch(
+    /chmod \+x bin\/tocsin\.mjs[^]*ln -s \/opt\/tocsin\/bin\/tocsin\.mjs \/usr\/local\/bin\/tocsin/,
+  );
+});
+
 test('the kustomization lists files that exist', () => {
   const [kustomization] = parseAllDocuments(read('kubernetes/kustomization.yaml'));
   const { resources } = kustomization!.toJS() as { resources: string[] };
