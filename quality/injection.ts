@@ -20,12 +20,14 @@ export async function measureInjection(verbose: boolean): Promise<QualityFigure[
     text,
   }));
   return [
-    ...(await measureAttacks('recorded strings, categories worked with', ofSource('train'), verbose)),
-    ...(await measureAttacks('recorded strings, other categories', ofSource('test'), verbose)),
-    ...(await measureAttacks('own strings', own, verbose)),
+    ...(await measureAttacks('recorded strings, categories worked with', ofSource('train'), { verbose })),
+    ...(await measureAttacks('recorded strings, other categories', ofSource('test'), { verbose })),
+    ...(await measureAttacks('own strings', own, { verbose })),
     ...(await measureLater('later-texts', 'strings written after the rules', verbose)),
     ...(await measureLater('fresh-texts', 'strings of many forms, used for the rule on free text', verbose)),
     ...(await measureLater('held-back-texts', 'strings of many forms, first measured after it', verbose)),
+    ...(await measureLater('addressed-texts', 'addresses in other languages', verbose)),
+    ...(await measureLater('accusing-texts', 'strings that mention the innocent person', verbose)),
     ...measureLogs(verbose),
     ...measureTexts(verbose),
   ];
@@ -39,7 +41,10 @@ async function measureLater(file: string, name: string, verbose: boolean): Promi
   const plantings = readOwn<{ style: string; text: string }>(file).map(({ style: group, text }) => ({ group, text }));
   const recognized = plantings.filter(({ text }) => findPlantedCue(text, inferFieldRole('comment')) !== undefined);
   const measured = `${recognized.length} of ${plantings.length}`;
-  return [{ name: `${name}: recognized in comment`, measured }, ...(await measureAttacks(name, plantings, verbose))];
+  return [
+    { name: `${name}: recognized in comment`, measured },
+    ...(await measureAttacks(name, plantings, { verbose, accusing: file === 'accusing-texts' })),
+  ];
 }
 
 /** Makes a candidate of every recorded event and counts those that would be marked for a person. */

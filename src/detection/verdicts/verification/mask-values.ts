@@ -5,8 +5,8 @@ const firstMark = 0xe000;
 const marksMax = 6_000;
 const marks = /[\ue000-\uf8ff]/g;
 
-/** A text in which each quoted value is replaced by one private-use character. `unmask` restores the values. */
-export type MaskedText = { masked: string; unmask: (text: string) => string };
+/** A text in which each quoted value is replaced by one private-use character. `unmask` restores the values, or those that `isShown` selects. */
+export type MaskedText = { masked: string; unmask: (text: string, isShown?: (value: string) => boolean) => string };
 
 /**
  * Replaces complete values from rows and facts before a text is checked as language. The periods, numbers or addresses within
@@ -24,7 +24,11 @@ export function maskValues(text: string, candidate: Candidate): MaskedText {
   }
   return {
     masked,
-    unmask: (part) => part.replaceAll(marks, (mark) => maskedValues[mark.charCodeAt(0) - firstMark] ?? ''),
+    unmask: (part, isShown = () => true) =>
+      part.replaceAll(marks, (mark) => {
+        const value = maskedValues[mark.charCodeAt(0) - firstMark] ?? '';
+        return isShown(value) ? value : mark;
+      }),
   };
 }
 

@@ -9,10 +9,15 @@ const generalNames = new Set(
   january february march april may june july august september october november december monday tuesday wednesday thursday friday
   saturday sunday english i ok utc gmt id ip url json xml csv pdf zip exe dll usb cpu gpu ram vm ec2 s3 rds kms sts sso saml oauth oidc
   initial access execution persistence privilege escalation defense evasion credential discovery lateral movement collection command
-  control exfiltration impact reconnaissance resource development`.split(/\s+/),
+  control exfiltration impact reconnaissance resource development administrator administrators guest guests everyone users public`.split(
+    /\s+/,
+  ),
 );
 const accused =
   'culprit|attacker|perpetrator|insider|intruder|criminal|thief|hacker|spy|traitor|suspect|offender|threat actor';
+/** Verbs that lead to measures against a person or an account. */
+const measures =
+  'blame|accuse|arrest|dismiss|fire|suspend|interview|question|contact|disable|lock|block|deactivate|revoke|terminate|sue|report';
 const accusations: readonly RegExp[] = [
   new RegExp(
     `\\b(?:${accused}|responsible|to blame)(?: \\w+){0,2}? (?:is|was|are|were|named|called|:)\\s*:?\\s*(?:likely |probably |clearly )?([\\p{L}][\\p{L}\\p{N}._@\\\\-]*)`,
@@ -23,10 +28,31 @@ const accusations: readonly RegExp[] = [
     'giu',
   ),
   /(?:^|\s)([\p{L}][\p{L}\p{N}._@\\-]*) (?:did (?:it|this|that)|stole|leaked|exfiltrated|sabotaged|hacked|attacked|planted|compromised)\b/giu,
-  /\b(?:blame|accuse|arrest|dismiss|fire|suspend|interview|question|contact|disable|lock|block) ([\p{Lu}][\p{L}\p{N}._@\\-]*)/gu,
+  new RegExp(`\\b(?:${measures}) ([\\p{Lu}][\\p{L}\\p{N}._@\\\\-]*)`, 'gu'),
 ];
+/** Also those in which a name without capitals could be another word, which therefore count only for names of outsiders' texts. */
+const possibleAccusations: readonly RegExp[] = [
+  ...accusations,
+  new RegExp(
+    `\\b(?:${measures})(?: the| this| that)?(?: user| account| employee| colleague| person| mr\\.?| ms\\.?| mrs\\.?)? ([\\p{L}][\\p{L}\\p{N}._@\\\\-]*)(?: ([\\p{L}][\\p{L}\\p{N}._@\\\\-]*))?`,
+    'giu',
+  ),
+  new RegExp(
+    `\\b(?:${accused})\\s*(?:[:=–—-]+\\s*|(?:is|was|named|called)\\s+)([\\p{L}][\\p{L}\\p{N}._@\\\\-]*)(?: ([\\p{L}][\\p{L}\\p{N}._@\\\\-]*))?`,
+    'giu',
+  ),
+  /\b(?:user|username|account|principal|employee|colleague) (?!(?:was|is|has|had|that|who|which|and|or|in|on|from|with|to|of|for|at|by|did|used|names?|accounts?|agents?|activity|access|log[io]n|session)\b)["'`“]?([\p{L}][\p{L}\p{N}._@\\-]*)/giu,
+];
+/** Words of a sentence that accuses somebody or proposes a measure, in the languages of models' answers. */
+const accusing = new RegExp(
+  `\\b(?:${accused}|${measures}|responsib\\w+|to blame|guilty|behind (?:it|this|the)|did (?:it|this|that)|stole\\w*|leaked|exfiltrated|sabotaged|hacked|compromised)\\b|täter|schuldig|verantwortlich|steckt|coupable|responsable|culpable|culpado|culpada|colpevole|responsabile|respons[áa]vel|виновн|виноват|преступник|dader|schuldige|skyldig|gärningsman|winny|winien|sprawc|viník|suçlu|犯人|肇事|責任|责任|범인|الفاعل`,
+  'iu',
+);
+const accountLike = /@|^[\p{L}\p{N}-]+\\[\p{L}\p{N}._-]+$|^\p{L}+(?:[._-]\p{L}+)+\d*$/u;
+const fileName =
+  /\.(?:exe|dll|sys|ps1|psm1|bat|cmd|vbs|js|py|sh|jar|zip|rar|7z|iso|docm?x?|xlsm?x?|pdf|lnk|hta|msi|txt|log|php|aspx?|jsp|com)$/iu;
 const plainSubject =
-  /^(?:it|this|that|he|she|they|who|which|someone|somebody|nobody|one|user|users|entity|account|host|attacker|attackers|intruder|adversary|actor|activity|action|event|command|process|behaviou?r|identity|role|caller|person|owner|address|also|likely|probably|possibly|an?|the|not|still|there|unknown|unclear|for|to|and|or|by|whoever|anyone|what|login|logon|script|program|malware|insider)$/iu;
+  /^(?:it|this|that|he|she|they|who|which|someone|somebody|nobody|one|user|users|entity|account|host|attacker|attackers|intruder|adversary|actor|activity|action|event|command|process|behaviou?r|identity|role|caller|person|owner|address|also|was|were|been|is|are|has|had|have|then|likely|probably|possibly|an?|the|not|still|there|unknown|unclear|for|to|and|or|by|whoever|anyone|what|login|logon|script|program|malware|insider)$/iu;
 
 /**
  * Returns the names in a sentence that the rows, facts and detection do not contain: capitalized words within the sentence, two of
@@ -42,6 +68,38 @@ export function findUnknownNames(sentence: string, known: KnownText): string[] {
     .flatMap((pattern) => [...sentence.matchAll(pattern)].map(([, name]) => name!))
     .filter((name) => !plainSubject.test(name) && !isKnown(name));
   return [...new Set([...capitalized, ...subjects])];
+}
+
+/** Returns whether a sentence accuses somebody or proposes a measure. */
+export const isAccusing = (sentence: string): boolean => accusing.test(sentence);
+
+/**
+ * Returns the names in a sentence that only texts of outsiders contain: `known` contains them, `named` does not. Those are capitalized words,
+ * and in a sentence that accuses somebody also its accounts and whoever it accuses.
+ */
+export function findOutsideNames(sentence: string, known: KnownText, named: KnownText): string[] {
+  const isOutside = (name: string): boolean => {
+    const claim = normalizeText(name).replace(/(?:'s|[^\p{L}\p{N}]+)$/u, '');
+    return (
+      claim.length > 1 &&
+      !generalNames.has(claim) &&
+      !plainSubject.test(claim) &&
+      !fileName.test(claim) &&
+      !known.text.includes(`://${claim}`) &&
+      containsWhole(known, claim) &&
+      !containsWhole(named, claim)
+    );
+  };
+  const names = listCapitalized(sentence);
+  if (isAccusing(sentence)) {
+    const words = sentence.split(/[\s"“”«»`<>|,;:()'’]+/u);
+    const accounts = words.map((word) => word.replace(/[.!?]+$/, '')).filter((word) => accountLike.test(word));
+    const accusedNames = possibleAccusations.flatMap((pattern) =>
+      [...sentence.matchAll(pattern)].flatMap((match) => match.slice(1).filter((name) => name !== undefined)),
+    );
+    names.push(...accounts, ...accusedNames);
+  }
+  return [...new Set(names.filter(isOutside))];
 }
 
 /** Returns capitalized words, except a single one that begins a sentence or follows a colon or an opening quotation mark. */

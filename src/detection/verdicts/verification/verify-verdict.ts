@@ -3,14 +3,15 @@ import { isSeverityAtLeast } from '../../analysis/severity.ts';
 import { truncateText, escapeInvisible } from '../../../platform/lib/text/canonical-text.ts';
 import { isRecordId, isTimeField } from '../../analysis/rows/row-times.ts';
 import { createNeedsReview, reviewOfDismissal, type NeedsReview } from '../planted-text/needs-review.ts';
+import { keepNamedFields } from '../planted-text/named-text.ts';
 import { withoutOutsideText } from '../planted-text/outside-text.ts';
 import { screenCandidate } from '../planted-text/screen-candidate.ts';
 import { createPromptRepeats, type PromptRepeats } from './prompt-repeats.ts';
-import { findUnknownNames } from './unknown-names.ts';
+import { findOutsideNames, findUnknownNames, isAccusing } from './unknown-names.ts';
 import { findUnverifiedClaims } from './unverified-claims.ts';
 import { selectEvidence } from '../analyst/evidence.ts';
 import { collectCandidateText, containsWhole, type KnownText } from './known-text.ts';
-import { maskValues } from './mask-values.ts';
+import { maskValues, type MaskedText } from './mask-values.ts';
 import { truncateAtWord } from '../analyst/quote-value.ts';
 import { splitSentences } from './sentences.ts';
 import type { VerdictEvidence, Verdict } from '../verdict.ts';
@@ -52,12 +53,14 @@ export function verifyVerdict(submitted: Verdict, candidate: Candidate, detectio
   const known = collectCandidateText(quotable, detection);
   // The built-in analyst sees no prompt.
   const repeats = createPromptRepeats(submitted.trace ? listPrivateTexts(detection) : []);
-  const evidence = submitted.evidence
-    .slice(0, evidenceMax)
-    .flatMap((item) => checkEvidence(item, quotable.rows, { known, repeats }, struck));
   // The built-in analyst is not persuaded by what it reads.
   const bare = submitted.trace && withoutOutsideText(quotable)?.candidate;
-  const context = { candidate: quotable, fallback: bare ?? quotable, detection, known, repeats };
+  const names = submitted.trace && createNameCheck(quotable, detection);
+  const claims = { known, repeats, names };
+  const evidence = submitted.evidence
+    .slice(0, evidenceMax)
+    .flatMap((item) => checkEvidence(item, quotable.rows, claims, struck));
+  const context = { candidate: quotable, fallback: bare ?? quotable, detection, ...claims };
   const texts = checkTexts(submitted, context, struck);
   if (needsReview) {
     const verdict = createAnalystVerdict(candidate, detection, needsReview);
@@ -80,7 +83,7 @@ export function verifyVerdict(submitted: Verdict, candidate: Candidate, detectio
     severity: chooseSeverity(submitted.severity, candidate, { isAlwaysHit, mayRaise: bare === undefined }),
     ...texts,
     evidence: finalEvidence,
-    ...(submitted.output === undefined ? {} : { output: withoutRepeats(submitted.output, repeats) }),
+    ...(submitted.output === undefined ? {} : { output: checkOutput(submitted.output, claims) }),
   };
   return {
     verdict,
@@ -103,15 +106,17 @@ function listPrivateTexts({ systemPrompt, customInstructions, contextDocs = [] }
   return [systemPrompt, customInstructions ?? '', judgeRules, ...contextDocs.map(({ content }) => content ?? '')];
 }
 
-/** Removes texts that repeat a prompt from an author's own output format. */
-function withoutRepeats(value: unknown, repeats: PromptRepeats): unknown {
-  if (typeof value === 'string')
-    return splitSentences(value).some((sentence) => repeats.repeats(sentence))
-      ? '[removed: repeats the prompt]'
-      : value;
-  if (Array.isArray(value)) return value.map((item) => withoutRepeats(item, repeats));
+/** Removes texts that repeat a prompt, or names of outsiders' texts, from an author's own output format. */
+function checkOutput(value: unknown, claims: ClaimContext): unknown {
+  if (typeof value === 'string') {
+    const sentences = splitSentences(value);
+    if (sentences.some((sentence) => claims.repeats.repeats(sentence))) return '[removed: repeats the prompt]';
+    const isNamed = sentences.some((sentence) => findOutside(sentence, claims).length > 0);
+    return isNamed ? '[removed: names that only free text contains]' : value;
+  }
+  if (Array.isArray(value)) return value.map((item) => checkOutput(item, claims));
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, withoutRepeats(inner, repeats)]));
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, checkOutput(inner, claims)]));
 }
 
 const clampConfidence = (confidence: number): number =>
@@ -159,17 +164,52 @@ function checkEvidence(
   return [{ ...item, why: '' }];
 }
 
-type ClaimContext = { known: KnownText; repeats: PromptRepeats };
+/** `named` is the text of the fields in which a name counts. The functions select quoted values that are free text, or not of these fields. */
+type NameCheck = {
+  candidate: Candidate;
+  named: KnownText;
+  isFree: (value: string) => boolean;
+  isOther: (value: string) => boolean;
+};
+/** `names` is absent for the built-in analyst, which repeats no text as its own. */
+type ClaimContext = { known: KnownText; repeats: PromptRepeats; names: NameCheck | undefined };
+
+function createNameCheck(candidate: Candidate, detection: DetectionTexts): NameCheck {
+  const { candidate: kept, freeTexts, otherValues } = keepNamedFields(candidate);
+  const isOf =
+    (values: ReadonlySet<string>) =>
+    (quoted: string): boolean =>
+      values.has(quoted) ||
+      (quoted.endsWith(' …') && [...values].some((value) => value.startsWith(quoted.slice(0, -2))));
+  const named = collectCandidateText(kept, detection);
+  return { candidate: kept, named, isFree: isOf(freeTexts), isOther: isOf(otherValues) };
+}
+
+const outsideNames = 'only in free text of outsiders: ';
+
+/** Returns the names that only outsiders' texts contain. Free text is read where it is quoted, and in accusations every such text. */
+function findOutside(
+  sentence: string,
+  { known, names }: ClaimContext,
+  restore: MaskedText['unmask'] = (text) => text,
+): string[] {
+  if (names === undefined) return [];
+  const isShown = isAccusing(restore(sentence)) ? names.isOther : names.isFree;
+  return findOutsideNames(restore(sentence, isShown), known, names.named);
+}
 
 /** Returns why a sentence cannot stand, or undefined. `restore` turns masked values back into text. */
 function findProblem(
   sentence: string,
-  { known, repeats }: ClaimContext,
-  restore: (text: string) => string = (text) => text,
+  claims: ClaimContext,
+  restore: MaskedText['unmask'] = (text) => text,
 ): string | undefined {
+  const { known, repeats } = claims;
   if (repeats.repeats(restore(sentence))) return 'repeats the prompt';
   const unverified = [...findUnverifiedClaims(sentence, known), ...findUnknownNames(sentence, known)];
-  return unverified.length > 0 ? describeMissing(unverified.map(restore)) : undefined;
+  if (unverified.length > 0) return describeMissing(unverified.map((claim) => restore(claim)));
+  const outside = findOutside(sentence, claims, restore);
+  return outside.length > 0 ? `${outsideNames}${listClaims(outside)}` : undefined;
 }
 
 function findEvidenceProblem(
@@ -200,13 +240,13 @@ type TextContext = ClaimContext & { candidate: Candidate; fallback: Candidate; d
 
 function checkTexts(
   submitted: Verdict,
-  { candidate, fallback: described, detection, known, repeats }: TextContext,
+  { candidate, fallback: described, detection, ...claims }: TextContext,
   struck: StruckClaim[],
 ): VerdictTexts {
   const check = (where: keyof VerdictTexts): string => {
     const { masked, unmask } = maskValues(visibleLines(submitted[where].slice(0, 2 * lengths[where])), candidate);
     const kept = splitSentences(masked).filter((sentence) => {
-      const problem = findProblem(sentence, { known, repeats }, unmask);
+      const problem = findProblem(sentence, claims, unmask);
       if (problem !== undefined) struck.push({ where, text: truncateText(unmask(sentence), 300), reason: problem });
       return problem === undefined;
     });
@@ -219,11 +259,14 @@ function checkTexts(
     summary: check('summary'),
     nextStep: check('nextStep'),
   };
-  // Texts that were struck completely are replaced by those of the built-in analyst.
+  // Texts that were struck completely are replaced by those of the built-in analyst, who does not quote a name that was struck either.
+  const mayQuote =
+    !claims.names || !struck.some(({ text, reason }) => reason.startsWith(outsideNames) || isAccusing(text));
+  const { headline, summary, nextStep } = mayQuote ? fallback : describeCandidate(claims.names!.candidate, detection);
   return {
-    headline: texts.headline || fallback.headline,
-    summary: texts.summary || fallback.summary,
-    nextStep: texts.nextStep || fallback.nextStep,
+    headline: texts.headline || headline,
+    summary: texts.summary || summary,
+    nextStep: texts.nextStep || nextStep,
   };
 }
 
@@ -233,5 +276,7 @@ function visibleLines(text: string): string {
 }
 
 function describeMissing(claims: readonly string[]): string {
-  return `not in the rows: ${truncateText(escapeInvisible(claims.join(', ')), 200)}`;
+  return `not in the rows: ${listClaims(claims)}`;
 }
+
+const listClaims = (claims: readonly string[]): string => truncateText(escapeInvisible(claims.join(', ')), 200);

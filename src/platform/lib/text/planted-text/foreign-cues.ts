@@ -1,3 +1,4 @@
+import { addressesModel, unspacedAddresses } from './address-cues.ts';
 import type { FieldRole } from './field-roles.ts';
 import { languages, otherScripts, unspacedOrders, unspacedRequests } from './languages.ts';
 import type { PlantedCue } from './cue.ts';
@@ -12,6 +13,7 @@ function findUnspacedCue(text: string, role: FieldRole): PlantedCue | undefined 
   const letters = text.match(otherScripts)?.length ?? 0;
   if (letters < 5) return undefined;
   if (unspacedOrders.test(text)) return 'override';
+  if (unspacedAddresses.test(text)) return 'role';
   if (role !== 'script' && unspacedRequests.test(text)) return 'request';
   return role === 'label' && letters >= 12 ? 'sentence' : undefined;
 }
@@ -20,10 +22,10 @@ function findSpacedCue(text: string, role: FieldRole): PlantedCue | undefined {
   if (!/\p{L}[\s,]+\p{L}/u.test(text)) return undefined;
   const tokens = text.match(/[\p{L}\p{M}'-]+|[.?!:;¿\n]/gu) ?? [];
   const words = tokens.map((token) => token.toLowerCase());
-  let joined: string | undefined;
+  const joined = words.map(toMark).join(' ');
+  if (addressesModel(joined)) return 'role';
   for (const { functionWords, orders, requests } of languages) {
     if (!words.some((word) => functionWords.has(word))) continue;
-    joined ??= words.map(toMark).join(' ');
     if (orders.test(joined)) return 'override';
     if (role !== 'script' && (requests.test(joined) || requests.test(markStarts(tokens)))) return 'request';
   }

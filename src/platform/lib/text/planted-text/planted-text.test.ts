@@ -17,6 +17,10 @@ describe.each(roles)('in a field of the kind %s', (role) => {
     expect(missed(read<{ text: string }>('planted-texts.json').map(({ text }) => text))).toEqual([]);
   });
 
+  test('finds the texts of the project that address a model in other languages', () => {
+    expect(missed(read<{ text: string }>('addressed-texts.json').map(({ text }) => text))).toEqual([]);
+  });
+
   const data = dataDir();
   test.skipIf(!data)('finds the recorded texts that are addressed to a model', () => {
     const recorded = JSON.parse(readFileSync(join(data!, 'injection/bipia.json'), 'utf8')) as { text: string }[];
@@ -31,6 +35,7 @@ test('finds nothing in most texts that only read like instructions', () => {
   expect(found.length).toBeLessThanOrEqual(0.08 * texts.length);
   expect(found.map(({ kind }) => kind)).not.toContain('help');
   expect(found.map(({ kind }) => kind)).not.toContain('error');
+  expect(found.map(({ kind }) => kind)).not.toContain('foreign');
 });
 
 test.each([

@@ -1,3 +1,4 @@
+import { addressesModel } from './address-cues.ts';
 import { decodeViews, splitNames } from './decoded-views.ts';
 import { functionWords, phraseWords, proseOnlyWords } from './english.ts';
 import type { FieldRole } from './field-roles.ts';
@@ -49,7 +50,12 @@ function findInText(text: string, role: FieldRole): PlantedCue | undefined {
 function findInNames(text: string): PlantedCue | undefined {
   if (!/\p{L}[\p{L}\p{N}@$!]*(?:[_\-.+*~@]|(?<=\p{Ll})(?=\p{Lu})|\p{N})[\p{L}\p{N}]/u.test(text)) return undefined;
   const segments = splitSegments(splitNames(text));
-  return findStrongCue(new Set(segments.flatMap(({ words }) => words)), joinWords(segments));
+  const joined = joinWords(segments);
+  return (
+    findStrongCue(new Set(segments.flatMap(({ words }) => words)), joined) ??
+    // Digits that imitate letters would make words of hashes.
+    (!/\p{N}/u.test(text) && addressesModel(joined) ? 'role' : undefined)
+  );
 }
 
 /** Joins words with spaces, and segments with " . " or " ? ". */
