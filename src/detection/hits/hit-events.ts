@@ -12,9 +12,12 @@ import {
 import { toHitGroup } from './groups/read-groups.ts';
 import { findGroup } from './groups/read-groups.store.ts';
 import { toHit } from './read-hits.ts';
-import { listHitsById, listLiveHitsById, type HitDetailRow } from './read-hits.store.ts';
+import { listHitsById, listLiveHitsById, type EventHitRow } from './read-hits.store.ts';
 
-/** Emits `hit.created` for the first revision of each hit, otherwise `hit.updated`, with the facts and up to five rows as rendered. */
+/**
+ * Emits `hit.created` for the first revision of each hit, otherwise `hit.updated`, with the facts and up to five rows as rendered. Sentences
+ * that were struck from a verdict do not leave with it.
+ */
 export async function emitHitEvents(tx: Tx, orgId: OrgId, ids: string[]): Promise<void> {
   if (ids.length > 0)
     await emit(tx, orgId, async () => (await listHitsById(tx, orgId, ids)).map((row) => toEvent(orgId, row)));
@@ -71,7 +74,7 @@ function emit(tx: Tx, orgId: OrgId, createEvents: () => Promise<OutgoingEvent[]>
 
 const rowsMax = 5;
 
-function toEvent(orgId: OrgId, { facts, rows, ...row }: HitDetailRow): OutgoingEvent {
+function toEvent(orgId: OrgId, { facts, rows, ...row }: EventHitRow): OutgoingEvent {
   const hit = toHit(row);
   const shownRows = (JSON.parse(rows) as RenderedRow[]).slice(0, rowsMax);
   return {
@@ -90,7 +93,7 @@ async function toGroupEvent(
   tx: Tx,
   orgId: OrgId,
   groupId: string,
-  members: HitDetailRow[] = [],
+  members: EventHitRow[] = [],
 ): Promise<OutgoingEvent[]> {
   const row = await findGroup(tx, orgId, groupId);
   const counted = row && (await countGroupEvent(tx, orgId, groupId));

@@ -33,6 +33,8 @@ export type HitRow = Omit<
 };
 
 export type HitDetailRow = HitRow & { facts: string; rows: string; struck: string };
+/** A hit as events send it. */
+export type EventHitRow = Omit<HitDetailRow, 'struck'>;
 export type OccurrenceRow = { runId: string; windowFrom: Date; seenAt: Date };
 
 const columns = sql`(select name from agents a where a.organization_id = hits.organization_id and a.id = hits.detection_id) as "detectionName",
@@ -83,17 +85,17 @@ export function findHit(tx: Tx, orgId: OrgId, id: string): Promise<HitDetailRow 
 }
 
 /** Lists hits by ID with their rows and facts, in order of creation. */
-export function listHitsById(tx: Tx, orgId: OrgId, ids: string[]): Promise<HitDetailRow[]> {
-  return queryRows<HitDetailRow>(
+export function listHitsById(tx: Tx, orgId: OrgId, ids: string[]): Promise<EventHitRow[]> {
+  return queryRows<EventHitRow>(
     tx,
-  )`select ${columns}, facts, rows, struck from hits where organization_id = ${orgId} and id = any(${ids}::uuid[]) order by created_at, id`;
+  )`select ${columns}, facts, rows from hits where organization_id = ${orgId} and id = any(${ids}::uuid[]) order by created_at, id`;
 }
 
 /** Like `listHitsById`, without hits of deleted detections. */
-export function listLiveHitsById(tx: Tx, orgId: OrgId, ids: string[]): Promise<HitDetailRow[]> {
-  return queryRows<HitDetailRow>(
+export function listLiveHitsById(tx: Tx, orgId: OrgId, ids: string[]): Promise<EventHitRow[]> {
+  return queryRows<EventHitRow>(
     tx,
-  )`select ${columns}, facts, rows, struck from hits where organization_id = ${orgId} and id = any(${ids}::uuid[])
+  )`select ${columns}, facts, rows from hits where organization_id = ${orgId} and id = any(${ids}::uuid[])
       and detection_id not in (select id from agents where organization_id = ${orgId} and deleted_at is not null) order by created_at, id`;
 }
 

@@ -1,0 +1,49 @@
+import { expect, test } from 'vitest';
+import { testDatabase } from '../../../test/support/database.ts';
+import { detectionTexts } from '../../../test/support/detection/analysis-examples.ts';
+import { hour, startRuns } from '../../../test/support/detection/scripted-runs.ts';
+import { eventTypes } from '../../platform/notifications/event-types.ts';
+import type { Judge } from '../runs/judging/judge.ts';
+import { createAnalystVerdict } from '../verdicts/analyst/analyst.ts';
+import { setGroupStatus } from './groups/set-group-status.ts';
+import { setHitStatus } from './set-hit-status.ts';
+
+const testDb = await testDatabase();
+
+test('sends no sentence that was struck from a verdict in any event', async () => {
+  const t = await startRuns(testDb, ({ window }) =>
+    Array.from({ length: window.from.toISOString() === hour(0) ? 1 : 350 }, (_, n) => ({
+      _id: `${window.from.toISOString()}-${n}`,
+      host: `host-${n}`,
+      action: 'encrypt',
+    })),
+  );
+  const judge: Judge = {
+    model: 'm',
+    instant: true,
+    judge: (candidate) =>
+      Promise.resolve({
+        ...createAnalystVerdict(candidate, detectionTexts),
+        summary: 'Files were encrypted. Peter Novak is the attacker.',
+      }),
+  };
+  await t.select`
+    insert into outputs (organization_id, id, kind, name, shown_url, sealed, event_types, created_at, updated_at)
+    values (${t.orgId}, gen_random_uuid(), 'webhook', 'x', 'x', '', ${[...eventTypes]}::text[], now(), now())`;
+  await t.newDetection({ name: 'Files encrypted', entityField: 'host' });
+  await t.runAt(hour(1), judge);
+  await t.runAt(hour(2), judge);
+  const [single] = await t.select<{ id: string }>`select id from hits where entity = 'host-0'`;
+  await setHitStatus(t.deps, t.caller, single!.id, { status: 'benign' });
+  const [group] = await t.select<{ id: string }>`select distinct group_id as id from hits where group_id is not null`;
+  await setGroupStatus(t.deps, t.caller, group!.id, { status: 'true_positive' });
+
+  expect(await t.select`select 1 from hits where strpos(struck, 'Novak') = 0`).toEqual([]);
+  const events = await t.select<{ type: string; body: string }>`select type, body from outbox`;
+  const types = events.map(({ type }) => type);
+  expect(types).toEqual(expect.arrayContaining(['hit.created', 'hit.updated', 'run.completed']));
+  for (const { body } of events) {
+    expect(body).not.toContain('Novak');
+    expect((JSON.parse(body) as { data: object }).data).not.toHaveProperty('struck');
+  }
+});
