@@ -1,6 +1,7 @@
 import { findField, textColumn, type CatalogField } from '../catalog/catalog.ts';
 import { anySpellingSql, castSql } from './field-sql.ts';
 import type { ColumnUse, Inspection } from './inspect-tree.ts';
+import { foldName } from './table-names.ts';
 import { didYouMean } from '../../../platform/lib/text/nearest-names.ts';
 import { coalesceSql, duck, jsonPointer, quoteIdentifier, quoteLiteral, type SqlText } from './sql-text.ts';
 
@@ -26,12 +27,14 @@ export function rewriteNestedPaths(
   inspection: Inspection,
   names: Names,
 ): { sql: string; unknown: UnknownPath[] } {
-  const dotted = inspection.columns.filter((use) => use.names.length > 1 && use.byteOffset >= 0);
   const unknown: UnknownPath[] = [];
-  if (dotted.length === 0) return { sql, unknown };
+  const uses = inspection.columns.filter(
+    ({ names: parts, byteOffset }) => byteOffset >= 0 && (parts.length > 1 || hasOtherLetters(parts[0]!)),
+  );
+  if (uses.length === 0) return { sql, unknown };
   const bytes = Buffer.from(sql);
   const aliases = new Set(inspection.aliases);
-  const edits = dotted
+  const edits = uses
     .map((use) => createEdit(bytes, use, { ...names, aliases, unknown }))
     .filter((edit) => edit !== undefined);
   let result = bytes;
@@ -45,17 +48,33 @@ type Context = Names & { aliases: ReadonlySet<string>; unknown: UnknownPath[] };
 
 function createEdit(bytes: Buffer, use: ColumnUse, context: Context): Edit | undefined {
   const isQualified = context.aliases.has(use.names[0]!.toLowerCase());
-  const [qualifier, path] = isQualified ? [use.names[0], use.names.slice(1)] : [undefined, use.names];
-  if (path.length < 2) return undefined;
-  const expression = pathSql(qualifier, path, context);
+  const isDotted = use.names.length > 1;
+  const [qualifier, path] = isQualified && isDotted ? [use.names[0], use.names.slice(1)] : [undefined, use.names];
+  const expression = path.length > 1 ? pathSql(qualifier, path, context) : columnSql(qualifier, path[0]!, context);
   if (expression === undefined) return undefined;
   const to = findEndOfNames(bytes, use);
   if (to === undefined) return undefined;
   return {
     from: use.byteOffset,
     to,
-    text: use.isOutputName ? duck`${expression} AS ${quoteIdentifier(path.at(-1)!)}` : expression,
+    text: use.isOutputName && path.length > 1 ? duck`${expression} AS ${quoteIdentifier(path.at(-1)!)}` : expression,
   };
+}
+
+const hasOtherLetters = (name: string): boolean => /[^\u0000-\u007f]/.test(name);
+
+/** Returns the field whose name differs from a name only in the case of letters beyond ASCII, which the engine does not ignore. */
+export function findRespelledField(fields: CatalogField[], name: string): CatalogField | undefined {
+  const field = hasOtherLetters(name) ? findField(fields, name) : undefined;
+  return field && foldName(field.name) !== foldName(name) ? field : undefined;
+}
+
+/** The column in the spelling of the catalog. A name that the query defines stays. */
+function columnSql(qualifier: string | undefined, name: string, { fields, aliases }: Context): SqlText | undefined {
+  const field = aliases.has(name.toLowerCase()) ? undefined : findRespelledField(fields, name);
+  if (!field) return undefined;
+  const prefix = qualifier === undefined ? duck`` : duck`${quoteIdentifier(qualifier)}.`;
+  return duck`${prefix}${quoteIdentifier(field.name)}`;
 }
 
 function pathSql(qualifier: string | undefined, path: string[], context: Context): SqlText | undefined {

@@ -39,8 +39,11 @@ export type FileScan = {
 
 type TableColumn = { field: CatalogField; position: number };
 
-/** A column that the catalog does not have. `valueSql` returns its value from the event's JSON text. Without it, the column is null. */
-export type ExtraColumn = { name: string; valueSql?: (event: SqlText) => SqlText };
+/**
+ * A column that the catalog does not have. `valueSql` returns its value from the event's JSON text. Without it, the column is null, or
+ * another spelling of the catalog column `sameAs`.
+ */
+export type ExtraColumn = { name: string; valueSql?: (event: SqlText) => SqlText; sameAs?: string };
 
 /**
  * The part of a dataset that a query can read: catalog columns with their catalog positions, further columns, and the files to scan. Only catalog columns in
@@ -81,10 +84,15 @@ export function tableSql(source: TableSource): SqlText {
   return addNulls(source.extra, rowsSql(source));
 }
 
-/** Adds the columns without a value to rows. They are outside of a union or a stored table, which would give the null a type. */
+/** Adds the columns without a value of their own to rows. They are outside of a union or a stored table, which would give a null a type. */
 export function addNulls(extra: readonly ExtraColumn[], rows: SqlText): SqlText {
-  const nulls = extra.filter(({ valueSql }) => !valueSql).map(({ name }) => duck`NULL AS ${quoteIdentifier(name)}`);
-  return nulls.length > 0 ? duck`SELECT *, ${joinSql(nulls)} FROM (${rows})` : rows;
+  const added = extra
+    .filter(({ valueSql }) => !valueSql)
+    .map(
+      ({ name, sameAs }) =>
+        duck`${sameAs === undefined ? duck`NULL` : quoteIdentifier(sameAs)} AS ${quoteIdentifier(name)}`,
+    );
+  return added.length > 0 ? duck`SELECT *, ${joinSql(added)} FROM (${rows})` : rows;
 }
 
 /** Like `tableSql`, without the columns that have no value. */

@@ -26,6 +26,7 @@ import {
   findShadowedColumns,
   isColumnError,
   listExtraColumns,
+  listRespelledColumns,
   rejectUnknownColumns,
   type UnknownColumns,
 } from './unknown-columns.ts';
@@ -227,7 +228,11 @@ function toTableSource(
   const text = readsEventText(inspection) ? [{ name: textColumn, valueSql: textSql }] : [];
   return {
     columns: (contents.fields.get(source.dataset) ?? []).map((field, position) => ({ field, position })),
-    extra: [...text, ...listExtraColumns(unknown, source, contents.fields)],
+    extra: [
+      ...text,
+      ...listExtraColumns(unknown, source, contents.fields),
+      ...listRespelledColumns(inspection, contents.fields.get(source.dataset) ?? []),
+    ],
     scans: contents.scans.get(source.name) ?? [],
     eventAsText: inspection.eventAsText && usedNames !== undefined,
     usedNames,
@@ -245,7 +250,7 @@ export function buildWindowsJob(
     const names = new Set([...table.columns.map(({ field }) => field.name), ...table.extra.map(({ name }) => name)]);
     let slotColumn = '_slot';
     while ([...names].some((name) => name.toLowerCase() === slotColumn)) slotColumn += '_';
-    const extra = table.extra.filter(({ valueSql }) => !valueSql).map(({ name }) => ({ name }));
+    const extra = table.extra.filter(({ valueSql }) => !valueSql);
     return { name: source.name, rows: rowsSql({ ...table, slotColumn }), slotColumn, extra };
   });
   const bounds = windows.map(({ from, to }) => ({ from: from.toISOString(), to: to.toISOString() }));

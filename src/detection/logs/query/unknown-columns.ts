@@ -1,8 +1,9 @@
 import { didYouMean, nearestNames } from '../../../platform/lib/text/nearest-names.ts';
 import { SiemError } from '../../siem/connector.ts';
-import { findField, isCatalogFull, type FieldsByDataset } from '../catalog/catalog.ts';
+import { findField, isCatalogFull, type CatalogField, type FieldsByDataset } from '../catalog/catalog.ts';
 import { listCatalogColumns } from '../catalog/columns.ts';
 import { authorError, dataDependentError, missingColumn } from '../engine/engine-failures.ts';
+import { findRespelledField } from '../engine/rewrite-paths.ts';
 import { anySpellingTextSql } from '../engine/field-sql.ts';
 import type { SqlText } from '../engine/sql-text.ts';
 import type { Inspection } from '../engine/inspect-tree.ts';
@@ -89,6 +90,18 @@ export function listExtraColumns(
     name,
     ...(isFull ? { valueSql: (event: SqlText) => anySpellingTextSql(event, name) } : {}),
   }));
+}
+
+/**
+ * Returns the columns that a query mentions with another case of letters beyond ASCII and also defines itself, as in
+ * `SELECT lower(ärger) AS ärger`. Other such mentions are rewritten.
+ */
+export function listRespelledColumns({ columns, aliases }: Inspection, fields: CatalogField[]): ExtraColumn[] {
+  const names = new Set(columns.map((use) => use.names.at(-1)!));
+  return [...names].flatMap((name) => {
+    const field = aliases.includes(name.toLowerCase()) ? findRespelledField(fields, name) : undefined;
+    return field ? [{ name, sameAs: field.name }] : [];
+  });
 }
 
 /** Returns one warning about the unknown columns and paths of a query, or none. Columns of datasets without events are not reported. */
