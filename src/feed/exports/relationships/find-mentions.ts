@@ -65,7 +65,7 @@ type Candidate = { start: number; end: number; isRow: boolean; isEveryday: boole
 
 /**
  * Whether a match is a name here: not part of an address or path, and in prose with a capital or digit. An everyday word counts inside a
- * sentence, or before `ransomware`, `group` and similar words.
+ * sentence, or before `ransomware`, `group` and similar words. Several words with a capital each, such as `Stone Panda`, count anywhere.
  */
 function isMention(text: string, { start, end, isRow, isEveryday, isProper }: Candidate): boolean {
   const before = text.slice(Math.max(0, start - 2), start);
@@ -74,7 +74,9 @@ function isMention(text: string, { start, end, isRow, isEveryday, isProper }: Ca
   const printed = text.slice(start, end);
   const isMarked = /[\p{Lu}\p{N}]/u.test(printed);
   if (!isProper) return true;
-  if (isEveryday && (!isMarked || (start < 2 && !malwareOrActor.test(text.slice(end, end + 16))))) return false;
+  const isTitled = /^\p{Lu}\S+(?: \p{Lu}\S+)+$/u.test(printed);
+  if (isEveryday && (!isMarked || (start < 2 && !isTitled && !malwareOrActor.test(text.slice(end, end + 16)))))
+    return false;
   // `us` is no country.
   return isMarked
     ? printed.length > 2 || printed === printed.toUpperCase()

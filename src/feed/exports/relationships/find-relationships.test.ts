@@ -39,6 +39,7 @@ describe('relationships stated by a sentence', () => {
     ],
     ['APT29 exploited CVE-2023-42793 in TeamCity.', ['APT29 exploits CVE-2023-42793']],
     ['CVE-2023-42793 was exploited in the wild by APT29.', ['APT29 exploits CVE-2023-42793']],
+    ['Stone Panda used Cobalt Strike.', ['menuPass uses Cobalt Strike']],
     ['The WellMess malware is attributed to APT29.', ['WellMess attributed-to APT29']],
   ])('%s', (text, expected) => {
     expect(withoutTechniques(relationshipsOf(text)).toSorted()).toEqual(expected.toSorted());

@@ -89,6 +89,11 @@ test.each([
   ['ignores the verb of a headline', 'Hackers Play With Fire', []],
   ['accepts the gang alone', 'The Qilin gang posted. Qilin is active.', ['actor Qilin']],
   ['accepts the gang beside its malware', 'The Qilin ransomware gang posted.', ['actor Qilin', 'malware Qilin']],
+  [
+    'accepts the gang beside its malware if a list has both',
+    'The DarkSide ransomware gang posted.',
+    ['actor DarkSide', 'malware DarkSide'],
+  ],
   ['accepts the operators of ransomware', 'Operators of the Qilin RaaS.', ['actor Qilin', 'malware Qilin']],
   ['does not take operators of a trojan for a group', 'The operators behind Emotet rest.', ['malware Emotet']],
   [

@@ -244,8 +244,9 @@ function addMention(mention: NameMention, leanings: Leanings, found: Map<string,
 
 /** Adds the people behind malware that only the name of the malware identifies: `the Qilin gang`. */
 function addPeople({ entry, word, span }: NameMention, found: Map<string, ExtractedName>): void {
+  const known = entry!.entities.find(({ kind }) => kind === 'actor');
   const name = entry!.entities[0]!.name.replace(/ ransomware$/i, '');
-  addName({ kind: 'actor', name, aliases: [] }, { word, span, confidence: gangConfidence }, found);
+  addName(known ?? { kind: 'actor', name, aliases: [] }, { word, span, confidence: gangConfidence }, found);
 }
 
 const isActor = ({ entities }: DictionaryEntry): boolean => entities.some(({ kind }) => kind === 'actor');

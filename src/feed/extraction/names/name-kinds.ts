@@ -40,7 +40,8 @@ export function isOfPeople(
   { entry, word, span, hint }: NameMention,
   leanings: Leanings,
 ): 'alone' | 'beside' | undefined {
-  if (!entry || !isSoftware(entry)) return undefined;
+  if (!entry || entry.entities.some(({ kind }) => kind === 'tool')) return undefined;
+  if (!isSoftware(entry)) return isGang(text, span) && isMalwareGang(text, span) ? 'beside' : undefined;
   if (isInActorList(text, span)) return 'alone';
   if (isGang(text, span)) return isMalwareGang(text, span) || / ransomware$/i.test(word) ? 'beside' : 'alone';
   const { actor, software } = leanings.get(entry)!;

@@ -31,6 +31,26 @@ export function resolveName(
   return undefined;
 }
 
+/** Number of shared names from which two lists' entries that name each other are one entity. */
+const sharedMin = 4;
+
+/**
+ * Returns the canonical names under which items may have a name: that of its entity, and those of entries of other lists for the same entity.
+ * Empty if no list has the name.
+ */
+export function listCanonicalNames(kind: NameKind, name: string): string[] {
+  const entity = resolveName(kind, name);
+  if (!entity) return [];
+  const dictionary = getShippedNames();
+  const keys = new Set([entity.name, ...entity.aliases].map(nameKey));
+  const others = new Set([...keys].flatMap((key) => dictionary.get(key)?.entities ?? []));
+  const isLinked = (other: NamedEntity): boolean =>
+    isActor(other.kind) === isActor(kind) &&
+    isSame(entity, other) &&
+    [other.name, ...other.aliases].filter((alias) => keys.has(nameKey(alias))).length >= sharedMin;
+  return [...new Set([entity.name, ...[...others].filter(isLinked).map((other) => other.name)])];
+}
+
 const isActor = (kind: NameKind): boolean => kind === 'actor';
 
 function chooseEntity(entities: NamedEntity[], key: string, aliases: string[]): NamedEntity | undefined {
@@ -45,11 +65,22 @@ function chooseEntity(entities: NamedEntity[], key: string, aliases: string[]): 
   return best!.shared > next!.shared ? best!.entity : undefined;
 }
 
-/** Removes entities that are another list's name for an earlier one: its main name is an alias of the other, or the other way round. */
+/**
+ * Removes entities that are another list's name for an earlier one: its main name is an alias of the other, or the other way round, directly
+ * or through further entities that share the name. Of the same entity, one with aliases is kept.
+ */
 export function distinctEntities(entities: NamedEntity[]): NamedEntity[] {
-  const kept: NamedEntity[] = [];
-  for (const entity of entities) if (!kept.some((other) => isSame(entity, other))) kept.push(entity);
-  return kept;
+  const groups: NamedEntity[][] = [];
+  for (const entity of entities) {
+    const same = groups.filter((group) => group.some((other) => isSame(entity, other)));
+    const [first, ...others] = same;
+    if (!first) groups.push([entity]);
+    else {
+      first.push(entity, ...others.flat());
+      for (const other of others) groups.splice(groups.indexOf(other), 1);
+    }
+  }
+  return groups.map((group) => group.find(({ aliases }) => aliases.length > 0) ?? group[0]!);
 }
 
 const isSame = (one: NamedEntity, other: NamedEntity): boolean =>

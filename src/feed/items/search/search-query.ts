@@ -2,6 +2,8 @@ import { z } from 'zod';
 import { fieldError } from '../../../platform/lib/errors.ts';
 import { Instant } from '../../../platform/lib/instant.ts';
 import { boundedString } from '../../../platform/lib/text/bounded-text.ts';
+import { listCanonicalNames, plainName } from '../../extraction/names/resolve-name.ts';
+import type { NameKind } from '../../extraction/names/name-dictionary.ts';
 import { indicatorForms, refangText } from '../../model/indicator-forms.ts';
 import { toTermValue, type TermKind } from '../../model/terms.ts';
 
@@ -75,9 +77,9 @@ export function readSearch(query: SearchQuery): Search {
     ],
     rootTerms: [
       ...toTerms('technique', technique),
-      ...toTerms('actor', actor),
-      ...toTerms('malware', malware),
-      ...toTerms('tool', tool),
+      ...toNameTerms('actor', actor),
+      ...toNameTerms('malware', malware),
+      ...toNameTerms('tool', tool),
     ],
     fullText:
       q === undefined ? undefined : { text: refangText(q), indicatorForms: /\s/.test(q) ? [] : indicatorForms(q) },
@@ -88,6 +90,13 @@ export function readSearch(query: SearchQuery): Search {
       Object.entries(parameters).filter((entry): entry is [string, string] => entry[1] !== undefined),
     ),
   };
+}
+
+/** Returns the forms of a name: as it is, without what sources add to it, and the canonical names. */
+function toNameTerms(kind: NameKind, value: string | undefined): TermFilter[] {
+  if (value === undefined) return [];
+  const forms = [value, plainName(value), ...listCanonicalNames(kind, value)];
+  return [{ kind, values: [...new Set(forms.map((form) => toTermValue(kind, form)))] }];
 }
 
 type TextParameter = 'q' | 'indicator' | 'cve' | 'technique' | 'actor' | 'malware' | 'tool';
