@@ -25,7 +25,8 @@ export type ShipperReceipt = Omit<ShipperBody, 'batches' | 'hash' | 'repeated'> 
  * Stores the body of a shipper's request durably, one batch per dataset, with the guarantees of `receiveLogs`: a body that is sent again
  * within 24 hours adds nothing, also where the first request was interrupted between two datasets. An event with an ID of the shipper is
  * stored once within 24 hours, whatever body it comes in. Throws rate_limited (429) if too many bodies are being read or
- * the disk is full up to its reserve, and quota_exceeded (429) if a quota of logs is used up.
+ * the disk is full up to its reserve, and quota_exceeded (429) if a quota of logs is used up. If that happens after the first dataset of a
+ * `_bulk` body was stored, the receipt has the error for the batches that were not.
  */
 export async function receiveShipperBody(
   deps: ReceiveShipperDeps,
@@ -50,18 +51,27 @@ export async function receiveShipperBody(
       batches.push({ id, dataset, failed: undefined });
       rejected = 0;
     } catch (error) {
-      if (error instanceof AppError && error.code === 'conflict') batches.push({ id, dataset, failed: error });
-      else {
-        // The failure concerns all datasets: the shipper sends the whole body again.
-        for (const { file } of read.batches.slice(position + 1))
-          await deps.segmentStore.remove(orgId, file.path).catch(() => undefined);
-        throw error;
+      if (error instanceof AppError && error.code === 'conflict') {
+        batches.push({ id, dataset, failed: error });
+        continue;
       }
+      // The failure concerns the other datasets as well.
+      const others = read.batches.slice(position + 1);
+      for (const { file } of others) await deps.segmentStore.remove(orgId, file.path).catch(() => undefined);
+      // Only the response of `_bulk` can say which events were stored. The other shippers send the whole body again.
+      const canReportPart = format.kind === 'bulk' && batches.some(({ failed }) => !failed);
+      if (!canReportPart || !isQuotaExceeded(error)) throw error;
+      for (const refused of [batch, ...others])
+        batches.push({ id: refused.id, dataset: refused.dataset, failed: error });
+      break;
     }
   }
   const { batchOfItem, items, rejected: rejections } = read;
   return { batches, batchOfItem, items, rejected: rejections, repeated };
 }
+
+const isQuotaExceeded = (error: unknown): error is AppError =>
+  error instanceof AppError && error.code === 'quota_exceeded';
 
 /** Returns why a batch of the body was not stored, or undefined if all were. */
 export const findFailure = ({ batches }: Pick<ShipperReceipt, 'batches'>): AppError | undefined =>

@@ -127,6 +127,27 @@ test('refuses logs beyond a daily quota with 429 until midnight, and keeps what 
   expect((await send(org, '{"user":"ed"}')).body).toMatchObject({ accepted: 1 });
 }, 20_000);
 
+test('a bulk request in which a quota is used up says so for each event, and what was accepted stays', async () => {
+  const org = await newOrg();
+  await administer('PUT', org, { logEventsPerDay: 2 });
+  const bulk = (...events: [index: string, user: string][]): string =>
+    events.map(([index, user]) => `{"create":{"_index":"${index}"}}\n{"user":"${user}"}\n`).join('');
+  const body = bulk(['auth', 'ada'], ['web', 'bo'], ['auth', 'cy'], ['dns', 'di']);
+  const refused = {
+    status: 429,
+    error: { type: 'es_rejected_execution_exception', reason: expect.stringContaining('2 log events') },
+  };
+  const { status, body: answer } = await org.call('POST', '/elasticsearch/_bulk', body);
+  expect(status).toBe(200);
+  expect(answer).toMatchObject({
+    errors: true,
+    items: [{ create: { status: 201 } }, { create: refused }, { create: { status: 201 } }, { create: refused }],
+  });
+  expect((await callOk(org, 'GET', '/api/logs')).datasets).toMatchObject([{ name: 'auth', events: 2 }]);
+  // As long as nothing of a body can be accepted, the whole request is refused.
+  expect((await org.call('POST', '/elasticsearch/_bulk', bulk(['web', 'bo'], ['dns', 'di']))).status).toBe(429);
+});
+
 test('several batches at once exceed a quota by one each at most', async () => {
   const org = await newOrg();
   await administer('PUT', org, { logEventsPerDay: 1 });

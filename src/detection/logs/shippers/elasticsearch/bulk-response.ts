@@ -14,7 +14,7 @@ const noItems: BulkItems = { operations: [], indexes: [], ids: [] };
 
 /**
  * Renders the response of `_bulk` in slices: one result per item, in order. An ID that was stored before is a conflict (409) for `create`,
- * which shippers count as delivered, and a success without effect for `index`. `filterPath` selects fields as in Elasticsearch.
+ * which shippers count as delivered, and a success without effect for `index`. An event beyond a quota is a 429. `filterPath` selects fields as in Elasticsearch.
  */
 export function* renderBulkResponse(
   receipt: ShipperReceipt,
@@ -56,7 +56,12 @@ function resultOf(
   const item = index + 1;
   const batch = batches[batchOfItem[index]!];
   const names = { _index: items.indexes[index]!, _id: items.ids[index] ?? `${batch?.id ?? ''}:${item}` };
-  const reason = reasons.get(item) ?? batch?.failed?.message;
+  const rejection = reasons.get(item);
+  const failed = rejection === undefined ? batch?.failed : undefined;
+  // Shippers send only the events with this status again.
+  if (failed?.status === 429)
+    return { ...names, status: 429, error: { type: 'es_rejected_execution_exception', reason: failed.message } };
+  const reason = rejection ?? failed?.message;
   if (reason !== undefined) return { ...names, status: 400, error: { type: 'document_parsing_exception', reason } };
   if (!repeated.has(item)) return { ...names, status: 201, result: 'created' };
   if (operation !== 'create') return { ...names, status: 200, result: 'noop' };
