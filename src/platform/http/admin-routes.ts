@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { describeRoute } from './api-routes.ts';
 import type { App } from './app-type.ts';
+import { recordEtag } from './etag.ts';
 
 type Line = `${'GET' | 'POST' | 'PUT' | 'DELETE'} /api/admin/${string}`;
 type Schema = z.ZodType;
@@ -12,6 +13,8 @@ type Options<Params, Query, Body, Result> = {
   ignoresBody?: boolean;
   secretField?: string;
   acceptsIfMatch?: boolean;
+  /** The response is a record: send its version in the ETag header. */
+  hasEtag?: boolean;
   bodyBytesMax?: number;
   params?: Params;
   query?: Query;
@@ -30,7 +33,18 @@ type Input<Params extends Schema, Query extends Schema, Body extends Schema> = {
 export function adminRoutes(app: App, tag: string) {
   return <P extends Schema, Q extends Schema, B extends Schema, R extends Schema>(
     line: Line,
-    { operationId, summary, description, params, query, body, returns, bodyBytesMax, ...config }: Options<P, Q, B, R>,
+    {
+      operationId,
+      summary,
+      description,
+      params,
+      query,
+      body,
+      returns,
+      hasEtag,
+      bodyBytesMax,
+      ...config
+    }: Options<P, Q, B, R>,
     handle: (input: Input<P, Q, B>) => Promise<z.input<R>>,
   ): void => {
     const [method, url] = line.split(' ') as [string, string];
@@ -41,9 +55,11 @@ export function adminRoutes(app: App, tag: string) {
       ...(bodyBytesMax !== undefined && { bodyLimit: bodyBytesMax }),
       schema: describeRoute(tag, { operationId, summary, description, params, query, body, returns }),
       // The schemas have validated all three.
-      handler: ((request: FastifyRequest, reply: FastifyReply) => {
+      handler: (async (request: FastifyRequest, reply: FastifyReply) => {
         const { params: path, query: search, body: content } = request;
-        return handle({ params: path, query: search, body: content, request, reply } as Input<P, Q, B>);
+        const result = await handle({ params: path, query: search, body: content, request, reply } as Input<P, Q, B>);
+        if (hasEtag) void reply.header('etag', recordEtag(result as { updatedAt: string | null }));
+        return result;
       }) as never,
     });
   };

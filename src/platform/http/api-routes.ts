@@ -86,7 +86,7 @@ export function apiRoutes(app: App, { tag, scope }: { tag: string; scope: Scope 
         const input = { caller: requireCaller(request), params: path, query: search, body: content, request, reply };
         // The schemas have validated all three.
         const result = await handle(input as Input<P, Q, B>);
-        if (hasEtag) void reply.header('etag', recordEtag(result as { updatedAt: string }));
+        if (hasEtag) void reply.header('etag', recordEtag(result as { updatedAt: string | null }));
         return result;
       }) as never,
     });

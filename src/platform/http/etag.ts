@@ -1,8 +1,8 @@
 import { appError } from '../lib/errors.ts';
 
-/** Returns the ETag of a record. `updatedAt` increases with every visible change, except for run statistics, so it identifies the version. */
-export function recordEtag(record: { updatedAt: string }): string {
-  return `"${new Date(record.updatedAt).getTime().toString(36)}"`;
+/** Returns the ETag of a record. `updatedAt` increases with every visible change, except for run statistics, so it identifies the version. Null: never changed. */
+export function recordEtag({ updatedAt }: { updatedAt: string | null }): string {
+  return `"${new Date(updatedAt ?? 0).getTime().toString(36)}"`;
 }
 
 /** Throws 412 unless If-Match contains the ETag (RFC 9110, 13.1.1). Weak tags match too, since compressing proxies weaken them. */

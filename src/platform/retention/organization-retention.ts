@@ -26,10 +26,6 @@ export async function readOrganizationRetention(
   return toRetention(await inOrg(db, orgId, (tx) => readRetention(tx, orgId)), keep);
 }
 
-/** Returns the ETag of the retention of an organization. */
-export const retentionEtag = ({ updatedAt }: Pick<OrganizationRetention, 'updatedAt'>): string =>
-  recordEtag({ updatedAt: updatedAt ?? new Date(0).toISOString() });
-
 type RetentionChange = { changes: ChangeRetention; ifMatch?: string | undefined };
 
 /**
@@ -81,7 +77,7 @@ async function changePart(
 ): Promise<OrganizationRetention> {
   const { orgId } = author;
   const row = await readRetention(tx, orgId);
-  checkIfMatch(ifMatch, retentionEtag(toRetention(row, keep)));
+  checkIfMatch(ifMatch, recordEtag(toRetention(row, keep)));
   const before = row[part];
   const after = mergeDays(before, changes);
   if (retentionKinds.every((kind) => before[kind] === after[kind])) return toRetention(row, keep);

@@ -8,7 +8,6 @@ import {
   chooseRetention,
   limitRetention,
   readOrganizationRetention,
-  retentionEtag,
   type RetentionDeps,
 } from './organization-retention.ts';
 import { ChangeRetention, Erasure, EraseRequest, OrganizationRetention } from './retention.schema.ts';
@@ -27,12 +26,9 @@ export function retentionRoutes(app: App, deps: EraseValueDeps & RetentionDeps &
       summary: 'Get how long each kind of data is kept',
       scope: 'detections:read',
       returns: OrganizationRetention,
+      hasEtag: true,
     },
-    async ({ caller, reply }) => {
-      const retention = await readOrganizationRetention(deps, caller.orgId);
-      void reply.header('etag', retentionEtag(retention));
-      return retention;
-    },
+    async ({ caller }) => readOrganizationRetention(deps, caller.orgId),
   );
   route(
     'PUT /api/privacy/retention',
@@ -44,12 +40,11 @@ export function retentionRoutes(app: App, deps: EraseValueDeps & RetentionDeps &
       acceptsIfMatch: true,
       body: ChangeRetention,
       returns: OrganizationRetention,
+      hasEtag: true,
     },
-    async ({ caller, body, request, reply }) => {
+    async ({ caller, body, request }) => {
       const change = { changes: body, ifMatch: request.headers['if-match'] };
-      const retention = await chooseRetention(deps, caller, change);
-      void reply.header('etag', retentionEtag(retention));
-      return retention;
+      return chooseRetention(deps, caller, change);
     },
   );
   administrationRoutes(app, deps);
@@ -64,12 +59,9 @@ function administrationRoutes(app: App, deps: RetentionDeps & { operator: string
       summary: 'Get how long data of an organization is kept',
       params: OrganizationPath,
       returns: OrganizationRetention,
+      hasEtag: true,
     },
-    async ({ params, reply }) => {
-      const retention = await readOrganizationRetention(deps, await requireOrgId(deps.db, params));
-      void reply.header('etag', retentionEtag(retention));
-      return retention;
-    },
+    async ({ params }) => readOrganizationRetention(deps, await requireOrgId(deps.db, params)),
   );
   route(
     'PUT /api/admin/organizations/:id/retention',
@@ -82,12 +74,11 @@ function administrationRoutes(app: App, deps: RetentionDeps & { operator: string
       params: OrganizationPath,
       body: ChangeRetention,
       returns: OrganizationRetention,
+      hasEtag: true,
     },
-    async ({ params, body, request, reply }) => {
+    async ({ params, body, request }) => {
       const change = { changes: body, operator: deps.operator, ifMatch: request.headers['if-match'] };
-      const retention = await limitRetention(deps, params, change);
-      void reply.header('etag', retentionEtag(retention));
-      return retention;
+      return limitRetention(deps, params, change);
     },
   );
 }

@@ -3,7 +3,7 @@ import { adminRoutes } from '../../http/admin-routes.ts';
 import { apiRoutes } from '../../http/api-routes.ts';
 import { OrganizationPath } from '../admin/admin.schema.ts';
 import { ChangeQuotas, OrganizationQuotas } from './limits.schema.ts';
-import { changeQuotas, quotasEtag, readOrganizationQuotas, requireOrgId, type QuotaDeps } from './quotas.ts';
+import { changeQuotas, readOrganizationQuotas, requireOrgId, type QuotaDeps } from './quotas.ts';
 
 /** Registers the quotas of organizations: for the operator, and for the organization itself, which cannot change them. */
 export function limitRoutes(app: App, deps: QuotaDeps & { operator: string }): void {
@@ -15,12 +15,9 @@ export function limitRoutes(app: App, deps: QuotaDeps & { operator: string }): v
       summary: 'Get the quotas of an organization and how much of them is used',
       params: OrganizationPath,
       returns: OrganizationQuotas,
+      hasEtag: true,
     },
-    async ({ params, reply }) => {
-      const quotas = await readOrganizationQuotas(deps, await requireOrgId(deps.db, params));
-      void reply.header('etag', quotasEtag(quotas));
-      return quotas;
-    },
+    async ({ params }) => readOrganizationQuotas(deps, await requireOrgId(deps.db, params)),
   );
   route(
     'PUT /api/admin/organizations/:id/quotas',
@@ -33,12 +30,11 @@ export function limitRoutes(app: App, deps: QuotaDeps & { operator: string }): v
       params: OrganizationPath,
       body: ChangeQuotas,
       returns: OrganizationQuotas,
+      hasEtag: true,
     },
-    async ({ params, body, request, reply }) => {
+    async ({ params, body, request }) => {
       const options = { changes: body, operator: deps.operator, ifMatch: request.headers['if-match'] };
-      const quotas = await changeQuotas(deps, params, options);
-      void reply.header('etag', quotasEtag(quotas));
-      return quotas;
+      return changeQuotas(deps, params, options);
     },
   );
   apiRoutes(app, { tag: 'service', scope: 'detections:read' })(

@@ -27,10 +27,6 @@ export async function requireOrgId(db: Db, reference: OrgReference): Promise<Org
   return org.id;
 }
 
-/** Returns the ETag of the quotas of an organization. */
-export const quotasEtag = ({ updatedAt }: Pick<OrganizationQuotas, 'updatedAt'>): string =>
-  recordEtag({ updatedAt: updatedAt ?? new Date(0).toISOString() });
-
 const mergeQuotas = (before: Quotas, changes: ChangeQuotas): Quotas =>
   Object.fromEntries(
     quotaNames.map((name) => [name, changes[name] === undefined ? before[name] : changes[name]]),
@@ -49,7 +45,7 @@ export async function changeQuotas(
     const org = await lockOrgAcrossOrgs(tx, reference);
     if (!org) throw unknownOrganization(reference);
     const { updatedAt, ...before } = await readQuotas(tx, org.id);
-    checkIfMatch(ifMatch, quotasEtag({ updatedAt: updatedAt?.toISOString() ?? null }));
+    checkIfMatch(ifMatch, recordEtag({ updatedAt: updatedAt?.toISOString() ?? null }));
     const after: Quotas = mergeQuotas(before, changes);
     if (JSON.stringify(after) === JSON.stringify(before)) return org.id;
     await storeQuotasAcrossOrgs(tx, org.id, after);
