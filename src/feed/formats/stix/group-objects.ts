@@ -77,7 +77,7 @@ export function groupObjects(
 /** Returns the observations that are not part of another one. */
 export function findRoots(bundle: StixBundle, observed: StixSourceObject[]): StixSourceObject[] {
   const parts = new Set(
-    observed.flatMap((object) =>
+    observed.filter(hasParts).flatMap((object) =>
       collectParts(bundle, [object.id])
         .slice(1)
         .map(({ id }) => id),
@@ -132,6 +132,10 @@ function listRelated(bundle: StixBundle): Map<string, string[]> {
   return related;
 }
 
+/** An indicator, which most observations are, consists of itself alone. */
+export const hasParts = (object: StixSourceObject): boolean =>
+  object.type === 'observed-data' || object['created'] === undefined;
+
 /** Returns the referenced objects and, recursively, the parts of their observations. */
 export function collectParts(bundle: StixBundle, refs: string[]): StixSourceObject[] {
   const found = new Map<string, StixSourceObject>();
@@ -140,8 +144,7 @@ export function collectParts(bundle: StixBundle, refs: string[]): StixSourceObje
     const object = bundle.objects.get(ref);
     if (!object || found.has(ref)) continue;
     found.set(ref, object);
-    if (object.type === 'observed-data' || object['created'] === undefined)
-      open.push(...listContentRefs(object).filter((part) => typeof part === 'string'));
+    if (hasParts(object)) open.push(...listContentRefs(object).filter((part) => typeof part === 'string'));
   }
   return [...found.values()];
 }
