@@ -42,6 +42,7 @@ test.each([
   ['matches with or without a space', 'CobaltStrike malware and Cobalt Strike.', ['tool Cobalt Strike']],
   ['accepts a distinctive spelling without a cue', 'It ran BloodHound.', ['tool BloodHound']],
   ['recognizes an actor by the words beside the name', 'DarkSide operators asked for money.', ['actor DarkSide']],
+  ['recognizes an actor by what it possesses', 'DarkSide’s new tools were found.', ['actor DarkSide']],
   ['recognizes malware by the words beside the name', 'The DarkSide ransomware encrypts.', ['malware DarkSide']],
   [
     'requires the extension for a lower-case program',

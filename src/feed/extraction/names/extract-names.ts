@@ -117,8 +117,10 @@ function readMention(
     const isNoun = best && word.text === 'RAT' && entry && !isActor(entry) && !isActor(best.entry);
     if (entry && !isNoun) best = { entry, length };
   }
-  const span = { start: first.start, end: words[at + (best?.length ?? 1) - 1]!.end };
-  const printed = text.slice(span.start, span.end).replace(/[’']$/, '');
+  const matchEnd = words[at + (best?.length ?? 1) - 1]!.end;
+  // The apostrophe of `Turla’s` belongs to the ending.
+  const printed = text.slice(first.start, matchEnd).replace(/[’']$/, '');
+  const span = { start: first.start, end: first.start + printed.length };
   if (best && isNameUse(text, span, printed, best.entry)) {
     const ending = text.startsWith('.exe', span.end) ? '.exe' : '';
     const around = ending ? 'tool' : guessKind(text, span);
