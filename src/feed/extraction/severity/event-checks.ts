@@ -14,6 +14,10 @@ export const hasTarget = ({ text }: Statement): boolean =>
 export const hasManyTargets = ({ text }: Statement): boolean =>
   severalOrganizations.test(text) || criticalInfrastructureWords.test(text);
 
+/** Checks for a statement about what a lure pretends to be, whose country or sector is not that of victims. */
+export const describesLure = ({ text }: Statement): boolean =>
+  cues.lureCues.test(text) && !/\b(?:target\w*|against|victims?|attack(?:s|ed|ing)|compromis\w+)\b/i.test(text);
+
 /** Checks for the name of an actor. */
 export const mentionsActor = ({ text }: Statement, names: ExtractedName[]): boolean =>
   names.some(({ kind, printed }) => kind === 'actor' && printed.some((form) => text.includes(form)));

@@ -44,6 +44,18 @@ test.each([
   ],
 ])('%s: %s', (expected, title, text) => expect(rate(title, text)).toBe(expected));
 
+test('takes the country of a lure for no target', () => {
+  const text =
+    'We found a spoofed document that pretends to be from a Polish energy company. It drops a backdoor written in Rust and connects to a control server. The sample has three stages.';
+  expect(rate('Backdoor behind a document', text)).toBe('medium report:malware');
+});
+
+test('rates offers of criminals without victims as medium', () => {
+  const text =
+    'Vendors on a Russian-language forum sold access to three banks in Europe last month. Another actor offered scripts that empty cash machines.';
+  expect(rate('What the criminal underground offers against banks', text)).toBe('medium report:underground');
+});
+
 test.each([
   [
     'high',

@@ -3,6 +3,7 @@ import type { ExtractedName } from '../names/extracted-name.ts';
 import {
   findNear,
   hasManyTargets,
+  describesLure,
   hasTarget,
   isActivity,
   isExploitation,
@@ -82,6 +83,12 @@ export const reportRules: ReportRule[] = [
         ? []
         : lead.filter((one) => isExploitation(one) && (isActivity(one) || /\bCVE-\d{4}-\d+/i.test(one.text))),
   },
+  // Offers and trade of criminals, without victims.
+  {
+    id: 'report:underground',
+    severity: 'medium',
+    find: ({ lead }) => lead.filter((one) => one.isTitle && cues.undergroundCues.test(one.text)),
+  },
   {
     id: 'report:espionage',
     severity: 'high',
@@ -90,7 +97,7 @@ export const reportRules: ReportRule[] = [
   {
     id: 'report:targets',
     severity: 'high',
-    find: ({ lead }) => findNear(lead, (one) => isActivity(one) && hasTarget(one), isThreat),
+    find: ({ lead }) => findNear(lead, (one) => isActivity(one) && hasTarget(one) && !describesLure(one), isThreat),
   },
   {
     id: 'report:initial-access',

@@ -111,3 +111,11 @@ export const indicatorCues =
 /** Steps of an intrusion, also of one without a known attacker. */
 export const intrusionStepCues =
   /\b(?:confirmed compromise|compromised (?:host|endpoint|machine|workstation|server|account)|established persistence|(?:malicious|spoofed|rogue|fake) (?:installer|download|page|site|dll|task|service)|dropped (?:an? )?(?:[\p{L}-]+ ){0,3}(?:dll|file|payload|binary|script)|suspicious (?:scheduled task|process|dll|service|login|logon)|attack chain|infection chain|living[- ]off[- ]the[- ]land)\b/iu;
+
+/** Places where criminals trade. */
+export const undergroundCues =
+  /\b(?:underground (?:forums?|markets?|marketplaces?|economy)|(?:cyber ?crim\w*|criminal|hack\w*) underground|dark ?web (?:forums?|markets?|marketplaces?))\b/i;
+
+/** What a lure pretends to be. */
+export const lureCues =
+  /\b(?:spoof(?:s|ed|ing)|pretend(?:s|ed|ing)?|disguis(?:es|ed|ing)|impersonat(?:es|ed|ing)|masquerad(?:es|ed|ing)|posing as|decoys?|lures?)\b/i;
