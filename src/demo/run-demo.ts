@@ -1,6 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Deps } from '../app/deps.ts';
+import { sweepDue } from '../agents/sightings/sweep.ts';
+import { syncSweepsAcrossOrgs } from '../agents/sightings/sightings.store.ts';
 import type { LibraryEntry } from '../detection/library/library-entry.ts';
 import { loadLibrary } from '../detection/library/load-library.ts';
 import { executeDueRuns } from '../detection/runs/workers/execute-due-runs.ts';
@@ -91,8 +93,11 @@ async function createDetection(call: DemoClient, entry: LibraryEntry): Promise<D
   return { id, builtInId: entry.id, name: entry.body.name, category: entry.body.detectionCategory };
 }
 
-/** Writes the demo's feed files and pulls them into the feed. */
-export async function loadFeed({ call, dataDir, print }: DemoContext, end: Date): Promise<void> {
+/** Writes the demo's feed files and pulls them into the feed. The workers then search the logs for its indicators. */
+export async function loadFeed({ deps, call, dataDir, print }: DemoContext, end: Date): Promise<void> {
+  // Only items that arrive after the first, empty search are searched.
+  await syncSweepsAcrossOrgs(deps.db);
+  while (await sweepDue(deps, AbortSignal.timeout(60_000)));
   for (const { kind, name, publisher, fileName, text } of buildDemoFeed(end)) {
     const path = join(dataDir, fileName);
     writeFileSync(path, text);

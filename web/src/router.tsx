@@ -1,5 +1,6 @@
 import type { QueryClient } from '@tanstack/react-query';
 import { createRouter } from '@tanstack/react-router';
+import { createScrollMemory } from './lib/scroll-memory.ts';
 import { coverageRoutes } from './routes/coverage.ts';
 import { feedRoutes } from './routes/feed.ts';
 import { detectionRoutes } from './routes/detections.ts';
@@ -38,7 +39,7 @@ export const createConsoleRouter = (client: QueryClient) =>
     context: { client },
     basepath: '/console',
     defaultPreload: 'intent',
-    scrollRestoration: true,
+    scrollRestoration: createScrollMemory(),
     parseSearch,
     stringifySearch,
   });

@@ -17,6 +17,7 @@ const focused = () => page.evaluate<string | null>('document.activeElement.getAt
 
 test('returns the focus to the list when its panel closes', async () => {
   await (await fileSource(started, org, { kind: 'stix', visibility: 'private' })).pull(stixBundle(['bad-cdn.top']));
+  await callOk(org, 'POST', '/api/feed/items', { text: 'A second report\nEmotet again.' });
   await signIn(page, started.origin, org, '/feed');
   const row = page.getByRole('option').first();
   for (const width of [1280, 800]) {
@@ -29,6 +30,45 @@ test('returns the focus to the list when its panel closes', async () => {
     await expect.poll(focused).toBe('option');
   }
   expect(complaints).toEqual([]);
+});
+
+const scrolled = () =>
+  page.evaluate<number[]>(
+    '[...document.querySelectorAll("main *")].map((one) => one.scrollTop).filter((top) => top > 0)',
+  );
+
+test('shows the next entry and the next page from their tops, and goes back to the same place', async () => {
+  await page.setViewportSize({ width: 1280, height: 260 });
+  await page.goto(`${started.origin}/console/feed`);
+  await page.getByRole('option').first().click();
+  const panel = page.getByRole('complementary');
+  await panel.getByRole('heading', { name: 'Versions' }).waitFor();
+  await panel.hover();
+  await page.mouse.wheel(0, 200);
+  await expect.poll(scrolled).toEqual([200]);
+  await page.getByRole('option').nth(1).click();
+  await panel.getByRole('heading', { name: 'Versions' }).waitFor();
+  expect(await scrolled()).toEqual([]);
+  await panel.hover();
+  await page.mouse.wheel(0, 120);
+  await expect.poll(scrolled).toEqual([120]);
+  await page.keyboard.press('Enter');
+  await page.waitForURL(/feed\/[\da-f-]+$/);
+  await page.getByRole('heading', { name: 'Versions' }).waitFor();
+  expect(await scrolled()).toEqual([]);
+  await page.goBack();
+  await expect.poll(scrolled).toEqual([120]);
+  await page.setViewportSize({ width: 1280, height: 800 });
+});
+
+test('returns the focus when a view is saved', async () => {
+  await page.goto(`${started.origin}/console/feed?severity=none`);
+  await page.getByRole('button', { name: 'Views' }).click();
+  await page.getByRole('menuitem', { name: 'Save this view' }).click();
+  await page.keyboard.type('Unrated');
+  await page.keyboard.press('Enter');
+  await page.getByRole('button', { name: 'Unrated' }).waitFor();
+  await expect.poll(name).toBe('Unrated');
 });
 
 test.each([

@@ -94,7 +94,7 @@ test('names a suggested detection, and finds a hit by a part of its headline wit
   await page.getByRole('link', { name: /^Detection suggested Keys of another user/ }).waitFor();
   const { hits } = await callOk(org, 'GET', '/api/hits?q=LOVELACE');
   await page.keyboard.press('Control+k');
-  await page.getByPlaceholder('Search or run a command').fill('lovelace');
+  await page.getByPlaceholder('Search or run a command').pressSequentially('lovelace', { delay: 100 });
   await page.getByRole('option', { name: hits[0].headline, selected: true }).waitFor();
   await page.keyboard.press('Enter');
   await page.waitForURL(new RegExp(`/hits/${hits[0].id}$`));

@@ -54,3 +54,17 @@ test.each([
   expect(startNearMatch([{ text: lead, isMatch: false }, ...rest])).toEqual([{ text: shown, isMatch: false }, ...rest]);
   expect(startNearMatch(rest)).toEqual(rest);
 });
+
+test.each([
+  ['name: Quiet Heron\ndescription: It ', 'Description: It '],
+  [`vendorProject: ${'Northmere Gatehouse '.repeat(3)}`, 'Vendor project: … Gatehouse Northmere Gatehouse '],
+  ['cveID: CVE-2099-27718\nproduct: ', 'Product: '],
+])('shows of a structured record that begins with %j the field that matches', (lead, shown) => {
+  const match = { text: 'phishes', isMatch: true };
+  const after = { text: ' engineers.\ngoals: access', isMatch: false };
+  expect(startNearMatch([{ text: lead, isMatch: false }, match, after])).toEqual([
+    { text: shown, isMatch: false },
+    match,
+    { text: ' engineers.', isMatch: false },
+  ]);
+});

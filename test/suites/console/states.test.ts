@@ -144,6 +144,21 @@ test('a form that is sent after the session ended keeps what was typed, and can 
   await page.getByText('typed before').first().waitFor();
 });
 
+test('says since when a page is not up to date, and reads it again', async () => {
+  const page = await openPage();
+  await page.clock.install();
+  await page.goto(`${started.origin}/console/`);
+  await page.getByRole('heading', { name: 'Last 30 days' }).waitFor();
+  await page.route(/\/api\/overview/, problem);
+  await page.clock.fastForward(61_000);
+  const notice = page.getByRole('status').filter({ hasText: 'Not up to date.' });
+  await notice.getByText('The database is full.').waitFor();
+  await page.getByRole('heading', { name: 'Last 30 days' }).waitFor();
+  await page.unroute(/\/api\/overview/);
+  await notice.getByRole('button', { name: 'Try again' }).click();
+  await notice.waitFor({ state: 'detached' });
+});
+
 test.each(['light', 'dark'] as const)('axe finds nothing in the error page on %s', async (colorScheme) => {
   const page = await openPage({ colorScheme });
   await page.route(/\/api\/session$/, problem);

@@ -7,6 +7,7 @@ export type ItemHighlight = Schemas['ItemHighlight'];
 export type ItemDetail = Awaited<ReturnType<typeof getItem>>;
 export type Prediction = Schemas['CvePrediction'];
 export type ItemStatus = FeedItem['event']['status'];
+export type Exposure = Schemas['ItemExposures']['exposures'][number];
 export type Indicator = Schemas['Indicator'];
 export type Relevance = NonNullable<Schemas['TenantOverrides']['relevance']>;
 export type ItemOverride = NonNullable<

@@ -30,6 +30,20 @@ export function useReturnTarget(): () => HTMLElement | null {
   return find;
 }
 
+/** Returns the focus to where it was when a form in the page that had it goes away. */
+export function useFocusReturn(): void {
+  const find = useReturnTarget();
+  useEffect(
+    () => () => {
+      // The element with the focus is still being removed.
+      queueMicrotask(() => {
+        if (document.activeElement === document.body) find()?.focus({ preventScroll: true });
+      });
+    },
+    [find],
+  );
+}
+
 /**
  * Returns the focus to a list when the panel beside it closes, unless it has already moved elsewhere. Spread the result on the list's
  * element.

@@ -14,6 +14,9 @@ export function toWords(name: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
+/** Turns the name of a field, in whatever case it is written, into words: `vendorProject` into `Vendor project`. */
+export const fieldToWords = (name: string): string => toWords(name.replace(/([a-z])([A-Z])/g, '$1 $2').toLowerCase());
+
 export const countOf = (count: number, noun: string, plural = `${noun}s`): string =>
   `${formatNumber(count)} ${count === 1 ? noun : plural}`;
 

@@ -7,6 +7,7 @@ import { ShellContext } from './shell-context.ts';
 import { pages } from './navigation.ts';
 import { Palette } from './palette.tsx';
 import { Sidebar } from './sidebar.tsx';
+import { StaleData } from './stale-data.tsx';
 
 const Drawer = lazy(() => import('./drawer.tsx'));
 const ShortcutSheet = lazy(() => import('./shortcut-sheet.tsx'));
@@ -34,6 +35,7 @@ export function AppShell() {
         </div>
         <main id="main" className="flex min-w-0 grow flex-col bg-surface md:border-l">
           <Outlet />
+          <StaleData />
         </main>
       </div>
       <Suspense>

@@ -16,6 +16,17 @@ const searchFeed = 'search-feed';
 /** An address, a domain or a hash: one word with a dot, a colon or many characters. */
 const looksLikeIndicator = (words: string): boolean => /^\S*[.:]\S+$|^[0-9a-f]{32,64}$/i.test(words);
 
+const themeLabel = (theme: (typeof themes)[number]): string => `${texts.theme.label}: ${texts.theme[theme]}`;
+
+/** Returns whether each word is the beginning of a word of the label. */
+function hasWords(label: string, words: string): boolean {
+  const parts = label.toLowerCase().split(/[\s:]+/);
+  return words
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => parts.some((part) => part.startsWith(word)));
+}
+
 /** `typed` is what the user typed while the palette loaded. */
 type Props = { typed: string; returnTarget: () => HTMLElement | null; onClose: () => void };
 
@@ -35,12 +46,20 @@ export default function CommandPalette({ typed, returnTarget, onClose }: Props) 
     onClose();
     action();
   };
-  // The API has matched these already. As a keyword, the text itself lets the list's own filter pass them.
+  // The API has matched these already.
   const foundItem = (id: string, label: string, open: () => unknown) => (
-    <Command.Item key={id} value={id} keywords={[text]} className={item} onSelect={choose(() => void open())}>
+    <Command.Item key={id} value={id} className={item} onSelect={choose(() => void open())}>
       <span className="truncate">{label}</span>
     </Command.Item>
   );
+  // Pages and actions are found by the beginnings of their words.
+  const isTyped = (label: string): boolean => hasWords(label, words);
+  const actions = [
+    { label: texts.actions.newDetection, run: () => navigate({ to: '/detections/new' }) },
+    { label: texts.actions.addSource, run: () => navigate({ to: '/sources', search: { source: 'new' } }) },
+  ].filter(({ label }) => isTyped(label));
+  const typedPages = pages.filter(({ label }) => isTyped(label));
+  const typedThemes = themes.filter((theme) => isTyped(themeLabel(theme)));
   const results = words.length > 1 ? found : undefined;
   const firstId = results && [...results.detections, ...results.hits, ...results.items][0]?.id;
   // Results arrive after the search of the feed has been selected. Select the first one, unless the user has moved the selection.
@@ -51,6 +70,7 @@ export default function CommandPalette({ typed, returnTarget, onClose }: Props) 
     <Modal label={texts.search} returnTarget={returnTarget} onClose={onClose} className={paletteFrame.popup}>
       <Command
         loop
+        shouldFilter={false}
         disablePointerSelection
         value={selected}
         onValueChange={setSelected}
@@ -67,14 +87,21 @@ export default function CommandPalette({ typed, returnTarget, onClose }: Props) 
           <Command.Empty className="p-6 text-center text-muted">
             {isFetching ? texts.searching : texts.nothingFound}
           </Command.Empty>
-          <Command.Group heading={texts.goTo} className={group}>
-            {pages.map(({ path, label, icon: Icon }) => (
-              <Command.Item key={path} className={item} onSelect={choose(() => void navigate({ to: path }))}>
-                <Icon className="size-4 text-muted" strokeWidth={1.75} aria-hidden />
-                {label}
-              </Command.Item>
-            ))}
-          </Command.Group>
+          {typedPages.length > 0 && (
+            <Command.Group heading={texts.goTo} className={group}>
+              {typedPages.map(({ path, label, icon: Icon }) => (
+                <Command.Item
+                  key={path}
+                  value={path}
+                  className={item}
+                  onSelect={choose(() => void navigate({ to: path }))}
+                >
+                  <Icon className="size-4 text-muted" strokeWidth={1.75} aria-hidden />
+                  {label}
+                </Command.Item>
+              ))}
+            </Command.Group>
+          )}
           {results && results.detections.length > 0 && (
             <Command.Group heading={texts.found.detections} className={group}>
               {results.detections.map(({ id, name }) =>
@@ -96,32 +123,37 @@ export default function CommandPalette({ typed, returnTarget, onClose }: Props) 
               )}
             </Command.Group>
           )}
-          <Command.Group heading={texts.actions.label} className={group}>
-            <Command.Item className={item} onSelect={choose(() => void navigate({ to: '/detections/new' }))}>
-              {texts.actions.newDetection}
-            </Command.Item>
-            <Command.Item
-              className={item}
-              onSelect={choose(() => void navigate({ to: '/sources', search: { source: 'new' } }))}
-            >
-              {texts.actions.addSource}
-            </Command.Item>
-            {looksLikeIndicator(words) &&
-              foundItem('look-up', texts.actions.lookUp(words), () =>
-                navigate({ to: '/indicators', search: { values: words, value: words } }),
-              )}
-            {words.length > 1 &&
-              foundItem(searchFeed, texts.actions.searchFeed(words), () =>
-                navigate({ to: '/feed', search: { q: words } }),
-              )}
-          </Command.Group>
-          <Command.Group heading={texts.theme.label} className={group}>
-            {themes.map((theme) => (
-              <Command.Item key={theme} className={item} onSelect={choose(() => setTheme(theme))}>
-                {`${texts.theme.label}: ${texts.theme[theme]}`}
-              </Command.Item>
-            ))}
-          </Command.Group>
+          {(actions.length > 0 || words.length > 1) && (
+            <Command.Group heading={texts.actions.label} className={group}>
+              {actions.map(({ label, run }) => (
+                <Command.Item key={label} value={label} className={item} onSelect={choose(() => void run())}>
+                  {label}
+                </Command.Item>
+              ))}
+              {looksLikeIndicator(words) &&
+                foundItem('look-up', texts.actions.lookUp(words), () =>
+                  navigate({ to: '/indicators', search: { values: words, value: words } }),
+                )}
+              {words.length > 1 &&
+                foundItem(searchFeed, texts.actions.searchFeed(words), () =>
+                  navigate({ to: '/feed', search: { q: words } }),
+                )}
+            </Command.Group>
+          )}
+          {typedThemes.length > 0 && (
+            <Command.Group heading={texts.theme.label} className={group}>
+              {typedThemes.map((theme) => (
+                <Command.Item
+                  key={theme}
+                  value={themeLabel(theme)}
+                  className={item}
+                  onSelect={choose(() => setTheme(theme))}
+                >
+                  {themeLabel(theme)}
+                </Command.Item>
+              ))}
+            </Command.Group>
+          )}
         </Command.List>
       </Command>
     </Modal>

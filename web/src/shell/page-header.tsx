@@ -27,19 +27,19 @@ export function PageHeader({ title, tabTitle = title, parent, children, links, a
     document.title = `${tabTitle} · ${texts.product}`;
   }, [tabTitle]);
   return (
-    <header className="flex min-h-12 shrink-0 flex-wrap items-center gap-x-3 gap-y-1.5 border-b px-4 py-2">
+    <header className="flex min-h-12 shrink-0 flex-wrap items-start gap-x-3 gap-y-1.5 border-b px-4 py-2">
       <IconButton label={texts.menu} onClick={openDrawer} className="-ml-2 md:hidden">
         <MenuIcon className="size-4" aria-hidden />
       </IconButton>
       {parent && (
-        <span className="flex items-center gap-2 text-15 max-md:hidden">
+        <span className="flex h-7 items-center gap-2 text-15 max-md:hidden">
           {parent}
           <ChevronRight className="-mr-1.5 size-3.5 text-faint" aria-hidden />
         </span>
       )}
       <h1
         className={classes(
-          'mr-1 min-w-0 truncate text-15 font-strong',
+          'mr-1 min-w-0 truncate text-15 leading-7 font-strong',
           links
             ? 'max-md:grow max-md:basis-0 md:min-w-20'
             : children
@@ -51,7 +51,7 @@ export function PageHeader({ title, tabTitle = title, parent, children, links, a
       </h1>
       {links && <div className="max-md:order-2 max-md:w-full">{links}</div>}
       {children && (
-        <div className="flex min-w-0 flex-wrap items-center gap-x-3 gap-y-1.5 max-lg:order-3 max-lg:w-full">
+        <div className="flex min-h-7 min-w-0 flex-wrap items-center gap-x-3 gap-y-1.5 max-lg:order-3 max-lg:w-full lg:grow lg:basis-0">
           {children}
         </div>
       )}

@@ -29,6 +29,7 @@ export const texts = {
   },
   copy: 'Copy',
   copied: 'Copied',
+  staleSince: 'Not up to date. Loaded',
   undo: 'Undo',
   openPage: 'Open as page',
   panelWidth: 'Width of the panel',
@@ -60,7 +61,7 @@ export const texts = {
   found: { detections: 'Detections', items: 'Feed', hits: 'Hits' },
   actions: {
     label: 'Actions',
-    newDetection: 'Create detection',
+    newDetection: 'New detection',
     addSource: 'Add feed source',
     lookUp: (value: string) => `Look up the indicator ${value}`,
     searchFeed: (words: string) => `Search the feed for ${words}`,

@@ -85,7 +85,7 @@ export const texts = {
     estimated: (windows: number) => `${windows} ${windows === 1 ? 'window' : 'windows'} to examine`,
     estimatedRows: (rows: string, candidates: string, cost: string) =>
       `about ${rows} rows, ${candidates} candidates, ${cost}`,
-    nothing: 'Nothing in this range has to be examined.',
+    nothing: 'No gap in this range: it was examined, is waiting, or is before the first window.',
     started: 'The backfill is queued.',
     cancel: 'Clear selection',
   },

@@ -23,6 +23,7 @@ export const texts = {
   allItems: (count: number) => `All ${count.toLocaleString('en')} items`,
   urls: 'URLs of this host',
   sightings: 'Sightings in your logs',
+  allSightings: (count: number) => `Show all ${count} rows`,
   noSightings: 'No row of your logs with this value was found.',
   hits: 'Hits',
   noHits: 'No hit has this value as its entity or in its rows.',

@@ -1,5 +1,5 @@
 import { Fragment } from 'react';
-import { toWords } from '../lib/text.ts';
+import { fieldToWords } from '../lib/text.ts';
 import { ExactTime } from './time.tsx';
 
 /** Facts that other parts of a page show, or that mean nothing to a reader. */
@@ -25,7 +25,7 @@ export function FactList({ facts, children }: Props) {
       {children}
       {entries.map(([name, value]) => (
         <Fragment key={name}>
-          <dt className="text-muted">{toWords(name.replace(/([a-z])([A-Z])/g, '$1 $2').toLowerCase())}</dt>
+          <dt className="text-muted">{fieldToWords(name)}</dt>
           <dd className="min-w-0 break-words">{isTime(value) ? <ExactTime time={value} /> : format(value)}</dd>
         </Fragment>
       ))}

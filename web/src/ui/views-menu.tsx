@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { Bookmark } from 'lucide-react';
-import { useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { deleteView, saveView, viewsQuery, type View } from '../api/views.ts';
 import { texts } from '../texts/common.ts';
 import { MenuButton } from './menu-button.tsx';
@@ -35,6 +35,13 @@ export function ViewsMenu({ page, current, onOpen }: Props) {
     done: (_, { name }) => texts.views.removed(name),
     failed: texts.views.notRemoved,
   });
+  const menu = useRef<HTMLDivElement>(null);
+  const wasNaming = useRef(false);
+  useEffect(() => {
+    if (wasNaming.current && !isNaming && document.activeElement === document.body)
+      menu.current?.querySelector('button')?.focus();
+    wasNaming.current = isNaming;
+  }, [isNaming]);
   if (isNaming)
     return (
       <form
@@ -58,39 +65,41 @@ export function ViewsMenu({ page, current, onOpen }: Props) {
       </form>
     );
   return (
-    <MenuButton
-      align="end"
-      className="inline-flex h-7 max-w-48 items-center gap-1.5 rounded-control px-2 text-muted hover:bg-hover hover:text-ink"
-      entries={[
-        {
-          kind: 'choice',
-          label: views.length === 0 ? texts.views.none : texts.views.label,
-          value: active?.id,
-          options: views.map(({ id, name }) => ({ value: id, label: name })),
-          onSelect: (chosen) => {
-            const view = views.find(({ id }) => id === chosen);
-            if (view) onOpen(Object.fromEntries(new URLSearchParams(view.query)));
-          },
-        },
-        { kind: 'separator' },
-        active
-          ? {
-              kind: 'action',
-              label: texts.views.remove(active.name),
-              isDanger: true,
-              onSelect: () => remove(active),
-            }
-          : {
-              kind: 'action',
-              label: texts.views.save,
-              isDisabled: query === '',
-              onSelect: () => setIsNaming(true),
+    <div ref={menu}>
+      <MenuButton
+        align="end"
+        className="inline-flex h-7 max-w-48 items-center gap-1.5 rounded-control px-2 text-muted hover:bg-hover hover:text-ink"
+        entries={[
+          {
+            kind: 'choice',
+            label: views.length === 0 ? texts.views.none : texts.views.label,
+            value: active?.id,
+            options: views.map(({ id, name }) => ({ value: id, label: name })),
+            onSelect: (chosen) => {
+              const view = views.find(({ id }) => id === chosen);
+              if (view) onOpen(Object.fromEntries(new URLSearchParams(view.query)));
             },
-      ]}
-    >
-      <Bookmark className="size-3.5 shrink-0" aria-hidden />
-      <span className="truncate">{active?.name ?? texts.views.label}</span>
-    </MenuButton>
+          },
+          { kind: 'separator' },
+          active
+            ? {
+                kind: 'action',
+                label: texts.views.remove(active.name),
+                isDanger: true,
+                onSelect: () => remove(active),
+              }
+            : {
+                kind: 'action',
+                label: texts.views.save,
+                isDisabled: query === '',
+                onSelect: () => setIsNaming(true),
+              },
+        ]}
+      >
+        <Bookmark className="size-3.5 shrink-0" aria-hidden />
+        <span className="truncate">{active?.name ?? texts.views.label}</span>
+      </MenuButton>
+    </div>
   );
 }
 

@@ -1,4 +1,4 @@
-import { toWords } from '../text.ts';
+import { fieldToWords, toWords } from '../text.ts';
 import { nameOf, type Field } from './fields.ts';
 
 /** `prose` is read, `code` is a pattern or a query, `value` a technical value, and `plain` a word or a number. */
@@ -52,10 +52,7 @@ const toEntry = (field: Field, path: Field['path']): Entry => ({ label: labelOf(
 
 /** `['Orgc', 'name']` is `Orgc name`, `['references', 0]` is `References 1`. */
 function labelOf(path: Field['path']): string {
-  const words = path.map((step) =>
-    typeof step === 'number' ? String(step + 1) : step.replace(/([a-z])([A-Z])/g, '$1 $2').toLowerCase(),
-  );
-  return toWords(words.join(' '));
+  return fieldToWords(path.map((step) => (typeof step === 'number' ? step + 1 : step)).join(' '));
 }
 
 const settings = new Set(

@@ -101,7 +101,7 @@ export function CoveragePage() {
                   <X className="size-4" aria-hidden />
                 </IconButton>
               </div>
-              <div className="min-h-0 grow overflow-y-auto" key={openId}>
+              <div className="min-h-0 grow overflow-y-auto" key={openId} data-scroll-restoration-id={openId}>
                 <TechniqueView coverage={data} technique={opened} onOpen={open} />
               </div>
             </>

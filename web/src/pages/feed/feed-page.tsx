@@ -120,7 +120,7 @@ export function FeedPage() {
                   </IconButton>
                 </span>
               </div>
-              <div className="min-h-0 grow overflow-y-auto" key={openId}>
+              <div className="min-h-0 grow overflow-y-auto" key={openId} data-scroll-restoration-id={openId}>
                 <ItemView id={openId} listed={opened} />
               </div>
             </>

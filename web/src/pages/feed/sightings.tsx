@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { exposuresQuery } from '../../api/feed.ts';
 import { texts } from '../../texts/feed.ts';
 import { Section } from '../../ui/section.tsx';
-import { RelativeTime } from '../../ui/time.tsx';
+import { Sighting } from '../../ui/sighting.tsx';
 import { Skeleton } from '../../ui/states.tsx';
 
 /** The rows of the organization's logs that contain an indicator of the item. */
@@ -19,37 +19,10 @@ export function Sightings({ id }: { id: string }) {
       ) : (
         <ul className="flex flex-col text-12">
           {data.exposures.map((exposure, index) => (
-            <li key={index} className="border-b last:border-b-0">
-              <details>
-                <summary className="flex min-h-8 items-center gap-3 hover:bg-hover">
-                  <span className="min-w-0 grow truncate font-mono">{exposure.value}</span>
-                  {exposure.match !== 'exact' && (
-                    <span className="min-w-0 truncate text-muted">
-                      {texts.sightingMatch[exposure.match]}: <span className="font-mono">{exposure.observed}</span>
-                    </span>
-                  )}
-                  <span className="text-muted">{exposure.dataset}</span>
-                  <span className="text-muted">
-                    <RelativeTime time={exposure.foundAt} />
-                  </span>
-                </summary>
-                <pre className="mb-2 max-h-72 overflow-auto rounded-control border p-2.5 font-mono break-words whitespace-pre-wrap">
-                  {formatRow(exposure.event)}
-                </pre>
-              </details>
-            </li>
+            <Sighting key={index} sighting={exposure} showsValue />
           ))}
         </ul>
       )}
     </Section>
   );
-}
-
-/** The row with one field per line. A row that was cut is no longer JSON and stays as it is. */
-function formatRow(event: string): string {
-  try {
-    return JSON.stringify(JSON.parse(event), null, 2);
-  } catch {
-    return event;
-  }
 }

@@ -48,7 +48,7 @@ export function HitPage() {
           />
         )}
       </PageHeader>
-      <div className="grow overflow-y-auto">
+      <div className="grow overflow-y-auto" key={id}>
         <div className="max-w-5xl">
           <HitView id={id} listed={undefined} />
         </div>

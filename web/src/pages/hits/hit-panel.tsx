@@ -37,7 +37,7 @@ export function HitPanel({ id, listed, pending, onChoose, onSave, onClose }: Pro
           </IconButton>
         </span>
       </div>
-      <div className="min-h-0 grow overflow-y-auto" key={id}>
+      <div className="min-h-0 grow overflow-y-auto" key={id} data-scroll-restoration-id={id}>
         <HitView id={id} listed={listed} />
       </div>
     </>

@@ -1,5 +1,6 @@
 import { useState } from 'react';
 import type { HitStatus } from '../../api/hits.ts';
+import { useFocusReturn } from '../../lib/focus-return.ts';
 import { texts } from '../../texts/hits.ts';
 import { Button } from '../../ui/button.tsx';
 import { Key } from '../../ui/key.tsx';
@@ -39,6 +40,7 @@ export function StatusBar({ current, pending, onChoose, onSave }: Props) {
 }
 
 function ReasonForm({ status, onCancel, onSave }: { status: HitStatus; onCancel: () => void } & Pick<Props, 'onSave'>) {
+  useFocusReturn();
   const [reason, setReason] = useState('');
   return (
     <form

@@ -1,18 +1,21 @@
 import { useQueries, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
 import { exposuresQuery } from '../../api/feed.ts';
 import { valueHitsQuery } from '../../api/hits.ts';
 import { indicatorQuery, type IndicatorLookup } from '../../api/indicators.ts';
-import { texts as feedTexts } from '../../texts/feed.ts';
+import { formatLocal } from '../../lib/time.ts';
 import { texts } from '../../texts/indicators.ts';
 import { Section } from '../../ui/section.tsx';
 import { SeverityMark } from '../../ui/severity.tsx';
+import { Sighting } from '../../ui/sighting.tsx';
 import { ErrorState, Skeleton } from '../../ui/states.tsx';
 import { RelativeTime } from '../../ui/time.tsx';
 import { IndicatorStatus } from './indicator-status.tsx';
 
 /** Sightings are kept by item. The newest items of the value are read. */
 const itemsRead = 10;
+const rowsShown = 10;
 
 /** Everything known of a value: its status and why, the items that contain it, rows of the logs, and hits. */
 export function IndicatorView({ value }: { value: string }) {
@@ -64,8 +67,8 @@ function Items({ lookup, canonical }: { lookup: IndicatorLookup; canonical: stri
                     <RelativeTime time={item.addedToFeedAt} />
                   </span>
                 </span>
-                <span className="truncate text-12 text-muted">
-                  {item.publisher} · {texts.statuses[item.status].toLowerCase()}, {item.why}
+                <span className="text-12 break-words text-muted">
+                  {item.publisher} · {texts.statuses[item.status].toLowerCase()}, {withDates(item.why)}
                 </span>
               </Link>
             </li>
@@ -81,6 +84,10 @@ function Items({ lookup, canonical }: { lookup: IndicatorLookup; canonical: stri
   );
 }
 
+/** A reason of the API with its times as days in the viewer's zone. */
+const withDates = (why: string): string =>
+  why.replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, (time) => formatLocal(time).slice(0, 10));
+
 /** URLs of the host that items contain. They say nothing about other pages of the host. */
 function HostUrls({ urls }: { urls: IndicatorLookup['urls'] }) {
   return (
@@ -94,8 +101,8 @@ function HostUrls({ urls }: { urls: IndicatorLookup['urls'] }) {
               className="flex flex-col rounded-control px-2 py-1.5 hover:bg-hover"
             >
               <span className="truncate font-mono">{url.value}</span>
-              <span className="truncate text-12 text-muted">
-                {url.title} · {texts.statuses[url.status].toLowerCase()}, {url.why}
+              <span className="text-12 break-words text-muted">
+                {url.title} · {texts.statuses[url.status].toLowerCase()}, {withDates(url.why)}
               </span>
             </Link>
           </li>
@@ -114,6 +121,7 @@ function ValueSightings({ lookup }: { lookup: IndicatorLookup }) {
       [lookup.normalizedValue, lookup.value].some((form) => form === value || form === observed),
     );
   // The same row is kept once for every item that contains the value.
+  const [showsAll, setShowsAll] = useState(false);
   const rows = [...new Map(found.map((row) => [`${row.dataset}\n${row.event}`, row])).values()];
   return (
     <Section title={texts.sightings} count={rows.length || undefined}>
@@ -121,25 +129,15 @@ function ValueSightings({ lookup }: { lookup: IndicatorLookup }) {
         <p className="text-muted">{texts.noSightings}</p>
       ) : (
         <ul className="flex flex-col text-12">
-          {rows.map(({ dataset, value, match, observed, event, foundAt }) => (
-            <li
-              key={`${dataset}\n${value}\n${event}`}
-              className="flex min-h-8 items-center gap-3 border-b last:border-b-0"
-            >
-              <span className="shrink-0 text-muted">{dataset}</span>
-              {match !== 'exact' && (
-                <span className="shrink-0 text-muted">
-                  <span className="font-mono">{observed}</span> ({feedTexts.sightingMatch[match]}{' '}
-                  <span className="font-mono">{value}</span>)
-                </span>
-              )}
-              <span className="min-w-0 grow truncate font-mono">{event}</span>
-              <span className="text-muted">
-                <RelativeTime time={foundAt} />
-              </span>
-            </li>
+          {rows.slice(0, showsAll ? undefined : rowsShown).map((row) => (
+            <Sighting key={`${row.dataset}\n${row.value}\n${row.event}`} sighting={row} />
           ))}
         </ul>
+      )}
+      {!showsAll && rows.length > rowsShown && (
+        <button type="button" onClick={() => setShowsAll(true)} className="w-fit text-12 text-muted hover:text-ink">
+          {texts.allSightings(rows.length)}
+        </button>
       )}
     </Section>
   );

@@ -70,7 +70,7 @@ export function IndicatorsPage() {
                   <X className="size-4" aria-hidden />
                 </IconButton>
               </div>
-              <div className="min-h-0 grow overflow-y-auto" key={openValue}>
+              <div className="min-h-0 grow overflow-y-auto" key={openValue} data-scroll-restoration-id={openValue}>
                 <IndicatorView value={openValue} />
               </div>
             </>

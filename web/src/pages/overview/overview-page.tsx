@@ -48,7 +48,7 @@ function Content({ overview }: { overview: Overview }) {
         {detections.total > 0 && <DetectionCounts detections={detections} runs={runs} />}
         {feed && feed.items > 0 && <FeedCounts feed={feed} />}
       </div>
-      <div className="min-w-0 lg:col-start-1 2xl:col-start-3">
+      <div className="min-w-0 lg:col-start-1 2xl:col-start-3 2xl:-mt-1.5">
         <Activity />
       </div>
     </>

@@ -46,7 +46,7 @@ export function ModelsSection() {
       header: texts.model,
       cell: ({ model, local, paused }) => (
         <>
-          <span className="inline-flex items-center gap-2">
+          <span className="inline-flex items-center gap-2 whitespace-nowrap">
             {model === 'analyst' ? texts.analyst : <span className="font-mono">{model}</span>}
             {local && <Badge>{texts.local}</Badge>}
           </span>

@@ -12,7 +12,7 @@ export function AccessFields({ draft: { access, user, secret }, isStored, onChan
   const choices = (Object.keys(texts.accesses) as Access[]).filter((value) => value !== 'keep' || isStored);
   const hasUser = access === 'basic' || access === 'header';
   return (
-    <div className="grid gap-3 md:grid-cols-2">
+    <div className="grid gap-3 md:grid-cols-2 md:[&>:only-child]:col-span-2">
       <SelectField
         label={texts.access}
         options={choices.map((value) => ({ value, label: texts.accesses[value] }))}

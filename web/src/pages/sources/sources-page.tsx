@@ -79,7 +79,7 @@ export function SourcesPage() {
                   <X className="size-4" aria-hidden />
                 </IconButton>
               </div>
-              <div className="min-h-0 grow overflow-y-auto" key={openId}>
+              <div className="min-h-0 grow overflow-y-auto" key={openId} data-scroll-restoration-id={openId}>
                 {opened && isEdited ? (
                   <EditSource source={opened} onSaved={() => open(opened.id)} />
                 ) : opened ? (

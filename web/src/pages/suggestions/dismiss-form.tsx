@@ -1,5 +1,6 @@
 import { useState } from 'react';
 import type { DismissReason } from '../../api/suggestions.ts';
+import { useFocusReturn } from '../../lib/focus-return.ts';
 import { texts as common } from '../../texts/common.ts';
 import { texts } from '../../texts/suggestions.ts';
 import { Button } from '../../ui/button.tsx';
@@ -11,10 +12,11 @@ const control = 'h-7 min-w-24 rounded-control border border-line-strong bg-surfa
 /** Asks why. The reason keeps similar suggestions away. */
 export function DismissForm({ isBusy, onCancel, onDismiss }: Props) {
   const [reason, setReason] = useState<DismissReason>('not_relevant');
+  useFocusReturn();
   const [note, setNote] = useState('');
   return (
     <form
-      className="flex min-w-0 grow items-center gap-2 max-md:flex-wrap"
+      className="flex min-w-0 grow flex-wrap items-center gap-2"
       onSubmit={(event) => {
         event.preventDefault();
         onDismiss(reason, note.trim());
@@ -44,7 +46,7 @@ export function DismissForm({ isBusy, onCancel, onDismiss }: Props) {
         value={note}
         maxLength={1000}
         onChange={(event) => setNote(event.target.value)}
-        className={`${control} w-24 grow placeholder:text-faint`}
+        className={`${control} min-w-48 grow placeholder:text-faint`}
       />
       <Button kind="primary" type="submit" disabled={isBusy}>
         {texts.dismiss}

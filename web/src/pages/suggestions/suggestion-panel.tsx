@@ -103,7 +103,7 @@ export function SuggestionPanel({ suggestion, onDecided, onClose }: Props) {
           <X className="size-4" aria-hidden />
         </IconButton>
       </div>
-      <div className="flex min-h-0 grow flex-col gap-6 overflow-y-auto px-4 py-5">
+      <div data-scroll-restoration-id={id} className="flex min-h-0 grow flex-col gap-6 overflow-y-auto px-4 py-5">
         <div>
           <h2 className="text-15 font-strong break-words">{name}</h2>
           {technique && <p className="font-mono text-12 text-muted">{technique}</p>}

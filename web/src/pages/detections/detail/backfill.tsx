@@ -1,5 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { estimateBackfill, startBackfill } from '../../../api/detections.ts';
+import { ApiProblem } from '../../../api/problem.ts';
 import { formatMoney, formatNumber } from '../../../lib/text.ts';
 import { texts } from '../../../texts/detection.ts';
 import { Button } from '../../../ui/button.tsx';
@@ -17,6 +18,8 @@ export function Backfill({ id, range, onDone }: Props) {
     queryFn: () => estimateBackfill(id, range),
     retry: false,
   });
+  // The range has no gap.
+  const isExamined = error instanceof ApiProblem && error.code === 'conflict';
   const { mutate, isPending } = useMutation({
     mutationFn: () => startBackfill(id, range),
     onSuccess: () => {
@@ -31,24 +34,26 @@ export function Backfill({ id, range, onDone }: Props) {
       <span>
         <ExactTime time={range.from} /> – <ExactTime time={range.to} />
       </span>
-      <span className={error ? 'text-bad' : 'text-muted'}>
-        {error
-          ? error.message
-          : isFetching || !data
-            ? '…'
-            : data.windows === 0
-              ? texts.timeline.nothing
-              : [
-                  texts.timeline.estimated(data.windows),
-                  data.estimate &&
-                    texts.timeline.estimatedRows(
-                      formatNumber(data.estimate.rows),
-                      formatNumber(data.estimate.candidates),
-                      formatMoney(data.estimate.costUsd),
-                    ),
-                ]
-                  .filter(Boolean)
-                  .join(': ')}
+      <span className={error && !isExamined ? 'text-bad' : 'text-muted'}>
+        {isExamined
+          ? texts.timeline.nothing
+          : error
+            ? error.message
+            : isFetching || !data
+              ? '…'
+              : data.windows === 0
+                ? texts.timeline.nothing
+                : [
+                    texts.timeline.estimated(data.windows),
+                    data.estimate &&
+                      texts.timeline.estimatedRows(
+                        formatNumber(data.estimate.rows),
+                        formatNumber(data.estimate.candidates),
+                        formatMoney(data.estimate.costUsd),
+                      ),
+                  ]
+                    .filter(Boolean)
+                    .join(': ')}
       </span>
       <span className="ml-auto flex gap-1.5">
         <Button kind="quiet" onClick={onDone}>

@@ -38,7 +38,7 @@ export function DetectionPage() {
         actions={detection && <DetectionActions detection={detection} />}
       />
       <Tabs label={list.one} current={tab} tabs={tabs} />
-      <div className="min-h-0 grow overflow-y-auto" key={tab}>
+      <div className="min-h-0 grow overflow-y-auto" key={tab} data-scroll-restoration-id={tab}>
         {error && !detection ? (
           <ErrorState error={error} onRetry={() => void refetch()} />
         ) : detection ? (

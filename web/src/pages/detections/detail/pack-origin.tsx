@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { detectionPackQuery, type DetectionPack } from '../../../api/detection-parts.ts';
-import { toWords } from '../../../lib/text.ts';
+import { fieldToWords } from '../../../lib/text.ts';
 import { texts as all } from '../../../texts/detection.ts';
 import { ExactTime } from '../../../ui/time.tsx';
 
@@ -37,7 +37,7 @@ function Changes({ changes }: Pick<DetectionPack, 'changes'>) {
         {changes.map(({ field, before, after }) => (
           <tr key={field} className="border-b align-top last:border-b-0 [&>*]:py-1.5 [&>*]:pr-6">
             <th scope="row" className="text-left font-normal whitespace-nowrap">
-              {toWords(field.replace(/([a-z])([A-Z])/g, '$1 $2').toLowerCase())}
+              {fieldToWords(field)}
             </th>
             <td className="max-w-80 truncate font-mono text-muted">{toText(before)}</td>
             <td className="max-w-80 truncate font-mono">{toText(after)}</td>

@@ -18,17 +18,17 @@ export function Entry({ entry, author }: { entry: AuditEntry; author: string }) 
         type="button"
         aria-expanded={isOpen}
         onClick={() => setIsOpen(!isOpen)}
-        className="grid w-full grid-cols-[auto_1fr_auto] items-center gap-x-3 px-3 py-1.5 text-left -outline-offset-2 hover:bg-hover md:grid-cols-[auto_10rem_minmax(0,12rem)_minmax(0,1fr)]"
+        className="grid w-full grid-cols-[auto_1fr_auto] items-center gap-x-3 px-3 py-1.5 text-left -outline-offset-2 hover:bg-hover lg:grid-cols-[auto_10rem_minmax(0,12rem)_minmax(0,1fr)]"
       >
         <ChevronRight
           className={classes('size-3.5 text-faint transition-transform', isOpen && 'rotate-90')}
           aria-hidden
         />
-        <span className="text-muted max-md:order-3">
+        <span className="text-muted max-lg:order-3">
           <ExactTime time={entry.at} />
         </span>
         <span className="truncate font-mono">{entry.action}</span>
-        <span className="truncate text-muted max-md:order-4 max-md:col-span-2 max-md:col-start-2">
+        <span className="truncate text-muted max-lg:order-4 max-lg:col-span-2 max-lg:col-start-2">
           {`${author} · ${entry.resourceType} ${findName(entry)}`}
         </span>
       </button>
