@@ -37,8 +37,8 @@ const insertOrganizations = (first: number, last: number): string => `
     from agents a join added on added.id = a.organization_id;
   insert into lanes (organization_id, kind) select id, kind from added, unnest('{schedule,manual,backfill}'::text[]) kind;
   insert into datasets (organization_id, name, created_at) select id, 'auth', now() from added;
-  insert into segments (organization_id, id, dataset, path, format, ingested_from, ingested_to, time_from, time_to, rows, bytes, created_at)
-    select id, gen_random_uuid(), 'auth', 'auth/file', 'parquet', at, at + interval '1 day', at, at + interval '1 day', 400000, 80000000, at
+  insert into segments (organization_id, id, dataset, path, format, published, ingested_from, ingested_to, time_from, time_to, rows, bytes, created_at)
+    select id, gen_random_uuid(), 'auth', 'dataset=auth/file', 'typed', true, at, at + interval '1 day', at, at + interval '1 day', 400000, 80000000, at
     from added, generate_series(now() - interval '89 days', now(), interval '1 day') at;
   insert into feed_pools (id, organization_id, kind) select gen_random_uuid(), id, 'private' from added;
   insert into feed_sweeps (organization_id, connection_id, due_at) select id, id, now() + interval '1 day' from added;

@@ -2,7 +2,7 @@ import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { newEmptyDatabase, testDatabase } from '../../../test/support/database.ts';
 import { startS3Server } from '../../../test/support/detection/s3-server.ts';
@@ -80,7 +80,9 @@ const hashesOf = async (databaseUrl: string): Promise<unknown> => {
 const isEmpty = async (databaseUrl: string): Promise<boolean> =>
   (await runStatements(databaseUrl, "select 1 from pg_class where relname = 'organizations'")).length === 0;
 const filesIn = (dir: string): string[] =>
-  (readdirSync(join(dir, 'logs'), { recursive: true }) as string[]).filter((name) => /[.](events|columns)$/.test(name));
+  (readdirSync(join(dir, 'logs'), { recursive: true }) as string[]).filter((name) =>
+    /[.](events|columns|parquet)$/.test(name),
+  );
 
 test('restores every row and log file, into a database without tables and into a migrated one', async () => {
   const file = join(folder, 'plain');
@@ -118,7 +120,7 @@ test('is consistent while events arrive, segments are merged and replaced files 
   };
   const merging = async (): Promise<void> => {
     while (!load.signal.aborted) {
-      await compactSegments(deps, { filesMin: 2, filesMax: 50, bytesMax: 1e8, rowsMax: 1e6 });
+      await compactSegments(deps, { filesMin: 2, filesMax: 50, bytesMax: 1e8, rowsMax: 1e6, hourRowsMin: 1 });
       await removeReplacedFiles(deps, 0);
     }
   };
@@ -179,6 +181,34 @@ const storedEvents = (databaseUrl: string, orgId: string): Promise<EventCount[]>
      on s.organization_id = d.organization_id and s.dataset = d.name and s.replaced_at is null
      where d.organization_id = '${orgId}' group by d.name, d.events order by 1`,
   ) as Promise<EventCount[]>;
+
+test('restores files for other engines, whose manifests the service writes', async () => {
+  const file = join(folder, 'published');
+  const { id, key, call } = await source.newOrg();
+  await call('POST', '/api/logs/web', JSON.stringify([{ user: 'eve', action: 'breach', time: timeOfBreach }]));
+  const earlier = "ingested_from - interval '2 days'";
+  await runStatements(
+    source.url,
+    `update segments set ingested_from = ${earlier}, ingested_to = ${earlier} where organization_id = '${id}'`,
+  );
+  while (await compactSegments(deps, { filesMin: 2, filesMax: 50, bytesMax: 1e8, rowsMax: 1e6, hourRowsMin: 1 }));
+  await backUp(file);
+  const { dataDir, url } = await restore(file);
+  const manifest = join(dataDir, 'logs', id, 'dataset=web', '_manifest.json');
+  expect(existsSync(manifest)).toBe(false);
+  const program = await startProgram(dataDir, { DATABASE_URL: url, TOCSIN_SECRET_KEY: 'k'.repeat(32) });
+  try {
+    await expect.poll(() => existsSync(manifest), { timeout: 20_000 }).toBe(true);
+    const { files } = JSON.parse(readFileSync(manifest, 'utf8')) as { files: { path: string; bytes: number }[] };
+    expect(files).toHaveLength(1);
+    expect(readFileSync(join(dirname(manifest), files[0]!.path))).toHaveLength(files[0]!.bytes);
+    const search = { query: 'SELECT user FROM web', from: new Date(Date.now() - 3_600_000), to: new Date() };
+    const { rows } = await createCaller(program.url, key)('POST', '/api/logs/search', search);
+    expect(rows).toEqual([{ user: 'eve' }]);
+  } finally {
+    await program.kill('SIGTERM');
+  }
+}, 60_000);
 
 test('begins again without a value that is erased from the logs meanwhile', async () => {
   const file = join(folder, 'erased');

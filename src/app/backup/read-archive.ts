@@ -134,11 +134,11 @@ function parse<T>(schema: z.ZodType<T>, text: string): T {
   throw new Error(`The backup cannot be read: ${z.prettifyError(parsed.error)}`);
 }
 
-/** Splits `logs/ORGANIZATION/DATASET/FILE`. No name leads out of the folder of its organization. */
+/** Splits `logs/ORGANIZATION/PATH`, where the path has at least one folder. No name leads out of the folder of its organization. */
 function parseLogName(name: string): [orgId: string, path: string] {
-  const [, orgId = '', dataset = '', file = '', ...rest] = name.split('/');
-  const isSafe = [dataset, file].every((part) => /^[^\\\0]+$/.test(part) && part !== '.' && part !== '..');
-  if (!uuidPattern.test(orgId) || !isSafe || rest.length > 0)
+  const [, orgId = '', ...parts] = name.split('/');
+  const isSafe = parts.every((part) => /^[^\\\0]+$/.test(part) && part !== '.' && part !== '..');
+  if (!uuidPattern.test(orgId) || !isSafe || parts.length < 2)
     throw new Error(`The backup is damaged: ${name} is not the name of a log file.`);
-  return [orgId, `${dataset}/${file}`];
+  return [orgId, parts.join('/')];
 }

@@ -52,6 +52,9 @@ export async function restoreBackup(location: BackupLocation, options: RestoreOp
     const restored = restoring.header();
     if (restored.logs === 'copied') await claimEmptyStore(client, segmentStore);
     else await acceptListedLogs(client, segmentStore, options);
+    // Manifests are not part of a backup. The service writes them.
+    if (restored.tables.some(({ name }) => name === 'dataset_manifests'))
+      await client.query('update dataset_manifests set written_version = 0');
     for (const { name } of restored.tables) await client.query(`${guardSql(name, true)}; analyze ${quote(name)}`);
     await client.query('commit');
     return { header: restored, checksums: read };

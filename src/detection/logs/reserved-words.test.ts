@@ -20,7 +20,9 @@ const fields = keywords.flatMap(([word], n) => (reserved.includes(String(word)) 
 const person = 'somebody@example.org';
 
 async function compactAll(): Promise<void> {
-  while (await compactSegments(store.deps, { filesMin: 2, filesMax: 10, bytesMax: 2 ** 26, rowsMax: 1000 }));
+  while (
+    await compactSegments(store.deps, { filesMin: 2, filesMax: 10, bytesMax: 2 ** 26, rowsMax: 1000, hourRowsMin: 1 })
+  );
 }
 
 /** Returns the `who` of every event of the datasets, read as history, at most 20 datasets per query. */

@@ -2,9 +2,10 @@ import { sql } from 'kysely';
 import { LRUCache } from 'lru-cache';
 import { queryRow, queryRows, type Tx } from '../../../platform/db/db.ts';
 import type { OrgId } from '../../../platform/lib/org-id.ts';
-import { countPaths, type CatalogField } from './catalog.ts';
+import { countPaths, type CatalogField, type StoredColumn } from './catalog.ts';
 import type { ColumnType } from './column-types.ts';
 import type { ObservedField } from './field-observer.ts';
+import { assignStoredColumns } from './stored-columns.ts';
 import { mergeCatalog, type Catalog, type ColumnDrift, type ColumnStats } from './merge-catalog.ts';
 
 type ColumnRow = {
@@ -16,6 +17,7 @@ type ColumnRow = {
   mixed: boolean;
   anySpelling: boolean;
   declared: ColumnType | null;
+  stored: StoredColumn | null;
 };
 
 /** One version of a dataset's catalog. A version never changes once it is committed. */
@@ -42,12 +44,15 @@ export async function loadCatalog(
   const rows = await queryRows<ColumnRow>(
     tx,
     sql<ColumnRow>`
-      select name, type, keys, nested, open, mixed, any_spelling as "anySpelling", declared from dataset_columns
+      select name, type, keys, nested, open, mixed, any_spelling as "anySpelling", declared,
+        case when stored_position is not null then json_build_object('name', stored_name, 'type', stored_type, 'position', stored_position) end as stored
+      from dataset_columns
       where organization_id = ${orgId} and dataset = ${dataset} order by position`,
   );
-  const fields = rows.map(({ nested, declared, ...column }) => ({
+  const fields = rows.map(({ nested, declared, stored, ...column }) => ({
     ...column,
     ...(declared === null ? {} : { declared }),
+    ...(stored === null ? {} : { stored }),
     nested: nested === null ? [] : (JSON.parse(nested) as CatalogField[]),
   }));
   catalogs.set(key, fields);
@@ -117,4 +122,31 @@ export async function saveCatalog(
     update datasets set catalogue_version = ${version + 1} where organization_id = ${orgId} and name = ${dataset}`.execute(
     tx,
   );
+}
+
+/**
+ * Gives every column with a type a place in the Parquet files of the dataset, as long as files have room, and returns all columns. The caller
+ * holds the dataset's row lock.
+ */
+export async function saveStoredColumns(
+  tx: Tx,
+  catalogs: CatalogCache,
+  current: CatalogVersion,
+): Promise<CatalogField[]> {
+  const before = await loadCatalog(tx, catalogs, current);
+  const fields = assignStoredColumns(before);
+  const added = fields.flatMap(({ name, stored }, index) =>
+    stored && !before[index]!.stored ? [{ name, stored }] : [],
+  );
+  if (added.length === 0) return fields;
+  const { orgId, dataset, version } = current;
+  await sql`
+    update dataset_columns d set stored_name = c.stored ->> 'name', stored_type = c.stored ->> 'type', stored_position = (c.stored ->> 'position')::int
+    from jsonb_to_recordset(${JSON.stringify(added)}::jsonb) as c(name text, stored jsonb)
+    where d.organization_id = ${orgId} and d.dataset = ${dataset} and d.name = c.name`.execute(tx);
+  await sql`
+    update datasets set catalogue_version = ${version + 1} where organization_id = ${orgId} and name = ${dataset}`.execute(
+    tx,
+  );
+  return fields;
 }

@@ -1,10 +1,13 @@
 import type { ColumnType } from './column-types.ts';
 
+/** A column of a dataset's Parquet files. A file has the first ones by `position`. Neither name nor type ever changes, so that all files agree. */
+export type StoredColumn = { name: string; type: ColumnType; position: number };
+
 /**
  * A key that occurs in a dataset's events. `keys` lists its spellings, because names are compared without regard to case. `anySpelling` is
  * true when it has more spellings than `keys` lists. `nested` lists the keys of the objects stored under it. `open` is true when those
  * objects have more keys than `nested` lists. `mixed` is true when it has had values that do not fit `type`. `declared` is the type that a
- * user declared, which then is `type`.
+ * user declared, which then is `type`. `stored` is its column in Parquet files, if any has it.
  */
 export type CatalogField = {
   name: string;
@@ -15,6 +18,7 @@ export type CatalogField = {
   mixed?: boolean;
   anySpelling?: boolean;
   declared?: ColumnType;
+  stored?: StoredColumn;
 };
 
 export const catalogLimits = {

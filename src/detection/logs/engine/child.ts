@@ -102,7 +102,10 @@ async function runJob(
       const end = await runWindows(connection, message.job, (rows) => post({ kind: 'rows', id, rows }));
       await post({ kind: 'done', id, end });
     } else {
-      for (const statement of message.job.statements) await connection.run(statement);
+      const statements = message.job.statements;
+      for (const statement of statements.slice(0, -1)) await connection.run(statement);
+      const rows = (await connection.runAndReadAll(statements.at(-1)!)).getRowObjectsJS() as Record<string, unknown>[];
+      await post({ kind: 'rows', id, rows });
       await post({ kind: 'done', id, end: { total: 0, truncated: false, columns: [] } });
     }
   } catch (error) {
@@ -181,6 +184,8 @@ async function openInstance(options: OpenOptions, settings: string[] = []): Prom
   });
   const connection = await instance.connect();
   await connection.run("SET TimeZone = 'UTC'");
+  // Files never change. A query of the past opens many.
+  await connection.run('SET GLOBAL parquet_metadata_cache = true');
   for (const statement of [...settings, ...eventFunctionsSql, ...addressFunctionsSql]) await connection.run(statement);
   await connection.run(`SET allowed_directories = [${quoteLiteral(`${options.directory}/`)}]`);
   await connection.run('SET enable_external_access = false');

@@ -32,7 +32,8 @@ export type LogEngine = {
   match: (organization: string, job: MatchJob, options: RunOptions) => Promise<QueryResult>;
   /** Returns the results of the first windows, in order: all, or those before a window that fails or exceeds the limits of the job. */
   windows: (organization: string, job: WindowsJob, options: RunOptions) => Promise<QueryResult[]>;
-  maintain: (organization: string, job: MaintenanceJob, options: RunOptions) => Promise<void>;
+  /** Returns the rows of the last statement. */
+  maintain: (organization: string, job: MaintenanceJob, options: RunOptions) => Promise<Record<string, unknown>[]>;
   /** Returns the number of running engine processes. */
   processCount: () => number;
   /** Ends every engine process. Waiting and running queries fail as cancelled. */
@@ -144,7 +145,7 @@ export function createEngine(options: EngineOptions): LogEngine {
       return collectWindows(rows as WindowRows[]);
     },
     async maintain(organization, job, run) {
-      await submit(organization, { ...run, message: (id) => ({ kind: 'maintain', id, job }) });
+      return (await submit(organization, { ...run, message: (id) => ({ kind: 'maintain', id, job }) })).rows;
     },
     async close() {
       isClosed = true;

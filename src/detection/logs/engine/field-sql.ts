@@ -1,3 +1,4 @@
+import type { CatalogField } from '../catalog/catalog.ts';
 import type { ColumnType } from '../catalog/column-types.ts';
 import { coalesceSql, duck, jsonPointer, quoteLiteral, typeSql, type SqlText } from './sql-text.ts';
 
@@ -12,6 +13,11 @@ export function castSql(type: ColumnType, text: SqlText, isMixed = false): SqlTe
   if (!isMixed || type === 'BOOLEAN') return value;
   const isExact = type === 'BIGINT' ? duck`TRY_CAST(${text} AS DOUBLE) = ${value}` : duck`isfinite(${value})`;
   return duck`CASE WHEN ${isExact} THEN ${value} END`;
+}
+
+/** Returns SQL that converts text to the value of a column. */
+export function typedSql({ type, mixed }: CatalogField, text: SqlText): SqlText {
+  return type === 'JSON' ? duck`TRY_CAST(${text} AS JSON)` : castSql(type, text, mixed);
 }
 
 /** Returns SQL for the JSON pointer of an object's first key with this name in any case. It is null if no key has the name. */

@@ -54,7 +54,7 @@ export type WindowsJob = {
   windows: { from: string; to: string }[];
 };
 
-/** SQL over the organization's folder, for compaction. */
+/** SQL over the organization's folder, for compaction. The last statement is a SELECT, whose rows are returned. */
 export type MaintenanceJob = { statements: SqlText[] };
 
 /** Messages from the service to an engine process. */

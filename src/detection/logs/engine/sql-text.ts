@@ -40,6 +40,24 @@ export function timestampSql(micros: number): SqlText {
   return duck`make_timestamp(${micros})`;
 }
 
+/** Returns the TIMESTAMP WITH TIME ZONE for a time in microseconds since 1970, as typed files store times. */
+export function instantSql(micros: number): SqlText {
+  return duck`make_timestamptz(${micros})`;
+}
+
+/** Returns the TIMESTAMP (UTC) of a TIMESTAMP WITH TIME ZONE. A cast would consult the calendar for each row. */
+export function fromInstantSql(instant: SqlText): SqlText {
+  return duck`make_timestamp(epoch_us(${instant}))`;
+}
+
+/** Returns the TIMESTAMP WITH TIME ZONE of a TIMESTAMP (UTC). */
+export function toInstantSql(timestamp: SqlText): SqlText {
+  return duck`make_timestamptz(epoch_us(${timestamp}))`;
+}
+
+/** The text of a column without a value. */
+export const noText = duck`CAST(NULL AS VARCHAR)`;
+
 export function coalesceSql(values: readonly SqlText[]): SqlText {
   return values.length === 1 ? values[0]! : duck`coalesce(${joinSql(values)})`;
 }

@@ -1,12 +1,14 @@
 import { systemColumns, textColumn, type CatalogField } from '../catalog/catalog.ts';
-import { anySpellingTextSql, castSql } from './field-sql.ts';
+import { anySpellingTextSql, typedSql } from './field-sql.ts';
 import type { ColumnUse, Inspection } from './inspect-tree.ts';
+import { parquetReaders, type ParquetReader, type TableColumn } from './parquet-readers.ts';
 import { slotBoundsSql, slotTimeSql, type SlotBounds } from '../query/slot-time.ts';
 import {
   coalesceSql,
   duck,
   joinSql,
   jsonPointer,
+  noText,
   quoteIdentifier,
   quoteLiteral,
   timestampSql,
@@ -15,13 +17,10 @@ import {
 } from './sql-text.ts';
 
 /**
- * A Parquet file has at most this many columns of the catalog, because the engine needs more than a megabyte for each that it writes. The others
- * are read from the event.
+ * A file of events. Parquet files store the ingest time of each row and `columns` columns of events: typed ones the first stored columns of the
+ * catalog, those of earlier versions (`parquet`) the texts of its first columns, at most 200.
  */
-export const storedColumnsMax = 200;
-
-/** A file of events. Parquet files store the ingest time of each row and the first `columns` columns of the catalog, at most 200. */
-export type SegmentFile = { path: string; format: 'text' | 'parquet'; ingestedMs: number; columns: number };
+export type SegmentFile = { path: string; format: 'text' | 'typed' | 'parquet'; ingestedMs: number; columns: number };
 
 /**
  * The rows of files within bounds in milliseconds: `…From` is inclusive, `…Before` exclusive. Bounds on the ingest time apply to Parquet
@@ -36,8 +35,6 @@ export type FileScan = {
   /** Bounds of the slot time, for files of either format. */
   slot?: SlotBounds;
 };
-
-type TableColumn = { field: CatalogField; position: number };
 
 /**
  * A column that the catalog does not have. `valueSql` returns its value from the event's JSON text. Without it, the column is null, or
@@ -98,12 +95,12 @@ export function addNulls(extra: readonly ExtraColumn[], rows: SqlText): SqlText 
 /** Like `tableSql`, without the columns that have no value. */
 export function rowsSql(source: TableSource): SqlText {
   const selects = source.scans.flatMap((scan) => {
-    const text = scan.files.filter(({ format }) => format === 'text');
-    const parquet = scan.files.filter(({ format }) => format === 'parquet');
-    return [
-      ...(text.length > 0 ? [textScanSql(source, { ...scan, files: text })] : []),
-      ...(parquet.length > 0 ? [parquetScanSql(source, { ...scan, files: parquet })] : []),
-    ];
+    const byFormat = Map.groupBy(scan.files, ({ format }) => format);
+    return [...byFormat].map(([format, files]) =>
+      format === 'text'
+        ? textScanSql(source, { ...scan, files })
+        : parquetScanSql(source, { ...scan, files }, parquetReaders[format]),
+    );
   });
   return selects.length > 0 ? joinSql(selects, '\nUNION ALL\n') : emptyTableSql(source);
 }
@@ -114,31 +111,27 @@ const isUsed = ({ usedNames }: TableSource, name: string): boolean =>
 const usedColumns = (source: TableSource): TableColumn[] =>
   source.columns.filter(({ field }) => isUsed(source, field.name));
 
-/** Returns a select list. `systemSql` returns the value of a system column, `textSql` the text of a catalog column. `event` is the event's text. */
+/** Returns a select list. `systemSql` and `valueSql` return the value of a system column and of a catalog column. `event` is the event's text. */
 function selectList(
   source: TableSource,
   systemSql: (name: (typeof systemColumns)[number]) => SqlText,
-  textSql: (column: TableColumn) => SqlText,
+  valueSql: (column: TableColumn) => SqlText,
   { event, slot }: { event: SqlText; slot: SqlText },
 ): SqlText {
   const system = systemColumns
     .filter((name) => isUsed(source, name))
     .map((name) => duck`${systemSql(name)} AS ${quoteIdentifier(name)}`);
   const catalog = usedColumns(source).map(
-    (column) => duck`${typedSql(column.field, textSql(column))} AS ${quoteIdentifier(column.field.name)}`,
+    (column) => duck`${valueSql(column)} AS ${quoteIdentifier(column.field.name)}`,
   );
-  const extra = source.extra.flatMap(({ name, valueSql }) =>
-    valueSql ? [duck`${valueSql(event)} AS ${quoteIdentifier(name)}`] : [],
+  const extra = source.extra.flatMap(({ name, valueSql: extraSql }) =>
+    extraSql ? [duck`${extraSql(event)} AS ${quoteIdentifier(name)}`] : [],
   );
   const named = [...system, ...catalog, ...extra];
   const all = named.length > 0 ? named : [duck`1 AS "_"`];
   return joinSql(
     source.slotColumn === undefined ? all : [...all, duck`${slot} AS ${quoteIdentifier(source.slotColumn)}`],
   );
-}
-
-function typedSql({ type, mixed }: CatalogField, text: SqlText): SqlText {
-  return type === 'JSON' ? duck`TRY_CAST(${text} AS JSON)` : castSql(type, text, mixed);
 }
 
 /** Returns the text of a top-level key. `keySql` returns that of one spelling. */
@@ -149,11 +142,10 @@ export function keyTextSql(field: CatalogField, keySql: (key: string) => SqlText
 
 function emptyTableSql(source: TableSource): SqlText {
   const types = { _id: 'VARCHAR', _time: 'TIMESTAMP', _ingested: 'TIMESTAMP', _event: 'JSON' } as const;
-  const noText = duck`CAST(NULL AS VARCHAR)`;
   const list = selectList(
     source,
     (name) => duck`CAST(NULL AS ${typeSql(types[name])})`,
-    () => noText,
+    ({ field }) => typedSql(field, noText),
     { event: noText, slot: duck`CAST(NULL AS BIGINT)` },
   );
   return duck`SELECT ${list} WHERE false`;
@@ -182,8 +174,9 @@ function extractKeys(columns: TableColumn[], event: SqlText): { keySql: (key: st
   const listIndex = new Map(keys.map((key, index) => [key, index + 1]));
   const pointers = joinSql(keys.map((key) => quoteLiteral(jsonPointer([key]))));
   return {
-    keySql: (key) => duck`l[${listIndex.get(key)!}]`,
-    extracted: duck`, json_extract_string(${event}, [${pointers}]) AS l`,
+    keySql: (key) => duck`_text[${listIndex.get(key)!}]`,
+    // A name that no column of a file has.
+    extracted: duck`, json_extract_string(${event}, [${pointers}]) AS _text`,
   };
 }
 
@@ -198,7 +191,7 @@ function textScanSql(source: TableSource, scan: FileScan): SqlText {
   const list = selectList(
     source,
     (name) => system[name],
-    ({ field }) => keyTextSql(field, keySql, duck`e`),
+    ({ field }) => typedSql(field, keyTextSql(field, keySql, duck`e`)),
     { event: duck`e`, slot: duck`s` },
   );
   const slotTime = scan.slot ? slotTimeSql(duck`t`, arrivalSql(scan.files), scan.slot.lateSince) : duck`t`;
@@ -235,24 +228,31 @@ function ingestedSql(files: SegmentFile[]): SqlText {
   return duck`make_timestamp(list_extract([${joinSql(micros)}], CAST(f AS BIGINT) + 1))`;
 }
 
-function parquetScanSql(source: TableSource, scan: FileScan): SqlText {
+function parquetScanSql(source: TableSource, scan: FileScan, reader: ParquetReader): SqlText {
   const { slot } = scan;
   const time = duck`epoch_us(_time)`;
   const slotTime = slot ? slotTimeSql(time, duck`epoch_us(_ingested)`, slot.lateSince) : time;
-  const columnCount = Math.max(...scan.files.map((file) => file.columns));
-  const unstored = usedColumns(source).filter(({ position }) => position >= storedColumnsMax);
+  const counts = {
+    inFiles: Math.max(...scan.files.map((file) => file.columns)),
+    known: source.columns.filter(({ field }) => field.stored).length,
+  };
+  const unstored = usedColumns(source).filter((column) => reader.valueSql(column, counts) === undefined);
   const { keySql, extracted } = extractKeys(unstored, duck`_event`);
+  const system = {
+    _id: duck`_id`,
+    _time: reader.timeSql('_time'),
+    _ingested: reader.timeSql('_ingested'),
+    _event: source.eventAsText ? duck`_event` : duck`CAST(_event AS JSON)`,
+  };
   const list = selectList(
     source,
-    (name) => (name === '_event' && !source.eventAsText ? duck`CAST(_event AS JSON)` : quoteIdentifier(name)),
-    ({ field, position }) => {
-      if (position >= storedColumnsMax) return keyTextSql(field, keySql, duck`_event`);
-      return position < columnCount ? duck`c${position}` : duck`CAST(NULL AS VARCHAR)`;
-    },
+    (name) => system[name],
+    (column) =>
+      reader.valueSql(column, counts) ?? typedSql(column.field, keyTextSql(column.field, keySql, duck`_event`)),
     { event: duck`_event`, slot: slotTime },
   );
   const bound = (ms: number | undefined): SqlText | undefined =>
-    ms === undefined ? undefined : timestampSql(ms * 1000);
+    ms === undefined ? undefined : reader.boundSql(ms * 1000);
   // In runs, no event arrives before its slot. This bound lets the engine skip parts of a file.
   const arrivedFrom = slot?.lateSince === undefined ? scan.ingestedFrom : slot.from;
   const where = whereSql(
@@ -264,6 +264,15 @@ function parquetScanSql(source: TableSource, scan: FileScan): SqlText {
     ],
     slot && slotBoundsSql(slotTime, slot),
   );
-  const rows = duck`SELECT *${extracted} FROM read_parquet([${filePaths(scan.files)}], union_by_name = true) ${where}`;
+  const rows = duck`SELECT *${extracted} FROM ${parquetFilesSql(scan.files)} ${where}`;
   return duck`SELECT ${list} FROM (${rows})`;
+}
+
+/**
+ * Returns the table function that reads Parquet segments. The names of their folders add no columns. Files with as many columns have the same ones,
+ * so that the engine need not open all of them before it plans the query.
+ */
+export function parquetFilesSql(files: SegmentFile[]): SqlText {
+  const byName = new Set(files.map(({ columns }) => columns)).size > 1 ? duck`, union_by_name = true` : duck``;
+  return duck`read_parquet([${filePaths(files)}], hive_partitioning = false${byName})`;
 }

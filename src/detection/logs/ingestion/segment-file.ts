@@ -83,16 +83,20 @@ async function* readLines(path: string): AsyncGenerator<string> {
 }
 
 async function create(path: string): Promise<FileHandle> {
-  const first = await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-  // A new folder is an entry of its parent folder, so the parent has to be synced too.
-  if (first)
-    for (let parent = dirname(path); parent.length >= dirname(first).length; parent = dirname(parent))
-      await syncFolder(parent);
+  await createDurableFolder(dirname(path));
   return open(path, 'wx', 0o600);
 }
 
+/** Creates a folder and those above it. */
+export async function createDurableFolder(path: string): Promise<void> {
+  const first = await mkdir(path, { recursive: true, mode: 0o700 });
+  // A new folder is an entry of its parent folder, so the parent has to be synced too.
+  if (first)
+    for (let parent = path; parent.length >= dirname(first).length; parent = dirname(parent)) await syncFolder(parent);
+}
+
 /** Makes a folder's entries durable. */
-async function syncFolder(path: string): Promise<void> {
+export async function syncFolder(path: string): Promise<void> {
   const folder = await open(path, 'r');
   await folder.sync().finally(() => folder.close());
 }

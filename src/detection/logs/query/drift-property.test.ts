@@ -4,7 +4,7 @@ import { startLogStore } from '../../../../test/support/detection/log-store.ts';
 import { compactSegments } from '../storage/compact-segments.ts';
 
 const store = await startLogStore();
-const limits = { filesMin: 2, filesMax: 50, bytesMax: 10_000_000, rowsMax: 1_000_000 };
+const limits = { filesMin: 2, filesMax: 50, bytesMax: 10_000_000, rowsMax: 1_000_000, hourRowsMin: 1 };
 const fitting = fc.record({
   ok: fc.boolean(),
   bytes: fc.nat(1e9),

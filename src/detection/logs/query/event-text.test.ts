@@ -4,7 +4,7 @@ import { compactSegments } from '../storage/compact-segments.ts';
 
 const store = await startLogStore();
 const { send, search } = store;
-const limits = { filesMin: 1, filesMax: 50, bytesMax: 10_000_000, rowsMax: 1_000_000 };
+const limits = { filesMin: 1, filesMax: 50, bytesMax: 10_000_000, rowsMax: 1_000_000, hourRowsMin: 1 };
 
 test('_text finds decoded text in text and Parquet files, and is in no SELECT *', async () => {
   const org = await store.newOrg();

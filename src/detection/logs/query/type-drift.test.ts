@@ -61,7 +61,7 @@ const queries = [
   "SELECT n, CASE WHEN mfa THEN 'yes' ELSE 'no' END AS m FROM d WHERE n > 0 ORDER BY n",
   'SELECT n FROM d WHERE bytes IN (5, 6) OR user.id = 9 ORDER BY n',
 ];
-const limits = { filesMin: 2, filesMax: 50, bytesMax: 10_000_000, rowsMax: 1_000_000 };
+const limits = { filesMin: 2, filesMax: 50, bytesMax: 10_000_000, rowsMax: 1_000_000, hourRowsMin: 1 };
 const compactAll = async (): Promise<void> => {
   while (await compactSegments(store.deps, limits));
 };

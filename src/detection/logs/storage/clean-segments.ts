@@ -9,6 +9,7 @@ import {
   listReplacedAcrossOrgs,
   listReplacedOfDataset,
 } from './compact.store.ts';
+import { writeDueManifests, type WriteManifestsDeps } from './manifest/write-manifests.ts';
 import { orphanGraceMs } from './store/publish-deadline.ts';
 import type { SegmentStore, StoredFiles } from './store/segment-store.ts';
 
@@ -17,9 +18,13 @@ type CleanSegmentsDeps = { db: Db; segmentStore: SegmentStore };
 /** Longer than any query takes. */
 const queryGraceMs = 15 * 60_000;
 
-/** Removes the files of replaced segments, each after a grace period, until the signal aborts. */
-export function cleanSegmentsLoop(deps: CleanSegmentsDeps & { log: Logger }, signal: AbortSignal): Promise<void> {
+/** Removes the files of replaced segments, each after a grace period, and lists the published ones, until the signal aborts. */
+export function cleanSegmentsLoop(
+  deps: CleanSegmentsDeps & WriteManifestsDeps & { log: Logger },
+  signal: AbortSignal,
+): Promise<void> {
   return runLoop({ name: 'clean', idleMs: 10 * 60_000, signal, log: deps.log }, async () => {
+    await writeDueManifests(deps);
     await removeReplacedFiles(deps);
     return false;
   });

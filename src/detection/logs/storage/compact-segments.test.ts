@@ -1,18 +1,25 @@
 import { existsSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { extname, join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { removeOrphanedFiles, removeReplacedFiles } from './clean-segments.ts';
 import { LRUCache } from 'lru-cache';
 import { compactSegments } from './compact-segments.ts';
+import type { OrgId } from '../../../platform/lib/org-id.ts';
 import { startLogStore } from '../../../../test/support/detection/log-store.ts';
 
 const store = await startLogStore();
 const { send, search } = store;
-const limits = { filesMin: 2, filesMax: 50, bytesMax: 10_000_000, rowsMax: 1_000_000 };
+const limits = { filesMin: 2, filesMax: 50, bytesMax: 10_000_000, rowsMax: 1_000_000, hourRowsMin: 1 };
 const compactAll = async (): Promise<void> => {
   for (let runs = 0; runs < 50 && (await compactSegments(store.deps, limits)); runs++);
 };
+
+const listExtensions = (org: OrgId): string[] =>
+  readdirSync(store.deps.segmentStore.folderOf(org), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ name }) => extname(name))
+    .toSorted();
 
 const value = fc.oneof(
   fc.integer(),
@@ -72,12 +79,11 @@ test('compaction does not change query results', { timeout: 120_000 }, async () 
 test('keeps replaced files during the grace period and removes them afterwards', async () => {
   const org = await store.newOrg();
   for (const n of [1, 2, 3]) await send(org, 'auth', [{ n }]);
-  const folder = join(store.deps.segmentStore.folderOf(org), 'auth');
   await compactAll();
-  expect(readdirSync(folder)).toHaveLength(4);
-  expect(await removeReplacedFiles(store.deps, 60_000)).toBe(0);
+  expect(listExtensions(org)).toEqual(['.events', '.events', '.events', '.json', '.parquet']);
+  expect(await removeReplacedFiles(store.deps, 600_000)).toBe(0);
   expect(await removeReplacedFiles(store.deps, 0)).toBeGreaterThanOrEqual(3);
-  expect(readdirSync(folder).map((name) => name.split('.')[1])).toEqual(['columns']);
+  expect(listExtensions(org)).toEqual(['.json', '.parquet']);
   expect((await search(org, 'SELECT n FROM auth ORDER BY n')).rows).toEqual([{ n: 1 }, { n: 2 }, { n: 3 }]);
 });
 
@@ -115,9 +121,7 @@ test('merges segments of a dataset with as many columns as there can be', async 
   const query = 'SELECT n, KEY150, key900, last FROM wide WHERE key900 = 900 ORDER BY n';
   const before = (await search(org, query)).rows;
   await compactAll();
-  expect(
-    readdirSync(join(store.deps.segmentStore.folderOf(org), 'wide')).some((name) => name.endsWith('.columns')),
-  ).toBe(true);
+  expect(listExtensions(org)).toContain('.parquet');
   expect((await search(org, query)).rows).toEqual(before);
   expect(before).toHaveLength(3);
 });
@@ -131,6 +135,5 @@ test('merges the segments of others while those of one dataset cannot be merged'
   const failed = new LRUCache<string, true>({ max: 10 });
   await expect(compactSegments(store.deps, limits, failed)).rejects.toThrow();
   while (await compactSegments(store.deps, limits, failed));
-  const names = readdirSync(join(store.deps.segmentStore.folderOf(sound), 'auth'));
-  expect(names.some((name) => name.endsWith('.columns'))).toBe(true);
+  expect(listExtensions(sound)).toContain('.parquet');
 });

@@ -1,12 +1,14 @@
+import { dirname } from 'node:path';
 import { inOrg } from '../../../platform/db/db.ts';
 import type { OrgId } from '../../../platform/lib/org-id.ts';
-import { loadCatalog } from '../catalog/catalog.store.ts';
 import { removeReplacedFilesOfDataset } from './clean-segments.ts';
-import { mergeSegments } from './compact-segments.ts';
+import { mergeSegments } from './merge-segments.ts';
+import { writeManifest } from './manifest/write-manifests.ts';
+import { isPublished } from './segment-path.ts';
 import { containsValueSql, type ErasureTarget } from './compact.sql.ts';
 import { duck, quoteIdentifier } from '../engine/sql-text.ts';
 import { searchLogs, type SearchLogsDeps } from '../query/search-logs.ts';
-import { findDatasetStates, listDatasetNames, listSegments, type SegmentRow } from './segments.store.ts';
+import { listDatasetNames, listSegments, type SegmentRow } from './segments.store.ts';
 
 const limits = { rowsMax: 1, groupsMax: 1, timeoutMs: 60_000 };
 const allTime = { from: new Date(Date.UTC(1970, 0, 1)), to: new Date(Date.UTC(9999, 0, 1)) };
@@ -25,6 +27,8 @@ export async function eraseFromLogs(deps: SearchLogsDeps, orgId: OrgId, erased: 
       events += count;
       if (count === 0) break;
     }
+    // Before files that it lists are removed.
+    await writeManifest(deps, orgId, dataset);
     await removeReplacedFilesOfDataset(deps, orgId, dataset);
   }
   return events;
@@ -43,11 +47,8 @@ async function eraseFromDataset(
   for (const segment of segments) {
     const count = await countEvents(deps, orgId, segment, erased);
     if (count === 0) continue;
-    const fields = await inOrg(deps.db, orgId, async (tx) => {
-      const [state] = await findDatasetStates(tx, orgId, [dataset]);
-      return loadCatalog(tx, deps.logCatalogs, { orgId, dataset, version: state?.version ?? 0 });
-    });
-    await mergeSegments(deps, orgId, { dataset, segments: [segment], fields, erased });
+    const part = { folder: dirname(segment.path), published: isPublished(segment.path) };
+    await mergeSegments(deps, orgId, { dataset, segments: [segment], parts: [part], erased });
     events += count;
   }
   return events;

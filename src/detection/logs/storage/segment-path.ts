@@ -4,6 +4,29 @@ import { join } from 'node:path';
  * Returns the path of a segment's file in the organization's log folder. The extensions are none that the engine knows: DuckDB opens a file
  * whose name a query uses as a table only if the name ends like `.csv` or `.parquet`, so no query can open a segment by its name.
  */
-export function segmentPath(dataset: string, id: string, format: 'text' | 'parquet'): string {
+export function segmentPath(dataset: string, id: string, format: 'text' | 'typed'): string {
   return join(dataset, `${id}.${format === 'text' ? 'events' : 'columns'}`);
 }
+
+const datasetFolder = (dataset: string): string => `dataset=${dataset}`;
+
+/** Reports whether a path is one for other engines. */
+export const isPublished = (path: string): boolean => path.startsWith('dataset=');
+
+/** Stands for the hour of files with events of several hours. Engines that derive types from it read every hour as text. */
+const severalHours = 'all';
+
+/**
+ * Returns the folder for files that other engines read, which is that of a day, or of an hour of it. Dataset names consist of characters that
+ * need no escaping. The engine could open these files by name, but `checkCteName` accepts no name with a dot.
+ */
+export function publishedFolder(dataset: string, at: Date, per: 'hour' | 'day'): string {
+  const [date, time] = at.toISOString().split('T') as [string, string];
+  return join(datasetFolder(dataset), `date=${date}`, `hour=${per === 'hour' ? time.slice(0, 2) : severalHours}`);
+}
+
+/** Returns the path of the list of the files that other engines read. They ignore names that begin with an underscore. */
+export const manifestPath = (dataset: string): string => join(datasetFolder(dataset), '_manifest.json');
+
+/** Returns the path of a file relative to the manifest of its dataset. */
+export const pathInManifest = (dataset: string, path: string): string => path.slice(datasetFolder(dataset).length + 1);

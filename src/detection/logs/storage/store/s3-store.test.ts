@@ -53,13 +53,23 @@ test('another machine queries, compacts and erases what this one stored', async 
   const org = await store.newOrg();
   for (const n of [1, 2, 3]) await send(org, 'auth', [{ n, who: `person ${n}` }]);
   expect(await numbersOf(org)).toEqual([1, 2, 3]);
-  await compactSegments(remote, { filesMin: 2, filesMax: 50, bytesMax: 10_000_000, rowsMax: 1_000_000 });
-  expect(await objectsOf(org)).toHaveLength(4);
+  await compactSegments(remote, {
+    filesMin: 2,
+    filesMax: 50,
+    bytesMax: 10_000_000,
+    rowsMax: 1_000_000,
+    hourRowsMin: 1,
+  });
+  expect(await objectsOf(org)).toHaveLength(5);
   expect((await store.search(org, 'SELECT n FROM auth')).rows).toHaveLength(3);
   await removeReplacedFiles(deps, 0);
-  expect(await objectsOf(org)).toEqual([expect.stringMatching(/\.columns$/)]);
+  const published = [
+    expect.stringMatching(/^dataset=auth\/_manifest\.json$/),
+    expect.stringMatching(/^dataset=auth\/date=2024-06-01\/hour=00\/[0-9a-f-]+\.parquet$/),
+  ];
+  expect((await objectsOf(org)).toSorted()).toEqual(published);
   expect(await eraseFromLogs(deps, org, { field: 'who', value: 'person 2' })).toBe(1);
-  expect(await objectsOf(org)).toHaveLength(1);
+  expect((await objectsOf(org)).toSorted()).toEqual(published);
   await removeUnlistedCopies(remote);
   expect(elsewhere.listCopies().find(({ orgId }) => orgId === org)).toBeUndefined();
   expect(await searchElsewhere(org, 'SELECT who FROM auth ORDER BY n')).toEqual([

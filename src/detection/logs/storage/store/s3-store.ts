@@ -54,6 +54,7 @@ export function createS3Store(
       open().cache.add({ path: key, ...hash });
       return hash.sha256;
     },
+    putText: async (orgId, path, text) => (await bucket()).putText(keyOf(orgId, path), text),
     lease: (orgId, segments) => leaseAll(open().cache, orgId, segments),
     async remove(orgId, path) {
       const key = keyOf(orgId, path);

@@ -17,6 +17,8 @@ export type SegmentStore = {
   folderOf: (orgId: string) => string;
   /** Makes a file of the local folder durable for every process. Returns its SHA-256 in hexadecimal, or null if reads do not verify it. */
   put: (orgId: string, path: string) => Promise<string | null>;
+  /** Stores a small file that queries do not read. A reader sees either the earlier content or all of this one. */
+  putText: (orgId: string, path: string, text: string) => Promise<void>;
   /** Makes files available in the local folder and keeps them there until the returned function is called. */
   lease: (orgId: string, segments: readonly StoredSegment[]) => Promise<() => void>;
   /** Deletes a file from the store and the local folder. Does nothing if it does not exist. */

@@ -1,0 +1,129 @@
+import { dirname, join } from 'node:path';
+import { inOrg, type Db } from '../../../platform/db/db.ts';
+import { mayHaveCommitted } from '../../../platform/db/commit-failure.ts';
+import { uuidv7 } from '../../../platform/lib/ids.ts';
+import type { OrgId } from '../../../platform/lib/org-id.ts';
+import { loadCatalog, saveStoredColumns, type CatalogCache } from '../catalog/catalog.store.ts';
+import type { CatalogField } from '../catalog/catalog.ts';
+import { assignStoredColumns, listStoredFields } from '../catalog/stored-columns.ts';
+import type { LogEngine } from '../engine/engine.ts';
+import { lockDataset } from '../ingestion/publish-batch.ts';
+import { createDurableFolder, syncFile } from '../ingestion/segment-file.ts';
+import { toSegmentFile } from '../query/window-scans.ts';
+import { compactSql, contentSql, type ErasureTarget, type FileContent } from './compact.sql.ts';
+import { replaceSegments, type MergedFile } from './compact.store.ts';
+import { writeManifest } from './manifest/write-manifests.ts';
+import { findDatasetStates, type SegmentRow } from './segments.store.ts';
+import { startPublishing } from './store/publish-deadline.ts';
+import { withLocalFiles, type SegmentStore } from './store/segment-store.ts';
+
+export type MergeSegmentsDeps = { db: Db; segmentStore: SegmentStore; engine: LogEngine; logCatalogs: CatalogCache };
+
+/**
+ * A file to write. `folder` is relative to the organization's. Without `ingested`, it contains all events of the segments, otherwise those that
+ * were published in `[from, to)`, in milliseconds.
+ */
+export type FilePart = { folder: string; published: boolean; ingested?: { from: number; to: number } };
+
+type MergeInput = {
+  dataset: string;
+  segments: SegmentRow[];
+  /** Every event belongs to exactly one part. */
+  parts: FilePart[];
+  erased?: ErasureTarget;
+};
+
+const timeoutMs = 120_000;
+
+/** Merges segments into files that replace them, optionally without a value that has to be erased. Parts without an event have no file. */
+export async function mergeSegments(deps: MergeSegmentsDeps, orgId: OrgId, input: MergeInput): Promise<boolean> {
+  const { db, segmentStore } = deps;
+  const { dataset, segments, parts } = input;
+  const fields = await loadStoredFields(deps, orgId, dataset);
+  const checkDeadline = startPublishing();
+  const written: string[] = [];
+  let isStored = false;
+  try {
+    const files = await withLocalFiles(segmentStore, orgId, segments, async () => {
+      const results: MergedFile[] = [];
+      for (const part of parts) {
+        const id = uuidv7();
+        const path = join(part.folder, `${id}.${part.published ? 'parquet' : 'columns'}`);
+        written.push(path);
+        const content = await writePart(deps, orgId, { ...input, fields, part, path });
+        if (content.rows === 0) await segmentStore.remove(orgId, path);
+        else {
+          const stored = await storePart(deps, orgId, path);
+          const columns = listStoredFields(fields).length;
+          results.push({ id, path, published: part.published, columns, ...content, ...stored });
+        }
+      }
+      return results;
+    });
+    checkRows(files, segments);
+    isStored = true;
+    const ids = segments.map((segment) => segment.id);
+    const isReplaced = await inOrg(db, orgId, async (tx) => {
+      const replaced = await replaceSegments(tx, orgId, { ids, files });
+      checkDeadline();
+      return replaced;
+    });
+    if (!isReplaced) for (const path of written) await segmentStore.remove(orgId, path);
+  } catch (error) {
+    // A file that is perhaps listed stays. If it is not, it is removed later as an orphan.
+    if (!isStored || !mayHaveCommitted(error))
+      for (const path of written) await segmentStore.remove(orgId, path).catch(() => undefined);
+    throw error;
+  }
+  // If this fails, `cleanSegmentsLoop` writes it.
+  if (parts.some(({ published }) => published)) await writeManifest(deps, orgId, dataset).catch(() => undefined);
+  return true;
+}
+
+/** Returns the columns of a dataset, all of which with a type have a place in its files, as far as there is room. */
+async function loadStoredFields(
+  { db, logCatalogs }: MergeSegmentsDeps,
+  orgId: OrgId,
+  dataset: string,
+): Promise<CatalogField[]> {
+  return inOrg(db, orgId, async (tx) => {
+    const [state] = await findDatasetStates(tx, orgId, [dataset]);
+    const fields = await loadCatalog(tx, logCatalogs, { orgId, dataset, version: state?.version ?? 0 });
+    if (assignStoredColumns(fields).every((field, index) => field === fields[index])) return fields;
+    const { version } = await lockDataset(tx, orgId, { dataset, now: new Date() });
+    return saveStoredColumns(tx, logCatalogs, { orgId, dataset, version });
+  });
+}
+
+type PartInput = MergeInput & { fields: CatalogField[]; part: FilePart; path: string };
+
+/** Writes a part to the local folder and reads back what it contains. */
+async function writePart(
+  { segmentStore, engine }: MergeSegmentsDeps,
+  orgId: OrgId,
+  { segments, erased, fields, part, path }: PartInput,
+): Promise<FileContent> {
+  const folder = segmentStore.folderOf(orgId);
+  const target = join(folder, path);
+  await createDurableFolder(dirname(target));
+  const files = segments.map((segment) => toSegmentFile(segment, folder));
+  const statements = [compactSql({ files, fields, target, ingested: part.ingested, erased }), contentSql(target)];
+  const [content] = await engine.maintain(orgId, { statements }, { timeoutMs });
+  return content as FileContent;
+}
+
+/** Makes a written part durable for every process. */
+async function storePart(
+  { segmentStore }: MergeSegmentsDeps,
+  orgId: OrgId,
+  path: string,
+): Promise<Pick<MergedFile, 'bytes' | 'sha256'>> {
+  const bytes = await syncFile(join(segmentStore.folderOf(orgId), path));
+  return { bytes, sha256: await segmentStore.put(orgId, path) };
+}
+
+/** Throws if the files do not contain every event exactly once. */
+function checkRows(files: FileContent[], segments: SegmentRow[]): void {
+  const [written, expected] = [files, segments].map((list) => list.reduce((sum, { rows }) => sum + rows, 0));
+  if (written !== expected) throw new Error(`A merged log file has ${written} events instead of ${expected}.`);
+}
