@@ -93,7 +93,7 @@ describe.each(Object.entries(protections))('%s', (_name, on) => {
   test.each(ofOrganizations.filter(({ path }) => path.includes('{id}')))(
     '$method $path returns 404 for a record of another organization',
     async ({ method, path }) => {
-      for (const id of on.filled.ids) {
+      for (const id of on.filled.samples) {
         const answer = await on.stranger.call(method, urlFor(path, id), bodyFor(method, path));
         // A key's id is not a UUID. Other routes reject it with 400 before they look anything up.
         const expected = uuidPattern.test(id) ? [404] : [404, 400];

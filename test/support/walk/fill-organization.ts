@@ -33,6 +33,8 @@ import { fillLogFolder } from './fill-log-folder.ts';
 export type FilledOrganization = {
   /** Ids of all records of the organization. */
   ids: string[];
+  /** The same, with at most a few runs, gaps and hits. */
+  samples: string[];
   /** A text that the names of its detections, its dataset and its items contain. */
   mark: string;
 };
@@ -45,13 +47,17 @@ const hourMs = 3_600_000;
  */
 export async function fillOrganization(deps: Deps, org: TestOrg): Promise<FilledOrganization> {
   const mark = `mark${randomBytes(6).toString('hex')}`;
-  const ids = [
+  const first = [
     ...(await fillKeys(org)),
     ...(await fillSessions(deps, org)),
     ...(await fillOutputs(org, mark)),
     ...(await fillViews(org, mark)),
     ...(await fillDetections(org, mark)),
-    ...(await fillRuns(deps, org, mark)),
+  ];
+  const ofRuns = await fillRuns(deps, org, mark);
+  const samples = [
+    ...first,
+    ...ofRuns.samples,
     ...(await fillProof(org, mark)),
     ...(await fillFeed(deps, org, mark)),
     ...(await fillAgentLoop(deps, org, mark)),
@@ -62,7 +68,8 @@ export async function fillOrganization(deps: Deps, org: TestOrg): Promise<Filled
   await fillLimits(deps, org);
   const rules = 'title: Walked rule\nlogsource: {product: windows}\ndetection: {s: {f: 1}, condition: s}';
   await readOk(org.call('POST', '/api/detections/import?format=sigma', { rules }));
-  return { ids: [...new Set(ids)], mark };
+  const withoutRepeats = [...new Set(samples)];
+  return { ids: [...new Set([...withoutRepeats, ...ofRuns.ids])], samples: withoutRepeats, mark };
 }
 
 /** Sets a quota that is used up, and raises it again, so that the walk may go on. Chooses a retention, and counts what was used. */
@@ -226,7 +233,7 @@ async function fillConnections(deps: Deps, org: TestOrg, mark: string): Promise<
   return [one.id, server.id];
 }
 
-async function fillRuns(deps: Deps, org: TestOrg, mark: string): Promise<string[]> {
+async function fillRuns(deps: Deps, org: TestOrg, mark: string): Promise<Pick<FilledOrganization, 'ids' | 'samples'>> {
   const { get, post } = callsOf(org);
   const now = deps.clock();
   const events = ['ada', 'bob', 'eve'].map((user, index) => ({
@@ -265,7 +272,14 @@ async function fillRuns(deps: Deps, org: TestOrg, mark: string): Promise<string[
     );
     await sql`update hits set group_id = ${group} where id = ${hits[0].id}`.execute(tx);
   });
-  return [batchId, runId, group, ...[...runs, ...gaps, ...hits].map(({ id }: { id: string }) => id)];
+  const lists: { id: string }[][] = [runs, gaps, hits];
+  const idsOf = (ofEach: number): string[] => [
+    batchId,
+    runId,
+    group,
+    ...lists.flatMap((list) => list.slice(0, ofEach).map(({ id }) => id)),
+  ];
+  return { ids: idsOf(Infinity), samples: idsOf(3) };
 }
 
 /** Sets hit statuses and creates exceptions and test cases. */
