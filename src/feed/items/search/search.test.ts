@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
+import { callOk } from '../../../../test/support/detection/detection-factory.ts';
 import { startApp, type TestOrg } from '../../../../test/support/harness.ts';
 import { inOrg } from '../../../platform/db/db.ts';
 import { reportSource } from '../../../../test/support/feed/report-source.ts';
@@ -17,7 +18,7 @@ const texts: Record<string, string> = {
 
 for (const [name, text] of Object.entries(texts)) {
   const report = { text, title: `Report on ${name}`, publisher: 'Us' };
-  ids.set((await org.call('POST', '/api/feed/items', report)).body.id, name);
+  ids.set((await callOk(org, 'POST', '/api/feed/items', report)).id, name);
 }
 
 const names = async (query: Record<string, string>, on = org): Promise<string[]> => {
