@@ -2,16 +2,22 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** Files that take longest, much of it waiting for processes and browsers, so that their size does not show it. The longest first. */
 const longFiles = [
-  'suites/console/accessibility',
   'suites/guide',
-  'suites/cluster',
   'suites/process',
-  'portable-queries/shipped-detections',
-  'suites/soak',
+  'suites/console/accessibility',
+  'suites/cluster',
   'backfill/rechecks',
   'suites/console/states',
-  'embedded-postgres/root',
+  'suites/soak',
+  'suites/isolation',
   'suites/package',
+  'suites/several-processes',
+  'portable-queries/shipped-detections',
+  'embedded-postgres/root',
+  'suites/contract',
+  'suites/read-replica',
+  'logs/engine/engine',
+  'backup/backup',
   'hostile/full-disk-program',
 ].map((name) => `/${name}.test.ts`);
 
