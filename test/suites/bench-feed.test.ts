@@ -59,4 +59,4 @@ test('the benchmark copies an item exactly as the program stores it', async () =
     (await counts(read.deps.db)).map((row) => ({ ...row, n: row.n * copies })),
   );
   expect(await indexes(copied.deps.db)).toEqual(await indexes(read.deps.db));
-}, 120_000);
+});

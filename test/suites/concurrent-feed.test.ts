@@ -99,4 +99,4 @@ test('answers concurrent changes of the feed without errors and leaves consisten
   expect(counted!.wrong).toBe(0);
   expect(await listDanglingReferences(app.deps.db)).toEqual([]);
   expect(await hasRepeatedTerm(app.deps.db)).toBe(false);
-}, 120_000);
+});

@@ -82,7 +82,7 @@ const listNames = async (): Promise<string[]> => {
 
 beforeEach(untilUsed);
 
-test('no GET route writes, and all of them run on the replica', { timeout: 60_000 }, async () => {
+test('no GET route writes, and all of them run on the replica', async () => {
   const paths = registeredRoutes(reader.app)
     .filter((route) => route.method === 'GET' && !/[{*]/.test(route.path) && !isOpen(route))
     .map(({ path }) => path);
@@ -96,7 +96,7 @@ test('no GET route writes, and all of them run on the replica', { timeout: 60_00
   expect(replica.counts.replica - before.replica).toBeGreaterThan(20);
 });
 
-test('a request reads every write that was answered before it, by whichever process', { timeout: 60_000 }, async () => {
+test('a request reads every write that was answered before it, by whichever process', async () => {
   const served = replica.counts.replica;
   for (let n = 0; n < 20; n += 1) {
     await createDetection(`written ${n}`);
@@ -124,7 +124,7 @@ test('an ETag and a page of items are never those of before a write', async () =
   expect([second.status, await second.text()]).toEqual([200, expect.stringContaining('second report')]);
 });
 
-test('reads use the primary while the replica lags, and /readyz says so', { timeout: 60_000 }, async () => {
+test('reads use the primary while the replica lags, and /readyz says so', async () => {
   await onReplica('select pg_wal_replay_pause()');
   try {
     await createDetection('while paused');
@@ -175,7 +175,7 @@ test('a transaction that the replica cancels for recovery, or that writes, runs 
   expect(replica.counts.refused).toBe(refused + 2);
 });
 
-test('reads survive a replica that hangs, dies and returns', { timeout: 120_000 }, async () => {
+test('reads survive a replica that hangs, dies and returns', async () => {
   const hung = descendantsOf(servers.replicaPid()).map(({ pid }) => pid);
   for (const pid of hung) process.kill(pid, 'SIGSTOP');
   try {

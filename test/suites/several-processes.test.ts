@@ -114,7 +114,7 @@ test(
   },
 );
 
-test('a key that one server revokes is refused by the other within five seconds', { timeout: 120_000 }, async () => {
+test('a key that one server revokes is refused by the other within five seconds', async () => {
   const [one, two] = [await start('serve', dirs[0]!), programs[1]!];
   const admin = createCaller(one.url, orgs[0]!.key);
   const { id, key } = await admin('POST', '/api/keys', { name: 'short-lived', scopes: ['detections:read'] });

@@ -103,7 +103,7 @@ test(
   },
 );
 
-test('a collector that is away delays nothing, and is reported', { timeout: 120_000 }, async () => {
+test('a collector that is away delays nothing, and is reported', async () => {
   const program = await start({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9', OTEL_EXPORTER_OTLP_TIMEOUT: '500' });
   await createCaller(program.url, key)('GET', '/api/detections');
   await until(() => program.output().includes('traces'), program.output);

@@ -7,7 +7,7 @@ import { newProgramDir, removeProgramDir, startProgram, until, type Program } fr
 
 const detection = { name: 'd', detectionCategory: 'custom', systemPrompt: 'p', detectionQuery: 'SELECT 1 AS n' };
 
-test('a worker does only the work of its roles', { timeout: 120_000 }, async () => {
+test('a worker does only the work of its roles', async () => {
   const { url } = await testDatabase();
   const receiver = await startReceiver();
   const dataDir = newProgramDir();

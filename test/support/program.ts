@@ -66,7 +66,7 @@ export function runProgram(
   node = process.execPath,
 ): Promise<{ code: number; stdout: string; stderr: string }> {
   return new Promise((done) => {
-    const options = { cwd: dataDir, env: environment(dataDir, env), timeout: 60_000 };
+    const options = { cwd: dataDir, env: environment(dataDir, env), timeout: 180_000 };
     execFile(node, [entry, ...args], options, (error, stdout, stderr) =>
       done({ code: error ? Number(error.code ?? -1) : 0, stdout, stderr }),
     );
@@ -111,7 +111,7 @@ export async function until<T>(
   ask: () => T | Promise<T>,
   failure: () => string,
   hasEnded: () => boolean = () => false,
-  maxMs = 30_000,
+  maxMs = 90_000,
 ): Promise<NonNullable<T>> {
   const deadline = performance.now() + maxMs;
   while (performance.now() < deadline) {

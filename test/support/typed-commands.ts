@@ -47,7 +47,7 @@ export function startBlock(page: string, mark: string): string {
 }
 
 /** Runs a block that starts a service in a new clone, and waits until its output matches `isUp`. */
-export async function startService(shell: string, isUp: RegExp, maxMs = 60_000): Promise<RunningService> {
+export async function startService(shell: string, isUp: RegExp, maxMs = 180_000): Promise<RunningService> {
   const dir = newClone();
   const { port } = await findFreeLoopbackPort();
   // As in a terminal, npm is a child of the shell and the program a child of npm. They are stopped as a group.

@@ -142,7 +142,7 @@ test('is consistent while events arrive, segments are merged and replaced files 
     expect(readFileSync(join(restored.dataDir, 'logs', owner, path)).length, path).toBe(bytes);
   expect(await removeReplacedFiles(deps, 0)).toBeGreaterThanOrEqual(0);
   await expectBreachFound(restored, { key, detection: created.body.id });
-}, 120_000);
+});
 
 const timeOfBreach = new Date(Date.now() - 60_000).toISOString();
 const breachDetection = {
@@ -208,7 +208,7 @@ test('restores files for other engines, whose manifests the service writes', asy
   } finally {
     await program.kill('SIGTERM');
   }
-}, 60_000);
+});
 
 test('begins again without a value that is erased from the logs meanwhile', async () => {
   const file = join(folder, 'erased');
@@ -329,7 +329,7 @@ test('a killed backup leaves no file under its name, and a killed restore an emp
   await writing.close();
   expect(await isEmpty(database)).toBe(true);
   expect((await restore(intact, { url: database, dataDir: env.TOCSIN_DATA_DIR })).header.logs).toBe('copied');
-}, 120_000);
+});
 
 /** Starts a command of the program, to be killed without warning. */
 function startCommand(args: string[], env: Record<string, string>): { kill: () => Promise<void> } {

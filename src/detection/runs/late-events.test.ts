@@ -128,7 +128,7 @@ test('raises nothing when a forwarder catches up six hours, and says that events
   expect(warned).toHaveLength(1);
   expect(warned[0]).toMatchObject({ trigger: 'schedule', windowFrom: at(18).toISOString() });
   expect(warned[0].warnings[0].detail).toMatch(/^\d+ events arrived up to 6\.\d hours late\. The 6 earlier windows/);
-}, 60_000);
+});
 
 test('finds a spike inside of late data in the hour in which it happened', async () => {
   const org = await newOrg();
@@ -147,7 +147,7 @@ test('finds a spike inside of late data in the hour in which it happened', async
   await replay(org, holdBack([...usual(20), ...spike], 12, 18), 20);
   expect(await listHits(org, id)).toEqual([{ entity: 'user-03', window: at(14).toISOString() }]);
   expect(await preview(org, 'baseline_anomaly', 20)).toEqual(await listHits(org, id));
-}, 60_000);
+});
 
 test('finds late events that arrived while nothing was examined, as soon as a window is examined again', async () => {
   const org = await newOrg();
@@ -178,7 +178,7 @@ test('finds late events that arrived while nothing was examined, as soon as a wi
   expect(await listHits(org, id)).toEqual(
     [2, 3].map((hour) => ({ entity: 'user-03', window: at(hour).toISOString() })),
   );
-}, 60_000);
+});
 
 const hoursMax = 9;
 const arrival = (n: number) =>

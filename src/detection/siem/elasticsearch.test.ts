@@ -143,7 +143,7 @@ test('splits a window with a response that is too large, but blames the author f
   await expect(connection.search('FROM logs | STATS n = COUNT(*)', window, patient, signal)).rejects.toMatchObject({
     failure: { kind: 'answer_too_large', blame: 'author', retryable: false },
   });
-}, 60_000);
+});
 
 test('rejects a private address unless it is allowed', async () => {
   const { standIn } = await fixture();

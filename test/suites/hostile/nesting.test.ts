@@ -57,7 +57,7 @@ test.each(Object.entries(records) as [SourceKind, object][])(
   },
 );
 
-test('rejects YAML that would crash the process', { timeout: 120_000 }, async () => {
+test('rejects YAML that would crash the process', async () => {
   for (const piece of ['- ', '? ', '[', '{', 'a: {', '- - ? ', '- [']) {
     const { error } = await pullFrom('osv', `id: a\nx:\n ${piece.repeat(Math.floor(60_000 / piece.length))}`);
     expect(error, piece).toMatch(/nested deeper than 64/);

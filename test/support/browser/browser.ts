@@ -19,7 +19,7 @@ export async function newPage(
 ): Promise<{ context: BrowserContext; page: Page; complaints: Complaints }> {
   const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...options });
   const page = await context.newPage();
-  page.setDefaultTimeout(15_000);
+  page.setDefaultTimeout(60_000);
   const complaints: Complaints = [];
   page.on('pageerror', ({ message }) => complaints.push(message));
   page.on('console', (message) => {

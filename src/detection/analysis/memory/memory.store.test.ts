@@ -137,34 +137,30 @@ test('returns nothing to another organization', async () => {
   expect(past).toMatchObject({ windows: [], windowsEver: 0 });
 });
 
-test(
-  'writes 10,000 entries, recalls eight weeks of hours and samples 10,000 entities',
-  { timeout: 60_000 },
-  async () => {
-    const scope = await newScope();
-    const many = Array.from({ length: 10_000 }, (_, n) => ({ user: `user${n}`, app: `app${n % 7}`, _id: `${n}` }));
-    const prepared = runAtOnce(prepareWindow(many, hour(1_400), definitionOf('first_occurrence')));
-    const weeks = Array.from({ length: 1_344 }, (_, index) => ({
-      ...hour(index),
-      entries: Array.from({ length: 5 }, (__, n) => entry('number', `user${n}`, index % 9)),
-    }));
-    await write(scope, [...weeks, { ...hour(1_400), entries: prepared.memory }]);
-    const entities = Array.from({ length: 5 }, (_, n) => `user${n}`);
-    const past = await inOrg(db, orgId, (tx) =>
-      recallMemory(tx, scope, hour(1_401), {
-        want: 'samples',
-        since: new Date(hour(1_400).from.getTime() - 1_400 * hourMs),
-        entities,
-        summaryKey: '',
-      }),
-    );
-    expect(past.samples.get('user3')).toHaveLength(1_344);
-    const known = await inOrg(db, orgId, (tx) => recallMemory(tx, scope, hour(1_401), prepared.query));
-    expect(known.known.size).toBe(10_000);
-    const others = runAtOnce(
-      prepareWindow([{ user: 'user1', app: 'new' }], hour(1_401), definitionOf('first_occurrence')),
-    );
-    const unknown = await inOrg(db, orgId, (tx) => recallMemory(tx, scope, hour(1_401), others.query));
-    expect(unknown.sampleWeight).toBe(10_000 / 300);
-  },
-);
+test('writes 10,000 entries, recalls eight weeks of hours and samples 10,000 entities', async () => {
+  const scope = await newScope();
+  const many = Array.from({ length: 10_000 }, (_, n) => ({ user: `user${n}`, app: `app${n % 7}`, _id: `${n}` }));
+  const prepared = runAtOnce(prepareWindow(many, hour(1_400), definitionOf('first_occurrence')));
+  const weeks = Array.from({ length: 1_344 }, (_, index) => ({
+    ...hour(index),
+    entries: Array.from({ length: 5 }, (__, n) => entry('number', `user${n}`, index % 9)),
+  }));
+  await write(scope, [...weeks, { ...hour(1_400), entries: prepared.memory }]);
+  const entities = Array.from({ length: 5 }, (_, n) => `user${n}`);
+  const past = await inOrg(db, orgId, (tx) =>
+    recallMemory(tx, scope, hour(1_401), {
+      want: 'samples',
+      since: new Date(hour(1_400).from.getTime() - 1_400 * hourMs),
+      entities,
+      summaryKey: '',
+    }),
+  );
+  expect(past.samples.get('user3')).toHaveLength(1_344);
+  const known = await inOrg(db, orgId, (tx) => recallMemory(tx, scope, hour(1_401), prepared.query));
+  expect(known.known.size).toBe(10_000);
+  const others = runAtOnce(
+    prepareWindow([{ user: 'user1', app: 'new' }], hour(1_401), definitionOf('first_occurrence')),
+  );
+  const unknown = await inOrg(db, orgId, (tx) => recallMemory(tx, scope, hour(1_401), others.query));
+  expect(unknown.sampleWeight).toBe(10_000 / 300);
+});

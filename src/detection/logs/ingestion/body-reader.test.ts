@@ -41,7 +41,7 @@ test('keeps the event loop free while it reads 480,000 events from 1.4 kB of gzi
   expect(counts).toMatchObject({ accepted: 480_000, rejectedTotal: 0, undated: 480_000 });
   // Read in this thread, the body allows one turn per 64 KiB: about twenty.
   expect(turns).toBeGreaterThan(100);
-}, 60_000);
+});
 
 test('does not make the events of one organization wait for the large bodies of another', async () => {
   const finished: string[] = [];
@@ -53,7 +53,7 @@ test('does not make the events of one organization wait for the large bodies of 
   finished.push('small');
   await Promise.all(large);
   expect(finished[0]).toBe('small');
-}, 60_000);
+});
 
 test('returns the error of a body with its code and leaves no file', async () => {
   const broken = [
@@ -64,7 +64,7 @@ test('returns the error of a body with its code and leaves no file', async () =>
   for (const [code, body] of broken)
     await expect(reader.read(alice, taskOf(body, 'broken'))).rejects.toMatchObject({ code });
   expect(existsSync(join(folder, 'broken')) ? readdirSync(join(folder, 'broken')) : []).toEqual([]);
-}, 60_000);
+});
 
 test('refuses bodies of an organization that has 128 MiB waiting, and serves the others', async () => {
   const large = new Uint8Array(32 * 1024 * 1024).fill(32);
@@ -73,4 +73,4 @@ test('refuses bodies of an organization that has 128 MiB waiting, and serves the
   const { counts } = await reader.read(bob, taskOf(Buffer.from('{"user":"bob"}\n'.repeat(2_000))));
   expect(counts.accepted).toBe(2_000);
   await Promise.all(sent);
-}, 60_000);
+});

@@ -123,7 +123,7 @@ test('limits the list of rejected events but not their count', async () => {
   expect(receipt.rejected).toHaveLength(rejectedListedMax);
 });
 
-test('the engine reads back any accepted JSON unchanged', { timeout: 120_000 }, async () => {
+test('the engine reads back any accepted JSON unchanged', async () => {
   const text = fc.oneof(
     fc.string({ unit: 'binary' }),
     fc.string({ unit: 'grapheme' }),

@@ -32,7 +32,7 @@ const value = fc.oneof(
 );
 const event = fc.dictionary(fc.constantFrom('a', 'A', 'b', 'c', 'd "q"', 'time'), value, { maxKeys: 5 });
 
-test('compaction does not change query results', { timeout: 120_000 }, async () => {
+test('compaction does not change query results', async () => {
   let run = 0;
   await fc.assert(
     fc.asyncProperty(

@@ -84,4 +84,4 @@ test('one client cannot blind a detection: windows before, during and after pois
     to: at(7),
   });
   expect(preview.body.candidates.map(({ entity }: { entity: string }) => entity).toSorted()).toEqual(found.toSorted());
-}, 60_000);
+});

@@ -30,7 +30,7 @@ test('the evaluator agrees with a plain evaluator', () => {
     ]);
 });
 
-test('PostgreSQL agrees with a plain evaluator', { timeout: 60_000 }, async () => {
+test('PostgreSQL agrees with a plain evaluator', async () => {
   const { url } = await testDatabase();
   const client = new pg.Client({ connectionString: url });
   await client.connect();

@@ -131,7 +131,7 @@ test('returns totals and statistics that equal a recount after any overrides and
     }),
     { numRuns: 5 },
   );
-}, 120_000);
+});
 
 async function setUp() {
   const [owner, org, other] = [await app.newOrg(), await app.newOrg(['feed:read', 'feed:write']), await app.newOrg()];

@@ -30,7 +30,7 @@ test('pulls in a thread, keeps the event loop free, and applies a long list in s
   expect(body.total).toBe(512);
   const added = new Set(body.items.map((item: { addedToFeedAt: string }) => item.addedToFeedAt));
   expect(added.size).toBeGreaterThan(1);
-}, 60_000);
+});
 
 test('extracts texts with the threads of the process and reports a bad document', async () => {
   const org = await app.newOrg();
@@ -54,4 +54,4 @@ test('shares the threads between organizations: a small pull does not wait for t
   finished.push('small');
   await Promise.all(pulling);
   expect(finished.indexOf('small')).toBeLessThan(2);
-}, 60_000);
+});
