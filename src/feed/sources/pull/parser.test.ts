@@ -1,6 +1,6 @@
 import { gzipSync, zipSync } from 'fflate';
 import { afterAll, expect, test } from 'vitest';
-import { createParser } from './parser.ts';
+import { createParser, timeoutOf } from './parser.ts';
 import { sourceFormats } from '../../formats/registry.ts';
 import { nvdPage, nvdRow } from '../../../../test/support/feed/nvd-documents.ts';
 import { osvRecord } from '../../../../test/support/feed/osv-documents.ts';
@@ -20,6 +20,11 @@ test('parses the same in a thread as in the main thread', async () => {
   expect(large).toEqual(small);
   const zip = zipSync({ 'a.json': Buffer.from(JSON.stringify(osvRecord('PYSEC-2024-1'))) });
   expect((await parser.parse({ kind: 'osv', parts: [part(zip)], context })).records).toHaveLength(1);
+});
+
+test('gives large documents more time', () => {
+  expect(timeoutOf([part('{}')])).toBe(124_000);
+  expect(timeoutOf([{ bytes: { length: 30 * 2 ** 20 } }, { bytes: { length: 20 * 2 ** 20 } }])).toBe(320_000);
 });
 
 test('keeps the error message of a format across threads', async () => {

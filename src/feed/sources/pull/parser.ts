@@ -20,7 +20,8 @@ export type Parser = {
 
 // A document crafted to be slow takes seconds for a megabyte, which would block the main thread.
 const inlineMaxBytes = 64 * 1024;
-const timeoutMs = 120_000;
+const timeoutMinMs = 120_000;
+const timeoutMsPerMiB = 4_000;
 const magic = { gzip: [0x1f, 0x8b], zip: [0x50, 0x4b] };
 
 /** `dataDir` contains the installed reference data. */
@@ -38,19 +39,25 @@ export function createParser(dataDir: string): Parser {
     parse: async (task, signal) =>
       !isInstalled && isSmall(task.parts)
         ? sourceFormats[task.kind].parse(task.parts, task.context)
-        : ((await threads.run(task, { timeoutMs, signal })) as ParseResult),
+        : ((await threads.run(task, { timeoutMs: timeoutOf(task.parts), signal })) as ParseResult),
     digest: async (task, signal) =>
       isSmall(task.documents)
         ? sourceFormats[task.kind].digest?.(task.documents)
-        : threads.run(task, { timeoutMs, signal }),
+        : threads.run(task, { timeoutMs: timeoutOf(task.documents), signal }),
     close: threads.close,
   };
 }
 
+/** Large documents get more time: a machine that is busy otherwise must read them too. */
+export const timeoutOf = (parts: { bytes: { length: number } }[]): number =>
+  timeoutMinMs + Math.ceil(countBytes(parts) / 2 ** 20) * timeoutMsPerMiB;
+
+const countBytes = (parts: { bytes: { length: number } }[]): number =>
+  parts.reduce((sum, { bytes }) => sum + bytes.length, 0);
+
 /** Returns whether documents can be parsed in the main thread. A compressed document may be of any size. */
 const isSmall = (parts: Pick<SourceDocument, 'bytes'>[]): boolean =>
-  parts.every(({ bytes }) => !isPacked(bytes)) &&
-  parts.reduce((sum, { bytes }) => sum + bytes.length, 0) <= inlineMaxBytes;
+  parts.every(({ bytes }) => !isPacked(bytes)) && countBytes(parts) <= inlineMaxBytes;
 
 const isPacked = (bytes: Buffer): boolean =>
   Object.values(magic).some((start) => start.every((byte, index) => bytes[index] === byte));
