@@ -40,6 +40,10 @@ describe('relationships stated by a sentence', () => {
     ['APT29 exploited CVE-2023-42793 in TeamCity.', ['APT29 exploits CVE-2023-42793']],
     ['CVE-2023-42793 was exploited in the wild by APT29.', ['APT29 exploits CVE-2023-42793']],
     ['Stone Panda used Cobalt Strike.', ['menuPass uses Cobalt Strike']],
+    [
+      'APT29 used WellMess against energy companies in Norway.',
+      ['APT29 targets NO', 'APT29 targets energy', 'APT29 uses WellMess'],
+    ],
     ['The WellMess malware is attributed to APT29.', ['WellMess attributed-to APT29']],
   ])('%s', (text, expected) => {
     expect(withoutTechniques(relationshipsOf(text)).toSorted()).toEqual(expected.toSorted());

@@ -55,7 +55,8 @@ function readSides(sentence: string, mentions: Mention[], { cue, start, end }: V
 function listSubjects(sentence: string, before: Mention[], { cue, start }: Omit<Verb, 'end'>): Mention[] {
   const nearest = before.findLast(({ kind }) => kind === 'actor' || kind === 'malware' || kind === 'tool');
   if (!nearest) return [];
-  const isBeside = start - nearest.end <= 2;
+  // In `used Foobar against banks`, the malware beside the preposition is not its subject.
+  const isBeside = start - nearest.end <= 2 && !sentence.startsWith('against', start);
   const isNearestOnly = isBeside || cue.type === 'attributed-to' || !cue.from.includes('actor');
   if (isNearestOnly && !cue.from.includes(nearest.kind)) return [];
   const kinds: EntityKind[] = isNearestOnly

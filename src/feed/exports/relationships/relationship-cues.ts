@@ -33,7 +33,7 @@ export const cues: Cue[] = [
   {
     type: 'targets',
     pattern: words(
-      `${anyForm('target attack compromise')}|hit(?:s|ting)?|(?:attacks?|campaigns?|operations?) (?:on|against)`,
+      `${anyForm('target attack compromise')}|hit(?:s|ting)?|(?:attacks?|campaigns?|operations?) (?:on|against)|(?<=\\b(?:use[sd]?|deploy(?:s|ed)?|launch(?:es|ed)?) [^.;]{1,80})against`,
     ),
     from: ['actor', 'malware'],
     to: ['sector', 'country'],
