@@ -43,10 +43,7 @@ export function keepNamedFields(candidate: Candidate): NamedCandidate {
   const isFreeEntity = holdsFreeText(candidate.entity) || isStartOfAny(candidate.entity, freeTexts);
   if (isFreeEntity) freeTexts.add(candidate.entity);
   const entity = isFreeEntity ? '' : candidate.entity;
-  const facts = screenFacts(
-    candidate.facts,
-    [...otherValues].filter((value) => value.length > 2),
-  );
+  const facts = screenFacts(candidate.facts, [...otherValues]);
   return { candidate: { ...candidate, entity, rows, facts }, freeTexts, otherValues };
 }
 

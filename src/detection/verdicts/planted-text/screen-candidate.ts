@@ -90,10 +90,14 @@ export function isStartOfAny(entity: string, values: ReadonlySet<string>): boole
   return [...values].some((value) => value.startsWith(start));
 }
 
-/** Drops the facts that repeat a planted value, such as new values of a first occurrence. */
+const factTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+const shortMax = 8;
+
+/** Drops the facts that repeat a planted value, such as new values of a first occurrence. Times stay, because the analysis writes them. */
 export function screenFacts(facts: Facts, planted: readonly string[]): Facts {
   const isClean = (text: string): boolean =>
-    !planted.some((value) => text.includes(value)) && findPlantedCue(text, 'prose') === undefined;
+    factTime.test(text) ||
+    (!planted.some((value) => repeatsValue(text, value)) && findPlantedCue(text, 'prose') === undefined);
   return Object.fromEntries(
     Object.entries(facts).flatMap(([name, fact]): [string, Facts[string]][] => {
       if (typeof fact === 'string') return isClean(fact) ? [[name, fact]] : [];
@@ -101,4 +105,14 @@ export function screenFacts(facts: Facts, planted: readonly string[]): Facts {
       return [[name, fact.map(String).filter(isClean)]];
     }),
   );
+}
+
+/** A short value, such as `0`, is only repeated where it stands alone. */
+function repeatsValue(text: string, value: string): boolean {
+  if (value.length > shortMax) return text.includes(value);
+  for (let at = text.indexOf(value); at !== -1; at = text.indexOf(value, at + 1)) {
+    const around = `${text.charAt(at - 1)}${text.charAt(at + value.length)}`;
+    if (!/[\p{L}\p{N}]/u.test(around)) return true;
+  }
+  return false;
 }
