@@ -4,6 +4,7 @@ import { measureAuditLogs } from './audit-logs.ts';
 import { measureCorrections } from './corrections.ts';
 import { measureDuplicates } from './duplicates.ts';
 import { measureFeeds } from './feeds.ts';
+import { measureLateData } from './late-data.ts';
 import { measureInjection } from './injection.ts';
 import { measureIndicators } from './indicators.ts';
 import { measureNames } from './names.ts';
@@ -57,6 +58,7 @@ const measurements = {
   windows: measureWindows,
   'audit-logs': measureAuditLogs,
   injection: measureInjection,
+  'late-data': measureLateData,
   sigma: (verbose) => measureSigma(verbose, options.clickhouse),
   portable: () => measurePortable(options),
   'stix-out': (verbose) => measureStixOut(verbose, options['stix-schemas']),

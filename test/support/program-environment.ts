@@ -63,12 +63,13 @@ export type InProcessProgram = { deps: Deps; db: Db; url: string; orgId: OrgId }
 export async function withInProcessProgram<T>(
   work: (program: InProcessProgram) => Promise<T>,
   clock?: () => Date,
+  env: Record<string, string> = {},
 ): Promise<T> {
   return withDataDir(async (dir) => {
     const server = await startEmbeddedPostgres({ dataDir: dir, exclusive: false, log: () => undefined });
     await migrate(server.url);
     const db = openDb(server.url);
-    const config = loadConfig({ TOCSIN_DATA_DIR: dir, TOCSIN_LOG_LEVEL: 'error' });
+    const config = loadConfig({ TOCSIN_DATA_DIR: dir, TOCSIN_LOG_LEVEL: 'error', ...env });
     const { deps, stop } = buildDeps({ config, db, log: createLogger('error'), ...(clock ? { clock } : {}) });
     try {
       const { id } = await createOrganizationWithKey(deps, 'bench');

@@ -1,123 +1,62 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { startApp, type TestOrg } from '../../../test/support/harness.ts';
-import { inOrg, queryRows } from '../../platform/db/db.ts';
+import {
+  holdBack,
+  hourMs,
+  lateDetection,
+  lateQueries,
+  listFoundHits,
+  minuteMs,
+  readPreviewHits,
+  replayArrivals,
+  usualArrivals,
+  type Arrival,
+  type FoundHit,
+  type LateCategory,
+} from '../../../test/support/detection/late-arrivals.ts';
 import { executeDueRuns } from './workers/execute-due-runs.ts';
 
-const hourMs = 3_600_000;
-const minuteMs = 60_000;
 const midnight = Date.parse('2026-03-02T00:00:00Z');
 const at = (hour: number): Date => new Date(midnight + hour * hourMs);
 let now = at(0);
 const { deps, newOrg } = await startApp({ clock: () => now });
 
-/** An event and how many minutes after its own time it arrives. */
-type Arrival = { event: { _id: string; time: Date; user: string; action: string; step: number }; lateMinutes: number };
-
-const queries = {
-  baseline_anomaly: "SELECT (_event->>'$.user') AS user, count(*) AS count FROM app GROUP BY 1",
-  first_occurrence: "SELECT _id, _time, (_event->>'$.user') AS user, (_event->>'$.action') AS action FROM app",
-  sequence_pattern:
-    "SELECT _id, _time, (_event->>'$.user') AS user, step::INT AS step, 2 AS steps FROM app WHERE step::INT > 0",
-  custom:
-    "SELECT (_event->>'$.user') AS user, count(*) AS count FROM app WHERE (_event->>'$.action') = 'fail' GROUP BY 1 HAVING count(*) > 8",
-};
-type Category = keyof typeof queries;
-
-const detectionOf = (category: Category) => ({
-  name: category,
-  detectionCategory: category,
-  systemPrompt: 'Judge it.',
-  detectionQuery: queries[category],
-  detectionCadence: 'hourly',
-  entityField: 'user',
-  suppressionMinutes: 0,
-});
-
-async function create(org: TestOrg, category: Category): Promise<string> {
-  const created = await org.call('POST', '/api/detections', detectionOf(category));
+async function create(org: TestOrg, category: LateCategory): Promise<string> {
+  const created = await org.call('POST', '/api/detections', lateDetection(category));
   expect(created.status).toBe(200);
   return created.body.id;
 }
 
 /** Sends the events in the order and at the times of their arrival and runs what is due in each hour until `hours`. */
-async function replay(org: TestOrg, arrivals: Arrival[], hours: number): Promise<void> {
-  const timed = arrivals.map(({ event, lateMinutes }) => ({
-    event,
-    arrival: event.time.getTime() + lateMinutes * minuteMs,
-  }));
-  for (let hour = 0; hour < hours; hour++) {
-    const due = timed.filter(({ arrival }) => arrival >= at(hour).getTime() && arrival < at(hour + 1).getTime());
-    const byMinute = Map.groupBy(due, ({ arrival }) => Math.floor(arrival / minuteMs));
-    for (const [minute, list] of [...byMinute].toSorted(([a], [b]) => a - b)) {
-      now = new Date(minute * minuteMs);
-      const sent = await org.call(
-        'POST',
-        '/api/logs/app',
-        list.map(({ event }) => event),
-      );
+const replay = (org: TestOrg, arrivals: Arrival[], hours: number): Promise<void> =>
+  replayArrivals(deps, arrivals, {
+    midnight,
+    hours,
+    setNow: (time) => void (now = time),
+    send: async (events) => {
+      const sent = await org.call('POST', '/api/logs/app', events);
       expect(sent.status).toBe(200);
-    }
-    now = at(hour + 1);
-    await executeDueRuns(deps, now, { concurrency: 1 });
-  }
-}
+    },
+  });
 
-type FoundHit = { entity: string; window: string };
-
-async function listHits(org: TestOrg, id: string): Promise<FoundHit[]> {
-  const rows = await inOrg(
-    deps.db,
-    org.id,
-    (tx) => queryRows<{ entity: string; at: Date }>(tx)`
-      select h.entity, o.window_from as at from hits h join hit_occurrences o on o.organization_id = h.organization_id and o.hit_id = h.id
-      where h.detection_id = ${id} and h.status = 'open' order by 1, 2`,
-  );
-  return rows.map(({ entity, at: window }) => ({ entity, window: window.toISOString() }));
-}
+const listHits = (org: TestOrg, id: string): Promise<FoundHit[]> => listFoundHits(deps, org.id, id);
 
 /** Returns the candidates of a preview over all hours that the runs examined. */
-async function preview(org: TestOrg, category: Category, hours: number): Promise<FoundHit[]> {
-  const body = { ...detectionOf(category), from: at(0), to: at(hours) };
+async function preview(org: TestOrg, category: LateCategory, hours: number): Promise<FoundHit[]> {
+  const body = { ...lateDetection(category), from: at(0), to: at(hours) };
   const { status, body: result } = await org.call('POST', '/api/detections/preview', body);
   expect(status).toBe(200);
-  return result.candidates
-    .map(({ entity, facts }: { entity: string; facts: { windowFrom: string } }) => ({
-      entity,
-      window: facts.windowFrom,
-    }))
-    .toSorted((a: FoundHit, b: FoundHit) => (a.entity + a.window < b.entity + b.window ? -1 : 1));
+  return readPreviewHits(result);
 }
 
-const users = Array.from({ length: 12 }, (_, n) => `user-${String(n).padStart(2, '0')}`);
-const usual = (hours: number, from = 0): Arrival[] =>
-  Array.from({ length: hours - from }, (_, n) => from + n).flatMap((hour) =>
-    users.flatMap((user, u) =>
-      Array.from({ length: 6 }, (_, n) => ({
-        event: {
-          _id: `${hour}-${user}-${n}`,
-          time: new Date(at(hour).getTime() + (n * 9 + 1) * minuteMs + u * 1_000),
-          user,
-          action: 'read',
-          step: 0,
-        },
-        lateMinutes: 0,
-      })),
-    ),
-  );
-
-/** Holds back the events of the hours `[from, to)` until `to`, as a forwarder that was down does. */
-const holdBack = (arrivals: Arrival[], from: number, to: number): Arrival[] =>
-  arrivals.map(({ event, lateMinutes }) => {
-    const isHeld = event.time >= at(from) && event.time < at(to);
-    return { event, lateMinutes: isHeld ? (at(to).getTime() - event.time.getTime()) / minuteMs + 2 : lateMinutes };
-  });
+const usual = (hours: number): Arrival[] => usualArrivals(midnight, hours);
 
 test('raises nothing when a forwarder catches up six hours, and says that events were late', async () => {
   const org = await newOrg();
   now = at(0);
   const ids = { baseline: await create(org, 'baseline_anomaly'), custom: await create(org, 'custom') };
-  await replay(org, holdBack(usual(20), 12, 18), 20);
+  await replay(org, holdBack(usual(20), at(12), at(18)), 20);
   expect(await listHits(org, ids.baseline)).toEqual([]);
   expect(await listHits(org, ids.custom)).toEqual([]);
   expect(await preview(org, 'baseline_anomaly', 20)).toEqual([]);
@@ -144,7 +83,7 @@ test('finds a spike inside of late data in the hour in which it happened', async
     },
     lateMinutes: 0,
   }));
-  await replay(org, holdBack([...usual(20), ...spike], 12, 18), 20);
+  await replay(org, holdBack([...usual(20), ...spike], at(12), at(18)), 20);
   expect(await listHits(org, id)).toEqual([{ entity: 'user-03', window: at(14).toISOString() }]);
   expect(await preview(org, 'baseline_anomaly', 20)).toEqual(await listHits(org, id));
 });
@@ -204,7 +143,7 @@ const world = fc
   .integer({ min: 8, max: 25 })
   .chain((count) => fc.tuple(...Array.from({ length: count }, (_, n) => arrival(n))));
 
-test.each(Object.keys(queries) as Category[])(
+test.each(Object.keys(lateQueries) as LateCategory[])(
   '%s: the hits do not depend on the order of arrival, and a preview shows the same',
   async (category) => {
     const property = fc.asyncProperty(world, async (lists) => {
