@@ -29,9 +29,9 @@ async function create(org: TestOrg, category: LateCategory): Promise<string> {
 }
 
 /** Sends the events in the order and at the times of their arrival and runs what is due in each hour until `hours`. */
-const replay = (org: TestOrg, arrivals: Arrival[], hours: number): Promise<void> =>
+const replay = (org: TestOrg, arrivals: Arrival[], hours: number, start = midnight): Promise<void> =>
   replayArrivals(deps, arrivals, {
-    midnight,
+    midnight: start,
     hours,
     setNow: (time) => void (now = time),
     send: async (events) => {
@@ -43,8 +43,8 @@ const replay = (org: TestOrg, arrivals: Arrival[], hours: number): Promise<void>
 const listHits = (org: TestOrg, id: string): Promise<FoundHit[]> => listFoundHits(deps, org.id, id);
 
 /** Returns the candidates of a preview over all hours that the runs examined. */
-async function preview(org: TestOrg, category: LateCategory, hours: number): Promise<FoundHit[]> {
-  const body = { ...lateDetection(category), from: at(0), to: at(hours) };
+async function preview(org: TestOrg, category: LateCategory, hours: number, start = midnight): Promise<FoundHit[]> {
+  const body = { ...lateDetection(category), from: new Date(start), to: new Date(start + hours * hourMs) };
   const { status, body: result } = await org.call('POST', '/api/detections/preview', body);
   expect(status).toBe(200);
   return readPreviewHits(result);
@@ -119,8 +119,48 @@ test('finds late events that arrived while nothing was examined, as soon as a wi
   );
 });
 
+test('warns that an event more than a week late counts in another window of a preview than of the runs', async () => {
+  const org = await newOrg();
+  const arrived = 8 * 24;
+  now = at(arrived);
+  const id = await create(org, 'custom');
+  const failures = Array.from({ length: 9 }, (_, n): Arrival => ({
+    event: { _id: `f${n}`, time: new Date(at(2).getTime() + n * minuteMs), user: 'eve', action: 'fail', step: 0 },
+    lateMinutes: 0,
+  }));
+  now = new Date(at(arrived).getTime() + 10 * minuteMs);
+  await org.call('POST', '/api/logs/app', failures.map(({ event }) => event)); // prettier-ignore
+  now = at(arrived + 1);
+  await executeDueRuns(deps, now, { concurrency: 1 });
+  expect(await listHits(org, id)).toEqual([{ entity: 'eve', window: at(arrived).toISOString() }]);
+  const { runs } = (await org.call('GET', `/api/detections/${id}/runs`)).body;
+  expect(runs[0].warnings).toMatchObject([
+    { code: 'late_data', detail: expect.stringContaining('count in the window in which they arrived') },
+  ]);
+  const warning = {
+    code: 'late_data',
+    detail: expect.stringMatching(/^9 events .* more than 7 days late\. .* their hits can differ\.$/),
+  };
+  for (const hours of [
+    [0, 4],
+    [arrived - 1, arrived + 1],
+  ] as const) {
+    const range = { from: at(hours[0]), to: at(hours[1]) };
+    const previewed = (await org.call('POST', '/api/detections/preview', { ...lateDetection('custom'), ...range }))
+      .body;
+    expect(previewed.hits).toBe(hours[0] === 0 ? 1 : 0);
+    expect(previewed.warnings).toMatchObject([warning]);
+    const backtest = (await org.call('POST', `/api/detections/${id}/backtest`, range)).body;
+    expect(backtest.warnings).toMatchObject([warning]);
+  }
+  const between = { from: at(24), to: at(30) };
+  expect((await org.call('POST', `/api/detections/${id}/backtest`, between)).body.warnings).toEqual([]);
+}, 60_000);
+
 const hoursMax = 9;
-const arrival = (n: number) =>
+/** Starts of the replay: a day, the end of one, and the end of a month. */
+const starts = [midnight, midnight - 5 * hourMs, Date.parse('2026-02-28T19:00:00Z')];
+const arrival = (start: number, n: number) =>
   fc
     .record({
       minute: fc.nat(hoursMax * 60 - 1),
@@ -128,31 +168,44 @@ const arrival = (n: number) =>
       action: fc.constantFrom('read', 'write', 'fail'),
       step: fc.constantFrom(0, 1, 2),
       burst: fc.constantFrom(1, 1, 3, 12),
-      // Prompt, late, or held back for hours. Some events arrive twice.
-      lateMinutes: fc.constantFrom(0, 3, 14, 40, 200, 420),
-      again: fc.boolean(),
+      // Prompt, late, or held back for hours.
+      lateMinutes: fc.constantFrom(0, 3, 14, 15, 16, 40, 200, 420),
+      // Some events arrive twice, at once or later.
+      againMinutes: fc.constantFrom(undefined, 0, 5, 20, 130),
     })
-    .map(({ minute, burst, lateMinutes, again, ...fields }): Arrival[] => {
+    .map(({ minute, burst, lateMinutes, againMinutes, ...fields }): Arrival[] => {
       const events = Array.from({ length: burst }, (_, k) => ({
-        event: { _id: `${n}-${k}`, time: new Date(at(0).getTime() + minute * minuteMs + k * 100), ...fields },
+        event: { _id: `${n}-${k}`, time: new Date(start + minute * minuteMs + k * 100), ...fields },
         lateMinutes,
       }));
-      return again ? [...events, ...events.slice(0, 1)] : events;
+      if (againMinutes === undefined) return events;
+      return [
+        ...events,
+        ...events.slice(0, 2).map(({ event }) => ({ event, lateMinutes: lateMinutes + againMinutes })),
+      ];
     });
 const world = fc
-  .integer({ min: 8, max: 25 })
-  .chain((count) => fc.tuple(...Array.from({ length: count }, (_, n) => arrival(n))));
+  .record({ start: fc.constantFrom(...starts), count: fc.integer({ min: 8, max: 25 }) })
+  .chain(({ start, count }) =>
+    fc
+      .tuple(...Array.from({ length: count }, (_, n) => arrival(start, n)))
+      .map((lists) => ({ start, arrivals: lists.flat() })),
+  );
 
 test.each(Object.keys(lateQueries) as LateCategory[])(
-  '%s: the hits do not depend on the order of arrival, and a preview shows the same',
+  '%s: the hits do not depend on the order of arrival, and a preview and a backtest show the same',
   async (category) => {
-    const property = fc.asyncProperty(world, async (lists) => {
+    const property = fc.asyncProperty(world, async ({ start, arrivals }) => {
       const org = await newOrg();
-      now = at(0);
+      now = new Date(start);
       const id = await create(org, category);
-      const hours = hoursMax + 9;
-      await replay(org, lists.flat(), hours);
-      expect(await listHits(org, id)).toEqual(await preview(org, category, hours));
+      const hours = hoursMax + 11;
+      await replay(org, arrivals, hours, start);
+      const hits = await listHits(org, id);
+      expect(hits).toEqual(await preview(org, category, hours, start));
+      const range = { from: new Date(start), to: new Date(start + hours * hourMs) };
+      const { body } = await org.call('POST', `/api/detections/${id}/backtest`, range);
+      expect(body).toMatchObject({ warnings: [], versions: [{ candidates: hits.length }] });
     });
     await fc.assert(property, { numRuns: 2 });
   },

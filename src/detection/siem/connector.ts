@@ -108,8 +108,8 @@ export type SiemConnection = {
   /** Absent if the connection cannot tell late events from others. `lagMsMax`: later events count when they arrive. */
   lateEvents?: {
     lagMsMax: number;
-    /** Returns the late events that arrived in a window. */
-    find: (query: string, window: TimeBounds, signal: AbortSignal) => Promise<LateEvents[]>;
+    /** Returns the late events that arrived in a window. `lagMsMin`: only those that were later than that. */
+    find: (query: string, window: TimeBounds, signal: AbortSignal, lagMsMin?: number) => Promise<LateEvents[]>;
   };
   /** Returns the time of the oldest event visible to a query and ingested before `ingestedBefore`, or null. Memory is not backfilled before it. */
   firstEventAt?: (query: string, signal: AbortSignal, ingestedBefore?: Date) => Promise<Date | null>;

@@ -48,6 +48,7 @@ export async function backtestDetection(
   }));
   const versions: BacktestVersion[] = [];
   let activeResult: SimulationResult | undefined;
+  let warnings: Backtest['warnings'] = [];
   const progress: BacktestProgress = { phase: 'examining', windowsDone: 0, windowsTotal: 0 };
   for (const [index, definition] of definitions.entries()) {
     if (stopped.aborted) break;
@@ -58,6 +59,7 @@ export async function backtestDetection(
       report?.(progress);
     };
     const result = await simulateTimeRange(deps, run, { range, now, stopped, onWindow });
+    if (index === 0) warnings = run.progress.warnings;
     activeResult ??= result;
     versions.push(summarizeVersion(run, result, reviewed));
   }
@@ -73,6 +75,7 @@ export async function backtestDetection(
     rowsTotal: countRows(result),
     complete: result.complete,
     versions,
+    warnings,
     proposal: proposal ?? null,
   };
 }

@@ -11,7 +11,7 @@ import { describeMissingLists } from '../runs/judging/mutes.ts';
 import type { Resolution } from '../runs/judging/resolve-candidates.ts';
 import { createTrialJudge } from '../runs/judging/trial-judge.ts';
 import type { ConnectionSelector } from '../siem/connection-selector.ts';
-import type { SiemConnection } from '../siem/connector.ts';
+import type { LateEvents, SiemConnection } from '../siem/connector.ts';
 import { toQueryError } from './query-failure.ts';
 import type { TestSubject } from './run-test-case.ts';
 import { runSimulation, type Simulation, type SimulationResult } from './simulate.ts';
@@ -78,11 +78,33 @@ export async function simulateTimeRange(
     const allowLists = await inOrg(deps.db, run.orgId, (tx) => readValueLists(tx, run.orgId, listNames));
     const missing = listNames.filter((name) => !allowLists.has(name));
     if (missing.length > 0) addWarning(run.progress, 'unknown_list', describeMissingLists(missing));
+    await warnOfVeryLateEvents(run, { range, now, signal });
     const simulation = { run, connection, past, windows, now, signal, judge, allowLists };
     return await runSimulation({ ...simulation, ...(onWindow && { onWindow }) });
   } catch (error) {
     throw toQueryError(error);
   }
+}
+
+/**
+ * Warns about events that are examined here in the window of their own time, but counted by scheduled runs in the window in which they arrived,
+ * because they were later than a run looks back.
+ */
+async function warnOfVeryLateEvents(
+  { connection: { lateEvents }, definition, progress }: ActiveRun,
+  { range, now, signal }: { range: TimeRange; now: Date; signal: AbortSignal },
+): Promise<void> {
+  if (!lateEvents) return;
+  const find = (to: Date): Promise<LateEvents[]> =>
+    lateEvents.find(definition.detectionQuery, { from: range.from, to }, signal, lateEvents.lagMsMax);
+  const belonging = (await find(now)).filter(({ from, to }) => from < range.to && to > range.from);
+  const arrived = (await find(range.to)).filter(({ to }) => to <= range.from);
+  const events = [...belonging, ...arrived].reduce((sum, late) => sum + late.events, 0);
+  if (events === 0) return;
+  const days = Math.round(lateEvents.lagMsMax / 86_400_000);
+  const verb = events === 1 ? '1 event that belongs' : `${events} events that belong`;
+  const detail = `${verb} to this time or arrived in it came more than ${days} days late. Here such events count in the windows of their own time. Scheduled runs counted them in the windows in which they arrived, so their hits can differ.`;
+  addWarning(progress, 'late_data', detail);
 }
 
 /** Returns the time of the oldest event that a query can read, or null. A SIEM that cannot report it counts as having events since 1970. */

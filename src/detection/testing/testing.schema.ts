@@ -76,7 +76,9 @@ export const Preview = z.object({
   costUsd: z.number(),
   warnings: z
     .array(z.object({ code: z.string(), detail: z.string() }))
-    .describe('Columns that the detection requires but no row of a window has.'),
+    .describe(
+      'Columns that the detection requires but no row of a window has, and what makes scheduled runs differ, such as events that arrived more than a week late (`late_data`).',
+    ),
 });
 export type Preview = z.infer<typeof Preview>;
 
@@ -112,6 +114,9 @@ export const Backtest = z.object({
   rowsTotal: z.int(),
   complete: z.boolean(),
   versions: z.array(Version).describe('The active version, then the requested one.'),
+  warnings: z
+    .array(z.object({ code: z.string(), detail: z.string() }))
+    .describe('The warnings of the active version, as those of a preview.'),
   proposal: z
     .object({
       tuning: Tuning,

@@ -12,21 +12,21 @@ const bucketsMax = 5_000;
 
 /**
  * Returns the late events that arrived within a window in the datasets of a query, in quarters of an hour of their own time, newest first
- * and at most 5,000. Usually there are none, which the bounds of the segments show without reading them.
+ * and at most 5,000. Late is more than `lagMsMin`, 15 minutes by default. Usually there are none, which the bounds of the segments show without reading them.
  */
 export async function findLateEvents(
   deps: SearchLogsDeps,
   orgId: OrgId,
-  { query, window }: { query: string; window: TimeBounds },
+  { query, window, lagMsMin = promptMs }: { query: string; window: TimeBounds; lagMsMin?: number | undefined },
   signal?: AbortSignal,
 ): Promise<LateEvents[]> {
   const datasets = distinctDatasets((await inspectQuery(deps, orgId, query, signal)).sources);
-  const filter = { kind: 'late', ...window, promptMs } as const;
+  const filter = { kind: 'late', ...window, lagMsMin } as const;
   if (!(await inOrg(deps.db, orgId, (tx) => hasSegments(tx, orgId, datasets, filter)))) return [];
   const found: LateEvents[] = [];
   for (const dataset of datasets) {
     const input = {
-      query: lateEventsSql(dataset),
+      query: lateEventsSql(dataset, lagMsMin),
       window: { ...window, clock: 'ingest' as const },
       limits: { rowsMax: bucketsMax, groupsMax: bucketsMax, timeoutMs: 60_000 },
     };
@@ -39,7 +39,7 @@ export async function findLateEvents(
   return found;
 }
 
-const lateEventsSql = (dataset: string): SqlText =>
+const lateEventsSql = (dataset: string, lagMsMin: number): SqlText =>
   duck`SELECT epoch_ms(_time) // ${bucketMs} AS bucket, count(*) AS events, max(epoch_ms(_ingested) - epoch_ms(_time)) AS lag
-   FROM ${quoteIdentifier(dataset)} WHERE epoch_ms(_ingested) - epoch_ms(_time) > ${promptMs}
+   FROM ${quoteIdentifier(dataset)} WHERE epoch_ms(_ingested) - epoch_ms(_time) > ${lagMsMin}
    GROUP BY 1 ORDER BY 1 DESC LIMIT ${bucketsMax}`;

@@ -18,7 +18,7 @@ export function localConnection(deps: SearchLogsDeps, orgId: OrgId): SiemConnect
       findOldestEventTime(deps, orgId, { query, ingestedBefore }, signal),
     lateEvents: {
       lagMsMax: lateMsMax,
-      find: (query, window, signal) => findLateEvents(deps, orgId, { query, window }, signal),
+      find: (query, window, signal, lagMsMin) => findLateEvents(deps, orgId, { query, window, lagMsMin }, signal),
     },
   });
 }

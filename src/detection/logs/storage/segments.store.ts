@@ -31,8 +31,8 @@ export type SegmentFilter =
   /** Slot time, see `QueryWindow`. Without `from`, all before `to`. With `lateSince`, without history. */
   | { kind: 'slot'; from?: Date; to: Date; ingestedBefore: Date; lateSince?: Date };
 
-/** Selects segments with an event that arrived within a window and more than `promptMs` after its own time. */
-type LateFilter = { kind: 'late'; from: Date; to: Date; promptMs: number };
+/** Selects segments with an event that arrived within a window and more than `lagMsMin` after its own time. */
+type LateFilter = { kind: 'late'; from: Date; to: Date; lagMsMin: number };
 
 /** Returns the segments of these datasets that may contain matching rows, ordered by dataset and then oldest first. */
 export async function listSegments(
@@ -91,7 +91,7 @@ function filterSql(filter: SegmentFilter | LateFilter): ReturnType<typeof sql> {
       return sql`time_to >= ${filter.from} and time_from < ${filter.to} and (history or ingested_from < ${filter.ingestedBefore})`;
     case 'late':
       return sql`not history and ingested_to >= ${filter.from} and ingested_from < ${filter.to}
-        and time_from < ingested_to - make_interval(secs => ${filter.promptMs / 1000})`;
+        and time_from < ingested_to - make_interval(secs => ${filter.lagMsMin / 1000})`;
     case 'slot': {
       const { from, to, ingestedBefore, lateSince } = filter;
       const arrived = sql`(history or ingested_from < ${ingestedBefore})`;

@@ -20,10 +20,10 @@ export function withRuleSets(connection: SiemConnection, sets: RuleSets, orgId: 
       ? {
           lateEvents: {
             ...lateEvents,
-            find: async (query, window, signal) => {
+            find: async (query, window, signal, lagMsMin) => {
               const dataset = await sets.datasetOf(orgId, query);
               const reading = dataset === undefined ? query : duck`SELECT _id FROM ${quoteIdentifier(dataset)}`;
-              return lateEvents.find(reading, window, signal);
+              return lateEvents.find(reading, window, signal, lagMsMin);
             },
           },
         }
