@@ -13,8 +13,8 @@ const datasetFolder = (dataset: string): string => `dataset=${dataset}`;
 /** Reports whether a path is one for other engines. */
 export const isPublished = (path: string): boolean => path.startsWith('dataset=');
 
-/** Stands for the hour of files with events of several hours. Engines that derive types from it read every hour as text. */
-const severalHours = 'all';
+/** Stands for the hour of files with events of several hours. A number, because engines derive the type of the column from its values. */
+const severalHours = '24';
 
 /**
  * Returns the folder for files that other engines read, which is that of a day, or of an hour of it. Dataset names consist of characters that

@@ -181,8 +181,8 @@ test('quiet hours share a file of their day', async () => {
   await compactAll();
   const { rows } = await readDataset(org, 'auth');
   expect(rows.map(({ n, date, hour }) => [n, date, hour])).toEqual([
-    [1n, '2024-06-01', 'all'],
-    [4n, '2024-06-01', 'all'],
+    [1n, '2024-06-01', '24'],
+    [4n, '2024-06-01', '24'],
     [2n, '2024-06-01', '05'],
     [3n, '2024-06-01', '05'],
   ]);
