@@ -13,7 +13,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const demo = (...args: string[]) =>
   promisify(execFile)(process.execPath, [resolve(root, 'bin/tocsin.mjs'), 'demo', ...args], {
     cwd: folder,
-    timeout: 150_000,
+    timeout: 200_000,
   });
 
 describe('the demo as the guide starts it', () => {
@@ -39,7 +39,7 @@ describe('the demo as the guide starts it', () => {
   });
 
   // The agent runs its first suggestions over a week of logs.
-  test.each(demoPages)('runs the commands of %s', (page) => expectPageRuns(service, page), 180_000);
+  test.each(demoPages)('runs the commands of %s', (page) => expectPageRuns(service, page));
 });
 
 test('exits after the summary with --once and leaves nothing behind', async () => {
@@ -49,7 +49,7 @@ test('exits after the summary with --once and leaves nothing behind', async () =
   expect(stdout).toContain('Threat feed');
   expect(stdout).not.toContain('The API stays up');
   expect(readdirSync(resolve(folder, '.tocsin-demo'))).toEqual([]);
-}, 180_000);
+});
 
 test('rejects a wrong argument and a folder without logs with one sentence', async () => {
   const failure = async (...args: string[]) =>

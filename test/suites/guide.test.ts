@@ -51,7 +51,7 @@ describe('the commands of a page run in order', () => {
     blocksOf(page).some(({ mark, shell }) => mark === 'run' && / doctor\b/.test(shell));
   const [checking, remaining] = [others.filter(callsDoctor), others.filter((page) => !callsDoctor(page))];
   // The feed pages wait for background loops of the service.
-  test.each([first, ...checking, ...remaining])('%s', (page) => expectPageRuns(service, page), 180_000);
+  test.each([first, ...checking, ...remaining])('%s', (page) => expectPageRuns(service, page));
 });
 
 function headingsOf(page: string): string[] {

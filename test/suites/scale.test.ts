@@ -5,7 +5,7 @@ import { blocksOf, findMissingOutput, runBlocks, startBlock, startService } from
 
 const page = 'docs/operate/scale.md';
 
-test('the workers of the page start with their roles and answer on their ports', { timeout: 180_000 }, async () => {
+test('the workers of the page start with their roles and answer on their ports', async () => {
   const { url } = await testDatabase();
   const ports = [await findFreeLoopbackPort(), await findFreeLoopbackPort()].map(({ port }) => String(port));
   const fillIn = (shell: string): string =>

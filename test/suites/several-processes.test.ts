@@ -128,7 +128,6 @@ test('a key that one server revokes is refused by the other within five seconds'
 
 test.skipIf(!pooler)(
   'behind PgBouncer, doctor finds nothing wrong, and a start without the direct address is refused',
-  { timeout: 180_000 },
   async () => {
     const doctor = await runProgram(['doctor'], dirs[0]!, env);
     expect(doctor.stdout).toContain('pooler');

@@ -44,7 +44,6 @@ function fillDisk(freeMib: number): void {
 
 test.skipIf(!isMounted)(
   'a program whose whole disk fills up refuses events in time, and works again without a restart (needs the right to mount)',
-  { timeout: 180_000 },
   async () => {
     program = await startProgram(dir, { TOCSIN_API_KEY: key, TOCSIN_DISK_RESERVE_BYTES: String(reserveMib * 2 ** 20) });
     const { url } = program;

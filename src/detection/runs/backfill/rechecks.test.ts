@@ -74,7 +74,7 @@ describe.each(['first_occurrence', 'baseline_anomaly', 'sequence_pattern', 'cust
         expect(open).toEqual([]);
       });
       await fc.assert(property, { numRuns: 2 });
-    }, 180_000);
+    });
   },
 );
 

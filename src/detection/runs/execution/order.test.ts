@@ -65,7 +65,7 @@ test('ends with the same memory, hits and coverage for any batching of slots and
     }),
     { numRuns: 6, endOnFailure: true },
   );
-}, 180_000);
+});
 
 test('keeps a daily roll-up that equals a recount of the runs, and reports it in records', async () => {
   const { t } = await play([3, 4, 5, 9, 12, 13, 16].map((hour) => ({ hour, places: 2 })));

@@ -105,7 +105,7 @@ describe.each(['first_occurrence', 'baseline_anomaly', 'sequence_pattern', 'cust
       expect(new Set(gaps.map(({ state }) => state))).toEqual(new Set(['filled']));
     });
     await fc.assert(property, { numRuns: 2, examples: [[sameHitTwice]] });
-  }, 180_000);
+  });
 
   test('sees each entity in the same windows with suppression, even if hits are split differently', async () => {
     const property = fc.asyncProperty(world, async (given) => {
@@ -113,7 +113,7 @@ describe.each(['first_occurrence', 'baseline_anomaly', 'sequence_pattern', 'cust
       expect(await seen(t, holed)).toEqual(await seen(t, whole));
     });
     await fc.assert(property, { numRuns: 2 });
-  }, 180_000);
+  });
 });
 
 /** The windows in which each entity was seen, over all hits. */
