@@ -184,12 +184,13 @@ const isOwnForm = (printed: string, { printed: known }: DictionaryEntry): boolea
 const program =
   /^(?:whoami|wmic|nltest|certutil|bitsadmin|vssadmin|wevtutil|netsh|dsquery|quser|klist|reg|schtasks|tasklist|systeminfo|ipconfig|taskkill)\.exe\b/i;
 
-const campaign = /^(?:Operation|Campaign) /i;
+const campaign = /^(?:Operation|Campaign) |\bOperation $/;
 
 /** Checks whether a match can be a name here: not part of an address, path or code, and capitalized if the name is. */
 function isNameUse(text: string, { start, end }: Span, printed: string, entry: DictionaryEntry): boolean {
   const before = text[start - 1] ?? ' ';
-  if (before === '#' || campaign.test(printed)) return false;
+  if (before === '#' || campaign.test(printed) || campaign.test(text.slice(Math.max(0, start - 10), start)))
+    return false;
   if (before === '/' ? !isSlashList(text, start) : /[\\@.!]/.test(before) && !/\s/.test(text[start - 2] ?? ' '))
     return false;
   // `Do not` is not DONOT: a one-word name printed as several words needs a capital in each.

@@ -59,5 +59,9 @@ export function chooseKind(entry: DictionaryEntry, mention: NameMention, leaning
   const isLeakSite = entry.entities
     .filter(({ kind }) => kind !== 'actor')
     .every(({ name, aliases }) => aliases.length === 0 && name === name.toLowerCase());
-  return isLeakSite || entry.entities[0]!.kind === 'actor' ? 'actor' : 'software';
+  // A list names some tools for the actor that made them: Turla.
+  const isOfMaker = entry.entities.every(
+    ({ kind, aliases }) => kind === 'tool' || (kind === 'actor' && aliases.length > 0),
+  );
+  return isLeakSite || isOfMaker || entry.entities[0]!.kind === 'actor' ? 'actor' : 'software';
 }

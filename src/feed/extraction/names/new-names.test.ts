@@ -59,6 +59,7 @@ test.each([
   ['The Quillgo malware surfaced. Why Zorbot is the most notorious malware.', ['malware Quillgo', 'malware Zorbot']],
   ['New backdoors like Quilltruger – likely developed for it – appeared.', ['malware Quilltruger']],
   ['The Quillbridge RAT threat actors registered it.', []],
+  ['The payload is Quillpadu, a LATAM malware loader.', ['malware Quillpadu']],
   // Companies and campaigns.
   ['In a study by Zorbtrace and Quill Security Labs, a new cryptojacking malware campaign emerged.', []],
   // Functions, cmdlets, files, formats and references to somebody who was mentioned before are no names.
