@@ -1,5 +1,6 @@
 import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
 import { receiveLogs } from '../src/detection/logs/ingestion/receive-logs.ts';
+import { compactSegments } from '../src/detection/logs/storage/compact-segments.ts';
 import { searchLogs, planSearch } from '../src/detection/logs/query/search-logs.ts';
 import { measureInTurn, measureMs, type Benchmark, type BenchmarkRow } from './benchmark.ts';
 import { withInProcessProgram, type InProcessProgram } from '../test/support/program-environment.ts';
@@ -109,6 +110,13 @@ export const queryLogStoreBenchmark: Benchmark = {
         for (const scenario of scenarios) {
           report(scenario.label);
           lines.push(await compare(program, connection, scenario));
+        }
+        report('merging the files');
+        while (await compactSegments(program.deps));
+        for (const scenario of scenarios) {
+          const label = scenario.label.replace(/ \(.*/, ' (Parquet, one file per day)');
+          report(label);
+          lines.push(await compare(program, connection, { ...scenario, label }));
         }
         connection.closeSync();
         return lines;
