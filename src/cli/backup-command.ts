@@ -1,5 +1,5 @@
 import { openBackupLocation } from '../app/backup/backup-location.ts';
-import { createBackup } from '../app/backup/create-backup.ts';
+import { createBackup, hasKey } from '../app/backup/create-backup.ts';
 import type { Checksums } from '../app/backup/manifest.ts';
 import { restoreBackup } from '../app/backup/restore-backup.ts';
 import { verifyBackup } from '../app/backup/verify-backup.ts';
@@ -35,10 +35,12 @@ export async function backupCommand(target: string, { logs, verify, json }: Back
   return printResult(json, { target, ...checksums }, notes.join('\n'));
 }
 
-function describeKey({ secretKey, databaseUrl, backupPassphrase }: Config): string {
+function describeKey(config: Config): string {
+  const { secretKey, databaseUrl, backupPassphrase } = config;
   if (secretKey !== undefined)
     return 'It does not contain TOCSIN_SECRET_KEY, which decrypts stored credentials. Keep it elsewhere.';
   if (databaseUrl !== undefined) return 'No TOCSIN_SECRET_KEY is set, so there are no stored credentials.';
+  if (!hasKey(config)) return 'There are no stored credentials yet, and no key that decrypts them.';
   if (backupPassphrase !== undefined) return 'It contains the generated key that decrypts stored credentials.';
   return 'It is not encrypted, so it does not contain secret.key, which decrypts stored credentials. Keep that file elsewhere, or set TOCSIN_BACKUP_PASSPHRASE.';
 }

@@ -15,12 +15,14 @@ const provider = await startIdentityProvider({
   redirectUri: 'https://tocsin.example.com/api/session/single-sign-on/callback',
   groups: {},
 });
-const database = await newEmptyDatabase();
+const [database, recovered] = [await newEmptyDatabase(), await newEmptyDatabase()];
 
 /** Replaces the addresses of the pages, which belong to nobody, with those of servers on this machine. */
 const withLocalServers = (text: string): string =>
   text
     .replaceAll('postgres://tocsin@db/tocsin', database)
+    .replaceAll('postgres://tocsin@db/recovered', recovered)
+    .replaceAll(/s3:\/\/my-logs\/recovered\?region=\S+?(?=')/g, bucket.url.replace('?', '/recovered?'))
     .replaceAll(/s3:\/\/my-logs\/tocsin\?region=\S+?(?=')/g, bucket.url)
     .replaceAll(/(s3:\/\/no-such-bucket\/tocsin)\?region=\S+?(?=')/g, `$1?${new URL(bucket.url).searchParams}`)
     .replaceAll('https://id.example.com', provider.issuer)
@@ -57,6 +59,7 @@ describe('a service on a PostgreSQL, a bucket and an identity provider of its ow
     ['object-storage', 'run: bucket use'],
     ['single-sign-on', 'run: single sign-on use'],
     ['keys', 'run: keys'],
+    ['disaster-recovery', 'run: disaster'],
   ])('the commands of %s run in order', async (page, mark) => {
     await expectBlocksRun(service, blocks(page, mark), settings.replace(/^tocsin (doctor|serve)$/gm, ''));
   });
