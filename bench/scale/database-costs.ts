@@ -1,4 +1,7 @@
-import { readInstallationFiguresAcrossOrgs } from '../../src/app/watch/installation-figures.store.ts';
+import {
+  readInstallationFiguresAcrossOrgs,
+  readLogStoreFiguresAcrossOrgs,
+} from '../../src/app/watch/installation-figures.store.ts';
 import { createRetentionSteps } from '../../src/app/retention-steps.ts';
 import { claimSweepAcrossOrgs } from '../../src/agents/sightings/sightings.store.ts';
 import { enqueueDueRunsAcrossOrgs } from '../../src/detection/scheduling/enqueue-runs.ts';
@@ -47,7 +50,10 @@ export async function measureDatabaseCosts(program: InProcessProgram, orgs: numb
     deliver: await medianMs(() => claimDeliveriesAcrossOrgs(db, 32, new Map())),
     pull: await medianMs(() => claimDueSourceAcrossOrgs(db, slot, uuidv7())),
     sweep: await medianMs(() => claimSweepAcrossOrgs(db)),
-    figures: await medianMs(() => readInstallationFiguresAcrossOrgs(db), 5),
+    figures: await medianMs(async () => {
+      await readInstallationFiguresAcrossOrgs(db);
+      await readLogStoreFiguresAcrossOrgs(db);
+    }, 5),
     retention: await medianMs(() => applyRetention({ db, clock: () => slot }, retention), 3),
   };
   await queueRuns(url, { orgs: 10, perOrg: 100 });

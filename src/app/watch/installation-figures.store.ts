@@ -12,8 +12,6 @@ export type InstallationFigures = {
   pendingDeliveries: number;
   deliveryAge: number;
   logEvents: number;
-  logSegments: number;
-  logBytes: number;
   sources: number;
   failingSources: number;
   items: number;
@@ -42,7 +40,6 @@ export async function readInstallationFiguresAcrossOrgs(db: Db): Promise<Install
         (select count(*) from gaps where state = 'open') as "openGaps",
         d.pending as "pendingDeliveries", d.age as "deliveryAge",
         (select coalesce(sum(events), 0) from datasets) as "logEvents",
-        s.segments as "logSegments", s.bytes as "logBytes",
         f.sources, f.failing as "failingSources",
         (select greatest(0, reltuples) from pg_class where oid = 'items'::regclass) as items,
         (select count(*) from hits where status = 'open') as "openHits",
@@ -53,7 +50,6 @@ export async function readInstallationFiguresAcrossOrgs(db: Db): Promise<Install
       from
         (select count(*) as pending, coalesce(extract(epoch from now() - min(created_at)), 0) as age
            from deliveries where state = 'pending') d,
-        (select count(*) as segments, coalesce(sum(bytes), 0) as bytes from segments where replaced_at is null) s,
         (select count(*) as sources, count(*) filter (where failures > 0) as failing from feed_sources where enabled) f,
         (select count(*) filter (where finished_at is null) as pending,
             coalesce(extract(epoch from now() - min(requested_at) filter (where finished_at is null)), 0) as age,
@@ -61,6 +57,18 @@ export async function readInstallationFiguresAcrossOrgs(db: Db): Promise<Install
             count(finished_at) as finished
            from organization_erasures) e,
         (select count(*) filter (where level = 'nearing') as nearing, count(*) filter (where level = 'reached') as reached from quota_alarms) q`,
+  );
+  return figures!;
+}
+
+export type LogStoreFigures = { logSegments: number; logBytes: number };
+
+/** Reads the number and size of the files of all organizations. Its time grows with their number: about half a second for 900,000. */
+export async function readLogStoreFiguresAcrossOrgs(db: Db): Promise<LogStoreFigures> {
+  const figures = await acrossOrgs(
+    db,
+    (tx) => queryRow<LogStoreFigures>(tx)`
+      select count(*) as "logSegments", coalesce(sum(bytes), 0) as "logBytes" from segments where replaced_at is null`,
   );
   return figures!;
 }

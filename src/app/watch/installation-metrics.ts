@@ -1,9 +1,16 @@
 import { Gauge, type Registry } from 'prom-client';
 import type { Db } from '../../platform/db/db.ts';
-import { readInstallationFiguresAcrossOrgs, type InstallationFigures } from './installation-figures.store.ts';
+import {
+  readInstallationFiguresAcrossOrgs,
+  readLogStoreFiguresAcrossOrgs,
+  type InstallationFigures,
+  type LogStoreFigures,
+} from './installation-figures.store.ts';
+import { limitReads } from './limited-read.ts';
 
-/** How long figures are reused, because several scrapers must not multiply the queries. */
-const cacheMs = 10_000;
+/** How long figures are reused, because several scrapers must not multiply the queries. Ages are used by alerts, so they are never older. */
+const figuresLimits = { minMs: 10_000, maxMs: 10_000 };
+const logStoreLimits = { minMs: 10_000, maxMs: 600_000 };
 
 const gauges: Record<keyof InstallationFigures, [name: string, help: string]> = {
   slotLag: ['tocsin_slot_lag_seconds', 'How long the oldest slot that is due has not been scheduled.'],
@@ -14,8 +21,6 @@ const gauges: Record<keyof InstallationFigures, [name: string, help: string]> = 
   pendingDeliveries: ['tocsin_outbox_pending', 'Events that wait for delivery to a destination.'],
   deliveryAge: ['tocsin_outbox_oldest_seconds', 'How long the oldest event has waited for delivery.'],
   logEvents: ['tocsin_log_events', 'Events that the datasets have received.'],
-  logSegments: ['tocsin_log_segments', 'Segments of the log store.'],
-  logBytes: ['tocsin_log_bytes', 'Size of the segments of the log store.'],
   sources: ['tocsin_feed_sources', 'Enabled feed sources.'],
   failingSources: ['tocsin_feed_sources_failing', 'Enabled feed sources whose last pull failed.'],
   items: ['tocsin_feed_items', 'Items of the feed, as the database estimates them.'],
@@ -33,29 +38,21 @@ const gauges: Record<keyof InstallationFigures, [name: string, help: string]> = 
   reachedQuotas: ['tocsin_quotas_reached', 'Quotas of organizations that are used up.'],
 };
 
+const logStoreGauges: Record<keyof LogStoreFigures, [name: string, help: string]> = {
+  logSegments: ['tocsin_log_segments', 'Segments of the log store, as of a few minutes ago if there are very many.'],
+  logBytes: ['tocsin_log_bytes', 'Size of the segments of the log store, as old as their number.'],
+};
+
 /** Registers gauges for the state of the whole installation, which every process reports alike, and for this process's database pool. */
 export function registerInstallationMetrics(registry: Registry, db: Db): void {
   const registers = [registry];
-  let cached: { figures: Promise<InstallationFigures>; atMs: number } | undefined;
-  const read = (): Promise<InstallationFigures> => {
-    if (!cached || performance.now() - cached.atMs > cacheMs)
-      cached = { figures: readInstallationFiguresAcrossOrgs(db), atMs: performance.now() };
-    return cached.figures;
-  };
-  for (const [key, [name, help]] of Object.entries(gauges) as [keyof InstallationFigures, [string, string]][])
-    void new Gauge({
-      name,
-      help,
-      registers,
-      async collect() {
-        this.set(
-          await read().then(
-            (figures) => figures[key],
-            () => Number.NaN,
-          ),
-        );
-      },
-    });
+  const read = limitReads(() => readInstallationFiguresAcrossOrgs(db), figuresLimits);
+  registerFigures(registers, gauges, read);
+  registerFigures(
+    registers,
+    logStoreGauges,
+    limitReads(() => readLogStoreFiguresAcrossOrgs(db), logStoreLimits),
+  );
   void new Gauge({
     name: 'tocsin_database_up',
     help: 'Whether the database answers: 1 or 0. If it is 0, the figures of the installation are NaN.',
@@ -81,4 +78,26 @@ export function registerInstallationMetrics(registry: Registry, db: Db): void {
       this.set({ state: 'waiting' }, waitingCount);
     },
   });
+}
+
+/** Registers one gauge per figure. A gauge is NaN while its figures cannot be read. */
+function registerFigures<Figures extends Record<keyof Figures, number>>(
+  registers: Registry[],
+  descriptions: Record<keyof Figures, [name: string, help: string]>,
+  read: () => Promise<Figures>,
+): void {
+  for (const [key, [name, help]] of Object.entries(descriptions) as [keyof Figures, [string, string]][])
+    void new Gauge({
+      name,
+      help,
+      registers,
+      async collect() {
+        this.set(
+          await read().then(
+            (figures) => figures[key],
+            () => Number.NaN,
+          ),
+        );
+      },
+    });
 }
