@@ -69,6 +69,9 @@ test('every metric of the service has a help text, a base unit and a bounded num
     expect(name).not.toMatch(/_(ms|milliseconds|minutes|kb|mb)(_|$)/);
     if (type === 'counter') expect(name).toMatch(/_total$/);
   }
+  // As promtool checks it.
+  const all = [...text.matchAll(/^# TYPE (\w+) (\w+)$/gm)].map(([, name = '', type = '']) => ({ name, type }));
+  expect(all.filter(({ name, type }) => type !== 'counter' && name.endsWith('_total'))).toEqual([]);
   expect(text).not.toContain(org.id);
   expect(text).toContain('tocsin_log_ingest_events_total{outcome="accepted"} 1');
   expect(text).toContain('tocsin_database_up 1');

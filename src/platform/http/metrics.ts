@@ -3,10 +3,14 @@ import type { App } from './app-type.ts';
 
 export type Metrics = { registry: Registry; requests: Histogram<'method' | 'route' | 'status'> };
 
+/** Gauges of prom-client with the suffix of a counter, which Prometheus reports as a mistake. The gauges without it have the same figures by type. */
+const miscalledTotals = ['handles', 'requests', 'resources'].map((what) => `nodejs_active_${what}_total`);
+
 /** Creates the metrics registry of one app. */
 export function createMetrics(): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
+  for (const name of miscalledTotals) registry.removeSingleMetric(name);
   const requests = new Histogram({
     name: 'tocsin_http_request_seconds',
     help: 'Response time by route and status.',
