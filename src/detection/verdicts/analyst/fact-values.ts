@@ -38,3 +38,19 @@ export function readList(facts: Facts, name: string): string[] {
 export function countOf(facts: Facts, name: string, noun: string): string {
   return `${readNumber(facts, name)} ${noun}${facts[name] === 1 ? '' : 's'}`;
 }
+
+const plainUnit = /^(?:count|total|number|sum|value|n|cnt)$/i;
+
+/** Returns the number of a baseline with what it counts: `7 rows`, `a count of 250` or `250 bytes_sent`, after the name of the column. */
+export function describeMeasure(facts: Facts): string {
+  const { unit } = facts;
+  if (typeof unit !== 'string') return readNumber(facts, 'count');
+  if (unit === 'rows') return countOf(facts, 'count', 'row');
+  return plainUnit.test(unit)
+    ? `a ${/^(?:n|cnt)$/i.test(unit) ? 'count' : unit.toLowerCase()} of ${readNumber(facts, 'count')}`
+    : `${readNumber(facts, 'count')} ${unit}`;
+}
+
+/** Returns how many steps a sequence has: `both steps` or `all 3 steps`. */
+export const describeSteps = (facts: Facts): string =>
+  facts['steps'] === 2 ? 'both steps' : `all ${readNumber(facts, 'steps')} steps`;

@@ -1,7 +1,7 @@
 import type { Candidate } from '../../analysis/candidate.ts';
 import type { DetectionTexts } from '../detection-texts.ts';
 import { listActions, listPrincipalValues } from './evidence.ts';
-import { countOf, readList, readNumber } from './fact-values.ts';
+import { describeMeasure, describeSteps, readList, readNumber } from './fact-values.ts';
 import { quoteCharsMax, quoteValues, truncateAtWord } from './quote-value.ts';
 import { renderHeadline } from './render-headline.ts';
 import { nameSubject } from './subject.ts';
@@ -25,8 +25,7 @@ const describe: Record<Candidate['kind'], (candidate: Candidate, subject: string
   privilege_escalation: (candidate, subject) => `${subject} gained or granted privileges${describeAction(candidate)}`,
   sequence_pattern: (candidate, subject) => {
     const actions = quoteValues(listActions(candidate), quoteCharsMax.action).join(', ');
-    const steps = `all ${readNumber(candidate.facts, 'steps')} steps in order`;
-    return `${subject} completed ${steps}${actions === '' ? '' : ` (${actions})`}`;
+    return `${subject} completed ${describeSteps(candidate.facts)} in order${actions === '' ? '' : ` (${actions})`}`;
   },
   first_occurrence: ({ facts }, subject) => {
     const [first] = quoteValues(readList(facts, 'newValues').slice(0, 1), quoteCharsMax.headline);
@@ -36,11 +35,8 @@ const describe: Record<Candidate['kind'], (candidate: Candidate, subject: string
       ? `${subject}, with values never seen before`
       : `${subject}, for the first time with ${first}${more}`;
   },
-  baseline_anomaly: ({ facts }, subject) => {
-    const unit = typeof facts['unit'] === 'string' && facts['unit'] !== 'rows' ? ` (${facts['unit']})` : '';
-    const value = unit === '' ? countOf(facts, 'count', 'row') : readNumber(facts, 'count');
-    return `${subject} had ${value}, usually ${readNumber(facts, 'median')}${unit}`;
-  },
+  baseline_anomaly: ({ facts }, subject) =>
+    `${subject} had ${describeMeasure(facts)}, usually ${readNumber(facts, 'median')}`,
 };
 
 /** Returns the main action of the rows with its target and origin, in parentheses: ` (AttachUserPolicy on Admin from 192.0.2.9)`. */

@@ -1,7 +1,15 @@
 import type { Candidate, Facts } from '../../analysis/candidate.ts';
 import type { DetectionTexts } from '../detection-texts.ts';
 import { listActions } from './evidence.ts';
-import { countOf, describeTime, describeTimeRange, readList, readNumber } from './fact-values.ts';
+import {
+  countOf,
+  describeMeasure,
+  describeSteps,
+  describeTime,
+  describeTimeRange,
+  readList,
+  readNumber,
+} from './fact-values.ts';
 import { writeHeadline } from './headline.ts';
 import { joinQuoted, quoteCharsMax, quoteValues } from './quote-value.ts';
 import { nameSubject, type Subject } from './subject.ts';
@@ -50,11 +58,11 @@ const findings: Record<Candidate['kind'], (candidate: Candidate, subject: Subjec
     };
   },
   baseline_anomaly: ({ facts }, { quoted, start }) => ({
-    finding: `${start} had ${readNumber(facts, 'count')}${facts['unit'] === 'rows' ? ' rows' : ''}, where ${readNumber(facts, 'median')} is usual (median ${describeBaseline(facts)}, robust z-score ${readNumber(facts, 'z')})`,
+    finding: `${start} had ${describeMeasure(facts)}, where ${readNumber(facts, 'median')} is usual (median ${describeBaseline(facts)}, robust z-score ${readNumber(facts, 'z')})`,
     nextStep: `Find out what caused the increase for ${quoted}, for example a scheduled job or a change.`,
   }),
   sequence_pattern: ({ facts }, { quoted, start }) => ({
-    finding: `${start} completed all ${readNumber(facts, 'steps')} steps in order, from ${describeTimeRange(facts, 'firstStepAt', 'lastStepAt')}`,
+    finding: `${start} completed ${describeSteps(facts)} in order, from ${describeTimeRange(facts, 'firstStepAt', 'lastStepAt')}`,
     details: facts['sequences'] === 1 ? [] : [`The sequence was completed ${readNumber(facts, 'sequences')} times.`],
     nextStep: `Review the steps in order, find out who or what acted as ${quoted}, and contain it unless every step was intended.`,
   }),
