@@ -6,7 +6,7 @@ import { toIndicatorObjects } from './stix-indicators.ts';
 import { toRelationshipObjects } from './stix-relationships.ts';
 import { toThreatObject } from './stix-threats.ts';
 import { countUnsupportedByStix, type UnsupportedFields } from './unsupported-fields.ts';
-import { isWithdrawnByOverride, setRevoked } from './stix-originals.ts';
+import { isWithdrawnByOverride, leaveOutFalsePositives, setRevoked } from './stix-originals.ts';
 import {
   toIdentity,
   toItemObjectId,
@@ -32,7 +32,7 @@ export type ItemVersion = {
 
 /**
  * Returns the STIX 2.1 objects of an item. Equal versions with equal overrides have equal objects, and every other has a later `modified`.
- * Objects that came as STIX are returned unchanged, except those that a person withdrew.
+ * Objects that came as STIX are returned unchanged, except those that a person withdrew and without false positives.
  */
 export function toStixItem(version: ItemVersion): { objects: StixObject[]; unsupported: UnsupportedFields } {
   const { item: shared, originals, overrides, isByPerson, storedText } = version;
@@ -43,7 +43,7 @@ export function toStixItem(version: ItemVersion): { objects: StixObject[]; unsup
     const { lastUpdated } = item;
     // An object that was ever withdrawn needs a later `modified`, also if it is valid again.
     const wasItemWithdrawn = isRetracted || isByPerson || overrides.some(({ status }) => status === 'retracted');
-    const objects = originals.map((object) => {
+    const objects = leaveOutFalsePositives(originals, shared, override).map((object) => {
       const wasWithdrawn =
         wasItemWithdrawn || overrides.some((earlier) => isWithdrawnByOverride(object, shared, earlier));
       const isRevoked = isRetracted || isWithdrawnByOverride(object, shared, override);

@@ -1,4 +1,4 @@
-import type { FeedItem } from '../../model/item.schema.ts';
+import type { FeedItem, Indicator } from '../../model/item.schema.ts';
 import { overriddenStatus } from '../../items/overrides/apply-overrides.ts';
 import type { DatedOverride } from '../dated-override.ts';
 import { toModifiedTime, type StixObject } from './stix-object.ts';
@@ -22,16 +22,44 @@ export function isWithdrawnByOverride(
   { iocs }: FeedItem,
   override: DatedOverride | undefined,
 ): boolean {
-  const pattern = object['pattern'];
-  if (!override || override.indicators.length === 0 || object.type !== 'indicator' || typeof pattern !== 'string')
-    return false;
-  const patternText = pattern.toLowerCase();
-  const contains = (value: string): boolean => patternText.includes(quotePatternString(value).toLowerCase());
-  const indicators = Object.values(iocs)
-    .flat()
-    .filter(({ value, normalizedValue }) => contains(value) || contains(normalizedValue));
+  if (!override || override.indicators.length === 0) return false;
+  const indicators = listStated(object, Object.values(iocs).flat());
   return (
     indicators.length > 0 &&
     indicators.every((indicator) => (overriddenStatus(override.indicators, indicator) ?? 'active') !== 'active')
   );
+}
+
+/**
+ * Returns the objects that came as STIX without the indicators all of whose values are false positives of the feed, and without the
+ * relationships and sightings of these. An organization that overrides a value as active gets its indicator.
+ */
+export function leaveOutFalsePositives(
+  objects: StixObject[],
+  { iocs }: FeedItem,
+  override: DatedOverride | undefined,
+): StixObject[] {
+  const indicators = Object.values(iocs).flat();
+  const isFalsePositive = (indicator: Indicator): boolean =>
+    indicator.status === 'false_positive' &&
+    (overriddenStatus(override?.indicators, indicator) ?? 'false_positive') === 'false_positive';
+  const falsePositives = indicators.filter(isFalsePositive);
+  if (falsePositives.length === 0) return objects;
+  const left = new Set<unknown>();
+  for (const object of objects)
+    if (listStated(object, falsePositives).length > 0 && listStated(object, indicators).every(isFalsePositive))
+      left.add(object.id);
+  const isLink = (object: StixObject): boolean => linkRefs.some((name) => left.has(object[name]));
+  return objects.filter((object) => !left.has(object.id) && !isLink(object));
+}
+
+const linkRefs = ['source_ref', 'target_ref', 'sighting_of_ref'];
+
+/** Returns which of the indicators the pattern of an object states. */
+function listStated(object: StixObject, indicators: Indicator[]): Indicator[] {
+  const pattern = object['pattern'];
+  if (object.type !== 'indicator' || typeof pattern !== 'string') return [];
+  const patternText = pattern.toLowerCase();
+  const contains = (value: string): boolean => patternText.includes(quotePatternString(value).toLowerCase());
+  return indicators.filter(({ value, normalizedValue }) => contains(value) || contains(normalizedValue));
 }

@@ -203,6 +203,44 @@ describe('STIX export', () => {
     expect(restored).toEqual({ ...originals[0], modified: '2026-01-08T00:00:00.000003Z' });
   });
 
+  test('leaves out original STIX indicators whose values are all false positives, with their links', () => {
+    const pattern = (id: string, text: string) => ({
+      type: 'indicator',
+      id: `indicator--${id}`,
+      pattern: text,
+      modified: at,
+    });
+    const link = (from: string, to: string) => ({
+      type: 'relationship',
+      id: `relationship--${from}-${to}`,
+      source_ref: `indicator--${from}`,
+      target_ref: to,
+      modified: at,
+    });
+    const kept = [
+      pattern('both', "[domain-name:value = 'benign.example'] OR [domain-name:value = 'evil.top']"),
+      { type: 'report', id: 'report--1', object_refs: ['indicator--benign', 'indicator--both'], modified: at },
+      link('both', 'malware--1'),
+    ];
+    const originals = [
+      pattern('benign', "[domain-name:value = 'Benign.example']"),
+      link('benign', 'malware--1'),
+      { type: 'sighting', id: 'sighting--1', sighting_of_ref: 'indicator--benign', modified: at },
+      ...kept,
+    ];
+    const benign: Indicator = {
+      ...evil,
+      value: 'Benign.example',
+      normalizedValue: 'benign.example',
+      status: 'false_positive',
+    };
+    const exportOriginals = (overrides: DatedOverride[]) =>
+      objectsOf(versionOf(itemOf([evil, benign]), { originals, overrides }));
+    expect(exportOriginals([])).toEqual(kept);
+    const indicators = [{ type: 'domain', value: 'benign.example', status: 'active' as const }];
+    expect(exportOriginals([override({ indicators })])).toEqual(originals);
+  });
+
   test('keeps the object format, whose changes need a new `formatVersion`', () => {
     expect(toBundle([versionOf(reportOf('APT29'), { storedText: statement })])).toMatchSnapshot();
     // The aliases of names come from this list.
