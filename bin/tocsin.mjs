@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 const major = Number(process.versions.node.split('.')[0]);
 if (major < 24) {
   console.error(
-    `Tocsin requires Node 24, but this is Node ${process.versions.node}. After npm ci, run it through npm (npm start) or as node_modules/.bin/node bin/tocsin.mjs.`,
+    `Tocsin requires Node 24, but this is Node ${process.versions.node}. Run it through npm, which uses the Node 24 that comes with it: npm start in a checkout, npx tocsin where the package is installed.`,
   );
   process.exit(1);
 }

@@ -23,6 +23,9 @@ export function checkConfiguration(config: Config): Check {
   return ok(name, 'every setting is valid');
 }
 
+const formatSize = (bytes: number): string =>
+  bytes < gib ? `${Math.floor((bytes / gib) * 1024)} MiB` : `${(bytes / gib).toFixed(1)} GiB`;
+
 /** Checks that the data directory can be written and that its disk has space. */
 export async function checkDisk({ dataDir, diskReserveBytes }: Config): Promise<Check> {
   const name = 'disk';
@@ -33,7 +36,7 @@ export async function checkDisk({ dataDir, diskReserveBytes }: Config): Promise<
   }
   const { bavail, bsize } = await statfs(findExisting(dataDir));
   const free = bavail * bsize;
-  const detail = `${(free / gib).toFixed(1)} GiB are free for ${dataDir}`;
+  const detail = `${formatSize(free)} are free for ${dataDir}`;
   const advice = 'Free or add space, or shorten TOCSIN_KEEP_LOGS_DAYS.';
   if (free <= diskReserveBytes) return failed(name, detail, advice);
   return free < freeLow ? warning(name, detail, advice) : ok(name, detail);
