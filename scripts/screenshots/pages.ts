@@ -24,7 +24,15 @@ export const shots: Shot[] = [
   { name: 'detections', ...unfilled('/detections') },
   { name: 'detection-new', path: () => '/detections/new' },
   { name: 'detection', path: ({ detection }) => `/detections/${detection}` },
-  ...['definition', 'prompts', 'tests', 'backtest', 'exceptions', 'runs'].map((tab) => ({
+  {
+    name: 'detection-definition',
+    path: ({ detection }) => `/detections/${detection}?tab=definition`,
+    act: async (page) => {
+      await page.getByRole('button', { name: 'Preview' }).click();
+      await page.getByText('would fire').first().waitFor();
+    },
+  },
+  ...['prompts', 'tests', 'backtest', 'exceptions', 'runs'].map((tab) => ({
     name: `detection-${tab}`,
     path: ({ detection }: Ids) => `/detections/${detection}?tab=${tab}`,
   })),
