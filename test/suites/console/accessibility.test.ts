@@ -1,12 +1,13 @@
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
+import { adminEnv, adminHeadersFor } from '../../support/admin-key.ts';
 import { findViolations } from '../../support/browser/axe.ts';
 import { newPage, openBrowser } from '../../support/browser/browser.ts';
 import { signIn, startConsole } from '../../support/browser/console.ts';
-import { callOk, postSuggestion } from '../../support/detection/detection-factory.ts';
+import { callOk, detectionBody, postSuggestion } from '../../support/detection/detection-factory.ts';
 import { raiseHits } from '../../support/browser/raise-hits.ts';
 
-const started = await startConsole();
+const started = await startConsole({ env: adminEnv });
 const browser = await openBrowser();
 const org = await started.newOrg();
 const report = await callOk(org, 'POST', '/api/feed/items', {
@@ -24,6 +25,14 @@ const document = await callOk(org, 'POST', '/api/feed/items', {
 await postSuggestion(org);
 const detection = `/detections/${await raiseHits(started, org, ['ada', 'grace'])}`;
 const [run] = (await callOk(org, 'GET', `/api${detection}/runs`)).runs;
+const packPath = `/api/admin/organizations/${org.id}/packs/base`;
+const applied = await fetch(started.origin + packPath, {
+  method: 'POST',
+  headers: { ...adminHeadersFor(packPath), 'content-type': 'application/json' },
+  body: JSON.stringify({ version: '1.0.0', detections: { 'one.yaml': detectionBody({ name: 'Of a pack' }) } }),
+});
+const [packed] = ((await applied.json()) as { results: { detectionId: string }[] }).results;
+await callOk(org, 'PUT', `/api/detections/${packed!.detectionId}`, { tags: ['own'] });
 const signedIn = await newPage(browser);
 await signIn(signedIn.page, started.origin, org, '/hits');
 
@@ -73,6 +82,7 @@ const pages: TestPage[] = [
       await page.locator('mark').waitFor();
     },
   ],
+  ['a search of the feed', '/feed?q=emotet', (page) => page.locator('mark').first().waitFor()],
   ['coverage', '/coverage?technique=T1059', (page) => page.getByRole('heading', { name: 'Detections' }).waitFor()],
   ['coverage as a table', '/coverage?view=table&q=T1059', (page) => page.getByRole('row').nth(2).waitFor()],
   [
@@ -145,6 +155,11 @@ const pages: TestPage[] = [
   ['detections', '/detections', (page) => page.getByRole('row').nth(1).waitFor()],
   ['a new detection', '/detections/new', (page) => page.getByRole('textbox', { name: 'Query' }).waitFor()],
   ['a detection', detection, (page) => page.getByText('Hits per day').first().waitFor()],
+  [
+    'a detection of a pack',
+    `/detections/${packed!.detectionId}`,
+    (page) => page.getByRole('columnheader', { name: 'In the pack' }).waitFor(),
+  ],
   ['a prompt', `${detection}?tab=prompts`, (page) => page.getByText('Version 1').first().waitFor()],
   ['backtest', `${detection}?tab=backtest`, (page) => page.getByRole('button', { name: 'Start backtest' }).waitFor()],
   ['exceptions', `${detection}?tab=exceptions`, (page) => page.getByText('No exceptions').waitFor()],
@@ -163,8 +178,17 @@ const settleColors = `new Promise((resolve) => requestAnimationFrame(() => reque
   Promise.allSettled(document.getAnimations().filter((one) => one instanceof CSSTransition).map((one) => one.finished)))`;
 
 const colorRules = ['color-contrast', 'link-in-text-block'];
+/** What can change where a page has little room. */
+const narrowRules = [
+  'scrollable-region-focusable',
+  'target-size',
+  'aria-required-children',
+  'aria-required-parent',
+  'aria-hidden-focus',
+  'nested-interactive',
+];
 
-test.each(pages)('axe finds nothing in %s, light and dark', async (_name, path, isComplete) => {
+test.each(pages)('axe finds nothing in %s, light, dark and narrow', async (_name, path, isComplete) => {
   await page.goto(`${started.origin}/console${path}`);
   await isComplete(page);
   for (const colorScheme of ['light', 'dark'] as const) {
@@ -174,5 +198,9 @@ test.each(pages)('axe finds nothing in %s, light and dark', async (_name, path, 
     const violations = await findViolations(page, colorScheme === 'light' ? undefined : colorRules);
     expect(violations.map((violation) => [colorScheme, ...violation])).toEqual([]);
   }
+  await page.setViewportSize({ width: 390, height: 844 });
+  await page.evaluate(settleColors);
+  expect(await findViolations(page, narrowRules)).toEqual([]);
+  await page.setViewportSize({ width: 1440, height: 900 });
   expect(complaints.splice(0)).toEqual([]);
 });

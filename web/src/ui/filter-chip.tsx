@@ -13,7 +13,7 @@ export function FilterChip({ label, value, onRemove }: Props) {
         type="button"
         aria-label={texts.removeFilter(label)}
         onClick={onRemove}
-        className="flex h-full items-center pr-1.5 text-faint hover:text-ink"
+        className="flex h-full min-w-6 items-center justify-center pr-1 text-faint hover:text-ink"
       >
         <X className="size-3.5" aria-hidden />
       </button>

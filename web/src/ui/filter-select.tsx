@@ -33,7 +33,7 @@ export function FilterSelect<Value extends string>({ label, value, options, onCh
           type="button"
           aria-label={texts.removeFilter(label)}
           onClick={() => onChange(undefined)}
-          className="flex h-full items-center rounded-r-control pr-1.5 text-faint hover:text-ink"
+          className="flex h-full min-w-6 items-center justify-center rounded-r-control pr-1 text-faint hover:text-ink"
         >
           <X className="size-3.5" aria-hidden />
         </button>

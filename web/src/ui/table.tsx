@@ -38,20 +38,18 @@ export function Table<Row>({ label, columns, rows, rowKey }: Props<Row>) {
               role="row"
               className="border-b last:border-b-0 @max-lg:flex @max-lg:flex-wrap @max-lg:gap-x-4 @max-lg:gap-y-0.5 @max-lg:px-3 @max-lg:py-2"
             >
-              {columns.map(({ header, isFigure, cell }) => (
+              {columns.map(({ header, isFigure, cell }, index) => (
                 <td
                   key={header}
                   role="cell"
+                  data-header={header}
                   className={classes(
                     'h-8 px-3 py-1.5 first:min-w-40 @max-lg:h-auto @max-lg:p-0 @max-lg:first:w-full',
                     isFigure && 'tabular whitespace-nowrap @lg:text-right',
+                    index > 0 &&
+                      '@max-lg:before:mr-1.5 @max-lg:before:text-faint @max-lg:before:content-[attr(data-header)]',
                   )}
                 >
-                  {header !== columns[0]?.header && (
-                    <span aria-hidden className="mr-1.5 text-faint @lg:hidden">
-                      {header}
-                    </span>
-                  )}
                   {cell(row)}
                 </td>
               ))}

@@ -62,6 +62,7 @@ function detailOf(type: string, data: Data): string | undefined {
   if (type === 'run.failed') return (data['failure'] as { message?: string } | null)?.message;
   // The headline of a detection is a template. Only a hit has words in it.
   if (type.startsWith('hit.')) return textOf(data, 'headline');
+  if (type.startsWith('feed.item.')) return textOf((data['event'] ?? {}) as Data, 'title');
   return textOf(data, 'title', 'name', 'alias', 'dataset', 'reason', 'id');
 }
 

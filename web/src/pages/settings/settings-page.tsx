@@ -7,7 +7,9 @@ const sections = Object.entries(texts.sections) as [keyof typeof texts.sections,
 
 /** The settings: a list of sections, and the open one beside it. */
 export function SettingsPage() {
-  const row = useCurrentInView<HTMLElement>(useLocation().pathname);
+  const { pathname } = useLocation();
+  const row = useCurrentInView<HTMLElement>(pathname);
+  const title = sections.find(([section]) => pathname.endsWith(section))?.[1] ?? texts.title;
   return (
     <>
       <PageHeader title={texts.title} />
@@ -27,7 +29,12 @@ export function SettingsPage() {
             </Link>
           ))}
         </nav>
-        <div className="min-h-0 min-w-0 grow overflow-y-auto">
+        <div
+          className="min-h-0 min-w-0 grow overflow-y-auto"
+          tabIndex={0}
+          role="region"
+          aria-label={`${texts.title}: ${title}`}
+        >
           <div className="mx-auto flex max-w-[56rem] flex-col gap-6 px-4 py-6 md:px-8">
             <Outlet />
           </div>

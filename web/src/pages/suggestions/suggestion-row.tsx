@@ -1,5 +1,6 @@
 import type { Suggestion } from '../../api/suggestions.ts';
-import { classes, toWords } from '../../lib/text.ts';
+import { classes } from '../../lib/text.ts';
+import { texts as detections } from '../../texts/detections.ts';
 import { texts } from '../../texts/suggestions.ts';
 import { RelativeTime } from '../../ui/time.tsx';
 
@@ -7,7 +8,7 @@ type Props = { suggestion: Suggestion; isSelected: boolean; onOpen: () => void }
 
 export function SuggestionRow({ suggestion, isSelected, onOpen }: Props) {
   const { name, technique, detectionCategory, estimate, createdAt, deletedAt, dismissReason } = suggestion;
-  const about = [technique, detectionCategory && toWords(detectionCategory)].filter(Boolean).join(' · ');
+  const about = [technique, detectionCategory && detections.category[detectionCategory]].filter(Boolean).join(' · ');
   return (
     <button
       role="option"
