@@ -82,7 +82,11 @@ export const texts = {
     version: (version: number) => `Prompt ${version}`,
     proposal: 'A quieter tuning',
     proposalText: (before: number, after: number, kept: number) =>
-      `With it, candidates fall from ${before} to ${after} a week, and ${kept} ${kept === 1 ? 'true positive is' : 'true positives are'} kept.`,
+      `With it, candidates fall from ${before} to ${after} a week, ${
+        kept === 0
+          ? 'but no hit of this time was judged a true positive, so nothing shows that true positives would be kept. Judge some hits first.'
+          : `and ${kept} ${kept === 1 ? 'true positive is' : 'true positives are'} kept.`
+      }`,
     apply: 'Use this tuning',
     applied: 'The tuning is saved.',
     failed: 'That did not work.',
