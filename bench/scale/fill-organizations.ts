@@ -20,9 +20,16 @@ export async function fillOrganizations(url: string, orgs: number): Promise<void
     );
     for (let from = rows[0]!.n; from < orgs; from += orgsPerStatement)
       await client.query(insertOrganizations(from + 1, Math.min(from + orgsPerStatement, orgs)));
-    await client.query('vacuum analyze');
   });
+  await tidyUp(url);
 }
+
+/** Leaves the server nothing to vacuum or to write, so that it does not do that while something else is measured. */
+export const tidyUp = (url: string): Promise<void> =>
+  withClient(url, async (client) => {
+    await client.query('vacuum analyze');
+    await client.query('checkpoint');
+  });
 
 const insertOrganizations = (first: number, last: number): string => `
   create temporary table if not exists added (id uuid);

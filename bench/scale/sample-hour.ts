@@ -9,7 +9,7 @@ import { createOrganizationWithKey } from '../../test/support/api-client.ts';
 import { withClient, type InProcessProgram } from '../../test/support/program-environment.ts';
 import { measureMs } from '../benchmark.ts';
 import { readProcessorTime, type ProcessorTime } from '../processor-time.ts';
-import { slot } from './fill-organizations.ts';
+import { slot, tidyUp } from './fill-organizations.ts';
 
 /** An hour of one of 10,000 organizations that send 1 TB a day together, in a request each minute. */
 const bytesPerHour = 1e12 / 24 / 10_000;
@@ -50,6 +50,7 @@ export async function measureSampleHour(program: InProcessProgram, organizations
     });
   }
   now = new Date(from.getTime() + 3_600_000 + 1000);
+  await tidyUp(program.url);
   const runs = emptyWork();
   await addWork(program, runs, () => executeDueRuns(deps, now, { concurrency: 2 }));
   await checkCompleted(program, organizations * sampleDetections);

@@ -1,7 +1,7 @@
 import { withClient, withInProcessProgram, type InProcessProgram } from '../../test/support/program-environment.ts';
 import type { Benchmark, BenchmarkRow, RunOptions } from '../benchmark.ts';
 import { costLabels, measureDatabaseCosts, type DatabaseCosts } from './database-costs.ts';
-import { detectionsPerOrg, fillOrganizations, segmentsPerOrg } from './fill-organizations.ts';
+import { detectionsPerOrg, fillOrganizations, segmentsPerOrg, tidyUp } from './fill-organizations.ts';
 import { measureEngineStart } from './engine-start.ts';
 import { measureSampleHour, sampleClock, sampleDetections, type SampleHour, type Work } from './sample-hour.ts';
 
@@ -25,6 +25,7 @@ async function measure(
     sizes.push([size, await measureDatabaseCosts(program, size)]);
   }
   const bytes = await readDatabaseBytes(program.url);
+  await tidyUp(program.url);
   report(`an hour of ${sampleOrgs} more organizations`);
   const hour = await measureSampleHour(program, sampleOrgs);
   const engineMs = await measureEngineStart();
