@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Ajv } from 'ajv';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -25,8 +25,9 @@ function readManifests(): { file: string; manifest: Manifest }[] {
 
 /** Compiles the manifests as literals of Kubernetes' types, which also refuses fields that do not exist. Returns the errors of the compiler. */
 function compileAsLiterals(manifests: readonly Manifest[]): string {
-  const project = newProgramDir();
-  onTestFinished(() => removeProgramDir(project));
+  // Below the packages, where the compiler finds them.
+  const project = mkdtempSync(join(root, 'node_modules/.cache/manifests-'));
+  onTestFinished(() => rmSync(project, { recursive: true }));
   const lines = manifests.flatMap((manifest, index) => [
     `import type { I${manifest.kind} as Kind${index} } from 'kubernetes-models/${manifest.apiVersion}';`,
     `export const manifest${index}: Kind${index} = ${JSON.stringify(manifest)};`,

@@ -271,6 +271,9 @@ async function fillRuns(deps: Deps, org: TestOrg, mark: string): Promise<Pick<Fi
       tx,
     );
     await sql`update hits set group_id = ${group} where id = ${hits[0].id}`.execute(tx);
+    await sql`insert into dataset_manifests (organization_id, dataset) select organization_id, name from datasets limit 1`.execute(
+      tx,
+    );
   });
   const lists: { id: string }[][] = [runs, gaps, hits];
   const idsOf = (ofEach: number): string[] => [
