@@ -2,11 +2,11 @@ import { createHash, randomBytes } from 'node:crypto';
 import { chownSync, mkdtempSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { loopback } from './address.ts';
-import { type Binaries, findBinaries } from './binaries.ts';
+import { type Binaries, findBinaries, findPackage } from './binaries.ts';
 import { readTextFile, removeTree, renameDurably, writeDurably } from './data-dir/durable-files.ts';
 import { chooseLocation, findLocation, recordLocation, removeHome } from './data-dir/location.ts';
 import { runProgram } from './os/run-program.ts';
-import { type ServerUser, findAccount, findServerUser } from './os/server-user.ts';
+import { type ServerUser, canEnter, findAccount, findServerUser } from './os/server-user.ts';
 
 /** A database folder. `name` appears in the command line of each of its processes and identifies them. */
 export type Cluster = { dataDir: string; location: string; name: string; user: ServerUser | undefined };
@@ -18,7 +18,7 @@ export async function openCluster(dataDir: string, log: (line: string) => void):
   const existing = findCluster(dataDir);
   if (existing) return existing;
   const user = findServerUser();
-  const location = chooseLocation(dataDir, user);
+  const location = chooseLocation(dataDir, user, user && !canEnter(findPackage().native, user));
   log(`creating a new database in ${location}`);
   const cluster = { dataDir, location, name: clusterName(location), user };
   try {

@@ -47,9 +47,16 @@ function claimHome(home: string, dataDir: string): void {
   writeDurably(marker, dataDir, 0o644);
 }
 
-/** Returns the folder for a new database: `pg` in the data directory, or in a new home under /var/lib if the server's user cannot enter it. */
-export function chooseLocation(dataDir: string, user: ServerUser | undefined): string {
-  if (!user || grantEntry(dataDir, user)) return join(dataDir, 'pg');
+/** initdb calls other programs of its folder through a shell, in double quotes, where these characters have a meaning. */
+const shellCharacters = /["$`\\]/;
+
+/**
+ * Returns the folder for a new database: `pg` in the data directory, or in a new home under /var/lib if the server's user cannot enter it, or
+ * if PostgreSQL's programs are copied beside the database and could not call each other there.
+ */
+export function chooseLocation(dataDir: string, user: ServerUser | undefined, copiesPrograms = false): string {
+  const isUsable = !(copiesPrograms && shellCharacters.test(dataDir));
+  if (!user || (isUsable && grantEntry(dataDir, user))) return join(dataDir, 'pg');
   const home = join(homesOfRoot, randomBytes(6).toString('hex'));
   mkdirSync(home, { recursive: true });
   for (const folder of [homesOfRoot, home]) chmodSync(folder, 0o755);
