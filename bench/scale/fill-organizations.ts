@@ -9,12 +9,15 @@ const orgsPerStatement = 500;
 
 /**
  * Adds organizations up to a number: each with 100 hourly detections, which are due at one slot, a destination, a private pool and an empty
- * lane for each kind of run, and a dataset of 90 files.
+ * lane for each kind of run, and a dataset of 90 files. Turns automatic vacuuming off.
  */
 export async function fillOrganizations(url: string, orgs: number): Promise<void> {
   await withClient(url, async (client) => {
     // The rows satisfy all references by construction.
     await client.query('set session_replication_role = replica; set synchronous_commit = off');
+    // The vacuuming of what this function inserts would count for what is measured afterwards.
+    await client.query('alter system set autovacuum = off');
+    await client.query('select pg_reload_conf()');
     const { rows } = await client.query<{ n: number }>(
       `select count(*)::int as n from organizations where name like 'scale %'`,
     );
