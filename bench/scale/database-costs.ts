@@ -23,6 +23,7 @@ export const costLabels = {
   claimNothing: 'claim runs, none queued (twice a second)',
   claimFew: 'claim runs, queued in 10 organizations',
   claimMany: 'claim 8 runs, queued in every organization',
+  claimLater: 'claim runs, due in 10 organizations and queued for later in every one',
   enqueue: 'enqueue a due slot',
   reap: 'look for lost runs (every five seconds)',
   deliver: 'look for due deliveries, a destination each (every second)',
@@ -60,8 +61,10 @@ export async function measureDatabaseCosts(program: InProcessProgram, orgs: numb
   const claimFew = await medianMs(claim);
   await queueRuns(url, { orgs, perOrg: 10 });
   const claimMany = await medianMs(claim);
+  await queueRuns(url, { orgs, perOrg: 10, dueIn: 10 });
+  const claimLater = await medianMs(claim);
   await queueRuns(url, { orgs: 0, perOrg: 0 });
-  return { ...idle, claimFew, claimMany, enqueue: await measureEnqueue(program) };
+  return { ...idle, claimFew, claimMany, claimLater, enqueue: await measureEnqueue(program) };
 }
 
 /** Returns the milliseconds for each of the next due slots. */

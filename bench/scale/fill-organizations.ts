@@ -55,16 +55,24 @@ const insertOrganizations = (first: number, last: number): string => `
   insert into outputs (organization_id, id, kind, name, shown_url, sealed, event_types, created_at, updated_at)
     select id, gen_random_uuid(), 'webhook', 'o', '', '', '{}', now(), now() from added`;
 
-/** Queues a run for detections of organizations, at most `perOrg` each, of at most `orgs` organizations. */
-export async function queueRuns(url: string, { orgs, perOrg }: { orgs: number; perOrg: number }): Promise<void> {
+/**
+ * Queues a run for detections of organizations, at most `perOrg` each, of at most `orgs` organizations. Those of all but the first `dueIn`
+ * organizations start a minute after the slot.
+ */
+export async function queueRuns(
+  url: string,
+  { orgs, perOrg, dueIn = orgs }: { orgs: number; perOrg: number; dueIn?: number },
+): Promise<void> {
   await withClient(url, async (client) => {
     await client.query('set session_replication_role = replica; set synchronous_commit = off');
     await client.query(`
       truncate run_queue;
       insert into run_queue (organization_id, run_id, detection_id, kind, due_at, start_at)
-        select o.id, gen_random_uuid(), a.id, 'schedule', '${slot.toISOString()}', '${slot.toISOString()}'
-        from (select id from organizations where name like 'scale %' order by id limit ${orgs}) o
-        cross join lateral (select id from agents where organization_id = o.id limit ${perOrg}) a;
+        select o.id, gen_random_uuid(), a.id, 'schedule', '${slot.toISOString()}',
+          '${slot.toISOString()}'::timestamptz + case when o.place > ${dueIn} then interval '1 minute' else interval '0' end
+        from (
+          select id, row_number() over (order by id) as place from organizations where name like 'scale %' order by id limit ${orgs}
+        ) o cross join lateral (select id from agents where organization_id = o.id limit ${perOrg}) a;
       analyze run_queue`);
   });
 }

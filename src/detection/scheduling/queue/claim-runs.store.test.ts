@@ -93,6 +93,36 @@ test('does not starve an organization with few due detections', async () => {
   expect(served.slice(0, 8).filter((orgId) => orgId === small.orgId)).toHaveLength(3);
 });
 
+// A claim reads the lanes of up to 100 due starts, or all lanes if there are more.
+test.each([0, 150])(
+  'finds the run that may start among many that may not, and %i starts of a full lane',
+  async (starts) => {
+    const [full, waiting] = [await createDueOrg(8 + starts), await newOrgId(db)];
+    const { at, due } = full;
+    await enqueue(due);
+    expect(await claimRunsAcrossOrgs(db, due, 8)).toHaveLength(8);
+    await query`update run_queue set start_at = start_at - interval '1 ms' * ('x' || right(run_id::text, 4))::bit(16)::int where state = 'queued'`;
+    for (let org = 0; org < 40; org += 1) await createDueOrg(3, at);
+    const detectionId = await newAgentId(db, waiting);
+    await inOrg(db, waiting, (tx) =>
+      openSchedule(tx, {
+        orgId: waiting,
+        detectionId,
+        cron: '0 * * * *',
+        active: true,
+        lookbackMinutes: null,
+        now: at,
+      }),
+    );
+    await enqueue(due);
+    await query`
+    update run_queue set start_at = start_at + interval '1 minute' where state = 'queued' and organization_id not in (${full.orgId}, ${waiting})`;
+    expect((await claimRunsAcrossOrgs(db, due, 8)).map(({ orgId }) => orgId)).toEqual([waiting]);
+    expect(await claimRunsAcrossOrgs(db, due, 8)).toEqual([]);
+    expect(await claimRunsAcrossOrgs(db, new Date(due.getTime() + 60_000), 8)).toHaveLength(3);
+  },
+);
+
 const startOf = (due: Date, id: string): Date =>
   new Date(due.getTime() + Math.floor((Number.parseInt(id.slice(-8), 16) / 2 ** 32) * 600_000));
 

@@ -26,7 +26,7 @@ export async function claimRunsAcrossOrgs(
 ): Promise<RunClaim[]> {
   const rules = createConcurrencyRules(limits);
   const scope = { now, limit, rules };
-  const ctes = [queuedLanesCte, freeLanesCte(scope), claimedLaneCte, servedLaneCte, rankedRunsCte(scope)];
+  const ctes = [dueStartsCte(scope), freeLanesCte(scope), claimedLaneCte, servedLaneCte, rankedRunsCte(scope)];
   if (rules.freePlacesCte) ctes.unshift(rules.freePlacesCte);
   const claim = sql<RunClaim>`with recursive ${sql.join(ctes)} ${updateClaimedRuns(rules)}`;
   // Claimers of one lane exclude each other through its row. The places of a model are shared by all lanes, so those who may
@@ -46,29 +46,35 @@ export async function claimRunsAcrossOrgs(
 /** The places that a lane has left for runs with a model: one place is reserved for runs without. */
 const laneModelPlaces = sql`greatest(l.cap - 1, 1) - busy.with_model`;
 
-/** With fewer lanes that have queued runs, a claim reads only these instead of all lanes in order. */
-const queuedLanesMax = 100;
+/** With fewer starts that are due, a claim reads only their lanes instead of all lanes in order. */
+const dueStartsMax = 100;
 
-/** The first lanes that have queued runs. Steps from one to the next through the index, however many runs they have. */
-const queuedLanesCte = sql`
-  next_lane as (
-    (select organization_id, kind from run_queue where state = 'queued' order by organization_id, kind limit 1)
+/**
+ * The first starts that are due: their times, each with the lanes that have queued runs of it. Steps from one to the next through the index, and
+ * so passes neither the other runs of a lane, nor the runs of all the organizations that start later.
+ */
+const dueStartsCte = ({ now }: ClaimScope): RawBuilder<unknown> => sql`
+  next_start as (
+    (select start_at, organization_id, kind from run_queue where state = 'queued' and start_at <= ${now}
+      order by start_at, organization_id, kind limit 1)
     union all
-    select n.organization_id, n.kind from next_lane cross join lateral (
-      select q.organization_id, q.kind from run_queue q
-      where q.state = 'queued' and (q.organization_id, q.kind) > (next_lane.organization_id, next_lane.kind)
-      order by q.organization_id, q.kind limit 1) n
-  ), queued_lanes as materialized (select * from next_lane limit ${queuedLanesMax})`;
+    select n.start_at, n.organization_id, n.kind from next_start cross join lateral (
+      select q.start_at, q.organization_id, q.kind from run_queue q
+      where q.state = 'queued' and q.start_at <= ${now}
+        and (q.start_at, q.organization_id, q.kind) > (next_start.start_at, next_start.organization_id, next_start.kind)
+      order by q.start_at, q.organization_id, q.kind limit 1) n
+  ), due_starts as materialized (select * from next_start limit ${dueStartsMax}),
+  due_lanes as materialized (select distinct organization_id, kind from due_starts)`;
 
 /**
  * Step 1: up to four lanes that have a free place and a claimable run, the one served longest ago first. Locks nothing. Of the two selects,
- * only one is executed: the first for few lanes with queued runs, the second for many, of which it soon meets four.
+ * only one is executed: the first for few due starts, the second for many, of whose lanes it soon meets four.
  */
 const freeLanesCte = (scope: ClaimScope): RawBuilder<unknown> => sql`
   free_lanes as materialized (
-    (${selectFreeLanes(scope, sql`queued_lanes join lanes l using (organization_id, kind)`, sql`(select count(*) from queued_lanes) < ${queuedLanesMax}`)})
+    (${selectFreeLanes(scope, sql`due_lanes join lanes l using (organization_id, kind)`, sql`(select count(*) from due_starts) < ${dueStartsMax}`)})
     union all
-    (${selectFreeLanes(scope, sql`lanes l`, sql`(select count(*) from queued_lanes) = ${queuedLanesMax}`)})
+    (${selectFreeLanes(scope, sql`lanes l`, sql`(select count(*) from due_starts) = ${dueStartsMax}`)})
   )`;
 
 const selectFreeLanes = (scope: ClaimScope, lanes: RawBuilder<unknown>, condition: RawBuilder<unknown>) => sql`
