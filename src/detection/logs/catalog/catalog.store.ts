@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { LRUCache } from 'lru-cache';
 import { queryRow, queryRows, type Tx } from '../../../platform/db/db.ts';
 import type { OrgId } from '../../../platform/lib/org-id.ts';
+import { toRecordset } from '../../../platform/db/recordset.ts';
 import { countPaths, type CatalogField, type StoredColumn } from './catalog.ts';
 import type { ColumnType } from './column-types.ts';
 import type { ObservedField } from './field-observer.ts';
@@ -136,17 +137,21 @@ export async function saveStoredColumns(
   const before = await loadCatalog(tx, catalogs, current);
   const fields = assignStoredColumns(before);
   const added = fields.flatMap(({ name, stored }, index) =>
-    stored && !before[index]!.stored ? [{ name, stored }] : [],
+    stored && !before[index]!.stored
+      ? [{ name, stored_name: stored.name, stored_type: stored.type, stored_position: stored.position }]
+      : [],
   );
   if (added.length === 0) return fields;
   const { orgId, dataset, version } = current;
   await sql`
-    update dataset_columns d set stored_name = c.stored ->> 'name', stored_type = c.stored ->> 'type', stored_position = (c.stored ->> 'position')::int
-    from jsonb_to_recordset(${JSON.stringify(added)}::jsonb) as c(name text, stored jsonb)
-    where d.organization_id = ${orgId} and d.dataset = ${dataset} and d.name = c.name`.execute(tx);
+    update dataset_columns d set stored_name = n.stored_name, stored_type = n.stored_type, stored_position = n.stored_position
+    from ${toRecordset(added, storedTypes)}
+    where d.organization_id = ${orgId} and d.dataset = ${dataset} and d.name = n.name`.execute(tx);
   await sql`
     update datasets set catalogue_version = ${version + 1} where organization_id = ${orgId} and name = ${dataset}`.execute(
     tx,
   );
   return fields;
 }
+
+const storedTypes = { name: 'text', stored_name: 'text', stored_type: 'text', stored_position: 'int' };

@@ -1,8 +1,10 @@
 import { sql } from 'kysely';
 import { otherColumns, storedMax } from '../catalog/stored-drift.ts';
 import { queryRow, queryRows, type Tx } from '../../../platform/db/db.ts';
+import { toRecordset } from '../../../platform/db/recordset.ts';
 import type { OrgId } from '../../../platform/lib/org-id.ts';
 import type { FileContent } from './compact.sql.ts';
+import { manifestPath } from './segment-path.ts';
 import type { SegmentRow } from './segments.store.ts';
 
 /**
@@ -135,14 +137,25 @@ export async function replaceSegments(
       ) as listed
     )
     insert into segments (organization_id, id, dataset, path, format, published, history, ingested_from, ingested_to, time_from, time_to, rows, bytes, sha256, columns, drift, created_at)
-    select ${orgId}, f.id, r.dataset, f.path, 'typed', f.published, r.history, f.ingested_from, f.ingested_to, f.time_from, f.time_to, f.rows,
-      f.bytes, f.sha256, f.columns, (select counts from drift), now()
-    from (select distinct dataset, history from replaced) r, jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as f(id uuid, path text, published boolean,
-      bytes bigint, sha256 text, columns int, rows bigint, ingested_from timestamptz, ingested_to timestamptz, time_from timestamptz, time_to timestamptz)`.execute(
-    tx,
-  );
+    select ${orgId}, n.id, r.dataset, n.path, 'typed', n.published, r.history, n.ingested_from, n.ingested_to, n.time_from, n.time_to, n.rows,
+      n.bytes, n.sha256, n.columns, (select counts from drift), now()
+    from (select distinct dataset, history from replaced) r, ${toRecordset(rows, fileTypes)}`.execute(tx);
   return true;
 }
+
+const fileTypes = {
+  id: 'uuid',
+  path: 'text',
+  published: 'boolean',
+  bytes: 'bigint',
+  sha256: 'text',
+  columns: 'int',
+  rows: 'bigint',
+  ingested_from: 'timestamptz',
+  ingested_to: 'timestamptz',
+  time_from: 'timestamptz',
+  time_to: 'timestamptz',
+};
 
 const toIso = (ms: number): string => new Date(ms).toISOString();
 
@@ -168,10 +181,13 @@ export async function deleteReplacedSegment(tx: Tx, orgId: OrgId, id: string): P
 
 /** Returns those of the given paths that are listed as segments or are manifests. */
 export async function findListedPaths(tx: Tx, orgId: OrgId, paths: string[]): Promise<Set<string>> {
-  const listed = await queryRows<{ path: string }>(tx)`
-    select path from segments where organization_id = ${orgId} and path = any(${paths}::text[])
-    union all select path from (
-      select 'dataset=' || dataset || '/_manifest.json' as path from dataset_manifests where organization_id = ${orgId}
-    ) as manifests where path = any(${paths}::text[])`;
-  return new Set(listed.map(({ path }) => path));
+  const segments = await queryRows<{ path: string }>(tx)`
+    select path from segments where organization_id = ${orgId} and path = any(${paths}::text[])`;
+  const manifests = await queryRows<{ dataset: string }>(tx)`
+    select dataset from dataset_manifests where organization_id = ${orgId}`;
+  const listed = new Set([
+    ...segments.map(({ path }) => path),
+    ...manifests.map(({ dataset }) => manifestPath(dataset)),
+  ]);
+  return new Set(paths.filter((path) => listed.has(path)));
 }

@@ -13,6 +13,7 @@ import { toSegmentFile } from '../query/window-scans.ts';
 import { compactSql, contentSql, type ErasureTarget, type FileContent } from './compact.sql.ts';
 import { replaceSegments, type MergedFile } from './compact.store.ts';
 import { writeManifest } from './manifest/write-manifests.ts';
+import { segmentPath } from './segment-path.ts';
 import { findDatasetStates, type SegmentRow } from './segments.store.ts';
 import { startPublishing } from './store/publish-deadline.ts';
 import { withLocalFiles, type SegmentStore } from './store/segment-store.ts';
@@ -48,7 +49,7 @@ export async function mergeSegments(deps: MergeSegmentsDeps, orgId: OrgId, input
       const results: MergedFile[] = [];
       for (const part of parts) {
         const id = uuidv7();
-        const path = join(part.folder, `${id}.${part.published ? 'parquet' : 'columns'}`);
+        const path = segmentPath(part.folder, id, part.published ? 'published' : 'typed');
         written.push(path);
         const content = await writePart(deps, orgId, { ...input, fields, part, path });
         if (content.rows === 0) await segmentStore.remove(orgId, path);

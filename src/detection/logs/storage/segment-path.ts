@@ -1,17 +1,19 @@
 import { join } from 'node:path';
 
+const extensions = { text: 'events', typed: 'columns', published: 'parquet' };
+
 /**
- * Returns the path of a segment's file in the organization's log folder. The extensions are none that the engine knows: DuckDB opens a file
- * whose name a query uses as a table only if the name ends like `.csv` or `.parquet`, so no query can open a segment by its name.
+ * Returns the path of a segment's file, whose folder is relative to the organization's. The extensions, but for those of files for other engines,
+ * are none that the engine knows: DuckDB opens a file whose name a query uses as a table only if the name ends like `.csv` or `.parquet`, so no
+ * query can open a segment by its name.
  */
-export function segmentPath(dataset: string, id: string, format: 'text' | 'typed'): string {
-  return join(dataset, `${id}.${format === 'text' ? 'events' : 'columns'}`);
-}
+export const segmentPath = (folder: string, id: string, kind: keyof typeof extensions): string =>
+  join(folder, `${id}.${extensions[kind]}`);
 
 const datasetFolder = (dataset: string): string => `dataset=${dataset}`;
 
 /** Reports whether a path is one for other engines. */
-export const isPublished = (path: string): boolean => path.startsWith('dataset=');
+export const isPublished = (path: string): boolean => path.startsWith(datasetFolder(''));
 
 /** Stands for the hour of files with events of several hours. A number, because engines derive the type of the column from its values. */
 const severalHours = '24';
