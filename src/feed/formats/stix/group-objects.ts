@@ -77,8 +77,8 @@ export function groupObjects(
 /** Returns the observations that are not part of another one. */
 export function findRoots(bundle: StixBundle, observed: StixSourceObject[]): StixSourceObject[] {
   const parts = new Set(
-    observed.filter(hasParts).flatMap((object) =>
-      collectParts(bundle, [object.id])
+    observed.flatMap((object) =>
+      listParts(bundle, object)
         .slice(1)
         .map(({ id }) => id),
     ),
@@ -132,8 +132,11 @@ function listRelated(bundle: StixBundle): Map<string, string[]> {
   return related;
 }
 
-/** An indicator, which most observations are, consists of itself alone. */
-export const hasParts = (object: StixSourceObject): boolean =>
+/** Returns an observation and, recursively, its parts. An indicator, which most observations are, consists of itself alone. */
+export const listParts = (bundle: StixBundle, object: StixSourceObject): StixSourceObject[] =>
+  hasParts(object) ? collectParts(bundle, [object.id]) : [object];
+
+const hasParts = (object: StixSourceObject): boolean =>
   object.type === 'observed-data' || object['created'] === undefined;
 
 /** Returns the referenced objects and, recursively, the parts of their observations. */

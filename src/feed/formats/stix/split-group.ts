@@ -1,5 +1,5 @@
 import { countItems, pickItem } from '../split-record.ts';
-import { isObservation, findRoots, collectParts, hasParts, type ObjectGroup } from './group-objects.ts';
+import { isObservation, findRoots, listParts, type ObjectGroup } from './group-objects.ts';
 import { listRefs, readTextField, type StixBundle, type StixSourceObject } from './stix-objects.ts';
 import { serialize, type LinksByStart } from './stix-originals.ts';
 
@@ -54,7 +54,7 @@ function assignParts(
   const partsOf = new Map<string, Set<number>>();
   for (const root of findRoots(bundle, observed)) {
     const part = pickItem(indicatorOf.get(root.id) ?? root.id, count);
-    for (const { id } of hasParts(root) ? collectParts(bundle, [root.id]) : [root]) {
+    for (const { id } of listParts(bundle, root)) {
       const known = partsOf.get(id);
       if (known) known.add(part);
       else partsOf.set(id, new Set([part]));
