@@ -53,7 +53,7 @@ export async function runDetections(
   { end, detections }: { end: Date; detections: LibraryEntry[] },
 ): Promise<DetectionOutcome[]> {
   const { deps, call, time, print } = context;
-  // Whoever opens the console later finds the events of these runs: they are stored once somebody has listed events.
+  // Events are stored only after somebody has listed them. The console shows those of the following runs.
   await call('GET', '/api/events?limit=1');
   const start = computeScheduleStart(end);
   const history = events.filter(({ at }) => at < start);

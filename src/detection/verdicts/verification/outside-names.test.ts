@@ -71,7 +71,7 @@ test.each([
   ['user_agent', 'Weber/1.0'],
   ['subject', 'Jonas Weber'],
   ['url', 'https://portal.example/?by=jweber'],
-])('a name in %s is none of the rows even if it is no sentence', (field, value) => {
+])('does not count a name in %s as one of the rows, even where the field has no sentence', (field, value) => {
   const { struck } = verify(verdictOf('The attacker is jweber. It was Weber.'), candidateWith({ [field]: value }));
   expect(struck.length).toBeGreaterThan(0);
   expect(struck.every(({ where }) => where === 'summary')).toBe(true);

@@ -75,7 +75,7 @@ export const isAccusing = (sentence: string): boolean => accusing.test(sentence)
 
 /**
  * Returns the names in a sentence that only texts of outsiders contain: `known` contains them, `named` does not. Those are capitalized words,
- * and in a sentence that accuses somebody also its accounts and whoever it accuses.
+ * and, in a sentence with an accusation, also the accounts in it and the name of the accused.
  */
 export function findOutsideNames(sentence: string, known: KnownText, named: KnownText): string[] {
   const isOutside = (name: string): boolean => {

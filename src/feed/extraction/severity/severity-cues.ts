@@ -116,6 +116,6 @@ export const intrusionStepCues =
 export const undergroundCues =
   /\b(?:underground (?:forums?|markets?|marketplaces?|economy)|(?:cyber ?crim\w*|criminal|hack\w*) underground|dark ?web (?:forums?|markets?|marketplaces?))\b/i;
 
-/** What a lure pretends to be. */
+/** Words for lures, which pretend to come from somebody else. */
 export const lureCues =
   /\b(?:spoof(?:s|ed|ing)|pretend(?:s|ed|ing)?|disguis(?:es|ed|ing)|impersonat(?:es|ed|ing)|masquerad(?:es|ed|ing)|posing as|decoys?|lures?)\b/i;
