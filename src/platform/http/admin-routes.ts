@@ -1,8 +1,7 @@
 import type { z } from 'zod';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { describeRoute } from './api-routes.ts';
+import { registerRoute } from './api-routes.ts';
 import type { App } from './app-type.ts';
-import { recordEtag } from './etag.ts';
 
 type Line = `${'GET' | 'POST' | 'PUT' | 'DELETE'} /api/admin/${string}`;
 type Schema = z.ZodType;
@@ -33,34 +32,12 @@ type Input<Params extends Schema, Query extends Schema, Body extends Schema> = {
 export function adminRoutes(app: App, tag: string) {
   return <P extends Schema, Q extends Schema, B extends Schema, R extends Schema>(
     line: Line,
-    {
-      operationId,
-      summary,
-      description,
-      params,
-      query,
-      body,
-      returns,
-      hasEtag,
-      bodyBytesMax,
-      ...config
-    }: Options<P, Q, B, R>,
+    options: Options<P, Q, B, R>,
     handle: (input: Input<P, Q, B>) => Promise<z.input<R>>,
-  ): void => {
-    const [method, url] = line.split(' ') as [string, string];
-    app.route({
-      method,
-      url,
-      config: { isAdmin: true, ...config },
-      ...(bodyBytesMax !== undefined && { bodyLimit: bodyBytesMax }),
-      schema: describeRoute(tag, { operationId, summary, description, params, query, body, returns }),
+  ): void =>
+    registerRoute(app, { tag, line, access: { isAdmin: true } }, options, (request, reply) => {
+      const { params, query, body } = request;
       // The schemas have validated all three.
-      handler: (async (request: FastifyRequest, reply: FastifyReply) => {
-        const { params: path, query: search, body: content } = request;
-        const result = await handle({ params: path, query: search, body: content, request, reply } as Input<P, Q, B>);
-        if (hasEtag) void reply.header('etag', recordEtag(result as { updatedAt: string | null }));
-        return result;
-      }) as never,
+      return handle({ params, query, body, request, reply } as Input<P, Q, B>);
     });
-  };
 }

@@ -42,7 +42,7 @@ type RouteDescription = {
 };
 
 /** Returns what a route validates and how OpenAPI describes it. */
-export const describeRoute = (tag: string, route: RouteDescription): object => ({
+const describeRoute = (tag: string, route: RouteDescription): object => ({
   tags: [tag],
   operationId: route.operationId,
   summary: route.summary,
@@ -53,42 +53,48 @@ export const describeRoute = (tag: string, route: RouteDescription): object => (
   response: { 200: route.returns },
 });
 
+type RouteOptions = RouteDescription & {
+  hasEtag?: boolean | undefined;
+  bodyBytesMax?: number | undefined;
+} & FastifyContextConfig;
+
+/** Registers a JSON route with the response of `handle`. `access` says who may call it, unless the options do. */
+export function registerRoute(
+  app: App,
+  { tag, line, access }: { tag: string; line: string; access: FastifyContextConfig },
+  options: RouteOptions,
+  handle: (request: FastifyRequest, reply: FastifyReply) => unknown,
+): void {
+  const { operationId, summary, description, params, query, body, returns, hasEtag, bodyBytesMax, ...config } = options;
+  const [method, url] = line.split(' ') as [string, string];
+  app.route({
+    method,
+    url,
+    config: { ...access, ...config },
+    ...(bodyBytesMax !== undefined && { bodyLimit: bodyBytesMax }),
+    schema: describeRoute(tag, { operationId, summary, description, params, query, body, returns }),
+    handler: (async (request: FastifyRequest, reply: FastifyReply) => {
+      const result = await handle(request, reply);
+      if (hasEtag) void reply.header('etag', recordEtag(result as { updatedAt: string | null }));
+      return result;
+    }) as never,
+  });
+}
+
 /**
  * Returns a function that registers JSON routes with a key: `route('GET /api/hits', { operationId: 'listHits', summary, returns }, handler)`. `tag` groups them in
  * the OpenAPI description. `scope` is what a key needs, unless a route's options name another; null: any valid key will do.
  */
 export function apiRoutes(app: App, { tag, scope }: { tag: string; scope: Scope | null }) {
+  const access = scope === null ? { needsNoScope: true as const } : { scope };
   return <P extends Schema, Q extends Schema, B extends Schema, R extends Schema>(
     line: Line,
-    {
-      operationId,
-      summary,
-      description,
-      params,
-      query,
-      body,
-      returns,
-      hasEtag,
-      bodyBytesMax,
-      ...config
-    }: Options<P, Q, B, R>,
+    options: Options<P, Q, B, R>,
     handle: Handle<Input<P, Q, B>, R>,
-  ): void => {
-    const [method, url] = line.split(' ') as [string, string];
-    app.route({
-      method,
-      url,
-      config: { ...(scope === null ? { needsNoScope: true } : { scope }), ...config },
-      ...(bodyBytesMax !== undefined && { bodyLimit: bodyBytesMax }),
-      schema: describeRoute(tag, { operationId, summary, description, params, query, body, returns }),
-      handler: (async (request: FastifyRequest, reply: FastifyReply) => {
-        const { params: path, query: search, body: content } = request;
-        const input = { caller: requireCaller(request), params: path, query: search, body: content, request, reply };
-        // The schemas have validated all three.
-        const result = await handle(input as Input<P, Q, B>);
-        if (hasEtag) void reply.header('etag', recordEtag(result as { updatedAt: string | null }));
-        return result;
-      }) as never,
+  ): void =>
+    registerRoute(app, { tag, line, access }, options, (request, reply) => {
+      const { params, query, body } = request;
+      // The schemas have validated all three.
+      return handle({ caller: requireCaller(request), params, query, body, request, reply } as Input<P, Q, B>);
     });
-  };
 }
