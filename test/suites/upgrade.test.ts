@@ -68,8 +68,10 @@ test.each(
 )('a database that ends with %s keeps every row', async (_, migrations) => {
   const url = await newEmptyDatabase();
   const tables = await createOldDatabase(url, migrations);
+  // Not the rows of the source: it is running and still counts its requests.
+  const before = await hashesOf(url, tables);
   expect(await migrate(url)).toEqual(listMigrations().slice(migrations));
-  expect(await hashesOf(url, tables)).toEqual(await hashesOf(source.url, tables));
+  expect(await hashesOf(url, tables)).toEqual(before);
 });
 
 test('the service starts on an older database, migrates it and reads what it had', async () => {
