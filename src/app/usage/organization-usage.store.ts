@@ -16,8 +16,9 @@ export async function readOrganizationUsage(db: Db, orgId: OrgId): Promise<Organ
         r.tokens + b.tokens as "modelTokens", r.cost + b.cost as "modelCostUsd",
         d.datasets as "logDatasets", d.events as "logEvents",
         (select coalesce(sum(bytes), 0) from segments where organization_id = ${orgId} and replaced_at is null) as "logBytes",
-        (select count(*) from feed_sources where organization_id = ${orgId}) as "feedSources",
-        (select count(*) from items where pool_id in (select id from feed_pools where organization_id = ${orgId} and kind = 'private')) as "feedItems",
+        (select count(*) from feed_sources where organization_id = ${orgId} and deleted_at is null) as "feedSources",
+        (select coalesce(sum(n), 0) from feed_counts
+           where status <> 'retracted' and pool_id in (select id from feed_pools where organization_id = ${orgId} and kind = 'private')) as "feedItems",
         (select count(*) from api_keys where organization_id = ${orgId} and revoked_at is null
            and (expires_at is null or expires_at > now())) as "activeKeys"
       from

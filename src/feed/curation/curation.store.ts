@@ -1,12 +1,13 @@
 import { sql } from 'kysely';
 import { queryRow, queryRows, type Tx } from '../../platform/db/db.ts';
+import type { OrgId } from '../../platform/lib/org-id.ts';
 import type { Caller } from '../../platform/orgs/caller.ts';
 import { visiblePoolIds } from '../items/visible-pools.sql.ts';
 
 /** An item that a person decides about. */
 export type CuratedItem = {
   id: string;
-  organization_id: string;
+  organization_id: OrgId;
   source_id: string | null;
   pool_id: string;
   pool_kind: string;

@@ -2,6 +2,7 @@ import type { Tx } from '../../platform/db/db.ts';
 import { appError } from '../../platform/lib/errors.ts';
 import { retractItem, toDocument } from '../ingestion/item-document.ts';
 import { countKeyOf, moveCounts } from '../items/writing/counts.store.ts';
+import { requireItemQuota } from '../items/writing/item-quota.ts';
 import { emitItemEvents } from '../items/writing/item-events.ts';
 import { updateRetraction } from '../items/writing/update-items.store.ts';
 import type { FeedItem } from '../model/item.schema.ts';
@@ -24,9 +25,13 @@ export async function retractForEveryone(
   await writeRetraction(tx, item, context, { after, heldBack, note: reason ?? null });
 }
 
-/** Restores the item to its state before the retraction. The next pull applies what its source changed meanwhile. */
+/**
+ * Restores the item to its state before the retraction. The next pull applies what its source changed meanwhile. Throws 409 if the quota of
+ * private items is used up.
+ */
 export async function restoreForEveryone(tx: Tx, item: CuratedItem, context: DecisionContext): Promise<void> {
   if (item.held_back === null) throw appError('conflict', 'The item was not retracted by a person.');
+  if (item.pool_kind === 'private') await requireItemQuota(tx, item.organization_id);
   const before = JSON.parse(item.held_back) as FeedItem;
   const after = { ...before, version: item.version + 1, lastUpdated: context.at.toISOString() };
   await writeRetraction(tx, item, context, { after, heldBack: null, note: null });

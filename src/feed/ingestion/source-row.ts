@@ -67,4 +67,6 @@ export type PullCursor = {
   silentSince?: string | undefined;
   /** The reader revision of the pull. A newer revision reads unchanged documents again. */
   reading?: string;
+  /** Whether records are missing because the quota of private items was reached. They are read again when it allows more. */
+  isOverQuota?: boolean | undefined;
 };

@@ -8,6 +8,7 @@ export const quotaLabels: Record<QuotaName, string> = {
   logBytesPerDay: 'Log volume per day',
   logBytesStored: 'Stored logs',
   feedSources: 'Feed sources',
+  feedItems: 'Own feed items',
   apiKeys: 'API keys',
   requestsPerMinute: 'Requests per minute',
   modelUsdPerDay: 'Model cost per day',

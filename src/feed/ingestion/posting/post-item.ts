@@ -11,6 +11,7 @@ import { toTextRecord } from '../../extraction/text/text-record.ts';
 import { getItem } from '../../items/get-item.ts';
 import type { SnapshotCache } from '../../items/snapshot/snapshot.ts';
 import { ensurePrivatePool, lockPool } from '../../items/writing/feed-pools.store.ts';
+import { requireItemQuota } from '../../items/writing/item-quota.ts';
 import type { FeedItemDetail } from '../../model/item.schema.ts';
 import { parseInstant } from '../../model/source-record.ts';
 import { applyActions } from '../apply-actions.ts';
@@ -30,7 +31,7 @@ export type PostItemDeps = { db: Db; clock: Clock; extractor: Extractor; snapsho
 
 /**
  * Creates an item from the text of a report in the organization's private pool and returns it (spec/feed.md, "Reading"). Returns the existing
- * item if the organization has already posted the text. Throws `unavailable` (503) if too many texts are waiting.
+ * item if the organization has already posted the text. Throws 409 if the quota of private items is used up, and `unavailable` (503) if too many texts are waiting.
  */
 export async function postItem(deps: PostItemDeps, caller: Caller, input: PostItem): Promise<FeedItemDetail> {
   const recordId = sha256(normalizeText(input.text));
@@ -64,6 +65,7 @@ async function insertPostedItem(tx: Tx, deps: PostItemDeps, caller: Caller, post
   await lockPool(tx, poolId);
   const existing = await findPostedItem(tx, orgId, recordId);
   if (existing) return existing;
+  await requireItemQuota(tx, orgId);
   const now = deps.clock();
   const origin = originOf(orgId, { poolId, orgName: await readOrgName(tx, orgId), now });
   const publisher = extracted.publisher ?? origin.publisher!;

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
-import type { Tx } from '../../../platform/db/db.ts';
+import { queryRow, type Tx } from '../../../platform/db/db.ts';
+import type { OrgId } from '../../../platform/lib/org-id.ts';
 
 /** The key of a row of `feed_counts`, which counts the items of a pool. */
 export type CountKey = {
@@ -16,6 +17,14 @@ type CountedRow = Omit<CountKey, 'poolId' | 'sourceName'> & { pool_id: string; s
 export function countKeyOf({ pool_id: poolId, source_name: sourceName, ...row }: CountedRow): CountKey {
   const { severity, status, publisher, platforms } = row;
   return { poolId, severity, status, publisher, sourceName, platforms };
+}
+
+/** Returns the number of an organization's private items that are not retracted. */
+export async function countPrivateItems(tx: Tx, orgId: OrgId): Promise<number> {
+  const row = await queryRow<{ n: number }>(tx)`
+    select coalesce(sum(c.n), 0) as n from feed_pools p join feed_counts c on c.pool_id = p.id
+    where p.organization_id = ${orgId} and p.kind = 'private' and c.status <> 'retracted'`;
+  return row!.n;
 }
 
 /** An item that is now counted under another key. `before` is undefined for a new item. */

@@ -6,6 +6,7 @@ import type { SourceRow } from '../../ingestion/source-row.ts';
 import { listStoredRecords, type StoredItem } from '../../ingestion/stored-items.store.ts';
 import { lockPools } from '../../items/writing/feed-pools.store.ts';
 import { buckets } from '../../model/vocabulary.ts';
+import { keepWithinQuota, type RefusedRecords } from './item-quota.ts';
 
 const actionsMax = 500;
 // About the work of a fifth of a second: it bounds how long a pull locks the pools that it writes to.
@@ -26,22 +27,22 @@ function weightOf(action: ItemAction): number {
 
 /**
  * Applies a batch in the caller's transaction. Compares it again with the stored items, because a person or a new reader may have changed some
- * since the pull was planned. Returns the actions that were applied.
+ * since the pull was planned, and with the quota of private items. Returns the actions that were applied.
  */
 export async function applyBatch(
   tx: Tx,
   source: SourceRow,
   batch: ItemAction[],
   commit: { now: Date; referenceDataVersion: number; prepared: PreparedAdditions | undefined },
-): Promise<ItemAction[]> {
+): Promise<{ applied: ItemAction[]; refused: RefusedRecords }> {
   await lockPools(tx, listPoolIds(batch));
   const recordIds = batch.map((action) =>
     'candidate' in action ? action.candidate.record.recordId : action.stored.record_id,
   );
   const stored = await listStoredRecords(tx, source, recordIds);
-  const actions = compareAgain(batch, stored);
-  await applyActions(tx, source, actions, commit);
-  return actions;
+  const { kept, refused } = await keepWithinQuota(tx, source, compareAgain(batch, stored));
+  await applyActions(tx, source, kept, commit);
+  return { applied: kept, refused };
 }
 
 function compareAgain(batch: ItemAction[], stored: StoredItem[]): ItemAction[] {

@@ -25,11 +25,13 @@ export type GoodPull = {
   now: Date;
   /** The mark of the program and the reference data that read the documents. */
   reading: string;
+  /** Whether records are missing because of the quota of private items. */
+  isOverQuota: boolean;
 };
 
 /** Returns the state of a source after a good pull. */
 export function goodPullEnd(source: SourceRow, pull: GoodPull): PullEnd {
-  const { before, cursor, fetched, parsed, records, result, now, reading } = pull;
+  const { before, cursor, fetched, parsed, records, result, now, reading, isOverQuota } = pull;
   const { added, corrected, retracted } = result;
   const isNew = added + corrected + retracted > 0;
   const read = fetched.kind === 'read' ? fetched : undefined;
@@ -46,6 +48,7 @@ export function goodPullEnd(source: SourceRow, pull: GoodPull): PullEnd {
     ...(newest ? { newest } : {}),
     ...updateNewsRhythm(source, cursor, { now, isNew }),
     reading: isCurrent ? reading : '',
+    isOverQuota: isOverQuota || undefined,
   };
   return {
     id: source.id,

@@ -12,12 +12,14 @@ import type { PullCursor, SourceRow } from '../../ingestion/source-row.ts';
 import { notifySource } from '../notify-source-events.ts';
 import { openAuthHeaders } from '../source-auth.ts';
 import { setMissingPulls } from '../../items/writing/update-items.store.ts';
+import { readItemRoom } from '../../items/writing/item-quota.ts';
 import { finishPull, releaseSource, renewClaim, withSourceAcrossOrgs } from '../sources.store.ts';
 import { applyBatch, splitActions } from './apply-batches.ts';
 import { applyPredictions } from './apply-predictions.ts';
 import { asBadPull } from './bad-pull.ts';
 import { extractTexts } from './extract-texts.ts';
 import { fetchDocuments, hashDocuments, type FetchedDocuments } from './fetch-documents.ts';
+import { keepWithinQuota, withoutRefused, type RefusedRecords } from './item-quota.ts';
 import type { Parser } from './parser.ts';
 import { planSourcePull } from './plan-source-pull.ts';
 import { failedPullEnd, failedPullResult, goodPullEnd } from './pull-outcome.ts';
@@ -57,7 +59,7 @@ export async function pullClaimedSource(
 async function pull(deps: PullDeps, source: SourceRow, options: PullOptions): Promise<PullResult | undefined> {
   const cursor = JSON.parse(source.cursor) as PullCursor;
   const reading = toSourceReading(deps.extractor.referenceDataVersion);
-  const mustReread = cursor.reading !== reading;
+  const mustReread = cursor.reading !== reading || (await hasRoomForRefused(deps.db, source, cursor));
   // After a change of settings, the source's marking applies to all its items, even if the source is unreachable.
   if (!cursor.reading) await raiseTlp(deps, source);
   const fetched = await asBadPull(() => fetchSource(deps, source, { cursor, mustReread, signal: options.signal }));
@@ -67,7 +69,7 @@ async function pull(deps: PullDeps, source: SourceRow, options: PullOptions): Pr
   const parsed = isUnchanged ? undefined : await asBadPull(() => parseRecords(deps, source, fetched, options.signal));
   const applied = await applyRecords(deps, source, parsed, cursor);
   if (!applied) return undefined;
-  const { plan } = applied;
+  const { plan, refused } = applied;
   const result = await applyPredictions(deps.db, source, { predictions: parsed?.predictions, result: applied.result });
   if (!result) return undefined;
   const { isScheduled } = options;
@@ -87,6 +89,7 @@ async function pull(deps: PullDeps, source: SourceRow, options: PullOptions): Pr
       isScheduled,
       now,
       reading,
+      isOverQuota: refused.count > 0 || (cursor.isOverQuota === true && !mustReread),
     };
     const end = goodPullEnd(claimed, pulled);
     await finishPull(tx, source.worker!, end);
@@ -98,7 +101,14 @@ async function pull(deps: PullDeps, source: SourceRow, options: PullOptions): Pr
   });
 }
 
-type AppliedPull = { plan: PullPlan; result: PullResult };
+/** Returns whether records that an earlier pull refused may be stored now. */
+async function hasRoomForRefused(db: Db, source: SourceRow, { isOverQuota }: PullCursor): Promise<boolean> {
+  if (!isOverQuota) return false;
+  const quota = await withSourceAcrossOrgs(db, source, (tx) => readItemRoom(tx, source.organization_id));
+  return quota === undefined || quota.room > 0;
+}
+
+type AppliedPull = { plan: PullPlan; refused: RefusedRecords; result: PullResult };
 
 /**
  * Plans the changes and applies them in batches. Plans again with the new settings if the settings of the source change meanwhile. An
@@ -118,22 +128,28 @@ async function applyRecords(
     const plan = await planSourcePull(inTransaction, claimed, parsed, cursor);
     const outcome = await applyPlan(deps, claimed, plan, applied);
     if (outcome === 'lost') return undefined;
-    if (outcome === 'applied') return { plan, result: resultOf(plan, applied) };
+    if (outcome === 'changed') continue;
+    const counted = withoutRefused(plan, claimed, outcome);
+    return { plan: counted, refused: outcome, result: resultOf(counted, applied) };
   }
 }
 
 /**
- * Applies the batches of a plan and adds their actions to `applied`. Builds the writes of a batch while the transaction of the previous one
- * runs. `changed`: the settings of the source changed.
+ * Applies the batches of a plan, adds their actions to `applied`, and returns the records that the quota refused. Builds the writes of a batch
+ * while the transaction of the previous one runs. `changed`: the settings of the source changed.
  */
 async function applyPlan(
   deps: PullDeps,
   source: SourceRow,
   plan: PullPlan,
   applied: ItemAction[],
-): Promise<'applied' | 'changed' | 'lost'> {
+): Promise<RefusedRecords | 'changed' | 'lost'> {
   const { referenceDataVersion } = deps.extractor;
-  const batches = splitActions(plan.actions);
+  // Compared before the batches, so that the latest records are stored although the oldest are written first.
+  const { kept, refused } = await withSourceAcrossOrgs(deps.db, source, (tx) =>
+    keepWithinQuota(tx, source, plan.actions),
+  );
+  const batches = splitActions(kept);
   const prepare = (batch: ItemAction[] = []): Promise<PreparedAdditions | undefined> =>
     prepareAdditions(source, batch, { now: deps.clock(), referenceDataVersion });
   let prepared = await prepare(batches[0]);
@@ -144,13 +160,15 @@ async function applyPlan(
       if (claimed.updated_at.getTime() !== source.updated_at.getTime()) return 'changed';
       return applyBatch(tx, claimed, batch, { now: deps.clock(), referenceDataVersion, prepared });
     });
-    const [actions, next] = await Promise.all([applying, prepare(batches[index + 1])]);
+    const [outcome, next] = await Promise.all([applying, prepare(batches[index + 1])]);
     prepared = next;
     deps.snapshots.invalidate();
-    if (typeof actions === 'string') return actions;
-    applied.push(...actions);
+    if (typeof outcome === 'string') return outcome;
+    applied.push(...outcome.applied);
+    refused.count += outcome.refused.count;
+    refused.limit ||= outcome.refused.limit;
   }
-  return 'applied';
+  return refused;
 }
 
 function fetchSource(

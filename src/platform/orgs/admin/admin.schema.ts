@@ -50,7 +50,7 @@ export const OrganizationUsage = z
     logEvents: count('Log events that its datasets have received.'),
     logBytes: count('Size of its log files, in bytes.'),
     feedSources: count('Feed sources.'),
-    feedItems: count('Feed items of its own, besides those that organizations share.'),
+    feedItems: count('Feed items of its own that are not retracted, besides those that organizations share.'),
     activeKeys: count('API keys that are neither revoked nor expired.'),
   })
   .meta({ id: 'OrganizationUsage' });

@@ -11,6 +11,7 @@ export const quotaFields = {
   logBytesPerDay: size('Size of the log events that it may send on a UTC day, uncompressed.'),
   logBytesStored: size('Size of its log files.'),
   feedSources: count('Feed sources.'),
+  feedItems: count('Feed items of its own that are not retracted.'),
   apiKeys: count('API keys that are neither revoked nor expired.'),
   requestsPerMinute: z
     .int()

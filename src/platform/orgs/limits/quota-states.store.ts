@@ -18,7 +18,9 @@ const used: Record<WatchedQuota, (day: string) => RawBuilder<number>> = {
   logEventsPerDay: (day) => sumOfDays('events', 'dataset_days', sql`${day}::date`, day),
   logBytesPerDay: (day) => sumOfDays('bytes', 'dataset_days', sql`${day}::date`, day),
   logBytesStored: () => sql`(select coalesce(sum(bytes), 0) from segments where ${own} and replaced_at is null)`,
-  feedSources: () => sql`(select count(*) from feed_sources where ${own})`,
+  feedSources: () => sql`(select count(*) from feed_sources where ${own} and deleted_at is null)`,
+  feedItems: () => sql`(select coalesce(sum(n), 0) from feed_counts
+    where status <> 'retracted' and pool_id in (select id from feed_pools where ${own} and kind = 'private'))`,
   apiKeys: () => sql`(select count(*) from api_keys
     where ${own} and revoked_at is null and (expires_at is null or expires_at > now()))`,
   modelUsdPerDay: (day) => sumOfDays('cost_usd', 'model_usage', sql`${day}::date`, day),

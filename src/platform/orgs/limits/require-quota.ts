@@ -4,11 +4,19 @@ import type { OrgId } from '../../lib/org-id.ts';
 import type { QuotaName } from './limits.schema.ts';
 import { lockQuota, readQuota } from './limits.store.ts';
 
-type CountedQuota = Extract<QuotaName, 'enabledDetections' | 'feedSources' | 'apiKeys'>;
+type CountedQuota = Extract<QuotaName, 'enabledDetections' | 'feedSources' | 'feedItems' | 'apiKeys'>;
 const nouns: Record<CountedQuota, string> = {
   enabledDetections: 'enabled detections',
   feedSources: 'feed sources',
+  feedItems: 'feed items of its own',
   apiKeys: 'active API keys',
+};
+
+const remedies: Record<CountedQuota, string> = {
+  enabledDetections: 'Delete or disable one',
+  feedSources: 'Delete one',
+  feedItems: 'Retract one',
+  apiKeys: 'Revoke one',
 };
 
 /**
@@ -29,7 +37,7 @@ export async function requireQuota(
   const noun = nouns[quota];
   throw appError(
     'quota_reached',
-    `The organization has ${used} of the ${limit} ${noun} that its quota allows. Remove or disable one, or ask the operator of this service for more.`,
+    `The organization has ${used} of the ${limit} ${noun} that its quota allows. ${remedies[quota]}, or ask the operator of this service for more.`,
     { quota: { name: quota, limit, used, resetsAt: null } },
   );
 }
