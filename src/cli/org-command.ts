@@ -2,11 +2,12 @@ import { acrossOrgs } from '../platform/db/db.ts';
 import { systemClock } from '../platform/lib/clock.ts';
 import { createLogger } from '../platform/lib/logger.ts';
 import type { OrgId } from '../platform/lib/org-id.ts';
-import type { Erasure } from '../platform/orgs/admin/admin.schema.ts';
+import { OrganizationTags, type Erasure } from '../platform/orgs/admin/admin.schema.ts';
 import { createSegmentStore } from '../detection/logs/storage/store/create-segment-store.ts';
 import { eraseOrganization, listErasures, requestErasure } from '../app/erasure/erase-organization.ts';
 import { nameCommand } from '../platform/orgs/admin/operator.ts';
 import { toOrganization } from '../platform/orgs/organization.ts';
+import { changeOrganizationTags } from '../platform/orgs/organization-tags.ts';
 import { listOrgsAcrossOrgs } from '../platform/orgs/orgs.store.ts';
 import { resumeOrganization, suspendOrganization } from '../platform/orgs/suspend-organization.ts';
 import { createOrganization } from '../app/bootstrap.ts';
@@ -16,18 +17,49 @@ import { withDatabase } from './with-database.ts';
 type JsonOption = { json?: boolean | undefined };
 const nameMax = 255;
 
-export async function createOrg(name: string, { json }: JsonOption): Promise<number> {
+export async function createOrg(
+  name: string,
+  { json, tag = [] }: JsonOption & { tag?: string[] | undefined },
+): Promise<number> {
   if (name === '' || name.length > nameMax) throw new UsageError(`NAME must have 1 to ${nameMax} characters.`);
-  const org = await withDatabase((db) => createOrganization({ db, clock: systemClock }, name));
+  const tags = readTags('--tag', tag);
+  const org = await withDatabase(async (db) => {
+    const { id } = await createOrganization({ db, clock: systemClock }, name);
+    const operator = nameCommand('tocsin org create');
+    return changeOrganizationTags(db, { id }, { change: () => tags, operator });
+  });
   const next = `tocsin key create --org ${org.name} --name NAME`;
   return printResult(json, org, `Created organization ${org.name} (${org.id}). Next: ${next}`);
 }
 
-export async function listOrgs({ json }: JsonOption): Promise<number> {
+export async function listOrgs({ json, tag }: JsonOption & { tag?: string | undefined }): Promise<number> {
   const orgs = await withDatabase((db) => acrossOrgs(db, listOrgsAcrossOrgs));
-  const list = orgs.map(toOrganization);
-  const lines = list.map((org) => `${org.id}  ${org.createdAt}  ${org.name}${org.suspendedAt ? '  suspended' : ''}`);
+  const list = orgs.map(toOrganization).filter(({ tags }) => tag === undefined || tags.includes(tag));
+  const lines = list.map((org) => {
+    const notes = [org.suspendedAt ? 'suspended' : '', org.tags.join(', ')].filter((note) => note !== '');
+    return [org.id, org.createdAt, org.name, ...notes].join('  ');
+  });
   return printResult(json, list, lines.join('\n'));
+}
+
+type TagOptions = JsonOption & { add?: string[] | undefined; remove?: string[] | undefined };
+
+/** Prints the tags of an organization, after adding and removing some. */
+export async function tagsCommand(name: string, { json, add = [], remove = [] }: TagOptions): Promise<number> {
+  const added = readTags('--add', add);
+  const change = (tags: readonly string[]): string[] =>
+    readTags('--add', [...tags.filter((tag) => !remove.includes(tag)), ...added]);
+  const operator = nameCommand('tocsin org tags');
+  const org = await withDatabase((db) => changeOrganizationTags(db, { name }, { change, operator }));
+  return printResult(json, org, org.tags.length === 0 ? `Organization ${org.name} has no tags.` : org.tags.join('\n'));
+}
+
+function readTags(option: string, tags: string[]): string[] {
+  const parsed = OrganizationTags.safeParse(tags);
+  if (parsed.success) return parsed.data;
+  const { path, message } = parsed.error.issues[0]!;
+  const subject = path.length === 0 ? 'an organization' : String(tags[path[0] as number]);
+  throw new UsageError(`${option}: ${subject} ${message}.`);
 }
 
 export async function suspendOrg(name: string, { json }: JsonOption): Promise<number> {

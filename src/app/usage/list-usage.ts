@@ -50,7 +50,9 @@ async function* yieldUsage(
   if (format === 'csv') yield `organizationId,organization,${fields.join(',')}\n`;
   let after: PageCursor | null = null;
   do {
-    const rows: OrgRow[] = await acrossOrgs(db, (tx) => listOrgPageAcrossOrgs(tx, organizationsPerPage, after));
+    const rows: OrgRow[] = await acrossOrgs(db, (tx) =>
+      listOrgPageAcrossOrgs(tx, { limit: organizationsPerPage, after: after }),
+    );
     const page = rows.slice(0, organizationsPerPage);
     for (const { id, name } of page) {
       if (organization !== undefined && id !== organization) continue;

@@ -8,15 +8,26 @@ export function addAdministrationCommands(program: Command, run: Run): void {
     .command('create')
     .description('create an organization')
     .argument('<NAME>', 'at most 255 characters')
+    .option('--tag <TAG>', 'tag of the organization, repeatable', collect)
     .option('--json', 'print JSON')
     .addHelpText('after', examples('tocsin org create acme'))
     .action((name, options) => run(import('../org-command.ts').then((module) => module.createOrg(name, options))));
   org
     .command('list')
     .description('list the organizations')
+    .option('--tag <TAG>', 'only those that have the tag')
     .option('--json', 'print JSON')
-    .addHelpText('after', examples('tocsin org list --json'))
+    .addHelpText('after', examples('tocsin org list --json', 'tocsin org list --tag bank'))
     .action((options) => run(import('../org-command.ts').then((module) => module.listOrgs(options))));
+  org
+    .command('tags')
+    .description('show or change the tags of an organization, by which detection packs select it')
+    .argument('<NAME>', 'organization')
+    .option('--add <TAG>', 'tag to add, repeatable', collect)
+    .option('--remove <TAG>', 'tag to remove, repeatable', collect)
+    .option('--json', 'print JSON')
+    .addHelpText('after', examples('tocsin org tags acme', 'tocsin org tags acme --add bank --remove trial'))
+    .action((name, options) => run(import('../org-command.ts').then((module) => module.tagsCommand(name, options))));
   org
     .command('suspend')
     .description('refuse the requests of an organization and let its schedules wait; nothing is deleted')

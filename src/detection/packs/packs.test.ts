@@ -58,6 +58,33 @@ test('brings a pack to many organizations with overrides, and again changes noth
   expect(entries.map(({ actor }: { actor: string }) => actor)).toEqual([1, 2].map(() => expect.stringMatching(/^installation key .*, pack many$/))); // prettier-ignore
 });
 
+test('selects organizations by tag: a new one gets the pack, and one that loses the tag keeps what it has', async () => {
+  const [bank, trial, later] = [await newOrg(), await newOrg(), await newOrg()];
+  const setTags = async (org: TestOrg, ...tags: string[]) => {
+    const url = `/api/admin/organizations/${org.id}/tags`;
+    const response = await app.inject({ method: 'PUT', url, headers: { authorization: `Bearer ${adminKey}` }, payload: { tags } }); // prettier-ignore
+    expect(response.json().tags).toEqual(tags);
+  };
+  await setTags(bank, 'bank', 'eu');
+  await setTags(trial, 'bank', 'trial');
+  const more = `exclude: [{tag: trial}]
+overrides: [{organizations: [{tag: e*}], detections: [two.yaml], set: {enabled: false}}]
+`;
+  const pack = newPack('tagged', [], more);
+  const manifest = `name: tagged\nversion: 1\norganizations: [{tag: bank}, {tag: nobody-yet}]\n${more}`;
+  pack.write('pack.yaml', manifest);
+  expect(await pack.run('apply')).toMatchObject({ code: 0, out: expect.not.stringContaining(trial.name) });
+  expect(await listOf(bank)).toMatchObject([{ enabled: true }, { name: 'Two', enabled: false }]);
+  expect([await listOf(trial), await listOf(later)]).toEqual([[], []]);
+  await setTags(later, 'nobody-yet');
+  await setTags(bank, 'eu');
+  expect((await pack.run('apply')).out).toMatch(new RegExp(`^${later.name}: 2 missing`));
+  expect(await listOf(later)).toMatchObject([{ enabled: true }, { name: 'Two', enabled: true }]);
+  pack.remove('detections/one.yaml');
+  await pack.run('apply', '--prune');
+  expect([await listOf(bank), await listOf(later)].map((list) => list.length)).toEqual([2, 1]);
+});
+
 test('keeps what an organization changed or deleted, reports it, and replaces it only by force', async () => {
   const [org, plain] = [await newOrg(), await newOrg()];
   const pack = newPack('kept', [org.name, plain.name]);
@@ -133,6 +160,7 @@ test.each([
   ['organizations: all', 'overrides: [{organizations: ["*"], detections: [three.yaml], set: {enabled: false}}]', 'no detection of the pack matches three.yaml'], // prettier-ignore
   ['organizations: all', 'overrides: [{organizations: ["*"], set: {detectionCadence: sometimes}}]', 'overrides of one.yaml for'], // prettier-ignore
   ['organizations: [nobody]', '', 'there is no organization nobody'],
+  ['organizations: [{label: x}]', '', 'pack.yaml: organizations'],
   ['organizations: [', '', 'pack.yaml: '],
 ])('explains a manifest with %s and %s', async (organizations, more, message) => {
   await newOrg();

@@ -27,8 +27,12 @@ export const overridableFields = [
 ] as const;
 
 const Patterns = z.array(z.string().min(1).max(255)).min(1).max(1000);
+/** Organizations by name or ID, or by a tag. */
+const Selector = z.union([z.string().min(1).max(255), z.strictObject({ tag: z.string().min(1).max(100) })]);
+type Selector = z.infer<typeof Selector>;
+const Selectors = z.array(Selector).min(1).max(1000);
 const Override = z.strictObject({
-  organizations: Patterns,
+  organizations: Selectors,
   detections: Patterns.default(['*']),
   set: z.strictObject(Object.fromEntries(overridableFields.map((name) => [name, z.unknown().optional()]))),
 });
@@ -38,14 +42,14 @@ const Manifest = z.strictObject({
     .union([z.string(), z.number()])
     .transform(String)
     .refine((text) => text !== '' && text.length <= 100, 'must have 1 to 100 characters'),
-  organizations: z.union([z.literal('all'), Patterns]),
-  exclude: Patterns.optional(),
+  organizations: z.union([z.literal('all'), Selectors]),
+  exclude: Selectors.optional(),
   overrides: z.array(Override).max(1000).default([]),
 });
 
 /** A pack as read from its folder. */
 export type Pack = z.infer<typeof Manifest> & { detections: Map<string, FileFields> };
-export type PackOrganization = { id: string; name: string };
+export type PackOrganization = { id: string; name: string; tags: string[] };
 
 /** Reads a pack: `pack.yaml`, and the detection files in `detections/`. Throws a DetectionFileError that lists the problems. */
 export function readPack(folder: string): Pack {
@@ -80,10 +84,15 @@ function parseYaml(text: string): unknown {
 const matches = (pattern: string, text: string): boolean =>
   new RegExp(`^${pattern.split('*').map(RegExp.escape).join('.*')}$`, 'su').test(text);
 
-const selects = (patterns: readonly string[], { id, name }: PackOrganization): boolean =>
-  patterns.some((pattern) => pattern === id || matches(pattern, name));
+const selects = (selectors: readonly Selector[], { id, name, tags }: PackOrganization): boolean =>
+  selectors.some((one) =>
+    typeof one === 'string' ? one === id || matches(one, name) : tags.some((tag) => matches(one.tag, tag)),
+  );
 
-/** Returns the organizations that get the pack. Throws a DetectionFileError for a name without `*` that none of them has. */
+/**
+ * Returns the organizations that get the pack. Throws a DetectionFileError for a name without `*` that none of them has. A tag may be one that
+ * no organization has yet.
+ */
 export function selectOrganizations<T extends PackOrganization>(
   { organizations, exclude = [], overrides }: Pack,
   all: readonly T[],
@@ -93,7 +102,9 @@ export function selectOrganizations<T extends PackOrganization>(
     ...exclude,
     ...overrides.flatMap((one) => one.organizations),
   ];
-  const unknown = named.find((pattern) => !pattern.includes('*') && !all.some((org) => selects([pattern], org)));
+  const unknown = named.find(
+    (one) => typeof one === 'string' && !one.includes('*') && !all.some((org) => selects([one], org)),
+  );
   if (unknown !== undefined) throw new DetectionFileError(`${manifestName}: there is no organization ${unknown}`);
   return all.filter((org) => (organizations === 'all' || selects(organizations, org)) && !selects(exclude, org));
 }

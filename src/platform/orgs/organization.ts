@@ -3,12 +3,13 @@ import type { Organization } from './admin/admin.schema.ts';
 import type { OrgReference, OrgRow } from './orgs.store.ts';
 
 /** Returns an organization as operators see it. */
-export const toOrganization = ({ id, name, created_at, suspended_at, suspended_by }: OrgRow): Organization => ({
+export const toOrganization = ({ id, name, created_at, suspended_at, suspended_by, tags }: OrgRow): Organization => ({
   id,
   name,
   createdAt: created_at.toISOString(),
   suspendedAt: suspended_at?.toISOString() ?? null,
   suspendedBy: suspended_by,
+  tags,
 });
 
 /** The 404 for an organization that does not exist. */

@@ -105,6 +105,7 @@ export type OrgRow = {
   created_at: Date;
   suspended_at: Date | null;
   suspended_by: string | null;
+  tags: string[];
 };
 
 /** What identifies an organization. People use its name, programs its ID. */
@@ -130,6 +131,10 @@ export async function setSuspendedAcrossOrgs(
     update organizations set suspended_at = ${suspended_at}, suspended_by = ${suspended_by} where id = ${id}`.execute(
     tx,
   );
+}
+
+export async function setTagsAcrossOrgs(tx: Tx, orgId: OrgId, tags: string[]): Promise<void> {
+  await sql`update organizations set tags = ${tags}::text[] where id = ${orgId}`.execute(tx);
 }
 
 /** Reports whether the erasure of an organization was requested. */
@@ -159,10 +164,14 @@ export async function findOrgName(tx: Tx, orgId: OrgId): Promise<string | undefi
   return (await queryRow<{ name: string }>(tx)`select name from organizations where id = ${orgId}`)?.name;
 }
 
-/** Returns up to `limit` + 1 organizations, newest first. */
-export function listOrgPageAcrossOrgs(tx: Tx, limit: number, after: PageCursor | null): Promise<OrgRow[]> {
+/** Returns up to `limit` + 1 organizations, newest first. `tag` selects those that have it. */
+export function listOrgPageAcrossOrgs(
+  tx: Tx,
+  { limit, after, tag }: { limit: number; after: PageCursor | null; tag?: string | undefined },
+): Promise<OrgRow[]> {
   return queryRows<OrgRow>(tx)`
-    select * from organizations ${after ? sql`where (date_trunc('milliseconds', created_at), id) < (${after.at}, ${after.id}::uuid)` : sql``}
+    select * from organizations where true ${tag === undefined ? sql`` : sql`and ${tag} = any(tags)`}
+      ${after ? sql`and (date_trunc('milliseconds', created_at), id) < (${after.at}, ${after.id}::uuid)` : sql``}
     order by date_trunc('milliseconds', created_at) desc, id desc limit ${limit + 1}`;
 }
 

@@ -107,7 +107,8 @@ async function useAdministration({ db, segmentStore }: Deps, org: TestOrg): Prom
   await readOk(org.call('DELETE', inPack));
   await readOk(org.call('GET', '/api/admin/usage?format=ndjson', undefined, adminHeadersFor('/api/admin/')));
   await asAdministrator('PUT', `organizations/${org.id}/quotas`, { enabledDetections: null, logEventsPerDay: null });
-  await asAdministrator('GET', 'organizations?limit=2');
+  await asAdministrator('PUT', `organizations/${org.id}/tags`, { tags: ['bank', 'eu'] });
+  await asAdministrator('GET', 'organizations?limit=2&tag=bank');
   await asAdministrator('POST', `organizations/${id}/suspend`);
   await asAdministrator('DELETE', `organizations/${id}`);
   await eraseOrganization({ db, segmentStore }, id);

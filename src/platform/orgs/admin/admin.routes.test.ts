@@ -3,14 +3,15 @@ import { expect, test } from 'vitest';
 import { adminEnv, adminKey } from '../../../../test/support/admin-key.ts';
 import { callOk, postDetection } from '../../../../test/support/detection/detection-factory.ts';
 import { startApp } from '../../../../test/support/harness.ts';
+import { runCommand } from '../../../../test/support/run-command.ts';
 import { selectIn } from '../../../../test/support/select-rows.ts';
 
-const { app, deps, newOrg } = await startApp({ env: adminEnv });
+const { app, deps, url, dataDir, newOrg } = await startApp({ env: adminEnv });
 
 /** How records show the key. */
 const operator = `installation key ${createHash('sha256').update(adminKey).digest('hex').slice(0, 8)}`;
 
-async function call(method: 'GET' | 'POST', path: string, body?: object, key = adminKey, headers = {}) {
+async function call(method: 'GET' | 'POST' | 'PUT', path: string, body?: object, key = adminKey, headers = {}) {
   const response = await app.inject({
     method,
     url: `/api/admin/organizations${path}`,
@@ -37,6 +38,34 @@ test('creates an organization with a key that works at once, and lists it', asyn
   const rest = (await call('GET', `?cursor=${encodeURIComponent(nextCursor ?? '')}`)).body;
   expect(JSON.stringify(rest)).not.toContain(body.id);
 });
+
+test('tags organizations, filters by a tag, and audits a change once', async () => {
+  const { body: org } = await call('POST', '', { name: 'tagged', tags: ['trial', 'a.tag'] });
+  expect(org.tags).toEqual(['a.tag', 'trial']);
+  const listed = async (tag: string) => (await call('GET', `?tag=${tag}`)).body.organizations as { id: string }[];
+  expect((await listed('a.tag')).map(({ id }) => id)).toEqual([org.id]);
+  for (const _time of [1, 2])
+    expect((await call('PUT', `/${org.id}/tags`, { tags: ['b', 'a.tag', 'b'] })).body).toMatchObject({ id: org.id, tags: ['a.tag', 'b'] });
+  expect(await listed('trial')).toEqual([]);
+  const entries = await selectIn(deps.db, org.id)`
+    select actor, before::jsonb as before, after::jsonb as after from audit where action = 'organization.tags_changed' order by id`;
+  expect(entries).toEqual([
+    { actor: operator, before: { tags: [] }, after: { tags: ['a.tag', 'trial'] } },
+    { actor: operator, before: { tags: ['a.tag', 'trial'] }, after: { tags: ['a.tag', 'b'] } },
+  ]);
+  for (const tags of [['Upper'], [''], ['-x'], ['with space'], Array.from({ length: 51 }, (_, n) => `t${n}`)])
+    expect(await call('PUT', `/${org.id}/tags`, { tags }), tags[0]).toMatchObject({ status: 400 });
+  expect((await call('GET', '?tag=Upper')).body.errors[0].pointer).toBe('query/tag');
+  expect((await call('PUT', `/${org.id.replace(/.{12}$/, '000000000000')}/tags`, { tags: [] })).status).toBe(404);
+
+  const command = (...args: string[]) =>
+    runCommand(['org', ...args], { DATABASE_URL: url, TOCSIN_DATA_DIR: dataDir, TOCSIN_LOG_LEVEL: 'silent' });
+  const changed = await command('tags', 'tagged', '--add', 'c', '--remove', 'b');
+  expect([changed.code, changed.out.trim()]).toEqual([0, 'a.tag\nc']);
+  expect((await command('list', '--tag', 'c')).out).toMatch(new RegExp(`^${org.id}  \\S+  tagged  a\\.tag, c\\s*$`));
+  expect((await command('create', 'tagged too', '--tag', 'c', '--json')).out).toContain('"c"');
+  expect(await command('tags', 'tagged', '--add', 'Upper')).toMatchObject({ code: 2, out: expect.stringContaining('--add: Upper must') });
+}); // prettier-ignore
 
 test('replays the first response to an Idempotency-Key, without the secret', async () => {
   const create = (name: string) => call('POST', '', { name }, adminKey, { 'idempotency-key': 'a-key-of-the-operator' });

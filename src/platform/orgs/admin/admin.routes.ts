@@ -9,8 +9,11 @@ import {
   Organization,
   OrganizationDetails,
   OrganizationList,
+  OrganizationQuery,
   OrganizationWithKey,
+  ReplaceTags,
 } from './admin.schema.ts';
+import { changeOrganizationTags } from '../organization-tags.ts';
 import { resumeOrganization, suspendOrganization } from '../suspend-organization.ts';
 import { createOrganizationWithKey, listOrganizations, readOrganization, type AdminDeps } from './organizations.ts';
 
@@ -21,7 +24,12 @@ export function organizationRoutes(app: App, deps: AdminDeps): void {
   const route = adminRoutes(app, 'admin');
   route(
     'GET /api/admin/organizations',
-    { operationId: 'listOrganizations', summary: 'List organizations', query: PageQuery, returns: OrganizationList },
+    {
+      operationId: 'listOrganizations',
+      summary: 'List organizations',
+      query: OrganizationQuery,
+      returns: OrganizationList,
+    },
     ({ query }) => listOrganizations(deps, query),
   );
   route(
@@ -44,6 +52,18 @@ export function organizationRoutes(app: App, deps: AdminDeps): void {
       returns: OrganizationDetails,
     },
     ({ params }) => readOrganization(deps, params.id),
+  );
+  route(
+    'PUT /api/admin/organizations/:id/tags',
+    {
+      operationId: 'replaceOrganizationTags',
+      summary: 'Replace the tags of an organization',
+      description: 'Detection packs select organizations by their tags, from the next time that a pack is applied.',
+      params: Path,
+      body: ReplaceTags,
+      returns: Organization,
+    },
+    ({ params, body }) => changeOrganizationTags(deps.db, params, { change: () => body.tags, operator: deps.operator }),
   );
   route(
     'POST /api/admin/organizations/:id/suspend',

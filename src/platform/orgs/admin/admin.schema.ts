@@ -1,10 +1,35 @@
 import { z } from 'zod';
+import { PageQuery } from '../../lib/page-request.ts';
 import { boundedString } from '../../lib/text/bounded-text.ts';
 
 export const OrganizationPath = z.object({ id: z.uuid() });
 
-export const CreateOrganizationInput = z.strictObject({ name: boundedString({ min: 1, max: 255 }) });
+const organizationTag = /^[a-z0-9][a-z0-9.:_-]{0,99}$/;
+const tagsMax = 50;
+
+export const OrganizationTag = z
+  .string()
+  .regex(
+    organizationTag,
+    'must consist of lower-case letters, digits, and . : _ - after the first character, at most 100',
+  );
+export const OrganizationTags = z
+  .array(OrganizationTag)
+  .max(tagsMax, `must have at most ${tagsMax} tags`)
+  .describe('Tags that the operator chose. Detection packs select organizations by them.');
+
+export const CreateOrganizationInput = z.strictObject({
+  name: boundedString({ min: 1, max: 255 }),
+  tags: OrganizationTags.optional(),
+});
 export type CreateOrganizationInput = z.infer<typeof CreateOrganizationInput>;
+
+export const ReplaceTags = z.strictObject({ tags: OrganizationTags });
+
+export const OrganizationQuery = PageQuery.extend({
+  tag: OrganizationTag.optional().describe('Only organizations that have the tag.'),
+});
+export type OrganizationQuery = z.infer<typeof OrganizationQuery>;
 
 /** A key of the installation by its fingerprint, or a command with its machine. Null if that was not recorded. */
 const Operator = z.string().nullable();
@@ -16,6 +41,7 @@ export const Organization = z
     createdAt: z.string(),
     suspendedAt: z.string().nullable().describe('Since when its requests are refused. Null if they are not.'),
     suspendedBy: Operator.describe('Who suspended it. Null if it is not suspended.'),
+    tags: OrganizationTags,
   })
   .meta({ id: 'Organization' });
 export type Organization = z.infer<typeof Organization>;

@@ -4,6 +4,7 @@ import type { OrgId } from '../../lib/org-id.ts';
 import { scopes } from '../caller.ts';
 import { createKey } from '../keys.ts';
 import { toOrganization, unknownOrganization } from '../organization.ts';
+import { changeOrganizationTags } from '../organization-tags.ts';
 import { findOrgAcrossOrgs, listOrgPageAcrossOrgs } from '../orgs.store.ts';
 import type {
   CreateOrganizationInput,
@@ -12,6 +13,7 @@ import type {
   Organization,
   OrganizationDetails,
   OrganizationList,
+  OrganizationQuery,
   OrganizationUsage,
   OrganizationWithKey,
 } from './admin.schema.ts';
@@ -33,17 +35,18 @@ export type AdminDeps = {
 /** Creates an organization and its first key, with every scope but that for the shared feed. */
 export async function createOrganizationWithKey(
   deps: AdminDeps,
-  { name }: CreateOrganizationInput,
+  { name, tags = [] }: CreateOrganizationInput,
 ): Promise<OrganizationWithKey> {
   const { id } = await deps.createOrganization(name);
+  await changeOrganizationTags(deps.db, { id }, { change: () => tags, operator: deps.operator });
   const { key } = await createKey(deps, { orgId: id, keyId: null, scopes: new Set(scopes) }, { name: 'administrator' });
   return { ...(await requireOrganization(deps, id)), key };
 }
 
 /** Returns a page of all organizations, newest first. */
-export async function listOrganizations({ db }: AdminDeps, query: PageQuery): Promise<OrganizationList> {
+export async function listOrganizations({ db }: AdminDeps, query: OrganizationQuery): Promise<OrganizationList> {
   const { limit, after } = readPageRequest(query);
-  const rows = await acrossOrgs(db, (tx) => listOrgPageAcrossOrgs(tx, limit, after));
+  const rows = await acrossOrgs(db, (tx) => listOrgPageAcrossOrgs(tx, { limit, after, tag: query.tag }));
   const { page, nextCursor } = toPage(rows, limit, (row) => ({ at: row.created_at, id: row.id }));
   return { organizations: page.map(toOrganization), nextCursor };
 }
