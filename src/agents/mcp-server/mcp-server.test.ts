@@ -191,6 +191,9 @@ test.each([
   ['of an allowed origin', { origin: 'https://ok.example' }, 200],
   ['of another origin', { origin: 'https://evil.example' }, 403],
   ['of an opaque origin', { origin: 'null' }, 403],
+  ['of its own page', { origin: 'http://localhost:8080', host: 'localhost:8080' }, 200],
+  ['of a page on another port', { origin: 'http://localhost:3000', host: 'localhost:8080' }, 403],
+  ['of its own page under another name', { origin: 'http://evil.example', host: 'evil.example' }, 403],
   ['for a loopback name', { host: 'localhost:8080' }, 200],
   ['for another name, as after DNS rebinding', { host: 'evil.example' }, 403],
 ])('answers a request %s with %s', async (_case, headers, status) => {
