@@ -1,5 +1,5 @@
 import { createReadStream } from 'node:fs';
-import { mkdir, open, unlink, type FileHandle } from 'node:fs/promises';
+import { mkdir, open, rename, unlink, type FileHandle } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
 export type WrittenFile = { path: string; rows: number; bytes: number; timeFromMs: number; timeToMs: number };
@@ -111,4 +111,20 @@ export async function syncFile(path: string): Promise<number> {
     await file.close();
     await syncFolder(dirname(path));
   }
+}
+
+const movesMax = 5;
+
+/** Moves a synced file durably into a folder, which is created, also if another process removes it as empty meanwhile. */
+export async function moveFile(from: string, to: string): Promise<void> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      await createDurableFolder(dirname(to));
+      await rename(from, to);
+      break;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || attempt === movesMax) throw error;
+    }
+  }
+  await syncFolder(dirname(to));
 }

@@ -1,4 +1,5 @@
-import { dirname, join } from 'node:path';
+import { unlink } from 'node:fs/promises';
+import { join } from 'node:path';
 import { inOrg, type Db } from '../../../platform/db/db.ts';
 import { mayHaveCommitted } from '../../../platform/db/commit-failure.ts';
 import { uuidv7 } from '../../../platform/lib/ids.ts';
@@ -8,12 +9,12 @@ import type { CatalogField } from '../catalog/catalog.ts';
 import { assignStoredColumns, listStoredFields } from '../catalog/stored-columns.ts';
 import type { LogEngine } from '../engine/engine.ts';
 import { lockDataset } from '../ingestion/publish-batch.ts';
-import { createDurableFolder, syncFile } from '../ingestion/segment-file.ts';
+import { createDurableFolder, moveFile, syncFile } from '../ingestion/segment-file.ts';
 import { toSegmentFile } from '../query/window-scans.ts';
 import { compactSql, contentSql, type ErasureTarget, type FileContent } from './compact.sql.ts';
 import { replaceSegments, type MergedFile } from './compact.store.ts';
 import { writeManifest } from './manifest/write-manifests.ts';
-import { segmentPath } from './segment-path.ts';
+import { partialPath, segmentPath } from './segment-path.ts';
 import { findDatasetStates, type SegmentRow } from './segments.store.ts';
 import { startPublishing } from './store/publish-deadline.ts';
 import { withLocalFiles, type SegmentStore } from './store/segment-store.ts';
@@ -51,12 +52,15 @@ export async function mergeSegments(deps: MergeSegmentsDeps, orgId: OrgId, input
         const id = uuidv7();
         const path = segmentPath(part.folder, id, part.published ? 'published' : 'typed');
         written.push(path);
-        const content = await writePart(deps, orgId, { ...input, fields, part, path });
-        if (content.rows === 0) await segmentStore.remove(orgId, path);
-        else {
-          const stored = await storePart(deps, orgId, path);
+        const partial = join(segmentStore.folderOf(orgId), partialPath(id));
+        try {
+          const content = await writePart(deps, orgId, { ...input, fields, part, target: partial });
+          if (content.rows === 0) continue;
+          const stored = await storePart(deps, orgId, { partial, path });
           const columns = listStoredFields(fields).length;
           results.push({ id, path, published: part.published, columns, ...content, ...stored });
+        } finally {
+          await unlink(partial).catch(() => undefined);
         }
       }
       return results;
@@ -96,30 +100,30 @@ async function loadStoredFields(
   });
 }
 
-type PartInput = MergeInput & { fields: CatalogField[]; part: FilePart; path: string };
+type PartInput = MergeInput & { fields: CatalogField[]; part: FilePart; target: string };
 
-/** Writes a part to the local folder and reads back what it contains. */
+/** Writes a part to a file of the organization's local folder and reads back what it contains. */
 async function writePart(
   { segmentStore, engine }: MergeSegmentsDeps,
   orgId: OrgId,
-  { segments, erased, fields, part, path }: PartInput,
+  { segments, erased, fields, part, target }: PartInput,
 ): Promise<FileContent> {
   const folder = segmentStore.folderOf(orgId);
-  const target = join(folder, path);
-  await createDurableFolder(dirname(target));
+  await createDurableFolder(folder);
   const files = segments.map((segment) => toSegmentFile(segment, folder));
   const statements = [compactSql({ files, fields, target, ingested: part.ingested, erased }), contentSql(target)];
   const [content] = await engine.maintain(orgId, { statements }, { timeoutMs });
   return content as FileContent;
 }
 
-/** Makes a written part durable for every process. */
+/** Makes a written part durable for every process, under its path. An engine that reads all files of a folder never sees an incomplete one. */
 async function storePart(
   { segmentStore }: MergeSegmentsDeps,
   orgId: OrgId,
-  path: string,
+  { partial, path }: { partial: string; path: string },
 ): Promise<Pick<MergedFile, 'bytes' | 'sha256'>> {
-  const bytes = await syncFile(join(segmentStore.folderOf(orgId), path));
+  const bytes = await syncFile(partial);
+  await moveFile(partial, join(segmentStore.folderOf(orgId), path));
   return { bytes, sha256: await segmentStore.put(orgId, path) };
 }
 

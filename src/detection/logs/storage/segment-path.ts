@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 
 const extensions = { text: 'events', typed: 'columns', published: 'parquet' };
 
@@ -9,6 +9,12 @@ const extensions = { text: 'events', typed: 'columns', published: 'parquet' };
  */
 export const segmentPath = (folder: string, id: string, kind: keyof typeof extensions): string =>
   join(folder, `${id}.${extensions[kind]}`);
+
+/** Ends the names of files that are incomplete. */
+export const partialSuffix = '.partial';
+
+/** Returns the path of a file while it is written, which is outside of the folders that other engines read. */
+export const partialPath = (id: string): string => `${id}${partialSuffix}`;
 
 const datasetFolder = (dataset: string): string => `dataset=${dataset}`;
 
@@ -25,6 +31,13 @@ const severalHours = '24';
 export function publishedFolder(dataset: string, at: Date, per: 'hour' | 'day'): string {
   const [date, time] = at.toISOString().split('T') as [string, string];
   return join(datasetFolder(dataset), `date=${date}`, `hour=${per === 'hour' ? time.slice(0, 2) : severalHours}`);
+}
+
+/** Returns the folders of the hour and the day of a file for other engines, innermost first, or an empty list for another file. */
+export function partitionFolders(path: string): string[] {
+  const hour = dirname(path);
+  const day = dirname(hour);
+  return basename(hour).startsWith('hour=') && basename(day).startsWith('date=') ? [hour, day] : [];
 }
 
 /** Returns the path of the list of the files that other engines read. They ignore names that begin with an underscore. */

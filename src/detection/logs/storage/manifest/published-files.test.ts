@@ -259,6 +259,24 @@ test('a process that is killed before it publishes leaves a file that is removed
   expect((await readDataset(org, 'auth')).rows).toHaveLength(2);
 });
 
+test('a file is complete when an engine that reads the whole folder finds it', async () => {
+  const org = await store.newOrg();
+  await sendAt(org, '05:00', [{ n: 1 }, { n: 2 }]);
+  const written: string[][] = [];
+  const engine: typeof deps.engine = {
+    ...deps.engine,
+    async maintain(...input) {
+      const rows = await deps.engine.maintain(...input);
+      written.push(listFiles(org).filter((path) => !path.endsWith('.events')));
+      return rows;
+    },
+  };
+  await compactSegments({ ...deps, engine }, limits);
+  expect(written).toEqual([[expect.stringMatching(/^[0-9a-f-]+\.partial$/)]]);
+  expect((await readDataset(org, 'auth')).rows).toHaveLength(2);
+  expect(listFiles(org).filter((path) => path.endsWith('.partial'))).toEqual([]);
+});
+
 test('a file of the earlier layout is read, and becomes files of its days', async () => {
   const org = await store.newOrg();
   const sent: string[] = [];

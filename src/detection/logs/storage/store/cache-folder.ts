@@ -1,6 +1,7 @@
-import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmdirSync, rmSync, statSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { tryLock, type FileLock } from '../../../../platform/lib/file-lock.ts';
+import { partialSuffix, partitionFolders } from '../segment-path.ts';
 
 const processesMax = 1000;
 
@@ -17,12 +18,14 @@ export function claimCacheFolder(root: string): { folder: string; lock: FileLock
   throw new Error(`All ${processesMax} folders for copies of log files in ${root} are in use by other processes.`);
 }
 
-/** Returns the copies in a folder, least recently written first. Removes incomplete downloads. */
+/** Returns the copies in a folder, least recently written first. Removes incomplete files and the empty folders of hours and days. */
 export function listCopies(folder: string): { path: string; bytes: number }[] {
   const copies: { path: string; bytes: number; modifiedMs: number }[] = [];
   for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
-    if (!entry.isFile()) continue;
     const full = join(entry.parentPath, entry.name);
+    // A path in the folder of an hour stands for any of its files.
+    if (entry.isDirectory()) removeEmptyFolders(join(full, 'file'));
+    if (!entry.isFile()) continue;
     if (entry.name.endsWith(partialSuffix)) rmSync(full, { force: true });
     else {
       const { size, mtimeMs } = statSync(full);
@@ -32,5 +35,13 @@ export function listCopies(folder: string): { path: string; bytes: number }[] {
   return copies.toSorted((a, b) => a.modifiedMs - b.modifiedMs);
 }
 
-/** Ends the names of files that are being downloaded. */
-export const partialSuffix = '.partial';
+/** Removes the folders of the hour and the day of a removed copy, unless they contain another one. */
+export function removeEmptyFolders(path: string): void {
+  for (const folder of partitionFolders(path)) {
+    try {
+      rmdirSync(folder);
+    } catch {
+      return;
+    }
+  }
+}

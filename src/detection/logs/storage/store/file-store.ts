@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, readdir, readFile, rename, rmdir, stat, unlink, writeFile } from 'node:fs/promises';
-import { basename, dirname, join, relative } from 'node:path';
+import { mkdir, readdir, readFile, rmdir, stat, unlink, writeFile } from 'node:fs/promises';
+import { join, relative } from 'node:path';
 import { toOrgId, uuidPattern } from '../../../../platform/lib/org-id.ts';
-import { createDurableFolder, syncFolder } from '../../ingestion/segment-file.ts';
-import { isPublished } from '../segment-path.ts';
+import { createDurableFolder, moveFile } from '../../ingestion/segment-file.ts';
+import { partialPath, partitionFolders } from '../segment-path.ts';
 import type { SegmentStore, StoredFiles } from './segment-store.ts';
 
 /** Creates the store of a local or shared folder: files stay where they were written. */
@@ -15,11 +15,11 @@ export function createFileStore(root: string): SegmentStore {
     folderOf,
     // The writer has synced the file.
     put: () => Promise.resolve(null),
-    putText: (orgId, path, text) => replaceFile(join(folderOf(orgId), path), text),
+    putText: (orgId, path, text) => replaceFile(folderOf(orgId), path, text),
     lease: () => Promise.resolve(() => undefined),
     async remove(orgId, path) {
       await unlink(join(folderOf(orgId), path)).catch(ignoreMissing);
-      await removeEmptyFolders(folderOf(orgId), dirname(path));
+      await removeEmptyFolders(join(folderOf(orgId), path));
     },
     async *list() {
       for (const name of await readdir(root).catch(() => []))
@@ -45,20 +45,18 @@ export function createFileStore(root: string): SegmentStore {
   };
 }
 
-/** Writes a file beside its place first. A process that is killed leaves that one, which is no segment and removed as an orphan. */
-async function replaceFile(path: string, text: string): Promise<void> {
-  await createDurableFolder(dirname(path));
-  const partial = join(dirname(path), `.${basename(path)}.${randomUUID()}`);
+/** Replaces a file as a whole. A process that is killed leaves an incomplete one, which is removed as an orphan. */
+async function replaceFile(folder: string, path: string, text: string): Promise<void> {
+  await createDurableFolder(folder);
+  const partial = join(folder, partialPath(randomUUID()));
   await writeFile(partial, text, { mode: 0o600, flush: true });
-  await rename(partial, path);
-  await syncFolder(dirname(path));
+  await moveFile(partial, join(folder, path));
 }
 
-/** Removes the folders of an hour and a day, relative to `root`, unless they contain a file. */
-async function removeEmptyFolders(root: string, folder: string): Promise<void> {
-  if (!isPublished(folder)) return;
-  for (let path = folder; dirname(path) !== '.'; path = dirname(path)) {
-    const isRemoved = await rmdir(join(root, path)).then(
+/** Removes the folders of the hour and the day of a removed file, unless they contain another one. */
+async function removeEmptyFolders(path: string): Promise<void> {
+  for (const folder of partitionFolders(path)) {
+    const isRemoved = await rmdir(folder).then(
       () => true,
       () => false,
     );

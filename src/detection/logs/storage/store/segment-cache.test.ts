@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { createTestFolder } from '../../../../../test/support/detection/log-store.ts';
@@ -71,4 +71,23 @@ test('uses the copies of an earlier process, except damaged and incomplete ones'
   expect(downloads).toEqual(['b']);
   expect(readFileSync(join(folder, 'b'), 'utf8')).toBe(contentOf('b'));
   expect(existsSync(join(folder, 'c.partial'))).toBe(false);
+});
+
+test('removes the folders of an hour and a day with their last copy, and those that an earlier process left', async () => {
+  const [day, kept] = ['org/dataset=auth/date=2026-01-01', 'org/dataset=auth/date=2026-01-02'];
+  const folder = createTestFolder();
+  mkdirSync(join(folder, 'org/dataset=auth/date=2025-12-31/hour=24'), { recursive: true });
+  const { cache, read } = openCache({ folder, bytesMax: 1_000 });
+  expect(readdirSync(join(folder, 'org/dataset=auth'))).toEqual([]);
+  const paths = [`${day}/hour=05/a`, `${day}/hour=05/b`, `${kept}/hour=24/c`];
+  for (const path of paths) await read(path);
+  cache.remove(paths[0]!);
+  expect(existsSync(join(folder, paths[1]!))).toBe(true);
+  cache.remove(paths[1]!);
+  expect(readdirSync(join(folder, 'org/dataset=auth'))).toEqual(['date=2026-01-02']);
+  // A copy that is downloaded while the last other one is removed still finds its folder.
+  const reading = read(`${kept}/hour=24/d`);
+  cache.remove(paths[2]!);
+  await reading;
+  expect(existsSync(join(folder, `${kept}/hour=24/d`))).toBe(true);
 });

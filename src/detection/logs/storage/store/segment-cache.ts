@@ -1,10 +1,10 @@
-import { createHash } from 'node:crypto';
-import { createReadStream, rmSync } from 'node:fs';
-import { mkdir, rename } from 'node:fs/promises';
+import { createHash, randomUUID } from 'node:crypto';
+import { createReadStream, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { CacheMetrics } from './cache-metrics.ts';
-import { listCopies, partialSuffix } from './cache-folder.ts';
+import { partialPath } from '../segment-path.ts';
+import { listCopies, removeEmptyFolders } from './cache-folder.ts';
 import { LogStorageError } from './segment-store.ts';
 
 /** A copy of a file. `isVerified` is false for one that an earlier process left. */
@@ -57,6 +57,7 @@ export function createSegmentCache({ folder, bytesMax, download, metrics }: Cach
     if (copy && copy.users > 0) return;
     if (copy) forget(path, copy);
     rmSync(join(folder, path), { force: true });
+    removeEmptyFolders(join(folder, path));
   }
 
   function trim(): void {
@@ -68,12 +69,13 @@ export function createSegmentCache({ folder, bytesMax, download, metrics }: Cach
 
   async function fetchFile(file: CachedFile): Promise<void> {
     const target = join(folder, file.path);
-    const partial = `${target}${partialSuffix}`;
-    await mkdir(dirname(target), { recursive: true, mode: 0o700 });
+    const partial = join(folder, partialPath(randomUUID()));
     try {
       await download(file.path, partial);
       await verify(partial, file);
-      await rename(partial, target);
+      // Not asynchronous: otherwise the removal of another copy could remove the folder in between.
+      mkdirSync(dirname(target), { recursive: true, mode: 0o700 });
+      renameSync(partial, target);
     } catch (error) {
       rmSync(partial, { force: true });
       throw error;
