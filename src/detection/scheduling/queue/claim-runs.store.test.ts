@@ -93,10 +93,18 @@ test('does not starve an organization with few due detections', async () => {
   expect(served.slice(0, 8).filter((orgId) => orgId === small.orgId)).toHaveLength(3);
 });
 
-// A claim reads the lanes of up to 100 due starts, or all lanes if there are more.
-test.each([0, 150])(
-  'finds the run that may start among many that may not, and %i starts of a full lane',
-  async (starts) => {
+// With few lanes, a claim reads those of up to 12 due starts, with many, those of up to 100, and otherwise all lanes.
+test.each([
+  [0, 0],
+  [20, 0],
+  [20, 150],
+  [150, 150],
+])(
+  'finds the run that may start among many that may not, %i starts of a full lane and %i idle lanes',
+  async (starts, idle) => {
+    await query`
+      with added as (insert into organizations (id, name) select gen_random_uuid(), gen_random_uuid() from generate_series(1, ${idle}) returning id)
+      insert into lanes (organization_id, kind) select id, 'schedule' from added`;
     const [full, waiting] = [await createDueOrg(8 + starts), await newOrgId(db)];
     const { at, due } = full;
     await enqueue(due);

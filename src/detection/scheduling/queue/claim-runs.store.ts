@@ -46,8 +46,12 @@ export async function claimRunsAcrossOrgs(
 /** The places that a lane has left for runs with a model: one place is reserved for runs without. */
 const laneModelPlaces = sql`greatest(l.cap - 1, 1) - busy.with_model`;
 
-/** With fewer starts that are due, a claim reads only their lanes instead of all lanes in order. */
-const dueStartsMax = 100;
+/**
+ * With fewer starts that are due, a claim reads only their lanes, and otherwise all lanes in order. Of few lanes, it soon meets four that it can
+ * serve, or has passed all of them.
+ */
+const dueStartsMax = { ofFewLanes: 12, ofManyLanes: 100 };
+const fewLanes = 128;
 
 /**
  * The first starts that are due: their times, each with the lanes that have queued runs of it. Steps from one to the next through the index, and
@@ -63,7 +67,9 @@ const dueStartsCte = ({ now }: ClaimScope): RawBuilder<unknown> => sql`
       where q.state = 'queued' and q.start_at <= ${now}
         and (q.start_at, q.organization_id, q.kind) > (next_start.start_at, next_start.organization_id, next_start.kind)
       order by q.start_at, q.organization_id, q.kind limit 1) n
-  ), due_starts as materialized (select * from next_start limit ${dueStartsMax}),
+  ), starts_max as materialized (
+    select case when (select count(*) from (select from lanes limit ${fewLanes + 1}) l) > ${fewLanes} then ${dueStartsMax.ofManyLanes}::int else ${dueStartsMax.ofFewLanes}::int end as n
+  ), due_starts as materialized (select * from next_start limit (select n from starts_max)),
   due_lanes as materialized (select distinct organization_id, kind from due_starts)`;
 
 /**
@@ -72,9 +78,9 @@ const dueStartsCte = ({ now }: ClaimScope): RawBuilder<unknown> => sql`
  */
 const freeLanesCte = (scope: ClaimScope): RawBuilder<unknown> => sql`
   free_lanes as materialized (
-    (${selectFreeLanes(scope, sql`due_lanes join lanes l using (organization_id, kind)`, sql`(select count(*) from due_starts) < ${dueStartsMax}`)})
+    (${selectFreeLanes(scope, sql`due_lanes join lanes l using (organization_id, kind)`, sql`(select count(*) from due_starts) < (select n from starts_max)`)})
     union all
-    (${selectFreeLanes(scope, sql`lanes l`, sql`(select count(*) from due_starts) = ${dueStartsMax}`)})
+    (${selectFreeLanes(scope, sql`lanes l`, sql`(select count(*) from due_starts) = (select n from starts_max)`)})
   )`;
 
 const selectFreeLanes = (scope: ClaimScope, lanes: RawBuilder<unknown>, condition: RawBuilder<unknown>) => sql`
