@@ -26,7 +26,14 @@ export async function claimRunsAcrossOrgs(
 ): Promise<RunClaim[]> {
   const rules = createConcurrencyRules(limits);
   const scope = { now, limit, rules };
-  const ctes = [dueStartsCte(scope), freeLanesCte(scope), claimedLaneCte, servedLaneCte, rankedRunsCte(scope)];
+  const ctes = [
+    fullConnectionsCte,
+    dueStartsCte(scope),
+    freeLanesCte(scope),
+    claimedLaneCte,
+    servedLaneCte,
+    rankedRunsCte(scope),
+  ];
   if (rules.freePlacesCte) ctes.unshift(rules.freePlacesCte);
   const claim = sql<RunClaim>`with recursive ${sql.join(ctes)} ${updateClaimedRuns(rules)}`;
   // Claimers of one lane exclude each other through its row. The places of a model are shared by all lanes, so those who may
@@ -146,14 +153,32 @@ const isClaimable = ({ now, rules }: ClaimScope, lanePlaces: RawBuilder<unknown>
       and o.kind = q.kind and o.state = 'running' limit 1), true)`;
 
 /**
- * Condition on `run_queue q` that its connection has a free place and is not paused. A manual run tries a paused connection and
- * reports the failure. Both lists are computed once per claim because thousands of runs may wait for one connection.
+ * The places of a lane that the runs of one connection may take. Of three or more, one remains for other runs, however many places the connection
+ * has: with a slow connection, all others of the organization would wait.
  */
-const isConnectionFree = sql`q.connection_id <> all (array(
+const placesOfOneConnection = sql`greatest(l.cap - 1, least(l.cap, 2))`;
+
+/** The connections without a free place, and those that have all the places of a lane that they may take. */
+const fullConnectionsCte = sql`
+  full_connections as materialized (
     select c.id from run_queue b join connections c on c.organization_id = b.organization_id and c.id = b.connection_id
-    where b.state = 'running' and b.connection_id is not null group by c.id, c.places having count(*) >= c.places))
+    where b.state = 'running' and b.connection_id is not null group by c.id, c.places having count(*) >= c.places
+  ), full_connections_of_lanes as materialized (
+    select b.connection_id, b.kind from run_queue b join lanes l on l.organization_id = b.organization_id and l.kind = b.kind
+    where b.state = 'running' and b.connection_id is not null group by b.connection_id, b.kind, l.cap having count(*) >= ${placesOfOneConnection}
+  )`;
+
+/**
+ * Condition on `run_queue q` that its connection has a free place, in its lane too, and is not paused. A manual run tries a paused connection and
+ * reports the failure. The lists are computed once per claim because thousands of runs may wait for one connection.
+ */
+const isConnectionFree = sql`q.connection_id <> all (array(select id from full_connections))
+  and (q.connection_id, q.kind) not in (select connection_id, kind from full_connections_of_lanes)
   and (q.kind = 'manual' or q.connection_id <> all (array(select connection_id from connection_pauses)))`;
 
 const freeConnectionPlaces = sql`(
-  select c.places - (select count(*) from run_queue b where b.organization_id = c.organization_id and b.connection_id = c.id and b.state = 'running')
-  from connections c where c.organization_id = q.organization_id and c.id = q.connection_id)`;
+  select least(c.places - busy.n, ${placesOfOneConnection} - busy.of_lane)
+  from connections c join lanes l on l.organization_id = c.organization_id and l.kind = q.kind cross join lateral (
+    select count(*) as n, count(*) filter (where b.kind = q.kind) as of_lane from run_queue b
+    where b.organization_id = c.organization_id and b.connection_id = c.id and b.state = 'running') busy
+  where c.organization_id = q.organization_id and c.id = q.connection_id)`;
