@@ -7,14 +7,21 @@ export type BenchmarkRow = {
   share?: number;
 };
 
-/** `isFull`: at full size, where a benchmark has a smaller one. */
-export type RunOptions = { isFull: boolean };
+/**
+ * `isFull`: at full size, where a benchmark has a smaller one. `items`: the size of a feed. `keptDir`: the data directory that keeps the feed
+ * for further runs.
+ */
+export type RunOptions = { isFull: boolean; items?: number | undefined; keptDir?: string | undefined };
 
-/** A benchmark. `run` returns the measured rows. `report` prints progress. `note` stands below the table. */
+/**
+ * A benchmark. `run` returns the measured rows. `report` prints progress. `note` stands below the table. `isOnlyByName`: a run without names
+ * leaves it out.
+ */
 export type Benchmark = {
   title: string;
   run: (report: (text: string) => void, options: RunOptions) => Promise<BenchmarkRow[]>;
   note?: string;
+  isOnlyByName?: boolean;
 };
 
 export function median(values: number[]): number {

@@ -1,16 +1,16 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { cpus, totalmem } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { sql } from 'kysely';
-import { parseOptions } from '../test/support/parse-options.ts';
+import { parseOptions, toCount } from '../test/support/parse-options.ts';
 import { root } from '../test/support/program.ts';
 import { claimRunsBenchmark } from './claim-runs.ts';
 import { consoleBenchmark } from './console/console.ts';
 import { createDetectionBenchmark } from './create-detection.ts';
 import { extractReportsBenchmark } from './extract-reports.ts';
-import { feedMillionBenchmark } from './feed-million/feed-million.ts';
-import type { Benchmark, BenchmarkRow } from './benchmark.ts';
+import { feedLargeBenchmark, feedMillionBenchmark } from './feed-million/feed-million.ts';
+import type { Benchmark, BenchmarkRow, RunOptions } from './benchmark.ts';
 import { footprintBenchmark } from './footprint.ts';
 import { objectStorageBenchmark } from './object-storage.ts';
 import { otherOrganizationsBenchmark } from './other-organizations.ts';
@@ -27,6 +27,7 @@ const benchmarks: Record<string, Benchmark> = {
   footprint: footprintBenchmark,
   items: listItemsBenchmark,
   'feed-million': feedMillionBenchmark,
+  'feed-large': feedLargeBenchmark,
   create: createDetectionBenchmark,
   claims: claimRunsBenchmark,
   scale: scaleBenchmark,
@@ -39,18 +40,34 @@ const benchmarks: Record<string, Benchmark> = {
   console: consoleBenchmark,
 };
 
-const usage = `Runs benchmarks, all of them without names.
+const usage = `Runs benchmarks, without names all except feed-large.
 
 Usage: npm run bench -- [OPTION…] [NAME…]
-  --write   Also write the results to docs/reference/benchmarks.md.
-  --full    At full size, where a benchmark has a smaller one.
+  --write     Also write the results to docs/reference/benchmarks.md.
+  --full      At full size, where a benchmark has a smaller one.
+  --items N   The items of feed-million or feed-large. Not with --write.
+  --keep DIR  The data directory of feed-million or feed-large. It is filled if it does not exist, and the next run with it only measures.
 Names: ${Object.keys(benchmarks).join(', ')}.`;
 
 const config = {
-  options: { write: { type: 'boolean' }, full: { type: 'boolean', default: false } },
+  options: {
+    write: { type: 'boolean' },
+    full: { type: 'boolean', default: false },
+    items: { type: 'string' },
+    keep: { type: 'string' },
+  },
   allowPositionals: true,
 } as const;
 const { values, positionals } = parseOptions(config, usage);
+const runOptions: RunOptions = {
+  isFull: values.full,
+  items: values.items === undefined ? undefined : toCount('items', values.items),
+  keptDir: values.keep === undefined ? undefined : resolve(values.keep),
+};
+if (values.write && values.items !== undefined) {
+  console.error('--items N cannot be combined with --write: a section of the page has one size.');
+  process.exit(2);
+}
 const unknown = positionals.filter((name) => !Object.hasOwn(benchmarks, name));
 if (unknown.length > 0) {
   console.error(
@@ -83,9 +100,9 @@ function renderSection({ title, note }: Benchmark, rows: BenchmarkRow[]): string
 
 const sections: string[] = [];
 for (const [name, benchmark] of Object.entries(benchmarks)) {
-  if (positionals.length > 0 && !positionals.includes(name)) continue;
+  if (positionals.length > 0 ? !positionals.includes(name) : benchmark.isOnlyByName) continue;
   console.error(`${name}: ${benchmark.title}`);
-  const rows = await benchmark.run((text) => console.error(`  ${text}`), { isFull: values.full });
+  const rows = await benchmark.run((text) => console.error(`  ${text}`), runOptions);
   sections.push(renderSection(benchmark, rows));
   console.log(`\n${sections.at(-1)}\n`);
 }

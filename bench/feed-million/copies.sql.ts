@@ -19,7 +19,7 @@ export const saveSeedsSql = `
   create unlogged table bench.moments as
     select at, row_number() over (order by at) as place from (select created_at from bench.items union select last_updated from bench.items) m (at);
   create unlogged table bench.seeds as
-    select i.id, coalesce(i.duplicate_of, i.id) as root, substring(i.record_id from '[1-9][0-9]{6}$') as number, i.seq,
+    select i.id, coalesce(i.duplicate_of, i.id) as root, substring(i.record_id from '[1-9][0-9]{7}$') as number, i.seq,
       i.created_at, i.last_updated, ${iso('i.created_at')} as created_iso, ${iso('i.last_updated')} as updated_iso,
       created.place as created_place, updated.place as updated_place, rooted.place as root_place
     from bench.items i join bench.items root on root.id = coalesce(i.duplicate_of, i.id) join bench.moments created on created.at = i.created_at
@@ -35,7 +35,7 @@ export const insertCopiesSql = (from: number, to: number, numbers: number): stri
       select k, s.id as seed, s.root as seed_root, s.number, (s.number::int + k * ${numbers})::text as new_number, s.seq + k * pool.seq as seq,
         pool.last_added_at + (k * pool.seq + created_place) * step as created_at, pool.last_added_at + (k * pool.seq + updated_place) * step as last_updated,
         pool.last_added_at + (k * pool.seq + root_place) * step as root_at, s.last_updated as seed_updated, s.created_iso, s.updated_iso
-      from generate_series(${from}, ${to}) k cross join bench.seeds s cross join bench.pool cross join (select interval '10 ms' as step) clock
+      from generate_series(${from}, ${to}) k cross join bench.seeds s cross join bench.pool cross join (select interval '1 ms' as step) clock
     ) placed order by k, seed;
   analyze copies;
   insert into items (organization_id, id, pool_id, source_id, record_id, generation, canonical_key, duplicate_of, version, content_hash,
@@ -61,7 +61,7 @@ export const insertCopiesSql = (from: number, to: number, numbers: number): stri
 
 /** Updates the public pool and the item counts as if the copies had been pulled. */
 export const updateCountsSql = (copies: number): string => `
-  update feed_pools p set seq = b.seq * ${copies}, last_added_at = b.last_added_at + b.seq * ${copies} * interval '10 ms'
+  update feed_pools p set seq = b.seq * ${copies}, last_added_at = b.last_added_at + b.seq * ${copies} * interval '1 ms'
   from bench.pool b where p.id = '${publicPoolId}';
   update feed_counts set n = n * ${copies} where pool_id = '${publicPoolId}'`;
 

@@ -5,6 +5,7 @@ import type { FeedList } from '../../src/feed/model/item.schema.ts';
 import { publicPoolId } from '../../src/feed/items/writing/feed-pools.store.ts';
 import { fillFeed, type FeedSize } from './fill-feed.ts';
 import { measureInTurn, measureMs, type Benchmark, type BenchmarkRow } from '../benchmark.ts';
+import { withKeptFeed } from './kept-feed.ts';
 import { measureProfileChange, overrideItems } from './override-items.ts';
 import { compareCachedPages } from '../list-items.ts';
 import {
@@ -16,7 +17,12 @@ import {
 } from '../../test/support/program-environment.ts';
 
 // 2,200 items of 2,000 entries, 100 of 91.
-const million: FeedSize = { numbers: 2_000, copies: 455, organizations: 10, ownNumbers: 91 };
+const sizeOf = (items: number): FeedSize => ({
+  numbers: 2_000,
+  copies: Math.ceil(items / 2_200),
+  organizations: 10,
+  ownNumbers: 91,
+});
 const rounds = 5;
 
 const lists: Record<string, string> = {
@@ -28,9 +34,9 @@ const lists: Record<string, string> = {
   'three filters combined': '/items?severity=high&platform=windows&source=northmere',
   'duplicates=hide': '/items?duplicates=hide',
   'duplicates=hide and source': '/items?duplicates=hide&source=northmere',
-  'indicator of one item': '/items?indicator=HOST-1004711[.]example',
-  'cve of one item': '/items?cve=CVE-2030-1004711',
-  'q matching one item': '/items?q=host-1004711.example',
+  'indicator of one item': '/items?indicator=HOST-10001711[.]example',
+  'cve of one item': '/items?cve=CVE-2030-10001711',
+  'q matching one item': '/items?q=host-10001711.example',
   'q with a rare word (about one item in 1,000)': '/items?q=RARE',
   'q with two words (about one item in 100)': '/items?q=SOME',
   'updatedSince, the newest 10,000': '/items?updatedSince=RECENT',
@@ -52,6 +58,8 @@ const overridden: Record<string, string> = {
   'status=retracted, 1,000 overrides': '/items?status=retracted',
   'duplicates=hide, 1,000 overrides': '/items?duplicates=hide',
 };
+
+const env = { TOCSIN_FETCH_ALLOW: '127.0.0.1' };
 
 type FeedBenchmark = { running: RunningProgram; client: pg.Client; report: (text: string) => void };
 
@@ -170,12 +178,28 @@ async function measure(benchmark: FeedBenchmark): Promise<BenchmarkRow[]> {
   return [...lines, { label: 'memory of the server at the end', unit: 'MiB', tocsin: memoryOf(running.program.pid) }];
 }
 
-export const feedMillionBenchmark: Benchmark = {
+const createFeedBenchmark = (defaultItems: number, title: string): Benchmark => ({
   note: 'The total of a list is exact. A search with more than 500 matches ranks the newest 500. A text that more than about 6,000 items match is searched among the newest items, and its total is an estimate from a sample of the items.',
-  title: 'A feed of a million items and ten organizations with 100 private items and 1,000 overrides each',
-  run: (report) =>
-    withRunningProgram({ TOCSIN_FETCH_ALLOW: '127.0.0.1' }, async (running) => {
-      await fillFeed(running, million, report);
-      return withClient(running.databaseUrl, (client) => measure({ running, client, report }));
-    }),
+  title,
+  run: (report, { items = defaultItems, keptDir }) => {
+    const measureIn = (running: RunningProgram): Promise<BenchmarkRow[]> =>
+      withClient(running.databaseUrl, (client) => measure({ running, client, report }));
+    const fillAndMeasure = async (running: RunningProgram): Promise<BenchmarkRow[]> => {
+      await fillFeed(running, sizeOf(items), report);
+      return measureIn(running);
+    };
+    return keptDir === undefined
+      ? withRunningProgram(env, fillAndMeasure)
+      : withKeptFeed({ dir: keptDir, size: sizeOf(items), env, report }, measureIn);
+  },
+});
+
+const organizations = 'ten organizations with 100 private items and 1,000 overrides each';
+
+export const feedMillionBenchmark = createFeedBenchmark(1_000_000, `A feed of a million items and ${organizations}`);
+
+/** As many items as 45 GB contain. */
+export const feedLargeBenchmark: Benchmark = {
+  ...createFeedBenchmark(6_600_000, `A feed of 6.6 million items and ${organizations}`),
+  isOnlyByName: true,
 };

@@ -8,7 +8,7 @@ import type { RunningProgram } from '../../test/support/program-environment.ts';
 /** The number of entries in the shared sources, the copies of each, the organizations, and the private entries of each organization. */
 export type FeedSize = { numbers: number; copies: number; organizations: number; ownNumbers: number };
 
-const firstOwnNumber = 9_000_000;
+const firstOwnNumber = 90_000_000;
 
 /** Pulls private items for every organization and shared items for the first one, then copies the shared items. */
 export async function fillFeed(running: RunningProgram, size: FeedSize, report: (text: string) => void): Promise<void> {

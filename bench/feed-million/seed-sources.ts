@@ -4,8 +4,8 @@ import { pullDocument, type ApiCall } from '../../test/support/api-client.ts';
 /** The documents of the three sources that the program pulls. */
 export type SeedDocuments = { reports: string; mirror: string; catalogue: string };
 
-/** The first number. All numbers have seven digits, so that every entry has the same length. */
-export const firstNumber = 1_000_000;
+/** The first number. All numbers have eight digits, so that every entry has the same length. */
+export const firstNumber = 10_000_000;
 
 const publishers = ['Alder Labs', 'Quayside CERT', 'Blue Fen', 'Harrow Research'];
 const platforms = ['windows', 'linux', 'macos', 'android'];
@@ -53,7 +53,7 @@ function eventOf({ place, number, day, text }: Entry, publisher: string): object
   const domain = { type: 'domain', category: 'Network activity', to_ids: true };
   return {
     Event: {
-      uuid: `00000000-0000-4000-8000-00000${number}`,
+      uuid: `00000000-0000-4000-8000-0000${number}`,
       info: text(25),
       date: day.toISOString().slice(0, 10),
       timestamp: String(Math.floor(day.getTime() / 1_000)),

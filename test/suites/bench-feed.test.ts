@@ -37,7 +37,7 @@ function storedFrom(db: Db, first: number): Promise<unknown[]> {
         array(select concat_ws(' ', t.kind, t.value, t.identifying, t.entity, t.seen_at) from item_terms t where t.item_id = i.id order by 1) as terms,
         (select s.words::text from item_search s where s.item_id = i.id) as words
       from items i join items root on root.id = coalesce(i.duplicate_of, i.id)
-      where substring(i.record_id from '[1-9][0-9]{6}$')::int between ${first} and ${first + numbers - 1}
+      where substring(i.record_id from '[1-9][0-9]{7}$')::int between ${first} and ${first + numbers - 1}
       order by i.source_name, i.record_id`;
 }
 

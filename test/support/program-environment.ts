@@ -32,18 +32,25 @@ export async function withRunningProgram<T>(
   env: Record<string, string>,
   work: (running: RunningProgram) => Promise<T>,
 ): Promise<T> {
-  return withDataDir(async (dir) => {
-    const program = await startProgram(dir, { TOCSIN_API_KEY: apiKey, ...env });
-    const server = await startEmbeddedPostgres({ dataDir: dir, exclusive: false, log: () => undefined });
-    try {
-      const { url } = program;
-      return await work({ program, url, databaseUrl: server.url, call: createCaller(url, apiKey) });
-    } finally {
-      await server.stop();
-      await program.kill('SIGTERM');
-      await runProgram(['org', 'list'], dir);
-    }
-  });
+  return withDataDir((dir) => withProgramIn(dir, env, work));
+}
+
+/** Like `withRunningProgram`, on a data directory that is kept. */
+export async function withProgramIn<T>(
+  dir: string,
+  env: Record<string, string>,
+  work: (running: RunningProgram) => Promise<T>,
+): Promise<T> {
+  const program = await startProgram(dir, { TOCSIN_API_KEY: apiKey, ...env });
+  const server = await startEmbeddedPostgres({ dataDir: dir, exclusive: false, log: () => undefined });
+  try {
+    const { url } = program;
+    return await work({ program, url, databaseUrl: server.url, call: createCaller(url, apiKey) });
+  } finally {
+    await server.stop();
+    await program.kill('SIGTERM');
+    await runProgram(['org', 'list'], dir);
+  }
 }
 
 /** Runs `work` with a database connection of its own. */
