@@ -63,7 +63,7 @@ export const insertCopiesSql = (from: number, to: number, numbers: number): stri
 export const updateCountsSql = (copies: number): string => `
   update feed_pools p set seq = b.seq * ${copies}, last_added_at = b.last_added_at + b.seq * ${copies} * interval '1 ms'
   from bench.pool b where p.id = '${publicPoolId}';
-  update feed_counts set n = n * ${copies} where pool_id = '${publicPoolId}'`;
+  update feed_counts set n = n * ${copies}, roots = roots * ${copies} where pool_id = '${publicPoolId}'`;
 
 function renamed(column: string): string {
   return `replace(${column}, c.number, c.new_number)`;

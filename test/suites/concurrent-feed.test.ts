@@ -86,10 +86,11 @@ test('answers concurrent changes of the feed without errors and leaves consisten
     queryRow<{ rows: number; wrong: number }>(
       tx,
       sql`
-      with kept as (select pool_id, severity, status, publisher, source_name, platforms, n from feed_counts),
+      with kept as (select pool_id, severity, status, publisher, source_name, platforms, n, roots from feed_counts),
       real as (
         select pool_id, severity, status, publisher, source_name,
-          (select coalesce(string_agg(p, ',' order by p), '') from unnest(platforms) p) as platforms, count(*)::int as n
+          (select coalesce(string_agg(p, ',' order by p), '') from unnest(platforms) p) as platforms, count(*)::int as n,
+          (count(*) filter (where duplicate_of is null))::int as roots
         from items group by 1, 2, 3, 4, 5, 6)
       select (select count(*) from real) as rows,
         (select count(*) from ((table kept except table real) union all (table real except table kept)) d) as wrong`,

@@ -1,7 +1,7 @@
 import type { Tx } from '../../platform/db/db.ts';
 import { appError } from '../../platform/lib/errors.ts';
 import { retractItem, toDocument } from '../ingestion/item-document.ts';
-import { countKeyOf, moveCounts } from '../items/writing/counts.store.ts';
+import { toCountedItem, moveCounts } from '../items/writing/counts.store.ts';
 import { requireItemQuota } from '../items/writing/item-quota.ts';
 import { emitItemEvents } from '../items/writing/item-events.ts';
 import { updateRetraction } from '../items/writing/update-items.store.ts';
@@ -51,7 +51,7 @@ async function writeRetraction(
   const { status, severity } = after.event;
   const next = { version: after.version, status, severity, doc, nextExpiryAt };
   await updateRetraction(tx, { id: item.id, version: item.version, next, heldBack, note, seq, at });
-  const before = countKeyOf(item);
+  const before = toCountedItem(item);
   await moveCounts(tx, [{ before, after: { ...before, status, severity } }]);
   const documents = await recomputeItemGroups(tx, item, context);
   // The item's publisher or an administrator decided this, so its readers receive it as a change of the source.

@@ -1,6 +1,6 @@
 import type { Tx } from '../../platform/db/db.ts';
 import { batches } from '../items/writing/batches.ts';
-import { countKeyOf, moveCounts } from '../items/writing/counts.store.ts';
+import { toCountedItem, moveCounts } from '../items/writing/counts.store.ts';
 import { updateGroupedItems, type GroupedItem } from '../items/writing/update-items.store.ts';
 import type { RemovedTerm } from '../items/writing/write-items.store.ts';
 import type { FeedItem } from '../model/item.schema.ts';
@@ -72,9 +72,9 @@ async function writeComponent(
   });
   if (changed.length === 0) return [];
   await updateGroupedItems(tx, commit, changed);
-  const moves = changed.map(({ id, severity }) => {
-    const before = countKeyOf(rows.get(id)!);
-    return { before, after: { ...before, severity } };
+  const moves = changed.map(({ id, severity, duplicateOf }) => {
+    const before = toCountedItem(rows.get(id)!);
+    return { before, after: { ...before, severity, isRoot: duplicateOf === null } };
   });
   await moveCounts(tx, moves);
   return changed;

@@ -2,7 +2,7 @@ import type { Tx } from '../../platform/db/db.ts';
 import { uuidv7 } from '../../platform/lib/ids.ts';
 import { flatMapInSlices } from '../../platform/lib/slices.ts';
 import { recomputePools } from '../deduplication/recompute-pools.ts';
-import { countKeyOf, moveCounts } from '../items/writing/counts.store.ts';
+import { toCountedItem, moveCounts } from '../items/writing/counts.store.ts';
 import { advancePools, lockPools, nextCommitTime, type LockedPool } from '../items/writing/feed-pools.store.ts';
 import { emitItemEvents } from '../items/writing/item-events.ts';
 import { eraseVersionContent } from '../items/writing/update-items.store.ts';
@@ -60,7 +60,10 @@ export async function applyActions(
   const writes = planned.map(({ write }) => ({ ...write, seq: seqByPool.get(write.poolId)! }));
   const removedTerms = await writeItems(tx, writes);
   await eraseStateContent(tx, movedIds);
-  const moves = planned.map(({ write, stored }) => ({ ...(stored && { before: countKeyOf(stored) }), after: write }));
+  const moves = planned.map(({ write, stored }) => {
+    const before = stored && toCountedItem(stored);
+    return { ...(before && { before }), after: { ...write, isRoot: before?.isRoot ?? true } };
+  });
   await moveCounts(tx, moves);
   const documents = await recomputePools(tx, writes, { removedTerms, at, seqByPool });
   await advancePools(tx, poolIds, at);

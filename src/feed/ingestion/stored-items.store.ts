@@ -22,13 +22,14 @@ export type StoredItem = {
   publisher: string;
   source_name: string;
   platforms: string[];
+  duplicate_of: string | null;
   created_at: Date;
   added_to_feed_at: Date;
 };
 
 /** Columns of a `StoredItem`, of a row `i` of items. */
 export const storedItemColumns = sql`i.id, i.record_id, i.generation, i.status, i.version, i.content_hash, i.record_hash, i.record_modified_at,
-  i.missing_pulls, i.pool_id, i.severity, i.publisher, i.source_name, i.platforms, i.created_at, i.added_to_feed_at,
+  i.missing_pulls, i.pool_id, i.severity, i.publisher, i.source_name, i.platforms, i.duplicate_of, i.created_at, i.added_to_feed_at,
   i.held_back is not null as held_back`;
 
 /** Returns the latest generation of every record of a source. */

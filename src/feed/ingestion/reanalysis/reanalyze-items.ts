@@ -8,7 +8,7 @@ import { buildComparisonTraits } from '../../deduplication/similarity/comparison
 import type { ExtractedItem } from '../../extraction/extract-item.ts';
 import { toSearchText } from '../../items/search/search-text.ts';
 import type { SnapshotCache } from '../../items/snapshot/snapshot.ts';
-import { countKeyOf, moveCounts } from '../../items/writing/counts.store.ts';
+import { toCountedItem, moveCounts } from '../../items/writing/counts.store.ts';
 import { advancePools, lockPool, nextCommitTime } from '../../items/writing/feed-pools.store.ts';
 import type { ItemWrite } from '../../items/writing/item-columns.ts';
 import { updateComparisonTraits } from '../../items/writing/update-items.store.ts';
@@ -102,7 +102,8 @@ async function reanalyzeItem(
     removedTerms = await writeItems(tx, [buildWrite(item, before, { content, hash, severityRule, traits, seq, at })]);
     const { severity } = content.event;
     const { platforms } = content.classification;
-    await moveCounts(tx, [{ before: countKeyOf(item), after: { ...countKeyOf(item), severity, platforms } }]);
+    const counted = toCountedItem(item);
+    await moveCounts(tx, [{ before: counted, after: { ...counted, severity, platforms } }]);
   } else removedTerms = await writeTraits(tx, item, traits);
   const seqByPool = new Map([[item.pool_id, seq]]);
   const regrouped = await recomputePools(tx, [{ id: item.id, poolId: item.pool_id }], { removedTerms, at, seqByPool });
@@ -150,7 +151,10 @@ function buildWrite(item: StaleItem, before: FeedItem, reanalysis: Reanalysis): 
   const { doc, nextExpiryAt } = toDocument(after, at);
   const storedText = item.stored_text;
   return {
-    ...countKeyOf(item),
+    poolId: item.pool_id,
+    status: item.status,
+    publisher: item.publisher,
+    sourceName: item.source_name,
     ...traits,
     id: item.id,
     organizationId: item.organization_id,

@@ -3,7 +3,7 @@ import { usesDuplicateRoots, usesOverriddenRows, type ItemFilters } from '../ite
 import { matchesRow } from './filters.sql.ts';
 import { overriddenRowsAsSeen } from './overridden-rows.sql.ts';
 import { materialized, type Cte, type Sql } from './query.sql.ts';
-import { changedRows, isCurrent, poolTable, wasCurrent } from './snapshot-rows.sql.ts';
+import { changedRows, poolTable, wasCurrent } from './snapshot-rows.sql.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 
 /**
@@ -13,23 +13,16 @@ import type { Snapshot } from '../snapshot/snapshot.ts';
  */
 export function totalCte(snapshot: Snapshot, filters: ItemFilters): Cte {
   const { rootsOnly = false, ...countFilters } = filters;
-  const countRows = (table: Sql, rowFilters: ItemFilters = countFilters): Sql =>
-    sql`(select count(*) from ${table} where ${matchesRow(rowFilters)})`;
+  const countRows = (table: Sql): Sql => sql`(select count(*) from ${table} where ${matchesRow(filters)})`;
   const previousRows = sql`${poolTable(snapshot)} join item_states s on ${wasCurrent}`;
   const counted = sql`(
-    select coalesce(sum(n), 0) from feed_counts
+    select coalesce(sum(${rootsOnly ? sql`roots` : sql`n`}), 0) from feed_counts
     where pool_id = any(${snapshot.poolIds}::uuid[]) and ${matchesRow(countFilters, sql`string_to_array(platforms, ',')`)})`;
   const subtracted = [countRows(changedRows(snapshot))];
-  // `feed_counts` does not tell roots from duplicates.
-  if (rootsOnly)
-    subtracted.push(
-      countRows(sql`${poolTable(snapshot)} join items i on ${isCurrent} and duplicate_of is not null`),
-      countRows(sql`${previousRows} and duplicate_of is not null`),
-    );
   const beyondPools: Sql[] = [];
   if (usesOverriddenRows(filters)) {
-    subtracted.push(countRows(sql`overridden_rows`, filters));
-    beyondPools.push(countRows(overriddenRowsAsSeen, filters));
+    subtracted.push(countRows(sql`overridden_rows`));
+    beyondPools.push(countRows(overriddenRowsAsSeen));
   }
   if (usesDuplicateRoots(filters)) beyondPools.push(sql`(select count(*) from duplicate_roots)`);
   const poolRows = sql`(${counted} + ${countRows(previousRows)} - ${sql.join(subtracted, sql` - `)})::bigint`;

@@ -3,7 +3,7 @@ import { queryRow, type Tx } from '../../../platform/db/db.ts';
 import type { OrgId } from '../../../platform/lib/org-id.ts';
 
 /** The key of a row of `feed_counts`, which counts the items of a pool. */
-export type CountKey = {
+type CountKey = {
   poolId: string;
   severity: string;
   status: string;
@@ -12,11 +12,19 @@ export type CountKey = {
   platforms: string[];
 };
 
-type CountedRow = Omit<CountKey, 'poolId' | 'sourceName'> & { pool_id: string; source_name: string };
+/** An item as it is counted. */
+export type CountedItem = CountKey & { isRoot: boolean };
 
-export function countKeyOf({ pool_id: poolId, source_name: sourceName, ...row }: CountedRow): CountKey {
-  const { severity, status, publisher, platforms } = row;
-  return { poolId, severity, status, publisher, sourceName, platforms };
+/** The columns of `items` from which an item is counted. */
+export type CountedRow = Omit<CountKey, 'poolId' | 'sourceName'> & {
+  pool_id: string;
+  source_name: string;
+  duplicate_of: string | null;
+};
+
+export function toCountedItem({ pool_id: poolId, source_name: sourceName, ...row }: CountedRow): CountedItem {
+  const { severity, status, publisher, platforms, duplicate_of: root } = row;
+  return { poolId, severity, status, publisher, sourceName, platforms, isRoot: root === null };
 }
 
 /** Returns the number of an organization's private items that are not retracted. */
@@ -27,30 +35,32 @@ export async function countPrivateItems(tx: Tx, orgId: OrgId): Promise<number> {
   return row!.n;
 }
 
-/** An item that is now counted under another key. `before` is undefined for a new item. */
-export type CountMove = { before?: CountKey; after: CountKey };
+/** An item that is now counted differently. `before` is undefined for a new item. */
+export type CountMove = { before?: CountedItem; after: CountedItem };
 
 /** Updates the totals in the transaction that writes the items. The items' pools must be locked. */
 export async function moveCounts(tx: Tx, moves: CountMove[]): Promise<void> {
-  const deltas = new Map<string, { key: CountKey; by: number }>();
-  const add = (key: CountKey, by: 1 | -1): void => {
+  const deltas = new Map<string, { key: CountKey; by: number; rootsBy: number }>();
+  const add = ({ isRoot, ...key }: CountedItem, by: 1 | -1): void => {
     const platforms = key.platforms.toSorted();
     const name = JSON.stringify([key.poolId, key.severity, key.status, key.publisher, key.sourceName, platforms]);
-    deltas.set(name, { key: { ...key, platforms }, by: (deltas.get(name)?.by ?? 0) + by });
+    const known = deltas.get(name) ?? { by: 0, rootsBy: 0 };
+    deltas.set(name, { key: { ...key, platforms }, by: known.by + by, rootsBy: known.rootsBy + (isRoot ? by : 0) });
   };
   for (const { before, after } of moves) {
     if (before) add(before, -1);
     add(after, 1);
   }
-  const changed = [...deltas.values()].filter(({ by }) => by !== 0);
+  const changed = [...deltas.values()].filter(({ by, rootsBy }) => by !== 0 || rootsBy !== 0);
   if (changed.length === 0) return;
   const column = (name: Exclude<keyof CountKey, 'platforms'>): string[] => changed.map(({ key }) => key[name]);
   await sql`
-    insert into feed_counts (pool_id, severity, status, publisher, source_name, platforms, n)
+    insert into feed_counts (pool_id, severity, status, publisher, source_name, platforms, n, roots)
     select * from unnest(${column('poolId')}::uuid[], ${column('severity')}::text[], ${column('status')}::text[],
       ${column('publisher')}::text[], ${column('sourceName')}::text[], ${changed.map(({ key }) => key.platforms.join(','))}::text[],
-      ${changed.map(({ by }) => by)}::int[])
-    on conflict (pool_id, severity, status, publisher, source_name, platforms) do update set n = feed_counts.n + excluded.n`.execute(
+      ${changed.map(({ by }) => by)}::int[], ${changed.map(({ rootsBy }) => rootsBy)}::int[])
+    on conflict (pool_id, severity, status, publisher, source_name, platforms) do update
+    set n = feed_counts.n + excluded.n, roots = feed_counts.roots + excluded.roots`.execute(
     tx,
   );
   const pools = [...new Set(changed.map(({ key }) => key.poolId))];

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
-import type { Tx } from '../../../platform/db/db.ts';
+import { queryRow, type Tx } from '../../../platform/db/db.ts';
+import { moveCounts, toCountedItem, type CountedRow } from './counts.store.ts';
 
 /** Sets whether items were absent from the last good pull (1) or present (0). */
 export async function setMissingPulls(tx: Tx, ids: string[], missingPulls: 0 | 1): Promise<void> {
@@ -19,9 +20,14 @@ export async function updateComparisonTraits(
   );
 }
 
-/** Makes an item point at a root. `seq` is the new sequence number of the item's pool. */
+/** Makes a root point at another root. `seq` is the new sequence number of the item's pool. */
 export async function setRoot(tx: Tx, id: string, root: string, seq: number): Promise<void> {
-  await sql`update items set duplicate_of = ${root}, seq = ${seq} where id = ${id}`.execute(tx);
+  const moved = await queryRow<CountedRow>(tx)`
+    update items set duplicate_of = ${root}, seq = ${seq} where id = ${id}
+    returning pool_id, severity, status, publisher, source_name, platforms, duplicate_of`;
+  if (!moved) return;
+  const after = toCountedItem(moved);
+  await moveCounts(tx, [{ before: { ...after, isRoot: true }, after }]);
 }
 
 /** An item after its group was recomputed. `changed` lists the changed parts of the content; if there are any, `version` is a new version. */
