@@ -42,7 +42,9 @@ function storedFrom(db: Db, first: number): Promise<unknown[]> {
 }
 
 const counts = (db: Db): Promise<{ n: number; roots: number }[]> =>
-  selectIn(db)`select severity, status, publisher, source_name, platforms, n, roots from feed_counts order by 1, 2, 3, 4, 5`;
+  selectIn(
+    db,
+  )`select severity, status, publisher, source_name, platforms, n, roots from feed_counts order by 1, 2, 3, 4, 5`;
 
 const indexes = (db: Db): Promise<unknown[]> =>
   selectIn(db)`select indexdef from pg_indexes where tablename like 'item%' order by indexdef`;

@@ -6,14 +6,13 @@ import type { Snapshot } from '../snapshot/snapshot.ts';
 export const poolTable = (snapshot: Snapshot): Sql =>
   sql`unnest(${snapshot.poolIds}::uuid[], ${snapshot.seqs}::bigint[]) as pool (id, seq)`;
 
-/**
- * An item that has not changed since the snapshot is in `items i`. One that has is in `item_states s` as it was then. One that was added
- * later is in neither. Both conditions need `pool`.
- */
-export const isCurrent: Condition = sql`i.pool_id = pool.id and i.seq <= pool.seq`;
+/** The item of `item_states s` has changed since the snapshot. Needs `pool`. */
 export const wasCurrent: Condition = sql`s.pool_id = pool.id and s.seq_from <= pool.seq and s.seq_until > pool.seq`;
 
-/** The same as `isCurrent` and `wasCurrent`, without a join with `pool`, so that an index on ids can be used. */
+/**
+ * An item that has not changed since the snapshot is in `items i`. One that has is in `item_states s` as it was then. One that was added
+ * later is in neither. Without a join with `pool`, so that an index on ids can be used.
+ */
 export const isInSnapshot = (snapshot: Snapshot): StateCondition => ({
   current: inAnyPool(snapshot, isCurrentIn),
   past: inAnyPool(snapshot, wasCurrentIn),

@@ -22,15 +22,28 @@ const idsWithTerm = (snapshot: Snapshot, { kind, values }: TermFilter): Sql => s
 export const hadTerm = ({ kind, values }: TermFilter): Condition =>
   sql`s.terms && ${values.map((value) => `${kind} ${value}`)}::text[]`;
 
-/**
- * Matches the text, or its single word as an indicator: an item with very many indicators does not have them all in its search text. May leave
- * out items that were added before `since`.
- */
-export const hasFullText = (snapshot: Snapshot, query: FullTextQuery, since = '-infinity'): StateCondition => ({
+/** Matches the text, or its single word as an indicator: an item with very many indicators does not have them all in its search text. */
+export const hasFullText = (snapshot: Snapshot, query: FullTextQuery): StateCondition => ({
   current: sql`i.id = any((
-    select tocsin_find_words(${snapshot.poolIds}::uuid[], ${toTsquery(query)}, ${since}) || array(${idsWithIndicator(snapshot, query)}))::uuid[])`,
+    select tocsin_find_words(${snapshot.poolIds}::uuid[], ${toTsquery(query)}, '-infinity') || array(${idsWithIndicator(snapshot, query)}))::uuid[])`,
   past: hadFullText(query),
 });
+
+/** All items from a place in the order of the list on whose search text matches a text. */
+export type NewestMatches = { ids: string[]; from: { at: string; id: string } };
+
+/** Like `hasFullText`, but leaves out items before the place. */
+export const hasFullTextAmong = (
+  snapshot: Snapshot,
+  query: FullTextQuery,
+  { ids, from }: NewestMatches,
+): StateCondition => {
+  const isFrom = (id: Sql): Condition => sql`(added_to_feed_at, ${id}) >= (${from.at}::timestamptz, ${from.id}::uuid)`;
+  return {
+    current: sql`i.id = any((${ids}::uuid[] || array(${idsWithIndicator(snapshot, query)}))::uuid[]) and ${isFrom(sql`i.id`)}`,
+    past: sql`${isFrom(sql`s.item_id`)} and (${hadFullText(query)})`,
+  };
+};
 
 /** The items of a sample of one in `oneIn` that match a text. */
 export type TextSample = { oneIn: number; ids: string[] };
@@ -39,11 +52,6 @@ export type TextSample = { oneIn: number; ids: string[] };
 export const hasSampledText = (query: FullTextQuery, { oneIn, ids }: TextSample): StateCondition => ({
   current: sql`i.id = any(${ids}::uuid[])`,
   past: sql`uuid_hash(s.item_id) & ${oneIn - 1}::int = 0 and (${hadFullText(query)})`,
-});
-
-export const isAddedSince = (since: string): StateCondition => ({
-  current: sql`i.added_to_feed_at >= ${since}::timestamptz`,
-  past: sql`s.added_to_feed_at >= ${since}::timestamptz`,
 });
 
 export const hadFullText = (query: FullTextQuery): Condition =>

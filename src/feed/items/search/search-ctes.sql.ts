@@ -20,15 +20,15 @@ export type SearchOptions = { filters: ItemFilters; search: Search; onlyIds?: Sq
 
 /**
  * Restricts a search to a few rows. `text` replaces the condition of the text. `members` is a condition on the rows that may match for their
- * root, and `rows` one on the listed rows.
+ * root.
  */
-export type SearchBounds = { text?: StateCondition; members?: StateCondition; rows?: StateCondition };
+export type SearchBounds = { text?: StateCondition; members?: StateCondition };
 
 /** The CTE `found`, preceded by `matched` (ids of roots) if a duplicate may match for its root. */
 export function searchCtes(
   snapshot: Snapshot,
   { filters, search, onlyIds }: SearchOptions,
-  { text, members, rows }: SearchBounds = {},
+  { text, members }: SearchBounds = {},
 ): Cte[] {
   const { sources, rootsOnly: _unused, ...columnFilters } = filters;
   const matchesColumns = byItemId((id) => matchesAsOverridden({ ...columnFilters, rootsOnly: search.rootsOnly }, id));
@@ -37,7 +37,6 @@ export function searchCtes(
     ...search.rootTerms.map((term) => hasTerm(snapshot, term)),
     ...(onlyIds ? [isOneOf(onlyIds)] : []),
     ...(search.updatedSince ? [isUpdatedSince(search.updatedSince, filters.overridesSeq)] : []),
-    ...(rows ? [rows] : []),
   ];
   const groupConditions = [
     ...(sources ? [byItemId(() => isOfSource(sources))] : []),

@@ -20,7 +20,7 @@ export const defaultSamples: Samples = { oneIn: [256, 16], matchesMin: 400 };
 export type MatchEstimate = { textTotal: number; total: number; windows: string[] };
 
 /** A window has more matches than needed, because their number is an estimate. */
-export const windowMargin = 1.5;
+const windowMargin = 1.5;
 
 /**
  * Estimates how many items of a snapshot match a search whose text is frequent. Returns undefined if the text has so few matches that they can

@@ -60,9 +60,7 @@ export async function moveCounts(tx: Tx, moves: CountMove[]): Promise<void> {
       ${column('publisher')}::text[], ${column('sourceName')}::text[], ${changed.map(({ key }) => key.platforms.join(','))}::text[],
       ${changed.map(({ by }) => by)}::int[], ${changed.map(({ rootsBy }) => rootsBy)}::int[])
     on conflict (pool_id, severity, status, publisher, source_name, platforms) do update
-    set n = feed_counts.n + excluded.n, roots = feed_counts.roots + excluded.roots`.execute(
-    tx,
-  );
+    set n = feed_counts.n + excluded.n, roots = feed_counts.roots + excluded.roots`.execute(tx);
   const pools = [...new Set(changed.map(({ key }) => key.poolId))];
   await sql`delete from feed_counts where n = 0 and pool_id = any(${pools}::uuid[])`.execute(tx);
 }
