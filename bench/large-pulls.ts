@@ -84,8 +84,8 @@ export async function measureLargePulls(
       : ['items/s', records.length];
     const toRate = (ms: number): number => (count / ms) * 1000;
     const parseMs = await measureMs(async () => void parse());
-    const pull = await place.createSource(kind);
-    const pullMs = await measureMs(() => pull(Object.fromEntries(files.map(({ name, bytes }) => [name, bytes]))));
+    const written = Object.fromEntries(files.map(({ name, bytes }) => [name, bytes]));
+    const pullMs = await measureMs(await place.createSourceOf(kind, written));
     const copyMs = await withClient(place.url, measureCopy);
     for (const [baseline, ms] of [
       ['parsing', parseMs],

@@ -12,6 +12,8 @@ import { scopes } from '../src/platform/orgs/caller.ts';
 export type FeedEnvironment = InProcessProgram & {
   /** Creates a directory source. Each pull first writes the given files to its directory. */
   createSource: (kind: SourceKind) => Promise<(files: Record<string, Buffer>) => Promise<PullResult>>;
+  /** Creates a directory source with files. Each pull reads what is in its directory, so that its time includes no writing of files. */
+  createSourceOf: (kind: SourceKind, files: Record<string, Buffer>) => Promise<() => Promise<PullResult>>;
 };
 
 /** Runs `work` with a feed on an embedded database that is filled from files through the whole pipeline. */
@@ -19,17 +21,31 @@ export function withFeedEnvironment<T>(work: (place: FeedEnvironment) => Promise
   return withInProcessProgram(async (inside) => {
     const caller = { orgId: inside.orgId, keyId: null, scopes: new Set(scopes) };
     const made: string[] = [];
+    const createDirectorySource = async (kind: SourceKind) => {
+      const folder = mkdtempSync(join(tmpdir(), 'tocsin-quality-'));
+      made.push(folder);
+      const { id } = await createSource(inside.deps, caller, { kind, name: kind, url: pathToFileURL(folder).href });
+      return {
+        write: (files: Record<string, Buffer>) => {
+          for (const [name, bytes] of Object.entries(files)) writeFileSync(join(folder, name), bytes);
+        },
+        pull: () => pullSourceNow(inside.deps, caller, id),
+      };
+    };
     try {
       return await work({
         ...inside,
         createSource: async (kind) => {
-          const folder = mkdtempSync(join(tmpdir(), 'tocsin-quality-'));
-          made.push(folder);
-          const { id } = await createSource(inside.deps, caller, { kind, name: kind, url: pathToFileURL(folder).href });
+          const { write, pull } = await createDirectorySource(kind);
           return (files) => {
-            for (const [name, bytes] of Object.entries(files)) writeFileSync(join(folder, name), bytes);
-            return pullSourceNow(inside.deps, caller, id);
+            write(files);
+            return pull();
           };
+        },
+        createSourceOf: async (kind, files) => {
+          const { write, pull } = await createDirectorySource(kind);
+          write(files);
+          return pull;
         },
       });
     } finally {

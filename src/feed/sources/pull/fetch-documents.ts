@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { opendir, readFile, realpath, stat } from 'node:fs/promises';
+import { readFileSync, statSync } from 'node:fs';
+import { opendir, realpath, stat } from 'node:fs/promises';
 import { basename, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { fetchBytes } from '../../../platform/lib/outbound-http/fetch.ts';
@@ -91,16 +92,13 @@ async function readFiles(
   if (!source.file_allowed && !(await isBelowAny(path, openDirectories)))
     throw new Error('the file is outside the directories of TOCSIN_FILE_SOURCES');
   const paths = (await stat(path)).isDirectory() ? await listFiles(path, fileNames) : [path];
-  const files: { name: string; size: number; mtime: Date }[] = [];
-  for (const name of paths) {
-    const { size, mtime } = await stat(name);
-    files.push({ name, size, mtime });
-  }
-  if (files.reduce((sum, { size }) => sum + size, 0) > bytesMax)
+  // Asynchronous calls take several times the processor time for small files, and sources are read in threads of their own.
+  const files = paths.map((name) => ({ name, stats: statSync(name) }));
+  if (files.reduce((sum, { stats }) => sum + stats.size, 0) > bytesMax)
     throw new Error(`the files together are larger than ${bytesMax} bytes`);
-  const parts: SourceDocument[] = [];
-  for (const { name, mtime } of files)
-    parts.push({ name: documentName(path, name), bytes: await readFile(name), modified: mtime.toISOString() });
+  const parts = files.map(({ name, stats }): SourceDocument => {
+    return { name: documentName(path, name), bytes: readFileSync(name), modified: stats.mtime.toISOString() };
+  });
   return { kind: 'read', parts, etag: undefined, lastModified: undefined };
 }
 
