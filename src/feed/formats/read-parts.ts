@@ -1,6 +1,6 @@
 import type { SkippedEntry, SourceRecord } from '../model/source-record.ts';
 import { isZip, readZip, type ZipBounds } from '../../platform/lib/zip.ts';
-import type { ParseResult } from './source-format.ts';
+import type { DraftResult, ParseResult, RecordDraft } from './source-format.ts';
 import type { SourceDocument } from './source-document.ts';
 
 const textMaxChars = 4_000_000;
@@ -9,28 +9,79 @@ const textMaxChars = 4_000_000;
  * Parses the documents of a source one by one. A document that cannot be parsed is skipped, or throws if it is the only one. If a record
  * occurs in several documents, the newest version wins. A record whose text exceeds the limit is skipped.
  */
-export function readParts(parts: SourceDocument[], readPart: (part: SourceDocument) => ParseResult): ParseResult {
-  const records = new Map<string, SourceRecord>();
+export const readParts = (parts: SourceDocument[], readPart: (part: SourceDocument) => ParseResult): ParseResult =>
+  buildDrafts(
+    draftParts(parts, (part) => {
+      const { records, skipped } = readPart(part);
+      return { drafts: records.map(toDraft), skipped };
+    }),
+  );
+
+/** Like `readParts`, for documents whose records are built later. */
+export function draftParts(parts: SourceDocument[], draftPart: (part: SourceDocument) => DraftResult): DraftResult {
+  const drafts = new Map<string, RecordDraft>();
   const skipped: SkippedEntry[] = [];
-  const tooLong: SkippedEntry[] = [];
   for (const part of parts) {
     try {
-      const result = readPart(part);
+      const result = draftPart(part);
       skipped.push(...result.skipped);
-      for (const record of result.records) {
-        const known = records.get(record.recordId);
-        if (record.storedText.length > textMaxChars)
-          tooLong.push({ entry: record.recordId, reason: `its text is longer than ${textMaxChars} characters` });
-        else if (known && known.modifiedAt === record.modifiedAt && known.storedText !== record.storedText)
-          skipped.push({ entry: record.recordId, reason: 'another record of the document has the same id and time' });
-        else if (!known || (record.modifiedAt ?? '') >= (known.modifiedAt ?? '')) records.set(record.recordId, record);
+      for (const draft of result.drafts) {
+        const known = drafts.get(draft.recordId);
+        drafts.set(draft.recordId, known ? pickNewest(known, draft, skipped) : draft);
       }
     } catch (error) {
       if (parts.length === 1 && !part.isListed) throw error;
       skipped.push(toSkipped(part.name, error));
     }
   }
-  return { records: [...records.values()], skipped: [...skipped, ...tooLong] };
+  return { drafts: [...drafts.values()], skipped };
+}
+
+/** Returns the newer of two records with one id. Adds the other one to `skipped` unless it is an older version. */
+function pickNewest(known: RecordDraft, draft: RecordDraft, skipped: SkippedEntry[]): RecordDraft {
+  const [before, after] = [buildDraft(known), buildDraft(draft)];
+  if ('skipped' in after) {
+    skipped.push(after.skipped);
+    return known;
+  }
+  if ('skipped' in before) {
+    skipped.push(before.skipped);
+    return toDraft(after.record);
+  }
+  const isSameTime = before.record.modifiedAt === after.record.modifiedAt;
+  if (isSameTime && before.record.storedText !== after.record.storedText) {
+    skipped.push({ entry: draft.recordId, reason: 'another record of the document has the same id and time' });
+    return toDraft(before.record);
+  }
+  const isNewer = (after.record.modifiedAt ?? '') >= (before.record.modifiedAt ?? '');
+  return toDraft(isNewer ? after.record : before.record);
+}
+
+export const toDraft = (record: SourceRecord): RecordDraft => ({
+  recordId: record.recordId,
+  publishTime: record.publishTime,
+  build: () => record,
+});
+
+/** Builds a record, or returns why it is skipped. */
+export function buildDraft(draft: RecordDraft): { record: SourceRecord } | { skipped: SkippedEntry } {
+  try {
+    const record = draft.build();
+    if (record.storedText.length <= textMaxChars) return { record };
+    const reason = `its text is longer than ${textMaxChars} characters`;
+    return { skipped: { entry: draft.recordId, reason } };
+  } catch (error) {
+    return { skipped: toSkipped(draft.recordId, error) };
+  }
+}
+
+/** Builds all records of a result. */
+export function buildDrafts({ drafts, skipped }: DraftResult): ParseResult {
+  const built = drafts.map(buildDraft);
+  return {
+    records: built.flatMap((outcome) => ('record' in outcome ? [outcome.record] : [])),
+    skipped: [...skipped, ...built.flatMap((outcome) => ('skipped' in outcome ? [outcome.skipped] : []))],
+  };
 }
 
 export const toSkipped = (entry: string, error: unknown): SkippedEntry => ({

@@ -21,6 +21,16 @@ export type ParseResult = {
   catalog?: { declared: number; rows: number; released: string };
 };
 
+/** A record that is built later, because building all of a large document at the same time takes much memory. */
+export type RecordDraft = {
+  recordId: string;
+  /** The publish time of the record, as far as it is believable. */
+  publishTime: string | undefined;
+  build: () => SourceRecord;
+};
+
+export type DraftResult = { drafts: RecordDraft[]; skipped: SkippedEntry[] };
+
 /** Facts that a parser needs besides the document: the source's reliability (0 to 1) and name, the time of the pull, and the installed reference data. */
 export type ParseContext = {
   reliability: number;
@@ -43,6 +53,8 @@ export type SourceFormat = {
   files?: RegExp;
   /** Pure. Throws an Error whose message says why the document as a whole is unusable. */
   parse: (parts: SourceDocument[], context: ParseContext) => ParseResult;
+  /** Like `parse`, but leaves it to the caller to build the records. */
+  draft?: (parts: SourceDocument[], context: ParseContext) => DraftResult;
   defaults: {
     publisher?: string;
     tlp?: Tlp;

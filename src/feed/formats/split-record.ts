@@ -23,11 +23,15 @@ export function countItems(values: number, chars = 0): number {
 export const pickItem = (value: string, count: number): number =>
   count === 1 ? 0 : createHash('sha256').update(value).digest().readUInt32BE(0) % count;
 
+/** Returns the id of a record that holds one part of a report or event. */
+export const toPartRecordId = (recordId: string, part: number): string =>
+  part === 0 ? recordId : toPartId(recordId, part + 1);
+
 /** Names a record that holds one part of a report or event, from 0. The first part keeps the ids of the whole. */
 export function toPartRecord(record: SourceRecord, part: number, count: number): SourceRecord {
   if (count === 1) return record;
   const title = `${clip(record.title, titleMaxChars)} (${part + 1} of ${count})`;
   if (part === 0) return { ...record, title };
-  const recordId = toPartId(record.recordId, part + 1);
+  const recordId = toPartRecordId(record.recordId, part);
   return { ...record, title, recordId, canonicalKey: `txt:${createHash('sha256').update(recordId).digest('hex')}` };
 }

@@ -1,5 +1,5 @@
 import type { SourceRecord, UnreadText } from '../model/source-record.ts';
-import { isBelievable } from '../model/believable-time.ts';
+import { createBelievableCheck, isBelievable } from '../model/believable-time.ts';
 import { buckets } from '../model/vocabulary.ts';
 
 /**
@@ -7,8 +7,9 @@ import { buckets } from '../model/vocabulary.ts';
  * time of the last change.
  */
 export function removeUnbelievableDates(record: SourceRecord, now: Date): SourceRecord {
+  const isTrue = createBelievableCheck(now);
   const believe = (time: string | undefined): string | undefined =>
-    time !== undefined && isBelievable(time, now) ? time : undefined;
+    time !== undefined && isTrue(time) ? time : undefined;
   for (const bucket of buckets)
     for (const indicator of record.iocs[bucket]) {
       if (indicator.firstSeen && !believe(indicator.firstSeen)) delete indicator.firstSeen;

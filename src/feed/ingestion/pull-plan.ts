@@ -18,8 +18,8 @@ export type ItemAction =
 /** The source's own marking is now stricter than the item's, even if the source no longer lists the record. */
 export type RaiseTlpAction = { kind: 'raise-tlp'; stored: StoredItem; tlp: Tlp; poolId: string; isLatest: boolean };
 
-export type PullPlan = {
-  actions: ItemAction[];
+/** What a pull found besides the changes of items. */
+export type PullFindings = {
   /** Ids of items whose record is back. */
   returnedIds: string[];
   /** Ids of items whose record is absent for the first time. */
@@ -31,7 +31,7 @@ export type PullPlan = {
   skipped: SkippedEntry[];
 };
 
-/** Counts the source's records, each once. If `error` is set, the pull was not good and changed no item. */
+/** Counts the source's records, each once. If `error` is set, the pull was not good and changed no item, except if it broke off while it was applied. */
 export type PullResult = {
   added: number;
   corrected: number;
@@ -41,15 +41,24 @@ export type PullResult = {
   error?: string;
 };
 
-/** Returns the result of a plan of which these actions were applied. */
-export function resultOf({ records, unread, skipped }: PullPlan, applied: ItemAction[]): PullResult {
-  const count = (matches: (action: ItemAction) => boolean): number => applied.filter(matches).length;
-  const added = count(({ kind }) => kind === 'add');
-  const corrected = count(
-    (action) => (action.kind === 'correct' || action.kind === 'move') && action.cause === 'source',
-  );
-  const withdrawn = count(({ kind }) => kind === 'withdraw');
-  const vanished = count(({ kind }) => kind === 'vanish');
+/** The number of applied actions by what they did to the items of the source. */
+export type ActionCounts = Record<'added' | 'corrected' | 'withdrawn' | 'vanished', number>;
+
+export const noActions = (): ActionCounts => ({ added: 0, corrected: 0, withdrawn: 0, vanished: 0 });
+
+/** Adds actions to `counts`. */
+export function countActions(counts: ActionCounts, actions: ItemAction[]): void {
+  for (const action of actions) {
+    if (action.kind === 'add') counts.added += 1;
+    if ((action.kind === 'correct' || action.kind === 'move') && action.cause === 'source') counts.corrected += 1;
+    if (action.kind === 'withdraw') counts.withdrawn += 1;
+    if (action.kind === 'vanish') counts.vanished += 1;
+  }
+}
+
+/** Returns the result of a pull that applied these actions. */
+export function resultOf({ records, unread, skipped }: PullFindings, applied: ActionCounts): PullResult {
+  const { added, corrected, withdrawn, vanished } = applied;
   const unchanged = unread + records - added - corrected - withdrawn;
   return { added, corrected, retracted: withdrawn + vanished, unchanged, skipped };
 }
@@ -59,50 +68,26 @@ export const emptyResult: PullResult = { added: 0, corrected: 0, retracted: 0, u
 const absentPullsMax = 2;
 const missingShareMax = 0.05;
 
-/** Plans the changes of a pull. */
-export function planPull(pull: {
-  stored: StoredItem[];
-  candidates: ItemCandidate[];
-  /** Ids of records that the pull contains but `candidates` does not. */
-  presentIds: ReadonlySet<string>;
-  /** Whether a record that is neither in `candidates` nor in `presentIds` has been removed from the source. */
-  isCatalog: boolean;
-  /** The number of records that the source reports as unchanged, which were not fetched. */
-  unread: number;
-  skipped: SkippedEntry[];
-}): PullPlan {
-  const { candidates } = pull;
-  const presentIds = new Set([...pull.presentIds, ...candidates.map(({ record }) => record.recordId)]);
-  const missing = pull.isCatalog ? listMissing(pull.stored, presentIds) : [];
-  const returned = pull.stored.filter(
-    (item) => isLive(item) && item.missing_pulls > 0 && presentIds.has(item.record_id),
-  );
-  const { vanished, absentIds } = splitMissing(missing);
-  return {
-    actions: [
-      ...planRecords(pull.stored, candidates),
-      ...vanished,
-      ...listLostParts(pull.stored, { candidates, presentIds }),
-    ],
-    returnedIds: returned.map(({ id }) => id),
-    absentIds,
-    records: candidates.length,
-    unread: pull.unread,
-    skipped: pull.skipped,
-  };
-}
+export type StoredByRecord = ReadonlyMap<string, StoredItem>;
 
 /** Plans the changes of the items whose records the pull has. */
-export function planRecords(stored: StoredItem[], candidates: ItemCandidate[]): ItemAction[] {
-  const storedByRecord = new Map(stored.map((item) => [item.record_id, item]));
-  return candidates.flatMap((one) => planRecord(one, storedByRecord.get(one.record.recordId)) ?? []);
-}
+export const planRecords = (stored: StoredByRecord, candidates: ItemCandidate[]): ItemAction[] =>
+  candidates.flatMap((one) => planRecord(one, stored.get(one.record.recordId)) ?? []);
+
+export const toStoredByRecord = (stored: StoredItem[]): StoredByRecord =>
+  new Map(stored.map((item) => [item.record_id, item]));
+
+/** Plans a catalog with these records: the others have been removed from the source. */
+export const planMissing = (stored: StoredItem[], presentIds: ReadonlySet<string>): MissingPlan =>
+  splitMissing(listMissing(stored, presentIds));
 
 /** Plans a good pull whose documents did not change: records that were absent last time are absent again. */
-export function planUnchangedPull(stored: StoredItem[], records: number): PullPlan {
-  const { vanished, absentIds } = splitMissing(stored.filter((item) => isLive(item) && item.missing_pulls > 0));
-  return { actions: vanished, returnedIds: [], absentIds, records: 0, unread: records, skipped: [] };
-}
+export const planUnchanged = (stored: StoredItem[]): MissingPlan =>
+  splitMissing(stored.filter((item) => isLive(item) && item.missing_pulls > 0));
+
+/** Returns the ids of items whose record was absent and is among `presentIds`. */
+export const listReturnedIds = (stored: StoredItem[], presentIds: ReadonlySet<string>): string[] =>
+  stored.filter((item) => isLive(item) && item.missing_pulls > 0 && presentIds.has(item.record_id)).map(({ id }) => id);
 
 /** Returns whether a catalog lacks so many known rows that it is probably broken. */
 export function isMissingTooManyRows(stored: StoredItem[], presentIds: ReadonlySet<string>): boolean {
@@ -115,20 +100,22 @@ export const isLive = (item: StoredItem): boolean => item.status !== 'retracted'
 const listMissing = (stored: StoredItem[], presentIds: ReadonlySet<string>): StoredItem[] =>
   stored.filter((item) => isLive(item) && !presentIds.has(item.record_id));
 
+/** The records of a pull: when the source last changed each, by id, and the ids of all records, whether or not the pull keeps them. */
+export type PulledRecords = { modifiedAt: ReadonlyMap<string, string | undefined>; presentIds: ReadonlySet<string> };
+
 /** Retracts the parts that the newest version of a large record no longer has. */
-function listLostParts(
-  stored: StoredItem[],
-  { candidates, presentIds }: { candidates: ItemCandidate[]; presentIds: ReadonlySet<string> },
-): ItemAction[] {
-  const wholes = new Map(candidates.map((candidate) => [candidate.record.recordId, candidate]));
+export function planLostParts(stored: StoredItem[], { modifiedAt, presentIds }: PulledRecords): ItemAction[] {
   return stored.flatMap((item): ItemAction[] => {
     if (!isLive(item) || presentIds.has(item.record_id)) return [];
-    const whole = wholes.get(findWholeId(item.record_id) ?? '');
-    return whole && !isOlder(whole, item) ? [{ kind: 'vanish', stored: item }] : [];
+    const wholeId = findWholeId(item.record_id) ?? '';
+    const isLost = modifiedAt.has(wholeId) && !isOlder(modifiedAt.get(wholeId), item);
+    return isLost ? [{ kind: 'vanish', stored: item }] : [];
   });
 }
 
-function splitMissing(missing: StoredItem[]): { vanished: ItemAction[]; absentIds: string[] } {
+type MissingPlan = { vanished: ItemAction[]; absentIds: string[] };
+
+function splitMissing(missing: StoredItem[]): MissingPlan {
   const isVanished = (item: StoredItem): boolean => item.missing_pulls + 1 >= absentPullsMax;
   return {
     vanished: missing.filter(isVanished).map((stored) => ({ kind: 'vanish', stored })),
@@ -136,7 +123,7 @@ function splitMissing(missing: StoredItem[]): { vanished: ItemAction[]; absentId
   };
 }
 
-const isOlder = ({ record: { modifiedAt } }: ItemCandidate, { record_modified_at: known }: StoredItem): boolean =>
+const isOlder = (modifiedAt: string | undefined, { record_modified_at: known }: StoredItem): boolean =>
   known !== null && modifiedAt !== undefined && Date.parse(modifiedAt) < known.getTime();
 
 function planRecord(candidate: ItemCandidate, stored: StoredItem | undefined): ItemAction | undefined {
@@ -147,10 +134,12 @@ function planRecord(candidate: ItemCandidate, stored: StoredItem | undefined): I
     // A source cannot undo a retraction. A record that returns becomes a new item beside the tombstone.
     const hasVanished = stored.missing_pulls >= absentPullsMax;
     const hasReturned =
-      !record.withdrawn && !isOlder(candidate, stored) && (hasVanished || candidate.recordHash !== stored.record_hash);
+      !record.withdrawn &&
+      !isOlder(record.modifiedAt, stored) &&
+      (hasVanished || candidate.recordHash !== stored.record_hash);
     return hasReturned ? { kind: 'add', candidate, generation: stored.generation + 1, follows: stored.id } : undefined;
   }
-  if (isOlder(candidate, stored)) return undefined;
+  if (isOlder(record.modifiedAt, stored)) return undefined;
   if (record.withdrawn) return { kind: 'withdraw', stored, candidate };
   const cause = candidate.recordHash === stored.record_hash ? 'reanalysis' : 'source';
   if (candidate.poolId !== stored.pool_id) return { kind: 'move', stored, candidate, cause };

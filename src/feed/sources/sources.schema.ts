@@ -67,7 +67,10 @@ export const PullOutcome = z
     retracted: z.int(),
     unchanged: z.int(),
     skipped: z.array(z.object({ entry: z.string(), reason: z.string() })),
-    error: z.string().optional().describe('Why the pull failed. A failed pull changes no item.'),
+    error: z
+      .string()
+      .optional()
+      .describe('Why the pull failed. A failed pull changes no item, unless it broke off while it was written.'),
   })
   .meta({ id: 'PullOutcome' });
 

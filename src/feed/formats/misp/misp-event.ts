@@ -40,7 +40,7 @@ export function toEventRecord(
   if (spans.has('info')) text.addPassage(spans.get('info')!);
   const classification = createClassificationBuilder(lists?.names);
   const statements = createStatementCollector(lists?.benign);
-  const publishTime = parseInstant(asText(event['date'])) ?? parseEpochSeconds(event['timestamp']);
+  const [publishTime] = findEventTimes(event);
   const withdrawn = isSet(event['deleted']);
   const attributes = listAttributes(event);
   for (const { holder, prefix } of [{ holder: event, prefix: '' }, ...attributes]) {
@@ -142,11 +142,15 @@ const isReportLink = (holder: JsonObject): boolean =>
   holder['type'] === 'url' && holder['category'] === 'External analysis' && !isSet(holder['to_ids']);
 
 /** Returns the address of the published report that the event describes. */
-const findReportUrl = (attributes: EventAttribute[]): string | undefined =>
+export const findReportUrl = (attributes: EventAttribute[]): string | undefined =>
   attributes
     .filter(({ holder }) => holder['type'] === 'link' || isReportLink(holder))
     .map(({ holder }) => asText(holder['value'])?.trim() ?? '')
     .find(isWebLink);
+
+/** Returns the date of an event and the time of its last change, as far as it has them. The first one is its publish time. */
+export const findEventTimes = (event: JsonObject): string[] =>
+  [parseInstant(asText(event['date'])), parseEpochSeconds(event['timestamp'])].filter((time) => time !== undefined);
 
 /** Returns the platforms in tags such as `ms-caro-malware:malware-platform="Win32"`. */
 const readPlatformTags = (event: JsonObject) =>

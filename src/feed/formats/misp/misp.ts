@@ -8,13 +8,14 @@ import {
   asText,
   type JsonObject,
 } from '../../../platform/lib/json/json-values.ts';
-import { toEventRecord } from './misp-event.ts';
+import { listAttributes } from './misp-attributes.ts';
+import { findEventTimes, findReportUrl, toEventRecord } from './misp-event.ts';
 import { splitEvent } from './split-event.ts';
-import { toPartRecord } from '../split-record.ts';
-import type { SourceRecord } from '../../model/source-record.ts';
-import type { ParseContext, ParseResult, SourceFormat } from '../source-format.ts';
+import { toPartRecord, toPartRecordId } from '../split-record.ts';
+import { isBelievable } from '../../model/believable-time.ts';
+import type { DraftResult, ParseContext, RecordDraft, SourceFormat } from '../source-format.ts';
 import type { SourceDocument } from '../source-document.ts';
-import { readParts } from '../read-parts.ts';
+import { buildDrafts, draftParts } from '../read-parts.ts';
 
 const uuidPattern = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const eventsMax = 50_000;
@@ -26,12 +27,14 @@ export const misp: SourceFormat = {
   defaults: { reliability: 0.6, schedule: '0 * * * *' },
   fetch: (session) => (/\/(?:manifest\.json)?$/.test(new URL(session.url).pathname) ? fetchFeed(session) : undefined),
   digest: ([manifest]) => readManifest(manifest!),
-  parse: (parts, context) => {
-    const events =
-      parts.length > 1 ? parts.filter(({ name }) => !/(?:^|\/)manifest\.json(?:\.gz)?$/.test(name)) : parts;
-    return readParts(events, (part) => readPart(part, context));
-  },
+  parse: (parts, context) => buildDrafts(draftEvents(parts, context)),
+  draft: draftEvents,
 };
+
+function draftEvents(parts: SourceDocument[], context: ParseContext): DraftResult {
+  const events = parts.length > 1 ? parts.filter(({ name }) => !/(?:^|\/)manifest\.json(?:\.gz)?$/.test(name)) : parts;
+  return draftParts(events, (part) => draftPart(part, context));
+}
 
 /** Fetches the events of a manifest. An event that is no longer in the manifest is not withdrawn. */
 async function fetchFeed(session: FetchSession): Promise<FetchSessionResult> {
@@ -57,11 +60,11 @@ function readManifest({ bytes }: DigestInput): ManifestRow[] {
 
 const readTimestamp = (row: unknown): number => Number(asScalarText((row as JsonObject)['timestamp'])) || 0;
 
-function readPart(part: SourceDocument, context: ParseContext): ParseResult {
+function draftPart(part: SourceDocument, context: ParseContext): DraftResult {
   const document = parseJsonBytes(part.bytes);
   const events = unwrapEvents(document);
   if (!events) throw new Error('the document is not a MISP event');
-  const parsed: ParseResult = { records: [], skipped: [] };
+  const parsed: DraftResult = { drafts: [], skipped: [] };
   for (const [index, event] of events.entries()) {
     const id = asText(event['uuid'])?.trim().toLowerCase();
     const count = [event['Attribute'], event['Object']].reduce(
@@ -71,23 +74,22 @@ function readPart(part: SourceDocument, context: ParseContext): ParseResult {
     if (!id || !uuidPattern.test(id))
       parsed.skipped.push({ entry: `${part.name}[${index}]`, reason: 'the event has no valid uuid' });
     else if (count > attributesMax) parsed.skipped.push({ entry: id, reason: `more than ${attributesMax} attributes` });
-    else parsed.records.push(...toEventRecords(id, event, { url: part.url, ...context }));
+    else parsed.drafts.push(...draftEvent(id, event, { url: part.url, ...context }));
   }
-  if (events.length === 1 && parsed.records.length === 0) throw new Error(parsed.skipped[0]!.reason);
+  if (events.length === 1 && parsed.drafts.length === 0) throw new Error(parsed.skipped[0]!.reason);
   return parsed;
 }
 
 /** Returns the records of the parts of an event, with the address of its published report in each. */
-function toEventRecords(
-  id: string,
-  event: JsonObject,
-  context: ParseContext & { url: string | undefined },
-): SourceRecord[] {
-  const records = splitEvent(event).map(({ part, count, event: partEvent }) =>
-    toPartRecord(toEventRecord(id, partEvent, context), part, count),
-  );
-  const url = records.map((record) => record.url).find((found) => found !== undefined);
-  return records.map((record) => ({ ...record, url }));
+function draftEvent(id: string, event: JsonObject, context: ParseContext & { url: string | undefined }): RecordDraft[] {
+  const parts = splitEvent(event);
+  const url = parts.map((part) => findReportUrl(listAttributes(part.event))).find((found) => found !== undefined);
+  const publishTime = findEventTimes(event).find((time) => !context.now || isBelievable(time, context.now));
+  return parts.map(({ part, count, event: partEvent }) => ({
+    recordId: toPartRecordId(id, part),
+    publishTime,
+    build: () => ({ ...toPartRecord(toEventRecord(id, partEvent, context), part, count), url }),
+  }));
 }
 
 /** Unwraps `{Event}`, `{response: {Event}}`, `{response: [{Event}, …]}` or a list of `{Event}`. */

@@ -36,9 +36,8 @@ export function toStixRecord(
   const { text, names, references, ranges } = storeObjects(all);
   const whole = text.text();
   const description = head && asText(head['description']);
-  const believe = (time: string | undefined): time is string =>
-    time !== undefined && (!context.now || isBelievable(time, context.now));
-  const publishTime = findPublishTime(group, believe);
+  const believe = createBeliever(context);
+  const publishTime = findPublishTime(group, context);
   const { iocs, mappings } = collectIndicators(all, {
     reliability: context.reliability,
     benign: context.lists?.benign,
@@ -70,7 +69,7 @@ export function toStixRecord(
       names: context.lists?.names,
     });
   return {
-    recordId: head?.id ?? `bundle:${bundle.name}`,
+    recordId: findRecordId(bundle, group),
     canonicalKey: toKey(bundle, head),
     externalId: head?.id ?? bundle.id,
     title,
@@ -176,11 +175,18 @@ function findPublisher(bundle: StixBundle, head: StixSourceObject | undefined): 
     : undefined;
 }
 
+type Believer = (time: string | undefined) => time is string;
+
+const createBeliever =
+  ({ now }: ParseContext): Believer =>
+  (time): time is string =>
+    time !== undefined && (!now || isBelievable(time, now));
+
+export const findRecordId = (bundle: StixBundle, { head }: ObjectGroup): string => head?.id ?? `bundle:${bundle.name}`;
+
 /** Returns the report's own date or, without a head, the creation time of the newest object. Dates that are not believed are ignored. */
-function findPublishTime(
-  { head, members }: ObjectGroup,
-  believe: (time: string | undefined) => time is string,
-): string | undefined {
+export function findPublishTime({ head, members }: ObjectGroup, context: ParseContext): string | undefined {
+  const believe = createBeliever(context);
   if (head) return [parseInstant(head['published']), parseInstant(head['created'])].find(believe);
   const times = members.map((member) => parseInstant(member['created'])).filter(believe);
   return times.toSorted().at(-1);

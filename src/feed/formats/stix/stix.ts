@@ -1,37 +1,42 @@
-import type { ParseResult, ParseContext, SourceFormat } from '../source-format.ts';
+import type { DraftResult, ParseContext, RecordDraft, SourceFormat } from '../source-format.ts';
 import type { SourceDocument } from '../source-document.ts';
 import { groupObjects, type LooseGrouping, type ObjectGroup } from './group-objects.ts';
 import { readBundle, type StixBundle } from './stix-objects.ts';
 import { groupLinksByStart, serializeOriginals, type LinksByStart } from './stix-originals.ts';
 import { splitGroup } from './split-group.ts';
-import { toStixRecord } from './stix-record.ts';
+import { findPublishTime, findRecordId, toStixRecord } from './stix-record.ts';
 import type { SeverityRating } from '../../extraction/severity/judge-severity.ts';
-import { readParts } from '../read-parts.ts';
-import { toPartRecord } from '../split-record.ts';
+import { buildDrafts, draftParts } from '../read-parts.ts';
+import { toPartRecord, toPartRecordId } from '../split-record.ts';
 
 /** STIX 2.0 and 2.1: a bundle, a TAXII envelope, a list of objects, or a directory of these. */
 export const stix: SourceFormat = {
   label: 'STIX 2.0 and 2.1 bundles',
   defaults: { reliability: 0.6, schedule: '0 * * * *' },
-  parse: (parts, context) => parseStix(parts, context, 'together'),
+  parse: (parts, context) => buildDrafts(draftStix(parts, context, 'together')),
+  draft: (parts, context) => draftStix(parts, context, 'together'),
 };
 
-export const parseStix = (parts: SourceDocument[], context: ParseContext, looseGrouping: LooseGrouping): ParseResult =>
-  readParts(parts, (part) => readPart(part, context, looseGrouping));
+export const draftStix = (parts: SourceDocument[], context: ParseContext, looseGrouping: LooseGrouping): DraftResult =>
+  draftParts(parts, (part) => draftPart(part, context, looseGrouping));
 
-function readPart(part: SourceDocument, context: ParseContext, looseGrouping: LooseGrouping): ParseResult {
+function draftPart(part: SourceDocument, context: ParseContext, looseGrouping: LooseGrouping): DraftResult {
   const bundle = readBundle(part);
   const { groups, skipped } = groupObjects(bundle, looseGrouping);
   const links = groupLinksByStart(bundle);
   return {
-    records: groups.flatMap((whole) => {
+    drafts: groups.flatMap((whole) => {
       let rating: SeverityRating | undefined;
-      return splitGroup(bundle, whole, links).map(({ part: index, count, group }) => {
-        const record = toStixRecord(bundle, group, context, rating);
-        // All parts of a report have its description, which is read once.
-        if (whole.head) rating = { severity: record.severity, rule: record.severityRule };
-        const originals = serializePart(bundle, { whole, group, links, isFirst: index === 0 });
-        return { ...toPartRecord(record, index, count), originals };
+      return splitGroup(bundle, whole, links).map(({ part: index, count, group }): RecordDraft => {
+        const build = () => {
+          const record = toStixRecord(bundle, group, context, rating);
+          // All parts of a report have its description, which is read once.
+          if (whole.head) rating = { severity: record.severity, rule: record.severityRule };
+          const originals = serializePart(bundle, { whole, group, links, isFirst: index === 0 });
+          return { ...toPartRecord(record, index, count), originals };
+        };
+        const recordId = toPartRecordId(findRecordId(bundle, group), index);
+        return { recordId, publishTime: findPublishTime(group, context), build };
       });
     }),
     skipped: [...bundle.skipped, ...skipped],

@@ -19,7 +19,7 @@ import { normalizeText, sha256 } from '../content-hash.ts';
 import type { Extractor } from '../extractor.ts';
 import { removeUnbelievableDates } from '../believable-dates.ts';
 import { buildItemCandidates } from '../item-candidates.ts';
-import { planPull } from '../pull-plan.ts';
+import { planRecords } from '../pull-plan.ts';
 import type { ItemOrigin } from '../source-row.ts';
 import { findPostedItem, readOrgName } from '../stored-items.store.ts';
 import { toStoredTlp } from '../tlp-input.ts';
@@ -81,15 +81,10 @@ async function insertPostedItem(tx: Tx, deps: PostItemDeps, caller: Caller, post
   const { candidates, tooLarge } = buildItemCandidates([removeUnbelievableDates(record, now)], origin, poolId);
   if (tooLarge[0])
     throw fieldError('/text', 'too_much', `The text contains more than one item can hold: ${tooLarge[0].reason}.`);
-  const { actions } = planPull({
-    stored: [],
-    candidates,
-    presentIds: new Set(),
-    isCatalog: false,
-    unread: 0,
-    skipped: [],
+  await applyActions(tx, origin, planRecords(new Map(), candidates), {
+    now,
+    referenceDataVersion: deps.extractor.referenceDataVersion,
   });
-  await applyActions(tx, origin, actions, { now, referenceDataVersion: deps.extractor.referenceDataVersion });
   const id = (await findPostedItem(tx, orgId, recordId))!;
   await insertAudit(tx, caller, {
     action: 'item.posted',

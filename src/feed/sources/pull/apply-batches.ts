@@ -1,29 +1,32 @@
 import type { Tx } from '../../../platform/db/db.ts';
 import { splitIntoBatches } from '../../../platform/lib/batches.ts';
-import { applyActions, byPublishTime, listPoolIds, type PreparedAdditions } from '../../ingestion/apply-actions.ts';
-import { isLive, planRecords, type ItemAction } from '../../ingestion/pull-plan.ts';
+import { applyActions, listPoolIds, type PreparedAdditions } from '../../ingestion/apply-actions.ts';
+import { isLive, planRecords, toStoredByRecord, type ItemAction } from '../../ingestion/pull-plan.ts';
 import type { SourceRow } from '../../ingestion/source-row.ts';
 import { listStoredRecords, type StoredItem } from '../../ingestion/stored-items.store.ts';
 import { lockPools } from '../../items/writing/feed-pools.store.ts';
-import { buckets } from '../../model/vocabulary.ts';
 import { keepWithinQuota, type RefusedRecords } from './item-quota.ts';
+import { recordWeight, weighRecord } from './record-chunks.ts';
 
 const actionsMax = 500;
 // About the work of a fifth of a second: it bounds how long a pull locks the pools that it writes to.
 const weightMax = 800_000;
-const indicatorWeight = 150;
-const actionWeight = 1_500;
 
-/** Splits actions into batches of bounded work, in the order in which their items were published. */
-export const splitActions = (actions: ItemAction[]): ItemAction[][] =>
-  splitIntoBatches(actions.toSorted(byPublishTime), actionsMax, { max: weightMax, of: weightOf });
-
-function weightOf(action: ItemAction): number {
-  if (!('candidate' in action)) return actionWeight;
-  const { iocs, storedText } = action.candidate.record;
-  const indicators = buckets.reduce((sum, bucket) => sum + iocs[bucket].length, 0);
-  return actionWeight + storedText.length + indicators * indicatorWeight;
+/** Joins and splits lists of actions into batches of bounded work, in the same order. */
+export async function* toBatches(
+  lists: AsyncIterable<ItemAction[]> | Iterable<ItemAction[]>,
+): AsyncGenerator<ItemAction[], void, void> {
+  let last: ItemAction[] = [];
+  for await (const list of lists) {
+    const batches = splitIntoBatches([...last, ...list], actionsMax, { max: weightMax, of: weightOf });
+    last = batches.pop() ?? [];
+    yield* batches;
+  }
+  if (last.length > 0) yield last;
 }
+
+const weightOf = (action: ItemAction): number =>
+  'candidate' in action ? weighRecord(action.candidate.record) : recordWeight;
 
 /**
  * Applies a batch in the caller's transaction. Compares it again with the stored items, because a person or a new reader may have changed some
@@ -52,5 +55,5 @@ function compareAgain(batch: ItemAction[], stored: StoredItem[]): ItemAction[] {
     const item = action.kind === 'vanish' ? storedById.get(action.stored.id) : undefined;
     return item && isLive(item) ? [{ kind: 'vanish' as const, stored: item }] : [];
   });
-  return [...planRecords(stored, candidates), ...vanished];
+  return [...planRecords(toStoredByRecord(stored), candidates), ...vanished];
 }

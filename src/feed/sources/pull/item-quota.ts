@@ -1,6 +1,6 @@
 import type { Tx } from '../../../platform/db/db.ts';
 import { byPublishTime } from '../../ingestion/apply-actions.ts';
-import type { ItemAction, PullPlan } from '../../ingestion/pull-plan.ts';
+import type { ItemAction, PullFindings } from '../../ingestion/pull-plan.ts';
 import type { SourceRow } from '../../ingestion/source-row.ts';
 import { readItemRoom } from '../../items/writing/item-quota.ts';
 
@@ -33,10 +33,20 @@ const isCounted = ({ visibility, pool_id }: SourceRow, action: ItemAction): bool
   !action.candidate.record.withdrawn &&
   (visibility === 'private' || action.candidate.poolId !== pool_id);
 
-/** Returns the plan without the refused records, and with the reason. */
-export function withoutRefused(plan: PullPlan, { name }: SourceRow, { count, limit }: RefusedRecords): PullPlan {
-  if (count === 0) return plan;
+/** Returns whether a pull with this many additions at most may exceed the quota. */
+export async function mayExceedQuota(tx: Tx, source: SourceRow, additionsMax: number): Promise<boolean> {
+  const quota = additionsMax === 0 ? undefined : await readItemRoom(tx, source.organization_id);
+  return quota !== undefined && additionsMax > quota.room;
+}
+
+/** Returns the findings without the refused records, and with the reason. */
+export function withoutRefused(
+  findings: PullFindings,
+  { name }: SourceRow,
+  { count, limit }: RefusedRecords,
+): PullFindings {
+  if (count === 0) return findings;
   const records = count === 1 ? '1 new record was' : `${count} new records were`;
   const reason = `the quota of ${limit} feed items is reached: ${records} not stored`;
-  return { ...plan, records: plan.records - count, skipped: [{ entry: name, reason }, ...plan.skipped] };
+  return { ...findings, records: findings.records - count, skipped: [{ entry: name, reason }, ...findings.skipped] };
 }

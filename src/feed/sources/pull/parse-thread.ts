@@ -1,8 +1,9 @@
 import { workerData } from 'node:worker_threads';
-import { lowerThreadPriority, serveTasks } from '../../../platform/lib/threads/thread-worker.ts';
+import { lowerThreadPriority, serveTasks, type CallOwner } from '../../../platform/lib/threads/thread-worker.ts';
 import { applyInstalledLists } from '../../ingestion/installed-lists.ts';
 import type { DigestTask, ParseTask } from './parser.ts';
 import { sourceFormats } from '../../formats/registry.ts';
+import { parseInChunks, type ParsedSource } from './record-chunks.ts';
 
 const lists = applyInstalledLists(String(workerData));
 
@@ -13,9 +14,22 @@ const withBuffer = <T extends { bytes: Uint8Array }>(part: T): T => ({
 });
 
 lowerThreadPriority();
-serveTasks((task: ParseTask | DigestTask) => {
+serveTasks((task: ParseTask | DigestTask, callOwner) => {
   const format = sourceFormats[task.kind];
-  return 'documents' in task
-    ? format.digest?.(task.documents.map(withBuffer))
-    : format.parse(task.parts.map(withBuffer), { ...task.context, lists });
+  if ('documents' in task) return format.digest?.(task.documents.map(withBuffer));
+  const parts = task.parts.map(withBuffer);
+  const context = { ...task.context, lists };
+  return task.inChunks
+    ? sendChunks(parseInChunks({ ...task, parts, context }), callOwner)
+    : format.parse(parts, context);
 });
+
+/** Sends the head and then each chunk. Builds a chunk while the owner works on the previous one. */
+async function sendChunks({ head, chunks }: ParsedSource, callOwner: CallOwner): Promise<void> {
+  let accepted = callOwner(head);
+  for await (const chunk of chunks) {
+    await accepted;
+    accepted = callOwner(chunk);
+  }
+  await accepted;
+}

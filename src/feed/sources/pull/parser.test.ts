@@ -22,6 +22,32 @@ test('parses the same in a thread as in the main thread', async () => {
   expect((await parser.parse({ kind: 'osv', parts: [part(zip)], context })).records).toHaveLength(1);
 });
 
+test('reads records of a thread in chunks, while the thread is at most one chunk ahead', async () => {
+  const own = createParser('.');
+  const parts = [
+    part(JSON.stringify(nvdPage(Array.from({ length: 2_000 }, (_, n) => nvdRow(`CVE-2024-${1_000 + n}`))))),
+  ];
+  const { head, chunks } = await own.open({ kind: 'nvd', parts, context });
+  expect(head).toMatchObject({ count: 2_000, skipped: [] });
+  const read = await Array.fromAsync(chunks);
+  expect(read.length).toBeGreaterThan(4);
+  expect(read.flatMap(({ records }) => records)).toEqual(sourceFormats.nvd.parse(parts, context).records);
+  // After a reader that stops early the thread serves the next task.
+  const stopped = await own.open({ kind: 'nvd', parts, context });
+  for await (const { records } of stopped.chunks) {
+    expect(records.length).toBeGreaterThan(0);
+    break;
+  }
+  const unread = await own.open({ kind: 'nvd', parts, context });
+  await unread.close!();
+  expect((await own.parse({ kind: 'nvd', parts, context })).records).toHaveLength(2_000);
+  // A thread that ends meanwhile fails the reader instead of leaving it waiting.
+  const failing = await own.open({ kind: 'nvd', parts, context });
+  await own.close();
+  await expect(Array.fromAsync(failing.chunks)).rejects.toMatchObject({ reason: 'stopped' });
+  await failing.close!();
+});
+
 test('gives large documents more time', () => {
   expect(timeoutOf([part('{}')])).toBe(124_000);
   expect(timeoutOf([{ bytes: { length: 30 * 2 ** 20 } }, { bytes: { length: 20 * 2 ** 20 } }])).toBe(320_000);

@@ -1,61 +1,137 @@
 import type { TransactionWork } from '../../../platform/db/db.ts';
 import { uuidv7 } from '../../../platform/lib/ids.ts';
-import type { ParseResult } from '../../formats/source-format.ts';
 import { buildItemCandidates } from '../../ingestion/item-candidates.ts';
 import { ignoreMinorEdits } from '../../ingestion/minor-edits.ts';
-import { isMissingTooManyRows, planPull, planUnchangedPull, type PullPlan } from '../../ingestion/pull-plan.ts';
+import {
+  isMissingTooManyRows,
+  listReturnedIds,
+  planLostParts,
+  planMissing,
+  planRecords,
+  planUnchanged,
+  toStoredByRecord,
+  type ItemAction,
+  type PullFindings,
+} from '../../ingestion/pull-plan.ts';
 import type { PullCursor, SourceRow } from '../../ingestion/source-row.ts';
 import { listStoredItems, type StoredItem } from '../../ingestion/stored-items.store.ts';
 import { ensurePrivatePool } from '../../items/writing/feed-pools.store.ts';
 import type { SkippedEntry, SourceRecord } from '../../model/source-record.ts';
-import { BadPull } from './bad-pull.ts';
+import { BadPull, asBadPull } from './bad-pull.ts';
+import type { ParsedHead, ParsedSource, RecordChunk } from './record-chunks.ts';
 
 type InTransaction = <T>(work: TransactionWork<T>) => Promise<T>;
 
+/** The changes of a pull. */
+export type SourcePlan = {
+  /** In the order in which their items were published. Can be read once. */
+  actions: AsyncIterable<ItemAction[]>;
+  /** The most additions that `actions` can have. */
+  additionsMax: number;
+  /** What the whole pull found, after `actions` were read. */
+  findings: () => PullFindings;
+};
+
 /**
- * Compares the records with the stored items of the source. `parsed` is undefined if the documents did not change since the last good pull.
- * Holds no transaction while it builds the items.
+ * Compares the records with the stored items of the source while they are read. `parsed` is undefined if the documents did not change since
+ * the last good pull. Holds no transaction while it builds the items. Throws a `BadPull` before the first action if the catalog is not good.
  */
 export async function planSourcePull(
   inTransaction: InTransaction,
   source: SourceRow,
-  parsed: ParseResult | undefined,
+  parsed: ParsedSource | undefined,
   cursor: PullCursor,
-): Promise<PullPlan> {
+): Promise<SourcePlan> {
   const { stored, privatePoolId } = await inTransaction(async (tx) => ({
     stored: await listStoredItems(tx, source),
     privatePoolId: parsed ? await ensurePrivatePool(tx, source.organization_id, uuidv7()) : '',
   }));
   if (!parsed) return planUnchangedPull(stored, cursor.records ?? 0);
-  const { kept, skipped, presentIds } = filterRecords(parsed.records, source);
-  checkCatalog(parsed, stored, { presentIds, newest: cursor.newest });
-  const { candidates, tooLarge } = buildItemCandidates(kept, source, privatePoolId);
-  await inTransaction((tx) => ignoreMinorEdits(tx, source, candidates, stored));
-  return planPull({
-    stored,
-    candidates,
-    presentIds,
-    isCatalog: parsed.catalog !== undefined,
-    unread: parsed.unchanged ?? 0,
-    skipped: [...parsed.skipped, ...skipped, ...tooLarge],
-  });
+  const { head } = parsed;
+  const catalogIds = checkCatalog(head, stored, cursor.newest);
+  const missing = catalogIds ? planMissing(stored, catalogIds) : { vanished: [], absentIds: [] };
+  const storedByRecord = toStoredByRecord(stored);
+  const presentIds = new Set<string>();
+  const modifiedAt = new Map<string, string | undefined>();
+  let records = 0;
+  const skippedBy = { parsing: [...head.skipped], filters: [] as SkippedEntry[], size: [] as SkippedEntry[] };
+  const planChunk = async ({ records: read, skipped }: RecordChunk): Promise<ItemAction[]> => {
+    // A record that could not be built is not missing from the source.
+    for (const { entry } of skipped) presentIds.add(entry);
+    for (const { recordId } of read) presentIds.add(recordId);
+    const filtered = filterRecords(read, source);
+    const { candidates, tooLarge } = buildItemCandidates(filtered.kept, source, privatePoolId);
+    records += candidates.length;
+    if (candidates.some(({ record }) => record.isProse))
+      await inTransaction((tx) => ignoreMinorEdits(tx, source, candidates, stored));
+    for (const { record } of candidates) modifiedAt.set(record.recordId, record.modifiedAt);
+    skippedBy.parsing.push(...skipped);
+    skippedBy.filters.push(...filtered.skipped);
+    skippedBy.size.push(...tooLarge);
+    return planRecords(storedByRecord, candidates);
+  };
+  async function* planActions(): AsyncGenerator<ItemAction[], void, void> {
+    yield missing.vanished;
+    for await (const chunk of asGoodChunks(parsed!.chunks)) yield planChunk(chunk);
+    yield planLostParts(stored, { modifiedAt, presentIds });
+  }
+  return {
+    additionsMax: head.count,
+    actions: planActions(),
+    findings: () => ({
+      returnedIds: listReturnedIds(stored, presentIds),
+      absentIds: missing.absentIds,
+      records,
+      unread: head.unchanged ?? 0,
+      skipped: [...skippedBy.parsing, ...skippedBy.filters, ...skippedBy.size],
+    }),
+  };
 }
 
+/** Turns an error of reading into a `BadPull`. */
+async function* asGoodChunks(chunks: ParsedSource['chunks']): AsyncGenerator<RecordChunk, void, void> {
+  const iterator = toAsync(chunks);
+  try {
+    for (;;) {
+      const { value, done } = await asBadPull(() => iterator.next());
+      if (done) return;
+      yield value;
+    }
+  } finally {
+    await iterator.return();
+  }
+}
+
+async function* toAsync<T>(items: Iterable<T> | AsyncIterable<T>): AsyncGenerator<T, void, void> {
+  yield* items;
+}
+
+function planUnchangedPull(stored: StoredItem[], records: number): SourcePlan {
+  const { vanished, absentIds } = planUnchanged(stored);
+  return {
+    actions: toAsync([vanished]),
+    additionsMax: 0,
+    findings: () => ({ returnedIds: [], absentIds, records: 0, unread: records, skipped: [] }),
+  };
+}
+
+/** Returns the ids of the records of a catalog, or undefined if the source is not one. */
 function checkCatalog(
-  { catalog }: ParseResult,
+  { catalog, catalogIds }: ParsedHead,
   stored: StoredItem[],
-  { presentIds, newest }: { presentIds: ReadonlySet<string>; newest: string | undefined },
-): void {
-  if (!catalog) return;
+  newest: string | undefined,
+): ReadonlySet<string> | undefined {
+  if (!catalog) return undefined;
   const { declared, rows, released } = catalog;
+  const presentIds = new Set(catalogIds);
   if (declared !== rows) throw new BadPull(`the catalog declares ${declared} rows but has ${rows}`);
   if (newest !== undefined && released < newest)
     throw new BadPull(`the catalog of ${released} is older than the newest one seen (${newest})`);
   if (isMissingTooManyRows(stored, presentIds)) throw new BadPull('the catalog lacks 5 % or more of the known rows');
+  return presentIds;
 }
 
-/** `presentIds` are the ids of all records, including the filtered ones: a filtered record is not missing from the source. */
-type FilteredRecords = { kept: SourceRecord[]; skipped: SkippedEntry[]; presentIds: Set<string> };
+type FilteredRecords = { kept: SourceRecord[]; skipped: SkippedEntry[] };
 
 /**
  * Applies a source's `include` and `exclude` lists, which are JSON arrays of words. Keeps a record if its title or text contains an included
@@ -64,9 +140,8 @@ type FilteredRecords = { kept: SourceRecord[]; skipped: SkippedEntry[]; presentI
 function filterRecords(records: SourceRecord[], source: { include: string; exclude: string }): FilteredRecords {
   const include = parseWords(source.include);
   const exclude = parseWords(source.exclude);
-  const presentIds = new Set(records.map(({ recordId }) => recordId));
-  if (include.length + exclude.length === 0) return { kept: records, skipped: [], presentIds };
-  const filtered: FilteredRecords = { kept: [], skipped: [], presentIds };
+  if (include.length + exclude.length === 0) return { kept: records, skipped: [] };
+  const filtered: FilteredRecords = { kept: [], skipped: [] };
   for (const record of records) {
     const text = `${record.title}\n${record.storedText}`.toLowerCase();
     const isIncluded = include.length === 0 || include.some((word) => text.includes(word));

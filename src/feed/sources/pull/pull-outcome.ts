@@ -1,6 +1,5 @@
 import { FetchStatusError } from '../../../platform/lib/outbound-http/fetch.ts';
 import type { FetchSessionResult } from '../../formats/fetch-session.ts';
-import type { ParseResult } from '../../formats/source-format.ts';
 import { isBelievable } from '../../model/believable-time.ts';
 import { emptyResult, type PullResult } from '../../ingestion/pull-plan.ts';
 import type { PullCursor, SourceRow } from '../../ingestion/source-row.ts';
@@ -9,6 +8,7 @@ import { nextPullAfterSuccess, nextPull } from '../source-schedule.ts';
 import type { PullEnd } from '../sources.store.ts';
 import { BadPull } from './bad-pull.ts';
 import { hashDocuments, type FetchedDocuments } from './fetch-documents.ts';
+import type { ParsedHead } from './record-chunks.ts';
 
 const storedSkippedMax = 100;
 
@@ -17,7 +17,7 @@ export type GoodPull = {
   before: SourceRow;
   cursor: PullCursor;
   fetched: FetchedDocuments;
-  parsed: ParseResult | undefined;
+  parsed: ParsedHead | undefined;
   /** The number of records that were read. */
   records: number;
   result: PullResult;

@@ -14,27 +14,24 @@ const config = workerData as PullThreadSettings;
 const db = openDb(config.connectTo, connectionsMax);
 const secrets = createSecretbox(config);
 const log = createLogger(config.logLevel);
+// Its threads stay, because starting one for each pull takes longer than parsing most documents.
+const parser = createParser(config.dataDir);
 
 lowerThreadPriority();
 // Only the embedded server is certain to run on this machine.
 if (config.databaseUrl === undefined) onBackend(db, lowerProcessPriority);
-serveTasks(async ({ source, isScheduled, clockOffsetMs }: PullTask, callOwner) => {
-  const parser = createParser(config.dataDir);
-  try {
-    return await pullClaimedSource(
-      {
-        db,
-        secrets,
-        log,
-        config,
-        parser,
-        clock: () => new Date(Date.now() + clockOffsetMs),
-        ...createMainThreadProxy(callOwner, config.referenceDataVersion),
-      },
-      { ...source, sealed_auth: source.sealed_auth && Buffer.from(source.sealed_auth) },
-      { isScheduled },
-    );
-  } finally {
-    await parser.close();
-  }
-});
+serveTasks(({ source, isScheduled, clockOffsetMs }: PullTask, callOwner) =>
+  pullClaimedSource(
+    {
+      db,
+      secrets,
+      log,
+      config,
+      parser,
+      clock: () => new Date(Date.now() + clockOffsetMs),
+      ...createMainThreadProxy(callOwner, config.referenceDataVersion),
+    },
+    { ...source, sealed_auth: source.sealed_auth && Buffer.from(source.sealed_auth) },
+    { isScheduled },
+  ),
+);

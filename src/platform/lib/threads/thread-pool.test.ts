@@ -59,6 +59,20 @@ test('rejects running and waiting tasks on close', async () => {
   await expect(threads.run({ echo: 1 }, patient)).rejects.toMatchObject({ reason: 'stopped' });
 });
 
+test('ends the thread of a large task only', async () => {
+  const threads = start();
+  const own = await threads.run({ thread: true }, patient);
+  expect(await threads.run({ thread: true }, { ...patient, isLarge: true })).toBe(own);
+  expect(await threads.run({ thread: true }, patient)).not.toBe(own);
+});
+
+test('answers the calls of a task with the function of its run', async () => {
+  const threads = start({ answerCall: async () => 'the pool' });
+  const answerCall = async (request: unknown) => `the run of ${String(request)}`;
+  expect(await threads.run({ call: 'a' }, { ...patient, answerCall })).toBe('the run of a');
+  expect(await threads.run({ call: 'b' }, patient)).toBe('the pool');
+});
+
 test('interleaves tasks in one thread, limits those of one owner, and answers their calls', async () => {
   const asked: unknown[] = [];
   const answers: (() => void)[] = [];

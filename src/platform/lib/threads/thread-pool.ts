@@ -18,7 +18,13 @@ export type RunOptions = {
   /** Whose task it is. Owners take turns. */
   owner?: string;
   transfer?: TransferListItem[];
+  /** Answers the calls of the task. Default: `answerCall` of the pool. */
+  answerCall?: AnswerCall;
+  /** Set for a task that needs much memory: its thread ends with it, because an idle thread would keep the memory. */
+  isLarge?: boolean;
 };
+
+type AnswerCall = (request: unknown) => Promise<unknown>;
 
 export type ThreadPoolOptions = {
   /** A module that calls `serveTasks` of thread-worker.ts. */
@@ -33,7 +39,7 @@ export type ThreadPoolOptions = {
   waitingMax: number;
   memoryMb: number;
   /** Answers the calls of tasks. */
-  answerCall?: (request: unknown) => Promise<unknown>;
+  answerCall?: AnswerCall;
 };
 
 type Job<Task, Result> = {
@@ -42,6 +48,8 @@ type Job<Task, Result> = {
   task: Task;
   transfer: TransferListItem[];
   timeoutMs: number;
+  isLarge: boolean;
+  answerCall: AnswerCall | undefined;
   resolve: (result: Result) => void;
   reject: (error: Error) => void;
 };
@@ -72,10 +80,13 @@ export function createThreadPool<Task, Result>(settings: ThreadPoolOptions): Thr
     if (thread.jobs.size === 0) thread.worker.unref();
     return job;
   };
-  const terminate = (thread: Thread, error: ThreadError): void => {
+  const endThread = (thread: Thread): void => {
     threads.delete(thread);
-    for (const id of thread.jobs.keys()) endJob(thread, id)!.reject(error);
     void thread.worker.terminate();
+  };
+  const terminate = (thread: Thread, error: ThreadError): void => {
+    for (const id of thread.jobs.keys()) endJob(thread, id)!.reject(error);
+    endThread(thread);
     startWaiting();
   };
   const startTimer = (thread: Thread, { timeoutMs }: { timeoutMs: number }): NodeJS.Timeout =>
@@ -83,7 +94,8 @@ export function createThreadPool<Task, Result>(settings: ThreadPoolOptions): Thr
       terminate(thread, new ThreadError('timeout', `the task took longer than ${timeoutMs / 1000} seconds`));
     }, timeoutMs);
   const answerCall = async (thread: Thread, { id, call, request }: ThreadCall): Promise<void> => {
-    const outcome: Outcome = await toOutcome(() => settings.answerCall?.(request));
+    const { answerCall: answer } = thread.jobs.get(id) ?? {};
+    const outcome: Outcome = await toOutcome(() => answer?.(request));
     const job = thread.jobs.get(id);
     if (!job) return;
     clearTimeout(job.timer);
@@ -101,6 +113,7 @@ export function createThreadPool<Task, Result>(settings: ThreadPoolOptions): Thr
       const job = endJob(thread, message.id);
       if ('error' in message) job?.reject(fromOutcomeError(message.error));
       else job?.resolve(message.result as Result);
+      if (job?.isLarge && thread.jobs.size === 0) endThread(thread);
       startWaiting();
     });
     worker.on('error', (error) => terminate(thread, new ThreadError('crashed', `the thread died: ${String(error)}`)));
@@ -136,12 +149,13 @@ export function createThreadPool<Task, Result>(settings: ThreadPoolOptions): Thr
     job.reject(stopped);
   };
   return {
-    async run(task, { timeoutMs, signal, owner = '', transfer = [] }) {
+    async run(task, { timeoutMs, signal, owner = '', transfer = [], isLarge = false, answerCall }) {
       if (closed || signal?.aborted) throw new ThreadError('stopped', 'the task was stopped');
       if (waiting.size() >= settings.waitingMax) throw new ThreadError('full', 'too many tasks are waiting already');
       const { promise, resolve, reject } = Promise.withResolvers<Result>();
       lastId += 1;
-      const job: Job<Task, Result> = { id: lastId, owner, task, transfer, timeoutMs, resolve, reject };
+      const answer = answerCall ?? settings.answerCall;
+      const job = { id: lastId, owner, task, transfer, timeoutMs, isLarge, answerCall: answer, resolve, reject };
       const stop = (): void => stopJob(job);
       signal?.addEventListener('abort', stop, { once: true });
       waiting.push(owner, job);

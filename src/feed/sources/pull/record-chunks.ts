@@ -1,0 +1,88 @@
+import { buildDraft, toDraft } from '../../formats/read-parts.ts';
+import { sourceFormats, type SourceKind } from '../../formats/registry.ts';
+import type { SourceDocument } from '../../formats/source-document.ts';
+import type { ParseContext, ParseResult, RecordDraft, SourceFormat } from '../../formats/source-format.ts';
+import { removeUnbelievableDates } from '../../ingestion/believable-dates.ts';
+import type { SkippedEntry, SourceRecord } from '../../model/source-record.ts';
+import { buckets } from '../../model/vocabulary.ts';
+
+export type SourceDocuments = { kind: SourceKind; parts: SourceDocument[]; context: ParseContext };
+
+/** The documents of a source as a whole, without their records. */
+export type ParsedHead = Omit<ParseResult, 'records'> & {
+  /** The number of records, including those that `RecordChunk.skipped` lists. */
+  count: number;
+  /** The ids of all records, if the source is a catalog. */
+  catalogIds?: string[];
+};
+
+/** Some of the records. `skipped` lists the records that could not be built by their ids. */
+export type RecordChunk = { records: SourceRecord[]; skipped: SkippedEntry[] };
+
+/** The documents of a source, whose records are read in the order in which they were published. */
+export type ParsedSource = {
+  head: ParsedHead;
+  chunks: Iterable<RecordChunk> | AsyncIterable<RecordChunk>;
+  /** Ends the parsing if not all chunks were read. */
+  close?: () => Promise<void>;
+};
+
+// Small enough that the next chunk is built while one is written.
+const recordsMax = 250;
+const weightMax = 200_000;
+const indicatorWeight = 150;
+export const recordWeight = 1_500;
+
+/** Returns the approximate work of writing a record, in characters of text. */
+export function weighRecord({ iocs, storedText }: SourceRecord): number {
+  const indicators = buckets.reduce((sum, bucket) => sum + iocs[bucket].length, 0);
+  return recordWeight + storedText.length + indicators * indicatorWeight;
+}
+
+/** Parses the documents of a source. Their records are built while the chunks are read. Throws like `SourceFormat.parse`. */
+export function parseInChunks({ kind, parts, context }: SourceDocuments): ParsedSource {
+  const { draft, parse }: SourceFormat = sourceFormats[kind];
+  const { now } = context;
+  const believe = (record: SourceRecord): SourceRecord => (now ? removeUnbelievableDates(record, now) : record);
+  if (draft) {
+    const { drafts, skipped } = draft(parts, context);
+    const believed = drafts.map((one): RecordDraft => ({ ...one, build: () => believe(one.build()) }));
+    return { head: { skipped, count: drafts.length }, chunks: buildChunks(believed) };
+  }
+  const { records, ...head } = parse(parts, context);
+  return {
+    head: {
+      ...head,
+      count: records.length,
+      ...(head.catalog ? { catalogIds: records.map(({ recordId }) => recordId) } : {}),
+    },
+    chunks: toChunks(records.map(believe)),
+  };
+}
+
+/** Returns records in chunks, in the order in which they were published. */
+export const toChunks = (records: SourceRecord[]): Iterable<RecordChunk> => buildChunks(records.map(toDraft));
+
+function* buildChunks(drafts: RecordDraft[]): Generator<RecordChunk, void, void> {
+  let chunk: RecordChunk = { records: [], skipped: [] };
+  let weight = 0;
+  for (const draft of drafts.toSorted(byPublishTime)) {
+    const built = buildDraft(draft);
+    if ('skipped' in built) chunk.skipped.push(built.skipped);
+    else {
+      chunk.records.push(built.record);
+      weight += weighRecord(built.record);
+    }
+    if (weight < weightMax && chunk.records.length + chunk.skipped.length < recordsMax) continue;
+    yield chunk;
+    chunk = { records: [], skipped: [] };
+    weight = 0;
+  }
+  if (chunk.records.length + chunk.skipped.length > 0) yield chunk;
+}
+
+function byPublishTime(a: RecordDraft, b: RecordDraft): number {
+  const [timeA, timeB] = [a.publishTime ?? '', b.publishTime ?? ''];
+  if (timeA === timeB) return 0;
+  return timeA < timeB ? -1 : 1;
+}
