@@ -3,18 +3,27 @@ import { sql, type RawBuilder } from 'kysely';
 type RecordValue = string | number | boolean | Date | string[] | null;
 
 /**
- * Returns rows as the FROM item `n` of a statement. `types` maps the columns to their PostgreSQL types. Each column is one parameter, an array of
- * texts in binary format, which neither side has to escape or parse. A lone surrogate becomes U+FFFD, as in every other text parameter.
+ * Returns rows as the FROM item `n` of a statement. `types` maps the columns to their PostgreSQL types. A column whose value is the same in all
+ * rows is one parameter of its type, which PostgreSQL parses once. Each other column is one parameter, an array of texts in binary format, which
+ * neither side has to escape or parse. A lone surrogate becomes U+FFFD, as in every other text parameter.
  */
 export function toRecordset<Name extends string>(
   rows: Record<Name, RecordValue>[],
   types: Record<Name, string>,
 ): RawBuilder<unknown> {
-  const columns = Object.entries<string>(types) as [Name, string][];
-  const names = sql.raw(columns.map(([name]) => name).join(', '));
-  const arrays = columns.map(([name]) => sql`${encodeTextArray(rows.map((row) => toText(row[name])))}::text[]`);
-  const typed = sql.raw(columns.map(([name, type]) => (type === 'text' ? name : `${name}::${type}`)).join(', '));
-  return sql`(select ${typed} from unnest(${sql.join(arrays)}) as texts (${names})) as n`;
+  const columns = (Object.entries<string>(types) as [Name, string][]).map(([name, type], index) => {
+    const values = rows.map((row) => toText(row[name]));
+    // The first column is always an array, because its length is the number of rows.
+    return { name, type, values, isConstant: index > 0 && values.every((value) => value === values[0]) };
+  });
+  const varying = columns.filter(({ isConstant }) => !isConstant);
+  const names = sql.raw(varying.map(({ name }) => name).join(', '));
+  const arrays = varying.map(({ values }) => sql`${encodeTextArray(values)}::text[]`);
+  const typed = columns.map(({ name, type, values, isConstant }) => {
+    if (isConstant) return sql`${values[0]?.toWellFormed() ?? null}::${sql.raw(`${type} as ${name}`)}`;
+    return sql.raw(type === 'text' ? name : `${name}::${type}`);
+  });
+  return sql`(select ${sql.join(typed)} from unnest(${sql.join(arrays)}) as texts (${names})) as n`;
 }
 
 function toText(value: RecordValue): string | null {
