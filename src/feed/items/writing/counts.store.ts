@@ -61,6 +61,7 @@ export async function moveCounts(tx: Tx, moves: CountMove[]): Promise<void> {
       ${changed.map(({ by }) => by)}::int[], ${changed.map(({ rootsBy }) => rootsBy)}::int[])
     on conflict (pool_id, severity, status, publisher, source_name, platforms) do update
     set n = feed_counts.n + excluded.n, roots = feed_counts.roots + excluded.roots`.execute(tx);
-  const pools = [...new Set(changed.map(({ key }) => key.poolId))];
+  const pools = [...new Set(changed.flatMap(({ key, by }) => (by < 0 ? [key.poolId] : [])))];
+  if (pools.length === 0) return;
   await sql`delete from feed_counts where n = 0 and pool_id = any(${pools}::uuid[])`.execute(tx);
 }

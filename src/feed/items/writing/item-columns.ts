@@ -31,8 +31,8 @@ const fixed = <T extends ColumnValue>(name: string, type: string, expression?: s
 const textList = (name: string): Column<string[]> => column(name, 'text[]');
 
 const itemColumns = {
-  organizationId: fixed<string>('organization_id', 'uuid'),
   id: fixed<string>('id', 'uuid'),
+  organizationId: fixed<string>('organization_id', 'uuid'),
   poolId: fixed<string>('pool_id', 'uuid'),
   sourceId: fixed<string | null>('source_id', 'uuid'),
   recordId: fixed<string>('record_id', 'text'),
@@ -64,8 +64,8 @@ const itemColumns = {
 } satisfies Columns;
 
 const versionColumns = {
-  organizationId: column<string>('organization_id', 'uuid'),
   id: column<string>('item_id', 'uuid'),
+  organizationId: column<string>('organization_id', 'uuid'),
   poolId: column<string>('pool_id', 'uuid'),
   version: column<number>('version', 'int'),
   cause: column<string>('cause', 'text'),
@@ -79,12 +79,15 @@ const versionColumns = {
 /** A new or changed item with its new version, its search text and its terms. */
 export type ItemWrite = RowOf<typeof itemColumns> & RowOf<typeof versionColumns> & SearchText & { terms: Term[] };
 
-/** Inserts items. An item whose id exists is updated, except for its fixed columns. */
-export function upsertItemsStatement(writes: ItemWrite[]): RawBuilder<unknown> {
+export const insertItemsStatement = (writes: ItemWrite[]): RawBuilder<unknown> =>
+  insertStatement('items', itemColumns, writes);
+
+/** Updates the items with the ids of the writes, except for their fixed columns. */
+export function updateItemsStatement(writes: ItemWrite[]): RawBuilder<unknown> {
   const updates = Object.values<Column<ColumnValue>>(itemColumns)
     .filter(({ isFixed }) => !isFixed)
     .map(({ name }) => sql.raw(`${name} = excluded.${name}`));
-  return sql`${insertStatement('items', itemColumns, writes)}
+  return sql`${insertItemsStatement(writes)}
     on conflict (id) do update set ${sql.join(updates)}, own_doc = null`;
 }
 

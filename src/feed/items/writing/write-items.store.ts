@@ -1,25 +1,33 @@
-import { sql } from 'kysely';
+import { sql, type RawBuilder } from 'kysely';
 import { queryRows, type Tx } from '../../../platform/db/db.ts';
 import { toRecordset } from '../../../platform/db/recordset.ts';
 import type { Term } from '../../model/terms.ts';
 import type { SearchText } from '../search/search-text.ts';
 import { batches } from './batches.ts';
-import { insertVersionsStatement, upsertItemsStatement, type ItemWrite } from './item-columns.ts';
+import { insertItemsStatement, insertVersionsStatement, updateItemsStatement, type ItemWrite } from './item-columns.ts';
 
 /**
- * Writes items with their versions, terms and search texts, in statements of bounded size. Updates items whose id exists.
- * Returns the terms that items no longer have.
+ * Writes items with their versions, terms and search texts, in statements of bounded size. A write of the first version is a new item, all others
+ * update one. Returns the terms that items no longer have.
  */
 export async function writeItems(tx: Tx, writes: ItemWrite[]): Promise<RemovedTerm[]> {
   const removed: RemovedTerm[] = [];
   for (const batch of batches(writes)) {
-    await upsertItemsStatement(batch).execute(tx);
+    const { added, changed } = splitByVersion(batch);
+    if (added.length > 0) await insertItemsStatement(added).execute(tx);
+    if (changed.length > 0) await updateItemsStatement(changed).execute(tx);
     await insertVersionsStatement(batch).execute(tx);
     removed.push(...(await writeTerms(tx, batch)));
-    await writeSearchText(tx, batch);
+    if (added.length > 0) await insertSearchTextStatement(added).execute(tx);
+    if (changed.length > 0) await updateSearchTextStatement(changed).execute(tx);
   }
   return removed;
 }
+
+const splitByVersion = <T extends { version: number }>(items: T[]): { added: T[]; changed: T[] } => ({
+  added: items.filter(({ version }) => version === 1),
+  changed: items.filter(({ version }) => version > 1),
+});
 
 type ItemTerms = { id: string; organizationId: string; poolId: string; version: number; terms: Term[] };
 
@@ -27,8 +35,8 @@ export type RemovedTerm = { kind: string; value: string };
 
 const rowsMax = 5_000;
 const termTypes = {
-  organization_id: 'uuid',
   item_id: 'uuid',
+  organization_id: 'uuid',
   pool_id: 'uuid',
   kind: 'text',
   value: 'text',
@@ -44,7 +52,7 @@ const termTypes = {
  * and the caller has locked the pools of the items, so that no other transaction inserts the same terms.
  */
 export async function writeTerms(tx: Tx, items: ItemTerms[]): Promise<RemovedTerm[]> {
-  const [added, changed] = [items.filter(({ version }) => version === 1), items.filter(({ version }) => version > 1)];
+  const { added, changed } = splitByVersion(items);
   const rows = added.flatMap(toTermRows);
   for (let start = 0; start < rows.length; start += rowsMax)
     await sql`
@@ -60,8 +68,8 @@ const termColumns = sql.raw(Object.keys(termTypes).join(', '));
 
 const toTermRows = ({ id, organizationId, poolId, terms }: ItemTerms): TermRow[] =>
   terms.map(({ kind, value, identifying = false, standing, entity }) => ({
-    organization_id: organizationId,
     item_id: id,
+    organization_id: organizationId,
     pool_id: poolId,
     kind,
     value,
@@ -92,8 +100,8 @@ function replaceTerms(tx: Tx, items: ItemTerms[]): Promise<RemovedTerm[]> {
 type SearchedItem = Pick<ItemWrite, 'id' | 'organizationId' | 'poolId' | 'addedToFeedAt' | 'title' | keyof SearchText>;
 
 const searchTypes = {
-  organization_id: 'uuid',
   item_id: 'uuid',
+  organization_id: 'uuid',
   pool_id: 'uuid',
   added_to_feed_at: 'timestamptz',
   title: 'text',
@@ -101,24 +109,24 @@ const searchTypes = {
   body: 'text',
 };
 
-/** Replaces the search text of items. */
-async function writeSearchText(tx: Tx, items: SearchedItem[]): Promise<void> {
+function insertSearchTextStatement(items: SearchedItem[]): RawBuilder<unknown> {
   const texts = items.map(({ id, organizationId, poolId, addedToFeedAt, title, searchHead, searchBody }) => ({
-    organization_id: organizationId,
     item_id: id,
+    organization_id: organizationId,
     pool_id: poolId,
     added_to_feed_at: addedToFeedAt,
     title,
     head: searchHead,
     body: searchBody,
   }));
-  await sql`
+  return sql`
     insert into item_search (organization_id, item_id, pool_id, added_to_feed_at, words)
-    select n.organization_id, n.item_id, n.pool_id, n.added_to_feed_at, tocsin_words(n.title, n.head, n.body) from ${toRecordset(texts, searchTypes)}
-    on conflict (item_id) do update set words = excluded.words where item_search.words is distinct from excluded.words`.execute(
-    tx,
-  );
+    select n.organization_id, n.item_id, n.pool_id, n.added_to_feed_at, tocsin_words(n.title, n.head, n.body) from ${toRecordset(texts, searchTypes)}`;
 }
+
+const updateSearchTextStatement = (items: SearchedItem[]): RawBuilder<unknown> =>
+  sql`${insertSearchTextStatement(items)}
+    on conflict (item_id) do update set words = excluded.words where item_search.words is distinct from excluded.words`;
 
 /** Erases the content of the previous states of items that their audience may no longer see. Their list positions remain until retention deletes them. */
 export async function eraseStateContent(tx: Tx, ids: string[]): Promise<void> {
