@@ -39,7 +39,7 @@ export async function processArrivals({ db, clock, snapshots }: ArrivalsDeps): P
 async function regroup(tx: Tx, { poolId, ids, now }: { poolId: string; ids: string[]; now: Date }): Promise<void> {
   const pool = await lockPool(tx, poolId);
   const at = nextCommitTime([pool], now);
-  const changed = await recomputeGroups(tx, { scope: scopeOfPool(poolId), at, seq: pool.seq + 1 }, ids, []);
+  const changed = await recomputeGroups(tx, { scope: scopeOfPool(poolId), at, seq: pool.seq + 1 }, ids);
   await recomputeOverridesOf(tx, ids, { at, advancingPoolIds: new Set() });
   if (changed.size > 0) await advancePools(tx, [poolId], at);
 }

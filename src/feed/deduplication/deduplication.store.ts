@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { queryRows, type Tx } from '../../platform/db/db.ts';
+import type { Term } from '../model/terms.ts';
 import type { RootCandidate } from './groups.ts';
 
 // `offset 0` in a lateral subquery keeps a look-up per row, by index. Without it, a first pull scans whole tables, because the planner does not
@@ -18,11 +19,18 @@ const listPoolIds = ({ poolId, widerPoolIds: wider }: PoolScope): string[] => [p
 /** A value with up to `2 * rareHoldersMax + 1` items that have it, in the order of their ids. */
 export type ValueHolders = { kind: string; value: string; ids: string[] };
 
-/** Returns the values that the items are compared by and that several items have. CVEs count only for items with prose. */
+/** Returns whether items are compared by a term. CVEs count only for items with prose, which have a sketch. */
+export const isComparedTerm = ({ kind, identifying }: Term, hasSketch: boolean): boolean =>
+  identifying === true || kind === 'text' || (kind === 'cve' && hasSketch);
+
+/** The same as `isComparedTerm`, of a row `t` of item_terms and the row `i` of its item. */
+const isComparedRow = sql`(t.identifying or t.kind = 'text' or (t.kind = 'cve' and i.sketch is not null))`;
+
+/** Returns the values that the items are compared by and that several items have. */
 export function listHoldersOfItems(tx: Tx, scope: PoolScope, ids: string[]): Promise<ValueHolders[]> {
   const terms = sql`select distinct t.kind, t.value from items i cross join lateral (
       select kind, value from item_terms t where t.item_id = i.id
-        and (t.identifying or t.kind = 'text' or (t.kind = 'cve' and i.sketch is not null)) offset 0) t
+        and ${isComparedRow} offset 0) t
     where i.id = any(${ids}::uuid[])`;
   return listHolders(tx, scope, terms);
 }
@@ -89,12 +97,36 @@ export type ItemLinkRow = { a: string; b: string; weight: number };
 export async function replaceLinks(tx: Tx, poolId: string, ids: string[], links: ItemLinkRow[]): Promise<string[]> {
   const deleted = await queryRows<{ a: string; b: string }>(tx)`
       delete from item_links where pool_id = ${poolId} and (a = any(${ids}::uuid[]) or b = any(${ids}::uuid[])) returning a, b`;
-  await sql`
+  if (links.length > 0)
+    await sql`
     insert into item_links (pool_id, a, b, weight)
     select ${poolId}, least(n.a, n.b), greatest(n.a, n.b), n.weight
     from unnest(${links.map(({ a }) => a)}::uuid[], ${links.map(({ b }) => b)}::uuid[], ${links.map(({ weight }) => weight)}::real[])
       as n (a, b, weight) on conflict do nothing`.execute(tx);
   return deleted.flatMap(({ a, b }) => [a, b]);
+}
+
+/** A new item that has no value by which it could be linked. Only its key and its aliases can connect it with other items. */
+export type UnlinkableItem = { id: string; canonicalKey: string; aliases: string[] };
+
+/** Returns the keys and aliases of new items that another item has too. */
+export async function listSharedIdentities(
+  tx: Tx,
+  scope: PoolScope,
+  items: UnlinkableItem[],
+): Promise<{ keys: Set<string>; aliases: Set<string> }> {
+  const [keys, aliases] = [items.map(({ canonicalKey }) => canonicalKey), items.flatMap((item) => item.aliases)];
+  const pools = listPoolIds(scope);
+  const shared = await queryRows<{ is_key: boolean; value: string }>(tx)`
+      select true as is_key, value from unnest(${keys}::text[]) as mine (value)
+      where (select count(*) from (select from items i where i.canonical_key = mine.value and i.pool_id = any(${pools}::uuid[]) limit 2) few) > 1
+      union all
+      select false, value from unnest(${aliases}::text[]) as mine (value)
+      where (select count(*) from (select from item_terms t where t.kind = 'alias' and t.value = mine.value
+        and t.pool_id = any(${pools}::uuid[]) limit 2) few) > 1`;
+  const valuesOf = (isKey: boolean): Set<string> =>
+    new Set(shared.flatMap(({ is_key, value }) => (is_key === isKey ? [value] : [])));
+  return { keys: valuesOf(true), aliases: valuesOf(false) };
 }
 
 /** Returns items connected with these by a link, a decision, an equal key or a shared alias, and the current members of their groups. */

@@ -20,18 +20,19 @@ import { similarity, unpackSketch } from './similarity/sketch.ts';
 /**
  * Compares items with those that share a rare value or a similar text, and stores the pairs that tell the same story. Returns all items whose
  * group may change. If a value becomes too common, or rare again, all its holders are compared again, so that the pairs do not depend on the
- * order in which the items arrived.
+ * order in which the items arrived. `unlinkableIds` are new items without any such value.
  */
 export async function linkItems(
   tx: Tx,
   scope: PoolScope,
   ids: string[],
-  removedTerms: RemovedTerm[],
+  { removedTerms, unlinkableIds }: { removedTerms: RemovedTerm[]; unlinkableIds: ReadonlySet<string> },
 ): Promise<Set<string>> {
   const newIds = new Set(ids);
   const queue = new Set([...ids, ...(await listHoldersOfRareTerms(tx, scope, removedTerms))]);
   const touched = new Set(queue);
-  const compared = await readHolders(tx, scope, ids);
+  const comparedIds = ids.filter((id) => !unlinkableIds.has(id));
+  const compared = await readHolders(tx, scope, comparedIds);
   for (const { holders } of compared)
     for (const id of holders.flatMap((value) => previousHolders(value, newIds))) queue.add(id);
   const others = await readHolders(tx, scope, [...queue.difference(newIds)]);

@@ -5,7 +5,14 @@ import { updateGroupedItems, type GroupedItem } from '../items/writing/update-it
 import type { RemovedTerm } from '../items/writing/write-items.store.ts';
 import type { FeedItem } from '../model/item.schema.ts';
 import { groupComponent, loadComponent, type ItemGroup } from './components.ts';
-import { listGroupedItemRows, type ComparisonRow, type GroupedItemRow, type PoolScope } from './deduplication.store.ts';
+import {
+  listGroupedItemRows,
+  listSharedIdentities,
+  type ComparisonRow,
+  type GroupedItemRow,
+  type PoolScope,
+  type UnlinkableItem,
+} from './deduplication.store.ts';
 import { applyGroupFigures, applySeverityFloor } from './group-figures.ts';
 import { linkItems } from './link-items.ts';
 
@@ -20,10 +27,12 @@ export async function recomputeGroups(
   tx: Tx,
   commit: GroupCommit,
   ids: string[],
-  removedTerms: RemovedTerm[],
+  { removedTerms = [], unlinkable = [] }: { removedTerms?: RemovedTerm[]; unlinkable?: UnlinkableItem[] } = {},
 ): Promise<Map<string, string>> {
   const { scope } = commit;
-  const touched = await linkItems(tx, scope, ids, removedTerms);
+  const unlinkableIds = new Set(unlinkable.map(({ id }) => id));
+  const linked = await linkItems(tx, scope, ids, { removedTerms, unlinkableIds });
+  const touched = linked.difference(await findLoneItems(tx, scope, unlinkable));
   const seen = new Set<string>();
   const documents = new Map<string, string>();
   for (const batch of batches([...touched])) {
@@ -36,6 +45,17 @@ export async function recomputeGroups(
     for (const { id, doc } of changed) documents.set(id, doc);
   }
   return documents;
+}
+
+/** Returns the unlinkable items that no other item shares a key or an alias with. Nothing refers to a new item, so they belong to no group. */
+async function findLoneItems(tx: Tx, scope: PoolScope, unlinkable: UnlinkableItem[]): Promise<Set<string>> {
+  const lone = new Set<string>();
+  for (const batch of batches(unlinkable)) {
+    const { keys, aliases } = await listSharedIdentities(tx, scope, batch);
+    for (const item of batch)
+      if (!keys.has(item.canonicalKey) && !item.aliases.some((alias) => aliases.has(alias))) lone.add(item.id);
+  }
+  return lone;
 }
 
 async function writeComponent(
