@@ -18,6 +18,8 @@ export const scopeOfPool = (poolId: string): PoolScope => ({
 type RegroupedItem = Pick<ItemWrite, 'id' | 'poolId'> &
   (Pick<ItemWrite, 'version' | 'terms' | 'sketch' | 'canonicalKey'> | { terms?: never });
 
+const isNew = (item: RegroupedItem): boolean => item.terms !== undefined && item.version === 1;
+
 /** Returns the item's identities if it is new and has no value that could link it with another item: most records of a structured source. */
 function readUnlinkable(item: RegroupedItem): UnlinkableItem[] {
   if (item.terms === undefined || item.version > 1) return [];
@@ -47,7 +49,9 @@ export async function recomputePools(
     await insertArrivals(tx, poolId, [...new Set([...ids, ...changed.keys()])]);
   }
   const roots = [...documents.values()].flatMap((doc) => (JSON.parse(doc) as FeedItem).duplicateOf ?? []);
-  const ids = [...new Set([...written.map(({ id }) => id), ...documents.keys(), ...roots])];
-  await recomputeOverridesOf(tx, ids, { at, advancingPoolIds: new Set(seqByPool.keys()) });
+  const known = written.flatMap((item) => (isNew(item) ? [] : [item.id]));
+  const ids = [...new Set([...known, ...documents.keys(), ...roots])];
+  // No organization overrides a new item, but perhaps the items that it was grouped with.
+  if (ids.length > 0) await recomputeOverridesOf(tx, ids, { at, advancingPoolIds: new Set(seqByPool.keys()) });
   return documents;
 }
