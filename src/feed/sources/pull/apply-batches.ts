@@ -10,7 +10,7 @@ import { recordWeight, weighRecord } from './record-chunks.ts';
 
 const actionsMax = 500;
 // About the work of a fifth of a second: it bounds how long a pull locks the pools that it writes to.
-const weightMax = 800_000;
+const weightMax = 1_200_000;
 
 /** Joins and splits lists of actions into batches of bounded work, in the same order. */
 export async function* toBatches(
