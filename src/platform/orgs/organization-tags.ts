@@ -26,8 +26,8 @@ export function changeOrganizationTags(
         action: 'organization.tags_changed',
         resourceType: 'organization',
         resourceId: org.id,
-        before: { tags: org.tags },
-        after: { tags },
+        before: { name: org.name, tags: org.tags },
+        after: { name: org.name, tags },
       },
     );
     return toOrganization({ ...org, tags });

@@ -63,6 +63,32 @@ test('filters in the address and pages through the feed to its end', async () =>
   expect(new URL(page.url()).search).toBe('');
 });
 
+test('shows the top of a list after its filter changed, and the former place after Back', async () => {
+  const { org, page } = await openFeed();
+  const catalog = await fileSource(started, org, { kind: 'kev', visibility: 'private' });
+  await catalog.pull(kevCatalogue(1, kevRows(90)));
+  await page.reload();
+  await page.getByText('91 items').waitFor();
+  const list = page.getByRole('listbox');
+  const readTop = () => list.evaluate((element) => element.parentElement!.scrollTop);
+  await list.hover();
+  await page.mouse.wheel(0, 700);
+  await expect.poll(readTop).toBe(700);
+  await page.getByRole('searchbox').fill('Gadget');
+  await page.getByText('90 items').waitFor();
+  expect(await readTop()).toBe(0);
+  // Opening an item keeps the place of its list.
+  await page.mouse.wheel(0, 300);
+  await expect.poll(readTop).toBe(300);
+  await page.getByRole('option').nth(8).click();
+  await page.getByRole('complementary').waitFor();
+  expect(await readTop()).toBe(300);
+  await page.goBack();
+  await page.goBack();
+  await page.getByText('91 items').waitFor();
+  await expect.poll(readTop).toBe(700);
+});
+
 test('shows what a misspelled search was corrected to, and counts the matches of a search', async () => {
   const { page } = await openFeed();
   await page.getByRole('searchbox').fill('emotett');

@@ -2,6 +2,7 @@ import { useVirtualizer } from '@tanstack/react-virtual';
 import { ArrowDown, ArrowUp } from 'lucide-react';
 import { memo, useEffect, useId, useMemo, useRef } from 'react';
 import { classes } from '../lib/text.ts';
+import { useListPlace } from '../lib/use-list-place.ts';
 import { useWidth } from '../lib/use-width.ts';
 import { SelectBox } from './select-box.tsx';
 
@@ -25,6 +26,8 @@ type Props<Row> = {
   label: string;
   rows: readonly Row[];
   columns: readonly Column<Row>[];
+  /** What the rows are filtered by. */
+  filter?: object;
   rowId: (row: Row) => string;
   rowLabel: (row: Row) => string;
   /** Row that the keyboard is on. */
@@ -45,6 +48,7 @@ const rowHeight = 32;
 export function DataTable<Row>(props: Props<Row>) {
   const { label, rows, rowId, rowLabel, activeId, onOpen, onHover, onEnd, selection } = props;
   const scroller = useRef<HTMLDivElement>(null);
+  const place = useListPlace(scroller, label, [props.filter, props.sort]);
   const id = useId();
   const width = useWidth(scroller);
   const { columns: all } = props;
@@ -72,6 +76,7 @@ export function DataTable<Row>(props: Props<Row>) {
   return (
     <div
       ref={scroller}
+      {...place}
       role="grid"
       aria-label={label}
       aria-rowcount={rows.length + 1}

@@ -20,8 +20,8 @@ export async function putTests(deps: TestCaseDeps, caller: Caller, id: string, s
   const now = deps.clock();
   const key = { orgId: caller.orgId, detectionId: id };
   await inOrg(deps.db, caller.orgId, async (tx) => {
-    await readDetection(tx, { orgId: caller.orgId, now }, id);
-    const names = ({ tests }: TestSet) => ({ tests: tests.map(({ name }) => name) });
+    const { name } = await readDetection(tx, { orgId: caller.orgId, now }, id);
+    const names = ({ tests }: TestSet) => ({ name, tests: tests.map((test) => test.name) });
     const before = names(await findTests(tx, key));
     await storeTests(tx, key, set, now);
     await auditDetection(tx, caller, id, { action: 'detection.tests_changed', before, after: names(set) });

@@ -50,8 +50,8 @@ test('tags organizations, filters by a tag, and audits a change once', async () 
   const entries = await selectIn(deps.db, org.id)`
     select actor, before::jsonb as before, after::jsonb as after from audit where action = 'organization.tags_changed' order by id`;
   expect(entries).toEqual([
-    { actor: operator, before: { tags: [] }, after: { tags: ['a.tag', 'trial'] } },
-    { actor: operator, before: { tags: ['a.tag', 'trial'] }, after: { tags: ['a.tag', 'b'] } },
+    { actor: operator, before: { name: 'tagged', tags: [] }, after: { name: 'tagged', tags: ['a.tag', 'trial'] } },
+    { actor: operator, before: { name: 'tagged', tags: ['a.tag', 'trial'] }, after: { name: 'tagged', tags: ['a.tag', 'b'] } },
   ]);
   for (const tags of [['Upper'], [''], ['-x'], ['with space'], Array.from({ length: 51 }, (_, n) => `t${n}`)])
     expect(await call('PUT', `/${org.id}/tags`, { tags }), tags[0]).toMatchObject({ status: 400 });

@@ -1,6 +1,7 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useCallback, useEffect, useRef } from 'react';
 import type { FeedItem } from '../../api/feed.ts';
+import { useListPlace } from '../../lib/use-list-place.ts';
 import { texts } from '../../texts/feed.ts';
 import { Skeleton } from '../../ui/states.tsx';
 import { FeedRow, feedRowHeight, matchedRowHeight } from './feed-row.tsx';
@@ -11,14 +12,17 @@ type Props = {
   items: FeedItem[] | null;
   /** Where items match the search, by ID. */
   matches: ReadonlyMap<string, SearchMatches>;
+  /** What the items are filtered by. */
+  filter: object;
   openId: string | undefined;
   onOpen: (id: string) => void;
   onHover: (id: string) => void;
   onEnd: () => void;
 };
 
-export function FeedList({ items, matches, openId, onOpen, onHover, onEnd }: Props) {
+export function FeedList({ items, matches, filter, openId, onOpen, onHover, onEnd }: Props) {
   const scroller = useRef<HTMLDivElement>(null);
+  const place = useListPlace(scroller, 'feed', filter);
   const virtual = useVirtualizer({
     count: items?.length ?? 0,
     getScrollElement: () => scroller.current,
@@ -38,7 +42,7 @@ export function FeedList({ items, matches, openId, onOpen, onHover, onEnd }: Pro
   }, [openIndex, virtual]);
   if (!items) return <ListSkeleton />;
   return (
-    <div ref={scroller} className="h-full overflow-y-auto" data-scroll-restoration-id="feed">
+    <div ref={scroller} className="h-full overflow-y-auto" {...place}>
       <div role="listbox" aria-label={texts.title} className="relative" style={{ height: virtual.getTotalSize() }}>
         {rows.map(({ index, start, size }) => {
           const item = items[index]!;

@@ -99,6 +99,7 @@ export function FeedPage() {
             <FeedList
               items={isPending ? null : items}
               matches={matches}
+              filter={filter}
               openId={openId}
               onOpen={open}
               onHover={(id) => void client.prefetchQuery({ ...itemQuery(id), staleTime: 30_000 })}

@@ -1,6 +1,7 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useRef } from 'react';
 import type { Hit } from '../../api/hits.ts';
+import { useListPlace } from '../../lib/use-list-place.ts';
 import { texts } from '../../texts/hits.ts';
 import { Skeleton } from '../../ui/states.tsx';
 import { HitRow, hitRowHeight } from './hit-row.tsx';
@@ -8,6 +9,8 @@ import { HitRow, hitRowHeight } from './hit-row.tsx';
 type Props = {
   /** Null while the first page loads. */
   hits: Hit[] | null;
+  /** What the hits are filtered by. */
+  filter: object;
   openId: string | undefined;
   chosen: ReadonlySet<string>;
   onOpen: (id: string) => void;
@@ -16,8 +19,9 @@ type Props = {
   onEnd: () => void;
 };
 
-export function HitList({ hits, openId, chosen, onOpen, onToggle, onHover, onEnd }: Props) {
+export function HitList({ hits, filter, openId, chosen, onOpen, onToggle, onHover, onEnd }: Props) {
   const scroller = useRef<HTMLDivElement>(null);
+  const place = useListPlace(scroller, 'hits', filter);
   const virtual = useVirtualizer({
     count: hits?.length ?? 0,
     getScrollElement: () => scroller.current,
@@ -35,7 +39,7 @@ export function HitList({ hits, openId, chosen, onOpen, onToggle, onHover, onEnd
   }, [openIndex, virtual]);
   if (!hits) return <ListSkeleton />;
   return (
-    <div ref={scroller} className="h-full overflow-y-auto">
+    <div ref={scroller} className="h-full overflow-y-auto" {...place}>
       <div
         role="listbox"
         aria-label={texts.title}

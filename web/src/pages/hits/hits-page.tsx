@@ -132,6 +132,7 @@ function Queue({ filter, openId, onOpen }: QueueProps) {
     ) : (
       <HitList
         hits={isPending ? null : hits}
+        filter={filter}
         openId={openId}
         chosen={chosen}
         onOpen={open}

@@ -113,6 +113,7 @@ export function DetectionsPage() {
           <DataTable
             label={texts.title}
             rows={rows}
+            filter={conditions}
             columns={columns}
             rowId={({ id }) => id}
             rowLabel={({ name }) => name}
