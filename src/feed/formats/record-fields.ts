@@ -1,4 +1,4 @@
-import { firstSentences } from '../extraction/text/first-sentences.ts';
+import { joinSentences, listFirstSentences } from '../extraction/text/first-sentences.ts';
 import { createStoredText, type StoredText } from '../extraction/text/stored-text.ts';
 import type { SeverityRating } from '../extraction/severity/judge-severity.ts';
 import { emptyIocs, type SourceRecord } from '../model/source-record.ts';
@@ -25,11 +25,10 @@ export function storeFields(object: object, provenPaths: string[]): StoredText {
 }
 
 /** Returns the record fields that follow from a description. */
-export const describe = (text: string | undefined): Pick<SourceRecord, 'abstract' | 'summary' | 'tldr'> => ({
-  abstract: text,
-  summary: text && firstSentences(text, 3, 600),
-  tldr: text && firstSentences(text, 1, 300),
-});
+export function describe(text: string | undefined): Pick<SourceRecord, 'abstract' | 'summary' | 'tldr'> {
+  const sentences = text ? listFirstSentences(text, 3) : [];
+  return { abstract: text, summary: joinSentences(sentences, 600), tldr: joinSentences(sentences.slice(0, 1), 300) };
+}
 
 /** Returns the record fields that are the same for every kind of vulnerability record. */
 export const toVulnerabilityFields = (description: string | undefined, rating: SeverityRating, text: StoredText) => ({

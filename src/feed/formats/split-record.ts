@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
 import { toPartId } from '../model/part-id.ts';
 import type { SourceRecord } from '../model/source-record.ts';
 import { clip } from './record-fields.ts';
@@ -6,6 +6,7 @@ import { clip } from './record-fields.ts';
 const valuesPerItem = 1_500;
 const charsPerItem = 2_000_000;
 const stepsOfItems = [1, 16, 512];
+export const itemsMax = stepsOfItems.at(-1)!;
 // Leaves room for items that get more than their share.
 const fillFactor = 0.8;
 const titleMaxChars = 480;
@@ -16,12 +17,12 @@ const titleMaxChars = 480;
  */
 export function countItems(values: number, chars = 0): number {
   const items = Math.max(values / valuesPerItem, chars / charsPerItem);
-  return stepsOfItems.find((step) => items <= (step === 1 ? 1 : step * fillFactor)) ?? stepsOfItems.at(-1)!;
+  return stepsOfItems.find((step) => items <= (step === 1 ? 1 : step * fillFactor)) ?? itemsMax;
 }
 
 /** Returns which of `count` items a value belongs to, from 0. It depends on the value alone, so that a value stays in its item. */
 export const pickItem = (value: string, count: number): number =>
-  count === 1 ? 0 : createHash('sha256').update(value).digest().readUInt32BE(0) % count;
+  count === 1 ? 0 : Number.parseInt(hash('sha256', value).slice(0, 8), 16) % count;
 
 /** Returns the id of a record that holds one part of a report or event. */
 export const toPartRecordId = (recordId: string, part: number): string =>

@@ -1,6 +1,6 @@
 import type { SkippedEntry, SourceRecord } from '../model/source-record.ts';
 import { hashRecord } from './content-hash.ts';
-import { effectiveTlp, toFeedItem } from './item-document.ts';
+import { effectivePublisher, effectiveTlp, toFeedItem } from './item-document.ts';
 import type { ItemOrigin } from './source-row.ts';
 
 /** A record with the hashes that reveal a change, and the pool of the organizations that may see it. */
@@ -21,25 +21,30 @@ export function buildItemCandidates(
 ): { candidates: ItemCandidate[]; tooLarge: SkippedEntry[] } {
   const candidates: ItemCandidate[] = [];
   const tooLarge: SkippedEntry[] = [];
-  // The stamps do not affect the hash.
-  const epoch = new Date(0);
-  const stamps = { id: '', version: 0, createdAt: epoch, addedToFeedAt: epoch, lastUpdated: epoch };
   for (const record of records) {
     if ([record.recordId, record.canonicalKey].some((id) => Buffer.byteLength(id) > idMaxBytes)) {
       tooLarge.push({ entry: record.recordId.slice(0, 100), reason: `its id is longer than ${idMaxBytes} bytes` });
       continue;
     }
-    const item = toFeedItem(record, source, { ...stamps, status: record.withdrawn ? 'retracted' : 'active' });
-    if (record.storedText.length > measuredFromChars && JSON.stringify(item).length > documentMaxChars) {
+    if (record.storedText.length > measuredFromChars && measureDocument(record, source) > documentMaxChars) {
       tooLarge.push({ entry: record.recordId, reason: `the item would be larger than ${documentMaxChars} characters` });
       continue;
     }
-    const isPrivate = source.visibility === 'private' || effectiveTlp(record, source) === 'RED';
+    const tlp = effectiveTlp(record, source);
+    const isPrivate = source.visibility === 'private' || tlp === 'RED';
     candidates.push({
       record,
-      ...hashRecord(record, item),
+      ...hashRecord(record, { tlp, publisher: effectivePublisher(record, source) }),
       poolId: isPrivate ? privatePoolId : source.pool_id,
     });
   }
   return { candidates, tooLarge };
+}
+
+/** Returns the approximate number of characters of a record's document. */
+function measureDocument(record: SourceRecord, source: ItemOrigin): number {
+  const epoch = new Date(0);
+  const stamps = { id: '', version: 0, createdAt: epoch, addedToFeedAt: epoch, lastUpdated: epoch };
+  const status = record.withdrawn ? 'retracted' : 'active';
+  return JSON.stringify(toFeedItem(record, source, { ...stamps, status })).length;
 }

@@ -43,6 +43,12 @@ export function effectiveTlp(
 export const redactFileUrl = (url: string): string =>
   url.startsWith('file:') ? `file:///${encodeURIComponent(basename(decodeURIComponent(new URL(url).pathname)))}` : url;
 
+/** Returns the publisher of an item: the record's, or else the source's. */
+export const effectivePublisher = (
+  record: Pick<SourceRecord, 'publisher'>,
+  source: Pick<ItemOrigin, 'publisher' | 'kind' | 'name'>,
+): string => record.publisher ?? source.publisher ?? defaultsOf(source.kind).publisher ?? source.name;
+
 /** Builds the item of a record. */
 export function toFeedItem(record: SourceRecord, source: ItemOrigin, stamps: ItemStamps): FeedItem {
   const defaults = defaultsOf(source.kind);
@@ -55,7 +61,7 @@ export function toFeedItem(record: SourceRecord, source: ItemOrigin, stamps: Ite
     id: stamps.id,
     source: {
       ...(url ? { url } : {}),
-      publisher: record.publisher ?? source.publisher ?? defaults.publisher ?? source.name,
+      publisher: effectivePublisher(record, source),
       ...(record.publishTime ? { publishTime: record.publishTime } : {}),
       ...(language ? { language } : {}),
       name: source.name,

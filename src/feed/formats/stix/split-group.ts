@@ -1,4 +1,4 @@
-import { countItems, pickItem } from '../split-record.ts';
+import { countItems, itemsMax, pickItem } from '../split-record.ts';
 import { isObservation, findRoots, listParts, type ObjectGroup } from './group-objects.ts';
 import { listRefs, readTextField, type StixBundle, type StixSourceObject } from './stix-objects.ts';
 import { serialize, type LinksByStart } from './stix-originals.ts';
@@ -13,7 +13,8 @@ export function splitGroup(
   links: LinksByStart,
 ): { part: number; count: number; group: ObjectGroup }[] {
   const observed = group.members.filter(isObservation);
-  const count = countItems(observed.length, serialize(observed)?.length);
+  const least = countItems(observed.length);
+  const count = least === itemsMax ? least : countItems(observed.length, serialize(observed)?.length);
   if (count === 1) return [{ part: 0, count, group }];
   const context = group.members.filter((member) => !isObservation(member));
   const partsOf = assignParts(bundle, observed, { links, count });
