@@ -52,6 +52,21 @@ async function checkAt(time: string, startedAt = longAgo): Promise<void> {
   while (await checkLogHealth(deps, startedAt));
 }
 
+test('reports a reduced dataset again when it falls silent', async () => {
+  const org = await newOrgWithHistory();
+  store.at('2024-06-20T08:10:00Z');
+  await store.send(
+    org,
+    'web',
+    Array.from({ length: 50 }, (_, n) => ({ user: `u${n}` })),
+  );
+  for (const hour of ['09', '10', '11']) await checkAt(`2024-06-20T${hour}:00:00Z`);
+  expect(await readEvents(org)).toMatchObject([
+    { type: 'dataset.reduced', data: { since: '2024-06-20T08:00:00.000Z', events: 50, expected: 200 } },
+    { type: 'dataset.silent', data: { since: '2024-06-20T09:00:00.000Z', events: 0, expected: 200 } },
+  ]);
+});
+
 test('reports a dataset that falls silent once, with the detections that read it, and its recovery', async () => {
   const org = await newOrgWithHistory();
   await checkAt('2024-06-20T08:30:00Z');

@@ -71,14 +71,18 @@ function groupHours(rows: Awaited<ReturnType<typeof listHoursAcrossOrgs>>): Map<
   return grouped;
 }
 
-/** Returns the shortfall of a dataset: the open one until it has recovered. One that received nothing for weeks is no longer used. */
+/**
+ * Returns the shortfall of a dataset: the open one until it has recovered, or a new one if a reduced dataset falls silent. One that received
+ * nothing for weeks is no longer used.
+ */
 function judge(
   events: ReadonlyMap<number, number>,
   { open, until }: { open: OpenShortfall | undefined; until: Date },
 ): OpenShortfall | undefined {
   const hour = until.getTime() / hourMs - 1;
-  if (open) return events.size === 0 || hasRecovered(events, hour, open) ? undefined : open;
+  if (open && (events.size === 0 || hasRecovered(events, hour, open))) return undefined;
   const shortfall = findShortfall(events, { firstHour: Math.min(...events.keys()), hour });
+  if (open && (open.events === 0 || shortfall?.events !== 0)) return open;
   return shortfall && { ...shortfall, since: new Date(until.getTime() - shortfall.hours * hourMs) };
 }
 
