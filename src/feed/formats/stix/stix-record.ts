@@ -5,7 +5,7 @@ import { firstSentences } from '../../extraction/text/first-sentences.ts';
 import { clip, describe, describeIndicators } from '../record-fields.ts';
 import type { SeverityRating } from '../../extraction/severity/judge-severity.ts';
 import { rateDescription } from '../../extraction/severity/rate-description.ts';
-import { isBelievable } from '../../model/believable-time.ts';
+import { createBelievableCheck } from '../../model/believable-time.ts';
 import { createStoredText, valueMaxChars, type Span, type StoredText } from '../../extraction/text/stored-text.ts';
 import { parseInstant, type SourceRecord } from '../../model/source-record.ts';
 import type { ParseContext } from '../source-format.ts';
@@ -177,10 +177,10 @@ function findPublisher(bundle: StixBundle, head: StixSourceObject | undefined): 
 
 type Believer = (time: string | undefined) => time is string;
 
-const createBeliever =
-  ({ now }: ParseContext): Believer =>
-  (time): time is string =>
-    time !== undefined && (!now || isBelievable(time, now));
+function createBeliever({ now }: ParseContext): Believer {
+  const isTrue = now && createBelievableCheck(now);
+  return (time): time is string => time !== undefined && (!isTrue || isTrue(time));
+}
 
 export const findRecordId = (bundle: StixBundle, { head }: ObjectGroup): string => head?.id ?? `bundle:${bundle.name}`;
 
