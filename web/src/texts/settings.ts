@@ -201,6 +201,7 @@ export const texts = {
     answer: 'Answer',
     tries: 'Tries',
     took: 'ms',
+    action: 'Action',
     at: 'Time',
     next: 'next try',
     redeliver: 'Deliver again',

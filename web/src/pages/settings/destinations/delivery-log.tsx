@@ -77,7 +77,7 @@ export function DeliveryLog({ outputId }: { outputId: string }) {
     { header: texts.tries, isFigure: true, cell: ({ tries }) => tries },
     { header: texts.took, isFigure: true, cell: ({ lastMs }) => lastMs ?? '–' },
     {
-      header: '',
+      header: texts.action,
       isFigure: true,
       cell: (delivery) =>
         delivery.state === 'pending' ? null : (
