@@ -14,6 +14,13 @@ import { splitByDay, sendEvents } from './send-events.ts';
 import type { LogEvent } from './company/shapes.ts';
 import { readOutcome, type DemoDetection, type DetectionOutcome } from './demo-summary.ts';
 
+/** What the demo's company has: its relevance profile. */
+const profile = {
+  products: [{ vendor: 'Calder Systems', product: 'EdgeGate VPN' }, { vendor: 'Brightwell' }],
+  platforms: ['windows', 'aws'],
+  keywords: ['ransomware', 'second factor'],
+};
+
 const hourMs = 3_600_000;
 /** The hours at the end that scheduled windows examine. Earlier events are history. */
 const liveHours = 36;
@@ -93,7 +100,10 @@ async function createDetection(call: DemoClient, entry: LibraryEntry): Promise<D
   return { id, builtInId: entry.id, name: entry.body.name, category: entry.body.detectionCategory };
 }
 
-/** Writes the demo's feed files and pulls them into the feed. The workers then search the logs for its indicators. */
+/**
+ * Writes the demo's feed files, pulls them into the feed and sets the relevance profile. The workers then score the items and search the logs for
+ * their indicators.
+ */
 export async function loadFeed({ deps, call, dataDir, print }: DemoContext, end: Date): Promise<void> {
   // Only items that arrive after the first, empty search are searched.
   await syncSweepsAcrossOrgs(deps.db);
@@ -111,6 +121,7 @@ export async function loadFeed({ deps, call, dataDir, print }: DemoContext, end:
     const { added } = await call<{ added: number }>('POST', `/api/feed/sources/${source.id}/pull`);
     print(`Feed source "${name}": ${added} items.`);
   }
+  await call('PUT', '/api/feed/profile', profile);
 }
 
 /** Returns the shipped detections whose datasets are all in `datasets`. */
