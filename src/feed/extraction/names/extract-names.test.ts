@@ -114,6 +114,23 @@ test.each([
   ['ignores a lower-case tool elsewhere', 'mimikatz.', []],
   ['takes no operation for an actor', 'Known as Operation Quill. Threats like Operation Emotet.', []],
   ['prefers the actor to a tool with its name', 'Snakework is back.', ['actor Snakework']],
+  [
+    'takes the name of malware for the group that a text introduces by it',
+    'The second group added to the list has been named DarkSide. This actor spies.',
+    ['actor DarkSide'],
+  ],
+  [
+    'keeps one kind of a shared name',
+    'The spy group “Snakework” has a loader that Snakework uses.',
+    ['actor Snakework'],
+  ],
+  ['merges an alias of the other kind', 'Meet Red Finch — also known as Zorb — a threat actor.', ['actor Red Finch']],
+  ['ignores what malware pretends to be', 'The ransomware pretends to be BloodHound.', []],
+  [
+    'takes a person behind ransomware for no group',
+    'An operator behind the Qilin RaaS program spoke.',
+    ['malware Qilin'],
+  ],
   ['ignores detection names and tags', 'Win32/Emotet.A and #Emotet', []],
   ['ignores two ordinary words of a sentence', 'The dark side. They Dark side with us.', []],
   ['ignores addresses and paths', 'https://x.net/Emotet/ and C:\\Emotet and emotet.example', []],

@@ -1,12 +1,14 @@
 import { nameKey, needsCue } from '../../reference-data/name-forms.ts';
 import type { Span } from '../text/stored-text.ts';
-import { mergeVariants, spansMax, type ExtractedName } from './extracted-name.ts';
-import { addAlias, findAliasOwner, mergeStatedAliases, resolveAmbiguous } from './name-aliases.ts';
+import { addName, mergeVariants, type ExtractedName } from './extracted-name.ts';
+import { mergeStatedAliases, resolveAmbiguous } from './name-aliases.ts';
 import { countLeanings, chooseKind, isOfPeople, type Leanings, type NameMention } from './name-kinds.ts';
+import { addNewNames, countStatedKinds } from './introduced-names.ts';
 import { findNewNames } from './new-names.ts';
+import { isGenericName } from './generic-names.ts';
 import { distinctEntities } from './resolve-name.ts';
 import { guessKind, isBesideCue, isInLongerName, isListedTool, isSlashList } from './name-cues.ts';
-import { getShippedNames, type NameDictionary, type NamedEntity, type DictionaryEntry } from './name-dictionary.ts';
+import { getShippedNames, type NameDictionary, type DictionaryEntry } from './name-dictionary.ts';
 
 /** `continues` if only a space or a sign of a name separates the word from the previous one. */
 type Word = { text: string; key: string; start: number; end: number; continues: boolean };
@@ -45,7 +47,8 @@ export function extractNames(original: string, dictionary: NameDictionary = getS
   }
   cueNeighbours(text, mentions);
   const cued = new Set(mentions.filter((mention) => mention.cued).map(({ word }) => nameKey(word)));
-  const leanings = countLeanings(text, mentions);
+  const introduced = findNewNames(text);
+  const leanings = countLeanings(text, mentions, countStatedKinds(introduced));
   const found = new Map<string, ExtractedName>();
   for (const mention of mentions)
     if (mention.cued || cued.has(nameKey(mention.word))) {
@@ -54,28 +57,12 @@ export function extractNames(original: string, dictionary: NameDictionary = getS
       if (people !== 'alone') addMention(mention, leanings, found);
     }
   resolveAmbiguous(found, dictionary);
-  addNewNames(text, dictionary, found);
+  addNewNames(text, introduced, { dictionary, found });
   mergeStatedAliases(text, found, (name) => numbered.test(name));
   return mergeVariants([...found.values()]).toSorted(
     (a, b) => b.confidence - a.confidence || (a.name < b.name ? -1 : 1),
   );
 }
-
-/** Adds the names that the text introduces and no list has. */
-function addNewNames(text: string, dictionary: NameDictionary, found: Map<string, ExtractedName>): void {
-  const knownKeys = new Set([...found.values()].flatMap(({ name, printed }) => [name, ...printed].map(nameKey)));
-  for (const { kind, name, span } of findNewNames(text)) {
-    const key = nameKey(name);
-    const isKnown = knownKeys.has(key) || (dictionary.get(key)?.entities.length ?? 0) > 0;
-    if (isKnown || dictionary.has(nameKey(name.replace(crew, '')))) continue;
-    const owner = findAliasOwner(text, span, found);
-    if (owner) addAlias(owner, { word: name, span });
-    else addName({ kind, name, aliases: [] }, { word: name, span, confidence: newNameConfidence }, found);
-  }
-}
-
-const newNameConfidence = 0.55;
-const crew = / (?:Gang|Crew|Cartel)$/;
 
 const listSeparator = /^ ?(?:[,/&([]|["“”’']|and |or |aka |S\d{4}[\])]| |\]|\)){1,9}$/;
 
@@ -186,12 +173,18 @@ const program =
 
 const campaign = /^(?:Operation|Campaign) |\bOperation $/;
 
+/** Before the name of something harmless that malware looks like. */
+const disguise =
+  /\b(?:pretend(?:s|ed|ing)? to be|masquerad\w+ as|disguised as|impersonat\w+|pos(?:es|ed|ing) as|mimick?\w*) (?:the |an? )?$/i;
+
 /** Checks whether a match can be a name here: not part of an address, path or code, and capitalized if the name is. */
 function isNameUse(text: string, { start, end }: Span, printed: string, entry: DictionaryEntry): boolean {
   const before = text[start - 1] ?? ' ';
   if (before === '#' || campaign.test(printed) || campaign.test(text.slice(Math.max(0, start - 10), start)))
     return false;
   if (before === '/' ? !isSlashList(text, start) : /[\\@.!]/.test(before) && !/\s/.test(text[start - 2] ?? ' '))
+    return false;
+  if ((!/\s/.test(printed) && isGenericName(printed)) || disguise.test(text.slice(Math.max(0, start - 24), start)))
     return false;
   // `Do not` is not DONOT: a one-word name printed as several words needs a capital in each.
   if (isSplit(printed, entry) && /(?:^|\s)\p{Ll}/u.test(printed)) return false;
@@ -255,27 +248,3 @@ function addPeople({ entry, word, span }: NameMention, found: Map<string, Extrac
 const isActor = ({ entities }: DictionaryEntry): boolean => entities.some(({ kind }) => kind === 'actor');
 
 const gangConfidence = 0.7;
-
-type NameSighting = { word: string; span: Span; confidence: number; ambiguous?: string[] };
-
-function addName(entity: NamedEntity, seen: NameSighting, found: Map<string, ExtractedName>): void {
-  const key = `${entity.kind === 'actor' ? 'actor' : 'software'} ${nameKey(entity.name)}`;
-  const known = found.get(key);
-  if (!known) {
-    const { word, span, ambiguous } = seen;
-    const confidence = Math.round(seen.confidence * 100) / 100;
-    found.set(key, {
-      kind: entity.kind,
-      name: entity.name,
-      aliases: entity.aliases,
-      confidence,
-      printed: [word],
-      spans: [span],
-      ...(ambiguous ? { ambiguous } : {}),
-    });
-    return;
-  }
-  known.confidence = Math.max(known.confidence, Math.round(seen.confidence * 100) / 100);
-  if (!known.printed.includes(seen.word)) known.printed.push(seen.word);
-  if (known.spans.length < spansMax) known.spans.push(seen.span);
-}

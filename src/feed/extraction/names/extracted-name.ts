@@ -1,6 +1,6 @@
 import { nameKey } from '../../reference-data/name-forms.ts';
 import type { Span } from '../text/stored-text.ts';
-import type { NameKind } from './name-dictionary.ts';
+import type { NamedEntity, NameKind } from './name-dictionary.ts';
 
 export const spansMax = 20;
 
@@ -15,6 +15,31 @@ export type ExtractedName = {
   /** The possible actors, if several share this alias. */
   ambiguous?: string[];
 };
+
+export type NameSighting = { word: string; span: Span; confidence: number; ambiguous?: string[] };
+
+/** Adds a sighting of an entity, or adds it to the name that was found before. */
+export function addName(entity: NamedEntity, seen: NameSighting, found: Map<string, ExtractedName>): void {
+  const key = `${entity.kind === 'actor' ? 'actor' : 'software'} ${nameKey(entity.name)}`;
+  const known = found.get(key);
+  if (!known) {
+    const { word, span, ambiguous } = seen;
+    const confidence = Math.round(seen.confidence * 100) / 100;
+    found.set(key, {
+      kind: entity.kind,
+      name: entity.name,
+      aliases: entity.aliases,
+      confidence,
+      printed: [word],
+      spans: [span],
+      ...(ambiguous ? { ambiguous } : {}),
+    });
+    return;
+  }
+  known.confidence = Math.max(known.confidence, Math.round(seen.confidence * 100) / 100);
+  if (!known.printed.includes(seen.word)) known.printed.push(seen.word);
+  if (known.spans.length < spansMax) known.spans.push(seen.span);
+}
 
 /** Merges a name into the same name with its kind: `Lumma` and `Lumma Stealer` in one text are one malware. */
 export function mergeVariants(names: ExtractedName[]): ExtractedName[] {

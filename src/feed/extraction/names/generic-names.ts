@@ -19,6 +19,7 @@ const words = new Set(
   yara sigma snort ttp ttps ioc iocs c2 c&c cnc poc mfa raas maas saas iaas ai llm eu us usa uk un nato who what when where why how we it they he she you i
   in on at of to for from by with and or but as if so than then while during after before since until also although because however additionally
   aspx jsp elf mips arm mach o pe oem ddos dos winhttp winrar zip lnk msi hta iso vhd cli gui sdk cms p2p tor i2p iphone ipad ebpf npm pypi nuget .net
+  endpoint endpoints center app apps application extension package service services software hardware firmware domain admins administrators users computers
   figure table section appendix part step version stage phase type sample samples family variant variants based using used like dubbed called named known`
     .split(/\s+/)
     .filter(Boolean),

@@ -4,7 +4,7 @@ import { spansMax, type ExtractedName } from './extracted-name.ts';
 import type { NameDictionary } from './name-dictionary.ts';
 
 const aliasLead = new RegExp(
-  String.raw`^["”’']?(?: [\p{L}-]+){0,2}?[,;]? ?[([]?(?:(?:which|who|that) )?(?:(?:is|was|are) )?(?:aka|a\.k\.a\.?|(?:sometimes |also |previously |formerly |otherwise |or )?(?:known|tracked|referred to|identified)(?: by [\p{L} ]{1,30})? as|also (?:called|named|dubbed)|formerly)[:,]? (?:the )?(?:["“‘']?[\p{L}\d][\p{L}\d.-]*(?: (?:of )?[\p{Lu}\d][\p{L}\d.-]*){0,2}["”’']?(?:,["”’']? (?:and |or |aka )?| and | or |/)){0,7}["“‘']?$`,
+  String.raw`^["”’']?(?: [\p{L}-]+){0,2}?(?:[,;]| [–—-])? ?[([]?(?:(?:which|who|that) )?(?:(?:is|was|are) )?(?:aka|a\.k\.a\.?|(?:sometimes |also |previously |formerly |otherwise |or )?(?:known|tracked|referred to|identified)(?: by [\p{L} ]{1,30})? as|also (?:called|named|dubbed)|formerly)[:,]? (?:the )?(?:["“‘']?[\p{L}\d][\p{L}\d.-]*(?: (?:of )?[\p{Lu}\d][\p{L}\d.-]*){0,2}["”’']?(?:,["”’']? (?:and |or |aka )?| and | or |/)){0,7}["“‘']?$`,
   'u',
 );
 /** The longest distance between a name and an alias that is introduced for it, in characters. */
@@ -59,7 +59,7 @@ export function mergeStatedAliases(
 ): void {
   for (const [key, name] of found) {
     if (name.ambiguous || name.printed.some(isDesignation)) continue;
-    const others = new Map([...found].filter(([, other]) => other !== name && isActor(other) === isActor(name)));
+    const others = new Map([...found].filter(([, other]) => other !== name));
     const owners = name.spans.map((span) => findAliasOwner(text, span, others));
     const [owner] = owners;
     if (!owner || owners.some((one) => one !== owner)) continue;
@@ -67,5 +67,3 @@ export function mergeStatedAliases(
     found.delete(key);
   }
 }
-
-const isActor = ({ kind }: ExtractedName): boolean => kind === 'actor';

@@ -9,8 +9,8 @@ const malware =
   'ransomware|malware|trojan|backdoor|rat|stealer|infostealer|loader|downloader|dropper|botnet|bot|worm|wiper|rootkit|bootkit|spyware|keylogger|implant|payloads?|samples?|variants?|family|families|banker|miner|cryptominer|framework|toolkit|beacons?|exploit kit|infections?|raas|strain';
 const actor =
   'group|gang|apt|actors?|operators?|team|affiliates?|cartel|threat actor|adversary|adversaries|hackers?|crew|cyberespionage|espionage group|intrusion set|attributed to|linked to|cluster|syndicate';
-const calling =
-  'dubbed|called|named|known as|tracked as|tracks as|aka|a\\.k\\.a\\.?|refer(?:red)? to as|identified as|deploy(?:s|ed|ing)?|drop(?:s|ped|ping)?|deliver(?:s|ed|ing)?|distribut(?:e|es|ed|ing)';
+const handling = 'deploy(?:s|ed|ing)?|drop(?:s|ped|ping)?|deliver(?:s|ed|ing)?|distribut(?:e|es|ed|ing)';
+const calling = `dubbed|called|named|known as|tracked as|tracks as|aka|a\\.k\\.a\\.?|refer(?:red)? to as|identified as|${handling}`;
 const opening = String.raw`\s+(?:the\s+)?["“‘']?$`;
 
 const ofMalware = new RegExp(`\\b(?:${malware})\\b`, 'i');
@@ -22,7 +22,7 @@ const justBefore = new RegExp(
   'i',
 );
 const apposition = new RegExp(`^, an? (?:[\\w-]+ ){0,3}(?:tool|utility|${malware})\\b`, 'i');
-const naming = new RegExp(`\\b(?:${calling}|using|used|uses|via|leverag(?:e|es|ed|ing))${opening}`, 'i');
+const using = new RegExp(`\\b(?:${handling}|using|used|uses|via|leverag(?:e|es|ed|ing))${opening}`, 'i');
 const introducing = new RegExp(
   `\\b(?:${calling}|(?:associated|affiliated) with|(?:attributed|linked) to)${opening}`,
   'i',
@@ -32,11 +32,12 @@ const introducing = new RegExp(
 const possession =
   /^[’']s (?:[\p{L}-]+ ){0,3}(?:malware|tools?|toolset|toolkit|arsenal|backdoors?|campaigns?|operations?|infrastructure|victims?|targets?|ttps|tactics|operators|members)\b/iu;
 const listReach = 90;
-const listItems = String.raw`(?:the )?(?:[\p{L}\d][\p{L}\d-]*(?: [\p{Lu}\d][\p{L}\d-]*){0,2}(?: \(\d+\))?(?:, and |, or |, | and | or )){0,5}$`;
+const listItems = String.raw`(?:the )?(?:[\p{Lu}\d][\p{L}\d-]*(?: [\p{Lu}\d][\p{L}\d-]*){0,2}(?: \(\d+\))?(?:, and |, or |, | and | or )){0,5}$`;
 const inList = String.raw`(?:(?:,| ?[—–]|(?: [\p{L}-]+)?) ?(?:such as|including|namely)| like|,? (?:called|named|dubbed|led by)|(?: [\p{L}-]+){0,4} include) ${listItems}`;
+// Case-sensitive: only capitalized words are items of a list.
 const listOfActors = new RegExp(
-  String.raw`\b(?:groups|actors|gangs|hackers|clusters|crews|affiliates|operators|apts|adversaries|players|leak sites)${inList}|\b(?:groups|gangs|crews|clusters|actors):? ${listItems}`,
-  'iu',
+  String.raw`\b(?:[Gg]roups|[Aa]ctors|[Gg]angs|[Hh]ackers|[Cc]lusters|[Cc]rews|[Aa]ffiliates|[Oo]perators|APTs|[Aa]dversaries|[Pp]layers|[Ll]eak sites)${inList}|\b(?:[Gg]roups|[Gg]angs|[Cc]rews|[Cc]lusters|[Aa]ctors):? ${listItems}`,
+  'u',
 );
 const listOfMalware = new RegExp(
   String.raw`\b(?:malware|families|trojans|backdoors|loaders|stealers|infostealers|rats|strains|payloads|botnets)${inList}`,
@@ -49,19 +50,21 @@ export const isInActorList = (text: string, { start }: Span): boolean =>
 
 /** Checks for words that make a name that of the people: `Qilin gang`, `affiliates of Qilin`. */
 export const isGang = (text: string, { start, end }: Span): boolean =>
-  (/\boperators? (?:of|behind) (?:the )?$/i.test(text.slice(Math.max(0, start - reach), start)) &&
+  (/\boperators (?:of|behind) (?:the )?$/i.test(text.slice(Math.max(0, start - reach), start)) &&
     /^ (?:ransomware|raas)\b/i.test(text.slice(end, end + reach))) ||
+  (/\b(?:gang|group) behind (?:the )?$/i.test(text.slice(Math.max(0, start - reach), start)) &&
+    !/^(?:\/\S+)? (?:ransomware|malware|attacks?|botnet|backdoor|trojan)\b/i.test(text.slice(end, end + reach))) ||
   /^(?:[’']s)? (?:ransomware |extortion |raas |cybercrime )*(?:gang|group|affiliates?|crew|cartel|syndicate|(?:data )?leak (?:site|blog)|extortion|claim(?:s|ed) (?:responsibility|the attack|to have))\b/i.test(
     text.slice(end, end + reach),
   ) ||
-  /\b(?:affiliates?|gang|group) (?:of|called|named|known as) (?:the )?$|\b(?:gang|group) behind (?:the )?$|\b(?:ransomware|extortion|hacking|cybercrime) (?:gang|group|crew) $/i.test(
+  /\b(?:affiliates?|gang|group) (?:of|called|named|known as) (?:the )?$|\b(?:ransomware|extortion|hacking|cybercrime) (?:gang|group|crew) $/i.test(
     text.slice(Math.max(0, start - reach), start),
   );
 
 /** Checks whether the words that make a name that of the people also call it malware: `Qilin ransomware gang`. */
 export const isMalwareGang = (text: string, { start, end }: Span): boolean =>
   /^(?:[’']s)? (?:ransomware|raas|malware|botnet|stealer)\b/i.test(text.slice(end, end + 14)) ||
-  /\b(?:ransomware|malware|botnet) (?:gang |group |crew )?$/i.test(text.slice(Math.max(0, start - 24), start));
+  /\b(?:ransomware|raas|malware|botnet) (?:(?:gang|group|crew),? )?$/i.test(text.slice(Math.max(0, start - 24), start));
 
 /**
  * Checks for a cue right before a name, or after it with at most one capitalized word between them. A cue further away may belong to
@@ -102,9 +105,11 @@ export function guessKind(text: string, { start, end }: Span): NameKind | undefi
     return 'malware';
   if (ofActor.test(next)) return 'actor';
   const last = before.trim().split(/\s+/).slice(-3).join(' ');
+  // Another clause begins: `the operator said Foobar`.
+  if (/\b(?:said|says|told|that|which|who)$/.test(last)) return undefined;
   if (ofActor.test(last)) return 'actor';
   if (ofMalware.test(last)) return 'malware';
-  return naming.test(before) ? 'malware' : undefined;
+  return using.test(before) ? 'malware' : undefined;
 }
 
 /**

@@ -1,6 +1,7 @@
+import { nameKey } from '../../reference-data/name-forms.ts';
 import type { Span } from '../text/stored-text.ts';
 import { isGang, isInActorList, isMalwareGang } from './name-cues.ts';
-import type { DictionaryEntry, NameKind } from './name-dictionary.ts';
+import type { DictionaryEntry, NameKind, NamedEntity } from './name-dictionary.ts';
 
 /** A name in a text, with the kind that the words beside it suggest. */
 export type NameMention = {
@@ -13,19 +14,33 @@ export type NameMention = {
   isPart: boolean;
 };
 
-/** Per entry, the number of mentions whose words suggest an actor, and of those whose words suggest software. */
-export type Leanings = Map<DictionaryEntry, { actor: number; software: number }>;
+/**
+ * What a text says of an entry: the number of mentions whose words suggest an actor, and of those whose words suggest software. `isRansomware`:
+ * a mention calls it ransomware, so the same name may stand for the people and for the malware.
+ */
+type Leaning = { actor: number; software: number; isRansomware: boolean };
+export type Leanings = Map<DictionaryEntry, Leaning>;
+/** By name key, how often a text introduces the name as either kind: `a group named Foobar`. */
+export type StatedKinds = ReadonlyMap<string, { actor: number; software: number }>;
 
 const isSoftware = ({ entities }: DictionaryEntry): boolean => entities.every(({ kind }) => kind === 'malware');
+/** A statement outweighs a word that happens to stand beside the name. */
+const statementWeight = 2;
 
-export function countLeanings(text: string, mentions: NameMention[]): Leanings {
+export function countLeanings(text: string, mentions: NameMention[], stated: StatedKinds): Leanings {
   const leanings: Leanings = new Map();
-  for (const { entry, hint, span } of mentions) {
+  for (const { entry, hint, span, word } of mentions) {
     if (!entry) continue;
-    const leaning = leanings.get(entry) ?? { actor: 0, software: 0 };
-    leanings.set(entry, leaning);
+    let leaning = leanings.get(entry);
+    if (!leaning) {
+      const { actor, software } = stated.get(nameKey(word)) ?? { actor: 0, software: 0 };
+      leaning = { actor: actor * statementWeight, software: software * statementWeight, isRansomware: false };
+      leanings.set(entry, leaning);
+    }
+    const isOfMalware = isMalwareGang(text, span);
+    leaning.isRansomware ||= isOfMalware;
     const isPeople = isInActorList(text, span) || isGang(text, span);
-    const kind = isSoftware(entry) && isPeople ? (isMalwareGang(text, span) ? undefined : 'actor') : hint;
+    const kind = isSoftware(entry) && isPeople ? (isOfMalware ? undefined : 'actor') : hint;
     if (kind) leaning[kind === 'actor' ? 'actor' : 'software'] += 1;
   }
   return leanings;
@@ -44,24 +59,32 @@ export function isOfPeople(
   if (!isSoftware(entry)) return isGang(text, span) && isMalwareGang(text, span) ? 'beside' : undefined;
   if (isInActorList(text, span)) return 'alone';
   if (isGang(text, span)) return isMalwareGang(text, span) || / ransomware$/i.test(word) ? 'beside' : 'alone';
-  const { actor, software } = leanings.get(entry)!;
-  return hint === undefined && actor > 0 && software === 0 ? 'alone' : undefined;
+  const { actor, software, isRansomware } = leanings.get(entry)!;
+  const isMostlyActor = hint === 'malware' ? software <= 1 && actor > statementWeight : actor > 2 * software;
+  if (!isMostlyActor || (hint === 'actor' && (software > 0 || actor < statementWeight))) return undefined;
+  return isRansomware ? 'beside' : 'alone';
 }
 
-/** Decides between actor and software for a shared name, by the words beside it here or elsewhere in the text. */
+/** Decides between actor and software for a shared name, by what the text says of it everywhere. */
 export function chooseKind(entry: DictionaryEntry, mention: NameMention, leanings: Leanings): 'actor' | 'software' {
   const kinds = new Set(entry.entities.map(({ kind }) => (kind === 'actor' ? 'actor' : 'software')));
   if (kinds.size === 1) return kinds.has('actor') ? 'actor' : 'software';
-  if (mention.hint) return mention.hint === 'actor' ? 'actor' : 'software';
-  const { actor, software } = leanings.get(entry)!;
+  const { actor, software, isRansomware } = leanings.get(entry)!;
+  if (mention.hint && isRansomware) return mention.hint === 'actor' ? 'actor' : 'software';
   if (actor !== software) return actor > software ? 'actor' : 'software';
-  // A software entry in lower case without aliases is the leak site of a group.
-  const isLeakSite = entry.entities
+  // A software entry without aliases in lower case is the leak site of a group, and one with the name of a group is that group's.
+  const isOfGroup = entry.entities
     .filter(({ kind }) => kind !== 'actor')
-    .every(({ name, aliases }) => aliases.length === 0 && name === name.toLowerCase());
+    .every(
+      ({ name, aliases }) => aliases.length === 0 && (name === name.toLowerCase() || entry.entities.some(hasAliases)),
+    );
   // A list names some tools for the actor that made them: Turla.
   const isOfMaker = entry.entities.every(
     ({ kind, aliases }) => kind === 'tool' || (kind === 'actor' && aliases.length > 0),
   );
-  return isLeakSite || isOfMaker || entry.entities[0]!.kind === 'actor' ? 'actor' : 'software';
+  if (isOfGroup || isOfMaker) return 'actor';
+  if (mention.hint) return mention.hint === 'actor' ? 'actor' : 'software';
+  return entry.entities[0]!.kind === 'actor' ? 'actor' : 'software';
 }
+
+const hasAliases = ({ kind, aliases }: NamedEntity): boolean => kind === 'actor' && aliases.length > 0;

@@ -58,8 +58,57 @@ test.each([
   ['They used Quillroyer ICS malware.', ['malware Quillroyer']],
   ['The Quillgo malware surfaced. Why Zorbot is the most notorious malware.', ['malware Quillgo', 'malware Zorbot']],
   ['New backdoors like Quilltruger – likely developed for it – appeared.', ['malware Quilltruger']],
-  ['The Quillbridge RAT threat actors registered it.', []],
+  ['The Quillbridge RAT threat actors registered it.', ['malware Quillbridge RAT']],
   ['The payload is Quillpadu, a LATAM malware loader.', ['malware Quillpadu']],
+  // Lists.
+  [
+    'Police seized the botnets Zorbcat, Quillbot, and Mirthbee.',
+    ['malware Mirthbee', 'malware Quillbot', 'malware Zorbcat'],
+  ],
+  ['It spreads malware like Quilltesla and ZorbBook.', ['malware Quilltesla', 'malware ZorbBook']],
+  ['Gangs such as 4QU1LL and Zorbwar took part.', ['actor 4QU1LL', 'actor Zorbwar']],
+  [
+    'The main groups which targeted banks in 2019 were QuillDream, Zorbdek, and Mirthmyte.',
+    ['actor Mirthmyte', 'actor QuillDream', 'actor Zorbdek'],
+  ],
+  [
+    'Members of the Quillsus$, Zorb Hunters, and MirthHunters hacking groups.',
+    ['actor MirthHunters', 'actor Quillsus$', 'actor Zorb Hunters'],
+  ],
+  [
+    'The malware strains taken down:\n- Zorbcat\n- Quillbot\n- Mirthbee\n',
+    ['malware Mirthbee', 'malware Quillbot', 'malware Zorbcat'],
+  ],
+  [
+    'Most Active Ransomware Crews (Observed)\nQuillin · Zorbra · Mirthex',
+    ['actor Mirthex', 'actor Quillin', 'actor Zorbra'],
+  ],
+  ['Families of banking trojans (Quilldma and Zorbeiro) attack.', ['malware Quilldma', 'malware Zorbeiro']],
+  ['Phishing-as-a-service kits, notably Zorbon 2FA, power it.', ['malware Zorbon 2FA']],
+  ['The actors deployed custom backdoors, including QUILLOAD and ZORBPAN.', ['malware QUILLOAD', 'malware ZORBPAN']],
+  [
+    'Actors use certificates from Quillvidia and Zorb Telecommunications Corp. The ransomware stops processes, including Quillscan.',
+    [],
+  ],
+  ['Actors use techniques.\n\nTechnique Title\nID\nUse\nQuillmendations\n', []],
+  // Headlines, quotes and what follows a name.
+  ['Quillbot Botnet Hijacks Routers. Analyst Dissects Zorbynt Stealer', ['malware Quillbot', 'malware Zorbynt']],
+  ['AI-Generated Malware “Zorbopoly” Discovered', ['malware Zorbopoly']],
+  [
+    'The hacking unit known widely as “Quillworm,” struck. They dubbed the malware “ZorbSlicer,” then.',
+    ['actor Quillworm', 'malware ZorbSlicer'],
+  ],
+  ['It was done by the group. They’ve dubbed it Quill Balzorb, after a beast.', ['actor Quill Balzorb']],
+  ['Tracked as Quillceum (also known as Zorb Kitten), the Iranian APT group targets telecoms.', ['actor Quillceum']],
+  ['Zorbster (aka Quillstick), on the other hand, is a backdoor.', ['malware Zorbster']],
+  ['ZorbWork (an Indian APT group) and ZorbPad - a long-running implant.', ['actor ZorbWork', 'malware ZorbPad']],
+  ['It has links to Zorbaikon Advanced Persistent Threat (APT) group.', ['actor Zorbaikon']],
+  ['A group of hackers, identifying themselves as Zorbed QUILL$ Hunters, did it.', ['actor Zorbed QUILL$ Hunters']],
+  ['The spyware suite dubbed QZX_SPY was used. It is a variant of Zorbdrop.', ['malware QZX_SPY', 'malware Zorbdrop']],
+  // People, campaigns, vulnerabilities and rules.
+  ['Zorb Quillevich, the alleged leader of the ransomware group, was charged.', []],
+  ['A threat actor runs a campaign dubbed QuillFlag with a flaw called ZorbShell.', []],
+  ['ET MALWARE Quillver Loader Activity', []],
   // Companies and campaigns.
   ['In a study by Zorbtrace and Quill Security Labs, a new cryptojacking malware campaign emerged.', []],
   // Functions, cmdlets, files, formats and references to somebody who was mentioned before are no names.

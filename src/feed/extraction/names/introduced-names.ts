@@ -1,0 +1,80 @@
+import { nameKey } from '../../reference-data/name-forms.ts';
+import type { Span } from '../text/stored-text.ts';
+import { addName, type ExtractedName } from './extracted-name.ts';
+import { addAlias, findAliasOwner } from './name-aliases.ts';
+import type { NameDictionary } from './name-dictionary.ts';
+import type { StatedKinds } from './name-kinds.ts';
+import type { NewName } from './new-names.ts';
+import { distinctEntities } from './resolve-name.ts';
+
+/** Counts how often a text states that a name is an actor, and that it is software. */
+export function countStatedKinds(names: NewName[]): StatedKinds {
+  const counts = new Map<string, { actor: number; software: number }>();
+  for (const { kind, name, isStated } of names) {
+    if (!isStated) continue;
+    const key = nameKey(name);
+    const count = counts.get(key) ?? { actor: 0, software: 0 };
+    counts.set(key, count);
+    count[kind === 'actor' ? 'actor' : 'software'] += 1;
+  }
+  return counts;
+}
+
+/**
+ * Returns the names with one kind for each: the one that the text states more often, else the one that it uses first. The names of ransomware
+ * stay both, because their gangs have them, too.
+ */
+function chooseKinds(names: NewName[], text: string): NewName[] {
+  const byKey = Map.groupBy(names, ({ name }) => nameKey(name));
+  return names.filter((one) => {
+    const same = byKey.get(nameKey(one.name))!;
+    if (same.every(({ kind }) => kind === one.kind) || same.some(({ span }) => isRansomware(text, span.end)))
+      return true;
+    const weigh = (kind: NewName['kind']): number =>
+      same.reduce((sum, name) => sum + (name.kind === kind ? (name.isStated ? 2 : 1) : 0), 0);
+    const [actor, malware] = [weigh('actor'), weigh('malware')];
+    return one.kind === (actor === malware ? same[0]!.kind : actor > malware ? 'actor' : 'malware');
+  });
+}
+
+const isRansomware = (text: string, end: number): boolean => /^["”’']? ransomware\b/i.test(text.slice(end, end + 14));
+
+/** Adds the names that the text introduces: those that no list has, and those of a list that count only where the text says what they are. */
+export function addNewNames(
+  text: string,
+  introduced: NewName[],
+  { dictionary, found }: { dictionary: NameDictionary; found: Map<string, ExtractedName> },
+): void {
+  const knownKeys = new Set([...found.values()].flatMap(({ name, printed }) => [name, ...printed].map(nameKey)));
+  const known = [...found.values()].flatMap(({ spans }) => spans);
+  for (const { kind, name, span, isStated } of chooseKinds(introduced, text)) {
+    const key = nameKey(name);
+    const plainKey = nameKey(name.replace(/ RAT$/, ''));
+    if (plainKey !== key && (knownKeys.has(plainKey) || dictionary.has(plainKey))) continue;
+    const listed = dictionary.get(key);
+    if (
+      knownKeys.has(key) ||
+      (listed && !isStated) ||
+      (crew.test(name) && dictionary.has(nameKey(name.replace(crew, ''))))
+    )
+      continue;
+    if (isInsideKnown(span, known)) continue;
+    const owner = findAliasOwner(text, span, found);
+    const entity =
+      listed && distinctEntities(listed.entities).filter((one) => (one.kind === 'actor') === (kind === 'actor'));
+    if (owner) addAlias(owner, { word: name, span });
+    else
+      addName(
+        entity?.length === 1 ? entity[0]! : { kind, name, aliases: [] },
+        { word: name, span, confidence: newNameConfidence },
+        found,
+      );
+  }
+}
+
+/** Checks whether a new name is only a word of a known one: `Basta` of `Black Basta malware`. */
+const isInsideKnown = ({ start, end }: Span, known: Span[]): boolean =>
+  known.some((one) => one.start <= start && end <= one.end && one.end - one.start > end - start);
+
+const newNameConfidence = 0.55;
+const crew = / (?:Gang|Crew|Cartel)$/;

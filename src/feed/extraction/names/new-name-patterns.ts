@@ -1,0 +1,151 @@
+/** Grammar of the sentences that introduce a name. Matching is case-sensitive, because a capital letter shows a name. */
+
+/** Makes each alternative match with and without a first capital, as in headlines: `backdoor|trojan` → `[Bb]ackdoor|[Tt]rojan`. */
+const inHeadlinesToo = (words: string): string =>
+  words
+    .split('|')
+    .map((word) =>
+      word.replaceAll(
+        /(^| )(\p{Ll})/gu,
+        (_, gap: string, letter: string) => `${gap}[${letter.toUpperCase()}${letter}]`,
+      ),
+    )
+    .join('|');
+
+export const malwareNoun =
+  'ransomware|malware|trojan|backdoor|rat|remote access tool|stealer|infostealer|loader|downloader|dropper|botnet|worm|wiper|rootkit|bootkit|spyware|keylogger|implant|banker|cryptominer|miner|web ?shell|framework|toolkit|phishing kit|malware family|exploit kit|tunneler|encryptor|sideloader|clipper|skimmer';
+/** Nouns of parts and tools. Only a name in capitals is one of malware beside them: `a filter called FOOBARBAZ`. */
+export const partNoun =
+  /\b(?:filter|module|plug-?in|component|utility|tool|launcher|injector|crypter|packer|program|script|dropper)s?(?: [\p{L}-]+){0,4} ["“‘']?$/iu;
+export const actorNoun =
+  'apts|threat actors?|threat groups?|actors?|groups?|gang|apt|operators|hackers|crew|collective|adversary|adversaries|intrusion sets?|activity clusters?|threat clusters?|clusters?|activity|syndicate|espionage group|access brokers?|hacking unit|persona';
+/** Nouns of what has a name and is neither malware nor an actor. */
+export const otherNoun =
+  'campaign|operation|vulnerabilit(?:y|ies)|flaw|bug|exploit|exploit chain|technique|marketplace|forum|domain|folder|company|firm|vendor|conference|law|service|resource|task|mutex|registry key|function';
+
+export const namedOnce = String.raw`(?:\p{Lu}|\d(?=[\p{L}\d]{0,8}\p{L}))[\p{L}\p{N}_]{1,30}(?:[-.][\p{L}\p{N}]{1,20}){0,2}\$?`;
+const furtherWord = String.raw`(?: (?:\p{Lu}|\d\p{Lu})[\p{L}\p{N}-]{1,20}\$?)`;
+const endOfName = String.raw`(?![\p{L}\p{N}_])`;
+export const oneName = `${namedOnce}${furtherWord}{0,2}`;
+const name = String.raw`(?:the )?["“‘'*]{0,2}(${oneName})${endOfName}`;
+/** A name that starts with a small letter shows by a capital or a digit that it is one: `sLoad`, `fast16`. */
+const introduced = String.raw`(?:the )?["“‘'*]{0,2}(${oneName}|\p{Ll}{1,10}(?:\p{Lu}|\d|-\d)[\p{L}\p{N}.]{0,20}[\p{L}\p{N}])${endOfName}`;
+const startOfName = String.raw`(?<![\p{L}\p{N}_./-])`;
+
+const kindOfName = String.raw`(?:${malwareNoun}|group|gang|actor|cluster|family|strain|hackers|crew)`;
+const whatIsNamed = String.raw`(?: it| them| (?:the|this|their|its) (?:[\p{Ll}-]+ ){0,2}${kindOfName}s?)?`;
+/** Words that introduce a name. What kind of name it is follows from the noun beside them. */
+export const introductions = [
+  String.raw`\b(?:[Dd]ubbed|[Cc]ode-?named|[Nn]icknamed|[Cc]hristened|a\.k\.a\.?|aka)${whatIsNamed},? `,
+  String.raw`\b(?:[Tt]racked|tracks|track|tracking|[Kk]nown|referred to|refers to|refer to|[Ii]dentified|identif(?:y|ies|ying) (?:itself|themselves)|designated|label+ed|monitored)(?: (?:it|them|this|internally|publicly|widely|commonly|also|by|under|the|actor|group|activity|cluster|name|moniker|\p{Lu}\w{1,20}|\d{1,3})){0,8} as `,
+  String.raw`\b(?:tracked|tracks|tracking|monitored|operat(?:es|ed|ing)|posing|going|goes)(?: [\p{L}\d]{1,20}){0,4} (?:under|by) the (?:[\p{L}-]{1,20} )?(?:name|moniker|designation|identifier|alias|handle|persona)s?(?: of)?,? `,
+  String.raw`\b(?:[Ww]e|they|who|itself|themselves|researchers|analysts|team|\p{Lu}\w{2,20}) (?:have |has |had )?(?:call|calls|called|name|named|names|calling|dubbed)${whatIsNamed}(?: itself| themselves| (?:this|the) \w{1,20})? `,
+  String.raw`\b(?:(?:has|have|had) been|was|were) (?:named|called|christened) (?:as )?`,
+  String.raw`\b(?:operation|program|platform|service|kit|panel)s? (?:called|named|dubbed|known as) `,
+  String.raw`\b(?:${malwareNoun}|${actorNoun})s?(?: family| strain| variant| suite| platform| groups?)?,? (?:called|named|by the name of|under the name|calling (?:itself|themselves)) `,
+  String.raw`\b(?:tool|toolset|suite|killer|exploit)s? (?:called|named|dubbed|known as) (?=["“‘']?\p{Lu}\p{Ll}+\p{Lu})`,
+  String.raw`\b(?:filter|module|plug-?in|component|utility|tool|launcher|injector|script)(?: [\p{L}-]+)? (?:called|named|dubbed|known as) (?=["“‘']?\p{Lu}{6})`,
+  String.raw`\b(?:[Tt]he|[Aa]n?) (?:[\p{L}-]+ ){0,3}(?:hacking group|threat group|threat actor|espionage group|ransomware group|cybercrime group|cyber ?criminal group|apt group|intrusion set|activity cluster|extortion group|access broker|collective|gang|group|persona|backdoor|trojan|loader|stealer|infostealer|ransomware|botnet|implant|wiper|rootkit|worm|spyware) `,
+  String.raw`\b(?:attributed|attribute|attributes)(?: \w{1,20}){0,4} to (?:the )?(?:${actorNoun}) `,
+].map((lead) => new RegExp(lead + introduced, 'gu'));
+
+const titleNoun = inHeadlinesToo(malwareNoun);
+/** Words after a kind that make the name before it one of a company or a publication. */
+const noCompany = String.raw`\b(?! (?:[Cc]ompan|[Vv]endor|[Rr]esearch|[Ee]xpert|[Aa]nalyst|[Ff]irm|[Pp]rotection|[Dd]etection|[Rr]emoval|[Ss]pecialist|[Hh]unter|[Nn]ews|[Ii]ntelligence|[Rr]eport|[Gg]uide|[Tt]eam|[Ll]ab|[Ss]tatistic))`;
+/** A name right before its kind: `Foobar ransomware`, `Foobar Ransomware`. */
+export const beforeMalware = new RegExp(String.raw`${startOfName}${name}["”’']?,? (?:${titleNoun})${noCompany}`, 'gu');
+/** A quoted name without a first capital: `‘fast16’ malware`. */
+export const quotedMalware = new RegExp(
+  String.raw`["“‘'](\p{Ll}{1,10}(?:\p{Lu}|\d)[\p{L}\p{N}]{0,20})["”’'],? (?:${malwareNoun})\b`,
+  'gu',
+);
+/** A quoted name after its kind: `AI-generated malware “Foobar”`. */
+export const quotedAfterMalware = new RegExp(
+  String.raw`\b(?:${titleNoun})(?: [Vv]ariant| [Ss]train| [Ff]amily)?,? ["“‘](${oneName})["”’]`,
+  'gu',
+);
+export const quotedAfterActor = new RegExp(
+  String.raw`(?<!\bnet )\b(?:[Gg]roup|[Gg]ang|[Cc]rew|[Aa]ctor|[Hh]ackers|[Cc]luster|[Uu]nit|[Cc]ollective),? ["“‘](${oneName})["”’]`,
+  'gu',
+);
+/** A remote access tool whose kind is part of its name: `Foobar RAT`. */
+export const ratNames = new RegExp(
+  String.raw`${startOfName}(${namedOnce}(?: \p{Lu}[\p{L}\p{N}-]{1,20})? RAT)${endOfName}`,
+  'gu',
+);
+/** A malware that another one comes from: `a variant of Foobar`. */
+export const variantOf = new RegExp(String.raw`\b[Vv]ariants? of ${name}`, 'gu');
+
+const groupNoun =
+  '[Tt]hreat [Aa]ctors?|[Tt]hreat [Gg]roups?|[Hh]acking [Gg]roups?|[Hh]acker [Gg]roups?|[Cc]ybercrime [Gg]roups?|[Ee]spionage [Gg]roups?|[Ee]xtortion [Gg]roups?|(?:apt|APT)(?: [Gg]roups?)?|[Aa]dvanced [Pp]ersistent [Tt]hreat|hackers|gangs?|[Oo]perators|[Ii]ntrusion [Ss]ets?|[Rr]ansomware (?:[Gg]roups?|[Gg]angs?|[Oo]perators|[Cc]rews?)';
+/** A name right before what its bearers are: `Foobar threat actors`. */
+export const beforeActor = new RegExp(
+  String.raw`${startOfName}${name}["”’']? (?:${groupNoun}|group (?:has|have|is|was|claimed|targeted|used|uses|also))\b`,
+  'gu',
+);
+
+export const definedMalware =
+  'ransomware|malware|trojan|backdoor|rat|remote access trojan|stealer|infostealer|info-stealer|loader|downloader|dropper|botnet|worm|wiper|rootkit|bootkit|spyware|keylogger|implant|phishing kit|phishing-as-a-service|exploit kit|banker|cryptominer|miner|cryptojacking campaign';
+const definedActor =
+  'threat actor|threat group|spy group|hacking group|hacker group|ransomware group|ransomware gang|cybercrime group|cyber ?espionage group|espionage group|apt group|APT group|apt|APT|[Aa]dvanced [Pp]ersistent [Tt]hreat|intrusion set|activity cluster|threat cluster|hacktivist group|extortion group|access broker|hackers';
+/** What a person is to a group or malware: `Foo Bar, the alleged leader of the Foobar ransomware group`. */
+const noPerson = String.raw`(?!(?:[\p{L}-]+ ){0,3}(?:leader|member|head|founder|co-founder|developer|administrator|admin|author|creator|researcher|analyst|expert|director|affiliate|victim|target|maker|vendor|provider|company|firm)\b)`;
+const wordsBetween = (min: number, max: number): string => String.raw`(?:[(]?[\p{L}\d/.-]+[)]? ){${min},${max}}`;
+// `Using PowerShell, the actor connected` refers to an actor that was mentioned before.
+const definition = String.raw`(?: \([^()]{3,80}\))?(?:,(?: meanwhile,| in turn,| by contrast,| on the other hand,| however,| for instance,| for example,)?(?: is| was)?| is| was|:| –| —| -) ${noPerson}(?:(?:an?|one of the) ${wordsBetween(0, 5)}|the (?!same )${wordsBetween(1, 5)})`;
+const inBrackets = String.raw` \(${noPerson}an? ${wordsBetween(0, 5)}`;
+const noFirm = String.raw`(?:s|es)?\b(?! (?:compan|vendor|research|expert|analyst|firm|protection|detection|removal|specialist|hunter|news|intelligence|campaign|attack|operation|infection|activit))`;
+const definitions = new RegExp(
+  String.raw`${startOfName}${name}["”’']?(?:${definition}|${inBrackets})(?:${definedMalware}|(${definedActor}))${noFirm}`,
+  'gu',
+);
+/** A name set off after its kind: `a Linux botnet, Foobar, that …`. */
+const appositions = new RegExp(
+  String.raw`\b(?:[Aa]n?|[Tt]he|new|[Tt]his|its|based) (?:[\p{L}\d-]+ ){0,4}(?:${inHeadlinesToo(definedMalware)})(?: \(RAT\))?, ["“‘']?(${namedOnce}(?: RAT)?)["”’']?(?=, |\.(?:\s|$))`,
+  'gu',
+);
+const actorAppositions = new RegExp(
+  String.raw`\b(?:[Tt]he|[Aa]) (?:[\p{L}\d-]+ ){0,4}(?:group|gang|crew|collective|actor), ["“‘']?(${oneName})["”’']?(?=, |\.(?:\s|$))`,
+  'gu',
+);
+/** A numbered designation of any publisher before its kind: `ABC-123 group`. */
+const designations = /(?<![\p{L}\p{N}-])(\p{Lu}{2,6}-\d{2,5}) (?:[Gg]roup|(?:threat )?actors?|cluster)\b/gu;
+/** A name that ends with what the group calls itself: `the Foobar Gang`. */
+export const crews = new RegExp(String.raw`${startOfName}(${namedOnce} (?:Gang|Crew|Cartel))${endOfName}`, 'gu');
+/** A name with numbered designations of actors in brackets: `Foobar (aka UNC1234)`. */
+export const withDesignations = new RegExp(
+  String.raw`${startOfName}${name}["”’']? \((?:(?:aka|a\.k\.a\.|also known as|also tracked as|tracked as|formerly)[^)]{0,80}?\b)?(?:UNC\d{3,5}|TA\d{3,4}|UAC-\d{4}|Storm-\d{3,4}|APT-?\d{1,3}|REF\d{4}|(?:CL|TGR)-[A-Z]{3}-\d{4}|FIN\d{1,2})\b`,
+  'gu',
+);
+
+type Definition = { kind: 'actor' | 'malware'; pattern: RegExp; needs?: RegExp };
+/**
+ * A name with what it is right after or before it: `Foobar, a new backdoor`, `Foobar is a threat actor`. A second group is a noun for an
+ * actor. `needs` is part of every match and saves the search in most sentences.
+ */
+export const defined: Definition[] = [
+  { kind: 'malware', pattern: definitions },
+  { kind: 'malware', pattern: appositions },
+  { kind: 'actor', pattern: actorAppositions },
+  { kind: 'actor', pattern: designations, needs: /[A-Z]-\d\d/ },
+  { kind: 'actor', pattern: crews, needs: / (?:Gang|Crew|Cartel)\b/ },
+  { kind: 'actor', pattern: withDesignations, needs: / \([^)]{0,120}\d{2}/ },
+];
+
+/** Naming schemes of publishers, which need no introduction. */
+export function* matchSchemes(text: string): Generator<RegExpExecArray> {
+  let read = 0;
+  for (const { index } of text.matchAll(schemeWord)) {
+    schemes.lastIndex = Math.max(read, index - schemeMaxChars);
+    const match = schemes.exec(text.slice(0, index + schemeMaxChars));
+    if (!match || match.index > index) continue;
+    read = schemes.lastIndex;
+    yield match;
+  }
+}
+const schemeMaxChars = 18;
+/** The words of which a name by a scheme has one. */
+const schemeWord =
+  /\b(?:Typhoon|Blizzard|Sleet|Sandstorm|Tempest|Tsunami|Cyclone|PANDA|BEAR|KITTEN|CHOLLIMA|SPIDER|JACKAL|LEOPARD|TIGER|WOLF|OCELOT|CRANE|LYNX|HAWK|BUFFALO|Panda|Kitten|Chollima|Spider|GOLD|BRONZE|IRON|COBALT|NICKEL|TIN|ZINC|ALUMINUM|Taurus|Ursa|Serpens|Scorpius|Libra|Draco|Pisces|Virgo|Earth)\b/g;
+const schemes =
+  /\b(?:(?!The |A |New |Super )\p{Lu}\p{Ll}{2,14} (?:Typhoon|Blizzard|Sleet|Sandstorm|Tempest|Tsunami|Cyclone)|[A-Z]{3,14} (?:PANDA|BEAR|KITTEN|CHOLLIMA|SPIDER|JACKAL|LEOPARD|TIGER|WOLF|OCELOT|CRANE|LYNX|HAWK|BUFFALO)|\p{Lu}\p{Ll}{2,14} (?:Panda|Kitten|Chollima|Spider)|(?:GOLD|BRONZE|IRON|COBALT|NICKEL|TIN|ZINC|ALUMINUM) [A-Z]{4,14}|\p{Lu}\p{Ll}{2,14} (?:Taurus|Ursa|Serpens|Scorpius|Libra|Draco|Pisces|Virgo)|Earth (?!Day|Science|Sciences|Engine|Observation)\p{Lu}\p{Ll}{3,14})\b/gu;
