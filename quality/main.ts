@@ -26,7 +26,7 @@ Usage: npm run quality -- [OPTION…] [NAME…]
   --list                   Also print the single errors of some subjects.
   --write                  Replace the sections of the measured subjects in docs/reference/quality.md.
   --stix-schemas FOLDER    The JSON schemas of STIX 2.1, for stix-out.
-  --reports FOLDER         The texts of public reports, for reports and severity.
+  --reports FOLDER         The texts of public reports, for names, reports and severity.
   --clickhouse URL, --opensearch URL, --elasticsearch URL
                            Servers for portable, and ClickHouse for sigma.`;
 
@@ -47,7 +47,7 @@ const measurements = {
   duplicates: measureDuplicates,
   feeds: measureFeeds,
   indicators: measureIndicators,
-  names: measureNames,
+  names: (verbose) => measureNames(verbose, options.reports),
   reports: (verbose) => measureReports(verbose, options.reports),
   severity: (verbose) => measureSeverity(verbose, options.reports),
   noise: measureNoise,

@@ -2,6 +2,7 @@ import { parseNameTable } from '../src/feed/extraction/names/name-dictionary.ts'
 import type { ExtractedName } from '../src/feed/extraction/names/extracted-name.ts';
 import { extractNames } from '../src/feed/extraction/names/extract-names.ts';
 import { buildNameTable } from '../src/feed/reference-data/name-table.ts';
+import { measureNameOpenings } from './name-openings.ts';
 import { readRecordedRows } from './recorded-inputs.ts';
 import { readRecordedAttack, readRecordedNames } from './recorded-lists.ts';
 import type { QualityFigure } from './figures.ts';
@@ -16,13 +17,17 @@ const normal = (name: string): string =>
     .replaceAll(/\b(?:gang|group|apt|ransomware|malware)\b/g, ' ')
     .replaceAll(/[^\p{L}\p{N}]+/gu, '');
 
-/** Measures the F1 of distinct names per document, for malware and tools and for groups, with the shipped and the installed names. */
-export async function measureNames(verbose: boolean): Promise<QualityFigure[]> {
+/**
+ * Measures the F1 of distinct names per document, for malware and tools and for groups, with the shipped and the installed names, and the names
+ * of labeled openings of public pages, if `folder` has their texts.
+ */
+export async function measureNames(verbose: boolean, folder?: string): Promise<QualityFigure[]> {
   const rows = readRecordedRows<Row>('feed/annoctr/dev.ndjson.gz');
   const large = parseNameTable(buildNameTable(readRecordedAttack(), readRecordedNames()));
   return [
     ...figuresOf('shipped lists', (text) => extractNames(text)),
     ...figuresOf('installed lists', (text) => extractNames(text, large)),
+    ...measureNameOpenings(verbose, folder),
   ];
 
   function figuresOf(by: string, find: (text: string) => ExtractedName[]): QualityFigure[] {
