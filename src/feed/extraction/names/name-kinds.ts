@@ -15,10 +15,11 @@ export type NameMention = {
 };
 
 /**
- * What a text says of an entry: the number of mentions whose words suggest an actor, and of those whose words suggest software. `isRansomware`:
- * a mention calls it ransomware, so the same name may stand for the people and for the malware.
+ * What a text says of an entry: the number of mentions whose words suggest an actor, and of those whose words suggest software.
+ * `isStatedActor`: the text introduces it as an actor, rather than only speaking of its operators. `isRansomware`: a mention calls it
+ * ransomware, so the same name may stand for the people and for the malware.
  */
-type Leaning = { actor: number; software: number; isRansomware: boolean };
+type Leaning = { actor: number; software: number; isStatedActor: boolean; isRansomware: boolean };
 export type Leanings = Map<DictionaryEntry, Leaning>;
 /** By name key, how often a text introduces the name as either kind: `a group named Foobar`. */
 export type StatedKinds = ReadonlyMap<string, { actor: number; software: number }>;
@@ -34,7 +35,12 @@ export function countLeanings(text: string, mentions: NameMention[], stated: Sta
     let leaning = leanings.get(entry);
     if (!leaning) {
       const { actor, software } = stated.get(nameKey(word)) ?? { actor: 0, software: 0 };
-      leaning = { actor: actor * statementWeight, software: software * statementWeight, isRansomware: false };
+      leaning = {
+        actor: actor * statementWeight,
+        software: software * statementWeight,
+        isStatedActor: actor > software,
+        isRansomware: false,
+      };
       leanings.set(entry, leaning);
     }
     const isOfMalware = isMalwareGang(text, span);
@@ -59,9 +65,9 @@ export function isOfPeople(
   if (!isSoftware(entry)) return isGang(text, span) && isMalwareGang(text, span) ? 'beside' : undefined;
   if (isInActorList(text, span)) return 'alone';
   if (isGang(text, span)) return isMalwareGang(text, span) || / ransomware$/i.test(word) ? 'beside' : 'alone';
-  const { actor, software, isRansomware } = leanings.get(entry)!;
+  const { actor, software, isStatedActor, isRansomware } = leanings.get(entry)!;
   const isMostlyActor = hint === 'malware' ? software <= 1 && actor > statementWeight : actor > 2 * software;
-  if (!isMostlyActor || (hint === 'actor' && (software > 0 || actor < statementWeight))) return undefined;
+  if (!isMostlyActor || (hint === 'actor' && (software > 0 || !isStatedActor))) return undefined;
   return isRansomware ? 'beside' : 'alone';
 }
 
