@@ -153,7 +153,7 @@ export const FeedList = z.object({
       totalIsEstimated: z
         .literal(true)
         .optional()
-        .describe('Present if very many items match: `total` is then an estimate from a sample of the items.'),
+        .describe('Present if very many items match `q`: `total` is then an estimate from a sample of the items.'),
       sort: z.string(),
       links: z.object({ stix: z.string(), misp: z.string(), rss: z.string() }),
       highlights: ItemHighlights.optional().describe(

@@ -18,9 +18,11 @@ export function listNameRecords(
     ...(attack?.groups ?? []).map(({ name, aliases }): NameRecord => ({ kind: 'actor', name, aliases })),
     ...(attack?.software ?? []).map(({ name, aliases, type }): NameRecord => ({ kind: type, name, aliases })),
   ];
-  const ofGalaxy = (names?.names ?? []).map(
-    ({ name, aliases, kind }): NameRecord => ({ kind: toNameKind(kind), name, aliases }),
-  );
+  const ofGalaxy = (names?.names ?? []).map(({ name, aliases, kind }): NameRecord => ({
+    kind: toNameKind(kind),
+    name,
+    aliases,
+  }));
   return [...ofAttack, ...joinKnownActors(ofGalaxy, [...shipped, ...ofAttack])];
 }
 
@@ -41,7 +43,7 @@ export function buildNameTable(attack: AttackFile | undefined, names: NamesFile 
       const [kind = '', name = '', aliases = ''] = line.split('\t');
       return { kind: toNameKind(kind), name: form(name), aliases: aliases.split('|').filter(Boolean).map(form) };
     });
-  return formatNameTable(mergeNames([...shipped, ...listNameRecords(attack, names, shipped)]), (key) => cueMarks.get(key)).join(
-    '\n',
-  );
+  return formatNameTable(mergeNames([...shipped, ...listNameRecords(attack, names, shipped)]), (key) =>
+    cueMarks.get(key),
+  ).join('\n');
 }

@@ -42,7 +42,7 @@ function boundsOf(snapshot: Snapshot, { options, query, isFrequent, newest }: Co
 }
 
 type EstimatedSearch = TextSearch & { estimate: MatchEstimate };
-export type EstimatedPage = ItemsPage & { isEstimated: boolean };
+type EstimatedPage = ItemsPage & { isEstimated: boolean };
 
 /**
  * Returns a page of a search from the matches among the newest items, as many of them as the page and the ranking need. Returns undefined if
@@ -92,23 +92,19 @@ const textMatchesNeeded = (search: EstimatedSearch): number =>
  */
 export async function readScannedPage(tx: Tx, snapshot: Snapshot, search: EstimatedSearch): Promise<EstimatedPage> {
   const { options, range, estimate } = search;
+  const { limit, offset } = range;
   const { ctes, rows } = scanSearch(snapshot, options, rowsNeeded(search));
   // One row more tells whether there is another page.
-  const page = rankedPage({ ...search, range: { ...range, limit: range.limit + 1 } });
+  const page = rankedPage({ ...search, range: { offset, limit: limit + 1 } });
   const total = sql`(select 0 as n) total`;
   const read = await readPageRows(tx, { ctes: [...ctes, numbered(rows)], page, total, isRanked: true });
-  return toScannedPage(read, range, estimate.total);
-}
-
-/** `read` has one row more than the page if the list continues. Its total is replaced by the estimate, unless the list ends on the page. */
-export function toScannedPage(read: ItemsPage, { limit, offset }: PageRange, estimatedTotal: number): EstimatedPage {
   const found = read.docs.length;
   if (found > limit) {
     const atLeast = offset + limit + 1;
-    return { ...read, docs: read.docs.slice(0, limit), total: Math.max(estimatedTotal, atLeast), isEstimated: true };
+    return { ...read, docs: read.docs.slice(0, limit), total: Math.max(estimate.total, atLeast), isEstimated: true };
   }
   if (found > 0 || offset === 0) return { ...read, total: offset + found, isEstimated: false };
-  return { ...read, total: Math.min(estimatedTotal, offset), isEstimated: true };
+  return { ...read, total: Math.min(estimate.total, offset), isEstimated: true };
 }
 
 export const hasTerms = ({ search: { terms, rootTerms } }: SearchOptions): boolean =>

@@ -28,8 +28,7 @@ export function scanSearch(snapshot: Snapshot, options: SearchOptions, limit: nu
   };
 }
 
-/** The condition of a search on a row of the list, besides the filters of columns. Compares row by row. */
-export function matchOf(snapshot: Snapshot, options: SearchOptions): StateCondition {
+function matchOf(snapshot: Snapshot, options: SearchOptions): StateCondition {
   const { search, filters, onlyIds } = options;
   const updated = search.updatedSince ? isUpdatedSince(search.updatedSince, filters.overridesSeq) : undefined;
   const isWanted = onlyIds && byItemId((id) => sql`${id} in (${onlyIds})`);

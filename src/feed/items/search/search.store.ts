@@ -4,7 +4,6 @@ import { unavailableError } from '../../../platform/lib/errors.ts';
 import { readPageRows, type ItemsPage } from '../list-query/page.store.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import { isPoolVisible, visiblePoolIds } from '../visible-pools.sql.ts';
-import { defaultCollectMax, readBroadPage } from './broad-search.ts';
 import { searchCtes, type SearchOptions } from './search-ctes.sql.ts';
 import { defaultSamples, estimateMatches, type Samples } from './search-estimate.ts';
 import {
@@ -22,8 +21,8 @@ const searchMs = 20_000;
 /** Ranking reads the words of every match. */
 const defaultRankedMax = 500;
 
-/** Bounds of the work for a search that matches many items. `collectMax` is that of a search without a text. */
-export type SearchBudget = { rankedMax?: number; samples?: Samples; method?: PageMethod; collectMax?: number };
+/** Bounds of the work for a text that matches many items. */
+export type SearchBudget = { rankedMax?: number; samples?: Samples; method?: PageMethod };
 
 /** `isEstimated` if the total is an estimate. */
 export type SearchPage = ItemsPage & { isEstimated: boolean };
@@ -41,11 +40,7 @@ export async function readSearchPage(
   return withSearchLimits(tx, async () => {
     const { fullText: query, isRanked } = options.search;
     const range = { limit, offset };
-    if (!query) {
-      const collectMax = budget.collectMax ?? defaultCollectMax;
-      const broad = await readBroadPage(tx, snapshot, { options, range, collectMax });
-      return broad ?? { ...(await readNewestPage(tx, snapshot, options, range)), isEstimated: false };
-    }
+    if (!query) return { ...(await readNewestPage(tx, snapshot, options, range)), isEstimated: false };
     const search = { options, query, range, rankedMax: isRanked ? (budget.rankedMax ?? defaultRankedMax) : 0 };
     const samples = budget.samples ?? defaultSamples;
     const needed = rowsNeeded(search);
