@@ -92,13 +92,16 @@ async function applyPlan(
         if (claimed.updated_at.getTime() !== source.updated_at.getTime()) return 'changed';
         return applyBatch(tx, claimed, batch, { now: deps.clock(), referenceDataVersion, prepared });
       });
-      const [outcome, next] = await Promise.all([applying, takeNext()]);
+      const next = takeNext();
+      // Its error is thrown below, when the batch is written, so that nothing writes after the pull has ended.
+      next.catch(() => undefined);
+      const outcome = await applying;
       deps.snapshots.invalidate();
       if (typeof outcome === 'string') return outcome;
       countActions(applied, outcome.applied);
       refused.count += outcome.refused.count;
       refused.limit ||= outcome.refused.limit;
-      current = next;
+      current = await next;
     }
     return refused;
   } finally {
