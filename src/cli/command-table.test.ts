@@ -75,7 +75,7 @@ test.each([
   ['tocsin --json key create --ex', '--expires'],
   ['tocsin sigma convert rules --time', '--time-column'],
   ['tocsin work --on', '--only'],
-  ['tocsin org list --', '--json --help'],
+  ['tocsin org list --', '--tag --json --help'],
 ])('completes "%s" in bash', async (line, expected) => {
   const words = line.split(' ');
   const script = `${await scriptOf('bash')}\nCOMP_WORDS=(${words.join(' ')}) COMP_CWORD=${words.length - 1}\n_tocsin\necho "\${COMPREPLY[@]}"`;
