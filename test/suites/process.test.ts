@@ -92,7 +92,11 @@ describe('with its own data directory', () => {
 
   test('commands join the running server, and a new key works immediately', async () => {
     const org = await runProgram(['org', 'create', 'acme', '--json'], dataDir);
-    expect(JSON.parse(org.stdout)).toMatchObject({ id: expect.stringMatching(/^[0-9a-f-]{36}$/), name: 'acme', tags: [] });
+    expect(JSON.parse(org.stdout)).toMatchObject({
+      id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      name: 'acme',
+      tags: [],
+    });
     const made = await runProgram(['key', 'create', '--org', 'acme', '--name', 'robot', '--json'], dataDir);
     const answer = JSON.parse(made.stdout) as { id: string; key: string };
     expect(Object.keys(answer)).toEqual(['id', 'key']);
