@@ -51,7 +51,7 @@ async function* yieldUsage(
   let after: PageCursor | null = null;
   do {
     const rows: OrgRow[] = await acrossOrgs(db, (tx) =>
-      listOrgPageAcrossOrgs(tx, { limit: organizationsPerPage, after: after }),
+      listOrgPageAcrossOrgs(tx, { limit: organizationsPerPage, after }),
     );
     const page = rows.slice(0, organizationsPerPage);
     for (const { id, name } of page) {

@@ -8,6 +8,7 @@ import { emitItemEvents } from '../items/writing/item-events.ts';
 import { eraseVersionContent } from '../items/writing/update-items.store.ts';
 import { eraseStateContent, writeItems } from '../items/writing/write-items.store.ts';
 import type { FeedItem } from '../model/item.schema.ts';
+import { comparePublishTimes } from '../model/source-record.ts';
 import { buildItemWrites, type CurrentVersions, type PlannedWrite, type WithNewId } from './build-item-writes.ts';
 import { isProseSource } from './item-document.ts';
 import type { ItemAction } from './pull-plan.ts';
@@ -127,11 +128,9 @@ async function readCurrentVersions(tx: Tx, source: ItemOrigin, actions: ItemActi
 
 /** Orders actions by the time at which their items were published. */
 export function byPublishTime(a: ItemAction, b: ItemAction): number {
-  const publishTimeOf = (action: ItemAction): string =>
-    'candidate' in action ? (action.candidate.record.publishTime ?? '') : '';
-  const [timeA, timeB] = [publishTimeOf(a), publishTimeOf(b)];
-  if (timeA === timeB) return 0;
-  return timeA < timeB ? -1 : 1;
+  const publishTimeOf = (action: ItemAction): string | undefined =>
+    'candidate' in action ? action.candidate.record.publishTime : undefined;
+  return comparePublishTimes(publishTimeOf(a), publishTimeOf(b));
 }
 
 /** Items of one commit have the same time. Ascending ids put the most recently published item first in the list. */

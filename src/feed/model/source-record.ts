@@ -69,3 +69,9 @@ export function parseInstant(value: unknown): string | undefined {
   const time = Date.parse(zoneless.test(text) ? `${text}Z` : text);
   return Number.isNaN(time) || time < -6e13 || time > 8e13 ? undefined : new Date(time).toISOString();
 }
+
+/** Compares times of `parseInstant` for sorting, the earliest first. Records without a time come before all others. */
+export function comparePublishTimes(a = '', b = ''): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
+}

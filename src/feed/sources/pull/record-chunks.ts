@@ -3,7 +3,7 @@ import { sourceFormats, type SourceKind } from '../../formats/registry.ts';
 import type { SourceDocument } from '../../formats/source-document.ts';
 import type { ParseContext, ParseResult, RecordDraft, SourceFormat } from '../../formats/source-format.ts';
 import { removeUnbelievableDates } from '../../ingestion/believable-dates.ts';
-import type { SkippedEntry, SourceRecord } from '../../model/source-record.ts';
+import { comparePublishTimes, type SkippedEntry, type SourceRecord } from '../../model/source-record.ts';
 import { buckets } from '../../model/vocabulary.ts';
 
 export type SourceDocuments = { kind: SourceKind; parts: SourceDocument[]; context: ParseContext };
@@ -66,7 +66,7 @@ export const toChunks = (records: SourceRecord[]): Iterable<RecordChunk> => buil
 function* buildChunks(drafts: RecordDraft[]): Generator<RecordChunk, void, void> {
   let chunk: RecordChunk = { records: [], skipped: [] };
   let weight = 0;
-  for (const draft of drafts.toSorted(byPublishTime)) {
+  for (const draft of drafts.toSorted((a, b) => comparePublishTimes(a.publishTime, b.publishTime))) {
     const built = buildDraft(draft);
     if ('skipped' in built) chunk.skipped.push(built.skipped);
     else {
@@ -79,10 +79,4 @@ function* buildChunks(drafts: RecordDraft[]): Generator<RecordChunk, void, void>
     weight = 0;
   }
   if (chunk.records.length + chunk.skipped.length > 0) yield chunk;
-}
-
-function byPublishTime(a: RecordDraft, b: RecordDraft): number {
-  const [timeA, timeB] = [a.publishTime ?? '', b.publishTime ?? ''];
-  if (timeA === timeB) return 0;
-  return timeA < timeB ? -1 : 1;
 }
