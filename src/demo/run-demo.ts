@@ -14,7 +14,7 @@ import { splitByDay, sendEvents } from './send-events.ts';
 import type { LogEvent } from './company/shapes.ts';
 import { readOutcome, type DemoDetection, type DetectionOutcome } from './demo-summary.ts';
 
-/** What the demo's company has: its relevance profile. */
+/** The relevance profile of the demo's company. */
 const profile = {
   products: [{ vendor: 'Calder Systems', product: 'EdgeGate VPN' }, { vendor: 'Brightwell' }],
   platforms: ['windows', 'aws'],

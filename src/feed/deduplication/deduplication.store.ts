@@ -23,7 +23,7 @@ export type ValueHolders = { kind: string; value: string; ids: string[] };
 export const isComparedTerm = ({ kind, identifying }: Term, hasSketch: boolean): boolean =>
   identifying === true || kind === 'text' || (kind === 'cve' && hasSketch);
 
-/** The same as `isComparedTerm`, of a row `t` of item_terms and the row `i` of its item. */
+/** The rule of `isComparedTerm` as a condition on a row `t` of item_terms and the row `i` of its item. */
 const isComparedRow = sql`(t.identifying or t.kind = 'text' or (t.kind = 'cve' and i.sketch is not null))`;
 
 /** Returns the values that the items are compared by and that several items have. */

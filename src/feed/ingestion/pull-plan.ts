@@ -18,7 +18,7 @@ export type ItemAction =
 /** The source's own marking is now stricter than the item's, even if the source no longer lists the record. */
 export type RaiseTlpAction = { kind: 'raise-tlp'; stored: StoredItem; tlp: Tlp; poolId: string; isLatest: boolean };
 
-/** What a pull found besides the changes of items. */
+/** The findings of a pull, other than the changes of items. */
 export type PullFindings = {
   /** Ids of items whose record is back. */
   returnedIds: string[];

@@ -15,7 +15,7 @@ export type NameMention = {
 };
 
 /**
- * What a text says of an entry: the number of mentions whose words suggest an actor, and of those whose words suggest software.
+ * How many mentions of an entry stand beside words that suggest an actor, and how many beside words that suggest software.
  * `isStatedActor`: the text introduces it as an actor, rather than only speaking of its operators. `isRansomware`: a mention calls it
  * ransomware, so the same name may stand for the people and for the malware.
  */

@@ -88,7 +88,7 @@ export const definedMalware =
   'ransomware|malware|trojan|backdoor|rat|remote access trojan|stealer|infostealer|info-stealer|loader|downloader|dropper|botnet|worm|wiper|rootkit|bootkit|spyware|keylogger|implant|phishing kit|phishing-as-a-service|exploit kit|banker|cryptominer|miner|cryptojacking campaign';
 const definedActor =
   'threat actor|threat group|spy group|hacking group|hacker group|ransomware group|ransomware gang|cybercrime group|cyber ?espionage group|espionage group|apt group|APT group|apt|APT|[Aa]dvanced [Pp]ersistent [Tt]hreat|intrusion set|activity cluster|threat cluster|hacktivist group|extortion group|access broker|hackers';
-/** What a person is to a group or malware: `Foo Bar, the alleged leader of the Foobar ransomware group`. */
+/** Excludes people who have to do with a group or malware: `Foo Bar, the alleged leader of the Foobar ransomware group`. */
 const noPerson = String.raw`(?!(?:[\p{L}-]+ ){0,3}(?:leader|member|head|founder|co-founder|developer|administrator|admin|author|creator|researcher|analyst|expert|director|affiliate|victim|target|maker|vendor|provider|company|firm)\b)`;
 const wordsBetween = (min: number, max: number): string => String.raw`(?:[(]?[\p{L}\d/.-]+[)]? ){${min},${max}}`;
 // `Using PowerShell, the actor connected` refers to an actor that was mentioned before.

@@ -85,7 +85,7 @@ test('refuses a posted text and a restored item, and counts neither retracted it
     status: 409,
     body: { code: 'quota_reached', quota: { name: 'feedItems', limit: 1, used: 1, resetsAt: null } },
   });
-  // The same text again is the item that exists.
+  // Posting the same text again returns the existing item.
   expect((await post('A first report about an intrusion.')).body.id).toBe(first.body.id);
   await callOk(org, 'POST', `/api/feed/items/${first.body.id}/retract`, {});
   expect((await post('A second report about an intrusion.')).status).toBe(200);

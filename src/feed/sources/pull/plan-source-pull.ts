@@ -28,7 +28,7 @@ export type SourcePlan = {
   actions: AsyncIterable<ItemAction[]>;
   /** The most additions that `actions` can have. */
   additionsMax: number;
-  /** What the whole pull found, after `actions` were read. */
+  /** Returns the findings of the whole pull. To be called when all `actions` were read. */
   findings: () => PullFindings;
 };
 

@@ -18,7 +18,7 @@ export type RunOptions = {
   /** Whose task it is. Owners take turns. */
   owner?: string;
   transfer?: TransferListItem[];
-  /** Answers the calls of the task. Default: `answerCall` of the pool. */
+  /** Answers the calls that the task makes to its owner. The default is `answerCall` of the pool. */
   answerCall?: AnswerCall;
   /** Set for a task that needs much memory: its thread ends with it, because an idle thread would keep the memory. */
   isLarge?: boolean;

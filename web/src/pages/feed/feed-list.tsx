@@ -12,7 +12,7 @@ type Props = {
   items: FeedItem[] | null;
   /** Where items match the search, by ID. */
   matches: ReadonlyMap<string, SearchMatches>;
-  /** What the items are filtered by. */
+  /** The filters of the list. */
   filter: object;
   openId: string | undefined;
   onOpen: (id: string) => void;

@@ -9,7 +9,7 @@ import { HitRow, hitRowHeight } from './hit-row.tsx';
 type Props = {
   /** Null while the first page loads. */
   hits: Hit[] | null;
-  /** What the hits are filtered by. */
+  /** The filters of the list. */
   filter: object;
   openId: string | undefined;
   chosen: ReadonlySet<string>;
