@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeEach, expect, inject, test } from 'vitest';
+import { afterAll, beforeEach, expect, inject, test, vi } from 'vitest';
 import { sql } from 'kysely';
 import { buildApp } from '../../src/app/http-server.ts';
 import { buildDeps } from '../../src/app/build-deps.ts';
@@ -7,7 +7,7 @@ import { createOrganization } from '../../src/app/bootstrap.ts';
 import { openReplica } from '../../src/app/open-replica.ts';
 import { runChecks } from '../../src/cli/doctor/doctor-command.ts';
 import { loadConfig } from '../../src/config.ts';
-import { inOrg, openDb, queryRow, type Db } from '../../src/platform/db/db.ts';
+import { inOrg, openDb, queryRow, type Db, type Tx } from '../../src/platform/db/db.ts';
 import { openReadReplica } from '../../src/platform/db/read-replica.ts';
 import { systemClock } from '../../src/platform/lib/clock.ts';
 import { createLogger } from '../../src/platform/lib/logger.ts';
@@ -71,6 +71,33 @@ const untilUsed = (): Promise<unknown> =>
     () => replica.fault() === null,
     () => String(replica.fault()),
   );
+const isReplica = sql<{
+  replica: boolean;
+}>`select pg_is_in_recovery() as replica, (select count(*) from entity_notes) as notes`;
+/**
+ * Runs a read until the replica has refused it once, and returns where its attempts ran. It may take several reads, because one that the replica
+ * is too far behind for never reaches it.
+ */
+async function refuseOnReplica(work: (tx: Tx, isReplica: boolean) => Promise<unknown>): Promise<boolean[]> {
+  const { refused } = replica.counts;
+  let attempts: boolean[] = [];
+  await vi.waitUntil(
+    async () => {
+      attempts = [];
+      await replica.allowReads(() =>
+        inOrg(db, ids[0]!, async (tx) => {
+          const isHere = (await queryRow(tx, isReplica))!.replica;
+          attempts.push(isHere);
+          await work(tx, isHere);
+        }),
+      );
+      return replica.counts.refused > refused;
+    },
+    { timeout: 60_000 },
+  );
+  expect(replica.counts.refused).toBe(refused + 1);
+  return attempts;
+}
 const createDetection = async (name: string): Promise<void> => {
   const fields = { detectionCategory: 'custom', systemPrompt: 'p', detectionQuery: 'SELECT 1 AS n' };
   await write('POST', '/api/detections', { name, ...fields });
@@ -146,33 +173,15 @@ test('reads use the primary while the replica lags, and /readyz says so', async 
 });
 
 test('a transaction that the replica cancels for recovery, or that writes, runs on the primary', async () => {
-  const { refused } = replica.counts;
-  const isReplica = sql<{
-    replica: boolean;
-  }>`select pg_is_in_recovery() as replica, (select count(*) from entity_notes) as notes`;
-  const seen: boolean[] = [];
-  const result = await replica.allowReads(() =>
-    inOrg(db, ids[0]!, async (tx) => {
-      const { replica: isHere } = (await queryRow(tx, isReplica))!;
-      seen.push(isHere);
-      // Replay of this lock waits for the transaction, and then cancels it.
-      if (isHere)
-        await runStatements(servers.primaryUrl, 'begin; lock table entity_notes in access exclusive mode; commit');
-      if (isHere) await sql`select pg_sleep(5)`.execute(tx);
-      return isHere;
-    }),
-  );
-  expect([result, seen]).toEqual([false, [true, false]]);
-  await untilUsed();
-  await sleep(300);
-  const written = await replica.allowReads(() =>
-    inOrg(db, ids[0]!, async (tx) => {
-      await sql`select from entity_notes for update`.execute(tx);
-      return (await queryRow(tx, isReplica))!.replica;
-    }),
-  );
-  expect(written).toBe(false);
-  expect(replica.counts.refused).toBe(refused + 2);
+  const cancelled = await refuseOnReplica(async (tx, isHere) => {
+    if (!isHere) return;
+    // Replay of this lock waits for the transaction, and then cancels it.
+    await runStatements(servers.primaryUrl, 'begin; lock table entity_notes in access exclusive mode; commit');
+    await sql`select pg_sleep(5)`.execute(tx);
+  });
+  expect(cancelled).toEqual([true, false]);
+  const written = await refuseOnReplica((tx) => sql`select from entity_notes for update`.execute(tx));
+  expect(written).toEqual([true, false]);
 });
 
 test('reads survive a replica that hangs, dies and returns', async () => {
