@@ -8,7 +8,7 @@ import { sessionQuery, signInMeta } from './api/session.ts';
 import { applyTheme } from './lib/theme.ts';
 import { createConsoleRouter } from './router.tsx';
 import { EndedSession, endedSession } from './shell/ended-session.tsx';
-import { Toasts } from './ui/toasts.tsx';
+import { Toasts } from './ui/overlays/toasts.tsx';
 
 const isWorthRetrying = (error: Error): boolean =>
   error instanceof ApiProblem && (error.status === 0 || error.status === 429 || error.status >= 502);

@@ -1,7 +1,7 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import type { FeedFilter, ItemStatus } from '../api/feed.ts';
 import { texts } from '../texts/feed.ts';
-import { severities } from '../ui/severity.tsx';
+import { severities } from '../ui/labels/severity.tsx';
 import { compact, oneOf, textOf, type Search } from './search.ts';
 import { shell } from './shell.ts';
 

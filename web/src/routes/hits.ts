@@ -1,7 +1,7 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import type { HitFilter, HitStatus } from '../api/hits.ts';
 import { texts } from '../texts/hits.ts';
-import { severities } from '../ui/severity.tsx';
+import { severities } from '../ui/labels/severity.tsx';
 import { compact, oneOf, textOf, type Search } from './search.ts';
 import { shell } from './shell.ts';
 

@@ -4,7 +4,7 @@ import { sessionQuery, signOut } from '../api/session.ts';
 import { setTheme, themes, useTheme, type Theme } from '../lib/theme.ts';
 import { texts } from '../texts/common.ts';
 import { SidebarLabel } from './sidebar-label.tsx';
-import { MenuButton } from '../ui/menu-button.tsx';
+import { MenuButton } from '../ui/overlays/menu-button.tsx';
 
 /** The organization that is open, the theme, and the way out. */
 export function AccountMenu({ isCollapsed }: { isCollapsed: boolean }) {

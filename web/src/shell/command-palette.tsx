@@ -5,7 +5,7 @@ import { useDeferredValue, useEffect, useState } from 'react';
 import { foundQuery } from '../api/found.ts';
 import { setTheme, themes } from '../lib/theme.ts';
 import { texts } from '../texts/common.ts';
-import { Modal } from '../ui/modal.tsx';
+import { Modal } from '../ui/overlays/modal.tsx';
 import { pages } from './navigation.ts';
 import { paletteFrame } from './palette-frame.ts';
 

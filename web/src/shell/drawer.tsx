@@ -1,5 +1,5 @@
 import { texts } from '../texts/common.ts';
-import { Modal } from '../ui/modal.tsx';
+import { Modal } from '../ui/overlays/modal.tsx';
 import { Sidebar } from './sidebar.tsx';
 
 type Props = { onClose: () => void; onSearch: () => void };

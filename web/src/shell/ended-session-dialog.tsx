@@ -3,8 +3,8 @@ import { useEffect, useState } from 'react';
 import { sessionQuery, signInMeta, signInWithKey, singleSignOnQuery } from '../api/session.ts';
 import { texts } from '../texts/sign-in.ts';
 import { Button, ButtonLink } from '../ui/button.tsx';
-import { Dialog, DialogActions } from '../ui/dialog.tsx';
-import { TextField } from '../ui/field.tsx';
+import { Dialog, DialogActions } from '../ui/overlays/dialog.tsx';
+import { TextField } from '../ui/forms/field.tsx';
 
 type Props = { wasSending: boolean; onClose: () => void };
 

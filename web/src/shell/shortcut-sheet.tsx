@@ -3,7 +3,7 @@ import { modifierKey } from '../lib/modifier-key.ts';
 import { texts } from '../texts/common.ts';
 import { shortcutTexts } from '../texts/shortcuts.ts';
 import { Key } from '../ui/key.tsx';
-import { Modal } from '../ui/modal.tsx';
+import { Modal } from '../ui/overlays/modal.tsx';
 import { pages } from './navigation.ts';
 
 const lists: [string, [string, string][]][] = [

@@ -1,5 +1,5 @@
 import type { FeedItem, Indicator, ItemStatus } from '../../api/feed.ts';
-import type { Severity } from '../../ui/severity.tsx';
+import type { Severity } from '../../ui/labels/severity.tsx';
 
 type Technique = FeedItem['classification']['attack'][number];
 

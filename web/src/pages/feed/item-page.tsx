@@ -5,7 +5,7 @@ import { itemQuery } from '../../api/feed.ts';
 import { useHotkeys } from '../../lib/hotkeys.ts';
 import { PageHeader } from '../../shell/page-header.tsx';
 import { texts } from '../../texts/feed.ts';
-import { ItemView } from './item-view.tsx';
+import { ItemView } from './item/item-view.tsx';
 import { RelevanceBar } from './relevance-bar.tsx';
 import { useOverride } from './use-override.ts';
 

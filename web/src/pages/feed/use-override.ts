@@ -3,7 +3,7 @@ import { useRef } from 'react';
 import { itemQuery, putOverride, type FeedItem, type Relevance } from '../../api/feed.ts';
 import { texts as common } from '../../texts/common.ts';
 import { texts } from '../../texts/feed.ts';
-import { toasts } from '../../ui/toasts.tsx';
+import { toasts } from '../../ui/overlays/toasts.tsx';
 
 /** A person's verdict. Null removes it, so that the profile and the agents decide again. */
 export type Judgment = 'relevant' | 'irrelevant' | null;

@@ -2,7 +2,7 @@ import { Link } from '@tanstack/react-router';
 import type { HitContext } from '../../api/hits.ts';
 import { texts } from '../../texts/hits.ts';
 import { Section } from '../../ui/section.tsx';
-import { severities, SeverityMark, type Severity } from '../../ui/severity.tsx';
+import { severities, SeverityMark, type Severity } from '../../ui/labels/severity.tsx';
 import { RelativeTime } from '../../ui/time.tsx';
 import { StatusLabel } from './statuses.tsx';
 

@@ -10,10 +10,10 @@ import type { HitDetail } from '../../api/hits.ts';
 import { texts as common } from '../../texts/common.ts';
 import { texts as page } from '../../texts/hits.ts';
 import { Button } from '../../ui/button.tsx';
-import { Dialog, DialogActions } from '../../ui/dialog.tsx';
-import { Field, SelectInput, TextInput } from '../../ui/form.tsx';
-import { toasts } from '../../ui/toasts.tsx';
-import { useChange } from '../../ui/use-change.ts';
+import { Dialog, DialogActions } from '../../ui/overlays/dialog.tsx';
+import { Field, SelectInput, TextInput } from '../../ui/forms/form.tsx';
+import { toasts } from '../../ui/overlays/toasts.tsx';
+import { useChange } from '../../ui/forms/use-change.ts';
 import { HiddenHits } from './hidden-hits.tsx';
 
 const texts = page.exception;

@@ -1,8 +1,8 @@
 import { Link } from '@tanstack/react-router';
 import type { HitDetail } from '../../api/hits.ts';
 import { texts } from '../../texts/hits.ts';
-import { BaselineChart, readBaseline } from '../../ui/baseline-chart.tsx';
-import { FactList } from '../../ui/fact-list.tsx';
+import { BaselineChart, readBaseline } from '../../ui/charts/baseline-chart.tsx';
+import { FactList } from '../../ui/evidence/fact-list.tsx';
 import { ExactTime } from '../../ui/time.tsx';
 
 /** What code computed from the rows and the history, with a chart where there is a baseline. */

@@ -7,8 +7,8 @@ import { texts as common } from '../../texts/common.ts';
 import { texts } from '../../texts/hits.ts';
 import { Button } from '../../ui/button.tsx';
 import { EmptyState, ErrorState } from '../../ui/states.tsx';
-import { SeverityMark, type Severity } from '../../ui/severity.tsx';
-import { TableSkeleton } from '../../ui/table-skeleton.tsx';
+import { SeverityMark, type Severity } from '../../ui/labels/severity.tsx';
+import { TableSkeleton } from '../../ui/lists/table-skeleton.tsx';
 import { RelativeTime } from '../../ui/time.tsx';
 
 export type Grouping = 'wave' | 'entity';

@@ -4,7 +4,7 @@ import type { HitStatus } from '../../api/hits.ts';
 import { countOf } from '../../lib/text.ts';
 import { texts as page } from '../../texts/hits.ts';
 import { Notice } from '../../ui/notice.tsx';
-import { SeverityMark } from '../../ui/severity.tsx';
+import { SeverityMark } from '../../ui/labels/severity.tsx';
 import { Skeleton } from '../../ui/states.tsx';
 import { RelativeTime } from '../../ui/time.tsx';
 import { StatusLabel } from './statuses.tsx';

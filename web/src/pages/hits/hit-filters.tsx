@@ -2,10 +2,10 @@ import { useQuery } from '@tanstack/react-query';
 import { detectionQuery } from '../../api/detections.ts';
 import type { HitFilter, HitStatus } from '../../api/hits.ts';
 import { texts } from '../../texts/hits.ts';
-import { FilterChip } from '../../ui/filter-chip.tsx';
-import { FilterSelect } from '../../ui/filter-select.tsx';
-import { SearchField } from '../../ui/search-field.tsx';
-import { severities, SeverityLabel } from '../../ui/severity.tsx';
+import { FilterChip } from '../../ui/forms/filter-chip.tsx';
+import { FilterSelect } from '../../ui/forms/filter-select.tsx';
+import { SearchField } from '../../ui/forms/search-field.tsx';
+import { severities, SeverityLabel } from '../../ui/labels/severity.tsx';
 import type { Grouping } from './group-list.tsx';
 import { StatusLabel } from './statuses.tsx';
 

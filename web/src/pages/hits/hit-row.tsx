@@ -1,7 +1,7 @@
 import type { Hit } from '../../api/hits.ts';
 import { classes, countOf } from '../../lib/text.ts';
 import { Check } from 'lucide-react';
-import { SeverityMark } from '../../ui/severity.tsx';
+import { SeverityMark } from '../../ui/labels/severity.tsx';
 import { RelativeTime } from '../../ui/time.tsx';
 import { StatusLabel } from './statuses.tsx';
 

@@ -4,9 +4,9 @@ import { hitContextQuery, hitQuery, type Hit, type HitDetail } from '../../api/h
 import { texts } from '../../texts/hits.ts';
 import { Button } from '../../ui/button.tsx';
 import { ErrorState, Skeleton } from '../../ui/states.tsx';
-import { SeverityLabel } from '../../ui/severity.tsx';
+import { SeverityLabel } from '../../ui/labels/severity.tsx';
 import { RelativeTime } from '../../ui/time.tsx';
-import { EvidenceTable } from '../../ui/evidence-table.tsx';
+import { EvidenceTable } from '../../ui/evidence/evidence-table.tsx';
 import { Section } from '../../ui/section.tsx';
 import { EntityHits, SharedItems, SimilarHits } from './context.tsx';
 import { Facts } from './facts.tsx';

@@ -4,7 +4,7 @@ import { hitQuery, setGroupStatus, setHitStatus, undoGroupStatus, type Hit, type
 import { countOf } from '../../lib/text.ts';
 import { texts } from '../../texts/hits.ts';
 import { texts as common } from '../../texts/common.ts';
-import { toasts } from '../../ui/toasts.tsx';
+import { toasts } from '../../ui/overlays/toasts.tsx';
 
 type Change = { hit: Hit; status: HitStatus };
 /** A wave as a whole, with the number of its hits, of which only some may be loaded. */

@@ -10,7 +10,7 @@ import { PageHeader } from '../../shell/page-header.tsx';
 import { texts as common } from '../../texts/common.ts';
 import { texts } from '../../texts/indicators.ts';
 import { IconButton } from '../../ui/button.tsx';
-import { ListAndPanel } from '../../ui/list-panel.tsx';
+import { ListAndPanel } from '../../ui/lists/list-panel.tsx';
 import { EmptyState, ErrorState } from '../../ui/states.tsx';
 import { IndicatorView } from './indicator-view.tsx';
 import { LookupForm } from './lookup-form.tsx';

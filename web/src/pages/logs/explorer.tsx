@@ -4,7 +4,7 @@ import { fieldsQuery, histogramQuery, searchQuery } from '../../api/logs.ts';
 import { formatLocal } from '../../lib/time.ts';
 import { texts } from '../../texts/logs.ts';
 import { Skeleton } from '../../ui/states.tsx';
-import { BarChart } from '../../ui/bar-chart.tsx';
+import { BarChart } from '../../ui/charts/bar-chart.tsx';
 import { FieldList } from './field-list.tsx';
 import { QueryBox } from './query-box.tsx';
 import { Results } from './results.tsx';

@@ -1,5 +1,5 @@
 import { ChevronDown } from 'lucide-react';
-import { MenuButton } from '../../ui/menu-button.tsx';
+import { MenuButton } from '../../ui/overlays/menu-button.tsx';
 
 type Props<Value extends string> = {
   label: string;

@@ -2,8 +2,8 @@ import { Link } from '@tanstack/react-router';
 import { Play } from 'lucide-react';
 import { texts } from '../../texts/logs.ts';
 import { Button } from '../../ui/button.tsx';
-import { CodeEditor } from '../../ui/code-editor.tsx';
-import type { QueryNames } from '../../ui/complete-names.ts';
+import { CodeEditor } from '../../ui/code/code-editor.tsx';
+import type { QueryNames } from '../../ui/code/complete-names.ts';
 import { toDetectionQuery } from './simple-query.ts';
 
 type Props = {

@@ -7,7 +7,7 @@ import { formatNumber } from '../../lib/text.ts';
 import { texts as common } from '../../texts/common.ts';
 import { texts } from '../../texts/logs.ts';
 import { IconButton } from '../../ui/button.tsx';
-import { ListAndPanel } from '../../ui/list-panel.tsx';
+import { ListAndPanel } from '../../ui/lists/list-panel.tsx';
 import { EmptyState, Skeleton } from '../../ui/states.tsx';
 import { flattenRows } from './flatten-rows.ts';
 import { ResultsTable } from './results-table.tsx';

@@ -1,7 +1,7 @@
 import { classes } from '../../lib/text.ts';
 import { texts as page } from '../../texts/overview.ts';
 import { Section } from '../../ui/section.tsx';
-import { SeverityMark } from '../../ui/severity.tsx';
+import { SeverityMark } from '../../ui/labels/severity.tsx';
 import { Skeleton } from '../../ui/states.tsx';
 import { RelativeTime } from '../../ui/time.tsx';
 import { toEventRows } from './event-rows.ts';

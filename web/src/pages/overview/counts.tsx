@@ -2,9 +2,9 @@ import { Link, type LinkProps } from '@tanstack/react-router';
 import type { Overview } from '../../api/overview.ts';
 import { formatNumber } from '../../lib/text.ts';
 import { texts as page } from '../../texts/overview.ts';
-import { HealthLabel, healthStates } from '../../ui/health-label.tsx';
+import { HealthLabel, healthStates } from '../../ui/labels/health-label.tsx';
 import { Section } from '../../ui/section.tsx';
-import { severities, SeverityLabel } from '../../ui/severity.tsx';
+import { severities, SeverityLabel } from '../../ui/labels/severity.tsx';
 
 /** How many detections are in each state of health. */
 export function DetectionCounts({ detections, runs }: Pick<Overview, 'detections' | 'runs'>) {

@@ -1,7 +1,7 @@
 import type { LinkProps } from '@tanstack/react-router';
 import type { LiveEvent } from '../../api/overview.ts';
 import { texts as page } from '../../texts/overview.ts';
-import { severities, type Severity } from '../../ui/severity.tsx';
+import { severities, type Severity } from '../../ui/labels/severity.tsx';
 
 const texts = page.activity;
 

@@ -1,7 +1,7 @@
 import { Link, type LinkProps } from '@tanstack/react-router';
 import type { Overview } from '../../api/overview.ts';
 import { texts as page } from '../../texts/overview.ts';
-import { BarChart, type Bar } from '../../ui/bar-chart.tsx';
+import { BarChart, type Bar } from '../../ui/charts/bar-chart.tsx';
 import { Section } from '../../ui/section.tsx';
 import { countHits, countRuns } from '../../texts/counts.ts';
 

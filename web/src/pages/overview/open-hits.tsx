@@ -3,7 +3,7 @@ import type { Overview } from '../../api/overview.ts';
 import { formatNumber } from '../../lib/text.ts';
 import { texts as page } from '../../texts/overview.ts';
 import { Section } from '../../ui/section.tsx';
-import { SeverityLabel } from '../../ui/severity.tsx';
+import { SeverityLabel } from '../../ui/labels/severity.tsx';
 import { RelativeTime } from '../../ui/time.tsx';
 
 const texts = page.hits;

@@ -5,9 +5,9 @@ import { replayRun, type Replay, type Run } from '../../api/runs.ts';
 import { toWords } from '../../lib/text.ts';
 import { texts as all } from '../../texts/runs.ts';
 import { Button } from '../../ui/button.tsx';
-import { Field, SelectInput } from '../../ui/form.tsx';
+import { Field, SelectInput } from '../../ui/forms/form.tsx';
 import { Notice } from '../../ui/notice.tsx';
-import { VerdictView } from '../../ui/verdict.tsx';
+import { VerdictView } from '../../ui/labels/verdict.tsx';
 
 const texts = all.replay;
 

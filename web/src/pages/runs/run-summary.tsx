@@ -3,10 +3,10 @@ import { formatMoney, formatNumber, toWords } from '../../lib/text.ts';
 import { formatDuration } from '../../lib/time.ts';
 import { texts as common } from '../../texts/common.ts';
 import { texts } from '../../texts/runs.ts';
-import { Figures } from '../../ui/figures.tsx';
+import { Figures } from '../../ui/charts/figures.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { Section } from '../../ui/section.tsx';
-import { Table, type TableColumn } from '../../ui/table.tsx';
+import { Table, type TableColumn } from '../../ui/lists/table.tsx';
 import { ExactTime, RelativeTime } from '../../ui/time.tsx';
 import { Phases } from './phases.tsx';
 

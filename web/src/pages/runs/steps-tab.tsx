@@ -5,7 +5,7 @@ import { formatClock, formatDuration } from '../../lib/time.ts';
 import { texts as all } from '../../texts/runs.ts';
 import { Button } from '../../ui/button.tsx';
 import { EmptyState, ErrorState } from '../../ui/states.tsx';
-import { TableSkeleton } from '../../ui/table-skeleton.tsx';
+import { TableSkeleton } from '../../ui/lists/table-skeleton.tsx';
 
 const texts = all.steps;
 

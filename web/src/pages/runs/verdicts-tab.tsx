@@ -2,9 +2,9 @@ import { Link } from '@tanstack/react-router';
 import type { Run, Verdict } from '../../api/runs.ts';
 import { texts as evidence } from '../../texts/evidence.ts';
 import { texts } from '../../texts/runs.ts';
-import { SeverityMark } from '../../ui/severity.tsx';
+import { SeverityMark } from '../../ui/labels/severity.tsx';
 import { EmptyState } from '../../ui/states.tsx';
-import { VerdictView } from '../../ui/verdict.tsx';
+import { VerdictView } from '../../ui/labels/verdict.tsx';
 
 /** Each verdict beside the rows that it cites. Hits come first. */
 export function VerdictsTab({ run }: { run: Run }) {

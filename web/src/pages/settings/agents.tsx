@@ -3,7 +3,7 @@ import { useId } from 'react';
 import { builtInAgentsQuery, changeAgent, type AgentChange } from '../../api/models.ts';
 import type { Schemas } from '../../api/client.ts';
 import { texts as all } from '../../texts/settings.ts';
-import { useChange } from '../../ui/use-change.ts';
+import { useChange } from '../../ui/forms/use-change.ts';
 import { Loaded, Row, Rows, SettingsSection } from './section.tsx';
 
 const texts = all.models;

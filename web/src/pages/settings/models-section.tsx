@@ -2,10 +2,10 @@ import { useQuery } from '@tanstack/react-query';
 import { budgetsQuery, modelsQuery, type Model } from '../../api/models.ts';
 import { formatNumber } from '../../lib/text.ts';
 import { texts as all } from '../../texts/settings.ts';
-import { CodeBlock } from '../../ui/code-block.tsx';
+import { CodeBlock } from '../../ui/code/code-block.tsx';
 import { Agents } from './agents.tsx';
 import { Badge, Loaded, SettingsSection } from './section.tsx';
-import { Table, type TableColumn } from '../../ui/table.tsx';
+import { Table, type TableColumn } from '../../ui/lists/table.tsx';
 
 const texts = all.models;
 const example = `TOCSIN_MODELS='{

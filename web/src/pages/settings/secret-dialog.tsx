@@ -1,6 +1,6 @@
-import { CodeBlock } from '../../ui/code-block.tsx';
+import { CodeBlock } from '../../ui/code/code-block.tsx';
 import { Button } from '../../ui/button.tsx';
-import { Dialog, DialogActions } from '../../ui/dialog.tsx';
+import { Dialog, DialogActions } from '../../ui/overlays/dialog.tsx';
 import { texts } from '../../texts/settings.ts';
 
 type Props = { title: string; hint: string; label: string; secret: string; onClose: () => void };

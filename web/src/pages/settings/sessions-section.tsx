@@ -5,9 +5,9 @@ import { texts as all } from '../../texts/settings.ts';
 import { Button } from '../../ui/button.tsx';
 import { EmptyState } from '../../ui/states.tsx';
 import { RelativeTime } from '../../ui/time.tsx';
-import { useChange } from '../../ui/use-change.ts';
+import { useChange } from '../../ui/forms/use-change.ts';
 import { Badge, Loaded, Row, Rows, SettingsSection } from './section.tsx';
-import { LoadMore } from '../../ui/load-more.tsx';
+import { LoadMore } from '../../ui/lists/load-more.tsx';
 
 const texts = all.sessions;
 

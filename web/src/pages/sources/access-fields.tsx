@@ -1,5 +1,5 @@
 import { texts } from '../../texts/sources.ts';
-import { SelectField, TextField } from '../../ui/field.tsx';
+import { SelectField, TextField } from '../../ui/forms/field.tsx';
 import type { Access, SourceDraft } from './source-draft.ts';
 
 type Props = { draft: SourceDraft; isStored: boolean; onChange: (change: Partial<SourceDraft>) => void };

@@ -1,6 +1,6 @@
 import { changeSource, type Source } from '../../api/sources.ts';
 import { texts } from '../../texts/sources.ts';
-import { useChange } from '../../ui/use-change.ts';
+import { useChange } from '../../ui/forms/use-change.ts';
 import { toChange, toDraft, type SourceDraft } from './source-draft.ts';
 import { SourceForm } from './source-form.tsx';
 

@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { changeSource, deleteSource, pullSource, type Source } from '../../api/sources.ts';
 import { texts } from '../../texts/sources.ts';
 import { Button } from '../../ui/button.tsx';
-import { toasts } from '../../ui/toasts.tsx';
+import { toasts } from '../../ui/overlays/toasts.tsx';
 
 type Props = { source: Source; onEdit: () => void; onDelete: () => void };
 

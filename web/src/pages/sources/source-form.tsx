@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { testSource, type Source } from '../../api/sources.ts';
 import { texts } from '../../texts/sources.ts';
 import { Button } from '../../ui/button.tsx';
-import { findFieldError, FormError, SelectField, TextField } from '../../ui/field.tsx';
+import { findFieldError, FormError, SelectField, TextField } from '../../ui/forms/field.tsx';
 import { AccessFields } from './access-fields.tsx';
 import { toTested, type SourceDraft } from './source-draft.ts';
 import { TestResult } from './test-result.tsx';

@@ -9,7 +9,7 @@ import { PageHeader } from '../../shell/page-header.tsx';
 import { texts as common } from '../../texts/common.ts';
 import { texts } from '../../texts/sources.ts';
 import { Button, IconButton } from '../../ui/button.tsx';
-import { ListAndPanel } from '../../ui/list-panel.tsx';
+import { ListAndPanel } from '../../ui/lists/list-panel.tsx';
 import { EmptyState, ErrorState } from '../../ui/states.tsx';
 import { AddSource } from './add-source.tsx';
 import { EditSource } from './edit-source.tsx';

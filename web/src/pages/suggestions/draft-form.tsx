@@ -1,7 +1,7 @@
 import type { Suggestion, SuggestionChange } from '../../api/suggestions.ts';
 import { texts } from '../../texts/suggestions.ts';
-import { CodeEditor } from '../../ui/code-editor.tsx';
-import { SelectField, TextArea, TextField } from '../../ui/field.tsx';
+import { CodeEditor } from '../../ui/code/code-editor.tsx';
+import { SelectField, TextArea, TextField } from '../../ui/forms/field.tsx';
 
 type Props = {
   suggestion: Suggestion;

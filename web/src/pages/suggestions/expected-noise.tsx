@@ -4,7 +4,7 @@ import { formatNumber } from '../../lib/text.ts';
 import { formatUtc } from '../../lib/time.ts';
 import { texts } from '../../texts/suggestions.ts';
 import { Button } from '../../ui/button.tsx';
-import { BarChart } from '../../ui/bar-chart.tsx';
+import { BarChart } from '../../ui/charts/bar-chart.tsx';
 import { countHits } from '../../texts/counts.ts';
 
 type Props = { suggestion: Suggestion; isChanged: boolean };

@@ -3,7 +3,7 @@ import { builtInAgentsQuery, changeAgent } from '../../api/models.ts';
 import { texts } from '../../texts/suggestions.ts';
 import { Button } from '../../ui/button.tsx';
 import { EmptyState } from '../../ui/states.tsx';
-import { useChange } from '../../ui/use-change.ts';
+import { useChange } from '../../ui/forms/use-change.ts';
 
 /** What the inbox is for, and a way to fill it: the agent behind it has no schedule until somebody sets one. */
 export function NoSuggestions() {

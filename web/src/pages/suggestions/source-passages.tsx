@@ -4,8 +4,8 @@ import { useState } from 'react';
 import { reportQuery, type Suggestion } from '../../api/suggestions.ts';
 import { texts } from '../../texts/suggestions.ts';
 import { Skeleton } from '../../ui/states.tsx';
-import { StructuredText } from '../../ui/structured-text.tsx';
-import { useRecords } from '../../ui/use-records.ts';
+import { StructuredText } from '../../ui/evidence/structured-text.tsx';
+import { useRecords } from '../../ui/evidence/use-records.ts';
 import { RelativeTime } from '../../ui/time.tsx';
 
 /** How much of the report is shown before and after the passage. */

@@ -14,7 +14,7 @@ import { texts as common } from '../../texts/common.ts';
 import { texts } from '../../texts/suggestions.ts';
 import { Button, IconButton } from '../../ui/button.tsx';
 import { Key } from '../../ui/key.tsx';
-import { useChange } from '../../ui/use-change.ts';
+import { useChange } from '../../ui/forms/use-change.ts';
 import { DismissForm } from './dismiss-form.tsx';
 import { DraftForm } from './draft-form.tsx';
 import { ExpectedNoise } from './expected-noise.tsx';

@@ -4,13 +4,13 @@ import { dismissedQuery, suggestionsQuery, type Suggestion } from '../../api/sug
 import { useHotkeys } from '../../lib/hotkeys.ts';
 import { PageHeader } from '../../shell/page-header.tsx';
 import { texts } from '../../texts/suggestions.ts';
-import { FilterSelect } from '../../ui/filter-select.tsx';
-import { ListAndPanel } from '../../ui/list-panel.tsx';
+import { FilterSelect } from '../../ui/forms/filter-select.tsx';
+import { ListAndPanel } from '../../ui/lists/list-panel.tsx';
 import { EmptyState, ErrorState, Skeleton } from '../../ui/states.tsx';
 import { NoSuggestions } from './no-suggestions.tsx';
 import { SuggestionPanel } from './suggestion-panel.tsx';
 import { SuggestionRow } from './suggestion-row.tsx';
-import { LoadMore } from '../../ui/load-more.tsx';
+import { LoadMore } from '../../ui/lists/load-more.tsx';
 
 const route = getRouteApi('/shell/suggestions');
 

@@ -5,7 +5,7 @@ import { formatMoney, formatNumber } from '../../../lib/text.ts';
 import { texts } from '../../../texts/detection.ts';
 import { Button } from '../../../ui/button.tsx';
 import { ExactTime } from '../../../ui/time.tsx';
-import { toasts } from '../../../ui/toasts.tsx';
+import { toasts } from '../../../ui/overlays/toasts.tsx';
 import type { TimeRange } from './timeline.tsx';
 
 type Props = { id: string; range: TimeRange; onDone: () => void };

@@ -8,13 +8,13 @@ import { fitsInBacktest } from './backtest-range.ts';
 import { useStoppableRequest } from '../../../lib/use-request-signal.ts';
 import { texts as common } from '../../../texts/common.ts';
 import { texts as proof } from '../../../texts/proof.ts';
-import { BarChart } from '../../../ui/bar-chart.tsx';
+import { BarChart } from '../../../ui/charts/bar-chart.tsx';
 import { Button } from '../../../ui/button.tsx';
-import { Field, SelectInput } from '../../../ui/form.tsx';
+import { Field, SelectInput } from '../../../ui/forms/form.tsx';
 import { Notice } from '../../../ui/notice.tsx';
-import { ProgressBar } from '../../../ui/progress-bar.tsx';
+import { ProgressBar } from '../../../ui/charts/progress-bar.tsx';
 import { Section } from '../../../ui/section.tsx';
-import { toasts } from '../../../ui/toasts.tsx';
+import { toasts } from '../../../ui/overlays/toasts.tsx';
 import { countHits } from '../../../texts/counts.ts';
 
 const texts = proof.backtest;

@@ -11,8 +11,8 @@ import {
 import { texts as common } from '../../../texts/common.ts';
 import { texts } from '../../../texts/detection.ts';
 import { Button } from '../../../ui/button.tsx';
-import { MenuButton } from '../../../ui/menu-button.tsx';
-import { toasts } from '../../../ui/toasts.tsx';
+import { MenuButton } from '../../../ui/overlays/menu-button.tsx';
+import { toasts } from '../../../ui/overlays/toasts.tsx';
 
 const { actions } = texts;
 

@@ -6,7 +6,7 @@ import { PageHeader } from '../../../shell/page-header.tsx';
 import { texts as list } from '../../../texts/detections.ts';
 import { texts } from '../../../texts/detection.ts';
 import { ErrorState } from '../../../ui/states.tsx';
-import { TableSkeleton } from '../../../ui/table-skeleton.tsx';
+import { TableSkeleton } from '../../../ui/lists/table-skeleton.tsx';
 import { Tabs } from '../../../ui/tabs.tsx';
 import { DetectionActions } from './detection-actions.tsx';
 import { OverviewTab } from './overview-tab.tsx';

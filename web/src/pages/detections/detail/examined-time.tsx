@@ -4,7 +4,7 @@ import { useState } from 'react';
 import { detectionWindowsQuery } from '../../../api/detections.ts';
 import { texts } from '../../../texts/detection.ts';
 import { Section } from '../../../ui/section.tsx';
-import { SegmentedControl } from '../../../ui/segmented-control.tsx';
+import { SegmentedControl } from '../../../ui/forms/segmented-control.tsx';
 import { ErrorState, Skeleton } from '../../../ui/states.tsx';
 import { Backfill } from './backfill.tsx';
 import { Timeline, type TimeRange } from './timeline.tsx';

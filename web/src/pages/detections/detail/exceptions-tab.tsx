@@ -6,13 +6,13 @@ import { classes, formatNumber } from '../../../lib/text.ts';
 import { texts as common } from '../../../texts/common.ts';
 import { texts as proof } from '../../../texts/proof.ts';
 import { Button } from '../../../ui/button.tsx';
-import { Field, TextInput } from '../../../ui/form.tsx';
+import { Field, TextInput } from '../../../ui/forms/form.tsx';
 import { Notice } from '../../../ui/notice.tsx';
 import { Section } from '../../../ui/section.tsx';
 import { EmptyState, ErrorState } from '../../../ui/states.tsx';
-import { TableSkeleton } from '../../../ui/table-skeleton.tsx';
+import { TableSkeleton } from '../../../ui/lists/table-skeleton.tsx';
 import { ExactTime, RelativeTime } from '../../../ui/time.tsx';
-import { toasts } from '../../../ui/toasts.tsx';
+import { toasts } from '../../../ui/overlays/toasts.tsx';
 
 const texts = proof.exceptions;
 

@@ -6,14 +6,14 @@ import { classes } from '../../../lib/text.ts';
 import { texts as proof } from '../../../texts/proof.ts';
 import { texts as common } from '../../../texts/common.ts';
 import { Button } from '../../../ui/button.tsx';
-import { CodeEditor } from '../../../ui/code-editor.tsx';
-import { DiffView } from '../../../ui/diff-view.tsx';
-import { TextInput } from '../../../ui/form.tsx';
+import { CodeEditor } from '../../../ui/code/code-editor.tsx';
+import { DiffView } from '../../../ui/code/diff-view.tsx';
+import { TextInput } from '../../../ui/forms/form.tsx';
 import { Section } from '../../../ui/section.tsx';
 import { ErrorState } from '../../../ui/states.tsx';
-import { TableSkeleton } from '../../../ui/table-skeleton.tsx';
+import { TableSkeleton } from '../../../ui/lists/table-skeleton.tsx';
 import { RelativeTime } from '../../../ui/time.tsx';
-import { toasts } from '../../../ui/toasts.tsx';
+import { toasts } from '../../../ui/overlays/toasts.tsx';
 
 const texts = proof.prompts;
 

@@ -6,10 +6,10 @@ import { useListKeys } from '../../../lib/list-keys.ts';
 import { formatMoney, formatNumber } from '../../../lib/text.ts';
 import { formatDuration } from '../../../lib/time.ts';
 import { texts } from '../../../texts/runs.ts';
-import { DataTable, type Column } from '../../../ui/data-table.tsx';
-import { RunStatusLabel } from '../../../ui/run-status.tsx';
+import { DataTable, type Column } from '../../../ui/lists/data-table.tsx';
+import { RunStatusLabel } from '../../../ui/labels/run-status.tsx';
 import { EmptyState, ErrorState } from '../../../ui/states.tsx';
-import { TableSkeleton } from '../../../ui/table-skeleton.tsx';
+import { TableSkeleton } from '../../../ui/lists/table-skeleton.tsx';
 import { ExactTime, RelativeTime } from '../../../ui/time.tsx';
 
 const dash = <span className="text-faint">–</span>;

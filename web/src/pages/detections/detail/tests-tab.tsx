@@ -5,12 +5,12 @@ import { runTests, saveTests, testsQuery, type TestSet } from '../../../api/dete
 import { texts as common } from '../../../texts/common.ts';
 import { texts as proof } from '../../../texts/proof.ts';
 import { Button } from '../../../ui/button.tsx';
-import { CodeEditor } from '../../../ui/code-editor.tsx';
+import { CodeEditor } from '../../../ui/code/code-editor.tsx';
 import { Notice } from '../../../ui/notice.tsx';
 import { Section } from '../../../ui/section.tsx';
 import { EmptyState, ErrorState } from '../../../ui/states.tsx';
-import { TableSkeleton } from '../../../ui/table-skeleton.tsx';
-import { toasts } from '../../../ui/toasts.tsx';
+import { TableSkeleton } from '../../../ui/lists/table-skeleton.tsx';
+import { toasts } from '../../../ui/overlays/toasts.tsx';
 
 const texts = proof.tests;
 type Result = Awaited<ReturnType<typeof runTests>>['results'][number];

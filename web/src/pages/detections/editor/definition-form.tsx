@@ -4,7 +4,7 @@ import { connectionsQuery, modelsQuery, toolsQuery } from '../../../api/detectio
 import type { DetectionCategory } from '../../../api/detections.ts';
 import { texts as list } from '../../../texts/detections.ts';
 import { texts } from '../../../texts/editor.ts';
-import { Field, SelectInput, TextArea, TextInput } from '../../../ui/form.tsx';
+import { Field, SelectInput, TextArea, TextInput } from '../../../ui/forms/form.tsx';
 import { Section } from '../../../ui/section.tsx';
 import type { Draft, FormProps } from './draft.ts';
 import { LimitFields } from './limit-fields.tsx';

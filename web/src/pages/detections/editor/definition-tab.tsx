@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { changeDetection, type Detection } from '../../../api/detections.ts';
 import { texts } from '../../../texts/editor.ts';
 import { Button } from '../../../ui/button.tsx';
-import { toasts } from '../../../ui/toasts.tsx';
+import { toasts } from '../../../ui/overlays/toasts.tsx';
 import { changedFields, changesBetween, draftOf, type Draft } from './draft.ts';
 import { EditorLayout } from './editor-layout.tsx';
 import { problemFinder } from './problem-finder.ts';

@@ -6,7 +6,7 @@ import { PageHeader } from '../../../shell/page-header.tsx';
 import { texts as list } from '../../../texts/detections.ts';
 import { texts } from '../../../texts/editor.ts';
 import { Button } from '../../../ui/button.tsx';
-import { toasts } from '../../../ui/toasts.tsx';
+import { toasts } from '../../../ui/overlays/toasts.tsx';
 import { definitionOf, emptyDraft } from './draft.ts';
 import { EditorLayout } from './editor-layout.tsx';
 import { problemFinder } from './problem-finder.ts';

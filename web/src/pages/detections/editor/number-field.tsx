@@ -1,4 +1,4 @@
-import { Field, TextInput } from '../../../ui/form.tsx';
+import { Field, TextInput } from '../../../ui/forms/form.tsx';
 
 type Props = {
   label: string;

@@ -1,10 +1,10 @@
 import type { Preview } from '../../../api/detection-parts.ts';
 import { texts as editor } from '../../../texts/editor.ts';
-import { BaselineChart, readBaseline } from '../../../ui/baseline-chart.tsx';
-import { EvidenceTable } from '../../../ui/evidence-table.tsx';
-import { FactList } from '../../../ui/fact-list.tsx';
-import { SeverityMark } from '../../../ui/severity.tsx';
-import { VerdictView } from '../../../ui/verdict.tsx';
+import { BaselineChart, readBaseline } from '../../../ui/charts/baseline-chart.tsx';
+import { EvidenceTable } from '../../../ui/evidence/evidence-table.tsx';
+import { FactList } from '../../../ui/evidence/fact-list.tsx';
+import { SeverityMark } from '../../../ui/labels/severity.tsx';
+import { VerdictView } from '../../../ui/labels/verdict.tsx';
 
 const texts = editor.preview;
 const rowsShown = 5;

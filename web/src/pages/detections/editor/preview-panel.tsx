@@ -6,7 +6,7 @@ import { useStoppableRequest } from '../../../lib/use-request-signal.ts';
 import { texts as editor } from '../../../texts/editor.ts';
 import { texts as runTexts } from '../../../texts/runs.ts';
 import { Button } from '../../../ui/button.tsx';
-import { SelectInput } from '../../../ui/form.tsx';
+import { SelectInput } from '../../../ui/forms/form.tsx';
 import { Notice } from '../../../ui/notice.tsx';
 import { Section } from '../../../ui/section.tsx';
 import { Skeleton } from '../../../ui/states.tsx';

@@ -3,9 +3,9 @@ import { useMemo } from 'react';
 import { connectionKindsQuery, type Connection } from '../../../api/connections.ts';
 import { connectionFieldsQuery } from '../../../api/detection-parts.ts';
 import { texts } from '../../../texts/editor.ts';
-import { CodeEditor } from '../../../ui/code-editor.tsx';
-import type { NameStyle, QueryNames } from '../../../ui/complete-names.ts';
-import { SegmentedControl } from '../../../ui/segmented-control.tsx';
+import { CodeEditor } from '../../../ui/code/code-editor.tsx';
+import type { NameStyle, QueryNames } from '../../../ui/code/complete-names.ts';
+import { SegmentedControl } from '../../../ui/forms/segmented-control.tsx';
 import type { FormProps } from './draft.ts';
 import { isPortable, setPortable } from './portable-query.ts';
 

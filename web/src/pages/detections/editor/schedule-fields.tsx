@@ -1,6 +1,6 @@
 import { lazy, Suspense } from 'react';
 import { texts } from '../../../texts/editor.ts';
-import { Field, SelectInput, TextInput } from '../../../ui/form.tsx';
+import { Field, SelectInput, TextInput } from '../../../ui/forms/form.tsx';
 import { Section } from '../../../ui/section.tsx';
 import { Skeleton } from '../../../ui/states.tsx';
 import type { Cadence, FormProps } from './draft.ts';

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { valueListsQuery } from '../../../api/detection-parts.ts';
 import { texts as editor } from '../../../texts/editor.ts';
-import { Field, SelectInput, TextInput } from '../../../ui/form.tsx';
+import { Field, SelectInput, TextInput } from '../../../ui/forms/form.tsx';
 import { Section } from '../../../ui/section.tsx';
 import type { FormProps } from './draft.ts';
 import { NumberField } from './number-field.tsx';

@@ -1,5 +1,5 @@
 import { texts as editor } from '../../../texts/editor.ts';
-import { Field, SelectInput, TextInput } from '../../../ui/form.tsx';
+import { Field, SelectInput, TextInput } from '../../../ui/forms/form.tsx';
 import type { Tuning } from './tuning.ts';
 
 const texts = editor.tuning.hours;

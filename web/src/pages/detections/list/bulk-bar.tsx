@@ -3,7 +3,7 @@ import { changeDetections } from '../../../api/detections.ts';
 import { texts as common } from '../../../texts/common.ts';
 import { texts } from '../../../texts/detections.ts';
 import { Button } from '../../../ui/button.tsx';
-import { toasts } from '../../../ui/toasts.tsx';
+import { toasts } from '../../../ui/overlays/toasts.tsx';
 
 type Action = 'enable' | 'disable';
 const reports: Record<Action, (count: number) => string> = { enable: texts.bulk.enabled, disable: texts.bulk.disabled };

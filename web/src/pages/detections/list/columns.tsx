@@ -2,11 +2,11 @@ import { Link } from '@tanstack/react-router';
 import type { DetectionSummary } from '../../../api/detections.ts';
 import { classes, formatNumber } from '../../../lib/text.ts';
 import { texts } from '../../../texts/detections.ts';
-import type { Column } from '../../../ui/data-table.tsx';
-import { SeverityMark } from '../../../ui/severity.tsx';
-import { Sparkline } from '../../../ui/sparkline.tsx';
+import type { Column } from '../../../ui/lists/data-table.tsx';
+import { SeverityMark } from '../../../ui/labels/severity.tsx';
+import { Sparkline } from '../../../ui/charts/sparkline.tsx';
 import { RelativeTime } from '../../../ui/time.tsx';
-import { HealthLabel } from '../../../ui/health-label.tsx';
+import { HealthLabel } from '../../../ui/labels/health-label.tsx';
 
 const dash = <span className="text-faint">–</span>;
 

@@ -5,14 +5,14 @@ import { ApiProblem } from '../../../api/problem.ts';
 import { itemTextQuery, type FeedItem } from '../../../api/feed.ts';
 import { texts } from '../../../texts/feed.ts';
 import { Section } from '../../../ui/section.tsx';
-import { SegmentedControl } from '../../../ui/segmented-control.tsx';
+import { SegmentedControl } from '../../../ui/forms/segmented-control.tsx';
 import { ErrorState, Skeleton } from '../../../ui/states.tsx';
-import { markSubjects } from '../subjects.ts';
+import { markSubjects } from '../item/subjects.ts';
 import type { Records } from '../../../lib/structured/read-records.ts';
 import { RawText } from './raw-text.tsx';
-import type { PassageProps } from '../../../ui/marked-pieces.tsx';
-import { StructuredText } from '../../../ui/structured-text.tsx';
-import { useRecords } from '../../../ui/use-records.ts';
+import type { PassageProps } from '../../../ui/evidence/marked-pieces.tsx';
+import { StructuredText } from '../../../ui/evidence/structured-text.tsx';
+import { useRecords } from '../../../ui/evidence/use-records.ts';
 
 type Props = PassageProps & { item: FeedItem };
 

@@ -2,7 +2,7 @@ import { useState } from 'react';
 import type { Mark } from '../../../lib/passages.ts';
 import { formatNumber } from '../../../lib/text.ts';
 import { texts } from '../../../texts/feed.ts';
-import { MarkedPieces, type PassageProps } from '../../../ui/marked-pieces.tsx';
+import { MarkedPieces, type PassageProps } from '../../../ui/evidence/marked-pieces.tsx';
 
 const shownFirst = 20_000;
 

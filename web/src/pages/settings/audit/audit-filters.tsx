@@ -1,8 +1,8 @@
 import { getRouteApi } from '@tanstack/react-router';
 import { texts as all } from '../../../texts/settings.ts';
-import { FilterChip } from '../../../ui/filter-chip.tsx';
-import { FilterSelect } from '../../../ui/filter-select.tsx';
-import { SearchField } from '../../../ui/search-field.tsx';
+import { FilterChip } from '../../../ui/forms/filter-chip.tsx';
+import { FilterSelect } from '../../../ui/forms/filter-select.tsx';
+import { SearchField } from '../../../ui/forms/search-field.tsx';
 
 const texts = all.audit;
 const route = getRouteApi('/shell/settings/audit');

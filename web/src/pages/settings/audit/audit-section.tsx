@@ -7,7 +7,7 @@ import { EmptyState } from '../../../ui/states.tsx';
 import { Loaded, SettingsSection } from '../section.tsx';
 import { Entry } from './audit-entry.tsx';
 import { AuditFilters } from './audit-filters.tsx';
-import { LoadMore } from '../../../ui/load-more.tsx';
+import { LoadMore } from '../../../ui/lists/load-more.tsx';
 
 const texts = all.audit;
 const route = getRouteApi('/shell/settings/audit');

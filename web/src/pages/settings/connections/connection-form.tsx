@@ -12,8 +12,8 @@ import {
 import { texts as common } from '../../../texts/common.ts';
 import { texts as all } from '../../../texts/settings.ts';
 import { Button } from '../../../ui/button.tsx';
-import { Dialog, DialogActions } from '../../../ui/dialog.tsx';
-import { findFieldError, FormError, SelectField, TextField } from '../../../ui/field.tsx';
+import { Dialog, DialogActions } from '../../../ui/overlays/dialog.tsx';
+import { findFieldError, FormError, SelectField, TextField } from '../../../ui/forms/field.tsx';
 import { ErrorState, Skeleton } from '../../../ui/states.tsx';
 import { readFields, readVariants, toTexts, toValues, type KindField } from './kind-fields.ts';
 import { DatasetRows } from './dataset-rows.tsx';

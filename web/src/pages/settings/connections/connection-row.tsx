@@ -5,7 +5,7 @@ import { ApiProblem } from '../../../api/problem.ts';
 import { toWords } from '../../../lib/text.ts';
 import { texts as all } from '../../../texts/settings.ts';
 import { Button } from '../../../ui/button.tsx';
-import { MenuButton } from '../../../ui/menu-button.tsx';
+import { MenuButton } from '../../../ui/overlays/menu-button.tsx';
 import { RelativeTime } from '../../../ui/time.tsx';
 import { Badge, Row } from '../section.tsx';
 

@@ -7,7 +7,7 @@ import { Loaded, Rows, SettingsSection } from '../section.tsx';
 import { ConnectionRow } from './connection-row.tsx';
 
 const ConnectionForm = lazy(() => import('./connection-form.tsx'));
-const ConfirmDialog = lazy(() => import('../../../ui/confirm-dialog.tsx'));
+const ConfirmDialog = lazy(() => import('../../../ui/overlays/confirm-dialog.tsx'));
 
 const texts = all.connections;
 

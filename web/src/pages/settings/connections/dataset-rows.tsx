@@ -4,7 +4,7 @@ import { useId, useRef } from 'react';
 import { libraryDatasetsQuery, type ConnectionKind } from '../../../api/connections.ts';
 import { texts as all } from '../../../texts/settings.ts';
 import { Button, IconButton } from '../../../ui/button.tsx';
-import { findFieldError, TextField } from '../../../ui/field.tsx';
+import { findFieldError, TextField } from '../../../ui/forms/field.tsx';
 import { findDuplicate, type PlacedDataset } from './placed-datasets.ts';
 
 const texts = all.connections.datasets;

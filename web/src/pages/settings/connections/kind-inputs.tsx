@@ -1,4 +1,4 @@
-import { findFieldError, SelectField, TextArea, TextField } from '../../../ui/field.tsx';
+import { findFieldError, SelectField, TextArea, TextField } from '../../../ui/forms/field.tsx';
 import type { KindField } from './kind-fields.ts';
 
 type Props = {

@@ -3,13 +3,13 @@ import { getRouteApi } from '@tanstack/react-router';
 import { CircleAlert, CircleCheck, Clock } from 'lucide-react';
 import { deliveriesQuery, redeliver, type Delivery } from '../../../api/outputs.ts';
 import { texts as all } from '../../../texts/settings.ts';
-import { FilterSelect } from '../../../ui/filter-select.tsx';
+import { FilterSelect } from '../../../ui/forms/filter-select.tsx';
 import { EmptyState } from '../../../ui/states.tsx';
 import { RelativeTime } from '../../../ui/time.tsx';
-import { useChange } from '../../../ui/use-change.ts';
+import { useChange } from '../../../ui/forms/use-change.ts';
 import { Loaded } from '../section.tsx';
-import { Table, type TableColumn } from '../../../ui/table.tsx';
-import { LoadMore } from '../../../ui/load-more.tsx';
+import { Table, type TableColumn } from '../../../ui/lists/table.tsx';
+import { LoadMore } from '../../../ui/lists/load-more.tsx';
 
 const route = getRouteApi('/shell/settings/destinations/$id');
 const texts = all.destinations;

@@ -4,8 +4,8 @@ import { createOutput, type EventType, type NewOutput } from '../../../api/outpu
 import { texts as common } from '../../../texts/common.ts';
 import { texts as all } from '../../../texts/settings.ts';
 import { Button } from '../../../ui/button.tsx';
-import { Dialog, DialogActions } from '../../../ui/dialog.tsx';
-import { CheckField, findFieldError, FormError, SelectField, TextField } from '../../../ui/field.tsx';
+import { Dialog, DialogActions } from '../../../ui/overlays/dialog.tsx';
+import { CheckField, findFieldError, FormError, SelectField, TextField } from '../../../ui/forms/field.tsx';
 import { eventTypes } from './event-types.ts';
 
 const texts = all.destinations;

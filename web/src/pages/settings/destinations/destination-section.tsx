@@ -13,13 +13,13 @@ import {
 } from '../../../api/outputs.ts';
 import { texts as all } from '../../../texts/settings.ts';
 import { Button } from '../../../ui/button.tsx';
-import { MenuButton } from '../../../ui/menu-button.tsx';
-import { toasts } from '../../../ui/toasts.tsx';
-import { useChange } from '../../../ui/use-change.ts';
+import { MenuButton } from '../../../ui/overlays/menu-button.tsx';
+import { toasts } from '../../../ui/overlays/toasts.tsx';
+import { useChange } from '../../../ui/forms/use-change.ts';
 import { Badge, Loaded, SettingsSection } from '../section.tsx';
 import { DeliveryLog } from './delivery-log.tsx';
 
-const ConfirmDialog = lazy(() => import('../../../ui/confirm-dialog.tsx'));
+const ConfirmDialog = lazy(() => import('../../../ui/overlays/confirm-dialog.tsx'));
 const SecretDialog = lazy(() => import('../secret-dialog.tsx'));
 
 const route = getRouteApi('/shell/settings/destinations/$id');

@@ -4,8 +4,8 @@ import { createKey, type Scope } from '../../../api/access.ts';
 import { texts as common } from '../../../texts/common.ts';
 import { texts as all } from '../../../texts/settings.ts';
 import { Button } from '../../../ui/button.tsx';
-import { Dialog, DialogActions } from '../../../ui/dialog.tsx';
-import { CheckField, findFieldError, FormError, SelectField, TextField } from '../../../ui/field.tsx';
+import { Dialog, DialogActions } from '../../../ui/overlays/dialog.tsx';
+import { CheckField, findFieldError, FormError, SelectField, TextField } from '../../../ui/forms/field.tsx';
 import { scopeTexts } from '../../../texts/scopes.ts';
 import { presetScopes, scopes, type Preset } from '../scopes.ts';
 

@@ -6,15 +6,15 @@ import { sessionQuery } from '../../../api/session.ts';
 import { useNow } from '../../../lib/now.ts';
 import { texts as all } from '../../../texts/settings.ts';
 import { Button } from '../../../ui/button.tsx';
-import { MenuButton } from '../../../ui/menu-button.tsx';
+import { MenuButton } from '../../../ui/overlays/menu-button.tsx';
 import { RelativeTime } from '../../../ui/time.tsx';
-import { toasts } from '../../../ui/toasts.tsx';
+import { toasts } from '../../../ui/overlays/toasts.tsx';
 import { Badge, Loaded, Row, Rows, SettingsSection } from '../section.tsx';
-import { LoadMore } from '../../../ui/load-more.tsx';
+import { LoadMore } from '../../../ui/lists/load-more.tsx';
 
 const KeyForm = lazy(() => import('./key-form.tsx'));
 const SecretDialog = lazy(() => import('../secret-dialog.tsx'));
-const ConfirmDialog = lazy(() => import('../../../ui/confirm-dialog.tsx'));
+const ConfirmDialog = lazy(() => import('../../../ui/overlays/confirm-dialog.tsx'));
 
 const texts = all.keys;
 const dayS = 86_400;

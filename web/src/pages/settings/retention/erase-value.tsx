@@ -2,11 +2,11 @@ import { lazy, Suspense, useState } from 'react';
 import { eraseValue } from '../../../api/access.ts';
 import { texts as all } from '../../../texts/settings.ts';
 import { Button } from '../../../ui/button.tsx';
-import { TextField } from '../../../ui/field.tsx';
-import { toasts } from '../../../ui/toasts.tsx';
+import { TextField } from '../../../ui/forms/field.tsx';
+import { toasts } from '../../../ui/overlays/toasts.tsx';
 import { SettingsSection } from '../section.tsx';
 
-const ConfirmDialog = lazy(() => import('../../../ui/confirm-dialog.tsx'));
+const ConfirmDialog = lazy(() => import('../../../ui/overlays/confirm-dialog.tsx'));
 
 const texts = all.retention;
 

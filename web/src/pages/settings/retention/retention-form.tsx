@@ -4,9 +4,9 @@ import { changeRetention, retentionKinds, retentionQuery, type Retention } from 
 import { texts as common } from '../../../texts/common.ts';
 import { texts as all } from '../../../texts/settings.ts';
 import { Button } from '../../../ui/button.tsx';
-import { Dialog, DialogActions } from '../../../ui/dialog.tsx';
-import { findFieldError, FormError, TextField } from '../../../ui/field.tsx';
-import { toasts } from '../../../ui/toasts.tsx';
+import { Dialog, DialogActions } from '../../../ui/overlays/dialog.tsx';
+import { findFieldError, FormError, TextField } from '../../../ui/forms/field.tsx';
+import { toasts } from '../../../ui/overlays/toasts.tsx';
 
 const texts = all.retention;
 

@@ -6,7 +6,7 @@ import { formatNumber } from '../../../lib/text.ts';
 import { texts as all } from '../../../texts/settings.ts';
 import { Button } from '../../../ui/button.tsx';
 import { Loaded, SettingsSection } from '../section.tsx';
-import { Table, type TableColumn } from '../../../ui/table.tsx';
+import { Table, type TableColumn } from '../../../ui/lists/table.tsx';
 import { EraseValue } from './erase-value.tsx';
 
 const RetentionForm = lazy(() => import('./retention-form.tsx'));

@@ -4,11 +4,11 @@ import { useState } from 'react';
 import { datasetsQuery, type Dataset } from '../../../api/logs.ts';
 import { formatNumber } from '../../../lib/text.ts';
 import { texts as all } from '../../../texts/settings.ts';
-import { CodeBlock } from '../../../ui/code-block.tsx';
-import { SelectField, TextField } from '../../../ui/field.tsx';
+import { CodeBlock } from '../../../ui/code/code-block.tsx';
+import { SelectField, TextField } from '../../../ui/forms/field.tsx';
 import { RelativeTime } from '../../../ui/time.tsx';
 import { Loaded, SettingsSection } from '../section.tsx';
-import { Table, type TableColumn } from '../../../ui/table.tsx';
+import { Table, type TableColumn } from '../../../ui/lists/table.tsx';
 import { snippets } from './snippets.ts';
 
 const route = getRouteApi('/shell/settings/sources');

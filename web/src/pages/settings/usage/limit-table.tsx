@@ -2,7 +2,7 @@ import type { Quotas, QuotaName } from '../../../api/usage.ts';
 import { classes } from '../../../lib/text.ts';
 import { formatQuota, quotaLabels, texts } from '../../../texts/usage.ts';
 import { RelativeTime } from '../../../ui/time.tsx';
-import { Table, type TableColumn } from '../../../ui/table.tsx';
+import { Table, type TableColumn } from '../../../ui/lists/table.tsx';
 
 type State = Quotas['states'][number];
 /** A limit. `state` is missing for what each process counts for itself. */

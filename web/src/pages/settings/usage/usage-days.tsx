@@ -2,8 +2,8 @@ import type { UsageDay } from '../../../api/usage.ts';
 import { formatBytes, formatMoney, formatNumber } from '../../../lib/text.ts';
 import { countEvents, countRuns } from '../../../texts/counts.ts';
 import { texts } from '../../../texts/usage.ts';
-import { BarChart } from '../../../ui/bar-chart.tsx';
-import { Figures } from '../../../ui/figures.tsx';
+import { BarChart } from '../../../ui/charts/bar-chart.tsx';
+import { Figures } from '../../../ui/charts/figures.tsx';
 import { Section } from '../../../ui/section.tsx';
 
 type Props = { days: readonly UsageDay[] };

@@ -1,0 +1,51 @@
+import type { FeedItem } from '../../../api/feed.ts';
+import { toWords } from '../../../lib/text.ts';
+import { texts as common } from '../../../texts/common.ts';
+import { texts } from '../../../texts/feed.ts';
+import { Section } from '../../../ui/section.tsx';
+import { RelativeTime } from '../../../ui/time.tsx';
+import { findPassage } from '../item-fields.ts';
+import { VerdictLabel } from '../verdict.tsx';
+
+/** Why an item is relevant to the organization, and who says so. */
+export function RelevanceReasons({ item }: { item: FeedItem }) {
+  const relevance = item.tenantOverrides?.relevance;
+  if (!relevance)
+    return (
+      <Section title={texts.relevance}>
+        <p className="text-muted">{texts.unjudged}</p>
+      </Section>
+    );
+  const { verdict, score, reasons, judgedBy, judgedAt } = relevance;
+  const { actor, updatedAt } = item.tenantOverrides!;
+  // The actor made the last change of the override, which is this judgment if their times agree.
+  const judge = judgedBy === 'person' && updatedAt === judgedAt ? actor : undefined;
+  return (
+    <Section title={texts.relevance}>
+      <p className="flex flex-wrap items-center gap-x-2">
+        <VerdictLabel verdict={verdict} />
+        <span className="text-muted">
+          {judge === undefined ? (texts.judgedBy[judgedBy] ?? judgedBy) : common.by(judge)}
+          {judgedBy !== 'person' && `, ${texts.score(score)}`}, <RelativeTime time={judgedAt} />
+        </span>
+      </p>
+      {reasons.length > 0 && (
+        <ul className="flex flex-col gap-2">
+          {reasons.map(({ kind, matched, weight, evidenceRef }, index) => {
+            const passage = findPassage(item, evidenceRef);
+            return (
+              <li key={index} className="grid grid-cols-[5.5rem_1fr_auto] items-baseline gap-x-3">
+                <span className="text-muted">{kind === 'person' ? texts.reasonLabel : toWords(kind)}</span>
+                <span className="min-w-0 break-words">
+                  {matched}
+                  {passage && <q className="block text-12 text-muted">{passage.text.slice(0, 300)}</q>}
+                </span>
+                {kind !== 'person' && <span className="tabular text-12 text-faint">{Math.round(weight * 100)} %</span>}
+              </li>
+            );
+          })}
+        </ul>
+      )}
+    </Section>
+  );
+}

@@ -1,0 +1,103 @@
+import { useQuery } from '@tanstack/react-query';
+import { facetsQuery, type FeedFilter, type ItemStatus } from '../../../api/feed.ts';
+import { toWords } from '../../../lib/text.ts';
+import { texts } from '../../../texts/feed.ts';
+import { FilterChip } from '../../../ui/forms/filter-chip.tsx';
+import { FilterSelect } from '../../../ui/forms/filter-select.tsx';
+import { SearchField } from '../../../ui/forms/search-field.tsx';
+import { severities, SeverityLabel } from '../../../ui/labels/severity.tsx';
+
+const severityOptions = severities.map((value) => ({ value, label: <SeverityLabel severity={value} /> }));
+const statusOptions = (Object.keys(texts.status) as ItemStatus[]).map((value) => ({
+  value,
+  label: texts.status[value],
+}));
+const relevanceOptions = [{ value: 'relevant' as const, label: texts.relevantOnly }];
+/** Without a choice, the best match of a search comes first. */
+const orderOptions = [{ value: 'newest' as const, label: texts.newestFirst }];
+
+/** Filters that links set and no menu offers. */
+const linked = ['technique', 'indicator', 'actor', 'malware', 'tool', 'cve'] as const;
+
+type Option<Value extends string> = { value: Value; label: React.ReactNode };
+type Props = { filter: FeedFilter; onChange: (change: Partial<FeedFilter>) => void };
+
+export function FeedFilters({ filter, onChange }: Props) {
+  // The counts cover the search and the four menus. Beside any other filter, or a corrected search, they would be wrong, so none are shown.
+  const { data } = useQuery(facetsQuery(filter));
+  const isCounted = !(filter.q && data?.total === 0) && !filter.relevancyMode && linked.every((name) => !filter[name]);
+  const counted = <Value extends string>(options: readonly Option<Value>[], counts: Record<string, number> = {}) =>
+    options.map((option) => ({ ...option, count: isCounted ? (counts[option.value] ?? 0) : undefined }));
+  const sources = Object.fromEntries(data?.source.map(({ name, items }) => [name, items]) ?? []);
+  return (
+    <>
+      <SearchField
+        label={texts.search}
+        value={filter.q}
+        onChange={(q) => onChange({ q, ...(!q && { searchOrder: undefined }) })}
+      />
+      {filter.q && (
+        <FilterSelect
+          label={texts.filters.order}
+          value={filter.searchOrder === 'newest' ? 'newest' : undefined}
+          options={orderOptions}
+          onChange={(searchOrder) => onChange({ searchOrder })}
+        />
+      )}
+      <FilterSelect
+        label={texts.filters.severity}
+        value={filter.severity}
+        options={counted(severityOptions, data?.severity)}
+        onChange={(severity) => onChange({ severity })}
+      />
+      <FilterSelect
+        label={texts.filters.relevance}
+        value={filter.relevancyMode === 'relevant' ? 'relevant' : undefined}
+        options={relevanceOptions}
+        onChange={(relevancyMode) => onChange({ relevancyMode })}
+      />
+      <FilterSelect
+        label={texts.filters.source}
+        value={filter.source}
+        options={counted(
+          withChosen(Object.keys(sources), filter.source).map((value) => ({ value, label: value })),
+          sources,
+        )}
+        onChange={(source) => onChange({ source })}
+      />
+      <FilterSelect
+        label={texts.filters.platform}
+        value={filter.platform}
+        options={counted(
+          withChosen(Object.keys(data?.platform ?? {}), filter.platform).map((value) => ({
+            value,
+            label: toWords(value),
+          })),
+          data?.platform,
+        )}
+        onChange={(platform) => onChange({ platform })}
+      />
+      <FilterSelect
+        label={texts.filters.status}
+        value={filter.status}
+        options={counted(statusOptions, data?.status)}
+        onChange={(status) => onChange({ status })}
+      />
+      {linked.map(
+        (name) =>
+          filter[name] && (
+            <FilterChip
+              key={name}
+              label={texts.filters[name]}
+              value={filter[name]}
+              onRemove={() => onChange({ [name]: undefined })}
+            />
+          ),
+      )}
+    </>
+  );
+}
+
+/** A value of an old link stays visible and removable, even if the feed no longer offers it. */
+const withChosen = (values: readonly string[], chosen: string | undefined): string[] =>
+  chosen === undefined || values.includes(chosen) ? [...values] : [chosen, ...values];

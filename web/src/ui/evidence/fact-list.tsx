@@ -1,0 +1,34 @@
+import { Fragment } from 'react';
+import { fieldToWords } from '../../lib/text.ts';
+import { ExactTime } from '../time.tsx';
+
+/** Facts that other parts of a page show, or that mean nothing to a reader. */
+const hidden = new Set(['valueKeys', 'windowFrom', 'windowTo', 'entityNamed', 'candidateRows', 'sampleValues']);
+
+const isShown = (value: unknown): boolean =>
+  typeof value === 'number' ||
+  (typeof value === 'string' && value !== '') ||
+  (Array.isArray(value) && value.length > 0 && value.every((entry) => typeof entry !== 'object'));
+
+const isTime = (value: unknown): value is string =>
+  typeof value === 'string' && /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z$/.test(value);
+
+const format = (value: unknown): string => (Array.isArray(value) ? value.join(', ') : String(value));
+
+type Props = { facts: Record<string, unknown>; children?: React.ReactNode };
+
+/** What code computed from the rows and the history, as names and values. `children` are pairs that come first. */
+export function FactList({ facts, children }: Props) {
+  const entries = Object.entries(facts).filter(([name, value]) => !hidden.has(name) && isShown(value));
+  return (
+    <dl className="grid grid-cols-[minmax(6rem,8.5rem)_1fr] gap-x-3 gap-y-1.5">
+      {children}
+      {entries.map(([name, value]) => (
+        <Fragment key={name}>
+          <dt className="text-muted">{fieldToWords(name)}</dt>
+          <dd className="min-w-0 break-words">{isTime(value) ? <ExactTime time={value} /> : format(value)}</dd>
+        </Fragment>
+      ))}
+    </dl>
+  );
+}

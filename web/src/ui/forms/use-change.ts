@@ -1,0 +1,25 @@
+import { useMutation, useQueryClient, type QueryKey } from '@tanstack/react-query';
+import { toasts } from '../overlays/toasts.tsx';
+
+type Options<Input, Output> = {
+  change: (input: Input) => Promise<Output>;
+  /** The queries that the change makes stale. */
+  refresh: readonly QueryKey[];
+  /** What is said when it is done. Nothing without it. */
+  done?: (output: Output, input: Input) => Omit<Parameters<typeof toasts.add>[0], 'isError'> | string;
+  failed: string;
+};
+
+/** A change whose outcome is told in a message: what was done, or why it was not. */
+export function useChange<Input, Output>({ change, refresh, done, failed }: Options<Input, Output>) {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: change,
+    onSuccess: (output, input) => {
+      const message = done?.(output, input);
+      if (message !== undefined) toasts.add(typeof message === 'string' ? { title: message } : message);
+      return Promise.all(refresh.map((queryKey) => client.invalidateQueries({ queryKey })));
+    },
+    onError: ({ message }) => toasts.add({ title: failed, description: message, isError: true }),
+  });
+}

@@ -1,0 +1,22 @@
+import { Ban, CircleCheck, CircleX, Clock, Loader } from 'lucide-react';
+import type { Run } from '../../api/runs.ts';
+import { classes } from '../../lib/text.ts';
+import { texts } from '../../texts/runs.ts';
+
+const looks: Record<Run['status'], { icon: typeof Ban; color: string }> = {
+  queued: { icon: Clock, color: 'text-faint' },
+  running: { icon: Loader, color: 'text-accent' },
+  completed: { icon: CircleCheck, color: 'text-good' },
+  failed: { icon: CircleX, color: 'text-bad' },
+  cancelled: { icon: Ban, color: 'text-faint' },
+};
+
+export function RunStatusLabel({ status }: { status: Run['status'] }) {
+  const { icon: Icon, color } = looks[status];
+  return (
+    <span className="inline-flex items-center gap-1.5 align-top">
+      <Icon className={classes('size-3.5 shrink-0', color)} aria-hidden />
+      {texts.status[status]}
+    </span>
+  );
+}
