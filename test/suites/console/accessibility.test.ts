@@ -33,6 +33,12 @@ const applied = await fetch(started.origin + packPath, {
 });
 const [packed] = ((await applied.json()) as { results: { detectionId: string }[] }).results;
 await callOk(org, 'PUT', `/api/detections/${packed!.detectionId}`, { tags: ['own'] });
+const destination = await callOk(org, 'POST', '/api/outputs', {
+  kind: 'webhook',
+  name: 'Tickets',
+  url: 'https://tickets.invalid/hook',
+});
+await callOk(org, 'POST', `/api/outputs/${destination.id}/test`);
 const signedIn = await newPage(browser);
 await signIn(signedIn.page, started.origin, org, '/hits');
 
@@ -117,6 +123,11 @@ const pages: TestPage[] = [
       await page.waitForLoadState('networkidle');
     },
   ]),
+  [
+    'the delivery log of a destination',
+    `/settings/destinations/${destination.id}`,
+    (page) => page.getByRole('region', { name: 'Deliveries' }).getByRole('row').nth(1).waitFor(),
+  ],
   [
     'the form of a key',
     '/settings/keys',

@@ -1,5 +1,6 @@
 import { Cron } from 'croner';
 import { toString as toSentence } from 'cronstrue';
+import { useId } from 'react';
 import { formatLocal } from '../../../lib/time.ts';
 import { texts } from '../../../texts/editor.ts';
 import { ExactTime } from '../../../ui/time.tsx';
@@ -18,6 +19,7 @@ function readSchedule(cron: string, timezone: string): Schedule | null {
 
 /** A schedule in words, with its next five runs in the viewer's time zone. */
 export default function NextRuns({ cron, timezone }: { cron: string; timezone: string }) {
+  const label = useId();
   const schedule = readSchedule(cron, timezone);
   if (!schedule) return <p className="text-12 text-bad">{texts.badCron}</p>;
   return (
@@ -25,9 +27,12 @@ export default function NextRuns({ cron, timezone }: { cron: string; timezone: s
       <p>
         {schedule.sentence} ({timezone.trim() || 'UTC'})
       </p>
-      <ol className="flex flex-wrap gap-1.5" aria-label={texts.nextRuns}>
+      <p id={label} className="text-muted">
+        {texts.nextRuns}
+      </p>
+      <ol className="flex flex-wrap gap-1.5" aria-labelledby={label}>
         {schedule.next.map((time) => (
-          <li key={formatLocal(time.toISOString())} className="rounded-small border px-1.5 text-muted">
+          <li key={formatLocal(time.toISOString())} className="rounded-small border px-1.5">
             <ExactTime time={time.toISOString()} />
           </li>
         ))}
