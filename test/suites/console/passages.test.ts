@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { startNearMatch } from '../../../web/src/lib/excerpt.ts';
+import { excerptAround, startNearMatch } from '../../../web/src/lib/excerpt.ts';
 import { cutSegments, findMentions } from '../../../web/src/lib/passages.ts';
 
 const mentionsOf = (text: string, value: string) =>
@@ -67,4 +67,30 @@ test.each([
     match,
     { text: ' engineers.', isMatch: false },
   ]);
+});
+
+test.each([
+  ['one two three', undefined, 'one two three'],
+  ['one two three four five six', undefined, 'one two three …'],
+  ['one two three four five six', 'six', '… four five six'],
+  ['one two three four five six', 'three', '… two three four …'],
+  ['abcdefghijklmnopqrstuvwxyz', 'm', '… fghijklmnopqrstu …'],
+])('shortens %j around %j', (text, words, expected) => {
+  const start = words === undefined ? -1 : text.indexOf(words);
+  const span = words === undefined ? undefined : { start, end: start + words.length };
+  expect(excerptAround(text, span, 16)).toBe(expected);
+});
+
+test('an excerpt contains its span if there is room for a space at each side', () => {
+  const words = fc.array(fc.stringMatching(/^[a-z]{1,9}$/), { minLength: 1, maxLength: 30 });
+  fc.assert(
+    fc.property(words, fc.nat(), (list, pick) => {
+      const text = list.join(' ');
+      const at = pick % list.length;
+      const start = list.slice(0, at).join(' ').length + (at ? 1 : 0);
+      const excerpt = excerptAround(text, { start, end: start + list[at]!.length }, 30);
+      expect(excerpt).toContain(list[at]);
+      expect(excerpt.length).toBeLessThanOrEqual(34);
+    }),
+  );
 });

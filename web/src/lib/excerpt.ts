@@ -42,3 +42,19 @@ function endAtField(segments: readonly ExcerptSegment[]): ExcerptSegment[] {
   const { text, isMatch } = segments[last]!;
   return [...segments.slice(0, last), { text: text.split(nextField)[0]!, isMatch }];
 }
+
+/**
+ * Shortens a text to about `max` characters around a span of it, or from its beginning. Cuts at spaces where there are some, and marks with
+ * an ellipsis what is left out.
+ */
+export function excerptAround(text: string, span: { start: number; end: number } | undefined, max: number): string {
+  if (text.length <= max) return text;
+  const middle = span ? (span.start + span.end) / 2 : 0;
+  const start = Math.max(0, Math.min(Math.round(middle - max / 2), text.length - max));
+  const end = start + max;
+  const excerpt = text
+    .slice(start, end)
+    .replace(start > 0 ? /^\S*\s/ : /^/, '')
+    .replace(end < text.length ? /\s\S*$/ : /$/, '');
+  return `${start > 0 ? '… ' : ''}${excerpt}${end < text.length ? ' …' : ''}`;
+}

@@ -1,4 +1,6 @@
 import type { FeedItem } from '../../../api/feed.ts';
+import { excerptAround } from '../../../lib/excerpt.ts';
+import { findMentions } from '../../../lib/passages.ts';
 import { toWords } from '../../../lib/text.ts';
 import { texts as common } from '../../../texts/common.ts';
 import { texts } from '../../../texts/feed.ts';
@@ -6,6 +8,12 @@ import { Section } from '../../../ui/section.tsx';
 import { RelativeTime } from '../../../ui/time.tsx';
 import { findPassage } from '../item-fields.ts';
 import { VerdictLabel } from '../verdict.tsx';
+
+/** Characters of a passage: about three lines. */
+const passageMax = 140;
+
+const quote = (passage: string, matched: string): string =>
+  excerptAround(passage, findMentions(passage, 'matched', matched)[0], passageMax);
 
 /** Why an item is relevant to the organization, and who says so. */
 export function RelevanceReasons({ item }: { item: FeedItem }) {
@@ -38,7 +46,7 @@ export function RelevanceReasons({ item }: { item: FeedItem }) {
                 <span className="text-muted">{kind === 'person' ? texts.reasonLabel : toWords(kind)}</span>
                 <span className="min-w-0 break-words">
                   {matched}
-                  {passage && <q className="block text-12 text-muted">{passage.text.slice(0, 300)}</q>}
+                  {passage && <q className="block text-12 text-muted">{quote(passage.text, matched)}</q>}
                 </span>
                 {kind !== 'person' && <span className="tabular text-12 text-faint">{Math.round(weight * 100)} %</span>}
               </li>
