@@ -72,6 +72,7 @@ import { sendProblem } from '../platform/http/problem.ts';
 import { readFromReplica } from '../platform/http/read-from-replica.ts';
 import { readRequestId, registerRequestId } from '../platform/http/request-id.ts';
 import { createRequestLogger } from '../platform/http/request-logger.ts';
+import { closeConnectionsOnStop } from '../platform/http/close-connections.ts';
 import { traceRequests } from '../platform/http/trace-requests.ts';
 import type { App } from '../platform/http/app-type.ts';
 import { registerQueryNameCheck } from '../platform/http/query-names.ts';
@@ -129,6 +130,7 @@ export async function buildApp(deps: Deps): Promise<App> {
   traceRequests(app);
   registerSecurityHeaders(app);
   handleConnectionErrors(app);
+  closeConnectionsOnStop(app);
   registerJsonBodies(app);
   registerParameterCheck(app);
   registerQueryNameCheck(app);

@@ -3,6 +3,7 @@ import { serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod
 import type { App } from '../platform/http/app-type.ts';
 import { isMigrated } from '../platform/db/migrate.ts';
 import { appError } from '../platform/lib/errors.ts';
+import { closeConnectionsOnStop } from '../platform/http/close-connections.ts';
 import { healthRoutes } from '../platform/http/health.routes.ts';
 import { registerMetrics } from '../platform/http/metrics.ts';
 import { sendProblem } from '../platform/http/problem.ts';
@@ -31,6 +32,7 @@ export function buildWorkerServer({
     sendProblem(appError('not_found', 'A worker serves only /healthz, /readyz and /metrics.'), request, reply);
   });
   registerRequestId(app);
+  closeConnectionsOnStop(app);
   readFromReplica(app, db);
   registerMetrics(app, metrics);
   healthRoutes(app, {
