@@ -3,15 +3,16 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 /** Files that take longest, much of it waiting for processes and browsers, so that their size does not show it. The longest first. */
 const longFiles = [
   'suites/guide',
+  'suites/several-processes',
   'suites/process',
   'suites/console/accessibility',
+  'suites/demo',
   'suites/cluster',
   'backfill/rechecks',
   'suites/console/states',
   'suites/soak',
   'suites/isolation',
   'suites/package',
-  'suites/several-processes',
   'portable-queries/shipped-detections',
   'embedded-postgres/root',
   'suites/contract',

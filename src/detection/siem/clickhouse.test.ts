@@ -75,7 +75,7 @@ testHttpAdapter('clickhouse', () => fixture(), {
 
 const window = firstHours(4);
 const limits = { ...standInLimits, rowsMax: 2 };
-const signal = AbortSignal.timeout(60_000);
+const { signal } = new AbortController();
 
 test('returns integers as numbers and counts the rows of a truncated result', async () => {
   const { connection } = await fixture();

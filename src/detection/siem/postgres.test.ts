@@ -63,8 +63,8 @@ testConnectorConformance('postgres', async () => ({
   },
 }));
 
-const limits = { rowsMax: 100_000, groupsMax: 100, timeoutMs: 5_000 };
-const signal = AbortSignal.timeout(60_000);
+const limits = { rowsMax: 100_000, groupsMax: 100, timeoutMs: 30_000 };
+const { signal } = new AbortController();
 const hour = (n: number): Date => new Date(firstAt.getTime() + n * 3_600_000);
 const window = { from: hour(0), to: hour(4), clock: 'event' as const };
 const findFailure = (query: string, connection = connect(), searchLimits = limits) =>
@@ -164,7 +164,7 @@ test('ends a slow query on the server at the time limit, and on the client when 
   await expect(
     connect().search(slow, window, { ...limits, timeoutMs: 15_000 }, AbortSignal.timeout(200)),
   ).rejects.toThrow();
-  expect(performance.now() - begun).toBeLessThan(3_000);
+  expect(performance.now() - begun).toBeLessThan(10_000);
 });
 
 test('blames the upstream for wrong credentials, addresses and databases', async () => {

@@ -96,7 +96,7 @@ testHttpAdapter('sentinel', () => fixture(), {
 });
 
 const window = firstHours(1, 'ingest');
-const signal = AbortSignal.timeout(30_000);
+const { signal } = new AbortController();
 
 test('reuses a token, and puts the window on the ingestion time on clock ingest', async () => {
   const { standIn, connection } = await fixture('ingest');

@@ -73,12 +73,16 @@ test('does not hold the model lock for a network round trip', async () => {
     return { claims: (await Promise.all(each)).flat(), ms: performance.now() - began };
   };
   await claimBy(4);
-  for (let n = 0; n < 8; n += 1) await createQueuedRuns(['slow', 'slow']);
-  const alone = await claimBy(1);
-  const together = await claimBy(4);
-  // If the lock were held for a round trip, the last of four claims would take five times as long as one.
-  expect(together.ms / alone.ms).toBeLessThan(3);
-  expect(together.claims.length).toBeGreaterThan(0);
+  for (let n = 0; n < 20; n += 1) await createQueuedRuns(['slow', 'slow']);
+  // If the lock were held for a round trip, the last of four claims would take five times as long as one. Load can only add time.
+  let [alone, together] = [Infinity, Infinity];
+  for (let n = 0; n < 4 && !(together / alone < 3); n += 1) {
+    alone = Math.min(alone, (await claimBy(1)).ms);
+    const { claims, ms } = await claimBy(4);
+    expect(claims.length).toBeGreaterThan(0);
+    together = Math.min(together, ms);
+  }
+  expect(together / alone).toBeLessThan(3);
   await remoteDb.destroy();
 });
 

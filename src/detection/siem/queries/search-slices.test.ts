@@ -1,6 +1,9 @@
-import { setTimeout } from 'node:timers/promises';
-import { expect, test } from 'vitest';
+import { afterAll, expect, test, vi } from 'vitest';
 import { searchSlices } from './search-slices.ts';
+
+// Only requests take time.
+vi.useFakeTimers({ toFake: ['performance'] });
+afterAll(() => vi.useRealTimers());
 
 const window = { from: new Date(0), to: new Date(1024) };
 const optionsWith = (timeoutMs: number) => ({
@@ -11,7 +14,8 @@ const optionsWith = (timeoutMs: number) => ({
 
 test('returns the first part of a window that cannot be read in time', async () => {
   const found = await searchSlices(window, optionsWith(500), async ({ from, to }) => {
-    await setTimeout(10);
+    vi.advanceTimersByTime(10);
+    await Promise.resolve();
     const isCut = to.getTime() - from.getTime() > (from.getTime() === 0 ? 512 : 4);
     return { rows: isCut ? [] : [{ t: from.toISOString() }], isCut };
   });
@@ -22,7 +26,8 @@ test('returns the first part of a window that cannot be read in time', async () 
 
 test('blames the author if no part of the window can be read in time', async () => {
   const result = searchSlices(window, optionsWith(60), async () => {
-    await setTimeout(25);
+    vi.advanceTimersByTime(25);
+    await Promise.resolve();
     return { rows: [], isCut: true };
   });
   await expect(result).rejects.toMatchObject({ failure: { kind: 'query_timeout', blame: 'author' } });

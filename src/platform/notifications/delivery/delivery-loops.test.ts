@@ -86,7 +86,7 @@ test('does not delay other destinations when one hangs, and does not count attem
   const startedAt = performance.now();
   stop.abort();
   await loop;
-  expect(performance.now() - startedAt).toBeLessThan(2000);
+  expect(performance.now() - startedAt).toBeLessThan(10_000);
   expect(await listLog(org, other)).toMatchObject([{ state: 'delivered', tries: 1 }]);
   const waiting = await listLog(org, hanging);
   expect(waiting).toHaveLength(11);
