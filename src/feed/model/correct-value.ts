@@ -1,5 +1,5 @@
 import { isIPv4, isIPv6 } from 'node:net';
-import { normalizeValue } from './normalize.ts';
+import { isPlainDomain, normalizeValue } from './normalize.ts';
 import { refang } from './refang.ts';
 import type { IndicatorType } from './vocabulary.ts';
 
@@ -22,6 +22,7 @@ export function correctValue(stated: IndicatorType | 'address', value: string): 
 }
 
 function correctAddress(stated: IndicatorType | 'address', address: string): CorrectedValue | undefined {
+  if (stated === 'domain' && isPlainDomain(address)) return undefined;
   const { host, port } = splitPort(address);
   const type = classifyAddress(host);
   if (type === undefined || (type === stated && port === undefined)) return undefined;

@@ -1,6 +1,7 @@
+import { domainToASCII } from 'node:url';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { normalizeValue } from './normalize.ts';
+import { isPlainDomain, normalizeValue } from './normalize.ts';
 import { refang } from './refang.ts';
 
 describe('normalizeValue', () => {
@@ -50,6 +51,39 @@ describe('normalizeValue', () => {
       }),
     );
   });
+});
+
+test('leaves a plain domain as the URL standard does', () => {
+  expect(isPlainDomain('h1.evil-2.example')).toBe(true);
+  expect(isPlainDomain(`${'a'.repeat(64)}.example`)).toBe(false);
+  expect(isPlainDomain(`${'a.'.repeat(126)}example`)).toBe(false);
+  fc.assert(
+    fc.property(fc.string({ unit: fc.constantFrom(...'axn01-_.'), maxLength: 30 }), (host) => {
+      if (!isPlainDomain(host)) return;
+      expect(domainToASCII(host)).toBe(host);
+      expect(normalizeValue('domain', host)).toBe(normalizeValue('domain', `${host}.`));
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+test.each([
+  ['hxxp://a.example', 'http://a.example'],
+  ['H**Ps://a.example', 'https://a.example'],
+  ['HTTP://a.example', 'http://a.example'],
+  ['FXP://a.example', 'ftp://a.example'],
+  ['ftp://a.example', 'ftp://a.example'],
+  ['http[://]a.example', 'http://a.example'],
+  ['a[.]b', 'a.b'],
+  ['a[.b', 'a.b'],
+  ['a.]b', 'a.b'],
+  ['a(dot)b', 'a.b'],
+  ['a{.}b', 'a.b'],
+  [String.raw`a\.b`, 'a.b'],
+  ['a(at)b', 'a@b'],
+  [' hxx.example ', 'hxx.example'],
+])('refangs %j', (defanged, address) => {
+  expect(refang(defanged)).toBe(address);
 });
 
 test('refang reverses the defanging of any web address', () => {

@@ -73,7 +73,15 @@ function normalizeIpv6(text: string): string | undefined {
   return `::ffff:${high >> 8}.${high & 255}.${low >> 8}.${low & 255}`;
 }
 
+/** A host in lower-case ASCII whose last label begins with a letter. It is its own canonical form. */
+const plainDomain =
+  /^(?!.*xn--)(?=.{1,253}$)(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)+[a-z](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/;
+
+/** Returns whether a value is a domain in canonical form. Returns false for a few that are, such as names in Punycode. */
+export const isPlainDomain = (text: string): boolean => plainDomain.test(text);
+
 function normalizeDomain(text: string): string | undefined {
+  if (isPlainDomain(text)) return text;
   const ascii = domainToASCII(refang(text).replace(/\.$/, ''));
   if (ascii.length > 253 || isIPv4(ascii) || !/\.[^.]*[a-z][^.]*$/.test(ascii)) return undefined;
   return ascii.split('.').every((label) => /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/.test(label)) ? ascii : undefined;
@@ -83,9 +91,8 @@ function normalizeDomain(text: string): string | undefined {
 function normalizeUrl(text: string): string | undefined {
   const refanged = refang(text);
   const absolute = /^[a-z][a-z0-9+.-]*:\/\//i.test(refanged) ? refanged : `http://${refanged}`;
-  if (!URL.canParse(absolute)) return undefined;
-  const url = new URL(absolute);
-  if (url.hostname === '') return undefined;
+  const url = URL.parse(absolute);
+  if (!url || url.hostname === '') return undefined;
   url.hash = '';
   return url.href;
 }
