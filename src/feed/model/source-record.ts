@@ -62,9 +62,14 @@ export const emptyIocs = (): Iocs => Object.fromEntries(buckets.map((bucket) => 
 
 const zoneless = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?$/;
 
+/** The form of most times, on a day that every month has. */
+const utcTime =
+  /^(?:19|20)\d\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{3})?Z$/;
+
 /** Parses a date of a source and returns it as ISO text in UTC, or undefined if it is not a date. A date without a zone is read as UTC. */
 export function parseInstant(value: unknown): string | undefined {
   if (typeof value !== 'string' || value.length > 64) return undefined;
+  if (utcTime.test(value)) return value.length === 24 ? value : `${value.slice(0, 19)}.000Z`;
   const text = value.trim();
   const time = Date.parse(zoneless.test(text) ? `${text}Z` : text);
   return Number.isNaN(time) || time < -6e13 || time > 8e13 ? undefined : new Date(time).toISOString();
