@@ -8,16 +8,22 @@ const lineMaxChars = 400;
  */
 export function locateValue(text: string, range: Span, value: string): Span | undefined {
   const wanted = value.trim();
-  for (const form of new Set([
-    wanted,
-    wanted.replaceAll(/[\\']/g, String.raw`\$&`),
-    wanted.replaceAll(/[\\"]/g, String.raw`\$&`),
-  ])) {
-    const start = form === '' ? -1 : text.slice(range.start, range.end).indexOf(form);
+  if (wanted === '') return undefined;
+  const searched = text.slice(range.start, range.end);
+  for (const toForm of forms) {
+    const form = toForm(wanted);
+    const start = searched.indexOf(form);
     if (start >= 0) return extendToLine(text, { start: range.start + start, end: range.start + start + form.length });
   }
   return undefined;
 }
+
+/** The notations of a value: verbatim, in a STIX pattern, and in JSON. */
+const forms = [
+  (value: string): string => value,
+  (value: string): string => value.replaceAll(/[\\']/g, String.raw`\$&`),
+  (value: string): string => value.replaceAll(/[\\"]/g, String.raw`\$&`),
+];
 
 function extendToLine(text: string, span: Span): Span {
   const start = text.lastIndexOf('\n', span.start - 1) + 1;

@@ -34,7 +34,7 @@ export function splitGroup(
   const refs = group.head && new Set(listRefs(group.head));
   const toPartGroup = (members: Set<StixSourceObject>): ObjectGroup => {
     const list = [...members];
-    const object_refs = list.flatMap(({ id }) => (refs?.has(id) ? [id] : []));
+    const object_refs = list.map(({ id }) => id).filter((id) => refs?.has(id));
     return { head: group.head && { ...group.head, object_refs }, members: list };
   };
   return parts.flatMap((members, part) =>

@@ -139,7 +139,8 @@ function toRange(spans: Iterable<Span>): Span {
 
 const typeOrder =
   'campaign intrusion-set threat-actor malware tool vulnerability attack-pattern indicator observed-data'.split(' ');
-const rankOf = (type: string): number => (typeOrder.includes(type) ? typeOrder.indexOf(type) : typeOrder.length);
+const rankByType = new Map(typeOrder.map((type, rank) => [type, rank]));
+const rankOf = (type: string): number => rankByType.get(type) ?? rankByType.size;
 
 function byTypeAndId(a: StixSourceObject, b: StixSourceObject): number {
   return rankOf(a.type) - rankOf(b.type) || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);
