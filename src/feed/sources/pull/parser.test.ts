@@ -22,7 +22,7 @@ test('parses the same in a thread as in the main thread', async () => {
   expect((await parser.parse({ kind: 'osv', parts: [part(zip)], context })).records).toHaveLength(1);
 });
 
-test('reads records of a thread in chunks, while the thread is at most one chunk ahead', async () => {
+test('reads records of a thread in chunks, while the thread is a few chunks ahead', async () => {
   const own = createParser('.');
   const parts = [
     part(JSON.stringify(nvdPage(Array.from({ length: 2_000 }, (_, n) => nvdRow(`CVE-2024-${1_000 + n}`))))),

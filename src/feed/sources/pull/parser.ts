@@ -22,8 +22,8 @@ export type Parser = {
   /** Rejects with the error of the format, or if parsing takes too long or too much memory. */
   parse: (task: ParseTask, signal?: AbortSignal) => Promise<ParseResult>;
   /**
-   * Parses documents whose records are read in chunks. The thread builds a chunk while the caller works on the previous one, and waits for the
-   * caller. Rejects like `parse`; reading the chunks may also fail.
+   * Parses documents whose records are read in chunks. The thread builds chunks while the caller works on previous ones, and waits when it is
+   * a few chunks ahead. Rejects like `parse`; reading the chunks may also fail.
    */
   open: (task: ParseTask, signal?: AbortSignal) => Promise<ParsedSource>;
   /** Runs the format's `digest`. Rejects like `parse`. */
@@ -36,6 +36,8 @@ const inlineMaxBytes = 64 * 1024;
 // The memory of a thread that parsed more is returned.
 const keptThreadMaxBytes = 8 * 1024 * 1024;
 const packedFactor = 10;
+// About a batch that a pull writes, so that the thread does not wait while one is built and written.
+const chunksAheadMax = 6;
 const timeoutMinMs = 120_000;
 const timeoutMsPerMiB = 4_000;
 const magic = { gzip: [0x1f, 0x8b], zip: [0x50, 0x4b] };
@@ -73,8 +75,10 @@ async function openInThread(
   task: ParseTask,
   signal: AbortSignal | undefined,
 ): Promise<ParsedSource> {
-  // A message is accepted when the reader wants it, so that the thread is at most one chunk ahead.
-  const { readable, writable } = new TransformStream<unknown, unknown>();
+  // A message is accepted while the reader is at most this many behind.
+  const { readable, writable } = new TransformStream<unknown, unknown>(undefined, undefined, {
+    highWaterMark: chunksAheadMax,
+  });
   const writer = writable.getWriter();
   const answerCall = (message: unknown): Promise<void> => writer.write(message);
   const limits = limitsOf(task.parts);
