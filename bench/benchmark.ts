@@ -7,18 +7,19 @@ export type BenchmarkRow = {
   share?: number;
 };
 
-/**
- * `isFull`: at full size, where a benchmark has a smaller one. `items`: the size of a feed. `keptDir`: the data directory that keeps the feed
- * for further runs.
- */
-export type RunOptions = { isFull: boolean; items?: number | undefined; keptDir?: string | undefined };
+/** `items`: the size of a feed. `keptDir`: the data directory that keeps the feed for further runs. */
+export type FeedOptions = { items?: number | undefined; keptDir?: string | undefined };
+
+/** `isFull`: at full size, where a benchmark has a smaller one. */
+export type RunOptions = FeedOptions & { isFull: boolean };
 
 /**
- * A benchmark. `run` returns the measured rows. `report` prints progress. `note` stands below the table. `isOnlyByName`: a run without names
- * leaves it out.
+ * A benchmark. `run` returns the measured rows. `report` prints progress. `titleOf` returns the title after a run whose size has a choice, and
+ * begins with `title`. `note` stands below the table. `isOnlyByName`: a run without names leaves it out.
  */
 export type Benchmark = {
   title: string;
+  titleOf?: (options: RunOptions) => string;
   run: (report: (text: string) => void, options: RunOptions) => Promise<BenchmarkRow[]>;
   note?: string;
   isOnlyByName?: boolean;

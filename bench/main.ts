@@ -45,8 +45,9 @@ const usage = `Runs benchmarks, without names all except feed-large.
 Usage: npm run bench -- [OPTION…] [NAME…]
   --write     Also write the results to docs/reference/benchmarks.md.
   --full      At full size, where a benchmark has a smaller one.
-  --items N   The items of feed-million or feed-large. Not with --write.
-  --keep DIR  The data directory of feed-million or feed-large. It is filled if it does not exist, and the next run with it only measures.
+  --items N   The items of feed-million or feed-large. Of these, only feed-large can be combined with --write.
+  --keep DIR  The data directory of feed-million or feed-large. It is filled if it does not exist, and the next run with it only measures. With
+              --items, a smaller feed is extended. Without --items, feed-large measures the feed that is there.
 Names: ${Object.keys(benchmarks).join(', ')}.`;
 
 const config = {
@@ -64,8 +65,8 @@ const runOptions: RunOptions = {
   items: values.items === undefined ? undefined : toCount('items', values.items),
   keptDir: values.keep === undefined ? undefined : resolve(values.keep),
 };
-if (values.write && values.items !== undefined) {
-  console.error('--items N cannot be combined with --write: a section of the page has one size.');
+if (values.write && values.items !== undefined && positionals.join() !== 'feed-large') {
+  console.error('--items N can be combined with --write only for feed-large, whose section names its size.');
   process.exit(2);
 }
 const unknown = positionals.filter((name) => !Object.hasOwn(benchmarks, name));
@@ -89,13 +90,13 @@ async function describeMachine(): Promise<string> {
 const formatNumber = (value: number | undefined): string =>
   value === undefined ? '' : value >= 100 ? Math.round(value).toLocaleString('en') : value.toPrecision(3);
 
-function renderSection({ title, note }: Benchmark, rows: BenchmarkRow[]): string {
+function renderSection({ title, titleOf, note }: Benchmark, rows: BenchmarkRow[]): string {
   const lines = rows.map(
     ({ label, unit, tocsin, baseline, share }) =>
       `| ${label} | ${formatNumber(tocsin)} | ${formatNumber(baseline)} | ${share === undefined ? '' : `${Math.round(share * 100)} %`} | ${unit} |`,
   );
   const table = ['| | Tocsin | baseline | share | unit |', '|---|---:|---:|---:|---|', ...lines];
-  return [`## ${title}`, '', ...table, ...(note === undefined ? [] : ['', note])].join('\n');
+  return [`## ${titleOf?.(runOptions) ?? title}`, '', ...table, ...(note === undefined ? [] : ['', note])].join('\n');
 }
 
 const sections: string[] = [];
@@ -120,13 +121,12 @@ Machine: ${machine}.`;
   console.log('Wrote docs/reference/benchmarks.md.');
 }
 
-/** Returns the page's sections in the order of the benchmarks. New results replace the sections with the same title. */
+/** Returns the page's sections in the order of the benchmarks. New results replace the section of the same benchmark. */
 function mergeSections(page: string): string[] {
-  const titleOf = (section: string): string => section.slice(3).split('\n')[0]!;
   const existing = page.split(/\n(?=## )/).slice(1);
-  const byTitle = new Map(
-    [...existing.map((section) => section.trimEnd()), ...sections].map((section) => [titleOf(section), section]),
+  const all = [...sections, ...existing.map((section) => section.trimEnd())];
+  return Object.values(benchmarks).flatMap(
+    ({ title }) => all.find((section) => section.startsWith(`## ${title}`)) ?? [],
   );
-  return Object.values(benchmarks).flatMap(({ title }) => byTitle.get(title) ?? []);
 }
 process.exit(0);

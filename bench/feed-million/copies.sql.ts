@@ -9,13 +9,17 @@ const idAt = (id: string, at: string): string =>
     `lpad(to_hex((extract(epoch from ${at}) * 1000)::bigint), 12, '0')`,
   );
 
-/** Saves the stored items of the public pool as seeds in the schema `bench`, with the order of the times at which they were written. */
-export const saveSeedsSql = `
+/**
+ * Saves the oldest items of the public pool as seeds in the schema `bench`, with the order of the times at which they were written: one in
+ * `existing`, which is how many copies of each seed the pool has, the seed included.
+ */
+export const saveSeedsSql = (existing: number): string => `
   create schema bench;
-  create unlogged table bench.items as select * from items where pool_id = '${publicPoolId}';
-  create unlogged table bench.versions as select v.* from item_versions v join bench.items i on i.id = v.item_id;
-  create unlogged table bench.terms as select t.* from item_terms t join bench.items i on i.id = t.item_id;
-  create unlogged table bench.words as select s.* from item_search s join bench.items i on i.id = s.item_id;
+  create unlogged table bench.items as select * from items where pool_id = '${publicPoolId}' order by id
+    limit (select sum(n) / ${existing} from feed_counts where pool_id = '${publicPoolId}');
+  create unlogged table bench.versions as select v.* from item_versions v where v.item_id in (select id from bench.items);
+  create unlogged table bench.terms as select t.* from item_terms t where t.item_id in (select id from bench.items);
+  create unlogged table bench.words as select s.* from item_search s where s.item_id in (select id from bench.items);
   create unlogged table bench.moments as
     select at, row_number() over (order by at) as place from (select created_at from bench.items union select last_updated from bench.items) m (at);
   create unlogged table bench.seeds as
@@ -24,7 +28,7 @@ export const saveSeedsSql = `
       created.place as created_place, updated.place as updated_place, rooted.place as root_place
     from bench.items i join bench.items root on root.id = coalesce(i.duplicate_of, i.id) join bench.moments created on created.at = i.created_at
       join bench.moments updated on updated.at = i.last_updated join bench.moments rooted on rooted.at = root.created_at;
-  create unlogged table bench.pool as select seq, last_added_at from feed_pools where id = '${publicPoolId}'`;
+  create unlogged table bench.pool as select max(seq) as seq, max(added_to_feed_at) as last_added_at from bench.items`;
 
 /** Inserts the copies `from` to `to` (inclusive) in the order in which pulls would have stored them. Each copy adds `numbers` to the seed's number. */
 export const insertCopiesSql = (from: number, to: number, numbers: number): string => `
@@ -60,10 +64,10 @@ export const insertCopiesSql = (from: number, to: number, numbers: number): stri
   from copies c join bench.words s on s.item_id = c.seed`;
 
 /** Updates the public pool and the item counts as if the copies had been pulled. */
-export const updateCountsSql = (copies: number): string => `
-  update feed_pools p set seq = b.seq * ${copies}, last_added_at = b.last_added_at + b.seq * ${copies} * interval '1 ms'
+export const updateCountsSql = ({ existing, copies }: { existing: number; copies: number }): string => `
+  update feed_pools p set seq = greatest(p.seq, b.seq * ${copies}), last_added_at = b.last_added_at + b.seq * ${copies} * interval '1 ms'
   from bench.pool b where p.id = '${publicPoolId}';
-  update feed_counts set n = n * ${copies}, roots = roots * ${copies} where pool_id = '${publicPoolId}'`;
+  update feed_counts set n = n / ${existing} * ${copies}, roots = roots / ${existing} * ${copies} where pool_id = '${publicPoolId}'`;
 
 function renamed(column: string): string {
   return `replace(${column}, c.number, c.new_number)`;

@@ -4,8 +4,8 @@ import type pg from 'pg';
 import type { FeedList } from '../../src/feed/model/item.schema.ts';
 import { publicPoolId } from '../../src/feed/items/writing/feed-pools.store.ts';
 import { fillFeed, type FeedSize } from './fill-feed.ts';
-import { measureInTurn, measureMs, type Benchmark, type BenchmarkRow } from '../benchmark.ts';
-import { withKeptFeed } from './kept-feed.ts';
+import { measureInTurn, measureMs, type Benchmark, type BenchmarkRow, type FeedOptions } from '../benchmark.ts';
+import { findKeptSize, withKeptFeed } from './kept-feed.ts';
 import { measureProfileChange, overrideItems } from './override-items.ts';
 import { compareCachedPages } from '../list-items.ts';
 import {
@@ -178,27 +178,41 @@ async function measure(benchmark: FeedBenchmark): Promise<BenchmarkRow[]> {
   return [...lines, { label: 'memory of the server at the end', unit: 'MiB', tocsin: memoryOf(running.program.pid) }];
 }
 
-const createFeedBenchmark = (defaultItems: number, title: string): Benchmark => ({
+const organizations = 'ten organizations with 100 private items and 1,000 overrides each';
+
+const createFeedBenchmark = (title: string, findSize: (options: FeedOptions) => FeedSize): Benchmark => ({
   note: 'The total of a list is exact. A search with more than 500 matches ranks the newest 500. A text that more than about 6,000 items match is searched among the newest items, and its total is an estimate from a sample of the items.',
   title,
-  run: (report, { items = defaultItems, keptDir }) => {
+  run: (report, options) => {
+    const size = findSize(options);
     const measureIn = (running: RunningProgram): Promise<BenchmarkRow[]> =>
       withClient(running.databaseUrl, (client) => measure({ running, client, report }));
     const fillAndMeasure = async (running: RunningProgram): Promise<BenchmarkRow[]> => {
-      await fillFeed(running, sizeOf(items), report);
+      await fillFeed(running, size, report);
       return measureIn(running);
     };
-    return keptDir === undefined
+    return options.keptDir === undefined
       ? withRunningProgram(env, fillAndMeasure)
-      : withKeptFeed({ dir: keptDir, size: sizeOf(items), env, report }, measureIn);
+      : withKeptFeed({ dir: options.keptDir, size, env, report }, measureIn);
   },
 });
 
-const organizations = 'ten organizations with 100 private items and 1,000 overrides each';
+export const feedMillionBenchmark = createFeedBenchmark(
+  `A feed of a million items and ${organizations}`,
+  ({ items = 1_000_000 }) => sizeOf(items),
+);
 
-export const feedMillionBenchmark = createFeedBenchmark(1_000_000, `A feed of a million items and ${organizations}`);
+/** Returns the requested size. Without a request, that of the kept feed, or else of five million items. */
+const findLargeSize = ({ items, keptDir }: FeedOptions): FeedSize =>
+  (items === undefined && keptDir !== undefined ? findKeptSize(keptDir) : undefined) ?? sizeOf(items ?? 5_000_000);
+
+const largeTitle = 'A large feed';
 
 export const feedLargeBenchmark: Benchmark = {
-  ...createFeedBenchmark(5_031_400, `A feed of five million items and ${organizations}`),
+  ...createFeedBenchmark(largeTitle, findLargeSize),
+  titleOf: (options) => {
+    const { numbers, copies } = findLargeSize(options);
+    return `${largeTitle}: ${(numbers * 1.1 * copies).toLocaleString('en')} items and ${organizations}`;
+  },
   isOnlyByName: true,
 };

@@ -21,7 +21,18 @@ export async function fillFeed(running: RunningProgram, size: FeedSize, report: 
       await pullSeeds(call, buildSeeds(firstOwnNumber + index * ownNumbers, ownNumbers, day), 'private');
   });
   report(`pulled by the program: ${Math.round(ms / 1_000)} s`);
-  const items = await multiplyItems(running.databaseUrl, { copies, numbers }, report);
+  const items = await multiplyItems(running.databaseUrl, { copies, existing: 1, numbers }, report);
+  report(`${items.toLocaleString('en')} items`);
+}
+
+/** Adds copies of the shared items to a feed that has fewer of them. */
+export async function extendFeed(
+  running: RunningProgram,
+  kept: FeedSize,
+  { copies, numbers }: FeedSize,
+  report: (text: string) => void,
+): Promise<void> {
+  const items = await multiplyItems(running.databaseUrl, { copies, existing: kept.copies, numbers }, report);
   report(`${items.toLocaleString('en')} items`);
 }
 

@@ -1,7 +1,7 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { withClient, withProgramIn, type RunningProgram } from '../../test/support/program-environment.ts';
-import { fillFeed, type FeedSize } from './fill-feed.ts';
+import { extendFeed, fillFeed, type FeedSize } from './fill-feed.ts';
 
 type KeptFeedOptions = {
   dir: string;
@@ -10,27 +10,44 @@ type KeptFeedOptions = {
   report: (text: string) => void;
 };
 
+const sizeFileOf = (dir: string): string => join(dir, 'feed-size.json');
+
+/** Returns the size of the complete feed in a directory, undefined if there is none. */
+export function findKeptSize(dir: string): FeedSize | undefined {
+  const file = sizeFileOf(dir);
+  return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as FeedSize) : undefined;
+}
+
 /**
  * Runs `work` on a feed in a directory that stays afterwards. Fills the directory if it does not exist. Otherwise removes what an earlier
- * measurement added. Throws if the directory has a feed of another size, or one that was not filled to the end.
+ * measurement added, and adds the copies that the feed lacks. Throws if the directory has a larger feed, one of other items, or one that was not
+ * filled to the end.
  */
 export async function withKeptFeed<T>(
   { dir, size, env, report }: KeptFeedOptions,
   work: (running: RunningProgram) => Promise<T>,
 ): Promise<T> {
-  const sizeFile = join(dir, 'feed-size.json');
   const isNew = !existsSync(dir);
+  const kept = isNew ? undefined : findKeptSize(dir);
   if (isNew) mkdirSync(dir, { recursive: true });
-  else if (!existsSync(sizeFile) || readFileSync(sizeFile, 'utf8') !== JSON.stringify(size))
-    throw new Error(`${dir} has no complete feed of ${JSON.stringify(size)}. Delete it, or name another directory.`);
+  else if (!kept || !isWithin(kept, size))
+    throw new Error(
+      `${dir} has no complete feed that is part of ${JSON.stringify(size)}. Delete it, or name another directory.`,
+    );
   return withProgramIn(dir, env, async (running) => {
-    if (isNew) {
-      await fillFeed(running, size, report);
-      writeFileSync(sizeFile, JSON.stringify(size));
-    } else await removeOwnState(running.databaseUrl);
+    if (kept) await removeOwnState(running.databaseUrl);
+    if (kept?.copies !== size.copies) {
+      // A directory without the file is not complete.
+      rmSync(sizeFileOf(dir), { force: true });
+      await (kept ? extendFeed(running, kept, size, report) : fillFeed(running, size, report));
+      writeFileSync(sizeFileOf(dir), JSON.stringify(size));
+    }
     return work(running);
   });
 }
+
+const isWithin = (kept: FeedSize, size: FeedSize): boolean =>
+  kept.copies <= size.copies && JSON.stringify({ ...kept, copies: size.copies }) === JSON.stringify(size);
 
 /** Removes the overrides, the profiles and the scores of all organizations. */
 const removeOwnState = (databaseUrl: string): Promise<unknown> =>

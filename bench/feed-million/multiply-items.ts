@@ -2,17 +2,21 @@ import pg from 'pg';
 import { insertCopiesSql, saveSeedsSql, updateCountsSql } from './copies.sql.ts';
 import { measureMs } from '../benchmark.ts';
 
-/** The number of copies of each public item, and the range of numbers that the entries of one copy use. */
-export type CopyOptions = { copies: number; numbers: number };
+/**
+ * `copies`: the copies of each pulled item of the public pool, the pulled one included. `existing`: how many of them are stored already.
+ * `numbers`: the range of numbers that the entries of one copy use.
+ */
+export type CopyOptions = { copies: number; existing: number; numbers: number };
 
 const connections = 2;
 const itemsPerStatement = 20_000;
-const fillingWal = "'4GB'";
+const fillingWal = "'2GB'";
 const reportEvery = 100_000;
 
 /**
- * Copies every item of the public pool. Each copy is what the program would have stored for the same entry with another number (see
- * `seed-sources.ts`) in a later pull. Only the hashes stay the original ones; nothing but another pull reads them. Returns the number of items.
+ * Copies every pulled item of the public pool, or adds copies to those that exist. Each copy is what the program would have stored for the same
+ * entry with another number (see `seed-sources.ts`) in a later pull. Only the hashes stay the original ones; nothing but another pull reads
+ * them. Returns the number of items.
  */
 export async function multiplyItems(
   databaseUrl: string,
@@ -31,10 +35,10 @@ export async function multiplyItems(
   try {
     await allowWal(pool, fillingWal);
     const indexes = await dropIndexes(pool);
-    await saveSeeds(pool);
+    await saveSeeds(pool, size.existing);
     await forEachTable(pool, (table) => `alter table ${table} set (autovacuum_enabled = false)`);
     await phase('rows', () => addCopies(pool, size, report));
-    await pool.query(updateCountsSql(size.copies));
+    await pool.query(updateCountsSql(size));
     await phase('indexes', () => inParallel(pool, indexes));
     await phase('keys', () => rebuildKeys(pool));
     await phase('vacuum', () => forEachTable(pool, (table) => `vacuum (analyze) ${table}`));
@@ -82,8 +86,8 @@ async function allowWal(pool: pg.Pool, size: string): Promise<void> {
   await pool.query('select pg_reload_conf()');
 }
 
-async function saveSeeds(pool: pg.Pool): Promise<void> {
-  await pool.query(saveSeedsSql);
+async function saveSeeds(pool: pg.Pool, existing: number): Promise<void> {
+  await pool.query(saveSeedsSql(existing));
   await inParallel(
     pool,
     ['items', 'versions', 'terms', 'words', 'seeds'].map((name) => `analyze bench.${name}`),
@@ -92,12 +96,12 @@ async function saveSeeds(pool: pg.Pool): Promise<void> {
 
 async function addCopies(
   pool: pg.Pool,
-  { copies, numbers }: CopyOptions,
+  { copies, existing, numbers }: CopyOptions,
   report: (text: string) => void,
 ): Promise<void> {
   const seeds = Number((await pool.query('select count(*) as n from bench.seeds')).rows[0].n);
   const step = Math.max(1, Math.floor(itemsPerStatement / seeds));
-  const starts = Array.from({ length: Math.ceil((copies - 1) / step) }, (_, index) => 1 + index * step);
+  const starts = Array.from({ length: Math.ceil((copies - existing) / step) }, (_, index) => existing + index * step);
   const startMs = performance.now();
   let done = 0;
   await Promise.all(

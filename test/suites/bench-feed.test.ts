@@ -49,10 +49,16 @@ const counts = (db: Db): Promise<{ n: number; roots: number }[]> =>
 const indexes = (db: Db): Promise<unknown[]> =>
   selectIn(db)`select indexdef from pg_indexes where tablename like 'item%' order by indexdef`;
 
+/** Returns the sequence numbers of the items and of their pools, and which items were added last. */
+const positions = (db: Db): Promise<unknown[]> =>
+  selectIn(db)`
+    select i.record_id, i.source_name, i.seq, p.seq as pool, i.added_to_feed_at = max(i.added_to_feed_at) over () as "isLast"
+    from items i join feed_pools p on p.id = i.pool_id order by 1, 2`;
+
 test('the benchmark copies an item exactly as the program stores it', async () => {
   const copied = await filled(firstNumber);
   const read = await filled(firstNumber + 2 * numbers);
-  const all = await multiplyItems(copied.url, { copies, numbers }, () => undefined);
+  const all = await multiplyItems(copied.url, { copies, existing: 1, numbers }, () => undefined);
   const expected = await storedFrom(read.deps.db, firstNumber + 2 * numbers);
   expect(all).toBe(expected.length * copies);
   expect(expected.filter((item) => (item as { isChanged: boolean }).isChanged)).not.toEqual([]);
@@ -61,4 +67,19 @@ test('the benchmark copies an item exactly as the program stores it', async () =
     (await counts(read.deps.db)).map((row) => ({ ...row, n: row.n * copies, roots: row.roots * copies })),
   );
   expect(await indexes(copied.deps.db)).toEqual(await indexes(read.deps.db));
+});
+
+test('copies added to a feed are those that it would have if it had been filled at once', async () => {
+  const [atOnce, extended] = [await filled(firstNumber), await filled(firstNumber)];
+  await multiplyItems(atOnce.url, { copies: 4, existing: 1, numbers }, () => undefined);
+  await multiplyItems(extended.url, { copies: 2, existing: 1, numbers }, () => undefined);
+  const all = await multiplyItems(extended.url, { copies: 4, existing: 2, numbers }, () => undefined);
+  for (const copy of [1, 2, 3]) {
+    const expected = await storedFrom(atOnce.deps.db, firstNumber + copy * numbers);
+    expect(all).toBe(expected.length * 4);
+    expect(await storedFrom(extended.deps.db, firstNumber + copy * numbers)).toEqual(expected);
+  }
+  expect(await counts(extended.deps.db)).toEqual(await counts(atOnce.deps.db));
+  expect(await indexes(extended.deps.db)).toEqual(await indexes(atOnce.deps.db));
+  expect(await positions(extended.deps.db)).toEqual(await positions(atOnce.deps.db));
 });
