@@ -1,8 +1,10 @@
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
+import { markAsRead } from '../../bench/feed-million/kept-feed.ts';
 import { multiplyItems } from '../../bench/feed-million/multiply-items.ts';
 import { firstNumber, pullSeeds, buildSeeds } from '../../bench/feed-million/seed-sources.ts';
-import type { Db } from '../../src/platform/db/db.ts';
+import { toReaderVersion } from '../../src/feed/ingestion/reader-version.ts';
+import { acrossOrgs, type Db } from '../../src/platform/db/db.ts';
 import { callerOf } from '../support/org-requests.ts';
 import { selectIn } from '../support/select-rows.ts';
 import { startApp, type TestApp } from '../support/harness.ts';
@@ -82,4 +84,14 @@ test('copies added to a feed are those that it would have if it had been filled 
   expect(await counts(extended.deps.db)).toEqual(await counts(atOnce.deps.db));
   expect(await indexes(extended.deps.db)).toEqual(await indexes(atOnce.deps.db));
   expect(await positions(extended.deps.db)).toEqual(await positions(atOnce.deps.db));
+});
+
+test('the items of a kept feed count as read by the current version', async () => {
+  const { deps, url } = await filled(firstNumber);
+  const before = await indexes(deps.db);
+  const readings = () => selectIn(deps.db)`select distinct reading from items`;
+  await acrossOrgs(deps.db, (tx) => sql`update items set reading = 1`.execute(tx));
+  await markAsRead(url);
+  expect(await readings()).toEqual([{ reading: toReaderVersion(false, 0) }]);
+  expect(await indexes(deps.db)).toEqual(before);
 });
