@@ -1,13 +1,22 @@
-import { threadId } from 'node:worker_threads';
+import { getHeapStatistics } from 'node:v8';
 import { serveTasks } from '../../../src/platform/lib/threads/thread-worker.ts';
 
 /** A task for the thread of the thread pool's tests. */
-export type TestTask = { echo?: unknown; spin?: true; fail?: string; exit?: true; call?: string; thread?: true };
+export type TestTask = {
+  echo?: unknown;
+  spin?: true;
+  fail?: string;
+  exit?: true;
+  call?: string;
+  waste?: number;
+  heapBytes?: true;
+};
 
-serveTasks(({ echo, spin, fail, exit, call, thread }: TestTask, callOwner) => {
+serveTasks(({ echo, spin, fail, exit, call, waste = 0, heapBytes }: TestTask, callOwner) => {
   for (let turn = 0; turn < (spin ? Infinity : 0); turn += 1) Math.sqrt(turn);
   if (fail !== undefined) throw new Error(fail);
   if (exit) process.exit(3);
-  if (thread) return threadId;
+  if (heapBytes) return getHeapStatistics().total_heap_size;
+  if (waste > 0) return Array.from({ length: waste / 16 }, (_, n) => ({ n })).length;
   return call === undefined ? echo : callOwner(call);
 });

@@ -59,11 +59,14 @@ test('rejects running and waiting tasks on close', async () => {
   await expect(threads.run({ echo: 1 }, patient)).rejects.toMatchObject({ reason: 'stopped' });
 });
 
-test('ends the thread of a large task only', async () => {
+test('returns the memory of a large task, and keeps its thread', async () => {
   const threads = start();
-  const own = await threads.run({ thread: true }, patient);
-  expect(await threads.run({ thread: true }, { ...patient, isLarge: true })).toBe(own);
-  expect(await threads.run({ thread: true }, patient)).not.toBe(own);
+  const readHeapBytes = async (): Promise<number> => Number(await threads.run({ heapBytes: true }, patient));
+  const bytes = 8 * 1024 * 1024;
+  await threads.run({ waste: bytes }, patient);
+  const wasted = await readHeapBytes();
+  await threads.run({ waste: bytes }, { ...patient, isLarge: true });
+  await expect.poll(readHeapBytes, { timeout: 20_000 }).toBeLessThan(wasted - bytes / 2);
 });
 
 test('answers the calls of a task with the function of its run', async () => {

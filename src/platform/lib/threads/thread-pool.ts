@@ -20,7 +20,7 @@ export type RunOptions = {
   transfer?: TransferListItem[];
   /** Answers the calls that the task makes to its owner. The default is `answerCall` of the pool. */
   answerCall?: AnswerCall;
-  /** Set for a task that needs much memory: its thread ends with it, because an idle thread would keep the memory. */
+  /** Set for a task that needs much memory: its thread collects garbage after it, because an idle thread would keep the memory. */
   isLarge?: boolean;
 };
 
@@ -80,13 +80,10 @@ export function createThreadPool<Task, Result>(settings: ThreadPoolOptions): Thr
     if (thread.jobs.size === 0) thread.worker.unref();
     return job;
   };
-  const endThread = (thread: Thread): void => {
-    threads.delete(thread);
-    void thread.worker.terminate();
-  };
   const terminate = (thread: Thread, error: ThreadError): void => {
     for (const id of thread.jobs.keys()) endJob(thread, id)!.reject(error);
-    endThread(thread);
+    threads.delete(thread);
+    void thread.worker.terminate();
     startWaiting();
   };
   const startTimer = (thread: Thread, { timeoutMs }: { timeoutMs: number }): NodeJS.Timeout =>
@@ -113,7 +110,6 @@ export function createThreadPool<Task, Result>(settings: ThreadPoolOptions): Thr
       const job = endJob(thread, message.id);
       if ('error' in message) job?.reject(fromOutcomeError(message.error));
       else job?.resolve(message.result as Result);
-      if (job?.isLarge && thread.jobs.size === 0) endThread(thread);
       startWaiting();
     });
     worker.on('error', (error) => terminate(thread, new ThreadError('crashed', `the thread died: ${String(error)}`)));
@@ -138,7 +134,7 @@ export function createThreadPool<Task, Result>(settings: ThreadPoolOptions): Thr
       thread.jobs.set(job.id, { ...job, timer: startTimer(thread, job) });
       runningByOwner.set(job.owner, (runningByOwner.get(job.owner) ?? 0) + 1);
       thread.worker.ref();
-      post(thread, { id: job.id, task: job.task }, job.transfer);
+      post(thread, { id: job.id, task: job.task, isLarge: job.isLarge }, job.transfer);
     }
   };
   const stopJob = (job: Job<Task, Result>): void => {

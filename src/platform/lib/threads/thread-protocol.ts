@@ -1,8 +1,8 @@
 import { AppError, appError, type ErrorCode, type FieldError } from '../errors.ts';
 import { ThreadError } from './thread-error.ts';
 
-/** Messages to a thread: a task, or the answer to one of its calls. */
-export type ToThread = { id: number; task: unknown } | ({ id: number; call: number } & Outcome);
+/** Messages to a thread: a task, or the answer to one of its calls. After a large task the thread collects garbage. */
+export type ToThread = { id: number; task: unknown; isLarge: boolean } | ({ id: number; call: number } & Outcome);
 /** Messages from a thread: the outcome of a task, or a call of a task to the pool's owner. */
 export type FromThread = ({ id: number } & Outcome) | { id: number; call: number; request: unknown };
 export type Outcome = { result: unknown } | { error: ThreadedError };
