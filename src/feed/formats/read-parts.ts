@@ -1,6 +1,6 @@
 import type { SkippedEntry, SourceRecord } from '../model/source-record.ts';
 import { isZip, readZip, type ZipBounds } from '../../platform/lib/zip.ts';
-import type { DraftResult, ParseResult, RecordDraft } from './source-format.ts';
+import type { DraftResult, ParseResult, RecordDraft, SourceFormat } from './source-format.ts';
 import type { SourceDocument } from './source-document.ts';
 
 const textMaxChars = 4_000_000;
@@ -60,6 +60,7 @@ function pickNewest(known: RecordDraft, draft: RecordDraft, skipped: SkippedEntr
 export const toDraft = (record: SourceRecord): RecordDraft => ({
   recordId: record.recordId,
   publishTime: record.publishTime,
+  modifiedAt: record.modifiedAt,
   build: () => record,
 });
 
@@ -76,13 +77,20 @@ export function buildDraft(draft: RecordDraft): { record: SourceRecord } | { ski
 }
 
 /** Builds all records of a result. */
-export function buildDrafts({ drafts, skipped }: DraftResult): ParseResult {
+export function buildDrafts({ drafts, skipped, ...rest }: DraftResult): ParseResult {
   const built = drafts.map(buildDraft);
   return {
+    ...rest,
     records: built.flatMap((outcome) => ('record' in outcome ? [outcome.record] : [])),
     skipped: [...skipped, ...built.flatMap((outcome) => ('skipped' in outcome ? [outcome.skipped] : []))],
   };
 }
+
+/** Returns the `parse` of a format that has a `draft`. */
+export const toParse =
+  (draft: NonNullable<SourceFormat['draft']>): SourceFormat['parse'] =>
+  (parts, context) =>
+    buildDrafts(draft(parts, context));
 
 export const toSkipped = (entry: string, error: unknown): SkippedEntry => ({
   entry,

@@ -24,12 +24,13 @@ export type ParseResult = {
 /** A record that is built later, because building all of a large document at the same time takes much memory. */
 export type RecordDraft = {
   recordId: string;
-  /** The publish time of the record, as far as it is believable. */
   publishTime: string | undefined;
+  /** Replaces a publish time that is not believable. */
+  modifiedAt?: string | undefined;
   build: () => SourceRecord;
 };
 
-export type DraftResult = { drafts: RecordDraft[]; skipped: SkippedEntry[] };
+export type DraftResult = Omit<ParseResult, 'records'> & { drafts: RecordDraft[] };
 
 /** Facts that a parser needs besides the document: the source's reliability (0 to 1) and name, the time of the pull, and the installed reference data. */
 export type ParseContext = {

@@ -17,9 +17,9 @@ import {
 import { judgeSeverity } from '../../extraction/severity/judge-severity.ts';
 import { findTlp } from '../../extraction/tlp.ts';
 import { parseInstant, type SourceRecord } from '../../model/source-record.ts';
-import type { ParseResult, SourceFormat } from '../source-format.ts';
+import type { DraftResult, ParseContext, SourceFormat } from '../source-format.ts';
 import type { SourceDocument } from '../source-document.ts';
-import { readParts } from '../read-parts.ts';
+import { draftParts, toParse } from '../read-parts.ts';
 import { clip, cvePattern, cwePattern, isWebLink, storeFields, toVulnerabilityFields } from '../record-fields.ts';
 
 const vulnerabilitiesMax = 5_000;
@@ -30,10 +30,15 @@ export const csaf: SourceFormat = {
   defaults: { reliability: 0.9, schedule: '0 * * * *' },
   fetch: fetchCsaf,
   digest: ([fetched]) => readProviderDocument(fetched!),
-  parse: (parts, { reliability }) => readParts(parts, (part) => readPart(part, reliability)),
+  parse: toParse(draftAdvisories),
+  draft: draftAdvisories,
 };
 
-function readPart(part: SourceDocument, reliability: number): ParseResult {
+function draftAdvisories(parts: SourceDocument[], { reliability }: ParseContext): DraftResult {
+  return draftParts(parts, (part) => draftAdvisory(part, reliability));
+}
+
+function draftAdvisory(part: SourceDocument, reliability: number): DraftResult {
   const whole = parseJsonBytes(part.bytes);
   if (!isObject(whole) || !isObject(whole['document'])) throw new Error('the document is not a CSAF advisory');
   const document = whole['document'];
@@ -45,13 +50,21 @@ function readPart(part: SourceDocument, reliability: number): ParseResult {
   const vulnerabilities = asObjects(whole['vulnerabilities']);
   if (vulnerabilities.length > vulnerabilitiesMax)
     throw new Error(`the advisory has more than ${vulnerabilitiesMax} vulnerabilities`);
-  const advisory: Advisory = { id, released, whole, document, tracking, vulnerabilities, url: part.url };
-  return { records: [toAdvisoryRecord(advisory, reliability)], skipped: [] };
+  const namespace = toNamespace(asObject(document['publisher']));
+  const times = {
+    publishTime: parseInstant(tracking['initial_release_date']) ?? released,
+    modifiedAt: toModifiedTime(released, tracking),
+  };
+  const advisory: Advisory = { id, namespace, ...times, whole, document, tracking, vulnerabilities, url: part.url };
+  const build = (): SourceRecord => toAdvisoryRecord(advisory, reliability);
+  return { drafts: [{ recordId: `${namespace}:${id}`, ...times, build }], skipped: [] };
 }
 
 type Advisory = {
   id: string;
-  released: string;
+  namespace: string;
+  publishTime: string;
+  modifiedAt: string;
   whole: JsonObject;
   document: JsonObject;
   tracking: JsonObject;
@@ -60,7 +73,7 @@ type Advisory = {
 };
 
 function toAdvisoryRecord(advisory: Advisory, reliability: number): SourceRecord {
-  const { id, released, whole, document, tracking, vulnerabilities, url } = advisory;
+  const { id, namespace, publishTime, modifiedAt, whole, document, tracking, vulnerabilities, url } = advisory;
   const publisher = asObject(document['publisher']);
   const notes = asObjects(document['notes']);
   const summaryIndex = notes.findIndex(({ category }) => category === 'summary' || category === 'description');
@@ -78,7 +91,6 @@ function toAdvisoryRecord(advisory: Advisory, reliability: number): SourceRecord
     text: description ?? '',
     exploited: 'no',
   });
-  const namespace = toNamespace(publisher);
   return {
     ...toVulnerabilityFields(description, rating, text),
     recordId: `${namespace}:${id}`,
@@ -89,8 +101,8 @@ function toAdvisoryRecord(advisory: Advisory, reliability: number): SourceRecord
     language: asText(document['lang'])?.slice(0, 35),
     url: findUrl(document),
     textUrl: url,
-    publishTime: parseInstant(tracking['initial_release_date']) ?? released,
-    modifiedAt: toModifiedTime(released, tracking),
+    publishTime,
+    modifiedAt,
     tlp: findTlp(asText(asObject(asObject(document['distribution'])['tlp'])['label']) ?? ''),
     withdrawn: isWithdrawn(document, tracking),
     ...classify(advisory, reliability).build(products.platforms()),

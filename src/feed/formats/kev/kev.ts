@@ -1,5 +1,7 @@
 import { roundConfidence, parseInstant, type SourceRecord } from '../../model/source-record.ts';
-import type { ParseResult, SourceFormat } from '../source-format.ts';
+import { toParse } from '../read-parts.ts';
+import type { DraftResult, ParseContext, RecordDraft, SourceFormat } from '../source-format.ts';
+import type { SourceDocument } from '../source-document.ts';
 import {
   asObject,
   asText,
@@ -25,36 +27,43 @@ export const kev: SourceFormat = {
     reliability: 0.95,
     schedule: '0 * * * *',
   },
-  parse(parts, context) {
-    if (parts.length !== 1) throw new Error('a catalog is a single document, not a directory');
-    const catalog = asObject(parseJsonBytes(parts[0]!.bytes));
-    const rows = catalog['vulnerabilities'];
-    if (!Array.isArray(rows)) throw new Error('the document has no list "vulnerabilities"');
-    if (rows.length > rowsMax) throw new Error(`the catalog has more than ${rowsMax} rows`);
-    const released = parseInstant(catalog['dateReleased']);
-    if (!released) throw new Error('the catalog has no valid "dateReleased"');
-    if (typeof catalog['count'] !== 'number') throw new Error('the catalog has no "count"');
-    return {
-      ...readRows(rows, context.reliability),
-      catalog: { declared: catalog['count'], rows: rows.length, released },
-    };
-  },
+  parse: toParse(draftCatalog),
+  draft: draftCatalog,
 };
 
-function readRows(rows: unknown[], reliability: number): Pick<ParseResult, 'records' | 'skipped'> {
-  const records = new Map<string, SourceRecord>();
-  const skipped: ParseResult['skipped'] = [];
+function draftCatalog(parts: SourceDocument[], { reliability }: ParseContext): DraftResult {
+  if (parts.length !== 1) throw new Error('a catalog is a single document, not a directory');
+  const catalog = asObject(parseJsonBytes(parts[0]!.bytes));
+  const rows = catalog['vulnerabilities'];
+  if (!Array.isArray(rows)) throw new Error('the document has no list "vulnerabilities"');
+  if (rows.length > rowsMax) throw new Error(`the catalog has more than ${rowsMax} rows`);
+  const released = parseInstant(catalog['dateReleased']);
+  if (!released) throw new Error('the catalog has no valid "dateReleased"');
+  if (typeof catalog['count'] !== 'number') throw new Error('the catalog has no "count"');
+  return { ...draftRows(rows, reliability), catalog: { declared: catalog['count'], rows: rows.length, released } };
+}
+
+function draftRows(rows: unknown[], reliability: number): DraftResult {
+  const drafts = new Map<string, RecordDraft>();
+  const skipped: DraftResult['skipped'] = [];
   for (const [index, row] of rows.entries()) {
     const id = isObject(row) ? asText(row['cveID'])?.trim() : undefined;
     if (!isObject(row) || !id || !cvePattern.test(id))
       skipped.push({ entry: id?.slice(0, 100) ?? `vulnerabilities/${index}`, reason: 'no valid cveID' });
-    else if (records.has(id)) skipped.push({ entry: id, reason: 'occurs in the catalog more than once' });
-    else records.set(id, toKevRecord(id, row, reliability));
+    else if (drafts.has(id)) skipped.push({ entry: id, reason: 'occurs in the catalog more than once' });
+    else {
+      const publishTime = parseInstant(row['dateAdded']);
+      drafts.set(id, { recordId: id, publishTime, build: () => toKevRecord(id, row, { publishTime, reliability }) });
+    }
   }
-  return { records: [...records.values()], skipped };
+  return { drafts: [...drafts.values()], skipped };
 }
 
-function toKevRecord(id: string, row: JsonObject, reliability: number): SourceRecord {
+function toKevRecord(
+  id: string,
+  row: JsonObject,
+  { publishTime, reliability }: Pick<RecordDraft, 'publishTime'> & Pick<ParseContext, 'reliability'>,
+): SourceRecord {
   const text = storeFields(row, ['shortDescription', 'vendorProject', 'product', 'knownRansomwareCampaignUse', 'cwes']);
   const description = asText(row['shortDescription']);
   const vendor = asText(row['vendorProject']) ?? '';
@@ -69,7 +78,7 @@ function toKevRecord(id: string, row: JsonObject, reliability: number): SourceRe
     canonicalKey: `cve:${id}`,
     externalId: id,
     title: clip(asText(row['vulnerabilityName']) ?? id, 500),
-    publishTime: parseInstant(row['dateAdded']),
+    publishTime,
     withdrawn: false,
     attackPath: [],
     classification: {

@@ -12,9 +12,9 @@ import { judgeSeverity } from '../../extraction/severity/judge-severity.ts';
 import { fetchNvd, digestNvdPage } from './fetch-nvd.ts';
 import { addConfiguredProducts } from './cpe.ts';
 import { parseInstant, type SourceRecord } from '../../model/source-record.ts';
-import type { ParseResult, SourceFormat } from '../source-format.ts';
+import type { DraftResult, ParseContext, RecordDraft, SourceFormat } from '../source-format.ts';
 import type { SourceDocument } from '../source-document.ts';
-import { readParts } from '../read-parts.ts';
+import { draftParts, toParse } from '../read-parts.ts';
 import { clip, cvePattern, cwePattern, storeFields, toVulnerabilityFields } from '../record-fields.ts';
 
 const rowsMax = 20_000;
@@ -26,31 +26,43 @@ export const nvd: SourceFormat = {
   defaults: { publisher: 'NVD', tlp: 'CLEAR', language: 'en', reliability: 0.9, schedule: '30 */2 * * *' },
   fetch: fetchNvd,
   digest: ([page]) => digestNvdPage(page!),
-  parse: (parts, { reliability }) => readParts(parts, (part) => readPage(part, reliability)),
+  parse: toParse(draftPages),
+  draft: draftPages,
 };
 
-function readPage(part: SourceDocument, reliability: number): ParseResult {
+function draftPages(parts: SourceDocument[], { reliability }: ParseContext): DraftResult {
+  return draftParts(parts, (part) => draftPage(part, reliability));
+}
+
+function draftPage(part: SourceDocument, reliability: number): DraftResult {
   const rows = asObject(parseJsonBytes(part.bytes))['vulnerabilities'];
   if (!Array.isArray(rows)) throw new Error('the document has no list "vulnerabilities"');
   if (rows.length > rowsMax) throw new Error(`the page has more than ${rowsMax} rows`);
-  const parsed: ParseResult = { records: [], skipped: [] };
+  const drafted: DraftResult = { drafts: [], skipped: [] };
   for (const [index, row] of rows.entries()) {
     const cve = asObject(asObject(row)['cve']);
     const id = asText(cve['id'])?.trim();
-    if (id && cvePattern.test(id)) parsed.records.push(toCveRecord(id, cve, { url: part.url, reliability }));
+    if (id && cvePattern.test(id)) drafted.drafts.push(draftCve(id, cve, { url: part.url, reliability }));
     else
-      parsed.skipped.push({
+      drafted.skipped.push({
         entry: id?.slice(0, 100) ?? `${part.name}: vulnerabilities/${index}`,
         reason: 'no valid CVE id',
       });
   }
-  return parsed;
+  return drafted;
+}
+
+type CveContext = { url: string | undefined; reliability: number };
+
+function draftCve(id: string, cve: JsonObject, context: CveContext): RecordDraft {
+  const times = { publishTime: parseInstant(cve['published']), modifiedAt: parseInstant(cve['lastModified']) };
+  return { recordId: id, ...times, build: () => toCveRecord(id, cve, { ...context, ...times }) };
 }
 
 function toCveRecord(
   id: string,
   cve: JsonObject,
-  { url, reliability }: { url: string | undefined; reliability: number },
+  { url, reliability, publishTime, modifiedAt }: CveContext & Pick<RecordDraft, 'publishTime' | 'modifiedAt'>,
 ): SourceRecord {
   const descriptions = asObjects(cve['descriptions']);
   const englishIndex = descriptions.findIndex(({ lang }) => lang === 'en');
@@ -77,8 +89,8 @@ function toCveRecord(
     title: clip(asText(cve['cisaVulnerabilityName']) ?? fields.tldr ?? id, 500),
     url: `https://nvd.nist.gov/vuln/detail/${id}`,
     textUrl: url,
-    publishTime: parseInstant(cve['published']),
-    modifiedAt: parseInstant(cve['lastModified']),
+    publishTime,
+    modifiedAt,
     withdrawn: /^rejected$/i.test(asText(cve['vulnStatus']) ?? ''),
     ...classification.build(products.platforms()),
     affectedProducts: products.products(),

@@ -14,14 +14,14 @@ import { ownValue } from '../../../platform/lib/own-value.ts';
 import { judgeSeverity } from '../../extraction/severity/judge-severity.ts';
 import { parseJsonOrYaml } from '../../../platform/lib/json/yaml.ts';
 import { parseInstant, type SourceRecord } from '../../model/source-record.ts';
-import type { ParseContext, ParseResult, SourceFormat } from '../source-format.ts';
+import type { DraftResult, ParseContext, RecordDraft, SourceFormat } from '../source-format.ts';
 import type { SourceDocument } from '../source-document.ts';
 import { createStatementCollector } from '../../extraction/indicator-statements.ts';
 import { stateMaliciousPackages } from './malicious-packages.ts';
 import { fetchOsv } from './fetch-osv.ts';
 import { osvIdPattern } from './scan-index.ts';
 import { listAffectedVersions } from './osv-versions.ts';
-import { readParts, unzipPart } from '../read-parts.ts';
+import { draftParts, toParse, unzipPart } from '../read-parts.ts';
 import { clip, cvePattern, cwePattern, isWebLink, storeFields, toVulnerabilityFields } from '../record-fields.ts';
 
 const fileNames = /\.(?:json|ya?ml)(?:\.gz)?$/i;
@@ -44,36 +44,49 @@ export const osv: SourceFormat = {
   defaults: { language: 'en', reliability: 0.8, schedule: '0 * * * *' },
   files: /\.(?:json(?:\.gz)?|ya?ml(?:\.gz)?|zip)$/i,
   fetch: (session) => (/\.csv$/i.test(new URL(session.url).pathname) ? fetchOsv(session) : undefined),
-  parse: (parts, context) =>
-    readParts(
-      parts.flatMap((part) => unzipPart(part, fileNames, zipBounds)),
-      (part) => readPart(part, context),
-    ),
+  parse: toParse(draftOsv),
+  draft: draftOsv,
 };
 
-function readPart(part: SourceDocument, context: ParseContext): ParseResult {
+function draftOsv(parts: SourceDocument[], context: ParseContext): DraftResult {
+  return draftParts(
+    parts.flatMap((part) => unzipPart(part, fileNames, zipBounds)),
+    (part) => draftPart(part, context),
+  );
+}
+
+function draftPart(part: SourceDocument, context: ParseContext): DraftResult {
   const document = parseJsonOrYaml(part.bytes);
   const list = Array.isArray(document) ? document : asObject(document)['vulns'];
   const entries: unknown[] = Array.isArray(list) ? list : [document];
-  const parsed: ParseResult = { records: [], skipped: [] };
+  const drafted: DraftResult = { drafts: [], skipped: [] };
   for (const [index, entry] of entries.entries()) {
     const id = isObject(entry) ? asText(entry['id'])?.trim() : undefined;
-    if (isObject(entry) && id && osvIdPattern.test(id) && parseInstant(entry['modified']))
-      parsed.records.push(toOsvRecord(id, entry, { url: part.url, ...context }));
+    const modifiedAt = isObject(entry) ? parseInstant(entry['modified']) : undefined;
+    if (isObject(entry) && id && osvIdPattern.test(id) && modifiedAt)
+      drafted.drafts.push(draftEntry(id, entry, { url: part.url, modifiedAt, ...context }));
     else if (entries.length === 1) throw new Error('the document is not an OSV record with valid id and modified');
     else
-      parsed.skipped.push({
+      drafted.skipped.push({
         entry: id ?? `${part.name}[${index}]`,
         reason: 'not an OSV record with valid id and modified',
       });
   }
-  return parsed;
+  return drafted;
+}
+
+type EntryContext = ParseContext & { url: string | undefined; modifiedAt: string };
+
+function draftEntry(id: string, entry: JsonObject, context: EntryContext): RecordDraft {
+  const { modifiedAt } = context;
+  const publishTime = parseInstant(entry['published']) ?? modifiedAt;
+  return { recordId: id, publishTime, modifiedAt, build: () => toOsvRecord(id, entry, { ...context, publishTime }) };
 }
 
 function toOsvRecord(
   id: string,
   entry: JsonObject,
-  { url, reliability, lists }: ParseContext & { url: string | undefined },
+  { url, reliability, lists, publishTime, modifiedAt }: EntryContext & { publishTime: string },
 ): SourceRecord {
   const text = storeFields(entry, ['summary', 'details', 'aliases', 'withdrawn']);
   const aliases = asTexts(entry['aliases']).map((alias) => alias.trim());
@@ -103,7 +116,6 @@ function toOsvRecord(
   if (isMalicious) stateMaliciousPackages(entry, { statements, confidence: reliability, text });
   for (const { framework, id: name, confidence } of statements.mappings)
     classification.addMapping(framework, name, confidence);
-  const publishTime = parseInstant(entry['published']) ?? parseInstant(entry['modified']);
   return {
     ...toVulnerabilityFields(details, rating, text),
     iocs: statements.iocs(publishTime),
@@ -116,7 +128,7 @@ function toOsvRecord(
     url: findUrl(entry),
     textUrl: url,
     publishTime,
-    modifiedAt: parseInstant(entry['modified']),
+    modifiedAt,
     withdrawn: parseInstant(entry['withdrawn']) !== undefined,
     abstract: details ?? summary,
     tldr: summary && firstSentences(summary, 1, 300),

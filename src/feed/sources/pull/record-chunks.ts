@@ -1,8 +1,8 @@
 import { buildDraft, toDraft } from '../../formats/read-parts.ts';
 import { sourceFormats, type SourceKind } from '../../formats/registry.ts';
 import type { SourceDocument } from '../../formats/source-document.ts';
-import type { ParseContext, ParseResult, RecordDraft, SourceFormat } from '../../formats/source-format.ts';
-import { removeUnbelievableDates } from '../../ingestion/believable-dates.ts';
+import type { DraftResult, ParseContext, ParseResult, RecordDraft, SourceFormat } from '../../formats/source-format.ts';
+import { createDateFilter } from '../../ingestion/believable-dates.ts';
 import { comparePublishTimes, type SkippedEntry, type SourceRecord } from '../../model/source-record.ts';
 import { buckets } from '../../model/vocabulary.ts';
 
@@ -42,22 +42,27 @@ export function weighRecord({ iocs, storedText }: SourceRecord): number {
 /** Parses the documents of a source. Their records are built while the chunks are read. Throws like `SourceFormat.parse`. */
 export function parseInChunks({ kind, parts, context }: SourceDocuments): ParsedSource {
   const { draft, parse }: SourceFormat = sourceFormats[kind];
-  const { now } = context;
-  const believe = (record: SourceRecord): SourceRecord => (now ? removeUnbelievableDates(record, now) : record);
-  if (draft) {
-    const { drafts, skipped } = draft(parts, context);
-    const believed = drafts.map((one): RecordDraft => ({ ...one, build: () => believe(one.build()) }));
-    return { head: { skipped, count: drafts.length }, chunks: buildChunks(believed) };
-  }
-  const { records, ...head } = parse(parts, context);
+  const { drafts, ...head } = draft ? draft(parts, context) : draftRecords(parse(parts, context));
   return {
     head: {
       ...head,
-      count: records.length,
-      ...(head.catalog ? { catalogIds: records.map(({ recordId }) => recordId) } : {}),
+      count: drafts.length,
+      ...(head.catalog ? { catalogIds: drafts.map(({ recordId }) => recordId) } : {}),
     },
-    chunks: toChunks(records.map(believe)),
+    chunks: buildChunks(context.now ? drafts.map(createDraftFilter(context.now)) : drafts),
   };
+}
+
+const draftRecords = ({ records, ...rest }: ParseResult): DraftResult => ({ ...rest, drafts: records.map(toDraft) });
+
+/** Returns a function that removes the dates of a draft which cannot be true. */
+function createDraftFilter(now: Date): (draft: RecordDraft) => RecordDraft {
+  const { filterDates, filterPublishTime } = createDateFilter(now);
+  return ({ recordId, publishTime, modifiedAt, build }) => ({
+    recordId,
+    publishTime: filterPublishTime({ publishTime, modifiedAt }),
+    build: () => filterDates(build()),
+  });
 }
 
 /** Returns records in chunks, in the order in which they were published. */
