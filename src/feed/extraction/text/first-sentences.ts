@@ -1,5 +1,7 @@
 const segmenter = new Intl.Segmenter('en', { granularity: 'sentence' });
 const readMaxChars = 4_000;
+// A single space, which is most of the white space, does not match.
+const foldedWhitespace = /[^\S ]\s*| \s+/g;
 
 /** Returns the first sentences of a text, at most `count` sentences and `maxChars` characters, or undefined for an empty text. */
 export const firstSentences = (text: string, count: number, maxChars: number): string | undefined =>
@@ -7,11 +9,14 @@ export const firstSentences = (text: string, count: number, maxChars: number): s
 
 /** Returns the first sentences of a text. To find them takes longer than to join them. */
 export function listFirstSentences(text: string, count: number): string[] {
-  const flat = text.slice(0, readMaxChars).replaceAll(/\s+/g, ' ').trim().toWellFormed();
+  const flat = text.slice(0, readMaxChars).replaceAll(foldedWhitespace, ' ').trim().toWellFormed();
+  const segments = segmenter.segment(flat);
   const sentences: string[] = [];
-  for (const { segment } of segmenter.segment(flat)) {
-    if (sentences.length === count) break;
+  // Takes half of the time of the iterator.
+  for (let start = 0; start < flat.length && sentences.length < count;) {
+    const { segment } = segments.containing(start)!;
     sentences.push(segment);
+    start += segment.length;
   }
   return sentences;
 }

@@ -22,13 +22,14 @@ export function createStoredText(): StoredText {
   const byStart = new Map<number, number>();
   let length = 0;
   const field = (name: string, value: unknown): Span | undefined => {
-    const rendered = toStorableText(render(value));
-    const line = `${toStorableText(name)}: ${rendered}`;
-    const start = length + (line.length - rendered.length);
-    lines.push(line);
-    length += line.length + 1;
+    const rendered = render(value);
+    const start = length + name.length + ': '.length;
+    lines.push(`${name}: ${rendered}`);
+    length = start + rendered.length + '\n'.length;
     return rendered.trim() === '' ? undefined : { start, end: start + rendered.length };
   };
+  // Replaces characters by others of the same length, so that the spans stay.
+  const joinLines = (): string => toStorableText(lines.join('\n'));
   return {
     addFields(value, { prefix = '', leaveOut } = {}) {
       const spans = new Map<string, Span>();
@@ -54,10 +55,10 @@ export function createStoredText(): StoredText {
       if (known !== undefined && passages[known]!.end >= Math.min(span.end, span.start + maxChars))
         return evidenceRef(known);
       byStart.set(span.start, passages.length);
-      passages.push(span.end - span.start <= maxChars ? span : shorten(span, maxChars, lines.join('\n')));
+      passages.push(span.end - span.start <= maxChars ? span : shorten(span, maxChars, joinLines()));
       return evidenceRef(passages.length - 1);
     },
-    text: () => lines.join('\n'),
+    text: joinLines,
     passages: () => passages,
   };
 }
