@@ -2,19 +2,32 @@ import { sql, type RawBuilder } from 'kysely';
 
 type RecordValue = string | number | boolean | Date | string[] | null;
 
-/**
- * Returns rows as the FROM item `n` of a statement. `types` maps the columns to their PostgreSQL types. A column whose value is the same in all
- * rows is one parameter of its type, which PostgreSQL parses once. Each other column is one parameter, an array of texts in binary format, which
- * neither side has to escape or parse. A lone surrogate becomes U+FFFD, as in every other text parameter.
- */
-export function toRecordset<Name extends string>(
+/** A column of a row set: its name, its PostgreSQL type, and its value in each row. */
+type RecordColumn = { name: string; type: string; values: RecordValue[] };
+
+/** Returns rows as the FROM item `n` of a statement. `types` maps the columns to their PostgreSQL types. */
+export const toRecordset = <Name extends string>(
   rows: Record<Name, RecordValue>[],
   types: Record<Name, string>,
-): RawBuilder<unknown> {
-  const columns = (Object.entries<string>(types) as [Name, string][]).map(([name, type], index) => {
-    const values = rows.map((row) => toText(row[name]));
+): RawBuilder<unknown> =>
+  toColumnset(
+    (Object.entries<string>(types) as [Name, string][]).map(([name, type]) => ({
+      name,
+      type,
+      values: rows.map((row) => row[name]),
+    })),
+  );
+
+/**
+ * Returns the rows of columns as the FROM item `n` of a statement. A column whose value is the same in all rows is one parameter of its type,
+ * which PostgreSQL parses once. Each other column is one parameter, an array of texts in binary format, which neither side has to escape or
+ * parse. A lone surrogate becomes U+FFFD, as in every other text parameter.
+ */
+export function toColumnset(recordColumns: RecordColumn[]): RawBuilder<unknown> {
+  const columns = recordColumns.map(({ name, type, values }, index) => {
+    const texts = values.map(toText);
     // The first column is always an array, because its length is the number of rows.
-    return { name, type, values, isConstant: index > 0 && values.every((value) => value === values[0]) };
+    return { name, type, values: texts, isConstant: index > 0 && texts.every((text) => text === texts[0]) };
   });
   const varying = columns.filter(({ isConstant }) => !isConstant);
   const names = sql.raw(varying.map(({ name }) => name).join(', '));

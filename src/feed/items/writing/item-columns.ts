@@ -1,5 +1,5 @@
 import { sql, type RawBuilder } from 'kysely';
-import { toRecordset } from '../../../platform/db/recordset.ts';
+import { toColumnset } from '../../../platform/db/recordset.ts';
 import type { Term } from '../../model/terms.ts';
 import type { SearchText } from '../search/search-text.ts';
 
@@ -98,11 +98,14 @@ function insertStatement<C extends Columns>(table: string, columns: C, rows: Row
   const entries = Object.entries<Column<ColumnValue>>(columns);
   const names = sql.raw(entries.map(([, { name }]) => name).join(', '));
   const expressions = sql.raw(entries.map(([, { name, expression }]) => expression ?? `n.${name}`).join(', '));
-  const types = Object.fromEntries(entries.map(([, { name, type }]) => [name, type]));
-  const values = rows.map((row) => Object.fromEntries(entries.map(([key, { name }]) => [name, toSorted(row[key]!)])));
+  const values = entries.map(([key, { name, type }]) => ({
+    name,
+    type,
+    values: rows.map((row) => toSorted(row[key]!)),
+  }));
   return sql`
     insert into ${sql.raw(table)} (${names})
-    select ${expressions} from ${toRecordset(values, types)}`;
+    select ${expressions} from ${toColumnset(values)}`;
 }
 
 const toSorted = (value: ColumnValue): ColumnValue => (Array.isArray(value) ? value.toSorted() : value);
