@@ -14,14 +14,25 @@ export async function writeItems(tx: Tx, writes: ItemWrite[]): Promise<RemovedTe
   const removed: RemovedTerm[] = [];
   for (const batch of batches(writes)) {
     const { added, changed } = splitByVersion(batch);
-    if (added.length > 0) await insertItemsStatement(added).execute(tx);
-    if (changed.length > 0) await updateItemsStatement(changed).execute(tx);
-    await insertVersionsStatement(batch).execute(tx);
+    if (added.length > 0) await insertNewItems(tx, added);
+    if (changed.length > 0) await updateItems(tx, changed);
     removed.push(...(await writeTerms(tx, batch)));
-    if (added.length > 0) await insertSearchTextStatement(added).execute(tx);
-    if (changed.length > 0) await updateSearchTextStatement(changed).execute(tx);
   }
   return removed;
+}
+
+/** Inserts items, versions and search texts in one statement, because the database waits for this process between statements. */
+async function insertNewItems(tx: Tx, items: ItemWrite[]): Promise<void> {
+  await sql`
+    with inserted as (${insertItemsStatement(items)}), versions as (${insertVersionsStatement(items)})
+    ${insertSearchTextStatement(items)}`.execute(tx);
+}
+
+/** Updates items before their search texts: a trigger keeps the previous state of both. */
+async function updateItems(tx: Tx, items: ItemWrite[]): Promise<void> {
+  await updateItemsStatement(items).execute(tx);
+  await insertVersionsStatement(items).execute(tx);
+  await updateSearchTextStatement(items).execute(tx);
 }
 
 const splitByVersion = <T extends { version: number }>(items: T[]): { added: T[]; changed: T[] } => ({
