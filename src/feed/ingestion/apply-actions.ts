@@ -19,6 +19,9 @@ import { listCurrentVersions } from './stored-items.store.ts';
 /** The time of a commit, and the version of the reference data that the items were extracted with. */
 type Commit = { now: Date; referenceDataVersion: number };
 
+// The transaction that writes the previous batch waits for the event loop after each statement. Longer slices would leave the database idle.
+const sliceMs = 1;
+
 /** The writes of new items, built for a commit at `at`. */
 export type PreparedAdditions = { at: Date; planned: PlannedWrite[] };
 
@@ -33,7 +36,7 @@ export async function prepareAdditions(
 ): Promise<PreparedAdditions | undefined> {
   if (!actions.every(isFirstAddition)) return undefined;
   const build = createBuilder(source, { at: now, current: new Map(), referenceDataVersion });
-  return { at: now, planned: await flatMapInSlices(sortByPublishTime(actions, now), build) };
+  return { at: now, planned: await flatMapInSlices(sortByPublishTime(actions, now), build, sliceMs) };
 }
 
 /**

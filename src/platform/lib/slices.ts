@@ -1,12 +1,12 @@
 import { setImmediate } from 'node:timers/promises';
 
-const sliceMs = 8;
+const defaultSliceMs = 8;
 
 /**
  * Starts a computation on the event loop that works in slices of a few milliseconds. Call the returned function between steps, and await what
  * it returns: the event loop then serves other requests. It returns undefined while the slice lasts. One step must not take long.
  */
-export function startSlices(): () => Promise<void> | undefined {
+export function startSlices(sliceMs = defaultSliceMs): () => Promise<void> | undefined {
   let untilMs = performance.now() + sliceMs;
   return () => (performance.now() < untilMs ? undefined : startNext());
   async function startNext(): Promise<void> {
@@ -26,8 +26,8 @@ export function runAtOnce<Result>(steps: Steps<Result>): Result {
 }
 
 /** Runs a computation in slices, between which the event loop serves other requests. */
-export async function runInSlices<Result>(steps: Steps<Result>): Promise<Result> {
-  const nextSlice = startSlices();
+export async function runInSlices<Result>(steps: Steps<Result>, sliceMs?: number): Promise<Result> {
+  const nextSlice = startSlices(sliceMs);
   for (let step = steps.next(); ; step = steps.next()) {
     if (step.done) return step.value;
     const pause = nextSlice();
@@ -55,16 +55,21 @@ export function* mapInSteps<Item, Result>(items: Iterable<Item>, map: (item: Ite
 export async function mapInSlices<Item, Result>(
   items: readonly Item[],
   map: (item: Item, index: number) => Result,
+  sliceMs?: number,
 ): Promise<Result[]> {
-  return runInSlices(mapInSteps(items.entries(), ([index, item]) => map(item, index)));
+  return runInSlices(
+    mapInSteps(items.entries(), ([index, item]) => map(item, index)),
+    sliceMs,
+  );
 }
 
 /** Like `mapInSlices`, but joins the lists that `map` returns. */
 export async function flatMapInSlices<Item, Result>(
   items: readonly Item[],
   map: (item: Item, index: number) => readonly Result[],
+  sliceMs?: number,
 ): Promise<Result[]> {
-  return (await mapInSlices(items, map)).flat();
+  return (await mapInSlices(items, map, sliceMs)).flat();
 }
 
 /** Returns the JSON of an object, with its lists serialized element by element and its long texts in pieces. */
