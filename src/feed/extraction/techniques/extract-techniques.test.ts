@@ -44,6 +44,8 @@ test.each([
   ['The attackers dropped a web shell on the mail server.', 'T1505.003'],
   ['Before they left, the operators deployed Zyntra ransomware on every domain member.', 'T1486'],
   ['The locker encrypts files on all mapped drives. A ransom note follows.', 'T1486'],
+  ['They exploited a public-facing Confluence server.', 'T1190'],
+  ['Finally the ransomware encrypted files on all hosts.', 'T1486'],
   ['The group exploited CVE-2031-1234 in an internet-facing Ivanti appliance.', 'T1190'],
   ['The campaign begins with phishing emails that carry a ZIP attachment.', 'T1566.001'],
   ['Victims were tricked into running the installer.', 'T1204.002'],
@@ -60,6 +62,7 @@ test.each([
   ['- File location: C:\\Users\\[username]\\AppData\\Local\\Temp\\a.dll\n- File name: [removed].file.15.08.doc'],
   ['Organizations should block web shells and enable tamper protection of EDR.'],
   ['There is no evidence that ransomware was deployed.'],
+  ['UAC-0341 attacked.'],
 ])('states no technique: %s', (text) => {
   expect(read(text)).toEqual({});
 });

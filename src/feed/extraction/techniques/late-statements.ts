@@ -135,7 +135,7 @@ export const lateStatements: StatementRow[] = [
     'T1486',
     'encrypt encrypts encrypted encrypting encryption encryptor ransomware',
     new RegExp(
-      String.raw`\b(?:encrypt(?:s|ing|ion of)?|encrypted (?:by|the|their|all|its|his|her|over|more than|nearly|victims?|hundreds|thousands|dozens|\d+))\b[^.!?]{0,50}\b${code}\b|\b(?:files?|systems?|servers?|data|machines|vms) (?:are |were |was |being |been )?encrypt(?:ed(?= by\b|[.,;]|$)|ion\b)|\b(?:deploy|launch|execut|detonat|distribut|push|drop)\w*\b[^.!?]{0,60}\bransomware\b(?! (?:gang|group|operator|actor|affiliate))|\bransomware (?:deployment|was (?:deployed|launched|executed)|encrypts|impact)\b|\b(?:hit|struck|crippled|suffered|disrupted|confirmed|launch\w*|carried out)\b[^.!?]{0,30}\bransomware attacks?\b`,
+      String.raw`\b(?:encrypt(?:s|ing|ion of)?|encrypted (?:by|the|their|all|its|his|her|over|more than|nearly|victims?|hundreds|thousands|dozens|\d+))\b[^.!?]{0,50}\b${code}\b|\b(?:files?|systems?|servers?|data|machines|vms) (?:are |were |was |being |been )?encrypt(?:ed(?= by\b|[.,;]|$)|ion\b)|\b(?:deploy|launch|execut|detonat|distribut|push|drop)\w*\b[^.!?]{0,60}\bransomware\b(?! (?:gang|group|operator|actor|affiliate))|\bransomware (?:[\w-]+ )?(?:deployment|was (?:deployed|launched|executed)|encrypt(?:s|ed)|impact)\b|\b(?:hit|struck|crippled|suffered|disrupted|confirmed|launch\w*|carried out)\b[^.!?]{0,30}\bransomware attacks?\b`,
       'i',
     ),
     /ransom|\block(?:er|bit)\b|encryptor|extort/i,

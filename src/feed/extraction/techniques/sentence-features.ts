@@ -12,6 +12,8 @@ export function splitWords(sentence: string): string[] {
     const [word] = match;
     if (/^\d/.test(word)) words.push(/^\d+(?:\.\d+){3}$/.test(word) ? '#ip' : '#');
     else if (/^(?:hk(?:lm|cu|ey)|%)/.test(word)) words.push(word.startsWith('%') ? word : '#hive');
+    // A group of CERT-UA, not User Account Control.
+    else if (/^uac-\d{4}$/.test(word)) words.push(word);
     else if (/[.&+_/-]/.test(word))
       words.push(
         word,

@@ -5,10 +5,14 @@ import { lateStatements } from './late-statements.ts';
 
 type StatementRule = { technique: string; states: (sentence: string, previous: string) => boolean };
 
+/** Exploitation of a system that the sentence itself calls exposed, without a word for its flaw. */
+const exploitsExposed =
+  /\bexploit(?:s|ed|ing|ation of)?\b[^.!?]{0,50}\b(?:(?:public|internet)[- ](?:facing|exposed)|exposed to the internet)\b/i;
 const publicFacing: StatementRule = {
   technique: 'T1190',
   states: (sentence, previous) =>
-    exploitationCues.some((cue) => cue.test(sentence)) && (facingCues.test(sentence) || facingCues.test(previous)),
+    exploitsExposed.test(sentence) ||
+    (exploitationCues.some((cue) => cue.test(sentence)) && (facingCues.test(sentence) || facingCues.test(previous))),
 };
 const exploitWords =
   'exploit exploits exploited exploiting exploitation weaponized abused abusing leveraging vulnerability';
