@@ -1,4 +1,4 @@
-import { needsCue } from '../../reference-data/name-forms.ts';
+import { isRegion, needsCue } from '../../reference-data/name-forms.ts';
 import { shippedProducts, type CatalogProduct } from './shipped-products.ts';
 
 const weakness = String.raw`(?:[Vv]ulnerabilit(?:y|ies)|[Ff]laws?|[Bb]ugs?|[Zz]ero[- ][Dd]ays?|RCE|CVE-\d{4}-\d{4,7}\)?|weakness(?:es)?|authentication bypass|(?:command|code|sql) injection|code execution)`;
@@ -40,6 +40,7 @@ function toProduct(printed: string): CatalogProduct | undefined {
     .map((some) => some.join(' '))
     .find((some) => vendors.has(some));
   const product = vendor ? words.slice(vendor.split(' ').length).join(' ') : words.join(' ');
-  if (product.length < 3 || (!vendor && needsCue(product)) || /^\d/.test(product)) return undefined;
+  if (product.length < 3 || (!vendor && needsCue(product)) || /^\d/.test(product) || isRegion(product))
+    return undefined;
   return { vendor: vendor ?? product.split(' ')[0]!, product };
 }

@@ -18,6 +18,7 @@ test.each([
   ],
   ['Attackers exploited Microsoft Exchange Server 2016 and stole mail.', ['Microsoft Exchange Server [2016]']],
   ['A flaw in the Acme GateWarden platform lets attackers in.', ['Acme Acme GateWarden []']],
+  ['The gang used the flaw to break into 30 companies in Germany and France.', []],
   ['The miner targets Redis servers.', ['Redis Redis []']],
   ['The backdoor lives on VMware vCenter and ESXi hosts.', ['VMware ESXi []', 'VMware vCenter []']],
   ['The staff used Microsoft Word and PHP at work.', []],
