@@ -22,6 +22,23 @@ export const describesLure = ({ text }: Statement): boolean =>
 export const mentionsActor = ({ text }: Statement, names: ExtractedName[]): boolean =>
   names.some(({ kind, printed }) => kind === 'actor' && printed.some((form) => text.includes(form)));
 
+/** Checks for a named actor that attacks: `Foobar sent`. */
+export const mentionsActingActor = ({ text }: Statement, names: ExtractedName[]): boolean =>
+  names.some(
+    ({ kind, printed }) =>
+      kind === 'actor' &&
+      printed.some((form) =>
+        text
+          .split(form)
+          .slice(1)
+          .some((after) => cues.attackVerbAfterName.test(after)),
+      ),
+  );
+
+/** Checks for the name of malware or an actor. */
+export const mentionsName = ({ text }: Statement, names: ExtractedName[]): boolean =>
+  names.some(({ kind, printed }) => kind !== 'tool' && printed.some((form) => text.includes(form)));
+
 /** Checks for an attacker who is named or at least classed, or for victims. */
 export const mentionsAttackerOrVictims = (one: Statement, names: ExtractedName[]): boolean =>
   mentionsActor(one, names) ||

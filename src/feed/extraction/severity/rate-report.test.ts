@@ -44,6 +44,12 @@ test.each([
   ],
 ])('%s: %s', (expected, title, text) => expect(rate(title, text)).toBe(expected));
 
+test.each([
+  ['high report:named-actor', 'News of the week on the river', 'Kimsuky sent its mails from one host.'],
+  ['medium report:malware', 'A note on one host', 'The attackers used PlugX to control the machines.'],
+  ['medium report:indicators', 'A note on one host', 'PlugX again, with one more host: quill-host[.]top.'],
+])('%s by a known name: %s', (expected, title, text) => expect(rate(title, text)).toBe(expected));
+
 test('takes the country of a lure for no target', () => {
   const text =
     'We found a spoofed document that pretends to be from a Polish energy company. It drops a backdoor written in Rust and connects to a control server. The sample has three stages.';

@@ -8,8 +8,10 @@ import {
   isActivity,
   isExploitation,
   isThreat,
+  mentionsActingActor,
   mentionsActor,
   mentionsAttackerOrVictims,
+  mentionsName,
 } from './event-checks.ts';
 import { statesCue, type Statement } from './report-statements.ts';
 import * as cues from './severity-cues.ts';
@@ -72,7 +74,9 @@ export const reportRules: ReportRule[] = [
     severity: 'high',
     find: ({ lead, names }) =>
       lead.filter(
-        (one) => (mentionsActor(one, names) || statesCue(one, cues.actorCues)) && (one.isTitle || isActivity(one)),
+        (one) =>
+          ((mentionsActor(one, names) || statesCue(one, cues.actorCues)) && (one.isTitle || isActivity(one))) ||
+          mentionsActingActor(one, names),
       ),
   },
   {
@@ -140,8 +144,11 @@ export const fallbackRules: ReportRule[] = [
   {
     id: 'report:indicators',
     severity: 'medium',
-    find: ({ lead, body, indicators }) => {
-      if (indicators < listedIndicators) return [];
+    find: ({ lead, body, names, indicators }) => {
+      if (indicators < listedIndicators) {
+        // One indicator of known malware or a known actor describes a threat, too.
+        return indicators > 0 ? lead.filter((one) => !one.isTitle && mentionsName(one, names)).slice(0, 1) : [];
+      }
       const stated = [...lead, ...body].filter(({ text }) => cues.indicatorCues.test(text));
       return stated.length > 0 ? stated : lead.slice(0, 1);
     },
@@ -205,7 +212,10 @@ function findFrequentActor({ lead, body, names }: ReportView): Statement[] {
 
 /** Malware that is described, or activity in a text whose title is about malware. */
 function findMalwareAnalysis({ lead, names }: ReportView): Statement[] {
-  const stated = lead.filter((one) => !one.isTitle && isActivity(one) && statesCue(one, cues.malwareCues));
+  const malware = names.filter(({ kind }) => kind === 'malware');
+  const stated = lead.filter(
+    (one) => !one.isTitle && isActivity(one) && (statesCue(one, cues.malwareCues) || mentionsName(one, malware)),
+  );
   if (stated.length > 0) return stated;
   const title = lead.find(({ isTitle }) => isTitle);
   const isAbout =

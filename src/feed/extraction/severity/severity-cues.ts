@@ -15,6 +15,9 @@ export const activityCues = [
   /\b(?:(?:attacks?|compromises?|intrusions?|breach(?:es)?) (?:on|against|targeting|by|at)|campaigns? (?:targeting|against|aimed at|by)|targeted attacks?|targets|targeting|victims (?:of|in|include)|under attack|zaatakowa\p{L}+|doszło do ataku|angegriffen|cyberangriff)\b/iu,
 ];
 
+/** What an actor does, right after its name: `Foobar sent`. */
+export const attackVerbAfterName = new RegExp(String.raw`^[^.!?\n]{0,30}?\b${attackVerbs}\b`, 'iu');
+
 const flaw = String.raw`(?:vulnerabilit(?:y|ies|à|é|és|ad|ades)|kwetsbaarhe(?:id|den)|flaws?|bugs?|defects?|weakness(?:es)?|zero[- ]?days?|0-?days?|n-?days?|CVE-\d{4}-\d+|Log4Shell|Proxy(?:Shell|Logon|NotShell)|ToolShell|CitrixBleed|EternalBlue|security holes?|authentication bypass|(?:sql|command|code) injection|remote code execution|deserialization|path traversal|schwachstellen?|sicherheitslücken?)`;
 
 /** A sentence about attackers who use a vulnerability. */
