@@ -24,6 +24,7 @@ const dictionary = parseNameTable(
     'tool\tSnakework\tUrobor',
     'malware\tZorb Ransomware\tZorb',
     'actor\t!Storm-1234\t',
+    'malware\t!Storm\t',
   ].join('\n'),
 );
 const read = (text: string): string[] =>
@@ -52,6 +53,13 @@ test.each([
     ['tool ipconfig'],
   ],
   ['accepts numbered actors without an entry', 'TA577 and UNC4841 were busy.', ['actor TA577', 'actor UNC4841']],
+  ['prefers a designation to a shorter name of the list', 'Storm-4567 met others.', ['actor Storm-4567']],
+  [
+    'finds names between words of other scripts',
+    '攻撃グループAPT29は、Emotetを配布した。',
+    ['actor APT29', 'malware Emotet'],
+  ],
+  ['finds names with Korean endings', 'APT29가 Emotet을 배포했다', ['actor APT29', 'malware Emotet']],
   ['ignores ids of ATT&CK tactics', 'Initial Access (TA0001) and Impact TA0040.', []],
   ['ignores distant cues', 'Play, the loader says, begins. Play of ransomware.', []],
   [

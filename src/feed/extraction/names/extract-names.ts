@@ -13,6 +13,10 @@ import { getShippedNames, type NameDictionary, type DictionaryEntry } from './na
 /** `continues` if only a space or a sign of a name separates the word from the previous one. */
 type Word = { text: string; key: string; start: number; end: number; continues: boolean };
 const wordPattern = /[\p{L}\p{N}][\p{L}\p{N}_]*(?:[’'](?=s\b))?/gu;
+// Scripts that join words and attach endings to foreign names: `攻撃グループLazarusは`.
+const joining = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]/u;
+const joinedWordPattern =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]+|[[\p{L}\p{N}]--[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]][[\p{L}\p{N}_]--[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]]*/gv;
 const windowMax = 5;
 // Numbered names of publishers. `TA0001` and similar ids are ATT&CK tactics.
 const numbered =
@@ -27,11 +31,13 @@ export function extractNames(original: string, dictionary: NameDictionary = getS
   // Link targets are not prose. Spaces preserve the offsets.
   const text = original.replaceAll(/\]\([^)\n]{1,600}\)|\bhttps?:\/\/\S{1,600}/g, (link) => ' '.repeat(link.length));
   let lastEnd = 0;
-  const words = [...text.matchAll(wordPattern)].map(({ 0: word, index: start }): Word => {
-    const continues = isNameGap(text, lastEnd, start);
-    lastEnd = start + word.length;
-    return { text: word, key: nameKey(word), start, end: lastEnd, continues };
-  });
+  const words = [...text.matchAll(joining.test(text) ? joinedWordPattern : wordPattern)].map(
+    ({ 0: word, index: start }): Word => {
+      const continues = isNameGap(text, lastEnd, start);
+      lastEnd = start + word.length;
+      return { text: word, key: nameKey(word), start, end: lastEnd, continues };
+    },
+  );
   const mentions: NameMention[] = [];
   for (let at = 0; at < words.length; at += 1) {
     const match = readMention(text, words, at, dictionary);
@@ -105,6 +111,9 @@ function readMention(
     if (entry && !isNoun) best = { entry, length };
   }
   const matchEnd = words[at + (best?.length ?? 1) - 1]!.end;
+  const designation = readDesignation(text, words, at);
+  // `Storm-2871` is not the botnet Storm, whether or not a list has the designation.
+  if (designation && (!best || designation.mention.span.end > matchEnd)) return designation;
   // The apostrophe of `Turla’s` belongs to the ending.
   const printed = text.slice(first.start, matchEnd).replace(/[’']$/, '');
   const span = { start: first.start, end: first.start + printed.length };
@@ -137,20 +146,23 @@ function readMention(
     const span = { start: first.start, end: first.start + tool[0].length };
     return { mention: { entry: undefined, word: tool[0], span, hint: 'tool', cued: true, isPart: false }, length: 2 };
   }
+  return designation;
+}
+
+/** Returns the mention of a numbered name of a publisher at a word: `UNC1234`. */
+function readDesignation(
+  text: string,
+  words: Word[],
+  at: number,
+): { mention: NameMention; length: number } | undefined {
+  const first = words[at]!;
   if (!startsWithCapital.test(first.text)) return undefined;
-  const form = numbered.exec(text.slice(first.start, first.start + numberedMaxChars))?.[0];
-  if (form === undefined) return undefined;
-  const end = first.start + form.length;
+  const word = numbered.exec(text.slice(first.start, first.start + numberedMaxChars))?.[0];
+  if (word === undefined) return undefined;
+  const span = { start: first.start, end: first.start + word.length };
   return {
-    mention: {
-      entry: undefined,
-      word: form,
-      span: { start: first.start, end },
-      hint: 'actor',
-      cued: true,
-      isPart: false,
-    },
-    length: words.slice(at, at + windowMax).filter(({ start }) => start < end).length,
+    mention: { entry: undefined, word, span, hint: 'actor', cued: true, isPart: false },
+    length: words.slice(at, at + windowMax).filter(({ start }) => start < span.end).length,
   };
 }
 

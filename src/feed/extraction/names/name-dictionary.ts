@@ -1,4 +1,4 @@
-import { nameKey } from '../../reference-data/name-forms.ts';
+import { nameKey, needsCue } from '../../reference-data/name-forms.ts';
 import { readShippedNameTable } from '../../reference-data/name-table.ts';
 
 export type NameKind = 'actor' | 'malware' | 'tool';
@@ -17,6 +17,9 @@ export function getShippedNames(): NameDictionary {
   return shipped;
 }
 
+/** Returns a name and, if a list joins the name and the number of one publisher, both: `海莲花 - APT-C-00`. */
+export const listNameParts = (name: string): string[] => [name, ...(/^(.+) - (APT-C-\d+)$/.exec(name)?.slice(1) ?? [])];
+
 /** Parses a name table. Columns: kind, name, aliases joined by `|`. A name with a leading `!` needs a cue. */
 export function parseNameTable(table: string): NameDictionary {
   const dictionary = new Map<string, DictionaryEntry>();
@@ -28,6 +31,8 @@ export function parseNameTable(table: string): NameDictionary {
     const entity: NamedEntity = { kind: kind as NameKind, name: bare[0]!, aliases: bare.slice(1) };
     for (const [index, form] of all.entries())
       addForm(dictionary, { form, bare: bare[index]!, isMain: index === 0 }, entity);
+    for (const part of listNameParts(entity.name).slice(1))
+      addForm(dictionary, { form: needsCue(part) ? `!${part}` : part, bare: part, isMain: false }, entity);
   }
   return dictionary;
 }

@@ -42,7 +42,7 @@ export const introductions = [
   String.raw`\b(?:[Ww]e|they|who|itself|themselves|researchers|analysts|team|\p{Lu}\w{2,20}) (?:have |has |had )?(?:call|calls|called|name|named|names|calling|dubbed)${whatIsNamed}(?: itself| themselves| (?:this|the) \w{1,20})? `,
   String.raw`\b(?:(?:has|have|had) been|was|were) (?:named|called|christened) (?:as )?`,
   String.raw`\b(?:operation|program|platform|service|kit|panel)s? (?:called|named|dubbed|known as) `,
-  String.raw`\b(?:${malwareNoun}|${actorNoun})s?(?: family| strain| variant| suite| platform| groups?)?,? (?:called|named|by the name of|under the name|calling (?:itself|themselves)) `,
+  String.raw`\b(?:${malwareNoun}|${actorNoun})s?(?: family| strain| variant| suite| platform| groups?)?,? (?:\p{Ll}{3,12}ly )?(?:called|named|by the name of|under the name|calling (?:itself|themselves)) `,
   String.raw`\b(?:tool|toolset|suite|killer|exploit)s? (?:called|named|dubbed|known as) (?=["“‘']?\p{Lu}\p{Ll}+\p{Lu})`,
   String.raw`\b(?:filter|module|plug-?in|component|utility|tool|launcher|injector|script)(?: [\p{L}-]+)? (?:called|named|dubbed|known as) (?=["“‘']?\p{Lu}{6})`,
   String.raw`\b(?:[Tt]he|[Aa]n?) (?:[\p{L}-]+ ){0,3}(?:hacking group|threat group|threat actor|espionage group|ransomware group|cybercrime group|cyber ?criminal group|apt group|intrusion set|activity cluster|extortion group|access broker|collective|gang|group|persona|backdoor|trojan|loader|stealer|infostealer|ransomware|botnet|implant|wiper|rootkit|worm|spyware) `,
@@ -117,6 +117,10 @@ export const withDesignations = new RegExp(
   String.raw`${startOfName}${name}["”’']? \((?:(?:aka|a\.k\.a\.|also known as|also tracked as|tracked as|formerly)[^)]{0,80}?\b)?(?:UNC\d{3,5}|TA\d{3,4}|UAC-\d{4}|Storm-\d{3,4}|APT-?\d{1,3}|REF\d{4}|(?:CL|TGR)-[A-Z]{3}-\d{4}|FIN\d{1,2})\b`,
   'gu',
 );
+
+/** What stands after the name of ransomware, but not after that of its victim: `the Foo Bar ransomware attack`. */
+export const ofRansomware =
+  /^(?: [Rr]ansomware (?:gangs?|groups?|operat\w+|affiliates?|crews?|encrypts|encryptor|payloads?|binar(?:y|ies)|family|strain|was|is|has|uses|deploys|claimed)| gang| ransomware-as-a-service)\b/;
 
 type Definition = { kind: 'actor' | 'malware'; pattern: RegExp; needs?: RegExp };
 /**

@@ -33,6 +33,12 @@ test.each([
     'Several groups—including QuillCartel, Blackwood, and Mirth Nevask—posted victims.',
     ['actor Blackwood', 'actor Mirth Nevask', 'actor QuillCartel'],
   ],
+  ['The loader, internally named PebbleQuill, starts it.', ['malware PebbleQuill']],
+  [
+    'The Sable Quill ransomware gang leaked data. The Sable Quill ransomware encrypts files.',
+    ['actor Sable Quill', 'malware Sable Quill'],
+  ],
+  ['The Maple Hospital ransomware attack hurt. After the Maple Hospital ransomware attack, beds stayed empty.', []],
   ['A servlet filter called ZORBASTEAL takes passwords.', ['malware ZORBASTEAL']],
   ['A Linux botnet, Quillbot, scans for routers.', ['malware Quillbot']],
   ['ABX-251 Group uses it.', ['actor ABX-251']],

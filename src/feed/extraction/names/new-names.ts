@@ -18,6 +18,7 @@ import {
   quotedMalware,
   ratNames,
   matchSchemes,
+  ofRansomware,
   variantOf,
   withDesignations,
 } from './new-name-patterns.ts';
@@ -58,7 +59,7 @@ export function findNewNames(text: string): NewName[] {
     if (found.length < namesMax && !barren.has(sentence)) {
       const before = candidates;
       if (introducingWord.test(sentence)) readIntroductions(text, { sentence, start }, add);
-      if (kindNoun.test(sentence)) readKinds({ sentence, start }, add);
+      if (kindNoun.test(sentence)) readKinds(text, { sentence, start }, add);
       if (candidates === before) barren.add(sentence);
     }
     start = end;
@@ -112,7 +113,7 @@ function addFurther(
 const detectionRule = /\bET(?:PRO)? (?:[A-Z]{3,}_?)+ /;
 
 /** Reads the names that stand beside the noun for what they are. */
-function readKinds({ sentence, start: offset }: TextPart, add: AddName): void {
+function readKinds(text: string, { sentence, start: offset }: TextPart, add: AddName): void {
   if (detectionRule.test(sentence)) return;
   const hasQuote = /["“‘']/.test(sentence);
   for (const [kind, pattern, isPossible] of [
@@ -132,7 +133,8 @@ function readKinds({ sentence, start: offset }: TextPart, add: AddName): void {
       // A common word before a kind describes it (`Custom loader`), unless it stands in quotes.
       const isQuoted = /["“‘']/.test(match[0].slice(0, match[0].indexOf(match[1]!)));
       if (kind === 'actor' && kindEnd.test(printed)) continue;
-      if (isUsable(printed) && (isQuoted || !needsCue(printed))) add(kind, printed, offset + start, false);
+      if (isUsable(printed) && (isQuoted || !needsCue(printed) || isRepeatedName(text, printed)))
+        add(kind, printed, offset + start, false);
     }
   for (const [kind, pattern] of [
     ['malware', quotedAfterMalware],
@@ -155,6 +157,15 @@ function readKinds({ sentence, start: offset }: TextPart, add: AddName): void {
   readLists(findLists(sentence), offset, add);
   readLists(findListsBefore(sentence), offset, add);
 }
+
+const capitalizedWords = /^\p{Lu}\p{Ll}{2,}(?: \p{Lu}\p{Ll}{2,}){1,2}$/u;
+/** Checks for several common words that the text twice uses as the name of ransomware: `the Foo Bar ransomware gang`. */
+const isRepeatedName = (text: string, printed: string): boolean =>
+  capitalizedWords.test(printed) &&
+  text
+    .split(printed)
+    .slice(1)
+    .filter((after) => ofRansomware.test(after.slice(0, 40))).length > 1;
 
 /** Checks whether most lines below a heading look like names, unlike those of a table. */
 const isMostlyNames = ({ items }: NameList): boolean =>
@@ -183,9 +194,10 @@ const genericEnd =
   / (?:Ransomware|Malware|Backdoor|Stealer|Infostealer|Loader|Trojan|Botnet|Worm|Wiper|Group|Gang|Team|APT|RaaS|MaaS|C2|IoT|Linux|Windows|Android|macOS|ESXi)$/;
 
 /** Removes a participle, determiner or question word before a distinctive name that a noun follows: `Encrypted Foobar ransomware`, `The Foobar malware`. */
-function trimLead(printed: string): string {
+function trimLead(full: string): string {
+  const printed = full.replace(/^The (?=\p{Lu})/u, '');
   const rest = printed.replace(
-    /^(?:\p{Lu}\p{Ll}+(?:ed|ing)|The|This|New|Another|Every|Each|Any|You|Why|How|When|What|Unlike|Like|Via) (?=\p{Lu})/u,
+    /^(?:\p{Lu}\p{Ll}+(?:ed|ing)|This|New|Another|Every|Each|Any|You|Why|How|When|What|Unlike|Like|Via) (?=\p{Lu})/u,
     '',
   );
   return isDistinctive(rest) ? rest : printed;

@@ -19,6 +19,12 @@ test.each([
   ['malware', 'win.emotet', 'Emotet'],
   ['malware', 'Emotet (Malware Family)', 'Emotet'],
   ['malware', 'Geodo', 'Emotet'],
+  ['actor', 'OceanLotus', 'APT32'],
+  ['actor', '海莲花', 'APT32'],
+  ['actor', 'APT38', 'APT38'],
+  ['malware', 'Lumma', 'Lumma Stealer'],
+  ['malware', 'LummaC2', 'Lumma Stealer'],
+  ['malware', 'win.lumma', 'Lumma Stealer'],
   ['malware', 'nothing that a list has', undefined],
   ['actor', 'Emotet', undefined],
 ] as const)('%s %s is %s', (kind, name, expected) => {

@@ -1,10 +1,18 @@
-import { cleanName, nameKey } from '../../reference-data/name-forms.ts';
-import { getShippedNames, type NameDictionary, type NamedEntity, type NameKind } from './name-dictionary.ts';
+import { cleanName, nameKey, needsCue } from '../../reference-data/name-forms.ts';
+import {
+  getShippedNames,
+  listNameParts,
+  type NameDictionary,
+  type NamedEntity,
+  type NameKind,
+} from './name-dictionary.ts';
 
 // Malpedia prefixes a family with its platform: `win.emotet`.
 const platformPrefix = /^(?:win|elf|apk|osx|js|ps1|jar|py|php|vbs|symbian|asp)\.(?=[a-z0-9_]+$)/;
 const genericEnd = /\s+(?:group|team|gang|apt|malware|ransomware|stealer|rat|trojan|backdoor|loader|botnet)$/i;
 const genericStart = /^(?:the|operation)\s+/i;
+/** Kinds with which a list may have the name of malware that a source uses alone: `Lumma`, `win.lumma`. */
+const kinds = ['stealer', 'rat', 'ransomware', 'loader', 'bot', 'botnet', 'malware', 'trojan', 'backdoor', 'c2'];
 
 /** Removes what sources add to a name: the id of ATT&CK (`Cobalt Strike - S0154`), the kind in brackets, the platform of Malpedia. */
 export const plainName = (name: string): string =>
@@ -23,12 +31,22 @@ export function resolveName(
   }: { aliases?: string[]; dictionary?: NameDictionary | undefined } = {},
 ): NamedEntity | undefined {
   const plain = plainName(name);
+  const listEntities = (form: string): NamedEntity[] =>
+    dictionary.get(nameKey(form))?.entities.filter((entity) => isActor(entity.kind) === isActor(kind)) ?? [];
   for (const form of [plain, plain.replace(genericEnd, ''), plain.replace(genericStart, '')]) {
-    const entities = dictionary.get(nameKey(form))?.entities.filter((entity) => isActor(entity.kind) === isActor(kind));
-    const found = entities && chooseEntity(entities, nameKey(form), aliases);
-    if (found) return found;
+    const found = chooseEntity(listEntities(form), nameKey(form), aliases);
+    if (found) return findByNumber(found, dictionary);
   }
-  return undefined;
+  if (isActor(kind) || dictionary.has(nameKey(plain)) || needsCue(plain)) return undefined;
+  const withKind = distinctEntities(kinds.flatMap((word) => listEntities(`${plain} ${word}`)));
+  return withKind.length === 1 ? withKind[0] : undefined;
+}
+
+/** Returns the entity of another list that has the number in the name of an entity: APT32 for `海莲花 - APT-C-00`. */
+function findByNumber(entity: NamedEntity, dictionary: NameDictionary): NamedEntity {
+  const number = listNameParts(entity.name)[2];
+  const same = number ? distinctEntities(dictionary.get(nameKey(number))?.entities ?? []) : [];
+  return same.length === 1 ? same[0]! : entity;
 }
 
 /** Number of shared names from which two lists' entries that name each other are one entity. */
@@ -84,6 +102,7 @@ export function distinctEntities(entities: NamedEntity[]): NamedEntity[] {
 }
 
 const isSame = (one: NamedEntity, other: NamedEntity): boolean =>
-  hasAlias(one, other.name) || hasAlias(other, one.name);
+  listNameParts(other.name).some((name) => hasAlias(one, name)) ||
+  listNameParts(one.name).some((name) => hasAlias(other, name));
 const hasAlias = ({ aliases }: NamedEntity, name: string): boolean =>
   aliases.some((alias) => nameKey(alias) === nameKey(name));
