@@ -25,11 +25,24 @@ export function createObservable(type: IndicatorType, value: string): Observable
   return { kind: 'other', framework: `observable:${isRange ? 'cidr' : type.replaceAll('_', '-')}`, value };
 }
 
-/** Creates the observable of an address and derives its type from its form. */
-export function createAddressObservable(value: string): Observable {
+/**
+ * Creates the observable of an address and derives its type from its form. `stated` is what the source calls it, such as `ip-dst`, if that is
+ * an IP address only.
+ */
+export function createAddressObservable(value: string, stated?: string): Observable {
   const found = correctValue('address', value);
-  if (found) return { kind: 'indicator', value, ...found };
-  return refang(value).includes('@')
-    ? { kind: 'other', framework: 'observable:email', value }
-    : createObservable('domain', value);
+  if (found) {
+    if (stated === undefined || found.type === 'ipv4' || found.type === 'ipv6')
+      return { kind: 'indicator', value, ...found };
+    return {
+      kind: 'indicator',
+      value,
+      ...found,
+      correction: [`stated as ${stated}`, found.correction ?? []].flat().join(', '),
+    };
+  }
+  if (refang(value).includes('@')) return { kind: 'other', framework: 'observable:email', value };
+  const observable = createObservable('domain', value);
+  const isOther = observable.kind === 'other' && observable.framework === 'observable:domain';
+  return isOther && stated !== undefined ? { ...observable, framework: `observable:${stated}` } : observable;
 }

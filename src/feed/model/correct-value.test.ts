@@ -27,6 +27,8 @@ const cases: [
   ['domain', 'bad.example/a', 'url', 'http://bad.example/a', 'stated as domain'],
   ['domain', 'bad.example:8443', 'domain', 'bad.example', 'port 8443 removed'],
   ['domain', 'BAD.example', 'domain', 'bad.example'],
+  ['domain', '*.bad.example', 'domain', 'bad.example', 'wildcard removed'],
+  ['url', '*.bad.example:8443', 'domain', 'bad.example', 'stated as url, port 8443 removed, wildcard removed'],
   ['ipv4', '203.0.113.7:8080', 'ipv4', '203.0.113.7', 'port 8080 removed'],
   ['ipv4', '203.0.113.7|8080', 'ipv4', '203.0.113.7', 'port 8080 removed'],
   ['ipv4', '203.0.113.7/32', 'ipv4', '203.0.113.7'],
@@ -111,4 +113,32 @@ describe('values of sources', () => {
     const { records } = misp.parse(document(event), { reliability: 0.6 });
     expect(indicators(records[0]!).toSorted()).toEqual(expected.toSorted());
   });
+});
+
+test.each([
+  ['http://bad.example', 'bad.example'],
+  ['hxxps://BAD[.]example/', 'bad.example'],
+  ['https://203.0.113.7:8443/', '203.0.113.7'],
+  ['http://[2001:db8::1]/', '2001:db8::1'],
+])('a look-up of the URL %s finds its host', (value, host) => {
+  expect(indicatorForms(value)).toContain(host);
+});
+
+test.each(['http://bad.example/a', 'http://bad.example/?a', 'http://user@bad.example/'])(
+  'a look-up of the URL %s does not find its host',
+  (value) => {
+    expect(indicatorForms(value)).not.toContain('bad.example');
+  },
+);
+
+test('records what a source calls an address that is none', () => {
+  expect(createAddressObservable('bad.example', 'ip-dst')).toMatchObject({
+    type: 'domain',
+    correction: 'stated as ip-dst',
+  });
+  expect(createAddressObservable('bad.example:443', 'ip-dst')).toMatchObject({
+    correction: 'stated as ip-dst, port 443 removed',
+  });
+  expect(createAddressObservable('203.0.113.7', 'ip-dst')).not.toHaveProperty('correction');
+  expect(createAddressObservable('999.1.2.3', 'ip-dst')).toMatchObject({ framework: 'observable:ip-dst' });
 });

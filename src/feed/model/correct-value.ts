@@ -23,17 +23,24 @@ export function correctValue(stated: IndicatorType | 'address', value: string): 
 
 function correctAddress(stated: IndicatorType | 'address', address: string): CorrectedValue | undefined {
   if (stated === 'domain' && isPlainDomain(address)) return undefined;
-  const { host, port } = splitPort(address);
+  const { host, port } = splitPort(address.replace(wildcard, ''));
   const type = classifyAddress(host);
-  if (type === undefined || (type === stated && port === undefined)) return undefined;
+  const isWildcard = type === 'domain' && wildcard.test(address);
+  if (type === undefined || (type === stated && port === undefined && !isWildcard)) return undefined;
   // A host with a port is a valid URL without a scheme, but its port is no part of a host.
   const normalizedValue = normalizeValue(type, host);
   if (normalizedValue === undefined) return undefined;
   const isRetyped = type !== stated && stated !== 'address';
-  const changes = [...(isRetyped ? [`stated as ${stated}`] : []), ...(port ? [`port ${port} removed`] : [])];
+  const changes = [
+    ...(isRetyped ? [`stated as ${stated}`] : []),
+    ...(port ? [`port ${port} removed`] : []),
+    ...(isWildcard ? ['wildcard removed'] : []),
+  ];
   return { type, normalizedValue, ...(changes.length > 0 ? { correction: changes.join(', ') } : {}) };
 }
 
+/** All hosts below a domain: `*.bad.example`. */
+const wildcard = /^\*\.(?=[^/]+$)/;
 const scheme = /^(?:https?|ftps?|s?ftp|tcp|udp|wss?|ldaps?|smb|socks[45]?):\/\//i;
 
 function classifyAddress(text: string): IndicatorType | undefined {

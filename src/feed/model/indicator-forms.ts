@@ -19,10 +19,19 @@ export function canonicalForms(value: string): CanonicalForm[] {
       ? []
       : [{ type, form, isStrict: strictTypes.includes(type) || (type === 'url' && isUrl) }];
   });
+  if (isUrl) return [...forms, ...hostForms(forms)];
   // `192.0.2.1:8080` is stored as its address.
-  const host = isUrl ? undefined : correctValue('address', value);
+  const host = correctValue('address', value);
   const isKnown = !host || forms.some(({ type, form }) => type === host.type && form === host.normalizedValue);
   return isKnown ? forms : [{ type: host.type, form: host.normalizedValue, isStrict: true }, ...forms];
+}
+
+/** Returns the host of a URL that has nothing else, because sources state a host as such a URL and the other way round. */
+function hostForms(forms: CanonicalForm[]): CanonicalForm[] {
+  const url = forms.find(({ type }) => type === 'url')?.form;
+  const host = url && /^[a-z][a-z0-9+.-]*:\/\/(\[[^\]]+\]|[^/?#@:]+)(?::\d+)?\/?$/.exec(url)?.[1];
+  const corrected = host ? correctValue('address', host) : undefined;
+  return corrected ? [{ type: corrected.type, form: corrected.normalizedValue, isStrict: false }] : [];
 }
 
 /** Returns the distinct canonical forms of a value as they are stored in `item_terms`. */

@@ -54,9 +54,11 @@ export function createRowReader({ header, rows, isDayFirst }: ListTable): (cells
       indexes[name].flatMap((index) => (isEmpty(cells[index]) ? [] : [cells[index]!]));
     return {
       observables: [
-        ...read('address').map(createAddressObservable),
+        ...read('address').map((value) => createAddressObservable(value, 'address')),
         ...read('url').map((value) => createObservable('url', value)),
-        ...read('domain').map(createAddressObservable),
+        ...read('domain').map((value) =>
+          value.includes('@') ? createAddressObservable(value) : createObservable('domain', value),
+        ),
         ...hashNames.flatMap((type) => read(type).map((value) => createObservable(type, value))),
         ...read('any').flatMap(recognizeValue),
       ],

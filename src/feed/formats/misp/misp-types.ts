@@ -61,7 +61,7 @@ export function toObservables(type: string, value: string, relation: string | un
     return [createObservable('file_name', first), ...(second ? [toObservable(hash, second)] : [])];
   }
   if (type === 'domain|ip')
-    return [createObservable('domain', first), ...(second ? [createAddressObservable(second)] : [])];
+    return [createObservable('domain', first), ...(second ? [createAddressObservable(second, 'ip')] : [])];
   if (type === 'regkey|value')
     return [createObservable('registry_key', first), ...(second ? [toObservable('registry-value', second)] : [])];
   if (type.includes('|')) return [toObservable(type.split('|')[0]!, first)];
@@ -71,7 +71,7 @@ export function toObservables(type: string, value: string, relation: string | un
 function toObservable(type: string, value: string): Observable {
   const known = ownValue(indicatorTypes, type);
   if (known) return createObservable(known, value);
-  if (addresses.has(type)) return createAddressObservable(value);
+  if (addresses.has(type)) return createAddressObservable(value, type);
   // A path on a host is not an address by itself.
   if (type === 'uri' && /^[a-z][a-z0-9+.-]*:\/\//i.test(value)) return createObservable('url', value);
   return { kind: 'other', framework: `observable:${type.slice(0, 60)}`, value };
