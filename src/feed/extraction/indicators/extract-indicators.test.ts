@@ -90,6 +90,13 @@ test('keeps full host names and omits hosts of shared hosting', () => {
   expect(read('hxxps://pastebin[.]com/raw/abc', 'domain')).toEqual([]);
 });
 
+test('gives a bucket the status of the link that it was read from', () => {
+  const read = (text: string) => extractIndicators(text).indicators.find(({ type }) => type === 'bucket')?.status;
+  expect(read('See [the paper](https://storage.googleapis.com/bkt-77/a.zip) about evil-quill[.]top.')).toBe('false_positive');
+  expect(read('It loads hxxps://storage.googleapis[.]com/bkt-77/a.zip.')).toBe('active');
+  expect(read('It copies files to s3://bkt-77/x.')).toBe('active');
+});
+
 test('returns values without an indicator bucket', () => {
   const { others } = extractIndicators(
     'mail bad@evil[.]com, CVE-2024-1234, AS64500, wallet 1BoatSLRHtKNngkdXEeobR76b53LETtpyT',

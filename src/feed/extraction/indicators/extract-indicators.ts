@@ -63,6 +63,7 @@ export function extractIndicators(text: string, options: ExtractIndicatorsOption
   }
   for (const [index, candidate] of candidates.entries())
     if (!isAlsoHost(candidate, candidates[index + 1], state)) addCandidate(candidate, state);
+  excludeLinkedBuckets(state.index);
   return { indicators: state.index.all, others: [...state.others.values()] };
 }
 
@@ -227,6 +228,19 @@ function addOtherObservable(
 
 /** Indicators in text order, with an index by type and value. */
 type IndicatorIndex = { all: ExtractedIndicator[]; byType: Map<IndicatorType, Map<string, ExtractedIndicator>> };
+
+/** Gives a bucket the status of the URLs that it was read from, if all of these are links. */
+function excludeLinkedBuckets({ byType }: IndicatorIndex): void {
+  for (const bucket of byType.get('bucket')?.values() ?? []) {
+    const urls = [...(byType.get('url')?.values() ?? [])].filter(({ spans }) =>
+      spans.some((url) => bucket.spans.some(({ start, end }) => url.start <= start && end <= url.end)),
+    );
+    const link = urls.find(({ status }) => status === 'false_positive');
+    if (!link || urls.some(({ status }) => status === 'active')) continue;
+    const { status, confidence, reasons } = link;
+    Object.assign(bucket, { status, confidence, reasons });
+  }
+}
 
 /** Keeps one entry per value. The occurrence with the highest confidence determines status, reasons and printed value. */
 function addIndicator(indicator: ExtractedIndicator, { all, byType }: IndicatorIndex): void {
