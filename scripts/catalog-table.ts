@@ -22,14 +22,14 @@ export function renderCatalogPage(): string {
 
 Generated from the ${entries.length} entries in [src/feed/sources/catalog](../../src/feed/sources/catalog) by \`npm run generate\`. [feed-sources.md](../guide/feed-sources.md) explains how to add one: \`{"catalogue": "cisa-kev"}\`, \`tocsin source add --catalogue cisa-kev\`, or **Add source** in the console.
 
-Each entry has facts about a public source and none of its content. Check the terms of a source before you use it, above all commercially. An entry without terms has none that are stated in one place. Reliability is the confidence of what a source states without a confidence of its own, and can be changed. The last column says what the tests of this project parse: a public copy of the source (recorded), a document written in its structure (written), or nothing of this source (none).
+Each entry has facts about a public source and none of its content. Check the terms of a source before you use it, above all commercially. Reliability is the confidence of what a source states without a confidence of its own, and can be changed. The last column says what the tests of this project parse: a public copy of the source (recorded), a document written in its structure (written), or nothing of this source (none), because no public copy shows its structure. These are RSS and Atom feeds, which the tests of the format cover.
 
 ${sections.join('\n')}`;
 }
 
 function renderSection(title: string, entries: [string, CatalogEntry][]): string {
   const rows = entries.map(
-    ([name, { publisher, title: source, url, brings, schedule, reliability, license = '', sample }]) =>
+    ([name, { publisher, title: source, url, brings, schedule, reliability, license, sample }]) =>
       `| \`${name}\` | ${publisher}: [${source}](${url}) | ${brings} | ${cadences[schedule]} | ${reliability} | ${license} | ${sample} |`,
   );
   return `## ${title}

@@ -14,8 +14,8 @@ export type CatalogEntry = {
   reliability: number;
   /** Cron expression in UTC, as often as the source changes. */
   schedule: string;
-  /** The license or a note about the terms. Omitted if the publisher states none. */
-  license?: string;
+  /** The license or a note about the terms. */
+  license: string;
   tlp: Tlp;
   sample: (typeof sampleKinds)[number];
 };
@@ -31,6 +31,9 @@ export const schedules = {
   daily: '50 5 * * *',
 } as const;
 
+/** The terms of a source whose publisher states none in one place. */
+const unstatedTerms = 'None stated: copyright of the publisher';
+
 /** Completes the entries of a group with what they have in common. */
 export const defineGroup = (
   defaults: EntryDefaults,
@@ -39,6 +42,6 @@ export const defineGroup = (
   Object.fromEntries(
     Object.entries(entries).map(([name, fields]) => [
       name,
-      { tlp: 'CLEAR' as const, sample: 'none' as const, ...defaults, ...fields },
+      { tlp: 'CLEAR' as const, sample: 'none' as const, license: unstatedTerms, ...defaults, ...fields },
     ]),
   );

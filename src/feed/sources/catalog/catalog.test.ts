@@ -7,7 +7,8 @@ test('creates each catalog source from its name alone, and lets given fields ove
   const org = await app.newOrg();
   const { sources } = (await org.call('GET', '/api/feed/catalogue')).body;
   for (const { name, title, brings, sample, ...known } of sources) {
-    expect([brings, sample]).not.toContain('');
+    expect([brings, sample, known.license]).not.toContain('');
+    expect(sample !== 'none' || known.kind === 'rss', name).toBe(true);
     const { status, body } = await org.call('POST', '/api/feed/sources', { catalogue: name });
     expect(status, name).toBe(200);
     const defaults = { visibility: 'private', enabled: true, lastPullAt: null };

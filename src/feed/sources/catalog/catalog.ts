@@ -35,7 +35,7 @@ export const SourceCatalog = z.object({
       publisher: z.string(),
       brings: z.string().describe('What the source adds to the feed.'),
       schedule: z.string().describe('Cron expression in UTC, as often as the source changes.'),
-      license: z.string().optional().describe('The license, or a note about the terms of use.'),
+      license: z.string().describe('The license, or a note about the terms of use.'),
       tlp: z.enum(tlps),
       reliability: z.number(),
       sample: z
