@@ -1,5 +1,4 @@
 import { inOrg, type Db } from '../platform/db/db.ts';
-import { refangText } from '../feed/model/indicator-forms.ts';
 import { lookUpIndicator, lookUpIndicators } from '../feed/indicators/look-up-indicators.ts';
 import { searchItems } from '../feed/items/search/search.store.ts';
 import { findTechnique } from '../feed/reference-data/attack.ts';
@@ -13,7 +12,7 @@ const itemsMax = 3;
 export function createFeedTools(deps: { db: Db; clock: Clock }): (orgId: OrgId) => FeedTools {
   return (orgId) => ({
     searchFeed: async (text, limit) => ({
-      items: await inOrg(deps.db, orgId, (tx) => searchItems(tx, refangText(text), limit)),
+      items: await inOrg(deps.db, orgId, (tx) => searchItems(tx, text, limit)),
     }),
     lookupIndicator: (value) => lookUpIndicator(deps, { orgId }, value),
     lookupTechnique: findTechnique,

@@ -36,7 +36,7 @@ export async function listItems(deps: ListItemsDeps, caller: Caller, query: Item
       // No item has an unknown platform, so an empty snapshot avoids the search.
       const snapshot = request.platform === null ? toSnapshot([]) : dated.snapshot;
       const orgState = await readOrgState(tx, dated.snapshot);
-      const source = { snapshot, orgState, request };
+      const source = { snapshot, orgState, request, now: new Date(dated.hour) };
       const found = await readPage(tx, deps, source);
       const corrected = found.total === 0 ? await readCorrectedPage(tx, deps, source) : undefined;
       const page = corrected?.page ?? found;
@@ -55,15 +55,17 @@ export async function listItems(deps: ListItemsDeps, caller: Caller, query: Item
 /** The request without its snapshot token: equal requests have equal pages in one snapshot. */
 type ListRequest = Omit<ItemsRequest, 'asOf'>;
 
-type PageSource = { snapshot: Snapshot; orgState: OrgState; request: ListRequest };
+/** `now` is the hour of the snapshot, so that all its pages rank items by the same age. */
+type PageSource = { snapshot: Snapshot; orgState: OrgState; request: ListRequest; now: Date };
 
 async function readPage(tx: Tx, { pageCursors: cursors }: ListItemsDeps, source: PageSource): Promise<SearchPage> {
-  const { snapshot, orgState, request } = source;
+  const { snapshot, orgState, request, now } = source;
   const { search, perPage: limit } = request;
   const offset = Math.min((request.page - 1) * limit, Number.MAX_SAFE_INTEGER - 1_000);
   const filters = await toFilters(tx, source);
   const onlyIds = request.relevancyMode === 'relevant' ? relevantIds(orgState) : undefined;
-  if (onlyIds || hasSearch(search)) return readSearchPage(tx, snapshot, { filters, search, onlyIds, limit, offset });
+  if (onlyIds || hasSearch(search))
+    return readSearchPage(tx, snapshot, { filters, search, onlyIds, limit, offset, now });
   const { rootsOnly } = search;
   const cursorKey = (rowsBefore: number): string => JSON.stringify([snapshot.tag, filters, rootsOnly, rowsBefore]);
   const after = cursors.get(cursorKey(offset));
@@ -76,11 +78,11 @@ type CorrectedPage = { page: SearchPage; search: Search; text: string };
 
 /** Reads the page with the text corrected if no item matches the text as it is written. Returns undefined if no item matches then either. */
 async function readCorrectedPage(tx: Tx, deps: ListItemsDeps, source: PageSource): Promise<CorrectedPage | undefined> {
-  const { snapshot, request } = source;
+  const { snapshot, request, now } = source;
   if (!request.search.fullText) return undefined;
   const asWritten = textOnly({ filters: {}, search: request.search });
   const { listPublicNames } = deps;
-  const written = await readSearchPage(tx, snapshot, { ...asWritten, limit: 1, offset: 0 });
+  const written = await readSearchPage(tx, snapshot, { ...asWritten, limit: 1, offset: 0, now });
   if (written.total > 0) return undefined;
   const corrected = await correctSearch(tx, snapshot, { search: request.search, listPublicNames });
   if (!corrected) return undefined;

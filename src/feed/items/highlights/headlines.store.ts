@@ -7,15 +7,22 @@ import type { FullTextQuery } from '../search/search-query.ts';
 /** Delimiters in headlines: characters for private use, which are removed from the texts. */
 export const marks = { start: '\u{E000}', stop: '\u{E001}', next: '\u{E002}' };
 
-export type HighlightedText = { id: string; version: number; title: string; summary: string; indicators: string };
+export type HighlightedText = {
+  id: string;
+  version: number;
+  title: string;
+  summary: string;
+  names: string;
+  indicators: string;
+};
 
 /** Texts with `marks` around the words that match. Null if the search has no word that must occur. */
-export type Headlines = { id: string } & Record<'title' | 'summary' | 'text' | 'indicators', string | null>;
+export type Headlines = { id: string } & Record<'title' | 'summary' | 'text' | 'names' | 'indicators', string | null>;
 
 const textMaxChars = 100_000;
 const pageMaxChars = 2_000_000;
 
-/** Returns excerpts of the texts of items, of title and indicators everything, with the words marked that a search finds. */
+/** Returns excerpts of the texts of items, of title, names and indicators everything, with the words marked that a search finds. */
 export function readHeadlines(tx: Tx, items: HighlightedText[], query: FullTextQuery): Promise<Headlines[]> {
   const column = <K extends keyof HighlightedText>(name: K): HighlightedText[K][] => items.map((item) => item[name]);
   const maxChars = Math.min(textMaxChars, Math.floor(pageMaxChars / Math.max(items.length, 1)));
@@ -25,9 +32,10 @@ export function readHeadlines(tx: Tx, items: HighlightedText[], query: FullTextQ
     select p.id, ${headline(sql`p.title`, 'HighlightAll=true')} as title,
       ${headline(sql`p.summary`, 'MaxFragments=1, MaxWords=30, MinWords=15')} as summary,
       ${headline(sql`left(v.stored_text, ${maxChars}::int)`, 'MaxFragments=2, MaxWords=30, MinWords=15')} as text,
+      ${headline(sql`p.names`, 'HighlightAll=true')} as names,
       ${headline(sql`p.indicators`, 'HighlightAll=true')} as indicators
     from unnest(${column('id')}::uuid[], ${column('version')}::int[], ${column('title')}::text[], ${column('summary')}::text[],
-      ${column('indicators')}::text[]) as p (id, version, title, summary, indicators)
+      ${column('names')}::text[], ${column('indicators')}::text[]) as p (id, version, title, summary, names, indicators)
     left join item_versions v on v.item_id = p.id and v.version = p.version
     cross join (${anyWordOf(query)}) q`;
 }

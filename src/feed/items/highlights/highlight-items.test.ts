@@ -31,6 +31,9 @@ test('shows where items match: stems, beginnings, corrections, indicators and ma
     'indicator: [evil-panel.top]',
     'indicator: https://[evil-panel.top]/gate.php',
   ]);
+  const three = await post('Quiet quarter', `The group APT29 exploited CVE-2021-44228 at a bank. ${filler}`);
+  expect((await find('cozy bear', three))?.[0]).toBe('name: [COZY] [BEAR]');
+  expect(await find('CVE-2021-44228', three)).toContainEqual(expect.stringContaining('exploited [CVE-2021-44228] at'));
   expect(await find('calm -stealer', two)).toEqual(['title: A [calm] week']);
   expect(await find('-stealer', two)).toBeUndefined();
   const plain = await org.call('GET', '/items?q=stealer');

@@ -2,13 +2,14 @@ import type { Tx } from '../../../platform/db/db.ts';
 import type { FeedItem } from '../../model/item.schema.ts';
 import { buckets } from '../../model/vocabulary.ts';
 import type { FullTextQuery } from '../search/search-query.ts';
+import { listNames } from '../search/search-text.ts';
 import { marks, readHeadlines, type Headlines, type HighlightedText } from './headlines.store.ts';
 import type { ItemHighlight, ItemHighlights } from '../../model/item-highlights.ts';
 
 /** A document with very many indicators would take longer to read than the rest of the page. */
 const documentMaxChars = 1_000_000;
-const indicatorsMaxChars = 20_000;
-const indicatorsMax = 3;
+const listMaxChars = 20_000;
+const linesMax = 3;
 
 /** Returns where the items of a page match a search, by item ID. Items that match elsewhere, such as by their ID in the source, are left out. */
 export async function highlightItems(tx: Tx, docs: string[], query: FullTextQuery): Promise<ItemHighlights> {
@@ -20,22 +21,26 @@ export async function highlightItems(tx: Tx, docs: string[], query: FullTextQuer
 }
 
 function toHighlightedText(doc: string): HighlightedText {
-  const { id, version = 1, event, summary = '', iocs } = JSON.parse(doc) as FeedItem;
+  const item = JSON.parse(doc) as FeedItem;
+  const { id, version = 1, event, summary = '', iocs } = item;
   const values = buckets.flatMap((bucket) => iocs[bucket].map(({ normalizedValue }) => normalizedValue));
-  return { id, version, title: event.title, summary, indicators: values.join('\n').slice(0, indicatorsMaxChars) };
+  const toList = (lines: string[]): string => lines.join('\n').slice(0, listMaxChars);
+  return { id, version, title: event.title, summary, names: toList(listNames(item)), indicators: toList(values) };
 }
 
-function toHighlights({ title, summary, text, indicators }: Headlines, item: HighlightedText): ItemHighlight[] {
+function toHighlights({ title, summary, text, names, indicators }: Headlines, item: HighlightedText): ItemHighlight[] {
   const titles = toExcerpts('title', title).filter((one) => textOf(one) === item.title);
   const summaries = toExcerpts('summary', summary);
   const isRepeated = (one: ItemHighlight): boolean =>
     [item.title, item.summary].some((known) => known.includes(textOf(one)));
   const texts = toExcerpts('text', text).filter((one) => !isRepeated(one));
   const found = [...titles, ...summaries, ...texts];
-  return found.length > 0
-    ? found
-    : toExcerpts('indicator', (indicators ?? '').replaceAll('\n', marks.next)).slice(0, indicatorsMax);
+  const lists = [found, toLines('name', names), toLines('indicator', indicators)];
+  return lists.find((list) => list.length > 0) ?? [];
 }
+
+const toLines = (field: ItemHighlight['field'], headline: string | null): ItemHighlight[] =>
+  toExcerpts(field, (headline ?? '').replaceAll('\n', marks.next)).slice(0, linesMax);
 
 /** Splits a headline into its excerpts. Those without a match are left out. */
 const toExcerpts = (field: ItemHighlight['field'], headline: string | null): ItemHighlight[] =>
@@ -48,7 +53,10 @@ function toSegments(excerpt: string): ItemHighlight['segments'] {
   const segments: ItemHighlight['segments'] = [];
   for (const part of excerpt.split(marks.start)) {
     const end = part.indexOf(marks.stop);
-    if (end > 0) segments.push({ text: part.slice(0, end), isMatch: true });
+    const last = segments.at(-1);
+    // The parts of a value such as a CVE id match one by one.
+    if (end > 0 && last?.isMatch) last.text += part.slice(0, end);
+    else if (end > 0) segments.push({ text: part.slice(0, end), isMatch: true });
     const rest = part.slice(end + 1);
     if (rest !== '') segments.push({ text: rest, isMatch: false });
   }

@@ -49,7 +49,7 @@ test('finds the same items by scan, among the newest and by collection, in a pas
           const search = readSearch({ q, ...query });
           const read = (budget: SearchBudget, limit: number, offset: number) =>
             inOrg(app.deps.db, org.id, (tx) =>
-              readSearchPage(tx, snapshot, { filters, search, limit, offset }, budget),
+              readSearchPage(tx, snapshot, { filters, search, limit, offset, now: new Date() }, budget),
             );
           const all = await read(collects, 100, 0);
           const docs = (page: typeof all) => page.docs.map(({ doc }) => doc);

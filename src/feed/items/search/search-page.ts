@@ -17,8 +17,14 @@ import { scanSearch } from './search-scan.sql.ts';
 
 export type PageRange = { limit: number; offset: number };
 
-/** The newest `rankedMax` matches are ranked and come first. */
-export type TextSearch = { options: SearchOptions; query: FullTextQuery; range: PageRange; rankedMax: number };
+/** The newest `rankedMax` matches are ranked, by their age at `now` among others, and come first. */
+export type TextSearch = {
+  options: SearchOptions;
+  query: FullTextQuery;
+  range: PageRange;
+  now: Date;
+  rankedMax: number;
+};
 
 const byScore = sql`score desc nulls last, added_to_feed_at desc, id desc`;
 
@@ -171,15 +177,15 @@ const numbered = (rows: Sql): Cte =>
   );
 
 /** The rows of a page of `listed`: the newest ones by score, then the others. A row whose duplicate matched may have a low score of its own. */
-const rankedPage = ({ query, rankedMax, range: { limit, offset } }: TextSearch): Sql => sql`
+const rankedPage = ({ query, rankedMax, now, range: { limit, offset } }: TextSearch): Sql => sql`
   select * from (
     select id, added_to_feed_at, seq_from, case
       when place > ${rankedMax} then null
       when seq_from is null then (
-        select tocsin_search_score(w.words, ${toTsquery(query)}, coalesce(i.publish_time, i.added_to_feed_at))
+        select tocsin_search_score(w.words, ${toTsquery(query)}, coalesce(i.publish_time, i.added_to_feed_at), ${now})
         from item_search w join items i on i.id = w.item_id where w.item_id = listed.id)
       else (
-        select tocsin_search_score(s.words, ${toTsquery(query)}, coalesce(s.publish_time, s.added_to_feed_at))
+        select tocsin_search_score(s.words, ${toTsquery(query)}, coalesce(s.publish_time, s.added_to_feed_at), ${now})
         from item_states s where s.item_id = listed.id and s.seq_from = listed.seq_from)
     end as score
     from listed

@@ -4,15 +4,16 @@ import { Instant } from '../../../platform/lib/instant.ts';
 import { boundedString } from '../../../platform/lib/text/bounded-text.ts';
 import { listCanonicalNames, plainName } from '../../extraction/names/resolve-name.ts';
 import type { NameKind } from '../../extraction/names/name-dictionary.ts';
-import { indicatorForms, refangText } from '../../model/indicator-forms.ts';
+import { indicatorForms } from '../../model/indicator-forms.ts';
 import { toTermValue, type TermKind } from '../../model/terms.ts';
+import { toQueryText } from './query-text.ts';
 
 /** The search parameters of `GET /items`. All are optional, and an empty text counts as absent. */
 export const searchFields = {
   q: boundedString({ max: 500 })
     .optional()
     .describe(
-      'Full-text search in title, summary and text. All words must match, in any grammatical form; words of at least four letters also match longer words that begin with them. Supports `"…"` for a phrase, `or` and `-word`, which turn this off. Addresses may be defanged.',
+      'Full-text search in title, summary and text. All words must match, in any grammatical form; words of at least four letters also match longer words that begin with them. Supports `"…"` for a phrase, `OR`, `-word` or `NOT word`, and parentheses; a phrase or an exclusion turns beginnings off. Addresses may be defanged.',
     ),
   searchOrder: z
     .enum(['relevance', 'newest'])
@@ -82,7 +83,7 @@ export function readSearch(query: SearchQuery): Search {
       ...toNameTerms('tool', tool),
     ],
     fullText:
-      q === undefined ? undefined : { text: refangText(q), indicatorForms: /\s/.test(q) ? [] : indicatorForms(q) },
+      q === undefined ? undefined : { text: toQueryText(q), indicatorForms: /\s/.test(q) ? [] : indicatorForms(q) },
     updatedSince,
     rootsOnly: duplicates === 'hide',
     isRanked: q !== undefined && searchOrder !== 'newest',

@@ -17,15 +17,22 @@ type SearchedItem = Pick<FeedItem, 'summary' | 'iocs' | 'externalId' | 'classifi
  */
 export function toSearchText(item: SearchedItem, { storedText, isProse }: SearchedText): SearchText {
   const { summary = '', externalId = '', event, iocs, classification, affectedProducts } = item;
-  const names = [...classification.actor, ...classification.malware].flatMap(({ name, aliases }) => [name, ...aliases]);
-  const products = affectedProducts.map(({ vendor, product }) => `${vendor} ${product}`);
   const values = buckets.flatMap((bucket) => iocs[bucket].map(({ normalizedValue }) => normalizedValue));
-  const head = [summary, externalId, ...new Set([...names, ...products]), ...values];
+  const head = [summary, externalId, ...listNames({ classification, affectedProducts }), ...values];
   const body = isProse ? storedText : selectProse(storedText, [event.title, summary]);
   return {
     searchHead: head.join('\n').slice(0, headMaxChars).toWellFormed(),
     searchBody: body.slice(0, bodyMaxChars).toWellFormed(),
   };
+}
+
+/** Returns the names of actors and malware with their aliases, and the products. */
+export function listNames({
+  classification,
+  affectedProducts,
+}: Pick<SearchedItem, 'classification' | 'affectedProducts'>): string[] {
+  const names = [...classification.actor, ...classification.malware].flatMap(({ name, aliases }) => [name, ...aliases]);
+  return [...new Set([...names, ...affectedProducts.map(({ vendor, product }) => `${vendor} ${product}`)])];
 }
 
 /** `storedText` has one field per line if it is not prose. */

@@ -4,6 +4,7 @@ import { unavailableError } from '../../../platform/lib/errors.ts';
 import { readPageRows, type ItemsPage } from '../list-query/page.store.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import { isPoolVisible, visiblePoolIds } from '../visible-pools.sql.ts';
+import { toQueryText } from './query-text.ts';
 import { searchCtes, type SearchOptions } from './search-ctes.sql.ts';
 import { defaultSamples, estimateMatches, type Samples } from './search-estimate.ts';
 import {
@@ -34,14 +35,14 @@ export type SearchPage = ItemsPage & { isEstimated: boolean };
 export async function readSearchPage(
   tx: Tx,
   snapshot: Snapshot,
-  { limit, offset, ...options }: SearchOptions & PageRange,
+  { limit, offset, now, ...options }: SearchOptions & PageRange & { now: Date },
   budget: SearchBudget = {},
 ): Promise<SearchPage> {
   return withSearchLimits(tx, async () => {
     const { fullText: query, isRanked } = options.search;
     const range = { limit, offset };
     if (!query) return { ...(await readNewestPage(tx, snapshot, options, range)), isEstimated: false };
-    const search = { options, query, range, rankedMax: isRanked ? (budget.rankedMax ?? defaultRankedMax) : 0 };
+    const search = { options, query, range, now, rankedMax: isRanked ? (budget.rankedMax ?? defaultRankedMax) : 0 };
     const samples = budget.samples ?? defaultSamples;
     const needed = rowsNeeded(search);
     const estimate = await estimateMatches(tx, snapshot, { options, query, samples, needed });
@@ -96,7 +97,7 @@ export function searchItems(tx: Tx, text: string, limit: number): Promise<ItemSe
       select i.id, i.title, coalesce(o.severity, i.severity) as severity, coalesce(o.status, i.status) as status, i.publisher,
         i.publish_time as "publishTime"
       from items i left join feed_overrides o on o.organization_id = tocsin_org() and o.item_id = i.id
-      where i.id = any((select tocsin_find_words(array(select id from feed_pools where ${isPoolVisible}), tocsin_text_query(${text}), '-infinity'))::uuid[])
+      where i.id = any((select tocsin_find_words(array(select id from feed_pools where ${isPoolVisible}), tocsin_text_query(${toQueryText(text)}), '-infinity'))::uuid[])
         and i.pool_id in ${visiblePoolIds}
       order by i.added_to_feed_at desc, i.id desc limit ${limit}`;
 }

@@ -54,6 +54,17 @@ describe('GET /items with search parameters', () => {
     [{ q: 'storming rurita' }, ['calm', 'storm']],
     [{ q: 'storming outl or phish' }, ['calm', 'other']],
     [{ q: '203.0.113.7' }, []],
+    [{ q: 'ministries AND outlook' }, ['calm']],
+    [{ q: 'ministries NOT outlook' }, ['storm']],
+    [{ q: '(outlook OR phishing) AND bank' }, ['other']],
+    [{ q: 'the ministries of outlook' }, ['calm']],
+    [{ q: 'cve 2023 23397' }, ['storm']],
+    [{ q: '2023-23397' }, ['storm']],
+    [{ q: 'APT 28' }, ['storm']],
+    [{ q: 'beacon apt 28 rurita' }, ['storm']],
+    [{ q: 'CVE-2023-23397 rurita' }, ['storm']],
+    [{ q: 'hxxps://evil-panel[.]top/Gate.php ministries' }, ['storm']],
+    [{ q: 'calm-week' }, ['calm']],
     [{ q: 'nowhere to be found' }, []],
     [{ q: `it's (a) & b | ! <-> :* ' "unclosed` }, []],
     [{ q: '!!!' }, []],
@@ -114,6 +125,23 @@ test('lists the best and most recent matches first, page by page, or the newest'
   expect(await titles('')).toEqual(ranked);
   expect(await titles('&searchOrder=relevance&status=active')).toEqual(ranked);
   expect(await titles('&searchOrder=newest')).toEqual(['Notes', 'Weekly notes', 'Aurora panel seen']);
+});
+
+test('ranks a title of years ago before a mention of this year, and the newer one of equal matches first', async () => {
+  const reader = await app.newOrg();
+  const year = new Date().getUTCFullYear();
+  const post = (title: string, text: string, publishTime: string) =>
+    callOk(reader, 'POST', '/api/feed/items', { title, text, publisher: 'Us', publishTime });
+  const filler = 'Nothing of note happened at the bank this week. '.repeat(40);
+  await post('Oblique loader', `The loader was analyzed. ${filler}`, `${year - 4}-03-01`);
+  await post('Weekly notes', `${filler} Something oblique was mentioned once.`, `${year - 1}-03-01`);
+  await post('Oblique again', `The loader came back. ${filler}`, `${year - 3}-03-01`);
+  const { items } = await callOk(reader, 'GET', '/items?q=oblique');
+  expect(items.map(({ event }: FeedList['items'][number]) => event.title)).toEqual([
+    'Oblique again',
+    'Oblique loader',
+    'Weekly notes',
+  ]);
 });
 
 test('corrects a misspelled search that no item matches, by words that the organization sees', async () => {

@@ -14,7 +14,7 @@ function repeats(title: readonly ExcerptSegment[], passage: readonly ExcerptSegm
   return textOf(title).includes(textOf(passage.slice(match)).slice(0, repeatedChars));
 }
 
-/** Chooses what a row of the list shows. Passages that repeat the title come last, and indicators share a line. */
+/** Chooses what a row of the list shows. Passages that repeat the title come last, and names or indicators share a line. */
 export function toSearchMatches(highlights: readonly ItemHighlight[]): SearchMatches {
   const listIn = (...fields: ItemHighlight['field'][]): ExcerptSegment[][] =>
     highlights.filter(({ field }) => fields.includes(field)).map(({ segments }) => segments);
@@ -22,10 +22,10 @@ export function toSearchMatches(highlights: readonly ItemHighlight[]): SearchMat
   const passages = listIn('summary', 'text');
   const passage = passages.find((one) => !title || !repeats(title, one)) ?? passages[0];
   if (passage) return { title, excerpt: startNearMatch(passage) };
-  const indicators = listIn('indicator');
-  if (indicators.length === 0) return { title };
+  const values = listIn('name', 'indicator');
+  if (values.length === 0) return { title };
   return {
     title,
-    excerpt: indicators.flatMap((one, n) => (n === 0 ? one : [{ text: ' · ', isMatch: false }, ...one])),
+    excerpt: values.flatMap((one, n) => (n === 0 ? one : [{ text: ' · ', isMatch: false }, ...one])),
   };
 }
