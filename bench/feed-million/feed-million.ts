@@ -181,7 +181,7 @@ async function measure(benchmark: FeedBenchmark): Promise<BenchmarkRow[]> {
 const organizations = 'ten organizations with 100 private items and 1,000 overrides each';
 
 const createFeedBenchmark = (title: string, findSize: (options: FeedOptions) => FeedSize): Benchmark => ({
-  note: 'The total of a list is exact. A search with more than 500 matches ranks the newest 500. A text that more than about 6,000 items match is searched among the newest items, and its total is an estimate from a sample of the items.',
+  note: 'The total of a list is exact. A search with more than 500 matches ranks the newest 500, of a frequent text the newest 200. A text that more than about 6,000 items match is searched among the newest items, and its total is an estimate from a sample of the items.',
   title,
   run: (report, options) => {
     const size = findSize(options);

@@ -19,7 +19,7 @@ export const searchFields = {
     .enum(['relevance', 'newest'])
     .optional()
     .describe(
-      'Order of a search with `q`. By default the best and most recent matches come first. If more than 500 items match `q`, the newest 500 are ranked and the others follow, newest first.',
+      'Order of a search with `q`. By default the best and most recent matches come first. If more than 500 items match `q`, the newest 500 are ranked (of a frequent text, the newest 200), and the others follow, newest first.',
     ),
   highlight: z
     .enum(['true'])

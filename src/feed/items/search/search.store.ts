@@ -19,8 +19,8 @@ import {
 
 const searchMs = 20_000;
 
-/** Ranking reads the words of every match. */
-const defaultRankedMax = 500;
+/** Ranking reads the words of every match. To find the newest matches of a frequent text also reads those of other items. */
+const [defaultRankedMax, frequentRankedMax] = [500, 200];
 
 /** Bounds of the work for a text that matches many items. */
 export type SearchBudget = { rankedMax?: number; samples?: Samples; method?: PageMethod };
@@ -42,10 +42,17 @@ export async function readSearchPage(
     const { fullText: query, isRanked } = options.search;
     const range = { limit, offset };
     if (!query) return { ...(await readNewestPage(tx, snapshot, options, range)), isEstimated: false };
-    const search = { options, query, range, now, rankedMax: isRanked ? (budget.rankedMax ?? defaultRankedMax) : 0 };
+    const rankAtMost = (most: number) => ({
+      options,
+      query,
+      range,
+      now,
+      rankedMax: isRanked ? (budget.rankedMax ?? most) : 0,
+    });
+    const frequent = rankAtMost(frequentRankedMax);
     const samples = budget.samples ?? defaultSamples;
-    const needed = rowsNeeded(search);
-    const estimate = await estimateMatches(tx, snapshot, { options, query, samples, needed });
+    const estimate = await estimateMatches(tx, snapshot, { options, query, samples, needed: rowsNeeded(frequent) });
+    const search = estimate ? frequent : rankAtMost(defaultRankedMax);
     const method = estimate && (budget.method ?? (await choosePageMethod(tx, { ...search, estimate })));
     if (method === 'scan') return readScannedPage(tx, snapshot, { ...search, estimate: estimate! });
     const page = method === 'window' && (await readWindowPage(tx, snapshot, { ...search, estimate: estimate! }));
