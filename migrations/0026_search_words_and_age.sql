@@ -1,7 +1,7 @@
 -- Searches as people type them.
 
 create or replace function tocsin_text_query(text text) returns tsquery language sql immutable parallel safe as $$
-  select case when text ~ '"' or words ~ '!' or numnode(words::tsquery) = 0 then stems::tsquery else (
+  select case when text ~ '"' or words ~ '!' or numnode(words::tsquery) not between 1 and 15 then stems::tsquery else (
     select string_agg(case
       when part !~ '^''[[:alnum:]]*[[:alpha:]][[:alnum:]]*''$' then part
       when previous ~ '<' or next ~ '<' then case when word ~ '^[[:alpha:]]+$' then quote_literal(stem) else part end
@@ -22,7 +22,7 @@ create or replace function tocsin_text_query(text text) returns tsquery language
     from (select '(?<!<-> )''[[:alpha:]]+(?:-[[:alpha:]]+)+'' <-> ' as compound) patterns) query
 $$;
 comment on function tocsin_text_query(text) is
-  'Returns the full-text query of a search text. Without quotation marks and exclusions (!), a word of at least four letters and digits also matches longer words that begin with it, unless it is part of a compound (<). A compound such as zero-day also matches its words without a hyphen, and APT28 and APT 28 match each other.';
+  'Returns the full-text query of a search text. Without quotation marks and exclusions (!), and up to eight words, a word of at least four letters and digits also matches longer words that begin with it, unless it is part of a compound (<). A compound such as zero-day also matches its words without a hyphen, and APT28 and APT 28 match each other.';
 
 drop function tocsin_search_score(tsvector, tsquery, timestamptz);
 create function tocsin_search_score(words tsvector, query tsquery, at timestamptz, now timestamptz) returns float8 language sql stable parallel safe as $$

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Condition, Sql, StateCondition } from '../list-query/query.sql.ts';
+import { byItemId, type Condition, type Sql, type StateCondition } from '../list-query/query.sql.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import type { FullTextQuery, TermFilter } from './search-query.ts';
 
@@ -11,6 +11,12 @@ export const isOneOf = (ids: Sql): StateCondition => ({
   current: isCurrentOneOf(ids),
   past: sql`s.item_id in (${ids})`,
 });
+
+/**
+ * Like `isOneOf`, for rows that other conditions find. Hashes the ids, which may be many. A plain `in` would be joined, and an array would be
+ * compared id by id.
+ */
+export const isAmong = (ids: Sql): StateCondition => byItemId((id) => sql`coalesce(${id} in (${ids}), false)`);
 
 export const hasTerm = (snapshot: Snapshot, term: TermFilter): StateCondition => ({
   current: isCurrentOneOf(idsWithTerm(snapshot, term)),

@@ -12,7 +12,7 @@ import {
 import { isInSnapshot } from '../list-query/snapshot-rows.sql.ts';
 import { overriddenIds, overridesAt } from '../overrides/overrides.sql.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
-import { hasFullText, hasTerm, isOneOf } from './search-conditions.sql.ts';
+import { hasFullText, hasTerm, isAmong, isOneOf } from './search-conditions.sql.ts';
 import type { Search } from './search-query.ts';
 
 /** `onlyIds` is a query of the ids to which the list is restricted. */
@@ -35,7 +35,6 @@ export function searchCtes(
   const ownConditions = [
     matchesColumns,
     ...search.rootTerms.map((term) => hasTerm(snapshot, term)),
-    ...(onlyIds ? [isOneOf(onlyIds)] : []),
     ...(search.updatedSince ? [isUpdatedSince(search.updatedSince, filters.overridesSeq)] : []),
   ];
   const groupConditions = [
@@ -43,6 +42,11 @@ export function searchCtes(
     ...search.terms.map((term) => hasTerm(snapshot, term)),
     ...(search.fullText ? [text ?? hasFullText(snapshot, search.fullText)] : []),
   ];
+  if (onlyIds) {
+    const isByRoot = search.rootsOnly && groupConditions.length > 0;
+    const hasIds = isByRoot || search.fullText || search.terms.length + search.rootTerms.length > 0;
+    ownConditions.push(hasIds ? isAmong(onlyIds) : isOneOf(onlyIds));
+  }
   if (!search.rootsOnly || groupConditions.length === 0)
     return [materialized('found', matchingRows(snapshot, [...ownConditions, ...groupConditions]))];
   const memberRows = matchingRows(snapshot, [...groupConditions, ...(members ? [members] : [])]);

@@ -3,11 +3,11 @@ import { usesOverriddenRows, type ItemFilters } from '../item-filters.ts';
 import { isOfSource } from '../list-query/filters.sql.ts';
 import { orderedRows } from '../list-query/ordered-rows.sql.ts';
 import { overriddenRowsCte } from '../list-query/overridden-rows.sql.ts';
-import { allOf, byItemId, type Condition, type Cte, type Sql, type StateCondition } from '../list-query/query.sql.ts';
+import { allOf, type Condition, type Cte, type Sql, type StateCondition } from '../list-query/query.sql.ts';
 import { isCurrentIn, isInSnapshot, poolLiterals } from '../list-query/snapshot-rows.sql.ts';
 import { overriddenIds, overridesAt } from '../overrides/overrides.sql.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
-import { hadFullText, hadTerm, itemHasTerm, itemMatchesText } from './search-conditions.sql.ts';
+import { hadFullText, hadTerm, isAmong, itemHasTerm, itemMatchesText } from './search-conditions.sql.ts';
 import { isUpdatedSince, type SearchOptions } from './search-ctes.sql.ts';
 import type { FullTextQuery } from './search-query.ts';
 
@@ -31,7 +31,7 @@ export function scanSearch(snapshot: Snapshot, options: SearchOptions, limit: nu
 function matchOf(snapshot: Snapshot, options: SearchOptions): StateCondition {
   const { search, filters, onlyIds } = options;
   const updated = search.updatedSince ? isUpdatedSince(search.updatedSince, filters.overridesSeq) : undefined;
-  const isWanted = onlyIds && byItemId((id) => sql`${id} in (${onlyIds})`);
+  const isWanted = onlyIds && isAmong(onlyIds);
   const matches = storyConditions(snapshot, options);
   const orDuplicate = (own: Condition, id: Sql): Condition =>
     search.rootsOnly ? sql`(${own}) or ${hasMatchingDuplicate(snapshot, options, id)}` : own;
