@@ -18,6 +18,7 @@ import { createExtractor } from '../feed/ingestion/extractor.ts';
 import { applyInstalledReferenceData } from '../feed/reference-data/apply-installed.ts';
 import { createFeedPages } from '../feed/items/page-cache/feed-pages.ts';
 import { getShippedNames } from '../feed/extraction/names/name-dictionary.ts';
+import { createPageAnchors } from '../feed/items/list-query/page-anchors.ts';
 import { createPageCursors } from '../feed/items/page-cache/page-cache.ts';
 import { createSnapshotCache } from '../feed/items/snapshot/snapshot.ts';
 import { createPullMetrics } from '../feed/sources/pull/pull-metrics.ts';
@@ -120,6 +121,7 @@ export function buildDeps({ config, db, log, clock = systemClock }: BuildDepsOpt
     snapshots,
     feedPages: createFeedPages(db, snapshots),
     pageCursors: createPageCursors(),
+    pageAnchors: createPageAnchors(),
     listPublicNames: () => [...getShippedNames().values()].map(({ printed }) => printed),
     connectionFor,
     models: measureModels(createModels(config.models), metrics.registry),

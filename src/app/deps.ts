@@ -15,6 +15,7 @@ import type { Secretbox } from '../platform/lib/secretbox.ts';
 import type { Extractor } from '../feed/ingestion/extractor.ts';
 import type { FeedPages } from '../feed/items/page-cache/feed-pages.ts';
 import type { ListPublicNames } from '../feed/items/search/correct-search.ts';
+import type { PageAnchors } from '../feed/items/list-query/page-anchors.ts';
 import type { PageCursors } from '../feed/items/page-cache/page-cache.ts';
 import type { SnapshotCache } from '../feed/items/snapshot/snapshot.ts';
 import type { RecordPull } from '../feed/sources/pull/pull-metrics.ts';
@@ -92,6 +93,7 @@ export type Deps = {
   snapshots: SnapshotCache;
   feedPages: FeedPages;
   pageCursors: PageCursors;
+  pageAnchors: PageAnchors;
   listPublicNames: ListPublicNames;
   /** The feed lookups that detection tools may use. */
   feedTools?: (orgId: OrgId) => FeedTools;

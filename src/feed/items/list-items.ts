@@ -14,6 +14,7 @@ import type { Search } from './search/search-query.ts';
 import { readSearchPage, textOnly, type SearchPage } from './search/search.store.ts';
 import { readOrgState, type OrgState } from './snapshot/org-state.store.ts';
 import type { CachedPage, PageCursors } from './page-cache/page-cache.ts';
+import type { PageAnchors } from './list-query/page-anchors.ts';
 import { readItemsPage } from './list-query/page.store.ts';
 import type { FeedPages } from './page-cache/feed-pages.ts';
 import { relevantIds } from './list-query/relevance.sql.ts';
@@ -24,6 +25,7 @@ export type ListItemsDeps = {
   clock: Clock;
   feedPages: FeedPages;
   pageCursors: PageCursors;
+  pageAnchors: PageAnchors;
   listPublicNames: ListPublicNames;
 };
 
@@ -58,7 +60,11 @@ type ListRequest = Omit<ItemsRequest, 'asOf'>;
 /** `now` is the hour of the snapshot, so that all its pages rank items by the same age. */
 type PageSource = { snapshot: Snapshot; orgState: OrgState; request: ListRequest; now: Date };
 
-async function readPage(tx: Tx, { pageCursors: cursors }: ListItemsDeps, source: PageSource): Promise<SearchPage> {
+async function readPage(
+  tx: Tx,
+  { pageCursors: cursors, pageAnchors: anchors }: ListItemsDeps,
+  source: PageSource,
+): Promise<SearchPage> {
   const { snapshot, orgState, request, now } = source;
   const { search, perPage: limit } = request;
   const offset = Math.min((request.page - 1) * limit, Number.MAX_SAFE_INTEGER - 1_000);
@@ -69,7 +75,7 @@ async function readPage(tx: Tx, { pageCursors: cursors }: ListItemsDeps, source:
   const { rootsOnly } = search;
   const cursorKey = (rowsBefore: number): string => JSON.stringify([snapshot.tag, filters, rootsOnly, rowsBefore]);
   const after = cursors.get(cursorKey(offset));
-  const page = await readItemsPage(tx, snapshot, { filters: { ...filters, rootsOnly }, limit, offset, after });
+  const page = await readItemsPage(tx, snapshot, { filters: { ...filters, rootsOnly }, limit, offset, after, anchors });
   if (page.end) cursors.set(cursorKey(offset + page.docs.length), page.end);
   return { ...page, isEstimated: false };
 }

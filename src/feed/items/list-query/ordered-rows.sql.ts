@@ -13,6 +13,8 @@ export type ScanOptions = {
   poolRows?: Sql;
   /** The scan begins after this row. */
   after?: PageCursor | undefined;
+  /** The scan has no row after this one in the order of the list. */
+  until?: PageCursor | undefined;
   /** A further condition on the rows. */
   match?: StateCondition;
   oldestFirst?: boolean;
@@ -24,14 +26,17 @@ export type ScanOptions = {
  * `overridden_rows` and `duplicate_roots`.
  */
 export function orderedRows(snapshot: Snapshot, filters: ItemFilters, options: ScanOptions): Sql {
-  const { after, limit, poolRows, match, oldestFirst = false } = options;
+  const { after, until, limit, poolRows, match, oldestFirst = false } = options;
   const direction = oldestFirst ? sql`asc` : sql`desc`;
   const branchLimit = poolRows ? sql`least(${limit}, ${poolRows})` : limit;
   const hasOverridden = usesOverriddenRows(filters);
-  const isAfter = (id: Sql): Condition | undefined =>
-    after && sql`(added_to_feed_at, ${id}) < (${after.at}::timestamptz, ${after.id}::uuid)`;
+  const isWithin = (id: Sql): Condition =>
+    allOf([
+      after && sql`(added_to_feed_at, ${id}) < (${after.at}::timestamptz, ${after.id}::uuid)`,
+      until && sql`(added_to_feed_at, ${id}) >= (${until.at}::timestamptz, ${until.id}::uuid)`,
+    ]);
   const matches = (id: Sql, stateMatch: Condition | undefined): Condition =>
-    allOf([matchesRow(filters), isAfter(id), stateMatch, hasOverridden ? isNotOverridden(id) : undefined]);
+    allOf([matchesRow(filters), isWithin(id), stateMatch, hasOverridden ? isNotOverridden(id) : undefined]);
   const branches = poolLiterals(snapshot).flatMap(([pool, seq]) => [
     sql`
       (select i.id, i.added_to_feed_at, null::bigint as seq_from from items i
@@ -45,10 +50,10 @@ export function orderedRows(snapshot: Snapshot, filters: ItemFilters, options: S
   if (hasOverridden)
     branches.push(sql`
       (select id, added_to_feed_at, seq_from from ${overriddenRowsAsSeen}
-        where ${allOf([matchesRow(filters), isAfter(sql`id`), match && overriddenRowMatches(match)])})`);
+        where ${allOf([matchesRow(filters), isWithin(sql`id`), match && overriddenRowMatches(match)])})`);
   if (usesDuplicateRoots(filters))
     branches.push(sql`
-      (select id, added_to_feed_at, seq_from from duplicate_roots where ${allOf([isAfter(sql`id`)])})`);
+      (select id, added_to_feed_at, seq_from from duplicate_roots where ${isWithin(sql`id`)})`);
   return sql`(select * from (${branches.length > 0 ? sql.join(branches, sql` union all `) : noRows}) listed
     order by added_to_feed_at ${direction}, id ${direction} limit ${limit})`;
 }

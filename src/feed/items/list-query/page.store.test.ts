@@ -2,7 +2,9 @@ import { expect, test } from 'vitest';
 import { startApp } from '../../../../test/support/harness.ts';
 import { inOrg } from '../../../platform/db/db.ts';
 import { reportSource } from '../../../../test/support/feed/report-source.ts';
+import type { Snapshot } from '../snapshot/snapshot.ts';
 import type { ItemFilters } from '../item-filters.ts';
+import { createPageAnchors, type PageAnchors } from './page-anchors.ts';
 import { readItemsPage } from './page.store.ts';
 
 const app = await startApp();
@@ -41,5 +43,38 @@ test('reads the same page from either end of the list, for a past and the curren
         expect({ docs, total }).toEqual({ docs: all.docs.slice(offset, offset + 2), total: all.total });
       }
     }
+  }
+});
+
+test('reads the same page from the end of any other page, in that snapshot and after the feed changed', async () => {
+  const org = await app.newOrg();
+  const [one, two] = [await reportSource(app, org), await reportSource(app, org, { publisher: 'Birch' })];
+  await one.write({ 1: {}, 2: { words: 'critical' }, 3: { revoked: true }, 4: {}, 5: {} });
+  await two.write({ 1: {}, 7: {} });
+  const past = await app.deps.snapshots.get(org.id);
+  await one.write({ 2: { words: 'calm' }, 4: { revoked: true }, 8: {}, 9: {} });
+  await two.write({ 1: { revoked: true } });
+  const current = await app.deps.snapshots.get(org.id);
+  const sources = { publishers: ['Birch'], names: [] };
+  const cases: ItemFilters[] = [{}, { status: 'active' }, { status: 'retracted' }, { rootsOnly: true }, { sources }];
+  for (const filters of cases) {
+    const read = (snapshot: Snapshot, offset: number, anchors?: PageAnchors) =>
+      inOrg(app.deps.db, org.id, (tx) =>
+        readItemsPage(tx, snapshot, { filters, limit: 2, offset, farOffset: 0, ...(anchors ? { anchors } : {}) }),
+      );
+    const { total } = await read(current, 1);
+    for (const snapshot of [past, current])
+      for (const first of [1, 3, 6]) {
+        const anchors = createPageAnchors();
+        await read(snapshot, first, anchors);
+        for (let offset = 1; offset <= total + 1; offset += 1) {
+          const { docs, total: n } = await read(current, offset, anchors);
+          const expected = await read(current, offset);
+          expect({ docs, n }, JSON.stringify({ filters, first, offset })).toEqual({
+            docs: expected.docs,
+            n: expected.total,
+          });
+        }
+      }
   }
 });

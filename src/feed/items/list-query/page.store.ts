@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { queryRow, queryRows, type Tx } from '../../../platform/db/db.ts';
 import { usesDuplicateRoots, usesOverriddenRows, type ItemFilters } from '../item-filters.ts';
+import { addAnchor, findAnchor, type PageAnchor, type PageAnchors } from './page-anchors.ts';
 import { duplicateRootsCte } from './duplicate-roots.sql.ts';
 import { orderedRows } from './ordered-rows.sql.ts';
 import { overriddenRowsCte } from './overridden-rows.sql.ts';
@@ -17,26 +18,40 @@ export type ItemsPage = {
   end: PageCursor | undefined;
 };
 
-/** `after` is the row before the page, if known. Offsets above `farOffset` may be read from the end of the list. */
-export type PageWindow = { limit: number; offset: number; after?: PageCursor | undefined; farOffset?: number };
+/**
+ * `after` is the row before the page, if known. Offsets above `farOffset` may be read from the end of the list or from one of `anchors`, to which
+ * such a page is added.
+ */
+export type PageWindow = {
+  limit: number;
+  offset: number;
+  after?: PageCursor | undefined;
+  farOffset?: number;
+  anchors?: PageAnchors;
+};
 
 /**
  * Returns one page of a snapshot with its total. The total comes from `feed_counts`. Documents are read for the rows of the page only, and
- * nothing is scanned past the end. The scan begins after `after`, or at whichever end of the list is nearer. Above `farOffset`, one more
- * statement to learn the total is worth its cost.
+ * nothing is scanned past the end. The scan begins after `after`, at an anchor, or at whichever end of the list is nearer. Above `farOffset`,
+ * one more statement to learn the total is worth its cost.
  */
 export async function readItemsPage(
   tx: Tx,
   snapshot: Snapshot,
   { filters, ...window }: { filters: ItemFilters } & PageWindow,
 ): Promise<ItemsPage> {
-  const { offset, after, farOffset = 5_000 } = window;
-  const isFar = !after && offset > farOffset;
-  const scan =
-    isFar && offset > (await countItems(tx, snapshot, filters)) / 2
+  const { offset, after, farOffset = 5_000, anchors } = window;
+  const isFar = offset > farOffset;
+  const anchor = isFar && !after && anchors ? await findAnchor(tx, anchors, { snapshot, filters, offset }) : undefined;
+  const scanNearestEnd = async (): Promise<Sql> =>
+    isFar && !after && offset > (await countItems(tx, snapshot, filters)) / 2
       ? scanFromEnd(snapshot, filters, window)
       : scanFromStart(snapshot, filters, window);
-  return readPageRows(tx, { ctes: listCtes(snapshot, filters), page: scan, total: sql`total` });
+  const scan = (anchor && scanFromAnchor(snapshot, filters, { ...window, anchor })) ?? (await scanNearestEnd());
+  const page = await readPageRows(tx, { ctes: listCtes(snapshot, filters), page: scan, total: sql`total` });
+  if (isFar && anchors && page.end)
+    addAnchor(anchors, { snapshot, filters }, { row: page.end, rows: offset + page.docs.length });
+  return page;
 }
 
 type PageRow = { total: number; id: string | null; added_to_feed_at: Date; doc: string; next_expiry_at: Date | null };
@@ -78,6 +93,25 @@ function scanFromEnd(snapshot: Snapshot, filters: ItemFilters, { limit, offset }
     select * from ${orderedRows(snapshot, filters, { limit: scanLimit, poolRows, oldestFirst: true })} listed
     limit ${zeroPastEnd(offset, sql`least(n - ${offset}, ${limit})`)}
     offset ${zeroPastEnd(offset, sql`greatest(n - ${offset + limit}, 0)`)}`;
+}
+
+/** Undefined if the page begins before the anchor and ends after it. */
+function scanFromAnchor(
+  snapshot: Snapshot,
+  filters: ItemFilters,
+  { limit, offset, anchor: { row, rows } }: PageWindow & { anchor: PageAnchor },
+): Sql | undefined {
+  if (offset >= rows) {
+    const scanLimit = zeroPastEnd(offset, sql`${offset - rows + limit}::bigint`);
+    return sql`
+      select * from ${orderedRows(snapshot, filters, { limit: scanLimit, poolRows, after: row })} listed
+      limit ${limit} offset ${offset - rows}`;
+  }
+  if (offset + limit > rows) return undefined;
+  const scanLimit = sql`${rows - offset}::bigint`;
+  return sql`
+    select * from ${orderedRows(snapshot, filters, { limit: scanLimit, poolRows, until: row, oldestFirst: true })} listed
+    limit ${limit} offset ${rows - offset - limit}`;
 }
 
 const poolRows = sql`(select greatest(pool_rows, 0) from total)`;

@@ -1,0 +1,94 @@
+import { LRUCache } from 'lru-cache';
+import { sql } from 'kysely';
+import type { PageCursor } from '../../../platform/lib/page-request.ts';
+import { queryRow, type Tx } from '../../../platform/db/db.ts';
+import { usesDuplicateRoots, usesOverriddenRows, type ItemFilters } from '../item-filters.ts';
+import type { Snapshot } from '../snapshot/snapshot.ts';
+import { matchesRow } from './filters.sql.ts';
+import { allOf, type Sql } from './query.sql.ts';
+import { poolLiterals } from './snapshot-rows.sql.ts';
+
+/** A row of a list, and how many rows the list has up to it. */
+export type PageAnchor = { row: PageCursor; rows: number };
+
+/** The ends of pages far from both ends of a list, by list. A page near one of them is read from there, also after the feed changed. */
+export type PageAnchors = LRUCache<string, (PageAnchor & { snapshot: Snapshot })[]>;
+
+const [listsMax, anchorsMax, reachRows, changesMax] = [200, 100, 10_000, 5_000];
+
+/** Shorter than the previous states of items are kept, because they correct the number of rows. */
+const validMs = 2 * 3_600_000;
+
+export const createPageAnchors = (): PageAnchors => new LRUCache({ max: listsMax, ttl: validMs });
+
+/** Returns the key of a list whose rows no override moves, or undefined. */
+function toListKey({ poolIds }: Snapshot, filters: ItemFilters): string | undefined {
+  if (usesOverriddenRows(filters) || usesDuplicateRoots(filters)) return undefined;
+  const { severity, status, platform, sources, rootsOnly = false } = filters;
+  return JSON.stringify([poolIds, severity, status, platform, sources, rootsOnly]);
+}
+
+/** Remembers the end of a page. */
+export function addAnchor(
+  anchors: PageAnchors,
+  { snapshot, filters }: { snapshot: Snapshot; filters: ItemFilters },
+  anchor: PageAnchor,
+): void {
+  const key = toListKey(snapshot, filters);
+  if (key === undefined) return;
+  const others = (anchors.peek(key) ?? []).filter(({ rows }) => Math.abs(rows - anchor.rows) > reachRows / 10);
+  // The whole list expires with its oldest anchor.
+  const ttl = others.length > 0 ? anchors.getRemainingTTL(key) : validMs;
+  anchors.set(key, [...others.slice(1 - anchorsMax), { ...anchor, snapshot }], { ttl });
+}
+
+/** Finds an anchor near an offset, with its number of rows in this snapshot. */
+export async function findAnchor(
+  tx: Tx,
+  anchors: PageAnchors,
+  { snapshot, filters, offset }: { snapshot: Snapshot; filters: ItemFilters; offset: number },
+): Promise<PageAnchor | undefined> {
+  const key = toListKey(snapshot, filters);
+  const known = key === undefined ? [] : (anchors.get(key) ?? []);
+  const distance = ({ rows }: PageAnchor): number => Math.abs(rows - offset);
+  const near = known
+    .filter(
+      (one) => distance(one) <= reachRows && one.snapshot.seqs.every((seq, index) => seq <= snapshot.seqs[index]!),
+    )
+    .toSorted((a, b) => distance(a) - distance(b))[0];
+  if (!near) return undefined;
+  const changes = await countChanges(tx, snapshot, { filters, ...near });
+  return changes === undefined ? undefined : { row: near.row, rows: near.rows + changes };
+}
+
+/**
+ * Returns by how many rows the list up to an anchor grew since the anchor's snapshot, or undefined if very many items changed. A changed item
+ * left the list in its previous state and entered it in its present one.
+ */
+async function countChanges(
+  tx: Tx,
+  snapshot: Snapshot,
+  { filters, row, snapshot: before }: { filters: ItemFilters; row: PageCursor; snapshot: Snapshot },
+): Promise<number | undefined> {
+  const changes = poolLiterals(snapshot).flatMap(([pool, seq], index): Sql[] => {
+    const from = sql`${before.seqs[index]!}::bigint`;
+    const columns = sql`added_to_feed_at, severity, status, platforms, publisher, source_name, duplicate_of`;
+    const state = (sign: 1 | -1, isState: Sql): Sql => sql`
+      (select ${sql.lit(sign)} as sign, item_id as id, ${columns} from item_states s
+        where s.pool_id = ${pool} and ${isState} limit ${changesMax})`;
+    return [
+      sql`(select 1 as sign, id, ${columns} from items i
+        where i.pool_id = ${pool} and i.seq > ${from} and i.seq <= ${seq} order by i.seq, i.id limit ${changesMax})`,
+      state(1, sql`s.seq_from > ${from} and s.seq_from <= ${seq} and s.seq_until > ${seq}`),
+      state(-1, sql`s.seq_from <= ${from} and s.seq_until > ${from} and s.seq_until <= ${seq}`),
+    ];
+  });
+  const isCounted = allOf([
+    matchesRow(filters),
+    sql`(added_to_feed_at, id) >= (${row.at.toISOString()}::timestamptz, ${row.id}::uuid)`,
+  ]);
+  const found = await queryRow<{ changed: number; grown: number }>(tx)`
+    select count(*) as changed, coalesce(sum(sign) filter (where ${isCounted}), 0) as grown
+    from (${sql.join(changes, sql` union all `)}) changes`;
+  return found!.changed >= changesMax ? undefined : found!.grown;
+}
