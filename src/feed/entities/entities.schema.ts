@@ -11,7 +11,7 @@ export const EntitiesQuery = PageQuery.extend({
   type: z.enum(entityTypes).optional(),
   q: boundedString({ max: 200 })
     .optional()
-    .describe('The beginning of a name, or an alias. Case, spaces and punctuation do not matter.'),
+    .describe('The beginning of a name or of an alias. Case, spaces and punctuation do not matter.'),
 });
 export type EntitiesQuery = z.infer<typeof EntitiesQuery>;
 

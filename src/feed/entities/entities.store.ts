@@ -38,7 +38,8 @@ export async function listEntityRows(
     )
     select value from (
       (select value from found where value is not null limit ${limit})
-      union select value from unnest(${exact}::text[]) as e (value) where value collate "C" > ${after}
+      union select value from unnest(${exact}::text[]) as e (value) where value collate "C" > ${after} and exists (
+        select from item_terms t where t.kind = ${kind} and t.value collate "C" = e.value and ${isListed} and t.pool_id in ${visiblePoolIds})
     ) listed order by value collate "C" limit ${limit}`;
   return readEntityRows(
     tx,

@@ -26,7 +26,14 @@ test('lists the entities that the organization sees, page by page, and finds the
   expect(await namesOf(org, '?q=well mes')).toEqual(['malware WellMess']);
   expect(await namesOf(org, '?q=cve-2024-2')).toEqual(['vulnerability CVE-2024-21887']);
   expect(await namesOf(org, '?q=blue%20kitsune&type=actor')).toEqual(['actor APT29']);
+  expect(await namesOf(org, '?q=cozy&type=actor')).toEqual(['actor APT29']);
+  expect(await namesOf(org, '?q=mika')).toEqual(['tool Mimikatz']);
+  expect(await namesOf(org, '?q=c&limit=1')).toEqual(['vulnerability CVE-2024-21887']);
   expect(await namesOf(org, '?q=ellMess')).toEqual([]);
+  expect((await org.call('GET', '/api/feed/entities/malware/mimikatz')).body).toMatchObject({
+    type: 'tool',
+    name: 'Mimikatz',
+  });
   const paged: string[] = [];
   for (let cursor = ''; cursor !== 'null';) {
     const page = await list(org, `?limit=1${cursor && `&cursor=${cursor}`}`);

@@ -1,4 +1,4 @@
-import { inOrg } from '../../platform/db/db.ts';
+import { inOrg, type Tx } from '../../platform/db/db.ts';
 import { appError } from '../../platform/lib/errors.ts';
 import { flatMapInSlices } from '../../platform/lib/slices.ts';
 import type { Caller } from '../../platform/orgs/caller.ts';
@@ -9,7 +9,7 @@ import { startOfHour, updateExpiry } from '../model/expiry.ts';
 import type { FeedItem } from '../model/item.schema.ts';
 import { toTermValue } from '../model/terms.ts';
 import type { EntityType, FeedEntityDetail } from './entities.schema.ts';
-import { listEntityItems, readEntityRows, termKind } from './entities.store.ts';
+import { listEntityItems, readEntityRows, termKind, type EntityRow } from './entities.store.ts';
 import { findCanonicalValue, toEntity, type EntitiesDeps } from './list-entities.ts';
 import { collectIndicators, collectTechniques, type ReadItem } from './collect-values.ts';
 
@@ -21,15 +21,13 @@ const relationshipsMax = 200;
 export async function getEntity(
   { db, clock }: EntitiesDeps,
   { orgId }: Caller,
-  { type, name }: { type: EntityType; name: string },
+  requested: { type: EntityType; name: string },
 ): Promise<FeedEntityDetail> {
-  const { row, found } = await inOrg(db, orgId, async (tx) => {
-    const candidates = [toTermValue(termKind(type), name), findCanonicalValue(type, name) ?? []].flat();
-    const [row] = await readEntityRows(tx, type, candidates);
-    if (!row) throw appError('not_found', `No item contains the ${type} ${name}.`);
+  const { type, row, found } = await inOrg(db, orgId, async (tx) => {
+    const { type, row } = await findEntity(tx, requested);
     const keys = await listEntityItems(tx, type, row.value, itemsMax);
     const versions = await readItemVersions(tx, keys);
-    return { row, found: keys.flatMap((key) => versions.get(`${key.id} ${key.version}`) ?? []) };
+    return { type, row, found: keys.flatMap((key) => versions.get(`${key.id} ${key.version}`) ?? []) };
   });
   const hour = startOfHour(clock());
   const read = await flatMapInSlices(found, ({ item, overrides, storedText }): ReadItem[] => {
@@ -49,6 +47,21 @@ export async function getEntity(
     relationships: read.flatMap(listStatements).slice(0, relationshipsMax),
   };
 }
+
+/** Finds an entity by its name or an alias. Malware and tools have each other's names, because sources disagree on which one a program is. */
+async function findEntity(
+  tx: Tx,
+  { type, name }: { type: EntityType; name: string },
+): Promise<{ type: EntityType; row: EntityRow }> {
+  const others = softwareTypes.filter((other) => softwareTypes.includes(type) && other !== type);
+  for (const one of [type, ...others]) {
+    const candidates = [toTermValue(termKind(one), name), findCanonicalValue(one, name) ?? []].flat();
+    const [row] = await readEntityRows(tx, one, candidates);
+    if (row) return { type: one, row };
+  }
+  throw appError('not_found', `No item contains the ${type} ${name}.`);
+}
+const softwareTypes: EntityType[] = ['malware', 'tool'];
 
 /** Whether a relationship starts or ends at the entity. */
 const concerns = ({ source, target }: Relationship, type: EntityType, value: string): boolean =>

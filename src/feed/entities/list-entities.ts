@@ -3,6 +3,7 @@ import type { Clock } from '../../platform/lib/clock.ts';
 import { fieldError } from '../../platform/lib/errors.ts';
 import { readPageRequest } from '../../platform/lib/page-request.ts';
 import type { Caller } from '../../platform/orgs/caller.ts';
+import { getShippedNames } from '../extraction/names/name-dictionary.ts';
 import { resolveName } from '../extraction/names/resolve-name.ts';
 import { toTermValue } from '../model/terms.ts';
 import {
@@ -51,12 +52,27 @@ export const toEntity = (type: EntityType, { name, items, firstSeen, lastSeen }:
   lastSeen: lastSeen.toISOString(),
 });
 
-/** Searches the beginning of names, and the entity that has the text as an alias. */
+/** Searches the beginning of names and of their aliases. */
 function readSearch(type: EntityType, q: string | undefined): { prefix: string; exact: string[] } {
   const text = q?.trim();
   if (!text) return { prefix: '', exact: [] };
-  const canonical = findCanonicalValue(type, text);
-  return { prefix: toTermValue(termKind(type), text), exact: canonical === undefined ? [] : [canonical] };
+  const prefix = toTermValue(termKind(type), text);
+  return { prefix, exact: [...new Set([findCanonicalValue(type, text) ?? [], listByAlias(type, prefix)].flat())] };
+}
+
+const aliasMinChars = 3;
+const byAliasMax = 500;
+
+/** Returns the values of the entities in the list of names that have an alias with this beginning. */
+function listByAlias(type: EntityType, prefix: string): string[] {
+  if (type === 'vulnerability' || prefix.length < aliasMinChars) return [];
+  const values = new Set<string>();
+  for (const [key, { entities }] of getShippedNames()) {
+    if (values.size >= byAliasMax) break;
+    if (!key.startsWith(prefix)) continue;
+    for (const { kind, name } of entities) if (kind === type) values.add(toTermValue(termKind(type), name));
+  }
+  return [...values];
 }
 
 /** Returns the value of the entity that the list of names has under an alias. */

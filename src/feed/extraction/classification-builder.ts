@@ -53,7 +53,8 @@ export function createClassificationBuilder(dictionary?: NameDictionary): Classi
         aliases: [name.trim(), ...aliases, ...(entity?.aliases ?? [])],
       };
       mergeName(kind === 'actor' ? actors : malware, resolved, confidence);
-      if (kind === 'tool' || entity?.kind === 'tool') addMapping('observable:tool', resolved.name, confidence);
+      // One name is one entity, whatever a source calls it.
+      if ((entity?.kind ?? kind) === 'tool') addMapping('observable:tool', resolved.name, confidence);
     },
     build(platforms) {
       const names = new Set(platforms);

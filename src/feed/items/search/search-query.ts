@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { fieldError } from '../../../platform/lib/errors.ts';
 import { Instant } from '../../../platform/lib/instant.ts';
 import { boundedString } from '../../../platform/lib/text/bounded-text.ts';
-import { listCanonicalNames, plainName } from '../../extraction/names/resolve-name.ts';
+import { listCanonicalNames, plainName, resolveName } from '../../extraction/names/resolve-name.ts';
 import type { NameKind } from '../../extraction/names/name-dictionary.ts';
 import { indicatorForms } from '../../model/indicator-forms.ts';
 import { toTermValue, type TermKind } from '../../model/terms.ts';
@@ -97,7 +97,9 @@ export function readSearch(query: SearchQuery): Search {
 function toNameTerms(kind: NameKind, value: string | undefined): TermFilter[] {
   if (value === undefined) return [];
   const forms = [value, plainName(value), ...listCanonicalNames(kind, value)];
-  return [{ kind, values: [...new Set(forms.map((form) => toTermValue(kind, form)))] }];
+  // Malware that a source calls a tool is listed as malware, and tools are terms of both kinds.
+  const listed = kind === 'tool' && resolveName(kind, value)?.kind === 'malware' ? 'malware' : kind;
+  return [{ kind: listed, values: [...new Set(forms.map((form) => toTermValue(listed, form)))] }];
 }
 
 type TextParameter = 'q' | 'indicator' | 'cve' | 'technique' | 'actor' | 'malware' | 'tool';
