@@ -92,7 +92,9 @@ test('keeps full host names and omits hosts of shared hosting', () => {
 
 test('gives a bucket the status of the link that it was read from', () => {
   const read = (text: string) => extractIndicators(text).indicators.find(({ type }) => type === 'bucket')?.status;
-  expect(read('See [the paper](https://storage.googleapis.com/bkt-77/a.zip) about evil-quill[.]top.')).toBe('false_positive');
+  expect(read('See [the paper](https://storage.googleapis.com/bkt-77/a.zip) about evil-quill[.]top.')).toBe(
+    'false_positive',
+  );
   expect(read('It loads hxxps://storage.googleapis[.]com/bkt-77/a.zip.')).toBe('active');
   expect(read('It copies files to s3://bkt-77/x.')).toBe('active');
 });
