@@ -58,7 +58,7 @@ function listPackageUrls(affected: JsonObject): string[] {
 
 function listObservables(iocs: JsonObject): Observable[] {
   return [
-    ...[...asTexts(iocs['domains']), ...asTexts(iocs['ips'])].map(createAddressObservable),
+    ...[...asTexts(iocs['domains']), ...asTexts(iocs['ips'])].map((value) => createAddressObservable(value)),
     ...asTexts(iocs['urls']).map((value) => createObservable('url', value)),
     ...[...asTexts(iocs['hashes']), ...asTexts(iocs['sha256'])].map((value) => createObservable('sha256', value)),
   ];
