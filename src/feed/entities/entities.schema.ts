@@ -79,6 +79,6 @@ export const FeedEntityDetail = FeedEntity.extend({
         itemId: z.string(),
       }),
     )
-    .describe('What passages state about the entity, at most 200.'),
+    .describe('What passages, or relationships of the source, state about the entity, at most 200.'),
 }).meta({ id: 'FeedEntityDetail' });
 export type FeedEntityDetail = z.infer<typeof FeedEntityDetail>;

@@ -5,6 +5,7 @@ import type { Caller } from '../../platform/orgs/caller.ts';
 import { applyDatedOverride } from '../exports/dated-override.ts';
 import { readItemVersions } from '../exports/item-versions.store.ts';
 import { findRelationships, type Relationship } from '../exports/relationships/find-relationships.ts';
+import { readSourceRelationships } from '../exports/relationships/source-relationships.ts';
 import { startOfHour, updateExpiry } from '../model/expiry.ts';
 import type { FeedItem } from '../model/item.schema.ts';
 import { toTermValue } from '../model/terms.ts';
@@ -30,13 +31,12 @@ export async function getEntity(
     return { type, row, found: keys.flatMap((key) => versions.get(`${key.id} ${key.version}`) ?? []) };
   });
   const hour = startOfHour(clock());
-  const read = await flatMapInSlices(found, ({ item, overrides, storedText }): ReadItem[] => {
+  const read = await flatMapInSlices(found, ({ item, overrides, storedText, originals }): ReadItem[] => {
     updateExpiry(item, hour);
     const own = applyDatedOverride(item, overrides.at(-1));
     if (own.event.status === 'retracted') return [];
-    return [
-      { item: own, stated: findRelationships(own, storedText ?? '').filter((one) => concerns(one, type, row.value)) },
-    ];
+    const stated = [...findRelationships(own, storedText ?? ''), ...readSourceRelationships(own, originals ?? [])];
+    return [{ item: own, stated: withoutRepeated(stated).filter((one) => concerns(one, type, row.value)) }];
   });
   return {
     ...toEntity(type, row),
@@ -62,6 +62,12 @@ async function findEntity(
   throw appError('not_found', `No item contains the ${type} ${name}.`);
 }
 const softwareTypes: EntityType[] = ['malware', 'tool'];
+
+/** Of relationships with the same ends, the first one counts. */
+const withoutRepeated = (all: Relationship[]): Relationship[] =>
+  [
+    ...new Map(all.toReversed().map((one) => [JSON.stringify([one.type, one.source, one.target]), one])).values(),
+  ].toReversed();
 
 /** Whether a relationship starts or ends at the entity. */
 const concerns = ({ source, target }: Relationship, type: EntityType, value: string): boolean =>

@@ -56,7 +56,7 @@ export function leaveOutFalsePositives(
 const linkRefs = ['source_ref', 'target_ref', 'sighting_of_ref'];
 
 /** Returns which of the indicators the pattern of an object states. */
-function listStated(object: StixObject, indicators: Indicator[]): Indicator[] {
+export function listStated(object: StixObject, indicators: Indicator[]): Indicator[] {
   const pattern = object['pattern'];
   if (object.type !== 'indicator' || typeof pattern !== 'string') return [];
   const patternText = pattern.toLowerCase();
