@@ -37,71 +37,69 @@ async function start(more: Record<string, string>): Promise<Program> {
   return programs.at(-1)!;
 }
 
-test(
-  'requests and runs become traces with their statements, queries and model calls',
-  { timeout: 120_000 },
-  async () => {
-    const program = await start({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_SERVICE_NAME: 'tocsin-test' });
-    const call = createCaller(program.url, key);
-    await call('POST', '/api/logs/auth', [
-      { id: 'event-1', timestamp: new Date().toISOString(), user: 'ada', note: 'SECRET-NOTE' },
-    ]);
-    const { id } = (await call('POST', '/api/detections', {
-      name: 'd',
-      detectionCategory: 'custom',
-      systemPrompt: 'Judge it.',
-      detectionQuery: `SELECT _id, _time, "user" FROM auth WHERE note = 'SECRET-NOTE'`,
-    })) as { id: string };
-    const { runId } = (await call('POST', `/api/detections/${id}/run`, {
-      from: hoursFromNow(-1),
-      to: hoursFromNow(1),
-    })) as { runId: string };
-    const spansOf = (run: CollectedSpan): CollectedSpan[] =>
-      collector.spans.filter((span) => span.traceId === run.traceId);
-    const run = await until(
-      () => collector.spans.find(({ name, attributes }) => name === 'run' && attributes['tocsin.run.id'] === runId),
-      () => `no trace of the run:\n${program.output()}`,
-    );
-    expect(run).toMatchObject({ parentId: '', service: 'tocsin-test', attributes: { 'tocsin.detection.id': id } });
-    const query = spansOf(run).find(({ name }) => name === 'query')!;
-    expect(query).toMatchObject({
-      parentId: run.id,
-      attributes: { 'tocsin.connection.kind': 'local', 'tocsin.query.rows': 1 },
-    });
-    expect(
-      spansOf(run)
-        .filter(({ parentId }) => parentId === query.id)
-        .map(({ name }) => name),
-    ).toContain('SELECT');
-    const chat = spansOf(run).find(({ name }) => name === 'chat judge-1')!;
-    expect(chat).toMatchObject({
-      failed: true,
-      attributes: { 'gen_ai.request.model': 'judge-1', 'error.type': 'ModelError' },
-    });
+test('requests and runs become traces with their statements, queries and model calls', async () => {
+  const program = await start({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_SERVICE_NAME: 'tocsin-test' });
+  const call = createCaller(program.url, key);
+  await call('POST', '/api/logs/auth', [
+    { id: 'event-1', timestamp: new Date().toISOString(), user: 'ada', note: 'SECRET-NOTE' },
+  ]);
+  const { id } = (await call('POST', '/api/detections', {
+    name: 'd',
+    detectionCategory: 'custom',
+    systemPrompt: 'Judge it.',
+    detectionQuery: `SELECT _id, _time, "user" FROM auth WHERE note = 'SECRET-NOTE'`,
+  })) as { id: string };
+  const { runId } = (await call('POST', `/api/detections/${id}/run`, {
+    from: hoursFromNow(-1),
+    to: hoursFromNow(1),
+  })) as { runId: string };
+  const spansOf = (run: CollectedSpan): CollectedSpan[] =>
+    collector.spans.filter((span) => span.traceId === run.traceId);
+  const run = await until(
+    () => collector.spans.find(({ name, attributes }) => name === 'run' && attributes['tocsin.run.id'] === runId),
+    () => `no trace of the run:\n${program.output()}`,
+  );
+  expect(run).toMatchObject({ parentId: '', service: 'tocsin-test', attributes: { 'tocsin.detection.id': id } });
+  expect(collector.spans.filter(({ attributes }) => attributes['tocsin.run.id'] === runId)).toMatchObject([
+    { name: 'POST /api/detections/:id/run', kind: 2 },
+    { name: 'run' },
+  ]);
+  const query = spansOf(run).find(({ name }) => name === 'query')!;
+  expect(query).toMatchObject({
+    parentId: run.id,
+    attributes: { 'tocsin.connection.kind': 'local', 'tocsin.query.rows': 1 },
+  });
+  expect(
+    spansOf(run)
+      .filter(({ parentId }) => parentId === query.id)
+      .map(({ name }) => name),
+  ).toContain('SELECT');
+  const chat = spansOf(run).find(({ name }) => name === 'chat judge-1')!;
+  expect(chat).toMatchObject({
+    kind: 3,
+    failed: true,
+    attributes: { 'gen_ai.request.model': 'judge-1', 'error.type': 'ModelError' },
+  });
 
-    await fetch(`${program.url}/api/detections/${id}`, {
-      method: 'PUT',
-      headers: {
-        authorization: `Bearer ${key}`,
-        'content-type': 'application/json',
-        traceparent: `00-${traceId}-${'cd'.repeat(8)}-01`,
-      },
-      body: JSON.stringify({ name: 'e' }),
-    });
-    await fetch(`${program.url}/healthz`);
-    expect(await program.kill('SIGTERM')).toBe(0);
-    const traced = collector.spans.filter((span) => span.traceId === traceId);
-    const request = traced.find(({ parentId }) => parentId === 'cd'.repeat(8))!;
-    expect([request.name, request.attributes['http.route']]).toEqual([
-      'PUT /api/detections/:id',
-      '/api/detections/:id',
-    ]);
-    // After the body has been read, too.
-    expect(traced.filter(({ name, parentId }) => name === 'UPDATE' && parentId === request.id)).not.toEqual([]);
-    expect(collector.spans.filter(({ name }) => name.includes('healthz'))).toEqual([]);
-    expect(JSON.stringify(collector.spans)).not.toContain('SECRET-NOTE');
-  },
-);
+  await fetch(`${program.url}/api/detections/${id}`, {
+    method: 'PUT',
+    headers: {
+      authorization: `Bearer ${key}`,
+      'content-type': 'application/json',
+      traceparent: `00-${traceId}-${'cd'.repeat(8)}-01`,
+    },
+    body: JSON.stringify({ name: 'e' }),
+  });
+  await fetch(`${program.url}/healthz`);
+  expect(await program.kill('SIGTERM')).toBe(0);
+  const traced = collector.spans.filter((span) => span.traceId === traceId);
+  const request = traced.find(({ parentId }) => parentId === 'cd'.repeat(8))!;
+  expect([request.name, request.attributes['http.route']]).toEqual(['PUT /api/detections/:id', '/api/detections/:id']);
+  // After the body has been read, too.
+  expect(traced.filter(({ name, parentId }) => name === 'UPDATE' && parentId === request.id)).not.toEqual([]);
+  expect(collector.spans.filter(({ name }) => name.includes('healthz'))).toEqual([]);
+  expect(JSON.stringify(collector.spans)).not.toContain('SECRET-NOTE');
+});
 
 test('a collector that is away delays nothing, and is reported', async () => {
   const program = await start({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9', OTEL_EXPORTER_OTLP_TIMEOUT: '500' });

@@ -13,7 +13,7 @@ export function traceQueries(kind: string, connection: SiemConnection): SiemConn
   return {
     ...connection,
     search: (query, window, limits, signal) =>
-      inSpan('query', describe(window), async (span): Promise<SearchResult> => {
+      inSpan('query', { attributes: describe(window) }, async (span): Promise<SearchResult> => {
         const result = await connection.search(query, window, limits, signal);
         span.setAttribute('tocsin.query.rows', result.total);
         return result;
@@ -23,7 +23,7 @@ export function traceQueries(kind: string, connection: SiemConnection): SiemConn
           together: {
             ...together,
             search: (queries, window, limits, signal) =>
-              inSpan('query set', { ...describe(window), 'tocsin.query.count': queries.length }, () =>
+              inSpan('query set', { attributes: { ...describe(window), 'tocsin.query.count': queries.length } }, () =>
                 together.search(queries, window, limits, signal),
               ),
           },

@@ -1,3 +1,4 @@
+import { SpanKind } from '@opentelemetry/api';
 import { Counter, Histogram, type Registry } from 'prom-client';
 import { ModelError } from './model-error.ts';
 import { inSpan } from '../lib/tracing/spans.ts';
@@ -60,7 +61,7 @@ function traceCall({ entry, call }: ConfiguredModel, request: Parameters<ModelCa
     'gen_ai.provider.name': entry.provider,
     'gen_ai.request.model': entry.model,
   };
-  return inSpan(`chat ${entry.model}`, attributes, async (span) => {
+  return inSpan(`chat ${entry.model}`, { attributes, kind: SpanKind.CLIENT }, async (span) => {
     const response = await call(request);
     span.setAttribute('gen_ai.usage.input_tokens', response.tokens.input);
     span.setAttribute('gen_ai.usage.output_tokens', response.tokens.output);

@@ -14,6 +14,7 @@ message Span {
   bytes span_id = 2;
   bytes parent_span_id = 4;
   string name = 5;
+  int32 kind = 6;
   repeated KeyValue attributes = 9;
   Status status = 15;
 }
@@ -29,6 +30,7 @@ type ExportedSpan = {
   spanId: Uint8Array;
   parentSpanId: Uint8Array;
   name: string;
+  kind: number;
   attributes: KeyValue[];
   status?: { code: number };
 };
@@ -36,13 +38,14 @@ type ExportRequest = {
   resourceSpans: { resource: { attributes: KeyValue[] }; scopeSpans: { spans: ExportedSpan[] }[] }[];
 };
 
-/** A received span. `failed`: its status is an error. */
+/** A received span. `kind` is 2 for a server and 3 for a client. `failed`: its status is an error. */
 export type CollectedSpan = {
   service: unknown;
   traceId: string;
   id: string;
   parentId: string;
   name: string;
+  kind: number;
   attributes: Record<string, unknown>;
   failed: boolean;
 };
@@ -78,6 +81,7 @@ function readSpans(body: Buffer): CollectedSpan[] {
         id: toHex(span.spanId),
         parentId: toHex(span.parentSpanId ?? new Uint8Array()),
         name: span.name,
+        kind: span.kind,
         attributes: toRecord(span.attributes),
         failed: span.status?.code === 2,
       })),

@@ -2,6 +2,7 @@ import { inOrg, type Db, type Tx } from '../../../platform/db/db.ts';
 import type { Clock } from '../../../platform/lib/clock.ts';
 import { appError, fieldError } from '../../../platform/lib/errors.ts';
 import { uuidv7 } from '../../../platform/lib/ids.ts';
+import { annotateSpan } from '../../../platform/lib/tracing/spans.ts';
 import { insertAudit } from '../../../platform/orgs/audit.store.ts';
 import type { Caller } from '../../../platform/orgs/caller.ts';
 import type { ConnectionFor } from '../../connections/open-connection.ts';
@@ -54,6 +55,7 @@ export async function requestBackfill(
       before: null,
       after: backfill,
     });
+    annotateSpan({ 'tocsin.run.id': runId });
     return backfill;
   });
 }

@@ -2,6 +2,7 @@ import { inOrg, queryRow, type Db, type Tx } from '../../../platform/db/db.ts';
 import type { Clock } from '../../../platform/lib/clock.ts';
 import { appError, fieldError } from '../../../platform/lib/errors.ts';
 import { uuidv7 } from '../../../platform/lib/ids.ts';
+import { annotateSpan } from '../../../platform/lib/tracing/spans.ts';
 import { insertAudit } from '../../../platform/orgs/audit.store.ts';
 import type { Caller } from '../../../platform/orgs/caller.ts';
 import {
@@ -47,6 +48,7 @@ export async function requestRun(
       after: { runId, from: window.from, to: window.to },
     });
   });
+  annotateSpan({ 'tocsin.run.id': runId });
   return { runId };
 }
 

@@ -88,7 +88,7 @@ async function executeClaim(
 ): Promise<ActiveRun | undefined> {
   const { signal, release } = leaseKeeper.hold(claim);
   try {
-    return await inSpan('run', describeClaim(claim), () => executeToCompletion(deps, claim, signal));
+    return await inSpan('run', { attributes: describeClaim(claim) }, () => executeToCompletion(deps, claim, signal));
   } catch (error) {
     deps.log.error({ err: error, runId: claim.runId }, 'run left to the reaper');
   } finally {

@@ -6,9 +6,16 @@ const tracerName = 'tocsin';
 export const startSpan = (name: string, options: SpanOptions = {}): Span =>
   trace.getTracer(tracerName).startSpan(name, options);
 
-/** Runs `work` in a span. What it starts becomes part of it. An error ends the span as failed and is thrown again. */
-export async function inSpan<T>(name: string, attributes: Attributes, work: (span: Span) => Promise<T>): Promise<T> {
-  const span = startSpan(name, { attributes });
+/**
+ * Runs `work` in a span. What it starts becomes part of it. An error ends the span as failed and is thrown again. `kind` is `CLIENT` for a call
+ * of another service, so that tools measure that service by it.
+ */
+export async function inSpan<T>(
+  name: string,
+  options: Pick<SpanOptions, 'attributes' | 'kind'>,
+  work: (span: Span) => Promise<T>,
+): Promise<T> {
+  const span = startSpan(name, options);
   try {
     return await context.with(trace.setSpan(context.active(), span), () => work(span));
   } catch (error) {
@@ -24,6 +31,9 @@ export function failSpan(span: Span, error: unknown): void {
   span.setAttribute('error.type', error instanceof Error ? error.constructor.name : 'unknown');
   span.setStatus({ code: SpanStatusCode.ERROR });
 }
+
+/** Adds attributes to the span of what is being done, such as a request. */
+export const annotateSpan = (attributes: Attributes): void => void trace.getActiveSpan()?.setAttributes(attributes);
 
 /** Returns the ID of the active trace, if it is recorded. */
 export function activeTraceId(): string | undefined {
