@@ -119,11 +119,8 @@ function storeObjects(objects: StixSourceObject[]): StoredObjects {
     const spans = text.addFields(object);
     const [name, id] = [spans.get('name'), spans.get('id')!];
     if (name) names.set(object.id, name);
-    const reference = [...spans].find(
-      ([path]) => path.startsWith('external_references[') && path.endsWith('.external_id'),
-    );
-    references.set(object.id, reference?.[1] ?? id);
-    ranges.set(object.id, toRange(spans.values()));
+    references.set(object.id, findExternalId(spans) ?? id);
+    ranges.set(object.id, toRange(spans));
     if (index === 0) description = spans.get('description');
   }
   const firstPassage = description ?? (objects[0] && (names.get(objects[0].id) ?? references.get(objects[0].id)));
@@ -131,10 +128,20 @@ function storeObjects(objects: StixSourceObject[]): StoredObjects {
   return { text, names, references, ranges };
 }
 
-function toRange(spans: Iterable<Span>): Span {
-  let range: Span | undefined;
-  for (const { start, end } of spans) range = { start: range?.start ?? start, end };
-  return range ?? { start: 0, end: 0 };
+function findExternalId(spans: ReadonlyMap<string, Span>): Span | undefined {
+  for (const [path, span] of spans)
+    if (path.startsWith('external_references[') && path.endsWith('.external_id')) return span;
+  return undefined;
+}
+
+/** Every object has the spans of its type and id. */
+function toRange(spans: ReadonlyMap<string, Span>): Span {
+  let [start, end] = [Infinity, 0];
+  for (const span of spans.values()) {
+    start = Math.min(start, span.start);
+    end = span.end;
+  }
+  return { start, end };
 }
 
 const typeOrder =
@@ -143,7 +150,7 @@ const rankByType = new Map(typeOrder.map((type, rank) => [type, rank]));
 const rankOf = (type: string): number => rankByType.get(type) ?? rankByType.size;
 
 function byTypeAndId(a: StixSourceObject, b: StixSourceObject): number {
-  return rankOf(a.type) - rankOf(b.type) || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);
+  return (a.type === b.type ? 0 : rankOf(a.type) - rankOf(b.type)) || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);
 }
 
 function toKey(bundle: StixBundle, head: StixSourceObject | undefined): string {

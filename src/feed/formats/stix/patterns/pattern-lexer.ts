@@ -9,15 +9,17 @@ export type Token = {
 const patternMaxChars = 200_000;
 const tokensMax = 50_000;
 
-// Words may contain hyphens (`domain-name`). Numbers may have a sign, a fraction and an exponent.
+// The first that matches. Words may contain hyphens (`domain-name`). Numbers may have a sign, a fraction, also without a digit before its dot,
+// and an exponent.
 const shapes: [Token['kind'] | 'blank', RegExp][] = [
+  ['sign', /!=|<>|<=|>=|==|[=<>[\](),:*]/y],
   ['blank', /(?:\s+|\/\*[\s\S]*?\*\/|\/\/[^\r\n]*)+/y],
   ['timestamp', /t'(?:[^'\\]|\\.)*'/y],
   ['binary', /[bh]'(?:[^'\\]|\\.)*'/y],
   ['string', /'(?:[^'\\]|\\[\s\S])*'/y],
   ['number', /[+-]?(?:\d+\.\d*|\.\d+|\d+)(?:[eE][+-]?\d+)?(?![\w-])/y],
   ['word', /[A-Za-z_0-9][\w-]*/y],
-  ['sign', /!=|<>|<=|>=|==|[=<>[\]().,:*]/y],
+  ['sign', /\./y],
 ];
 
 /** Splits a pattern into tokens, the last of which is `end`. Throws an Error with the position of an invalid character. */
