@@ -46,21 +46,23 @@ export function listHoldersOfTerms(
   return listHolders(tx, scope, removed);
 }
 
-function listHolders(tx: Tx, scope: PoolScope, terms: ReturnType<typeof sql>): Promise<ValueHolders[]> {
-  return queryRows<ValueHolders>(tx)`
+async function listHolders(tx: Tx, scope: PoolScope, terms: ReturnType<typeof sql>): Promise<ValueHolders[]> {
+  // The ids are one text, because the driver parses arrays character by character.
+  const rows = await queryRows<{ kind: string; value: string; ids: string }>(tx)`
       with mine (kind, value) as materialized (${terms}), held as materialized (
-        select mine.kind, mine.value, array(
+        select mine.kind, mine.value, array_to_string(array(
           select h.item_id from unnest(${listPoolIds(scope)}::uuid[]) as pool (id) cross join lateral (
             select t.item_id from item_terms t where t.kind = mine.kind and t.value = mine.value and t.pool_id = pool.id
             order by t.item_id limit ${2 * rareHoldersMax + 1}
           ) h order by h.item_id limit ${2 * rareHoldersMax + 1}
-        )::text[] as ids
+        ), ' ') as ids
         from mine
         -- Most values of a pull have one holder, which this finds out with a single look at the index.
         where (select count(*) from (select from item_terms t where t.kind = mine.kind and t.value = mine.value
           and t.pool_id = any(${listPoolIds(scope)}::uuid[]) limit 2) few) > 1
       )
       select kind, value, ids from held`;
+  return rows.map(({ kind, value, ids }) => ({ kind, value, ids: ids.split(' ') }));
 }
 
 export type ComparisonRow = RootCandidate & {
