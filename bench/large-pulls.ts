@@ -17,7 +17,8 @@ import { measureMs, type BenchmarkRow } from './benchmark.ts';
 
 const [catalogRows, advisories, stixIndicators, mispAttributes] = [20_000, 5_000, 100_000, 50_000];
 const list = <T>(count: number, make: (n: number) => T): T[] => Array.from({ length: count }, (_, n) => make(n));
-const values = (count: number): string[] => list(count, (n) => `h${n}.evil-${n % 97}.example`);
+/** `name` distinguishes the values of documents, which would otherwise be compared with each other. */
+const values = (name: string, count: number): string[] => list(count, (n) => `${name}${n}.evil-${n % 97}.example`);
 const toFile = (document: object): { 'large.json': string } => ({ 'large.json': JSON.stringify(document) });
 const cveOf = (year: number, n: number): string => `CVE-${year}-${10_000 + n}`;
 
@@ -53,13 +54,13 @@ const largePulls: LargePull[] = [
   {
     label: `a STIX report of ${stixIndicators.toLocaleString('en')} indicators`,
     kind: 'stix',
-    createFiles: () => toFile(stixBundle(values(stixIndicators))),
+    createFiles: () => toFile(stixBundle(values('s', stixIndicators))),
   },
   {
     label: `a MISP event of ${mispAttributes.toLocaleString('en')} attributes`,
     kind: 'misp',
     createFiles: () => {
-      const attributes = values(mispAttributes).map((value) => mispAttribute('domain', value));
+      const attributes = values('m', mispAttributes).map((value) => mispAttribute('domain', value));
       return toFile(mispEvent('large', { Attribute: attributes }));
     },
   },
