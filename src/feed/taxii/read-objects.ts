@@ -18,6 +18,10 @@ export type ManifestPage = { rows: ManifestRow[]; next: string | undefined };
 
 /** How long a request syncs before it returns what there is. The next page continues the sync. */
 const syncMs = 3_000;
+// Changes in one step of the sync. An item has from one to thousands of objects, so steps begin small and grow while they are fast.
+const changesMin = 20;
+const changesMax = 200;
+const stepMs = 500;
 
 /**
  * Returns rows of a collection, after syncing its manifest as far as the page needs. Each step of the sync is a transaction of its own: after
@@ -33,11 +37,15 @@ export async function readManifestPage(
   const until = performance.now() + syncMs;
   let found = await list();
   let isSynced = false;
+  let changes = changesMin;
   while (!isSynced && found.length <= filter.limit) {
+    const startedMs = performance.now();
     isSynced = await inOrg(db, orgId, async (tx) => {
       await lockCollection(tx, collection.manifest);
-      return (await syncManifest(tx, collection.manifest)) === 0;
+      return (await syncManifest(tx, collection.manifest, changes)) === 0;
     });
+    const isFast = performance.now() - startedMs < stepMs;
+    changes = isFast ? Math.min(2 * changes, changesMax) : changesMin;
     found = await list();
     if (performance.now() > until) break;
   }

@@ -23,14 +23,12 @@ import {
   type ItemChange,
 } from './manifest.store.ts';
 
-const changesMax = 200;
-
 /**
- * Adds the objects of the next items that changed, became relevant or were overridden to a collection. The collection must be locked. Returns
- * the number of changes: 0 means that the collection is up to date.
+ * Adds the objects of the next items that changed, became relevant or were overridden to a collection, at most `limit` of each. The collection
+ * must be locked. Returns the number of changes: 0 means that the collection is up to date.
  */
-export async function syncManifest(tx: Tx, collection: ManifestCollection): Promise<number> {
-  const changes = await listNextChanges(tx, collection);
+export async function syncManifest(tx: Tx, collection: ManifestCollection, limit: number): Promise<number> {
+  const changes = await listNextChanges(tx, collection, limit);
   if (changes.length === 0) return 0;
   const items = [...new Map(changes.filter(({ isMember }) => isMember).map((change) => [change.id, change])).values()];
   const versions = await readItemVersions(tx, items);
@@ -57,21 +55,20 @@ function withLatestShared(objects: NewManifestObject[]): NewManifestObject[] {
   return objects.filter(({ objectId, version, content }) => content === null || latest.get(objectId) === version);
 }
 
-async function listNextChanges(tx: Tx, collection: ManifestCollection): Promise<ItemChange[]> {
-  const overrideChanges = await listOverrideChanges(tx, collection, changesMax);
+async function listNextChanges(tx: Tx, collection: ManifestCollection, limit: number): Promise<ItemChange[]> {
+  const overrideChanges = await listOverrideChanges(tx, collection, limit);
   if (overrideChanges.length > 0) return overrideChanges;
-  if (collection === 'all') return listChangedItems(tx, { collection, prefix: 'pool:', limit: changesMax });
+  if (collection === 'all') return listChangedItems(tx, { collection, prefix: 'pool:', limit });
   const orgState = await readOrgState(tx);
   const { profileVersion, ownSeq } = orgState;
   const isMember = isRelevant(orgState);
-  if (profileVersion === undefined || !isMember)
-    return listChangedItems(tx, { collection, prefix: 'pool:', limit: changesMax });
+  if (profileVersion === undefined || !isMember) return listChangedItems(tx, { collection, prefix: 'pool:', limit });
   for (const cause of ['relevant', 'overridden'] as const) {
-    const changes = { collection, cause, profileVersion, ownSeq, isRelevant: isMember, limit: changesMax };
+    const changes = { collection, cause, profileVersion, ownSeq, isRelevant: isMember, limit };
     const found = await listRelevanceChanges(tx, changes);
     if (found.length > 0) return found;
   }
-  return listChangedItems(tx, { collection, prefix: `relevant ${profileVersion}:`, isMember, limit: changesMax });
+  return listChangedItems(tx, { collection, prefix: `relevant ${profileVersion}:`, isMember, limit });
 }
 
 /** Returns the objects of an item, and the final versions of those that it no longer contains. */

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { inOrg, queryRows } from '../../platform/db/db.ts';
 import { startApp, type ApiResponse, type TestOrg } from '../../../test/support/harness.ts';
 import { domains, stixReport } from '../../../test/support/feed/grouped-reports.ts';
 import { fileSource } from '../../../test/support/feed/kev-source.ts';
@@ -117,6 +118,25 @@ describe('objects', () => {
     expect(paged.objects).toEqual(whole.objects);
     expect((await readAll(org, 'all', whole.last)).objects).toEqual([]);
     expect(new Set(whole.objects.map(({ id, modified }) => `${id} ${modified}`)).size).toBe(whole.objects.length);
+  });
+
+  test('reads only a few items for the first page of a large feed', async () => {
+    const org = await app.newOrg();
+    const reports = Array.from({ length: 60 }, (_, n) => stixReport(n, domains(n, 1)) as { objects: object[] });
+    const objects = reports.flatMap((report) => report.objects);
+    await (await fileSource(app, org, { kind: 'stix', visibility: 'private' })).pull({ type: 'bundle', objects });
+    const first = await org.call('GET', `${objectsOf('all')}?limit=1`);
+    expect([first.body.objects.length, first.body.more]).toEqual([1, true]);
+    const countItems = (): Promise<{ items: number }[]> =>
+      inOrg(
+        app.deps.db,
+        org.id,
+        (tx) => queryRows<{ items: number }>(tx)`
+        select count(distinct item_id)::int as items from taxii_objects where organization_id = tocsin_org()`,
+      );
+    expect(await countItems()).toEqual([{ items: 20 }]);
+    expect((await readAll(org, 'all')).objects).toHaveLength(120);
+    expect(await countItems()).toEqual([{ items: 60 }]);
   });
 
   test('adds the objects of a correction and revokes those that it no longer contains', async () => {
