@@ -25,6 +25,7 @@ const dictionary = parseNameTable(
     'malware\tZorb Ransomware\tZorb',
     'actor\t!Storm-1234\t',
     'malware\t!Storm\t',
+    'malware\tQuorvath Stealer\t',
   ].join('\n'),
 );
 const read = (text: string): string[] =>
@@ -33,6 +34,7 @@ const read = (text: string): string[] =>
     .toSorted();
 
 test.each([
+  ['finds the listed name with its kind', 'The Quorvath malware spread.', ['malware Quorvath Stealer']],
   ['maps an alias to its entity', 'Geodo spread by mail.', ['malware Emotet']],
   ['ignores an everyday word without a cue', 'They Play a role. Play it again.', []],
   ['accepts an everyday word with a cue', 'The Play ransomware encrypts files.', ['malware Play']],

@@ -5,7 +5,7 @@ import { addAlias, findAliasOwner } from './name-aliases.ts';
 import type { NameDictionary } from './name-dictionary.ts';
 import type { StatedKinds } from './name-kinds.ts';
 import type { NewName } from './new-names.ts';
-import { distinctEntities } from './resolve-name.ts';
+import { distinctEntities, resolveName } from './resolve-name.ts';
 
 /** Counts how often a text states that a name is an actor, and that it is software. */
 export function countStatedKinds(names: NewName[]): StatedKinds {
@@ -60,12 +60,13 @@ export function addNewNames(
       continue;
     if (isInsideKnown(span, known)) continue;
     const owner = findAliasOwner(text, span, found);
-    const entity =
-      listed && distinctEntities(listed.entities).filter((one) => (one.kind === 'actor') === (kind === 'actor'));
+    const entities = listed
+      ? distinctEntities(listed.entities).filter((one) => (one.kind === 'actor') === (kind === 'actor'))
+      : [resolveName(kind, name, { dictionary }) ?? []].flat();
     if (owner) addAlias(owner, { word: name, span });
     else
       addName(
-        entity?.length === 1 ? entity[0]! : { kind, name, aliases: [] },
+        entities.length === 1 ? entities[0]! : { kind, name, aliases: [] },
         { word: name, span, confidence: newNameConfidence },
         found,
       );
