@@ -8,7 +8,7 @@ import { findNewNames } from './new-names.ts';
 import { isGenericName } from './generic-names.ts';
 import { distinctEntities } from './resolve-name.ts';
 import { guessKind, isBesideCue, isInLongerName, isListedTool, isSlashList } from './name-cues.ts';
-import { getShippedNames, type NameDictionary, type DictionaryEntry } from './name-dictionary.ts';
+import { getShippedNames, type NameDictionary, type DictionaryEntry, type NamedEntity } from './name-dictionary.ts';
 
 /** `continues` if only a space or a sign of a name separates the word from the previous one. */
 type Word = { text: string; key: string; start: number; end: number; continues: boolean };
@@ -56,11 +56,12 @@ export function extractNames(original: string, dictionary: NameDictionary = getS
   const introduced = findNewNames(text);
   const leanings = countLeanings(text, mentions, countStatedKinds(introduced));
   const found = new Map<string, ExtractedName>();
+  const actorsOf = createActorLookup();
   for (const mention of mentions)
     if (mention.cued || cued.has(nameKey(mention.word))) {
       const people = isOfPeople(text, mention, leanings);
       if (people) addPeople(mention, found);
-      if (people !== 'alone') addMention(mention, leanings, found);
+      if (people !== 'alone') addMention(mention, { leanings, actorsOf }, found);
     }
   resolveAmbiguous(found, dictionary);
   addNewNames(text, introduced, { dictionary, found });
@@ -219,7 +220,23 @@ function isNameUse(text: string, { start, end }: Span, printed: string, entry: D
   );
 }
 
-function addMention(mention: NameMention, leanings: Leanings, found: Map<string, ExtractedName>): void {
+type ActorLookup = (entry: DictionaryEntry) => NamedEntity[];
+
+/** Returns a function that lists the distinct actors of an entry and compares their aliases once. */
+function createActorLookup(): ActorLookup {
+  const known = new Map<DictionaryEntry, NamedEntity[]>();
+  return (entry) => {
+    let actors = known.get(entry);
+    if (!actors) known.set(entry, (actors = distinctEntities(entry.entities.filter(({ kind }) => kind === 'actor'))));
+    return actors;
+  };
+}
+
+function addMention(
+  mention: NameMention,
+  { leanings, actorsOf }: { leanings: Leanings; actorsOf: ActorLookup },
+  found: Map<string, ExtractedName>,
+): void {
   const { entry, word, span } = mention;
   if (!entry) {
     const isTool = mention.hint === 'tool';
@@ -227,7 +244,7 @@ function addMention(mention: NameMention, leanings: Leanings, found: Map<string,
     addName({ kind: isTool ? 'tool' : 'actor', name, aliases: [] }, { word, span, confidence: 0.65 }, found);
     return;
   }
-  const actors = distinctEntities(entry.entities.filter(({ kind }) => kind === 'actor'));
+  const actors = actorsOf(entry);
   const software = entry.entities.filter(({ kind }) => kind !== 'actor');
   const kind = chooseKind(entry, mention, leanings);
   const pool = kind === 'actor' ? actors : software;

@@ -131,3 +131,9 @@ test.each([
 ])('%s', (text, names) => {
   expect(read(text)).toEqual(names);
 });
+
+test('reads a text of a megabyte that repeats names within the time of a test', () => {
+  expect(read('The Sable Quill ransomware gang '.repeat(30_000))).toContain('malware Sable Quill');
+  expect(read('The Sable Quill ransomware attack hit. '.repeat(25_000))).toEqual([]);
+  expect(extractNames('Lazarus sent '.repeat(70_000)).map(({ name }) => name)).toEqual(['Lazarus Group']);
+});

@@ -47,6 +47,7 @@ export function findNewNames(text: string): NewName[] {
   const found: NewName[] = [];
   // Lists and logs repeat sentences. One without a candidate has none where it is repeated.
   const barren = new Set<string>();
+  const isRepeated = createRepeatCheck(text);
   let candidates = 0;
   const add: AddName = (kind, printed, start, isStated = true) => {
     candidates += 1;
@@ -59,7 +60,7 @@ export function findNewNames(text: string): NewName[] {
     if (found.length < namesMax && !barren.has(sentence)) {
       const before = candidates;
       if (introducingWord.test(sentence)) readIntroductions(text, { sentence, start }, add);
-      if (kindNoun.test(sentence)) readKinds(text, { sentence, start }, add);
+      if (kindNoun.test(sentence)) readKinds({ sentence, start, isRepeated }, add);
       if (candidates === before) barren.add(sentence);
     }
     start = end;
@@ -113,7 +114,10 @@ function addFurther(
 const detectionRule = /\bET(?:PRO)? (?:[A-Z]{3,}_?)+ /;
 
 /** Reads the names that stand beside the noun for what they are. */
-function readKinds(text: string, { sentence, start: offset }: TextPart, add: AddName): void {
+function readKinds(
+  { sentence, start: offset, isRepeated }: TextPart & { isRepeated: (printed: string) => boolean },
+  add: AddName,
+): void {
   if (detectionRule.test(sentence)) return;
   const hasQuote = /["“‘']/.test(sentence);
   for (const [kind, pattern, isPossible] of [
@@ -133,7 +137,7 @@ function readKinds(text: string, { sentence, start: offset }: TextPart, add: Add
       // A common word before a kind describes it (`Custom loader`), unless it stands in quotes.
       const isQuoted = /["“‘']/.test(match[0].slice(0, match[0].indexOf(match[1]!)));
       if (kind === 'actor' && kindEnd.test(printed)) continue;
-      if (isUsable(printed) && (isQuoted || !needsCue(printed) || isRepeatedName(text, printed)))
+      if (isUsable(printed) && (isQuoted || !needsCue(printed) || isRepeated(printed)))
         add(kind, printed, offset + start, false);
     }
   for (const [kind, pattern] of [
@@ -159,13 +163,30 @@ function readKinds(text: string, { sentence, start: offset }: TextPart, add: Add
 }
 
 const capitalizedWords = /^\p{Lu}\p{Ll}{2,}(?: \p{Lu}\p{Ll}{2,}){1,2}$/u;
-/** Checks for several common words that the text twice uses as the name of ransomware: `the Foo Bar ransomware gang`. */
-const isRepeatedName = (text: string, printed: string): boolean =>
-  capitalizedWords.test(printed) &&
-  text
-    .split(printed)
-    .slice(1)
-    .filter((after) => ofRansomware.test(after.slice(0, 40))).length > 1;
+const repeatedMax = 200;
+
+/**
+ * Returns a check for several common words that the text twice uses as the name of ransomware: `the Foo Bar ransomware gang`. It answers for
+ * the first 200 of them.
+ */
+function createRepeatCheck(text: string): (printed: string) => boolean {
+  const known = new Map<string, boolean>();
+  return (printed) => {
+    if (!capitalizedWords.test(printed)) return false;
+    let isRepeated = known.get(printed);
+    if (isRepeated === undefined && known.size < repeatedMax)
+      known.set(printed, (isRepeated = countRansomwareUses(text, printed) > 1));
+    return isRepeated === true;
+  };
+}
+
+/** Counts up to two uses of a name for ransomware. */
+function countRansomwareUses(text: string, printed: string): number {
+  let uses = 0;
+  for (let at = text.indexOf(printed); at >= 0 && uses < 2; at = text.indexOf(printed, at + printed.length))
+    if (ofRansomware.test(text.slice(at + printed.length, at + printed.length + 40))) uses += 1;
+  return uses;
+}
 
 /** Checks whether most lines below a heading look like names, unlike those of a table. */
 const isMostlyNames = ({ items }: NameList): boolean =>
