@@ -20,9 +20,9 @@ export type StaleItem = StoredItem &
 const columns = sql`${storedItemColumns}, ${currentVersionColumns}, i.organization_id, i.source_id, s.kind, i.canonical_key`;
 const from = sql`items i join item_versions v on v.item_id = i.id and v.version = i.version left join feed_sources s on s.id = i.source_id`;
 
-/** Returns items that an older reader version produced. */
+/** Returns items that an older reader version produced, in the order of the index: after an upgrade, all items may have the same version. */
 export function listStaleItems(tx: Tx, readerVersion: number, limit: number): Promise<StaleItem[]> {
-  const query = sql<StaleItem>`select ${columns} from ${from} where i.reading < ${readerVersion} order by i.reading, i.pool_id limit ${limit}`;
+  const query = sql<StaleItem>`select ${columns} from ${from} where i.reading < ${readerVersion} order by i.reading limit ${limit}`;
   return queryRows(tx, query);
 }
 
