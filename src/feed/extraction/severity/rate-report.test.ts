@@ -50,6 +50,16 @@ test.each([
   ['medium report:indicators', 'A note on one host', 'PlugX again, with one more host: quill-host[.]top.'],
 ])('%s by a known name: %s', (expected, title, text) => expect(rate(title, text)).toBe(expected));
 
+test('cites the sentence that repeats the actor of a deciding title', () => {
+  const text = 'Das BSI warnt. Die Angreifer der Gruppe APT28 verschickten Mails an Behörden in Polen.';
+  const item = extractItem({ title: 'APT28 greift polnische Behörden an', text, publishTime: '2026-08-20T00:00:00Z' });
+  expect(item.severityRule).toBe('report:named-actor');
+  const cited = item.severityEvidence.map((ref) => item.passages[Number(/\d+/.exec(ref)![0])]!);
+  expect(cited.map(({ start, end }) => item.storedText.slice(start, end))).toEqual([
+    'Die Angreifer der Gruppe APT28 verschickten Mails an Behörden in Polen.',
+  ]);
+});
+
 test('takes the country of a lure for no target', () => {
   const text =
     'We found a spoofed document that pretends to be from a Polish energy company. It drops a backdoor written in Rust and connects to a control server. The sample has three stages.';

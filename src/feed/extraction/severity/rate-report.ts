@@ -45,7 +45,7 @@ export function rateReport(report: ReportToRate): ReportRating {
     const found = find(view);
     if (found.length === 0 || (severity === 'critical' && max === 'high')) continue;
     if (rank(severity) > rank(max)) return { severity: max, rule: 'report:guide', evidence: listSpans(found) };
-    return { severity, rule: id, evidence: listSpans(found) };
+    return { severity, rule: id, evidence: listEvidence(found, lead, report.names) };
   }
   const old = lead.filter((one) => one.isAsserted && one.isOld && (isThreat(one) || isActivity(one)));
   if (old.length > 0) return { severity: 'low', rule: 'report:old', evidence: listSpans(old) };
@@ -60,3 +60,12 @@ export function rateReport(report: ReportToRate): ReportRating {
 const rank = (severity: Severity): number => severities.indexOf(severity);
 const listSpans = (statements: Statement[]): Span[] =>
   statements.flatMap(({ span }) => span ?? []).slice(0, evidenceMax);
+
+/** Returns the deciding sentences. If only the title decides, the first sentence of the text that repeats a name of the title. */
+function listEvidence(found: Statement[], lead: Statement[], names: ExtractedName[]): Span[] {
+  const spans = listSpans(found);
+  if (spans.length > 0) return spans;
+  const title = found.find(({ isTitle }) => isTitle)?.text ?? '';
+  const forms = names.flatMap(({ printed }) => printed).filter((form) => title.includes(form));
+  return lead.flatMap(({ span, text }) => (span && forms.some((form) => text.includes(form)) ? span : [])).slice(0, 1);
+}
