@@ -21,8 +21,14 @@ export type S3Server = {
   requests: string[];
 };
 
-/** The storage accepts any credentials, but the client needs some. */
-export const s3Credentials = { AWS_ACCESS_KEY_ID: 'test', AWS_SECRET_ACCESS_KEY: 'test' };
+/** The environment of programs that use the storage. The server in this process accepts any credentials, but the client needs some. */
+export const s3Credentials =
+  process.env['TOCSIN_TEST_S3_PORT'] === undefined
+    ? { AWS_ACCESS_KEY_ID: 'test', AWS_SECRET_ACCESS_KEY: 'test' }
+    : {
+        AWS_ACCESS_KEY_ID: process.env['AWS_ACCESS_KEY_ID'] ?? '',
+        AWS_SECRET_ACCESS_KEY: process.env['AWS_SECRET_ACCESS_KEY'] ?? '',
+      };
 
 type Storage = { port: number; bucket: string; stop: () => Promise<unknown> };
 
