@@ -125,7 +125,7 @@ export function buildDeps({ config, db, log, clock = systemClock }: BuildDepsOpt
     listPublicNames: () => [...getShippedNames().values()].map(({ printed }) => printed),
     connectionFor,
     models: measureModels(createModels(config.models), metrics.registry),
-    feedTools: createFeedTools({ db, clock }),
+    feedTools: (orgId) => createFeedTools(deps)(orgId),
     mcp,
     fetchAllow: config.fetchAllow,
     checkTests: (orgId, detectionId, definition) => findTestErrors(deps, { orgId, detectionId, definition }),

@@ -1,19 +1,21 @@
-import { inOrg, type Db } from '../platform/db/db.ts';
+import { listItems, type ListItemsDeps } from '../feed/items/list-items.ts';
 import { lookUpIndicator, lookUpIndicators } from '../feed/indicators/look-up-indicators.ts';
-import { searchItems } from '../feed/items/search/search.store.ts';
+import type { FeedList } from '../feed/model/item.schema.ts';
 import { findTechnique } from '../feed/reference-data/attack.ts';
-import type { Clock } from '../platform/lib/clock.ts';
 import type { OrgId } from '../platform/lib/org-id.ts';
 import type { FeedTools } from '../detection/tools/tool-sources.ts';
 
 const itemsMax = 3;
 
 /** Creates the feed and ATT&CK lookups that detection tools use, so that the detection half need not import the feed. */
-export function createFeedTools(deps: { db: Db; clock: Clock }): (orgId: OrgId) => FeedTools {
+export function createFeedTools(deps: ListItemsDeps): (orgId: OrgId) => FeedTools {
   return (orgId) => ({
-    searchFeed: async (text, limit) => ({
-      items: await inOrg(deps.db, orgId, (tx) => searchItems(tx, text, limit)),
-    }),
+    searchFeed: async (text, limit) => {
+      const page = await listItems(deps, { orgId }, { q: text, perPage: String(limit) });
+      const { items, validations } = JSON.parse(String(await page.bytes('identity'))) as FeedList;
+      const warnings = (validations?.warnings ?? []).map(({ message }) => message);
+      return { items: items.map(summarize), ...(warnings.length > 0 && { warnings }) };
+    },
     lookupIndicator: (value) => lookUpIndicator(deps, { orgId }, value),
     lookupTechnique: findTechnique,
     findKnownIndicators: async (values) => {
@@ -24,3 +26,12 @@ export function createFeedTools(deps: { db: Db; clock: Clock }): (orgId: OrgId) 
     },
   });
 }
+
+const summarize = ({ id, event, source, tenantOverrides: own }: FeedList['items'][number]) => ({
+  id,
+  title: event.title,
+  severity: own?.severity ?? event.severity,
+  status: own?.status ?? event.status,
+  publisher: source.publisher,
+  publishTime: source.publishTime,
+});

@@ -7,7 +7,8 @@ const Input = z.strictObject({
 });
 
 export const searchFeed: ToolDefinition<z.infer<typeof Input>> = {
-  description: 'Returns threat-intelligence items that contain these words in the title, summary or text.',
+  description:
+    'Returns threat-intelligence items that contain these words in the title, summary or text, the best matches first.',
   input: Input,
   effect: 'read',
   run: ({ text, limit }, { searchFeed: search }) => search(text, limit),

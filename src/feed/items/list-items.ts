@@ -30,11 +30,15 @@ export type ListItemsDeps = {
 };
 
 /** Returns a page of the feed as the bytes of its response. Documents go from the database into the response unparsed. */
-export async function listItems(deps: ListItemsDeps, caller: Caller, query: ItemsQuery): Promise<CachedPage> {
+export async function listItems(
+  deps: ListItemsDeps,
+  { orgId }: Pick<Caller, 'orgId'>,
+  query: ItemsQuery,
+): Promise<CachedPage> {
   const { asOf, ...request } = readItemsQuery(query);
   const key = `items ${JSON.stringify(request)}`;
-  return deps.feedPages.get({ orgId: caller.orgId, key, asOf, now: deps.clock() }, (dated, token) =>
-    inOrg(deps.db, caller.orgId, async (tx) => {
+  return deps.feedPages.get({ orgId, key, asOf, now: deps.clock() }, (dated, token) =>
+    inOrg(deps.db, orgId, async (tx) => {
       // No item has an unknown platform, so an empty snapshot avoids the search.
       const snapshot = request.platform === null ? toSnapshot([]) : dated.snapshot;
       const orgState = await readOrgState(tx, dated.snapshot);

@@ -1,10 +1,8 @@
 import { sql } from 'kysely';
-import { queryRows, type Tx } from '../../../platform/db/db.ts';
+import type { Tx } from '../../../platform/db/db.ts';
 import { unavailableError } from '../../../platform/lib/errors.ts';
 import { readPageRows, type ItemsPage } from '../list-query/page.store.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
-import { isPoolVisible, visiblePoolIds } from '../visible-pools.sql.ts';
-import { toQueryText } from './query-text.ts';
 import { searchCtes, type SearchOptions } from './search-ctes.sql.ts';
 import { defaultSamples, estimateMatches, type Samples } from './search-estimate.ts';
 import {
@@ -87,24 +85,4 @@ export async function withSearchLimits<T>(tx: Tx, work: () => Promise<T>): Promi
     if ((error as { code?: string }).code !== queryCanceled) throw error;
     throw unavailableError('The search took longer than 20 seconds. Narrow it and try again.', 60);
   }
-}
-
-export type ItemSearchResult = {
-  id: string;
-  title: string;
-  severity: string;
-  status: string;
-  publisher: string;
-  publishTime: Date | null;
-};
-
-/** Returns the newest items visible to the organization that contain all words of `text`, with its overrides applied. */
-export function searchItems(tx: Tx, text: string, limit: number): Promise<ItemSearchResult[]> {
-  return queryRows<ItemSearchResult>(tx)`
-      select i.id, i.title, coalesce(o.severity, i.severity) as severity, coalesce(o.status, i.status) as status, i.publisher,
-        i.publish_time as "publishTime"
-      from items i left join feed_overrides o on o.organization_id = tocsin_org() and o.item_id = i.id
-      where i.id = any((select tocsin_find_words(array(select id from feed_pools where ${isPoolVisible}), tocsin_text_query(${toQueryText(text)}), '-infinity'))::uuid[])
-        and i.pool_id in ${visiblePoolIds}
-      order by i.added_to_feed_at desc, i.id desc limit ${limit}`;
 }
