@@ -5,8 +5,8 @@ import { receiveLogs } from '../src/detection/logs/ingestion/receive-logs.ts';
 import { searchLogs } from '../src/detection/logs/query/search-logs.ts';
 import { createS3Store } from '../src/detection/logs/storage/store/s3-store.ts';
 import type { Deps } from '../src/app/deps.ts';
-import { createLogger } from '../src/platform/lib/logger.ts';
-import { parseLogsUrl, type BucketAddress } from '../src/platform/lib/logs-url.ts';
+import { createLogger } from '../src/platform/lib/logging/logger.ts';
+import { parseLogsUrl, type BucketAddress } from '../src/platform/lib/storage/logs-url.ts';
 import { withDataDir, withInProcessProgram, type InProcessProgram } from '../test/support/program-environment.ts';
 import { measureInTurn, measureMs, type Benchmark, type BenchmarkRow } from './benchmark.ts';
 

@@ -4,7 +4,7 @@ import { gunzipSync } from 'node:zlib';
 import { parse, stringify } from 'yaml';
 import { inOrg, queryRow } from '../src/platform/db/db.ts';
 import type { PullResult } from '../src/feed/ingestion/pull-plan.ts';
-import { readZip } from '../src/platform/lib/zip.ts';
+import { readZip } from '../src/platform/lib/storage/zip.ts';
 import { readRecordedJson, requireData } from './recorded-inputs.ts';
 import { formatPullResult, withFeedEnvironment, type FeedEnvironment } from './feed-environment.ts';
 import { replayKev } from './kev-replay.ts';

@@ -1,4 +1,4 @@
-import { runAtOnce } from '../src/platform/lib/slices.ts';
+import { runAtOnce } from '../src/platform/lib/concurrency/slices.ts';
 import type { Candidate } from '../src/detection/analysis/candidate.ts';
 import { analyzeWindow, prepareWindow } from '../src/detection/analysis/analyze-window.ts';
 import { createEmptyRecall } from '../src/detection/analysis/memory/memory.ts';

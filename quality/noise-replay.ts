@@ -1,4 +1,4 @@
-import { runAtOnce } from '../src/platform/lib/slices.ts';
+import { runAtOnce } from '../src/platform/lib/concurrency/slices.ts';
 import type { SampleEngine } from '../src/demo/sample-engine.ts';
 import type { QueryRow } from '../src/detection/siem/connector.ts';
 import type { AnalysisDefinition } from '../src/detection/analysis/analysis-definition.ts';

@@ -1,7 +1,7 @@
 import { buildDeps } from '../src/app/build-deps.ts';
 import { loadConfig } from '../src/config.ts';
 import { openDb } from '../src/platform/db/db.ts';
-import { createLogger } from '../src/platform/lib/logger.ts';
+import { createLogger } from '../src/platform/lib/logging/logger.ts';
 import { checkSoak, type SoakFindings } from './checks/check-soak.ts';
 import { driveHours } from './drive-hours.ts';
 import { buildModelSettings, startScriptedModel } from './scripted-model.ts';

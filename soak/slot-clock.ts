@@ -1,4 +1,4 @@
-import type { Clock } from '../src/platform/lib/clock.ts';
+import type { Clock } from '../src/platform/lib/time/clock.ts';
 import { hourMs } from './scripted-events.ts';
 
 /** Creates a slot clock that follows the machine's clock but stops at the end of its hour until `set` moves it to a new time. */

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { z } from 'zod';
 import { readFolderSettings } from './detection/logs/shippers/folders/folder-settings.ts';
 import { readSyslogSettings } from './detection/logs/shippers/syslog/syslog-settings.ts';
-import { parseLogsUrl } from './platform/lib/logs-url.ts';
+import { parseLogsUrl } from './platform/lib/storage/logs-url.ts';
 import { rejectUnknownSettings } from './platform/lib/setting-names.ts';
 import { readMcpSettings } from './platform/mcp/mcp-settings.ts';
 import { listSecretVariables, readModelSettings } from './platform/models/model-settings.ts';

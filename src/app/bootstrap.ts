@@ -1,6 +1,6 @@
 import { acrossOrgs, type Db, type Tx } from '../platform/db/db.ts';
 import { insertBuiltInAgents } from '../detection/detections/built-in-agents/built-in-agents.ts';
-import type { Clock } from '../platform/lib/clock.ts';
+import type { Clock } from '../platform/lib/time/clock.ts';
 import { appError } from '../platform/lib/errors.ts';
 import { uuidv7 } from '../platform/lib/ids.ts';
 import { toOrgId, type OrgId } from '../platform/lib/org-id.ts';

@@ -4,7 +4,7 @@ import { createMainThreadProxy } from '../feed/ingestion/main-thread-calls.ts';
 import { reanalyzeBatch } from '../feed/ingestion/reanalysis/reanalyze-items.ts';
 import { scoreNextBatch } from '../feed/relevance/score-items.ts';
 import { onBackend, openDb } from '../platform/db/db.ts';
-import { createLogger } from '../platform/lib/logger.ts';
+import { createLogger } from '../platform/lib/logging/logger.ts';
 import { lowerProcessPriority, lowerThreadPriority, serveTasks } from '../platform/lib/threads/thread-worker.ts';
 import type { FeedStepSettings, FeedStepTask } from './feed-steps.ts';
 

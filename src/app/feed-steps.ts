@@ -4,8 +4,8 @@ import { createThreadPool } from '../platform/lib/threads/thread-pool.ts';
 import { createCallAnswerer } from '../feed/ingestion/main-thread-calls.ts';
 import type { Extractor } from '../feed/ingestion/extractor.ts';
 import type { SnapshotCache } from '../feed/items/snapshot/snapshot.ts';
-import type { Logger } from '../platform/lib/logger.ts';
-import type { Clock } from '../platform/lib/clock.ts';
+import type { Logger } from '../platform/lib/logging/logger.ts';
+import type { Clock } from '../platform/lib/time/clock.ts';
 
 /** The steps of the feed's loops that compute for long: deduplication across pools, relevance, and extraction of stored texts again. */
 export type FeedStep = 'arrivals' | 'relevance' | 'reanalysis';

@@ -6,9 +6,9 @@ import { appError } from '../platform/lib/errors.ts';
 import { closeConnectionsOnStop } from '../platform/http/close-connections.ts';
 import { healthRoutes } from '../platform/http/health.routes.ts';
 import { registerMetrics } from '../platform/http/metrics.ts';
-import { sendProblem } from '../platform/http/problem.ts';
+import { sendProblem } from '../platform/http/responses/problem.ts';
 import { readFromReplica } from '../platform/http/read-from-replica.ts';
-import { readRequestId, registerRequestId } from '../platform/http/request-id.ts';
+import { readRequestId, registerRequestId } from '../platform/http/request-log/request-id.ts';
 import type { Deps } from './deps.ts';
 import { listDegradedReasons } from './degraded-reasons.ts';
 

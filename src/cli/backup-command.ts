@@ -7,7 +7,7 @@ import { explainFailure, openServer } from '../app/open-database.ts';
 import { loadConfig, type Config } from '../config.ts';
 import { createSegmentStore } from '../detection/logs/storage/store/create-segment-store.ts';
 import type { SegmentStore } from '../detection/logs/storage/store/segment-store.ts';
-import { createLogger } from '../platform/lib/logger.ts';
+import { createLogger } from '../platform/lib/logging/logger.ts';
 import { createTextProgress } from './progress.ts';
 import { printResult, UsageError } from './usage-error.ts';
 

@@ -28,7 +28,7 @@ import {
   readFeedStats,
 } from '../demo/demo-summary.ts';
 import type { LogEvent } from '../demo/company/shapes.ts';
-import { createLogger } from '../platform/lib/logger.ts';
+import { createLogger } from '../platform/lib/logging/logger.ts';
 import { bootstrapDefaultOrganization, createConsoleLink } from '../app/bootstrap.ts';
 import { runWorkerLoops } from '../app/worker-loops.ts';
 import { createProgress } from './progress.ts';

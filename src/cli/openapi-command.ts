@@ -4,7 +4,7 @@ import { buildApp } from '../app/http-server.ts';
 import { buildDeps } from '../app/build-deps.ts';
 import { loadConfig } from '../config.ts';
 import { openDb } from '../platform/db/db.ts';
-import { createLogger } from '../platform/lib/logger.ts';
+import { createLogger } from '../platform/lib/logging/logger.ts';
 
 /** Returns the OpenAPI document of this version's routes. Needs no database, since the pool connects on first use. */
 export async function openapiText(): Promise<string> {

@@ -1,6 +1,6 @@
 import { acrossOrgs } from '../platform/db/db.ts';
-import { systemClock } from '../platform/lib/clock.ts';
-import { createLogger } from '../platform/lib/logger.ts';
+import { systemClock } from '../platform/lib/time/clock.ts';
+import { createLogger } from '../platform/lib/logging/logger.ts';
 import type { OrgId } from '../platform/lib/org-id.ts';
 import { OrganizationTags, type Erasure } from '../platform/orgs/admin/admin.schema.ts';
 import { createSegmentStore } from '../detection/logs/storage/store/create-segment-store.ts';

@@ -1,7 +1,7 @@
 import { exportUsage, usageDaysMax } from '../app/usage/list-usage.ts';
 import type { z } from 'zod';
-import { systemClock } from '../platform/lib/clock.ts';
-import { lastUtcDays } from '../platform/lib/utc-days.ts';
+import { systemClock } from '../platform/lib/time/clock.ts';
+import { lastUtcDays } from '../platform/lib/time/utc-days.ts';
 import { nameCommand } from '../platform/orgs/admin/operator.ts';
 import { ChangeQuotas, quotaNames, type OrganizationQuotas } from '../platform/orgs/limits/limits.schema.ts';
 import { changeQuotas, readOrganizationQuotas, requireOrgId } from '../platform/orgs/limits/quotas.ts';

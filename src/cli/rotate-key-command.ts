@@ -1,5 +1,5 @@
 import { rotateKey } from '../app/rotate-key.ts';
-import { createSecretbox } from '../platform/lib/secretbox.ts';
+import { createSecretbox } from '../platform/lib/secrets/secretbox.ts';
 import { printResult, UsageError } from './usage-error.ts';
 import { withDatabase } from './with-database.ts';
 

@@ -1,7 +1,7 @@
 import { readFileSync, readdirSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { findEventTime, parseTime } from '../detection/logs/ingestion/event-time.ts';
+import { findEventTime, parseTime } from '../detection/logs/ingestion/events/event-time.ts';
 import type { LogEvent } from './company/shapes.ts';
 
 const filesMax = 10_000;

@@ -1,4 +1,4 @@
-import { runInSlices } from '../platform/lib/slices.ts';
+import { runInSlices } from '../platform/lib/concurrency/slices.ts';
 import { analyzeWindow, prepareWindow } from '../detection/analysis/analyze-window.ts';
 import type { AnalysisDefinition } from '../detection/analysis/analysis-definition.ts';
 import type { Severity } from '../detection/analysis/candidate.ts';

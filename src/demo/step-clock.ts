@@ -1,4 +1,4 @@
-import type { Clock } from '../platform/lib/clock.ts';
+import type { Clock } from '../platform/lib/time/clock.ts';
 
 /** A clock that stands still until `set`. After `release`, it follows the real time. */
 export type StepClock = { clock: Clock; set: (at: Date) => void; release: () => void };

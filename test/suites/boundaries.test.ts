@@ -106,15 +106,15 @@ test.each(cycles)('rejects an import cycle of %s', (kind) => {
   expect(reports.get(`src/detection/runs/${kind}-a.ts`)).toContain('no-cycle');
 });
 
-planted.set('src/platform/lib/clock.ts', 'export const thing = 1;\n');
+planted.set('src/platform/lib/time/clock.ts', 'export const thing = 1;\n');
 planted.set('web/src/ui/button.tsx', 'export const thing = 1;\n');
 const ordinary = [
-  plant('src/detection/runs/a.ts', use('../../platform/lib/clock.ts')),
+  plant('src/detection/runs/a.ts', use('../../platform/lib/time/clock.ts')),
   plant('web/src/pages/hits/list/a.tsx', use('../../../ui/button.tsx')),
 ];
 test('accepts ordinary files', () => {
   for (const report of ordinary) expect(report()).toBe('');
-  expect([reports.get('src/platform/lib/clock.ts'), reports.get('web/src/ui/button.tsx')]).toEqual([
+  expect([reports.get('src/platform/lib/time/clock.ts'), reports.get('web/src/ui/button.tsx')]).toEqual([
     undefined,
     undefined,
   ]);

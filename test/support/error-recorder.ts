@@ -1,5 +1,5 @@
 import type { FastifyBaseLogger } from 'fastify';
-import { createLogger } from '../../src/platform/lib/logger.ts';
+import { createLogger } from '../../src/platform/lib/logging/logger.ts';
 
 /** A logger that keeps the lines of level error and above. */
 export type ErrorRecorder = {

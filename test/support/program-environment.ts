@@ -7,7 +7,7 @@ import { openDb, type Db } from '../../src/platform/db/db.ts';
 import { startEmbeddedPostgres } from '../../src/platform/embedded-postgres/embedded-postgres.ts';
 import { migrate } from '../../src/platform/db/migrate.ts';
 import type { Deps } from '../../src/app/deps.ts';
-import { createLogger } from '../../src/platform/lib/logger.ts';
+import { createLogger } from '../../src/platform/lib/logging/logger.ts';
 import type { OrgId } from '../../src/platform/lib/org-id.ts';
 import { createCaller, createOrganizationWithKey, type ApiCall } from './api-client.ts';
 import { runProgram, startProgram, type Program } from './program.ts';

@@ -1,8 +1,8 @@
 import { readOrgState } from '../../feed/items/snapshot/org-state.store.ts';
 import { findTactic, findTechnique, getParentTechniqueId, listTechniques } from '../../feed/reference-data/attack.ts';
 import { inOrg, type Db } from '../../platform/db/db.ts';
-import type { Clock } from '../../platform/lib/clock.ts';
-import { lastUtcDays } from '../../platform/lib/utc-days.ts';
+import type { Clock } from '../../platform/lib/time/clock.ts';
+import { lastUtcDays } from '../../platform/lib/time/utc-days.ts';
 import type { Caller } from '../../platform/orgs/caller.ts';
 import type { Coverage, CoveredTechnique } from './coverage.schema.ts';
 import {

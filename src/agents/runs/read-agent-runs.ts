@@ -1,5 +1,5 @@
 import { inOrg, type Db } from '../../platform/db/db.ts';
-import type { Clock } from '../../platform/lib/clock.ts';
+import type { Clock } from '../../platform/lib/time/clock.ts';
 import { getAgent } from '../../detection/detections/built-in-agents/built-in-agents.ts';
 import { appError } from '../../platform/lib/errors.ts';
 import { toPage, readPageRequest, type PageQuery } from '../../platform/lib/page-request.ts';

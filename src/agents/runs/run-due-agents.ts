@@ -1,10 +1,10 @@
 import { inOrg, type Db } from '../../platform/db/db.ts';
-import type { Clock } from '../../platform/lib/clock.ts';
+import type { Clock } from '../../platform/lib/time/clock.ts';
 import { parseStoredCron } from '../../platform/lib/cron/cron-intervals.ts';
 import { nextSlot } from '../../platform/lib/cron/cron.ts';
 import { uuidv7 } from '../../platform/lib/ids.ts';
-import type { Logger } from '../../platform/lib/logger.ts';
-import { runLoop } from '../../platform/lib/loop.ts';
+import type { Logger } from '../../platform/lib/logging/logger.ts';
+import { runLoop } from '../../platform/lib/concurrency/loop.ts';
 import { ModelError, type ModelFailure } from '../../platform/models/model-error.ts';
 import type { Models } from '../../platform/models/models.ts';
 import type { AgentTask, AgentWork } from '../built-in-agent.ts';

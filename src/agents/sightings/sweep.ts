@@ -4,9 +4,9 @@ import { listCurrentOverrides } from '../../feed/items/overrides/override-rows.s
 import type { SnapshotCache } from '../../feed/items/snapshot/snapshot.ts';
 import { listFalsePositives, markFalsePositives } from '../../feed/indicators/false-positives.store.ts';
 import { updateExpiry } from '../../feed/model/expiry.ts';
-import type { Clock } from '../../platform/lib/clock.ts';
-import type { Logger } from '../../platform/lib/logger.ts';
-import { runLoop } from '../../platform/lib/loop.ts';
+import type { Clock } from '../../platform/lib/time/clock.ts';
+import type { Logger } from '../../platform/lib/logging/logger.ts';
+import { runLoop } from '../../platform/lib/concurrency/loop.ts';
 import { getProfile } from '../../feed/relevance/profile.ts';
 import type { ConnectionFor } from '../../detection/connections/open-connection.ts';
 import { SiemError } from '../../detection/siem/connector.ts';

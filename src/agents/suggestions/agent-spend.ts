@@ -1,5 +1,5 @@
 import type { Db } from '../../platform/db/db.ts';
-import type { Clock } from '../../platform/lib/clock.ts';
+import type { Clock } from '../../platform/lib/time/clock.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import { timeOfId } from '../../platform/lib/ids.ts';
 import type { ConfiguredModel } from '../../platform/models/models.ts';

@@ -2,7 +2,7 @@ import type { AgentTaskResult, AgentTask } from '../built-in-agent.ts';
 import { ModelError } from '../../platform/models/model-error.ts';
 import type { ConfiguredModel } from '../../platform/models/models.ts';
 import { inOrg, type Db } from '../../platform/db/db.ts';
-import type { Clock } from '../../platform/lib/clock.ts';
+import type { Clock } from '../../platform/lib/time/clock.ts';
 import type { FeedItem } from '../../feed/model/item.schema.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import { canModelRead } from '../suggestions/model-access.ts';

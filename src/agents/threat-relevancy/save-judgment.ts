@@ -1,5 +1,5 @@
 import { inOrg, type Db } from '../../platform/db/db.ts';
-import type { Clock } from '../../platform/lib/clock.ts';
+import type { Clock } from '../../platform/lib/time/clock.ts';
 import type { FeedItem } from '../../feed/model/item.schema.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import { insertAudit } from '../../platform/orgs/audit.store.ts';

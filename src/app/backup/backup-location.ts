@@ -3,7 +3,7 @@ import { open, rename, rm } from 'node:fs/promises';
 import { PassThrough, type Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { S3Client } from '@aws-sdk/client-s3';
-import { parseLogsUrl, type BucketAddress } from '../../platform/lib/logs-url.ts';
+import { parseLogsUrl, type BucketAddress } from '../../platform/lib/storage/logs-url.ts';
 
 /** Where a backup is: a local file or an object of a bucket. An incomplete backup is never visible there. */
 export type BackupLocation = {
@@ -75,6 +75,6 @@ function storedObject(address: BucketAddress, key: string): BackupLocation {
 }
 
 async function openClient(address: BucketAddress): Promise<S3Client> {
-  const { openS3Client } = await import('../../platform/lib/s3-client.ts');
+  const { openS3Client } = await import('../../platform/lib/storage/s3-client.ts');
   return openS3Client(address, triesMax);
 }

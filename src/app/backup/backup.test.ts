@@ -18,9 +18,9 @@ import { removeReplacedFiles } from '../../detection/logs/storage/clean-segments
 import { createSegmentStore } from '../../detection/logs/storage/store/create-segment-store.ts';
 import type { SegmentStore } from '../../detection/logs/storage/store/segment-store.ts';
 import { isMigrated } from '../../platform/db/migrate.ts';
-import { createLogger } from '../../platform/lib/logger.ts';
+import { createLogger } from '../../platform/lib/logging/logger.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
-import { keyFilePath } from '../../platform/lib/secretbox.ts';
+import { keyFilePath } from '../../platform/lib/secrets/secretbox.ts';
 import { openBackupLocation } from './backup-location.ts';
 import { createBackup, type BackupOptions } from './create-backup.ts';
 import { restoreBackup, type RestoreResult } from './restore-backup.ts';

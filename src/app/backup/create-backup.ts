@@ -6,7 +6,7 @@ import { keepReplacedFiles } from '../../detection/logs/storage/backup-lock.ts';
 import type { SegmentStore } from '../../detection/logs/storage/store/segment-store.ts';
 import { connectDirectly } from '../../platform/db/connect-directly.ts';
 import { packageVersion } from '../../platform/lib/package-version.ts';
-import { createSecretbox, keyFilePath } from '../../platform/lib/secretbox.ts';
+import { createSecretbox, keyFilePath } from '../../platform/lib/secrets/secretbox.ts';
 import { writeArchive, type ArchiveWriter } from './archive-writer.ts';
 import type { BackupLocation } from './backup-location.ts';
 import { encode } from './encryption.ts';

@@ -14,7 +14,7 @@ import {
   migrate,
   withSchemaLock,
 } from '../../platform/db/migrate.ts';
-import { createSecretbox, keyFilePath } from '../../platform/lib/secretbox.ts';
+import { createSecretbox, keyFilePath } from '../../platform/lib/secrets/secretbox.ts';
 import type { BackupLocation } from './backup-location.ts';
 import { hasKey, keyCheckContext, usesKeyFile } from './create-backup.ts';
 import { decode } from './encryption.ts';

@@ -1,8 +1,8 @@
 import type pg from 'pg';
 import { acrossOrgs, type Db } from '../../platform/db/db.ts';
 import { appError } from '../../platform/lib/errors.ts';
-import type { Logger } from '../../platform/lib/logger.ts';
-import { runLoop } from '../../platform/lib/loop.ts';
+import type { Logger } from '../../platform/lib/logging/logger.ts';
+import { runLoop } from '../../platform/lib/concurrency/loop.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import { readPageRequest, toPage, type PageQuery } from '../../platform/lib/page-request.ts';
 import type { Erasure, ErasureList } from '../../platform/orgs/admin/admin.schema.ts';

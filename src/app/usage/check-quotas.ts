@@ -1,7 +1,7 @@
 import { acrossOrgs, inOrg, type Db, type Tx } from '../../platform/db/db.ts';
-import type { Clock } from '../../platform/lib/clock.ts';
-import type { Logger } from '../../platform/lib/logger.ts';
-import { runLoop } from '../../platform/lib/loop.ts';
+import type { Clock } from '../../platform/lib/time/clock.ts';
+import type { Logger } from '../../platform/lib/logging/logger.ts';
+import { runLoop } from '../../platform/lib/concurrency/loop.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import { emitEvents } from '../../platform/notifications/emit-events.ts';
 import type { QuotaState } from '../../platform/orgs/limits/limits.schema.ts';

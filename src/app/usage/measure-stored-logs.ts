@@ -1,8 +1,8 @@
 import { acrossOrgs, type Db } from '../../platform/db/db.ts';
-import type { Clock } from '../../platform/lib/clock.ts';
+import type { Clock } from '../../platform/lib/time/clock.ts';
 import { nilId } from '../../platform/lib/ids.ts';
-import type { Logger } from '../../platform/lib/logger.ts';
-import { runLoop } from '../../platform/lib/loop.ts';
+import type { Logger } from '../../platform/lib/logging/logger.ts';
+import { runLoop } from '../../platform/lib/concurrency/loop.ts';
 import { measureStoredLogsAcrossOrgs } from './usage-days.store.ts';
 
 const everyMs = 600_000;

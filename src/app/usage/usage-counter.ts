@@ -1,7 +1,7 @@
 import type { Db } from '../../platform/db/db.ts';
 import { acrossOrgs } from '../../platform/db/db.ts';
-import type { Clock } from '../../platform/lib/clock.ts';
-import type { Logger } from '../../platform/lib/logger.ts';
+import type { Clock } from '../../platform/lib/time/clock.ts';
+import type { Logger } from '../../platform/lib/logging/logger.ts';
 import { addUsageAcrossOrgs, type UsageCounts } from './usage-days.store.ts';
 
 /** Counts what organizations use, in memory, so that no request waits for a row that all requests change. */

@@ -4,7 +4,7 @@ import { callOk } from '../../../test/support/detection/detection-factory.ts';
 import { startApp, type TestOrg } from '../../../test/support/harness.ts';
 import { runCommand } from '../../../test/support/run-command.ts';
 import { inOrg, openDb } from '../../platform/db/db.ts';
-import { createLogger } from '../../platform/lib/logger.ts';
+import { createLogger } from '../../platform/lib/logging/logger.ts';
 import { countUsage } from '../../platform/models/spending/model-usage.store.ts';
 import { executeDueRuns } from '../../detection/runs/workers/execute-due-runs.ts';
 import { withFeedItems, withQueryTime } from './count-work.ts';

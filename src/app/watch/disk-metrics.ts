@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { Gauge, type Registry } from 'prom-client';
 import type { Config } from '../../config.ts';
-import { createDiskGuard, type DiskGuard } from '../../platform/lib/disk-guard.ts';
+import { createDiskGuard, type DiskGuard } from '../../platform/lib/storage/disk-guard.ts';
 
 /** Watches the disk of the data directory, and those of its folders that are mounted from others. */
 export function createDataDiskGuard({ dataDir, diskReserveBytes }: Pick<Config, 'dataDir' | 'diskReserveBytes'>) {

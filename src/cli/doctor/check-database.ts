@@ -7,7 +7,7 @@ import { explainFailure } from '../../app/open-database.ts';
 import { connectDirectly } from '../../platform/db/connect-directly.ts';
 import { findLogStoreFault } from '../../detection/logs/storage/log-store.ts';
 import { createSegmentStore } from '../../detection/logs/storage/store/create-segment-store.ts';
-import { createLogger } from '../../platform/lib/logger.ts';
+import { createLogger } from '../../platform/lib/logging/logger.ts';
 import { acrossOrgs, openDb, type Db } from '../../platform/db/db.ts';
 import { openReadReplica } from '../../platform/db/read-replica.ts';
 import { findMigrationFault, isMigrated } from '../../platform/db/migrate.ts';

@@ -6,7 +6,7 @@ import { findWriter } from '../../detection/logs/shippers/find-writer.ts';
 import type { FolderSettings } from '../../detection/logs/shippers/folders/folder-settings.ts';
 import { openFolder } from '../../detection/logs/shippers/folders/open-folder.ts';
 import { acrossOrgs, type Db } from '../../platform/db/db.ts';
-import { createLogger } from '../../platform/lib/logger.ts';
+import { createLogger } from '../../platform/lib/logging/logger.ts';
 import { createIdentityProvider } from '../../platform/orgs/single-sign-on/identity-provider.ts';
 import { builtInAliases, createModels, type Models } from '../../platform/models/models.ts';
 import { modelResponds } from '../../platform/models/model-pauses.ts';

@@ -5,7 +5,7 @@ import type { AnalysisDefinition } from './analysis-definition.ts';
 import { detectionCategories } from './candidate.ts';
 import { recallFromWindows, type WindowMemory } from './memory/recall.ts';
 import { findResultWarnings } from './rows/result-warnings.ts';
-import { runAtOnce, runInSlices, type Steps } from '../../platform/lib/slices.ts';
+import { runAtOnce, runInSlices, type Steps } from '../../platform/lib/concurrency/slices.ts';
 import { createEmptyRecall } from './memory/memory.ts';
 
 const from = new Date('2030-01-01T10:00:00Z');

@@ -6,7 +6,7 @@ import { applyWorkingHours } from './working-hours.ts';
 import { groupRows, type EntityGroup } from './rows/group-rows.ts';
 import type { MemoryEntry, MemoryQuery, RecalledMemory } from './memory/memory.ts';
 import type { QueryRow } from '../siem/connector.ts';
-import type { Steps } from '../../platform/lib/slices.ts';
+import type { Steps } from '../../platform/lib/concurrency/slices.ts';
 import { compareCodeUnits } from '../../platform/lib/text/canonical-text.ts';
 
 /** A window's grouped rows, with the memory to store and the memory query to run before the analysis. */

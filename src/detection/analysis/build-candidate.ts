@@ -7,7 +7,7 @@ import type { GroupedRow, EntityGroup } from './rows/group-rows.ts';
 import { parseList } from './rows/fields.ts';
 import { compareRenderedRows, renderRow, computeRowId } from './rows/render-row.ts';
 import { readAuthorSeverity, findMaxSeverity } from './severity.ts';
-import { mapInSteps, type Steps } from '../../platform/lib/slices.ts';
+import { mapInSteps, type Steps } from '../../platform/lib/concurrency/slices.ts';
 import { canonicalJson, canonicalText, compareCodeUnits } from '../../platform/lib/text/canonical-text.ts';
 import { findRowTime } from './rows/row-times.ts';
 import { hashValues, extractValues } from './rows/row-values.ts';

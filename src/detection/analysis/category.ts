@@ -1,7 +1,7 @@
 import type { Candidate } from './candidate.ts';
 import type { AnalysisDefinition, AnalysisWindow } from './analysis-definition.ts';
 import type { EntityGroup } from './rows/group-rows.ts';
-import type { Steps } from '../../platform/lib/slices.ts';
+import type { Steps } from '../../platform/lib/concurrency/slices.ts';
 import type { MemoryEntry, MemoryQuery, RecalledMemory } from './memory/memory.ts';
 
 export type AnalysisInput = { groups: readonly EntityGroup[]; window: AnalysisWindow; definition: AnalysisDefinition };

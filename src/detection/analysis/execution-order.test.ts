@@ -1,4 +1,4 @@
-import { runAtOnce } from '../../platform/lib/slices.ts';
+import { runAtOnce } from '../../platform/lib/concurrency/slices.ts';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { QueryRow } from '../siem/connector.ts';

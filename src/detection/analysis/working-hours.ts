@@ -1,5 +1,5 @@
 import { severities, type Candidate, type Severity } from './candidate.ts';
-import { mapInSteps, type Steps } from '../../platform/lib/slices.ts';
+import { mapInSteps, type Steps } from '../../platform/lib/concurrency/slices.ts';
 import type { AnalysisWindow } from './analysis-definition.ts';
 import type { Day, WorkingHours } from './tuning/working-hours.schema.ts';
 

@@ -1,7 +1,7 @@
 import { inOrg, type Db } from '../../platform/db/db.ts';
-import type { Clock } from '../../platform/lib/clock.ts';
-import type { Logger } from '../../platform/lib/logger.ts';
-import { runLoop } from '../../platform/lib/loop.ts';
+import type { Clock } from '../../platform/lib/time/clock.ts';
+import type { Logger } from '../../platform/lib/logging/logger.ts';
+import { runLoop } from '../../platform/lib/concurrency/loop.ts';
 import { emitEvents } from '../../platform/notifications/emit-events.ts';
 import { SiemError, type SiemConnection, type SiemFailure } from '../siem/connector.ts';
 import { claimChecksAcrossOrgs, deletePause, insertPause, type ConnectionKey } from './connection-pauses.store.ts';

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { inOrg, type Db, type Tx } from '../../platform/db/db.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
-import type { Secretbox } from '../../platform/lib/secretbox.ts';
+import type { Secretbox } from '../../platform/lib/secrets/secretbox.ts';
 import { selectsLogStore, type ConnectionSelector } from '../siem/connection-selector.ts';
 import { SiemError, type SiemConnection } from '../siem/connector.ts';
 import type { RemoteSiemType } from '../siem/registry.ts';

@@ -1,5 +1,5 @@
-import { openJson, sealJson, type SealedColumn, type SealedRecord } from '../../platform/lib/sealed-json.ts';
-import type { Secretbox } from '../../platform/lib/secretbox.ts';
+import { openJson, sealJson, type SealedColumn, type SealedRecord } from '../../platform/lib/secrets/sealed-json.ts';
+import type { Secretbox } from '../../platform/lib/secrets/secretbox.ts';
 
 const kind = 'connection';
 export const credentialsColumn: SealedColumn = { table: 'connections', column: 'sealed', kind };

@@ -1,4 +1,4 @@
-import { runAtOnce } from '../../platform/lib/slices.ts';
+import { runAtOnce } from '../../platform/lib/concurrency/slices.ts';
 import { appError, type FieldError } from '../../platform/lib/errors.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import { SiemError, type QueryCheck } from '../siem/connector.ts';

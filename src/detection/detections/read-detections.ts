@@ -1,5 +1,5 @@
 import { inOrg, type Db, type Tx } from '../../platform/db/db.ts';
-import type { Clock } from '../../platform/lib/clock.ts';
+import type { Clock } from '../../platform/lib/time/clock.ts';
 import {
   readPageRequest,
   toPage,

@@ -1,6 +1,6 @@
 import { inOrg, type Db } from '../../platform/db/db.ts';
-import { checkIfMatch, recordEtag } from '../../platform/http/etag.ts';
-import type { Clock } from '../../platform/lib/clock.ts';
+import { checkIfMatch, recordEtag } from '../../platform/http/responses/etag.ts';
+import type { Clock } from '../../platform/lib/time/clock.ts';
 import type { Caller } from '../../platform/orgs/caller.ts';
 import { storeChange } from './change-detection.ts';
 import { checkCanRun, checkTestsPass, type CheckDetectionDeps, type CheckTestsDeps } from './check-detection.ts';

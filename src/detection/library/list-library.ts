@@ -1,5 +1,5 @@
 import { inOrg } from '../../platform/db/db.ts';
-import type { Clock } from '../../platform/lib/clock.ts';
+import type { Clock } from '../../platform/lib/time/clock.ts';
 import type { Caller } from '../../platform/orgs/caller.ts';
 import { diffFields, toFileFields, type FileFields } from '../as-code/file-fields.ts';
 import { findAgent } from '../detections/detection-views.store.ts';

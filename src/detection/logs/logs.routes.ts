@@ -1,10 +1,10 @@
 import { requireCaller, type App } from '../../platform/http/app-type.ts';
 import { apiRoutes } from '../../platform/http/api-routes.ts';
-import type { DiskGuard } from '../../platform/lib/disk-guard.ts';
+import type { DiskGuard } from '../../platform/lib/storage/disk-guard.ts';
 import { appError } from '../../platform/lib/errors.ts';
 import { declareColumns, type DeclareColumnsDeps } from './catalog/declare-columns.ts';
 import { listDatasets, type ListDatasetsDeps } from './catalog/list-datasets.ts';
-import { receivedBytesMax } from './ingestion/inflate.ts';
+import { receivedBytesMax } from './ingestion/body/inflate.ts';
 import type { RecordReceipt } from './ingestion/ingest-metrics.ts';
 import { receiveLogs, type ReceiveLogsDeps } from './ingestion/receive-logs.ts';
 import {

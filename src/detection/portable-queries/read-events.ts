@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { composeEvent } from '../logs/ingestion/parse-event.ts';
-import { getValueAtPath, parseTime } from '../logs/ingestion/event-time.ts';
+import { composeEvent } from '../logs/ingestion/events/parse-event.ts';
+import { getValueAtPath, parseTime } from '../logs/ingestion/events/event-time.ts';
 import type { ForeignEvent } from '../logs/query/fixture-store.ts';
 import type { QueryRow } from '../siem/connector.ts';
 import type { RemoteSiemType } from '../siem/registry.ts';

@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import { acrossOrgs, queryRow, queryRows, type Db } from '../../platform/db/db.ts';
-import type { Clock } from '../../platform/lib/clock.ts';
-import type { Logger } from '../../platform/lib/logger.ts';
-import { runLoop } from '../../platform/lib/loop.ts';
+import type { Clock } from '../../platform/lib/time/clock.ts';
+import type { Logger } from '../../platform/lib/logging/logger.ts';
+import { runLoop } from '../../platform/lib/concurrency/loop.ts';
 import { addToRunDays } from './run-days.store.ts';
 import type { RunMetrics } from './run-metrics.ts';
 

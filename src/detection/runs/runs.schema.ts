@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { severities } from '../analysis/candidate.ts';
 import { runKinds } from '../scheduling/queue/run-claim.ts';
-import { Instant } from '../../platform/lib/instant.ts';
+import { Instant } from '../../platform/lib/time/instant.ts';
 import { ActorField } from '../../platform/orgs/author.schema.ts';
 
 export const runStatuses = ['queued', 'running', 'completed', 'failed', 'cancelled'] as const;

@@ -1,4 +1,4 @@
-import type { Clock } from '../../platform/lib/clock.ts';
+import type { Clock } from '../../platform/lib/time/clock.ts';
 
 const backwardMaxMs = 60_000;
 const forwardMaxMs = 15 * 60_000;

@@ -1,4 +1,4 @@
-import type { Clock } from '../../platform/lib/clock.ts';
+import type { Clock } from '../../platform/lib/time/clock.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import type { Definition } from '../detections/record/definition.ts';
 import type { TestCase } from '../detections/test-cases/test-cases.schema.ts';

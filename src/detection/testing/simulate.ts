@@ -1,4 +1,4 @@
-import { runInSlices } from '../../platform/lib/slices.ts';
+import { runInSlices } from '../../platform/lib/concurrency/slices.ts';
 import { uuidv7 } from '../../platform/lib/ids.ts';
 import { analyzeWindow, prepareWindow, type PreparedWindow } from '../analysis/analyze-window.ts';
 import type { Candidate } from '../analysis/candidate.ts';

@@ -4,7 +4,7 @@ import { getTests, putTests } from '../detections/test-cases/test-cases.ts';
 import type { App } from '../../platform/http/app-type.ts';
 import { apiRoutes } from '../../platform/http/api-routes.ts';
 import { disconnectSignal } from '../../platform/http/disconnect-signal.ts';
-import { acceptsEventStream, streamProgress } from '../../platform/http/progress-stream.ts';
+import { acceptsEventStream, streamProgress } from '../../platform/http/responses/progress-stream.ts';
 import { backtestDetection } from './backtest.ts';
 import { previewDetection } from './preview.ts';
 import { runTests, type RunTestsDeps } from './run-tests.ts';

@@ -4,7 +4,7 @@ import { Tuning } from '../analysis/tuning/tuning.schema.ts';
 import { PreviewInput } from '../detections/record/detection-input.schema.ts';
 import { integerMax } from '../../platform/lib/integers.ts';
 import { Suppressed } from '../runs/runs.schema.ts';
-import { Instant } from '../../platform/lib/instant.ts';
+import { Instant } from '../../platform/lib/time/instant.ts';
 
 const Time = z.string().meta({ format: 'date-time' });
 

@@ -1,5 +1,5 @@
 import { inOrg } from '../../platform/db/db.ts';
-import { mapInSlices, stringifyInSlices } from '../../platform/lib/slices.ts';
+import { mapInSlices, stringifyInSlices } from '../../platform/lib/concurrency/slices.ts';
 import type { Caller } from '../../platform/orgs/caller.ts';
 import { getItem } from '../items/get-item.ts';
 import { toWeakEtag } from '../items/page-cache/http-caching.ts';

@@ -1,8 +1,8 @@
 import { inOrg, type Db } from '../../platform/db/db.ts';
-import type { Clock } from '../../platform/lib/clock.ts';
+import type { Clock } from '../../platform/lib/time/clock.ts';
 import { fieldError } from '../../platform/lib/errors.ts';
 import { decodeCursor, encodeCursor, type PageCursor } from '../../platform/lib/page-request.ts';
-import { mapInSlices } from '../../platform/lib/slices.ts';
+import { mapInSlices } from '../../platform/lib/concurrency/slices.ts';
 import type { Caller } from '../../platform/orgs/caller.ts';
 import { readOrgState } from '../items/snapshot/org-state.store.ts';
 import { isRelevant } from '../items/list-query/relevance.sql.ts';

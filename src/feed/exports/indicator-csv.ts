@@ -1,4 +1,4 @@
-import { flatMapInSlices } from '../../platform/lib/slices.ts';
+import { flatMapInSlices } from '../../platform/lib/concurrency/slices.ts';
 import { indicatorExpiresAt } from '../model/expiry.ts';
 import type { FeedItem, Indicator } from '../model/item.schema.ts';
 

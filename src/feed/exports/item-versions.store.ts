@@ -1,4 +1,4 @@
-import { mapInSlices } from '../../platform/lib/slices.ts';
+import { mapInSlices } from '../../platform/lib/concurrency/slices.ts';
 import { queryRows, type Tx } from '../../platform/db/db.ts';
 import { toAppliedOverride, type AppliedOverrideRow } from '../items/overrides/override-rows.store.ts';
 import { visiblePoolIds } from '../items/visible-pools.sql.ts';

@@ -1,5 +1,5 @@
 import type { SkippedEntry, SourceRecord } from '../model/source-record.ts';
-import { isZip, readZip, type ZipBounds } from '../../platform/lib/zip.ts';
+import { isZip, readZip, type ZipBounds } from '../../platform/lib/storage/zip.ts';
 import type { DraftResult, ParseResult, RecordDraft, SourceFormat } from './source-format.ts';
 import type { SourceDocument } from './source-document.ts';
 

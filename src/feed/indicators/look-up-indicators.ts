@@ -1,6 +1,6 @@
-import { flatMapInSlices, mapInSlices } from '../../platform/lib/slices.ts';
+import { flatMapInSlices, mapInSlices } from '../../platform/lib/concurrency/slices.ts';
 import { inOrg, type Db, type Tx } from '../../platform/db/db.ts';
-import type { Clock } from '../../platform/lib/clock.ts';
+import type { Clock } from '../../platform/lib/time/clock.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import { listCurrentOverrides } from '../items/overrides/override-rows.store.ts';
 import { startOfHour } from '../model/expiry.ts';

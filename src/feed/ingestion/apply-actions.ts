@@ -1,6 +1,6 @@
 import type { Tx } from '../../platform/db/db.ts';
 import { uuidv7 } from '../../platform/lib/ids.ts';
-import { flatMapInSlices } from '../../platform/lib/slices.ts';
+import { flatMapInSlices } from '../../platform/lib/concurrency/slices.ts';
 import { recomputePools } from '../deduplication/recompute-pools.ts';
 import { toCountedItem, moveCounts } from '../items/writing/counts.store.ts';
 import { advancePools, lockPools, nextCommitTime, type LockedPool } from '../items/writing/feed-pools.store.ts';

@@ -1,4 +1,4 @@
-import type { Logger } from '../../platform/lib/logger.ts';
+import type { Logger } from '../../platform/lib/logging/logger.ts';
 import { useInstalledAttack } from './attack.ts';
 import { readInstalledAttack, readInstalledWarningLists, readInstalledNames } from './read-installed.ts';
 

@@ -1,7 +1,7 @@
 import { inOrg, type Db } from '../../platform/db/db.ts';
 import { insertAudit } from '../../platform/orgs/audit.store.ts';
 import type { Caller } from '../../platform/orgs/caller.ts';
-import type { Clock } from '../../platform/lib/clock.ts';
+import type { Clock } from '../../platform/lib/time/clock.ts';
 import type { SnapshotCache } from '../items/snapshot/snapshot.ts';
 import { isEmptyProfile, Profile, type StoredProfile } from './profile.schema.ts';
 import { advanceOwnPool } from './own-pool.ts';

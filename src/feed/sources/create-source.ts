@@ -1,9 +1,9 @@
 import type { Db, Tx } from '../../platform/db/db.ts';
-import type { Clock } from '../../platform/lib/clock.ts';
+import type { Clock } from '../../platform/lib/time/clock.ts';
 import { nextSlot, parseCron } from '../../platform/lib/cron/cron.ts';
 import { appError, fieldError } from '../../platform/lib/errors.ts';
 import { uuidv7 } from '../../platform/lib/ids.ts';
-import type { Secretbox } from '../../platform/lib/secretbox.ts';
+import type { Secretbox } from '../../platform/lib/secrets/secretbox.ts';
 import type { Caller } from '../../platform/orgs/caller.ts';
 import { requireQuota } from '../../platform/orgs/limits/require-quota.ts';
 import { sourceFormats, type SourceKind } from '../formats/registry.ts';

@@ -1,5 +1,5 @@
 import { inOrg, type Db } from '../../platform/db/db.ts';
-import type { Clock } from '../../platform/lib/clock.ts';
+import type { Clock } from '../../platform/lib/time/clock.ts';
 import { readPageRequest, toPage, type PageQuery } from '../../platform/lib/page-request.ts';
 import type { Caller } from '../../platform/orgs/caller.ts';
 import { getVisibleSource } from './source-access.ts';

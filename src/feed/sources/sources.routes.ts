@@ -13,11 +13,11 @@ import {
   TestSource,
   UpdateSource,
 } from './sources.schema.ts';
-import type { DiskGuard } from '../../platform/lib/disk-guard.ts';
+import type { DiskGuard } from '../../platform/lib/storage/disk-guard.ts';
 import { createSource, type CreateSourceDeps } from './create-source.ts';
 import { getSource, listSources } from './list-sources.ts';
 import { testSource, type TestSourceDeps } from './testing/test-source.ts';
-import { pullSourceNow, type StartPullsDeps } from './pull/start-pulls.ts';
+import { pullSourceNow, type StartPullsDeps } from './pull/threads/start-pulls.ts';
 import { deleteSource, updateSource, type UpdateSourceDeps } from './update-source.ts';
 
 const SourcePath = z.object({ id: z.string().regex(uuidPattern, 'must be a UUID') });

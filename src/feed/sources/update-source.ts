@@ -1,14 +1,14 @@
-import { checkIfMatch, recordEtag } from '../../platform/http/etag.ts';
-import type { Clock } from '../../platform/lib/clock.ts';
+import { checkIfMatch, recordEtag } from '../../platform/http/responses/etag.ts';
+import type { Clock } from '../../platform/lib/time/clock.ts';
 import { nextSlot, parseCron } from '../../platform/lib/cron/cron.ts';
 import { fieldError } from '../../platform/lib/errors.ts';
-import type { Secretbox } from '../../platform/lib/secretbox.ts';
+import type { Secretbox } from '../../platform/lib/secrets/secretbox.ts';
 import type { Caller } from '../../platform/orgs/caller.ts';
 import { sourceFormats } from '../formats/registry.ts';
 import type { PullCursor, SourceRow } from '../ingestion/source-row.ts';
 import { toStoredTlp } from '../ingestion/tlp-input.ts';
 import { updateAssignedPool } from '../items/writing/feed-pools.store.ts';
-import { raiseTlp, type RaiseTlpDeps } from './pull/raise-tlp.ts';
+import { raiseTlp, type RaiseTlpDeps } from './pull/write/raise-tlp.ts';
 import { auditSource, changeSource, getVisibleSource, isCommandLine } from './source-access.ts';
 import { resolveSealedAuth } from './source-auth.ts';
 import { effectiveSchedule } from './source-schedule.ts';

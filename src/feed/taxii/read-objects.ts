@@ -1,4 +1,4 @@
-import { flatMapInSlices } from '../../platform/lib/slices.ts';
+import { flatMapInSlices } from '../../platform/lib/concurrency/slices.ts';
 import { inOrg, type Db, type Tx } from '../../platform/db/db.ts';
 import type { Caller } from '../../platform/orgs/caller.ts';
 import { readItemVersions } from '../exports/item-versions.store.ts';

@@ -1,4 +1,4 @@
-import { stringifyInSlices } from '../../platform/lib/slices.ts';
+import { stringifyInSlices } from '../../platform/lib/concurrency/slices.ts';
 import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
 import { requireCaller, type App } from '../../platform/http/app-type.ts';

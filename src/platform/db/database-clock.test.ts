@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createLogger } from '../lib/logger.ts';
+import { createLogger } from '../lib/logging/logger.ts';
 import { testDatabase } from '../../../test/support/database.ts';
 import { createDatabaseClock } from './database-clock.ts';
 

@@ -1,6 +1,6 @@
-import type { Clock } from '../lib/clock.ts';
-import { runLoop } from '../lib/loop.ts';
-import type { Logger } from '../lib/logger.ts';
+import type { Clock } from '../lib/time/clock.ts';
+import { runLoop } from '../lib/concurrency/loop.ts';
+import type { Logger } from '../lib/logging/logger.ts';
 import { acrossOrgs, queryRow, type Db } from './db.ts';
 
 const syncMs = 30_000;

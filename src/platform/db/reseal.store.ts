@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
-import { resealJson, type SealedColumn, type SealedRecord } from '../lib/sealed-json.ts';
-import { UnreadableSecretError, type Secretbox } from '../lib/secretbox.ts';
+import { resealJson, type SealedColumn, type SealedRecord } from '../lib/secrets/sealed-json.ts';
+import { UnreadableSecretError, type Secretbox } from '../lib/secrets/secretbox.ts';
 import { acrossOrgs, queryRows, type Db } from './db.ts';
 
 const pageRows = 200;

@@ -1,5 +1,5 @@
 import { isSocket } from './address.ts';
-import type { FileLock } from '../lib/file-lock.ts';
+import type { FileLock } from '../lib/storage/file-lock.ts';
 import { prepareDataDir } from './data-dir/location.ts';
 import { takeOwnership } from './data-dir/owner.ts';
 import { type Server, ensureServer } from './server/server.ts';

@@ -2,7 +2,7 @@ import type { FastifyContextConfig, FastifyReply, FastifyRequest } from 'fastify
 import type { z } from 'zod';
 import type { Caller, Scope } from '../orgs/caller.ts';
 import { requireCaller, type App } from './app-type.ts';
-import { recordEtag } from './etag.ts';
+import { recordEtag } from './responses/etag.ts';
 
 type Line = `${'GET' | 'POST' | 'PUT' | 'DELETE'} /${string}`;
 type Schema = z.ZodType;

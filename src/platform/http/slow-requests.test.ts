@@ -5,8 +5,8 @@ import { fastify } from 'fastify';
 import { afterAll, expect, test } from 'vitest';
 import type { App } from './app-type.ts';
 import { registerJsonBodies } from './body.ts';
-import { handleClientError, handleConnectionErrors } from './connection-errors.ts';
-import { sendProblem } from './problem.ts';
+import { handleClientError, handleConnectionErrors } from './responses/connection-errors.ts';
+import { sendProblem } from './responses/problem.ts';
 
 // The limits of the service are minutes.
 const app = fastify({

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { integerMeta } from './integers.ts';
 import { fieldError } from './errors.ts';
-import { isInstant } from './instant.ts';
+import { isInstant } from './time/instant.ts';
 import { boundedString } from './text/bounded-text.ts';
 
 /** The query of every paged list: `limit` 1-200 and an opaque `cursor`. Lists with `page` and `perPage` do not use it. */

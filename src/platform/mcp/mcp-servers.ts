@@ -5,7 +5,7 @@ import { toPage, readPageRequest, type PageQuery } from '../lib/page-request.ts'
 import { createAllowList } from '../lib/outbound-http/public-address.ts';
 import { auditRecord } from '../orgs/audit.store.ts';
 import type { Caller } from '../orgs/caller.ts';
-import type { Secretbox } from '../lib/secretbox.ts';
+import type { Secretbox } from '../lib/secrets/secretbox.ts';
 import type { McpSettings } from './mcp-settings.ts';
 import { listMcpServerTools } from './mcp-tools.ts';
 import type { CreateMcpServer, McpServerCheck, McpServerList, McpServerRecord, UpdateMcpServer } from './mcp.schema.ts';

@@ -1,7 +1,7 @@
 import { inOrg, type Db } from '../db/db.ts';
 import type { OrgId } from '../lib/org-id.ts';
-import { openJson, sealJson, type SealedColumn, type SealedRecord } from '../lib/sealed-json.ts';
-import type { Secretbox } from '../lib/secretbox.ts';
+import { openJson, sealJson, type SealedColumn, type SealedRecord } from '../lib/secrets/sealed-json.ts';
+import type { Secretbox } from '../lib/secrets/secretbox.ts';
 import type { StoredMcpServer } from './mcp-tools.ts';
 import { findMcpServers, serversMax, type McpServerRow } from './mcp.store.ts';
 

@@ -1,7 +1,7 @@
 import { acrossOrgs, inOrg, type Db } from '../db/db.ts';
-import type { Clock } from '../lib/clock.ts';
-import type { Logger } from '../lib/logger.ts';
-import { runLoop } from '../lib/loop.ts';
+import type { Clock } from '../lib/time/clock.ts';
+import type { Logger } from '../lib/logging/logger.ts';
+import { runLoop } from '../lib/concurrency/loop.ts';
 import type { OrgId } from '../lib/org-id.ts';
 import { emitEvents } from '../notifications/emit-events.ts';
 import type { ModelError } from './model-error.ts';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { openJson, sealJson, type SealedColumn, type SealedRecord } from '../lib/sealed-json.ts';
-import type { Secretbox } from '../lib/secretbox.ts';
+import { openJson, sealJson, type SealedColumn, type SealedRecord } from '../lib/secrets/sealed-json.ts';
+import type { Secretbox } from '../lib/secrets/secretbox.ts';
 
 /** The secret part of a destination. Until `previous.until`, deliveries are also signed with the previous secret. */
 export type OutputSecrets = { url: string; secret: string | null; previous?: { secret: string; until: string } };

@@ -2,7 +2,7 @@ import { inOrg, type Db, type Tx } from '../db/db.ts';
 import { appError, fieldError } from '../lib/errors.ts';
 import { uuidv7 } from '../lib/ids.ts';
 import { toPage, readPageRequest, type PageQuery } from '../lib/page-request.ts';
-import type { Secretbox } from '../lib/secretbox.ts';
+import type { Secretbox } from '../lib/secrets/secretbox.ts';
 import { auditRecord } from '../orgs/audit.store.ts';
 import type { Caller } from '../orgs/caller.ts';
 import { validateDestinationUrl, maskDestinationUrl } from './destination-address.ts';

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { PageQuery } from '../lib/page-request.ts';
 import { boundedString } from '../lib/text/bounded-text.ts';
 import { scopes } from './caller.ts';
-import { Instant } from '../lib/instant.ts';
+import { Instant } from '../lib/time/instant.ts';
 
 const Name = boundedString({ min: 1, max: 255 });
 

@@ -1,5 +1,5 @@
 import { acrossOrgs, inOrg, type Db, type Tx } from '../db/db.ts';
-import { checkIfMatch, recordEtag } from '../http/etag.ts';
+import { checkIfMatch, recordEtag } from '../http/responses/etag.ts';
 import { fieldError } from '../lib/errors.ts';
 import type { OrgId } from '../lib/org-id.ts';
 import { insertAudit } from '../orgs/audit.store.ts';

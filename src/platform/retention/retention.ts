@@ -1,7 +1,7 @@
 import { acrossOrgs, type Db, type Tx } from '../db/db.ts';
-import type { Clock } from '../lib/clock.ts';
-import type { Logger } from '../lib/logger.ts';
-import { runLoop } from '../lib/loop.ts';
+import type { Clock } from '../lib/time/clock.ts';
+import type { Logger } from '../lib/logging/logger.ts';
+import { runLoop } from '../lib/concurrency/loop.ts';
 
 /** The most rows that a step deletes at a time. */
 export const retentionBatchMax = 5000;

@@ -3,7 +3,7 @@ import { buildApp } from '../../../src/app/http-server.ts';
 import { buildDeps } from '../../../src/app/build-deps.ts';
 import { loadConfig } from '../../../src/config.ts';
 import { openDb } from '../../../src/platform/db/db.ts';
-import { createLogger } from '../../../src/platform/lib/logger.ts';
+import { createLogger } from '../../../src/platform/lib/logging/logger.ts';
 import { executeLoop, reapLoop, scheduleLoop } from '../../../src/detection/runs/workers/run-loops.ts';
 
 export type ToWorker = { now: string };

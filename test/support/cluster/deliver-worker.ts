@@ -2,7 +2,7 @@
 import { buildDeps } from '../../../src/app/build-deps.ts';
 import { loadConfig } from '../../../src/config.ts';
 import { openDb } from '../../../src/platform/db/db.ts';
-import { createLogger } from '../../../src/platform/lib/logger.ts';
+import { createLogger } from '../../../src/platform/lib/logging/logger.ts';
 import { deliverLoop } from '../../../src/platform/notifications/delivery/delivery-loops.ts';
 
 const config = loadConfig();

@@ -1,4 +1,4 @@
-import { runAtOnce } from '../../../src/platform/lib/slices.ts';
+import { runAtOnce } from '../../../src/platform/lib/concurrency/slices.ts';
 import type { QueryRow } from '../../../src/detection/siem/connector.ts';
 import { analyzeWindow, prepareWindow } from '../../../src/detection/analysis/analyze-window.ts';
 import type { Candidate, DetectionCategory } from '../../../src/detection/analysis/candidate.ts';

@@ -2,7 +2,7 @@ import { createServer, request, type IncomingMessage, type ServerResponse } from
 import { CreateBucketCommand } from '@aws-sdk/client-s3';
 import { startFauxqs } from 'fauxqs';
 import { afterAll } from 'vitest';
-import { openS3Client } from '../../../src/platform/lib/s3-client.ts';
+import { openS3Client } from '../../../src/platform/lib/storage/s3-client.ts';
 import { closeServer, listen } from '../listen.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { loadLibrary } from '../../../src/detection/library/load-library.ts';
-import { findEventTime } from '../../../src/detection/logs/ingestion/event-time.ts';
+import { findEventTime } from '../../../src/detection/logs/ingestion/events/event-time.ts';
 import {
   openForeignStore,
   type FixtureDeps,

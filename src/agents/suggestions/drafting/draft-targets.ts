@@ -2,7 +2,7 @@ import type { ConnectionFor } from '../../../detection/connections/open-connecti
 import { listConnectionFields } from '../../../detection/connections/check-connection.ts';
 import { listConnections } from '../../../detection/connections/connections.ts';
 import type { Db } from '../../../platform/db/db.ts';
-import type { Clock } from '../../../platform/lib/clock.ts';
+import type { Clock } from '../../../platform/lib/time/clock.ts';
 import { AppError } from '../../../platform/lib/errors.ts';
 import type { Caller } from '../../../platform/orgs/caller.ts';
 import type { DatasetFields } from '../../../detection/siem/connector.ts';

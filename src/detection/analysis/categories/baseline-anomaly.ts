@@ -16,7 +16,7 @@ import {
   type RateIncrease,
 } from './rate-increase.ts';
 import { rateBaseline } from '../severity.ts';
-import { mapInSteps, type Steps } from '../../../platform/lib/slices.ts';
+import { mapInSteps, type Steps } from '../../../platform/lib/concurrency/slices.ts';
 
 const peersMin = 10;
 const samplesMin = 7;

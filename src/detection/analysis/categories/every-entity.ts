@@ -2,7 +2,7 @@ import { buildCandidate, computeRowsKindKey } from '../build-candidate.ts';
 import type { Candidate, Severity } from '../candidate.ts';
 import type { AnalysisInput, CategoryAnalysis, Finding } from '../category.ts';
 import type { EntityGroup } from '../rows/group-rows.ts';
-import { inOneStep, type Steps } from '../../../platform/lib/slices.ts';
+import { inOneStep, type Steps } from '../../../platform/lib/concurrency/slices.ts';
 
 /** Makes every entity that the query returns a candidate, without memory. */
 export function everyEntity(severity: Severity): CategoryAnalysis {

@@ -16,7 +16,7 @@ import { createNoveltyRating, type NoveltyRating } from './rate-novelty.ts';
 import { renderValue } from '../rows/render-row.ts';
 import { severityRules } from '../severity.ts';
 import { firstOccurrenceDays } from '../tuning/tuning-defaults.ts';
-import { mapInSteps, type Steps } from '../../../platform/lib/slices.ts';
+import { mapInSteps, type Steps } from '../../../platform/lib/concurrency/slices.ts';
 import { compareCodeUnits, truncateText } from '../../../platform/lib/text/canonical-text.ts';
 import { hashValues, extractValues } from '../rows/row-values.ts';
 

@@ -2,7 +2,7 @@ import { dayMs, weekMs, type AnalysisDefinition, type AnalysisWindow } from '../
 import type { EntitySamples } from '../memory/entity-samples.ts';
 import { computeSettledEnd, type MemoryEntry, type RecalledMemory } from '../memory/memory.ts';
 import { increaseLimits, peersMin as minimumOfPeers } from '../tuning/tuning-defaults.ts';
-import type { Steps } from '../../../platform/lib/slices.ts';
+import type { Steps } from '../../../platform/lib/concurrency/slices.ts';
 import { compareCodeUnits } from '../../../platform/lib/text/canonical-text.ts';
 
 /** A running intrusion must not become its own baseline, so the latest days are left out if there are enough others. */

@@ -6,7 +6,7 @@ import type { EntityGroup } from '../rows/group-rows.ts';
 import { compareSteps } from '../sequences/find-sequences.ts';
 import { extractSequenceRows } from '../sequences/sequence-rows.ts';
 import { isSeverityAtLeast } from '../severity.ts';
-import type { Steps } from '../../../platform/lib/slices.ts';
+import type { Steps } from '../../../platform/lib/concurrency/slices.ts';
 import { sequenceMs, usualSequencesPerWeek } from '../tuning/tuning-defaults.ts';
 
 /** The memory key of the steps that an entity made in a window, in order. */

@@ -1,4 +1,4 @@
-import { runAtOnce } from '../../../platform/lib/slices.ts';
+import { runAtOnce } from '../../../platform/lib/concurrency/slices.ts';
 import { expect, test } from 'vitest';
 import { definitionOf, hour } from '../../../../test/support/detection/analysis-examples.ts';
 import type { QueryRow } from '../../siem/connector.ts';

@@ -18,7 +18,7 @@ import {
   toMemoryEntry,
   type SequenceRow,
 } from '../sequences/sequence-rows.ts';
-import { mapInSteps, type Steps } from '../../../platform/lib/slices.ts';
+import { mapInSteps, type Steps } from '../../../platform/lib/concurrency/slices.ts';
 import { compareCodeUnits } from '../../../platform/lib/text/canonical-text.ts';
 
 const rowsMax = 50;

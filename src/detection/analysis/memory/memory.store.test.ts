@@ -1,4 +1,4 @@
-import { runAtOnce } from '../../../platform/lib/slices.ts';
+import { runAtOnce } from '../../../platform/lib/concurrency/slices.ts';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { newAgentId } from '../../../../test/support/models/agent-steps.ts';

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { queryRow, queryRows, type Tx } from '../../../platform/db/db.ts';
-import { splitIntoBatches } from '../../../platform/lib/batches.ts';
+import { splitIntoBatches } from '../../../platform/lib/concurrency/batches.ts';
 import type { OrgId } from '../../../platform/lib/org-id.ts';
 import type { AnalysisWindow } from '../analysis-definition.ts';
 import {

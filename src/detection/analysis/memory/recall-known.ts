@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Tx } from '../../../platform/db/db.ts';
-import { splitIntoBatches } from '../../../platform/lib/batches.ts';
+import { splitIntoBatches } from '../../../platform/lib/concurrency/batches.ts';
 import {
   buildPairKey,
   countedEntitiesMax,

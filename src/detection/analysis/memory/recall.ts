@@ -11,7 +11,7 @@ import {
   type RecalledSummary,
   type MemoryWindow,
 } from './memory.ts';
-import { mapInSteps, type Steps } from '../../../platform/lib/slices.ts';
+import { mapInSteps, type Steps } from '../../../platform/lib/concurrency/slices.ts';
 import { sampleEntities } from './sample-entities.ts';
 import { compareCodeUnits } from '../../../platform/lib/text/canonical-text.ts';
 

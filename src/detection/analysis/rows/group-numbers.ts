@@ -1,6 +1,6 @@
 import type { QueryRow } from '../../siem/connector.ts';
 import type { EntityGroup } from './group-rows.ts';
-import { mapInSteps, type Steps } from '../../../platform/lib/slices.ts';
+import { mapInSteps, type Steps } from '../../../platform/lib/concurrency/slices.ts';
 import { parseNumber } from './fields.ts';
 
 /** A group's number. `unit` is the summed column, or `rows` if rows were counted. */

@@ -2,7 +2,7 @@ import type { QueryRow } from '../../siem/connector.ts';
 import type { AnalysisDefinition } from '../analysis-definition.ts';
 import { inferEntityType, commonEntityFields } from './entity-fields.ts';
 import { findField, findFieldAnyCase } from './fields.ts';
-import type { Steps } from '../../../platform/lib/slices.ts';
+import type { Steps } from '../../../platform/lib/concurrency/slices.ts';
 import { redactText } from '../../../platform/lib/text/redact.ts';
 import {
   shortenText,

@@ -1,5 +1,5 @@
 import { didYouMean } from '../../../platform/lib/text/nearest-names.ts';
-import type { Steps } from '../../../platform/lib/slices.ts';
+import type { Steps } from '../../../platform/lib/concurrency/slices.ts';
 import { canonicalText } from '../../../platform/lib/text/canonical-text.ts';
 import type { AnalysisDefinition } from '../analysis-definition.ts';
 import { findFieldAnyCase } from './fields.ts';

@@ -7,7 +7,7 @@ import { renderRow, computeRowId } from '../rows/render-row.ts';
 import { parseDeclaredLength, stepsMax } from './sequence-length.ts';
 import { compareSteps, type SequenceStep } from './find-sequences.ts';
 import { findRowTime } from '../rows/row-times.ts';
-import type { Steps } from '../../../platform/lib/slices.ts';
+import type { Steps } from '../../../platform/lib/concurrency/slices.ts';
 
 const perStepMax = 100;
 const rememberedRowMax = 2_000;

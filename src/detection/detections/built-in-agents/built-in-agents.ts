@@ -1,5 +1,5 @@
 import { inOrg, type Db, type Tx } from '../../../platform/db/db.ts';
-import type { Clock } from '../../../platform/lib/clock.ts';
+import type { Clock } from '../../../platform/lib/time/clock.ts';
 import { appError } from '../../../platform/lib/errors.ts';
 import { uuidv7 } from '../../../platform/lib/ids.ts';
 import type { OrgId } from '../../../platform/lib/org-id.ts';
@@ -10,7 +10,7 @@ import { effectiveCron, isEnabledAfter } from '../record/cron-schedule.ts';
 import { storeChange } from '../change-detection.ts';
 import { checkModelAlias, type ModelAliases } from '../record/check-model-alias.ts';
 import { toColumns } from '../record/field-conversion.ts';
-import { checkIfMatch, recordEtag } from '../../../platform/http/etag.ts';
+import { checkIfMatch, recordEtag } from '../../../platform/http/responses/etag.ts';
 import type { UpdateAgent } from '../record/detection-input.schema.ts';
 import { toRecord } from '../record/detection-record.ts';
 import type { Detection } from '../record/detection.schema.ts';

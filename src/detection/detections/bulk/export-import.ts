@@ -1,6 +1,6 @@
 import { asDryRun, inOrg, type Db } from '../../../platform/db/db.ts';
-import type { Clock } from '../../../platform/lib/clock.ts';
-import { mapInSlices, startSlices } from '../../../platform/lib/slices.ts';
+import type { Clock } from '../../../platform/lib/time/clock.ts';
+import { mapInSlices, startSlices } from '../../../platform/lib/concurrency/slices.ts';
 import { uuidPattern } from '../../../platform/lib/org-id.ts';
 import type { Caller } from '../../../platform/orgs/caller.ts';
 import { createDetection } from '../create-detection.ts';

@@ -3,7 +3,7 @@ import { inOrg } from '../../../platform/db/db.ts';
 import { appError, fieldError } from '../../../platform/lib/errors.ts';
 import type { PageQuery } from '../../../platform/lib/page-request.ts';
 import type { Caller } from '../../../platform/orgs/caller.ts';
-import { checkIfMatch, recordEtag } from '../../../platform/http/etag.ts';
+import { checkIfMatch, recordEtag } from '../../../platform/http/responses/etag.ts';
 import { storeChange } from '../change-detection.ts';
 import { checkModelAlias, type ModelAliases } from '../record/check-model-alias.ts';
 import { mergeUpdate } from '../merge-update.ts';

@@ -5,7 +5,7 @@ import { boundedString } from '../../../platform/lib/text/bounded-text.ts';
 import { Detection, dismissReasons } from './detection.schema.ts';
 import { createShape, updateShape } from './field-types.ts';
 import { ignoreFields } from '../../../platform/lib/ignore-fields.ts';
-import { Instant } from '../../../platform/lib/instant.ts';
+import { Instant } from '../../../platform/lib/time/instant.ts';
 
 /**
  * Returns the schema of a body with exactly these fields. Record fields that the body cannot set are dropped, so that a

@@ -1,9 +1,9 @@
 import { inOrg, type Db } from '../../../platform/db/db.ts';
-import type { Clock } from '../../../platform/lib/clock.ts';
+import type { Clock } from '../../../platform/lib/time/clock.ts';
 import { fieldError } from '../../../platform/lib/errors.ts';
 import { readPageRequest } from '../../../platform/lib/page-request.ts';
 import { decodeSortCursor, encodeSortCursor } from '../../../platform/lib/sort-cursor.ts';
-import { lastUtcDays } from '../../../platform/lib/utc-days.ts';
+import { lastUtcDays } from '../../../platform/lib/time/utc-days.ts';
 import type { Caller } from '../../../platform/orgs/caller.ts';
 import { readDetection } from '../require-detection.ts';
 import { countHitsByDay, listDays, listSummaries, type SummaryRow } from './summaries.store.ts';

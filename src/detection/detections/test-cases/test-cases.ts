@@ -1,5 +1,5 @@
 import { inOrg, type Db } from '../../../platform/db/db.ts';
-import type { Clock } from '../../../platform/lib/clock.ts';
+import type { Clock } from '../../../platform/lib/time/clock.ts';
 import type { Caller } from '../../../platform/orgs/caller.ts';
 import type { TestSet } from './test-cases.schema.ts';
 import { findTests, storeTests } from './test-cases.store.ts';

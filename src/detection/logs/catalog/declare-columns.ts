@@ -1,5 +1,5 @@
 import { inOrg, type Db, type Tx } from '../../../platform/db/db.ts';
-import type { Clock } from '../../../platform/lib/clock.ts';
+import type { Clock } from '../../../platform/lib/time/clock.ts';
 import { appError, type FieldError } from '../../../platform/lib/errors.ts';
 import { didYouMean } from '../../../platform/lib/text/nearest-names.ts';
 import { insertAudit } from '../../../platform/orgs/audit.store.ts';

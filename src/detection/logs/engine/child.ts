@@ -7,12 +7,12 @@ import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
 import { addressFunctionsSql } from './functions/address-functions.ts';
 import { eventFunctionsSql } from './functions/event-functions.ts';
 import { isTypeError, readEngineError } from './engine-failures.ts';
-import { inspectTree } from './inspect-tree.ts';
-import { runQuery } from './run-query.ts';
-import { serializeTree } from './serialize-tree.ts';
+import { inspectTree } from './sql/inspect-tree.ts';
+import { runQuery } from './queries/run-query.ts';
+import { serializeTree } from './sql/serialize-tree.ts';
 import type { FromChild, OpenOptions, QueryEnd, QueryJob, ToChild } from './protocol.ts';
 import { SiemError } from '../../siem/connector.ts';
-import { quoteLiteral } from './sql-text.ts';
+import { quoteLiteral } from './sql/sql-text.ts';
 
 type OpenEngine = {
   instance: DuckDBInstance;
@@ -94,11 +94,11 @@ async function runJob(
       await post({ kind: 'done', id, end: await runStrictlyOrLeniently(state, connection, { id, job: message.job }) });
     } else if (message.kind === 'match') {
       // Most engines never evaluate rules or many windows, and start faster without.
-      const { runMatches } = await import('./run-matches.ts');
+      const { runMatches } = await import('./queries/run-matches.ts');
       const end = await runMatches(connection, message.job, (rows) => post({ kind: 'rows', id, rows }));
       await post({ kind: 'done', id, end });
     } else if (message.kind === 'windows') {
-      const { runWindows } = await import('./run-windows.ts');
+      const { runWindows } = await import('./queries/run-windows.ts');
       const end = await runWindows(connection, message.job, (rows) => post({ kind: 'rows', id, rows }));
       await post({ kind: 'done', id, end });
     } else {

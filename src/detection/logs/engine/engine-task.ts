@@ -1,5 +1,5 @@
 import type { SiemError } from '../../siem/connector.ts';
-import type { Inspection } from './inspect-tree.ts';
+import type { Inspection } from './sql/inspect-tree.ts';
 import type { QueryEnd, ToChild } from './protocol.ts';
 
 export type EngineResult = { rows: Record<string, unknown>[]; end: QueryEnd; inspection: Inspection | undefined };

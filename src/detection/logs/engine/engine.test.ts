@@ -3,7 +3,7 @@ import { afterEach, expect, test } from 'vitest';
 import { createTestFolder, failureOf } from '../../../../test/support/detection/log-store.ts';
 import { createEngine, type EngineOptions, type LogEngine } from './engine.ts';
 import type { QueryJob } from './protocol.ts';
-import { duck } from './sql-text.ts';
+import { duck } from './sql/sql-text.ts';
 
 const folder = createTestFolder();
 const engines: LogEngine[] = [];

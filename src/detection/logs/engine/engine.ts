@@ -1,9 +1,9 @@
 import { cancelledError, engineError } from './engine-failures.ts';
 import { createLane, type EngineLane } from './engine-lane.ts';
 import { createTask, type EngineResult, type EngineTaskInput } from './engine-task.ts';
-import { createInspectionCache } from './inspection-cache.ts';
-import { collectWindows, type WindowRows } from './collect-windows.ts';
-import type { Inspection } from './inspect-tree.ts';
+import { createInspectionCache } from './sql/inspection-cache.ts';
+import { collectWindows, type WindowRows } from './queries/collect-windows.ts';
+import type { Inspection } from './sql/inspect-tree.ts';
 import type { MaintenanceJob, MatchJob, QueryEnd, QueryJob, WindowsJob } from './protocol.ts';
 
 export type EngineOptions = {

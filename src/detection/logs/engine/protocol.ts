@@ -1,8 +1,8 @@
 import type { Expression } from '../../matching/expression.ts';
 import type { SiemFailure } from '../../siem/connector.ts';
-import type { Inspection } from './inspect-tree.ts';
+import type { Inspection } from './sql/inspect-tree.ts';
 import type { KeySpellings } from './key-spellings/key-spellings.ts';
-import type { SqlText } from './sql-text.ts';
+import type { SqlText } from './sql/sql-text.ts';
 
 /** Options of one organization's engine. `directory` is the only folder it can access. Sizes are in MiB. */
 export type OpenOptions = { directory: string; memoryMb: number; residentMb: number };

@@ -4,7 +4,7 @@ import { startLogStore } from '../../../../test/support/detection/log-store.ts';
 import { acrossOrgs, inOrg, queryRows } from '../../../platform/db/db.ts';
 import { uuidv7 } from '../../../platform/lib/ids.ts';
 import type { OrgId } from '../../../platform/lib/org-id.ts';
-import { createLogger } from '../../../platform/lib/logger.ts';
+import { createLogger } from '../../../platform/lib/logging/logger.ts';
 import { checkLogHealth, type LogReader } from './check-log-health.ts';
 import { listShortfalls } from './log-health.store.ts';
 

@@ -1,6 +1,6 @@
 import type { CatalogField } from '../catalog/catalog.ts';
 import { createFieldObserver, type ObservedField } from '../catalog/field-observer.ts';
-import { createTurns } from './body-turns.ts';
+import { createTurns } from './body/body-turns.ts';
 import { readSegmentLines } from './segment-file.ts';
 
 /** A text segment at `path`, and the fields to count in it. */

@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { AppError } from '../../../platform/lib/errors.ts';
-import { rejectedListedMax } from './read-log-body.ts';
+import { rejectedListedMax } from './body/read-log-body.ts';
 import { startLogStore } from '../../../../test/support/detection/log-store.ts';
 
 const store = await startLogStore();

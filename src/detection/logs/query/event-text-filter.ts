@@ -1,7 +1,7 @@
 import type { Expression } from '../../matching/expression.ts';
 import { chooseGuards, type Guard } from '../../matching/guards.ts';
-import { eventTextSql } from '../engine/field-sql.ts';
-import { duck, quoteLiteral, type SqlText } from '../engine/sql-text.ts';
+import { eventTextSql } from '../engine/sql/field-sql.ts';
+import { duck, quoteLiteral, type SqlText } from '../engine/sql/sql-text.ts';
 
 const patternCharsMax = 4000;
 /** ASCII without the characters that encoders often escape, because JSON needs it or HTML does. */

@@ -1,7 +1,7 @@
 import { historySuffix, isDatasetName } from '../catalog/dataset-name.ts';
 import { queryCharsMax, type LogEngine } from '../engine/engine.ts';
 import { queryNotAllowed } from '../engine/engine-failures.ts';
-import type { Inspection } from '../engine/inspect-tree.ts';
+import type { Inspection } from '../engine/sql/inspect-tree.ts';
 
 const datasetsMax = 20;
 const timeoutMs = 10_000;

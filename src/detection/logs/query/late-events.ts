@@ -2,7 +2,7 @@ import { inOrg } from '../../../platform/db/db.ts';
 import type { OrgId } from '../../../platform/lib/org-id.ts';
 import type { LateEvents, TimeBounds } from '../../siem/connector.ts';
 import { hasSegments } from '../storage/segments.store.ts';
-import { duck, quoteIdentifier, type SqlText } from '../engine/sql-text.ts';
+import { duck, quoteIdentifier, type SqlText } from '../engine/sql/sql-text.ts';
 import { distinctDatasets, inspectQuery } from './inspect-query.ts';
 import { searchLogs, type SearchLogsDeps } from './search-logs.ts';
 import { promptMs } from './slot-time.ts';

@@ -3,7 +3,7 @@ import type { Expression } from '../../matching/expression.ts';
 import { renameFields } from '../../matching/rename-fields.ts';
 import type { QueryWindow, SearchResult } from '../../siem/connector.ts';
 import { findField, isCatalogFull, systemColumns, textColumn, type CatalogField } from '../catalog/catalog.ts';
-import { duck, joinSql, quoteIdentifier, type SqlText } from '../engine/sql-text.ts';
+import { duck, joinSql, quoteIdentifier, type SqlText } from '../engine/sql/sql-text.ts';
 import { filteredTextSql } from './event-text-filter.ts';
 import { withQueryFiles } from './query-files.ts';
 import { inspectQuery } from './inspect-query.ts';

@@ -1,5 +1,5 @@
 import { inOrg, type Db, type Tx } from '../../../platform/db/db.ts';
-import type { Clock } from '../../../platform/lib/clock.ts';
+import type { Clock } from '../../../platform/lib/time/clock.ts';
 import type { OrgId } from '../../../platform/lib/org-id.ts';
 import type { DatasetFields, QueryCheck, QueryWindow, SearchLimits, SearchResult } from '../../siem/connector.ts';
 import { loadCatalog, type CatalogCache } from '../catalog/catalog.store.ts';

@@ -4,11 +4,11 @@ import { textColumn, type FieldsByDataset } from '../catalog/catalog.ts';
 import { otherColumns } from '../catalog/stored-drift.ts';
 import type { LogEngine } from '../engine/engine.ts';
 import { authorError } from '../engine/engine-failures.ts';
-import { eventTextSql } from '../engine/field-sql.ts';
-import type { Inspection } from '../engine/inspect-tree.ts';
+import { eventTextSql } from '../engine/sql/field-sql.ts';
+import type { Inspection } from '../engine/sql/inspect-tree.ts';
 import { findKeySpellings } from '../engine/key-spellings/key-spellings.ts';
 import type { QueryEnd, QueryJob, WindowsJob } from '../engine/protocol.ts';
-import { rewriteNestedPaths, type UnknownPath } from '../engine/rewrite-paths.ts';
+import { rewriteNestedPaths, type UnknownPath } from '../engine/sql/rewrite-paths.ts';
 import {
   listUsedNames,
   readsEventText,
@@ -16,7 +16,7 @@ import {
   tableSql,
   type FileScan,
   type TableSource,
-} from '../engine/table-sql.ts';
+} from '../engine/sql/table-sql.ts';
 import type { StoredSegment } from '../storage/store/segment-store.ts';
 import { distinctDatasets, type InspectedQuery, type QuerySource } from './inspect-query.ts';
 import {

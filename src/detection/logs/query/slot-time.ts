@@ -1,4 +1,4 @@
-import { duck, type SqlText } from '../engine/sql-text.ts';
+import { duck, type SqlText } from '../engine/sql/sql-text.ts';
 
 const dayMs = 86_400_000;
 

@@ -3,11 +3,11 @@ import { SiemError } from '../../siem/connector.ts';
 import { findField, isCatalogFull, type CatalogField, type FieldsByDataset } from '../catalog/catalog.ts';
 import { listCatalogColumns } from '../catalog/columns.ts';
 import { authorError, dataDependentError, missingColumn } from '../engine/engine-failures.ts';
-import { findRespelledField } from '../engine/rewrite-paths.ts';
-import { anySpellingTextSql } from '../engine/field-sql.ts';
-import type { SqlText } from '../engine/sql-text.ts';
-import type { Inspection } from '../engine/inspect-tree.ts';
-import type { ExtraColumn } from '../engine/table-sql.ts';
+import { findRespelledField } from '../engine/sql/rewrite-paths.ts';
+import { anySpellingTextSql } from '../engine/sql/field-sql.ts';
+import type { SqlText } from '../engine/sql/sql-text.ts';
+import type { Inspection } from '../engine/sql/inspect-tree.ts';
+import type { ExtraColumn } from '../engine/sql/table-sql.ts';
 import type { QuerySource } from './inspect-query.ts';
 
 const listedColumnsMax = 30;

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { QueryWindow } from '../../siem/connector.ts';
-import type { FileScan, SegmentFile } from '../engine/table-sql.ts';
+import type { FileScan, SegmentFile } from '../engine/sql/table-sql.ts';
 import type { SegmentFilter, SegmentRow } from '../storage/segments.store.ts';
 
 /** The default for `ingestedBefore` of a window on event time. */

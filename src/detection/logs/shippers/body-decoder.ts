@@ -1,4 +1,4 @@
-import type { ParsedEvent } from '../ingestion/parse-event.ts';
+import type { ParsedEvent } from '../ingestion/events/parse-event.ts';
 
 /**
  * An event of a shipper's body. `item` counts the events of the body from 1. `event` is the reason as text if it is rejected. `explicitId`

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { uuidv7 } from '../../../platform/lib/ids.ts';
 import type { ObservedField } from '../catalog/field-observer.ts';
-import { createTurns, toBuffer, tooManyEvents } from '../ingestion/body-turns.ts';
-import { createEventBatch, type EventBatch } from '../ingestion/event-batch.ts';
-import { inflateBody } from '../ingestion/inflate.ts';
+import { createTurns, toBuffer, tooManyEvents } from '../ingestion/body/body-turns.ts';
+import { createEventBatch, type EventBatch } from '../ingestion/events/event-batch.ts';
+import { inflateBody } from '../ingestion/body/inflate.ts';
 import type { WrittenFile } from '../ingestion/segment-file.ts';
 import type { DecodedEvent } from './body-decoder.ts';
 import { createDecoder, type ShipperFormat } from './shipper-format.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { inOrg } from '../../../platform/db/db.ts';
-import type { DiskGuard } from '../../../platform/lib/disk-guard.ts';
+import type { DiskGuard } from '../../../platform/lib/storage/disk-guard.ts';
 import { AppError, appError, unavailableError } from '../../../platform/lib/errors.ts';
 import { uuidv7 } from '../../../platform/lib/ids.ts';
 import type { OrgId } from '../../../platform/lib/org-id.ts';

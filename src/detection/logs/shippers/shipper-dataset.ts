@@ -1,5 +1,5 @@
 import { isDatasetName } from '../catalog/dataset-name.ts';
-import { getValueAtPath } from '../ingestion/event-time.ts';
+import { getValueAtPath } from '../ingestion/events/event-time.ts';
 
 /** The end of an index name that does not belong to its subject: a version, a date, a week or the number of a rollover. */
 const suffix = /[-_.](?:v?\d+(?:[._]\d+)*(?:\.x)?|w\d{2})$/;

@@ -1,8 +1,8 @@
 import type { FastifyContextConfig, FastifyRequest } from 'fastify';
 import { requireCaller, type App } from '../../../platform/http/app-type.ts';
-import { createErrorHandler, type RenderedError } from '../../../platform/http/problem.ts';
+import { createErrorHandler, type RenderedError } from '../../../platform/http/responses/problem.ts';
 import { appError, type AppError } from '../../../platform/lib/errors.ts';
-import { receivedBytesMax } from '../ingestion/inflate.ts';
+import { receivedBytesMax } from '../ingestion/body/inflate.ts';
 import { receiveShipperBody, type ReceiveShipperDeps, type ShipperReceipt } from './receive-shipper-body.ts';
 import type { ShipperFormat } from './shipper-format.ts';
 

@@ -1,6 +1,6 @@
 import { acrossOrgs, inOrg, type Db } from '../../../platform/db/db.ts';
-import type { Logger } from '../../../platform/lib/logger.ts';
-import { runLoop } from '../../../platform/lib/loop.ts';
+import type { Logger } from '../../../platform/lib/logging/logger.ts';
+import { runLoop } from '../../../platform/lib/concurrency/loop.ts';
 import type { OrgId } from '../../../platform/lib/org-id.ts';
 import { isBackupRunningAcrossOrgs } from './backup-lock.ts';
 import {

@@ -1,8 +1,8 @@
 import { LRUCache } from 'lru-cache';
 import { acrossOrgs, inOrg } from '../../../platform/db/db.ts';
-import type { DiskGuard } from '../../../platform/lib/disk-guard.ts';
-import type { Logger } from '../../../platform/lib/logger.ts';
-import { runLoop } from '../../../platform/lib/loop.ts';
+import type { DiskGuard } from '../../../platform/lib/storage/disk-guard.ts';
+import type { Logger } from '../../../platform/lib/logging/logger.ts';
+import { runLoop } from '../../../platform/lib/concurrency/loop.ts';
 import { findCompactJobAcrossOrgs, listJobSegments, type CompactJob, type CompactLimits } from './compact.store.ts';
 import { mergeSegments, type FilePart, type MergeSegmentsDeps } from './merge-segments.ts';
 import { publishedFolder } from './segment-path.ts';

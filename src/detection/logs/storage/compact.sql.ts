@@ -7,9 +7,9 @@ import {
   jsonPointer,
   toInstantSql,
   type SqlText,
-} from '../engine/sql-text.ts';
-import { castSql } from '../engine/field-sql.ts';
-import { keyTextSql, parquetFilesSql, textFilesSql, type SegmentFile } from '../engine/table-sql.ts';
+} from '../engine/sql/sql-text.ts';
+import { castSql } from '../engine/sql/field-sql.ts';
+import { keyTextSql, parquetFilesSql, textFilesSql, type SegmentFile } from '../engine/sql/table-sql.ts';
 import { erasedMark } from '../../../platform/db/erasure.store.ts';
 import type { CatalogField, StoredColumn } from '../catalog/catalog.ts';
 import { listStoredFields } from '../catalog/stored-columns.ts';

@@ -6,7 +6,7 @@ import { mergeSegments } from './merge-segments.ts';
 import { writeManifest } from './manifest/write-manifests.ts';
 import { isPublished } from './segment-path.ts';
 import { containsValueSql, type ErasureTarget } from './compact.sql.ts';
-import { duck, quoteIdentifier } from '../engine/sql-text.ts';
+import { duck, quoteIdentifier } from '../engine/sql/sql-text.ts';
 import { searchLogs, type SearchLogsDeps } from '../query/search-logs.ts';
 import { listDatasetNames, listSegments, type SegmentRow } from './segments.store.ts';
 

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { inOrgWithCachedPlans, queryRow, type Db, type Tx } from '../../../platform/db/db.ts';
-import { runInSlices } from '../../../platform/lib/slices.ts';
-import type { Clock } from '../../../platform/lib/clock.ts';
+import { runInSlices } from '../../../platform/lib/concurrency/slices.ts';
+import type { Clock } from '../../../platform/lib/time/clock.ts';
 import { prepareWindow } from '../../analysis/analyze-window.ts';
 import { listEarlierWindows } from '../../analysis/memory/memory-windows.store.ts';
 import { writeMemory } from '../../analysis/memory/memory.store.ts';

@@ -1,5 +1,5 @@
 import { inOrgWithCachedPlans, type Db, type Tx } from '../../../platform/db/db.ts';
-import type { Clock } from '../../../platform/lib/clock.ts';
+import type { Clock } from '../../../platform/lib/time/clock.ts';
 import { listGapWindows } from '../../scheduling/coverage/fill-gaps.store.ts';
 import type { TimeRange } from '../../scheduling/slot-windows.ts';
 import type { ActiveRun } from '../execution/active-run.ts';

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Tx } from '../../../platform/db/db.ts';
-import { splitIntoBatches } from '../../../platform/lib/batches.ts';
-import { mapInSlices } from '../../../platform/lib/slices.ts';
+import { splitIntoBatches } from '../../../platform/lib/concurrency/batches.ts';
+import { mapInSlices } from '../../../platform/lib/concurrency/slices.ts';
 import { uuidv7 } from '../../../platform/lib/ids.ts';
 import type { Candidate } from '../../analysis/candidate.ts';
 import { isRemembered, writeMemory } from '../../analysis/memory/memory.store.ts';

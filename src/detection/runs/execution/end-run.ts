@@ -1,6 +1,6 @@
 import { inOrgWithCachedPlans, type Db, type Tx } from '../../../platform/db/db.ts';
-import type { Clock } from '../../../platform/lib/clock.ts';
-import type { Logger } from '../../../platform/lib/logger.ts';
+import type { Clock } from '../../../platform/lib/time/clock.ts';
+import type { Logger } from '../../../platform/lib/logging/logger.ts';
 import { ModelError } from '../../../platform/models/model-error.ts';
 import { pauseModel } from '../../../platform/models/model-pauses.ts';
 import { recordWindowFailure } from '../../scheduling/coverage/coverage.store.ts';

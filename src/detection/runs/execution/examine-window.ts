@@ -1,6 +1,6 @@
 import { inOrgWithCachedPlans, type Db } from '../../../platform/db/db.ts';
-import { runInSlices } from '../../../platform/lib/slices.ts';
-import type { Clock } from '../../../platform/lib/clock.ts';
+import { runInSlices } from '../../../platform/lib/concurrency/slices.ts';
+import type { Clock } from '../../../platform/lib/time/clock.ts';
 import type { Candidate } from '../../analysis/candidate.ts';
 import { analyzeWindow, computeNamedShare, prepareWindow, type PreparedWindow } from '../../analysis/analyze-window.ts';
 import type { WindowResult } from '../../analysis/category.ts';

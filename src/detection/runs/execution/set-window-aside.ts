@@ -1,5 +1,5 @@
 import type { Db } from '../../../platform/db/db.ts';
-import type { Clock } from '../../../platform/lib/clock.ts';
+import type { Clock } from '../../../platform/lib/time/clock.ts';
 import { replaceWindowWithGap } from '../../scheduling/coverage/coverage.store.ts';
 import { isDueToData, SiemError } from '../../siem/connector.ts';
 import type { ActiveRun } from './active-run.ts';

@@ -1,6 +1,6 @@
 import { builtInAliases, type Models } from '../../../platform/models/models.ts';
 import { inOrgWithCachedPlans, type Db, type Tx } from '../../../platform/db/db.ts';
-import type { Clock } from '../../../platform/lib/clock.ts';
+import type { Clock } from '../../../platform/lib/time/clock.ts';
 import { lookbackMs, minLookbackMs } from '../../../platform/lib/cron/cron-intervals.ts';
 import { computeGeneration } from '../../analysis/analysis-definition.ts';
 import type { ConnectionFor } from '../../connections/open-connection.ts';

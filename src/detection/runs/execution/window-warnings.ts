@@ -1,6 +1,6 @@
 import { findResultWarnings } from '../../analysis/rows/result-warnings.ts';
 import type { PreparedWindow } from '../../analysis/analyze-window.ts';
-import { runInSlices } from '../../../platform/lib/slices.ts';
+import { runInSlices } from '../../../platform/lib/concurrency/slices.ts';
 import type { SearchResult } from '../../siem/connector.ts';
 import type { ActiveRun } from './active-run.ts';
 import { addWarning } from './run-progress.ts';

@@ -6,7 +6,7 @@ import type { ActiveRun } from '../execution/active-run.ts';
 import type { StoredCandidate } from './candidates.store.ts';
 import type { Judgment } from './judgment.ts';
 import type { Suppression } from './suppressions.store.ts';
-import { startSlices } from '../../../platform/lib/slices.ts';
+import { startSlices } from '../../../platform/lib/concurrency/slices.ts';
 
 /**
  * The outcome of a candidate. `hitKey` is the key of the hit that it creates or joins, `hitId` the hit of an earlier run that

@@ -1,5 +1,5 @@
 import type { Db } from '../../../platform/db/db.ts';
-import type { Clock } from '../../../platform/lib/clock.ts';
+import type { Clock } from '../../../platform/lib/time/clock.ts';
 import { minLookbackMs } from '../../../platform/lib/cron/cron-intervals.ts';
 import type { Models } from '../../../platform/models/models.ts';
 import { categories } from '../../analysis/registry.ts';

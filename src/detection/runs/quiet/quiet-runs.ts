@@ -1,8 +1,8 @@
 import { LRUCache } from 'lru-cache';
 import { inOrg, type Db } from '../../../platform/db/db.ts';
-import type { Clock } from '../../../platform/lib/clock.ts';
+import type { Clock } from '../../../platform/lib/time/clock.ts';
 import { nilId } from '../../../platform/lib/ids.ts';
-import type { Logger } from '../../../platform/lib/logger.ts';
+import type { Logger } from '../../../platform/lib/logging/logger.ts';
 import type { Models } from '../../../platform/models/models.ts';
 import { coverWindows } from '../../scheduling/coverage/coverage.store.ts';
 import type { ActiveRun } from '../execution/active-run.ts';

@@ -1,5 +1,5 @@
 import { inOrg, type Db, type Tx } from '../../../platform/db/db.ts';
-import type { Clock } from '../../../platform/lib/clock.ts';
+import type { Clock } from '../../../platform/lib/time/clock.ts';
 import { appError, fieldError } from '../../../platform/lib/errors.ts';
 import { uuidv7 } from '../../../platform/lib/ids.ts';
 import { annotateSpan } from '../../../platform/lib/tracing/spans.ts';

@@ -1,7 +1,7 @@
 import { inOrg, type Db } from '../../../platform/db/db.ts';
-import type { Clock } from '../../../platform/lib/clock.ts';
-import type { Logger } from '../../../platform/lib/logger.ts';
-import { runLoop } from '../../../platform/lib/loop.ts';
+import type { Clock } from '../../../platform/lib/time/clock.ts';
+import type { Logger } from '../../../platform/lib/logging/logger.ts';
+import { runLoop } from '../../../platform/lib/concurrency/loop.ts';
 import { budgetExceededError } from '../../../platform/models/model-error.ts';
 import type { ConfiguredModel } from '../../../platform/models/models.ts';
 import { findExhaustedBudget, type Spend } from '../../../platform/models/spending/budgets.ts';

@@ -1,5 +1,5 @@
 import type { Db } from '../../../platform/db/db.ts';
-import type { Logger } from '../../../platform/lib/logger.ts';
+import type { Logger } from '../../../platform/lib/logging/logger.ts';
 import { renewLeasesAcrossOrgs } from '../../scheduling/queue/run-queue.store.ts';
 import { leaseMs, type RunClaim } from '../../scheduling/queue/run-claim.ts';
 import type { StopReason } from '../execution/end-run.ts';

@@ -1,4 +1,4 @@
-import { runLoop } from '../../../platform/lib/loop.ts';
+import { runLoop } from '../../../platform/lib/concurrency/loop.ts';
 import { inSpan } from '../../../platform/lib/tracing/spans.ts';
 import type { ClockGuard } from '../../scheduling/clock-guard.ts';
 import { enqueueDueRunsAcrossOrgs } from '../../scheduling/enqueue-runs.ts';

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { asDryRun, inOrg } from '../../../platform/db/db.ts';
 import { AppError } from '../../../platform/lib/errors.ts';
-import { startSlices } from '../../../platform/lib/slices.ts';
+import { startSlices } from '../../../platform/lib/concurrency/slices.ts';
 import type { Caller } from '../../../platform/orgs/caller.ts';
 import { toFileFields, toUpdateBody, withoutTests, type FileFields } from '../../as-code/file-fields.ts';
 import { prepareDetection, storeNewDetection } from '../../detections/create-detection.ts';

@@ -4,7 +4,7 @@ import { acrossOrgs, type Tx } from '../../../platform/db/db.ts';
 import { callOk } from '../../../../test/support/detection/detection-factory.ts';
 import { startApp, type TestOrg } from '../../../../test/support/harness.ts';
 import { withClient } from '../../../../test/support/program-environment.ts';
-import { createLogger } from '../../../platform/lib/logger.ts';
+import { createLogger } from '../../../platform/lib/logging/logger.ts';
 import { claimRunsAcrossOrgs } from '../../scheduling/queue/claim-runs.store.ts';
 import { executeDueRuns } from '../../runs/workers/execute-due-runs.ts';
 

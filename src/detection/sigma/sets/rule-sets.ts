@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { inOrg } from '../../../platform/db/db.ts';
-import { createSharedCalls } from '../../../platform/lib/shared-calls.ts';
+import { createSharedCalls } from '../../../platform/lib/concurrency/shared-calls.ts';
 import type { OrgId } from '../../../platform/lib/org-id.ts';
 import { matchLogs, planMatches, type LogRule, type MatchPlan } from '../../logs/query/match-logs.ts';
 import type { SearchLogsDeps } from '../../logs/query/search-logs.ts';

@@ -1,6 +1,6 @@
 import { apiRoutes } from '../../../platform/http/api-routes.ts';
 import type { App } from '../../../platform/http/app-type.ts';
-import type { DiskGuard } from '../../../platform/lib/disk-guard.ts';
+import type { DiskGuard } from '../../../platform/lib/storage/disk-guard.ts';
 import { FeedItemDetail } from '../../model/item.schema.ts';
 import { postItem, type PostItemDeps } from './post-item.ts';
 import { PostItem } from './post-item.schema.ts';

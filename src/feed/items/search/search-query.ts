@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { fieldError } from '../../../platform/lib/errors.ts';
-import { Instant } from '../../../platform/lib/instant.ts';
+import { Instant } from '../../../platform/lib/time/instant.ts';
 import { boundedString } from '../../../platform/lib/text/bounded-text.ts';
 import { listCanonicalNames, plainName, resolveName } from '../../extraction/names/resolve-name.ts';
 import type { NameKind } from '../../extraction/names/name-dictionary.ts';

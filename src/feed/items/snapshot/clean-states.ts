@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { acrossOrgs, type Db, type Tx } from '../../../platform/db/db.ts';
-import { runLoop } from '../../../platform/lib/loop.ts';
-import type { Logger } from '../../../platform/lib/logger.ts';
+import { runLoop } from '../../../platform/lib/concurrency/loop.ts';
+import type { Logger } from '../../../platform/lib/logging/logger.ts';
 
 // A snapshot token is valid for two hours at most. The extra hour covers transactions that commit long after they set `kept_at`.
 const retentionHours = 3;

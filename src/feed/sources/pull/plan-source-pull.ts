@@ -18,7 +18,7 @@ import { listStoredItems, type StoredItem } from '../../ingestion/stored-items.s
 import { ensurePrivatePool } from '../../items/writing/feed-pools.store.ts';
 import type { SkippedEntry, SourceRecord } from '../../model/source-record.ts';
 import { BadPull, asBadPull } from './bad-pull.ts';
-import type { ParsedHead, ParsedSource, RecordChunk } from './record-chunks.ts';
+import type { ParsedHead, ParsedSource, RecordChunk } from './parse/record-chunks.ts';
 
 type InTransaction = <T>(work: TransactionWork<T>) => Promise<T>;
 

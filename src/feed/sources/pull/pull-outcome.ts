@@ -8,7 +8,7 @@ import { nextPullAfterSuccess, nextPull } from '../source-schedule.ts';
 import type { PullEnd } from '../sources.store.ts';
 import { BadPull } from './bad-pull.ts';
 import { hashDocuments, type FetchedDocuments } from './fetch-documents.ts';
-import type { ParsedHead } from './record-chunks.ts';
+import type { ParsedHead } from './parse/record-chunks.ts';
 
 const storedSkippedMax = 100;
 

@@ -1,7 +1,7 @@
 import type { Db } from '../../../platform/db/db.ts';
-import type { Clock } from '../../../platform/lib/clock.ts';
-import type { Logger } from '../../../platform/lib/logger.ts';
-import type { Secretbox } from '../../../platform/lib/secretbox.ts';
+import type { Clock } from '../../../platform/lib/time/clock.ts';
+import type { Logger } from '../../../platform/lib/logging/logger.ts';
+import type { Secretbox } from '../../../platform/lib/secrets/secretbox.ts';
 import { sourceFormats } from '../../formats/registry.ts';
 import type { PullResult } from '../../ingestion/pull-plan.ts';
 import { toSourceReading } from '../../ingestion/reader-version.ts';
@@ -11,15 +11,15 @@ import { openAuthHeaders } from '../source-auth.ts';
 import { setMissingPulls } from '../../items/writing/update-items.store.ts';
 import { readItemRoom } from '../../items/writing/item-quota.ts';
 import { finishPull, releaseSource, renewClaim, withSourceAcrossOrgs } from '../sources.store.ts';
-import { applyPredictions } from './apply-predictions.ts';
-import { applyRecords } from './apply-records.ts';
+import { applyPredictions } from './write/apply-predictions.ts';
+import { applyRecords } from './write/apply-records.ts';
 import { asBadPull } from './bad-pull.ts';
 import { fetchDocuments, hashDocuments, type FetchedDocuments } from './fetch-documents.ts';
-import { openRecords } from './open-records.ts';
-import type { Parser } from './parser.ts';
+import { openRecords } from './parse/open-records.ts';
+import type { Parser } from './parse/parser.ts';
 import { failedPullEnd, failedPullResult, goodPullEnd } from './pull-outcome.ts';
-import { raiseTlp, type RaiseTlpDeps } from './raise-tlp.ts';
-import type { ParsedSource } from './record-chunks.ts';
+import { raiseTlp, type RaiseTlpDeps } from './write/raise-tlp.ts';
+import type { ParsedSource } from './parse/record-chunks.ts';
 
 export type PullDeps = RaiseTlpDeps & {
   db: Db;

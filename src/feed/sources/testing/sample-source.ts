@@ -2,7 +2,7 @@ import { sourceFormats } from '../../formats/registry.ts';
 import type { ParseResult, SourceFormat } from '../../formats/source-format.ts';
 import type { SkippedEntry } from '../../model/source-record.ts';
 import { fetchDocuments } from '../pull/fetch-documents.ts';
-import type { Parser } from '../pull/parser.ts';
+import type { Parser } from '../pull/parse/parser.ts';
 import { failedSample, type SourceSample, type TestedSource } from './source-sample.ts';
 
 type SampleSourceOptions = {

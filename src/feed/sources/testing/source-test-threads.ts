@@ -1,4 +1,4 @@
-import type { Clock } from '../../../platform/lib/clock.ts';
+import type { Clock } from '../../../platform/lib/time/clock.ts';
 import { siblingModule } from '../../../platform/lib/sibling-module.ts';
 import { isPoolBusy, toUnavailable } from '../../../platform/lib/threads/thread-error.ts';
 import { createThreadPool } from '../../../platform/lib/threads/thread-pool.ts';

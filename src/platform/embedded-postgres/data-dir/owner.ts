@@ -1,7 +1,7 @@
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type FileLock, tryLock } from '../../lib/file-lock.ts';
+import { type FileLock, tryLock } from '../../lib/storage/file-lock.ts';
 import { writeDurably } from './durable-files.ts';
 import { isRunning } from '../os/processes.ts';
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type FileLock, tryLock } from '../../lib/file-lock.ts';
+import { type FileLock, tryLock } from '../../lib/storage/file-lock.ts';
 
 const lockWaitMaxMs = 330_000;
 const stepMs = 20;

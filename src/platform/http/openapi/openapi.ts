@@ -2,7 +2,7 @@ import swagger from '@fastify/swagger';
 import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod';
 import { packageVersion } from '../../lib/package-version.ts';
 import type { App } from '../app-type.ts';
-import { Problem } from '../problem.ts';
+import { Problem } from '../responses/problem.ts';
 import { completeOperations, type DescribedRoute } from './complete-operations.ts';
 import { headerParameters } from './header-parameters.ts';
 import { commonResponses } from './error-responses.ts';

@@ -1,4 +1,4 @@
-import { startSlices } from '../slices.ts';
+import { startSlices } from '../concurrency/slices.ts';
 import { isTextDone, readScalarEnd, scanText, skipSpace } from './scan-json.ts';
 
 /** `depth`: levels of lists and objects. `elements`: of one list. `fields`: of one object. */

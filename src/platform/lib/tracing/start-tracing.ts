@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { diag, DiagLogLevel } from '@opentelemetry/api';
-import type { Logger } from '../logger.ts';
+import type { Logger } from '../logging/logger.ts';
 import { packageVersion } from '../package-version.ts';
 
 const problemMaxChars = 500;

@@ -1,5 +1,5 @@
 import { inOrg, type Db } from '../../db/db.ts';
-import type { Clock } from '../../lib/clock.ts';
+import type { Clock } from '../../lib/time/clock.ts';
 import { lockQuota } from '../../orgs/limits/limits.store.ts';
 import { budgetExceededError } from '../model-error.ts';
 import { callCostUsd, type ConfiguredModel } from '../models.ts';

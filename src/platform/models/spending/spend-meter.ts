@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { inOrg, type Db, type Tx } from '../../db/db.ts';
-import type { Clock } from '../../lib/clock.ts';
+import type { Clock } from '../../lib/time/clock.ts';
 import { budgetExceededError } from '../model-error.ts';
 import type { ConfiguredModel } from '../models.ts';
 import type { ModelStep } from '../model-step.ts';

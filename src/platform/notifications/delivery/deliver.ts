@@ -1,6 +1,6 @@
 import { Counter, type Registry } from 'prom-client';
 import { inOrg, type Db } from '../../db/db.ts';
-import type { Logger } from '../../lib/logger.ts';
+import type { Logger } from '../../lib/logging/logger.ts';
 import { attemptDelivery, type AttemptDeps } from './delivery-attempt.ts';
 import {
   claimDeliveriesAcrossOrgs,

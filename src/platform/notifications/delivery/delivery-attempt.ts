@@ -1,5 +1,5 @@
 import { postBytes, type PostResult } from '../../lib/outbound-http/post.ts';
-import type { Secretbox } from '../../lib/secretbox.ts';
+import type { Secretbox } from '../../lib/secrets/secretbox.ts';
 import { openOutputSecrets } from '../output-secrets.ts';
 import type { AttemptResult, ClaimedDelivery } from './deliveries.store.ts';
 import { renderDelivery } from './delivery-message.ts';

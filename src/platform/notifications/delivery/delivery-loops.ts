@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Db } from '../../db/db.ts';
-import type { Logger } from '../../lib/logger.ts';
-import { runLoop } from '../../lib/loop.ts';
+import type { Logger } from '../../lib/logging/logger.ts';
+import { runLoop } from '../../lib/concurrency/loop.ts';
 import { deliverClaimed, type DeliverDeps } from './deliver.ts';
 import { claimDeliveriesAcrossOrgs } from './deliveries.store.ts';
 import { cleanOutboxAcrossOrgs } from './outbox-retention.store.ts';

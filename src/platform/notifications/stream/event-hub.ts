@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { inOrg, type Db } from '../../db/db.ts';
 import { uuidAt } from '../../lib/ids.ts';
-import type { Logger } from '../../lib/logger.ts';
+import type { Logger } from '../../lib/logging/logger.ts';
 import type { OrgId } from '../../lib/org-id.ts';
 import { extendListening, listEventsAfter, type EventRow } from './events.store.ts';
 

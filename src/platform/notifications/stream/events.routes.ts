@@ -1,6 +1,6 @@
 import type { App } from '../../http/app-type.ts';
 import { apiRoutes } from '../../http/api-routes.ts';
-import { acceptsEventStream } from '../../http/progress-stream.ts';
+import { acceptsEventStream } from '../../http/responses/progress-stream.ts';
 import { createEventHub, type EventHubDeps } from './event-hub.ts';
 import { EventList, EventsQuery } from './events.schema.ts';
 import { createCallerCheck, type CallerCheckDeps } from './is-caller-active.ts';

@@ -1,6 +1,6 @@
 import { acrossOrgs, inOrg, type Db } from '../../db/db.ts';
-import { checkIfMatch, recordEtag } from '../../http/etag.ts';
-import type { Clock } from '../../lib/clock.ts';
+import { checkIfMatch, recordEtag } from '../../http/responses/etag.ts';
+import type { Clock } from '../../lib/time/clock.ts';
 import type { OrgId } from '../../lib/org-id.ts';
 import { insertAudit } from '../audit.store.ts';
 import { unknownOrganization } from '../organization.ts';

@@ -1,5 +1,5 @@
 import { aggregateFunctions } from '../functions/allowed-functions.ts';
-import { foldName, readDatasetName } from '../table-names.ts';
+import { foldName, readDatasetName } from '../sql/table-names.ts';
 import { allFilters, anyFilter, everyEvent, type EventFilter } from './event-filter.ts';
 import type { Resolved, Scope } from './field-paths.ts';
 import { readCondition } from './read-condition.ts';

@@ -1,4 +1,4 @@
-import { duck, joinSql, jsonPointer, quoteLiteral, type SqlText } from '../sql-text.ts';
+import { duck, joinSql, jsonPointer, quoteLiteral, type SqlText } from '../sql/sql-text.ts';
 import { listWindowsPaths, windowsContainers, windowsFields } from './windows-fields.ts';
 
 /** Functions of queries that read a value of `_event`, whichever way the vendor or the shipper nested and named it. */

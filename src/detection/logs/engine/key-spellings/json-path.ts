@@ -1,4 +1,4 @@
-import { jsonPointer } from '../sql-text.ts';
+import { jsonPointer } from '../sql/sql-text.ts';
 
 /** A step of a JSON path: a key of an object, or the text of a step into a list (`[0]`). */
 type Step = { key: string } | { list: string };

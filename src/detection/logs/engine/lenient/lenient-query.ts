@@ -1,7 +1,7 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { inspectTree } from '../inspect-tree.ts';
+import { inspectTree } from '../sql/inspect-tree.ts';
 import { listUnnamedItems } from './lenient-tree.ts';
-import { deserializeTree, serializeTree } from '../serialize-tree.ts';
+import { deserializeTree, serializeTree } from '../sql/serialize-tree.ts';
 
 type Node = Record<string, unknown>;
 type Tree = { statements: { node: Node }[] };

@@ -1,7 +1,7 @@
 import { appError } from '../../../../platform/lib/errors.ts';
 import { isObject } from '../../../../platform/lib/json/json-values.ts';
-import { parseEvent } from '../../ingestion/parse-event.ts';
-import { createEventSplitter, type RawEvent } from '../../ingestion/split-events.ts';
+import { parseEvent } from '../../ingestion/events/parse-event.ts';
+import { createEventSplitter, type RawEvent } from '../../ingestion/body/split-events.ts';
 import type { BodyDecoder, DecodedEvent } from '../body-decoder.ts';
 import { datasetOfIndex, findEcsDataset } from '../shipper-dataset.ts';
 

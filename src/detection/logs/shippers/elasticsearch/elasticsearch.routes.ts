@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { App } from '../../../../platform/http/app-type.ts';
-import type { RenderedError } from '../../../../platform/http/problem.ts';
+import type { RenderedError } from '../../../../platform/http/responses/problem.ts';
 import type { AppError } from '../../../../platform/lib/errors.ts';
 import type { ReceiveShipperDeps } from '../receive-shipper-body.ts';
 import { bodyOptions, receiveRequest, registerShipperScope, shipperConfig } from '../shipper-scope.ts';

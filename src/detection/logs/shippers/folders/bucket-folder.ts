@@ -1,6 +1,6 @@
 import { GetObjectCommand, ListObjectsV2Command, NoSuchKey, type ListObjectsV2Output } from '@aws-sdk/client-s3';
-import type { BucketAddress } from '../../../../platform/lib/logs-url.ts';
-import { openS3Client } from '../../../../platform/lib/s3-client.ts';
+import type { BucketAddress } from '../../../../platform/lib/storage/logs-url.ts';
+import { openS3Client } from '../../../../platform/lib/storage/s3-client.ts';
 import { isPastFolder, type LogFolder, type LogObject } from './log-folder.ts';
 
 const triesMax = 4;

@@ -1,5 +1,5 @@
-import { createEventSplitter, type RawEvent } from '../../ingestion/split-events.ts';
-import { eventBytesMax, parseEvent } from '../../ingestion/parse-event.ts';
+import { createEventSplitter, type RawEvent } from '../../ingestion/body/split-events.ts';
+import { eventBytesMax, parseEvent } from '../../ingestion/events/parse-event.ts';
 import type { BodyDecoder, DecodedEvent } from '../body-decoder.ts';
 
 /** Decodes a file of CloudTrail: `{"Records": […]}`. The dataset stores each `eventID` once. */

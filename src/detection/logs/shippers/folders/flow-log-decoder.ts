@@ -1,7 +1,7 @@
 import { appError } from '../../../../platform/lib/errors.ts';
-import { parseTime } from '../../ingestion/event-time.ts';
-import { composeEvent } from '../../ingestion/parse-event.ts';
-import { createEventSplitter, type RawEvent } from '../../ingestion/split-events.ts';
+import { parseTime } from '../../ingestion/events/event-time.ts';
+import { composeEvent } from '../../ingestion/events/parse-event.ts';
+import { createEventSplitter, type RawEvent } from '../../ingestion/body/split-events.ts';
 import type { BodyDecoder, DecodedEvent } from '../body-decoder.ts';
 
 /** The numeric fields (Amazon VPC User Guide, "Flow log records"). An account ID consists of digits, but it is text. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { parseJsonSetting } from '../../../../platform/lib/json/json-setting.ts';
-import { parseLogsUrl } from '../../../../platform/lib/logs-url.ts';
+import { parseLogsUrl } from '../../../../platform/lib/storage/logs-url.ts';
 import { isDatasetName } from '../../catalog/dataset-name.ts';
 
 /** The formats of log files, with the dataset of their events unless the settings name another. */

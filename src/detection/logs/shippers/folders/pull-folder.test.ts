@@ -6,9 +6,9 @@ import { expect, test } from 'vitest';
 import { startS3Server } from '../../../../../test/support/detection/s3-server.ts';
 import { selectIn } from '../../../../../test/support/select-rows.ts';
 import { newDataDir, startApp, type TestOrg } from '../../../../../test/support/harness.ts';
-import { parseLogsUrl, type BucketAddress } from '../../../../platform/lib/logs-url.ts';
+import { parseLogsUrl, type BucketAddress } from '../../../../platform/lib/storage/logs-url.ts';
 import { toOrgId } from '../../../../platform/lib/org-id.ts';
-import { openS3Client } from '../../../../platform/lib/s3-client.ts';
+import { openS3Client } from '../../../../platform/lib/storage/s3-client.ts';
 import { readFolderSettings, type FolderSettings } from './folder-settings.ts';
 import { pullFolder } from './pull-folder.ts';
 

@@ -1,10 +1,10 @@
 import { inOrg } from '../../../../platform/db/db.ts';
 import { AppError } from '../../../../platform/lib/errors.ts';
-import type { Logger } from '../../../../platform/lib/logger.ts';
-import { runLoop } from '../../../../platform/lib/loop.ts';
+import type { Logger } from '../../../../platform/lib/logging/logger.ts';
+import { runLoop } from '../../../../platform/lib/concurrency/loop.ts';
 import type { OrgId } from '../../../../platform/lib/org-id.ts';
 import type { KeyAuthenticator } from '../../../../platform/orgs/authenticate.ts';
-import { receivedBytesMax } from '../../ingestion/inflate.ts';
+import { receivedBytesMax } from '../../ingestion/body/inflate.ts';
 import { findFailure, receiveShipperBody, type ReceiveShipperDeps } from '../receive-shipper-body.ts';
 import type { ShipperFormat } from '../shipper-format.ts';
 import { findWriter } from '../find-writer.ts';

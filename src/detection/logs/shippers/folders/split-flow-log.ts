@@ -1,4 +1,4 @@
-import { inflateBody } from '../../ingestion/inflate.ts';
+import { inflateBody } from '../../ingestion/body/inflate.ts';
 
 const newline = 10;
 

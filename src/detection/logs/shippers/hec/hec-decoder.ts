@@ -1,7 +1,7 @@
 import { isObject } from '../../../../platform/lib/json/json-values.ts';
-import { parseTime } from '../../ingestion/event-time.ts';
-import { composeEvent, type ParsedEvent } from '../../ingestion/parse-event.ts';
-import { createEventSplitter, type RawEvent } from '../../ingestion/split-events.ts';
+import { parseTime } from '../../ingestion/events/event-time.ts';
+import { composeEvent, type ParsedEvent } from '../../ingestion/events/parse-event.ts';
+import { createEventSplitter, type RawEvent } from '../../ingestion/body/split-events.ts';
 import type { BodyDecoder, DecodedEvent } from '../body-decoder.ts';
 import { datasetOfUnnamed, findEcsDataset, toDatasetName } from '../shipper-dataset.ts';
 import { addMissing, readTextEvent } from '../text-event.ts';

@@ -1,5 +1,5 @@
-import { eventBytesMax } from '../../ingestion/parse-event.ts';
-import type { RawEvent } from '../../ingestion/split-events.ts';
+import { eventBytesMax } from '../../ingestion/events/parse-event.ts';
+import type { RawEvent } from '../../ingestion/body/split-events.ts';
 
 /** Splits JSON objects that follow each other, with or without white space or commas between them, or in an array. */
 export function createObjectSplitter(): { push: (slice: Buffer) => RawEvent[]; end: () => RawEvent[] } {

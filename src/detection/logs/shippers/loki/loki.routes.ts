@@ -1,6 +1,6 @@
 import type { App } from '../../../../platform/http/app-type.ts';
 import { appError, type AppError } from '../../../../platform/lib/errors.ts';
-import type { RenderedError } from '../../../../platform/http/problem.ts';
+import type { RenderedError } from '../../../../platform/http/responses/problem.ts';
 import { findFailure, type ReceiveShipperDeps } from '../receive-shipper-body.ts';
 import { bodyOptions, receiveRequest, registerShipperScope, shipperConfig } from '../shipper-scope.ts';
 

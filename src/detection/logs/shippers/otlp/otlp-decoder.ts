@@ -1,7 +1,7 @@
 import { appError } from '../../../../platform/lib/errors.ts';
 import { isObject } from '../../../../platform/lib/json/json-values.ts';
-import { parseTime } from '../../ingestion/event-time.ts';
-import { composeEvent } from '../../ingestion/parse-event.ts';
+import { parseTime } from '../../ingestion/events/event-time.ts';
+import { composeEvent } from '../../ingestion/events/parse-event.ts';
 import type { BodyDecoder, DecodedEvent } from '../body-decoder.ts';
 import { createDocumentDecoder, parseDocument } from '../document-decoder.ts';
 import { datasetOfUnnamed, findEcsDataset, toDatasetName } from '../shipper-dataset.ts';

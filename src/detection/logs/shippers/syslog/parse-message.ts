@@ -1,4 +1,4 @@
-import { parseTime } from '../../ingestion/event-time.ts';
+import { parseTime } from '../../ingestion/events/event-time.ts';
 
 /** A syslog message. Parts that it does not have are undefined. `timeMicros` counts from 1970. */
 export type SyslogMessage = {

@@ -1,5 +1,5 @@
-import { findEventTime } from '../../ingestion/event-time.ts';
-import { composeEvent } from '../../ingestion/parse-event.ts';
+import { findEventTime } from '../../ingestion/events/event-time.ts';
+import { composeEvent } from '../../ingestion/events/parse-event.ts';
 import type { BodyDecoder, DecodedEvent } from '../body-decoder.ts';
 import { findEcsDataset } from '../shipper-dataset.ts';
 import { addMissing, readTextEvent } from '../text-event.ts';

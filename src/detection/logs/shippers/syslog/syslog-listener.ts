@@ -4,7 +4,7 @@ import { createServer as createTlsServer } from 'node:tls';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { uuidv7 } from '../../../../platform/lib/ids.ts';
-import type { Logger } from '../../../../platform/lib/logger.ts';
+import type { Logger } from '../../../../platform/lib/logging/logger.ts';
 import type { KeyAuthenticator } from '../../../../platform/orgs/authenticate.ts';
 import { findWriter } from '../find-writer.ts';
 import { findFailure, receiveShipperBody, type ReceiveShipperDeps } from '../receive-shipper-body.ts';

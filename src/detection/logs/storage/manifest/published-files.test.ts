@@ -8,11 +8,11 @@ import { createTestFolder, startLogStore } from '../../../../../test/support/det
 import { listTypes, readPublished } from '../../../../../test/support/detection/published-files.ts';
 import { startS3Server } from '../../../../../test/support/detection/s3-server.ts';
 import { acrossOrgs } from '../../../../platform/db/db.ts';
-import { createLogger } from '../../../../platform/lib/logger.ts';
-import { parseLogsUrl, type BucketAddress } from '../../../../platform/lib/logs-url.ts';
+import { createLogger } from '../../../../platform/lib/logging/logger.ts';
+import { parseLogsUrl, type BucketAddress } from '../../../../platform/lib/storage/logs-url.ts';
 import type { OrgId } from '../../../../platform/lib/org-id.ts';
-import { duck, joinSql, quoteLiteral } from '../../engine/sql-text.ts';
-import { textFilesSql } from '../../engine/table-sql.ts';
+import { duck, joinSql, quoteLiteral } from '../../engine/sql/sql-text.ts';
+import { textFilesSql } from '../../engine/sql/table-sql.ts';
 import { removeOrphanedFiles, removeReplacedFiles } from '../clean-segments.ts';
 import { compactSegments } from '../compact-segments.ts';
 import { eraseFromLogs } from '../erase-from-logs.ts';

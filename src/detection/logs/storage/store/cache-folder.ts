@@ -1,6 +1,6 @@
 import { mkdirSync, readdirSync, rmdirSync, rmSync, statSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { tryLock, type FileLock } from '../../../../platform/lib/file-lock.ts';
+import { tryLock, type FileLock } from '../../../../platform/lib/storage/file-lock.ts';
 import { partialSuffix, partitionFolders } from '../segment-path.ts';
 
 const processesMax = 1000;

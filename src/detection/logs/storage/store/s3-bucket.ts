@@ -9,9 +9,9 @@ import {
   NoSuchKey,
   PutObjectCommand,
 } from '@aws-sdk/client-s3';
-import type { Logger } from '../../../../platform/lib/logger.ts';
-import type { BucketAddress } from '../../../../platform/lib/logs-url.ts';
-import { openS3Client } from '../../../../platform/lib/s3-client.ts';
+import type { Logger } from '../../../../platform/lib/logging/logger.ts';
+import type { BucketAddress } from '../../../../platform/lib/storage/logs-url.ts';
+import { openS3Client } from '../../../../platform/lib/storage/s3-client.ts';
 import { LogStorageError } from './segment-store.ts';
 
 /** Objects of one prefix of a bucket. Keys are relative to the prefix. All calls throw a LogStorageError. */

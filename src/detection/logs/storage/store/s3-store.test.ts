@@ -6,8 +6,8 @@ import { s3Faults, startS3Server } from '../../../../../test/support/detection/s
 import { createEngine } from '../../engine/engine.ts';
 import { createCatalogCache } from '../../catalog/catalog.store.ts';
 import { searchLogs } from '../../query/search-logs.ts';
-import { createLogger, type Logger } from '../../../../platform/lib/logger.ts';
-import { parseLogsUrl, type BucketAddress } from '../../../../platform/lib/logs-url.ts';
+import { createLogger, type Logger } from '../../../../platform/lib/logging/logger.ts';
+import { parseLogsUrl, type BucketAddress } from '../../../../platform/lib/storage/logs-url.ts';
 import type { OrgId } from '../../../../platform/lib/org-id.ts';
 import { removeOrphanedFiles, removeReplacedFiles, removeUnlistedCopies } from '../clean-segments.ts';
 import { compactSegments } from '../compact-segments.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import type { BucketAddress } from '../../../../platform/lib/logs-url.ts';
-import type { Logger } from '../../../../platform/lib/logger.ts';
+import type { BucketAddress } from '../../../../platform/lib/storage/logs-url.ts';
+import type { Logger } from '../../../../platform/lib/logging/logger.ts';
 import { toOrgId, uuidPattern } from '../../../../platform/lib/org-id.ts';
 import { claimCacheFolder } from './cache-folder.ts';
 import type { CacheMetrics } from './cache-metrics.ts';

@@ -1,5 +1,5 @@
 import { inOrg, queryRows, type Db, type Tx } from '../../../../platform/db/db.ts';
-import type { Clock } from '../../../../platform/lib/clock.ts';
+import type { Clock } from '../../../../platform/lib/time/clock.ts';
 import type { OrgId } from '../../../../platform/lib/org-id.ts';
 import { fetchBytes } from '../../../../platform/lib/outbound-http/fetch.ts';
 import { isMcpToolName } from '../../../../platform/mcp/mcp-settings.ts';

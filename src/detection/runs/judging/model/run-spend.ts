@@ -1,5 +1,5 @@
 import type { Db } from '../../../../platform/db/db.ts';
-import type { Clock } from '../../../../platform/lib/clock.ts';
+import type { Clock } from '../../../../platform/lib/time/clock.ts';
 import type { ConfiguredModel } from '../../../../platform/models/models.ts';
 import { mergeBudgets, type Budgets } from '../../../../platform/models/spending/budgets.ts';
 import { createSpendMeter, type RunSpendMeter } from '../../../../platform/models/spending/spend-meter.ts';

@@ -1,0 +1,76 @@
+import type { ObservedField } from '../../catalog/field-observer.ts';
+import type { LogReceipt } from '../../logs.schema.ts';
+import { createTurns, toBuffer, tooManyEvents } from './body-turns.ts';
+import { createEventBatch, type EventBatch } from '../events/event-batch.ts';
+import { inflateBody } from './inflate.ts';
+import { parseEvent } from '../events/parse-event.ts';
+import type { WrittenFile } from '../segment-file.ts';
+import { createEventSplitter, type RawEvent } from './split-events.ts';
+
+export const rejectedListedMax = 1000;
+const eventsMax = 500_000;
+
+/** A body to read into a segment file of `folder`, the organization's log folder. */
+export type LogBodyTask = {
+  batchId: string;
+  folder: string;
+  dataset: string;
+  body: Uint8Array;
+  nowMicros: number;
+  timeField: string | undefined;
+};
+
+/** A body that was read. `file` is undefined if it had no valid event. `hash` identifies a repeated body. */
+export type LogBody = {
+  counts: Omit<LogReceipt, 'batchId' | 'duplicateOf'>;
+  hash: Uint8Array;
+  observed: ObservedField[];
+  file: WrittenFile | undefined;
+};
+
+/**
+ * Reads a body of events and writes the valid ones to a synced file, as plain data that can cross threads. Throws malformed_json and
+ * payload_too_large, and then leaves no file.
+ */
+export async function readLogBody(task: LogBodyTask): Promise<LogBody> {
+  const batch = createEventBatch({ ...task, id: task.batchId });
+  const rejections: Rejections = { listed: [], total: 0 };
+  try {
+    const hash = await readEvents(task, batch, rejections);
+    const file = await batch.finish();
+    const { accepted, undated } = batch;
+    const counts = { accepted, rejected: rejections.listed, rejectedTotal: rejections.total, undated };
+    return { counts, hash, observed: batch.observed(), file };
+  } catch (error) {
+    await batch.discard();
+    throw error;
+  }
+}
+
+/** Writes the events to the batch. Returns the SHA-256 of the plain body. */
+async function readEvents(task: LogBodyTask, batch: EventBatch, rejections: Rejections): Promise<Uint8Array> {
+  const body = inflateBody(toBuffer(task.body));
+  const splitter = createEventSplitter();
+  const takeTurn = createTurns();
+  const addAll = async (events: Iterable<RawEvent>): Promise<void> => {
+    for (const { line, bytes, tooLarge } of events) {
+      if (batch.accepted + rejections.total >= eventsMax) throw tooManyEvents(eventsMax);
+      const event = tooLarge ? 'too large' : parseEvent(bytes, task.timeField);
+      if (typeof event === 'string') addRejection(rejections, line, event);
+      else await batch.add(event, line);
+      const turn = takeTurn();
+      if (turn) await turn;
+    }
+  };
+  for await (const slice of body.slices) await addAll(splitter.push(slice));
+  await addAll(splitter.end());
+  return body.hash();
+}
+
+/** `listed` has the first 1,000 of `total`. */
+type Rejections = { listed: LogReceipt['rejected']; total: number };
+
+function addRejection(rejections: Rejections, line: number, reason: string): void {
+  rejections.total += 1;
+  if (rejections.listed.length < rejectedListedMax) rejections.listed.push({ line, reason });
+}

@@ -1,0 +1,81 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { eventBytesMax } from '../events/parse-event.ts';
+import { createEventSplitter } from './split-events.ts';
+
+type SplitEvent = { line: number; text: string; tooLarge: boolean };
+
+function split(body: Buffer, sizes: number[]): SplitEvent[] {
+  const splitter = createEventSplitter();
+  const results: SplitEvent[] = [];
+  const collect = (events: ReturnType<typeof splitter.push>): void => {
+    for (const { line, bytes, tooLarge } of events)
+      results.push({ line, text: bytes.toString().trim(), tooLarge: tooLarge === true });
+  };
+  for (let offset = 0, turn = 0; offset < body.length; turn++) {
+    const size = sizes[turn % sizes.length]!;
+    collect(splitter.push(body.subarray(offset, offset + size)));
+    offset += size;
+  }
+  collect(splitter.end());
+  return results;
+}
+
+const object = fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 3 }), { maxKeys: 4 });
+const sizes = fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1, maxLength: 5 });
+
+const forms: Record<string, (events: unknown[]) => string> = {
+  lines: (events) => events.map((event) => JSON.stringify(event)).join('\n'),
+  'lines with CRLF': (events) => events.map((event) => `${JSON.stringify(event)}\r\n`).join(''),
+  'an array': (events) => JSON.stringify(events),
+  'an indented array': (events) => JSON.stringify(events, null, 2),
+  Records: (events) => JSON.stringify({ Records: events }),
+  'indented Records': (events) => JSON.stringify({ Records: events }, null, 2),
+  'consecutive files': (events) =>
+    `${JSON.stringify({ Records: events.slice(0, 1) })}\n${JSON.stringify({ Records: events.slice(1) })}`,
+};
+
+test.each(Object.keys(forms))('splits %s into the same events, wherever the chunks end', (form) => {
+  fc.assert(
+    fc.property(fc.array(object, { maxLength: 6 }), sizes, (events, cuts) => {
+      const results = split(Buffer.from(forms[form]!(events)), cuts);
+      expect(results.map(({ text }) => JSON.parse(text) as unknown)).toEqual(JSON.parse(JSON.stringify(events)));
+      expect(results.map(({ line }) => line)).toEqual(events.map((_, index) => index + 1));
+    }),
+    { numRuns: 100 },
+  );
+});
+
+test('a broken line or element does not affect the others', () => {
+  expect(split(Buffer.from('{"a":1}\n{broken\n\n{"a":2}'), [7])).toEqual([
+    { line: 1, text: '{"a":1}', tooLarge: false },
+    { line: 2, text: '{broken', tooLarge: false },
+    { line: 4, text: '{"a":2}', tooLarge: false },
+  ]);
+  expect(split(Buffer.from('[{"a":1},,{"a":2} x]'), [7]).map(({ text }) => text)).toEqual(['{"a":1}', '', '{"a":2} x']);
+});
+
+test.each(['[', '[{"a":1}', '[{"a":1},', '{"Records":[{"a":1}', '{"Records":[{"a":1}]', '{"Records":[{"a":1}]]'])(
+  'rejects %s as incomplete',
+  (body) => {
+    expect(() => split(Buffer.from(body), [5])).toThrow('does not end correctly');
+  },
+);
+
+test('skips oversized events without buffering them', () => {
+  const large = 'x'.repeat(3 * eventBytesMax);
+  for (const body of [`{"a":"${large}"}\n{"b":1}\n`, `[{"a":"${large}"},{"b":1}]`]) {
+    const results = split(Buffer.from(body), [65_536]);
+    expect(results.map(({ line, tooLarge }) => [line, tooLarge])).toEqual([
+      [1, true],
+      [2, false],
+    ]);
+    expect(results[1]!.text).toBe('{"b":1}');
+  }
+});
+
+test('ignores a byte order mark, empty bodies and blank lines', () => {
+  expect(split(Buffer.from('\ufeff{"a":1}'), [1])).toEqual([{ line: 1, text: '{"a":1}', tooLarge: false }]);
+  expect(split(Buffer.from(' \n\n '), [1])).toEqual([]);
+  expect(split(Buffer.from('[]'), [1])).toEqual([]);
+});

@@ -1,0 +1,151 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { appError, type AppError } from '../../lib/errors.ts';
+import type { KeyAuthenticator } from '../../orgs/authenticate.ts';
+import { equalHashes, hashKey } from '../../orgs/key-secret.ts';
+import type { Caller } from '../../orgs/caller.ts';
+import { toBearerHeader } from './authorization-header.ts';
+import type { SessionAuthenticator } from '../../orgs/sessions/session-authenticator.ts';
+import { readSessionCookie } from '../../orgs/sessions/session-cookie.ts';
+import { createSizedBuckets, createTokenBuckets, type TokenResult } from './token-buckets.ts';
+import type { App } from '../app-type.ts';
+
+type AuthenticateRequestsDeps = {
+  auth: KeyAuthenticator;
+  sessions: SessionAuthenticator;
+  throttleFailure: (request: FastifyRequest) => void;
+  config: { rateLimit: number; corsOrigins: string[]; adminKey?: string | undefined };
+};
+
+/** Failed authentications per client address: a burst, then a rate. */
+const failureBurst = 200;
+const failuresPerSecond = 2;
+
+/** Returns a function that counts a failed authentication of an address, and throws 429 if there were too many. */
+export function createFailureThrottle(): (request: FastifyRequest) => void {
+  const takeFailure = createTokenBuckets(failuresPerSecond, failureBurst);
+  return ({ ip }) => {
+    const { allowed, retryAfterS } = takeFailure(ip);
+    if (!allowed) throw rateLimitedError('Too many failed authentications from this address.', retryAfterS);
+  };
+}
+
+/**
+ * Authenticates every request before it is processed, including those to unknown routes and methods. Only public routes are exempt.
+ * Then applies the key's rate limit and checks the route's scope. A request without an Authorization header may carry a session cookie.
+ */
+export function authenticateRequests(
+  app: App,
+  { auth, sessions, throttleFailure, config }: AuthenticateRequestsDeps,
+): void {
+  const burst = Math.max(1, Math.ceil(config.rateLimit * 2));
+  const takeToken = config.rateLimit > 0 ? createTokenBuckets(config.rateLimit, burst) : undefined;
+  const takeOfOrganization = createSizedBuckets();
+  const adminHash = config.adminKey === undefined ? undefined : hashKey(config.adminKey);
+  app.decorateRequest('caller', null);
+  app.addHook('onRequest', (request, reply, done) => {
+    const { isPublic, isAdmin } = request.routeOptions.config;
+    if (isPublic || isPreflight(request, config.corsOrigins)) return done();
+    const header = toBearerHeader(request.headers.authorization, request.routeOptions.config);
+    if (isAdmin) return admitAdministrator(request, header);
+    if (!header && request.headers.cookie !== undefined) return admitSession(request, reply);
+    const cached = auth.findCachedCaller(header);
+    // A hook with a callback is much cheaper than one with a promise, so only database lookups return a promise.
+    if (!cached) return auth.findCaller(header).then((caller) => admit(request, reply, caller));
+    admit(request, reply, cached);
+    done();
+  });
+  async function admitAdministrator(request: FastifyRequest, header: string | undefined): Promise<void> {
+    const sent = header?.replace(/^Bearer /i, '') ?? '';
+    if (adminHash && equalHashes(hashKey(sent), adminHash)) return;
+    if (await auth.findCaller(header))
+      throw appError(
+        'forbidden',
+        'This route needs the key of the installation (TOCSIN_ADMIN_KEY), not of an organization.',
+      );
+    throttleFailure(request);
+    throw appError(
+      'unauthorized',
+      'Send the key of the installation (TOCSIN_ADMIN_KEY) as Authorization: Bearer <key>.',
+      {
+        headers: { 'www-authenticate': 'Bearer realm="tocsin"' },
+      },
+    );
+  }
+  async function admitSession(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    const caller = await sessions.findCaller(readSessionCookie(request));
+    if (caller) requireOwnPage(request);
+    admit(request, reply, caller);
+  }
+  function admit(request: FastifyRequest, reply: FastifyReply, caller: Caller | undefined): void {
+    const { scope, acceptsBasicAuth, acceptsShipperAuth } = request.routeOptions.config;
+    if (!caller) {
+      throttleFailure(request);
+      throw appError('unauthorized', 'Send a valid API key as Authorization: Bearer <key>.', {
+        headers: {
+          'www-authenticate': `${acceptsBasicAuth || acceptsShipperAuth ? 'Basic' : 'Bearer'} realm="tocsin"`,
+        },
+      });
+    }
+    if (caller.isSuspended)
+      throw appError(
+        'organization_suspended',
+        'The organization is suspended. Nothing is deleted. Ask the operator of this service to resume it.',
+      );
+    request.caller = caller;
+    if (caller.requestsPerMinute) applyRequestQuota(takeOfOrganization, caller, caller.requestsPerMinute, reply);
+    if (takeToken) applyRateLimit(takeToken(caller.keyId ?? caller.sessionId ?? ''), burst, reply);
+    if (scope && !caller.scopes.has(scope)) throw appError('forbidden', `The key lacks the scope ${scope}.`);
+  }
+}
+
+/**
+ * Refuses changes by another site's page that sends the browser's session cookie along. The console's own header cannot be sent across
+ * sites without a preflight, which only `TOCSIN_CORS_ORIGINS` allow, and never with cookies. SameSite=Strict is the first wall.
+ */
+function requireOwnPage({ method, headers }: FastifyRequest): void {
+  if (method === 'GET' || method === 'HEAD') return;
+  const site = headers['sec-fetch-site'];
+  if (headers['x-tocsin-console'] === undefined || (site !== undefined && site !== 'same-origin'))
+    throw appError(
+      'forbidden',
+      'A change with a session needs the header X-Tocsin-Console and must come from the console.',
+    );
+}
+
+/** Applies the quota of requests of the organization, which may be sent in one burst. */
+function applyRequestQuota(
+  take: ReturnType<typeof createSizedBuckets>,
+  { orgId }: Caller,
+  perMinute: number,
+  reply: FastifyReply,
+): void {
+  const { allowed, remaining, retryAfterS } = take(orgId, { ratePerSecond: perMinute / 60, burst: perMinute });
+  reply.header('ratelimit-policy', `"organization";q=${perMinute};w=60`);
+  reply.header('ratelimit', `"organization";r=${remaining};t=${retryAfterS}`);
+  if (!allowed)
+    throw appError(
+      'quota_exceeded',
+      `The organization exceeds its quota of ${perMinute} requests per minute. Retry after the seconds in the Retry-After header.`,
+      {
+        headers: { 'retry-after': String(retryAfterS) },
+        quota: { name: 'requestsPerMinute', limit: perMinute, used: perMinute, resetsAt: null },
+      },
+    );
+}
+
+/** Sets the headers of the IETF draft "RateLimit header fields for HTTP", version 10. Throws 429 if the request is not allowed. */
+function applyRateLimit({ allowed, remaining, retryAfterS }: TokenResult, burst: number, reply: FastifyReply): void {
+  reply.header('ratelimit-policy', `"key";q=${burst};w=2`);
+  reply.header('ratelimit', `"key";r=${remaining};t=${retryAfterS}`);
+  if (!allowed) throw rateLimitedError('This key exceeds the rate limit.', retryAfterS);
+}
+
+const rateLimitedError = (problem: string, retryAfterS: number): AppError =>
+  appError('rate_limited', `${problem} Retry after the seconds in the Retry-After header.`, {
+    headers: { 'retry-after': String(retryAfterS) },
+  });
+
+const isPreflight = (request: FastifyRequest, origins: string[]): boolean =>
+  request.method === 'OPTIONS' &&
+  request.headers['access-control-request-method'] !== undefined &&
+  origins.includes(request.headers.origin ?? '');

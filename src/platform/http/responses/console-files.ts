@@ -1,0 +1,64 @@
+import { existsSync } from 'node:fs';
+import fastifyStatic from '@fastify/static';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { appError } from '../../lib/errors.ts';
+import type { App } from '../app-type.ts';
+
+const prefix = '/console/';
+
+/**
+ * What the console's pages may load: their own scripts, styles, fonts and API, and nothing else. No inline script, no other host, and no
+ * page that frames them.
+ */
+const contentSecurityPolicy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "font-src 'self'",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'self'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+/** Leads browsers from `/` to the console. Must be registered before authentication. Other clients get the usual answer at `/`. */
+export function redirectBrowsers(app: App): void {
+  app.addHook('onRequest', (request, reply, done) => {
+    if (request.url !== '/' || request.method !== 'GET' || !request.headers.accept?.includes('text/html'))
+      return done();
+    void reply.redirect(prefix);
+  });
+}
+
+/**
+ * Serves the built console from `root` below `/console/`. Assets have a hash in their names and are cached for good; pages are always asked
+ * for again. Every address without a file is a page of the console, which routes itself.
+ */
+export async function registerConsole(app: App, root: string): Promise<void> {
+  if (!existsSync(root)) {
+    app.get(`${prefix}*`, { config: { isPublic: true }, schema: { hide: true } }, () => {
+      throw appError('not_found', 'The console is not built. Run: npm run build');
+    });
+    return;
+  }
+  await app.register(async (scope) => {
+    scope.addHook('onRoute', (route) => {
+      route.config = { ...route.config, isPublic: true };
+      route.schema = { ...route.schema, hide: true };
+    });
+    scope.addHook('onRequest', async (_request, reply) => {
+      reply.header('content-security-policy', contentSecurityPolicy);
+    });
+    // The routes below decide which file answers and for how long it is cached.
+    await scope.register(fastifyStatic, { root, serve: false, preCompressed: true, cacheControl: false });
+    const sendPage = (_request: FastifyRequest, reply: FastifyReply): FastifyReply =>
+      reply.header('cache-control', 'no-cache').sendFile('index.html', root);
+    scope.get('/console', sendPage);
+    scope.get(`${prefix}*`, (request, reply) => {
+      const { '*': path } = request.params as { '*': string };
+      if (!path.startsWith('assets/')) return sendPage(request, reply);
+      return reply.sendFile(path, root, { cacheControl: true, maxAge: '365d', immutable: true });
+    });
+  });
+}

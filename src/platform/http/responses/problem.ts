@@ -1,0 +1,93 @@
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { appError, type AppError } from '../../lib/errors.ts';
+import { toAppError } from './request-errors.ts';
+import { requestIdHeader } from '../request-log/request-id.ts';
+import { securityHeaders } from './security-headers.ts';
+
+export const problemType = 'application/problem+json';
+
+/** The body of every error response (RFC 9457). */
+export const Problem = z
+  .object({
+    type: z.string(),
+    title: z.string(),
+    status: z.int(),
+    detail: z.string(),
+    instance: z.string(),
+    code: z.string().describe('Stable error code for clients to branch on.'),
+    requestId: z.string(),
+    errors: z
+      .array(z.object({ pointer: z.string(), code: z.string(), detail: z.string() }))
+      .optional()
+      .describe('Validation errors. `pointer` is a JSON pointer into the body, or `query/…`, `path/…` or `header/…`.'),
+    quota: z
+      .object({ name: z.string(), limit: z.number(), used: z.number(), resetsAt: z.string().nullable() })
+      .optional()
+      .describe('The quota of the organization that is used up. `resetsAt` is null for what is counted as of now.'),
+  })
+  .meta({ id: 'Problem' });
+
+/** The body of an error response with its media type. */
+export type RenderedError = { body: string | Buffer; type: string };
+
+/** Converts any error of a request to an `application/problem+json` response without internal details. */
+export const sendProblem = createErrorHandler((error, request) => ({
+  body: problemText(error, pathOf(request), request.id),
+  type: request.routeOptions.config?.errorType ?? problemType,
+}));
+
+/** Returns an error handler that logs errors as `sendProblem` does and answers in the form of another protocol. */
+export function createErrorHandler(render: (error: AppError, request: FastifyRequest) => RenderedError) {
+  return (error: unknown, request: FastifyRequest, reply: FastifyReply): void => {
+    const found = toAppError(error as FastifyError);
+    const known = isClientGone(error, found, request)
+      ? appError('client_closed_request', 'The client closed the connection.')
+      : found;
+    const line = { method: request.method, path: pathOf(request), status: known.status, code: known.code };
+    if (known.status >= 500) request.log.error({ ...line, err: error }, 'request failed');
+    else request.log.info(line, 'request refused');
+    const { body, type } = render(known, request);
+    void reply
+      .code(known.status)
+      .headers({ ...securityHeaders, [requestIdHeader]: request.id, ...known.headers })
+      .header('content-type', type);
+    // The route's own serializer would reduce the problem to the fields of its success response. Bytes have none.
+    if (typeof body === 'string') void reply.serializer(String);
+    void reply.send(body);
+  };
+}
+
+const pathOf = ({ url }: FastifyRequest): string => url.split('?')[0]!;
+
+/** Returns the body of an error response. */
+export function problemText(error: AppError, instance: string, requestId: string): string {
+  return JSON.stringify({
+    type: `urn:tocsin:problem:${error.code}`,
+    title: titleOf(error),
+    status: error.status,
+    detail: error.message,
+    instance,
+    code: error.code,
+    requestId,
+    ...(error.errors ? { errors: error.errors } : {}),
+    ...(error.quota ? { quota: error.quota } : {}),
+  });
+}
+
+/**
+ * Reports whether an error only says that the client closed the connection: before its request arrived, while the response was sent, or so
+ * that its work was cancelled. A cancelled query is `unavailable`. Other failures count even if nobody waits for the response.
+ */
+function isClientGone(error: unknown, { code: outcome }: AppError, { raw }: FastifyRequest): boolean {
+  if (!raw.socket.destroyed) return false;
+  const { code, message, name } = error as NodeJS.ErrnoException;
+  const isAbort =
+    (code === 'ECONNRESET' && message === 'aborted') || code === 'ERR_STREAM_PREMATURE_CLOSE' || code === 'EPIPE';
+  return isAbort || name === 'AbortError' || outcome === 'unavailable';
+}
+
+function titleOf(error: AppError): string {
+  const words = error.code.replaceAll('_', ' ');
+  return words[0]!.toUpperCase() + words.slice(1);
+}

@@ -1,0 +1,27 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from '../logging/logger.ts';
+
+export type LoopOptions = { name: string; idleMs: number; signal: AbortSignal; log: Logger };
+
+const errorPauseMaxMs = 30_000;
+
+/**
+ * Calls `step` until the signal aborts: immediately again after it returned true (there was work), after `idleMs` when it
+ * returned false, and with a growing pause while it throws. Errors never end the loop. A step that the signal interrupts is no error.
+ */
+export async function runLoop({ name, idleMs, signal, log }: LoopOptions, step: () => Promise<boolean>): Promise<void> {
+  let failures = 0;
+  while (!signal.aborted) {
+    let pauseMs = 0;
+    try {
+      pauseMs = (await step()) ? 0 : idleMs;
+      failures = 0;
+    } catch (error) {
+      if (signal.aborted) return;
+      failures += 1;
+      pauseMs = Math.min(errorPauseMaxMs, 500 * 2 ** Math.min(failures, 6));
+      log.error({ err: error, loop: name, failures }, 'loop step failed');
+    }
+    if (pauseMs > 0) await sleep(pauseMs, undefined, { signal }).catch(() => undefined);
+  }
+}
