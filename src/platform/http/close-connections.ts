@@ -2,6 +2,8 @@ import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { App } from './app-type.ts';
 
+const graceMs = 200;
+
 /**
  * Lets the server stop as soon as the last response is sent. Node closes only the connections that are idle at the beginning of the stop. Two
  * kinds would delay it by more than a minute: those that have carried no request, which browsers and HTTP clients open in advance, and those
@@ -21,7 +23,10 @@ export function closeConnectionsOnStop(app: App): void {
   });
   app.addHook('preClose', (done) => {
     isStopping = true;
-    for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
+    // A request may be on its way.
+    setTimeout(() => {
+      for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
+    }, graceMs);
     done();
   });
 }
