@@ -208,12 +208,15 @@ test('ignores instructions in an article', async () => {
   ];
   await source.pull([
     { id: '1', title: 'Orders', link: page(source, 'a', articlePage('Orders', [...sentences(8), ...orders])) },
+    { id: '2', title: 'Plain', link: page(source, 'b', articlePage('Plain', sentences(9))) },
   ]);
-  const [item] = await items(source);
+  const found = await items(source);
+  const [item, plain] = ['Orders', 'Plain'].map((title) => found.find(({ event }) => event.title === title)!);
   expect(item).toMatchObject({
-    event: { severity: 'none', status: 'active', title: 'Orders' },
+    event: { severity: plain!.event.severity, status: 'active' },
     source: { publisher: 'Blog', tlp: 'AMBER' },
   });
+  expect(plain!.event.severity).toBe('medium');
 });
 
 test('uses rel=canonical only if it is on the same site', async () => {
