@@ -55,7 +55,7 @@ test.each([
   ['malware', [...cobaltStrike, 'CobaltStrike'], cobaltStrike],
   ['malware', qilin, qilin],
   ['tool', mimikatz, mimikatz],
-  ['tool', cobaltStrike, ['Cobalt Strike - S0154']],
+  ['tool', cobaltStrike, cobaltStrike],
   ['actor', ['Cobalt Strike', 'Panda'], []],
 ])('%s=… finds every spelling: %s', async (parameter, spellings, titles) => {
   for (const spelling of spellings) {
