@@ -32,14 +32,9 @@ export function createObservable(type: IndicatorType, value: string): Observable
 export function createAddressObservable(value: string, stated?: string): Observable {
   const found = correctValue('address', value);
   if (found) {
-    if (stated === undefined || found.type === 'ipv4' || found.type === 'ipv6')
-      return { kind: 'indicator', value, ...found };
-    return {
-      kind: 'indicator',
-      value,
-      ...found,
-      correction: [`stated as ${stated}`, found.correction ?? []].flat().join(', '),
-    };
+    const observable: Observable = { kind: 'indicator', value, ...found };
+    if (stated === undefined || found.type === 'ipv4' || found.type === 'ipv6') return observable;
+    return { ...observable, correction: [`stated as ${stated}`, found.correction ?? []].flat().join(', ') };
   }
   if (refang(value).includes('@')) return { kind: 'other', framework: 'observable:email', value };
   const observable = createObservable('domain', value);

@@ -14,9 +14,12 @@ import { getShippedNames, type NameDictionary, type DictionaryEntry, type NamedE
 type Word = { text: string; key: string; start: number; end: number; continues: boolean };
 const wordPattern = /[\p{L}\p{N}][\p{L}\p{N}_]*(?:[’'](?=s\b))?/gu;
 // Scripts that join words and attach endings to foreign names: `攻撃グループLazarusは`.
-const joining = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]/u;
-const joinedWordPattern =
-  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]+|[[\p{L}\p{N}]--[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]][[\p{L}\p{N}_]--[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]]*/gv;
+const joiningScripts = String.raw`[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]`;
+const joining = new RegExp(joiningScripts, 'v');
+const joinedWordPattern = new RegExp(
+  String.raw`${joiningScripts}+|[[\p{L}\p{N}]--${joiningScripts}][[\p{L}\p{N}_]--${joiningScripts}]*`,
+  'gv',
+);
 const windowMax = 5;
 // Numbered names of publishers. `TA0001` and similar ids are ATT&CK tactics.
 const numbered =
