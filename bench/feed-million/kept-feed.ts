@@ -13,7 +13,7 @@ type KeptFeedOptions = {
 
 const sizeFileOf = (dir: string): string => join(dir, 'feed-size.json');
 
-/** Returns the size of the complete feed in a directory, undefined if there is none. */
+/** Returns the size of the feed in a directory, or undefined if the directory holds no complete feed. */
 export function findKeptSize(dir: string): FeedSize | undefined {
   const file = sizeFileOf(dir);
   return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as FeedSize) : undefined;

@@ -131,7 +131,7 @@ test.each(['http://bad.example/a', 'http://bad.example/?a', 'http://user@bad.exa
   },
 );
 
-test('records what a source calls an address that is none', () => {
+test('records how a source describes a value that is not an address', () => {
   expect(createAddressObservable('bad.example', 'ip-dst')).toMatchObject({
     type: 'domain',
     correction: 'stated as ip-dst',

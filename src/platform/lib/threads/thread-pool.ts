@@ -18,7 +18,7 @@ export type RunOptions = {
   /** Whose task it is. Owners take turns. */
   owner?: string;
   transfer?: TransferListItem[];
-  /** Answers the calls that the task makes to its owner. The default is `answerCall` of the pool. */
+  /** Answers the calls that the task makes to this process. By default, the pool's `answerCall` does. */
   answerCall?: AnswerCall;
   /** Set for a task that needs much memory: its thread collects garbage after it, because an idle thread would keep the memory. */
   isLarge?: boolean;
