@@ -20,3 +20,7 @@ export const usesOverriddenRows = ({ overridesSeq, severity, status, rootsOnly =
 /** Whether the list also contains roots that only a duplicate of theirs connects to the wanted source. */
 export const usesDuplicateRoots = ({ rootsOnly = false, sources }: ItemFilters): boolean =>
   rootsOnly && sources !== undefined;
+
+/** Whether a list leaves out any item of its pools. */
+export const hasFilters = ({ overridesSeq: _overridesSeq, rootsOnly = false, ...columns }: ItemFilters): boolean =>
+  rootsOnly || Object.values(columns).some((value) => value !== undefined);

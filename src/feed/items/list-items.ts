@@ -5,7 +5,7 @@ import { updateDocumentExpiry } from '../model/expiry.ts';
 import type { FeedList } from '../model/item.schema.ts';
 import { highlightItems } from './highlights/highlight-items.ts';
 import type { ItemHighlights } from '../model/item-highlights.ts';
-import type { ItemFilters, SourceFilter } from './item-filters.ts';
+import { hasFilters, type ItemFilters, type SourceFilter } from './item-filters.ts';
 import { readItemsQuery, type ItemsQuery, type ItemsRequest } from './items-query.ts';
 import { listSourceNames } from './items.store.ts';
 import { overrideDocuments } from './overrides/override-documents.ts';
@@ -18,6 +18,7 @@ import type { PageAnchors } from './list-query/page-anchors.ts';
 import { readItemsPage } from './list-query/page.store.ts';
 import type { FeedPages } from './page-cache/feed-pages.ts';
 import { relevantIds } from './list-query/relevance.sql.ts';
+import { readRelevantPage } from './list-query/relevant-page.store.ts';
 import { toSnapshot, type Snapshot } from './snapshot/snapshot.ts';
 
 export type ListItemsDeps = {
@@ -73,7 +74,10 @@ async function readPage(
   const { search, perPage: limit } = request;
   const offset = Math.min((request.page - 1) * limit, Number.MAX_SAFE_INTEGER - 1_000);
   const filters = await toFilters(tx, source);
-  const onlyIds = request.relevancyMode === 'relevant' ? relevantIds(orgState) : undefined;
+  const isRelevantOnly = request.relevancyMode === 'relevant' && orgState.profileVersion !== undefined;
+  if (isRelevantOnly && !hasSearch(search) && !hasFilters({ ...filters, rootsOnly: search.rootsOnly }))
+    return { ...(await readRelevantPage(tx, snapshot, { orgState, limit, offset })), isEstimated: false };
+  const onlyIds = isRelevantOnly ? relevantIds(orgState) : undefined;
   if (onlyIds || hasSearch(search))
     return readSearchPage(tx, snapshot, { filters, search, onlyIds, limit, offset, now });
   const { rootsOnly } = search;

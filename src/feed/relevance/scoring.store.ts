@@ -100,8 +100,8 @@ export async function replaceRelevance(
   );
   const column = <K extends keyof RelevanceRow>(name: K): RelevanceRow[K][] => begun.map((one) => one[name]);
   await sql`
-    insert into feed_relevance (organization_id, version, item_id, added_to_feed_at, score, reasons, judged_at, seq_from)
-    select ${position.orgId}, ${position.version}, n.item_id, n.added, n.score, n.reasons, ${now}, ${seq}
+    insert into feed_relevance (organization_id, version, pool_id, item_id, added_to_feed_at, score, reasons, judged_at, seq_from)
+    select ${position.orgId}, ${position.version}, ${position.poolId}, n.item_id, n.added, n.score, n.reasons, ${now}, ${seq}
     from unnest(${column('itemId')}::uuid[], ${column('addedToFeedAt').map((at) => at.toISOString())}::timestamptz[],
       ${column('score')}::numeric[], ${column('reasons')}::text[]) as n (item_id, added, score, reasons)`.execute(tx);
 }

@@ -20,6 +20,7 @@ import { sql, type RawBuilder } from 'kysely';
  * - `duplicate_roots`: only if `usesDuplicateRoots(filters)`.
  * - `total (n, pool_rows)`: the number of listed items, and how many of them the branches of the pools return.
  * - `page`: the listed rows of the page.
+ * A list of relevant items has `marked`, listed rows that the organization marked, in place of the first three.
  * A search has `matched` (ids) and `found` (listed rows) in place of the first three. One with a text then has `listed`: listed rows with their
  * place in the order of the list.
  */
@@ -31,7 +32,16 @@ export type Condition = RawBuilder<boolean>;
 /** The same condition on a row of `items i` and on a row of `item_states s`. */
 export type StateCondition = { current: Condition; past: Condition };
 
-type CteName = 'overridden_rows' | 'duplicate_roots' | 'total' | 'page' | 'matched' | 'found' | 'members' | 'listed';
+type CteName =
+  | 'overridden_rows'
+  | 'duplicate_roots'
+  | 'total'
+  | 'page'
+  | 'matched'
+  | 'found'
+  | 'members'
+  | 'listed'
+  | 'marked';
 
 /** A name and the complete query behind it. */
 export type Cte = { name: CteName; query: Sql; isMaterialized: boolean };

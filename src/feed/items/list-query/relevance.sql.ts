@@ -12,13 +12,18 @@ export function isRelevant(state: OrgState): ((id: Sql) => Condition) | undefine
 /** Ids of the relevant items, as a query. A verdict of the organization, or a sighting in its logs, wins over the score. */
 export function relevantIds({ profileVersion, overridesSeq, ownSeq }: OrgState): Sql | undefined {
   if (profileVersion === undefined) return undefined;
-  const scored = sql`
-    select r.item_id from feed_relevance r
-    where r.organization_id = tocsin_org() and r.version = ${profileVersion} and r.seq_from <= ${ownSeq} and r.seq_until > ${ownSeq}`;
+  const scored = sql`select r.item_id from feed_relevance r where ${isScored({ profileVersion, ownSeq })}`;
   if (overridesSeq === undefined) return scored;
   const irrelevant = overriddenIds(overridesSeq, sql`o.relevance = 'irrelevant'`);
   return sql`${scored} and r.item_id not in ${irrelevant} union all ${overriddenIds(overridesSeq, isMarkedRelevant)}`;
 }
 
+/** Whether a row of `feed_relevance r` is a score of the organization that is in force. */
+export const isScored = ({ profileVersion, ownSeq }: Pick<OrgState, 'profileVersion' | 'ownSeq'>): Condition => sql`
+  r.organization_id = tocsin_org() and r.version = ${profileVersion} and r.seq_from <= ${ownSeq} and r.seq_until > ${ownSeq}`;
+
 /** Whether the override `o` makes its item relevant: by a verdict, or by a sighting that no verdict contradicts. */
 export const isMarkedRelevant: Condition = sql`o.relevance = 'relevant' or (o.exposed_at is not null and o.relevance is null)`;
+
+/** Whether the override `o` decides the relevance of its item, whatever its score. */
+export const hasOwnRelevance: Condition = sql`o.relevance = 'irrelevant' or ${isMarkedRelevant}`;
