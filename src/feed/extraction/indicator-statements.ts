@@ -4,7 +4,7 @@ import { bucketByType } from '../model/vocabulary.ts';
 import { roundConfidence, emptyIocs } from '../model/source-record.ts';
 import { findBenignReason, type BenignLookup } from './indicators/assessment/benign-values.ts';
 import type { ClassificationMapping } from './classification-builder.ts';
-import type { IndicatorObservable, Observable } from './observable.ts';
+import { toMappingId, type IndicatorObservable, type Observable } from './observable.ts';
 
 /** One statement of a source about a value. Times are ISO text. */
 export type IndicatorStatement = {
@@ -35,7 +35,7 @@ export function createStatementCollector(benign?: BenignLookup): {
     mappings,
     state(observable, statement) {
       if (observable.kind === 'other') {
-        const id = observable.value.slice(0, mappingMaxChars).toWellFormed();
+        const id = toMappingId(observable).slice(0, mappingMaxChars).toWellFormed();
         mappings.push({ framework: observable.framework, id, confidence: roundConfidence(statement.confidence) });
         return;
       }

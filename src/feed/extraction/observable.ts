@@ -15,6 +15,10 @@ export type IndicatorObservable = {
 /** A value that a source states: an indicator, or a value of a type without an indicator bucket (`other`). */
 export type Observable = IndicatorObservable | { kind: 'other'; framework: string; value: string };
 
+/** Returns the id of the mapping of a value without an indicator bucket. Mail addresses are refanged, like in texts. */
+export const toMappingId = ({ framework, value }: { framework: string; value: string }): string =>
+  framework === 'observable:email' ? refang(value) : value;
+
 /** Creates an indicator of a type, or of the type that the value has by its form, or an `observable:<type>` if it is not valid for either. */
 export function createObservable(type: IndicatorType, value: string): Observable {
   const corrected = correctValue(type, value);

@@ -1,7 +1,8 @@
-import { decodeUtf8 } from '../../../platform/lib/json/json-values.ts';
+import { decodeList } from './decode-list.ts';
 import { toListRecord, type ListLine } from './list-record.ts';
 import { createRowReader } from './list-row.ts';
 import { readTable } from './list-table.ts';
+import { isMarkup, readReport } from './list-report.ts';
 import type { ParseContext, ParseResult, SourceFormat } from '../source-format.ts';
 import type { SourceDocument } from '../source-document.ts';
 import { readParts, unzipPart } from '../read-parts.ts';
@@ -10,7 +11,10 @@ import { countItems, pickItem } from '../split-record.ts';
 const zipBounds = { entriesMax: 100, entryMaxBytes: 64 * 1024 * 1024, totalMaxBytes: 128 * 1024 * 1024 };
 const fileNames = /\.(?:csv|tsv|txt|list|netset|ipset|hosts|json|jsonl|ndjson)$/i;
 
-/** Lists of indicators: CSV in any dialect and JSON, recognized by the names of their fields, and plain lists with one value per line. */
+/**
+ * Lists of indicators: CSV in any dialect and JSON, recognized by the names of their fields, plain lists with one value per line, and texts
+ * between whose lines the values stand.
+ */
 export const csv: SourceFormat = {
   label: 'CSV, JSON and plain lists of indicators',
   defaults: { reliability: 0.6, schedule: '0 * * * *' },
@@ -22,10 +26,14 @@ export const csv: SourceFormat = {
   },
 };
 
-/** Reads a list as one item. A long list is split into several items by the hash of the value, so that a value stays in its item. */
+/**
+ * Reads a list as one item. A long list is split into several items by the hash of the value, so that a value stays in its item. A text that is
+ * not a list is read as a report.
+ */
 function readList(part: SourceDocument, context: ParseContext): ParseResult {
-  const table = readTable(decodeUtf8(part.bytes));
-  const { header, rows, about, date = part.modified } = table;
+  const text = decodeList(part.bytes);
+  const table = readTable(text);
+  const { header, rows, about, date = part.modified, tlp } = table;
   const read = createRowReader(table);
   const lines: ListLine[] = [];
   let emptyRows = 0;
@@ -33,6 +41,10 @@ function readList(part: SourceDocument, context: ParseContext): ParseResult {
     const row = read(cells);
     if (row.observables.length === 0) emptyRows += 1;
     else lines.push({ text: renderRow(header, cells), row });
+  }
+  if (isMarkup(text) || lines.length === 0 || (!header && emptyRows > lines.length)) {
+    const report = readReport(text, { ...context, part, tlp });
+    if (report) return { records: [report], skipped: [] };
   }
   if (lines.length === 0 && (rows.length > 0 || part.bytes.length === 0))
     throw new Error('the list contains no indicator that its column name or form identifies');
@@ -52,6 +64,7 @@ function readList(part: SourceDocument, context: ParseContext): ParseResult {
               title: count === 1 ? name : `${name} (${index + 1} of ${count})`,
               lines: itemLines,
               date,
+              tlp,
               isPhishing,
             },
             context,

@@ -15,12 +15,10 @@ type ListLayout = {
 const layouts: ListLayout[] = [
   // abuse.ch SSLBL: fingerprints of certificates.
   { columns: ['listingdate', 'sha1', 'listingreason'], rename: { sha1: 'cert_sha1', listingreason: 'malware' } },
-  // abuse.ch SSLBL: addresses.
-  { columns: ['firstseen', 'dstip', 'dstport'], rename: { dstip: 'dst_ip' } },
   // DShield: ranges.
   { columns: ['start', 'end', 'netmask'], range: { name: 'network', from: ['start', 'netmask'] } },
   // ViriBack: addresses of control panels.
-  { columns: ['family', 'url', 'ip', 'firstseen'], isDayFirst: true },
+  { columns: ['family', 'url', 'ip', 'first_seen'], isDayFirst: true },
 ];
 
 export const findLayout = (header: string[]): ListLayout | undefined =>

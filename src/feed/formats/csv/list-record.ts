@@ -4,10 +4,12 @@ import type { Indicator } from '../../model/item.schema.ts';
 import { bucketByType } from '../../model/vocabulary.ts';
 import { createClassificationBuilder } from '../../extraction/classification-builder.ts';
 import { findBenignReason, type BenignLookup } from '../../extraction/indicators/assessment/benign-values.ts';
-import type { IndicatorObservable } from '../../extraction/observable.ts';
+import { toMappingId, type IndicatorObservable } from '../../extraction/observable.ts';
 import { createPassageCollector } from '../../extraction/text/passage-collector.ts';
 import type { Span } from '../../extraction/text/stored-text.ts';
 import { roundConfidence, emptyIocs, type SourceRecord } from '../../model/source-record.ts';
+import type { Tlp } from '../../model/vocabulary.ts';
+import { strictestTlp } from '../record-fields.ts';
 import type { ParseContext } from '../source-format.ts';
 import type { ListRow } from './list-row.ts';
 
@@ -20,6 +22,8 @@ type IndicatorList = {
   title: string;
   lines: ListLine[];
   date: string | undefined;
+  /** The marking of the whole list. */
+  tlp: Tlp | undefined;
   isPhishing: boolean;
 };
 
@@ -27,7 +31,7 @@ const malwareMax = 100;
 const lineMaxChars = 4_000;
 
 /** Returns the record of a list or a part of it. Every indicator has its line as supporting passage. */
-export function toListRecord(list: IndicatorList, { reliability, lists }: ParseContext): SourceRecord {
+export function toListRecord(list: IndicatorList, { reliability, lists, now }: ParseContext): SourceRecord {
   const iocs = emptyIocs();
   const mappings = new Map<string, SourceRecord['classification']['mappings'][number]>();
   const classification = createClassificationBuilder(lists?.names);
@@ -43,7 +47,7 @@ export function toListRecord(list: IndicatorList, { reliability, lists }: ParseC
       if (observable.kind === 'other') {
         mappings.set(`${observable.framework} ${observable.value}`, {
           framework: observable.framework,
-          id: observable.value.slice(0, 500).toWellFormed(),
+          id: toMappingId(observable).slice(0, 500).toWellFormed(),
           confidence,
         });
         continue;
@@ -56,11 +60,13 @@ export function toListRecord(list: IndicatorList, { reliability, lists }: ParseC
           date: list.date,
           isPhishing: list.isPhishing,
           benign: lists?.benign,
+          now,
         });
         known.set(`${observable.type} ${observable.normalizedValue}`, indicator);
         iocs[bucketByType[observable.type]].push(indicator);
         spans.push({ start: offset, end: offset + line.length });
       }
+      if (row.actor) classification.addName('actor', row.actor, confidence);
       if (row.malware) classification.addName('malware', row.malware, confidence);
     }
     texts.push(line);
@@ -76,6 +82,7 @@ export function toListRecord(list: IndicatorList, { reliability, lists }: ParseC
       .update(JSON.stringify([list.title, storedText]))
       .digest('hex')}`,
     title: list.title,
+    tlp: strictestTlp([list.tlp ?? [], list.lines.flatMap(({ row }) => row.tlp ?? [])].flat()),
     withdrawn: false,
     severity: 'none',
     severityRule: 'none',
@@ -92,29 +99,31 @@ export function toListRecord(list: IndicatorList, { reliability, lists }: ParseC
   };
 }
 
+type IndicatorContext = Pick<IndicatorList, 'date' | 'isPhishing'> & {
+  now: Date | undefined;
+  confidence: number;
+  benign: BenignLookup | undefined;
+};
+
 function toIndicator(
   { type, value, normalizedValue, correction }: IndicatorObservable,
   row: ListRow,
-  {
-    confidence,
-    date,
-    isPhishing,
-    benign,
-  }: Pick<IndicatorList, 'date' | 'isPhishing'> & {
-    confidence: number;
-    benign: BenignLookup | undefined;
-  },
+  { confidence, date, isPhishing, benign, now }: IndicatorContext,
 ): Indicator {
   const lastSeen = row.lastSeen ?? row.firstSeen ?? date;
+  const isHarmless = row.isBenign || findBenignReason(type, normalizedValue, benign) !== undefined;
+  // Without a date, the lifetime begins with the pull.
+  const from = lastSeen === undefined ? now?.getTime() : Date.parse(lastSeen);
+  const validity = from !== undefined && row.validUntil ? { from, until: Date.parse(row.validUntil) } : {};
   return {
     type,
     value,
     normalizedValue,
-    status: findBenignReason(type, normalizedValue, benign) ? 'false_positive' : 'active',
+    status: isHarmless ? 'false_positive' : 'active',
     confidence,
     ...(row.firstSeen ? { firstSeen: row.firstSeen } : {}),
     ...(lastSeen ? { lastSeen } : {}),
-    ttlDays: ttlDays(bucketByType[type], { phishing: isPhishing || row.phishing === true }),
+    ttlDays: ttlDays(bucketByType[type], { phishing: isPhishing || row.phishing === true, ...validity }),
     ...(correction ? { correction } : {}),
   };
 }

@@ -1,10 +1,13 @@
 import papaparse from 'papaparse';
+import { findTlp } from '../../extraction/tlp.ts';
 import { toStorableText } from '../../extraction/text/stored-text.ts';
+import type { Tlp } from '../../model/vocabulary.ts';
 import { parseFeedDate } from '../rss/feed-dates.ts';
 import { readJsonTable } from './json-table.ts';
 import { applyLayout, findLayout } from './list-layouts.ts';
+import { recognizeValue } from './recognize-value.ts';
 
-/** A list as rows of cells. `about` is the first text and `date` the first date in its comments. */
+/** A list as rows of cells. `about` is the title or first text, `date` the first date, and `tlp` the marking in its comments. */
 export type ListTable = {
   header: string[] | undefined;
   /** Whether dates have the form `31-12-2026`. */
@@ -12,21 +15,22 @@ export type ListTable = {
   rows: string[][];
   about: string | undefined;
   date: string | undefined;
+  tlp: Tlp | undefined;
 };
 
 const rowsMax = 400_000;
 const cellsMax = 200;
 const blanksBeforeQuote: Record<string, RegExp> = { '\t': /\t +"/g, ',': /, +"/g, ';': /; +"/g, '|': /\| +"/g };
 const comment = /^\s*(?:#|;|\/\/|!)/;
-/** Column names that identify a line as the header. */
+/** Column names that identify a line as the header, with a prefix or suffix such as `c2_domains` or `indicator_type`. */
 const headerName =
-  /\b(?:url|uri|ip|dst_ip|ip_address|ipv4|ipv6|domain|host|hostname|fqdn|md5|sha1|sha256|hash|md5_hash|sha1_hash|sha256_hash|indicator|ioc|ioc_value|value|observable|title|first_seen|firstseen|dateadded|date_added)\b/i;
+  /(?:^|_)(?:urls?|uris?|ips?|ip_addr(?:ess(?:es)?)?|ipaddress|ipv[46]|domains?|hosts?|hostnames?|fqdns?|md5|sha_?(?:1|256|512)|hash(?:es)?|indicators?|iocs?|values?|observables?|title|first_?seen|dateadded|date_added)(?:_|$)/;
 
 /** Reads CSV in any dialect, JSON, and plain lists with one value per line. */
 export function readTable(text: string): ListTable {
   const json = readJsonTable(text, rowsMax);
   if (!json) return readLines(text);
-  return { ...toTable(json.columns, json.rows), about: undefined, date: json.date };
+  return { ...toTable(json.columns, json.rows), about: undefined, date: json.date, tlp: undefined };
 }
 
 /** Reads a list of lines. Comments are omitted, but one of them may be the header. */
@@ -46,7 +50,7 @@ function readLines(text: string): ListTable {
   const commentCells = headerComment && cells(headerComment.replace(comment, '').trim());
   const header = first && isHeader(first) ? rows.shift() : commentCells || undefined;
   const notes = comments.filter((line) => line !== headerComment);
-  return { ...toTable(header, rows), about: findTitle(notes), date: findDate(notes) };
+  return { ...toTable(header, rows), about: findTitle(notes), date: findDate(notes), tlp: findMarking(notes) };
 }
 
 function toTable(columns: string[] | undefined, rows: string[][]): Pick<ListTable, 'header' | 'rows' | 'isDayFirst'> {
@@ -71,7 +75,8 @@ const splitLine = (line: string, delimiter: string | undefined): string[] =>
  * with the most cells: a comma also stands in texts between others.
  */
 function findDelimiter(data: string[]): string | undefined {
-  const sample = data.slice(0, 20);
+  // Rules of ad blockers begin with two bars.
+  const sample = data.filter((line) => !/^(?:@@)?\|\|/.test(line)).slice(0, 20);
   let best: { delimiter: string; cells: number } | undefined;
   for (const delimiter of sample.length === 0 ? [] : Object.keys(blanksBeforeQuote)) {
     const widths = parseRows(sample.join('\n'), delimiter).map((row) => row.length);
@@ -84,12 +89,16 @@ function findDelimiter(data: string[]): string | undefined {
 
 const isHeader = (cells: string[]): boolean =>
   (cells.some((cell) => headerName.test(normalizeName(cell))) || findLayout(cells.map(normalizeName)) !== undefined) &&
-  cells.every((cell) => /^["\w .()/#-]{1,60}$/.test(cell) && !/^\d+(?:\.\d+)*$/.test(cell));
+  cells.every((cell) => /^["\w .()/#-]{1,60}$/.test(cell) && !/^\d+(?:\.\d+)*$/.test(cell)) &&
+  // `host-1.bad.example` is a value, not the name of a column.
+  cells.every((cell) => recognizeValue(cell.replaceAll('"', '')).length === 0);
 
 const normalizeName = (cell: string): string =>
   cell
     .replaceAll(/["'#]/g, '')
     .trim()
+    // `IndicatorValue`, but not `IPs`.
+    .replaceAll(/([a-z0-9])(?=[A-Z])|([A-Z])(?=[A-Z][a-z]{2})/g, '$&_')
     .toLowerCase()
     .replaceAll(/[^a-z0-9]+/g, '_')
     .replaceAll(/^_|_$/g, '');
@@ -105,6 +114,8 @@ function findDate(comments: string[]): string | undefined {
   return undefined;
 }
 
+const notTitle = /^(?:last[ -]?(?:updated?|modified)|updated|generated|date|expires|version|homepage|license|tlp)\b/i;
+
 function findTitle(comments: string[]): string | undefined {
   const texts = comments.map((line) =>
     line
@@ -112,5 +123,16 @@ function findTitle(comments: string[]): string | undefined {
       .replace(/^[\s#;/!*=-]+/, '')
       .replace(/[\s#*=-]+$/, ''),
   );
-  return texts.find((text) => /\p{L}{3}/u.test(text) && !headerName.test(text.split(/[,;\t]/)[0] ?? ''))?.slice(0, 200);
+  const stated = texts.map((text) => /^(?:title|name)\s*:\s*(\S.*)$/i.exec(text)?.[1]).find(Boolean);
+  const isHeaderLine = (text: string): boolean =>
+    /[,;\t]/.test(text) && headerName.test(normalizeName(text.split(/[,;\t]/)[0] ?? ''));
+  const isTitle = (text: string): boolean => /\p{L}{3}/u.test(text) && !notTitle.test(text) && !isHeaderLine(text);
+  return (stated ?? texts.find(isTitle))?.slice(0, 200);
+}
+
+const statedTlp = /\bTLP\s*[:=-]?\s*((?:AMBER[+_ ]?STRICT|[A-Z]+))\b/i;
+
+function findMarking(comments: string[]): Tlp | undefined {
+  const markings = comments.slice(0, 50).map((line) => findTlp(statedTlp.exec(line.slice(0, 1_000))?.[1] ?? ''));
+  return markings.find((marking) => marking !== undefined);
 }

@@ -9,12 +9,11 @@ export const parseJsonBytes = (bytes: Buffer): unknown => parseJsonText(decodeUt
 
 /** Decodes UTF-8, gzipped or not, without a byte order mark. */
 export function decodeUtf8(bytes: Buffer): string {
+  const unpacked = unpackGzip(bytes);
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(unpack(bytes));
+    return new TextDecoder('utf-8', { fatal: true }).decode(unpacked);
   } catch (error) {
-    if (error instanceof TypeError && 'code' in error && error.code === 'ERR_ENCODING_INVALID_ENCODED_DATA')
-      throw new Error('the document is not UTF-8', { cause: error });
-    throw new Error('the document cannot be unpacked', { cause: error });
+    throw new Error('the document is not UTF-8', { cause: error });
   }
 }
 
@@ -26,9 +25,14 @@ export function parseJsonText(text: string): unknown {
   }
 }
 
-function unpack(bytes: Buffer): Buffer {
-  const isGzip = bytes[0] === 0x1f && bytes[1] === 0x8b;
-  return isGzip ? gunzipSync(bytes, { maxOutputLength: unpackedMaxBytes }) : bytes;
+/** Returns the content of a gzip file (at most 64 MiB) or, for anything else, the bytes themselves. */
+export function unpackGzip(bytes: Buffer): Buffer {
+  if (bytes[0] !== 0x1f || bytes[1] !== 0x8b) return bytes;
+  try {
+    return gunzipSync(bytes, { maxOutputLength: unpackedMaxBytes });
+  } catch (error) {
+    throw new Error('the document cannot be unpacked', { cause: error });
+  }
 }
 
 export const isObject = (value: unknown): value is JsonObject =>

@@ -1,0 +1,116 @@
+import { recognizeValue } from './recognize-value.ts';
+import { isTypeWord } from './value-types.ts';
+
+const owner = '(?:dst|src|dest|c2|cc|source|attacker|remote|malicious|destination|server)_';
+
+/** Names of columns after normalization. */
+const columns = {
+  address: new RegExp(`^(?:${owner})?(?:ips?|ipv[46]|ip_addr|ip_address(?:es)?|ipaddress|address)$`),
+  url: /^(?:\w+_)?ur[li]s?$/,
+  domain: /^(?:\w+_)?(?:domains?|domain_names?|hosts?|hostnames?|fqdns?)$/,
+  sha512: /^(?:file_)?sha_?512(?:_hash(?:es)?|s)?$/,
+  sha256: /^(?:file_)?sha_?256(?:_hash(?:es)?|s)?$/,
+  sha1: /^(?:file_)?sha_?1(?:_hash(?:es)?|s)?$/,
+  md5: /^(?:file_)?md5(?:_hash(?:es)?|s)?$/,
+  imphash: /^imphash$/,
+  ssdeep: /^ssdeep$/,
+  cert_sha1: /^cert_sha_?1$/,
+  any: /^(?:indicators?(?:_values?)?|iocs?(?:_values?)?|observables?(?:_values?)?|values?|hash(?:es)?|file_hash(?:es)?|artifacts?|networks?|cidrs?|entry|c2s?|c2_servers?)$/,
+  firstSeen:
+    /^(?:first_?seen|first_observed|dateadded|date_added|added|date|listing_?date|submission_time|timestamp|time|created|first_reported|valid_from)(?:_utc|_at|_date)?$/,
+  lastSeen: /^(?:last_?seen|last_observed|last_online|last_active|updated|last_reported)(?:_utc|_at|_date)?$/,
+  validUntil: /^(?:valid_(?:until|to)|expir(?:y|es|ation)(?:_(?:date|time|at))?)(?:_utc)?$/,
+  confidence: /^(?:confidence|confidence_level|score)$/,
+  malware: /^(?:malware|malware_printable|malware_family|malware_name|signature|family|threat_name)$/,
+  actor: /^(?:(?:threat_)?actor|apt|apt_group|adversary|intrusion_set)$/,
+  threat: /^(?:threat|threat_type|category|tags?|classification|type)$/,
+  verdict: /^(?:verdict|status|disposition|classification|action)$/,
+  tlp: /^tlp$/,
+};
+
+export type ColumnName = keyof typeof columns;
+
+/** A column that states the type of the value in another one. */
+const typeColumn = /^(?:\w+_)?(?:type|kind)$/;
+// Links to reports about the row are not indicators.
+const linkColumn =
+  /^(?:\w+_)?(?:link|reference|report|permalink|detail)(?:_ur[li])?s?$|^(?:urlhaus|reference|source|reporter|feed)_(?:link|url)s?$/;
+
+const sampleRows = 50;
+const typeShareMin = 0.6;
+
+/** Where the cells of a table are by what they contain. `typed` holds a column of types and that of their values. */
+export type ListColumns = { indexes: Record<ColumnName, number[]>; typed: { type: number; value: number } | undefined };
+
+/** Returns the columns of a table by their names and, for types and their values, by their contents. */
+export function findColumns(header: string[], rows: string[][]): ListColumns {
+  // The only word above a plain list need not hold for all of it.
+  if (header.length === 1) return findColumns(['value', ''], rows);
+  const find = (pattern: RegExp): number[] =>
+    header.flatMap((name, index) => (pattern.test(name) && !linkColumn.test(name) ? [index] : []));
+  const indexes = Object.fromEntries(Object.entries(columns).map(([name, pattern]) => [name, find(pattern)])) as Record<
+    ColumnName,
+    number[]
+  >;
+  const type = findTypeColumn(header, rows);
+  if (type === undefined) return { indexes, typed: undefined };
+  const named = indexes.any.find((index) => index !== type);
+  const candidates = header.flatMap((name, index) => (index === type || linkColumn.test(name) ? [] : [index]));
+  const value = named ?? findValueColumn(rows, candidates);
+  // The type says how to read the value, whatever the name of its column.
+  const untyped = Object.entries(indexes).map(([name, list]) => [
+    name,
+    list.filter((index) => index !== value && (index !== type || name === 'threat')),
+  ]);
+  return value === undefined
+    ? { indexes, typed: undefined }
+    : { indexes: Object.fromEntries(untyped) as Record<ColumnName, number[]>, typed: { type, value } };
+}
+
+/** Returns the first column in which most cells name a type, those that are called so first. */
+function findTypeColumn(header: string[], rows: string[][]): number | undefined {
+  const order = header.map((_, index) => index);
+  const isCalledType = (index: number): boolean => typeColumn.test(header[index]!);
+  return [...order.filter(isCalledType), ...order.filter((index) => !isCalledType(index))].find((column) => {
+    const cells = rows.slice(0, sampleRows).flatMap((row) => row[column] || []);
+    return cells.length > 0 && cells.filter(isTypeWord).length >= cells.length * typeShareMin;
+  });
+}
+
+/** Returns which of the columns contains a value in most rows. Some lists without a header begin with a date or a network. */
+function findValueColumn(rows: string[][], candidates: number[]): number | undefined {
+  const counts = candidates.map((column) => countValues(rows, column));
+  const most = Math.max(...counts, 0);
+  return most === 0 ? undefined : candidates[counts.indexOf(most)];
+}
+
+const countValues = (rows: string[][], column: number): number =>
+  rows.slice(0, sampleRows).filter((cells) => recognizeValue(cells[column] ?? '').length > 0).length;
+
+/**
+ * Returns the columns of values of a table without a header: the one with most values, and the first of each other kind that is there in most
+ * rows. A second column of one kind is about the first one (its name server), and one whose values repeat a host is a link.
+ */
+export function findValueColumns(rows: string[][]): number[] {
+  const sample = rows.slice(0, sampleRows);
+  const candidates = (sample[0] ?? []).map((_, index) => index);
+  const main = findValueColumn(rows, candidates);
+  if (main === undefined) return [];
+  const kindOf = (column: number): string => findMainKind(sample, column);
+  const kinds = new Set([kindOf(main), 'url']);
+  return candidates.filter((column) => {
+    if (column === main) return true;
+    const kind = kindOf(column);
+    if (countValues(rows, column) < sample.length * typeShareMin || kinds.has(kind)) return false;
+    kinds.add(kind);
+    return true;
+  });
+}
+
+function findMainKind(sample: string[][], column: number): string {
+  const kinds = sample.flatMap((cells) => recognizeValue(cells[column] ?? '').map(toKind));
+  return kinds.toSorted().at(kinds.length / 2) ?? '';
+}
+
+const toKind = (found: ReturnType<typeof recognizeValue>[number]): string =>
+  found.kind === 'indicator' ? found.type.replace(/^ipv[46]$/, 'ip') : found.framework;

@@ -1,0 +1,38 @@
+import { createHash } from 'node:crypto';
+import { extractItem } from '../../extraction/extract-item.ts';
+import { toTextRecord } from '../../extraction/text/text-record.ts';
+import { buckets, type Tlp } from '../../model/vocabulary.ts';
+import type { SourceRecord } from '../../model/source-record.ts';
+import type { SourceDocument } from '../source-document.ts';
+import type { ParseContext } from '../source-format.ts';
+
+const textMaxChars = 1_000_000;
+
+/** A table of Markdown or AsciiDoc. */
+const markupTable = /^\s*\|?\s*:?-{3,}:?\s*\|[\s:|-]*$|^\|===\s*$/m;
+
+/** Returns whether a text is Markdown or AsciiDoc with a table. */
+export const isMarkup = (text: string): boolean => text.length <= textMaxChars && markupTable.test(text);
+
+const heading = /^\s*(?:#{1,3}|=)\s+(\S.{2,200})$/m;
+
+type ReportContext = ParseContext & { part: SourceDocument; tlp: Tlp | undefined };
+
+/**
+ * Returns the record of a text with values between its lines, such as the indicators of a report in Markdown. Returns undefined for a text
+ * without values, for JSON and for markup such as an error page.
+ */
+export function readReport(text: string, { part, tlp, sourceName, lists }: ReportContext): SourceRecord | undefined {
+  if (text.length > textMaxChars || /^\s*[<[{]/.test(text)) return undefined;
+  const title = heading.exec(text.slice(0, 2_000))?.[1]?.trim() ?? sourceName ?? part.name;
+  const extracted = extractItem({ text, title, sourceUrl: part.url }, lists);
+  if (buckets.every((bucket) => extracted.iocs[bucket].length === 0)) return undefined;
+  const key = createHash('sha256')
+    .update(JSON.stringify([title, extracted.storedText]))
+    .digest('hex');
+  return {
+    ...toTextRecord(extracted, { recordId: part.name, canonicalKey: `txt:${key}`, textUrl: part.url, tlp }),
+    publishTime: extracted.publishTime ?? part.modified,
+    isProse: true,
+  };
+}

@@ -1,0 +1,57 @@
+import { createObservable, createAddressObservable, type Observable } from '../../extraction/observable.ts';
+
+const hashTypes: Record<number, 'md5' | 'sha1' | 'sha256' | 'sha512'> = {
+  32: 'md5',
+  40: 'sha1',
+  64: 'sha256',
+  128: 'sha512',
+};
+
+/** The longest address that occurs in practice. Longer cells are prose. */
+const cellMaxChars = 8_192;
+
+/** Notations of block lists, with the blocked value as their group. */
+const blockRules = [
+  // Hosts files.
+  /^(?:0\.0\.0\.0|127\.0\.0\.1|::1?)\s+(\S+\.\S+)$/,
+  // Adblock.
+  /^\|\|([^^/$]+)\^.*$/,
+  // dnsmasq.
+  /^(?:address|server|local)=\/([^/]+)\/\S*$/,
+  // Unbound.
+  /^local-zone:\s*"([^"]+)"\s+\S+$/,
+  // Response policy zones.
+  /^(?:\*\.)?(\S+\.\S+)\s+(?:\d+\s+)?(?:IN\s+)?CNAME\s+\S+$/i,
+  // ipset, nginx and Apache.
+  /^add\s+\S+\s+([^\s,]+)(?:,\S+)?(?:\s.*)?$/,
+  /^(?:deny(?:\s+from)?|Require\s+not\s+ip)\s+([^\s;]+);?$/i,
+];
+
+/** Returns the kind of a value by its form, as in plain lists, hosts files and block rules. Returns nothing for other text. */
+export function recognizeValue(cell: string): Observable[] {
+  // An exception of Adblock is what must not be blocked.
+  if (cell.length > cellMaxChars || cell.startsWith('@@')) return [];
+  const line = cell
+    .replace(/\s+[;#].*$/, '')
+    .replace(/^(?:[-*+•]|\d{1,4}[.)])\s+/, '')
+    .replace(/^([`"'])(.*)\1$/, '$2')
+    .trim();
+  const rule = blockRules.find((pattern) => pattern.test(line));
+  const value = (rule?.exec(line)?.[1] ?? line).replace(/^\*\./, '');
+  if (value === '' || /[\s`]|\.rpz-[a-z-]+$/.test(value)) return [];
+  const hash = /^[0-9a-f]+$/i.test(value) ? hashTypes[value.length] : undefined;
+  if (hash) return [createObservable(hash, value)];
+  if (/^[a-z]{3,10}(?:\[?:\]?)\/\//i.test(value)) return [createObservable('url', value)];
+  const found = createAddressObservable(value);
+  return found.kind === 'other' && found.framework === 'observable:domain' ? [] : [found];
+}
+
+const partsMax = 500;
+
+/** Returns the values of a cell that contains several, separated by line breaks, blanks, commas, semicolons or bars, or the cell itself. */
+export function splitValues(cell: string): string[] {
+  if (!/[\s,;|]/.test(cell)) return [cell];
+  const parts = cell.split(/[\s,;|]+/).filter((part) => part !== '');
+  const areValues = parts.length <= partsMax && parts.every((part) => recognizeValue(part).length > 0);
+  return areValues && parts.length > 1 ? parts : [cell];
+}

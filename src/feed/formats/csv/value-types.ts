@@ -1,0 +1,76 @@
+import type { IndicatorType } from '../../model/vocabulary.ts';
+import { createObservable, createAddressObservable, type Observable } from '../../extraction/observable.ts';
+import { toObservables } from '../misp/misp-types.ts';
+import { recognizeValue, splitValues } from './recognize-value.ts';
+
+/** How a value of a stated type is read: as an indicator type, as an address, by its form, as another observable, or not at all. */
+type ValueKind = IndicatorType | 'address' | 'form' | 'file' | 'none' | { framework: string };
+
+const other = (framework: string): ValueKind => ({ framework });
+const owner = '(?:dst|src|dest|destination|source|remote|attackers?|malicious|c2|cc|cnc|network|sender)?';
+
+/** Words for the type of a value, in lower case without punctuation: `ipaddress`, `filehashsha256`. */
+const kindByWord: [RegExp, ValueKind][] = [
+  [/^(?:file)?(?:hash)?md5(?:hash|sum|file)?s?$/, 'md5'],
+  [/^(?:file)?(?:hash)?sha1(?:hash|sum|file)?s?$/, 'sha1'],
+  [/^(?:file)?(?:hash)?sha256(?:hash|sum|file)?s?$/, 'sha256'],
+  [/^(?:file)?(?:hash)?sha512(?:hash|sum|file)?s?$/, 'sha512'],
+  [/^(?:file)?(?:hash)?ssdeep$/, 'ssdeep'],
+  [/^(?:file)?(?:hash)?imphash$/, 'imphash'],
+  [/^(?:file)?hash(?:es|value)?$/, 'form'],
+  [new RegExp(`^${owner}ip(?:v[46])?(?:addr(?:ess(?:es)?)?)?s?(?:dst|src)?(?:port)?$`), 'address'],
+  [/^(?:cidr|subnet|iprange|ipnetmask|netblock)s?$/, 'address'],
+  [new RegExp(`^${owner}(?:domain(?:name)?|host(?:name)?|fqdn)s?(?:port)?$`), 'domain'],
+  [new RegExp(`^${owner}ur[li]s?$`), 'url'],
+  [/^(?:c2|cc|cnc)(?:server)?s?$/, 'form'],
+  [/^files?$/, 'file'],
+  [/^filenames?$/, 'file_name'],
+  [/^(?:(?:full|file)?paths?|filelocation)$/, 'file_path'],
+  [/^(?:(?:windows)?registry(?:key|path)?|regkey)s?$/, 'registry_key'],
+  [/^process(?:name)?(?:es|s)?$/, 'process_name'],
+  [/^(?:command(?:line)?|cmd(?:line)?)s?$/, 'command_line'],
+  [/^(?:ssl|tls|x509)?(?:cert(?:ificate)?)(?:fingerprint)?sha1$|^x509fingerprintsha1$/, 'cert_sha1'],
+  [/^(?:ssl|tls|x509)?(?:cert(?:ificate)?)(?:fingerprint)?sha256$|^x509fingerprintsha256$/, 'cert_sha256'],
+  [/^(?:sender|from|replyto|recipient)?emails?(?:addr(?:ess(?:es)?)?)?(?:src|dst|from|sender)?$/, other('email')],
+  [/^emailsubjects?$/, other('email-subject')],
+  [/^mutex(?:es|name)?$/, other('mutex')],
+  [/^useragents?$/, other('user-agent')],
+  [/^(?:asn?|autonomoussystem)$/, other('asn')],
+  [/^(?:btc|bitcoin)(?:address|wallet)?$/, other('btc')],
+  [/^(?:cves?|vulnerability)$/, other('cve')],
+  [/^(?:ja3s?|ja4|jarm|tlsh|pehash|vhash|authentihash|sha224|sha384)$/, 'form'],
+  [/^(?:yara|sigma|snort|suricata)(?:rule)?s?$/, other('rule')],
+  [/^(?:description|references?|reports?|links?|notes?|comments?|title|author|sources?|campaign)$/, 'none'],
+];
+
+const toWord = (text: string): string => text.toLowerCase().replaceAll(/[^a-z0-9]+/g, '');
+const findKind = (text: string): ValueKind | undefined => {
+  const word = toWord(text);
+  return word.length > 30 ? undefined : kindByWord.find(([pattern]) => pattern.test(word))?.[1];
+};
+
+/** Returns whether a cell names the type of a value, such as `FileHash-SHA256`. */
+export const isTypeWord = (cell: string): boolean => findKind(cell) !== undefined;
+
+/** Returns the observables of a cell whose type another cell of its row states. A value of an unknown type is recognized by its form. */
+export function readTypedValue(type: string, cell: string): Observable[] {
+  if (type.includes('|') && cell.includes('|')) return toObservables(type.trim().toLowerCase(), cell, undefined);
+  const kind = findKind(type) ?? 'form';
+  if (kind === 'none') return [];
+  if (kind === 'form' || kind === 'file') {
+    const found = splitValues(cell).flatMap(recognizeValue);
+    if (found.length > 0) return found;
+    if (kind === 'file') return [createObservable(/[\\/]/.test(cell) ? 'file_path' : 'file_name', cell)];
+    return isTypeWord(type) ? [{ kind: 'other', framework: `observable:${toWord(type)}`, value: cell }] : [];
+  }
+  if (typeof kind === 'object') return [toOther(kind.framework, cell)];
+  return splitValues(cell).map((value) => {
+    const stated = kind === 'address' ? createAddressObservable(value, 'address') : createObservable(kind, value);
+    return stated.kind === 'indicator' ? stated : (recognizeValue(value)[0] ?? stated);
+  });
+}
+
+function toOther(framework: string, value: string): Observable {
+  const isCve = framework === 'cve' && /^CVE-\d{4}-\d{4,19}$/i.test(value);
+  return { kind: 'other', framework: isCve ? 'cve' : `observable:${framework}`, value };
+}
