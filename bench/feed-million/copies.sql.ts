@@ -61,7 +61,9 @@ export const insertCopiesSql = (from: number, to: number, numbers: number): stri
   from copies c join bench.terms t on t.item_id = c.seed;
   insert into item_search (organization_id, item_id, pool_id, added_to_feed_at, words)
   select s.organization_id, c.id, s.pool_id, c.created_at, ${renamed('s.words::text')}::tsvector
-  from copies c join bench.words s on s.item_id = c.seed`;
+  from copies c join bench.words s on s.item_id = c.seed;
+  insert into item_search_sample (organization_id, item_id, pool_id, words)
+  select s.organization_id, s.item_id, s.pool_id, s.words from copies c join item_search s on s.item_id = c.id where uuid_hash(c.id) & 15 = 0`;
 
 /** Updates the public pool and the item counts as if the copies had been pulled. */
 export const updateCountsSql = ({ existing, copies }: { existing: number; copies: number }): string => `

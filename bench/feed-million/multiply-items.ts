@@ -51,7 +51,7 @@ export async function multiplyItems(
   }
 }
 
-const tables = ['items', 'item_versions', 'item_terms', 'item_search'];
+const tables = ['items', 'item_versions', 'item_terms', 'item_search', 'item_search_sample'];
 
 const forEachTable = (pool: pg.Pool, statement: (table: string) => string): Promise<void> =>
   inParallel(pool, tables.map(statement));

@@ -12,6 +12,7 @@ const references: Record<string, Record<string, string>> = {
   item_versions: ofItem,
   item_terms: ofItem,
   item_search: ofItem,
+  item_search_sample: ofItem,
   item_states: ofItem,
   item_links: { pool_id: 'feed_pools', a: 'items', b: 'items' },
   item_arrivals: { item_id: 'items', pool_id: 'feed_pools' },

@@ -11,7 +11,7 @@ import type { FullTextQuery } from './search-query.ts';
 export type Samples = { oneIn: readonly number[]; matchesMin: number };
 
 /** The error of an estimate from 400 matches is below 5 % two times in three. */
-export const defaultSamples: Samples = { oneIn: [256, 16], matchesMin: 400 };
+export const defaultSamples: Samples = { oneIn: [1024, 256, 64, 16], matchesMin: 400 };
 
 /**
  * The estimated matches of the text alone and of the whole search. The items that were added since the first of `windows` probably contain as
