@@ -64,7 +64,7 @@ const rooms: Record<Half, Record<string, string[]>> = {
     extraction: ['model', 'reference-data'],
     formats: ['model', 'reference-data', 'extraction'],
     items: ['model', 'extraction'],
-    indicators: ['model', 'items'],
+    indicators: ['model', 'reference-data', 'extraction', 'items'],
     deduplication: ['model', 'items'],
     ingestion: ['model', 'reference-data', 'extraction', 'formats', 'items', 'deduplication'],
     sources: ['model', 'reference-data', 'extraction', 'formats', 'items', 'deduplication', 'ingestion'],

@@ -31,6 +31,8 @@ const attributes: [type: string, value: string][] = [
   ['md5', sha256],
   ['filename|md5', `run.exe|${md5}`],
   ['domain', 'zq7-parent.top'],
+  ['ip-dst', '45.9.148.0/24'],
+  ['ip-dst', '172.16.0.0/12'],
 ];
 
 const report = `Malicious packages load a script that was obfuscated with https://obfuscator.io and then install
@@ -44,6 +46,7 @@ hxxp://zq7-storage.s3.amazonaws[.]com/a.bin
 `;
 
 type Outcome = 'active' | 'false_positive' | 'unknown';
+const covered = new Set(['zq7-bare.top', 'www.zq7-parent.top', '45.9.148.77', 'http://45.9.148.78/a']);
 /** The value as a log has it, and what look-ups, block lists and sightings say. `sighted` is the reason of the sighting. */
 const cases: [value: string, status: Outcome, sighted?: string][] = [
   ['google.com', 'false_positive'],
@@ -65,7 +68,11 @@ const cases: [value: string, status: Outcome, sighted?: string][] = [
   [sha256, 'active', 'exact'],
   [md5, 'active', 'exact'],
   ['zq7-parent.top', 'active', 'exact'],
-  ['www.zq7-parent.top', 'unknown', 'parent_domain'],
+  // Block lists have the values themselves, and not what they cover.
+  ['www.zq7-parent.top', 'active', 'parent_domain'],
+  ['45.9.148.77', 'active', 'network'],
+  ['http://45.9.148.78/a', 'active', 'network'],
+  ['172.16.0.7', 'unknown'],
   ['zq7-prose.top', 'active', 'exact'],
   ['http://zq7-storage.s3.amazonaws.com/a.bin', 'active', 'exact'],
   ['s3.amazonaws.com', 'unknown'],
@@ -127,8 +134,11 @@ test('look-ups, block lists and sightings agree on every value', async () => {
     sightings[String(index)],
   ]);
   expect(found).toEqual(
-    cases.map(([value, status, sighted]) => [value, status, status === 'active' && value !== 'zq7-bare.top', sighted]),
+    cases.map(([value, status, sighted]) => [value, status, status === 'active' && !covered.has(value), sighted]),
   );
+
+  const networks = await org.call('GET', '/api/feed/export/blocklist?type=cidr&minConfidence=0&maxTlp=RED');
+  expect(networks.body).toBe('45.9.148.0/24\n');
 
   const urlsOf = async (host: string) =>
     (await org.call('GET', `/api/indicators?value=${host}`)).body.urls.map(

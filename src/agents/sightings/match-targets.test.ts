@@ -1,10 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { FeedItem, Indicator } from '../../feed/model/item.schema.ts';
+import { createNetworkLookup } from '../../feed/model/networks.ts';
+import { isIndicatorNetwork } from '../../feed/model/observables.ts';
 import { emptyIocs } from '../../feed/model/source-record.ts';
 import { findSightings } from './find-sightings.ts';
 import { createTargetMatcher } from './match-targets.ts';
-import { createNetworkLookup, isSearchableNetwork, listNetworkPrefixes } from './networks.ts';
+import { listNetworkPrefixes } from './networks.ts';
 import type { SweepKind } from './sighting-fields.ts';
 import { listSweepTargets } from './sweep-targets.ts';
 
@@ -108,5 +110,5 @@ describe('networks', () => {
     ['fe80::/64', false],
     ['1.2.3.4', false],
     ['not/24', false],
-  ])('%s is searched for: %s', (value, isSearchable) => expect(isSearchableNetwork(value)).toBe(isSearchable));
+  ])('%s is searched for: %s', (value, isSearchable) => expect(isIndicatorNetwork(value)).toBe(isSearchable));
 });

@@ -1,8 +1,8 @@
 import { isIP } from 'node:net';
 import { extractUrlHost } from '../../feed/extraction/indicators/assessment/benign-values.ts';
+import { listParents, ownsSubdomains } from '../../feed/reference-data/shared-suffixes.ts';
+import { createNetworkLookup } from '../../feed/model/networks.ts';
 import type { SightingMatch } from '../../feed/model/vocabulary.ts';
-import { createNetworkLookup } from './networks.ts';
-import { ownsSubdomains } from './search-terms.ts';
 import type { SweepKind } from './sighting-fields.ts';
 import type { SweepTarget } from './sweep-targets.ts';
 
@@ -46,9 +46,3 @@ export function createTargetMatcher(targets: SweepTarget[]): (kind: SweepKind, v
 /** Returns the host of a URL without brackets, or the value itself if it is not a URL. */
 export const readHost = (value: string): string =>
   (value.includes('://') ? extractUrlHost(value) : value).replace(/^\[(.*)\]$/, '$1');
-
-/** Returns the names above a host, from its parent to its top-level domain. */
-function listParents(host: string): string[] {
-  const labels = host.split('.');
-  return labels.slice(1).map((_, index) => labels.slice(index + 1).join('.'));
-}

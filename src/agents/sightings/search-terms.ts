@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { findOwnDomain } from '../../feed/reference-data/shared-suffixes.ts';
+import { ownsSubdomains } from '../../feed/reference-data/shared-suffixes.ts';
 import { listNetworkPrefixes } from './networks.ts';
 import type { SweepKind } from './sighting-fields.ts';
 import type { SweepTarget } from './sweep-targets.ts';
@@ -7,9 +7,6 @@ import type { SweepTarget } from './sweep-targets.ts';
 /** What to search for in fields of one kind: whole values, and patterns with `*` at their beginning, their end, or both. All in lower case. */
 export type FieldTerms = { values: string[]; patterns: string[] };
 export type SearchTerms = Record<SweepKind, FieldTerms>;
-
-/** Reports whether the names below a host belong to its owner: the host is not a suffix such as `co.uk` or `s3.amazonaws.com`. */
-export const ownsSubdomains = (host: string): boolean => findOwnDomain(host) !== undefined;
 
 /** Returns everything that may be a sighting of the targets. Patterns may match more, so each found row has to be verified. */
 export function toSearchTerms(targets: SweepTarget[]): SearchTerms {
@@ -32,6 +29,7 @@ function addTerms(sets: Record<SweepKind, TermSets>, { kind, type, value, host }
     for (const prefix of listNetworkPrefixes(value)) {
       if (isIP(prefix)) sets.address.values.add(prefix);
       else sets.address.patterns.add(`${prefix}*`);
+      sets.url.patterns.add(prefix.includes(':') ? `*://[${prefix}*` : `*://${prefix}*`);
     }
     return;
   }

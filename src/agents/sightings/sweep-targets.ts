@@ -1,8 +1,9 @@
 import { isIP } from 'node:net';
 import { extractUrlHost, findShippedBenignReason } from '../../feed/extraction/indicators/assessment/benign-values.ts';
 import type { FeedItem, Indicator } from '../../feed/model/item.schema.ts';
+import { listNetworks } from '../../feed/model/observables.ts';
 import { findSharedSuffix } from '../../feed/reference-data/shared-suffixes.ts';
-import { isSearchableNetwork, listNetworkPrefixes } from './networks.ts';
+import { listNetworkPrefixes } from './networks.ts';
 import { sweepKinds, type SweepKind } from './sighting-fields.ts';
 import { isPlainValue } from './plain-value.ts';
 
@@ -30,7 +31,7 @@ export function listSweepTargets(item: FeedItem): SweepTarget[] {
       })),
     ),
   );
-  return [...indicators, ...listNetworks(item)]
+  return [...indicators, ...listNetworkTargets(item)]
     .toSorted((a, b) => b.confidence - a.confidence)
     .slice(0, targetsPerItemMax)
     .map(({ target }) => target);
@@ -41,15 +42,12 @@ function toTarget(itemId: string, kind: SweepKind, { type, value }: { type: stri
   return { itemId, kind, type, value, ...(host ? { host } : {}) };
 }
 
-/** The status of a network is that of its item, because networks have none of their own. */
-function listNetworks(item: FeedItem): { target: SweepTarget; confidence: number }[] {
-  if (item.event.status === 'retracted') return [];
-  return item.classification.mappings.flatMap(({ framework, id, confidence }) => {
-    const value = id.trim().toLowerCase();
-    return framework === 'observable:cidr' && confidence >= confidenceMin && isSearchableNetwork(value)
+function listNetworkTargets(item: FeedItem): { target: SweepTarget; confidence: number }[] {
+  return listNetworks(item).flatMap(({ normalizedValue: value, status, confidence }) =>
+    status === 'active' && confidence >= confidenceMin
       ? [{ target: { itemId: item.id, kind: 'address' as const, type: 'cidr', value }, confidence }]
-      : [];
-  });
+      : [],
+  );
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { Caller } from '../../platform/orgs/caller.ts';
 import type { FeedItem } from '../model/item.schema.ts';
+import { listNetworks, type ObservableIndicator } from '../model/observables.ts';
 import type { Tlp } from '../model/vocabulary.ts';
 import { readExportPage, readExportSnapshot, type ExportDeps } from './export-page.ts';
 import type { BlocklistQuery } from './exports-query.ts';
@@ -38,11 +39,16 @@ export async function readBlocklist(
   return { text, isComplete: after === undefined && values.length <= valuesMax };
 }
 
+const listValues = (item: FeedItem): ObservableIndicator[] => [
+  ...Object.values(item.iocs).flat(),
+  ...listNetworks(item),
+];
+
 type BlocklistFilter = { types: string[]; minConfidence: number };
 type FoundValues = { active: Set<string>; falsePositives: Set<string> };
 
 function collectValues(item: FeedItem, { types, minConfidence }: BlocklistFilter, found: FoundValues): void {
-  for (const { type, normalizedValue, status, confidence } of Object.values(item.iocs).flat()) {
+  for (const { type, normalizedValue, status, confidence } of listValues(item)) {
     if (!types.includes(type)) continue;
     if (status === 'false_positive') found.falsePositives.add(normalizedValue);
     if (status === 'active' && confidence >= minConfidence && !/[\r\n]/.test(normalizedValue))

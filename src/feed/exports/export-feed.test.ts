@@ -54,6 +54,28 @@ test('marks a retracted item in every format and leaves it off block lists', asy
   expect((await get(org, '/blocklist?type=domain&minConfidence=0')).body).toBe('clear-host.top\n');
 });
 
+test('exports networks and other observables, with what look-ups say of them', async () => {
+  const org = await app.newOrg();
+  const list = await fileSource(app, org, { kind: 'csv', tlp: 'CLEAR', name: 'Networks' });
+  await list.pull('indicator\n45.155.205.0/24\n10.0.0.0/8\n2a06:98c0::/29\na@evil-mail.top\n');
+  const all = '/blocklist?minConfidence=0&type=';
+  expect((await get(org, `${all}cidr`)).body).toBe('2a06:98c0::/29\n45.155.205.0/24\n');
+  expect((await get(org, `${all}ipv4,ipv6`)).body).toBe('');
+  const csv = String((await get(org, '/csv')).body);
+  expect(csv).toContain('45.155.205.0/24,cidr,active,');
+  expect(csv).toContain('10.0.0.0/8,cidr,false_positive,');
+  const [eventId] = Object.keys((await get(org, '/misp/manifest.json')).body);
+  const { Attribute } = (await get(org, `/misp/${eventId}.json`)).body.Event;
+  type Read = { type: string; value: string; to_ids: boolean; deleted?: boolean };
+  const attributes = Attribute.map(({ type, value, to_ids, deleted }: Read) => [type, value, to_ids, deleted]);
+  expect(attributes.filter(([type]: string[]) => type !== 'comment' && type !== 'link')).toEqual([
+    ['ip-dst', '45.155.205.0/24', true, undefined],
+    ['ip-dst', '10.0.0.0/8', false, true],
+    ['ip-dst', '2a06:98c0::/29', true, undefined],
+    ['email', 'a@evil-mail.top', true, undefined],
+  ]);
+});
+
 test('applies overrides of severity and indicators to the exports of their organization only', async () => {
   const [maker, reader] = [await app.newOrg(), await app.newOrg(['feed:read', 'feed:write'])];
   const list = await fileSource(app, maker, { kind: 'csv', visibility: 'shared', tlp: 'CLEAR', name: 'Overridden' });

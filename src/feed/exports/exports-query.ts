@@ -24,14 +24,16 @@ export type ExportQuery = z.infer<typeof ExportQuery>;
 /** The query string of the MISP manifest. It may be longer, since it has no content. */
 export const ManifestQuery = ExportQuery.extend({ limit: positiveInteger(10_000).default('10000') });
 
-const indicatorTypes: ReadonlySet<string> = new Set(Object.keys(bucketByType));
+const indicatorTypes: ReadonlySet<string> = new Set([...Object.keys(bucketByType), 'cidr']);
 
 export const BlocklistQuery = z
   .object({
-    type: boundedString({ max: 500 }).refine(
-      (text) => text.split(',').every((type) => indicatorTypes.has(type)),
-      'must be a comma-separated list of indicator types, such as ipv4,domain',
-    ),
+    type: boundedString({ max: 500 })
+      .refine(
+        (text) => text.split(',').every((type) => indicatorTypes.has(type)),
+        'must be a comma-separated list of indicator types, such as ipv4,domain',
+      )
+      .describe('Indicator types, separated by commas, such as `ipv4,domain`. `cidr` are networks.'),
     minConfidence: z
       .string()
       .regex(/^(?:0(?:\.\d{1,4})?|1(?:\.0{1,4})?)$/, 'must be a number from 0 to 1')

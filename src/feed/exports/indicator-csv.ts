@@ -1,6 +1,7 @@
 import { flatMapInSlices } from '../../platform/lib/concurrency/slices.ts';
 import { indicatorExpiresAt } from '../model/expiry.ts';
 import type { FeedItem, Indicator } from '../model/item.schema.ts';
+import { listNetworks, type ObservableIndicator } from '../model/observables.ts';
 
 const columns = [
   'value',
@@ -17,19 +18,20 @@ const columns = [
   'publisher',
 ];
 
-/** Renders one line per indicator, in every status, so that consumers can remove revoked ones (RFC 4180). */
+/** Renders one line per indicator and network, in every status, so that consumers can remove revoked ones (RFC 4180). */
 export async function renderCsv(items: FeedItem[]): Promise<string> {
   const lines = await flatMapInSlices(items, (item) =>
-    Object.values(item.iocs)
-      .flat()
-      .map((indicator) => renderLine(item, indicator)),
+    [...Object.values(item.iocs).flat(), ...listNetworks(item)].map((indicator) => renderLine(item, indicator)),
   );
   return [columns.join(','), ...lines, ''].join('\r\n');
 }
 
-function renderLine(item: FeedItem, indicator: Indicator): string {
-  const { normalizedValue, type, status, confidence, firstSeen = '', lastSeen = '' } = indicator;
-  const validUntil = new Date(Math.min(indicatorExpiresAt(indicator, item), 8.64e15)).toISOString();
+/** Networks have neither times nor an end. */
+function renderLine(item: FeedItem, indicator: Indicator | ObservableIndicator): string {
+  const { normalizedValue, type, status, confidence } = indicator;
+  const { firstSeen = '', lastSeen = '' } = 'ttlDays' in indicator ? indicator : {};
+  const validUntil =
+    'ttlDays' in indicator ? new Date(Math.min(indicatorExpiresAt(indicator, item), 8.64e15)).toISOString() : '';
   const { event, source } = item;
   const rest = [firstSeen, lastSeen, validUntil, event.severity, source.tlp, item.id, event.title, source.publisher];
   return [normalizedValue, type, status, String(confidence), ...rest].map(renderField).join(',');

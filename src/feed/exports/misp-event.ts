@@ -1,6 +1,7 @@
 import { uuidv5 } from './stix/stix-object.ts';
 import { sumUnsupported, type UnsupportedFields } from './stix/unsupported-fields.ts';
 import type { FeedItem, Indicator } from '../model/item.schema.ts';
+import { listObservables, type ObservableIndicator } from '../model/observables.ts';
 
 /** MISP attribute type and category by indicator type (MISP core format). Other types become text attributes. */
 const attributeByType: Record<string, [type: string, category: string]> = {
@@ -21,6 +22,27 @@ const attributeByType: Record<string, [type: string, category: string]> = {
   cert_sha256: ['x509-fingerprint-sha256', 'Network activity'],
   android_package: ['mobile-application-id', 'Payload delivery'],
   ios_bundle: ['mobile-application-id', 'Payload delivery'],
+};
+
+/** MISP attribute types of observables. A type of MISP keeps its name. */
+const attributeByObservable: Record<string, [type: string, category: string]> = {
+  cidr: ['ip-dst', 'Network activity'],
+  email: ['email', 'Network activity'],
+  asn: ['AS', 'Network activity'],
+  AS: ['AS', 'Network activity'],
+  mac: ['mac-address', 'Network activity'],
+  'mac-address': ['mac-address', 'Network activity'],
+  mutex: ['mutex', 'Artifacts dropped'],
+  ja3: ['ja3-fingerprint-md5', 'Network activity'],
+  'ja3-fingerprint-md5': ['ja3-fingerprint-md5', 'Network activity'],
+  'user-agent': ['user-agent', 'Network activity'],
+  btc: ['btc', 'Financial fraud'],
+  xmr: ['xmr', 'Financial fraud'],
+  'email-src': ['email-src', 'Payload delivery'],
+  'email-dst': ['email-dst', 'Network activity'],
+  'email-subject': ['email-subject', 'Payload delivery'],
+  'pattern-in-file': ['pattern-in-file', 'Payload delivery'],
+  uri: ['uri', 'Network activity'],
 };
 
 const threatLevels: Record<string, string> = { critical: '1', high: '1', medium: '2', low: '3', none: '4' };
@@ -63,14 +85,15 @@ export function renderMispEvent(item: FeedItem): { event: object; unsupported: U
   const indicators = Object.values(item.iocs).flat();
   const description = item.abstract ?? item.summary;
   const cves = item.classification.mappings.filter(({ framework }) => framework === 'cve');
+  const observables = listObservables(item).filter(({ type }) => Object.hasOwn(attributeByObservable, type));
   const counts = {
     attackPath: item.attackPath.length,
     affectedProducts: item.affectedProducts.length,
     'classification.killChain': item.classification.killChain.length,
     'classification.platforms': item.classification.platforms.length,
-    'classification.mappings': item.classification.mappings.length - cves.length,
+    'classification.mappings': item.classification.mappings.length - cves.length - observables.length,
     'provenance.supportingPassages': item.provenance.supportingPassages.length,
-    'iocs.confidence': indicators.length,
+    'iocs.confidence': indicators.length + observables.length,
     'iocs.ttlDays': indicators.length,
   };
   const attribute = (type: string, category: string, value: string): Record<string, unknown> => ({
@@ -92,9 +115,25 @@ export function renderMispEvent(item: FeedItem): { event: object; unsupported: U
       ...(description ? [attribute('comment', 'External analysis', description)] : []),
       ...cves.map(({ id }) => attribute('vulnerability', 'External analysis', id)),
       ...indicators.map((indicator) => indicatorAttribute(indicator, attribute)),
+      ...observables.map((observable) => observableAttribute(observable, attribute)),
     ],
   };
   return { event: { Event: event }, unsupported: sumUnsupported([counts]) };
+}
+
+/** Networks, mail addresses and other values that identify an attacker are for detection. A system or a user agent has others, too. */
+const detectedTypes = new Set(['cidr', 'email', 'email-src', 'mutex', 'ja3', 'ja3-fingerprint-md5', 'btc', 'xmr']);
+
+function observableAttribute(
+  { type, normalizedValue, status }: ObservableIndicator,
+  attribute: (type: string, category: string, value: string) => Record<string, unknown>,
+): Record<string, unknown> {
+  const [kind, category] = attributeByObservable[type]!;
+  return {
+    ...attribute(kind, category, normalizedValue),
+    to_ids: status === 'active' && detectedTypes.has(type),
+    ...(status === 'revoked' || status === 'false_positive' ? { deleted: true } : {}),
+  };
 }
 
 /** Only active indicators are for detection (`to_ids`). Revoked ones and false positives are marked deleted. */

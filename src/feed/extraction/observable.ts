@@ -1,5 +1,6 @@
 import type { IndicatorType } from '../model/vocabulary.ts';
 import { correctValue } from '../model/correct-value.ts';
+import { parseNetwork } from '../model/networks.ts';
 import { normalizeValue } from '../model/normalize.ts';
 import { refang } from '../model/refang.ts';
 
@@ -25,8 +26,8 @@ export function createObservable(type: IndicatorType, value: string): Observable
   if (corrected) return { kind: 'indicator', value, ...corrected };
   const normalizedValue = normalizeValue(type, value);
   if (normalizedValue !== undefined) return { kind: 'indicator', type, value, normalizedValue };
-  const isRange = /^[\da-f.:]+\/\d+$/i.test(value.trim());
-  return { kind: 'other', framework: `observable:${isRange ? 'cidr' : type.replaceAll('_', '-')}`, value };
+  const isNetwork = parseNetwork(value) !== undefined;
+  return { kind: 'other', framework: `observable:${isNetwork ? 'cidr' : type.replaceAll('_', '-')}`, value };
 }
 
 /**

@@ -2,8 +2,8 @@ import { applyOverride, overriddenStatus, type AppliedOverride } from '../items/
 import { indicatorExpiresAt, updateExpiry } from '../model/expiry.ts';
 import type { FeedItem, Indicator } from '../model/item.schema.ts';
 import { toTermValue } from '../model/terms.ts';
+import { listObservables, type ObservableIndicator } from '../model/observables.ts';
 import { buckets } from '../model/vocabulary.ts';
-import type { StatusCounts } from './indicator-lookup.store.ts';
 import type { IndicatorLookup } from './indicators.schema.ts';
 
 export type LookupItem = IndicatorLookup['items'][number];
@@ -20,27 +20,49 @@ export function toLookupItems(
 ): LookupItemWithForm[] {
   updateExpiry(item, hour);
   const itemAsSeen = applyOverride(item, override);
-  return buckets.flatMap((bucket) =>
+  const isMatch = ({ normalizedValue }: ObservableIndicator): boolean =>
+    terms.has(toTermValue('indicator', normalizedValue));
+  const toLookupItem = (
+    indicator: ObservableIndicator,
+    status: Indicator['status'],
+    why: string,
+  ): LookupItemWithForm => ({
+    itemId: item.id,
+    title: item.event.title,
+    publisher: item.source.publisher,
+    itemStatus: override?.status ?? item.event.status,
+    type: indicator.type,
+    value: indicator.value,
+    normalizedValue: indicator.normalizedValue,
+    status,
+    why,
+    confidence: indicator.confidence,
+    addedToFeedAt: item.addedToFeedAt,
+  });
+  const indicators = buckets.flatMap((bucket) =>
     item.iocs[bucket].flatMap((indicator, index) => {
-      if (!terms.has(toTermValue('indicator', indicator.normalizedValue))) return [];
+      if (!isMatch(indicator)) return [];
       const { status } = itemAsSeen.iocs[bucket][index]!;
+      const why = explainOverride(indicator, override, status) ?? explainStatus(indicator, item);
       return {
-        itemId: item.id,
-        title: item.event.title,
-        publisher: item.source.publisher,
-        itemStatus: override?.status ?? item.event.status,
-        type: indicator.type,
-        value: indicator.value,
-        normalizedValue: indicator.normalizedValue,
-        status,
-        why: explainOverride(indicator, override, status) ?? explainStatus(indicator, item),
-        confidence: indicator.confidence,
+        ...toLookupItem(indicator, status, why),
         ...(indicator.firstSeen ? { firstSeen: indicator.firstSeen } : {}),
         ...(indicator.lastSeen ? { lastSeen: indicator.lastSeen } : {}),
-        addedToFeedAt: item.addedToFeedAt,
+        ...(indicator.correction ? { correction: indicator.correction } : {}),
       };
     }),
   );
+  const observables = listObservables(itemAsSeen)
+    .filter(isMatch)
+    .map((observable) => toLookupItem(observable, observable.status, explainObservable(observable, override)));
+  return [...indicators, ...observables];
+}
+
+function explainObservable({ type, status }: ObservableIndicator, override: AppliedOverride | undefined): string {
+  if (status === 'false_positive') return 'the network is reserved, private or too wide to be an indicator';
+  if (status === 'active')
+    return `valid until its item is retracted, as ${type === 'cidr' ? 'networks' : 'such values'} do not expire`;
+  return override?.status === 'retracted' ? 'the organization retracted its item' : 'its item was retracted';
 }
 
 /** Explains a status that the organization's override decided. */
@@ -67,22 +89,4 @@ function explainStatus(indicator: Indicator, item: FeedItem): string {
     case 'active':
       return `valid until ${time}, ${indicator.ttlDays} days after it was ${start}`;
   }
-}
-
-/**
- * Summarizes the status of a value over all items that contain it. The strongest status wins: false positive, then active, expired and
- * revoked.
- */
-export function summarizeStatus(counts: StatusCounts): Pick<IndicatorLookup, 'status' | 'why' | 'total'> {
-  const total = Object.values(counts).reduce((sum, count) => sum + count, 0);
-  const summary = (status: Indicator['status'], reason: string): ReturnType<typeof summarizeStatus> => ({
-    status,
-    why: `${reason} in ${counts[status]} of ${total} ${total === 1 ? 'item' : 'items'}`,
-    total,
-  });
-  if (total === 0) return { status: 'unknown', why: 'no item contains it', total };
-  if (counts.false_positive > 0) return summary('false_positive', 'marked as a false positive');
-  if (counts.active > 0) return summary('active', 'active');
-  if (counts.expired > 0) return summary('expired', 'not active in any item, expired');
-  return summary('revoked', 'revoked');
 }

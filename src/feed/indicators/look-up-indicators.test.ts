@@ -6,7 +6,7 @@ import { stixBundle, stixIndicator } from '../../../test/support/feed/stix-docum
 import { inOrg } from '../../platform/db/db.ts';
 import type { FeedItem } from '../model/item.schema.ts';
 import { markFalsePositives } from './false-positives.store.ts';
-import { summarizeStatus } from './indicator-status.ts';
+import { summarizeStatus } from './summarize-status.ts';
 
 let now = new Date('2024-01-05T10:20:30.000Z');
 const app = await startApp({ clock: () => now });
@@ -63,6 +63,7 @@ test('reports expired at the full hour, revoked if every item is, and unknown if
     why: 'no item contains it',
     total: 0,
     items: [],
+    covering: [],
     urls: [],
   });
   expect(await lookUp('HXXP://R9[.]example:80/A#b')).toMatchObject({

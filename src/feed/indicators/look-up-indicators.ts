@@ -4,18 +4,23 @@ import type { Clock } from '../../platform/lib/time/clock.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import { listCurrentOverrides } from '../items/overrides/override-rows.store.ts';
 import { startOfHour } from '../model/expiry.ts';
-import { canonicalForms, type CanonicalForm } from '../model/indicator-forms.ts';
+import { readParts, type CanonicalForm, type ReadPart } from '../model/indicator-forms.ts';
 import type { FeedItem } from '../model/item.schema.ts';
+import { parseNetwork } from '../model/networks.ts';
 import { toTermValue } from '../model/terms.ts';
-import type { IndicatorType } from '../model/vocabulary.ts';
+import { listCoveringValues } from './covering-values.ts';
 import { readHostUrls } from './host-urls.store.ts';
-import { readLookup } from './indicator-lookup.store.ts';
-import { summarizeStatus, toLookupItems, type LookupItem, type LookupItemWithForm } from './indicator-status.ts';
+import { readLookup, readStatusCounts, type LookupForm } from './indicator-lookup.store.ts';
+import { toLookupItems, type LookupItem, type LookupItemWithForm } from './indicator-status.ts';
+import { sumCounts, summarizeMatches, summarizeStatus, type CoveringStatus } from './summarize-status.ts';
+import { listNetworkValues } from './network-values.store.ts';
 import type { IndicatorLookup, IndicatorLookups, LookUpIndicators } from './indicators.schema.ts';
 
 const itemsMax = 50;
 const itemsPerValueMax = 10;
-const hostTypes = new Set<IndicatorType>(['domain', 'ipv4', 'ipv6']);
+/** Counting every address of a wide network would take long. */
+const insideMax = 1_000;
+const hostTypes = new Set(['domain', 'ipv4', 'ipv6']);
 
 export type LookupDeps = { db: Db; clock: Clock };
 
@@ -43,26 +48,106 @@ export function lookUpIndicators(
   });
 }
 
+/** `limit` is the number of listed statements of each kind. */
 type LookupOptions = { hour: number; limit: number };
 
-async function lookUp(tx: Tx, value: string, { hour, limit }: LookupOptions): Promise<IndicatorLookup> {
-  const canonical = canonicalForms(value);
-  const termByForm = new Map(canonical.map(({ form }) => [form, toTermValue('indicator', form)]));
-  const forms = [...termByForm].map(([form, term]) => ({ form, term }));
-  const { counts, docs } = await readLookup(tx, { forms, hour, limit });
-  const lookupItems = await readItems(tx, docs, { terms: new Set(termByForm.values()), hour });
-  const strictForm = canonical.find(({ isStrict }) => isStrict);
-  const identity = lookupItems[0] ?? (strictForm && { normalizedValue: strictForm.form, type: strictForm.type });
+/** Reads a value as ingestion does. Of the parts of a composite value, the one with the strongest status answers. */
+async function lookUp(tx: Tx, value: string, options: LookupOptions): Promise<IndicatorLookup> {
+  const parts = readParts(value);
+  const found: IndicatorLookup[] = [];
+  for (const part of parts) found.push(await lookUpPart(tx, part, options));
+  if (found.length === 1) return { ...found[0]!, value };
+  const order: IndicatorLookup['status'][] = ['active', 'expired', 'revoked', 'false_positive', 'unknown'];
+  const [strongest] = found.toSorted((a, b) => order.indexOf(a.status) - order.indexOf(b.status));
   return {
+    ...strongest!,
     value,
-    ...(identity ? { normalizedValue: identity.normalizedValue, type: identity.type } : {}),
-    ...summarizeStatus(counts),
-    items: lookupItems.map(withoutForm),
-    urls: (await listUrls(tx, strictForm, { hour, limit })).map(withoutForm),
+    parts: found.map(({ value: part, normalizedValue = part, type, status, total }) => ({
+      value: normalizedValue,
+      ...(type ? { type } : {}),
+      status,
+      total,
+    })),
   };
 }
 
+async function lookUpPart(tx: Tx, part: ReadPart, options: LookupOptions): Promise<IndicatorLookup> {
+  const { hour, limit } = options;
+  const forms = toForms(part.forms.map(({ form }) => form));
+  const { counts, docs } = await readLookup(tx, { forms, hour, limit });
+  const lookupItems = await readItems(tx, docs, { terms: new Set(forms.map(({ term }) => term)), hour });
+  const strictForm = part.forms.find(({ isStrict }) => isStrict);
+  const identity = lookupItems[0] ?? (strictForm && { normalizedValue: strictForm.form, type: strictForm.type });
+  const covering = identity
+    ? await readCovering(tx, { type: identity.type, form: identity.normalizedValue }, options)
+    : { statements: [] };
+  const inside = strictForm?.type === 'cidr' ? await readInside(tx, strictForm.form, options) : undefined;
+  return {
+    value: part.value,
+    ...(identity ? { normalizedValue: identity.normalizedValue, type: identity.type } : {}),
+    ...(part.corrections.length > 0 ? { correction: part.corrections.join(', ') } : {}),
+    ...summarizeMatches(counts, covering.strongest),
+    items: lookupItems.map(withoutForm),
+    covering: covering.statements,
+    urls: (await listUrls(tx, strictForm, options)).map(withoutForm),
+    ...(inside ? { inside } : {}),
+  };
+}
+
+/** Returns the distinct forms with their terms. */
+const toForms = (forms: string[]): LookupForm[] =>
+  [...new Set(forms)].map((form) => ({ form, term: toTermValue('indicator', form) }));
+
 const withoutForm = ({ normalizedValue: _shared, ...item }: LookupItemWithForm): LookupItem => item;
+
+/** Returns what items state about the values that cover a value, narrowest first, and the first one that is active. */
+async function readCovering(
+  tx: Tx,
+  { type, form }: { type: string; form: string },
+  { hour, limit }: LookupOptions,
+): Promise<{ statements: IndicatorLookup['covering']; strongest?: CoveringStatus }> {
+  const values = listCoveringValues(type, form);
+  if (values.length === 0) return { statements: [] };
+  const forms = toForms(values.map((one) => one.form));
+  const countsByForm = await readStatusCounts(tx, forms, hour);
+  if (countsByForm.size === 0) return { statements: [] };
+  const known = values.filter((one) => countsByForm.has(one.form));
+  const strongest = known
+    .map(({ form: covering, match }) => ({ form: covering, match, counts: countsByForm.get(covering)! }))
+    .find(({ counts }) => counts.active > 0 && counts.false_positive === 0);
+  const { docs } = await readLookup(tx, { forms: toForms(known.map((one) => one.form)), hour, limit });
+  const terms = new Set(forms.map(({ term }) => term));
+  const statements = await readItems(tx, docs, { terms, hour });
+  const rankOf = ({ normalizedValue }: LookupItemWithForm): number =>
+    values.findIndex((one) => one.form === normalizedValue);
+  return {
+    statements: statements
+      .toSorted((a, b) => rankOf(a) - rankOf(b))
+      .slice(0, limit)
+      .map((statement) => ({ ...withoutForm(statement), match: values[rankOf(statement)]!.match })),
+    ...(strongest ? { strongest } : {}),
+  };
+}
+
+/** Returns the values inside of a network with their status. */
+async function readInside(
+  tx: Tx,
+  network: string,
+  { hour, limit }: LookupOptions,
+): Promise<NonNullable<IndicatorLookup['inside']>> {
+  const values = await listNetworkValues(tx, parseNetwork(network)!, insideMax + 1);
+  const listed = values.slice(0, limit);
+  const countsByValue = await readStatusCounts(tx, toForms(listed), hour);
+  return {
+    total: Math.min(values.length, insideMax),
+    hasMore: values.length > insideMax,
+    values: listed.flatMap((value) => {
+      const counts = countsByValue.get(value);
+      const type = value.includes('/') ? 'cidr' : value.includes(':') ? 'ipv6' : 'ipv4';
+      return counts ? [{ value, type, status: summarizeStatus(counts).status, total: sumCounts(counts) }] : [];
+    }),
+  };
+}
 
 /** Returns the URLs of a host in the newest items. Empty for values that are no host. */
 async function listUrls(

@@ -1,5 +1,7 @@
 import { correctValue } from './correct-value.ts';
 import { normalizeValue } from './normalize.ts';
+import { recognizeObservable } from './observables.ts';
+import { splitComposite, unwrapValue } from './read-value.ts';
 import { refang } from './refang.ts';
 import { toTermValue } from './terms.ts';
 import { bucketByType, type IndicatorType } from './vocabulary.ts';
@@ -8,22 +10,27 @@ import { bucketByType, type IndicatorType } from './vocabulary.ts';
 const strictTypes: IndicatorType[] = ['ipv4', 'ipv6', 'md5', 'sha1', 'sha256', 'sha512', 'domain'];
 const otherTypes = (Object.keys(bucketByType) as IndicatorType[]).filter((type) => !strictTypes.includes(type));
 
-export type CanonicalForm = { type: IndicatorType; form: string; isStrict: boolean };
+/** `correction` says how the form differs from what was written, as for indicators of sources. */
+export type CanonicalForm = { type: string; form: string; isStrict: boolean; correction?: string };
 
 /** Returns the canonical forms of a value in any notation, one for each type that it may have. */
 export function canonicalForms(value: string): CanonicalForm[] {
   const isUrl = /^\w+:\/\//.test(refang(value));
-  const forms = [...strictTypes, ...otherTypes].flatMap((type) => {
+  const forms: CanonicalForm[] = [...strictTypes, ...otherTypes].flatMap((type) => {
     const form = normalizeValue(type, value);
     return form === undefined
       ? []
       : [{ type, form, isStrict: strictTypes.includes(type) || (type === 'url' && isUrl) }];
   });
   if (isUrl) return [...forms, ...hostForms(forms)];
+  const observable = recognizeObservable(value);
+  if (observable) return [{ ...observable, isStrict: true }, ...forms];
   // `192.0.2.1:8080` is stored as its address.
   const host = correctValue('address', value);
   const isKnown = !host || forms.some(({ type, form }) => type === host.type && form === host.normalizedValue);
-  return isKnown ? forms : [{ type: host.type, form: host.normalizedValue, isStrict: true }, ...forms];
+  if (isKnown) return forms;
+  const { type, normalizedValue: form, correction } = host;
+  return [{ type, form, isStrict: true, ...(correction ? { correction } : {}) }, ...forms];
 }
 
 /** Returns the host of a URL that has nothing else, because sources state a host as such a URL and the other way round. */
@@ -34,9 +41,26 @@ function hostForms(forms: CanonicalForm[]): CanonicalForm[] {
   return corrected ? [{ type: corrected.type, form: corrected.normalizedValue, isStrict: false }] : [];
 }
 
-/** Returns the distinct canonical forms of a value as they are stored in `item_terms`. */
+/** A value to look up: its canonical forms, of which a strict one shows its type, and what was corrected to read it. */
+export type ReadPart = { value: string; forms: CanonicalForm[]; corrections: string[] };
+
+/** Reads a value as people paste it. A composite value such as `domain|ip` has several parts, every other has one. */
+export function readParts(value: string): ReadPart[] {
+  const { text, corrections } = unwrapValue(value);
+  const parts = splitComposite(text);
+  return parts.map((part) => {
+    const forms = canonicalForms(part);
+    const isWhole = parts.length === 1 && text !== value.trim();
+    // A command may have quotation marks of its own.
+    const asWritten = isWhole ? canonicalForms(value).filter(({ form }) => form === value.trim()) : [];
+    const correction = forms.find(({ isStrict }) => isStrict)?.correction;
+    return { value: part, forms: [...forms, ...asWritten], corrections: [...corrections, correction ?? []].flat() };
+  });
+}
+
+/** Returns the distinct canonical forms of a value, and of its parts, as they are stored in `item_terms`. */
 export const indicatorForms = (value: string): string[] => [
-  ...new Set(canonicalForms(value).map(({ form }) => toTermValue('indicator', form))),
+  ...new Set(readParts(value).flatMap(({ forms }) => forms.map(({ form }) => toTermValue('indicator', form)))),
 ];
 
 /** Refangs each word of a text, and keeps the quotes and signs around it. */

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { indicatorExpiresAt } from './expiry.ts';
 import type { FeedItem, Indicator } from './item.schema.ts';
+import { listObservables } from './observables.ts';
 import { buckets, type Bucket } from './vocabulary.ts';
 
 export type TermKind = 'indicator' | 'cve' | 'technique' | 'actor' | 'malware' | 'tool' | 'product' | 'alias' | 'text';
@@ -13,6 +14,8 @@ export type Term = {
   value: string;
   identifying?: boolean;
   standing?: TermStanding;
+  /** The address or network of an indicator, by which those inside of a network are found. */
+  address?: string;
   /** Set for a canonical name or a CVE, by which `GET /api/feed/entities` lists the item. */
   entity?: TermEntity;
 };
@@ -70,8 +73,21 @@ export function extractTerms(item: FeedItem): Term[] {
         value,
         ...(isIdentifying || before?.identifying ? { identifying: true } : {}),
         standing: strongerStanding(before?.standing, toStanding(indicator, item)),
+        ...(bucket === 'ipv4' || bucket === 'ipv6' ? { address: value } : {}),
       });
     }
+  for (const { type, normalizedValue, status } of listObservables(item)) {
+    const value = toTermValue('indicator', normalizedValue);
+    const standing = status === 'false_positive' || status === 'revoked' ? status : { endsAt: null };
+    const before = terms.get(`indicator ${value}`);
+    terms.set(`indicator ${value}`, {
+      kind: 'indicator',
+      value,
+      ...(before?.identifying ? { identifying: true } : {}),
+      standing: strongerStanding(before?.standing, standing),
+      ...(type === 'cidr' ? { address: normalizedValue } : {}),
+    });
+  }
   const addEntity = (kind: TermKind, name: string): void => {
     const term = terms.get(`${kind} ${toTermValue(kind, name)}`);
     if (!term) return;

@@ -66,3 +66,7 @@ export const [targetSector, targetRegion] = ['observable:target-sector', 'observ
 /** Why a value of a log counts as a sighting of an indicator, strongest first. */
 export const sightingMatches = ['exact', 'url_host', 'parent_domain', 'network'] as const;
 export type SightingMatch = (typeof sightingMatches)[number];
+
+/** Why an indicator answers a look-up. */
+export const lookupMatches = [...sightingMatches, 'mail_host'] as const;
+export type LookupMatch = (typeof lookupMatches)[number];

@@ -41,3 +41,12 @@ export function findOwnDomain(host: string): string | undefined {
     .at(-1);
   return `${label}.${suffix}`;
 }
+
+/** Returns whether the names below a host belong to its owner: the host is not a suffix such as `co.uk` or `s3.amazonaws.com`. */
+export const ownsSubdomains = (host: string): boolean => findOwnDomain(host) !== undefined;
+
+/** Returns the names above a host, from its parent to its top-level domain. */
+export function listParents(host: string): string[] {
+  const labels = host.split('.');
+  return labels.slice(1).map((_, index) => labels.slice(index + 1).join('.'));
+}

@@ -1,6 +1,6 @@
 export const texts = {
   title: 'Indicators',
-  paste: 'Paste addresses, domains, URLs or hashes. Defanged ones are fine.',
+  paste: 'Paste addresses, networks, domains, URLs or hashes. Defanged ones are fine.',
   lookUp: 'Look up',
   limited: (max: number, all: number) => `The first ${max} of ${all} values are looked up.`,
   empty: 'Look up indicators',
@@ -21,6 +21,23 @@ export const texts = {
   notAnIndicator: 'Not an indicator',
   noItems: 'No item of the feed contains this value.',
   allItems: (count: number) => `All ${count.toLocaleString('en')} items`,
+  covering: 'Indicators that cover it',
+  matches: {
+    exact: 'the value itself',
+    network: 'network of the address',
+    parent_domain: 'domain above the host',
+    url_host: 'host of the URL',
+    mail_host: 'host of the mail address',
+  },
+  parts: 'Parts of this value',
+  inside: 'Inside of this network',
+  insideNote: ({ total, hasMore }: { total: number; hasMore: boolean }) =>
+    hasMore
+      ? `There are more than ${total.toLocaleString('en')}.`
+      : total === 0
+        ? 'No item of the feed contains an address or a network inside of it.'
+        : undefined,
+  corrected: (correction: string) => `Read with ${correction}.`,
   urls: 'URLs of this host',
   sightings: 'Sightings in your logs',
   allSightings: (count: number) => `Show all ${count} rows`,

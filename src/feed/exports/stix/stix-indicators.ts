@@ -1,37 +1,55 @@
 import { overriddenStatus } from '../../items/overrides/apply-overrides.ts';
 import { indicatorExpiresAt } from '../../model/expiry.ts';
 import type { FeedItem, Indicator } from '../../model/item.schema.ts';
+import { listObservables, type ObservableIndicator } from '../../model/observables.ts';
 import { buckets } from '../../model/vocabulary.ts';
 import type { DatedOverride } from '../dated-override.ts';
 import { toPercent, toStixTime, type ObjectContext, type StixObject } from './stix-object.ts';
 import { toObservable } from './stix-observables.ts';
-import { toPattern } from './stix-patterns.ts';
+import { toObservablePattern, toPattern } from './stix-patterns.ts';
 
 /**
- * Returns the indicators of an item without its false positives. A valid indicator of a CLEAR item comes with its observable and the
- * relationship between them.
+ * Returns the indicators of an item without its false positives, and those of its observables that STIX has an object for, such as networks. A
+ * valid indicator of a CLEAR item comes with its observable and the relationship between them.
  */
 export function toIndicatorObjects(
   item: FeedItem,
   override: DatedOverride | undefined,
   context: ObjectContext,
 ): StixObject[] {
-  return buckets
+  const indicators = buckets
     .flatMap((bucket) => item.iocs[bucket])
-    .filter(({ status }) => status !== 'false_positive')
-    .flatMap((indicator) =>
-      toObjects(item, indicator, { ownStatus: overriddenStatus(override?.indicators, indicator), context }),
-    );
+    .map((indicator) => {
+      const ownStatus = overriddenStatus(override?.indicators, indicator);
+      const validity = toValidity(item, indicator, ownStatus === 'active');
+      return { indicator, pattern: toPattern(indicator), validity, isExpired: ownStatus === 'expired' };
+    });
+  const observables = listObservables(item).flatMap((indicator) => {
+    const pattern = toObservablePattern(indicator);
+    const validity = { valid_from: toStixTime(item.source.publishTime ?? item.addedToFeedAt) };
+    return pattern ? [{ indicator, pattern, validity, isExpired: false }] : [];
+  });
+  return [...indicators, ...observables]
+    .filter(({ indicator }) => indicator.status !== 'false_positive')
+    .flatMap((one) => toObjects(item, one, context));
 }
 
-type IndicatorContext = { ownStatus: Indicator['status'] | undefined; context: ObjectContext };
+type PatternedIndicator = {
+  indicator: ObservableIndicator;
+  pattern: string;
+  validity: Record<string, string>;
+  isExpired: boolean;
+};
 
 /** An indicator that the organization overrides as expired is revoked. One that it overrides as active has no end of validity. */
-function toObjects(item: FeedItem, indicator: Indicator, { ownStatus, context }: IndicatorContext): StixObject[] {
-  const { properties, toId } = context;
+function toObjects(
+  item: FeedItem,
+  { indicator, pattern, validity, isExpired }: PatternedIndicator,
+  { properties, toId }: ObjectContext,
+): StixObject[] {
   const { type, value, normalizedValue, status, confidence } = indicator;
   const key = `${type} ${normalizedValue}`;
-  const isRevoked = properties['revoked'] === true || status === 'revoked' || ownStatus === 'expired';
+  const isRevoked = properties['revoked'] === true || status === 'revoked' || isExpired;
   const stixIndicator: StixObject = {
     type: 'indicator',
     id: toId('indicator', key),
@@ -40,10 +58,10 @@ function toObjects(item: FeedItem, indicator: Indicator, { ownStatus, context }:
     name: normalizedValue,
     ...(value === normalizedValue ? {} : { description: value }),
     indicator_types: ['malicious-activity'],
-    pattern: toPattern(indicator),
+    pattern,
     pattern_type: 'stix',
     pattern_version: '2.1',
-    ...toValidity(item, indicator, ownStatus === 'active'),
+    ...validity,
     confidence: toPercent(confidence),
   };
   const observable = isRevoked || item.source.tlp !== 'CLEAR' ? undefined : toObservable(indicator);

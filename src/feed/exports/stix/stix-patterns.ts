@@ -1,3 +1,4 @@
+import { ownValue } from '../../../platform/lib/own-value.ts';
 import type { Indicator } from '../../model/item.schema.ts';
 import type { IndicatorType } from '../../model/vocabulary.ts';
 
@@ -24,6 +25,28 @@ const pathByType: Partial<Record<IndicatorType, string>> = {
   command_line: 'process:command_line',
   cert_serial: 'x509-certificate:serial_number',
 };
+
+/** Object path by type of observable. Other observables have no pattern. */
+const pathByObservable: Record<string, string> = {
+  email: 'email-addr:value',
+  'email-src': 'email-addr:value',
+  'email-subject': 'email-message:subject',
+  mac: 'mac-addr:value',
+  mutex: 'mutex:name',
+  'user-agent': "network-traffic:extensions.'http-request-ext'.request_header.'User-Agent'",
+};
+
+/** Returns the observation expression that matches an observable, or undefined if the standard has no object for its type. */
+export function toObservablePattern({
+  type,
+  normalizedValue: value,
+}: Pick<Indicator, 'type' | 'normalizedValue'>): string | undefined {
+  if (type === 'cidr') return `[ipv${value.includes(':') ? 6 : 4}-addr:value ISSUBSET ${quotePatternString(value)}]`;
+  const number = type === 'asn' || type === 'AS' ? /^AS(\d+)$/.exec(value)?.[1] : undefined;
+  if (number) return `[autonomous-system:number = ${number}]`;
+  const path = ownValue(pathByObservable, type);
+  return path && `[${path} = ${quotePatternString(value)}]`;
+}
 
 /** Quotes a string for a pattern (STIX 2.1, section 9.6). */
 export const quotePatternString = (text: string): string =>

@@ -174,12 +174,12 @@ describe('STIX export', () => {
         override({ indicators: [{ type: 'domain', value: 'evil.top', status: ownStatus }] }, day);
       expect(exportIndicator('active', [overrideStatus(status, 7)])).toMatchObject({
         revoked: true,
-        modified: '2026-01-07T00:00:00.000004Z',
+        modified: '2026-01-07T00:00:00.000005Z',
       });
       const restored = exportIndicator(status, [overrideStatus(status, 7), overrideStatus('active', 8)]);
       expect(restored['revoked']).toBeUndefined();
       expect(restored['valid_until']).toBeUndefined();
-      expect(restored.modified).toBe('2026-01-08T00:00:00.000004Z');
+      expect(restored.modified).toBe('2026-01-08T00:00:00.000005Z');
     },
   );
 
@@ -197,10 +197,10 @@ describe('STIX export', () => {
     const indicators = [{ type: 'domain', value: 'evil.top', status: 'revoked' as const }];
     const revoking = override({ severity: 'low', indicators });
     const [first, ...rest] = exportOriginals([revoking]);
-    expect(first).toMatchObject({ revoked: true, modified: '2026-01-07T00:00:00.000004Z' });
+    expect(first).toMatchObject({ revoked: true, modified: '2026-01-07T00:00:00.000005Z' });
     expect(rest).toEqual(originals.slice(1));
     const [restored] = exportOriginals([revoking, override({}, 8)]);
-    expect(restored).toEqual({ ...originals[0], modified: '2026-01-08T00:00:00.000004Z' });
+    expect(restored).toEqual({ ...originals[0], modified: '2026-01-08T00:00:00.000005Z' });
   });
 
   test('leaves out original STIX indicators whose values are all false positives, with their links', () => {
@@ -257,6 +257,36 @@ describe('STIX export', () => {
     expect(exported([])).toEqual(['evil.top']);
     expect(exported([override({ indicators })])).toEqual([]);
     expect(toBundle([versionOf(itemOf([harmless]))]).unsupported).toMatchObject({ 'iocs.status': 1 });
+  });
+
+  test('exports networks and other observables that STIX has an object for', () => {
+    const mappings = [
+      ['cidr', '192[.]0[.]2[.]7/24'],
+      ['cidr', '2001:DB8::/32'],
+      ['cidr', '10.0.0.0/8'],
+      ['email', 'Attacker@evil[.]top'],
+      ['asn', '64496'],
+      ['mutex', String.raw`Global\it's`],
+      ['btc', 'a-wallet'],
+      ['advisory', 'GHSA-1'],
+    ].map(([type, id]) => ({ framework: `observable:${type}`, id: id!, confidence: 0.8 }));
+    const item = itemOf([]);
+    const withMappings = { ...item, classification: { ...item.classification, mappings } };
+    const { bundle, unsupported } = toBundle([versionOf(withMappings)]);
+    const { objects } = bundle as { objects: ReadObject[] };
+    expect(objects.flatMap(({ type, pattern }) => (type === 'indicator' ? [pattern] : []))).toEqual([
+      "[ipv4-addr:value ISSUBSET '192.0.2.0/24']",
+      "[ipv6-addr:value ISSUBSET '2001:db8::/32']",
+      "[email-addr:value = 'attacker@evil.top']",
+      '[autonomous-system:number = 64496]',
+      String.raw`[mutex:name = 'Global\\it\'s']`,
+    ]);
+    expect(objects.flatMap(({ type, value }) => (value ? [`${type} ${String(value)}`] : []))).toEqual([
+      'ipv4-addr 192.0.2.0/24',
+      'ipv6-addr 2001:db8::/32',
+      'email-addr attacker@evil.top',
+    ]);
+    expect(unsupported).toMatchObject({ 'classification.mappings': 2, 'iocs.status': 1 });
   });
 
   test('exports the relationships that the text states, with their passages', () => {

@@ -1,4 +1,6 @@
 import type { FeedItem } from '../../model/item.schema.ts';
+import { listObservables } from '../../model/observables.ts';
+import { toObservablePattern } from './stix-patterns.ts';
 
 /** The number of values of an item that a format cannot represent, by field. */
 export type UnsupportedFields = Record<string, number>;
@@ -15,6 +17,9 @@ const supportedFrameworks = new Set(['cve', 'observable:tool', 'observable:attac
 
 export function countUnsupportedByStix({ source, event, classification, iocs, ...item }: FeedItem): UnsupportedFields {
   const indicators = Object.values(iocs).flat();
+  const observables = listObservables({ event, classification }).filter(
+    (one) => toObservablePattern(one) !== undefined,
+  );
   const mappings = classification.mappings.filter(({ framework }) => !supportedFrameworks.has(framework));
   const counts = {
     tldr: item.tldr ? 1 : 0,
@@ -23,16 +28,16 @@ export function countUnsupportedByStix({ source, event, classification, iocs, ..
     affectedProducts: item.affectedProducts.length,
     'classification.killChain': classification.killChain.length,
     'classification.platforms': classification.platforms.length,
-    'classification.mappings': mappings.length,
+    'classification.mappings': mappings.length - observables.length,
     'provenance.supportingPassages': item.provenance.supportingPassages.length,
     'source.license': source.license ? 1 : 0,
     'event.eventFirstSeen': event.eventFirstSeen ? 1 : 0,
     'event.eventLastSeen': event.eventLastSeen ? 1 : 0,
-    'iocs.status': indicators.filter(({ status }) => status === 'false_positive').length,
+    'iocs.status': [...indicators, ...observables].filter(({ status }) => status === 'false_positive').length,
     // Only their expiry is exported, as `valid_until`.
     'iocs.lastSeen': indicators.filter(({ lastSeen }) => lastSeen).length,
     // Observables carry no marking, so only those of CLEAR items are exported.
-    observables: source.tlp === 'CLEAR' ? 0 : indicators.length,
+    observables: source.tlp === 'CLEAR' ? 0 : indicators.length + observables.length,
   };
   return sumUnsupported([counts]);
 }

@@ -56,6 +56,7 @@ const termTypes = {
   ends_at: 'timestamptz',
   entity: 'text',
   seen_at: 'timestamptz',
+  address: 'inet',
 };
 
 /**
@@ -78,7 +79,7 @@ type TermRow = Record<keyof typeof termTypes, string | boolean | null>;
 const termColumns = sql.raw(Object.keys(termTypes).join(', '));
 
 const toTermRows = ({ id, organizationId, poolId, terms }: ItemTerms): TermRow[] =>
-  terms.map(({ kind, value, identifying = false, standing, entity }) => ({
+  terms.map(({ kind, value, identifying = false, standing, entity, address = null }) => ({
     item_id: id,
     organization_id: organizationId,
     pool_id: poolId,
@@ -89,14 +90,15 @@ const toTermRows = ({ id, organizationId, poolId, terms }: ItemTerms): TermRow[]
     ends_at: typeof standing === 'object' ? (standing.endsAt?.toISOString() ?? null) : null,
     entity: entity?.name ?? null,
     seen_at: entity?.seenAt ?? null,
+    address,
   }));
 
 /** Deletes the stored terms that are not among the new ones, and inserts the new ones that are not stored. */
 function replaceTerms(tx: Tx, items: ItemTerms[]): Promise<RemovedTerm[]> {
   const ids = items.map(({ id }) => id);
   const isSameTerm = sql`n.item_id = t.item_id and n.kind = t.kind and n.value = t.value`;
-  const isSameRow = sql`${isSameTerm} and (n.identifying, n.standing, n.ends_at, n.entity, n.seen_at)
-    is not distinct from (t.identifying, t.standing, t.ends_at, t.entity, t.seen_at)`;
+  const isSameRow = sql`${isSameTerm} and (n.identifying, n.standing, n.ends_at, n.entity, n.seen_at, n.address)
+    is not distinct from (t.identifying, t.standing, t.ends_at, t.entity, t.seen_at, t.address)`;
   return queryRows<RemovedTerm>(tx)`
     with n as materialized (select * from ${toRecordset(items.flatMap(toTermRows), termTypes)}),
     stored as materialized (select * from item_terms where item_id = any(${ids}::uuid[])),

@@ -12,6 +12,7 @@ import { Sighting } from '../../ui/evidence/sighting.tsx';
 import { ErrorState, Skeleton } from '../../ui/states.tsx';
 import { RelativeTime } from '../../ui/time.tsx';
 import { IndicatorStatus } from './indicator-status.tsx';
+import { ValueList } from './value-list.tsx';
 
 /** Sightings are kept by item. The newest items of the value are read. */
 const itemsRead = 10;
@@ -38,8 +39,19 @@ export function IndicatorView({ value }: { value: string }) {
           <span>{data.type?.replaceAll('_', ' ') ?? texts.notAnIndicator}</span>
           <span>{data.why}</span>
         </p>
+        {data.correction && <p className="text-12 text-muted">{texts.corrected(data.correction)}</p>}
       </header>
+      {data.parts && <ValueList title={texts.parts} values={data.parts} />}
       <Items lookup={data} canonical={canonical} />
+      {data.covering.length > 0 && <Covering covering={data.covering} />}
+      {data.inside && (
+        <ValueList
+          title={texts.inside}
+          count={data.inside.total}
+          values={data.inside.values}
+          note={texts.insideNote(data.inside)}
+        />
+      )}
       {data.urls.length > 0 && <HostUrls urls={data.urls} />}
       <ValueSightings lookup={data} />
       <ValueHits value={canonical} />
@@ -87,6 +99,31 @@ function Items({ lookup, canonical }: { lookup: IndicatorLookup; canonical: stri
 /** A reason of the API with its times as days in the viewer's zone. */
 const withDates = (why: string): string =>
   why.replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, (time) => formatLocal(time).slice(0, 10));
+
+/** Indicators such as the network of an address, each with the reason why it covers the value. */
+function Covering({ covering }: { covering: IndicatorLookup['covering'] }) {
+  return (
+    <Section title={texts.covering} count={covering.length}>
+      <ul className="-mx-2 flex flex-col">
+        {covering.map((one) => (
+          <li key={`${one.itemId} ${one.value}`}>
+            <Link
+              to="/feed/$id"
+              params={{ id: one.itemId }}
+              className="flex flex-col rounded-control px-2 py-1.5 hover:bg-hover"
+            >
+              <span className="truncate font-mono">{one.value}</span>
+              <span className="text-12 break-words text-muted">
+                {texts.matches[one.match]} · {one.title} · {texts.statuses[one.status].toLowerCase()},{' '}
+                {withDates(one.why)}
+              </span>
+            </Link>
+          </li>
+        ))}
+      </ul>
+    </Section>
+  );
+}
 
 /** URLs of the host that items contain. They say nothing about other pages of the host. */
 function HostUrls({ urls }: { urls: IndicatorLookup['urls'] }) {

@@ -8,6 +8,7 @@ import {
   wellKnown,
 } from '../../../reference-data/benign-lists.ts';
 import { findSharedSuffix } from '../../../reference-data/shared-suffixes.ts';
+import { reservedV4Reason, reservedV6Reason } from '../../../model/reserved-addresses.ts';
 import { isIPv4 } from 'node:net';
 
 /** Returns the reason why a normalized value is harmless or useless to block, or undefined. A URL is looked up by its host. */
@@ -37,9 +38,9 @@ const hasPath = (url: string): boolean => !/^\w+:\/\/[^/]+\/?$/.test(url);
 export const findShippedBenignReason: BenignLookup = (type, value) => {
   switch (type) {
     case 'ipv4':
-      return reservedRange(value) ?? (publicResolvers.has(value) ? 'public resolver' : undefined);
+      return reservedV4Reason(value) ?? (publicResolvers.has(value) ? 'public resolver' : undefined);
     case 'ipv6':
-      return reservedV6(value) ?? (publicResolvers.has(value) ? 'public resolver' : undefined);
+      return reservedV6Reason(value) ?? (publicResolvers.has(value) ? 'public resolver' : undefined);
     case 'domain':
       return hostReason(value);
     case 'url':
@@ -85,8 +86,8 @@ function hostReason(host: string): string | undefined {
 
 function urlReason(url: string): string | undefined {
   const host = extractUrlHost(url);
-  if (isIPv4(host)) return reservedRange(host);
-  if (host.startsWith('[')) return reservedV6(host.slice(1, -1));
+  if (isIPv4(host)) return reservedV4Reason(host);
+  if (host.startsWith('[')) return reservedV6Reason(host.slice(1, -1));
   const reason = hostReason(host);
   return reason === 'shared hosting' && hasPath(url) ? undefined : reason;
 }
@@ -105,34 +106,3 @@ const systemFileReason = (path: string): string | undefined =>
   systemFiles.has(path.toLowerCase().split(/[\\/]/).at(-1) ?? '')
     ? 'system file'
     : undefined;
-
-const reservedFirstOctets = new Set([0, 10, 100, 127, 169, 172, 192, 198, 203]);
-
-/** Classifies special-purpose IPv4 addresses (RFC 6890 and its successors). */
-function reservedRange(address: string): string | undefined {
-  // Fast path: the first octet rules out most addresses.
-  const first = Number.parseInt(address, 10);
-  if (first < 224 && !reservedFirstOctets.has(first)) return undefined;
-  const [a = 0, b = 0, c = 0] = address.split('.').map(Number);
-  if (a === 10 || (a === 172 && b >= 16 && b < 32) || (a === 192 && b === 168) || (a === 100 && b >= 64 && b < 128))
-    return 'private address';
-  if (a === 127) return 'loopback address';
-  if (a === 169 && b === 254) return 'link-local address';
-  if (
-    (a === 192 && b === 0 && (c === 2 || c === 0)) ||
-    (a === 198 && b === 51 && c === 100) ||
-    (a === 203 && b === 0 && c === 113)
-  )
-    return 'documentation address';
-  if (a === 198 && (b === 18 || b === 19)) return 'benchmark address';
-  return a === 0 || a >= 224 ? 'reserved address' : undefined;
-}
-
-function reservedV6(address: string): string | undefined {
-  if (address === '::1' || address === '::') return 'loopback address';
-  if (address.startsWith('::ffff:')) return reservedRange(address.slice(7));
-  if (/^fe[89ab]/.test(address)) return 'link-local address';
-  if (/^f[cd]/.test(address)) return 'private address';
-  if (address.startsWith('2001:db8:')) return 'documentation address';
-  return address.startsWith('ff') ? 'reserved address' : undefined;
-}

@@ -187,6 +187,11 @@ describe('valuesOfPattern', () => {
   test.each([
     ["[ipv4-addr:value = '198[.]51.100.7']", ['ipv4=198.51.100.7']],
     ["[ipv4-addr:value = '198.51.100.0/24']", ['observable:cidr=198.51.100.0/24']],
+    [
+      "[ipv4-addr:value ISSUBSET '198.51.100.0/24' OR url:value ISSUBSET 'http://a.example/']",
+      ['observable:cidr=198.51.100.0/24'],
+    ],
+    ["[ipv4-addr:value NOT ISSUBSET '198.51.100.0/24' OR ipv4-addr:value ISSUPERSET '198.51.100.0/24']", []],
     ["[ipv6-addr:value = '2001:DB8:0:0::1']", ['ipv6=2001:db8::1']],
     ["[domain-name:value IN ('A.example', 'b.example')]", ['domain=a.example', 'domain=b.example']],
     ["[url:value = 'hxxp://Evil[.]example:80/A#x']", ['url=http://evil.example/A']],

@@ -1,0 +1,108 @@
+import { BlockList, isIP } from 'node:net';
+import { normalizeValue } from './normalize.ts';
+import { refang } from './refang.ts';
+
+/** A network in CIDR notation. `address` is its first address in canonical form. */
+export type Network = { address: string; bits: number; family: 'ipv4' | 'ipv6' };
+
+const bitsMax = { ipv4: 32, ipv6: 128 } as const;
+const byteBits = 8;
+
+/** Shorter prefixes cover a large part of the internet and are no indicator. */
+const bitsMin = { ipv4: 8, ipv6: 24 } as const;
+
+/** Parses a network in CIDR notation, which may be defanged. Bits beyond the prefix are cleared. Returns undefined for any other text. */
+export function parseNetwork(text: string): Network | undefined {
+  const [, host = '', length = ''] = /^\[?([\da-f.:]+)\]?\/(\d{1,3})$/i.exec(refang(text)) ?? [];
+  const version = isIP(host);
+  const family = version === 4 ? 'ipv4' : 'ipv6';
+  const bits = Number(length);
+  if (version === 0 || bits > bitsMax[family]) return undefined;
+  const bytes = toBytes(host, family).map((byte, index) => byte & maskOfByte(bits - index * byteBits));
+  return { address: toAddress(bytes, family), bits, family };
+}
+
+/** Returns the canonical form of a network, such as `192.0.2.0/24` for `192.0.2.7/24`, or undefined if the text is none. */
+export function normalizeNetwork(text: string): string | undefined {
+  const network = parseNetwork(text);
+  return network && formatNetwork(network);
+}
+
+/** Returns whether a network is narrow enough to be an indicator: at least /8 (IPv6: /24). */
+export const isNarrowNetwork = ({ bits, family }: Network): boolean => bits >= bitsMin[family];
+
+/** Returns the canonical forms of the networks that contain an address or a network, narrowest first, from /31 (IPv6: /127) to /8 (IPv6: /24). */
+export function listEnclosingNetworks(text: string): string[] {
+  const version = isIP(text);
+  const inner: Network | undefined =
+    version === 0
+      ? parseNetwork(text)
+      : { address: text, bits: version === 4 ? 32 : 128, family: version === 4 ? 'ipv4' : 'ipv6' };
+  if (!inner) return [];
+  const { address, bits, family } = inner;
+  const lengths = Array.from({ length: Math.max(0, bits - bitsMin[family]) }, (_, index) => bits - 1 - index);
+  const bytes = toBytes(address, family);
+  return lengths.map((length) => {
+    const masked = bytes.map((byte, index) => byte & maskOfByte(length - index * byteBits));
+    return `${toAddress(masked, family)}/${length}`;
+  });
+}
+
+/** Returns the first and the last value inside of a network in the order of PostgreSQL's type `inet`: the network itself, and its last address. */
+export function toInetRange(network: Network): { first: string; last: string } {
+  const { address, bits, family } = network;
+  const bytes = toBytes(address, family).map((byte, index) => byte | (255 & ~maskOfByte(bits - index * byteBits)));
+  return { first: formatNetwork(network), last: toAddress(bytes, family) };
+}
+
+/** Returns a function that finds the networks that contain an address. */
+export function createNetworkLookup<T>(networks: { value: string; target: T }[]): (address: string) => T[] {
+  const lists = networks.flatMap(({ value, target }) => {
+    const network = parseNetwork(value);
+    if (!network) return [];
+    const list = new BlockList();
+    list.addSubnet(network.address, network.bits, network.family);
+    return [{ list, family: network.family, target }];
+  });
+  return (address) => {
+    const version = lists.length === 0 ? 0 : isIP(address);
+    if (version === 0) return [];
+    const family = version === 4 ? 'ipv4' : 'ipv6';
+    return lists.flatMap((one) => (one.family === family && one.list.check(address, family) ? [one.target] : []));
+  };
+}
+
+/** Returns the numbers of an address: four bytes, or eight groups of 16 bits. */
+export function toGroups(address: string, family: Network['family']): number[] {
+  if (family === 'ipv4') return address.split('.').map(Number);
+  const plain = address.replace(/[\d.]+$/, (tail) => (tail.includes('.') ? toHexGroups(tail) : tail));
+  const [head = '', tail] = plain.split('::');
+  const parse = (part: string): number[] =>
+    part === '' ? [] : part.split(':').map((group) => Number.parseInt(group, 16));
+  const [before, after] = [parse(head), parse(tail ?? '')];
+  const zeros = tail === undefined ? [] : Array<number>(8 - before.length - after.length).fill(0);
+  return [...before, ...zeros, ...after];
+}
+
+const toBytes = (address: string, family: Network['family']): number[] =>
+  toGroups(address, family).flatMap((group) => (family === 'ipv4' ? [group] : [group >> byteBits, group & 255]));
+
+/** Returns the last 32 bits of an address in dotted notation as two groups. */
+function toHexGroups(dotted: string): string {
+  const [a = 0, b = 0, c = 0, d = 0] = dotted.split('.').map(Number);
+  return `${((a << byteBits) | b).toString(16)}:${((c << byteBits) | d).toString(16)}`;
+}
+
+function toAddress(bytes: number[], family: Network['family']): string {
+  if (family === 'ipv4') return bytes.join('.');
+  const groups = Array.from({ length: 8 }, (_, index) =>
+    ((bytes[2 * index]! << byteBits) | bytes[2 * index + 1]!).toString(16),
+  );
+  return normalizeValue('ipv6', groups.join(':'))!;
+}
+
+const formatNetwork = ({ address, bits }: Network): string => `${address}/${bits}`;
+
+/** Returns the mask of a byte of which the first `bits` bits belong to the prefix. */
+const maskOfByte = (bits: number): number =>
+  bits >= byteBits ? 255 : bits <= 0 ? 0 : (255 << (byteBits - bits)) & 255;

@@ -1,0 +1,71 @@
+import type { FeedItem, Indicator } from './item.schema.ts';
+import { isNarrowNetwork, normalizeNetwork, parseNetwork } from './networks.ts';
+import { refang } from './refang.ts';
+import { reservedV4Reason, reservedV6Reason } from './reserved-addresses.ts';
+
+/** A value without a bucket in `iocs`, such as a network, a mail address or a wallet, in the form of an indicator. */
+export type ObservableIndicator = Pick<Indicator, 'type' | 'value' | 'normalizedValue' | 'status' | 'confidence'>;
+
+const prefix = 'observable:';
+
+/** Types that describe an item or its source. They are no values of a log. */
+const descriptiveTypes = new Set(
+  'tool ambiguous-actor attack-pattern advisory target-sector target-region stix-pattern yara sigma snort suricata pcre spl'.split(
+    ' ',
+  ),
+);
+
+/**
+ * Returns the observables of an item. They have no status of their own: those of a retracted item are revoked, and a network that is reserved,
+ * private or too wide is a false positive. All others are active.
+ */
+export function listObservables({
+  event,
+  classification,
+}: Pick<FeedItem, 'event' | 'classification'>): ObservableIndicator[] {
+  const found = new Map<string, ObservableIndicator>();
+  for (const { framework, id, confidence } of classification.mappings) {
+    const type = framework.startsWith(prefix) ? framework.slice(prefix.length) : '';
+    if (type === '' || descriptiveTypes.has(type)) continue;
+    const normalizedValue = normalizeObservable(type, id);
+    if (normalizedValue === '' || found.has(`${type} ${normalizedValue}`)) continue;
+    const isHarmless = type === 'cidr' && !isIndicatorNetwork(normalizedValue);
+    const status = isHarmless ? 'false_positive' : event.status === 'retracted' ? 'revoked' : 'active';
+    found.set(`${type} ${normalizedValue}`, { type, value: id, normalizedValue, status, confidence });
+  }
+  return [...found.values()];
+}
+
+/** Returns the networks of an item. */
+export const listNetworks = (item: Pick<FeedItem, 'event' | 'classification'>): ObservableIndicator[] =>
+  listObservables(item).filter(({ type }) => type === 'cidr');
+
+/** Returns whether a network can be an indicator: at least /8 (IPv6: /24), and not reserved or private. Networks for documentation can. */
+export function isIndicatorNetwork(text: string): boolean {
+  const network = parseNetwork(text);
+  if (!network || !isNarrowNetwork(network)) return false;
+  const { address, family } = network;
+  const reason = family === 'ipv4' ? reservedV4Reason(address) : reservedV6Reason(address);
+  return reason === undefined || reason === 'documentation address';
+}
+
+const mail = /^[^\s@|/]+@[^\s@|/]+\.[^\s@|/]+$/;
+const systemNumber = /^(?:AS)?(\d{1,10})$/i;
+
+/** Returns the canonical form of an observable: a network, a mail address in lower case, the number of a system as `AS64496`, or the text itself. */
+export function normalizeObservable(type: string, value: string): string {
+  const text = value.trim().normalize('NFC');
+  if (type === 'cidr') return normalizeNetwork(text) ?? text;
+  if (type === 'asn' || type === 'AS') return text.replace(systemNumber, 'AS$1');
+  const plain = refang(text);
+  return mail.test(plain) ? plain.toLowerCase() : text;
+}
+
+/** Returns the type and canonical form of an observable whose form shows its type: a network, a mail address, or the number of a system. */
+export function recognizeObservable(value: string): { type: string; form: string } | undefined {
+  const network = normalizeNetwork(value);
+  if (network) return { type: 'cidr', form: network };
+  const plain = refang(value);
+  if (mail.test(plain)) return { type: 'email', form: plain.toLowerCase() };
+  return /^AS\d{1,10}$/i.test(plain) ? { type: 'asn', form: plain.toUpperCase() } : undefined;
+}
