@@ -10,7 +10,7 @@ const prefix = 'observable:';
 
 /** Types that describe an item or its source. They are no values of a log. */
 const descriptiveTypes = new Set(
-  'tool ambiguous-actor attack-pattern advisory target-sector target-region stix-pattern yara sigma snort suricata pcre spl'.split(
+  'tool ambiguous-actor attack-pattern advisory target-sector target-region stix-pattern rule yara sigma snort suricata pcre spl'.split(
     ' ',
   ),
 );
