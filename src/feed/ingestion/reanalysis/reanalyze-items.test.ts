@@ -58,9 +58,12 @@ test('updates only search and comparison traits when the extraction is the same'
   await acrossOrgs(app.deps.db, async (tx) => {
     await sql`update items set reading = 0 where id = ${item.id}`.execute(tx);
     await sql`delete from item_terms where item_id = ${item.id}`.execute(tx);
+    await sql`update item_search set words = '' where item_id = ${item.id}`.execute(tx);
   });
   await all();
   expect(await termsOf(org, item.id)).toBeGreaterThan(1);
+  const word = new URLSearchParams({ q: item.externalId });
+  expect((await org.call('GET', `/items?${word}`)).body.items).toEqual([item]);
   const after = await org.call('GET', '/items');
   expect(after.body).toEqual(before.body);
   expect(after.headers['etag']).toBe(before.headers['etag']);

@@ -6,13 +6,13 @@ import { isPoolBusy } from '../../../platform/lib/threads/thread-error.ts';
 import { recomputePools } from '../../deduplication/recompute-pools.ts';
 import { buildComparisonTraits } from '../../deduplication/similarity/comparison-traits.ts';
 import type { ExtractedItem } from '../../extraction/extract-item.ts';
-import { toSearchText } from '../../items/search/search-text.ts';
+import { toSearchText, type SearchText } from '../../items/search/search-text.ts';
 import type { SnapshotCache } from '../../items/snapshot/snapshot.ts';
 import { toCountedItem, moveCounts } from '../../items/writing/counts.store.ts';
 import { advancePools, lockPool, nextCommitTime } from '../../items/writing/feed-pools.store.ts';
 import type { ItemWrite } from '../../items/writing/item-columns.ts';
 import { updateComparisonTraits } from '../../items/writing/update-items.store.ts';
-import { writeItems, writeTerms, type RemovedTerm } from '../../items/writing/write-items.store.ts';
+import { updateSearchTexts, writeItems, writeTerms, type RemovedTerm } from '../../items/writing/write-items.store.ts';
 import { toSeverityText } from '../../model/severity-basis.ts';
 import type { FeedItem } from '../../model/item.schema.ts';
 import { storedColumns } from '../build-item-writes.ts';
@@ -104,7 +104,10 @@ async function reanalyzeItem(
     const { platforms } = content.classification;
     const counted = toCountedItem(item);
     await moveCounts(tx, [{ before: counted, after: { ...counted, severity, platforms } }]);
-  } else removedTerms = await writeTraits(tx, item, traits);
+  } else {
+    const searchText = toSearchText(before, { storedText: item.stored_text, isProse });
+    removedTerms = await writeTraits(tx, item, { traits, title: before.event.title, searchText });
+  }
   const seqByPool = new Map([[item.pool_id, seq]]);
   const regrouped = await recomputePools(tx, [{ id: item.id, poolId: item.pool_id }], { removedTerms, at, seqByPool });
   if (isChanged || regrouped.size > 0) await advancePools(tx, [item.pool_id], at);
@@ -128,10 +131,15 @@ function applyExtraction(item: FeedItem, extracted: ExtractedItem): FeedItem {
 
 type ReanalyzedTraits = Pick<ItemWrite, 'terms' | 'sketch' | 'identifying' | 'readerVersion'>;
 
-async function writeTraits(tx: Tx, item: StaleItem, traits: ReanalyzedTraits): Promise<RemovedTerm[]> {
+/** What an item is compared and found by. */
+type FoundBy = { traits: ReanalyzedTraits; title: string; searchText: SearchText };
+
+async function writeTraits(tx: Tx, item: StaleItem, { traits, title, searchText }: FoundBy): Promise<RemovedTerm[]> {
   await updateComparisonTraits(tx, item.id, traits);
-  // The next version number makes writeTerms delete old terms, which even a first version may have here.
   const { id, organization_id: organizationId, pool_id: poolId } = item;
+  const addedToFeedAt = item.added_to_feed_at;
+  await updateSearchTexts(tx, [{ id, organizationId, poolId, addedToFeedAt, title, ...searchText }]);
+  // The next version number makes writeTerms delete old terms, which even a first version may have here.
   return writeTerms(tx, [{ id, organizationId, poolId, version: item.version + 1, terms: traits.terms }]);
 }
 

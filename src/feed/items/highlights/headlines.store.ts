@@ -16,8 +16,17 @@ export type HighlightedText = {
   indicators: string;
 };
 
-/** Texts with `marks` around the words that match. Null if the search has no word that must occur. */
-export type Headlines = { id: string } & Record<'title' | 'summary' | 'text' | 'names' | 'indicators', string | null>;
+/**
+ * Texts with `marks` around the words that match. Null if the search has no word that must occur. `passage` is the part of the text around the first
+ * of the query's runs.
+ */
+export type Headlines = { id: string } & Record<
+  'title' | 'summary' | 'text' | 'passage' | 'names' | 'indicators',
+  string | null
+>;
+
+/** Characters of a passage, and those of them before the run. */
+export const passageChars = { all: 120, before: 30 };
 
 const textMaxChars = 100_000;
 const pageMaxChars = 2_000_000;
@@ -32,6 +41,7 @@ export function readHeadlines(tx: Tx, items: HighlightedText[], query: FullTextQ
     select p.id, ${headline(sql`p.title`, 'HighlightAll=true')} as title,
       ${headline(sql`p.summary`, 'MaxFragments=1, MaxWords=30, MinWords=15')} as summary,
       ${headline(sql`left(v.stored_text, ${maxChars}::int)`, 'MaxFragments=2, MaxWords=30, MinWords=15')} as text,
+      ${passageOf(query)} as passage,
       ${headline(sql`p.names`, 'HighlightAll=true')} as names,
       ${headline(sql`p.indicators`, 'HighlightAll=true')} as indicators
     from unnest(${column('id')}::uuid[], ${column('version')}::int[], ${column('title')}::text[], ${column('summary')}::text[],
@@ -39,6 +49,13 @@ export function readHeadlines(tx: Tx, items: HighlightedText[], query: FullTextQ
     left join item_versions v on v.item_id = p.id and v.version = p.version
     cross join (${anyWordOf(query)}) q`;
 }
+
+const passageOf = ({ runs }: FullTextQuery): Sql =>
+  runs.length === 0
+    ? sql`null`
+    : sql`(
+        select substr(v.stored_text, greatest(place - ${passageChars.before}::int, 1), ${passageChars.all})
+        from unnest(${runs}::text[]) run cross join lateral strpos(v.stored_text, run) place where place > 0 order by place limit 1)`;
 
 /** A query that matches each word of a search by itself, without those that it excludes: an excerpt rarely contains all words. */
 const anyWordOf = (query: FullTextQuery): Sql => sql`

@@ -3,7 +3,7 @@ import type { FeedItem } from '../../model/item.schema.ts';
 import { buckets } from '../../model/vocabulary.ts';
 import type { FullTextQuery } from '../search/search-query.ts';
 import { listNames } from '../search/search-text.ts';
-import { marks, readHeadlines, type Headlines, type HighlightedText } from './headlines.store.ts';
+import { marks, passageChars, readHeadlines, type Headlines, type HighlightedText } from './headlines.store.ts';
 import type { ItemHighlight, ItemHighlights } from '../../model/item-highlights.ts';
 
 /** A document with very many indicators would take longer to read than the rest of the page. */
@@ -16,7 +16,10 @@ export async function highlightItems(tx: Tx, docs: string[], query: FullTextQuer
   const items = docs.filter((doc) => doc.length <= documentMaxChars).map(toHighlightedText);
   const found = await readHeadlines(tx, items, query);
   const byId = new Map(items.map((item) => [item.id, item]));
-  const highlights = found.map((row) => [row.id, toHighlights(row, byId.get(row.id)!)] as const);
+  const highlights = found.map((row) => {
+    const item = byId.get(row.id)!;
+    return [row.id, toHighlights(markRuns(row, item, query.runs), item)] as const;
+  });
   return Object.fromEntries(highlights.filter(([, list]) => list.length > 0));
 }
 
@@ -26,6 +29,39 @@ function toHighlightedText(doc: string): HighlightedText {
   const values = buckets.flatMap((bucket) => iocs[bucket].map(({ normalizedValue }) => normalizedValue));
   const toList = (lines: string[]): string => lines.join('\n').slice(0, listMaxChars);
   return { id, version, title: event.title, summary, names: toList(listNames(item)), indicators: toList(values) };
+}
+
+/** Adds marks around runs of characters of scripts without spaces, which are words of the index only as pairs of characters. */
+function markRuns(row: Headlines, { title, summary, names }: HighlightedText, runs: string[]): Headlines {
+  if (runs.length === 0) return row;
+  const mark = (text: string): string => markAll(text, runs);
+  const orPassage = (headline: string | null, passage: string | null): string | null => {
+    const marked = mark(headline ?? '');
+    return marked.includes(marks.start) ? marked : mark(passage ?? '');
+  };
+  return {
+    ...row,
+    title: mark(row.title ?? title),
+    summary: orPassage(row.summary, passageOf(summary, runs)),
+    text: orPassage(row.text, row.passage),
+    names: mark(row.names ?? names),
+  };
+}
+
+/** Marks every occurrence of the runs outside of other marks. */
+function markAll(text: string, runs: string[]): string {
+  const marked = `${marks.start}[^${marks.stop}]*${marks.stop}`;
+  const pattern = new RegExp(`${marked}|${runs.toSorted((a, b) => b.length - a.length).join('|')}`, 'gu');
+  return text.replace(pattern, (found) =>
+    found.startsWith(marks.start) ? found : `${marks.start}${found}${marks.stop}`,
+  );
+}
+
+/** Returns the part of a text around the first of the runs. */
+function passageOf(text: string, runs: string[]): string {
+  const places = runs.map((run) => text.indexOf(run)).filter((place) => place >= 0);
+  const start = Math.max(Math.min(...places) - passageChars.before, 0);
+  return places.length === 0 ? '' : text.slice(start, start + passageChars.all).toWellFormed();
 }
 
 function toHighlights({ title, summary, text, names, indicators }: Headlines, item: HighlightedText): ItemHighlight[] {

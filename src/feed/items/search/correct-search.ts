@@ -22,5 +22,7 @@ export async function correctSearch(
   const recent = await listRecentItems(tx, snapshot, { overridesSeq: undefined, limit: titlesMax });
   const known = countWords([...recent.map(({ title }) => title), ...listPublicNames()]);
   const text = correctText(search.fullText.text, known);
-  return text === undefined ? undefined : { text, search: { ...search, fullText: { text, indicatorForms: [] } } };
+  return text === undefined
+    ? undefined
+    : { text, search: { ...search, fullText: { text, indicatorForms: [], runs: [] } } };
 }

@@ -30,6 +30,17 @@ test.each([
   ['1999-12-31', '1999-12-31'],
   ['hxxps://evil[.]example/Gate.php seen', 'evil.example/Gate.php seen'],
   ['OR emotet OR', 'emotet'],
+  ['勒索', '勒索'],
+  ['勒索软件', '"勒索 索软 软件"'],
+  ['件', '件'],
+  ['log4j漏洞 攻击者', 'log4j 漏洞 "攻击 击者"'],
+  ['"勒索软件 log4j"', '"勒索 索软 软件 件 log4j"'],
+  ['"勒索软件', '"勒索 索软 软件"'],
+  ['emotet -勒索软件', 'emotet -"勒索 索软 软件"'],
+  ['漏洞，攻击。', '漏洞 攻击'],
+  ['(漏洞 or 攻击) NOT 银行', '漏洞 -"银行" or 攻击 -"银行"'],
+  ['มัลแวร์', '"มัล ลแ แว วร์"'],
+  ['ランサムウェア', '"ラン ンサ サム ムウ ウェ ェア"'],
   ['  ', ''],
 ])('rewrites %s to %s', (text, expected) => {
   expect(toQueryText(text)).toBe(expected);

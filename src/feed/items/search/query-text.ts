@@ -1,4 +1,5 @@
 import { refangText } from '../../model/indicator-forms.ts';
+import { hasUnspacedText, listRuns, toPhraseWords, toSearchTerms } from './unspaced-text.ts';
 
 /** Words of one alternative of a search. Phrases are in quotation marks, and a minus sign excludes. */
 type Clause = string[];
@@ -18,18 +19,38 @@ const fillers = new Set(
 
 /**
  * Rewrites a search as people type it into the syntax of PostgreSQL's `websearch_to_tsquery`: addresses without defanging and scheme, CVE ids in
- * their usual form, `AND`, `NOT` and parentheses by minus signs and `or`, and without words such as `the` beside others. Parentheses that would
- * make more than 16 alternatives are ignored.
+ * their usual form, `AND`, `NOT` and parentheses by minus signs and `or`, text of scripts without spaces by pairs of characters, and without words
+ * such as `the` beside others. Parentheses that would make more than 16 alternatives are ignored.
  */
 export function toQueryText(text: string): string {
+  return toClauses(text)
+    .map((clause) => clause.flatMap(toIndexedTerms).join(' '))
+    .filter((terms) => terms !== '')
+    .join(' or ');
+}
+
+/** Returns the runs of characters of scripts without spaces that a search looks for. */
+export const listSearchedRuns = (text: string): string[] =>
+  hasUnspacedText(text)
+    ? [
+        ...new Set(
+          toClauses(text).flatMap((clause) => clause.filter((term) => !term.startsWith('-')).flatMap(listRuns)),
+        ),
+      ]
+    : [];
+
+function toClauses(text: string): Clause[] {
   const plain = refangText(text).replaceAll(scheme, '').replaceAll(looseCve, 'CVE-$1-$2');
   const list = readTokens(plain);
   const clauses = readClauses(list) ?? readClauses(list.filter((token) => !isParenthesis(token))) ?? [];
-  return clauses
-    .map(withoutFillers)
-    .filter((clause) => clause.length > 0)
-    .map((clause) => clause.join(' '))
-    .join(' or ');
+  return clauses.map(withoutFillers);
+}
+
+/** Returns the words and phrases that match a word or phrase as it is indexed. What is excluded is one phrase. */
+function toIndexedTerms(term: string): string[] {
+  if (!hasUnspacedText(term)) return [term];
+  const [, minus, quote, content] = /^(-?)("?)([^"]*)"?$/s.exec(term) as unknown as [string, string, string, string];
+  return minus === '' && quote === '' ? toSearchTerms(content) : [`${minus}"${toPhraseWords(content)}"`];
 }
 
 const isParenthesis = (token: string): boolean => token === '(' || token === ')';

@@ -6,14 +6,14 @@ import { listCanonicalNames, plainName, resolveName } from '../../extraction/nam
 import type { NameKind } from '../../extraction/names/name-dictionary.ts';
 import { indicatorForms } from '../../model/indicator-forms.ts';
 import { toTermValue, type TermKind } from '../../model/terms.ts';
-import { toQueryText } from './query-text.ts';
+import { listSearchedRuns, toQueryText } from './query-text.ts';
 
 /** The search parameters of `GET /items`. All are optional, and an empty text counts as absent. */
 export const searchFields = {
   q: boundedString({ max: 500 })
     .optional()
     .describe(
-      'Full-text search in title, summary and text. All words must match, in any grammatical form; words of at least four letters also match longer words that begin with them. Supports `"…"` for a phrase, `OR`, `-word` or `NOT word`, and parentheses; a phrase or an exclusion turns beginnings off. Addresses may be defanged.',
+      'Full-text search in title, summary and text. All words must match, in any grammatical form; words of at least four letters also match longer words that begin with them. Supports `"…"` for a phrase, `OR`, `-word` or `NOT word`, and parentheses; a phrase or an exclusion turns beginnings off. Any part of Chinese, Japanese, Korean or Thai text matches. Addresses may be defanged.',
     ),
   searchOrder: z
     .enum(['relevance', 'newest'])
@@ -44,8 +44,11 @@ type SearchQuery = z.infer<typeof SearchQuery>;
 
 export type TermFilter = { kind: TermKind; values: string[] };
 
-/** `indicatorForms` are the canonical forms of a text that is a single word. */
-export type FullTextQuery = { text: string; indicatorForms: string[] };
+/**
+ * `indicatorForms` are the canonical forms of a text that is a single word, and `runs` its runs of characters of scripts without spaces, which match
+ * parts of words.
+ */
+export type FullTextQuery = { text: string; indicatorForms: string[]; runs: string[] };
 
 /** With `rootsOnly`, a duplicate may match `terms` and `fullText` for its root. The root itself must match `rootTerms`. */
 export type Search = {
@@ -82,8 +85,7 @@ export function readSearch(query: SearchQuery): Search {
       ...toNameTerms('malware', malware),
       ...toNameTerms('tool', tool),
     ],
-    fullText:
-      q === undefined ? undefined : { text: toQueryText(q), indicatorForms: /\s/.test(q) ? [] : indicatorForms(q) },
+    fullText: q === undefined ? undefined : toFullTextQuery(q),
     updatedSince,
     rootsOnly: duplicates === 'hide',
     isRanked: q !== undefined && searchOrder !== 'newest',
@@ -92,6 +94,12 @@ export function readSearch(query: SearchQuery): Search {
     ),
   };
 }
+
+const toFullTextQuery = (q: string): FullTextQuery => ({
+  text: toQueryText(q),
+  indicatorForms: /\s/.test(q) ? [] : indicatorForms(q),
+  runs: listSearchedRuns(q),
+});
 
 /** Returns the forms of a name: as it is, without what sources add to it, and the canonical names. */
 function toNameTerms(kind: NameKind, value: string | undefined): TermFilter[] {

@@ -34,6 +34,7 @@ test.each([
     'A text with lines\n- Emotet: back again',
   ],
   ['no lists of ids', `refs: ${Array(5).fill('report--c3d65d67-22dd-465d-8524-e195c93b07ca').join(', ')}`, ''],
+  ['values of scripts without spaces', 'note: 新型勒索软件攻击\ntype: report', '新型勒索软件攻击'],
   ['not the title again', 'name: A title\nother: A title', ''],
 ])('searches in structured records: %s', (_what, storedText, expected) => {
   expect(searchBody(storedText)).toBe(expected);

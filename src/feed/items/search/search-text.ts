@@ -1,5 +1,6 @@
 import type { FeedItem } from '../../model/item.schema.ts';
 import { buckets } from '../../model/vocabulary.ts';
+import { hasUnspacedText } from './unspaced-text.ts';
 
 const headMaxChars = 100_000;
 const bodyMaxChars = 150_000;
@@ -42,7 +43,7 @@ const proseWordsMin = 4;
 const ids = /(?:\b[a-z][a-z\d-]*--)?\b[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}\b(?:, )?/gi;
 
 /**
- * Returns the prose of a structured record: values of at least four words besides ids, each once, and further lines of a text, without the
+ * Returns the prose of a structured record: values of at least four words besides ids, or in scripts without spaces, each once, and further lines of a text, without the
  * `known` texts. To index all other fields, such as patterns, would take most of the time of a pull.
  */
 function selectProse(storedText: string, known: string[]): string {
@@ -71,11 +72,12 @@ function readProse(line: string): string {
   return hasWords(text) ? text : '';
 }
 
+/** Whether a value has as many words as prose, or is of a script that is written without spaces. */
 function hasWords(text: string): boolean {
   let at = -1;
   for (let spaces = 1; spaces < proseWordsMin; spaces += 1) {
     at = text.indexOf(' ', at + 1);
-    if (at === -1) return false;
+    if (at === -1) return hasUnspacedText(text);
   }
   return true;
 }

@@ -3,6 +3,7 @@ import { queryRows, type Tx } from '../../../platform/db/db.ts';
 import { toRecordset } from '../../../platform/db/recordset.ts';
 import type { Term } from '../../model/terms.ts';
 import type { SearchText } from '../search/search-text.ts';
+import { splitRuns } from '../search/unspaced-text.ts';
 import { batches } from './batches.ts';
 import { insertItemsStatement, insertVersionsStatement, updateItemsStatement, type ItemWrite } from './item-columns.ts';
 
@@ -32,7 +33,7 @@ async function insertNewItems(tx: Tx, items: ItemWrite[]): Promise<void> {
 async function updateItems(tx: Tx, items: ItemWrite[]): Promise<void> {
   await updateItemsStatement(items).execute(tx);
   await insertVersionsStatement(items).execute(tx);
-  await updateSearchTextStatement(items).execute(tx);
+  await updateSearchTexts(tx, items);
 }
 
 const splitByVersion = <T extends { version: number }>(items: T[]): { added: T[]; changed: T[] } => ({
@@ -128,18 +129,22 @@ function insertSearchTextStatement(items: SearchedItem[]): RawBuilder<unknown> {
     organization_id: organizationId,
     pool_id: poolId,
     added_to_feed_at: addedToFeedAt,
-    title,
-    head: searchHead,
-    body: searchBody,
+    title: splitRuns(title),
+    head: splitRuns(searchHead),
+    body: splitRuns(searchBody),
   }));
   return sql`
     insert into item_search (organization_id, item_id, pool_id, added_to_feed_at, words)
     select n.organization_id, n.item_id, n.pool_id, n.added_to_feed_at, tocsin_words(n.title, n.head, n.body) from ${toRecordset(texts, searchTypes)}`;
 }
 
-const updateSearchTextStatement = (items: SearchedItem[]): RawBuilder<unknown> =>
-  sql`${insertSearchTextStatement(items)}
-    on conflict (item_id) do update set words = excluded.words where item_search.words is distinct from excluded.words`;
+/** Replaces the search texts of items that changed. */
+export async function updateSearchTexts(tx: Tx, items: SearchedItem[]): Promise<void> {
+  await sql`${insertSearchTextStatement(items)}
+    on conflict (item_id) do update set words = excluded.words where item_search.words is distinct from excluded.words`.execute(
+    tx,
+  );
+}
 
 /** Erases the content of the previous states of items that their audience may no longer see. Their list positions remain until retention deletes them. */
 export async function eraseStateContent(tx: Tx, ids: string[]): Promise<void> {
