@@ -20,7 +20,7 @@ test('samples the words that items have now', async () => {
           array(select item_id from item_search where words @@ ${word}::tsquery and uuid_hash(item_id) & ${oneIn - 1} = 0 order by item_id)::text[] as all`)!;
     });
   for (const word of ['storm', 'calm'])
-    for (const oneIn of [16, 64, 256, 1024]) {
+    for (const oneIn of [2, 16, 32, 64, 128, 256, 512, 1024, 2048]) {
       const { sample, all } = await sampled(oneIn, word);
       expect(sample, `${word}, one in ${oneIn}`).toEqual(all);
     }

@@ -7,11 +7,14 @@ import { hasSampledText, searchTextMatches, toTsquery, type TextSample } from '.
 import { searchCtes, type SearchOptions } from './search-ctes.sql.ts';
 import type { FullTextQuery } from './search-query.ts';
 
-/** Samples of one in so many items, the smallest sample first. A sample is large enough if it contains `matchesMin` matches of the text. */
+/**
+ * Samples of one in so many items, the smallest sample first. A sample is large enough if it contains `matchesMin` matches of the text. Those that
+ * probably do not, to judge by a smaller one, are left out.
+ */
 export type Samples = { oneIn: readonly number[]; matchesMin: number };
 
 /** The error of an estimate from 400 matches is below 5 % two times in three. */
-export const defaultSamples: Samples = { oneIn: [1024, 256, 64, 16], matchesMin: 400 };
+export const defaultSamples: Samples = { oneIn: [1024, 512, 256, 128, 64, 32, 16], matchesMin: 400 };
 
 /**
  * The estimated matches of the text alone and of the whole search. The items that were added since the first of `windows` probably contain as
@@ -47,10 +50,14 @@ export async function readSample(
   query: FullTextQuery,
   { oneIn: sizes, matchesMin }: Samples = defaultSamples,
 ): Promise<TextSample | undefined> {
+  let expected = (_oneIn: number): number => Number.POSITIVE_INFINITY;
   for (const oneIn of sizes) {
+    if (expected(oneIn) < matchesMin && oneIn !== sizes.at(-1)) continue;
     const found = await queryRow<{ ids: string[] }>(tx)`
       select tocsin_sample_words(${poolIds}::uuid[], ${toTsquery(query)}, ${oneIn})::text[] as ids`;
-    if (found!.ids.length >= matchesMin) return { oneIn, ids: found!.ids };
+    const { ids } = found!;
+    if (ids.length >= matchesMin) return { oneIn, ids };
+    expected = (other) => (ids.length * oneIn) / other;
   }
   return undefined;
 }
