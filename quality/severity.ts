@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { extractItem } from '../src/feed/extraction/extract-item.ts';
 import { severities, type Severity } from '../src/feed/model/vocabulary.ts';
-import type { QualityFigure } from './figures.ts';
+import { formatRatio, type QualityFigure } from './figures.ts';
 import { readRecordedRows } from './recorded-inputs.ts';
 
 /** The severity of a report by the rubric, labeled from its text before the rules were written. */
@@ -14,10 +14,14 @@ type SeverityLabel = {
   date?: string;
   severity: Severity;
   reason: string;
+  /** Parent techniques of what the text states plainly. They are labeled for some of the openings. */
+  techniques?: string[];
+  /** Techniques that a second reader may or may not label. They count neither as right nor as wrong. */
+  arguable?: string[];
   /** The recorded text. Without it, the text is the opening of the page, from the folder of report texts. */
   text?: string;
 };
-type RatedReport = { label: SeverityLabel; severity: Severity; rule: string };
+type RatedReport = { label: SeverityLabel; severity: Severity; rule: string; techniques: string[] };
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 
@@ -34,23 +38,21 @@ export async function measureSeverity(verbose: boolean, folder?: string): Promis
   const rated = labels.flatMap((label): RatedReport[] => {
     const text = texts.get(label.source);
     if (text === undefined) return [];
-    const { severity, severityRule } = extractItem({
+    const { severity, severityRule, classification } = extractItem({
       text,
       ...(label.date ? { publishTime: label.date } : {}),
       ...(/^https?:/.test(label.source) ? { sourceUrl: label.source } : {}),
     });
-    return [{ label, severity, rule: severityRule }];
+    const techniques = [...new Set(classification.attack.map(({ technique }) => technique))];
+    return [{ label, severity, rule: severityRule, techniques }];
   });
-  if (verbose)
-    for (const { label, severity, rule } of rated.filter((one) => one.label.severity !== one.severity))
-      if (!isHeldOut(label))
-        console.log(`${label.severity} → ${severity} (${rule}) | ${label.source} | ${label.reason}`);
+  if (verbose) for (const report of rated) if (!isHeldOut(report.label)) printErrors(report);
   const groups = [
     ['recorded reports', rated.filter(({ label }) => label.text)],
     ['openings of web pages', rated.filter(({ label }) => !label.text)],
     ['all', rated],
   ] as const;
-  return groups
+  const figures = groups
     .filter(([, all]) => all.length > 0)
     .flatMap(([name, all]) => [
       accuracyFigure(
@@ -62,6 +64,50 @@ export async function measureSeverity(verbose: boolean, folder?: string): Promis
         all.filter(({ label }) => isHeldOut(label)),
       ),
     ]);
+  return [...figures, ...techniqueFigures(rated)];
+}
+
+function printErrors(report: RatedReport): void {
+  const { label, severity, rule } = report;
+  if (label.severity !== severity)
+    console.log(`${label.severity} → ${severity} (${rule}) | ${label.source} | ${label.reason}`);
+  const { wrong, missed } = compareTechniques(report);
+  if (wrong.length + missed.length > 0)
+    console.log(`techniques | wrong: ${wrong.join(', ')} | missed: ${missed.join(', ')} | ${label.source}`);
+}
+
+function compareTechniques({ label, techniques }: RatedReport): { right: string[]; wrong: string[]; missed: string[] } {
+  const gold = label.techniques ?? techniques;
+  return {
+    right: gold.filter((id) => techniques.includes(id)),
+    wrong: techniques.filter((id) => !gold.includes(id) && !label.arguable?.includes(id)),
+    missed: gold.filter((id) => !techniques.includes(id)),
+  };
+}
+
+function techniqueFigures(rated: RatedReport[]): QualityFigure[] {
+  const labeled = rated.filter(({ label }) => label.techniques);
+  if (labeled.length === 0) return [];
+  return ['half of rule writing', 'held-out half'].map((half): QualityFigure => {
+    const reports = labeled.filter(({ label }) => isHeldOut(label) === (half === 'held-out half'));
+    const sum = { right: 0, wrong: 0, missed: 0 };
+    for (const report of reports) {
+      const { right, wrong, missed } = compareTechniques(report);
+      sum.right += right.length;
+      sum.wrong += wrong.length;
+      sum.missed += missed.length;
+    }
+    const { right, wrong, missed } = sum;
+    const measured = `precision ${formatRatio(right, right + wrong)}, recall ${formatRatio(right, right + missed)} (${right} right, ${wrong} wrong, ${missed} missed)`;
+    const name = `${half}, ${reports.length} openings of web pages: techniques, by parent`;
+    if (half !== 'held-out half') return { name, measured };
+    return {
+      name,
+      measured,
+      target: '≥ 0.75, ≥ 0.72',
+      isMet: right >= 0.75 * (right + wrong) && right >= 0.72 * (right + missed),
+    };
+  });
 }
 
 function readTexts(labels: SeverityLabel[], folder: string | undefined): Map<string, string> {
