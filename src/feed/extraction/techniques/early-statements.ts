@@ -17,6 +17,16 @@ export const earlyStatements: StatementRow[] = [
     /\bscan(?:s|ned|ning)? (?:[\w-]+ ){0,3}(?:the )?internet\b|\binternet-wide scan/i,
   ],
   [
+    'T1583.001',
+    'domain domains look-alike lookalike',
+    /\b(?:attackers?|actors?|group|hackers?|operators?|criminals|they|campaign)\b[^.!?]{0,40}\bregister(?:ed|s|ing)?\b[^.!?]{0,40}\bdomains?\b|\b(?:look-?alike|typosquatted|spoofed) domains? (?:was|were|registered)/i,
+  ],
+  [
+    'T1656',
+    'posed posing pose impersonate impersonated impersonates impersonating',
+    /\b(?:pos(?:e|es|ed|ing) as|impersonat\w+)\b[^.!?]{0,40}\b(?:help ?desk|it (?:staff|support|department|personnel|teams?)|tech(?:nical)? support|recruiters?|employees?|journalists?|executives?|government officials?)\b/i,
+  ],
+  [
     'T1566.001',
     'phishing spearphishing spear-phishing malspam email emails e-mail e-mails mail',
     new RegExp(
@@ -42,8 +52,8 @@ export const earlyStatements: StatementRow[] = [
   ],
   [
     'T1195.001',
-    'package packages npm pypi maintainer dependency dependencies',
-    /\b(?:npm|pypi|nuget|rubygems|open[- ]source|malicious|compromised|backdoored|poisoned|hijacked)\b[^.!?]{0,50}\b(?:packages?|dependenc(?:y|ies))\b[^.!?]{0,90}\b(?:hijack|compromis|backdoor|malicious|inject|infect|poison|trojan|steal)|\bmaintainers?\b[^.!?]{0,60}\b(?:compromis|hijack|phish)/i,
+    'maintainers package packages npm pypi maintainer dependency dependencies',
+    /\b(?:npm|pypi|nuget|rubygems|open[- ]source|malicious|compromised|backdoored|poisoned|hijacked)\b[^.!?]{0,50}\b(?:packages?|dependenc(?:y|ies))\b[^.!?]{0,90}\b(?:hijack|compromis|backdoor|malicious|inject|infect|poison|trojan|steal)|\bmaintainers?\b[^.!?]{0,60}\b(?:compromis|hijack|phish)|\b(?:hijack|compromis|phish|took over|tak(?:e|en|ing) over)\w*\b[^.!?]{0,40}\bmaintainers?\b|\bmalicious (?:(?:npm|pypi|nuget|python|rubygems|open[- ]source) )?packages?\b[^.!?]{0,60}\b(?:st(?:eal|ole)|collect|exfiltrat|harvest|download|install|deliver|drop|uploaded|published)/i,
   ],
   [
     'T1195.002',
@@ -88,7 +98,7 @@ export const earlyStatements: StatementRow[] = [
   [
     'T1059.001',
     'powershell',
-    /\bpowershell(?:\.exe)?\b[^.!?]{0,60}\b(?:scripts?|commands?|payloads?|code|loaders?|stagers?|execut\w+|run|download\w*|one-liner|cmdlets?|invoke|launch\w*)\b|\b(?:us(?:e|es|ed|ing)|via|execut\w+|run(?:s|ning)?|launch\w*|invok\w+|through|spawn\w*|obfuscated|encoded|malicious)\b[^.!?]{0,40}\bpowershell\b/i,
+    /\bpowershell(?:\.exe)?\b[^.!?]{0,60}\b(?:scripts?|commands?|payloads?|code|loaders?|stagers?|execut\w+|run|download\w*|one-liner|cmdlets?|invoke|launch\w*)\b|\b(?:us(?:e|es|ed|ing)|via|execut\w+|run(?:s|ning)?|launch\w*|starts?|started|invok\w+|through|spawn\w*|obfuscated|encoded|malicious)\b[^.!?]{0,40}\bpowershell\b/i,
   ],
   [
     'T1059.003',
@@ -146,7 +156,7 @@ export const earlyStatements: StatementRow[] = [
   [
     'T1136',
     'account accounts user users',
-    /\b(?:creat(?:e|es|ed|ing|ion of)|add(?:s|ed|ing)?)\b[^.!?]{0,25}\b(?:new|local|admin(?:istrator)?|domain|user|backdoor|rogue|privileged|hidden)\b[^.!?]{0,20}\b(?:accounts?|users?)\b/i,
+    /\b(?:creat(?:e|es|ed|ing|ion of)|add(?:s|ed|ing)?)\b[^.!?]{0,25}\b(?:new|local|admin(?:istrator)?|domain|user|backdoor|rogue|privileged|hidden)\b[^.!?]{0,20}\b(?:accounts?|users?)\b|\b(?:new|local|admin(?:istrator)?|domain|backdoor|rogue|hidden) accounts? (?:was|were|is|are|has been|have been) (?:created|added)/i,
   ],
   [
     'T1098.004',
@@ -190,7 +200,7 @@ export const earlyStatements: StatementRow[] = [
     'T1140',
     'decrypt decrypts decrypted decode decodes decoded deobfuscate deobfuscates de-obfuscate de-obfuscates decompress decompresses decryption',
     new RegExp(
-      String.raw`\b(?:decrypt|decod|de-?obfuscat|decompress)(?:s|es|e|ed|ing|ion)?\b[^.!?]{0,60}\b(?:${payload}|strings?|config\w*|next stage|code|resources?|and (?:run|execut|load)\w*)`,
+      String.raw`^(?![^]*\b(?:ransom|decryptors?|decryption (?:tools?|keys?)|for free|victims? decrypt))[^]*\b(?:decrypt|decod|de-?obfuscat|decompress)(?:s|es|e|ed|ing|ion)?\b[^.!?]{0,60}\b(?:${payload}|strings?|config\w*|next stage|code|resources?|and (?:run|execut|load)\w*)`,
       'i',
     ),
   ],

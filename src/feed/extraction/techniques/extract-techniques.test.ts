@@ -51,6 +51,19 @@ test.each([
   ['Victims were tricked into running the installer.', 'T1204.002'],
   ['They logged in through the VPN with stolen credentials.', 'T1078'],
   ['A signed program side-loads the DLL.', 'T1574.001'],
+  ['The caller bombarded the employee with push notifications until one was approved.', 'T1621'],
+  ['Distributed denial-of-service attacks hit the railway on Sunday.', 'T1498'],
+  ["Attackers hijacked the maintainer's npm account and published new versions.", 'T1195.001'],
+  ['Two malicious npm packages stole tokens from developers.', 'T1195.001'],
+  ['The implant reads its commands from a GitHub gist. Commands are fetched from a gist every hour.', 'T1102'],
+  ['The gang encrypted servers and demanded a ransom.', 'T1486'],
+  ['The wiper overwrote files on hundreds of computers.', 'T1485'],
+  ['The compromised servers mine Monero.', 'T1496'],
+  ['The intruders stole OAuth tokens of two applications.', 'T1528'],
+  ['A new local administrator account was created on the server.', 'T1136'],
+  ['The group stole 40 million dollars in cryptocurrency.', 'T1657'],
+  ['The caller posed as the IT help desk.', 'T1656'],
+  ['The actors registered look-alike domains of the bank.', 'T1583.001'],
 ])('states plainly: %s', (text, id) => {
   expect(read(text)[id]).toMatch(/statement|sentence/);
 });
@@ -63,6 +76,13 @@ test.each([
   ['Organizations should block web shells and enable tamper protection of EDR.'],
   ['There is no evidence that ransomware was deployed.'],
   ['UAC-0341 attacked.'],
+  ['Limit the use of Remote Desktop Protocol (RDP).'],
+  ['Hunt for unusual scheduled tasks created by schtasks.exe.'],
+  ['Our product detects process injection and credential dumping.'],
+  ['Search This Blog\nFile and Directory Permissions\nRead also: Hackers exploit a Citrix flaw'],
+  ['Phishing remains the most common initial vector.'],
+  ['Reinforce employee training on phishing. Use Multi-Factor Authentication.'],
+  ['The gang demands a ransom for decrypting the files. Victims can decrypt files for free with the tool.'],
 ])('states no technique: %s', (text) => {
   expect(read(text)).toEqual({});
 });

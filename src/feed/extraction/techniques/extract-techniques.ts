@@ -2,7 +2,8 @@ import { findTechnique, type Technique } from '../../reference-data/attack.ts';
 import type { Span } from '../text/stored-text.ts';
 import { hashFeatures, splitWords } from './sentence-features.ts';
 import { findTechniqueIds, findTechniqueNames } from './technique-mentions.ts';
-import { findStatedTechniques } from './technique-statements.ts';
+import { advice } from '../severity/severity-cues.ts';
+import { findStatedTechniques, isDefensive } from './technique-statements.ts';
 import { scoreTechniques, getShippedModel, type TechniqueModel } from './technique-model.ts';
 import { findSentences } from '../text/sentence-spans.ts';
 
@@ -49,6 +50,7 @@ export function extractTechniques(text: string, model: TechniqueModel = getShipp
   }
   for (const mention of [...findTechniqueIds(text), ...findTechniqueNames(text)]) {
     const sentence = findSentence(sentences, mention.span);
+    if (mention.by === 'name' && isDefensive(text.slice(sentence.start, sentence.end))) continue;
     add({
       technique: mention.technique,
       confidence: mention.by === 'id' ? idConfidence : nameConfidence,
@@ -97,8 +99,15 @@ function readSentences(
     const features = hashFeatures(words);
     if (features.length < 4 || isListRow(sentence)) continue;
     scoreTechniques(model, features, margins);
+    let isAdvice: boolean | undefined;
     for (let label = 0; label < margins.length; label += 1) {
       if (margins[label]! <= most[label]!) continue;
+      // Asked only of sentences that would count.
+      if (
+        margins[label]! >= model.thresholds[label]! + marginMin &&
+        ((isAdvice ??= advice.test(sentence)) || isOther(model.labels[label]!, sentence))
+      )
+        continue;
       most[label] = margins[label]!;
       at[label] = index;
     }
@@ -117,12 +126,24 @@ const proseWordsMin = 5;
 
 /** Checks for headings, table rows and lists of indicators, which describe no behavior. */
 function isListRow(line: string): boolean {
-  if (/^\s*[#|]|:$/.test(line) || !/\p{Ll}/u.test(line)) return true;
+  if (/^\s*[#|]|:$/.test(line) || !/\p{Ll}/u.test(line) || isHeading(line)) return true;
   const isField = /^[^\p{L}\d]*\p{Lu}[\p{L}\d]*(?: [\p{L}\d]+){0,2}: /u.test(line);
   if (!isField && !indicator.test(line)) return false;
   let words = 0;
   for (const _ of line.matchAll(/(?:^|[\s("“])\p{Ll}[\p{Ll}'’-]*(?=[\s,.;:)”"]|$)/gu)) words += 1;
   return words < proseWordsMin;
+}
+
+/** Files that victims decrypt, which looks like malware that decrypts its code. */
+const recovery = /\b(?:ransom|decryptors?|decryption (?:tools?|keys?)|for free|victims? decrypt)\b/i;
+const isOther = (label: string, sentence: string): boolean => label === 'T1140' && recovery.test(sentence);
+
+const headingMaxChars = 80;
+
+/** Checks for a short line without an end whose longer words are all capitalized: `Search This Blog`. */
+function isHeading(line: string): boolean {
+  if (line.length > headingMaxChars || /[.!?;,]["”’)]?$/.test(line)) return false;
+  return line.split(/\s+/).every((word) => word.length <= 3 || !/^[("“]?\p{Ll}/u.test(word));
 }
 
 /** Converts the margin above the threshold to a confidence: 0.5 at the threshold, 0.88 at 1 above it. */

@@ -44,7 +44,21 @@ export const lateStatements: StatementRow[] = [
     'adversary-in-the-middle aitm man-in-the-middle middle',
     /\badversary[- ]in[- ]the[- ]middle\b|\baitm\b|\bman[- ]in[- ]the[- ]middle\b/i,
   ],
-  ['T1621', 'mfa fatigue', /\bmfa (?:fatigue|bombing|push bombing|prompt bombing)\b/i],
+  [
+    'T1621',
+    'mfa fatigue push prompts bombing',
+    /\bmfa (?:fatigue|bombing|push bombing|prompt bombing)\b|\bpush[- ]bomb|\b(?:bombard|flood|spam|overwhelm|repeated)\w*\b[^.!?]{0,50}\b(?:mfa|push|authentication|multi-?factor)[- ](?:prompts?|notifications?|requests?)/i,
+  ],
+  [
+    'T1528',
+    'token tokens',
+    /\b(?:steal|stole|stolen|harvest|exfiltrat|theft of|grab)\w*\b[^.!?]{0,40}\b(?:oauth|access|refresh|github|npm|pypi|api|application) tokens?\b/i,
+  ],
+  [
+    'T1552.001',
+    'key keys credentials secrets',
+    /\b(?:aws|ssh|cloud|api|access|private|hard-?coded) (?:keys?|credentials|secrets)\b[^.!?]{0,40}\b(?:in|from)\b[^.!?]{0,30}\b(?:config\w* files?|scripts?|environment (?:files?|variables)|repositor(?:y|ies)|\.env)/i,
+  ],
   ['T1558.003', 'kerberoast kerberoasting', /\bkerberoast/i],
   ['T1550.002', 'pass-the-hash hash', /\bpass[- ]the[- ]hash\b/i],
   ['T1056.001', 'keylogger keyloggers keylogging keystroke keystrokes', /\bkeylogg|\bkeystrokes?\b/i],
@@ -112,8 +126,8 @@ export const lateStatements: StatementRow[] = [
   ],
   [
     'T1102',
-    'telegram discord slack github dropbox google onedrive pastebin notion trello graph',
-    /\b(?:telegram|discord|slack|github|dropbox|google (?:drive|sheets|calendar|docs)|onedrive|pastebin|notion|trello|microsoft graph|graph api)\b[^.!?]{0,50}\b(?:c2|c&c|command[- ]and[- ]control|dead[- ]drop|to receive commands)\b|\b(?:c2|c&c|command[- ]and[- ]control|dead[- ]drop)\b[^.!?]{0,60}\b(?:telegram|discord|slack|github|dropbox|google (?:drive|sheets|calendar|docs)|onedrive|pastebin|notion|trello|graph api)\b/i,
+    'gist steam telegram discord slack github dropbox google onedrive pastebin notion trello graph',
+    /\b(?:telegram|discord|slack|github|dropbox|google (?:drive|sheets|calendar|docs)|onedrive|pastebin|notion|trello|microsoft graph|graph api)\b[^.!?]{0,50}\b(?:c2|c&c|command[- ]and[- ]control|dead[- ]drop|to receive commands)\b|\b(?:c2|c&c|command[- ]and[- ]control|dead[- ]drop)\b[^.!?]{0,60}\b(?:telegram|discord|slack|github|dropbox|google (?:drive|sheets|calendar|docs)|onedrive|pastebin|notion|trello|graph api)\b|\b(?:commands?|c2 (?:address|server)\w*|instructions|tasks)\b[^.!?]{0,40}\b(?:read|fetch|retriev|receiv|poll|download|come|obtain)\w*\b[^.!?]{0,30}\b(?:telegram|discord|slack|github|gist|dropbox|google (?:drive|sheets|calendar|docs)|onedrive|pastebin|notion|trello|steam)\b/i,
   ],
   ['T1568.002', 'dga domain', /\bdomain generation algorithms?\b|\bDGAs?\b/],
   [
@@ -135,7 +149,7 @@ export const lateStatements: StatementRow[] = [
     'T1486',
     'encrypt encrypts encrypted encrypting encryption encryptor ransomware',
     new RegExp(
-      String.raw`\b(?:encrypt(?:s|ing|ion of)?|encrypted (?:by|the|their|all|its|his|her|over|more than|nearly|victims?|hundreds|thousands|dozens|\d+))\b[^.!?]{0,50}\b${code}\b|\b(?:files?|systems?|servers?|data|machines|vms) (?:are |were |was |being |been )?encrypt(?:ed(?= by\b|[.,;]|$)|ion\b)|\b(?:deploy|launch|execut|detonat|distribut|push|drop)\w*\b[^.!?]{0,60}\bransomware\b(?! (?:gang|group|operator|actor|affiliate))|\bransomware (?:[\w-]+ )?(?:deployment|was (?:deployed|launched|executed)|encrypt(?:s|ed)|impact)\b|\b(?:hit|struck|crippled|suffered|disrupted|confirmed|launch\w*|carried out)\b[^.!?]{0,30}\bransomware attacks?\b`,
+      String.raw`\b(?:encrypt(?:s|ing|ion of)?|encrypted (?:by|the|their|all|its|his|her|over|more than|nearly|victims?|hundreds|thousands|dozens|\d+))\b[^.!?]{0,50}\b${code}\b|\b(?:gang|group|attackers?|actors?|hackers?|intruders|ransomware|criminals|operators?|affiliates?|they)\b[^.!?]{0,30}\bencrypted\b[^.!?]{0,40}\b${code}\b|\b(?:files?|systems?|servers?|data|machines|vms) (?:are |were |was |being |been |got )?encrypt(?:ed(?= by\b|[.,;]|$)|ion\b)|\b(?:deploy|launch|execut|detonat|distribut|push|drop)\w*\b[^.!?]{0,60}\bransomware\b(?! (?:gang|group|operator|actor|affiliate))|\bransomware (?:[\w-]+ )?(?:deployment|was (?:deployed|launched|executed)|encrypt(?:s|ed)|impact)\b|\b(?:hit|struck|crippled|suffered|disrupted|confirmed|launch\w*|carried out)\b[^.!?]{0,30}\bransomware attacks?\b`,
       'i',
     ),
     /ransom|\block(?:er|bit)\b|encryptor|extort/i,
@@ -144,17 +158,22 @@ export const lateStatements: StatementRow[] = [
   [
     'T1485',
     'wiper wipers wipes wiped',
-    /\b(?:data|disk)[- ]?wip(?:er|ers|ing)\b|\bwip(?:es|ed|ing) (?:[\w-]+ ){0,3}(?:data|disks?|files?|systems?|drives?)\b/i,
+    /\bwipers?\b[^.!?]{0,60}\b(?:overwr\w+|destroy\w*|delet\w+|eras\w+|corrupt\w*)\b|\b(?:data|disk)[- ]?wip(?:er|ers|ing)\b|\bwip(?:es|ed|ing) (?:[\w-]+ ){0,3}(?:data|disks?|files?|systems?|drives?)\b/i,
   ],
   ['T1491', 'deface defaced defacement defacements', /\bdefac(?:e|ed|ement|ements|ing)\b/i],
   [
     'T1498',
     'ddos denial-of-service denial',
-    /\b(?:launch|conduct|perform|carr|used? (?:for|to)|capable of)\w*\b[^.!?]{0,40}\b(?:ddos|distributed denial[- ]of[- ]service)\b|\bddos (?:attacks?|botnet)\b/i,
+    /\b(?:launch|conduct|perform|carr|used? (?:for|to)|capable of)\w*\b[^.!?]{0,40}\b(?:ddos|distributed denial[- ]of[- ]service)\b|\bddos (?:attacks?|botnet)\b|\bdistributed denial[- ]of[- ]service (?:\(ddos\) )?attacks? (?:hit|ha[sd]|have|against|on|target|plagu|disrupt|by|from)/i,
   ],
   [
     'T1496',
-    'cryptominer cryptominers cryptomining crypto-mining cryptojacking miner miners mining xmrig coinminer',
+    'mine mines monero cryptominer cryptominers cryptomining crypto-mining cryptojacking miner miners mining xmrig coinminer',
     /\bcrypto(?:currency)?[- ]?(?:min|jack)(?:er|ers|ing)\b|\bxmrig\b|\bcoin ?miners?\b|\bmin(?:e|es|ing) (?:for )?(?:monero|xmr|dero|bitcoin|cryptocurrenc\w+)\b|\bmonero miners?\b/i,
+  ],
+  [
+    'T1657',
+    'million cryptocurrency funds',
+    /\b(?:stole|stolen|theft of|drain(?:ed|ing)|siphon(?:ed|ing)|laundered)\b[^.!?]{0,40}(?:\b(?:million|billion)\b[^.!?]{0,15}\b(?:dollars|euros?|in (?:crypto\w*|funds|bitcoin|ether\w*))|[$€£]\d|\bfunds\b|\bcrypto(?:currency|currencies)\b)/i,
   ],
 ];

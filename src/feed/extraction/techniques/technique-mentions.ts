@@ -20,6 +20,7 @@ export function findTechniqueIds(text: string): TechniqueMention[] {
 // Technique names that are everyday words or parts of products. Only their ids count.
 const everyday = new Set([
   'Control Panel',
+  'Multi-Factor Authentication',
   ...`Tool Malware Server Domains Botnet Rundll32 Accounts Software Hardware Firmware Credentials Service Disable Email Spearphishing Phishing
   Exploits Vulnerabilities Serverless Malvertising Launchd Cron At Python JavaScript PowerShell Keychain Trap Screensaver Databases Wordlist`.split(
     /\s+/,
