@@ -63,6 +63,7 @@ export type ExtractedItem = {
 };
 
 const titleMaxChars = 300;
+const headlineMaxChars = 150;
 const attackPathMinConfidence = 0.6;
 
 /**
@@ -92,6 +93,7 @@ export function extractItem(report: ReportText, { benign, names: dictionary }: R
     toAttackEntry({ technique, confidence, evidenceRef: passages.add(sentence) }),
   );
   for (const span of summary) passages.add(span);
+  const language = detectLanguage(storedText);
   const { severity, rule, evidence } = rateReport({
     title,
     text: storedText,
@@ -99,6 +101,7 @@ export function extractItem(report: ReportText, { benign, names: dictionary }: R
     names,
     indicators: indicators.filter(({ status }) => status === 'active').length,
     publishTime,
+    language,
     sourceUrl: report.sourceUrl,
   });
   const severityEvidence = evidence.map((span) => passages.add(span));
@@ -109,7 +112,6 @@ export function extractItem(report: ReportText, { benign, names: dictionary }: R
     ...products.map(({ sentence }) => sentence),
   ]);
   const iocs = groupIndicators(indicators);
-  const language = detectLanguage(storedText);
   const textOf = ({ start, end }: Span): string => storedText.slice(start, end).replaceAll(/\s+/g, ' ');
   return {
     title,
@@ -152,7 +154,14 @@ const firstNamedLine =
 
 function chooseTitle(reportTitle: string | undefined, text: string): string {
   const firstLine = firstNamedLine.exec(text)?.[1]?.trim() ?? firstAnyLine.exec(text)?.[1]?.trim();
-  return toStorableText((reportTitle?.trim() || firstLine || 'Untitled report').slice(0, titleMaxChars));
+  return toStorableText((reportTitle?.trim() || cutParagraph(firstLine) || 'Untitled report').slice(0, titleMaxChars));
+}
+
+/** Returns the first sentence of a line that is too long for a headline. */
+function cutParagraph(line: string | undefined): string | undefined {
+  if (line === undefined || line.length <= headlineMaxChars) return line;
+  const [first] = findSentences(line);
+  return first && line.slice(first.start, first.end);
 }
 
 /** Returns the host of the report with the domain that the publisher has registered, in addition to the hosts that are given. */

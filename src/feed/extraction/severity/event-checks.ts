@@ -7,7 +7,7 @@ import { criticalInfrastructureWords, mentionsCountry, sectorWords, severalOrgan
 export const isActivity = (one: Statement): boolean => cues.activityCues.some((cue) => statesCue(one, cue));
 export const isExploitation = (one: Statement): boolean => cues.exploitationCues.some((cue) => statesCue(one, cue));
 export const isThreat = (one: Statement): boolean =>
-  cues.malwareCues.test(one.text) || cues.attackerCues.test(one.text) || isExploitation(one);
+  statesCue(one, cues.malwareCues) || statesCue(one, cues.attackerCues) || isExploitation(one);
 
 export const hasTarget = ({ text }: Statement): boolean =>
   sectorWords.test(text) || mentionsCountry(text) || severalOrganizations.test(text);
@@ -50,7 +50,10 @@ export const mentionsAttackerOrVictims = (one: Statement, names: ExtractedName[]
 /** Whether a text denies that its vulnerability is exploited and does not say that another one is. */
 export const deniesExploitation = (lead: Statement[]): boolean =>
   lead.some(({ text }) => cues.negation.test(text) && /exploit|attacks?\b|abuse/i.test(text)) &&
-  !lead.some((one) => one.isAsserted && cues.activeExploitationCues.some((cue) => statesCue(one, cue)));
+  !lead.some(
+    (one) =>
+      one.isAsserted && [...cues.activeExploitationCues, cues.observedAttackCues].some((cue) => statesCue(one, cue)),
+  );
 
 /** Returns the first statement that passes `check` with the one that passes `other`: itself, a neighbor, or the title. */
 export function findNear(

@@ -3,6 +3,7 @@ import type { ExtractedName } from '../names/extracted-name.ts';
 import type { Span } from '../text/stored-text.ts';
 import { deniesExploitation, isActivity, isThreat } from './event-checks.ts';
 import { isDigest, readReportKind } from './report-kind.ts';
+import { attackerCues, claimCues, negation } from './severity-cues.ts';
 import { readStatements, type Statement } from './report-statements.ts';
 import { fallbackRules, reportRules } from './report-rules.ts';
 
@@ -16,6 +17,7 @@ type ReportToRate = {
   /** Number of active indicators. */
   indicators: number;
   publishTime?: string | undefined;
+  language?: string | undefined;
   sourceUrl?: string | undefined;
 };
 
@@ -54,7 +56,14 @@ export function rateReport(report: ReportToRate): ReportRating {
     const found = find(view);
     if (found.length > 0) return { severity, rule: id, evidence: listSpans(found) };
   }
-  return unrated;
+  const denied = findDenial(lead);
+  return denied.length > 0 ? { severity: 'low', rule: 'report:denied', evidence: listSpans(denied) } : unrated;
+}
+
+/** Finds denials of an attack that the text mentions as a claim. */
+function findDenial(lead: Statement[]): Statement[] {
+  if (!lead.some(({ text }) => claimCues.test(text))) return [];
+  return lead.filter((one) => negation.test(one.text) && attackerCues.test(one.text));
 }
 
 const rank = (severity: Severity): number => severities.indexOf(severity);

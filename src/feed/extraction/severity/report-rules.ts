@@ -15,7 +15,7 @@ import {
 } from './event-checks.ts';
 import { statesCue, type Statement } from './report-statements.ts';
 import * as cues from './severity-cues.ts';
-import { severalOrganizations } from './target-words.ts';
+import { criticalInfrastructureWords, severalOrganizations } from './target-words.ts';
 
 /**
  * The input of the rules: statements of current events in the title and the lead, those in the rest of the text, and the names in the
@@ -51,6 +51,14 @@ const isSubject = (found: Statement[], lead: Statement[]): boolean =>
 
 /** The rules in the order in which they apply. */
 export const reportRules: ReportRule[] = [
+  {
+    id: 'report:decryptor',
+    severity: 'low',
+    find: ({ lead }) => {
+      const found = lead.slice(0, openingStatements).filter(({ text }) => cues.decryptorCues.test(text));
+      return found.length > 1 || found[0]?.isTitle ? found : [];
+    },
+  },
   { id: 'report:supply-chain', severity: 'critical', find: findSupplyChainCompromise },
   { id: 'report:destructive-attack', severity: 'critical', find: findDestructiveAttack },
   { id: 'report:exploited-now', severity: 'critical', find: findExploitedService },
@@ -59,14 +67,6 @@ export const reportRules: ReportRule[] = [
     severity: 'low',
     find: ({ lead }) =>
       lead.filter((one) => one.isTitle && statesCue(one, cues.lowCues) && !seriousTitle.test(one.text)),
-  },
-  {
-    id: 'report:decryptor',
-    severity: 'low',
-    find: ({ lead }) => {
-      const found = lead.slice(0, openingStatements).filter(({ text }) => cues.decryptorCues.test(text));
-      return found.length > 1 || found[0]?.isTitle ? found : [];
-    },
   },
   { id: 'report:ransomware', severity: 'high', find: findRansomwareOperation },
   {
@@ -85,7 +85,14 @@ export const reportRules: ReportRule[] = [
     find: ({ lead, isUnexploited }) =>
       isUnexploited
         ? []
-        : lead.filter((one) => isExploitation(one) && (isActivity(one) || /\bCVE-\d{4}-\d+/i.test(one.text))),
+        : [
+            ...lead.filter((one) => isExploitation(one) && (isActivity(one) || /\bCVE-\d{4}-\d+/i.test(one.text))),
+            ...findNear(
+              lead,
+              (one) => statesCue(one, cues.observedAttackCues),
+              ({ text }) => cues.vulnerabilityCues.test(text),
+            ),
+          ],
   },
   // Offers and trade of criminals, without victims.
   {
@@ -137,6 +144,7 @@ export const reportRules: ReportRule[] = [
     severity: 'low',
     find: ({ lead }) => lead.filter((one) => statesCue(one, cues.researchCues)),
   },
+  { id: 'report:vulnerability', severity: 'low', find: findDisclosure },
 ];
 
 /** The last rules, for texts that no other rule rates and that describe no old event. */
@@ -163,9 +171,17 @@ export const fallbackRules: ReportRule[] = [
   },
 ];
 
+/** A vulnerability that is disclosed at the beginning of a report. Its effects are possibilities. */
+export function findDisclosure({ lead }: Pick<ReportView, 'lead'>): Statement[] {
+  return lead.slice(0, subjectStatements).filter(({ text }) => cues.disclosureCues.test(text));
+}
+
 /** A compromise of a product, package or update that many use. */
 function findSupplyChainCompromise({ lead }: ReportView): Statement[] {
-  const compromised = lead.filter((one) => statesCue(one, cues.supplyChainCues) && (one.isTitle || isActivity(one)));
+  const compromised = lead.filter(
+    (one) =>
+      statesCue(one, cues.supplyChainCues) && (one.isTitle || isActivity(one)) && !cues.imitationCues.test(one.text),
+  );
   if (!isSubject(compromised, lead)) return [];
   const wide = lead.find(({ text }) => cues.wideUseCues.test(text) || severalOrganizations.test(text));
   return wide ? [...new Set([...compromised.slice(0, 2), wide])] : [];
@@ -173,7 +189,11 @@ function findSupplyChainCompromise({ lead }: ReportView): Statement[] {
 
 /** Ransomware or a wiper against several organizations or critical infrastructure. */
 function findDestructiveAttack({ lead }: ReportView): Statement[] {
-  const ransomed = lead.filter((one) => statesCue(one, cues.ransomwareCues) && isActivity(one) && hasManyTargets(one));
+  const title = lead.find(({ isTitle }) => isTitle);
+  const isSectorStated = title !== undefined && criticalInfrastructureWords.test(title.text);
+  const ransomed = lead.filter(
+    (one) => statesCue(one, cues.ransomwareCues) && isActivity(one) && (isSectorStated || hasManyTargets(one)),
+  );
   if (ransomed.length > 0) return ransomed;
   const wiped = lead.filter((one) => statesCue(one, cues.wiperCues));
   if (wiped.length < 2 && !wiped[0]?.isTitle) return [];

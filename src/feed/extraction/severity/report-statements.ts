@@ -1,7 +1,8 @@
 import type { Span } from '../text/stored-text.ts';
+import { translateCues } from './translate-cues.ts';
 import { advice, generality, hypothesis, negation } from './severity-cues.ts';
 
-/** A sentence of a report. The title is the first one and has no span of its own if the text does not repeat it. */
+/** A sentence of a report, with its cues in English. The title is the first one and has no span of its own if the text does not repeat it. */
 export type Statement = {
   text: string;
   span: Span | undefined;
@@ -12,7 +13,13 @@ export type Statement = {
   isOld: boolean;
 };
 
-type ReportInput = { title: string; text: string; sentences: Span[]; publishTime?: string | undefined };
+type ReportInput = {
+  title: string;
+  text: string;
+  sentences: Span[];
+  publishTime?: string | undefined;
+  language?: string | undefined;
+};
 
 const leadMaxChars = 3_500;
 const leadMaxSentences = 35;
@@ -20,16 +27,17 @@ const bodyMaxSentences = 400;
 const hypothesisReach = 50;
 
 /** Returns the title and the sentences of the lead, and the sentences after it. */
-export function readStatements({ title, text, sentences, publishTime }: ReportInput): {
+export function readStatements({ title, text, sentences, publishTime, language }: ReportInput): {
   lead: Statement[];
   body: Statement[];
 } {
   const year = publicationYear(text, publishTime);
   const statements = sentences.slice(0, bodyMaxSentences).map((span) => {
     const sentence = text.slice(span.start, span.end);
-    return toStatement({ text: sentence, span, isTitle: sentence === title, year });
+    return toStatement({ text: translateCues(sentence, language), span, isTitle: sentence === title, year });
   });
-  if (!statements[0]?.isTitle) statements.unshift(toStatement({ text: title, span: undefined, isTitle: true, year }));
+  if (!statements[0]?.isTitle)
+    statements.unshift(toStatement({ text: translateCues(title, language), span: undefined, isTitle: true, year }));
   const end = statements.findIndex(
     ({ span }, index) => index > leadMaxSentences || (span !== undefined && span.start > leadMaxChars),
   );

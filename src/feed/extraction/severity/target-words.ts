@@ -8,7 +8,7 @@ const sectors = join(`
   governments?, governmental, ministr(?:y|ies), embass(?:y|ies), diplomats?, diplomatic, military, militaries, defen[cs]e (?:sector|industry|contractors?|industrial base|companies|firms),
   federal agenc(?:y|ies), state agenc(?:y|ies), public sector, municipalit(?:y|ies), law enforcement, healthcare, health care, hospitals?, medical facilities, pharmaceutical, banks?,
   banking (?:sector|customers|industry), financial (?:institutions?|services|sector|organizations|industry), insurance (?:companies|sector), fintech, energy (?:sector|companies|providers|industry),
-  energy, utilit(?:y|ies), oil and gas, power (?:grid|plants?|companies|suppliers?), water (?:utilities|suppliers?|facilities|sector), telecommunications?, telcos?, telecoms?, internet service providers?,
+  energy(?! (?:consumption|efficien|use)), utilit(?:y|ies), oil and gas, power (?:grid|plants?|companies|suppliers?), water (?:utilities|suppliers?|facilities|sector), telecommunications?, telcos?, telecoms?, internet service providers?,
   manufactur(?:ing|ers?), industrial (?:companies|organizations|enterprises), automotive, aerospace, aviation, airlines?, airports?, transport(?:ation)?, logistics, shipping, maritime, retail(?:ers?)?,
   hospitality, hotels?, restaurants?, education(?:al)?, universit(?:y|ies), schools?, academics?, academia, researchers in, think tanks?, ngos?, non-?profits?, journalists?, activists?, dissidents?,
   human rights, media (?:outlets|organizations|companies), technology (?:companies|sector|firms), software (?:companies|vendors|developers?), managed service providers?, msps?, law firms?, legal sector,

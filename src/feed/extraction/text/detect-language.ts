@@ -7,7 +7,7 @@ const functionWords: Record<string, string> = {
   pt: 'os uma que não com para por são mais foi como dos das ao pelo pela também seu sua está isso',
   it: 'il gli che non per una con sono della del alla più è stato anche come questo nel dei delle loro',
   nl: 'het een van en dat niet met voor zijn op te aan ook worden door wordt deze bij naar maar heeft',
-  pl: 'nie się jest na do że oraz przez dla jak jego które został może tym być ale czy od są po',
+  pl: 'w z nie się jest na do że oraz przez dla jak jego które został może tym być ale czy od są po',
   cs: 'se na je že by pro jako které byl jsou také nebo při podle aby však jeho mezi této bylo',
   tr: 've bir bu için ile olarak olan daha çok gibi kadar sonra tarafından ancak veya değil ise en',
 };
