@@ -39,19 +39,24 @@ export async function prepareAdditions(
   return { at: now, planned: await flatMapInSlices(sortByPublishTime(actions, now), build, sliceMs) };
 }
 
+/** What the caller of `applyActions` has done already: locked pools, and prepared the writes. */
+type Beforehand = { pools?: LockedPool[]; prepared?: PreparedAdditions | undefined };
+
 /**
  * Applies actions in the caller's transaction: items, versions, totals and the sequence numbers of the pools change together. Locking the
- * pools makes `addedToFeedAt` strictly increase in commit order. Uses prepared writes unless another transaction was faster.
+ * pools makes `addedToFeedAt` strictly increase in commit order. Uses prepared writes unless another transaction was faster. Calls
+ * `onWriting` when most of the writes have been sent to the database.
  */
 export async function applyActions(
   tx: Tx,
   source: ItemOrigin,
   actions: ItemAction[],
-  { now, referenceDataVersion, prepared }: Commit & { prepared?: PreparedAdditions | undefined },
+  { now, referenceDataVersion, prepared, onWriting, ...before }: Commit & Beforehand & { onWriting?: () => void },
 ): Promise<void> {
   if (actions.length === 0) return;
   const poolIds = listPoolIds(actions);
-  const pools = await lockPools(tx, poolIds);
+  const locked = before.pools?.filter(({ id }) => poolIds.includes(id)) ?? [];
+  const pools = locked.length === poolIds.length ? locked : await lockPools(tx, poolIds);
   const isPrepared = prepared !== undefined && isStillValid(prepared, actions, pools);
   const at = isPrepared ? prepared.at : nextCommitTime(pools, now);
   const seqByPool = new Map(pools.map(({ id, seq }) => [id, seq + 1]));
@@ -62,13 +67,14 @@ export async function applyActions(
   const movedIds = actions.flatMap((action) => (isMove(action) ? [action.stored.id] : []));
   await eraseVersionContent(tx, movedIds);
   const writes = planned.map(({ write }) => ({ ...write, seq: seqByPool.get(write.poolId)! }));
-  const removedTerms = await writeItems(tx, writes);
-  await eraseStateContent(tx, movedIds);
   const moves = planned.map(({ write, stored }) => {
     const before = stored && toCountedItem(stored);
     return { ...(before && { before }), after: { ...write, isRoot: before?.isRoot ?? true } };
   });
-  await moveCounts(tx, moves);
+  const writing = Promise.all([writeItems(tx, writes), moveCounts(tx, moves)]);
+  if (onWriting) setImmediate(onWriting);
+  const [removedTerms] = await writing;
+  await eraseStateContent(tx, movedIds);
   const documents = await recomputePools(tx, writes, { removedTerms, at, seqByPool });
   await advancePools(tx, poolIds, at);
   // The items of the first pull of a source are not news.

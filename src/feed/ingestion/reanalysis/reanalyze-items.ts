@@ -12,7 +12,12 @@ import { toCountedItem, moveCounts } from '../../items/writing/counts.store.ts';
 import { advancePools, lockPool, nextCommitTime } from '../../items/writing/feed-pools.store.ts';
 import type { ItemWrite } from '../../items/writing/item-columns.ts';
 import { updateComparisonTraits } from '../../items/writing/update-items.store.ts';
-import { updateSearchTexts, writeItems, writeTerms, type RemovedTerm } from '../../items/writing/write-items.store.ts';
+import {
+  replaceTerms,
+  updateSearchTexts,
+  writeItems,
+  type RemovedTerm,
+} from '../../items/writing/write-items.store.ts';
 import { toSeverityText } from '../../model/severity-basis.ts';
 import type { FeedItem } from '../../model/item.schema.ts';
 import { storedColumns } from '../build-item-writes.ts';
@@ -139,8 +144,7 @@ async function writeTraits(tx: Tx, item: StaleItem, { traits, title, searchText 
   const { id, organization_id: organizationId, pool_id: poolId } = item;
   const addedToFeedAt = item.added_to_feed_at;
   await updateSearchTexts(tx, [{ id, organizationId, poolId, addedToFeedAt, title, ...searchText }]);
-  // The next version number makes writeTerms delete old terms, which even a first version may have here.
-  return writeTerms(tx, [{ id, organizationId, poolId, version: item.version + 1, terms: traits.terms }]);
+  return replaceTerms(tx, [{ id, organizationId, poolId, terms: traits.terms }]);
 }
 
 type Reanalysis = {

@@ -15,9 +15,12 @@ export async function writeItems(tx: Tx, writes: ItemWrite[]): Promise<RemovedTe
   const removed: RemovedTerm[] = [];
   for (const batch of batches(writes)) {
     const { added, changed } = splitByVersion(batch);
-    if (added.length > 0) await insertNewItems(tx, added);
-    if (changed.length > 0) await updateItems(tx, changed);
-    removed.push(...(await writeTerms(tx, batch)));
+    // Sent together, so that the database does not wait for this process between them.
+    if (added.length > 0) await Promise.all([insertNewItems(tx, added), insertTerms(tx, added)]);
+    if (changed.length > 0) {
+      await updateItems(tx, changed);
+      removed.push(...(await replaceTerms(tx, changed)));
+    }
   }
   return removed;
 }
@@ -41,7 +44,7 @@ const splitByVersion = <T extends { version: number }>(items: T[]): { added: T[]
   changed: items.filter(({ version }) => version > 1),
 });
 
-type ItemTerms = { id: string; organizationId: string; poolId: string; version: number; terms: Term[] };
+type ItemTerms = { id: string; organizationId: string; poolId: string; terms: Term[] };
 
 export type RemovedTerm = { kind: string; value: string };
 
@@ -61,18 +64,16 @@ const termTypes = {
 };
 
 /**
- * Replaces the terms of items. Unchanged terms are not rewritten. Returns the terms that items no longer have. The terms of an item are distinct,
- * and the caller has locked the pools of the items, so that no other transaction inserts the same terms.
+ * Inserts the terms of new items. The terms of an item are distinct, and the caller has locked the pools of the items, so that no other
+ * transaction inserts the same terms.
  */
-export async function writeTerms(tx: Tx, items: ItemTerms[]): Promise<RemovedTerm[]> {
-  const { added, changed } = splitByVersion(items);
-  const rows = added.flatMap(toTermRows);
-  for (let start = 0; start < rows.length; start += rowsMax)
-    await sql`
-      insert into item_terms (${termColumns}) select * from ${toRecordset(rows.slice(start, start + rowsMax), termTypes)}`.execute(
-      tx,
-    );
-  return changed.length > 0 ? replaceTerms(tx, changed) : [];
+async function insertTerms(tx: Tx, items: ItemTerms[]): Promise<void> {
+  const rows = items.flatMap(toTermRows);
+  const inserts = Array.from({ length: Math.ceil(rows.length / rowsMax) }, (_, index) =>
+    sql`insert into item_terms (${termColumns})
+      select * from ${toRecordset(rows.slice(index * rowsMax, (index + 1) * rowsMax), termTypes)}`.execute(tx),
+  );
+  await Promise.all(inserts);
 }
 
 type TermRow = Record<keyof typeof termTypes, string | boolean | null>;
@@ -94,8 +95,11 @@ const toTermRows = ({ id, organizationId, poolId, terms }: ItemTerms): TermRow[]
     address,
   }));
 
-/** Deletes the stored terms that are not among the new ones, and inserts the new ones that are not stored. */
-function replaceTerms(tx: Tx, items: ItemTerms[]): Promise<RemovedTerm[]> {
+/**
+ * Replaces the terms of items: deletes the stored ones that are not among the new ones, and inserts the new ones that are not stored. Returns
+ * the terms that items no longer have. The caller has locked the pools of the items.
+ */
+export function replaceTerms(tx: Tx, items: ItemTerms[]): Promise<RemovedTerm[]> {
   const ids = items.map(({ id }) => id);
   const isSameTerm = sql`n.item_id = t.item_id and n.kind = t.kind and n.value = t.value`;
   const isSameRow = sql`${isSameTerm} and (n.identifying, n.standing, n.ends_at, n.entity, n.seen_at, n.address)

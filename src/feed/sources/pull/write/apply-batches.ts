@@ -5,7 +5,8 @@ import { isLive, planRecords, toStoredByRecord, type ItemAction } from '../../..
 import type { SourceRow } from '../../../ingestion/source-row.ts';
 import { listStoredRecords, type StoredItem } from '../../../ingestion/stored-items.store.ts';
 import { lockPools } from '../../../items/writing/feed-pools.store.ts';
-import { keepWithinQuota, type RefusedRecords } from './item-quota.ts';
+import { renewClaim } from '../../sources.store.ts';
+import { keepWithinQuota, readRoomFor, type RefusedRecords } from './item-quota.ts';
 import { recordWeight, weighRecord } from '../parse/record-chunks.ts';
 
 const actionsMax = 500;
@@ -28,23 +29,41 @@ export async function* toBatches(
 const weightOf = (action: ItemAction): number =>
   'candidate' in action ? weighRecord(action.candidate.record) : recordWeight;
 
+/** `onWriting` is called when the writes have been sent to the database, which needs no more of this thread for a while. */
+type BatchCommit = {
+  now: Date;
+  referenceDataVersion: number;
+  prepared: PreparedAdditions | undefined;
+  onWriting: () => void;
+};
+
+/** What a batch changed: the actions that were applied, and the records that the quota refused. */
+type AppliedBatch = { applied: ItemAction[]; refused: RefusedRecords };
+
 /**
  * Applies a batch in the caller's transaction. Compares it again with the stored items, because a person or a new reader may have changed some
- * since the pull was planned, and with the quota of private items. Returns the actions that were applied.
+ * since the pull was planned, and with the quota of private items. Writes nothing if the source's lease was `lost` or its settings `changed`.
  */
 export async function applyBatch(
   tx: Tx,
   source: SourceRow,
   batch: ItemAction[],
-  commit: { now: Date; referenceDataVersion: number; prepared: PreparedAdditions | undefined },
-): Promise<{ applied: ItemAction[]; refused: RefusedRecords }> {
-  await lockPools(tx, listPoolIds(batch));
+  commit: BatchCommit,
+): Promise<AppliedBatch | 'lost' | 'changed'> {
   const recordIds = batch.map((action) =>
     'candidate' in action ? action.candidate.record.recordId : action.stored.record_id,
   );
-  const stored = await listStoredRecords(tx, source, recordIds);
-  const { kept, refused } = await keepWithinQuota(tx, source, compareAgain(batch, stored));
-  await applyActions(tx, source, kept, commit);
+  // Sent together, so that the database does not wait for this thread between them.
+  const [claimed, pools, stored, quota] = await Promise.all([
+    renewClaim(tx, source, source.worker!),
+    lockPools(tx, listPoolIds(batch)),
+    listStoredRecords(tx, source, recordIds),
+    readRoomFor(tx, source, batch),
+  ]);
+  if (!claimed) return 'lost';
+  if (claimed.updated_at.getTime() !== source.updated_at.getTime()) return 'changed';
+  const { kept, refused } = keepWithinQuota(claimed, compareAgain(batch, stored), quota);
+  await applyActions(tx, claimed, kept, { ...commit, pools });
   return { applied: kept, refused };
 }
 

@@ -15,7 +15,7 @@ import type { PullCursor, SourceRow } from '../../../ingestion/source-row.ts';
 import type { SnapshotCache } from '../../../items/snapshot/snapshot.ts';
 import { renewClaim, withSourceAcrossOrgs } from '../../sources.store.ts';
 import { applyBatch, toBatches } from './apply-batches.ts';
-import { keepWithinQuota, mayExceedQuota, withoutRefused, type RefusedRecords } from './item-quota.ts';
+import { keepWithinQuota, mayExceedQuota, readRoomFor, withoutRefused, type RefusedRecords } from './item-quota.ts';
 import { planSourcePull, type SourcePlan } from '../plan-source-pull.ts';
 import type { ParsedHead, ParsedSource } from '../parse/record-chunks.ts';
 
@@ -63,11 +63,9 @@ export async function applyRecords(
   }
 }
 
-type PreparedBatch = { batch: ItemAction[]; prepared: PreparedAdditions | undefined };
-
 /**
  * Applies the batches of a plan, adds their actions to `applied`, and returns the records that the quota refused. Reads the records of a batch
- * and builds its writes while the transaction of the previous one runs. `changed`: the settings of the source changed.
+ * and builds its writes while the database executes those of the previous one. `changed`: the settings of the source changed.
  */
 async function applyPlan(
   deps: ApplyRecordsDeps,
@@ -77,36 +75,44 @@ async function applyPlan(
 ): Promise<RefusedRecords | 'changed' | 'lost'> {
   const { referenceDataVersion } = deps.extractor;
   const { lists, refused } = await keepNewest(deps, source, plan);
-  const batches = toBatches(lists);
-  const takeNext = async (): Promise<PreparedBatch | undefined> => {
-    const { value: batch } = await batches.next();
-    if (!batch) return undefined;
-    return { batch, prepared: await prepareAdditions(source, batch, { now: deps.clock(), referenceDataVersion }) };
-  };
+  const batches = prepareBatches(deps, source, toBatches(lists));
   try {
-    for (let current = await takeNext(); current;) {
-      const { batch, prepared } = current;
-      const applying = withSourceAcrossOrgs(deps.db, source, async (tx) => {
-        const claimed = await renewClaim(tx, source, source.worker!);
-        if (!claimed) return 'lost';
-        if (claimed.updated_at.getTime() !== source.updated_at.getTime()) return 'changed';
-        return applyBatch(tx, claimed, batch, { now: deps.clock(), referenceDataVersion, prepared });
-      });
-      const next = takeNext();
-      // Its error is thrown below, when the batch is written, so that nothing writes after the pull has ended.
-      next.catch(() => undefined);
-      const outcome = await applying;
+    for (let current = await batches.next(); current.value;) {
+      const { batch, prepared } = current.value;
+      const next = startOnce(() => batches.next());
+      const outcome = await withSourceAcrossOrgs(deps.db, source, (tx) =>
+        applyBatch(tx, source, batch, { now: deps.clock(), referenceDataVersion, prepared, onWriting: next.start }),
+      );
       deps.snapshots.invalidate();
       if (typeof outcome === 'string') return outcome;
       countActions(applied, outcome.applied);
       refused.count += outcome.refused.count;
       refused.limit ||= outcome.refused.limit;
-      current = await next;
+      current = await next.result();
     }
     return refused;
   } finally {
     await batches.return();
   }
+}
+
+type PreparedBatch = { batch: ItemAction[]; prepared: PreparedAdditions | undefined };
+
+/** Builds the writes of batches. */
+async function* prepareBatches(
+  { clock, extractor: { referenceDataVersion } }: ApplyRecordsDeps,
+  source: SourceRow,
+  batches: AsyncIterable<ItemAction[]>,
+): AsyncGenerator<PreparedBatch, void, void> {
+  for await (const batch of batches)
+    yield { batch, prepared: await prepareAdditions(source, batch, { now: clock(), referenceDataVersion }) };
+}
+
+/** Lets work start before its result is needed. Its error is thrown only by `result`. */
+function startOnce<T>(work: () => Promise<T>): { start: () => void; result: () => Promise<T> } {
+  let running: Promise<T> | undefined;
+  const result = (): Promise<T> => (running ??= work());
+  return { start: () => void result().catch(() => undefined), result };
 }
 
 /**
@@ -121,6 +127,8 @@ async function keepNewest(
   if (!(await withSourceAcrossOrgs(db, source, (tx) => mayExceedQuota(tx, source, additionsMax))))
     return { lists: actions, refused: { count: 0, limit: 0 } };
   const all = (await Array.fromAsync(actions)).flat();
-  const { kept, refused } = await withSourceAcrossOrgs(db, source, (tx) => keepWithinQuota(tx, source, all));
+  const { kept, refused } = await withSourceAcrossOrgs(db, source, async (tx) =>
+    keepWithinQuota(source, all, await readRoomFor(tx, source, all)),
+  );
   return { lists: [kept], refused };
 }
