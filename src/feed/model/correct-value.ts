@@ -13,11 +13,12 @@ const valueMaxChars = 8_192;
 
 /**
  * Reads an address or a hash by its form, because sources state an IP address as a domain, an address with its port, a host as a URL, or a
- * SHA-256 as an MD5. `address` stands for a host or URL of any type. Returns undefined if the stated type is right or the value has no other form.
+ * SHA-256 as an MD5, and a path as a file name. `address` stands for a host or URL of any type. Returns undefined if the stated type is right or the value has no other form.
  */
 export function correctValue(stated: IndicatorType | 'address', value: string): CorrectedValue | undefined {
   if (value.length > valueMaxChars) return undefined;
   if (stated === 'address' || networkTypes.has(stated)) return correctAddress(stated, refang(value));
+  if (stated === 'file_name') return correctFileName(value.trim());
   return hashTypes.has(stated) ? correctHash(stated, value.trim()) : undefined;
 }
 
@@ -59,6 +60,14 @@ function splitPort(text: string): { host: string; port?: string } {
   const [, host, port] = /^(\[[0-9a-f:.]+\]|[^\s:|/[\]]+)[:|](\d{1,5})$/i.exec(text) ?? [];
   return host && port && Number(port) <= 65_535 ? { host, port } : { host: text };
 }
+
+/** A path from a drive, a variable, a share or the root: `C:\a`, `%TEMP%\a`, `\\host\a`, `/tmp/a`, `~/a`. */
+const filePath = /^(?:[a-z]:[\\/]|%[\w()]+%[\\/]|\\\\[^\\]|~?\/[^/\s])/i;
+
+const correctFileName = (text: string): CorrectedValue | undefined =>
+  filePath.test(text)
+    ? { type: 'file_path', normalizedValue: text.normalize('NFC'), correction: 'stated as file_name' }
+    : undefined;
 
 function correctHash(stated: IndicatorType, text: string): CorrectedValue | undefined {
   const isDigest = /^[0-9a-f]+$/i.test(text);

@@ -23,13 +23,11 @@ const reportMaxChars = 200_000;
  * the event's fields in the stored text. Deleted reports are ignored.
  */
 export function addEventReports(event: JsonObject, spans: ReadonlyMap<string, Span>, context: ReportContext): void {
-  const stored = context.text.text();
   for (const [index, report] of asObjects(event['EventReport']).slice(0, reportsMax).entries()) {
     const field = spans.get(`EventReport[${index}].content`);
     if (!field || isDeleted(report)) continue;
-    const start = field.start;
-    const end = Math.min(field.end, start + reportMaxChars);
-    addProse(stored.slice(start, end), start, context);
+    const { start } = field;
+    addProse({ start, end: Math.min(field.end, start + reportMaxChars) }, context);
   }
 }
 
@@ -39,11 +37,12 @@ export const findReportName = (event: JsonObject): string | undefined =>
 
 const isDeleted = ({ deleted }: JsonObject): boolean => deleted === true || deleted === '1';
 
-function addProse(
-  prose: string,
-  offset: number,
+/** Reads a part of the stored text like the text of a report. */
+export function addProse(
+  { start: offset, end: proseEnd }: Span,
   { statements, classification, withdrawn, text, lists }: ReportContext,
 ): void {
+  const prose = text.text().slice(offset, proseEnd);
   const toStored = ({ start, end }: Span): Span => ({ start: start + offset, end: end + offset });
   const { indicators, others } = extractIndicators(prose, lists?.benign ? { benign: lists.benign } : {});
   for (const { type, value, normalizedValue, status, confidence, spans } of indicators) {

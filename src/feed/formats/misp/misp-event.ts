@@ -9,14 +9,16 @@ import { judgeSeverity } from '../../extraction/severity/judge-severity.ts';
 import { createStatementCollector } from '../../extraction/indicator-statements.ts';
 import { createStoredText, valueMaxChars } from '../../extraction/text/stored-text.ts';
 import { parseInstant, type SourceRecord } from '../../model/source-record.ts';
+import { findTechnique } from '../../reference-data/attack.ts';
 import { findPlatform } from '../../model/platforms.ts';
 import { bucketByType } from '../../model/vocabulary.ts';
 import type { ParseContext } from '../source-format.ts';
-import { addEventReports, findReportName } from './event-reports.ts';
+import { addEventReports, addProse, findReportName } from './event-reports.ts';
+import { findDescription } from './event-description.ts';
 import { listAttributes, type EventAttribute } from './misp-attributes.ts';
 import { classifyCluster, listClusters, readTaxonomyTags, findTlpTag } from './misp-tags.ts';
 import { toObservables } from './misp-types.ts';
-import { clip, cvePattern, cwePattern, describeIndicators, isWebLink } from '../record-fields.ts';
+import { clip, cvePattern, cwePattern, describe, describeIndicators, isWebLink } from '../record-fields.ts';
 
 /** The share of confidence for attributes that are context and not meant for detection. */
 const contextFactor = 0.5;
@@ -54,7 +56,10 @@ export function toEventRecord(
   }
   const context = { statements, classification, reliability, withdrawn, addEvidence };
   for (const attribute of attributes) addAttribute(attribute, context);
-  addEventReports(event, spans, { ...context, text, lists });
+  const prose = { ...context, text, lists };
+  const description = findDescription(event, attributes, spans);
+  if (description && !description.isReport) addProse(description.span, prose);
+  addEventReports(event, spans, prose);
   for (const { framework, id: name, confidence } of statements.mappings)
     classification.addMapping(framework, name, confidence);
   const iocs = statements.iocs(publishTime);
@@ -85,6 +90,7 @@ export function toEventRecord(
     severity: rating.severity,
     severityRule: rating.rule === 'source' ? 'source:misp-threat-level' : rating.rule,
     eventFirstSeen: firstSeen.toSorted()[0],
+    ...describe(description?.text),
     classification: classified,
     attackPath,
     affectedProducts: [],
@@ -93,10 +99,9 @@ export function toEventRecord(
     passages: text.passages(),
   };
 
-  function addEvidence({ prefix }: EventAttribute, value: string): void {
-    const field = spans.get(`${prefix}value`);
-    const span = field && locateValue(whole, field, value);
-    if (span) text.addPassage(span, valueMaxChars);
+  function addEvidence({ prefix }: EventAttribute, value: string): string {
+    const field = spans.get(`${prefix}value`) ?? spans.values().next().value!;
+    return text.addPassage(locateValue(whole, field, value) ?? field, valueMaxChars);
   }
 }
 
@@ -105,27 +110,42 @@ type EventContext = {
   classification: ClassificationBuilder;
   reliability: number;
   withdrawn: boolean;
-  addEvidence: (attribute: EventAttribute, value: string) => void;
+  /** Makes the value of an attribute a supporting passage and returns its `evidenceRef`. */
+  addEvidence: (attribute: EventAttribute, value: string) => string;
 };
 
 function addAttribute(attribute: EventAttribute, context: EventContext): void {
   const { statements, classification, reliability, withdrawn } = context;
   const { holder, relation } = attribute;
   const [type, value] = [asText(holder['type'])?.trim(), asText(holder['value'])];
-  if (!type || !value || isReportLink(holder)) return;
+  if (!type || !value || isReportLink(holder) || isContext(holder)) return;
   const id = value.trim().toUpperCase();
   if (type === 'vulnerability' && cvePattern.test(id)) classification.addMapping('cve', id, reliability);
   if (type === 'weakness' && cwePattern.test(id)) classification.addMapping('cwe', id, reliability);
+  if (type === 'threat-actor') {
+    context.addEvidence(attribute, value.trim());
+    return classification.addName('actor', value, reliability);
+  }
+  const technique = relation === 'attack-pattern id' ? findTechnique(id) : undefined;
+  if (technique)
+    classification.addTechnique(technique, reliability, () => context.addEvidence(attribute, value.trim()));
   const tags = readTaxonomyTags(holder);
   const sightings = asObjects(holder['Sighting']);
   const sightedAt = sightings
     .filter((sighting) => asScalarText(sighting['type']) === '0')
     .map((sighting) => parseEpochSeconds(sighting['date_sighting']));
+  const expiredAt = sightings
+    .filter((sighting) => asScalarText(sighting['type']) === '2')
+    .flatMap((sighting) => parseEpochSeconds(sighting['date_sighting']) ?? [])
+    .toSorted()
+    .at(-1);
   const lastSeen = [parseInstant(holder['last_seen']), ...sightedAt].filter((time) => time !== undefined).toSorted();
   const statement = {
     confidence: tags.confidence ?? reliability * (isSet(holder['to_ids']) ? 1 : contextFactor),
     firstSeen: parseInstant(holder['first_seen']),
     lastSeen: lastSeen.at(-1),
+    // A later sighting than that of the expiration takes it back.
+    until: expiredAt && expiredAt > (lastSeen.at(-1) ?? '') ? expiredAt : undefined,
     revoked: withdrawn || isSet(holder['deleted']) || attribute.isObjectDeleted,
     falsePositive: tags.falsePositive || sightings.some((sighting) => asScalarText(sighting['type']) === '1'),
     phishing: tags.phishing,
@@ -136,6 +156,11 @@ function addAttribute(attribute: EventAttribute, context: EventContext): void {
     if (observable.kind === 'indicator') context.addEvidence(attribute, observable.value);
   }
 }
+
+/** Checks for an attribute that is about the victim or the analysts' own systems, and not meant for detection. */
+const isContext = (holder: JsonObject): boolean =>
+  /^(?:Targeting data|Internal reference|Support Tool|Person)$/.test(asText(holder['category']) ?? '') &&
+  !isSet(holder['to_ids']);
 
 /** Checks for the address of an analysis, which is not meant for detection. */
 const isReportLink = (holder: JsonObject): boolean =>

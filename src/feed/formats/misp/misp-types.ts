@@ -1,5 +1,6 @@
 import { ownValue } from '../../../platform/lib/own-value.ts';
 import type { IndicatorType } from '../../model/vocabulary.ts';
+import { findRelationKind } from './misp-relations.ts';
 import { createObservable, createAddressObservable, type Observable } from '../../extraction/observable.ts';
 
 /** Indicator types by MISP attribute type. */
@@ -14,6 +15,7 @@ const indicatorTypes: Record<string, IndicatorType> = {
   ssdeep: 'ssdeep',
   imphash: 'imphash',
   filename: 'file_name',
+  'email-attachment': 'file_name',
   regkey: 'registry_key',
   'x509-fingerprint-sha1': 'cert_sha1',
   'x509-fingerprint-sha256': 'cert_sha256',
@@ -22,20 +24,6 @@ const indicatorTypes: Record<string, IndicatorType> = {
 };
 
 const addresses = new Set(['ip-src', 'ip-dst', 'ip']);
-
-/** Indicator types by object and relation, for attributes whose type alone is ambiguous. */
-const relations: Record<string, IndicatorType> = {
-  'file path': 'file_path',
-  'file fullpath': 'file_path',
-  'process name': 'process_name',
-  'process image': 'process_name',
-  'process command-line': 'command_line',
-  'command-line value': 'command_line',
-  'registry-key key': 'registry_key',
-  'x509 serial-number': 'cert_serial',
-  'android-app appid': 'android_package',
-  'phone imei': 'imei',
-};
 
 /** Attribute types that describe but do not identify. Their values appear only in the text. */
 const descriptions = new Set(
@@ -52,9 +40,11 @@ const composite = /^(filename|malware-sample)\|?([a-z0-9-]+)?$/;
 /** Returns the indicators and other observables of an attribute. `relation` is `<object> <relation>` for an attribute of an object. */
 export function toObservables(type: string, value: string, relation: string | undefined): Observable[] {
   const [first = '', second] = type.includes('|') || type === 'malware-sample' ? value.split('|', 2) : [value];
-  const known = relation === undefined ? undefined : ownValue(relations, relation);
-  if (known) return [createObservable(known, value)];
+  const known = relation === undefined ? undefined : findRelationKind(relation);
+  if (known === 'context') return [];
+  if (known && 'type' in known) return [createObservable(known.type, value)];
   if (descriptions.has(type) || value.trim() === '') return [];
+  if (known) return [{ kind: 'other', framework: known.framework, value }];
   const isFile = composite.exec(type);
   if (isFile && (type.includes('|') || type === 'malware-sample')) {
     const hash = isFile[1] === 'malware-sample' ? 'md5' : isFile[2]!;

@@ -92,10 +92,14 @@ function draftEvent(id: string, event: JsonObject, context: ParseContext & { url
   }));
 }
 
-/** Unwraps `{Event}`, `{response: {Event}}`, `{response: [{Event}, …]}` or a list of `{Event}`. */
+/** Unwraps `{Event}`, `{response: {Event}}`, `{response: [{Event}, …]}` or a list of `{Event}` or of events. */
 function unwrapEvents(document: unknown): JsonObject[] | undefined {
   const outer = isObject(document) && 'response' in document ? document['response'] : document;
   const list: unknown[] = Array.isArray(outer) ? outer : [outer];
-  const events = list.map((entry) => asObject(entry)['Event']).filter(isObject);
+  const events = list.map((entry) => asObject(entry)['Event'] ?? (isEvent(entry) ? entry : undefined)).filter(isObject);
   return events.length === list.length && events.length > 0 ? events : undefined;
 }
+
+/** Some exporters omit the wrapper. */
+const isEvent = (entry: unknown): boolean =>
+  isObject(entry) && typeof entry['info'] === 'string' && typeof entry['uuid'] === 'string' && !('type' in entry);

@@ -1,0 +1,165 @@
+import { describe, expect, test } from 'vitest';
+import { buckets } from '../../model/vocabulary.ts';
+import type { ParseResult } from '../source-format.ts';
+import { csv } from './csv.ts';
+
+const parse = (text: string | Buffer, name = 'list.csv'): ParseResult =>
+  csv.parse([{ name, bytes: Buffer.from(text as string) }], { reliability: 0.7 });
+
+/** Checks that every indicator is in a passage and every passage is in the text. */
+function check({ records }: ParseResult): void {
+  for (const { storedText, passages, iocs } of records) {
+    const texts = passages.map(({ start, end }) => storedText.slice(start, end));
+    for (const text of texts) expect(text).not.toBe('');
+    for (const bucket of buckets)
+      for (const { value } of iocs[bucket])
+        expect(
+          texts.some((text) => text.includes(value)),
+          value,
+        ).toBe(true);
+  }
+}
+
+describe('lists of vendors', () => {
+  const sha256 = '0123456789abcdef'.repeat(4);
+  const values = ({ records: [record] }: ParseResult): string[] =>
+    buckets.flatMap((bucket) => record!.iocs[bucket].map(({ type, normalizedValue }) => `${type} ${normalizedValue}`));
+  const mappings = ({ records: [record] }: ParseResult): string[] =>
+    record!.classification.mappings.map(({ framework, id }) => `${framework} ${id}`);
+
+  test.each([
+    ['Indicator_type,Data,Note', 'file_path', 'filename'],
+    ['Indicator,Data,Note', 'filepath', 'file name'],
+    ['value type,value,comment', 'File Path', 'File-Name'],
+    ['IndicatorType,IndicatorValue,Title', 'FilePath', 'FileName'],
+  ])('reads values by the type in another column: %s', (header, path, name) => {
+    const parsed = parse(
+      `${header}\nDescription,https://reports.example/one,About it\n${path},C:\\Temp\\a b.exe ,x\n${name},run me.bat,x\nFileHash-SHA256,${sha256},x\nurl,evil-host[.]top,x\nip:port,198.51.101.23:443,x\nSender email,a@evil-host[.]top,x\nMutex,Global\\abc,x\nCVE,CVE-2026-12345,x\n`,
+    );
+    check(parsed);
+    expect(values(parsed)).toEqual([
+      'ipv4 198.51.101.23',
+      'domain evil-host.top',
+      `sha256 ${sha256}`,
+      'file_path C:\\Temp\\a b.exe',
+      'file_name run me.bat',
+    ]);
+    expect(mappings(parsed)).toEqual([
+      'observable:email a@evil-host.top',
+      'observable:mutex Global\\abc',
+      'cve CVE-2026-12345',
+    ]);
+    expect(parsed.skipped).toEqual([{ entry: '1 rows', reason: 'contain no indicator' }]);
+  });
+
+  test('reads every value of a cell and columns with names in the plural', () => {
+    const parsed = parse(
+      `Campaign,C2 Domains,IP Addresses,SHA-256\nOne,"evil-host.top, evil-cdn[.]top","198.51.101.23\n198.51.101.24",${sha256}\n`,
+    );
+    check(parsed);
+    expect(values(parsed)).toEqual([
+      'ipv4 198.51.101.23',
+      'ipv4 198.51.101.24',
+      'domain evil-host.top',
+      'domain evil-cdn.top',
+      `sha256 ${sha256}`,
+    ]);
+  });
+
+  test('ends the validity of a value where its row does, and drops what its row calls harmless', () => {
+    const [record] = csv.parse(
+      [
+        {
+          name: 'x.csv',
+          bytes: Buffer.from(
+            'IOC, Valid From, Valid Until, Verdict, Threat Actor\nevil-host.top,2026-03-01,2026-03-11,malicious,Sofacy\ngood-host.top,2026-03-01,,Benign,\n',
+          ),
+        },
+      ],
+      { reliability: 0.7 },
+    ).records;
+    expect(record!.iocs.domains).toMatchObject([
+      { status: 'active', ttlDays: 10, firstSeen: '2026-03-01T00:00:00.000Z' },
+      { status: 'false_positive', ttlDays: 180 },
+    ]);
+    expect(record!.classification.actor).toMatchObject([{ name: 'APT28' }]);
+  });
+
+  test.each([
+    ['# TLP:AMBER+STRICT\nip\n198.51.101.23\n', 'AMBER+STRICT'],
+    ['# Sharing: tlp: green\n198.51.101.23\n', 'GREEN'],
+    ['ip,tlp\n198.51.101.23,clear\n198.51.101.24,TLP:RED\n', 'RED'],
+    ['# No marking\n198.51.101.23\n', undefined],
+  ])('keeps the marking of a list: %j', (text, tlp) => expect(parse(text).records[0]!.tlp).toBe(tlp));
+
+  test('reads several columns without a header, without name servers and links', () => {
+    const parsed = parse(
+      [1, 2, 3]
+        .map(
+          (one) =>
+            `evil-host${one}.top,198.51.101.${one},ns${one}.evil-dns.top,203.0.114.${one},http://reports.example/manual.txt`,
+        )
+        .join('\n'),
+    );
+    expect(values(parsed)).toHaveLength(6);
+    expect(values(parsed).join()).not.toMatch(/evil-dns|203\.0|reports/);
+  });
+
+  test.each([
+    ['hosts file with tabs', '127.0.0.1\tlocalhost\n0.0.0.0\tevil-host.top\n0.0.0.0\tevil-cdn.top\n'],
+    [
+      'Adblock',
+      '[Adblock Plus 2.0]\n! Title: A list\n||evil-host.top^\n||evil-cdn.top^$important\n@@||good-host.top^\n',
+    ],
+    ['dnsmasq', 'address=/evil-host.top/0.0.0.0\nserver=/evil-cdn.top/\n'],
+    ['Unbound', 'local-zone: "evil-host.top" always_nxdomain\nlocal-zone: "evil-cdn.top" redirect\n'],
+    ['response policy zone', 'evil-host.top CNAME .\n*.evil-host.top CNAME .\nevil-cdn.top IN CNAME .\n'],
+    ['bullets', '- evil-host[.]top\n* `evil-cdn[.]top`\n'],
+  ])('reads block rules: %s', (_, text) => {
+    const [record] = parse(text).records;
+    expect(record!.iocs.domains.map(({ normalizedValue }) => normalizedValue)).toEqual([
+      'evil-host.top',
+      'evil-cdn.top',
+    ]);
+  });
+
+  test('reads UTF-16 and windows-1252', () => {
+    const text = 'indicator,note\nevil-host.top,caf\u00e9\n';
+    for (const bytes of [Buffer.from(`\ufeff${text}`, 'utf16le'), Buffer.from(text, 'latin1')]) {
+      const parsed = parse(bytes);
+      check(parsed);
+      expect(parsed.records[0]!.storedText).toContain('note: caf\u00e9');
+      expect(values(parsed)).toEqual(['domain evil-host.top']);
+    }
+  });
+
+  test.each([
+    [
+      'Markdown with a table',
+      `# Campaign of Emotet\n\n## Indicators of compromise\n\n| Indicator | Type |\n|---|---|\n| \`${sha256}\` | SHA-256 |\n| 198.51.101[.]23 | IPv4 |\n| evil-host[.]top | Domain |\n`,
+      'Campaign of Emotet',
+    ],
+    [
+      'AsciiDoc',
+      `= Campaign of Emotet\n\nThe report describes it.\n\n== Samples\n|===\n|SHA-256 |Detection\n|\`${sha256}\` |Win32/Emotet\n|===\n\n== Network\n- 198.51.101[.]23\n- evil-host[.]top\n`,
+      'Campaign of Emotet',
+    ],
+    [
+      'lines with remarks',
+      `Emotet indicators\n\nSHA256 hashes of samples:\n${sha256} - loader\n\nC2 servers\n198.51.101[.]23:443 (new)\nevil-host[.]top (registered in March)\n`,
+      'A list',
+    ],
+  ])('reads the values between the lines of a text: %s', (_, text, title) => {
+    const { records, skipped } = csv.parse([{ name: 'x.md', bytes: Buffer.from(text) }], {
+      reliability: 0.7,
+      sourceName: 'A list',
+    });
+    check({ records, skipped });
+    expect(records[0]).toMatchObject({ recordId: 'x.md', title, classification: { malware: [{ name: 'Emotet' }] } });
+    expect(values({ records, skipped })).toEqual(['ipv4 198.51.101.23', 'domain evil-host.top', `sha256 ${sha256}`]);
+    expect(skipped).toEqual([]);
+  });
+
+  test('rejects a page of HTML, even one with addresses', () =>
+    expect(() => parse('<html><body>Blocked: evil-host[.]top</body></html>')).toThrow(/no indicator/));
+});

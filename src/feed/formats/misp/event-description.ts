@@ -1,0 +1,52 @@
+import type { Span } from '../../extraction/text/stored-text.ts';
+import { asObjects, asText, type JsonObject } from '../../../platform/lib/json/json-values.ts';
+import type { EventAttribute } from './misp-attributes.ts';
+
+/** Values with fewer characters are labels rather than sentences. */
+const descriptionMinChars = 60;
+
+/** A text that describes an event, and its place in the stored text. `isReport` tells an event report, which is read as a whole. */
+export type EventDescription = { text: string; span: Span; isReport: boolean };
+
+/**
+ * Returns the description of an event: the summary of its report object, the excerpt of an analysis, or its first event report, from which
+ * headings and references to attributes are removed.
+ */
+export function findDescription(
+  event: JsonObject,
+  attributes: EventAttribute[],
+  spans: ReadonlyMap<string, Span>,
+): EventDescription | undefined {
+  const found = attributes.filter(isStanding).find(isSummary) ?? attributes.filter(isStanding).find(isExcerpt);
+  const span = found && spans.get(`${found.prefix}value`);
+  if (span) return { text: asText(found.holder['value'])!, span, isReport: false };
+  const reports = asObjects(event['EventReport']);
+  const index = reports.findIndex(({ deleted, content }) => !isSet(deleted) && asText(content) !== undefined);
+  const reportSpan = spans.get(`EventReport[${index}].content`);
+  if (!reportSpan) return undefined;
+  return { text: toPlainText(asText(reports[index]!['content'])!), span: reportSpan, isReport: true };
+}
+
+const isSet = (value: unknown): boolean => value === true || value === '1';
+
+const isStanding = ({ holder, isObjectDeleted }: EventAttribute): boolean =>
+  !isObjectDeleted && !isSet(holder['deleted']);
+
+const isSentence = ({ holder }: EventAttribute): boolean =>
+  (asText(holder['value']) ?? '').length >= descriptionMinChars;
+
+const isSummary = (attribute: EventAttribute): boolean =>
+  attribute.relation === 'report summary' && isSentence(attribute);
+
+const isExcerpt = (attribute: EventAttribute): boolean =>
+  attribute.relation === undefined &&
+  /^(?:text|comment)$/.test(asText(attribute.holder['type']) ?? '') &&
+  attribute.holder['category'] === 'External analysis' &&
+  isSentence(attribute);
+
+const toPlainText = (markdown: string): string =>
+  markdown
+    .slice(0, 50_000)
+    .replaceAll(/^\s*(?:#{1,6}\s.*|[-=|: ]{3,})$/gm, '')
+    .replaceAll(/@!?\[[a-z-]+\]\([0-9a-f-]{36}\)/g, '')
+    .trim();

@@ -1,0 +1,43 @@
+import type { IndicatorType } from '../../model/vocabulary.ts';
+import { ownValue } from '../../../platform/lib/own-value.ts';
+
+/** Indicator types by object and relation, for attributes whose type alone is ambiguous. */
+const indicators: Record<string, IndicatorType> = {
+  'file path': 'file_path',
+  'file fullpath': 'file_path',
+  'process name': 'process_name',
+  'process image': 'process_name',
+  'process command-line': 'command_line',
+  'command-line value': 'command_line',
+  'registry-key key': 'registry_key',
+  'x509 serial-number': 'cert_serial',
+  'android-app appid': 'android_package',
+  'android-app certificate': 'cert_sha1',
+  'android-app certificate-sha256': 'cert_sha256',
+  'phone imei': 'imei',
+};
+
+/** Relations whose values are a part of a file or belong to the owner of a host, with the type of their observable. */
+const others: [RegExp, string][] = [
+  [/^(?:pe|elf|macho)-section /, 'section-hash'],
+  [/^pe richpe$/, 'richpe'],
+  [/^pe (?:original|internal)-filename$/, 'original-filename'],
+  [/ (?:nameserver|ns-record|mx-record|soa-record|dns-server)$/, 'name-server'],
+  [/ (?:ptr-record|rdns|rdns_parent|reverse-dns|bailiwick)$/, 'reverse-name'],
+];
+
+/** Objects about a victim, and the posts and publications that tell of the threat, except for the links inside of them. */
+const context =
+  /^(?:victim|rogue-dns hijacked-domain|research-scanner) ?|^(?:blog|microblog|news-(?:agency|media)|publication|report|(?:twitter|facebook|instagram|reddit|parler|youtube)-[a-z-]+) (?!embedded-link$)/;
+
+/** What the attribute of an object is: an indicator, another observable, or context that only the text has. */
+export type RelationKind = { type: IndicatorType } | { framework: string } | 'context';
+
+/** Returns what an attribute is by its object and relation, such as `pe-section md5`, or undefined if its type says it. */
+export function findRelationKind(relation: string): RelationKind | undefined {
+  const type = ownValue(indicators, relation);
+  if (type) return { type };
+  const other = others.find(([pattern]) => pattern.test(relation))?.[1];
+  if (other) return { framework: `observable:${other}` };
+  return context.test(relation) ? 'context' : undefined;
+}
