@@ -24,6 +24,7 @@ const columns = {
   malware: /^(?:malware|malware_printable|malware_family|malware_name|signature|family|threat_name)$/,
   actor: /^(?:(?:threat_)?actor|apt|apt_group|adversary|intrusion_set)$/,
   threat: /^(?:threat|threat_type|category|tags?|classification|type)$/,
+  tags: /^tags?$/,
   verdict: /^(?:verdict|status|disposition|classification|action)$/,
   tlp: /^tlp$/,
 };

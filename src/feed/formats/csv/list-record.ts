@@ -5,6 +5,7 @@ import { bucketByType } from '../../model/vocabulary.ts';
 import { createClassificationBuilder } from '../../extraction/classification-builder.ts';
 import { findBenignReason, type BenignLookup } from '../../extraction/indicators/assessment/benign-values.ts';
 import { toMappingId, type IndicatorObservable } from '../../extraction/observable.ts';
+import { findTaggedName } from '../../extraction/names/tagged-name.ts';
 import { createPassageCollector } from '../../extraction/text/passage-collector.ts';
 import type { Span } from '../../extraction/text/stored-text.ts';
 import { roundConfidence, emptyIocs, type SourceRecord } from '../../model/source-record.ts';
@@ -65,6 +66,10 @@ export function toListRecord(list: IndicatorList, { reliability, lists, now }: P
         known.set(`${observable.type} ${observable.normalizedValue}`, indicator);
         iocs[bucketByType[observable.type]].push(indicator);
         spans.push({ start: offset, end: offset + line.length });
+      }
+      for (const tag of row.tags ?? []) {
+        const tagged = findTaggedName(tag, lists?.names);
+        if (tagged) classification.addName(tagged.kind, tagged.name, confidence);
       }
       if (row.actor) classification.addName('actor', row.actor, confidence);
       if (row.malware) classification.addName('malware', row.malware, confidence);

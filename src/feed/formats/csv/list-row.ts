@@ -17,6 +17,8 @@ export type ListRow = {
   confidence?: number | undefined;
   malware?: string | undefined;
   actor?: string | undefined;
+  /** Free words, some of which are names of malware. */
+  tags?: string[];
   tlp?: Tlp | undefined;
   phishing?: boolean;
   /** Whether the source itself says that the value is harmless. */
@@ -58,12 +60,15 @@ export function createRowReader({ header, rows, isDayFirst }: ListTable): (cells
         ?.replace(/\s+(?:C&C|C2)$/i, '')
         .slice(0, 100),
       actor: read('actor')[0]?.slice(0, 100),
+      tags: read('tags').flatMap((text) => text.split(/[,;|]/).slice(0, tagsMax)),
       tlp: read('tlp').map(findTlp)[0],
       phishing: read('threat').some((text) => /phish/i.test(text)),
       isBenign: read('verdict').some((text) => benignVerdict.test(text)),
     };
   };
 }
+
+const tagsMax = 30;
 
 /** Words with which a source says that a value is harmless, as the whole cell. */
 const benignVerdict = /^(?:benign|clean|harmless|false[-_ ]?positive|(?:white|allow)[-_ ]?list(?:ed)?|allow(?:ed)?)$/i;

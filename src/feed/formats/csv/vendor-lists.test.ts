@@ -85,6 +85,13 @@ describe('lists of vendors', () => {
     expect(record!.classification.actor).toMatchObject([{ name: 'APT28' }]);
   });
 
+  test('reads the malware among the tags of a row', () => {
+    const [record] = parse(
+      'url,tags\nhttp://evil-host.top/a,"elf,mirai,32-bit"\nhttp://evil-host.top/b,emotet\n',
+    ).records;
+    expect(record!.classification.malware.map(({ name }) => name)).toEqual(['Mirai', 'Emotet']);
+  });
+
   test.each([
     ['# TLP:AMBER+STRICT\nip\n198.51.101.23\n', 'AMBER+STRICT'],
     ['# Sharing: tlp: green\n198.51.101.23\n', 'GREEN'],

@@ -6,6 +6,7 @@ import {
 import { asObject, asObjects, asScalarText, asText, type JsonObject } from '../../../platform/lib/json/json-values.ts';
 import { locateValue } from '../../extraction/text/locate-value.ts';
 import { judgeSeverity } from '../../extraction/severity/judge-severity.ts';
+import { findTaggedName } from '../../extraction/names/tagged-name.ts';
 import { createStatementCollector } from '../../extraction/indicator-statements.ts';
 import { createStoredText, valueMaxChars } from '../../extraction/text/stored-text.ts';
 import { parseInstant, type SourceRecord } from '../../model/source-record.ts';
@@ -52,6 +53,10 @@ export function toEventRecord(
         confidence: reliability,
         addEvidence: () => text.addPassage(span ?? spans.values().next().value!),
       });
+    }
+    for (const tag of asObjects(holder['Tag'])) {
+      const tagged = findTaggedName(asText(tag['name']) ?? '', lists?.names);
+      if (tagged) classification.addName(tagged.kind, tagged.name, reliability);
     }
   }
   const context = { statements, classification, reliability, withdrawn, addEvidence };

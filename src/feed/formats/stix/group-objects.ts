@@ -139,7 +139,13 @@ export const listParts = (bundle: StixBundle, object: StixSourceObject): StixSou
 const hasParts = (object: StixSourceObject): boolean =>
   object.type === 'observed-data' || object['created'] === undefined;
 
-/** Returns the referenced objects and, recursively, the parts of their observations. */
+/** The samples of malware and the findings of its analysis. The analyst's own machine and software are not part of it. */
+const listSampleRefs = (object: StixSourceObject): unknown[] =>
+  object.type === 'malware' || object.type === 'malware-analysis'
+    ? [object['sample_ref'], ...listRefs(object, 'sample_refs'), ...listRefs(object, 'analysis_sco_refs')]
+    : [];
+
+/** Returns the referenced objects and, recursively, the parts of their observations and the samples of malware. */
 export function collectParts(bundle: StixBundle, refs: string[]): StixSourceObject[] {
   const found = new Map<string, StixSourceObject>();
   const open = [...new Set(refs)].toReversed();
@@ -147,7 +153,8 @@ export function collectParts(bundle: StixBundle, refs: string[]): StixSourceObje
     const object = bundle.objects.get(ref);
     if (!object || found.has(ref)) continue;
     found.set(ref, object);
-    if (hasParts(object)) open.push(...listContentRefs(object).filter((part) => typeof part === 'string'));
+    const parts = hasParts(object) ? listContentRefs(object) : listSampleRefs(object);
+    open.push(...parts.filter((part) => typeof part === 'string'));
   }
   return [...found.values()];
 }

@@ -9,6 +9,8 @@ import {
   type ClassificationMapping,
 } from '../../extraction/classification-builder.ts';
 import type { NameDictionary } from '../../extraction/names/name-dictionary.ts';
+import { findTaggedName } from '../../extraction/names/tagged-name.ts';
+import { findMispActor } from './misp-objects.ts';
 import { asObjects, asScalarText, asText, asTexts } from '../../../platform/lib/json/json-values.ts';
 import { findTactic, findTechnique, type Technique } from '../../reference-data/attack.ts';
 import { readConfidence, listExternalReferences, readTextField, type StixSourceObject } from './stix-objects.ts';
@@ -47,6 +49,15 @@ export function classifyObjects(
         context.addEvidence(object);
         classification.addMapping(framework, id, confidence);
       }
+    const actor = findMispActor(object);
+    if (actor) {
+      context.addEvidence(object);
+      classification.addName('actor', actor, confidence);
+    }
+    for (const label of asTexts(object['labels'])) {
+      const tagged = findTaggedName(label, context.names);
+      if (tagged) classification.addName(tagged.kind, tagged.name, confidence);
+    }
     const kind = ownValue(nameKinds, object.type);
     if (kind) classification.addName(kind, readObjectName(object), confidence, listAliases(object));
     if (object.type !== 'attack-pattern') continue;

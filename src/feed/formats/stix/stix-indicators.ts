@@ -8,6 +8,7 @@ import { roundConfidence, parseInstant } from '../../model/source-record.ts';
 import { classifyProperty } from './stix-observables.ts';
 import { isRevoked, listRefs, readConfidence, type StixSourceObject } from './stix-objects.ts';
 import { findPatternValues } from './patterns/pattern-values.ts';
+import { isMispContext, isMispMember, readMispValues } from './misp-objects.ts';
 
 type IndicatorContext = {
   reliability: number;
@@ -47,6 +48,10 @@ export function collectIndicators(
       const statement = toIndicatorStatement(member, context);
       state(member, observables, statement);
       if (mapping) mappings.push({ ...mapping, confidence: statement.confidence });
+    } else if (isMispContext(member)) {
+      continue;
+    } else if (isMispMember(member)) {
+      state(member, readMispValues(member), toObservationStatement(member, member, context));
     } else if (member.type === 'observed-data') {
       for (const object of embeddedObjects(member))
         state(member, readProperties(object), toObservationStatement(member, object, context));

@@ -1,11 +1,5 @@
-import {
-  asObject,
-  asObjects,
-  asText,
-  isObject,
-  parseJsonBytes,
-  type JsonObject,
-} from '../../../platform/lib/json/json-values.ts';
+import { asObject, asObjects, asText, isObject, type JsonObject } from '../../../platform/lib/json/json-values.ts';
+import { readStixDocument } from './stix-document.ts';
 import { parseInstant, type SkippedEntry } from '../../model/source-record.ts';
 import type { SourceDocument } from '../source-document.ts';
 
@@ -26,9 +20,9 @@ export type StixBundle = {
 
 const objectsMax = 1_000_000;
 
-/** Reads a bundle (STIX 2.0 or 2.1), a TAXII envelope or a bare list of objects. Throws an Error for anything else. */
+/** Reads a bundle (STIX 2.0 or 2.1), a TAXII envelope, a bare list of objects or an object per line. Throws an Error for anything else. */
 export function readBundle(part: SourceDocument): StixBundle {
-  const document = parseJsonBytes(part.bytes);
+  const document = readStixDocument(part.bytes);
   const { objects: listed, type, id } = asObject(document);
   const list = Array.isArray(document) ? document : listed;
   // An empty bundle omits the list.

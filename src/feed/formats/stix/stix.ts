@@ -13,6 +13,7 @@ import { toPartRecord, toPartRecordId } from '../split-record.ts';
 export const stix: SourceFormat = {
   label: 'STIX 2.0 and 2.1 bundles',
   defaults: { reliability: 0.6, schedule: '0 * * * *' },
+  files: /\.(?:json|jsonl|ndjson|stix2?)(?:\.gz)?$/i,
   parse: (parts, context) => buildDrafts(draftStix(parts, context, 'together')),
   draft: (parts, context) => draftStix(parts, context, 'together'),
 };

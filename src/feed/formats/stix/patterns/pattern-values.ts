@@ -3,8 +3,9 @@ import { classifyProperty } from '../stix-observables.ts';
 import { parsePattern, type Comparison, type Observation } from './pattern.ts';
 
 /**
- * Returns the values that a pattern tests for equality (`=` and `IN`, not negated) as indicators or other observables, and the networks that it
- * tests addresses for (`ISSUBSET`). Wildcards, regular expressions and ranges are ignored. Throws an Error for an invalid pattern.
+ * Returns the values that a pattern tests for equality (`=` and `IN`, not negated, and `LIKE` without wildcards) as indicators or other observables,
+ * and the networks that it tests addresses for (`ISSUBSET`). Wildcards, regular expressions and ranges are ignored. Throws an Error for an invalid
+ * pattern.
  */
 export function findPatternValues(pattern: string): Observable[] {
   const values: Observable[] = [];
@@ -20,7 +21,8 @@ function findComparisonValues(comparison: Comparison): Observable[] {
   if (comparison.kind === 'exists') return [];
   if (comparison.kind !== 'test') return comparison.operands.flatMap(findComparisonValues);
   const { path, negated, operator, values } = comparison;
-  if (negated || !['=', 'IN', 'ISSUBSET'].includes(operator)) return [];
+  const isEquality = ['=', 'IN', 'ISSUBSET'].includes(operator);
+  if (negated || !(isEquality || (operator === 'LIKE' && values.every(({ text }) => !/[%_]/.test(text))))) return [];
   const found = values
     .filter(({ kind, text }) => (kind === 'string' || kind === 'number') && text.trim() !== '')
     .map(({ text }) => classifyProperty(path.object, path.steps, text.toWellFormed().replaceAll('\u0000', '\uFFFD')))
