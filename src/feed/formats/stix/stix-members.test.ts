@@ -9,7 +9,8 @@ const idOf = (type: string, number: number): string =>
 const object = (type: string, number: number, more: object = {}): { type: string; id: string } => ({
   type,
   id: idOf(type, number),
-  ...{ created: time, modified: time },
+  created: time,
+  modified: time,
   ...more,
 });
 const indicator = (number: number, pattern: string, more: object = {}) =>
@@ -73,7 +74,9 @@ test('reads the samples of malware and of its analysis with the report, without 
   const members = [
     object('malware', 2, { name: 'Emotet', is_family: false, sample_refs: [idOf('file', 4)] }),
     object('malware-analysis', 3, {
-      ...{ product: 'sandbox', sample_ref: idOf('file', 5), analysis_sco_refs: [idOf('file', 6)] },
+      product: 'sandbox',
+      sample_ref: idOf('file', 5),
+      analysis_sco_refs: [idOf('file', 6)],
       installed_software_refs: [idOf('software', 7)],
     }),
   ];
@@ -90,7 +93,9 @@ describe('exports of MISP', () => {
   });
   const observed = (number: number, value: string, more: object) =>
     object('observed-data', number, {
-      ...{ first_observed: time, last_observed: time, number_observed: 1 },
+      first_observed: time,
+      last_observed: time,
+      number_observed: 1,
       objects: { 0: { type: 'url', value } },
       ...more,
     });
