@@ -1,4 +1,5 @@
 import { joinSentences, listFirstSentences } from '../extraction/text/first-sentences.ts';
+import { toPlainText } from '../extraction/text/plain-text.ts';
 import { createStoredText, type StoredText } from '../extraction/text/stored-text.ts';
 import type { SeverityRating } from '../extraction/severity/judge-severity.ts';
 import { emptyIocs, type SourceRecord } from '../model/source-record.ts';
@@ -24,9 +25,9 @@ export function storeFields(object: object, provenPaths: string[]): StoredText {
   return text;
 }
 
-/** Returns the record fields that follow from a description. */
+/** Returns the record fields that follow from a description, which may be Markdown. */
 export function describe(text: string | undefined): Pick<SourceRecord, 'abstract' | 'summary' | 'tldr'> {
-  const sentences = text ? listFirstSentences(text, 3) : [];
+  const sentences = text ? listFirstSentences(toPlainText(text), 3) : [];
   return { abstract: text, summary: joinSentences(sentences, 600), tldr: joinSentences(sentences.slice(0, 1), 300) };
 }
 

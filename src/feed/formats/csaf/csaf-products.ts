@@ -46,7 +46,12 @@ export function addAffectedProducts(document: JsonObject, products: ReturnType<t
     const status = asObject(vulnerability['product_status']);
     for (const id of affectedStatuses.flatMap((name) => asTexts(status[name]))) {
       const product = tree.get(id);
-      if (product) products.add(product.vendor, product.product, product.version ? [product.version] : []);
+      if (product)
+        products.add(
+          product.vendor,
+          product.product,
+          product.version && product.version !== product.product ? [product.version] : [],
+        );
     }
   }
 }

@@ -76,6 +76,36 @@ describe('an advisory', () => {
     expect(one(more).withdrawn).toBe(withdrawn);
   });
 
+  test('describes a VEX document by its vulnerability, and rates no vulnerability that no product has', () => {
+    const score = { cvss_v3: { version: '3.1', baseScore: 9.8 } };
+    const vulnerability = (status: string, more: object = {}) => ({
+      cve: 'CVE-2024-1001',
+      product_status: { [status]: ['P-1'] },
+      scores: [score],
+      ...more,
+    });
+    const notes = [
+      { category: 'summary', text: 'Too short' },
+      { category: 'description', text: 'Gadget reads too far.' },
+    ];
+    const vex = { document: { category: 'csaf_vex', notes: [] } };
+    const affected = one({ ...vex, vulnerabilities: [vulnerability('known_affected', { notes })] });
+    expect(affected).toMatchObject({ severity: 'critical', summary: 'Gadget reads too far.' });
+    const texts = affected.passages.map(({ start, end }) => affected.storedText.slice(start, end));
+    expect(texts.some((text) => text.includes('Gadget reads too far.'))).toBe(true);
+    expect(one({ ...vex, vulnerabilities: [vulnerability('known_not_affected')] }).severity).toBe('none');
+  });
+
+  test('uses the highest impact that vulnerabilities without a score state as a severity', () => {
+    const threats = (...details: string[]) => ({
+      cve: 'CVE-2024-1001',
+      threats: details.map((text) => ({ category: 'impact', details: text })),
+    });
+    const rate = (...details: string[]) => one({ document: { notes: [] }, vulnerabilities: [threats(...details)] });
+    expect(rate('Moderate', 'Important')).toMatchObject({ severity: 'high', severityRule: 'source' });
+    expect(rate('Elevation of Privilege').severity).toBe('none');
+  });
+
   test('orders two revisions of one day', () => {
     const tracking = {
       revision_history: [1, 2].map((number) => ({ number: String(number), date: '2024-01-01T00:00:00Z' })),

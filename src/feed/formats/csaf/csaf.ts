@@ -76,18 +76,18 @@ function toAdvisoryRecord(advisory: Advisory, reliability: number): SourceRecord
   const { id, namespace, publishTime, modifiedAt, whole, document, tracking, vulnerabilities, url } = advisory;
   const publisher = asObject(document['publisher']);
   const notes = asObjects(document['notes']);
-  const summaryIndex = notes.findIndex(({ category }) => category === 'summary' || category === 'description');
-  const description = asText(notes[summaryIndex]?.['text']);
+  const { description, path } = findDescription(notes, vulnerabilities);
   const text = storeFields(whole, [
     'document.title',
-    `document.notes[${summaryIndex}].text`,
+    path,
     ...vulnerabilities.map((_, index) => `vulnerabilities[${index}].cve`),
   ]);
   const products = createProductCollector(reliability);
   addAffectedProducts(whole, products);
+  const present = vulnerabilities.filter((vulnerability) => !isNotAffected(vulnerability));
   const rating = judgeSeverity({
-    cvss: vulnerabilities.flatMap((vulnerability) => findScore(vulnerability) ?? []),
-    word: asText(asObject(document['aggregate_severity'])['text']),
+    cvss: present.flatMap((vulnerability) => findScore(vulnerability) ?? []),
+    word: asText(asObject(document['aggregate_severity'])['text']) ?? findImpactWord(present),
     text: description ?? '',
     exploited: 'no',
   });
@@ -108,6 +108,38 @@ function toAdvisoryRecord(advisory: Advisory, reliability: number): SourceRecord
     ...classify(advisory, reliability).build(products.platforms()),
     affectedProducts: products.products(),
   };
+}
+
+/** Returns the description of the document or, as in VEX documents, of its first vulnerability, and its path. */
+function findDescription(
+  notes: JsonObject[],
+  vulnerabilities: JsonObject[],
+): { description: string | undefined; path: string } {
+  const isDescription = ({ category, text }: JsonObject): boolean =>
+    (category === 'summary' || category === 'description') && asText(text) !== undefined;
+  const index = notes.findIndex(isDescription);
+  if (index >= 0) return { description: asText(notes[index]!['text']), path: `document.notes[${index}].text` };
+  const own = asObjects(vulnerabilities[0]?.['notes']);
+  const byCategory = ['description', 'summary'].map((name) => own.findIndex(({ category }) => category === name));
+  const ownIndex = byCategory.find((found) => found >= 0) ?? -1;
+  return { description: asText(own[ownIndex]?.['text']), path: `vulnerabilities[0].notes[${ownIndex}].text` };
+}
+
+/** Returns whether a VEX document says that no product has the vulnerability. */
+function isNotAffected(vulnerability: JsonObject): boolean {
+  const stated = Object.entries(asObject(vulnerability['product_status'])).filter(([, ids]) => asTexts(ids).length > 0);
+  return stated.length > 0 && stated.every(([status]) => status === 'known_not_affected');
+}
+
+const impactWords = ['critical', 'important', 'high', 'moderate', 'medium', 'low'];
+
+/** Returns the highest severity that vulnerabilities without a score state as their impact. Other impacts are consequences. */
+function findImpactWord(vulnerabilities: JsonObject[]): string | undefined {
+  const impacts = vulnerabilities
+    .flatMap((vulnerability) => asObjects(vulnerability['threats']))
+    .filter(({ category }) => category === 'impact')
+    .map(({ details }) => asText(details)?.trim().toLowerCase() ?? '');
+  return impactWords.find((word) => impacts.includes(word));
 }
 
 function classify({ id, tracking, vulnerabilities }: Advisory, reliability: number): ClassificationBuilder {

@@ -10,7 +10,7 @@ export type EventDescription = { text: string; span: Span; isReport: boolean };
 
 /**
  * Returns the description of an event: the summary of its report object, the excerpt of an analysis, or its first event report, from which
- * headings and references to attributes are removed.
+ * references to attributes are removed.
  */
 export function findDescription(
   event: JsonObject,
@@ -24,7 +24,7 @@ export function findDescription(
   const index = reports.findIndex(({ deleted, content }) => !isSet(deleted) && asText(content) !== undefined);
   const reportSpan = spans.get(`EventReport[${index}].content`);
   if (!reportSpan) return undefined;
-  return { text: toPlainText(asText(reports[index]!['content'])!), span: reportSpan, isReport: true };
+  return { text: withoutReferences(asText(reports[index]!['content'])!), span: reportSpan, isReport: true };
 }
 
 const isSet = (value: unknown): boolean => value === true || value === '1';
@@ -44,9 +44,5 @@ const isExcerpt = (attribute: EventAttribute): boolean =>
   attribute.holder['category'] === 'External analysis' &&
   isSentence(attribute);
 
-const toPlainText = (markdown: string): string =>
-  markdown
-    .slice(0, 50_000)
-    .replaceAll(/^\s*(?:#{1,6}\s.*|[-=|: ]{3,})$/gm, '')
-    .replaceAll(/@!?\[[a-z-]+\]\([0-9a-f-]{36}\)/g, '')
-    .trim();
+const withoutReferences = (markdown: string): string =>
+  markdown.slice(0, 50_000).replaceAll(/@!?\[[a-z-]+\]\([0-9a-f-]{36}\)/g, '');

@@ -67,6 +67,24 @@ test.each([
   expect(parse(osvRecord('GO-2024-1', { affected })).records[0]!.affectedProducts[0]!.versions).toEqual(versions);
 });
 
+test('links to the record of its own database, and summarizes Markdown', () => {
+  const references = [
+    { type: 'ADVISORY', url: 'https://other.example/CVE-2024-1001' },
+    { type: 'WEB', url: 'https://code.example/advisories/GHSA-AAAA-BBBB-2401' },
+  ];
+  const details = '### Impact\nThing reads **too far**.\n\n### Patches\nUpdate to [1.2](https://code.example/1.2).';
+  const [record] = parse(osvRecord('GHSA-aaaa-bbbb-2401', { references, details })).records;
+  expect(record).toMatchObject({
+    url: 'https://code.example/advisories/GHSA-AAAA-BBBB-2401',
+    summary: 'Thing reads too far. Update to 1.2.',
+    abstract: details,
+  });
+  const [own] = parse(
+    osvRecord('GO-2024-1', { database_specific: { url: 'https://vulns.example/GO-2024-1' }, references }),
+  ).records;
+  expect(own!.url).toBe('https://vulns.example/GO-2024-1');
+});
+
 test('prefers the newest CVSS version, then the severity of the database, then the text', () => {
   const severity = [
     { type: 'CVSS_V3', score: 'CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H' },
@@ -230,6 +248,14 @@ describe('an index', () => {
     server.document('/none.csv', 'x'.repeat(100_000));
     await expect(collect('/none.csv')).rejects.toThrow('no row with a time and an id');
   });
+});
+
+test('reads the weaknesses of packages', () => {
+  const affected = [
+    { package: { ecosystem: 'npm', name: 'thing' }, database_specific: { cwes: [{ cweId: 'CWE-506', name: 'x' }] } },
+  ];
+  const [record] = parse(osvRecord('MAL-2024-1', { affected, database_specific: {} })).records;
+  expect(record!.classification.mappings).toContainEqual({ framework: 'cwe', id: 'CWE-506', confidence: 0.8 });
 });
 
 test('a malicious package is high, with its package URLs and addresses', () => {

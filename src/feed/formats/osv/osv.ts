@@ -103,8 +103,11 @@ function toOsvRecord(
   for (const name of [id, ...aliases].filter((name) => !cvePattern.test(name)))
     classification.addMapping('observable:advisory', name, reliability);
   const specific = asObject(entry['database_specific']);
-  for (const cwe of asTexts(specific['cwe_ids']).filter((name) => cwePattern.test(name)))
-    classification.addMapping('cwe', cwe, reliability);
+  const ofPackages = asObjects(entry['affected']).flatMap((one) =>
+    asObjects(asObject(one['database_specific'])['cwes']),
+  );
+  const cwes = [...asTexts(specific['cwe_ids']), ...ofPackages.map(({ cweId }) => asText(cweId) ?? '')];
+  for (const cwe of cwes.filter((name) => cwePattern.test(name))) classification.addMapping('cwe', cwe, reliability);
   const details = asText(entry['details']);
   const summary = asText(entry['summary']) ?? (details && firstSentences(details, 1, 300));
   const isMalicious = prefixOf(id) === 'MAL';
@@ -125,7 +128,7 @@ function toOsvRecord(
     externalId: id,
     title: clip(summary ?? id, 500),
     publisher: ownValue(publishers, prefixOf(id)),
-    url: findUrl(entry),
+    url: findUrl(entry, id),
     textUrl: url,
     publishTime,
     modifiedAt,
@@ -156,8 +159,11 @@ function readSeverity(
   return { cvss: best ? [best] : [], word: asText(specific['severity']) ?? asText(ubuntu?.['score']) };
 }
 
-function findUrl(entry: JsonObject): string | undefined {
+/** Returns the record's page, preferably that of its own database, whose address contains the id. */
+function findUrl(entry: JsonObject, id: string): string | undefined {
+  const own = { type: 'OWN', url: asText(asObject(entry['database_specific'])['url']) ?? '' };
   const references = asObjects(entry['references']).map(({ type, url }) => ({ type, url: asText(url) ?? '' }));
-  const links = references.filter(({ url }) => isWebLink(url));
-  return (links.find(({ type }) => type === 'ADVISORY') ?? links[0])?.url;
+  const links = [own, ...references].filter(({ url }) => isWebLink(url));
+  const hasId = ({ url }: { url: string }): boolean => url.toLowerCase().includes(id.toLowerCase());
+  return (links.find(hasId) ?? links.find(({ type }) => type === 'ADVISORY') ?? links[0])?.url;
 }

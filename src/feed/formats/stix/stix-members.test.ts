@@ -6,7 +6,8 @@ import { stix } from './stix.ts';
 const time = '2026-03-02T10:00:00.000Z';
 const idOf = (type: string, number: number): string =>
   `${type}--5e0f1a2b-0000-4000-8000-${String(number).padStart(12, '0')}`;
-const object = (type: string, number: number, more: object = {}): { type: string; id: string } => ({
+type StixObject = Record<string, unknown> & { type: string; id: string };
+const object = (type: string, number: number, more: object = {}): StixObject => ({
   type,
   id: idOf(type, number),
   created: time,
