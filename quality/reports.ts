@@ -5,6 +5,7 @@ import { extractItem, type ExtractedItem } from '../src/feed/extraction/extract-
 import { buckets, severities, type Severity } from '../src/feed/model/vocabulary.ts';
 import { nameKey } from '../src/feed/reference-data/name-forms.ts';
 import { formatRatio, type QualityFigure } from './figures.ts';
+import { isSameProduct } from './product-comparison.ts';
 
 /** The facts of a report, labeled from its text before the extraction was run on it. The text itself is not part of this repository. */
 type ReportLabel = {
@@ -193,9 +194,7 @@ const compareTechniques = (report: ReadReport): Comparison =>
 
 function compareProducts(report: ReadReport): Comparison {
   const found = report.item.affectedProducts.map(({ vendor, product }) => `${vendor} ${product}`);
-  const isSame = (one: string, other: string): boolean =>
-    nameKey(one).includes(nameKey(other)) || nameKey(other).includes(nameKey(one.split(' ').slice(1).join(' ')));
-  return compareValues(report, found, report.label.products ?? [], isSame);
+  return compareValues(report, found, report.label.products ?? [], isSameProduct);
 }
 
 function compareVulnerabilities(report: ReadReport): Comparison {

@@ -38,9 +38,14 @@ export const sectorForms: TargetForms<'sector'>[] = Object.entries(wordsBySector
 /** Names of countries that differ from those of Unicode. */
 const furtherForms: Record<string, string[]> = {
   AE: ['UAE'],
+  BA: ['Bosnia and Herzegovina', 'Bosnia'],
+  CI: ['Ivory Coast'],
   CZ: ['Czech Republic'],
   GB: ['UK', 'Great Britain'],
   HK: ['Hong Kong'],
+  MM: ['Myanmar', 'Burma'],
+  MO: ['Macau', 'Macao'],
+  PS: ['Palestine'],
   TR: ['Turkey'],
   US: ['USA', 'U.S', 'US'],
 };

@@ -1,4 +1,5 @@
 import type { FeedItem } from '../../model/item.schema.ts';
+import { demonymForms } from './demonyms.ts';
 import type { EntityForms } from './entity.ts';
 import { countryForms, sectorForms } from '../../model/target-forms.ts';
 
@@ -17,7 +18,7 @@ export function listEntityForms({ classification }: Pick<FeedItem, 'classificati
     .filter(({ framework }) => framework === 'cve')
     .map(({ id }) => ({ kind: 'vulnerability' as const, name: id, forms: [id] }));
   // Sectors and countries count only as the targets of a name.
-  return names.length === 0 ? [] : [...names, ...vulnerabilities, ...sectorForms, ...countryForms];
+  return names.length === 0 ? [] : [...names, ...vulnerabilities, ...sectorForms, ...countryForms, ...demonymForms];
 }
 
 /** Returns whether an item lists a name as a tool or as malware. */

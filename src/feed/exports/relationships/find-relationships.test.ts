@@ -45,6 +45,11 @@ describe('relationships stated by a sentence', () => {
       ['APT29 targets NO', 'APT29 targets energy', 'APT29 uses WellMess'],
     ],
     ['The WellMess malware is attributed to APT29.', ['WellMess attributed-to APT29']],
+    ['APT29 was active again. The group deployed WellMess.', ['APT29 uses WellMess']],
+    ['APT29 is back. The attackers are using WellMess, and They exploit nothing.', ['APT29 uses WellMess']],
+    ['# APT29\n\n* Used the tools **WellMess** and **SUNBURST**.', ['APT29 uses WellMess', 'APT29 uses SUNBURST']],
+    ['APT29 targets Ukrainian government agencies.', ['APT29 targets UA', 'APT29 targets government']],
+    ['The news media reported attacks by APT29.', []],
   ])('%s', (text, expected) => {
     expect(withoutTechniques(relationshipsOf(text)).toSorted()).toEqual(expected.toSorted());
   });
@@ -55,6 +60,9 @@ describe('relationships stated by a sentence', () => {
     'APT29 and WellMess were in the news.',
     'WellMess was used, and APT29 is unrelated.',
     'APT29 was seen again. WellMess is a backdoor.',
+    'APT28 and APT29 were active. The group deployed WellMess.',
+    'APT29 was active again.\nAnother Story Without Names\nThe attackers deployed WellMess.',
+    'APT29 deployed a backdoor. It was written by the group that sold WellMess.',
     'Did APT29 use WellMess?',
   ])('not: %s', (text) => {
     expect(withoutTechniques(relationshipsOf(text))).toEqual([]);

@@ -5,6 +5,7 @@ import type { Entity } from './entity.ts';
 import { listEntityForms } from './entity-forms.ts';
 import { createMentionFinder, type MentionFinder } from './find-mentions.ts';
 import { readStatements } from './read-statements.ts';
+import { createReferenceTracker, type ReferenceTracker } from './references.ts';
 import { isDoubtful, type StatedType } from './relationship-cues.ts';
 import { createSectionTracker, soleName } from './sections.ts';
 
@@ -26,7 +27,8 @@ const passageMaxChars = 1_000;
 const relationshipsMax = 5_000;
 
 /**
- * Returns the relationships that the text of an item states: in one sentence with a verb between two names, in one sentence, row or record
+ * Returns the relationships that the text of an item states: in one sentence with a verb between two names (or with
+ * `the group` and similar words for the actor or malware of the sentences before), in one sentence, row or record
  * with an indicator and one name, in a list under a heading with one name, and in the passage of a technique. The first passage counts.
  * Reads the first 300,000 characters and returns up to 5,000 relationships.
  */
@@ -61,11 +63,13 @@ function addTechniques({ classification, provenance }: FeedItem, { find, add }: 
 
 function addLines(text: string, reader: Reader): void {
   const sections = createSectionTracker();
+  const references = createReferenceTracker();
   let record = emptyRecord('');
   for (const line of text.split('\n')) {
     const spans = findSentences(line);
     const sentences = spans.length > 0 ? spans.map(({ start, end }) => line.slice(start, end)) : [line];
-    const hasIndicator = sentences.map((sentence) => addSentence(sentence, reader)).includes(true);
+    references.readLine(line);
+    const hasIndicator = sentences.map((sentence) => addSentence(sentence, references, reader)).includes(true);
     const mentions = line.length <= 300 ? reader.find(line) : [];
     sections.read(line, mentions, hasIndicator);
     if (hasIndicator) addListed(line, sections.current(), reader);
@@ -80,10 +84,11 @@ function addLines(text: string, reader: Reader): void {
 }
 
 /** Adds what a sentence states. Returns whether it contains an indicator. */
-function addSentence(sentence: string, { find, indicators, add }: Reader): boolean {
+function addSentence(sentence: string, references: ReferenceTracker, { find, indicators, add }: Reader): boolean {
   const values = findIndicators(sentence, indicators);
   const mentions = find(sentence);
-  for (const statement of readStatements(sentence, mentions)) add({ ...statement, passage: sentence });
+  for (const statement of readStatements(sentence, references.resolve(sentence, mentions)))
+    add({ ...statement, passage: sentence });
   const target = soleName(mentions);
   if (target && target !== 'several' && !isDoubtful(sentence))
     for (const source of values) add({ type: 'indicates', source, target, passage: sentence });

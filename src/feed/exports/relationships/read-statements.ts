@@ -5,7 +5,7 @@ import {
   cues,
   isDoubtful,
   isPassive,
-  isSectorUse,
+  isTargetUse,
   listSeparator,
   objectEnd,
   type Cue,
@@ -46,7 +46,8 @@ function readSides(sentence: string, mentions: Mention[], { cue, start, end }: V
     const targets = listBefore(sentence, before, { kinds: cue.to, at: start });
     return { sources: listAfter(sentence, after, { kinds: cue.from, at: end + by.length }), targets };
   }
-  if (cue.type !== 'attributed-to' && isPassive(sentence.slice(0, start))) return { sources: [], targets: [] };
+  if (cue.type !== 'attributed-to' && isPassive(sentence.slice(0, start), sentence.slice(start, end)))
+    return { sources: [], targets: [] };
   const sources = listSubjects(sentence, before, { cue, start });
   return { sources, targets: sources.length === 0 ? [] : listAfter(sentence, after, { kinds: cue.to, at: end }) };
 }
@@ -74,7 +75,7 @@ function listBefore(sentence: string, before: Mention[], { kinds, at }: Side): M
   const list: Mention[] = [];
   let edge = at;
   for (const mention of before.toReversed()) {
-    if (!kinds.includes(mention.kind)) {
+    if (!kinds.includes(mention.kind) || !isTargetUse(sentence, mention)) {
       if (list.length > 0) break;
       continue;
     }
@@ -101,7 +102,7 @@ function listAfter(sentence: string, after: Mention[], { kinds, at }: Side): Men
       if (isPlace && list.length === 0) continue;
       break;
     }
-    if (mention.kind === 'sector' && !isSectorUse(sentence, mention)) continue;
+    if (!isTargetUse(sentence, mention)) continue;
     const gap = sentence.slice(edge, mention.start);
     const isLinked =
       list.length === 0 || isTargets ? gap.length <= objectMaxGap && !objectEnd.test(gap) : listSeparator.test(gap);

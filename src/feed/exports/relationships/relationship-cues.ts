@@ -1,3 +1,4 @@
+import { isDemonym } from './demonyms.ts';
 import type { EntityKind } from './entity.ts';
 
 export type StatedType = 'uses' | 'targets' | 'exploits' | 'attributed-to';
@@ -53,20 +54,32 @@ const doubtfulWords =
 /** Whether a sentence does not state what it mentions. `May` is a month. */
 export const isDoubtful = (sentence: string): boolean => doubtfulWords.test(sentence) || /\bmay\b/.test(sentence);
 
-/** The passive voice without its agent: `was used`. */
-export const isPassive = (before: string): boolean =>
-  /\b(?:is|are|was|were|be|been|being)\s+(?:\w+ly\s+)?$/i.test(before);
+/** The passive voice without its agent: `was used`, but not `is using`. */
+export const isPassive = (before: string, verb: string): boolean =>
+  !/ing$/i.test(verb) && /\b(?:is|are|was|were|be|been|being)\s+(?:\w+ly\s+)?$/i.test(before);
 /** The agent of a passive voice follows: `used by`, `exploited in the wild by`. */
 export const agent = /^(?:\s+[\w-]+){0,4}?\s+by\b/i;
 /** Words that end what a verb refers to. */
 export const objectEnd = /[;:!?]|\.\s|\b(?:by|than|unlike|instead of|after|before|while|whereas|which|who|that|but)\b/i;
-export const listSeparator = /^(?:,|\/|\(|\)|and|or|as well as|the|aka|also known as|&|["“”‘’']|\s){1,9}$/i;
+export const listSeparator = /^(?:,|\/|\(|\)|and|or|as well as|the|aka|also known as|&|["“”‘’'*]|\s){1,9}$/i;
 
 const pluralSectors =
   /^(?:universities|schools|banks|governments|ministries|hospitals|hotels|casinos|manufacturers|ngos|think tanks|telecoms|retailers|financial institutions|software companies|mining companies|critical infrastructure)$/i;
 const sectorNouns =
   /^[^.;:]{0,60}?\b(?:sectors?|industr\w+|organi[sz]ations?|compan\w+|entit\w+|agenc\w+|firms?|institutions?|providers?|operators?|departments?|bodies|officials|infrastructure|facilities|ministr\w+|verticals?)\b/i;
 
-/** Whether a word such as `energy` means a sector: `energy companies`, `hospitals`. */
-export const isSectorUse = (sentence: string, { start, end }: { start: number; end: number }): boolean =>
-  pluralSectors.test(sentence.slice(start, end)) || sectorNouns.test(sentence.slice(end, end + 80));
+/**
+ * Whether a word such as `energy` or `Ukrainian` means a target: `energy companies`, `hospitals`, `Ukrainian users`. The name of a country always
+ * does.
+ */
+export function isTargetUse(
+  sentence: string,
+  { kind, start, end }: { kind: EntityKind; start: number; end: number },
+): boolean {
+  const printed = sentence.slice(start, end);
+  const after = sentence.slice(end, end + 80);
+  if (kind === 'country') return !isDemonym(printed) || sectorNouns.test(after) || people.test(after);
+  return kind !== 'sector' || pluralSectors.test(printed) || sectorNouns.test(after);
+}
+const people =
+  /^(?: [\p{L}-]+){0,2} (?:users|customers|targets|victims|citizens|soldiers|military|government|banks|universit(?:y|ies)|embass(?:y|ies)|networks|systems|websites|speakers|businesses|journalists|diplomats|hospitals|telecoms?|think tanks)\b/u;

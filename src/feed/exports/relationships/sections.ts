@@ -58,9 +58,15 @@ function headingLevel(line: string): number | undefined {
 /** Returns the only malware of some mentions, or the only actor if there is no malware, or the only tool if there is neither. */
 export function soleName(mentions: Mention[]): Entity | 'several' | undefined {
   for (const kind of ['malware', 'actor', 'tool'] as const) {
-    const names = [...new Set(mentions.filter((mention) => mention.kind === kind).map(({ name }) => name))];
-    if (names.length > 1) return 'several';
-    if (names.length === 1) return { kind, name: names[0]! };
+    const sole = soleOfKind(mentions, kind);
+    if (sole) return sole;
   }
   return undefined;
+}
+
+/** Returns the only name of a kind among some mentions. */
+export function soleOfKind(mentions: Mention[], kind: 'malware' | 'actor' | 'tool'): Entity | 'several' | undefined {
+  const names = [...new Set(mentions.filter((mention) => mention.kind === kind).map(({ name }) => name))];
+  if (names.length > 1) return 'several';
+  return names.length === 1 ? { kind, name: names[0]! } : undefined;
 }

@@ -32,7 +32,9 @@ const numberedMaxChars = 40;
  */
 export function extractNames(original: string, dictionary: NameDictionary = getShippedNames()): ExtractedName[] {
   // Link targets are not prose. Spaces preserve the offsets.
-  const text = original.replaceAll(/\]\([^)\n]{1,600}\)|\bhttps?:\/\/\S{1,600}/g, (link) => ' '.repeat(link.length));
+  const text = original
+    .replaceAll(/\]\([^)\n]{1,600}\)|\bhttps?:\/\/\S{1,600}/g, (link) => ' '.repeat(link.length))
+    .replaceAll(/[\u2010\u2011]/g, '-');
   let lastEnd = 0;
   const words = [...text.matchAll(joining.test(text) ? joinedWordPattern : wordPattern)].map(
     ({ 0: word, index: start }): Word => {
@@ -193,6 +195,10 @@ const campaign = /^(?:Operation|Campaign) |\bOperation $/;
 const disguise =
   /\b(?:pretend(?:s|ed|ing)? to be|masquerad\w+ as|disguised as|impersonat\w+|pos(?:es|ed|ing) as|mimick?\w*) (?:the |an? )?$/i;
 
+/** Before the name of a program whose data malware collects: `passwords from Chrome, FileZilla`. */
+const source =
+  /\b(?:data|credentials|passwords|information|cookies|logins|accounts|tokens|sessions) (?:from|of|stored (?:in|by)|saved (?:in|by)|in) (?:[^.;:\n]{0,90}[, ])?$/i;
+
 /** Checks whether a match can be a name here: not part of an address, path or code, and capitalized if the name is. */
 function isNameUse(text: string, { start, end }: Span, printed: string, entry: DictionaryEntry): boolean {
   const before = text[start - 1] ?? ' ';
@@ -201,6 +207,8 @@ function isNameUse(text: string, { start, end }: Span, printed: string, entry: D
   if (before === '/' ? !isSlashList(text, start) : /[\\@.!]/.test(before) && !/\s/.test(text[start - 2] ?? ' '))
     return false;
   if ((!/\s/.test(printed) && isGenericName(printed)) || disguise.test(text.slice(Math.max(0, start - 24), start)))
+    return false;
+  if (entry.entities.every(({ kind }) => kind === 'tool') && source.test(text.slice(Math.max(0, start - 120), start)))
     return false;
   // `Do not` is not DONOT: a one-word name printed as several words needs a capital in each.
   if (isSplit(printed, entry) && /(?:^|\s)\p{Ll}/u.test(printed)) return false;

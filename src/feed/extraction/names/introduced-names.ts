@@ -4,7 +4,7 @@ import { addName, type ExtractedName } from './extracted-name.ts';
 import { addAlias, findAliasOwner } from './name-aliases.ts';
 import type { NameDictionary } from './name-dictionary.ts';
 import type { StatedKinds } from './name-kinds.ts';
-import type { NewName } from './new-names.ts';
+import type { NewName } from './new-name.ts';
 import { distinctEntities, resolveName } from './resolve-name.ts';
 
 /** Counts how often a text states that a name is an actor, and that it is software. */
@@ -47,14 +47,14 @@ export function addNewNames(
 ): void {
   const knownKeys = new Set([...found.values()].flatMap(({ name, printed }) => [name, ...printed].map(nameKey)));
   const known = [...found.values()].flatMap(({ spans }) => spans);
-  for (const { kind, name, span, isStated } of chooseKinds(introduced, text)) {
+  for (const { kind, name, span, isStated, isCommon } of chooseKinds(introduced, text)) {
     const key = nameKey(name);
     const plainKey = nameKey(name.replace(/ RAT$/, ''));
     if (plainKey !== key && (knownKeys.has(plainKey) || dictionary.has(plainKey))) continue;
     const listed = dictionary.get(key);
     if (
       knownKeys.has(key) ||
-      (listed && !isStated) ||
+      (listed ? !isStated : isCommon) ||
       (crew.test(name) && dictionary.has(nameKey(name.replace(crew, ''))))
     )
       continue;

@@ -7,11 +7,19 @@ const aliasLead = new RegExp(
   String.raw`^["”’']?(?: [\p{L}-]+){0,2}?(?:[,;]| [–—-])? ?[([]?(?:(?:which|who|that) )?(?:(?:is|was|are) )?(?:aka|a\.k\.a\.?|(?:sometimes |also |previously |formerly |otherwise |or )?(?:known|tracked|referred to|identified)(?: by [\p{L} ]{1,30})? as|also (?:called|named|dubbed)|formerly)[:,]? (?:the )?(?:["“‘']?[\p{L}\d][\p{L}\d.-]*(?: (?:of )?[\p{Lu}\d][\p{L}\d.-]*){0,2}["”’']?(?:,["”’']? (?:and |or |aka )?| and | or |/)){0,7}["“‘']?$`,
   'u',
 );
+/** The same in other languages: `Foobar (别名：Barfoo、Bazbar)`, `Foobar, auch bekannt als Barfoo`. */
+const foreignLead = new RegExp(
+  String.raw`^["”’'»」]? ?[,，]? ?[（(]? ?(?:又称|又称为|亦称|也称|又名|别名|別名|また(?:の名)?は|alias|[Aa]lias|auch (?:bekannt als|genannt)|également connue?s? sous (?:le nom|les noms) de|alias|también conocid[oa]s? como|também conhecid[oa]s? como|not[oa] anche come|ook bekend als|также известн\p{L}+ как|он же) ?[:：]? ?(?:["“‘«「]?[\p{L}\d][\p{L}\d.-]*(?: [\p{Lu}\d][\p{L}\d.-]*){0,2}["”’»」]?(?:, ?|、| (?:und|et|y|e|en|и|o|ou|oder) )){0,7}["“‘«「]?$`,
+  'u',
+);
+const foreignWord =
+  /又|别|別|称|また|alias|Alias|genannt|bekannt|connue?|conocid|conhecid|not[oa] |bekend|известн|он же/;
 /** The longest distance between a name and an alias that is introduced for it, in characters. */
 const aliasReach = 180;
 
 /** Checks whether the words between two names introduce the second as an alias of the first: `Foobar (also known as Barfoo, Bazbar)`. */
-const introducesAlias = (between: string): boolean => aliasLead.test(between);
+const introducesAlias = (between: string): boolean =>
+  aliasLead.test(between) || (foreignWord.test(between) && foreignLead.test(between));
 
 /** Returns the name right before a span that is introduced as its alias: `Foobar (aka Barfoo)`. */
 export function findAliasOwner(

@@ -1,6 +1,7 @@
 import type { Span } from '../text/stored-text.ts';
 import { isGenericName } from './generic-names.ts';
 import type { NameKind } from './name-dictionary.ts';
+import { platformWord } from './new-name-patterns.ts';
 
 /** The number of characters to examine on each side of a name. */
 const reach = 48;
@@ -21,22 +22,28 @@ const justBefore = new RegExp(
   `\\b(?:${malware}|${actor})(?<!(?:actors|operators|affiliates|hackers|adversaries)) ["“‘']?$`,
   'i',
 );
-const apposition = new RegExp(`^, an? (?:[\\w-]+ ){0,3}(?:tool|utility|${malware})\\b`, 'i');
+const apposition = new RegExp(
+  `^(?:, an? (?:[\\w-]+ ){0,3}(?:tool|utility|${malware})| (?:is|was) an? (?:[\\w-]+ ){0,3}(?:ransomware|malware|trojan|backdoor|stealer|infostealer|loader|botnet|worm|wiper|rootkit|spyware|threat actor|(?:threat|hacking|espionage|ransomware|extortion|cybercrime) group|gang))\\b`,
+  'i',
+);
 const using = new RegExp(`\\b(?:${handling}|using|used|uses|via|leverag(?:e|es|ed|ing))${opening}`, 'i');
 const introducing = new RegExp(
   `\\b(?:${calling}|(?:associated|affiliated) with|(?:attributed|linked) to)${opening}`,
   'i',
 );
 
+/** Stands between a name and its kind: `the Foobar banking trojan`. */
+const platform = new RegExp(`^ (?:${platformWord})(?= \\p{L})`, 'u');
+
 /** What belongs to an actor: `Turla’s tools`. */
 const possession =
   /^[’']s (?:[\p{L}-]+ ){0,3}(?:malware|tools?|toolset|toolkit|arsenal|backdoors?|campaigns?|operations?|infrastructure|victims?|targets?|ttps|tactics|operators|members)\b/iu;
 const listReach = 90;
 const listItems = String.raw`(?:the )?(?:[\p{Lu}\d][\p{L}\d-]*(?: [\p{Lu}\d][\p{L}\d-]*){0,2}(?: \(\d+\))?(?:, and |, or |, | and | or )){0,5}$`;
-const inList = String.raw`(?:(?:,| ?[—–]|(?: [\p{L}-]+)?) ?(?:such as|including|namely)| like|,? (?:called|named|dubbed|led by)|(?: [\p{L}-]+){0,4} include) ${listItems}`;
+const inList = String.raw`(?:(?:,| ?[—–]|(?: [\p{L}-]+)?) ?(?:such as|including|namely)| like|,? (?:called|named|dubbed|led by)|(?: [\p{L}-]+){0,5} (?:include|were|are)) ${listItems}`;
 // Case-sensitive: only capitalized words are items of a list.
 const listOfActors = new RegExp(
-  String.raw`\b(?:[Gg]roups|[Aa]ctors|[Gg]angs|[Hh]ackers|[Cc]lusters|[Cc]rews|[Aa]ffiliates|[Oo]perators|APTs|[Aa]dversaries|[Pp]layers|[Ll]eak sites)${inList}|\b(?:[Gg]roups|[Gg]angs|[Cc]rews|[Cc]lusters|[Aa]ctors):? ${listItems}`,
+  String.raw`\b(?:[Gg]roups|[Aa]ctors|[Gg]angs|[Hh]ackers|[Cc]lusters|[Cc]rews|[Aa]ffiliates|[Oo]perators|APTs|[Aa]dversaries|[Pp]layers|[Ll]eak sites|(?:ransomware|extortion|prolific|criminal|RaaS) (?:operations|schemes|brands|outfits))${inList}|\b(?:[Gg]roups|[Gg]angs|[Cc]rews|[Cc]lusters|[Aa]ctors):? ${listItems}`,
   'u',
 );
 const listOfMalware = new RegExp(
@@ -54,9 +61,10 @@ export const isGang = (text: string, { start, end }: Span): boolean =>
     /^ (?:ransomware|raas)\b/i.test(text.slice(end, end + reach))) ||
   (/\b(?:gang|group) behind (?:the )?$/i.test(text.slice(Math.max(0, start - reach), start)) &&
     !/^(?:\/\S+)? (?:ransomware|malware|attacks?|botnet|backdoor|trojan)\b/i.test(text.slice(end, end + reach))) ||
-  /^(?:[’']s)? (?:ransomware |extortion |raas |cybercrime )*(?:gang|group|affiliates?|crew|cartel|syndicate|(?:data )?leak (?:site|blog)|extortion|claim(?:s|ed) (?:responsibility|the attack|to have))\b/i.test(
+  /^(?:[’']s)? (?:ransomware |extortion |raas |cybercrime )*(?:gang|group|affiliates?|crew|cartel|syndicate|collective|hackers|threat (?:actors?|group)|(?:hacking|espionage|apt) group|(?:data )?leak (?:site|blog)|extortion|claim(?:s|ed) (?:responsibility|the attack|to have))\b/i.test(
     text.slice(end, end + reach),
   ) ||
+  /^ (?:is|was) an? (?:[\w-]+ ){0,3}(?:group|gang|crew|collective)\b/.test(text.slice(end, end + reach)) ||
   /\b(?:affiliates?|gang|group) (?:of|called|named|known as) (?:the )?$|\b(?:ransomware|extortion|hacking|cybercrime) (?:gang|group|crew) $/i.test(
     text.slice(Math.max(0, start - reach), start),
   );
@@ -71,7 +79,10 @@ export const isMalwareGang = (text: string, { start, end }: Span): boolean =>
  * another name.
  */
 export function isBesideCue(text: string, { start, end }: Span): boolean {
-  const after = text.slice(end, end + reach).replace(/^[’']s|^["”’']/, '');
+  const after = text
+    .slice(end, end + reach)
+    .replace(/^[’']s|^["”’']/, '')
+    .replace(platform, '');
   if (apposition.test(after)) return true;
   const next = /^[ -]?(?:\p{Lu}\w*[ -])?\S+(?: \S+)?/u.exec(after)?.[0] ?? '';
   const at = next.search(ofEither);
@@ -107,9 +118,10 @@ export function guessKind(text: string, { start, end }: Span): NameKind | undefi
   const last = before.trim().split(/\s+/).slice(-3).join(' ');
   // Another clause begins: `the operator said Foobar`.
   if (/\b(?:said|says|told|that|which|who)$/.test(last)) return undefined;
+  // `The group deployed Foobar`: the verb beside the name decides.
+  if (using.test(before)) return 'malware';
   if (ofActor.test(last)) return 'actor';
-  if (ofMalware.test(last)) return 'malware';
-  return using.test(before) ? 'malware' : undefined;
+  return ofMalware.test(last) ? 'malware' : undefined;
 }
 
 /**

@@ -17,7 +17,7 @@ const naming =
   '(?:(?:has|have) been |were |are )?(?:named|called|dubbed|known as|tracked as|identified as|labell?ed(?: as)?)';
 const lead = (nouns: string, further: string): RegExp =>
   new RegExp(
-    String.raw`\b(?:${nouns})${acronym}${further}(?:(: ?|,? ?(?:—|–| - ) ?(?:(?:${example}) )?)|,? (${example}|${naming})(?::| the)? |( \()|,? (?:(?:which|that) [\p{L}\d ]{3,60} )?(?:are|were|includ(?:e|ed|es))(?: the)? ()|(?= ["“‘']?(?:\p{Lu}|\d\p{L})) )`,
+    String.raw`\b(?:${nouns})${acronym}${further}(?:(: ?|,? ?(?:—|–| - ) ?(?:(?:${example}) )?)|,? (${example}|${naming})(?::| the)? |( \()|,? (?:(?:which|that) [\p{L}\d ]{3,60} )?(?:are|were|includ(?:e|ed|es))(?: the)? ()|(?= ["“‘'*]{0,2}(?:\p{Lu}|\d\p{L})) )`,
     'gu',
   );
 const leads = [
@@ -27,10 +27,11 @@ const leads = [
 ] as const;
 
 const item = new RegExp(
-  String.raw`["“‘']?(${oneName}(?:/${namedOnce})?)(?![\p{L}\p{N}_])[,.]?["”’']?(?: \([^()\n]{1,40}\))?`,
+  String.raw`["“‘'*]{0,2}(${oneName}(?:/${namedOnce})?)(?![\p{L}\p{N}_])[,.]?["”’'*]{0,2}(?: \([^()\n]{1,40}\))?`,
   'uy',
 );
-const separator = /(?:,["”’']? (?:and |or |as well as )?(?:now |the )?| and | or | & | · |\/|; (?:and )?)/y;
+const separator =
+  /(?:,["”’']? (?:and |or |as well as )?(?:now |the )?| (?:and|or|und|sowie|et|y|e|ed|o|ou|oder|en|и) | & | · |\/|、|; (?:and )?)/y;
 const itemsMax = 12;
 /** What follows the only name of a list, rather than a noun that the name describes. */
 const endOfExample =
@@ -80,7 +81,7 @@ export function findLists(sentence: string): NameList[] {
 }
 
 const nounAfter =
-  /^ (?:(?:hacking|hacker|ransomware|extortion|threat|cybercrime|APT|apt|espionage) )*(?:(groups|gangs|actors|operators|crews|affiliates)|(?:malware|ransomware) (?:families|strains|variants)|families|strains|backdoors|trojans|loaders|stealers|botnets|wipers|implants|rats)\b/;
+  /^(?: |, (?:two|three|four|five|both|all|a pair of|multiple|several) (?:[\p{Ll}-]+ ){0,3})(?:(?:hacking|hacker|ransomware|extortion|threat|cybercrime|APT|apt|espionage) )*(?:(groups|gangs|actors|operators|crews|affiliates)|(?:malware|ransomware) (?:families|strains|variants)|families|strains|backdoors|trojans|loaders|stealers|botnets|wipers|implants|rats)\b/u;
 const listStart = new RegExp(String.raw`(?<![\p{L}\p{N}_./-])(?=["“‘']?${oneName}["”’']?(?:, | and ))`, 'gu');
 
 /** Returns the lists of names before their common noun: `the Foo, Bar, and Baz hacking groups`. */
@@ -99,7 +100,7 @@ export function findListsBefore(sentence: string): NameList[] {
   return lists;
 }
 const nounOfMany =
-  /(?:,| and) [^,.;]{2,60} (?:groups|gangs|actors|operators|crews|affiliates|families|strains|backdoors|trojans|loaders|stealers|botnets|wipers|implants|rats|variants)\b/;
+  /(?:,| and) [^,.;]{2,60} (?:groups|gangs|actors|operators|crews|affiliates|families|strains|backdoors|trojans|loaders|stealers|botnets|wipers|implants|rats|variants)\b|, (?:two|three|four|five|both|all|a pair of|multiple|several) (?:[\p{Ll}-]+ ){0,3}(?:backdoors|implants|loaders|families|stealers|trojans|wipers|groups|actors|botnets|rats)\b/u;
 
 const headingOfList =
   /(?:^|\n)[^\n]{0,160}\b(?:([Mm]alware(?: [Ff]amilies| [Ss]trains| [Vv]ariants)|[Rr]ansomware [Ff]amilies|[Bb]otnets|[Tt]rojans|[Bb]ackdoors|[Ll]oaders)|(?:[Rr]ansomware|[Tt]hreat|APT|[Hh]acking) (?:[Gg]roups|[Cc]rews|[Aa]ctors|[Gg]angs|[Cc]lusters))(?: \([\p{L} ]{1,20}\))?(?: [\p{Ll} ]{1,30})?:?\n{1,2}(?=[ \t]*[-*•–·]? ?["“]?[\p{Lu}\d])/gu;

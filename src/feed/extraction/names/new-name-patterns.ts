@@ -33,13 +33,13 @@ const introduced = String.raw`(?:the )?["“‘'*]{0,2}(${oneName}|\p{Ll}{1,10}(
 const startOfName = String.raw`(?<![\p{L}\p{N}_./-])`;
 
 const kindOfName = String.raw`(?:${malwareNoun}|group|gang|actor|cluster|family|strain|hackers|crew)`;
-const whatIsNamed = String.raw`(?: it| them| (?:the|this|their|its) (?:[\p{Ll}-]+ ){0,2}${kindOfName}s?)?`;
+const whatIsNamed = String.raw`(?: it| them| (?:the|this|their|its) (?:[\p{Ll}-]+ ){0,2}${kindOfName}s?(?: of (?:[\p{Ll}-]+ )?activity)?)?`;
 /** Words that introduce a name. What kind of name it is follows from the noun beside them. */
 export const introductions = [
   String.raw`\b(?:[Dd]ubbed|[Cc]ode-?named|[Nn]icknamed|[Cc]hristened|a\.k\.a\.?|aka)${whatIsNamed},? `,
   String.raw`\b(?:[Tt]racked|tracks|track|tracking|[Kk]nown|referred to|refers to|refer to|[Ii]dentified|identif(?:y|ies|ying) (?:itself|themselves)|designated|label+ed|monitored)(?: (?:it|them|this|internally|publicly|widely|commonly|also|by|under|the|actor|group|activity|cluster|name|moniker|\p{Lu}\w{1,20}|\d{1,3})){0,8} as `,
   String.raw`\b(?:tracked|tracks|tracking|monitored|operat(?:es|ed|ing)|posing|going|goes)(?: [\p{L}\d]{1,20}){0,4} (?:under|by) the (?:[\p{L}-]{1,20} )?(?:name|moniker|designation|identifier|alias|handle|persona)s?(?: of)?,? `,
-  String.raw`\b(?:[Ww]e|they|who|itself|themselves|researchers|analysts|team|\p{Lu}\w{2,20}) (?:have |has |had )?(?:call|calls|called|name|named|names|calling|dubbed)${whatIsNamed}(?: itself| themselves| (?:this|the) \w{1,20})? `,
+  String.raw`\b(?:[Ww]e|they|who|itself|themselves|researchers|analysts|team|developers|authors|operators|creators|sellers|attackers|criminals|\p{Lu}\w{2,20}) (?:have |has |had )?(?:call|calls|called|name|named|names|calling|dubbed)${whatIsNamed}(?: itself| themselves| (?:this|the) \w{1,20})? `,
   String.raw`\b(?:(?:has|have|had) been|was|were) (?:named|called|christened) (?:as )?`,
   String.raw`\b(?:operation|program|platform|service|kit|panel)s? (?:called|named|dubbed|known as) `,
   String.raw`\b(?:${malwareNoun}|${actorNoun})s?(?: family| strain| variant| suite| platform| groups?)?,? (?:\p{Ll}{3,12}ly )?(?:called|named|by the name of|under the name|calling (?:itself|themselves)) `,
@@ -49,11 +49,25 @@ export const introductions = [
   String.raw`\b(?:attributed|attribute|attributes)(?: \w{1,20}){0,4} to (?:the )?(?:${actorNoun}) `,
 ].map((lead) => new RegExp(lead + introduced, 'gu'));
 
-const titleNoun = inHeadlinesToo(malwareNoun);
+/** Words between a name and its kind: `the Foobar banking trojan`. */
+export const platformWord =
+  '[Bb]anking|[Mm]obile|[Aa]ndroid|[Ll]inux|[Ww]indows|macOS|iOS|[Rr]emote[- ][Aa]ccess|[Ii]nformation|[Cc]redential|[Pp]roxy|DDoS|IoT|ESXi|C2';
+const titleNoun = `(?:(?:${platformWord}) )?(?:${inHeadlinesToo(malwareNoun)})`;
+const kindAtEnd =
+  /(?<=\p{L})(?:Loader|Stealer|RAT|Wiper|Dropper|Backdoor|Rootkit|Keylogger|Botnet)(?![\p{L}\p{N}_(/\\@:]|\.\p{L})/gu;
+const startOfSuffixed =
+  /(?<![\p{L}\p{N}_./\\:@#$-])(?!(?:Class|Module|Data|Script|Plug[Ii]n|Image|Auto|Lazy|Boot|Font|File|Page|Web|Lib|Library|Assembly|Config|Resource|Info|Information|Crypto|Password|Credential|Cookie|Token|Shellcode|Reflective|Java|Multi|Native|Dll|Custom|System|Driver|Kernel|Eye|Tag|Bundle|Bulk|Dynamic|Asset|Content|Message|Document|Media|Video|Unity|Node|Type|Process|Remote|Test|My|New)$)\p{Lu}\p{L}{2,14}$/u;
+/** Names that end with their kind and need no introduction: `FoobarLoader`. */
+export function* matchSuffixed(text: string): Generator<{ 0: string; index: number }> {
+  for (const { 0: kind, index } of text.matchAll(kindAtEnd)) {
+    const start = startOfSuffixed.exec(text.slice(Math.max(0, index - 18), index));
+    if (start) yield { 0: `${start[0]}${kind}`, index: index - start[0].length };
+  }
+}
 /** Words after a kind that make the name before it one of a company or a publication. */
 const noCompany = String.raw`\b(?! (?:[Cc]ompan|[Vv]endor|[Rr]esearch|[Ee]xpert|[Aa]nalyst|[Ff]irm|[Pp]rotection|[Dd]etection|[Rr]emoval|[Ss]pecialist|[Hh]unter|[Nn]ews|[Ii]ntelligence|[Rr]eport|[Gg]uide|[Tt]eam|[Ll]ab|[Ss]tatistic))`;
 /** A name right before its kind: `Foobar ransomware`, `Foobar Ransomware`. */
-export const beforeMalware = new RegExp(String.raw`${startOfName}${name}["”’']?,? (?:${titleNoun})${noCompany}`, 'gu');
+export const beforeMalware = new RegExp(String.raw`${startOfName}${name}["”’']?,? ${titleNoun}${noCompany}`, 'gu');
 /** A quoted name without a first capital: `‘fast16’ malware`. */
 export const quotedMalware = new RegExp(
   String.raw`["“‘'](\p{Ll}{1,10}(?:\p{Lu}|\d)[\p{L}\p{N}]{0,20})["”’'],? (?:${malwareNoun})\b`,
@@ -61,7 +75,7 @@ export const quotedMalware = new RegExp(
 );
 /** A quoted name after its kind: `AI-generated malware “Foobar”`. */
 export const quotedAfterMalware = new RegExp(
-  String.raw`\b(?:${titleNoun})(?: [Vv]ariant| [Ss]train| [Ff]amily)?,? ["“‘](${oneName})["”’]`,
+  String.raw`\b${titleNoun}(?: [Vv]ariant| [Ss]train| [Ff]amily)?,? ["“‘](${oneName})["”’]`,
   'gu',
 );
 export const quotedAfterActor = new RegExp(
@@ -80,28 +94,36 @@ const groupNoun =
   '[Tt]hreat [Aa]ctors?|[Tt]hreat [Gg]roups?|[Hh]acking [Gg]roups?|[Hh]acker [Gg]roups?|[Cc]ybercrime [Gg]roups?|[Ee]spionage [Gg]roups?|[Ee]xtortion [Gg]roups?|(?:apt|APT)(?: [Gg]roups?)?|[Aa]dvanced [Pp]ersistent [Tt]hreat|hackers|gangs?|[Oo]perators|[Ii]ntrusion [Ss]ets?|[Rr]ansomware (?:[Gg]roups?|[Gg]angs?|[Oo]perators|[Cc]rews?)';
 /** A name right before what its bearers are: `Foobar threat actors`. */
 export const beforeActor = new RegExp(
-  String.raw`${startOfName}${name}["”’']? (?:${groupNoun}|group (?:has|have|is|was|claimed|targeted|used|uses|also))\b`,
+  String.raw`${startOfName}${name}["”’']? (?:${groupNoun}|group (?:has|have|is|was|claimed|targeted|used|uses|also))\b(?!-\p{Lu})`,
   'gu',
 );
 
 export const definedMalware =
   'ransomware|malware|trojan|backdoor|rat|remote access trojan|stealer|infostealer|info-stealer|loader|downloader|dropper|botnet|worm|wiper|rootkit|bootkit|spyware|keylogger|implant|phishing kit|phishing-as-a-service|exploit kit|banker|cryptominer|miner|cryptojacking campaign';
 const definedActor =
-  'threat actor|threat group|spy group|hacking group|hacker group|ransomware group|ransomware gang|cybercrime group|cyber ?espionage group|espionage group|apt group|APT group|apt|APT|[Aa]dvanced [Pp]ersistent [Tt]hreat|intrusion set|activity cluster|threat cluster|hacktivist group|extortion group|access broker|hackers';
+  'threat actor|threat group|spy group|hacking group|hacker group|ransomware group|ransomware gang|cybercrime group|cyber ?espionage group|espionage group|apt group|APT group|apt|APT|[Aa]dvanced [Pp]ersistent [Tt]hreat|intrusion set|activity cluster|threat cluster|hacktivist group|extortion group|access broker|hackers|(?:motivated|sponsored|backed|aligned|linked|nexus|affiliated|mercenary) (?:group|actor|gang|collective|cluster|operation)';
 /** Excludes people who have to do with a group or malware: `Foo Bar, the alleged leader of the Foobar ransomware group`. */
 const noPerson = String.raw`(?!(?:[\p{L}-]+ ){0,3}(?:leader|member|head|founder|co-founder|developer|administrator|admin|author|creator|researcher|analyst|expert|director|affiliate|victim|target|maker|vendor|provider|company|firm)\b)`;
 const wordsBetween = (min: number, max: number): string => String.raw`(?:[(]?[\p{L}\d/.-]+[)]? ){${min},${max}}`;
 // `Using PowerShell, the actor connected` refers to an actor that was mentioned before.
 const definition = String.raw`(?: \([^()]{3,80}\))?(?:,(?: meanwhile,| in turn,| by contrast,| on the other hand,| however,| for instance,| for example,)?(?: is| was)?| is| was|:| –| —| -) ${noPerson}(?:(?:an?|one of the) ${wordsBetween(0, 5)}|the (?!same )${wordsBetween(1, 5)})`;
+/** Malware needs no article: `Foobar, experimental malware that …`. */
+const massNoun = String.raw`, ${wordsBetween(0, 3)}(?:malware|ransomware|spyware) (?:that|which|designed|used|capable|written|able)\b`;
 const inBrackets = String.raw` \(${noPerson}an? ${wordsBetween(0, 5)}`;
 const noFirm = String.raw`(?:s|es)?\b(?! (?:compan|vendor|research|expert|analyst|firm|protection|detection|removal|specialist|hunter|news|intelligence|campaign|attack|operation|infection|activit))`;
 const definitions = new RegExp(
   String.raw`${startOfName}${name}["”’']?(?:${definition}|${inBrackets})(?:${definedMalware}|(${definedActor}))${noFirm}`,
   'gu',
 );
+const massDefinitions = new RegExp(String.raw`${startOfName}${name}["”’']?${massNoun}`, 'gu');
+/** A name after `malware`. `The malware Foobar found` may be what a company found. */
+const afterMalware = new RegExp(
+  String.raw`(?<=\b(?:[Tt]he|[Aa]n?) (?:[\p{L}-]+ ){0,2})malware ["“‘']?((?:\p{Lu}\p{Ll}+\p{Lu}|\p{Lu}{5}|\p{Lu}\p{L}*\d)[\p{L}\d]*)(?![\p{L}\d-])(?! (?:found|calls?|named?|tracks?|detect|discover|analy[sz]|describ|report|identif|dubb|observ|saw\b))`,
+  'gu',
+);
 /** A name set off after its kind: `a Linux botnet, Foobar, that …`. */
 const appositions = new RegExp(
-  String.raw`\b(?:[Aa]n?|[Tt]he|new|[Tt]his|its|based) (?:[\p{L}\d-]+ ){0,4}(?:${inHeadlinesToo(definedMalware)})(?: \(RAT\))?, ["“‘']?(${namedOnce}(?: RAT)?)["”’']?(?=, |\.(?:\s|$))`,
+  String.raw`\b(?:[Aa]n?|[Tt]he|new|[Tt]his|its|based) (?:[\p{L}\d-]+ ){0,4}(?:${inHeadlinesToo(definedMalware)}|[Mm]alware (?:toolkit|framework|family|suite))(?: \(RAT\))?, ["“‘']?(${namedOnce}(?: RAT)?)["”’']?(?=, |\.(?:\s|$))`,
   'gu',
 );
 const actorAppositions = new RegExp(
@@ -129,6 +151,12 @@ type Definition = { kind: 'actor' | 'malware'; pattern: RegExp; needs?: RegExp }
  */
 export const defined: Definition[] = [
   { kind: 'malware', pattern: definitions },
+  {
+    kind: 'malware',
+    pattern: massDefinitions,
+    needs: /, [^,.;]*(?:mal|ransom|spy)ware (?:that|which|designed|used|capable|written|able)\b/,
+  },
+  { kind: 'malware', pattern: afterMalware, needs: /malware ["“‘']?\p{Lu}/u },
   { kind: 'malware', pattern: appositions },
   { kind: 'actor', pattern: actorAppositions },
   { kind: 'actor', pattern: designations, needs: /[A-Z]-\d\d/ },

@@ -111,6 +111,23 @@ test.each([
   ['It has links to Zorbaikon Advanced Persistent Threat (APT) group.', ['actor Zorbaikon']],
   ['A group of hackers, identifying themselves as Zorbed QUILL$ Hunters, did it.', ['actor Zorbed QUILL$ Hunters']],
   ['The spyware suite dubbed QZX_SPY was used. It is a variant of Zorbdrop.', ['malware QZX_SPY', 'malware Zorbdrop']],
+  // What a product detects, what developers call it, and lists before or after their noun.
+  [
+    'ESET detects it as Win32/Quillrat.A, and Defender as Trojan:Win64/Zorbynt.B!dha.',
+    ['malware Quillrat', 'malware Zorbynt'],
+  ],
+  ['It was detected as MSIL/Agent.XYZ and Win32/Filecoder.B.', []],
+  ['The implant, which the developers call Quill Spinner, is new.', ['malware Quill Spinner']],
+  ['We call the cluster of activity Zorb Thief.', ['actor Zorb Thief']],
+  [
+    'UNC98765 deploys ZORBWOOD and HALFQUILL, two custom backdoors.',
+    ['actor UNC98765', 'malware HALFQUILL', 'malware ZORBWOOD'],
+  ],
+  ['The actor used wipers named **Zorbing** and **Quillot**.', ['malware Quillot', 'malware Zorbing']],
+  ['Google found ZORBFLUX, experimental malware that rewrites itself.', ['malware ZORBFLUX']],
+  ['They deployed PANTHER malware. NEW malware and HTTPS malware are described.', ['malware PANTHER']],
+  ['The files were loaded by ZorbLoader and not by a ClassLoader.', ['malware ZorbLoader']],
+  ['Velvet Otter is a financially motivated group.', ['actor Velvet Otter']],
   // People, campaigns, vulnerabilities and rules.
   ['Zorb Quillevich, the alleged leader of the ransomware group, was charged.', []],
   ['A threat actor runs a campaign dubbed QuillFlag with a flaw called ZorbShell.', []],

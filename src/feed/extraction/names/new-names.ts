@@ -1,6 +1,7 @@
-import { isName, nameKey, needsCue } from '../../reference-data/name-forms.ts';
-import type { Span } from '../text/stored-text.ts';
-import { isGenericName } from './generic-names.ts';
+import { needsCue } from '../../reference-data/name-forms.ts';
+import { readDetections } from './detection-names.ts';
+import { readForeignNames } from './foreign-names.ts';
+import type { AddName, NewName } from './new-name.ts';
 import { findBulletLists, findLists, findListsBefore, readItems, type NameList } from './new-name-lists.ts';
 import {
   actorNoun,
@@ -17,14 +18,23 @@ import {
   quotedAfterMalware,
   quotedMalware,
   ratNames,
+  matchSuffixed,
   matchSchemes,
   ofRansomware,
   variantOf,
   withDesignations,
 } from './new-name-patterns.ts';
-
-/** A name that a text introduces, whether or not a list has it. `isStated`: the text says what it is, rather than only using it beside a noun. */
-export type NewName = { kind: 'actor' | 'malware'; name: string; span: Span; isStated: boolean };
+import {
+  headlineVerb,
+  isCapitals,
+  isDistinctive,
+  isTitled,
+  isUsable,
+  kindEnd,
+  trimLead,
+  trimName,
+  trimTitle,
+} from './usable-names.ts';
 
 const reachBefore = 110;
 const reachAfter = 30;
@@ -49,10 +59,10 @@ export function findNewNames(text: string): NewName[] {
   const barren = new Set<string>();
   const isRepeated = createRepeatCheck(text);
   let candidates = 0;
-  const add: AddName = (kind, printed, start, isStated = true) => {
+  const add: AddName = (kind, printed, start, { isStated = true, isCommon = false } = {}) => {
     candidates += 1;
     if (kind && found.length < namesMax)
-      found.push({ kind, name: printed, span: { start, end: start + printed.length }, isStated });
+      found.push({ kind, name: printed, span: { start, end: start + printed.length }, isStated, isCommon });
   };
   let start = 0;
   const read = (end: number): void => {
@@ -61,6 +71,7 @@ export function findNewNames(text: string): NewName[] {
       const before = candidates;
       if (introducingWord.test(sentence)) readIntroductions(text, { sentence, start }, add);
       if (kindNoun.test(sentence)) readKinds({ sentence, start, isRepeated }, add);
+      if (sentence.includes('/') || sentence.includes('.')) readDetections({ sentence, start }, add);
       if (candidates === before) barren.add(sentence);
     }
     start = end;
@@ -68,12 +79,14 @@ export function findNewNames(text: string): NewName[] {
   for (const { index, 0: mark } of text.matchAll(sentenceEnd)) read(index + mark.length);
   read(text.length);
   readLists(findBulletLists(text).filter(isMostlyNames), 0, add);
+  readForeignNames(text, add);
   for (const match of matchSchemes(text)) add('actor', match[0], match.index);
+  for (const match of matchSuffixed(text)) add('malware', match[0], match.index, { isStated: false });
   return found;
 }
 
-type AddName = (kind: NewName['kind'] | undefined, printed: string, start: number, isStated?: boolean) => void;
 type TextPart = { sentence: string; start: number };
+type CheckedPart = TextPart & { isRepeated: (printed: string) => boolean };
 
 const isNaming = /^(?:dubbed|code-?named|nicknamed|tracked|known)\b/i;
 
@@ -114,12 +127,10 @@ function addFurther(
 const detectionRule = /\bET(?:PRO)? (?:[A-Z]{3,}_?)+ /;
 
 /** Reads the names that stand beside the noun for what they are. */
-function readKinds(
-  { sentence, start: offset, isRepeated }: TextPart & { isRepeated: (printed: string) => boolean },
-  add: AddName,
-): void {
+function readKinds({ sentence, start: offset, isRepeated }: CheckedPart, add: AddName): void {
   if (detectionRule.test(sentence)) return;
   const hasQuote = /["“‘']/.test(sentence);
+  const hasSmallLetters = /\p{Ll}{3,} \p{Ll}{2,}/u.test(sentence);
   for (const [kind, pattern, isPossible] of [
     ['malware', beforeMalware, true],
     ['malware', quotedMalware, hasQuote],
@@ -137,8 +148,8 @@ function readKinds(
       // A common word before a kind describes it (`Custom loader`), unless it stands in quotes.
       const isQuoted = /["“‘']/.test(match[0].slice(0, match[0].indexOf(match[1]!)));
       if (kind === 'actor' && kindEnd.test(printed)) continue;
-      if (isUsable(printed) && (isQuoted || !needsCue(printed) || isRepeated(printed)))
-        add(kind, printed, offset + start, false);
+      const isName = isQuoted || !needsCue(printed) || isRepeated(printed) || (isCapitals(printed) && hasSmallLetters);
+      if (isUsable(printed) && isName) add(kind, printed, offset + start, { isStated: false });
     }
   for (const [kind, pattern] of [
     ['malware', quotedAfterMalware],
@@ -154,15 +165,23 @@ function readKinds(
       const full = pattern === crews ? match[1]! : trimName(match[1]!);
       const printed = trimLead(full.replace(headlineVerb, ''));
       const start = match.index + match[0].indexOf(match[1]!) + full.length - printed.length;
-      if (isUsable(printed) && (pattern === withDesignations || isDistinctive(printed)))
-        add(match[2] ? 'actor' : kind, printed, offset + start);
+      if (!isUsable(printed)) continue;
+      const stated = match[2] ? 'actor' : kind;
+      const isName =
+        pattern === withDesignations ||
+        isDistinctive(printed) ||
+        (stated === 'actor' ? isTitled(printed) : isRepeated(printed)) ||
+        isDescribed.test(sentence.slice(match.index + match[0].length));
+      add(stated, printed, offset + start, { isCommon: !isName });
     }
   }
   readLists(findLists(sentence), offset, add);
   readLists(findListsBefore(sentence), offset, add);
 }
 
-const capitalizedWords = /^\p{Lu}\p{Ll}{2,}(?: \p{Lu}\p{Ll}{2,}){1,2}$/u;
+/** What sets a common word off as a name: `a malware toolkit, Foo, which …`. */
+const isDescribed = /^, (?:which|that|designed|capable|believed|attributed)\b/;
+
 const repeatedMax = 200;
 
 /**
@@ -172,10 +191,9 @@ const repeatedMax = 200;
 function createRepeatCheck(text: string): (printed: string) => boolean {
   const known = new Map<string, boolean>();
   return (printed) => {
-    if (!capitalizedWords.test(printed)) return false;
     let isRepeated = known.get(printed);
     if (isRepeated === undefined && known.size < repeatedMax)
-      known.set(printed, (isRepeated = countRansomwareUses(text, printed) > 1));
+      known.set(printed, (isRepeated = isTitled(printed) && countRansomwareUses(text, printed) > 1));
     return isRepeated === true;
   };
 }
@@ -204,59 +222,6 @@ function readLists(lists: NameList[], offset: number, add: AddName): void {
     }
   }
 }
-
-/** Removes generic words and acronyms at the end: `Foobar Ransomware`, `Foobar CLI`. */
-const trimName = (printed: string): string => {
-  const rest = printed.replace(genericEnd, '');
-  const [, start, acronym] = / ?(.+) (?!RAT)([A-Z]{2,5})$/.exec(rest) ?? [];
-  return start !== undefined && isGenericName(acronym!) ? start : rest;
-};
-const genericEnd =
-  / (?:Ransomware|Malware|Backdoor|Stealer|Infostealer|Loader|Trojan|Botnet|Worm|Wiper|Group|Gang|Team|APT|RaaS|MaaS|C2|IoT|Linux|Windows|Android|macOS|ESXi)$/;
-
-/** Removes a participle, determiner or question word before a distinctive name that a noun follows: `Encrypted Foobar ransomware`, `The Foobar malware`. */
-function trimLead(full: string): string {
-  const printed = full.replace(/^The (?=\p{Lu})/u, '');
-  const rest = printed.replace(
-    /^(?:\p{Lu}\p{Ll}+(?:ed|ing)|This|New|Another|Every|Each|Any|You|Why|How|When|What|Unlike|Like|Via) (?=\p{Lu})/u,
-    '',
-  );
-  return isDistinctive(rest) ? rest : printed;
-}
-
-/** Returns the words of a headline right before a kind that are no common words: `Analyst Dissects Foobar Stealer`. */
-function trimTitle(printed: string): string {
-  const words = trimName(printed.replace(kindEnd, '')).split(' ');
-  const start = words.findLastIndex((word) => needsCue(word) || isGenericName(word)) + 1;
-  const rest = words.slice(start).join(' ');
-  return rest !== '' && kindEnd.test(printed) ? `${rest} RAT` : rest;
-}
-/** Malware whose operators a text mentions: `the Foobar RAT threat actors`. */
-const kindEnd = / RAT$/;
-
-/** Names of functions, cmdlets, files and campaigns. */
-const otherName =
-  /^(?:Get|Set|New|Add|Invoke|Remove|Start|Stop|Import|Export|Out|Test|Write|Read|Install)-\p{Lu}|^(?:Get|Set|Nt|Zw|Rtl|Ldr|Virtual|Create|Write|Read|Open|Load|Find|Heap|Crypt|Internet)\p{Lu}\p{Ll}+(?:\p{Lu}|$)|\.(?:exe|dll|dat|sys|hex|ps1|vbs|js|bat|bin|zip|py|sh|net|aspx?|jsp|php|cmd|lnk|hta|msi|so|elf|apk|jar|iso|pdf|docx?|xlsx?|txt|com|org|io|ru|cn|top|xyz)$|^(?:Operation|Campaign) |^0x|^\d{2,}\p{Lu}\p{Ll}|^\d+(?:st|nd|rd|th|bit|g|d|fa|x|k|m|gb|mb|kb|way)$/iu;
-
-/** Companies, agencies and their teams. */
-const organization =
-  / (?:Labs?|Security|Research|Intelligence|Networks?|Technologies|Technology|Software|Systems|Solutions|Institute|University|Agency|Corporation|Corp|Inc|Ltd|LLC|GmbH|Foundation|Bank|Ministry|Department|Police|Center|Centre|Council|Commission|Media|News|Times|Post|Response)$/;
-
-const isOtherName = (printed: string, isIntroduced: boolean): boolean =>
-  otherName.test(printed) || (printed.includes('_') && !(isIntroduced && /^[A-Z][A-Z\d]+_[A-Z\d]+$/.test(printed)));
-const isUsable = (printed: string, isIntroduced = false): boolean =>
-  nameKey(printed).length >= 3 &&
-  !organization.test(printed) &&
-  isName(printed) &&
-  !isGenericName(printed, isIntroduced) &&
-  !isOtherName(printed, isIntroduced) &&
-  !/^(?:CVE|CWE|T)-?\d|T\d{4}/.test(printed);
-
-const headlineVerb =
-  /^(?:Meet|Inside|Unmasking|Analyzing|Analysing|Dissecting|Introducing|Tracking|Behind|Unpacking|Exposing|Hunting|Beyond|From|Enter|Unveiling|Uncovering|Decoding|Deconstructing) /;
-
-/** A defined name is no plain word: it has an inner capital or a digit, or its words are not common. */
-const isDistinctive = (printed: string): boolean => /\p{Ll}\p{Lu}|\d/u.test(printed) || !needsCue(printed);
 
 /** Matches the last end of a sentence. The periods of `a.k.a.` do not end one. */
 const lastSentence = /(?<!\ba\.k\.a)\. (?!.*(?<!\ba\.k\.a)\. )/s;

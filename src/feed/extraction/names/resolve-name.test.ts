@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { mispEvent } from '../../../../test/support/feed/misp-documents.ts';
 import { misp } from '../../formats/misp/misp.ts';
 import { stix } from '../../formats/stix/stix.ts';
+import { extractItem } from '../extract-item.ts';
 import { resolveName } from './resolve-name.ts';
 
 test.each([
@@ -69,4 +70,9 @@ test('joins two names of one actor', () => {
   expect(records[0]!.classification.actor).toMatchObject([
     { name: 'menuPass', aliases: expect.arrayContaining(['Stone Panda', 'Red Apollo']) },
   ]);
+});
+
+test('takes the number of one publisher for the actor whose names its list shares', () => {
+  const { classification } = extractItem({ text: 'Sandworm attacked the power grid with a wiper.' });
+  expect(classification.actor).toMatchObject([{ name: 'Sandworm Team' }]);
 });

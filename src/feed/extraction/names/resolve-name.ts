@@ -103,6 +103,13 @@ export function distinctEntities(entities: NamedEntity[]): NamedEntity[] {
 
 const isSame = (one: NamedEntity, other: NamedEntity): boolean =>
   listNameParts(other.name).some((name) => hasAlias(one, name)) ||
-  listNameParts(one.name).some((name) => hasAlias(other, name));
+  listNameParts(one.name).some((name) => hasAlias(other, name)) ||
+  isNumberOf(one, other) ||
+  isNumberOf(other, one);
+/** A publisher's own name and number for an actor (`沙虫 - APT-C-13`) of which every alias belongs to the other. */
+const isNumberOf = ({ name, aliases }: NamedEntity, other: NamedEntity): boolean =>
+  listNameParts(name).length > 1 &&
+  aliases.length > 0 &&
+  aliases.every((alias) => nameKey(alias) === nameKey(other.name) || hasAlias(other, alias));
 const hasAlias = ({ aliases }: NamedEntity, name: string): boolean =>
   aliases.some((alias) => nameKey(alias) === nameKey(name));

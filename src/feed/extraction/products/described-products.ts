@@ -15,6 +15,25 @@ const before = new RegExp(
   String.raw`(?<![\p{L}\d-])${name} (?:\([^)]{1,40}\) )?(?:server |platform |plugin |software |firewall )?(?:zero[- ]day|vulnerabilit(?:y|ies)|flaws?|authentication bypass)\b`,
   'gu',
 );
+const device =
+  '(?:appliances?|devices?|routers?|firewalls?|gateways?|switches|cameras?|NAS|VPNs?|software|firmware|operating system|controllers?)';
+const deviceNoun = new RegExp(String.raw`[\p{L}\d)] ${device}(?![\p{L}\d-])`, 'u');
+const kindOfDevice = '(?: (?:security|email|network|edge|mobile|web|VPN|NAS|remote access))?';
+/** Products right before what they are: `Acme Mailgate appliances`. */
+const installed = new RegExp(
+  String.raw`(?<![\p{L}\d-])${name}(?:(?:, and |, | and | or )${name})?${kindOfDevice} ${device}(?![\p{L}\d-])`,
+  'gu',
+);
+const acronym = String.raw`\(\p{Lu}{2,6}\)`;
+/** The same of common words, with their initials: `Mail Gateway (MG) and Mail and Web Manager (MWM) appliances`. */
+const withInitials = new RegExp(
+  String.raw`(?<![\p{L}\d-])((?:\p{Lu}[\p{L}\d]* )(?:(?:\p{Lu}[\p{L}\d]*|and) ){1,5})\((\p{Lu}{2,6})\)(?=(?:,? (?:and |or )?[\p{L}\d ]{3,60}${acronym})?${kindOfDevice} ${device}(?![\p{L}\d-]))`,
+  'gu',
+);
+/** Equipment of a vendor that the text gives no other name: `Acme routers`. */
+const hardware =
+  /^ (?:(?:VPN|SSL VPN|NAS|edge|IoT|SOHO|wireless|email security|network) )?(?:routers|firewalls|cameras|switches|appliances|gateways|VPNs|(?<=(?:VPN|NAS|edge|IoT|network) )(?:devices|appliances|servers))\b/;
+
 /** Words that stand with a capital before or after a weakness and are no product. */
 const noProduct =
   /^(?:The|This|These|Those|An?|Its?|Known|Exploited|Critical|High|Severe|New|Recent|Multiple|Several|Two|Three|Four|Security|Remote|Code|Execution|Local|Privilege|Escalation|Patch|Tuesday|CISA|NVD|KEV|CVE|CVSS|RCE|LPE|XSS|SSRF|SQL|API|APIs|Active|Actively|Attackers|Hackers|Researchers|January|February|March|April|May|June|July|August|September|October|November|December|Monday|Wednesday|Thursday|Friday|Saturday|Sunday|On|In|At|For|If|When|While|Since|After|Before|Both|All|Also|However|Ukraine|Russia|China|Iran|Europe|Israel|Government|Server|Servers|Update|Cyber|Threat|Team|Zero|Day|Zero-Day|Chinese|Russian|Iranian|State|Citrix Bleed)$/;
@@ -28,6 +47,30 @@ export function findDescribedProducts(sentence: string): CatalogProduct[] {
     for (const match of sentence.matchAll(pattern)) {
       const product = toProduct(match[1]!);
       if (product) found.push(product);
+    }
+  return found;
+}
+
+/** Returns the products and the equipment of known vendors in a sentence about a weakness or an attack, by what stands after their name. */
+export function findInstalledProducts(sentence: string): CatalogProduct[] {
+  const found: CatalogProduct[] = [];
+  if (!deviceNoun.test(sentence)) return found;
+  for (const match of sentence.matchAll(installed))
+    for (const printed of [match[1], match[2]]) {
+      const product = printed === undefined ? undefined : toProduct(printed);
+      // Without a vendor, one word is as likely a platform or a brand.
+      if (product && (vendors.has(product.vendor) || product.product.split(' ').length > 2)) found.push(product);
+    }
+  for (const [, words, initials] of sentence.matchAll(withInitials)) {
+    const product = words!.trim();
+    if (product.replaceAll(/[^\p{Lu}]/gu, '') !== initials || noProduct.test(product)) continue;
+    const owner = [...vendors].find((vendor) => product.startsWith(`${vendor} `) || sentence.includes(`${vendor} `));
+    found.push({ vendor: owner ?? product.split(' ')[0]!, product: product.replace(`${owner} `, '') });
+  }
+  for (const vendor of vendors)
+    for (let at = sentence.indexOf(vendor); at >= 0; at = sentence.indexOf(vendor, at + vendor.length)) {
+      const equipment = hardware.exec(sentence.slice(at + vendor.length, at + vendor.length + 40))?.[0].trim();
+      if (equipment && !/[\p{L}\d-]$/u.test(sentence.slice(0, at))) found.push({ vendor, product: equipment });
     }
   return found;
 }

@@ -21,6 +21,12 @@ test.each([
   ['The gang used the flaw to break into 30 companies in Germany and France.', []],
   ['The miner targets Redis servers.', ['Redis Redis []']],
   ['The backdoor lives on VMware vCenter and ESXi hosts.', ['VMware ESXi []', 'VMware vCenter []']],
+  [
+    'CVE-2025-1111 affects Mail Gateway (MG) and Mail and Web Manager (MWM) appliances.',
+    ['Mail Mail Gateway []', 'Mail Mail and Web Manager []'],
+  ],
+  ['The group compromised Zyxel routers and Ivanti VPN appliances.', ['Ivanti VPN appliances []', 'Zyxel routers []']],
+  ['The botnet infects IoT devices, Linux servers and Android devices.', []],
   ['The staff used Microsoft Word and PHP at work.', []],
   ['A vulnerability in the office of a bank was exploited: Word got around.', []],
 ])('%s', (text, products) => {
@@ -39,4 +45,13 @@ test('finds products of the caller and returns their sentence', () => {
     confidence: 0.8,
   });
   expect(text.slice(found!.sentence.start, found!.sentence.end)).toMatch(/^Acme Gatekeeper/);
+});
+
+test('finds a product that only the title contains if the text begins with a weakness', () => {
+  const readWith = (title: string, text: string): string[] =>
+    extractProducts({ title, text, sentences: findSentences(text) }).map(({ product }) => product);
+  expect(readWith('Gang abuses FortiWeb', 'A path traversal flaw lets attackers in. It was exploited in May.')).toEqual(
+    ['FortiWeb'],
+  );
+  expect(readWith('FortiWeb turns ten', 'The company celebrates a birthday with cake.')).toEqual([]);
 });

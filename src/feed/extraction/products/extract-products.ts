@@ -1,6 +1,6 @@
 import type { AffectedProduct } from '../../model/item.schema.ts';
 import type { Span } from '../text/stored-text.ts';
-import { findDescribedProducts } from './described-products.ts';
+import { findDescribedProducts, findInstalledProducts } from './described-products.ts';
 import { shippedProducts, type CatalogProduct } from './shipped-products.ts';
 
 export type ExtractedProduct = AffectedProduct & { sentence: Span };
@@ -22,7 +22,7 @@ const versionsMax = 20;
 
 /**
  * Extracts the products in sentences about weaknesses or attacks on them, with versions as printed. A product in the title counts if the text
- * is about either. `more` adds products to the shipped list.
+ * begins with a weakness. `more` adds products to the shipped list.
  */
 export function extractProducts(
   { title, text, sentences }: { title: string; text: string; sentences: Span[] },
@@ -31,50 +31,51 @@ export function extractProducts(
   const found = new Map<string, ExtractedProduct>();
   const known = more.length > 0 ? [...shippedProducts, ...more] : shippedProducts;
   const seen = new Set<string>();
+  const printedOf = ({ start, end }: Span): string => text.slice(start, end);
+  const isAboutWeakness = sentences.slice(0, leadSentences).find((one) => affects.test(printedOf(one)));
+  const isInText = sentences.some((one) => printedOf(one) === title);
+  if (!isInText && isAboutWeakness) readSentence({ printed: title, sentence: isAboutWeakness, isWeakness: true });
   for (const sentence of sentences) {
-    const printed = text.slice(sentence.start, sentence.end);
+    const printed = printedOf(sentence);
     if (seen.has(printed)) continue;
     seen.add(printed);
-    const isWeakness = affects.test(printed);
-    if (!isWeakness && !attacked.test(printed) && printed !== title) continue;
-    if (isWeakness)
-      for (const described of findDescribedProducts(printed))
-        if (!known.some(({ product }) => described.product.includes(product)))
-          found.set(`${described.vendor}\t${described.product}`, {
-            ...described,
-            versions: [],
-            confidence: 0.5,
-            sentence,
-          });
+    const isWeakness = affects.test(printed) || (printed === title && isAboutWeakness !== undefined);
+    if (isWeakness || attacked.test(printed)) readSentence({ printed, sentence, isWeakness });
+  }
+  return dropPartialNames([...found.values()]);
+
+  function readSentence({ printed, sentence, isWeakness }: ReadSentence): void {
+    const described = [...(isWeakness ? findDescribedProducts(printed) : []), ...findInstalledProducts(printed)];
+    for (const one of described)
+      if (!known.some((other) => isNameOf(other, one)))
+        found.set(`${one.vendor}\t${one.product}`, { ...one, versions: [], confidence: 0.5, sentence });
     for (const { vendor, product } of known) {
       const at = findProduct(printed, vendor, product);
       if (at === undefined) continue;
-      if (!isWeakness && !installed.test(printed.slice(at + product.length))) continue;
-      const versionText = version.exec(printed.slice(at + product.length))?.[1]?.trim();
+      const after = printed.slice(at + product.length);
+      if (!isWeakness && !installed.test(after)) continue;
       const key = `${vendor}\t${product}`;
-      const entry = found.get(key) ?? {
-        vendor,
-        product,
-        versions: [],
-        confidence: printed.includes(vendor) ? 0.8 : 0.6,
-        sentence,
-      };
-      const isYear =
-        versionText !== undefined &&
-        /^(?:19|20)\d\d$/.test(versionText) &&
-        !/server|office|exchange|sharepoint/i.test(product);
-      if (
-        versionText &&
-        !isYear &&
-        /\d/.test(versionText) &&
-        !entry.versions.includes(versionText) &&
-        entry.versions.length < versionsMax
-      )
-        entry.versions.push(versionText);
+      const confidence = printed.includes(vendor) ? 0.8 : 0.6;
+      const entry = found.get(key) ?? { vendor, product, versions: [], confidence, sentence };
+      addVersion(entry, version.exec(after)?.[1]?.trim());
       found.set(key, entry);
     }
   }
-  return dropPartialNames([...found.values()]);
+}
+
+/** Checks whether a described product contains the name of a known one. `Acme Gateway` is not the `Gateway` of Citrix. */
+const isNameOf = (known: CatalogProduct, described: CatalogProduct): boolean =>
+  described.product.includes(known.product) && (known.vendor === described.vendor || !common.test(known.product));
+
+type ReadSentence = { printed: string; sentence: Span; isWeakness: boolean };
+/** The sentences that say what a text is about. */
+const leadSentences = 12;
+
+/** Adds a version as printed. A year is one only for products that are named by it. */
+function addVersion({ product, versions }: ExtractedProduct, printed: string | undefined): void {
+  if (!printed || !/\d/.test(printed) || versions.includes(printed) || versions.length >= versionsMax) return;
+  const isYear = /^(?:19|20)\d\d$/.test(printed) && !/server|office|exchange|sharepoint/i.test(product);
+  if (!isYear) versions.push(printed);
 }
 
 function findProduct(sentence: string, vendor: string, product: string): number | undefined {

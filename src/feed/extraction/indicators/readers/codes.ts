@@ -28,7 +28,7 @@ export function mayBeIdentifier(text: string, start: number, end: number): boole
 }
 
 // Typesetting can replace the hyphens by dashes or a space.
-const cve = /cve[\s\u2012-\u2015\u2212-]{1,2}(\d{4})[\u2012-\u2015\u2212-](\d{4,7})(?![\w.])/iy;
+const cve = /cve[\s\u2010-\u2015\u2212-]{1,2}(\d{4})[\u2010-\u2015\u2212-](\d{4,7})(?![\w.])/iy;
 
 function readCve(text: string, start: number, emit: EmitCandidate): void {
   const match = matchAt(cve, text, start);

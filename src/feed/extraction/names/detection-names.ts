@@ -1,0 +1,19 @@
+import type { AddName } from './new-name.ts';
+import { isDistinctive, isUsable } from './usable-names.ts';
+
+const detecting = /\bdetect(?:s|ed|ion|ions)?\b/i;
+/** Names of antivirus products: `Win32/Foobar.A`, `Trojan:Win64/Foobar.B!dha`, `Backdoor.Linux.FOOBAR.A`. */
+const detection =
+  /(?<![\w./])(?:(?:Trojan|Backdoor|Ransom|Worm|Virus|Spyware|HackTool|TrojanSpy|TrojanDownloader|TrojanDropper)(?:-\w+)?[:./])?(?:Win(?:32|64|GO)?|MSIL|Linux|OSX|MacOS|Android(?:OS)?|JS|VB[AS]|Python|PowerShell|PHP)[/.](?:(?:Trojan|Backdoor|Ransom|Spy|PSW|Filecoder|TrojanDownloader|TrojanDropper|Injector|Exploit|Rootkit|Worm)[./])?(\p{Lu}[\p{L}\d]{3,24})(?=[.!_\s,;:)"”’]|$)/gu;
+const generic =
+  /^(?:Agent|Generic\w*|Kryptik|Injector|Filecoder|Packed|Obfus\w*|Malgent|Wacatac|Tiggre|Occamy|Meterpreter|Spy|PSW|Trojan\w*|Dropper|Downloader|Exploit|HackTool|Riskware|Suspicious|Malware|Rozena|Shellcode|Stealer|Banker|Loader|Backdoor|Ransom\w*|Rootkit)$/i;
+
+/** Adds the families in the detection names of a sentence that reports detections. */
+export function readDetections({ sentence, start }: { sentence: string; start: number }, add: AddName): void {
+  if (!detecting.test(sentence)) return;
+  for (const match of sentence.matchAll(detection)) {
+    const family = match[1]!;
+    if (!generic.test(family) && isUsable(family) && isDistinctive(family))
+      add('malware', family, start + match.index + match[0].length - family.length);
+  }
+}

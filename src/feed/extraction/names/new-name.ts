@@ -1,0 +1,21 @@
+import type { Span } from '../text/stored-text.ts';
+
+/**
+ * A name that a text introduces, whether or not a list has it. `isStated`: the text says what it is, rather than only using it beside a noun.
+ * `isCommon`: a common word, which is a name only if a list has it.
+ */
+export type NewName = {
+  kind: 'actor' | 'malware';
+  name: string;
+  span: Span;
+  isStated: boolean;
+  isCommon?: boolean;
+};
+
+/** Reports a name at a place of the searched text. Without a kind, it is a candidate that is no name. */
+export type AddName = (
+  kind: NewName['kind'] | undefined,
+  printed: string,
+  start: number,
+  options?: { isStated?: boolean; isCommon?: boolean },
+) => void;
