@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { queryRows, type Tx } from '../../../platform/db/db.ts';
 import type { Sql } from '../list-query/query.sql.ts';
 import { toTsquery } from '../search/search-conditions.sql.ts';
+import { typographic } from '../search/plain-characters.ts';
 import type { FullTextQuery } from '../search/search-query.ts';
 
 /** Delimiters in headlines: characters for private use, which are removed from the texts. */
@@ -36,7 +37,7 @@ export function readHeadlines(tx: Tx, items: HighlightedText[], query: FullTextQ
   const column = <K extends keyof HighlightedText>(name: K): HighlightedText[K][] => items.map((item) => item[name]);
   const maxChars = Math.min(textMaxChars, Math.floor(pageMaxChars / Math.max(items.length, 1)));
   const headline = (text: Sql, options: string): Sql =>
-    sql`ts_headline('tocsin_text', translate(${text}, ${Object.values(marks).join('')}, ''), q.words, ${`StartSel="${marks.start}", StopSel="${marks.stop}", FragmentDelimiter="${marks.next}", ${options}`})`;
+    sql`ts_headline('tocsin_text', translate(${text}, ${typographic.from + Object.values(marks).join('')}, ${typographic.to}), q.words, ${`StartSel="${marks.start}", StopSel="${marks.stop}", FragmentDelimiter="${marks.next}", ${options}`})`;
   return queryRows<Headlines>(tx)`
     select p.id, ${headline(sql`p.title`, 'HighlightAll=true')} as title,
       ${headline(sql`p.summary`, 'MaxFragments=1, MaxWords=30, MinWords=15')} as summary,

@@ -34,6 +34,15 @@ test('shows where items match: stems, beginnings, corrections, indicators and ma
   const three = await post('Quiet quarter', `The group APT29 exploited CVE-2021-44228 at a bank. ${filler}`);
   expect((await find('cozy bear', three))?.[0]).toBe('name: [COZY] [BEAR]');
   expect(await find('CVE-2021-44228', three)).toContainEqual(expect.stringContaining('exploited [CVE-2021-44228] at'));
+  const four = await post(
+    'Victim’s “Meters” were—again—attacked',
+    `Zero‑day in “Gatehouse”: see CVE‑2031‑10001. ${filler}`,
+  );
+  expect(await find('meters attacked', four)).toEqual(['title: Victim’s “[Meters]” were—again—[attacked]']);
+  expect(await find('gatehouse zero-day', four)).toContainEqual(
+    expect.stringContaining('[Zero]‑[day] in “[Gatehouse]”'),
+  );
+  expect(await find('cve-2031-10001', four)).toContainEqual(expect.stringContaining('see [CVE‑2031‑10001].'));
   expect(await find('calm -stealer', two)).toEqual(['title: A [calm] week']);
   expect(await find('-stealer', two)).toBeUndefined();
   const plain = await org.call('GET', '/items?q=stealer');

@@ -1,6 +1,7 @@
 import type { Tx } from '../../../platform/db/db.ts';
 import type { FeedItem } from '../../model/item.schema.ts';
 import { buckets } from '../../model/vocabulary.ts';
+import { replaceTypographic } from '../search/plain-characters.ts';
 import type { FullTextQuery } from '../search/search-query.ts';
 import { listNames } from '../search/search-text.ts';
 import { marks, passageChars, readHeadlines, type Headlines, type HighlightedText } from './headlines.store.ts';
@@ -18,7 +19,7 @@ export async function highlightItems(tx: Tx, docs: string[], query: FullTextQuer
   const byId = new Map(items.map((item) => [item.id, item]));
   const highlights = found.map((row) => {
     const item = byId.get(row.id)!;
-    return [row.id, toHighlights(markRuns(row, item, query.runs), item)] as const;
+    return [row.id, toHighlights(markRuns(restore(row, item), item, query.runs), item)] as const;
   });
   return Object.fromEntries(highlights.filter(([, list]) => list.length > 0));
 }
@@ -29,6 +30,28 @@ function toHighlightedText(doc: string): HighlightedText {
   const values = buckets.flatMap((bucket) => iocs[bucket].map(({ normalizedValue }) => normalizedValue));
   const toList = (lines: string[]): string => lines.join('\n').slice(0, listMaxChars);
   return { id, version, title: event.title, summary, names: toList(listNames(item)), indicators: toList(values) };
+}
+
+/** Puts the typographic characters of the item back into its headlines. Excerpts of the text, which are not at hand, keep the plain ones. */
+const restore = (row: Headlines, { title, summary, names }: HighlightedText): Headlines => ({
+  ...row,
+  title: row.title && restoreCharacters(row.title, title),
+  summary: row.summary && restoreCharacters(row.summary, summary),
+  names: row.names && restoreCharacters(row.names, names),
+});
+
+const anyMark = new RegExp(`[${Object.values(marks).join('')}]`, 'g');
+
+const isMark = (character: string): boolean => Object.values<string>(marks).includes(character);
+
+/** Replaces the characters of a marked excerpt of a text by those that the text has at its place. */
+function restoreCharacters(excerpt: string, text: string): string {
+  const original = text.replaceAll(anyMark, '');
+  let place = replaceTypographic(original).indexOf(excerpt.replaceAll(anyMark, ''));
+  if (place === -1) return excerpt;
+  return Array.from({ length: excerpt.length }, (_, index) =>
+    isMark(excerpt[index]!) ? excerpt[index]! : original[place++]!,
+  ).join('');
 }
 
 /** Adds marks around runs of characters of scripts without spaces, which are words of the index only as pairs of characters. */

@@ -1,4 +1,5 @@
 import { refangText } from '../../model/indicator-forms.ts';
+import { toPlainCharacters } from './plain-characters.ts';
 import { hasUnspacedText, listRuns, toPhraseWords, toSearchTerms } from './unspaced-text.ts';
 
 /** Words of one alternative of a search. Phrases are in quotation marks, and a minus sign excludes. */
@@ -7,7 +8,7 @@ type Clause = string[];
 const clausesMax = 16;
 const tokens = /[-(]*"[^"]*"?\)*|\S+/g;
 const scheme = /\b(?:https?|ftp):\/\//gi;
-const looseCve = /\bcve[\s_:–-]*((?:19|20)\d{2})[\s_–-]+(\d{4,7})\b/gi;
+const looseCve = /\bcve[\s_:-]*((?:19|20)\d{2})[\s_-]+(\d{4,7})\b/gi;
 const bareCve = /^(-?)((?:19|20)\d{2}-\d{4,7})$/;
 const conjunctions = new Set(['AND', '&&', '&', '+']);
 const disjunctions = new Set(['||', '|']);
@@ -18,8 +19,8 @@ const fillers = new Set(
 );
 
 /**
- * Rewrites a search as people type it into the syntax of PostgreSQL's `websearch_to_tsquery`: addresses without defanging and scheme, CVE ids in
- * their usual form, `AND`, `NOT` and parentheses by minus signs and `or`, text of scripts without spaces by pairs of characters, and without words
+ * Rewrites a search as people type it into the syntax of PostgreSQL's `websearch_to_tsquery`: plain characters, addresses without defanging and
+ * scheme, CVE ids in their usual form, `AND`, `NOT` and parentheses by minus signs and `or`, text of scripts without spaces by pairs of characters, and without words
  * such as `the` beside others. Parentheses that would make more than 16 alternatives are ignored.
  */
 export function toQueryText(text: string): string {
@@ -40,7 +41,7 @@ export const listSearchedRuns = (text: string): string[] =>
     : [];
 
 function toClauses(text: string): Clause[] {
-  const plain = refangText(text).replaceAll(scheme, '').replaceAll(looseCve, 'CVE-$1-$2');
+  const plain = refangText(toPlainCharacters(text)).replaceAll(scheme, '').replaceAll(looseCve, 'CVE-$1-$2');
   const list = readTokens(plain);
   const clauses = readClauses(list) ?? readClauses(list.filter((token) => !isParenthesis(token))) ?? [];
   return clauses.map(withoutFillers);

@@ -62,6 +62,8 @@ describe('GET /items with search parameters', () => {
     [{ q: '2023-23397' }, ['storm']],
     [{ q: 'APT 28' }, ['storm']],
     [{ q: 'beacon apt 28 rurita' }, ['storm']],
+    [{ q: 'apt-28' }, ['storm']],
+    [{ q: '🌩 “Ruritania” CVE‑2023‑23397' }, ['storm']],
     [{ q: 'CVE-2023-23397 rurita' }, ['storm']],
     [{ q: 'hxxps://evil-panel[.]top/Gate.php ministries' }, ['storm']],
     [{ q: 'calm-week' }, ['calm']],
@@ -157,6 +159,8 @@ test('corrects a misspelled search that no item matches, by words that the organ
   const corrected = (from: string, to: string) => [1, [`No item matches \`${from}\`. These items match \`${to}\`.`]];
   expect(await find(reader, 'zephrylock')).toEqual(corrected('zephrylock', 'zephyrlock'));
   expect(await find(reader, 'colbalt%20strike')).toEqual(corrected('colbalt strike', 'cobalt strike'));
+  expect(await find(reader, 'phishing%20rentd')).toEqual([0, []]);
+  expect(await find(reader, 'cobalt%20phising')).toEqual(corrected('cobalt phising', 'cobalt phishing'));
   expect(await find(reader, 'zephyrlock')).toEqual([1, []]);
   expect(await find(reader, 'zephrylock&status=retracted')).toEqual([0, []]);
   expect(await find(reader, 'phishing&status=retracted')).toEqual([0, []]);

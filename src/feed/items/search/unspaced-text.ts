@@ -1,9 +1,14 @@
+import { toPlainCharacters } from './plain-characters.ts';
+
 /** A character with its marks in a script that is written without spaces between words, or, as Korean, with endings attached to them. */
 const character = String.raw`[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}ー]`;
 const unit = String.raw`${character}[\p{M}\u200d]*`;
 const units = new RegExp(unit, 'gu');
 const runs = new RegExp(`(?:${unit})+`, 'gu');
 const someCharacter = new RegExp(character, 'u');
+
+/** Returns a text as it is indexed. */
+export const toIndexText = (text: string): string => splitRuns(toPlainCharacters(text));
 
 /** Whether a text has characters of a script without spaces, such as Chinese, Japanese, Korean, and Thai. */
 export const hasUnspacedText = (text: string): boolean => someCharacter.test(text);

@@ -3,7 +3,7 @@ import { queryRows, type Tx } from '../../../platform/db/db.ts';
 import { toRecordset } from '../../../platform/db/recordset.ts';
 import type { Term } from '../../model/terms.ts';
 import type { SearchText } from '../search/search-text.ts';
-import { splitRuns } from '../search/unspaced-text.ts';
+import { toIndexText } from '../search/unspaced-text.ts';
 import { batches } from './batches.ts';
 import { insertItemsStatement, insertVersionsStatement, updateItemsStatement, type ItemWrite } from './item-columns.ts';
 
@@ -133,9 +133,9 @@ function insertSearchTextStatement(items: SearchedItem[]): RawBuilder<unknown> {
     organization_id: organizationId,
     pool_id: poolId,
     added_to_feed_at: addedToFeedAt,
-    title: splitRuns(title),
-    head: splitRuns(searchHead),
-    body: splitRuns(searchBody),
+    title: toIndexText(title),
+    head: toIndexText(searchHead),
+    body: toIndexText(searchBody),
   }));
   return sql`
     insert into item_search (organization_id, item_id, pool_id, added_to_feed_at, words)
