@@ -5,13 +5,17 @@ import { queryRow, type Tx } from '../../../platform/db/db.ts';
 import { usesDuplicateRoots, usesOverriddenRows, type ItemFilters } from '../item-filters.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import { matchesRow } from './filters.sql.ts';
-import { allOf, type Sql } from './query.sql.ts';
+import { overriddenRowsAsSeen, overriddenRowsCte } from './overridden-rows.sql.ts';
+import { allOf, withCtes, type Condition, type Sql } from './query.sql.ts';
 import { poolLiterals } from './snapshot-rows.sql.ts';
 
 /** A row of a list, and how many rows the list has up to it. */
 export type PageAnchor = { row: PageCursor; rows: number };
 
-/** The ends of pages far from both ends of a list, by list. A page near one of them is read from there, also after the feed changed. */
+/**
+ * The ends of pages far from both ends of a list, by list. A page near one of them is read from there, also after the feed or the organization's
+ * overrides changed. Their `rows` are those of the list without overrides.
+ */
 export type PageAnchors = LRUCache<string, (PageAnchor & { snapshot: Snapshot })[]>;
 
 const [listsMax, anchorsMax, reachRows, changesMax] = [200, 100, 10_000, 5_000];
@@ -21,21 +25,23 @@ const validMs = 2 * 3_600_000;
 
 export const createPageAnchors = (): PageAnchors => new LRUCache({ max: listsMax, ttl: validMs });
 
-/** Returns the key of a list whose rows no override moves, or undefined. */
+/** Returns the key of a list, or undefined if it has roots that only a duplicate connects to it. */
 function toListKey({ poolIds }: Snapshot, filters: ItemFilters): string | undefined {
-  if (usesOverriddenRows(filters) || usesDuplicateRoots(filters)) return undefined;
+  if (usesDuplicateRoots(filters)) return undefined;
   const { severity, status, platform, sources, rootsOnly = false } = filters;
   return JSON.stringify([poolIds, severity, status, platform, sources, rootsOnly]);
 }
 
 /** Remembers the end of a page. */
-export function addAnchor(
+export async function addAnchor(
+  tx: Tx,
   anchors: PageAnchors,
   { snapshot, filters }: { snapshot: Snapshot; filters: ItemFilters },
-  anchor: PageAnchor,
-): void {
+  { row, rows: ownRows }: PageAnchor,
+): Promise<void> {
   const key = toListKey(snapshot, filters);
   if (key === undefined) return;
+  const anchor = { row, rows: ownRows - (await countAddedByOverrides(tx, snapshot, { filters, row })) };
   const others = (anchors.peek(key) ?? []).filter(({ rows }) => Math.abs(rows - anchor.rows) > reachRows / 10);
   // The whole list expires with its oldest anchor.
   const ttl = others.length > 0 ? anchors.getRemainingTTL(key) : validMs;
@@ -57,12 +63,34 @@ export async function findAnchor(
     )
     .toSorted((a, b) => distance(a) - distance(b))[0];
   if (!near) return undefined;
+  const { row } = near;
   const changes = await countChanges(tx, snapshot, { filters, ...near });
-  return changes === undefined ? undefined : { row: near.row, rows: near.rows + changes };
+  if (changes === undefined) return undefined;
+  return { row, rows: near.rows + changes + (await countAddedByOverrides(tx, snapshot, { filters, row })) };
+}
+
+const isUpTo = ({ at, id }: PageCursor): Condition =>
+  sql`(added_to_feed_at, id) >= (${at.toISOString()}::timestamptz, ${id}::uuid)`;
+
+/** Returns how many more rows a list has up to a row with the organization's overrides than without them. */
+async function countAddedByOverrides(
+  tx: Tx,
+  snapshot: Snapshot,
+  { filters, row }: { filters: ItemFilters; row: PageCursor },
+): Promise<number> {
+  const { overridesSeq } = filters;
+  if (overridesSeq === undefined || !usesOverriddenRows(filters)) return 0;
+  const isCounted = allOf([matchesRow(filters), isUpTo(row)]);
+  const query = withCtes(
+    [overriddenRowsCte(snapshot, overridesSeq)],
+    sql`
+      select (select count(*) from ${overriddenRowsAsSeen} where ${isCounted}) - (select count(*) from overridden_rows where ${isCounted}) as added`,
+  );
+  return (await queryRow<{ added: number }>(tx)`${query}`)!.added;
 }
 
 /**
- * Returns by how many rows the list up to an anchor grew since the anchor's snapshot, or undefined if very many items changed. A changed item
+ * Returns by how many rows the list without overrides grew up to an anchor since the anchor's snapshot, or undefined if very many items changed. A changed item
  * left the list in its previous state and entered it in its present one.
  */
 async function countChanges(
@@ -83,10 +111,7 @@ async function countChanges(
       state(-1, sql`s.seq_from <= ${from} and s.seq_until > ${from} and s.seq_until <= ${seq}`),
     ];
   });
-  const isCounted = allOf([
-    matchesRow(filters),
-    sql`(added_to_feed_at, id) >= (${row.at.toISOString()}::timestamptz, ${row.id}::uuid)`,
-  ]);
+  const isCounted = allOf([matchesRow(filters), isUpTo(row)]);
   const found = await queryRow<{ changed: number; grown: number }>(tx)`
     select count(*) as changed, coalesce(sum(sign) filter (where ${isCounted}), 0) as grown
     from (${sql.join(changes, sql` union all `)}) changes`;

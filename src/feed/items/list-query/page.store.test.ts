@@ -51,16 +51,33 @@ test('reads the same page from the end of any other page, in that snapshot and a
   const [one, two] = [await reportSource(app, org), await reportSource(app, org, { publisher: 'Birch' })];
   await one.write({ 1: {}, 2: { words: 'critical' }, 3: { revoked: true }, 4: {}, 5: {} });
   await two.write({ 1: {}, 7: {} });
+  const { items } = (await org.call('GET', '/items')).body as { items: { id: string }[] };
+  const override = (place: number, body: unknown) =>
+    org.call('PUT', `/api/feed/items/${items[place]!.id}/override`, body);
+  await override(0, { severity: 'critical', status: 'retracted' });
+  await override(2, { status: 'retracted' });
+  await override(4, { status: 'retracted' });
   const past = await app.deps.snapshots.get(org.id);
   await one.write({ 2: { words: 'calm' }, 4: { revoked: true }, 8: {}, 9: {} });
   await two.write({ 1: { revoked: true } });
+  await override(1, { status: 'retracted' });
+  await override(2, { status: null });
   const current = await app.deps.snapshots.get(org.id);
   const sources = { publishers: ['Birch'], names: [] };
-  const cases: ItemFilters[] = [{}, { status: 'active' }, { status: 'retracted' }, { rootsOnly: true }, { sources }];
-  for (const filters of cases) {
+  const lists: ItemFilters[] = [{}, { status: 'active' }, { status: 'retracted' }, { rootsOnly: true }, { sources }];
+  const cases = lists.flatMap((filters) => [false, true].map((hasOverrides) => ({ filters, hasOverrides })));
+  for (const { filters: shared, hasOverrides } of cases) {
+    const filtersAt = ({ seqs }: Snapshot): ItemFilters =>
+      hasOverrides ? { ...shared, overridesSeq: Math.max(...seqs) } : shared;
     const read = (snapshot: Snapshot, offset: number, anchors?: PageAnchors) =>
       inOrg(app.deps.db, org.id, (tx) =>
-        readItemsPage(tx, snapshot, { filters, limit: 2, offset, farOffset: 0, ...(anchors ? { anchors } : {}) }),
+        readItemsPage(tx, snapshot, {
+          filters: filtersAt(snapshot),
+          limit: 2,
+          offset,
+          farOffset: 0,
+          ...(anchors ? { anchors } : {}),
+        }),
       );
     const { total } = await read(current, 1);
     for (const snapshot of [past, current])
@@ -70,7 +87,7 @@ test('reads the same page from the end of any other page, in that snapshot and a
         for (let offset = 1; offset <= total + 1; offset += 1) {
           const { docs, total: n } = await read(current, offset, anchors);
           const expected = await read(current, offset);
-          expect({ docs, n }, JSON.stringify({ filters, first, offset })).toEqual({
+          expect({ docs, n }, JSON.stringify({ shared, hasOverrides, first, offset })).toEqual({
             docs: expected.docs,
             n: expected.total,
           });

@@ -50,7 +50,7 @@ export async function readItemsPage(
   const scan = (anchor && scanFromAnchor(snapshot, filters, { ...window, anchor })) ?? (await scanNearestEnd());
   const page = await readPageRows(tx, { ctes: listCtes(snapshot, filters), page: scan, total: sql`total` });
   if (isFar && anchors && page.end)
-    addAnchor(anchors, { snapshot, filters }, { row: page.end, rows: offset + page.docs.length });
+    await addAnchor(tx, anchors, { snapshot, filters }, { row: page.end, rows: offset + page.docs.length });
   return page;
 }
 
