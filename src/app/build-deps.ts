@@ -18,7 +18,7 @@ import { createExtractor } from '../feed/ingestion/extractor.ts';
 import { applyInstalledReferenceData } from '../feed/reference-data/apply-installed.ts';
 import { createFeedPages } from '../feed/items/page-cache/feed-pages.ts';
 import { getShippedNames } from '../feed/extraction/names/name-dictionary.ts';
-import { listTechniques } from '../feed/reference-data/attack.ts';
+import { listTactics, listTechniques } from '../feed/reference-data/attack.ts';
 import { createPageAnchors } from '../feed/items/list-query/page-anchors.ts';
 import { createPageCursors } from '../feed/items/page-cache/page-cache.ts';
 import { createSnapshotCache } from '../feed/items/snapshot/snapshot.ts';
@@ -125,7 +125,7 @@ export function buildDeps({ config, db, log, clock = systemClock }: BuildDepsOpt
     pageAnchors: createPageAnchors(),
     listPublicNames: () => [
       ...[...getShippedNames().values()].map(({ printed }) => printed),
-      ...listTechniques().map(({ name }) => name),
+      ...[...listTechniques(), ...listTactics()].map(({ name }) => name),
     ],
     connectionFor,
     models: measureModels(createModels(config.models), metrics.registry),

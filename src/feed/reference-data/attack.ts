@@ -101,6 +101,8 @@ export function findTechnique(id: string): Technique | undefined {
 
 export const listTechniques = (): Technique[] => [...getTable().techniques.values()];
 
+export const listTactics = (): Tactic[] => [...getTable().tactics.values()];
+
 /** Finds a tactic by its short name as in kill chain phases (`initial-access`). */
 export const findTactic = (shortName: string): Tactic | undefined => getTable().tactics.get(shortName);
 
