@@ -40,11 +40,24 @@ function collectEntries(value: unknown, depth: number): JsonObject[] {
   if (depth === 0) return [{}];
   if (Array.isArray(value))
     return value.flatMap((entry: unknown) =>
-      isObject(entry) ? [entry] : [typeof entry === 'string' ? { value: entry } : {}],
+      isObject(entry) ? (listMembers(entry) ?? [entry]) : [typeof entry === 'string' ? { value: entry } : {}],
     );
   if (!isObject(value)) return [{}];
   const nested = Object.values(value).filter((field) => isObject(field) || Array.isArray(field));
   return nested.length === 0 ? [value] : nested.flatMap((field) => collectEntries(field, depth - 1));
+}
+
+/** Fields of a report that also hold for its indicators. */
+const inherited = /^(?:tlp|tags|adversary|threat_?actor|malware_?famil(?:y|ies))$/i;
+
+/** Returns the indicators of an entry that is a report with a list of them, such as a pulse of OTX. */
+function listMembers(entry: JsonObject): JsonObject[] | undefined {
+  const members = Object.entries(entry).find(
+    ([name, field]) => /^(?:indicators|iocs|observables)$/i.test(name) && Array.isArray(field) && field.some(isObject),
+  )?.[1];
+  if (!members) return undefined;
+  const shared = Object.fromEntries(Object.entries(entry).filter(([name]) => inherited.test(name)));
+  return (members as unknown[]).filter(isObject).map((member) => ({ ...shared, ...member }));
 }
 
 function listColumns(entries: JsonObject[]): string[] {

@@ -21,7 +21,7 @@ const columns = {
   lastSeen: /^(?:last_?seen|last_observed|last_online|last_active|updated|last_reported)(?:_utc|_at|_date)?$/,
   validUntil: /^(?:valid_(?:until|to)|expir(?:y|es|ation)(?:_(?:date|time|at))?)(?:_utc)?$/,
   confidence: /^(?:confidence|confidence_level|score)$/,
-  malware: /^(?:malware|malware_printable|malware_family|malware_name|signature|family|threat_name)$/,
+  malware: /^(?:malware|malware_printable|malware_famil(?:y|ies)|malware_name|signature|family|threat_name)$/,
   actor: /^(?:(?:threat_)?actor|apt|apt_group|adversary|intrusion_set)$/,
   threat: /^(?:threat|threat_type|category|tags?|classification|type)$/,
   tags: /^tags?$/,

@@ -15,7 +15,8 @@ type ListLayout = {
 const layouts: ListLayout[] = [
   // abuse.ch SSLBL: fingerprints of certificates.
   { columns: ['listingdate', 'sha1', 'listingreason'], rename: { sha1: 'cert_sha1', listingreason: 'malware' } },
-  // DShield: ranges.
+  // DShield: ranges, today and in older copies.
+  { columns: ['start', 'end', 'netblock'], range: { name: 'network', from: ['start', 'netblock'] } },
   { columns: ['start', 'end', 'netmask'], range: { name: 'network', from: ['start', 'netmask'] } },
   // ViriBack: addresses of control panels.
   { columns: ['family', 'url', 'ip', 'first_seen'], isDayFirst: true },

@@ -14,6 +14,7 @@ const markupTable = /^\s*\|?\s*:?-{3,}:?\s*\|[\s:|-]*$|^\|===\s*$/m;
 /** Returns whether a text is Markdown or AsciiDoc with a table. */
 export const isMarkup = (text: string): boolean => text.length <= textMaxChars && markupTable.test(text);
 
+const commentWithAddress = /^\s*(?:#|;|\/\/)[^\n]*(?:\/\/|\w\.\w|@)/;
 const heading = /^\s*(?:#{1,3}|=)\s+(\S.{2,200})$/m;
 
 type ReportContext = ParseContext & { part: SourceDocument; tlp: Tlp | undefined };
@@ -24,8 +25,10 @@ type ReportContext = ParseContext & { part: SourceDocument; tlp: Tlp | undefined
  */
 export function readReport(text: string, { part, tlp, sourceName, lists }: ReportContext): SourceRecord | undefined {
   if (text.length > textMaxChars || /^\s*[<[{]/.test(text)) return undefined;
+  // The comments of a list tell of its publisher. Headings contain no addresses.
+  const lines = text.split(/\r?\n/).filter((line) => !commentWithAddress.test(line));
   const title = heading.exec(text.slice(0, 2_000))?.[1]?.trim() ?? sourceName ?? part.name;
-  const extracted = extractItem({ text, title, sourceUrl: part.url }, lists);
+  const extracted = extractItem({ text: lines.join('\n'), title, sourceUrl: part.url }, lists);
   if (buckets.every((bucket) => extracted.iocs[bucket].length === 0)) return undefined;
   const key = createHash('sha256')
     .update(JSON.stringify([title, extracted.storedText]))

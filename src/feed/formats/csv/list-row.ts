@@ -35,7 +35,7 @@ export function createRowReader({ header, rows, isDayFirst }: ListTable): (cells
   }
   const { indexes, typed } = findColumns(header, rows);
   const parseDate = (text: string | undefined): string | undefined =>
-    parseFeedDate(isDayFirst ? text?.replace(/^(\d\d?)-(\d\d?)-(\d{4})/, toIsoDate) : text);
+    parseEpoch(text) ?? parseFeedDate(isDayFirst ? text?.replace(/^(\d\d?)-(\d\d?)-(\d{4})/, toIsoDate) : text);
   return (cells) => {
     const read = (name: ColumnName): string[] =>
       indexes[name].flatMap((index) => (isEmpty(cells[index]) ? [] : [cells[index]!]));
@@ -81,12 +81,18 @@ const dropSinkholes = (observables: Observable[]): Observable[] =>
     ? observables
     : observables.filter((one) => one.kind === 'other' || !sinkholes.has(one.normalizedValue));
 
+/** Reads seconds or milliseconds since 1970. */
+function parseEpoch(text: string | undefined): string | undefined {
+  if (text === undefined || !/^\d{10}(?:\d{3})?$/.test(text)) return undefined;
+  return new Date(Number(text) * (text.length === 10 ? 1_000 : 1)).toISOString();
+}
+
 const toIsoDate = (_text: string, day: string, month: string, year: string): string =>
   `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`;
 
 const hashNames = ['sha512', 'sha256', 'sha1', 'md5', 'imphash', 'ssdeep', 'cert_sha1'] as const;
 const isEmpty = (cell: string | undefined): boolean =>
-  cell === undefined || /^(?:|none|null|n\/a|-|unknown)$/i.test(cell);
+  cell === undefined || /^(?:|none|null|n\/a|-|\?|unknown)$/i.test(cell);
 
 /** Lists state confidence as 0 to 100 or 0 to 1. */
 function parseConfidence(text: string | undefined): number | undefined {

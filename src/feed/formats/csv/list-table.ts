@@ -24,7 +24,7 @@ const blanksBeforeQuote: Record<string, RegExp> = { '\t': /\t +"/g, ',': /, +"/g
 const comment = /^\s*(?:#|;|\/\/|!)/;
 /** Column names that identify a line as the header, with a prefix or suffix such as `c2_domains` or `indicator_type`. */
 const headerName =
-  /(?:^|_)(?:urls?|uris?|ips?|ip_addr(?:ess(?:es)?)?|ipaddress|ipv[46]|domains?|hosts?|hostnames?|fqdns?|md5|sha_?(?:1|256|512)|hash(?:es)?|indicators?|iocs?|values?|observables?|title|first_?seen|dateadded|date_added)(?:_|$)/;
+  /(?:^|_)(?:urls?|uris?|ips?|ip_addr(?:ess(?:es)?)?|ipaddress|address|ipv[46]|domains?|hosts?|hostnames?|fqdns?|md5|sha_?(?:1|256|512)|hash(?:es)?|indicators?|iocs?|values?|observables?|title|first_?seen|dateadded|date_added)(?:_|$)/;
 
 /** Reads CSV in any dialect, JSON, and plain lists with one value per line. */
 export function readTable(text: string): ListTable {
@@ -50,7 +50,18 @@ function readLines(text: string): ListTable {
   const commentCells = headerComment && cells(headerComment.replace(comment, '').trim());
   const header = first && isHeader(first) ? rows.shift() : commentCells || undefined;
   const notes = comments.filter((line) => line !== headerComment);
-  return { ...toTable(header, rows), about: findTitle(notes), date: findDate(notes), tlp: findMarking(notes) };
+  const beginning = lines
+    .slice(
+      0,
+      lines.findIndex((line) => line === data[0]),
+    )
+    .filter((line) => notes.includes(line));
+  return {
+    ...toTable(header, rows),
+    about: findTitle(data.length === 0 ? notes : beginning),
+    date: findDate(notes),
+    tlp: findMarking(notes),
+  };
 }
 
 function toTable(columns: string[] | undefined, rows: string[][]): Pick<ListTable, 'header' | 'rows' | 'isDayFirst'> {

@@ -41,6 +41,7 @@ export function recognizeValue(cell: string): Observable[] {
   if (value === '' || /[\s`]|\.rpz-[a-z-]+$/.test(value)) return [];
   const hash = /^[0-9a-f]+$/i.test(value) ? hashTypes[value.length] : undefined;
   if (hash) return [createObservable(hash, value)];
+  if (/^AS\d{1,10}$/.test(value)) return [{ kind: 'other', framework: 'observable:asn', value }];
   if (/^[a-z]{3,10}(?:\[?:\]?)\/\//i.test(value)) return [createObservable('url', value)];
   const found = createAddressObservable(value);
   return found.kind === 'other' && found.framework === 'observable:domain' ? [] : [found];

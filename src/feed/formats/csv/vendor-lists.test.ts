@@ -167,6 +167,34 @@ describe('lists of vendors', () => {
     expect(skipped).toEqual([]);
   });
 
+  test('reads the indicators of reports in JSON with their actor and marking', () => {
+    const pulse = { name: 'One', adversary: 'Fancy Bear', TLP: 'green', tags: ['emotet'], malware_families: [] };
+    const indicators = [
+      { indicator: 'evil-host.top', type: 'domain', created: '2026-03-01T00:00:00' },
+      { indicator: sha256, type: 'FileHash-SHA256', created: '2026-03-01T00:00:00' },
+    ];
+    const parsed = parse(JSON.stringify({ count: 1, results: [{ ...pulse, indicators }] }));
+    expect(values(parsed)).toEqual(['domain evil-host.top', `sha256 ${sha256}`]);
+    expect(parsed.records[0]).toMatchObject({
+      tlp: 'GREEN',
+      classification: { actor: [{ name: 'APT28' }], malware: [{ name: 'Emotet' }] },
+    });
+  });
+
+  test('reads systems by their number and times since 1970', () => {
+    const systems = parse('; A list\nAS64500 ; XX | One\nAS64501 ; XX | Two\n; EOF\n');
+    expect(mappings(systems)).toEqual(['observable:asn AS64500', 'observable:asn AS64501']);
+    expect(systems.records[0]!.title).toBe('A list');
+    const dated = parse('ip,last_seen\n198.51.101.23,1772445600\n198.51.101.24,?\n');
+    expect(dated.records[0]!.iocs.ipv4[0]!.lastSeen).toBe('2026-03-02T10:00:00.000Z');
+  });
+
+  test('takes no address from the comments of a list', () => {
+    const text =
+      '# See https://publisher.example/about\n\nFoo of evil-host[.]top\nBar of evil-cdn[.]top\nMore words here\n';
+    expect(values(parse(text))).toEqual(['domain evil-host.top', 'domain evil-cdn.top']);
+  });
+
   test('rejects a page of HTML, even one with addresses', () =>
     expect(() => parse('<html><body>Blocked: evil-host[.]top</body></html>')).toThrow(/no indicator/));
 });
