@@ -5,6 +5,7 @@ import {
   allOfStates,
   byItemId,
   materialized,
+  type Condition,
   type Cte,
   type Sql,
   type StateCondition,
@@ -32,11 +33,7 @@ export function searchCtes(
 ): Cte[] {
   const { sources, rootsOnly: _unused, ...columnFilters } = filters;
   const matchesColumns = byItemId((id) => matchesAsOverridden({ ...columnFilters, rootsOnly: search.rootsOnly }, id));
-  const ownConditions = [
-    matchesColumns,
-    ...search.rootTerms.map((term) => hasTerm(snapshot, term)),
-    ...(search.updatedSince ? [isUpdatedSince(search.updatedSince, filters.overridesSeq)] : []),
-  ];
+  const ownConditions = [matchesColumns, ...search.rootTerms.map((term) => hasTerm(snapshot, term))];
   const groupConditions = [
     ...(sources ? [byItemId(() => isOfSource(sources))] : []),
     ...search.terms.map((term) => hasTerm(snapshot, term)),
@@ -47,12 +44,16 @@ export function searchCtes(
     const hasIds = isByRoot || search.fullText || search.terms.length + search.rootTerms.length > 0;
     ownConditions.push(hasIds ? isAmong(onlyIds) : isOneOf(onlyIds));
   }
-  if (!search.rootsOnly || groupConditions.length === 0)
-    return [materialized('found', matchingRows(snapshot, [...ownConditions, ...groupConditions]))];
+  const updates = search.updatedSince ? updateAlternatives(search.updatedSince, filters.overridesSeq) : [[]];
+  const foundCte = (conditions: StateCondition[]): Cte => {
+    const alternatives = updates.map((update) => matchingRows(snapshot, [...ownConditions, ...update, ...conditions]));
+    return materialized('found', sql.join(alternatives, sql` union all `));
+  };
+  if (!search.rootsOnly || groupConditions.length === 0) return [foundCte(groupConditions)];
   const memberRows = matchingRows(snapshot, [...groupConditions, ...(members ? [members] : [])]);
   return [
     materialized('matched', rootsOf(memberRows, filters.overridesSeq)),
-    materialized('found', matchingRows(snapshot, [...ownConditions, isOneOf(sql`select id from matched`)])),
+    foundCte([isOneOf(sql`select id from matched`)]),
   ];
 }
 
@@ -67,9 +68,22 @@ export const rootsOf = (found: Sql, overridesSeq: number | undefined): Sql =>
 export const isUpdatedSince = (since: string, overridesSeq: number | undefined): StateCondition =>
   byItemId((id) =>
     overridesSeq === undefined
-      ? sql`last_updated >= ${since}::timestamptz`
-      : sql`last_updated >= ${since}::timestamptz or ${id} in ${overriddenIds(overridesSeq, sql`o.updated_at >= ${since}::timestamptz`)}`,
+      ? isLastUpdatedSince(since)
+      : sql`${isLastUpdatedSince(since)} or ${id} in ${overriddenSince(since, overridesSeq)}`,
   );
+
+/** The alternatives of `isUpdatedSince`, of which each row meets one at most. Each can be found by an index. */
+function updateAlternatives(since: string, overridesSeq: number | undefined): StateCondition[][] {
+  const isLastUpdated = byItemId(() => isLastUpdatedSince(since));
+  if (overridesSeq === undefined) return [[isLastUpdated]];
+  const overridden = overriddenSince(since, overridesSeq);
+  return [[isLastUpdated, byItemId((id) => sql`${id} not in ${overridden}`)], [isOneOf(overridden)]];
+}
+
+const isLastUpdatedSince = (since: string): Condition => sql`last_updated >= ${since}::timestamptz`;
+
+const overriddenSince = (since: string, overridesSeq: number): Sql =>
+  overriddenIds(overridesSeq, sql`o.updated_at >= ${since}::timestamptz`);
 
 /** Listed rows with `duplicate_of`. */
 export function matchingRows(snapshot: Snapshot, conditions: StateCondition[]): Sql {
