@@ -47,10 +47,14 @@ export function orderedRows(snapshot: Snapshot, filters: ItemFilters, options: S
         where ${wasCurrentIn(pool, seq)} and ${matches(sql`s.item_id`, match?.past)}
         order by s.added_to_feed_at ${direction}, s.item_id ${direction} limit ${branchLimit})`,
   ]);
+  // In order before the condition, which is then evaluated only for rows that the list gets to.
   if (hasOverridden)
     branches.push(sql`
-      (select id, added_to_feed_at, seq_from from ${overriddenRowsAsSeen}
-        where ${allOf([matchesRow(filters), isWithin(sql`id`), match && overriddenRowMatches(match)])})`);
+      (select id, added_to_feed_at, seq_from from (
+          select * from ${overriddenRowsAsSeen} where ${allOf([matchesRow(filters), isWithin(sql`id`)])}
+          order by added_to_feed_at ${direction}, id ${direction} offset 0) as_seen
+        where ${allOf([match && overriddenRowMatches(match)])}
+        order by added_to_feed_at ${direction}, id ${direction} limit ${limit})`);
   if (usesDuplicateRoots(filters))
     branches.push(sql`
       (select id, added_to_feed_at, seq_from from duplicate_roots where ${isWithin(sql`id`)})`);
