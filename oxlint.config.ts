@@ -70,7 +70,7 @@ const rooms: Record<Half, Record<string, string[]>> = {
     sources: ['model', 'reference-data', 'extraction', 'formats', 'items', 'deduplication', 'ingestion'],
     curation: ['model', 'items', 'deduplication', 'ingestion', 'sources'],
     relevance: ['model', 'items'],
-    exports: ['model', 'reference-data', 'extraction', 'items'],
+    exports: ['model', 'reference-data', 'extraction', 'items', 'indicators'],
     entities: ['model', 'extraction', 'items', 'exports'],
     taxii: ['model', 'items', 'exports'],
   },

@@ -110,7 +110,7 @@ function toBudget({ alias, tokens, costUsd }: ModelUsage, models: Models | undef
 
 async function readFeed(tx: Tx, snapshot: Snapshot, { orgId }: Caller, now: Date): Promise<Overview['feed']> {
   const { overridesSeq } = await readOrgState(tx, snapshot);
-  const counts = await readItemCounts(tx, snapshot, overridesSeq);
+  const counts = await readItemCounts(tx, snapshot, { overridesSeq });
   const { problems, ...work } = await readFeedWork(tx, orgId, { now, poolIds: snapshot.poolIds });
   const count = (severity?: string): number =>
     counts.reduce((sum, row) => sum + (severity === undefined || row.severity === severity ? row.n : 0), 0);

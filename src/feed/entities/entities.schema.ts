@@ -1,13 +1,18 @@
 import { z } from 'zod';
 import { PageQuery } from '../../platform/lib/page-request.ts';
 import { boundedString } from '../../platform/lib/text/bounded-text.ts';
+import { filterFields } from '../items/feed-filters.ts';
 import { Instant } from '../model/overrides.schema.ts';
 import { indicatorStatuses, severities } from '../model/vocabulary.ts';
 
 export const entityTypes = ['actor', 'malware', 'tool', 'vulnerability'] as const;
 export type EntityType = (typeof entityTypes)[number];
 
+const { q: _text, ...itemFilters } = filterFields;
+
+/** The filters of items, except their text: `q` is the beginning of a name. */
 export const EntitiesQuery = PageQuery.extend({
+  ...itemFilters,
   type: z.enum(entityTypes).optional(),
   q: boundedString({ max: 200 })
     .optional()

@@ -1,6 +1,9 @@
 import { sql } from 'kysely';
 import { queryRows, type Tx } from '../../platform/db/db.ts';
-import type { Condition } from '../items/list-query/query.sql.ts';
+import { withCtes, type Condition } from '../items/list-query/query.sql.ts';
+import { searchCtes, type SearchOptions } from '../items/search/search-ctes.sql.ts';
+import { withSearchLimits } from '../items/search/search.store.ts';
+import type { Snapshot } from '../items/snapshot/snapshot.ts';
 import { visiblePoolIds } from '../items/visible-pools.sql.ts';
 import type { EntityType } from './entities.schema.ts';
 
@@ -46,6 +49,22 @@ export async function listEntityRows(
     type,
     found.map(({ value }) => value),
   );
+}
+
+/** Like `listEntityRows`, for the items that match a search alone. The figures are about these items. */
+export async function listMatchingEntityRows(
+  tx: Tx,
+  { type, after, prefix, exact, limit }: EntityFilter,
+  { snapshot, options }: { snapshot: Snapshot; options: SearchOptions },
+): Promise<EntityRow[]> {
+  const value = sql`t.value collate "C"`;
+  const rows = sql`
+    select t.value, max(t.entity) as name, count(*)::int as items, min(t.seen_at) as "firstSeen", max(t.seen_at) as "lastSeen"
+    from found join item_terms t on t.item_id = found.id
+    where t.kind = ${termKind(type)} and ${isListed} and ${value} > ${after}
+      and (${value} >= ${prefix} and ${value} < ${`${prefix}\u{10FFFF}`} or t.value = any(${exact}::text[]))
+    group by t.value order by ${value} limit ${limit}`;
+  return withSearchLimits(tx, () => queryRows<EntityRow>(tx)`${withCtes(searchCtes(snapshot, options), rows)}`);
 }
 
 /** Returns the figures of visible entities by their values, in the order of the values. Values without an item are left out. */

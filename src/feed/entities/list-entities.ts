@@ -1,10 +1,15 @@
-import { inOrg, type Db } from '../../platform/db/db.ts';
+import { inOrg, type Db, type Tx } from '../../platform/db/db.ts';
 import type { Clock } from '../../platform/lib/time/clock.ts';
 import { fieldError } from '../../platform/lib/errors.ts';
 import { readPageRequest } from '../../platform/lib/page-request.ts';
 import type { Caller } from '../../platform/orgs/caller.ts';
 import { getShippedNames } from '../extraction/names/name-dictionary.ts';
 import { resolveName } from '../extraction/names/resolve-name.ts';
+import { filteredSnapshot, isFiltered, readFilters, toItemFilters, type FeedFilters } from '../items/feed-filters.ts';
+import { relevantIds } from '../items/list-query/relevance.sql.ts';
+import type { SearchOptions } from '../items/search/search-ctes.sql.ts';
+import { readOrgState } from '../items/snapshot/org-state.store.ts';
+import type { Snapshot, SnapshotCache } from '../items/snapshot/snapshot.ts';
 import { toTermValue } from '../model/terms.ts';
 import {
   entityTypes,
@@ -13,27 +18,33 @@ import {
   type FeedEntities,
   type FeedEntity,
 } from './entities.schema.ts';
-import { listEntityRows, termKind, type EntityRow } from './entities.store.ts';
+import { listEntityRows, listMatchingEntityRows, termKind, type EntityRow } from './entities.store.ts';
 
-export type EntitiesDeps = { db: Db; clock: Clock };
+export type EntitiesDeps = { db: Db; clock: Clock; snapshots: SnapshotCache };
 
-/** Returns a page of the entities that the organization sees: by type, then by name. */
+/** Returns a page of the entities that the organization sees, or those of the items that match filters: by type, then by name. */
 export async function listEntities(
-  { db }: EntitiesDeps,
+  { db, snapshots }: EntitiesDeps,
   { orgId }: Caller,
-  { type, q, limit: limitText, cursor }: EntitiesQuery,
+  { type, q, limit: limitText, cursor, ...filterQuery }: EntitiesQuery,
 ): Promise<FeedEntities> {
   const { limit } = readPageRequest({ limit: limitText });
   const start = cursor === undefined ? undefined : readCursor(cursor);
   const types = entityTypes.filter((one) => type === undefined || one === type);
   const remaining = start ? types.slice(types.indexOf(start.type)) : types;
+  const filters = readFilters(filterQuery);
+  const snapshot = await snapshots.get(orgId);
   const found = await inOrg(db, orgId, async (tx) => {
+    const options = await toSearchOptions(tx, filters, snapshot);
     const rows: { type: EntityType; row: EntityRow }[] = [];
     for (const one of remaining) {
       if (rows.length > limit) break;
       const after = start?.type === one ? start.value : '';
       const search = readSearch(one, q);
-      const page = await listEntityRows(tx, { type: one, after, ...search, limit: limit + 1 - rows.length });
+      const wanted = { type: one, after, ...search, limit: limit + 1 - rows.length };
+      const page = options
+        ? await listMatchingEntityRows(tx, wanted, { snapshot: filteredSnapshot(filters, snapshot), options })
+        : await listEntityRows(tx, wanted);
       rows.push(...page.map((row) => ({ type: one, row })));
     }
     return rows;
@@ -42,6 +53,14 @@ export async function listEntities(
   const last = page.at(-1);
   const nextCursor = found.length > limit && last ? encodeCursor(last.type, last.row.value) : null;
   return { entities: page.map((one) => toEntity(one.type, one.row)), nextCursor };
+}
+
+/** Returns the search for the items that match filters, or undefined without filters. */
+async function toSearchOptions(tx: Tx, filters: FeedFilters, snapshot: Snapshot): Promise<SearchOptions | undefined> {
+  const orgState = await readOrgState(tx, snapshot);
+  const onlyIds = filters.relevancyMode === 'relevant' ? relevantIds(orgState) : undefined;
+  if (!onlyIds && !isFiltered(filters)) return undefined;
+  return { filters: await toItemFilters(tx, filters, { snapshot, orgState }), search: filters.search, onlyIds };
 }
 
 export const toEntity = (type: EntityType, { name, items, firstSeen, lastSeen }: EntityRow): FeedEntity => ({

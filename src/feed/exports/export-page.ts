@@ -1,18 +1,21 @@
-import { inOrg, type Db } from '../../platform/db/db.ts';
+import { inOrg, type Db, type Tx } from '../../platform/db/db.ts';
 import type { Clock } from '../../platform/lib/time/clock.ts';
 import { fieldError } from '../../platform/lib/errors.ts';
 import { decodeCursor, encodeCursor, type PageCursor } from '../../platform/lib/page-request.ts';
 import { mapInSlices } from '../../platform/lib/concurrency/slices.ts';
 import type { Caller } from '../../platform/orgs/caller.ts';
-import { readOrgState } from '../items/snapshot/org-state.store.ts';
+import { filteredSnapshot, hasSearch, readFilters, toItemFilters, type FeedFilters } from '../items/feed-filters.ts';
+import type { Condition, Sql } from '../items/list-query/query.sql.ts';
 import { isRelevant } from '../items/list-query/relevance.sql.ts';
+import { withSearchLimits } from '../items/search/search.store.ts';
+import { readOrgState, type OrgState } from '../items/snapshot/org-state.store.ts';
 import type { DatedSnapshot } from '../items/snapshot/snapshot-token.ts';
-import type { SnapshotCache } from '../items/snapshot/snapshot.ts';
+import type { Snapshot, SnapshotCache } from '../items/snapshot/snapshot.ts';
 import { startOfHour, updateExpiry } from '../model/expiry.ts';
 import type { FeedItem } from '../model/item.schema.ts';
 import { tlps, type Tlp } from '../model/vocabulary.ts';
 import { applyDatedOverride } from './dated-override.ts';
-import { listExportRows } from './export-page.store.ts';
+import { listExportRows, type ExportRow } from './export-page.store.ts';
 import type { ExportQuery } from './exports-query.ts';
 import { listOverrideHistory } from './item-versions.store.ts';
 
@@ -39,10 +42,11 @@ export function readExportPage(
   { snapshot, hour, query, tlpMax }: DatedSnapshot & { query: ExportQuery; tlpMax: Tlp },
 ): Promise<ExportPage> {
   const after = query.after === undefined ? undefined : readAfter(query.after);
+  const filters = readFilters(query);
   return inOrg(db, orgId, async (tx) => {
     const orgState = await readOrgState(tx, snapshot);
-    const isMember = query.relevancyMode === 'relevant' ? isRelevant(orgState) : undefined;
-    const found = await listExportRows(tx, snapshot, { limit: Number(query.limit), after, isMember });
+    const isMember = filters.relevancyMode === 'relevant' ? isRelevant(orgState) : undefined;
+    const found = await listFiltered(tx, filters, { snapshot, orgState, limit: Number(query.limit), after, isMember });
     const ids = found.map(({ id }) => id);
     const overrides = await listOverrideHistory(tx, ids);
     const members = found.filter((row) => row.isMember);
@@ -56,6 +60,24 @@ export function readExportPage(
     const hasMore = last !== undefined && last.listed > found.length;
     return { items, next: hasMore ? encodeCursor({ at: last.at, id: last.id }) : undefined };
   });
+}
+
+type ExportRange = {
+  snapshot: Snapshot;
+  orgState: OrgState;
+  limit: number;
+  after: PageCursor | undefined;
+  isMember: ((id: Sql) => Condition) | undefined;
+};
+
+async function listFiltered(tx: Tx, filters: FeedFilters, range: ExportRange): Promise<ExportRow[]> {
+  const { search } = filters;
+  const snapshot = filteredSnapshot(filters, range.snapshot);
+  const itemFilters = await toItemFilters(tx, filters, range);
+  if (hasSearch(search))
+    return withSearchLimits(tx, () => listExportRows(tx, snapshot, { ...range, filters: itemFilters, search }));
+  const columns = { ...itemFilters, ...(search.rootsOnly ? { rootsOnly: true } : {}) };
+  return listExportRows(tx, snapshot, { ...range, filters: columns, search: undefined });
 }
 
 function readAfter(text: string): PageCursor {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { integerMeta } from '../../platform/lib/integers.ts';
+import { filterFields } from '../items/feed-filters.ts';
 import { bucketByType, tlps } from '../model/vocabulary.ts';
 import { boundedString } from '../../platform/lib/text/bounded-text.ts';
 
@@ -10,14 +11,12 @@ const positiveInteger = (max: number) =>
     .refine((text) => Number(text) <= max, `must be at most ${max}`)
     .meta(integerMeta(1, max));
 
-const relevancyMode = z.enum(['relevant', 'all']).default('all');
-
 /** The query string of a paged export. */
 export const ExportQuery = z.object({
   limit: positiveInteger(500).default('200'),
   after: boundedString({ max: 200 }).optional(),
   maxTlp: z.enum(tlps).optional(),
-  relevancyMode,
+  ...filterFields,
 });
 export type ExportQuery = z.infer<typeof ExportQuery>;
 
@@ -41,7 +40,7 @@ export const BlocklistQuery = z
     format: z.enum(['plain', 'hosts']).default('plain'),
     limit: positiveInteger(500_000).default('100000'),
     maxTlp: z.enum(tlps).optional(),
-    relevancyMode,
+    ...filterFields,
   })
   .refine(({ format, type }) => format !== 'hosts' || type === 'domain', {
     path: ['format'],

@@ -1,11 +1,9 @@
 import { z } from 'zod';
 import { platforms } from '../model/platforms.ts';
 import { itemStatuses, severities } from '../model/vocabulary.ts';
-import { ItemsQuery } from './items-query.ts';
+import { filterFields } from './feed-filters.ts';
 
-const { severity, platform, status, source, q } = ItemsQuery.shape;
-export const FacetsQuery = z.object({ severity, platform, status, source, q });
-export type FacetsQuery = z.infer<typeof FacetsQuery>;
+export const FacetsQuery = z.object(filterFields);
 
 export const FeedFacets = z
   .object({
@@ -18,7 +16,7 @@ export const FeedFacets = z
     platform: z.record(z.enum(platforms), z.int()),
     source: z
       .array(z.object({ name: z.string().describe('A publisher or source name.'), items: z.int() }))
-      .describe('The most frequent first, at most 200.'),
+      .describe('The most frequent first, at most 200. With `duplicates=hide`, those of the roots.'),
   })
   .meta({ id: 'FeedFacets' });
 export type FeedFacets = z.infer<typeof FeedFacets>;

@@ -1,28 +1,74 @@
+import { z } from 'zod';
 import { inOrg } from '../../platform/db/db.ts';
 import type { Caller } from '../../platform/orgs/caller.ts';
-import type { FeedStats } from '../model/item.schema.ts';
+import type { FeedItem, FeedStats } from '../model/item.schema.ts';
 import { platforms } from '../model/platforms.ts';
 import { severities } from '../model/vocabulary.ts';
-import type { ListItemsDeps } from './list-items.ts';
+import { filteredSnapshot, filterFields, isFiltered, readFilters } from './feed-filters.ts';
+import { listItems, type ListItemsDeps } from './list-items.ts';
 import { listRecentItems, readItemCounts, type ItemCountRow, type RecentItemRow } from './items.store.ts';
+import { matchesColumns, readSourceCounts } from './search/search-facets.ts';
 import { readOrgState } from './snapshot/org-state.store.ts';
 import type { CachedPage } from './page-cache/page-cache.ts';
 
 const recentMax = 10;
 
-/** Returns the statistics of the items that `GET /items` lists without parameters, as the bytes of the response. */
-export function getStats({ db, clock, feedPages }: ListItemsDeps, { orgId }: Caller): Promise<CachedPage> {
+/** The filters of the list. Unknown parameters are ignored, as in the list. */
+export const StatsQuery = z.looseObject(filterFields);
+type StatsQuery = z.infer<typeof StatsQuery>;
+
+/** Returns the statistics of the items that `GET /items` lists with the same filters, as the bytes of the response. */
+export function getStats(deps: ListItemsDeps, { orgId }: Caller, query: StatsQuery): Promise<CachedPage> {
+  const { db, clock, feedPages } = deps;
+  const filters = readFilters(query);
+  if (isFiltered(filters) || filters.relevancyMode === 'relevant') return getFilteredStats(deps, { orgId }, query);
   return feedPages.get({ orgId, key: 'stats', now: clock() }, ({ snapshot }) =>
     inOrg(db, orgId, async (tx) => {
       const { overridesSeq } = await readOrgState(tx, snapshot);
-      const counts = await readItemCounts(tx, snapshot, overridesSeq);
+      const counts = await readItemCounts(tx, snapshot, { overridesSeq });
       const recent = await listRecentItems(tx, snapshot, { overridesSeq, limit: recentMax });
-      return Buffer.from(JSON.stringify(toStats(counts, recent)));
+      return Buffer.from(JSON.stringify(toStats(counts, recent.map(toRecentRow))));
     }),
   );
 }
 
-function toStats(counts: ItemCountRow[], recent: RecentItemRow[]): FeedStats {
+function getFilteredStats(
+  deps: ListItemsDeps,
+  { orgId }: Pick<Caller, 'orgId'>,
+  query: StatsQuery,
+): Promise<CachedPage> {
+  const { db, clock, feedPages } = deps;
+  const filters = readFilters(query);
+  return feedPages.get({ orgId, key: `stats ${JSON.stringify(filters)}`, now: clock() }, async ({ snapshot }, asOf) => {
+    const counts = await inOrg(db, orgId, async (tx) => {
+      const orgState = await readOrgState(tx, snapshot);
+      const found = await readSourceCounts(tx, filters, { snapshot: filteredSnapshot(filters, snapshot), orgState });
+      return found.bySource.rows.filter((row) => matchesColumns(filters, row));
+    });
+    const newest = { ...query, page: '1', perPage: String(recentMax), searchOrder: 'newest' as const, asOf };
+    const list = await listItems(deps, { orgId }, newest);
+    const { items } = JSON.parse(String(await list.bytes('identity'))) as { items: FeedItem[] };
+    return Buffer.from(JSON.stringify(toStats(counts, items.map(toRecentItem))));
+  });
+}
+
+type RecentItem = FeedStats['recentItems'][number];
+
+const toRecentRow = ({ id, title, severity, publish_time, added_to_feed_at }: RecentItemRow): RecentItem => ({
+  id,
+  title,
+  severity: severity as RecentItem['severity'],
+  publishTime: (publish_time ?? added_to_feed_at).toISOString(),
+});
+
+const toRecentItem = ({ id, event, source, addedToFeedAt, tenantOverrides }: FeedItem): RecentItem => ({
+  id,
+  title: event.title,
+  severity: tenantOverrides?.severity ?? event.severity,
+  publishTime: source.publishTime ?? addedToFeedAt,
+});
+
+function toStats(counts: ItemCountRow[], recentItems: RecentItem[]): FeedStats {
   const sum = (matches: (row: ItemCountRow) => boolean): number =>
     counts.reduce((total, row) => total + (matches(row) ? row.n : 0), 0);
   const breakdown = <K extends string>(keys: readonly K[], valuesOf: (row: ItemCountRow) => string[]) =>
@@ -32,11 +78,6 @@ function toStats(counts: ItemCountRow[], recent: RecentItemRow[]): FeedStats {
     severityBreakdown: breakdown(severities.toReversed(), ({ severity }) => [severity]),
     platformBreakdown: breakdown(platforms, (row) => row.platforms.split(',')),
     sourcePublishers: [...new Set(counts.map(({ publisher }) => publisher))].toSorted(),
-    recentItems: recent.map(({ id, title, severity, publish_time, added_to_feed_at }) => ({
-      id,
-      title,
-      severity,
-      publishTime: (publish_time ?? added_to_feed_at).toISOString(),
-    })),
+    recentItems,
   };
 }

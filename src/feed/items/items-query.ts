@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import { integerMeta } from '../../platform/lib/integers.ts';
 import { boundedString } from '../../platform/lib/text/bounded-text.ts';
-import { findPlatform, type Platform } from '../model/platforms.ts';
-import { readSearch, searchFields, type Search } from './search/search-query.ts';
-import { itemStatuses, severities, type ItemStatus, type Severity } from '../model/vocabulary.ts';
+import { filterFields, readFilters, type FeedFilters } from './feed-filters.ts';
+import { searchOrderFields } from './search/search-query.ts';
 
 /** A positive integer in decimal digits. */
 const positiveInteger = (fallback: number, max: number | undefined) =>
@@ -19,14 +18,8 @@ const positiveInteger = (fallback: number, max: number | undefined) =>
 export const ItemsQuery = z.looseObject({
   page: positiveInteger(1, undefined),
   perPage: positiveInteger(20, 100),
-  severity: z.enum(severities).optional(),
-  platform: boundedString({ max: 200 })
-    .optional()
-    .describe('Case-insensitive. Aliases such as `win` or `m365` are accepted.'),
-  status: z.enum(itemStatuses).optional(),
-  source: boundedString({ max: 500 }).optional().describe('Publisher or source name, case-insensitive.'),
-  relevancyMode: z.enum(['relevant', 'all']).optional(),
-  ...searchFields,
+  ...filterFields,
+  ...searchOrderFields,
   asOf: boundedString({ min: 1, max: 12_000 })
     .optional()
     .describe(
@@ -38,49 +31,23 @@ export type ItemsQuery = z.infer<typeof ItemsQuery>;
 const knownParameters = new Set(Object.keys(ItemsQuery.shape));
 const unknownMax = 50;
 
-export type ItemsRequest = {
+export type ItemsRequest = FeedFilters & {
   page: number;
   perPage: number;
-  severity: Severity | undefined;
-  status: ItemStatus | undefined;
-  /** Undefined if absent, null if unknown. */
-  platform: Platform | null | undefined;
-  source: string | undefined;
-  relevancyMode: 'relevant' | 'all';
   asOf: string | undefined;
-  search: Search;
   isHighlighted: boolean;
-  applied: Record<string, string>;
   unknown: string[];
 };
 
 /** Parses the query string. Throws a 400 for a search parameter with the wrong form. */
 export function readItemsQuery(query: ItemsQuery): ItemsRequest {
-  const platformText = query.platform?.trim() ? query.platform : undefined;
-  const source = query.source?.trim() ? query.source : undefined;
-  const platform = platformText === undefined ? undefined : (findPlatform(platformText) ?? null);
-  const search = readSearch(query);
-  const applied: Record<string, string> = {
-    ...(query.severity ? { severity: query.severity } : {}),
-    ...(platformText === undefined ? {} : { platform: platform ?? platformText }),
-    ...(query.status ? { status: query.status } : {}),
-    ...(source === undefined ? {} : { source }),
-    ...(query.relevancyMode ? { relevancyMode: query.relevancyMode } : {}),
-    ...search.applied,
-  };
   return {
+    ...readFilters(query),
     // Larger than any existing page, and still a number in JSON.
     page: Math.min(Number(query.page ?? 1), Number.MAX_VALUE),
     perPage: Number(query.perPage ?? 20),
-    severity: query.severity,
-    status: query.status,
-    platform,
-    source,
-    relevancyMode: query.relevancyMode ?? 'all',
     asOf: query.asOf,
-    search,
     isHighlighted: query.highlight !== undefined,
-    applied,
     unknown: Object.keys(query)
       .filter((name) => !knownParameters.has(name))
       .toSorted()

@@ -8,7 +8,7 @@ import { FeedItemDetail, FeedList, FeedStats, ItemText } from '../model/item.sch
 import { FacetsQuery, FeedFacets } from './facets.schema.ts';
 import { getFacets, type FacetsDeps } from './get-facets.ts';
 import { getItem, getItemText } from './get-item.ts';
-import { getStats } from './get-stats.ts';
+import { getStats, StatsQuery } from './get-stats.ts';
 import { ItemsQuery } from './items-query.ts';
 import { listItems, type ListItemsDeps } from './list-items.ts';
 import { chooseEncoding, matchesEtag } from './page-cache/http-caching.ts';
@@ -42,8 +42,7 @@ export function itemRoutes(app: App, deps: ListItemsDeps & FacetsDeps): void {
     {
       operationId: 'getFeedFacets',
       summary: 'Count the feed items by severity, status, platform and source',
-      description:
-        'For the filters and the search text of `GET /items`. Each facet counts the items that the other filters match.',
+      description: 'With the filters of `GET /items`. Each facet counts the items that the other filters match.',
       query: FacetsQuery,
       returns: FeedFacets,
     },
@@ -74,8 +73,15 @@ function cachedPageRoutes(app: App, deps: ListItemsDeps, { base, list, stats }: 
   app.route({
     ...common,
     url: `${base}/stats`,
-    schema: { operationId: stats, tags: ['feed'], summary: 'Get feed statistics', response: { 200: FeedStats } },
-    handler: async (request, reply) => sendPage(request, reply, await getStats(deps, requireCaller(request))),
+    schema: {
+      operationId: stats,
+      tags: ['feed'],
+      summary: 'Get feed statistics',
+      querystring: StatsQuery,
+      response: { 200: FeedStats },
+    },
+    handler: async (request, reply) =>
+      sendPage(request, reply, await getStats(deps, requireCaller(request), request.query)),
   });
 }
 

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { queryRow, queryRows, type Tx } from '../../platform/db/db.ts';
 import { overridesAt } from './overrides/overrides.sql.ts';
+import { matchesRow } from './list-query/filters.sql.ts';
 import { orderedRows } from './list-query/ordered-rows.sql.ts';
 import { overriddenRowsAsSeen, overriddenRowsCte } from './list-query/overridden-rows.sql.ts';
 import { withCtes, type Sql } from './list-query/query.sql.ts';
@@ -25,12 +26,20 @@ export type ItemCountRow = {
   n: number;
 };
 
-/** Counts the items of a snapshot by the columns that lists filter by, with overrides applied if `overridesSeq` is set. */
-export function readItemCounts(tx: Tx, snapshot: Snapshot, overridesSeq: number | undefined): Promise<ItemCountRow[]> {
+/**
+ * Counts the items of a snapshot by the columns that lists filter by, with overrides applied if `overridesSeq` is set, and without duplicates if
+ * `rootsOnly` is set.
+ */
+export function readItemCounts(
+  tx: Tx,
+  snapshot: Snapshot,
+  { overridesSeq, rootsOnly = false }: { overridesSeq: number | undefined; rootsOnly?: boolean },
+): Promise<ItemCountRow[]> {
   const countEach = (table: Sql, n: 1 | -1): Sql =>
-    sql`select severity, status, array_to_string(platforms, ','), publisher, source_name, ${sql.lit(n)} from ${table}`;
+    sql`select severity, status, array_to_string(platforms, ','), publisher, source_name, ${sql.lit(n)} from ${table}
+      where ${matchesRow({ rootsOnly })}`;
   const counts = [
-    sql`select severity, status, platforms, publisher, source_name, n from feed_counts where pool_id = any(${snapshot.poolIds}::uuid[])`,
+    sql`select severity, status, platforms, publisher, source_name, ${rootsOnly ? sql`roots` : sql`n`} as n from feed_counts where pool_id = any(${snapshot.poolIds}::uuid[])`,
     countEach(changedRows(snapshot), -1),
     countEach(sql`${poolTable(snapshot)} join item_states s on ${wasCurrent}`, 1),
     ...(overridesSeq === undefined ? [] : [countEach(sql`overridden_rows`, -1), countEach(overriddenRowsAsSeen, 1)]),

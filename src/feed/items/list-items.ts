@@ -3,11 +3,11 @@ import type { Clock } from '../../platform/lib/time/clock.ts';
 import type { Caller } from '../../platform/orgs/caller.ts';
 import { updateDocumentExpiry } from '../model/expiry.ts';
 import type { FeedList } from '../model/item.schema.ts';
+import { filteredSnapshot, hasSearch, toItemFilters } from './feed-filters.ts';
 import { highlightItems } from './highlights/highlight-items.ts';
 import type { ItemHighlights } from '../model/item-highlights.ts';
-import { hasFilters, type ItemFilters, type SourceFilter } from './item-filters.ts';
+import { hasFilters } from './item-filters.ts';
 import { readItemsQuery, type ItemsQuery, type ItemsRequest } from './items-query.ts';
-import { listSourceNames } from './items.store.ts';
 import { overrideDocuments } from './overrides/override-documents.ts';
 import { correctSearch, type ListPublicNames } from './search/correct-search.ts';
 import type { Search } from './search/search-query.ts';
@@ -19,7 +19,7 @@ import { readItemsPage } from './list-query/page.store.ts';
 import type { FeedPages } from './page-cache/feed-pages.ts';
 import { relevantIds } from './list-query/relevance.sql.ts';
 import { readRelevantPage } from './list-query/relevant-page.store.ts';
-import { toSnapshot, type Snapshot } from './snapshot/snapshot.ts';
+import type { Snapshot } from './snapshot/snapshot.ts';
 
 export type ListItemsDeps = {
   db: Db;
@@ -40,8 +40,7 @@ export async function listItems(
   const key = `items ${JSON.stringify(request)}`;
   return deps.feedPages.get({ orgId, key, asOf, now: deps.clock() }, (dated, token) =>
     inOrg(deps.db, orgId, async (tx) => {
-      // No item has an unknown platform, so an empty snapshot avoids the search.
-      const snapshot = request.platform === null ? toSnapshot([]) : dated.snapshot;
+      const snapshot = filteredSnapshot(request, dated.snapshot);
       const orgState = await readOrgState(tx, dated.snapshot);
       const source = { snapshot, orgState, request, now: new Date(dated.hour) };
       const found = await readPage(tx, deps, source);
@@ -73,7 +72,7 @@ async function readPage(
   const { snapshot, orgState, request, now } = source;
   const { search, perPage: limit } = request;
   const offset = Math.min((request.page - 1) * limit, Number.MAX_SAFE_INTEGER - 1_000);
-  const filters = await toFilters(tx, source);
+  const filters = await toItemFilters(tx, request, source);
   const isRelevantOnly = request.relevancyMode === 'relevant' && orgState.profileVersion !== undefined;
   if (isRelevantOnly && !hasSearch(search) && !hasFilters({ ...filters, rootsOnly: search.rootsOnly }))
     return { ...(await readRelevantPage(tx, snapshot, { orgState, limit, offset })), isEstimated: false };
@@ -102,32 +101,6 @@ async function readCorrectedPage(tx: Tx, deps: ListItemsDeps, source: PageSource
   if (!corrected) return undefined;
   const page = await readPage(tx, deps, { ...source, request: { ...request, search: corrected.search } });
   return page.total > 0 ? { page, ...corrected } : undefined;
-}
-
-const hasSearch = ({ terms, rootTerms, fullText, updatedSince }: ListRequest['search']): boolean =>
-  terms.length > 0 || rootTerms.length > 0 || fullText !== undefined || updatedSince !== undefined;
-
-async function toFilters(tx: Tx, { snapshot, orgState, request }: PageSource): Promise<ItemFilters> {
-  const { severity, status, platform, source } = request;
-  return {
-    ...(severity ? { severity } : {}),
-    ...(status ? { status } : {}),
-    ...(orgState.overridesSeq === undefined ? {} : { overridesSeq: orgState.overridesSeq }),
-    ...(platform ? { platform } : {}),
-    ...(source === undefined ? {} : { sources: await matchSources(tx, source, snapshot) }),
-  };
-}
-
-/** Folds case here and not in the database, where the result depends on the locale of the cluster. */
-async function matchSources(tx: Tx, source: string, snapshot: Snapshot): Promise<SourceFilter> {
-  const fold = (text: string): string => text.normalize('NFC').toLowerCase();
-  const wanted = fold(source);
-  const found = await listSourceNames(tx, snapshot);
-  const matching = (texts: string[]): string[] => [...new Set(texts.filter((text) => fold(text) === wanted))];
-  return {
-    publishers: matching(found.map(({ publisher }) => publisher)),
-    names: matching(found.map(({ source_name }) => source_name)),
-  };
 }
 
 const exportLinks = {

@@ -79,13 +79,11 @@ export const exposuresQuery = (id: string) =>
     queryFn: () => read(api.GET('/api/feed/items/{id}/exposures', { params: { path: { id } } })),
   });
 
-type FacetParameters = NonNullable<paths['/api/feed/facets']['get']['parameters']['query']>;
-
 /** How many items each value of a filter would show beside the other filters. */
-export const facetsQuery = ({ severity, platform, status, source, q }: FacetParameters) =>
+export const facetsQuery = ({ searchOrder: _order, ...filter }: FeedFilter) =>
   queryOptions({
-    queryKey: ['feed', 'facets', { severity, platform, status, source, q }],
-    queryFn: () => read(api.GET('/api/feed/facets', { params: { query: { severity, platform, status, source, q } } })),
+    queryKey: ['feed', 'facets', filter],
+    queryFn: () => read(api.GET('/api/feed/facets', { params: { query: filter } })),
     placeholderData: keepPreviousData,
     staleTime: 60_000,
   });

@@ -8,23 +8,13 @@ import { indicatorForms } from '../../model/indicator-forms.ts';
 import { toTermValue, type TermKind } from '../../model/terms.ts';
 import { listSearchedRuns, toQueryText } from './query-text.ts';
 
-/** The search parameters of `GET /items`. All are optional, and an empty text counts as absent. */
+/** The search parameters of lists. All are optional, and an empty text counts as absent. */
 export const searchFields = {
   q: boundedString({ max: 500 })
     .optional()
     .describe(
       'Full-text search in title, summary and text. All words must match, in any grammatical form; words of at least four letters also match longer words that begin with them. Supports `"…"` for a phrase, `OR`, `-word` or `NOT word`, and parentheses; a phrase or an exclusion turns beginnings off. Any part of Chinese, Japanese, Korean or Thai text matches. Addresses may be defanged.',
     ),
-  searchOrder: z
-    .enum(['relevance', 'newest'])
-    .optional()
-    .describe(
-      'Order of a search with `q`. By default the best and most recent matches come first. If more than 500 items match `q`, the newest 500 are ranked (of a frequent text, the newest 200), and the others follow, newest first.',
-    ),
-  highlight: z
-    .enum(['true'])
-    .optional()
-    .describe('With `q`: `outputs.highlights` says where the items of the page match.'),
   indicator: boundedString({ max: 2_000 }).optional().describe('An indicator, which may be defanged or in upper case.'),
   cve: boundedString({ max: 50 }).optional().describe('A CVE id, such as `CVE-2024-12345`.'),
   technique: boundedString({ max: 50 })
@@ -39,7 +29,20 @@ export const searchFields = {
     .optional()
     .describe('Returns only roots. `source`, `cve`, `indicator` and `q` then also match the duplicates of a root.'),
 };
-const SearchQuery = z.object(searchFields);
+/** Parameters of a list that is ordered by its search. */
+export const searchOrderFields = {
+  searchOrder: z
+    .enum(['relevance', 'newest'])
+    .optional()
+    .describe(
+      'Order of a search with `q`. By default the best and most recent matches come first. If more than 500 items match `q`, the newest 500 are ranked (of a frequent text, the newest 200), and the others follow, newest first.',
+    ),
+  highlight: z
+    .enum(['true'])
+    .optional()
+    .describe('With `q`: `outputs.highlights` says where the items of the page match.'),
+};
+const SearchQuery = z.object({ ...searchFields, ...searchOrderFields });
 type SearchQuery = z.infer<typeof SearchQuery>;
 
 export type TermFilter = { kind: TermKind; values: string[] };

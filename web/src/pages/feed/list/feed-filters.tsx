@@ -23,9 +23,9 @@ type Option<Value extends string> = { value: Value; label: React.ReactNode };
 type Props = { filter: FeedFilter; onChange: (change: Partial<FeedFilter>) => void };
 
 export function FeedFilters({ filter, onChange }: Props) {
-  // The counts cover the search and the four menus. Beside any other filter, or a corrected search, they would be wrong, so none are shown.
+  // Beside a corrected search, the counts would be those of the text as it was written, so none are shown.
   const { data } = useQuery(facetsQuery(filter));
-  const isCounted = !(filter.q && data?.total === 0) && !filter.relevancyMode && linked.every((name) => !filter[name]);
+  const isCounted = !(filter.q && data?.total === 0);
   const counted = <Value extends string>(options: readonly Option<Value>[], counts: Record<string, number> = {}) =>
     options.map((option) => ({ ...option, count: isCounted ? (counts[option.value] ?? 0) : undefined }));
   const sources = Object.fromEntries(data?.source.map(({ name, items }) => [name, items]) ?? []);

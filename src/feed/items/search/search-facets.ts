@@ -1,0 +1,66 @@
+import type { Tx } from '../../../platform/db/db.ts';
+import { foldSource, hasSearch, toItemFilters, type FeedFilters } from '../feed-filters.ts';
+import { readItemCounts, type ItemCountRow } from '../items.store.ts';
+import { relevantIds } from '../list-query/relevance.sql.ts';
+import type { OrgState } from '../snapshot/org-state.store.ts';
+import type { Snapshot } from '../snapshot/snapshot.ts';
+import { readMatchCounts } from './search-facets.store.ts';
+
+type CountContext = { snapshot: Snapshot; orgState: OrgState };
+
+/** `isEstimated` if the items of a sample were counted, each for several. */
+export type MatchCounts = { rows: ItemCountRow[]; isEstimated: boolean };
+
+/**
+ * Counts the items by the columns that lists filter by. Of the filters by these columns only `source` applies. The numbers of a frequent text
+ * are estimates.
+ */
+async function readFilteredCounts(
+  tx: Tx,
+  filters: FeedFilters,
+  { snapshot, orgState }: CountContext,
+): Promise<MatchCounts> {
+  const { search, source, relevancyMode } = filters;
+  const { overridesSeq } = orgState;
+  const onlyIds = relevancyMode === 'relevant' ? relevantIds(orgState) : undefined;
+  const { rootsOnly } = search;
+  if (!hasSearch(search) && source === undefined && !onlyIds)
+    return { rows: await readItemCounts(tx, snapshot, { overridesSeq, rootsOnly }), isEstimated: false };
+  const columns = { ...filters, severity: undefined, status: undefined, platform: undefined };
+  const itemFilters = await toItemFilters(tx, columns, { snapshot, orgState });
+  return readMatchCounts(tx, snapshot, { filters: itemFilters, search, onlyIds });
+}
+
+/**
+ * Returns the counts of the items of the wanted source, and of those of all sources. Without duplicates, an item also matches by the source of
+ * a duplicate, which only the database knows.
+ */
+export async function readSourceCounts(
+  tx: Tx,
+  filters: FeedFilters,
+  context: CountContext,
+): Promise<{ bySource: MatchCounts; ofAllSources: MatchCounts }> {
+  const { source, search } = filters;
+  const ofAllSources = await readFilteredCounts(tx, { ...filters, source: undefined }, context);
+  if (source === undefined) return { bySource: ofAllSources, ofAllSources };
+  if (search.rootsOnly) return { bySource: await readFilteredCounts(tx, filters, context), ofAllSources };
+  const wanted = foldSource(source);
+  const isWanted = ({ publisher, source_name }: ItemCountRow): boolean =>
+    foldSource(publisher) === wanted || foldSource(source_name) === wanted;
+  return { bySource: { ...ofAllSources, rows: ofAllSources.rows.filter(isWanted) }, ofAllSources };
+}
+
+export type ColumnFilter = 'severity' | 'status' | 'platform';
+
+/** Whether counted items match the filters by severity, status and platform, except the filter `without`. */
+export function matchesColumns(
+  { severity, status, platform }: FeedFilters,
+  row: ItemCountRow,
+  without?: ColumnFilter,
+): boolean {
+  return (
+    (without === 'severity' || severity === undefined || row.severity === severity) &&
+    (without === 'status' || status === undefined || row.status === status) &&
+    (without === 'platform' || !platform || row.platforms.split(',').includes(platform))
+  );
+}
