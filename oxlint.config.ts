@@ -63,7 +63,7 @@ const rooms: Record<Half, Record<string, string[]>> = {
     'reference-data': ['model'],
     extraction: ['model', 'reference-data'],
     formats: ['model', 'reference-data', 'extraction'],
-    items: ['model', 'extraction'],
+    items: ['model', 'reference-data', 'extraction'],
     indicators: ['model', 'reference-data', 'extraction', 'items'],
     deduplication: ['model', 'items'],
     ingestion: ['model', 'reference-data', 'extraction', 'formats', 'items', 'deduplication'],

@@ -16,19 +16,22 @@ export const EntitiesQuery = PageQuery.extend({
   type: z.enum(entityTypes).optional(),
   q: boundedString({ max: 200 })
     .optional()
-    .describe('The beginning of a name or of an alias. Case, spaces and punctuation do not matter.'),
+    .describe('The beginning of a name or of an alias, or an ATT&CK id. Case, spaces and punctuation do not matter.'),
 });
 export type EntitiesQuery = z.infer<typeof EntitiesQuery>;
 
 export const EntityPath = z.object({
   type: z.enum(entityTypes),
-  name: boundedString({ min: 1, max: 200 }).describe('The canonical name or an alias, or the id of a CVE.'),
+  name: boundedString({ min: 1, max: 200 }).describe(
+    'The canonical name, an alias or the ATT&CK id, or the id of a CVE.',
+  ),
 });
 
 export const FeedEntity = z
   .object({
     type: z.enum(entityTypes),
     name: z.string().describe('The canonical name, or the id of a CVE.'),
+    attackId: z.string().optional().describe('The ATT&CK id of an actor, malware or a tool, such as `G0045`.'),
     items: z.int().describe('The number of items that contain the name and are not retracted.'),
     firstSeen: Instant.describe('The time of the first of these items: its publish time, or when it was added.'),
     lastSeen: Instant.describe('The time of the last of these items.'),

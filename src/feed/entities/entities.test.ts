@@ -18,6 +18,7 @@ test('lists the entities that the organization sees, page by page, and finds the
     {
       type: 'malware',
       name: 'WellMess',
+      attackId: 'S0514',
       items: 2,
       firstSeen: '2026-03-01T00:00:00.000Z',
       lastSeen: '2026-05-01T00:00:00.000Z',
@@ -34,6 +35,12 @@ test('lists the entities that the organization sees, page by page, and finds the
     type: 'tool',
     name: 'Mimikatz',
   });
+  expect(await namesOf(org, '?q=g0016&type=actor')).toEqual(['actor APT29']);
+  const byId = (await org.call('GET', '/api/feed/entities/actor/g0016')).body;
+  expect([byId.name, byId.attackId]).toEqual(['APT29', 'G0016']);
+  expect((await org.call('GET', '/items?q=G0016')).body.total).toBe(2);
+  expect((await org.call('GET', '/items?q=s0002%20mimikatz')).body.total).toBe(1);
+  expect((await org.call('GET', '/items?q=G0045')).body.total).toBe(0);
   const paged: string[] = [];
   for (let cursor = ''; cursor !== 'null';) {
     const page = await list(org, `?limit=1${cursor && `&cursor=${cursor}`}`);

@@ -4,6 +4,7 @@ import { fieldError } from '../../platform/lib/errors.ts';
 import { readPageRequest } from '../../platform/lib/page-request.ts';
 import type { Caller } from '../../platform/orgs/caller.ts';
 import { getShippedNames } from '../extraction/names/name-dictionary.ts';
+import { findAttackId } from '../extraction/names/attack-id.ts';
 import { resolveName } from '../extraction/names/resolve-name.ts';
 import { filteredSnapshot, isFiltered, readFilters, toItemFilters, type FeedFilters } from '../items/feed-filters.ts';
 import { relevantIds } from '../items/list-query/relevance.sql.ts';
@@ -63,9 +64,15 @@ async function toSearchOptions(tx: Tx, filters: FeedFilters, snapshot: Snapshot)
   return { filters: await toItemFilters(tx, filters, { snapshot, orgState }), search: filters.search, onlyIds };
 }
 
+function toAttackId(type: EntityType, name: string): { attackId?: string } {
+  const attackId = type === 'vulnerability' ? undefined : findAttackId(type, name);
+  return attackId ? { attackId } : {};
+}
+
 export const toEntity = (type: EntityType, { name, items, firstSeen, lastSeen }: EntityRow): FeedEntity => ({
   type,
   name,
+  ...toAttackId(type, name),
   items,
   firstSeen: firstSeen.toISOString(),
   lastSeen: lastSeen.toISOString(),

@@ -11,6 +11,8 @@ type AttackTable = {
   techniques: Map<string, Technique>;
   tactics: Map<string, Tactic>;
   successors: Map<string, string>;
+  /** Names of groups and software by id. */
+  names: Map<string, string>;
 };
 
 /** Kill chain stages by tactic, in the order of an intrusion. */
@@ -49,13 +51,19 @@ let version = 0;
 const getTable = (): AttackTable => (current ??= readShipped());
 
 function readShipped(): AttackTable {
-  const table: AttackTable = { techniques: new Map(), tactics: new Map(), successors: new Map() };
+  const table: AttackTable = {
+    techniques: new Map(),
+    tactics: new Map(),
+    successors: new Map(),
+    names: new Map(),
+  };
   const list = (text: string): string[] => (text === '' ? [] : text.split(','));
   for (const line of readFileSync(resolve(import.meta.dirname, 'shipped/attack.tsv'), 'utf8').split('\n')) {
     const [kind, id = '', name = '', third = '', fourth = ''] = line.split('\t');
     if (kind === 'technique') table.techniques.set(id, { id, name, tactics: list(third), platforms: list(fourth) });
     if (kind === 'tactic') addTactic(table, { id, name, shortName: third });
     if (kind === 'moved') table.successors.set(id, name);
+    if (kind === 'group' || kind === 'software') table.names.set(id, name);
   }
   return table;
 }
@@ -77,6 +85,8 @@ export function useInstalledAttack(attack: AttackFile | undefined): void {
     if (revokedBy || deprecated) table.techniques.delete(id);
   }
   for (const id of table.successors.keys()) table.techniques.delete(id);
+  for (const { id, name } of [...(attack?.groups ?? []), ...(attack?.software ?? [])])
+    if (id) table.names.set(id, name);
   current = table;
   version += 1;
 }
@@ -98,6 +108,21 @@ export function findTechnique(id: string): Technique | undefined {
   for (let step = 0; step < 5 && successors.has(currentId); step += 1) currentId = successors.get(currentId)!;
   return techniques.get(currentId);
 }
+
+const nameId = /(?:^|[\s([])([GS]\d{4})[\])]?$/i;
+
+/**
+ * Finds the name of the group or software whose id a text is, or ends with: `G0045`, `Cobalt Strike - S0154`, `APT28 (G0007)`. Returns undefined
+ * for an unknown id and for a text without one.
+ */
+export function findAttackName(text: string): { id: string; name: string; isGroup: boolean } | undefined {
+  const id = nameId.exec(text.trim())?.[1]?.toUpperCase();
+  const name = id === undefined ? undefined : getTable().names.get(id);
+  return id === undefined || name === undefined ? undefined : { id, name, isGroup: id.startsWith('G') };
+}
+
+/** Returns the names of groups and software by id as the release has them, without installed data. */
+export const readShippedAttackNames = (): ReadonlyMap<string, string> => readShipped().names;
 
 export const listTechniques = (): Technique[] => [...getTable().techniques.values()];
 

@@ -5,6 +5,11 @@ import { z } from 'zod';
 const text = z.string().max(1_000);
 const texts = z.array(text).max(10_000);
 const AliasedName = z.object({ name: text, aliases: texts.default([]) });
+/** Files of earlier versions have no ids. */
+const attackNameId = z
+  .string()
+  .regex(/^[GS]\d{4}$/)
+  .optional();
 
 export const AttackFile = z.object({
   attackVersion: text.optional(),
@@ -22,9 +27,12 @@ export const AttackFile = z.object({
     )
     .min(1)
     .max(20_000),
-  groups: z.array(AliasedName).max(20_000).default([]),
+  groups: z
+    .array(AliasedName.extend({ id: attackNameId }))
+    .max(20_000)
+    .default([]),
   software: z
-    .array(AliasedName.extend({ type: z.enum(['malware', 'tool']) }))
+    .array(AliasedName.extend({ id: attackNameId, type: z.enum(['malware', 'tool']) }))
     .max(50_000)
     .default([]),
 });

@@ -1,4 +1,5 @@
 import { nameKey } from '../../reference-data/name-forms.ts';
+import { findAttackId } from '../../extraction/names/attack-id.ts';
 import { getShippedNames, type NamedEntity } from '../../extraction/names/name-dictionary.ts';
 import { tlps, type Tlp } from '../../model/vocabulary.ts';
 import { countryName } from '../../model/target-forms.ts';
@@ -32,7 +33,15 @@ export function toThreatObject(kind: ThreatKind, name: string, tlp: Tlp): StixOb
     name: threat?.name ?? name,
     ...(threat && threat.aliases.length > 0 ? { aliases: [...new Set(threat.aliases)] } : {}),
     ...(type === 'malware' ? { is_family: true } : {}),
+    ...toAttackReference(kind, threat?.name ?? name),
   });
+}
+
+/** References the page of ATT&CK, by whose id other platforms join the object with theirs. */
+function toAttackReference(kind: ThreatKind, name: string): Record<string, unknown> {
+  const id = findAttackId(kind, name);
+  const url = `https://attack.mitre.org/${kind === 'actor' ? 'groups' : 'software'}/${id}`;
+  return id ? { external_references: [{ source_name: 'mitre-attack', external_id: id, url }] } : {};
 }
 
 /** Returns the location of a targeted country by its code. */

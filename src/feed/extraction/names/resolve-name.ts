@@ -1,3 +1,4 @@
+import { findAttackName } from '../../reference-data/attack.ts';
 import { cleanName, nameKey, needsCue } from '../../reference-data/name-forms.ts';
 import {
   getShippedNames,
@@ -14,13 +15,13 @@ const genericStart = /^(?:the|operation)\s+/i;
 /** Kinds with which a list may have the name of malware that a source uses alone: `Lumma`, `win.lumma`. */
 const kinds = ['stealer', 'rat', 'ransomware', 'loader', 'bot', 'botnet', 'malware', 'trojan', 'backdoor', 'c2'];
 
-/** Removes what sources add to a name: the id of ATT&CK (`Cobalt Strike - S0154`), the kind in brackets, the platform of Malpedia. */
+/** Removes what sources add to a name: the id of ATT&CK (`Cobalt Strike - S0154`, `APT28 (G0007)`), the kind in brackets, the platform of Malpedia. */
 export const plainName = (name: string): string =>
-  cleanName(name.replace(/ - [GSC]\d{4}$/, '').replace(platformPrefix, ''));
+  cleanName(name.replace(/ (?:- [GSC]\d{4}|\([GSC]\d{4}\)|\[[GSC]\d{4}\])$/i, '').replace(platformPrefix, ''));
 
 /**
  * Returns the entity that a source calls `name`, or undefined if no list has it or several unrelated ones do. `aliases` of the source decide
- * between entities that share the name.
+ * between entities that share the name, and an id of ATT&CK stands for the name that ATT&CK gives it.
  */
 export function resolveName(
   kind: NameKind,
@@ -37,6 +38,9 @@ export function resolveName(
     const found = chooseEntity(listEntities(form), nameKey(form), aliases);
     if (found) return findByNumber(found, dictionary);
   }
+  const attack = findAttackName(name);
+  if (attack && attack.isGroup === isActor(kind) && nameKey(attack.name) !== nameKey(plain))
+    return resolveName(kind, attack.name, { aliases, dictionary });
   if (isActor(kind) || dictionary.has(nameKey(plain)) || needsCue(plain)) return undefined;
   const withKind = distinctEntities(kinds.flatMap((word) => listEntities(`${plain} ${word}`)));
   return withKind.length === 1 ? withKind[0] : undefined;

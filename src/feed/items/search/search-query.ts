@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { fieldError } from '../../../platform/lib/errors.ts';
 import { Instant } from '../../../platform/lib/time/instant.ts';
 import { boundedString } from '../../../platform/lib/text/bounded-text.ts';
+import { findAttackName } from '../../reference-data/attack.ts';
 import { listCanonicalNames, plainName, resolveName } from '../../extraction/names/resolve-name.ts';
 import type { NameKind } from '../../extraction/names/name-dictionary.ts';
 import { indicatorForms } from '../../model/indicator-forms.ts';
@@ -20,9 +21,13 @@ export const searchFields = {
   technique: boundedString({ max: 50 })
     .optional()
     .describe('An ATT&CK id. A technique also matches its sub-techniques.'),
-  actor: boundedString({ max: 200 }).optional().describe('Name or any alias of an actor, in any spelling.'),
-  malware: boundedString({ max: 200 }).optional().describe('Name or any alias of malware or a tool, in any spelling.'),
-  tool: boundedString({ max: 200 }).optional().describe('Name or any alias of a tool, in any spelling.'),
+  actor: boundedString({ max: 200 })
+    .optional()
+    .describe('Name, any alias or the ATT&CK id of an actor, in any spelling.'),
+  malware: boundedString({ max: 200 })
+    .optional()
+    .describe('Name, any alias or the ATT&CK id of malware or a tool, in any spelling.'),
+  tool: boundedString({ max: 200 }).optional().describe('Name, any alias or the ATT&CK id of a tool, in any spelling.'),
   updatedSince: Instant.optional().describe('Items whose `lastUpdated` is this time or later.'),
   duplicates: z
     .enum(['hide'])
@@ -99,10 +104,21 @@ export function readSearch(query: SearchQuery): Search {
 }
 
 const toFullTextQuery = (q: string): FullTextQuery => ({
-  text: toQueryText(q),
+  text: toQueryText(addAttackNames(q)),
   indicatorForms: /\s/.test(q) ? [] : indicatorForms(q),
   runs: listSearchedRuns(q),
 });
+
+const attackIds = /(?<![\w"-])[GS]\d{4}(?![\w"-])/gi;
+
+/** Adds the name of a group or of software to its ATT&CK id, because most items have one of the two. */
+const addAttackNames = (text: string): string =>
+  text.includes('"')
+    ? text
+    : text.replaceAll(attackIds, (id) => {
+        const name = findAttackName(id)?.name;
+        return name ? `(${id} or "${name}")` : id;
+      });
 
 /** Returns the forms of a name: as it is, without what sources add to it, and the canonical names. */
 function toNameTerms(kind: NameKind, value: string | undefined): TermFilter[] {

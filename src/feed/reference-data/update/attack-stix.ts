@@ -36,9 +36,9 @@ export function readAttackBundles(bundles: JsonObject[]): AttackFile {
     const shortName = asText(object['x_mitre_shortname']);
     if (type === 'x-mitre-tactic' && shortName && !isGone) made.tactics.push({ id, name, shortName });
     if (type === 'intrusion-set' && !isGone)
-      made.groups.push({ name, aliases: othersOf(name, asTexts(object['aliases'])) });
+      made.groups.push({ id: nameId(id), name, aliases: othersOf(name, asTexts(object['aliases'])) });
     if ((type === 'malware' || type === 'tool') && !isGone)
-      made.software.push({ name, type, aliases: othersOf(name, asTexts(object['x_mitre_aliases'])) });
+      made.software.push({ id: nameId(id), name, type, aliases: othersOf(name, asTexts(object['x_mitre_aliases'])) });
   }
   return made;
 }
@@ -66,6 +66,9 @@ const attackId = (object: JsonObject): string | undefined =>
       'external_id'
     ],
   );
+
+/** Returns the id of a group or of software, or undefined for one that an old version misuses. */
+const nameId = (id: string): string | undefined => (/^[GS]\d{4}$/.test(id) ? id : undefined);
 
 const othersOf = (name: string, aliases: string[]): string[] => [...new Set(aliases.filter((alias) => alias !== name))];
 

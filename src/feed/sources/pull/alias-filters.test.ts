@@ -13,6 +13,8 @@ const stated = [
   ['intrusion-set', 'menuPass'],
   ['threat-actor', 'APT10'],
   ['intrusion-set', 'menuPass - G0045'],
+  ['intrusion-set', 'G0045'],
+  ['intrusion-set', 'A new spelling (g0045)'],
   ['threat-actor', 'UAC-0010'],
   ['intrusion-set', 'Gamaredon'],
   ['intrusion-set', 'GADOLINIUM'],
@@ -28,6 +30,7 @@ const stated = [
   ['malware', 'Qilin'],
   ['tool', 'mimikatz'],
   ['tool', 'Mimikatz - S0002'],
+  ['malware', 's0154'],
 ] as const;
 const objects = stated.flatMap(([type, name], index) => {
   const base = { spec_version: '2.1', created, modified: created, name };
@@ -39,20 +42,20 @@ const objects = stated.flatMap(([type, name], index) => {
 });
 await source.pull({ type: 'bundle', id: 'bundle--1', objects });
 
-const menuPass = ['APT10', 'Stone Panda', 'menuPass', 'menuPass - G0045'];
+const menuPass = ['A new spelling (g0045)', 'APT10', 'G0045', 'Stone Panda', 'menuPass', 'menuPass - G0045'];
 const gamaredon = ['Gamaredon', 'UAC-0010'];
 const leviathan = ['APT40', 'GADOLINIUM', 'Leviathan'];
 const apt27 = ['APT27', 'Emissary Panda', 'Iron Tiger'];
-const cobaltStrike = ['Cobalt Strike', 'Cobalt Strike - S0154', 'win.cobalt_strike'];
+const cobaltStrike = ['Cobalt Strike', 'Cobalt Strike - S0154', 's0154', 'win.cobalt_strike'];
 const qilin = ['Agenda', 'Qilin'];
 const mimikatz = ['Mimikatz - S0002', 'mimikatz'];
 
 test.each([
-  ['actor', [...menuPass, 'stonepanda', 'STONE PANDA', 'Red Apollo'], menuPass],
+  ['actor', [...menuPass, 'stonepanda', 'STONE PANDA', 'Red Apollo', 'G0045', 'g0045'], menuPass],
   ['actor', [...gamaredon, 'uac-0010', 'Gamaredon Group', 'Primitive Bear'], gamaredon],
   ['actor', [...leviathan, 'Gingham Typhoon', 'TEMP.Periscope'], leviathan],
   ['actor', [...apt27, 'Threat Group-3390', 'LuckyMouse', 'Bronze Union'], apt27],
-  ['malware', [...cobaltStrike, 'CobaltStrike'], cobaltStrike],
+  ['malware', [...cobaltStrike, 'CobaltStrike', 'S0154'], cobaltStrike],
   ['malware', qilin, qilin],
   ['tool', mimikatz, mimikatz],
   ['tool', cobaltStrike, cobaltStrike],
