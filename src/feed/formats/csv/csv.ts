@@ -47,7 +47,11 @@ function readList(part: SourceDocument, context: ParseContext): ParseResult {
     if (report) return { records: [report], skipped: [] };
   }
   if (lines.length === 0 && (rows.length > 0 || part.bytes.length === 0))
-    throw new Error('the list contains no indicator that its column name or form identifies');
+    throw new Error(
+      isPage.test(text)
+        ? 'the document is a page of HTML, not a list'
+        : 'the list contains no indicator that its column name or form identifies',
+    );
   const name = about ?? context.sourceName ?? (part.name.replace(/\.\w+$/, '') || 'List');
   const description = [part.name, name, ...(header ?? [])].join(' ');
   const isPhishing = /phish/i.test(description) && !/malware/i.test(description);
@@ -74,6 +78,8 @@ function readList(part: SourceDocument, context: ParseContext): ParseResult {
   const skipped = emptyRows === 0 ? [] : [{ entry: `${emptyRows} rows`, reason: 'contain no indicator' }];
   return { records, skipped };
 }
+
+const isPage = /^\s*<(?:!doctype html|html)\b/i;
 
 /** The value by which a line is assigned to an item. */
 const keyOf = ({ row: { observables } }: ListLine): string => {

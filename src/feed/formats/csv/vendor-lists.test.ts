@@ -196,5 +196,5 @@ describe('lists of vendors', () => {
   });
 
   test('rejects a page of HTML, even one with addresses', () =>
-    expect(() => parse('<html><body>Blocked: evil-host[.]top</body></html>')).toThrow(/no indicator/));
+    expect(() => parse('<html><body>Blocked: evil-host[.]top</body></html>')).toThrow(/a page of HTML/));
 });

@@ -106,7 +106,7 @@ describe('fetchBytes', () => {
     ['/endless', /larger than/],
     ['/bomb', /cannot be unpacked/],
     ['/odd', /unknown content encoding/],
-    ['/cut', /cut off|aborted/],
+    ['/cut', /^the connection was cut off/],
     ['/circle', /redirects/],
     ['/inside', /not a public address/],
     ['/file', /file: addresses/],

@@ -62,9 +62,15 @@ export async function fetchBytes(request: FetchRequest): Promise<FetchResult> {
     return await followRedirects(request, signal);
   } catch (error) {
     if (timeout.aborted) throw new Error('the source took too long to respond', { cause: error });
+    if (!request.signal?.aborted && isReset(error))
+      throw new Error('the connection was cut off before the whole document arrived', { cause: error });
     throw error;
   }
 }
+
+/** Node.js reports a response that ends early as `aborted`. */
+const isReset = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && error.code === 'ECONNRESET' && error.message === 'aborted';
 
 async function followRedirects(request: FetchRequest, signal: AbortSignal): Promise<FetchResult> {
   const bytesMax = request.bytesMax ?? 32 * 1024 * 1024;
