@@ -5,37 +5,48 @@ import {
   asObject,
   asObjects,
   asText,
+  isObject,
   parseJsonBytes,
   type JsonObject,
 } from '../../../platform/lib/json/json-values.ts';
 import { judgeSeverity } from '../../extraction/severity/judge-severity.ts';
 import { fetchNvd, digestNvdPage } from './fetch-nvd.ts';
 import { addConfiguredProducts } from './cpe.ts';
+import { draftCveRecord, isCveRecord, readCveRecordId } from './cve-record.ts';
 import { parseInstant, type SourceRecord } from '../../model/source-record.ts';
 import type { DraftResult, ParseContext, RecordDraft, SourceFormat } from '../source-format.ts';
 import type { SourceDocument } from '../source-document.ts';
-import { draftParts, toParse } from '../read-parts.ts';
+import { draftParts, toParse, unzipPart } from '../read-parts.ts';
 import { clip, cvePattern, cwePattern, storeFields, toVulnerabilityFields } from '../record-fields.ts';
 
 const rowsMax = 20_000;
+const zipBounds = { entriesMax: 20_000, entryMaxBytes: 64 * 1024 * 1024, totalMaxBytes: 128 * 1024 * 1024 };
+/** The CVE list also has index files. */
+const fileNames = /(?:^|\/)(?:CVE-\d{4}-\d+|nvdcve[^/]*)\.json$/i;
 const metricNames = ['cvssMetricV40', 'cvssMetricV31', 'cvssMetricV30', 'cvssMetricV2'];
 
-/** The National Vulnerability Database: the CVE API 2.0, or its pages as files. */
+/** The National Vulnerability Database: the CVE API 2.0, or files with its pages or with records of the CVE list, also in a zip archive. */
 export const nvd: SourceFormat = {
   label: 'National Vulnerability Database (NVD, CVE API 2.0)',
+  files: /\.json(?:\.gz)?$|\.zip$/i,
   defaults: { publisher: 'NVD', tlp: 'CLEAR', language: 'en', reliability: 0.9, schedule: '30 */2 * * *' },
-  fetch: fetchNvd,
+  // A file is not the API.
+  fetch: (session) => (/\.(?:json|zip)(?:\.gz)?$/i.test(new URL(session.url).pathname) ? undefined : fetchNvd(session)),
   digest: ([page]) => digestNvdPage(page!),
   parse: toParse(draftPages),
   draft: draftPages,
 };
 
 function draftPages(parts: SourceDocument[], { reliability }: ParseContext): DraftResult {
-  return draftParts(parts, (part) => draftPage(part, reliability));
+  const files = parts.flatMap((part) => unzipPart(part, fileNames, zipBounds));
+  return draftParts(files, (part) => draftPage(part, reliability));
 }
 
 function draftPage(part: SourceDocument, reliability: number): DraftResult {
-  const rows = asObject(parseJsonBytes(part.bytes))['vulnerabilities'];
+  const document = parseJsonBytes(part.bytes);
+  const records = (Array.isArray(document) ? document : [document]).filter(isObject).filter(isCveRecord);
+  if (records.length > 0) return draftRecords(records, part, reliability);
+  const rows = asObject(document)['vulnerabilities'];
   if (!Array.isArray(rows)) throw new Error('the document has no list "vulnerabilities"');
   if (rows.length > rowsMax) throw new Error(`the page has more than ${rowsMax} rows`);
   const drafted: DraftResult = { drafts: [], skipped: [] };
@@ -48,6 +59,16 @@ function draftPage(part: SourceDocument, reliability: number): DraftResult {
         entry: id?.slice(0, 100) ?? `${part.name}: vulnerabilities/${index}`,
         reason: 'no valid CVE id',
       });
+  }
+  return drafted;
+}
+
+function draftRecords(records: JsonObject[], part: SourceDocument, reliability: number): DraftResult {
+  const drafted: DraftResult = { drafts: [], skipped: [] };
+  for (const [index, record] of records.entries()) {
+    const id = readCveRecordId(record);
+    if (id && cvePattern.test(id)) drafted.drafts.push(draftCveRecord(id, record, { url: part.url, reliability }));
+    else drafted.skipped.push({ entry: `${part.name}: ${index}`, reason: 'no valid CVE id' });
   }
   return drafted;
 }
