@@ -5,17 +5,17 @@ const owner = '(?:dst|src|dest|c2|cc|source|attacker|remote|malicious|destinatio
 
 /** Names of columns after normalization. */
 const columns = {
-  address: new RegExp(`^(?:${owner})?(?:ips?|ipv[46]|ip_addr|ip_address(?:es)?|ipaddress|address)$`),
+  address: new RegExp(`^(?:${owner})?(?:ips?|ipv[46]|ip_addr|ip_address(?:es)?|ipaddress|address)(?:_port)?$`),
   url: /^(?:\w+_)?ur[li]s?$/,
   domain: /^(?:\w+_)?(?:domains?|domain_names?|hosts?|hostnames?|fqdns?)$/,
-  sha512: /^(?:file_)?sha_?512(?:_hash(?:es)?|s)?$/,
-  sha256: /^(?:file_)?sha_?256(?:_hash(?:es)?|s)?$/,
-  sha1: /^(?:file_)?sha_?1(?:_hash(?:es)?|s)?$/,
-  md5: /^(?:file_)?md5(?:_hash(?:es)?|s)?$/,
+  sha512: /^(?:file_|hash_|sample_|payload_|malware_)?sha_?512(?:_hash(?:es)?|s)?$/,
+  sha256: /^(?:file_|hash_|sample_|payload_|malware_)?sha_?256(?:_hash(?:es)?|s)?$/,
+  sha1: /^(?:file_|hash_|sample_|payload_|malware_)?sha_?1(?:_hash(?:es)?|s)?$/,
+  md5: /^(?:file_|hash_|sample_|payload_|malware_)?md5(?:_hash(?:es)?|s)?$/,
   imphash: /^imphash$/,
   ssdeep: /^ssdeep$/,
   cert_sha1: /^cert_sha_?1$/,
-  any: /^(?:indicators?(?:_values?)?|iocs?(?:_values?)?|observables?(?:_values?)?|values?|hash(?:es)?|file_hash(?:es)?|artifacts?|networks?|cidrs?|entry|c2s?|c2_servers?)$/,
+  any: /^(?:indicators?(?:_values?)?|iocs?(?:_values?)?|observables?(?:_values?)?|values?|hash(?:es)?|file_hash(?:es)?|artifacts?|networks?|cidrs?|entry|c2s?|c2_servers?|(?:domains?|hosts?)_(?:or_)?ips?|ips?_(?:or_)?(?:domains?|hosts?))$/,
   firstSeen:
     /^(?:first_?seen|first_observed|dateadded|date_added|added|date|listing_?date|submission_time|timestamp|time|created|first_reported|valid_from)(?:_utc|_at|_date)?$/,
   lastSeen: /^(?:last_?seen|last_observed|last_online|last_active|updated|last_reported)(?:_utc|_at|_date)?$/,

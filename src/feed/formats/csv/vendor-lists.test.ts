@@ -66,6 +66,17 @@ describe('lists of vendors', () => {
     ]);
   });
 
+  test.each([
+    ['Hash (SHA256)', sha256, `sha256 ${sha256}`],
+    ['Sample MD5', 'a'.repeat(32), `md5 ${'a'.repeat(32)}`],
+    ['IP:Port', '198.51.101.23:443', 'ipv4 198.51.101.23'],
+    ['C2 IP Address', '198.51.101.23', 'ipv4 198.51.101.23'],
+    ['Domain/IP', '198.51.101.23', 'ipv4 198.51.101.23'],
+    ['IP or Domain', 'evil-host.top', 'domain evil-host.top'],
+  ])('knows the column %j', (name, value, expected) => {
+    expect(values(parse(`Country,${name},Remark\nDE,${value},seen at good-host.top\n`))).toEqual([expected]);
+  });
+
   test('ends the validity of a value where its row does, and drops what its row calls harmless', () => {
     const [record] = csv.parse(
       [
