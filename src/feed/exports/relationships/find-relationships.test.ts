@@ -49,6 +49,12 @@ describe('relationships stated by a sentence', () => {
     ['APT29 is back. The attackers are using WellMess, and They exploit nothing.', ['APT29 uses WellMess']],
     ['# APT29\n\n* Used the tools **WellMess** and **SUNBURST**.', ['APT29 uses WellMess', 'APT29 uses SUNBURST']],
     ['APT29 targets Ukrainian government agencies.', ['APT29 targets UA', 'APT29 targets government']],
+    ['APT29 relies on WellMess.', ['APT29 uses WellMess']],
+    ['APT29 infected hosts in Norway with WellMess.', ['APT29 targets NO', 'APT29 uses WellMess']],
+    ['APT29 struck the Czech foreign ministry.', ['APT29 targets CZ']],
+    ['TrickBot was seen delivering Ryuk.', ['TrickBot uses Ryuk']],
+    ['Researchers attribute the SUNBURST implant to APT29.', ['SUNBURST attributed-to APT29']],
+    ['We attribute this campaign to APT29.', []],
     ['The news media reported attacks by APT29.', []],
   ])('%s', (text, expected) => {
     expect(withoutTechniques(relationshipsOf(text)).toSorted()).toEqual(expected.toSorted());

@@ -19,7 +19,8 @@ export const cues: Cue[] = [
     pattern: words(
       anyForm(
         'use utilize utilise deploy deliver distribute spread leverage employ install launch execute operate wield develop',
-      ) + '|drop(?:s|ped|ping)?',
+      ) +
+        '|drop(?:s|ped|ping)?|rel(?:y|ies|ied|ying) on|(?<=\\b(?:infect|attack|target|compromis|breach|hit|struck)\\w* [^.;:]{1,80}) with',
     ),
     from: ['actor'],
     to: ['malware', 'tool'],
@@ -27,14 +28,16 @@ export const cues: Cue[] = [
   // The past tense after malware is usually a passive voice: `TrickBot, used with Emotet`.
   {
     type: 'uses',
-    pattern: words('uses|utili[sz]es|leverages|employs|deploys|installs|launches|executes|drops'),
+    pattern: words(
+      'uses|utili[sz]es|leverages|employs|deploys|installs|launches|executes|drops|delivers|downloads|loads|(?:deliver|deploy|dropp|download|load)ing',
+    ),
     from: ['malware'],
     to: ['malware', 'tool'],
   },
   {
     type: 'targets',
     pattern: words(
-      `${anyForm('target attack compromise')}|hit(?:s|ting)?|(?:attacks?|campaigns?|operations?) (?:on|against)|(?<=\\b(?:use[sd]?|deploy(?:s|ed)?|launch(?:es|ed)?) [^.;]{1,80})against`,
+      `${anyForm('target attack compromise infiltrate hack infect')}|breach(?:es|ed|ing)?|hit(?:s|ting)?|str(?:uck|ikes?)|(?:attacks?|campaigns?|operations?) (?:on|against)|(?<=\\b(?:use[sd]?|deploy(?:s|ed)?|launch(?:es|ed)?) [^.;]{1,80})against`,
     ),
     from: ['actor', 'malware'],
     to: ['sector', 'country'],
@@ -45,7 +48,12 @@ export const cues: Cue[] = [
     from: ['actor', 'malware'],
     to: ['vulnerability'],
   },
-  { type: 'attributed-to', pattern: words('attributed to'), from: ['malware', 'actor'], to: ['actor'] },
+  {
+    type: 'attributed-to',
+    pattern: words('attributed to|(?<=\\battribut(?:e|es|ed|ing) [^.;,]{1,60}) to'),
+    from: ['malware', 'actor'],
+    to: ['actor'],
+  },
 ];
 
 const doubtfulWords =
@@ -64,9 +72,9 @@ export const objectEnd = /[;:!?]|\.\s|\b(?:by|than|unlike|instead of|after|befor
 export const listSeparator = /^(?:,|\/|\(|\)|and|or|as well as|the|aka|also known as|&|["“”‘’'*]|\s){1,9}$/i;
 
 const pluralSectors =
-  /^(?:universities|schools|banks|governments|ministries|hospitals|hotels|casinos|manufacturers|ngos|think tanks|telecoms|retailers|financial institutions|software companies|mining companies|critical infrastructure)$/i;
+  /^(?:universities|schools|banks|governments|ministries|hospitals|hotels|casinos|manufacturers|ngos|think tanks|telecoms|retailers|financial institutions|software companies|mining companies|critical infrastructure|utilities|telecommunications providers)$/i;
 const sectorNouns =
-  /^[^.;:]{0,60}?\b(?:sectors?|industr\w+|organi[sz]ations?|compan\w+|entit\w+|agenc\w+|firms?|institutions?|providers?|operators?|departments?|bodies|officials|infrastructure|facilities|ministr\w+|verticals?)\b/i;
+  /^[^.;:]{0,60}?\b(?:sectors?|industr\w+|organi[sz]ations?|compan\w+|entit\w+|agenc\w+|firms?|institutions?|providers?|operators?|departments?|bodies|officials|infrastructure|facilities|ministr\w+|grids?|utilities|suppliers?|contractors?|verticals?)\b/i;
 
 /**
  * Whether a word such as `energy` or `Ukrainian` means a target: `energy companies`, `hospitals`, `Ukrainian users`. The name of a country always

@@ -11,6 +11,10 @@ const words = new Set(
   http https dns smtp imap ftp ssh rdp smb vpn tls ssl tcp udp api com dll exe usb uefi bios pos atm iot ics scada ot crypto bitcoin monero ethereum web
   email mail phishing spam banking mobile cloud desktop browser firefox linkedin youtube instagram reddit dropbox
   chinese china russian russia iranian iran korean korea north south dprk prc vietnamese indian pakistani israeli turkish ukrainian belarusian american
+  czech polish hungarian romanian bulgarian greek swiss austrian dutch belgian danish norwegian swedish finnish croatian serbian slovak slovenian
+  lithuanian latvian estonian georgian armenian azerbaijani kazakh uzbek mongolian thai malaysian indonesian filipino singaporean australian canadian
+  mexican argentinian chilean colombian peruvian venezuelan egyptian saudi emirati qatari iraqi jordanian kuwaiti afghan bangladeshi nepalese burmese
+  cambodian nigerian kenyan ethiopian moroccan tunisian algerian
   european asian latam emea apac middle east eastern western arabic brazilian syrian lebanese palestinian english french german spanish portuguese japanese taiwanese
   january february march april may june july august september october november december monday tuesday wednesday thursday friday saturday sunday
   mandiant fireeye crowdstrike kaspersky eset symantec broadcom mcafee trellix sophos proofpoint talos cisco fortinet fortiguard fortigate ivanti citrix
