@@ -20,7 +20,7 @@ export const strictestTlp = (tlps: Tlp[]): Tlp | undefined =>
 /** Stores every field of a source object and makes the fields at `provenPaths` supporting passages. */
 export function storeFields(object: object, provenPaths: string[]): StoredText {
   const text = createStoredText();
-  const spans = text.addFields(object);
+  const spans = text.addFields(object, { spansOf: provenPaths });
   for (const path of provenPaths) if (spans.has(path)) text.addPassage(spans.get(path)!);
   return text;
 }
