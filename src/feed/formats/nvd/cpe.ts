@@ -19,8 +19,10 @@ export function addConfiguredProducts(cve: JsonObject, products: ReturnType<type
 /** Parses a formatted string (NISTIR 7695), whose fields are separated by `:` and escaped with a backslash. */
 function parseCpe(cpe: string): { vendor: string; product: string; version: string } | undefined {
   if (!cpe.startsWith('cpe:2.3:') || cpe.length > 2_000) return undefined;
-  const fields = cpe.split(/(?<!\\):/).map((field) => field.replaceAll(/\\(.)/g, '$1'));
-  const [vendor = '', product = '', version = '', update = ''] = fields.slice(3);
+  const fields = cpe.split(/(?<!\\):/, 7).slice(3);
+  const [vendor = '', product = '', version = '', update = ''] = fields.map((field) =>
+    field.replaceAll(/\\(.)/g, '$1'),
+  );
   if (product === '' || product === '*') return undefined;
   const isSet = (field: string): boolean => field !== '' && field !== '*' && field !== '-';
   return {
