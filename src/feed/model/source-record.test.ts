@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { afterEach, expect, test, vi } from 'vitest';
-import { parseInstant } from './source-record.ts';
+import { emptyIocs, parseInstant } from './source-record.ts';
+import { buckets } from './vocabulary.ts';
 
 afterEach(() => vi.unstubAllEnvs());
 
@@ -33,4 +34,8 @@ test('reads every time in UTC like the language does', () => {
     ),
     { numRuns: 2_000 },
   );
+});
+
+test('has a list for each bucket, in their order', () => {
+  expect(Object.keys(emptyIocs())).toEqual(buckets);
 });

@@ -1,5 +1,5 @@
 import type { AffectedProduct, Classification, FeedItem, Iocs } from './item.schema.ts';
-import { buckets, type Severity, type Tlp } from './vocabulary.ts';
+import type { Severity, Tlp } from './vocabulary.ts';
 
 /** A record of a source after parsing and extraction, before it is compared with the feed. Times are ISO text. */
 export type SourceRecord = {
@@ -58,7 +58,20 @@ export type UnreadText = Pick<SourceRecord, 'recordId' | 'externalId' | 'publish
 /** Clamps a confidence to 0 to 1 and rounds it to two decimals. */
 export const roundConfidence = (value: number): number => Math.round(Math.min(1, Math.max(0, value)) * 100) / 100;
 
-export const emptyIocs = (): Iocs => Object.fromEntries(buckets.map((bucket) => [bucket, []])) as unknown as Iocs;
+/** Returns lists without indicators, in the order of `buckets`. */
+export const emptyIocs = (): Iocs => ({
+  ipv4: [],
+  ipv6: [],
+  domains: [],
+  urls: [],
+  hashes: [],
+  files: [],
+  registryKeys: [],
+  processes: [],
+  certs: [],
+  cloudIds: [],
+  mobileIds: [],
+});
 
 const zoneless = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?$/;
 
