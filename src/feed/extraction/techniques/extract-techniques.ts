@@ -97,7 +97,7 @@ function readSentences(
     for (const id of findStatedTechniques({ sentence, words, previous }, stated)) stated.set(id, span);
     previous = sentence;
     const features = hashFeatures(words);
-    if (features.length < 4 || isListRow(sentence)) continue;
+    if (features.length < 4 || isListRow(sentence) || otherScript.test(sentence)) continue;
     scoreTechniques(model, features, margins);
     let isAdvice: boolean | undefined;
     for (let label = 0; label < margins.length; label += 1) {
@@ -137,6 +137,9 @@ function isListRow(line: string): boolean {
 /** Files that victims decrypt, which looks like malware that decrypts its code. */
 const recovery = /\b(?:ransom|decryptors?|decryption (?:tools?|keys?)|for free|victims? decrypt)\b/i;
 const isOther = (label: string, sentence: string): boolean => label === 'T1140' && recovery.test(sentence);
+
+/** Scripts of languages that the classifier has not learned. */
+const otherScript = /[\u0370-\u052F\u0590-\u06FF\u0E00-\u0E7F\u3040-\u30FF\u4E00-\u9FFF\uAC00-\uD7AF]/;
 
 const headingMaxChars = 80;
 

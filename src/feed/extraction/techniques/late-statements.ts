@@ -66,7 +66,7 @@ export const lateStatements: StatementRow[] = [
   [
     'T1082',
     'information systeminfo details metadata',
-    /\b(?:collect|gather|harvest|send|exfiltrat|enumerat|obtain|retriev|profil)\w*\b[^.!?]{0,50}\b(?:system|host|computer|machine|device) (?:information|details|data|metadata|info)\b|\binformation about the (?:infected |compromised |victim(?:['’]s)? )?(?:computer|system|host|machine|device)\b|\bsysteminfo\b/i,
+    /\b(?:collect|gather|harvest|send|exfiltrat|enumerat|obtain|retriev|profil)\w*\b[^.!?]{0,50}\b(?:system|host|computer|machine|device) (?:information|details|data|metadata|info)\b|\binformation about the (?:infected |compromised |victim(?:['’]s)? )?(?:computer|system|host|machine|device)\b(?!['’]s)|\bsysteminfo\b/i,
   ],
   [
     'T1046',
@@ -74,6 +74,16 @@ export const lateStatements: StatementRow[] = [
     /\b(?:port|network|internal)[- ]scan|\bscan(?:s|ned|ning)?\b[^.!?]{0,30}\b(?:internal network|(?:the )?(?:local )?network|ports?|subnets?|open ports)\b|\b(?:nmap|masscan|advanced (?:ip|port) scanner|softperfect|angry ip)\b/i,
   ],
   ['T1482', 'nltest trusts trust', /\bnltest\b|\bdomain trusts?\b/i],
+  [
+    'T1123',
+    'microphone microphones audio',
+    /\b(?:record|captur|activat|hijack|access|turn(?:s|ed|ing)? on|listen)\w*\b[^.!?]{0,50}\bmicrophones?\b|\brecord(?:s|ed|ing)? (?:of )?audio\b|\baudio record/i,
+  ],
+  [
+    'T1125',
+    'webcam webcams camera cameras',
+    /\b(?:record|captur|activat|hijack|access|turn(?:s|ed|ing)? on|spy)\w*\b[^.!?]{0,60}\b(?:webcams?|cameras?)\b|\bwebcam (?:captur|record|access)/i,
+  ],
   ['T1113', 'screenshot screenshots screen', /\bscreen ?shots?\b|\bscreen[- ]captur/i],
   [
     'T1115',
@@ -107,7 +117,7 @@ export const lateStatements: StatementRow[] = [
   [
     'T1572',
     'tunnel tunnels tunneling tunnelling tunneled ngrok chisel cloudflared ligolo',
-    /\btunnel(?:l?ing|l?ed|s)?\b|\b(?:ngrok|chisel|cloudflared|ligolo)\b/i,
+    /(?<!\b(?:vpn|ipsec) )\btunnel(?:l?ing|l?ed|s)?\b|\b(?:ngrok|chisel|cloudflared|ligolo)\b/i,
   ],
   [
     'T1090',

@@ -21,7 +21,7 @@ const rulesByWord = indexRules();
 
 /** Words that make a sentence about defense, or deny what it describes. */
 const defense =
-  /\b(?:should|recommend\w*|mitigat\w+|organi[sz]ations (?:can|must|need)|defenders?|best practices?|to (?:prevent|detect|block|protect)|helps? (?:to )?(?:prevent|detect|protect)|our (?:products?|platforms?|solutions?|customers|service)|(?:can|will) (?:stop|prevent|block|detect)|(?:must|ought to) be|(?:employee|user|staff|awareness|security) training|security awareness|remains? (?:the|one of)|most common|did not|was not|were not|no evidence|without evidence|never)\b/i;
+  /\b(?:should|recommend\w*|mitigat\w+|organi[sz]ations (?:can|must|need)|defenders?|best practices?|to (?:prevent|detect|block|protect)|helps? (?:to )?(?:prevent|detect|protect)|our (?:products?|platforms?|solutions?|customers|service)|(?:can|will) (?:stop|prevent|block|detect)|(?:must|ought to) be|(?:employee|user|staff|awareness|security) training|security awareness|(?:can|could|may|might) lead to|remains? (?:the|one of)|most common|did not|was not|were not|no evidence|without evidence|never)\b/i;
 
 /** Checks for advice, and for words of defense or denial. Such a sentence states no technique. */
 export const isDefensive = (sentence: string): boolean => defense.test(sentence) || advice.test(sentence);
