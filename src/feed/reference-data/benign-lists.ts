@@ -90,6 +90,15 @@ export const publicResolvers = words(`
 `);
 
 /** Files that are present on every system, and product names that look like files. */
+/** Software with the name of a file, and files that most projects have. */
+export const projectFiles = words(`
+  node.js next.js vue.js react.js angular.js ember.js express.js three.js d3.js chart.js moment.js require.js jquery.js jquery.min.js
+  asp.net vb.net ado.net setup.py __init__.py __main__.py requirements.txt pyproject.toml setup.cfg package.json package-lock.json yarn.lock tsconfig.json
+  readme.md readme.txt license.txt changelog.md contributing.md go.mod go.sum main.go cargo.toml cargo.lock lib.rs pom.xml
+  build.gradle gemfile.lock composer.json docker-compose.yml docker-compose.yaml cmakelists.txt web.config app.config
+  appsettings.json global.asax wp-config.php robots.txt sitemap.xml favicon.ico .gitignore .npmrc .env index.html index.ts
+`);
+
 export const systemFiles = words(`
   cmd.exe powershell.exe explorer.exe svchost.exe rundll32.exe regsvr32.exe mshta.exe wscript.exe cscript.exe services.exe lsass.exe csrss.exe
   winlogon.exe wininit.exe smss.exe spoolsv.exe taskmgr.exe taskhost.exe taskhostw.exe dllhost.exe conhost.exe notepad.exe calc.exe mmc.exe
@@ -109,8 +118,6 @@ export const systemFiles = words(`
   curl.exe tar.exe dism.exe regsvcs.exe jsc.exe ilasm.exe aspnet_compiler.exe addinprocess32.exe dfsvc.exe msmpeng.exe mpcmdrun.exe
   onedrive.exe teams.exe opera.exe brave.exe thunderbird.exe msaccess.exe mspub.exe infopath.exe sqlservr.exe
   libc.so libc.so.6 ld-linux.so libcrypto.so libssl.so ntoskrnl.exe win32k.sys hal.dll ntds.dit desktop.ini hosts autorun.inf
-  node.js next.js vue.js react.js angular.js ember.js express.js three.js d3.js chart.js moment.js require.js jquery.js jquery.min.js
-  asp.net vb.net ado.net readme.md readme.txt index.html package.json
 `);
 
 /** Hashes of the empty file and the EICAR test file. */

@@ -11,6 +11,8 @@ export const codes: IndicatorCase[] = [
   [`md5=${md5.toUpperCase()};`, `md5 ${md5}`],
   [`SHA1 ${sha1}.`, `sha1 ${sha1}`],
   [`sha256(${sha256})`, `sha256 ${sha256}`],
+  [`SHA256: ${sha256.slice(0, 32)} ${sha256.slice(32)}`, `sha256 ${sha256}`],
+  [`| SHA-256 | ${sha256.slice(0, 32)}\n${sha256.slice(32)} |`, `sha256 ${sha256}`],
   [`${md5}\t${sha1}\t${sha256}`, `md5 ${md5}`, `sha1 ${sha1}`, `sha256 ${sha256}`],
   [`"${sha256}",`, `sha256 ${sha256}`],
   [`SHA-512: ${sha256}${sha256}`, `sha512 ${sha256}${sha256}`],

@@ -43,7 +43,39 @@ export function scanCandidates(text: string): IndicatorCandidate[] {
     wordInfo.bits = bits;
     at = Math.max(at, readAtWord(text, start, at, wordInfo));
   }
-  return found;
+  return joinSplitHashes(text, found);
+}
+
+const digestCue = /\bsha-?(?:256|512)\b/i;
+const digestCueReach = 60;
+const splitDigests: Record<string, IndicatorCandidateType> = { md5: 'sha256', sha256: 'sha512' };
+
+/** Joins the halves of a digest that a line break, a space or the edge of a cell splits, if the text before it says what digest it is. */
+function joinSplitHashes(text: string, candidates: IndicatorCandidate[]): IndicatorCandidate[] {
+  const joined: IndicatorCandidate[] = [];
+  for (const one of candidates) {
+    const first = joined.at(-1);
+    const type = first && first.type === one.type ? splitDigests[one.type] : undefined;
+    const isSplit =
+      first !== undefined &&
+      type !== undefined &&
+      first.value === undefined &&
+      one.start - first.end <= 3 &&
+      /^[ \t]?(?:\r?\n)?[ \t]?$/.test(text.slice(first.end, one.start)) &&
+      type ===
+        `sha${digestCue.exec(text.slice(Math.max(0, first.start - digestCueReach), first.start))?.[0].slice(-3)}`;
+    if (!isSplit) {
+      joined.push(one);
+      continue;
+    }
+    joined[joined.length - 1] = {
+      ...first,
+      type,
+      end: one.end,
+      value: text.slice(first.start, first.end) + text.slice(one.start, one.end),
+    };
+  }
+  return joined;
 }
 
 const blank = 0x20;

@@ -19,7 +19,9 @@ const schemeMaxChars = 7;
 // Every alternative is bounded; `secure` is the s of a scheme.
 const defangPattern = new RegExp(
   [
-    String.raw`[[({<]\s?(?:\.|,|dot|:\/{0,2}|@|at|\/\/?|\[\.\])\s?[\])}>]`,
+    // Markdown escapes brackets: `evil\[.\]com`.
+    String.raw`\\[[(]\s?(?:\.|dot|:)\s?\\[\])]`,
+    String.raw`[[({<]\s?(?:\.|,|dot|point|punkt|punto|:\/{0,2}|@|at|\/\/?|\[\.\])\s?[\])}>]`,
     // A dot or colon with a bracket on one side only.
     String.raw`\[(?=[.:]\w)|(?<=\w[.:])\](?=\w)`,
     String.raw`\\(?=[./])`,
@@ -131,7 +133,7 @@ function blanksAround(
   // A host must follow `[at]`: `info [at] evil [dot] com`, but not `at nine [at] noon`.
   const isMeant = /@|at/i.test(printed)
     ? isBlankBefore && isBlankBehind && hostBehind.test(text.slice(end, end + 80))
-    : /\.|dot/i.test(printed);
+    : /\.|dot|point|punkt|punto/i.test(printed);
   return isMeant ? { before: Number(isBlankBefore), after: Number(isBlankBehind) } : none;
 }
 const hostBehind = /^ [\w-]{1,63}(?:\.| ?[[({] ?(?:\.|dot) ?[\])}] ?)\w/i;
@@ -156,7 +158,7 @@ function refangMatch(printed: string, secure: string | undefined): string {
   if (colon) return colon[0];
   if (lower === '\\\\') return '//';
   if (/[\u2010\u2011]/.test(lower)) return '-';
-  if (/[.,\u2024\u3002\uFF0E]|dot/.test(lower)) return '.';
+  if (/[.,\u2024\u3002\uFF0E]|dot|point|punkt|punto/.test(lower)) return '.';
   if (/@|at/.test(lower)) return '@';
   return /\/{1,2}/.exec(lower)?.[0] ?? '';
 }

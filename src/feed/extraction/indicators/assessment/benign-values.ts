@@ -1,6 +1,7 @@
 import {
   hashesOfNothing,
   pathHosting,
+  projectFiles,
   publicResolvers,
   systemFiles,
   utilities,
@@ -46,6 +47,7 @@ export const findShippedBenignReason: BenignLookup = (type, value) => {
     case 'url':
       return urlReason(value);
     case 'file_name':
+      if (projectFiles.has(value.toLowerCase())) return 'common file';
       return systemFiles.has(value.toLowerCase()) || /^(?:api|ext)-ms-/i.test(value) ? 'system file' : undefined;
     case 'file_path':
       return pathReason(value);

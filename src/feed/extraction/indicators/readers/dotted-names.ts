@@ -122,8 +122,9 @@ function getHostDoubt(
   if (hasCapital && last !== last.toLowerCase()) doubt += upper ? 1 : 3;
   if (isSuspiciousTopLevel(last)) doubt += isFileExtension(last) ? 3 : 1.25;
   if (hasCapital && /[a-z][A-Z]/.test(token)) doubt += last.length === 2 ? 2 : 1;
-  // `Booking.com` is a company name.
-  if (hasCapital && labels.length === 2 && isCapital(labels[0]!)) doubt += 1.25;
+  // `Booking.com` and `Service.gov.uk` are names.
+  const isBare = labels.length === 2 || (labels.length === 3 && last.length === 2 && labels[1]!.length <= 4);
+  if (hasCapital && isBare && isCapital(labels[0]!)) doubt += 1.25;
   if (isCodeRoot(labels[0]!)) doubt += labels.length > 2 ? 1 : 0.5;
   if (labels[0] === 'com' || labels[0] === 'org') doubt += 2;
   if (labels[0] === 'www' && labels.length > 2) doubt -= 1;
