@@ -20,6 +20,7 @@ import type { CatalogProduct } from './products/shipped-products.ts';
 import { findProductPlatforms } from './products/product-platforms.ts';
 import { rateReport } from './severity/rate-report.ts';
 import { findPublisher, findPublishTime } from './text/report-origin.ts';
+import { findArticleEnd } from './text/article-end.ts';
 import { toStorableText, type Span } from './text/stored-text.ts';
 import { summarize } from './text/summarize.ts';
 import { extractTechniques, type ExtractedTechnique } from './techniques/extract-techniques.ts';
@@ -75,14 +76,16 @@ export function extractItem(report: ReportText, { benign, names: dictionary }: R
   const title = chooseTitle(report.title, storedText);
   const publisher = report.publisher ?? findPublisher(report.sourceUrl);
   const publishTime = report.publishTime ?? findPublishTime(storedText, report.sourceUrl);
-  const sentences = findSentences(storedText);
+  const articleEnd = findArticleEnd(storedText);
+  const article = storedText.slice(0, articleEnd);
+  const sentences = findSentences(article);
   const passages = createPassageCollector(storedText);
   const { indicators, others } = extractIndicators(storedText, {
     publisherHosts: listPublisherHosts(report),
     publisher: report.publisher,
     ...(benign ? { benign } : {}),
   });
-  const techniques = extractTechniques(storedText);
+  const techniques = extractTechniques(article);
   const names = extractNames(storedText, dictionary);
   const products = extractProducts({ title, text: storedText, sentences }, report.products);
   const { summary, tldr } = summarize(storedText, sentences, [
@@ -96,7 +99,7 @@ export function extractItem(report: ReportText, { benign, names: dictionary }: R
   const language = detectLanguage(storedText);
   const { severity, rule, evidence } = rateReport({
     title,
-    text: storedText,
+    text: article,
     sentences,
     names,
     indicators: indicators.filter(({ status }) => status === 'active').length,
@@ -150,7 +153,7 @@ export function extractItem(report: ReportText, { benign, names: dictionary }: R
 const firstAnyLine = /^\s*(?:[#=]{1,6}\s+)?(\S[^\n]{0,298})/;
 /** The first line, after lines that are only an address. */
 const firstNamedLine =
-  /^(?:\s*(?:https?|hxxps?):\S{1,2000}(?=\n))*\s*(?:[#=]{1,6}\s+)?(?!(?:https?|hxxps?):\S*\s*$)(\S[^\n]{0,298})/;
+  /^(?:\s*(?:(?:https?|hxxps?):\S{1,2000}|skip (?:to (?:main )?content|links?)|menu|home|search(?: this blog)?|(?:toggle )?navigation|share|advertisement|table of contents|listen to this (?:post|article))(?=[ \t]*\n))*\s*(?:[#=]{1,6}\s+)?(?!(?:https?|hxxps?):\S*\s*$)(\S[^\n]{0,298})/i;
 
 function chooseTitle(reportTitle: string | undefined, text: string): string {
   const firstLine = firstNamedLine.exec(text)?.[1]?.trim() ?? firstAnyLine.exec(text)?.[1]?.trim();

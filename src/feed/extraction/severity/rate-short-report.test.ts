@@ -153,6 +153,16 @@ test.each([
     'Bug in Linux scheduler lets users crash the kernel',
     'A local user can crash the kernel with a crafted call. The bug was introduced in 6.8 and is fixed in 6.12.',
   ],
+  [
+    'low',
+    'Remembering NotPetya',
+    'It is the anniversary of NotPetya. The wiper destroyed computers of many companies, among them a shipping line and several hospitals.',
+  ],
+  [
+    'high',
+    'Car maker is the latest target of hackers',
+    'The company confirmed that hackers stole personal data of its employees. It has become the latest victim of an extortion group.',
+  ],
 ])('rates %s: %s', (expected, title, text) => {
   const item = extractItem({ title, text: `${title}\n\n${text}`, publishTime: '2026-03-02T00:00:00Z' });
   expect(item.severity, item.severityRule).toBe(expected);

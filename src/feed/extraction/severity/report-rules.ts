@@ -103,7 +103,13 @@ export const reportRules: ReportRule[] = [
   {
     id: 'report:espionage',
     severity: 'high',
-    find: ({ lead }) => lead.filter((one) => statesCue(one, cues.espionageCues) && isActivity(one) && hasTarget(one)),
+    find: ({ lead }) =>
+      lead.filter(
+        (one) =>
+          statesCue(one, cues.espionageCues) &&
+          isActivity(one) &&
+          (hasTarget(one) || (cues.dataOwnerCues.test(one.text) && !cues.claimCues.test(one.text))),
+      ),
   },
   {
     id: 'report:targets',
@@ -220,7 +226,9 @@ function findExploitedService({ lead, names, isUnexploited }: ReportView): State
 function findRansomwareOperation({ lead }: ReportView): Statement[] {
   const about = lead.filter((one) => statesCue(one, cues.ransomwareCues) || statesCue(one, cues.wiperCues));
   const isOperation = about.some((one) => hasTarget(one) || cues.operationCues.test(one.text));
-  return isOperation && isSubject(about, lead) ? about.filter(isActivity) : [];
+  if (!isOperation || !isSubject(about, lead)) return [];
+  const active = about.filter(isActivity);
+  return active.length > 0 ? active : findNear(lead, (one) => about.includes(one), isActivity);
 }
 
 /** Actors whom the text mentions throughout, although not in its lead. */

@@ -38,10 +38,11 @@ export function readStatements({ title, text, sentences, publishTime, language }
   });
   if (!statements[0]?.isTitle)
     statements.unshift(toStatement({ text: translateCues(title, language), span: undefined, isTitle: true, year }));
-  const end = statements.findIndex(
+  const marked = markRetrospect(statements, year);
+  const end = marked.findIndex(
     ({ span }, index) => index > leadMaxSentences || (span !== undefined && span.start > leadMaxChars),
   );
-  return end < 0 ? { lead: statements, body: [] } : { lead: statements.slice(0, end), body: statements.slice(end) };
+  return end < 0 ? { lead: marked, body: [] } : { lead: marked.slice(0, end), body: marked.slice(end) };
 }
 
 function toStatement({
@@ -56,12 +57,16 @@ function toStatement({
   };
 }
 
-/** Finds a cue in a sentence, unless the words before it make it a mere possibility. */
+const modalReach = 10;
+const modalAfter = /^ (?:can|could|may|might|would)\b/i;
+
+/** Finds a cue in a sentence, unless the words before it, or a modal right after it, make it a mere possibility. */
 export function statesCue({ text }: Statement, cue: RegExp): boolean {
   const match = cue.exec(text);
   if (!match) return false;
   const before = text.slice(Math.max(0, match.index - hypothesisReach), match.index);
-  return !hypothesis.test(before) && !hypothesis.test(match[0]);
+  const after = text.slice(match.index + match[0].length, match.index + match[0].length + modalReach);
+  return !hypothesis.test(before) && !hypothesis.test(match[0]) && !modalAfter.test(after);
 }
 
 /** The year of the publication or, if it is unknown, the last year that the text mentions. */
@@ -74,11 +79,31 @@ function publicationYear(text: string, publishTime: string | undefined): number 
 const listYears = (text: string): number[] =>
   [...text.matchAll(/(?<![\d-])(?:19[89]|20[0-4])\d(?![\d-]*\d{4})\b/g)].map((match) => Number(match[0]));
 
+const yearsAgo = /\b(?:three|four|five|six|seven|eight|nine|ten|fifteen|twenty|[3-9]|[12]\d) years (?:ago|on)\b/i;
+const anniversary = /\banniversar(?:y|ies)\b/i;
+const retrospectiveTitle = /\b(?:\p{L}+|\d{1,2}) years (?:later|on|after|ago)\b|\blook(?:ing|s)? back\b/iu;
+const openingStatements = 3;
+
+/** Marks the statements of a text that looks back at an event as old, except those that mention a recent year or the present. */
+function markRetrospect(statements: Statement[], year: number): Statement[] {
+  const isRetrospect = statements
+    .slice(0, openingStatements)
+    .some(({ text, isTitle }) => anniversary.test(text) || (isTitle && retrospectiveTitle.test(text)));
+  if (!isRetrospect) return statements;
+  return statements.map((one) => {
+    const isRecent =
+      listYears(one.text).some((other) => other >= year - 1) ||
+      /\b(?:still|today|now|this (?:week|month|year))\b/i.test(one.text);
+    return isRecent ? one : { ...one, isOld: true };
+  });
+}
+
 /** Checks for a sentence whose last year is more than two years before the publication. `since 2019` is no end. */
 function isOldEvent(text: string, year: number): boolean {
   const years = listYears(text.replaceAll(/\bCVE-\d{4}-\d+/gi, ' '));
-  if (years.length === 0 || Math.max(...years) >= year - 2) return false;
-  return !/\b(?:(?:since|from|as early as|dating back to|dates? back to)(?: \w+)? (?:19|20)\d\d|until|still|continues?|ongoing|active|first (?:seen|observed|discovered|appeared|identified|reported|detected|emerged|surfaced|spotted))\b/i.test(
+  const isLongAgo = years.length > 0 ? Math.max(...years) < year - 2 : yearsAgo.test(text);
+  if (!isLongAgo) return false;
+  return !/\b(?:starting (?:in|from)|beginning in|began|(?:since|from|as early as|dating back to|dates? back to)(?: \w+)? (?:19|20)\d\d|until|still|continues?|ongoing|active|first (?:seen|observed|discovered|appeared|identified|reported|detected|emerged|surfaced|spotted))\b/i.test(
     text,
   );
 }

@@ -8,7 +8,7 @@ const sectors = join(`
   governments?, governmental, ministr(?:y|ies), embass(?:y|ies), diplomats?, diplomatic, military, militaries, defen[cs]e (?:sector|industry|contractors?|industrial base|companies|firms),
   federal agenc(?:y|ies), state agenc(?:y|ies), public sector, municipalit(?:y|ies), law enforcement, healthcare, health care, hospitals?, medical facilities, pharmaceutical, banks?,
   banking (?:sector|customers|industry), financial (?:institutions?|services|sector|organizations|industry), insurance (?:companies|sector), fintech, energy (?:sector|companies|providers|industry),
-  energy(?! (?:consumption|efficien|use)), utilit(?:y|ies), oil and gas, power (?:grid|plants?|companies|suppliers?), water (?:utilities|suppliers?|facilities|sector), telecommunications?, telcos?, telecoms?, internet service providers?,
+  (?:missile|arms|weapons?|aircraft) (?:makers?|manufacturers?), energy(?! (?:consumption|efficien|use)), utilit(?:y|ies), oil and gas, power (?:grid|plants?|companies|suppliers?), water (?:utilities|suppliers?|facilities|sector), telecommunications?, telcos?, telecoms?, internet service providers?,
   manufactur(?:ing|ers?), industrial (?:companies|organizations|enterprises), automotive, aerospace, aviation, airlines?, airports?, transport(?:ation)?, logistics, shipping, maritime, retail(?:ers?)?,
   hospitality, hotels?, restaurants?, education(?:al)?, universit(?:y|ies), schools?, academics?, academia, researchers in, think tanks?, ngos?, non-?profits?, journalists?, activists?, dissidents?,
   human rights, media (?:outlets|organizations|companies), technology (?:companies|sector|firms), software (?:companies|vendors|developers?), managed service providers?, msps?, law firms?, legal sector,
@@ -25,7 +25,7 @@ const countries = join(`
   south africa(?:n)?, nigeria(?:n)?, kenya(?:n)?, ethiopia, afghan(?:istan|s)?, pakistan(?:i)?s?, indian?, bangladesh, sri lanka(?:n)?, nepal, kazakh(?:stan)?, uzbek(?:istan)?, kyrgyz(?:stan)?, tajikistan,
   mongolia, china, chinese (?:users|speakers|companies|organizations|government|individuals), taiwan(?:ese)?, hong kong, japan(?:ese)?, south korean?s?, korean (?:users|companies|organizations), vietnam(?:ese)?,
   thai(?:land)?, malaysia(?:n)?, singapore(?:an)?, indonesia(?:n)?, philippines?, filipino, myanmar, cambodia, southeast asian?, east asian?, south asian?, central asian?, asia(?:-pacific|n)?, australia(?:n)?,
-  new zealand, russian (?:organizations|companies|users|speakers|government|entities)
+  new zealand, russian (?:organi[sz]ations|institutions|firms|business(?:es)?|companies|users|speakers|government|entities)
 `);
 
 export const sectorWords = new RegExp(String.raw`\b(?:${sectors})\b`, 'i');
