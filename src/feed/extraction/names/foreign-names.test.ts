@@ -45,3 +45,13 @@ test('reads aliases in other languages', () => {
   expect(found).toMatchObject({ kind: 'actor', name: 'APT28' });
   expect(extractNames('该行动由APT28(又称 Fancy Bear、Sofacy)发起。')).toHaveLength(1);
 });
+
+test('reads a text of many different nouns within the time of a test', () => {
+  const letters = (index: number): string =>
+    index
+      .toString(8)
+      .padStart(5, '0')
+      .replaceAll(/\d/g, (digit) => 'abcdefgh'[Number(digit)]!);
+  const nouns = Array.from({ length: 20_000 }, (_, index) => `X${letters(index)}`);
+  expect(read(nouns.map((noun) => `und der Trojaner ${noun} kam.`).join(' '))).toEqual([]);
+});

@@ -97,9 +97,10 @@ function hasFunctionWords(sample: string): boolean {
 }
 
 function readEuropeanNames(text: string, add: AddName): void {
+  const isRepeated = createRepeatCheck(text);
   const isGerman = /\b(?:und|der|das)\b/.test(text);
   const isName = (printed: string, isQuoted: boolean): boolean =>
-    isUsable(printed, true) && (!isGerman || isQuoted || isShaped(printed) || isRepeatedName(text, printed));
+    isUsable(printed, true) && (!isGerman || isQuoted || isShaped(printed) || isRepeated(printed));
   for (const { kind, pattern, isPlural } of leads)
     for (const match of text.matchAll(pattern)) {
       // `El grupo de ransomware Foobar` is about the people.
@@ -121,7 +122,7 @@ function readEuropeanNames(text: string, add: AddName): void {
     }
   for (const match of text.matchAll(namings)) readNaming(text, match, add);
   for (const match of text.matchAll(joined))
-    if (isUsable(match[1]!, true) && (isShaped(match[1]!) || isRepeatedName(text, match[1]!)))
+    if (isUsable(match[1]!, true) && (isShaped(match[1]!) || isRepeated(match[1]!)))
       add(match[2] ? 'actor' : 'malware', match[1]!, match.index);
   for (const match of text.matchAll(apposed)) {
     const printed = trimName(match[1]!);
@@ -144,12 +145,25 @@ const quoteEnd = /["“«‘„»”’*] ?$/;
 /** A name that no German noun looks like: an inner capital, a digit, or capitals only. */
 const isShaped = (printed: string): boolean => /\p{Ll}\p{Lu}|\d|\p{Lu}{3}|[.-]/u.test(printed);
 
-/** Nouns of German stand after an article elsewhere in the text, names do not. */
-function isRepeatedName(text: string, printed: string): boolean {
-  if (!isDistinctive(printed)) return false;
-  const uses = text.split(printed).length - 1;
-  return uses > 1 && !new RegExp(`\\b(?:die|das|eine|einen|ein|dem|den|keine) ${printed}(?![-\\p{L}])`, 'u').test(text);
+const checkedMax = 100;
+
+/**
+ * Returns a check for a word that a text repeats and that is no German noun: nouns stand after an article elsewhere in the text, names do not. It
+ * answers for the first 100 words.
+ */
+function createRepeatCheck(text: string): (printed: string) => boolean {
+  const known = new Map<string, boolean>();
+  return (printed) => {
+    const checked = known.get(printed);
+    if (checked !== undefined || known.size >= checkedMax || !isDistinctive(printed)) return checked === true;
+    const isRepeated = text.indexOf(printed) !== text.lastIndexOf(printed) && !isAfterArticle(text, printed);
+    known.set(printed, isRepeated);
+    return isRepeated;
+  };
 }
+
+const isAfterArticle = (text: string, printed: string): boolean =>
+  new RegExp(`\\b(?:die|das|eine|einen|ein|dem|den|keine) ${printed}(?![-\\p{L}])`, 'u').test(text);
 
 const reach = 90;
 
