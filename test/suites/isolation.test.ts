@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import pg from 'pg';
 import { describe, expect, test } from 'vitest';
-import { inOrg } from '../../src/platform/db/db.ts';
+import { acrossOrgs, inOrg } from '../../src/platform/db/db.ts';
 import { selectIn } from '../support/select-rows.ts';
 import { uuidv7 } from '../../src/platform/lib/ids.ts';
 import { uuidPattern } from '../../src/platform/lib/org-id.ts';
@@ -14,6 +14,12 @@ const { app, deps, newOrg } = await startApp({ env: { TOCSIN_FETCH_ALLOW: '127.0
 const owner = await newOrg();
 const filled = await fillOrganization(deps, owner);
 const stranger = await newOrg();
+// The table has one in sixteen items, perhaps none of these.
+await acrossOrgs(deps.db, (tx) =>
+  sql`insert into item_search_sample select organization_id, item_id, pool_id, words from item_search on conflict do nothing`.execute(
+    tx,
+  ),
+);
 type Method = Parameters<TestOrg['call']>[0];
 
 const routes = registeredRoutes(app).map(({ method, path }) => ({
