@@ -10,8 +10,12 @@ const input = process.argv[2];
 if (!input) throw new Error('Usage: node scripts/attack-table.ts FILE');
 const attack = AttackFile.parse(JSON.parse(readFileSync(input, 'utf8')));
 const byId = (a: { id: string }, b: { id: string }): number => (a.id < b.id ? -1 : 1);
+const listNames = (kind: string, entries: AttackFile['groups']): string[] =>
+  entries
+    .flatMap(({ id, name, aliases }) => (id ? [[kind, id, name, aliases.join('|')].join('\t').trimEnd()] : []))
+    .toSorted();
 const lines = [
-  `# MITRE ATT&CK Enterprise ${attack.attackVersion}: ids, names, tactics, platforms and successors, and the ids of groups and software; made by scripts/attack-table.ts.`,
+  `# MITRE ATT&CK Enterprise ${attack.attackVersion}: ids, names, tactics, platforms and successors, and groups and software with their aliases; made by scripts/attack-table.ts.`,
   '# © 2025 The MITRE Corporation. This work is reproduced and distributed with the permission of The MITRE Corporation.',
   '# ATT&CK® terms of use: https://attack.mitre.org/resources/legal-and-branding/terms-of-use/',
   ...attack.tactics.toSorted(byId).map(({ id, name, shortName }) => ['tactic', id, name, shortName].join('\t')),
@@ -25,7 +29,7 @@ const lines = [
     .filter(({ revokedBy }) => revokedBy)
     .toSorted(byId)
     .map(({ id, revokedBy }) => ['moved', id, revokedBy].join('\t')),
-  ...attack.groups.flatMap(({ id, name }) => (id ? [['group', id, name].join('\t')] : [])).toSorted(),
-  ...attack.software.flatMap(({ id, name }) => (id ? [['software', id, name].join('\t')] : [])).toSorted(),
+  ...listNames('group', attack.groups),
+  ...listNames('software', attack.software),
 ];
 writeFileSync(resolve(import.meta.dirname, '../src/feed/reference-data/shipped/attack.tsv'), `${lines.join('\n')}\n`);

@@ -15,6 +15,9 @@ type AttackTable = {
   names: Map<string, string>;
 };
 
+/** A group or software. The id begins with G or S. */
+export type AttackName = { id: string; name: string; aliases: string[] };
+
 /** Kill chain stages by tactic, in the order of an intrusion. */
 const stageByTactic: Record<string, KillChainStage> = {
   reconnaissance: 'reconnaissance',
@@ -58,15 +61,25 @@ function readShipped(): AttackTable {
     names: new Map(),
   };
   const list = (text: string): string[] => (text === '' ? [] : text.split(','));
-  for (const line of readFileSync(resolve(import.meta.dirname, 'shipped/attack.tsv'), 'utf8').split('\n')) {
-    const [kind, id = '', name = '', third = '', fourth = ''] = line.split('\t');
+  for (const [kind, id = '', name = '', third = '', fourth = ''] of readShippedRows()) {
     if (kind === 'technique') table.techniques.set(id, { id, name, tactics: list(third), platforms: list(fourth) });
     if (kind === 'tactic') addTactic(table, { id, name, shortName: third });
     if (kind === 'moved') table.successors.set(id, name);
-    if (kind === 'group' || kind === 'software') table.names.set(id, name);
   }
+  for (const { id, name } of readShippedAttackNames()) table.names.set(id, name);
   return table;
 }
+
+const readShippedRows = (): string[][] =>
+  readFileSync(resolve(import.meta.dirname, 'shipped/attack.tsv'), 'utf8')
+    .split('\n')
+    .map((line) => line.split('\t'));
+
+/** Returns the groups and software as the release has them, without installed data. */
+export const readShippedAttackNames = (): AttackName[] =>
+  readShippedRows()
+    .filter(([kind]) => kind === 'group' || kind === 'software')
+    .map(([, id = '', name = '', aliases = '']) => ({ id, name, aliases: aliases.split('|').filter(Boolean) }));
 
 function addTactic({ tactics }: AttackTable, tactic: Omit<Tactic, 'rank'>): void {
   tactics.set(tactic.shortName, { ...tactic, rank: ranks.get(tactic.shortName) ?? ranks.size });
@@ -120,9 +133,6 @@ export function findAttackName(text: string): { id: string; name: string; isGrou
   const name = id === undefined ? undefined : getTable().names.get(id);
   return id === undefined || name === undefined ? undefined : { id, name, isGroup: id.startsWith('G') };
 }
-
-/** Returns the names of groups and software by id as the release has them, without installed data. */
-export const readShippedAttackNames = (): ReadonlyMap<string, string> => readShipped().names;
 
 export const listTechniques = (): Technique[] => [...getTable().techniques.values()];
 

@@ -35,6 +35,9 @@ export const cleanName = (name: string): string =>
     .replaceAll(/\s+/g, ' ')
     .trim();
 
+/** Returns a name and, if a list joins the name and the number of one publisher, both: `海莲花 - APT-C-00`. */
+export const listNameParts = (name: string): string[] => [name, ...(/^(.+) - (APT-C-\d+)$/.exec(name)?.slice(1) ?? [])];
+
 /** Checks whether a name is usable in prose. Ids, detection names and single letters are not. */
 export const isName = (name: string): boolean =>
   nameKey(name).length >= 2 &&

@@ -8,6 +8,6 @@ const toKey = (isGroup: boolean, name: string): string => `${isGroup ? 'group' :
 
 /** Returns the ATT&CK id of the group or software with a canonical name. It is the same in every installation of a release. */
 export function findAttackId(kind: NameKind, name: string): string | undefined {
-  shipped ??= new Map([...readShippedAttackNames()].map(([id, one]) => [toKey(id.startsWith('G'), one), id]));
+  shipped ??= new Map(readShippedAttackNames().map(({ id, name: one }) => [toKey(id.startsWith('G'), one), id]));
   return shipped.get(toKey(kind === 'actor', name));
 }

@@ -1,4 +1,4 @@
-import { nameKey, needsCue } from '../../reference-data/name-forms.ts';
+import { listNameParts, nameKey, needsCue } from '../../reference-data/name-forms.ts';
 import { readShippedNameTable } from '../../reference-data/name-table.ts';
 
 export type NameKind = 'actor' | 'malware' | 'tool';
@@ -16,9 +16,6 @@ export function getShippedNames(): NameDictionary {
   shipped ??= parseNameTable(readShippedNameTable());
   return shipped;
 }
-
-/** Returns a name and, if a list joins the name and the number of one publisher, both: `海莲花 - APT-C-00`. */
-export const listNameParts = (name: string): string[] => [name, ...(/^(.+) - (APT-C-\d+)$/.exec(name)?.slice(1) ?? [])];
 
 /** Parses a name table. Columns: kind, name, aliases joined by `|`. A name with a leading `!` needs a cue. */
 export function parseNameTable(table: string): NameDictionary {

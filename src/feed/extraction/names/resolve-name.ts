@@ -1,12 +1,6 @@
 import { findAttackName } from '../../reference-data/attack.ts';
-import { cleanName, nameKey, needsCue } from '../../reference-data/name-forms.ts';
-import {
-  getShippedNames,
-  listNameParts,
-  type NameDictionary,
-  type NamedEntity,
-  type NameKind,
-} from './name-dictionary.ts';
+import { cleanName, listNameParts, nameKey, needsCue } from '../../reference-data/name-forms.ts';
+import { getShippedNames, type NameDictionary, type NamedEntity, type NameKind } from './name-dictionary.ts';
 
 // Malpedia prefixes a family with its platform: `win.emotet`.
 const platformPrefix = /^(?:win|elf|apk|osx|js|ps1|jar|py|php|vbs|symbian|asp)\.(?=[a-z0-9_]+$)/;

@@ -1,8 +1,8 @@
 import { ownValue } from '../../../platform/lib/own-value.ts';
 import { cleanName, isName, nameKey, needsCue } from '../name-forms.ts';
-
-export type NameRecord = { kind: 'actor' | 'malware' | 'tool'; name: string; aliases: string[] };
-type MergedName = { kind: NameRecord['kind']; name: string; aliases: Map<string, string> };
+import { canonicalName, countSeries, isSlug } from './canonical-name.ts';
+import { joinEntries } from './join-entries.ts';
+import { groupByKeys, type NameEntry, type NameRecord } from './name-entry.ts';
 
 const kinds: Record<string, NameRecord['kind']> = {
   'threat-actor': 'actor',
@@ -13,58 +13,79 @@ const kinds: Record<string, NameRecord['kind']> = {
 /** Maps the kind that a list states. All malware families are `malware`. */
 export const toNameKind = (kind: string): NameRecord['kind'] => ownValue(kinds, kind) ?? 'malware';
 
-const idOf = (kind: NameRecord['kind'], key: string): string => `${kind === 'actor' ? 'actor' : 'software'} ${key}`;
+/** Names that Malpedia uses until a family has a name. */
+const placeholder = /^unidentified[_ ]/i;
 
-/** Merges the names of several sources in order. Names of the same entity become one entry with the main name of the first source. */
+/**
+ * Merges the names of several sources in order.
+ *
+ * - Records with the same name or the same ATT&CK id are one entry. Malware and tools share their names.
+ * - Entries with different ATT&CK ids are never merged, unless ATT&CK lists the name of one as an alias of the other.
+ * - A name of ATT&CK belongs to the entry to which ATT&CK assigns it. Other entries lose it.
+ * - The main name is chosen by `canonicalName`.
+ */
 export function mergeNames(named: Iterable<NameRecord>): NameRecord[] {
-  const entries = new Map<string, MergedName>();
-  for (const { kind, name, aliases } of named) {
+  const all = [...named];
+  const series = countSeries(all.map(({ name }) => name));
+  const entries = joinEntries(collectEntries(all));
+  for (const isGroup of [true, false]) dropForeignNames(entries.filter(({ kind }) => (kind === 'actor') === isGroup));
+  return entries.map((entry) => {
+    const name = canonicalName(entry, series);
+    const forms = [...entry.forms].filter(([key]) => key !== nameKey(name));
+    return { kind: entry.kind, name, aliases: forms.map(([, printed]) => printed) };
+  });
+}
+
+function collectEntries(named: NameRecord[]): NameEntry[] {
+  const byKey = new Map<string, NameEntry>();
+  for (const { kind, name, aliases, id } of named) {
     const main = cleanName(name);
-    if (!isName(main)) continue;
-    const id = idOf(kind, nameKey(main));
-    const entry = entries.get(id) ?? { kind, name: main, aliases: new Map<string, string>() };
-    entries.set(id, entry);
-    for (const alias of aliases.map(cleanName))
-      if (isName(alias) && nameKey(alias) !== nameKey(main)) entry.aliases.set(nameKey(alias), alias);
+    if (!isName(main) || placeholder.test(main)) continue;
+    const byName = `${kind === 'actor' ? 'actor' : 'software'} ${nameKey(main)}`;
+    const entry = (id === undefined ? undefined : byKey.get(id)) ?? byKey.get(byName) ?? newEntry(kind);
+    byKey.set(byName, entry);
+    entry.mains.push(main);
+    for (const alias of aliases) if (/^[GS]\d{4}$/.test(alias)) entry.statedIds.add(alias);
+    const usable = [main, ...aliases.map(cleanName).filter(isName)];
+    for (const form of usable) addForm(entry, form);
+    if (id === undefined) continue;
+    byKey.set(id, entry);
+    entry.attack ??= { id, name: main, keys: new Set() };
+    if (entry.attack.id === id) entry.attack.name = main;
+    for (const form of usable) entry.attack.keys.add(nameKey(form));
   }
-  joinAliases(entries);
-  return [...entries.values()].map(({ kind, name, aliases }) => ({ kind, name, aliases: [...aliases.values()] }));
+  return [...new Set(byKey.values())];
 }
 
-/** Merges an entry into another of the same kind if that entry is the only one with its name as an alias. */
-function joinAliases(entries: Map<string, MergedName>): void {
-  const holders = new Map<string, Set<string>>();
-  for (const [id, { kind, aliases }] of entries)
-    for (const alias of aliases.keys()) {
-      const wanted = idOf(kind, alias);
-      holders.set(wanted, (holders.get(wanted) ?? new Set()).add(id));
-    }
-  const order = [...entries.keys()];
-  const place = new Map(order.map((id, index) => [id, index]));
-  const movedTo = new Map<string, string>();
-  const standing = (id: string): string => {
-    let at = id;
-    while (movedTo.has(at)) at = movedTo.get(at)!;
-    return at;
-  };
-  // In reverse order, so that the main name of the first source is kept.
-  for (const id of order.toReversed()) {
-    const others = new Set([...(holders.get(id) ?? [])].map(standing).filter((other) => other !== id));
-    const [other] = others;
-    if (others.size !== 1 || other === undefined || !entries.has(id)) continue;
-    // Malware families differ more finely than actors, so both entries must list each other as an alias.
-    const isMutual = entries.get(id)!.aliases.has(nameKey(entries.get(other)!.name));
-    if (!id.startsWith('actor') && !isMutual) continue;
-    const [into, gone] = place.get(other)! < place.get(id)! ? [other, id] : [id, other];
-    absorb(entries.get(into)!, entries.get(gone)!);
-    entries.delete(gone);
-    movedTo.set(gone, into);
-  }
+const newEntry = (kind: NameRecord['kind']): NameEntry => ({
+  kind,
+  mains: [],
+  forms: new Map(),
+  statedIds: new Set(),
+  attack: undefined,
+});
+
+/** Adds a name. The first spelling is kept, unless it is a slug. */
+function addForm({ forms }: NameEntry, form: string): void {
+  const known = forms.get(nameKey(form));
+  if (known === undefined || (isSlug(known) && !isSlug(form))) forms.set(nameKey(form), form);
 }
 
-function absorb(kept: MergedName, gone: MergedName): void {
-  for (const [key, printed] of [[nameKey(gone.name), gone.name] as const, ...gone.aliases])
-    if (key !== nameKey(kept.name) && !kept.aliases.has(key)) kept.aliases.set(key, printed);
+/** Removes names of ATT&CK's entries from others: its main names, then its aliases, then main names of other lists. */
+function dropForeignNames(entries: NameEntry[]): void {
+  const owners = new Map<string, NameEntry[]>();
+  const ofAttack = entries.filter(({ attack }) => attack);
+  for (const listKeys of [
+    ({ attack }: NameEntry) => [nameKey(attack!.name)],
+    ({ attack }: NameEntry) => [...attack!.keys],
+    ({ mains }: NameEntry) => mains.map(nameKey),
+  ])
+    for (const [key, found] of groupByKeys(ofAttack, listKeys)) if (!owners.has(key)) owners.set(key, found);
+  for (const entry of entries) {
+    const mains = new Set(entry.mains.map(nameKey));
+    for (const key of entry.forms.keys())
+      if (!mains.has(key) && owners.get(key)?.includes(entry) === false) entry.forms.delete(key);
+  }
 }
 
 /** Formats the lines of a name table (see `parseNameTable`). `isCueNeeded` overrides the rule for cue marks. */
