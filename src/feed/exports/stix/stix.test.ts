@@ -174,12 +174,12 @@ describe('STIX export', () => {
         override({ indicators: [{ type: 'domain', value: 'evil.top', status: ownStatus }] }, day);
       expect(exportIndicator('active', [overrideStatus(status, 7)])).toMatchObject({
         revoked: true,
-        modified: '2026-01-07T00:00:00.000005Z',
+        modified: '2026-01-07T00:00:00.000006Z',
       });
       const restored = exportIndicator(status, [overrideStatus(status, 7), overrideStatus('active', 8)]);
       expect(restored['revoked']).toBeUndefined();
       expect(restored['valid_until']).toBeUndefined();
-      expect(restored.modified).toBe('2026-01-08T00:00:00.000005Z');
+      expect(restored.modified).toBe('2026-01-08T00:00:00.000006Z');
     },
   );
 
@@ -197,10 +197,10 @@ describe('STIX export', () => {
     const indicators = [{ type: 'domain', value: 'evil.top', status: 'revoked' as const }];
     const revoking = override({ severity: 'low', indicators });
     const [first, ...rest] = exportOriginals([revoking]);
-    expect(first).toMatchObject({ revoked: true, modified: '2026-01-07T00:00:00.000005Z' });
+    expect(first).toMatchObject({ revoked: true, modified: '2026-01-07T00:00:00.000006Z' });
     expect(rest).toEqual(originals.slice(1));
     const [restored] = exportOriginals([revoking, override({}, 8)]);
-    expect(restored).toEqual({ ...originals[0], modified: '2026-01-08T00:00:00.000005Z' });
+    expect(restored).toEqual({ ...originals[0], modified: '2026-01-08T00:00:00.000006Z' });
   });
 
   test('leaves out original STIX indicators whose values are all false positives, with their links', () => {
