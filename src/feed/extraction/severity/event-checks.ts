@@ -4,7 +4,8 @@ import * as cues from './severity-cues.ts';
 import { criticalInfrastructureWords, mentionsCountry, sectorWords, severalOrganizations } from './target-words.ts';
 
 /** Checks for a statement that an attack or a discovery happened. */
-export const isActivity = (one: Statement): boolean => cues.activityCues.some((cue) => statesCue(one, cue));
+export const isActivity = (one: Statement): boolean =>
+  cues.activityCues.some((cue) => statesCue(one, cue)) || (one.isTitle && statesCue(one, cues.headlineActivityCue));
 export const isExploitation = (one: Statement): boolean => cues.exploitationCues.some((cue) => statesCue(one, cue));
 export const isThreat = (one: Statement): boolean =>
   statesCue(one, cues.malwareCues) || statesCue(one, cues.attackerCues) || isExploitation(one);

@@ -5,7 +5,7 @@ import { deniesExploitation, isActivity, isThreat } from './event-checks.ts';
 import { isDigest, readReportKind } from './report-kind.ts';
 import { attackerCues, claimCues, negation } from './severity-cues.ts';
 import { readStatements, type Statement } from './report-statements.ts';
-import { fallbackRules, reportRules } from './report-rules.ts';
+import { fallbackRules, isSubject, reportRules } from './report-rules.ts';
 
 export type ReportRating = { severity: Severity; rule: string; evidence: Span[] };
 
@@ -26,7 +26,7 @@ const evidenceMax = 3;
 /**
  * Rates a report by the rubric of spec/feed.md ("event.severity"): the first rule whose statements the report makes, from critical to low.
  * Denials, possibilities, advice, remarks on attacks in general, and events more than two years before the publication state nothing. The
- * lead decides what the report is about. Guides are low at most, descriptions of products none, and collections of stories high at most.
+ * lead decides what the report is about. Attacks in a text whose title only discloses a vulnerability do not count. Guides are low at most, descriptions of products none, and collections of stories high at most.
  * `evidence` has the deciding sentences.
  */
 export function rateReport(report: ReportToRate): ReportRating {
@@ -50,7 +50,7 @@ export function rateReport(report: ReportToRate): ReportRating {
     return { severity, rule: id, evidence: listEvidence(found, lead, report.names) };
   }
   const old = lead.filter((one) => one.isAsserted && one.isOld && (isThreat(one) || isActivity(one)));
-  if (old.length > 0) return { severity: 'low', rule: 'report:old', evidence: listSpans(old) };
+  if (isSubject(old, lead)) return { severity: 'low', rule: 'report:old', evidence: listSpans(old) };
   if (kind === 'guide') return unrated;
   for (const { id, severity, find } of fallbackRules) {
     const found = find(view);

@@ -85,6 +85,41 @@ test.each([
   ],
   [
     'low',
+    'Flaws in the Foobar scheduler put build servers at risk',
+    'Researchers found two flaws in the Foobar scheduler, CVE-2031-11111 and CVE-2031-22222. Example Labs, an Israeli security firm, reported them in May. The vendor fixed both in version 4.2. Malware was often installed on build servers of banks in France last year.',
+  ],
+  [
+    'medium',
+    'Bug in Foobar mail client fixed after code is published',
+    'Foobar fixed a vulnerability in its mail client. A proof of concept exploit for the flaw was published on GitHub. Trojans steal mail of companies in Spain.',
+  ],
+  [
+    'low',
+    'January 2031 security releases of Foobar',
+    'The project will release new versions on Tuesday to address 3 high severity issues. Version 8 is vulnerable to 2 of them.',
+  ],
+  [
+    'medium',
+    'Malicious extension for a popular browser swaps wallet addresses',
+    'Researchers discovered a malicious extension that replaced addresses of wallets. It communicates with a command-and-control server and was removed from the store of the popular browser.',
+  ],
+  [
+    'high',
+    'Hackers exploit zero-day in Foobar firewalls',
+    'Foobar released a patch on Monday. The vendor recommends that administrators install it.',
+  ],
+  [
+    'high',
+    'Ransomware at a software maker in Asia',
+    'The attacker encrypted servers of a software company in South Asia. He claimed to have entered by exploiting a flaw in Palo Alto firewalls. The espionage group behind it was seen at a ministry in Europe.',
+  ],
+  [
+    'high',
+    'Loader mailed to Czech-speaking businesses',
+    'Phishing emails infected Czech-speaking businesses with a loader in March. The attackers were seen to move laterally after a day.',
+  ],
+  [
+    'low',
     "Company says customer data is safe after hacker's claim",
     'A hacker claimed on a forum to have stolen customer data. The company said it found no evidence of a breach and that its systems were not compromised.',
   ],

@@ -35,7 +35,11 @@ export function readReportKind(report: {
   );
   const promoted = lead.filter(({ text }) => promotionCues.test(text)).length;
   const reported = lead.filter((one) => one.isAsserted && activityCues.some((cue) => statesCue(one, cue))).length;
-  const isPromoted = promoted >= 2 && promoted > reported && indicators < 3;
+  const isPromoted =
+    promoted >= 2 &&
+    promoted > reported &&
+    indicators < 3 &&
+    !lead.some(({ text }) => /\bCVE-\d{4}-\d{4,}/i.test(text));
   if ((guideTitles.test(title) && !hasActorTitle) || guidePaths.test(sourceUrl))
     return hasThreatTitle || (reported >= promoted && reported > 1) ? 'guide' : 'promotion';
   return isPromoted ? 'promotion' : 'report';

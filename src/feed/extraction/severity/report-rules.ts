@@ -46,7 +46,8 @@ const organizations =
 const seriousTitle =
   /\b(?:ransomware|trojan|backdoor|stealer|botnet|loader|malware|espionage|apt\d*|wiper|exploit\w*)\b/i;
 
-const isSubject = (found: Statement[], lead: Statement[]): boolean =>
+/** Whether statements say what a report is about: several of them, or one of the first. */
+export const isSubject = (found: Statement[], lead: Statement[]): boolean =>
   found.length > 1 || (found[0] !== undefined && lead.slice(0, openingStatements).includes(found[0]));
 
 /** The rules in the order in which they apply. */
@@ -94,6 +95,17 @@ export const reportRules: ReportRule[] = [
             ),
           ],
   },
+  // Attacks in a text whose title only discloses a vulnerability are possibilities, research or background.
+  {
+    id: 'report:exploit-code',
+    severity: 'medium',
+    find: (view) => (disclosesVulnerability(view) ? findExploitCode(view) : []),
+  },
+  {
+    id: 'report:vulnerability',
+    severity: 'low',
+    find: (view) => (disclosesVulnerability(view) ? findDisclosure(view) : []),
+  },
   // Offers and trade of criminals, without victims.
   {
     id: 'report:underground',
@@ -136,15 +148,15 @@ export const reportRules: ReportRule[] = [
         : [],
   },
   { id: 'report:malware', severity: 'medium', find: findMalwareAnalysis },
+  { id: 'report:exploit-code', severity: 'medium', find: findExploitCode },
   {
-    id: 'report:exploit-code',
-    severity: 'medium',
-    find: ({ lead }) =>
-      lead.filter(
-        (one) => statesCue(one, cues.exploitCodeCues) && (one.isTitle || cues.vulnerabilityCues.test(one.text)),
-      ),
+    id: 'report:nuisance',
+    severity: 'low',
+    find: ({ lead }) => {
+      const found = lead.filter((one) => statesCue(one, cues.lowCues));
+      return isSubject(found, lead) ? found : [];
+    },
   },
-  { id: 'report:nuisance', severity: 'low', find: ({ lead }) => lead.filter((one) => statesCue(one, cues.lowCues)) },
   {
     id: 'report:research',
     severity: 'low',
@@ -168,6 +180,15 @@ export const fallbackRules: ReportRule[] = [
     },
   },
   {
+    id: 'report:threat',
+    severity: 'medium',
+    find: ({ lead }) => {
+      const opening = lead.slice(0, subjectStatements);
+      const found = opening.filter((one) => isThreat(one) && isActivity(one) && !cues.claimCues.test(one.text));
+      return found.length > 1 ? found : [];
+    },
+  },
+  {
     id: 'report:intrusion-steps',
     severity: 'medium',
     find: ({ lead }) => {
@@ -176,6 +197,26 @@ export const fallbackRules: ReportRule[] = [
     },
   },
 ];
+
+/** Whether the title is about a vulnerability and not about attackers or malware. */
+function disclosesVulnerability({ lead, names }: ReportView): boolean {
+  const title = lead.find(({ isTitle }) => isTitle);
+  return (
+    title !== undefined &&
+    cues.vulnerabilityCues.test(title.text) &&
+    !statesCue(title, cues.malwareCues) &&
+    !statesCue(title, cues.attackerCues) &&
+    !statesCue(title, cues.exploitationWords) &&
+    !mentionsName(title, names)
+  );
+}
+
+/** Public code that exploits a vulnerability. */
+function findExploitCode({ lead }: ReportView): Statement[] {
+  return lead.filter(
+    (one) => statesCue(one, cues.exploitCodeCues) && (one.isTitle || cues.vulnerabilityCues.test(one.text)),
+  );
+}
 
 /** A vulnerability that is disclosed at the beginning of a report. Its effects are possibilities. */
 export function findDisclosure({ lead }: Pick<ReportView, 'lead'>): Statement[] {
@@ -210,7 +251,9 @@ function findDestructiveAttack({ lead }: ReportView): Statement[] {
 /** Exploitation of software that faces the internet, by a named or classed actor or with victims. */
 function findExploitedService({ lead, names, isUnexploited }: ReportView): Statement[] {
   if (isUnexploited) return [];
-  const exploitations = new Set(lead.slice(0, subjectStatements).filter(isExploitation));
+  const exploitations = new Set(
+    lead.slice(0, subjectStatements).filter((one) => isExploitation(one) && !cues.claimCues.test(one.text)),
+  );
   const check = (one: Statement): boolean => exploitations.has(one);
   const isOpening = lead.slice(0, openingStatements).some(check);
   const isFacing = isOpening && lead.some(({ text }) => cues.exposureCues.test(text));

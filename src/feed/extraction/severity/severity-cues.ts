@@ -15,6 +15,10 @@ export const activityCues = [
   /\b(?:(?:attacks?|compromises?|intrusions?|breach(?:es)?) (?:on|against|targeting|by|at)|campaigns? (?:targeting|against|aimed at|by)|targeted attacks?|targets|targeting|victims (?:of|in|include)|under attack|zaatakowa\p{L}+|doszło do ataku|angegriffen|cyberangriff)\b/iu,
 ];
 
+/** Attackers and what they do, in the present tense of headlines. In a text, it is a remark on attackers in general. */
+export const headlineActivityCue =
+  /(?<!\b(?:to|by|from|when|where|how|as|that|which|let|help|for) )\b(?:attackers|actors|hackers|criminals|cybercriminals|operators|groups|gangs|affiliates|spies|scammers|botnets) (?:(?:are|now|again|actively|still) )?(?:exploit|target|deploy|abuse|use|steal|spread|hijack|breach|compromise|infect|attack|distribute|leverage|weaponi[sz]e|backdoor|push|deliver|launch|hit)\b/iu;
+
 /** What an actor does, right after its name: `Foobar sent`. */
 export const attackVerbAfterName = new RegExp(String.raw`^[^.!?\n]{0,30}?\b${attackVerbs}\b`, 'iu');
 
@@ -64,26 +68,28 @@ export const observedAttackCues =
 export const exploitCodeCues =
   /\b(?:proof[- ]of[- ]concept|poc)\b[^.!?\n]{0,80}\b(?:exploit|code|published|released|public(?:ly)?|available|circulat\w*|circola)|\b(?:public(?:ly available)?|working|released|published) (?:exploit|exploit code|poc)\b|\bcircola[^.!?\n]{0,30}proof of concept/i;
 export const supplyChainCues =
-  /\b(?:supply[- ]chain (?:attacks?|compromises?|incidents?|breach(?:es)?|ransomware|intrusions?)|(?:compromised|malicious|infected|poisoned|backdoored|trojani[sz]ed|hijacked|tampered)(?: [\p{L}+-]+){0,3} (?:packages?|updates?|installers?|releases?|versions?|builds?|librar(?:y|ies)|extensions?|actions?|dependenc(?:y|ies)|dll)|compromis(?:ed?|es|ing) [^.!?\n]{0,80}(?:update traffic|download (?:site|server)|maintainers?|npm account|publisher account|build (?:server|system|environment)|update (?:server|mechanism))|packages?[^.!?\n]{0,60}(?:(?:were|was|been|got) (?:[\p{L}-]+ )?(?:compromised|infected|hijacked|poisoned)|backdoored|trojani[sz]ed)|maintainer(?:['’]s)? account[^.!?\n]{0,40}(?:compromised|hijacked|taken over|phished)|(?:malware|malicious code|backdoor)[^.!?\n]{0,40}(?:introduced|injected|inserted|planted) (?:in)?to [^.!?\n]{0,40}(?:packages?|updates?|librar(?:y|ies)|builds?|installers?|software))\b/iu;
+  /\b(?:supply[- ]chain (?:attacks?|compromises?|incidents?|breach(?:es)?|ransomware|intrusions?)|(?:compromised|infected|poisoned|backdoored|trojani[sz]ed|hijacked|tampered)(?: [\p{L}+-]+){0,3} (?:packages?|updates?|installers?|releases?|versions?|builds?|librar(?:y|ies)|extensions?|actions?|dependenc(?:y|ies)|dll)|malicious(?: [\p{L}+-]+){0,3} (?:updates?|releases?|versions?|builds?)|compromis(?:ed?|es|ing) [^.!?\n]{0,80}(?:update traffic|download (?:site|server)|maintainers?|npm account|publisher account|build (?:server|system|environment)|update (?:server|mechanism))|packages?[^.!?\n]{0,60}(?:(?:were|was|been|got) (?:[\p{L}-]+ )?(?:compromised|infected|hijacked|poisoned)|backdoored|trojani[sz]ed)|maintainer(?:['’]s)? account[^.!?\n]{0,40}(?:compromised|hijacked|taken over|phished)|(?:malware|malicious code|backdoor)[^.!?\n]{0,40}(?:introduced|injected|inserted|planted) (?:in)?to [^.!?\n]{0,40}(?:packages?|updates?|librar(?:y|ies)|builds?|installers?|software))\b/iu;
 /** Words for software that only pretends to be a product, which compromises nothing of the product itself. */
 export const imitationCues =
   /\b(?:spoofed|fake|counterfeit|typosquat\w*|look-?alikes?|masquerad\w+|mimic\w*|impersonat\w+|pos(?:es?|ing) as|pirated|cracked)\b/i;
 export const wideUseCues =
   /\b(?:widely[- ]used|widely deployed|(?:most )?popular|most downloaded|(?:million|billion)s? (?:of )?(?:weekly |monthly )?(?:downloads|users|installs|installations|customers)|weekly downloads|downloaded [^.!?\n]{0,40}(?:million|billion)|[\d.,]+\+?[MB]\+? (?:weekly )?(?:downloads|installs)|(?:million|billion) times|all (?:its )?customers|downstream customers|(?:software|javascript|python|developer) ecosystem|global customers|1,?\d{3}\+? (?:businesses|companies)|msps|managed service providers|customers worldwide|SolarWinds|3CX|Kaseya|CCleaner|Codecov|MOVEit|XZ Utils|MeDoc|NetSarang|Notepad\+\+|chalk|axios|Ledger|Okta|CircleCI|tj-actions|Salesloft|Trivy|LiteLLM)\b/i;
 export const lowCues =
-  /\b(?:adware|potentially unwanted|unwanted (?:program|application|software)s?|pups?|scareware|tech(?:nical)? support (?:scam|fraud)\w*|scam(?:s|mers?|ming)?|spam(?:mers?|ming)?|fraudulent (?:ads|calls)|sextortion|hoax(?:es)?|browser hijackers?|decrypt(?:or|ion tool|er)s?|unlocking encrypted|giveaway|sweepstakes)\b/i;
+  /\b(?:adware|potentially unwanted|unwanted (?:program|application|software)s?|pups?|scareware|tech(?:nical)? support (?:scam|fraud)\w*|scam(?:s|mers?|ming)?|spam(?:mers?|ming)?|fraudulent (?:ads|calls)|sextortion|hoax(?:es)?|decrypt(?:or|ion tool|er)s?|unlocking encrypted|giveaway|sweepstakes|(?:click|ad|ads|advert(?:ising)?|subscription|billing|toll)[- ]fraud\w*|browser hijack\w*)\b/i;
 export const decryptorCues =
   /\b(?:free (?:ransomware )?decrypt\w*|decryptors? (?:is|are|was|for|that|released|available|has|helps?)|decrypt(?:ion|or) tools?|no more ransom|files? back for free|recover(?:ing)? (?:their )?(?:encrypted )?(?:files|data) (?:for free|without))\b/i;
+/** Words of titles that say that attackers use a vulnerability. */
+export const exploitationWords = /\b(?:attack|exploit|hit|target|abus|weaponi[sz])(?:ed|s|ing|es|ation)?\b|\bused\b/i;
 /** A vulnerability that is disclosed or fixed, whatever attackers could do with it. */
 export const disclosureCues = new RegExp(
-  String.raw`\b${flaw} in [^.!?\n]{0,60}\b(?:lets?|allows?|enables?|exposes?|could)\b|\bCVE-\d{4}-(?:\d{4,}|X+)|\b(?:critical|severe|serious|dangerous|new|multiple|several|various|unpatched|unauthenticated|high-severity|medium-severity|\d+) (?:\p{L}+ )?${flaw}|\b${flaw}\b[^.!?\n]{0,60}\b(?:discovered|found|disclosed|identified|reported|patched|fixed|addressed|resolved|affect\w*|impact\w*|tracked as|in version)\b|\b(?:discovered|found|disclosed|identified|reported|patch(?:es|ed)?|fix(?:es|ed)?|address(?:es|ed)?|advisor(?:y|ies)|security updates?|demonstrat\w+)\b[^.!?\n]{0,80}\b${flaw}`,
+  String.raw`\b${flaw} in [^.!?\n]{0,60}\b(?:lets?|allows?|enables?|exposes?|could)\b|\bCVE-\d{4}-(?:\d{4,}|X+)|\b(?:critical|severe|serious|dangerous|new|multiple|several|various|unpatched|unauthenticated|high-severity|medium-severity|\d+) (?:\p{L}+ )?${flaw}|\b${flaw}\b[^.!?\n]{0,60}\b(?:discovered|found|disclosed|identified|reported|patched|fixed|addressed|resolved|affect\w*|impact\w*|tracked as|in version)\b|\b(?:discovered|found|disclosed|identified|reported|patch(?:es|ed)?|fix(?:es|ed)?|address(?:es|ed)?|advisor(?:y|ies)|security updates?|demonstrat\w+)\b[^.!?\n]{0,80}\b${flaw}|\bvulnerable to \d+|\b\d+ (?:critical|high|medium|moderate|low)[- ]severity issues?\b`,
   'iu',
 );
 export const vulnerabilityCues = new RegExp(String.raw`\b(?:${flaw})\b`, 'iu');
 export const initialAccessCues =
   /\b(?:initial access (?:broker|facilitator)|(?:lead|leads|led|leading) to (?:[\p{L}-]+ ){0,3}ransomware|(?:tens|hundreds) of thousands (?:of )?(?:[\p{L}-]+ )?(?:messages|emails|systems|devices|computers|infections)|(?:over |more than )?\d{3} thousand|\d{2,3},\d{3} (?:messages|emails|infections|computers|devices)|precursor (?:to|of) ransomware|(?:delivery|deliver|deploy|drop)[^.!?\n]{0,50}\bransomware)\b/iu;
 export const intrusionCues =
-  /\b(?:intrusions?|victim['’]s (?:network|web ?server|environment|domain)|incident response engagements?|domain[- ]wide|domain admin(?:istrator)?|hands[- ]on[- ]keyboard|moved laterally|lateral movement|compromised (?:networks?|organi[sz]ations?|environments?|tenants?|compan(?:y|ies)))\b/i;
+  /\b(?:intrusions?|victim['’]s (?:network|web ?server|environment|domain)|incident response engagements?|domain[- ]wide|domain admin(?:istrator)?|hands[- ]on[- ]keyboard|mov(?:ed?|ing) laterally|lateral movement|compromised (?:networks?|organi[sz]ations?|environments?|tenants?|compan(?:y|ies)))\b/i;
 export const victimCues =
   /\b(?:victims?|breaches|(?:limited|small|large) number of (?:customers|organi[sz]ations|companies)|compromised (?:by|at|organi[sz]ations|networks|systems|appliances|devices|servers|instances|hosts|sites)|impacted|affected (?:organi[sz]ations|companies|customers)|infected (?:sites|websites|systems|computers)|breached|extortion emails|data theft|customers (?:were|have been)|organi[sz]ations (?:were|have been|operating in|based in))\b/i;
 

@@ -25,6 +25,7 @@ const countries = join(`
   south africa(?:n)?, nigeria(?:n)?, kenya(?:n)?, ethiopia, afghan(?:istan|s)?, pakistan(?:i)?s?, indian?, bangladesh, sri lanka(?:n)?, nepal, kazakh(?:stan)?, uzbek(?:istan)?, kyrgyz(?:stan)?, tajikistan,
   mongolia, china, chinese (?:users|speakers|companies|organizations|government|individuals), taiwan(?:ese)?, hong kong, japan(?:ese)?, south korean?s?, korean (?:users|companies|organizations), vietnam(?:ese)?,
   thai(?:land)?, malaysia(?:n)?, singapore(?:an)?, indonesia(?:n)?, philippines?, filipino, myanmar, cambodia, southeast asian?, east asian?, south asian?, central asian?, asia(?:-pacific|n)?, australia(?:n)?,
+  \\p{L}+-speaking (?:users|people|individuals|victims|targets|business(?:es)?|companies|organi[sz]ations|countries|audiences?),
   new zealand, russian (?:organi[sz]ations|institutions|firms|business(?:es)?|companies|users|speakers|government|entities)
 `);
 
@@ -33,7 +34,14 @@ const countryPattern = new RegExp(String.raw`\b(?:${countries})(?![\p{L}\p{N}])`
 // `us` in small letters is no country.
 const countryAcronyms = /(?<![\p{L}\p{N}.])(?:U\.S\.(?:A\.)?|USA?|U\.K\.|UK|EU)(?:-based)?(?![\p{L}\p{N}])/u;
 
-export const mentionsCountry = (text: string): boolean => countryPattern.test(text) || countryAcronyms.test(text);
+// The country of those who report an attack is not its target.
+const observers =
+  /(?:[\p{L}.-]+ ){1,3}(?:cyber ?)?security (?:firms?|compan(?:y|ies)|vendors?|researchers?|experts?|outfits?|startups?)\b/giu;
+
+export function mentionsCountry(text: string): boolean {
+  const rest = text.replaceAll(observers, ' ');
+  return countryPattern.test(rest) || countryAcronyms.test(rest);
+}
 
 /** Operators of services whose failure harms a whole population. */
 export const criticalInfrastructureWords =
