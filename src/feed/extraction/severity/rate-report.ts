@@ -5,7 +5,8 @@ import { deniesExploitation, isActivity, isThreat } from './event-checks.ts';
 import { isDigest, readReportKind } from './report-kind.ts';
 import { attackerCues, claimCues, negation } from './severity-cues.ts';
 import { readStatements, type Statement } from './report-statements.ts';
-import { fallbackRules, isSubject, reportRules } from './report-rules.ts';
+import { fallbackRules } from './fallback-rules.ts';
+import { isSubject, reportRules } from './report-rules.ts';
 
 export type ReportRating = { severity: Severity; rule: string; evidence: Span[] };
 

@@ -120,6 +120,11 @@ test.each([
   ],
   [
     'low',
+    'Thousands of heating controllers exposed on the web',
+    'Example Labs found 9,000 controllers that answer without a password. They were mostly installed in schools.',
+  ],
+  [
+    'low',
     "Company says customer data is safe after hacker's claim",
     'A hacker claimed on a forum to have stolen customer data. The company said it found no evidence of a breach and that its systems were not compromised.',
   ],

@@ -35,9 +35,7 @@ export type ReportRule = { id: string; severity: Severity; find: (view: ReportVi
 
 /** The first statements of a report say what it is about. */
 const openingStatements = 4;
-const subjectStatements = 14;
-/** This many active indicators describe a threat even without prose. */
-const listedIndicators = 3;
+export const subjectStatements = 14;
 /** An actor whom the text mentions this often is one of its subjects. */
 const frequentMentions = 5;
 
@@ -163,39 +161,6 @@ export const reportRules: ReportRule[] = [
     find: ({ lead }) => lead.filter((one) => statesCue(one, cues.researchCues)),
   },
   { id: 'report:vulnerability', severity: 'low', find: findDisclosure },
-];
-
-/** The last rules, for texts that no other rule rates and that describe no old event. */
-export const fallbackRules: ReportRule[] = [
-  {
-    id: 'report:indicators',
-    severity: 'medium',
-    find: ({ lead, body, names, indicators }) => {
-      if (indicators < listedIndicators) {
-        // One indicator of known malware or a known actor describes a threat, too.
-        return indicators > 0 ? lead.filter((one) => !one.isTitle && mentionsName(one, names)).slice(0, 1) : [];
-      }
-      const stated = [...lead, ...body].filter(({ text }) => cues.indicatorCues.test(text));
-      return stated.length > 0 ? stated : lead.slice(0, 1);
-    },
-  },
-  {
-    id: 'report:threat',
-    severity: 'medium',
-    find: ({ lead }) => {
-      const opening = lead.slice(0, subjectStatements);
-      const found = opening.filter((one) => isThreat(one) && isActivity(one) && !cues.claimCues.test(one.text));
-      return found.length > 1 ? found : [];
-    },
-  },
-  {
-    id: 'report:intrusion-steps',
-    severity: 'medium',
-    find: ({ lead }) => {
-      const steps = lead.filter((one) => statesCue(one, cues.intrusionStepCues) && !one.isTitle);
-      return steps.length > 1 && steps.some(isActivity) ? steps : [];
-    },
-  },
 ];
 
 /** Whether the title is about a vulnerability and not about attackers or malware. */

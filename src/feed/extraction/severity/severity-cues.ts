@@ -78,6 +78,9 @@ export const lowCues =
   /\b(?:adware|potentially unwanted|unwanted (?:program|application|software)s?|pups?|scareware|tech(?:nical)? support (?:scam|fraud)\w*|scam(?:s|mers?|ming)?|spam(?:mers?|ming)?|fraudulent (?:ads|calls)|sextortion|hoax(?:es)?|decrypt(?:or|ion tool|er)s?|unlocking encrypted|giveaway|sweepstakes|(?:click|ad|ads|advert(?:ising)?|subscription|billing|toll)[- ]fraud\w*|browser hijack\w*)\b/i;
 export const decryptorCues =
   /\b(?:free (?:ransomware )?decrypt\w*|decryptors? (?:is|are|was|for|that|released|available|has|helps?)|decrypt(?:ion|or) tools?|no more ransom|files? back for free|recover(?:ing)? (?:their )?(?:encrypted )?(?:files|data) (?:for free|without))\b/i;
+/** Words of titles on weaknesses and wrongdoing. */
+export const findingTitles =
+  /\b(?:attack(?:s|ers?)?|hack(?:s|ed|ers?|ing)?|expos(?:e|es|ed|ing)|leak(?:s|ed|ing|y)?|fraud\w*|breach\w*|abus(?:e|es|ed|ing)|hijack\w*|bypass\w*|spoof\w*|malicious|threat actors?|backdoor\w*|spy\w*)\b/i;
 /** Words of titles that say that attackers use a vulnerability. */
 export const exploitationWords = /\b(?:attack|exploit|hit|target|abus|weaponi[sz])(?:ed|s|ing|es|ation)?\b|\bused\b/i;
 /** A vulnerability that is disclosed or fixed, whatever attackers could do with it. */
