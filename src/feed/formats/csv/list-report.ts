@@ -9,13 +9,13 @@ import type { ParseContext } from '../source-format.ts';
 const textMaxChars = 1_000_000;
 
 /** A table of Markdown or AsciiDoc. */
-const markupTable = /^\s*\|?\s*:?-{3,}:?\s*\|[\s:|-]*$|^\|===\s*$/m;
+const markupTable = /^[ \t]*(?:\|[ \t]*)?:?-{3,}:?[ \t]*\|[ \t:|-]*$|^\|===[ \t]*$/m;
 
 /** Returns whether a text is Markdown or AsciiDoc with a table. */
 export const isMarkup = (text: string): boolean => text.length <= textMaxChars && markupTable.test(text);
 
 const commentWithAddress = /^\s*(?:#|;|\/\/)[^\n]*(?:\/\/|\w\.\w|@)/;
-const heading = /^\s*(?:#{1,3}|=)\s+(\S.{2,200})$/m;
+const heading = /^[ \t]*(?:#{1,3}|=)[ \t]+(\S.{2,200})$/m;
 
 type ReportContext = ParseContext & { part: SourceDocument; tlp: Tlp | undefined };
 
