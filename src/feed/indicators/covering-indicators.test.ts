@@ -75,7 +75,7 @@ test('a network that is private or too wide is a false positive', async () => {
   for (const value of ['10.0.0.0/8', '0.0.0.0/0']) expect((await lookUp(org, value)).status).toBe('false_positive');
 });
 
-test('lists what lies inside of a network', async () => {
+test('lists what lies inside a network', async () => {
   const values = async (value: string) => {
     const { inside } = await lookUp(org, value);
     return {

@@ -88,7 +88,7 @@ export const IndicatorLookup = z
         values: z.array(ValueStatus).describe('The first ones in numeric order, at most as many as `items`.'),
       })
       .optional()
-      .describe('Of a network: the addresses and networks inside of it that items contain.'),
+      .describe('Of a network: the addresses and networks inside it that items contain.'),
     parts: z
       .array(ValueStatus)
       .optional()

@@ -129,7 +129,7 @@ async function readCovering(
   };
 }
 
-/** Returns the values inside of a network with their status. */
+/** Returns the values inside a network with their status. */
 async function readInside(
   tx: Tx,
   network: string,

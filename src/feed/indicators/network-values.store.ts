@@ -5,7 +5,7 @@ import { visiblePoolIds } from '../items/visible-pools.sql.ts';
 import { toInetRange, type Network } from '../model/networks.ts';
 
 /**
- * Returns the distinct addresses and narrower networks inside of a network that visible items contain, in their order, at most `limit`. The
+ * Returns the distinct addresses and narrower networks inside a network that visible items contain, in their order, at most `limit`. The
  * values are read by skipping from one to the next in the index, so the cost does not depend on how many there are, or how many items contain
  * them.
  */

@@ -48,7 +48,7 @@ export function listEnclosingNetworks(text: string): string[] {
   });
 }
 
-/** Returns the first and the last value inside of a network in the order of PostgreSQL's type `inet`: the network itself, and its last address. */
+/** Returns the first and the last value inside a network in the order of PostgreSQL's type `inet`: the network itself, and its last address. */
 export function toInetRange(network: Network): { first: string; last: string } {
   const { address, bits, family } = network;
   const bytes = toBytes(address, family).map((byte, index) => byte | (255 & ~maskOfByte(bits - index * byteBits)));

@@ -14,7 +14,7 @@ export type Term = {
   value: string;
   identifying?: boolean;
   standing?: TermStanding;
-  /** The address or network of an indicator, by which those inside of a network are found. */
+  /** The address or network of an indicator, by which those inside a network are found. */
   address?: string;
   /** Set for a canonical name or a CVE, by which `GET /api/feed/entities` lists the item. */
   entity?: TermEntity;

@@ -30,12 +30,12 @@ export const texts = {
     mail_host: 'host of the mail address',
   },
   parts: 'Parts of this value',
-  inside: 'Inside of this network',
+  inside: 'Inside this network',
   insideNote: ({ total, hasMore }: { total: number; hasMore: boolean }) =>
     hasMore
       ? `There are more than ${total.toLocaleString('en')}.`
       : total === 0
-        ? 'No item of the feed contains an address or a network inside of it.'
+        ? 'No feed item contains an address or network inside it.'
         : undefined,
   corrected: (correction: string) => `Read with ${correction}.`,
   urls: 'URLs of this host',
