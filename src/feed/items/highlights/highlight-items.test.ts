@@ -32,7 +32,7 @@ test('shows where items match: stems, beginnings, corrections, indicators and ma
     'indicator: https://[evil-panel.top]/gate.php',
   ]);
   const three = await post('Quiet quarter', `The group APT29 exploited CVE-2021-44228 at a bank. ${filler}`);
-  expect((await find('cozy bear', three))?.[0]).toBe('name: [COZY] [BEAR]');
+  expect((await find('cozy bear', three))?.[0]).toBe('name: [Cozy] [Bear]');
   expect(await find('CVE-2021-44228', three)).toContainEqual(expect.stringContaining('exploited [CVE-2021-44228] at'));
   const four = await post(
     'Victim’s “Meters” were—again—attacked',
