@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { extractUrlHost, findShippedBenignReason } from '../../feed/extraction/indicators/assessment/benign-values.ts';
+import { extractBareHost, findShippedBenignReason } from '../../feed/extraction/indicators/assessment/benign-values.ts';
 import type { FeedItem, Indicator } from '../../feed/model/item.schema.ts';
 import { listNetworks } from '../../feed/model/observables.ts';
 import { findSharedSuffix } from '../../feed/reference-data/shared-suffixes.ts';
@@ -55,7 +55,7 @@ function listNetworkTargets(item: FeedItem): { target: SweepTarget; confidence: 
  * hosting. Any other host may be a hacked site, so its URL matches only as a whole.
  */
 function findOwnHost(url: string): string | undefined {
-  const host = extractUrlHost(url).replace(/^\[(.*)\]$/, '$1');
+  const host = extractBareHost(url);
   const isHarmless = isIP(host)
     ? findShippedBenignReason(isIP(host) === 4 ? 'ipv4' : 'ipv6', host) !== undefined
     : findShippedBenignReason('domain', host) !== undefined;

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { extractUrlHost } from '../extraction/indicators/assessment/benign-values.ts';
+import { extractBareHost } from '../extraction/indicators/assessment/benign-values.ts';
 import { listEnclosingNetworks } from '../model/networks.ts';
 import { isIndicatorNetwork } from '../model/observables.ts';
 import type { LookupMatch } from '../model/vocabulary.ts';
@@ -13,7 +13,7 @@ export type CoveringValue = { form: string; match: LookupMatch };
  * up to the one that its owner registered. A mail address is covered by its host.
  */
 export function listCoveringValues(type: string, form: string): CoveringValue[] {
-  if (type === 'url') return listOfHost(extractUrlHost(form).replace(/^\[(.*)\]$/, '$1'), 'url_host');
+  if (type === 'url') return listOfHost(extractBareHost(form), 'url_host');
   if (type === 'email') return listOfHost(form.slice(form.lastIndexOf('@') + 1), 'mail_host');
   return ['ipv4', 'ipv6', 'cidr', 'domain'].includes(type) ? listAbove(form) : [];
 }

@@ -94,8 +94,12 @@ function urlReason(url: string): string | undefined {
   return reason === 'shared hosting' && hasPath(url) ? undefined : reason;
 }
 
+/** Returns the host of a URL in lower case, an IPv6 address with its brackets, or '' if the text is not a URL. */
 export const extractUrlHost = (url: string): string =>
   /^[a-z0-9+.-]+:\/\/(?:[^/?#@]*@)?(\[[^\]]+\]|[^/:?#]*)/i.exec(url)?.[1]?.toLowerCase() ?? '';
+
+/** Like `extractUrlHost`, but returns an IPv6 address without brackets. */
+export const extractBareHost = (url: string): string => extractUrlHost(url).replace(/^\[(.*)\]$/, '$1');
 
 const systemFolder =
   /^(?:(?:[a-z]:|%(?:systemdrive|homedrive)%)(?:\\(?:windows(?:\\(?:temp|tasks|system32|syswow64|sysnative))?|users(?:\\public)?|programdata|program files(?: \(x86\))?|temp|perflogs))?|%\w+%(?:\\(?:temp|tasks|system32|syswow64|sysnative|microsoft|microsoft\\windows))?)\\?$|^\/dev\/(?:null|zero|u?random|shm|tcp|fd|tty|stdin|stdout|stderr)\/?$|^\/(?:tmp|etc|opt|home|root|var(?:\/(?:tmp|www|log|run|lib))?|usr(?:\/(?:local\/)?s?bin)?|bin|sbin|Applications|Library|Users)\/?$/i;
