@@ -1,10 +1,9 @@
 import { sql } from 'kysely';
 import { queryRows, type Tx } from '../../platform/db/db.ts';
 import type { PageCursor } from '../../platform/lib/page-request.ts';
-import { usesDuplicateRoots, usesOverriddenRows, type ItemFilters } from '../items/item-filters.ts';
-import { duplicateRootsCte } from '../items/list-query/duplicate-roots.sql.ts';
+import type { ItemFilters } from '../items/item-filters.ts';
+import { filterCtes } from '../items/list-query/filter-ctes.sql.ts';
 import { orderedRows } from '../items/list-query/ordered-rows.sql.ts';
-import { overriddenRowsCte } from '../items/list-query/overridden-rows.sql.ts';
 import { withCtes, type Condition, type Cte, type Sql } from '../items/list-query/query.sql.ts';
 import { withStateColumns } from '../items/list-query/snapshot-rows.sql.ts';
 import { searchCtes } from '../items/search/search-ctes.sql.ts';
@@ -46,16 +45,10 @@ export function listExportRows(tx: Tx, snapshot: Snapshot, range: ExportRange): 
 
 type Rows = { ctes: Cte[]; rows: Sql };
 
-function filteredRows(snapshot: Snapshot, { filters, limit, after }: ExportRange): Rows {
-  const { overridesSeq } = filters;
-  return {
-    ctes: [
-      ...(overridesSeq !== undefined && usesOverriddenRows(filters) ? [overriddenRowsCte(snapshot, overridesSeq)] : []),
-      ...(usesDuplicateRoots(filters) ? [duplicateRootsCte(snapshot, filters)] : []),
-    ],
-    rows: orderedRows(snapshot, filters, { limit: sql`${limit + 1}`, after }),
-  };
-}
+const filteredRows = (snapshot: Snapshot, { filters, limit, after }: ExportRange): Rows => ({
+  ctes: filterCtes(snapshot, filters),
+  rows: orderedRows(snapshot, filters, { limit: sql`${limit + 1}`, after }),
+});
 
 function searchedRows(snapshot: Snapshot, { filters, search, limit, after }: ExportRange & { search: Search }): Rows {
   const isAfter = after ? sql`(added_to_feed_at, id) < (${after.at}::timestamptz, ${after.id}::uuid)` : sql`true`;

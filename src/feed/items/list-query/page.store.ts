@@ -1,10 +1,9 @@
 import { sql } from 'kysely';
 import { queryRow, queryRows, type Tx } from '../../../platform/db/db.ts';
-import { usesDuplicateRoots, usesOverriddenRows, type ItemFilters } from '../item-filters.ts';
+import type { ItemFilters } from '../item-filters.ts';
 import { addAnchor, findAnchor, type PageAnchor, type PageAnchors } from './page-anchors.ts';
-import { duplicateRootsCte } from './duplicate-roots.sql.ts';
+import { filterCtes } from './filter-ctes.sql.ts';
 import { orderedRows } from './ordered-rows.sql.ts';
-import { overriddenRowsCte } from './overridden-rows.sql.ts';
 import type { PageCursor } from '../../../platform/lib/page-request.ts';
 import { withCtes, type Cte, type Sql } from './query.sql.ts';
 import { withStateColumns } from './snapshot-rows.sql.ts';
@@ -125,11 +124,7 @@ async function countItems(tx: Tx, snapshot: Snapshot, filters: ItemFilters): Pro
   return (await queryRow<{ n: number }>(tx)`${query}`)!.n;
 }
 
-function listCtes(snapshot: Snapshot, filters: ItemFilters): Cte[] {
-  const { overridesSeq } = filters;
-  return [
-    ...(overridesSeq !== undefined && usesOverriddenRows(filters) ? [overriddenRowsCte(snapshot, overridesSeq)] : []),
-    ...(usesDuplicateRoots(filters) ? [duplicateRootsCte(snapshot, filters)] : []),
-    totalCte(snapshot, filters),
-  ];
-}
+const listCtes = (snapshot: Snapshot, filters: ItemFilters): Cte[] => [
+  ...filterCtes(snapshot, filters),
+  totalCte(snapshot, filters),
+];
