@@ -14,15 +14,13 @@ const bitsMin = { ipv4: 8, ipv6: 24 } as const;
 /** Parses a network in CIDR notation, which may be defanged. Bits beyond the prefix are cleared. Returns undefined for any other text. */
 export function parseNetwork(text: string): Network | undefined {
   const [, host = '', length = ''] = /^\[?([\da-f.:]+)\]?\/(\d{1,3})$/i.exec(refang(text)) ?? [];
-  const version = isIP(host);
-  const family = version === 4 ? 'ipv4' : 'ipv6';
+  const family = familyOf(host);
   const bits = Number(length);
-  if (version === 0 || bits > bitsMax[family]) return undefined;
-  const bytes = toBytes(host, family).map((byte, index) => byte & maskOfByte(bits - index * byteBits));
-  return { address: toAddress(bytes, family), bits, family };
+  if (!family || bits > bitsMax[family]) return undefined;
+  return { address: toAddress(clearBeyond(toBytes(host, family), bits), family), bits, family };
 }
 
-/** Returns the canonical form of a network, such as `192.0.2.0/24` for `192.0.2.7/24`, or undefined if the text is none. */
+/** Returns the canonical form of a network, such as `192.0.2.0/24` for `192.0.2.7/24`, or undefined for any other text. */
 export function normalizeNetwork(text: string): string | undefined {
   const network = parseNetwork(text);
   return network && formatNetwork(network);
@@ -33,19 +31,13 @@ export const isNarrowNetwork = ({ bits, family }: Network): boolean => bits >= b
 
 /** Returns the canonical forms of the networks that contain an address or a network, narrowest first, from /31 (IPv6: /127) to /8 (IPv6: /24). */
 export function listEnclosingNetworks(text: string): string[] {
-  const version = isIP(text);
-  const inner: Network | undefined =
-    version === 0
-      ? parseNetwork(text)
-      : { address: text, bits: version === 4 ? 32 : 128, family: version === 4 ? 'ipv4' : 'ipv6' };
+  const ownFamily = familyOf(text);
+  const inner = ownFamily ? { address: text, bits: bitsMax[ownFamily], family: ownFamily } : parseNetwork(text);
   if (!inner) return [];
   const { address, bits, family } = inner;
   const lengths = Array.from({ length: Math.max(0, bits - bitsMin[family]) }, (_, index) => bits - 1 - index);
   const bytes = toBytes(address, family);
-  return lengths.map((length) => {
-    const masked = bytes.map((byte, index) => byte & maskOfByte(length - index * byteBits));
-    return `${toAddress(masked, family)}/${length}`;
-  });
+  return lengths.map((length) => `${toAddress(clearBeyond(bytes, length), family)}/${length}`);
 }
 
 /** Returns the first and the last value inside a network in the order of PostgreSQL's type `inet`: the network itself, and its last address. */
@@ -65,9 +57,8 @@ export function createNetworkLookup<T>(networks: { value: string; target: T }[])
     return [{ list, family: network.family, target }];
   });
   return (address) => {
-    const version = lists.length === 0 ? 0 : isIP(address);
-    if (version === 0) return [];
-    const family = version === 4 ? 'ipv4' : 'ipv6';
+    const family = lists.length === 0 ? undefined : familyOf(address);
+    if (!family) return [];
     return lists.flatMap((one) => (one.family === family && one.list.check(address, family) ? [one.target] : []));
   };
 }
@@ -102,6 +93,16 @@ function toAddress(bytes: number[], family: Network['family']): string {
 }
 
 const formatNetwork = ({ address, bits }: Network): string => `${address}/${bits}`;
+
+/** Returns the family of an address, or undefined for any other text. */
+function familyOf(text: string): Network['family'] | undefined {
+  const version = isIP(text);
+  return version === 0 ? undefined : version === 4 ? 'ipv4' : 'ipv6';
+}
+
+/** Returns the bytes of an address with the bits beyond a prefix cleared. */
+const clearBeyond = (bytes: number[], bits: number): number[] =>
+  bytes.map((byte, index) => byte & maskOfByte(bits - index * byteBits));
 
 /** Returns the mask of a byte of which the first `bits` bits belong to the prefix. */
 const maskOfByte = (bits: number): number =>
