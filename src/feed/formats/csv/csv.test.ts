@@ -1,31 +1,14 @@
 import fc from 'fast-check';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { buckets } from '../../model/vocabulary.ts';
 import type { ParseResult } from '../source-format.ts';
+import { checkPassages, parseList } from '../../../../test/support/feed/csv-lists.ts';
 import { csv } from './csv.ts';
 import { startThreadTimer } from '../../../../test/support/thread-time.ts';
 
-const parse = (text: string | Buffer, name = 'list.csv'): ParseResult =>
-  csv.parse([{ name, bytes: Buffer.from(text as string) }], { reliability: 0.7 });
-
-/** Checks that every indicator is in a passage and every passage is in the text. */
-function check({ records }: ParseResult): void {
-  for (const { storedText, passages, iocs } of records) {
-    const texts = passages.map(({ start, end }) => storedText.slice(start, end));
-    for (const text of texts) expect(text).not.toBe('');
-    for (const bucket of buckets)
-      for (const { value } of iocs[bucket])
-        expect(
-          texts.some((text) => text.includes(value)),
-          value,
-        ).toBe(true);
-  }
-}
-
 describe('real-world lists', () => {
   test('reads CSV with the header in a comment (URLhaus)', () => {
-    const parsed = parse(`################
+    const parsed = parseList(`################
 # abuse.ch URLhaus Database Dump (CSV)   #
 # Last updated: 2026-03-02 10:00:00 (UTC) #
 ################
@@ -34,7 +17,7 @@ describe('real-world lists', () => {
 "1","2026-03-02 09:00:00","http://198.51.101.23:8080/bin.sh","online","2026-03-02 09:00:00","malware_download","elf,mirai","https://urlhaus.abuse.ch/url/1/","anon"
 "2","2026-03-01 09:00:00","https://evil-host.top/a,b","offline","","malware_download","","https://urlhaus.abuse.ch/url/2/","anon"
 `);
-    check(parsed);
+    checkPassages(parsed);
     expect(parsed.skipped).toEqual([]);
     expect(parsed.records).toHaveLength(1);
     expect(parsed.records[0]).toMatchObject({
@@ -56,13 +39,13 @@ describe('real-world lists', () => {
   });
 
   test('reads CSV with blanks before quotes (ThreatFox, MalwareBazaar)', () => {
-    const parsed = parse(`# ThreatFox IOCs: recent additions - CSV format                #
+    const parsed = parseList(`# ThreatFox IOCs: recent additions - CSV format                #
 #
 # "first_seen_utc","ioc_id","ioc_value","ioc_type","threat_type","malware_alias","malware_printable","last_seen_utc","confidence_level","reference"
 "2026-03-03 06:14:29", "1", "evil-host.top", "domain", "botnet_cc", "Agentemis,BEACON", "Cobalt Strike", "", "75", "https://ref.example/x"
 "2026-03-03 06:14:29", "2", "198.51.101.7:443", "ip:port", "botnet_cc", "", "Cobalt Strike", "", "100", "None"
 `);
-    check(parsed);
+    checkPassages(parsed);
     const [{ title, iocs, classification }] = parsed.records as [ParseResult['records'][number]];
     expect([title, parsed.skipped]).toEqual(['ThreatFox IOCs: recent additions - CSV format', []]);
     expect([...iocs.domains, ...iocs.ipv4]).toMatchObject([
@@ -71,7 +54,7 @@ describe('real-world lists', () => {
     ]);
     expect([iocs.urls, classification.mappings]).toEqual([[], []]);
     expect(classification.malware.map(({ name }) => name)).toEqual(['Cobalt Strike']);
-    const quoted = parse('indicator,comment\nevil-host.top, "said ""x"", ""y"", and z"\n').records[0]!.storedText;
+    const quoted = parseList('indicator,comment\nevil-host.top, "said ""x"", ""y"", and z"\n').records[0]!.storedText;
     expect(quoted).toContain('comment: said "x",');
   });
 
@@ -91,11 +74,12 @@ describe('real-world lists', () => {
   });
 
   test('limits phishing addresses to a week, by list or by row', () => {
-    const days = (text: string, name?: string) => parse(text, name).records[0]!.iocs.urls.map(({ ttlDays }) => ttlDays);
+    const days = (text: string, name?: string) =>
+      parseList(text, name).records[0]!.iocs.urls.map(({ ttlDays }) => ttlDays);
     expect(days('url,tags\nhttp://a.top/x,phishing\nhttp://b.top/x,elf\n')).toEqual([7, 30]);
     expect(days('http://a.top/x\n', 'phishing-links.txt')).toEqual([7]);
     expect(days('# Malware and phishing\nhttp://a.top/x\n')).toEqual([30]);
-    const tank = parse(
+    const tank = parseList(
       'phish_id,url,phish_detail_url,submission_time,target\n1,http://a.top/x,http://tank.top/detail?id=1,2026-03-02T10:00:00+00:00,Bank\n',
     );
     expect(tank.records[0]!.iocs.urls).toMatchObject([
@@ -104,10 +88,10 @@ describe('real-world lists', () => {
   });
 
   test('reads scores and malware families by column name', () => {
-    const parsed = parse(
+    const parsed = parseList(
       'first_seen_utc;dst_ip;dst_port;c2_status;malware;confidence\n2026-03-01;198.51.101.23;443;online;Emotet;75\n2026-03-02;198.51.101.23;443;online;Emotet;75\n2026-03-02;10.0.0.1;443;online;;\n',
     );
-    check(parsed);
+    checkPassages(parsed);
     const [record] = parsed.records;
     expect(record!.iocs.ipv4).toMatchObject([
       {
@@ -124,10 +108,10 @@ describe('real-world lists', () => {
   test('recognizes every kind of hash by column name', () => {
     const hex = (digits: number): string => '0123456789abcdef'.repeat(8).slice(0, digits);
     const fuzzy = '3:AXGBicFlgVNhBGcL6wCrFQEv:AXGHsNhxLsr2C';
-    const parsed = parse(
+    const parsed = parseList(
       `sha256_hash,md5_hash,sha1_hash,imphash,ssdeep,sha512\n${hex(64)},${hex(32)},${hex(40)},${hex(32)},${fuzzy},${hex(128)}\n${hex(63)}0,n/a,,n/a,,\n`,
     );
-    check(parsed);
+    checkPassages(parsed);
     expect(parsed.records[0]!.iocs.hashes.map(({ type }) => type)).toEqual([
       'sha512',
       'sha256',
@@ -140,11 +124,11 @@ describe('real-world lists', () => {
   });
 
   test('reads plain lists, hosts files and block rules', () => {
-    const parsed = parse(
+    const parsed = parseList(
       `; Comment\n198.51.101.23\n198.51.101.24:443\n0.0.0.0 evil-host.top # why\n||bad-host.top^$third-party\n*.worse-host.top\n1.10.16.0/20 ; SBL1\nhxxp://evil[.]top/x\n${'a'.repeat(64)}\n2001:DB8:0::1\n\nno indicator here\n`,
       'block.txt',
     );
-    check(parsed);
+    checkPassages(parsed);
     const [record] = parsed.records;
     expect(record!.iocs.ipv4.map(({ normalizedValue }) => normalizedValue)).toEqual(['198.51.101.23', '198.51.101.24']);
     expect(record!.iocs.domains.map(({ normalizedValue }) => normalizedValue)).toEqual([
@@ -165,29 +149,33 @@ describe('real-world lists', () => {
     ['entries by id', { 17: [{ ioc_value: '198.51.101.23:443', first_seen_utc: '2026-03-01' }] }],
     ['one entry', { indicator: '198.51.101.23', first_seen: '2026-03-01' }],
   ])('reads JSON: %s', (_, document) => {
-    const parsed = parse(JSON.stringify(document));
-    check(parsed);
+    const parsed = parseList(JSON.stringify(document));
+    checkPassages(parsed);
     expect(parsed.records[0]!.iocs.ipv4).toMatchObject([
       { normalizedValue: '198.51.101.23', firstSeen: '2026-03-01T00:00:00.000Z' },
     ]);
   });
 
   test('reads an array of values and one object per line, and reports a broken line', () => {
-    expect(parse('["evil-host.top", 7, null]').records[0]!.iocs.domains).toHaveLength(1);
-    expect(parse('{"domain":"evil-host.top"}\n{"domain":"evil-cdn.top"}\n').records[0]!.iocs.domains).toHaveLength(2);
-    expect(() => parse('{"domain":"evil-host.top"}\n{"domain":\n')).toThrow('line 2 of the list is not a JSON object');
-    expect(parse('[]').records).toEqual([]);
+    expect(parseList('["evil-host.top", 7, null]').records[0]!.iocs.domains).toHaveLength(1);
+    expect(parseList('{"domain":"evil-host.top"}\n{"domain":"evil-cdn.top"}\n').records[0]!.iocs.domains).toHaveLength(
+      2,
+    );
+    expect(() => parseList('{"domain":"evil-host.top"}\n{"domain":\n')).toThrow(
+      'line 2 of the list is not a JSON object',
+    );
+    expect(parseList('[]').records).toEqual([]);
   });
 
   test('splits a long list into items with a stable assignment of values', () => {
     const lines = (count: number): string =>
       Array.from({ length: count }, (_, index) => `host-${index}.evil.top`).join('\n');
-    const parsed = parse(gzipSync(lines(5_000)));
-    check(parsed);
+    const parsed = parseList(gzipSync(lines(5_000)));
+    checkPassages(parsed);
     expect(parsed.records).toHaveLength(16);
     const values = parsed.records.flatMap(({ iocs }) => iocs.domains.map(({ value }) => value));
     expect(new Set(values).size).toBe(5_000);
-    const more = parse(lines(5_100));
+    const more = parseList(lines(5_100));
     for (const [index, { recordId, iocs }] of parsed.records.entries()) {
       expect(more.records[index]!.recordId).toBe(recordId);
       expect(more.records[index]!.iocs.domains.map(({ value }) => value)).toEqual(
@@ -205,10 +193,11 @@ test.each([
   ['{"a": {"b": 1}}', /no indicator/],
   [Buffer.from([0xff, 0xfe, 0x31]), /not UTF-8/],
 ])('rejects %j with a reason', (text, reason) => {
-  expect(() => parse(text)).toThrow(reason);
+  expect(() => parseList(text)).toThrow(reason);
 });
 
-test('accepts an empty list', () => expect(parse('# Feodo Tracker\n# first_seen_utc,dst_ip\n').records).toEqual([]));
+test('accepts an empty list', () =>
+  expect(parseList('# Feodo Tracker\n# first_seen_utc,dst_ip\n').records).toEqual([]));
 
 test('returns valid records or a reason for arbitrary cells in limited time', () => {
   const cell = fc.oneof(
@@ -236,8 +225,8 @@ test('returns valid records or a reason for arbitrary cells in limited time', ()
       (header, rows) => {
         const text = [header, ...rows.map((row) => row.join(','))].join('\n');
         try {
-          const parsed = parse(text);
-          check(parsed);
+          const parsed = parseList(text);
+          checkPassages(parsed);
           for (const { storedText } of parsed.records)
             expect([storedText.isWellFormed(), storedText.includes('\u0000')]).toEqual([true, false]);
         } catch (error) {
@@ -255,7 +244,7 @@ test('returns valid records or a reason for arbitrary cells in limited time', ()
   ]) {
     const elapsedMs = startThreadTimer();
     try {
-      parse(text);
+      parseList(text);
     } catch (error) {
       expect((error as Error).constructor).toBe(Error);
     }

@@ -1,24 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { buckets } from '../../model/vocabulary.ts';
 import type { ParseResult } from '../source-format.ts';
+import { checkPassages, parseList } from '../../../../test/support/feed/csv-lists.ts';
 import { csv } from './csv.ts';
-
-const parse = (text: string | Buffer, name = 'list.csv'): ParseResult =>
-  csv.parse([{ name, bytes: Buffer.from(text as string) }], { reliability: 0.7 });
-
-/** Checks that every indicator is in a passage and every passage is in the text. */
-function check({ records }: ParseResult): void {
-  for (const { storedText, passages, iocs } of records) {
-    const texts = passages.map(({ start, end }) => storedText.slice(start, end));
-    for (const text of texts) expect(text).not.toBe('');
-    for (const bucket of buckets)
-      for (const { value } of iocs[bucket])
-        expect(
-          texts.some((text) => text.includes(value)),
-          value,
-        ).toBe(true);
-  }
-}
 
 describe('lists of vendors', () => {
   const sha256 = '0123456789abcdef'.repeat(4);
@@ -33,10 +17,10 @@ describe('lists of vendors', () => {
     ['value type,value,comment', 'File Path', 'File-Name'],
     ['IndicatorType,IndicatorValue,Title', 'FilePath', 'FileName'],
   ])('reads values by the type in another column: %s', (header, path, name) => {
-    const parsed = parse(
+    const parsed = parseList(
       `${header}\nDescription,https://reports.example/one,About it\n${path},C:\\Temp\\a b.exe ,x\n${name},run me.bat,x\nFileHash-SHA256,${sha256},x\nurl,evil-host[.]top,x\nip:port,198.51.101.23:443,x\nSender email,a@evil-host[.]top,x\nMutex,Global\\abc,x\nCVE,CVE-2026-12345,x\n`,
     );
-    check(parsed);
+    checkPassages(parsed);
     expect(values(parsed)).toEqual([
       'ipv4 198.51.101.23',
       'domain evil-host.top',
@@ -53,10 +37,10 @@ describe('lists of vendors', () => {
   });
 
   test('reads every value of a cell and columns with names in the plural', () => {
-    const parsed = parse(
+    const parsed = parseList(
       `Campaign,C2 Domains,IP Addresses,SHA-256\nOne,"evil-host.top, evil-cdn[.]top","198.51.101.23\n198.51.101.24",${sha256}\n`,
     );
-    check(parsed);
+    checkPassages(parsed);
     expect(values(parsed)).toEqual([
       'ipv4 198.51.101.23',
       'ipv4 198.51.101.24',
@@ -74,7 +58,7 @@ describe('lists of vendors', () => {
     ['Domain/IP', '198.51.101.23', 'ipv4 198.51.101.23'],
     ['IP or Domain', 'evil-host.top', 'domain evil-host.top'],
   ])('knows the column %j', (name, value, expected) => {
-    expect(values(parse(`Country,${name},Remark\nDE,${value},seen at good-host.top\n`))).toEqual([expected]);
+    expect(values(parseList(`Country,${name},Remark\nDE,${value},seen at good-host.top\n`))).toEqual([expected]);
   });
 
   test('ends the validity of a value where its row does, and drops what its row calls harmless', () => {
@@ -97,7 +81,7 @@ describe('lists of vendors', () => {
   });
 
   test('reads the malware among the tags of a row', () => {
-    const [record] = parse(
+    const [record] = parseList(
       'url,tags\nhttp://evil-host.top/a,"elf,mirai,32-bit"\nhttp://evil-host.top/b,emotet\n',
     ).records;
     expect(record!.classification.malware.map(({ name }) => name)).toEqual(['Mirai', 'Emotet']);
@@ -108,10 +92,10 @@ describe('lists of vendors', () => {
     ['# Sharing: tlp: green\n198.51.101.23\n', 'GREEN'],
     ['ip,tlp\n198.51.101.23,clear\n198.51.101.24,TLP:RED\n', 'RED'],
     ['# No marking\n198.51.101.23\n', undefined],
-  ])('keeps the marking of a list: %j', (text, tlp) => expect(parse(text).records[0]!.tlp).toBe(tlp));
+  ])('keeps the marking of a list: %j', (text, tlp) => expect(parseList(text).records[0]!.tlp).toBe(tlp));
 
   test('reads several columns without a header, without name servers and links', () => {
-    const parsed = parse(
+    const parsed = parseList(
       [1, 2, 3]
         .map(
           (one) =>
@@ -134,7 +118,7 @@ describe('lists of vendors', () => {
     ['response policy zone', 'evil-host.top CNAME .\n*.evil-host.top CNAME .\nevil-cdn.top IN CNAME .\n'],
     ['bullets', '- evil-host[.]top\n* `evil-cdn[.]top`\n'],
   ])('reads block rules: %s', (_, text) => {
-    const [record] = parse(text).records;
+    const [record] = parseList(text).records;
     expect(record!.iocs.domains.map(({ normalizedValue }) => normalizedValue)).toEqual([
       'evil-host.top',
       'evil-cdn.top',
@@ -144,8 +128,8 @@ describe('lists of vendors', () => {
   test('reads UTF-16 and windows-1252', () => {
     const text = 'indicator,note\nevil-host.top,caf\u00e9\n';
     for (const bytes of [Buffer.from(`\ufeff${text}`, 'utf16le'), Buffer.from(text, 'latin1')]) {
-      const parsed = parse(bytes);
-      check(parsed);
+      const parsed = parseList(bytes);
+      checkPassages(parsed);
       expect(parsed.records[0]!.storedText).toContain('note: caf\u00e9');
       expect(values(parsed)).toEqual(['domain evil-host.top']);
     }
@@ -172,7 +156,7 @@ describe('lists of vendors', () => {
       reliability: 0.7,
       sourceName: 'A list',
     });
-    check({ records, skipped });
+    checkPassages({ records, skipped });
     expect(records[0]).toMatchObject({ recordId: 'x.md', title, classification: { malware: [{ name: 'Emotet' }] } });
     expect(values({ records, skipped })).toEqual(['ipv4 198.51.101.23', 'domain evil-host.top', `sha256 ${sha256}`]);
     expect(skipped).toEqual([]);
@@ -184,7 +168,7 @@ describe('lists of vendors', () => {
       { indicator: 'evil-host.top', type: 'domain', created: '2026-03-01T00:00:00' },
       { indicator: sha256, type: 'FileHash-SHA256', created: '2026-03-01T00:00:00' },
     ];
-    const parsed = parse(JSON.stringify({ count: 1, results: [{ ...pulse, indicators }] }));
+    const parsed = parseList(JSON.stringify({ count: 1, results: [{ ...pulse, indicators }] }));
     expect(values(parsed)).toEqual(['domain evil-host.top', `sha256 ${sha256}`]);
     expect(parsed.records[0]).toMatchObject({
       tlp: 'GREEN',
@@ -193,19 +177,19 @@ describe('lists of vendors', () => {
   });
 
   test('reads systems by their number and times since 1970', () => {
-    const systems = parse('; A list\nAS64500 ; XX | One\nAS64501 ; XX | Two\n; EOF\n');
+    const systems = parseList('; A list\nAS64500 ; XX | One\nAS64501 ; XX | Two\n; EOF\n');
     expect(mappings(systems)).toEqual(['observable:asn AS64500', 'observable:asn AS64501']);
     expect(systems.records[0]!.title).toBe('A list');
-    const dated = parse('ip,last_seen\n198.51.101.23,1772445600\n198.51.101.24,?\n');
+    const dated = parseList('ip,last_seen\n198.51.101.23,1772445600\n198.51.101.24,?\n');
     expect(dated.records[0]!.iocs.ipv4[0]!.lastSeen).toBe('2026-03-02T10:00:00.000Z');
   });
 
   test('takes no address from the comments of a list', () => {
     const text =
       '# See https://publisher.example/about\n\nFoo of evil-host[.]top\nBar of evil-cdn[.]top\nMore words here\n';
-    expect(values(parse(text))).toEqual(['domain evil-host.top', 'domain evil-cdn.top']);
+    expect(values(parseList(text))).toEqual(['domain evil-host.top', 'domain evil-cdn.top']);
   });
 
   test('rejects a page of HTML, even one with addresses', () =>
-    expect(() => parse('<html><body>Blocked: evil-host[.]top</body></html>')).toThrow(/a page of HTML/));
+    expect(() => parseList('<html><body>Blocked: evil-host[.]top</body></html>')).toThrow(/a page of HTML/));
 });
