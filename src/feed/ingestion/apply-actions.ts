@@ -39,7 +39,7 @@ export async function prepareAdditions(
   return { at: now, planned: await flatMapInSlices(sortByPublishTime(actions, now), build, sliceMs) };
 }
 
-/** What the caller of `applyActions` has done already: locked pools, and prepared the writes. */
+/** Steps that the caller of `applyActions` may have taken: it has locked pools, and prepared the writes. */
 type Beforehand = { pools?: LockedPool[]; prepared?: PreparedAdditions | undefined };
 
 /**
@@ -51,11 +51,17 @@ export async function applyActions(
   tx: Tx,
   source: ItemOrigin,
   actions: ItemAction[],
-  { now, referenceDataVersion, prepared, onWriting, ...before }: Commit & Beforehand & { onWriting?: () => void },
+  {
+    now,
+    referenceDataVersion,
+    prepared,
+    onWriting,
+    pools: lockedBefore = [],
+  }: Commit & Beforehand & { onWriting?: () => void },
 ): Promise<void> {
   if (actions.length === 0) return;
   const poolIds = listPoolIds(actions);
-  const locked = before.pools?.filter(({ id }) => poolIds.includes(id)) ?? [];
+  const locked = lockedBefore.filter(({ id }) => poolIds.includes(id));
   const pools = locked.length === poolIds.length ? locked : await lockPools(tx, poolIds);
   const isPrepared = prepared !== undefined && isStillValid(prepared, actions, pools);
   const at = isPrepared ? prepared.at : nextCommitTime(pools, now);
