@@ -7,7 +7,7 @@ const aliasLead = new RegExp(
   String.raw`^["”’']?(?: [\p{L}-]+){0,2}?(?:[,;]| [–—-])? ?[([]?(?:(?:which|who|that) )?(?:(?:is|was|are) )?(?:aka|a\.k\.a\.?|(?:sometimes |also |previously |formerly |otherwise |or )?(?:known|tracked|referred to|identified)(?: by [\p{L} ]{1,30})? as|also (?:called|named|dubbed)|formerly)[:,]? (?:the )?(?:["“‘']?[\p{L}\d][\p{L}\d.-]*(?: (?:of )?[\p{Lu}\d][\p{L}\d.-]*){0,2}["”’']?(?:,["”’']? (?:and |or |aka )?| and | or |/)){0,7}["“‘']?$`,
   'u',
 );
-/** The same in other languages: `Foobar (别名：Barfoo、Bazbar)`, `Foobar, auch bekannt als Barfoo`. */
+/** Aliases in other languages: `Foobar (别名：Barfoo、Bazbar)`, `Foobar, auch bekannt als Barfoo`. */
 const foreignLead = new RegExp(
   String.raw`^["”’'»」]? ?[,，]? ?[（(]? ?(?:又称|又称为|亦称|也称|又名|别名|別名|また(?:の名)?は|alias|[Aa]lias|auch (?:bekannt als|genannt)|également connue?s? sous (?:le nom|les noms) de|alias|también conocid[oa]s? como|também conhecid[oa]s? como|not[oa] anche come|ook bekend als|также известн\p{L}+ как|он же) ?[:：]? ?(?:["“‘«「]?[\p{L}\d][\p{L}\d.-]*(?: [\p{Lu}\d][\p{L}\d.-]*){0,2}["”’»」]?(?:, ?|、| (?:und|et|y|e|en|и|o|ou|oder) )){0,7}["“‘«「]?$`,
   'u',

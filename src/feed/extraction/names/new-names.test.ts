@@ -111,7 +111,7 @@ test.each([
   ['It has links to Zorbaikon Advanced Persistent Threat (APT) group.', ['actor Zorbaikon']],
   ['A group of hackers, identifying themselves as Zorbed QUILL$ Hunters, did it.', ['actor Zorbed QUILL$ Hunters']],
   ['The spyware suite dubbed QZX_SPY was used. It is a variant of Zorbdrop.', ['malware QZX_SPY', 'malware Zorbdrop']],
-  // What a product detects, what developers call it, and lists before or after their noun.
+  // Names that a product detects or that developers chose, and lists before or after their noun.
   [
     'ESET detects it as Win32/Quillrat.A, and Defender as Trojan:Win64/Zorbynt.B!dha.',
     ['malware Quillrat', 'malware Zorbynt'],

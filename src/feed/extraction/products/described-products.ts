@@ -25,7 +25,7 @@ const installed = new RegExp(
   'gu',
 );
 const acronym = String.raw`\(\p{Lu}{2,6}\)`;
-/** The same of common words, with their initials: `Mail Gateway (MG) and Mail and Web Manager (MWM) appliances`. */
+/** Products that are named by common words, with their initials in parentheses: `Mail Gateway (MG) and Mail and Web Manager (MWM) appliances`. */
 const withInitials = new RegExp(
   String.raw`(?<![\p{L}\d-])((?:\p{Lu}[\p{L}\d]* )(?:(?:\p{Lu}[\p{L}\d]*|and) ){1,5})\((\p{Lu}{2,6})\)(?=(?:,? (?:and |or )?[\p{L}\d ]{3,60}${acronym})?${kindOfDevice} ${device}(?![\p{L}\d-]))`,
   'gu',

@@ -30,7 +30,7 @@ const others: [RegExp, string][] = [
 const context =
   /^(?:victim|rogue-dns hijacked-domain|research-scanner) ?|^(?:blog|microblog|news-(?:agency|media)|publication|report|(?:twitter|facebook|instagram|reddit|parler|youtube)-[a-z-]+) (?!embedded-link$)/;
 
-/** What the attribute of an object is: an indicator, another observable, or context that only the text has. */
+/** The meaning of an object's attribute: an indicator, another observable, or context, which only the text contains. */
 export type RelationKind = { type: IndicatorType } | { framework: string } | 'context';
 
 /** Returns what an attribute is by its object and relation, such as `pe-section md5`, or undefined if its type says it. */

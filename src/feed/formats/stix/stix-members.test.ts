@@ -30,7 +30,7 @@ const mappings = (record: SourceRecord): string[] =>
   record.classification.mappings.map(({ framework, id }) => `${framework} ${id}`);
 
 describe('documents', () => {
-  test('reads an object per line, and reports a line that is none', () => {
+  test('reads one object per line, and reports a line that is not an object', () => {
     const lines = [
       object('report', 1, { name: 'A report', object_refs: [idOf('indicator', 2)] }),
       indicator(2, "[domain-name:value = 'bad.example']"),

@@ -37,7 +37,7 @@ type BatchCommit = {
   onWriting: () => void;
 };
 
-/** What a batch changed: the actions that were applied, and the records that the quota refused. */
+/** The result of a batch: the actions that were applied, and the records that the quota refused. */
 type AppliedBatch = { applied: ItemAction[]; refused: RefusedRecords };
 
 /**
