@@ -32,26 +32,26 @@ comment on function tocsin_keep_sample() is 'Copies a row of item_search to item
 create trigger keep_sample after insert or update of words on item_search for each row when (uuid_hash(new.item_id) & 15 = 0)
   execute function tocsin_keep_sample();
 
--- A constant divisor lets the planner use the index of the sample. Of a search that only excludes words, such as -phishing, the planner expects so
--- many matches that it would read the words of all rows.
+-- A sample of any size from 16 on is counted by the index of the next larger one. A constant divisor lets the planner use the index of the sample.
+-- Of a search that only excludes words, such as -phishing, the planner expects so many matches that it would read the words of all rows.
 create or replace function tocsin_sample_words(pools uuid[], query tsquery, one_in int) returns uuid[] language plpgsql stable
   set role to tocsin_system set enable_seqscan to off as $$
 begin
-  if one_in = 1024 then
+  if one_in >= 1024 then
     return (select coalesce(array_agg(item_id), '{}') from item_search_sample
-      where pool_id = any (pools) and words @@ query and uuid_hash(item_id) & 1023 = 0);
-  elsif one_in = 256 then
+      where pool_id = any (pools) and words @@ query and uuid_hash(item_id) & 1023 = 0 and uuid_hash(item_id) & (one_in - 1) = 0);
+  elsif one_in >= 256 then
     return (select coalesce(array_agg(item_id), '{}') from item_search_sample
-      where pool_id = any (pools) and words @@ query and uuid_hash(item_id) & 255 = 0);
-  elsif one_in = 64 then
+      where pool_id = any (pools) and words @@ query and uuid_hash(item_id) & 255 = 0 and uuid_hash(item_id) & (one_in - 1) = 0);
+  elsif one_in >= 64 then
     return (select coalesce(array_agg(item_id), '{}') from item_search_sample
-      where pool_id = any (pools) and words @@ query and uuid_hash(item_id) & 63 = 0);
-  elsif one_in = 16 then
+      where pool_id = any (pools) and words @@ query and uuid_hash(item_id) & 63 = 0 and uuid_hash(item_id) & (one_in - 1) = 0);
+  elsif one_in >= 16 then
     return (select coalesce(array_agg(item_id), '{}') from item_search_sample
-      where pool_id = any (pools) and words @@ query);
+      where pool_id = any (pools) and words @@ query and uuid_hash(item_id) & (one_in - 1) = 0);
   end if;
   return (select coalesce(array_agg(item_id), '{}') from item_search
     where pool_id = any (pools) and words @@ query and uuid_hash(item_id) & (one_in - 1) = 0);
 end $$;
 comment on function tocsin_sample_words(uuid[], tsquery, int) is
-  'Like tocsin_find_words, but only in a sample of one in so many items, a power of two. The samples of 1024, 256, 64 and 16 have an index.';
+  'Like tocsin_find_words, but only in a sample of one in so many items, a power of two. The samples of 1024, 256, 64 and 16 have an index, which serves the smaller ones as well.';

@@ -1,4 +1,5 @@
--- APT-28 and APT28 match each other as well.
+-- Runs of Chinese, Japanese, Korean, Thai and similar text are indexed as pairs of characters, so that every part of them is found. APT-28 and
+-- APT28 match each other.
 
 create or replace function tocsin_text_query(text text) returns tsquery language sql immutable parallel safe as $$
   select case when regexp_replace(text, '"[^\x01-\x1f!-\x7f]+"', '', 'g') ~ '"' or words ~ '!' or numnode(words::tsquery) not between 1 and 15 then stems::tsquery else (
@@ -26,7 +27,8 @@ $$;
 comment on function tocsin_text_query(text) is
   'Returns the full-text query of a search text. Without quotation marks and exclusions (!), and up to eight words, a word of at least four letters and digits also matches longer words that begin with it, unless it is part of a compound (<). A compound such as zero-day also matches its words without a hyphen, and APT28, APT 28 and APT-28 match each other. Quotation marks around pairs of characters of a script without spaces do not count, and a single character of it matches the pairs that begin with it.';
 
--- Words beside typographic quotation marks, dashes and symbols are indexed without them. The next re-analysis does so for these items, as a pull does.
+-- Words beside typographic quotation marks, dashes and symbols are indexed without them, and such runs are split. The next re-analysis does so
+-- for these items, as a pull does.
 set local role tocsin_system;
 update items set reading = 0 where id in (select item_id from item_search where words::text ~ '[^\x01-\x7f]');
 reset role;
