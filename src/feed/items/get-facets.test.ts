@@ -56,3 +56,20 @@ test('counts the items that each value of a filter would list', async () => {
   expect((await org.call('GET', '/api/feed/facets?severity=huge')).status).toBe(400);
   expect((await callOk(await app.newOrg(), 'GET', '/api/feed/facets')).total).toBe(0);
 });
+
+test('says that the numbers of a frequent text are estimates, as the list does', async () => {
+  const org = await app.newOrg();
+  const source = await reportSource(app, org);
+  const count = 8_000;
+  await source.write(Object.fromEntries(Array.from({ length: count }, (_, number) => [number + 1, {}])));
+  const [list, facets, stats] = await Promise.all(
+    ['/items', '/api/feed/facets', '/stats'].map((path) => callOk(org, 'GET', `${path}?q=report`)),
+  );
+  expect(list.outputs.totalIsEstimated).toBe(true);
+  for (const { outputs } of [facets, stats]) expect(outputs).toEqual({ totalIsEstimated: true });
+  for (const total of [list.total, facets.total, stats.totalItems])
+    expect(Math.abs(total / count - 1)).toBeLessThan(0.3);
+  for (const query of ['', '?q=r7.example'])
+    for (const path of ['/api/feed/facets', '/stats'])
+      expect((await callOk(org, 'GET', `${path}${query}`)).outputs, path).toBeUndefined();
+});

@@ -1,5 +1,6 @@
 import { inOrg, type Db } from '../../platform/db/db.ts';
 import type { Caller } from '../../platform/orgs/caller.ts';
+import { toCountOutputs } from '../model/item.schema.ts';
 import { platforms } from '../model/platforms.ts';
 import { itemStatuses, severities } from '../model/vocabulary.ts';
 import { filteredSnapshot, readFilters, type FilterQuery } from './feed-filters.ts';
@@ -44,11 +45,11 @@ export async function getFacets(
   };
   return {
     total: total(matching(rows)),
-    isEstimated: bySource.isEstimated,
     severity: breakdown(severities.toReversed(), 'severity', (row, key) => row.severity === key),
     status: breakdown(itemStatuses, 'status', (row, key) => row.status === key),
     platform: breakdown(platforms, 'platform', (row, key) => row.platforms.split(',').includes(key)),
     source: countSources(matching(ofAllSources.rows)),
+    ...toCountOutputs(bySource.isEstimated),
   };
 }
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { inOrg } from '../../platform/db/db.ts';
 import type { Caller } from '../../platform/orgs/caller.ts';
-import type { FeedItem, FeedStats } from '../model/item.schema.ts';
+import { toCountOutputs, type FeedItem, type FeedStats } from '../model/item.schema.ts';
 import { platforms } from '../model/platforms.ts';
 import { severities } from '../model/vocabulary.ts';
 import { filteredSnapshot, filterFields, isFiltered, readFilters } from './feed-filters.ts';
@@ -40,15 +40,21 @@ function getFilteredStats(
   const { db, clock, feedPages } = deps;
   const filters = readFilters(query);
   return feedPages.get({ orgId, key: `stats ${JSON.stringify(filters)}`, now: clock() }, async ({ snapshot }, asOf) => {
-    const counts = await inOrg(db, orgId, async (tx) => {
+    const { rows, isEstimated } = await inOrg(db, orgId, async (tx) => {
       const orgState = await readOrgState(tx, snapshot);
       const found = await readSourceCounts(tx, filters, { snapshot: filteredSnapshot(filters, snapshot), orgState });
-      return found.bySource.rows.filter((row) => matchesColumns(filters, row));
+      return found.bySource;
     });
     const newest = { ...query, page: '1', perPage: String(recentMax), searchOrder: 'newest' as const, asOf };
     const list = await listItems(deps, { orgId }, newest);
     const { items } = JSON.parse(String(await list.bytes('identity'))) as { items: FeedItem[] };
-    return Buffer.from(JSON.stringify(toStats(counts, items.map(toRecentItem))));
+    const counts = rows.filter((row) => matchesColumns(filters, row));
+    return Buffer.from(
+      JSON.stringify({
+        ...toStats(counts, items.map(toRecentItem)),
+        ...toCountOutputs(isEstimated),
+      } satisfies FeedStats),
+    );
   });
 }
 

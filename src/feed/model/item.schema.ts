@@ -131,6 +131,18 @@ export const FeedItem = z
   .meta({ id: 'FeedItem' });
 export type FeedItem = z.infer<typeof FeedItem>;
 
+const isEstimated = (meaning: string) =>
+  z.literal(true).optional().describe(`Present if very many items match \`q\`: ${meaning}`);
+
+/** What statistics and facets say of their numbers. */
+export const CountOutputs = z
+  .object({ totalIsEstimated: isEstimated('all numbers are then estimates from a sample of the items.') })
+  .optional();
+
+/** Returns the `outputs` of statistics and facets: none if their numbers are exact. */
+export const toCountOutputs = (areEstimated: boolean): { outputs?: z.infer<typeof CountOutputs> } =>
+  areEstimated ? { outputs: { totalIsEstimated: true } } : {};
+
 export const FeedList = z.object({
   items: z.array(FeedItem),
   total: z.number(),
@@ -150,10 +162,7 @@ export const FeedList = z.object({
         .string()
         .optional()
         .describe('Token of the snapshot that this page shows. Send it as `asOf` with the next page.'),
-      totalIsEstimated: z
-        .literal(true)
-        .optional()
-        .describe('Present if very many items match `q`: `total` is then an estimate from a sample of the items.'),
+      totalIsEstimated: isEstimated('`total` is then an estimate from a sample of the items.'),
       sort: z.string(),
       links: z.object({ stix: z.string(), misp: z.string(), rss: z.string() }),
       highlights: ItemHighlights.optional().describe(
@@ -170,6 +179,7 @@ export const FeedStats = z.object({
   platformBreakdown: z.record(z.enum(platforms), z.number()),
   sourcePublishers: z.array(z.string()),
   recentItems: z.array(z.object({ id: z.string(), title: z.string(), severity: z.string(), publishTime: z.string() })),
+  outputs: CountOutputs,
 });
 export type FeedStats = z.infer<typeof FeedStats>;
 

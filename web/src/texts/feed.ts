@@ -1,6 +1,11 @@
 import type { ItemStatus, Relevance } from '../api/feed.ts';
+import { formatNumber } from '../lib/text.ts';
 
 type Verdict = Relevance['verdict'];
+
+/** Estimates are rounded to two digits. */
+const formatCount = (count: number, isEstimated = false): string =>
+  isEstimated ? `about ${formatNumber(Number(count.toPrecision(2)))}` : formatNumber(count);
 
 export const texts = {
   title: 'Feed',
@@ -23,10 +28,8 @@ export const texts = {
   },
   newestFirst: 'Newest first',
   relevantOnly: 'Relevant to us',
-  total: (count: number, isEstimated = false) =>
-    isEstimated
-      ? `about ${Number(count.toPrecision(2)).toLocaleString('en')} items`
-      : `${count.toLocaleString('en')} ${count === 1 ? 'item' : 'items'}`,
+  count: formatCount,
+  total: (count: number, isEstimated = false) => `${formatCount(count, isEstimated)} ${count === 1 ? 'item' : 'items'}`,
   empty: {
     title: 'The feed is empty',
     body: 'Reports, advisories and indicators appear here once a source has been pulled.',

@@ -3,7 +3,7 @@ import { classes } from '../../lib/text.ts';
 import { texts } from '../../texts/common.ts';
 import { MenuButton } from '../overlays/menu-button.tsx';
 
-type Option<Value extends string> = { value: Value; label: React.ReactNode; count?: number | undefined };
+type Option<Value extends string> = { value: Value; label: React.ReactNode; count?: string | undefined };
 type Props<Value extends string> = {
   label: string;
   value: Value | undefined;

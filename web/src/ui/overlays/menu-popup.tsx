@@ -1,7 +1,7 @@
 import { Menu } from '@base-ui/react/menu';
 import { Check } from 'lucide-react';
 import { Fragment } from 'react';
-import { classes, formatNumber } from '../../lib/text.ts';
+import { classes } from '../../lib/text.ts';
 
 export type MenuEntry =
   | {
@@ -17,7 +17,7 @@ export type MenuEntry =
       kind: 'choice';
       label?: string;
       value: string | undefined;
-      options: readonly { value: string; label: React.ReactNode; count?: number | undefined }[];
+      options: readonly { value: string; label: React.ReactNode; count?: string | undefined }[];
       onSelect: (value: string) => void;
     }
   | { kind: 'separator' };
@@ -100,7 +100,7 @@ function Entry({ entry, onClose }: { entry: MenuEntry; onClose: () => void }) {
           <Menu.RadioItem key={value} value={value} className={item}>
             <span className="truncate">{label}</span>
             <span className="flex items-center gap-2">
-              {count !== undefined && <span className="tabular text-12 text-muted">{formatNumber(count)}</span>}
+              {count !== undefined && <span className="tabular text-12 text-muted">{count}</span>}
               <Menu.RadioItemIndicator>
                 <Check className="size-3.5 text-accent" aria-hidden />
               </Menu.RadioItemIndicator>
