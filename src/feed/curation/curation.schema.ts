@@ -35,7 +35,9 @@ export const OverrideItem = z.strictObject({
     .max(indicatorsMax)
     .nullable()
     .optional()
-    .describe('Indicators of the item, in any notation, with their status for the organization.'),
+    .describe(
+      'Indicators of the item and its other values, such as networks (`cidr`), in any notation, with their status for the organization.',
+    ),
   tags: z.array(trimmedText(100)).min(1).max(tagsMax).nullable().optional(),
   note: trimmedText(4_000).nullable().optional(),
 });

@@ -9,6 +9,7 @@ import { advancePools, ensurePrivatePool, lockPool, nextCommitTime } from '../it
 import { readOverrideFields, upsertOverrideFields, type OverrideFields } from '../items/writing/overrides.store.ts';
 import type { FeedItem, FeedItemDetail } from '../model/item.schema.ts';
 import { normalizeValue } from '../model/normalize.ts';
+import { listObservables, normalizeObservable, type ObservableIndicator } from '../model/observables.ts';
 import type { OverriddenIndicator } from '../model/overrides.schema.ts';
 import { bucketByType, type IndicatorType } from '../model/vocabulary.ts';
 import type { OverrideItem } from './curation.schema.ts';
@@ -76,14 +77,15 @@ function hasSameFields(a: OverrideFields, b: OverrideFields): boolean {
   return comparable(a) === comparable(b);
 }
 
-/** Returns the indicators with the values of the item. Throws a 400 for an indicator that the item does not have. */
+/** Returns the indicators and observables with the values of the item. Throws a 400 for one that the item does not have. */
 function findIndicators(item: FeedItem, input: OverrideItem['indicators'] & object): OverriddenIndicator[] {
+  const indicators: ObservableIndicator[] = [...Object.values(item.iocs).flat(), ...listObservables(item)];
   const found = input.map(({ type, value, status }, index) => {
     const isType = Object.hasOwn(bucketByType, type);
-    const normalizedValue = isType ? normalizeValue(type as IndicatorType, value) : undefined;
-    const indicator = Object.values(item.iocs)
-      .flat()
-      .find((one) => one.type === type && (one.normalizedValue === normalizedValue || one.value === value));
+    const normalizedValue = isType ? normalizeValue(type as IndicatorType, value) : normalizeObservable(type, value);
+    const indicator = indicators.find(
+      (one) => one.type === type && (one.normalizedValue === normalizedValue || one.value === value),
+    );
     const detail = `indicators: the item has no ${type} ${value.slice(0, 200)}.`;
     if (!indicator) throw fieldError(`/indicators/${index}/value`, 'unknown_indicator', detail);
     return { type, value: indicator.normalizedValue, status };

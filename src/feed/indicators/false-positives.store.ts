@@ -1,20 +1,27 @@
 import { queryRows, type Tx } from '../../platform/db/db.ts';
 import { visiblePoolIds } from '../items/visible-pools.sql.ts';
 import { buckets } from '../model/vocabulary.ts';
-import type { FeedItem } from '../model/item.schema.ts';
+import type { Indicator } from '../model/item.schema.ts';
+import { listObservables, type SeenItem } from '../model/observables.ts';
 import { toTermValue } from '../model/terms.ts';
 
 /**
- * Sets the active indicators of items to false positive if any visible item, or the organization's override of one, says so. Look-ups and block
+ * Sets the active indicators and observables of items to false positive if any visible item, or the organization's override of one, says so. Look-ups and block
  * lists follow the same rule. Changes the items in place.
  */
-export async function markFalsePositives(tx: Tx, items: FeedItem[]): Promise<void> {
-  const active = items.flatMap(({ iocs }) =>
-    buckets.flatMap((bucket) => iocs[bucket].filter(({ status }) => status === 'active')),
-  );
-  const harmless = await listFalsePositives(tx, [...new Set(active.map(({ normalizedValue }) => normalizedValue))]);
+export async function markFalsePositives(tx: Tx, items: SeenItem[]): Promise<void> {
+  const active = items.flatMap(({ iocs }) => buckets.flatMap((bucket) => iocs[bucket].filter(isActive)));
+  const observables = items.map((item) => ({ item, active: listObservables(item).filter(isActive) }));
+  const values = [...active, ...observables.flatMap((one) => one.active)].map(({ normalizedValue }) => normalizedValue);
+  const harmless = await listFalsePositives(tx, [...new Set(values)]);
   for (const indicator of active) if (harmless.has(indicator.normalizedValue)) indicator.status = 'false_positive';
+  for (const one of observables)
+    one.item.observableStatuses = one.active.flatMap(({ type, normalizedValue: value }) =>
+      harmless.has(value) ? [{ type, value, status: 'false_positive' as const }] : [],
+    );
 }
+
+const isActive = ({ status }: Pick<Indicator, 'status'>): boolean => status === 'active';
 
 /** Returns the values that any visible item, or the organization's override of one, calls a false positive. */
 export async function listFalsePositives(tx: Tx, values: string[]): Promise<Set<string>> {

@@ -1,8 +1,8 @@
-import { applyOverride, overriddenStatus, type AppliedOverride } from '../items/overrides/apply-overrides.ts';
+import { applyOverride, type AppliedOverride } from '../items/overrides/apply-overrides.ts';
 import { indicatorExpiresAt, updateExpiry } from '../model/expiry.ts';
 import type { FeedItem, Indicator } from '../model/item.schema.ts';
 import { toTermValue } from '../model/terms.ts';
-import { listObservables, type ObservableIndicator } from '../model/observables.ts';
+import { findStatus, listObservables, type ObservableIndicator } from '../model/observables.ts';
 import { buckets } from '../model/vocabulary.ts';
 import type { IndicatorLookup } from './indicators.schema.ts';
 
@@ -54,25 +54,32 @@ export function toLookupItems(
   );
   const observables = listObservables(itemAsSeen)
     .filter(isMatch)
-    .map((observable) => toLookupItem(observable, observable.status, explainObservable(observable, override)));
+    .map((observable) => {
+      const { status } = observable;
+      return toLookupItem(
+        observable,
+        status,
+        explainOverride(observable, override, status) ?? explainObservable(observable),
+      );
+    });
   return [...indicators, ...observables];
 }
 
-function explainObservable({ type, status }: ObservableIndicator, override: AppliedOverride | undefined): string {
+function explainObservable({ type, status }: ObservableIndicator): string {
   if (status === 'false_positive') return 'the network is reserved, private or too wide to be an indicator';
   if (status === 'active')
     return `valid until its item is retracted, as ${type === 'cidr' ? 'networks' : 'such values'} do not expire`;
-  return override?.status === 'retracted' ? 'the organization retracted its item' : 'its item was retracted';
+  return 'its item was retracted';
 }
 
 /** Explains a status that the organization's override decided. */
 function explainOverride(
-  indicator: Indicator,
+  indicator: Pick<Indicator, 'type' | 'normalizedValue'>,
   override: AppliedOverride | undefined,
   status: Indicator['status'],
 ): string | undefined {
   if (override?.status === 'retracted' && status === 'revoked') return 'the organization retracted its item';
-  return overriddenStatus(override?.indicators, indicator) === status ? 'set by the organization' : undefined;
+  return findStatus(override?.indicators, indicator) === status ? 'set by the organization' : undefined;
 }
 
 function explainStatus(indicator: Indicator, item: FeedItem): string {

@@ -1,10 +1,18 @@
 import type { FeedItem, Indicator } from './item.schema.ts';
 import { isNarrowNetwork, normalizeNetwork, parseNetwork } from './networks.ts';
+import type { OverriddenIndicator } from './overrides.schema.ts';
 import { refang } from './refang.ts';
 import { reservedV4Reason, reservedV6Reason } from './reserved-addresses.ts';
 
 /** A value without a bucket in `iocs`, such as a network, a mail address or a wallet, in the form of an indicator. */
 export type ObservableIndicator = Pick<Indicator, 'type' | 'value' | 'normalizedValue' | 'status' | 'confidence'>;
+
+/**
+ * An item with the statuses that its observables have for an organization, because of its override or of other items. The first one of a value
+ * applies. Documents contain none.
+ */
+export type SeenItem = FeedItem & { observableStatuses?: readonly OverriddenIndicator[] };
+type ObservableSource = Pick<SeenItem, 'event' | 'classification' | 'observableStatuses'>;
 
 const prefix = 'observable:';
 
@@ -16,28 +24,37 @@ const descriptiveTypes = new Set(
 );
 
 /**
- * Returns the observables of an item. They have no status of their own: those of a retracted item are revoked, and a network that is reserved,
- * private or too wide is a false positive. All others are active.
+ * Returns the observables of an item. Sources give them no status: those of a retracted item are revoked, and a network that is reserved,
+ * private or too wide is a false positive. All others are active, unless the organization sees them otherwise.
  */
 export function listObservables({
   event,
   classification,
-}: Pick<FeedItem, 'event' | 'classification'>): ObservableIndicator[] {
+  observableStatuses,
+}: ObservableSource): ObservableIndicator[] {
   const found = new Map<string, ObservableIndicator>();
   for (const { framework, id, confidence } of classification.mappings) {
     const type = framework.startsWith(prefix) ? framework.slice(prefix.length) : '';
     if (type === '' || descriptiveTypes.has(type)) continue;
     const normalizedValue = normalizeObservable(type, id);
     if (normalizedValue === '' || found.has(`${type} ${normalizedValue}`)) continue;
-    const isHarmless = type === 'cidr' && !isIndicatorNetwork(normalizedValue);
-    const status = isHarmless ? 'false_positive' : event.status === 'retracted' ? 'revoked' : 'active';
+    const ownStatus = type === 'cidr' && !isIndicatorNetwork(normalizedValue) ? 'false_positive' : 'active';
+    const seenStatus = findStatus(observableStatuses, { type, normalizedValue }) ?? ownStatus;
+    const status = event.status === 'retracted' && seenStatus !== 'false_positive' ? 'revoked' : seenStatus;
     found.set(`${type} ${normalizedValue}`, { type, value: id, normalizedValue, status, confidence });
   }
   return [...found.values()];
 }
 
+/** Returns the first status that a list sets for an indicator. */
+export const findStatus = (
+  statuses: readonly OverriddenIndicator[] | undefined,
+  { type, normalizedValue }: Pick<Indicator, 'type' | 'normalizedValue'>,
+): OverriddenIndicator['status'] | undefined =>
+  statuses?.find((one) => one.type === type && one.value === normalizedValue)?.status;
+
 /** Returns the networks of an item. */
-export const listNetworks = (item: Pick<FeedItem, 'event' | 'classification'>): ObservableIndicator[] =>
+export const listNetworks = (item: ObservableSource): ObservableIndicator[] =>
   listObservables(item).filter(({ type }) => type === 'cidr');
 
 /** Returns whether a network can be an indicator: at least /8 (IPv6: /24), and not reserved or private. Networks for documentation can. */

@@ -18,7 +18,11 @@ export type RelevanceReason = z.infer<typeof RelevanceReason>;
 
 export const OverriddenIndicator = z.object({
   type: z.string(),
-  value: z.string().describe('The `normalizedValue` of an indicator of the item.'),
+  value: z
+    .string()
+    .describe(
+      'The `normalizedValue` of an indicator of the item, or the canonical form of another value, such as a network.',
+    ),
   status: z.enum(indicatorStatuses),
 });
 export type OverriddenIndicator = z.infer<typeof OverriddenIndicator>;

@@ -1,7 +1,6 @@
-import { overriddenStatus } from '../../items/overrides/apply-overrides.ts';
 import { indicatorExpiresAt } from '../../model/expiry.ts';
 import type { FeedItem, Indicator } from '../../model/item.schema.ts';
-import { listObservables, type ObservableIndicator } from '../../model/observables.ts';
+import { findStatus, listObservables, type ObservableIndicator, type SeenItem } from '../../model/observables.ts';
 import { buckets } from '../../model/vocabulary.ts';
 import type { DatedOverride } from '../dated-override.ts';
 import { toPercent, toStixTime, type ObjectContext, type StixObject } from './stix-object.ts';
@@ -13,21 +12,21 @@ import { toObservablePattern, toPattern } from './stix-patterns.ts';
  * valid indicator of a CLEAR item comes with its observable and the relationship between them.
  */
 export function toIndicatorObjects(
-  item: FeedItem,
+  item: SeenItem,
   override: DatedOverride | undefined,
   context: ObjectContext,
 ): StixObject[] {
   const indicators = buckets
     .flatMap((bucket) => item.iocs[bucket])
     .map((indicator) => {
-      const ownStatus = overriddenStatus(override?.indicators, indicator);
+      const ownStatus = findStatus(override?.indicators, indicator);
       const validity = toValidity(item, indicator, ownStatus === 'active');
       return { indicator, pattern: toPattern(indicator), validity, isExpired: ownStatus === 'expired' };
     });
   const observables = listObservables(item).flatMap((indicator) => {
     const pattern = toObservablePattern(indicator);
     const validity = { valid_from: toStixTime(item.source.publishTime ?? item.addedToFeedAt) };
-    return pattern ? [{ indicator, pattern, validity, isExpired: false }] : [];
+    return pattern ? [{ indicator, pattern, validity, isExpired: indicator.status === 'expired' }] : [];
   });
   return [...indicators, ...observables]
     .filter(({ indicator }) => indicator.status !== 'false_positive')

@@ -1,5 +1,5 @@
-import type { FeedItem, Indicator } from '../../model/item.schema.ts';
-import { overriddenStatus } from '../../items/overrides/apply-overrides.ts';
+import type { FeedItem } from '../../model/item.schema.ts';
+import { findStatus, listObservables, type ObservableIndicator } from '../../model/observables.ts';
 import type { DatedOverride } from '../dated-override.ts';
 import { toModifiedTime, type StixObject } from './stix-object.ts';
 import { quotePatternString } from './stix-patterns.ts';
@@ -19,14 +19,14 @@ export function setRevoked(
 /** Whether an object that came as STIX is an indicator whose values are all overridden with a status other than active. */
 export function isWithdrawnByOverride(
   object: StixObject,
-  { iocs }: FeedItem,
+  item: FeedItem,
   override: DatedOverride | undefined,
 ): boolean {
   if (!override || override.indicators.length === 0) return false;
-  const indicators = listStated(object, Object.values(iocs).flat());
+  const indicators = listStated(object, listValues(item));
   return (
     indicators.length > 0 &&
-    indicators.every((indicator) => (overriddenStatus(override.indicators, indicator) ?? 'active') !== 'active')
+    indicators.every((indicator) => (findStatus(override.indicators, indicator) ?? 'active') !== 'active')
   );
 }
 
@@ -36,13 +36,13 @@ export function isWithdrawnByOverride(
  */
 export function leaveOutFalsePositives(
   objects: StixObject[],
-  { iocs }: FeedItem,
+  item: FeedItem,
   override: DatedOverride | undefined,
 ): StixObject[] {
-  const indicators = Object.values(iocs).flat();
-  const isFalsePositive = (indicator: Indicator): boolean =>
+  const indicators = listValues(item);
+  const isFalsePositive = (indicator: ObservableIndicator): boolean =>
     indicator.status === 'false_positive' &&
-    (overriddenStatus(override?.indicators, indicator) ?? 'false_positive') === 'false_positive';
+    (findStatus(override?.indicators, indicator) ?? 'false_positive') === 'false_positive';
   const falsePositives = indicators.filter(isFalsePositive);
   if (falsePositives.length === 0) return objects;
   const left = new Set<unknown>();
@@ -53,10 +53,15 @@ export function leaveOutFalsePositives(
   return objects.filter((object) => !left.has(object.id) && !isLink(object));
 }
 
+const listValues = (item: FeedItem): ObservableIndicator[] => [
+  ...Object.values(item.iocs).flat(),
+  ...listObservables(item),
+];
+
 const linkRefs = ['source_ref', 'target_ref', 'sighting_of_ref'];
 
 /** Returns which of the indicators the pattern of an object states. */
-export function listStated(object: StixObject, indicators: Indicator[]): Indicator[] {
+export function listStated<T extends ObservableIndicator>(object: StixObject, indicators: T[]): T[] {
   const pattern = object['pattern'];
   if (object.type !== 'indicator' || typeof pattern !== 'string') return [];
   const patternText = pattern.toLowerCase();

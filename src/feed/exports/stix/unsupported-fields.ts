@@ -1,5 +1,4 @@
-import type { FeedItem } from '../../model/item.schema.ts';
-import { listObservables } from '../../model/observables.ts';
+import { listObservables, type SeenItem } from '../../model/observables.ts';
 import { toObservablePattern } from './stix-patterns.ts';
 
 /** The number of values of an item that a format cannot represent, by field. */
@@ -15,11 +14,10 @@ export function sumUnsupported(counts: UnsupportedFields[]): UnsupportedFields {
 /** Frameworks whose mappings become STIX objects. */
 const supportedFrameworks = new Set(['cve', 'observable:tool', 'observable:attack-pattern']);
 
-export function countUnsupportedByStix({ source, event, classification, iocs, ...item }: FeedItem): UnsupportedFields {
+export function countUnsupportedByStix(item: SeenItem): UnsupportedFields {
+  const { source, event, classification, iocs } = item;
   const indicators = Object.values(iocs).flat();
-  const observables = listObservables({ event, classification }).filter(
-    (one) => toObservablePattern(one) !== undefined,
-  );
+  const observables = listObservables(item).filter((one) => toObservablePattern(one) !== undefined);
   const mappings = classification.mappings.filter(({ framework }) => !supportedFrameworks.has(framework));
   const counts = {
     tldr: item.tldr ? 1 : 0,

@@ -1,4 +1,5 @@
 import type { FeedItem, Indicator } from '../../model/item.schema.ts';
+import { findStatus, type SeenItem } from '../../model/observables.ts';
 import type { OverriddenIndicator } from '../../model/overrides.schema.ts';
 
 /** The part of an organization's override that changes how an item is acted on. Null keeps the shared value. */
@@ -8,23 +9,16 @@ export type AppliedOverride = {
   indicators: readonly OverriddenIndicator[];
 };
 
-/** Returns the status that an override sets for an indicator. */
-export const overriddenStatus = (
-  overrides: readonly OverriddenIndicator[] | undefined,
-  { type, normalizedValue }: Pick<Indicator, 'type' | 'normalizedValue'>,
-): OverriddenIndicator['status'] | undefined =>
-  overrides?.find((override) => override.type === type && override.value === normalizedValue)?.status;
-
 /**
- * Returns the item with an override applied. An item that the source or the organization retracted has no active indicators: all are revoked
+ * Returns the item with an override applied to it, its indicators and its observables. An item that the source or the organization retracted has no active indicators: all are revoked
  * except false positives.
  */
-export function applyOverride(item: FeedItem, override: AppliedOverride | undefined): FeedItem {
+export function applyOverride(item: SeenItem, override: AppliedOverride | undefined): SeenItem {
   if (!override) return item;
   const { severity, status } = item.event;
   const isRetracted = status === 'retracted' || override.status === 'retracted';
   const applyToIndicator = (indicator: Indicator): Indicator => {
-    const ownStatus = overriddenStatus(override.indicators, indicator) ?? indicator.status;
+    const ownStatus = findStatus(override.indicators, indicator) ?? indicator.status;
     return { ...indicator, status: isRetracted && ownStatus !== 'false_positive' ? 'revoked' : ownStatus };
   };
   const iocs = Object.fromEntries(
@@ -38,5 +32,6 @@ export function applyOverride(item: FeedItem, override: AppliedOverride | undefi
       status: isRetracted ? 'retracted' : (override.status ?? status),
     },
     iocs: iocs as FeedItem['iocs'],
+    observableStatuses: [...override.indicators, ...(item.observableStatuses ?? [])],
   };
 }
