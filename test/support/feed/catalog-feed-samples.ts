@@ -21,6 +21,11 @@ const items = {
   drupal: `<title>${title}</title><link>${link}</link>
 <description>&lt;span class="field field--name-title"&gt;${title}&lt;/span&gt; ${body.replaceAll('<', '&lt;').replaceAll('>', '&gt;')}</description>
 <pubDate>Mon, 02 Mar 26 10:00:00 +0000</pubDate><dc:creator>An Analyst</dc:creator><guid isPermaLink="false">/node/1</guid>`,
+  plain: `<title>${title}</title><link>${link}/</link><description><![CDATA[${body}]]></description>
+<guid isPermaLink="true">${link}/</guid><pubDate>Mon, 02 Mar 2026 10:00:00 +0000</pubDate>`,
+  feedburner: `<title>${title}</title><description><![CDATA[${body}]]></description><link>${link}</link>
+<guid isPermaLink="false">${link}</guid><pubDate>Mon, 02 Mar 2026 15:30:00 +0530</pubDate><author>news@blog.example (Blog)</author>
+<enclosure length="12216320" type="image/jpeg" url="https://blog.example/a.jpg"/>`,
   node: `<title>\n<![CDATA[ ${title} ]]>\n</title><link>${link}</link><guid>${link}</guid>
 <pubDate>Mon, 02 Mar 2026 10:00:00 GMT</pubDate><description>\n<![CDATA[ ${body} ]]>\n</description><dc:creator>An Analyst</dc:creator>`,
 };

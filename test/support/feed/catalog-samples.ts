@@ -133,12 +133,14 @@ export const catalogSamples: Record<string, CatalogSample> = {
   },
   // The platforms of the blogs: WordPress, Ghost, Blogger, Movable Type, Drupal, the `feed` package of npm.
   ...all(
-    'unit42 microsoft-security microsoft-threat-intelligence sentinellabs securelist check-point-research volexity sophos sekoia red-canary citizen-lab malwarebytes asec dfir-report horizon3 sysdig krebs-on-security',
+    'unit42 microsoft-security microsoft-threat-intelligence sentinellabs securelist check-point-research volexity sekoia red-canary citizen-lab malwarebytes asec dfir-report horizon3 sysdig krebs-on-security',
     rssSample('wordpress'),
   ),
   ...all('talos watchtowr', rssSample('ghost')),
   ...all('proofpoint cisa-advisories', rssSample('drupal')),
   zscaler: rssSample('node'),
+  ...all('bleepingcomputer cert-fr fortinet-psirt palo-alto-psirt', rssSample('plain')),
+  'hacker-news': rssSample('feedburner'),
   'project-zero': atomSample('html'),
   'jpcert-blog': atomSample('text/html'),
   jpcert: rdfSample,

@@ -31,6 +31,7 @@ export const authoritySources: Record<string, CatalogEntry> = {
         url: 'https://www.cert.ssi.gouv.fr/feed/',
         brings: 'French alerts, advisories and reports on threats',
         license: 'etalab-2.0',
+        sample: 'written',
       },
       'cert-ua': {
         publisher: 'CERT-UA',
@@ -111,6 +112,7 @@ export const authoritySources: Record<string, CatalogEntry> = {
         title: 'OSINT feed (MISP)',
         url: 'https://www.botvrij.eu/data/feed-osint/manifest.json',
         brings: 'Events with the indicators of public reports',
+        license: 'Terms of use of Botvrij.eu: no resale',
         reliability: 0.6,
       },
     },

@@ -1,5 +1,8 @@
 import { defineGroup, schedules, type CatalogEntry } from './catalog-entry.ts';
 
+const abuseTerms = 'Terms of use of abuse.ch: fair use. Commercial use may need a subscription';
+const c2IntelLicense = 'CC-BY-NC-SA-4.0';
+
 /** Lists of indicators that many sensors or analysts maintain. */
 export const indicatorSources: Record<string, CatalogEntry> = {
   ...defineGroup(
@@ -10,21 +13,21 @@ export const indicatorSources: Record<string, CatalogEntry> = {
         title: 'URLhaus, recent addresses',
         url: 'https://urlhaus.abuse.ch/downloads/csv_recent/',
         brings: 'URLs that distribute malware, of the last 30 days',
-        license: 'CC0-1.0',
+        license: abuseTerms,
       },
       threatfox: {
         publisher: 'abuse.ch',
         title: 'ThreatFox, recent indicators',
         url: 'https://threatfox.abuse.ch/export/csv/recent/',
         brings: 'Control servers, payload addresses and hashes with their malware',
-        license: 'CC0-1.0',
+        license: abuseTerms,
       },
       'malware-bazaar': {
         publisher: 'abuse.ch',
         title: 'MalwareBazaar, recent samples',
         url: 'https://bazaar.abuse.ch/export/csv/recent/',
         brings: 'Hashes of malware samples with their family',
-        license: 'CC0-1.0',
+        license: abuseTerms,
       },
       'feodo-tracker': {
         publisher: 'abuse.ch',
@@ -43,9 +46,9 @@ export const indicatorSources: Record<string, CatalogEntry> = {
       openphish: {
         publisher: 'OpenPhish',
         title: 'Phishing addresses',
-        url: 'https://openphish.com/feed.txt',
+        url: 'https://raw.githubusercontent.com/openphish/public_feed/refs/heads/main/feed.txt',
         brings: 'URLs of phishing pages',
-        license: 'Terms of use of OpenPhish',
+        license: 'Terms of use of OpenPhish: no commercial use of the free list',
       },
       phishtank: {
         publisher: 'PhishTank',
@@ -68,6 +71,7 @@ export const indicatorSources: Record<string, CatalogEntry> = {
         title: 'Control servers of 30 days, addresses',
         url: 'https://raw.githubusercontent.com/drb-ra/C2IntelFeeds/master/feeds/IPC2s-30day.csv',
         brings: 'Addresses of control servers found by scans',
+        license: c2IntelLicense,
         schedule: schedules.daily,
       },
       'c2intel-domains': {
@@ -75,6 +79,7 @@ export const indicatorSources: Record<string, CatalogEntry> = {
         title: 'Control servers of 30 days, domains',
         url: 'https://raw.githubusercontent.com/drb-ra/C2IntelFeeds/master/feeds/domainC2s-30day-filter-abused.csv',
         brings: 'Domains of control servers found by scans',
+        license: c2IntelLicense,
         schedule: schedules.daily,
       },
       viriback: {

@@ -9,6 +9,7 @@ export const newsSources: Record<string, CatalogEntry> = defineGroup(
       title: 'News',
       url: 'https://www.bleepingcomputer.com/feed/',
       brings: 'News on attacks, ransomware and vulnerabilities',
+      sample: 'written',
     },
     'the-record': {
       publisher: 'Recorded Future News',
@@ -21,6 +22,7 @@ export const newsSources: Record<string, CatalogEntry> = defineGroup(
       title: 'News',
       url: 'https://feeds.feedburner.com/TheHackersNews',
       brings: 'News on attacks and vulnerabilities',
+      sample: 'written',
     },
     'krebs-on-security': {
       publisher: 'Brian Krebs',

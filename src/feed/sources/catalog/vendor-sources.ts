@@ -41,7 +41,7 @@ export const vendorSources: Record<string, CatalogEntry> = defineGroup(
     'project-zero': {
       publisher: 'Google',
       title: 'Project Zero',
-      url: 'https://googleprojectzero.blogspot.com/feeds/posts/default',
+      url: 'https://projectzero.google/feed.xml',
       brings: 'Analyses of vulnerabilities and exploits',
       sample: 'written',
     },
@@ -106,10 +106,9 @@ export const vendorSources: Record<string, CatalogEntry> = defineGroup(
     },
     sophos: {
       publisher: 'Sophos',
-      title: 'X-Ops, threat research',
-      url: 'https://news.sophos.com/en-us/category/threat-research/feed/',
-      brings: 'Incident response, ransomware',
-      sample: 'written',
+      title: 'Sophos blog',
+      url: 'https://www.sophos.com/en-us/blog/feed',
+      brings: 'Incident response, ransomware, with product news',
     },
     huntress: {
       publisher: 'Huntress',
@@ -156,12 +155,6 @@ export const vendorSources: Record<string, CatalogEntry> = defineGroup(
       url: 'https://citizenlab.ca/feed/',
       brings: 'Spyware and attacks against civil society',
       sample: 'written',
-    },
-    cybereason: {
-      publisher: 'Cybereason',
-      title: 'Cybereason blog',
-      url: 'https://www.cybereason.com/blog/rss.xml',
-      brings: 'Analyses of malware and ransomware',
     },
     'recorded-future': {
       publisher: 'Recorded Future',
