@@ -78,4 +78,23 @@ export const defanged: IndicatorCase[] = [
   // Without brackets it is prose: the dot com years.
   ['Take the dot top of the list (dot) and go'],
   ['The list [.] ends here'],
+  // A dot as a word
+  ['The domain drop-zq7 dot top answers', 'domain drop-zq7.top'],
+  ['The site dropzq dot top answers', 'domain dropzq.top'],
+  ['It calls www dot drop-zq7 dot co dot uk', 'domain www.drop-zq7.co.uk'],
+  ['It calls dropzq DOT com', 'domain dropzq.com'],
+  ['It calls hxxps://dropzq dot com/a', 'domain dropzq.com', 'url https://dropzq.com/a'],
+  ['- dropzq dot click\n- dropzr dot click', 'domain dropzq.click', 'domain dropzr.click'],
+  ['| dropzq dot com | C2 |', 'domain dropzq.com'],
+  ['The dot com bubble, a polka dot top, and the red dot in the middle of dot net'],
+  ['Connect the dot in figure 1-2 to the dot at the top'],
+  ['Il sito drop-zq7[punto]top, o site drop-zq8 (ponto) top', 'domain drop-zq7.top', 'domain drop-zq8.top'],
+  // Pages that were escaped twice
+  ['It calls drop-zq7&#46;top now', 'domain drop-zq7.top'],
+  ['It calls drop-zq7&#x2E;top and 198&period;18&period;77&period;9', 'domain drop-zq7.top', '~ipv4 198.18.77.9'],
+  ['From https&#58;&#47;&#47;drop-zq7&#46;top&#x2F;a it', 'domain drop-zq7.top', 'url https://drop-zq7.top/a'],
+  ['From http://drop-zq7.top/a?b=1&amp;c=2 it', 'domain drop-zq7.top', 'url http://drop-zq7.top/a?b=1&c=2'],
+  ['R&D and AT&T; a&b'],
+  // Invisible characters inside brackets
+  ['It calls drop-zq7[\u00AD.]top and drop-zq8[.\u200B]top', 'domain drop-zq7.top', 'domain drop-zq8.top'],
 ];

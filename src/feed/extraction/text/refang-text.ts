@@ -1,6 +1,7 @@
 import { matchAt } from '../indicators/indicator-candidate.ts';
 import { unspacedScripts } from '../indicators/readers/char-classes.ts';
 import type { Span } from './stored-text.ts';
+import { findWordDots } from './word-dots.ts';
 
 /** A refanged text with a map of its spans to the original (UTF-16 units). */
 export type RefangedText = {
@@ -12,16 +13,24 @@ export type RefangedText = {
 };
 
 // First characters of a defanged part. A defanged scheme ends before one of the last three. A single character class searches fastest.
-const defangMark = /[({<\]\\\u00AD\u200B-\u200D\u2010\u2011\u2024\u2060\u3002\uFEFF\uFF0E[:_]/g;
+const defangMark = /[({<&\]\\\u00AD\u200B-\u200D\u2010\u2011\u2024\u2060\u3002\uFEFF\uFF0E[:_]/g;
 const scheme = /(?:h(?:x{1,3}|tx|xt|zz|\*\*|\[tt\])ps?|meow|mxxp|fxp)$/i;
 const schemeMaxChars = 7;
+
+/** A space or an invisible character inside brackets: `[\u00AD.]` */
+const gap = String.raw`[\s\u00AD\u200B-\u200D\u2060\uFEFF]`;
 
 // Every alternative is bounded; `secure` is the s of a scheme.
 const defangPattern = new RegExp(
   [
     // Markdown escapes brackets: `evil\[.\]com`.
     String.raw`\\[[(]\s?(?:\.|dot|:)\s?\\[\])]`,
-    String.raw`[[({<]\s?(?:\.|,|dot|point|punkt|punto|:\/{0,2}|@|at|\/\/?|\[\.\])\s?[\])}>]`,
+    String.raw`[[({<]${gap}?(?:\.|,|dot|point|punkt|punto|ponto|:\/{0,2}|@|at|\/\/?|\[\.\])${gap}?[\])}>]`,
+    // A page that was escaped twice.
+    String.raw`(?<=\w)&(?:#0{0,4}46|#x0{0,4}2e|period);(?=\w)`,
+    String.raw`(?<=\w)&(?:#0{0,4}58|#x0{0,4}3a|colon);(?=\/|&)`,
+    String.raw`(?<=[\w/:;])&(?:#0{0,4}47|#x0{0,4}2f|sol);`,
+    String.raw`(?<=[\w%=])&amp;(?=[\w.-]{1,40}=)`,
     // A dot or colon with a bracket on one side only.
     String.raw`\[(?=[.:]\w)|(?<=\w[.:])\](?=\w)`,
     String.raw`\\(?=[./])`,
@@ -36,7 +45,7 @@ const defangPattern = new RegExp(
   'iy',
 );
 /** Typesetting and escape characters, which do not make a value unclickable and so do not count as defanging. */
-const typeset = /^(?:[\u00AD\u200B-\u200D\u2010\u2011\u2060\uFEFF]|\\)$/;
+const typeset = /^(?:[\u00AD\u200B-\u200D\u2010\u2011\u2060\uFEFF]|\\|&[#\w]{1,12};)$/;
 
 /** Finds the next defanged part at or after an offset. */
 function findDefanging(text: string, from: number): RegExpExecArray | null {
@@ -75,7 +84,15 @@ export function refangText(text: string): RefangedText {
   const defangedStarts: number[] = [];
   let at = 0;
   let length = 0;
-  for (let match = findDefanging(text, 0); match; match = findDefanging(text, match.index + match[0].length)) {
+  const wordDots = findWordDots(text);
+  let wordDot = 0;
+  const findNext = (from: number): RegExpExecArray | null => {
+    while (wordDot < wordDots.length && wordDots[wordDot]!.index < from) wordDot += 1;
+    const match = findDefanging(text, from);
+    const spelled = wordDots[wordDot];
+    return spelled && (!match || spelled.index < match.index) ? spelled : match;
+  };
+  for (let match = findNext(0); match; match = findNext(match.index + match[0].length)) {
     const [printed] = match;
     const meant = refangMatch(printed, match.groups?.['secure']);
     if (printed === '\\' && !isEscape(text, match.index)) continue;
@@ -133,7 +150,7 @@ function blanksAround(
   // A host must follow `[at]`: `info [at] evil [dot] com`, but not `at nine [at] noon`.
   const isMeant = /@|at/i.test(printed)
     ? isBlankBefore && isBlankBehind && hostBehind.test(text.slice(end, end + 80))
-    : /\.|dot|point|punkt|punto/i.test(printed);
+    : /\.|dot|point|punkt|punto|ponto/i.test(printed);
   return isMeant ? { before: Number(isBlankBefore), after: Number(isBlankBehind) } : none;
 }
 const hostBehind = /^ [\w-]{1,63}(?:\.| ?[[({] ?(?:\.|dot) ?[\])}] ?)\w/i;
@@ -152,13 +169,15 @@ export function lowerBound(sorted: ArrayLike<number>, value: number): number {
 
 function refangMatch(printed: string, secure: string | undefined): string {
   const lower = printed.toLowerCase();
+  if (lower.startsWith('&'))
+    return /46|2e|period/.test(lower) ? '.' : /58|3a|colon/.test(lower) ? ':' : lower === '&amp;' ? '&' : '/';
   if (lower === 'fxp') return 'ftp';
   if (/^[hm]/.test(lower)) return `http${secure?.toLowerCase() ?? ''}`;
   const colon = /:\/{0,2}/.exec(lower);
   if (colon) return colon[0];
   if (lower === '\\\\') return '//';
   if (/[\u2010\u2011]/.test(lower)) return '-';
-  if (/[.,\u2024\u3002\uFF0E]|dot|point|punkt|punto/.test(lower)) return '.';
+  if (/[.,\u2024\u3002\uFF0E]|dot|point|punkt|punto|ponto/.test(lower)) return '.';
   if (/@|at/.test(lower)) return '@';
   return /\/{1,2}/.exec(lower)?.[0] ?? '';
 }

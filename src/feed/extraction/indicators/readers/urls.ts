@@ -32,6 +32,7 @@ function findPathEnd(text: string, start: number): number {
   let open = 0;
   for (let at = start; at < last; at += 1) {
     const code = text.charCodeAt(at);
+    if (code === 0x0a && isWrapped(text, at)) continue;
     if (ends[code] === 1 || isGlued(text, at, code)) return at;
     // An unmatched closing parenthesis ends the address.
     if (code === 0x28) open += 1;
@@ -40,11 +41,28 @@ function findPathEnd(text: string, start: number): number {
   return last;
 }
 
+const wrapColumn = 60;
+const wrappedRest = /[\w%./=&?+#~:-]{2,200}(?=[ \t]{0,8}(?:\r?\n|$))/y;
+
+/** Checks whether an address continues in the next line: a long line that ends inside it, then a line with nothing but its rest. */
+function isWrapped(text: string, at: number): boolean {
+  if (!/[-=&?_%]/.test(text[at - 1]!) || text.lastIndexOf('\n', at - 1) > at - wrapColumn) return false;
+  const rest = matchAt(wrappedRest, text, at + 1)?.[0];
+  return rest !== undefined && !/^\w{2,8}:\/\/|^[0-9a-f]{32,}$|^\d{1,3}(?:\.\d{1,3}){3}/i.test(rest) && !isHost(rest);
+}
+
 /** Checks whether the next address starts here, or prose in a script without spaces (which is part of the address after `/` and `=`). */
 function isGlued(text: string, at: number, code: number): boolean {
-  if (code === 0x2c || code === 0x3b) return matchAt(nextOfList, text, at) !== null;
+  if (code === 0x2c || code === 0x3b) return matchAt(nextOfList, text, at) !== null || isNextColumn(text, at);
   if (code === 0x68) return /\w/.test(text[at - 1]!) && /^https?:\/\//.test(text.slice(at, at + 8));
   return code > 0xe00 && unspacedLetter.test(text[at]!) && /[\w).]/.test(text[at - 1]!);
+}
+
+/** Checks whether the next column of a CSV line starts at a comma behind a file name: `https://host/a.exe,Loader` */
+function isNextColumn(text: string, at: number): boolean {
+  if (text.charCodeAt(at) !== 0x2c || !/["\p{L}]/u.test(text[at + 1] ?? '')) return false;
+  const extension = /\.(\w{2,5})$/.exec(text.slice(Math.max(0, at - 6), at))?.[1];
+  return extension !== undefined && isFileExtension(extension);
 }
 
 /** Extends an address in a code span over spaces before its file name: `http://host/a - (1).zip`. */
@@ -67,7 +85,8 @@ export function readUrl(text: string, start: number, emit: EmitCandidate): numbe
   if (!isHost(text.slice(hostStart, hostEnd))) return hostEnd;
   readBucketHost(text, hostStart, hostEnd, emit);
   const end = findAddressEnd(text, hostEnd);
-  emit('url', start, end);
+  const printed = text.slice(start, end);
+  emit('url', start, end, printed.includes('\n') ? { value: printed.replaceAll('\n', '') } : undefined);
   if (sampleSite.test(text.slice(hostStart, hostEnd))) readSample(text, hostEnd, end, emit);
   return end;
 }
