@@ -60,7 +60,8 @@ export const vendors = words(`
   bleepingcomputer.com thehackernews.com krebsonsecurity.com darkreading.com securityweek.com securityaffairs.com helpnetsecurity.com
   scmagazine.com infosecurity-magazine.com cyberscoop.com therecord.media securityboulevard.com csoonline.com hackread.com databreaches.net
   cybersecurity-insiders.com grahamcluley.com schneier.com thedfirreport.com malware-traffic-analysis.net hybrid-analysis.com
-  virustotal.com any.run app.any.run joesandbox.com joesecurity.org urlscan.io shodan.io censys.io abuse.ch threatfox.abuse.ch
+  virustotal.com tria.ge filescan.io intezer.com malshare.com vx-underground.org abuseipdb.com greynoise.io pulsedive.com
+  opentip.kaspersky.com metadefender.com polyswarm.network any.run app.any.run joesandbox.com joesecurity.org urlscan.io shodan.io censys.io abuse.ch threatfox.abuse.ch
   alienvault.com otx.alienvault.com spamhaus.org team-cymru.com team-cymru.org greynoise.io riskiq.com domaintools.com passivetotal.org
   malpedia.caad.fkie.fraunhofer.de lolbas-project.github.io gtfobins.github.io attack.mitre.org ptsecurity.com drweb.com
   seqrite.com quickheal.com ahnlab.com asec.ahnlab.com qianxin.com 360.cn antiy.cn antiy.net knownsec.com nsfocus.com

@@ -119,4 +119,53 @@ export const addresses: IndicatorCase[] = [
   ['hxxps://github[.]com/zq7-made-up/drop/raw/main/a.exe', 'url https://github.com/zq7-made-up/drop/raw/main/a.exe'],
   ['google[.]com and microsoft[.]com', '~domain google.com', '~domain microsoft.com'],
   ['hxxp://example[.]com/a', '~domain example.com', '~url http://example.com/a'],
+  // Addresses over two lines
+  [
+    'http://drop-zq7.top/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa?id=\nbb/c.php',
+    'domain drop-zq7.top',
+    'url http://drop-zq7.top/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa?id=bb/c.php',
+  ],
+  [
+    'http://drop-zq7.top/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa-\nbb.php',
+    'domain drop-zq7.top',
+    'url http://drop-zq7.top/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa-bb.php',
+  ],
+  [
+    'http://drop-zq7.top/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa?id=\nbb and more',
+    'domain drop-zq7.top',
+    'url http://drop-zq7.top/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa?id=',
+  ],
+  [
+    'http://drop-zq7.top/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa?id=\ndrop-zq8.top',
+    'domain drop-zq7.top',
+    'domain drop-zq8.top',
+    'url http://drop-zq7.top/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa?id=',
+  ],
+  ['http://drop-zq7.top/?id=\nbb', 'domain drop-zq7.top', 'url http://drop-zq7.top/?id='],
+  // Columns behind a file name
+  ['https://drop-zq7.top/a.exe,Loader of Zq7', 'domain drop-zq7.top', 'url https://drop-zq7.top/a.exe'],
+  ['https://drop-zq7.top/a,b/c', 'domain drop-zq7.top', 'url https://drop-zq7.top/a,b/c'],
+  // Victims and originals
+  ['An attack on the website of the bank, an attack against zq7-bank.org, began', '~domain zq7-bank.org'],
+  ['The page looks like the official website zq7-bank.org', '~domain zq7-bank.org'],
+  [
+    'It is an official site of the bank (https://zq7-bank.org/a) that they copy',
+    '~domain zq7-bank.org',
+    '~url https://zq7-bank.org/a',
+  ],
+  ['The kit impersonates zq7-bank.org', '~domain zq7-bank.org'],
+  ["It runs on the victim's server 92.118.36.7", '~ipv4 92.118.36.7'],
+  ['Die Seite gleicht der echten Website zq7-bank.org', '~domain zq7-bank.org'],
+  ['El dominio imita el sitio web oficial zq7-bank.org', '~domain zq7-bank.org'],
+  ['It redirects victims to zq7-bank.org', 'domain zq7-bank.org'],
+  ['It calls the compromised legitimate website zq7-shop.org', 'domain zq7-shop.org'],
+  ['It uses the legitimate-looking domain zq7-shop.org', 'domain zq7-shop.org'],
+  ['The spoofed domain zq7-shop.org', 'domain zq7-shop.org'],
+  ['The kit impersonates zq7-bank[.]org', 'domain zq7-bank.org'],
+  // Response teams of governments and analysis services
+  ['https://cert-zq.gov.it/a/zq7.json', '~domain cert-zq.gov.it', '~url https://cert-zq.gov.it/a/zq7.json'],
+  ['https://cert.gov.it.zq7.top/a', 'domain cert.gov.it.zq7.top', 'url https://cert.gov.it.zq7.top/a'],
+  ['https://tria.ge/211020-zq7', '~domain tria.ge', '~url https://tria.ge/211020-zq7'],
+  // Sources of indicators
+  ['## Additional sources of indicators of compromise\n- https://www.zq7-blog.org/a\n'],
 ];

@@ -76,4 +76,47 @@ export const files: IndicatorCase[] = [
   ['e.g. the U.S. or U.K.based i.e. none etc.in Ph.D.is'],
   ['Trojan.Win32.Zq7.ws, HEUR:Trojan.Script.Generic and Win32/Zq7.A'],
   ['Backdoor.MSIL.Zq7.gen and Ransom.Win32.ZQ7.SM'],
+  // Names of several words
+  [
+    '- d8f254cadfe601f63d569f53e3bea5592974a786c1f2b0c49d569063d4fed390 - quarterly report zq7.exe',
+    'file_name quarterly report zq7.exe',
+    'sha256 d8f254cadfe601f63d569f53e3bea5592974a786c1f2b0c49d569063d4fed390',
+  ],
+  [
+    '- d8f254cadfe601f63d569f53e3bea5592974a786c1f2b0c49d569063d4fed390  zq7 07.20.doc',
+    'file_name zq7 07.20.doc',
+    'sha256 d8f254cadfe601f63d569f53e3bea5592974a786c1f2b0c49d569063d4fed390',
+  ],
+  [
+    '- d8f254cadfe601f63d569f53e3bea5592974a786c1f2b0c49d569063d4fed390 zq7 07.20.doc',
+    'file_name zq7 07.20.doc',
+    'sha256 d8f254cadfe601f63d569f53e3bea5592974a786c1f2b0c49d569063d4fed390',
+  ],
+  [
+    'The hash d8f254cadfe601f63d569f53e3bea5592974a786c1f2b0c49d569063d4fed390 belongs to zq7.exe',
+    'file_name zq7.exe',
+    'sha256 d8f254cadfe601f63d569f53e3bea5592974a786c1f2b0c49d569063d4fed390',
+  ],
+  ['- Zq7 Slip.exe\n- ZQ7 RFQ_2098.exe', 'file_name ZQ7 RFQ_2098.exe', 'file_name Zq7 Slip.exe'],
+  ['- Uses zq7.exe\n- Legitimate zq8.exe', 'file_name zq7.exe', 'file_name zq8.exe'],
+  ['MALDOC FILE HASHES\nZq7 Copy.zip', 'file_name Zq7 Copy.zip'],
+  ['PAYLOAD FILE HASHES\nrenamed to zq7.dll', 'file_name zq7.dll'],
+  ['The scriptlet zq7.sct starts', 'file_name zq7.sct'],
+  // Names that are no indicators
+  [
+    '| [zq7-iocs.csv](https://github.com/zq/a/blob/main/zq7-iocs.csv) | CSV |',
+    '~file_name zq7-iocs.csv',
+    '~url https://github.com/zq/a/blob/main/zq7-iocs.csv',
+  ],
+  [
+    'See zq7_indicators_of_compromise.pdf and zq7.stix2.json',
+    '~file_name zq7.stix2.json',
+    '~file_name zq7_indicators_of_compromise.pdf',
+  ],
+  [
+    'Run it with ~/workspace/your-project and C:\\path\\to\\zq7.dll',
+    '~file_path C:\\path\\to\\zq7.dll',
+    '~file_path ~/workspace/your-project',
+  ],
+  ['It sets HKCU\\…\\Run\\Zq7', '~registry_key HKEY_CURRENT_USER\\…\\Run\\Zq7'],
 ];

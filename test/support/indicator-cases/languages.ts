@@ -51,4 +51,5 @@ export const languages: IndicatorCase[] = [
   ],
   ['악성코드는 drop-zq7[.]kr에 접속하고 203.0.113[.]7로 전송', 'domain drop-zq7.kr', '~ipv4 203.0.113.7'],
   ['يتصل بالخادم drop-zq7[.]top، ثم', 'domain drop-zq7.top'],
+  ['(一)惡意地址:ret.zq7.us', 'domain ret.zq7.us'],
 ];

@@ -13,6 +13,7 @@ import type { IndicatorCandidate } from './indicator-candidate.ts';
 import { canonicalize } from './canonicalize.ts';
 import { createContextLookup, type ValueContext } from './assessment/value-context.ts';
 import { assessCandidate, type CandidateEvidence, type CandidateAssessment } from './assessment/assess-candidate.ts';
+import { isVictimOrOriginal } from './assessment/victim-cue.ts';
 import { refineType, extendFileName } from './assessment/refine-type.ts';
 import { scanCandidates } from './scan-candidates.ts';
 
@@ -37,6 +38,7 @@ export type ExtractIndicatorsOptions = {
 };
 
 const spansMax = 20;
+const networkTypes = { domain: true, url: true, ipv4: true, ipv6: true };
 const hashTypes = new Set(['md5', 'sha1', 'sha256', 'sha512']);
 
 /**
@@ -114,7 +116,10 @@ type AssessmentInput = {
   url?: string;
 };
 
-function assess(input: AssessmentInput, { options, defangedInText }: ExtractionState): CandidateAssessment | undefined {
+function assess(
+  input: AssessmentInput,
+  { options, defangedInText, refanged }: ExtractionState,
+): CandidateAssessment | undefined {
   const { candidate, context, type, value, url } = input;
   const address = type === 'url' ? value : url;
   const benign = findShippedBenignReason(type, value) ?? options.benign?.(type, value);
@@ -123,6 +128,11 @@ function assess(input: AssessmentInput, { options, defangedInText }: ExtractionS
     defanged: candidate.defanged,
     defangedInText,
     isPublisherHost: isPublisherHost(type, value, options),
+    isVictim:
+      type in networkTypes &&
+      !candidate.defanged &&
+      !context.isolated &&
+      isVictimOrOriginal(refanged.clear, candidate.start),
     page: address && !candidate.defanged && !benign ? classifyPage(address) : undefined,
     benign,
   });

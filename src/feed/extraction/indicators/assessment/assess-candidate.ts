@@ -8,6 +8,8 @@ export type CandidateEvidence = {
   /** The number of defanged values in the text. If there are several, a live address in prose is probably a reference. */
   defangedInText: number;
   isPublisherHost: boolean;
+  /** Whether the words before the value say that it belongs to a victim or to an original that attackers imitate. */
+  isVictim: boolean;
   benign: string | undefined;
   /** A page of the kind that reports link to. */
   page: 'source code on shared hosting' | 'page of an article' | undefined;
@@ -65,7 +67,7 @@ export function assessCandidate(
 
 function findFalsePositiveReason(
   type: string,
-  { context, defanged, isPublisherHost: ofPublisher, benign, page }: CandidateEvidence,
+  { context, defanged, isPublisherHost: ofPublisher, isVictim, benign, page }: CandidateEvidence,
   score: number,
 ): string | undefined {
   if (ofPublisher && !defanged) return 'link to the publisher';
@@ -73,6 +75,7 @@ function findFalsePositiveReason(
   const isReported = type === 'url' && defanged && benign !== undefined && !coversPages(benign);
   if (benign && !isReported) return benign;
   if (!network.has(type)) return undefined;
+  if (isVictim) return 'victim or imitated original';
   const isListed = context.isolated && context.section === 'indicators';
   if (page && !defanged && !(page === 'page of an article' && isListed)) return page;
   if (context.linked && !defanged) return 'target of a link';

@@ -46,8 +46,11 @@ export const findShippedBenignReason: BenignLookup = (type, value) => {
       return hostReason(value);
     case 'url':
       return urlReason(value);
+    case 'registry_key':
+      return abbreviated.test(value) ? 'abbreviated path' : undefined;
     case 'file_name':
       if (projectFiles.has(value.toLowerCase())) return 'common file';
+      if (indicatorList.test(value)) return 'list of indicators';
       return systemFiles.has(value.toLowerCase()) || /^(?:api|ext)-ms-/i.test(value) ? 'system file' : undefined;
     case 'file_path':
       return pathReason(value);
@@ -72,8 +75,13 @@ for (const name of 'localhost local internal arpa'.split(' ')) reasonBySuffix.se
 for (const name of 'example example.com example.net example.org invalid test'.split(' '))
   reasonBySuffix.set(name, 'documentation name');
 
+/** The response team of a government: `cert-agid.gov.it`, `csirt.gob.cl`, `www.cert.ssi.gouv.fr`. */
+const responseTeam =
+  /(?:^|[.-])(?:cert|csirt)(?:-[a-z]{2,10})?\.(?:[a-z]{2,12}\.)?(?:gov|gouv|gob|govt|mil|go)(?:\.[a-z]{2})?$/;
+
 /** Returns the reason for the host or its closest listed parent. A host on shared hosting is its customer's. */
 function hostReason(host: string): string | undefined {
+  if (responseTeam.test(host)) return 'security publisher';
   const shared = findSharedSuffix(host);
   if (host === shared || host === `www.${shared}`) return reasonBySuffix.get(host) ?? 'shared hosting';
   for (let at = -1; ;) {
@@ -104,7 +112,20 @@ export const extractBareHost = (url: string): string => extractUrlHost(url).repl
 const systemFolder =
   /^(?:(?:[a-z]:|%(?:systemdrive|homedrive)%)(?:\\(?:windows(?:\\(?:temp|tasks|system32|syswow64|sysnative))?|users(?:\\public)?|programdata|program files(?: \(x86\))?|temp|perflogs))?|%\w+%(?:\\(?:temp|tasks|system32|syswow64|sysnative|microsoft|microsoft\\windows))?)\\?$|^\/dev\/(?:null|zero|u?random|shm|tcp|fd|tty|stdin|stdout|stderr)\/?$|^\/(?:tmp|etc|opt|home|root|var(?:\/(?:tmp|www|log|run|lib))?|usr(?:\/(?:local\/)?s?bin)?|bin|sbin|Applications|Library|Users)\/?$/i;
 
-const pathReason = (path: string): string | undefined =>
+/** Names of lists that reports link to, abbreviations, and placeholders of instructions. */
+const indicatorList =
+  /(?:^|[-_. \\/])(?:iocs?|indicators?(?:[-_]of[-_]compromise)?|stix2?|misp|yara|sigma|snort|suricata)(?:[-_.]\w{1,20}){0,3}\.(?:csv|json|txt|xlsx?|yara?|ya?ml|stix2?|pdf|zip|xml|rules)$/i;
+const abbreviated = /[\\/](?:…|\.{3})(?:[\\/]|$)/;
+const placeholder = /(?:^|[\\/])(?:your[-_]\w{1,30}(?:-\w{1,30})?|path[\\/]to)(?:[\\/]|$)/i;
+
+const pathReason = (path: string): string | undefined => {
+  if (indicatorList.test(path)) return 'list of indicators';
+  if (abbreviated.test(path)) return 'abbreviated path';
+  if (placeholder.test(path)) return 'placeholder';
+  return folderReason(path);
+};
+
+const folderReason = (path: string): string | undefined =>
   systemFolder.test(path.replaceAll('\\\\', '\\')) ? 'system folder' : systemFileReason(path);
 
 const systemFileReason = (path: string): string | undefined =>

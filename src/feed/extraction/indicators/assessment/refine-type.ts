@@ -35,7 +35,8 @@ export function refineType(
 const processesHeading = /\bprocess(?:es)?(?: names?)?\s*:?$/i;
 const certificateCue = /\b(?:thumbprint|certificate|cert fingerprint)\b/i;
 
-const nameMaxChars = 90;
+const nameMaxChars = 160;
+const digestBefore = /^(.*?)[0-9a-f]{32,128}([ \t]*[-–,:;|][ \t]*|[ \t]+)/i;
 
 /** Extends a file name to the left over spaces and apostrophes if its cell, code span or list line shows where it starts. */
 export function extendFileName(text: string, candidate: IndicatorCandidate, context: ValueContext): IndicatorCandidate {
@@ -43,6 +44,8 @@ export function extendFileName(text: string, candidate: IndicatorCandidate, cont
   const last = text.charCodeAt(candidate.start - 1);
   if (last !== 0x20 && last !== 0x27) return candidate;
   const closer = text[candidate.end] ?? '\n';
+  const named = findNameBehindDigest(text, candidate);
+  if (named !== undefined) return named;
   if (!/[`|\t\n\r]/.test(closer) && !/^ +\|/.test(text.slice(candidate.end, candidate.end + 80))) return candidate;
   const from = Math.max(0, candidate.start - nameMaxChars);
   const before = text.slice(from, candidate.start);
@@ -57,6 +60,33 @@ export function extendFileName(text: string, candidate: IndicatorCandidate, cont
   const isName =
     opener === '`'
       ? words <= 10
-      : context.section === 'indicators' && words <= (opener === '|' ? 6 : 4) && !/^[-*]/.test(inside.trim());
-  return isName ? { ...candidate, start } : candidate;
+      : context.section === 'indicators' &&
+        words <= (opener === '|' ? 6 : 4) &&
+        !/^[-*]/.test(inside.trim()) &&
+        !statement.test(inside);
+  if (isName) return { ...candidate, start };
+  const item = /^\s*[-*•] (?=(?:[A-Z\d][\w.,()'&+-]* ){1,4}$)/.exec(inside)?.[0];
+  return item !== undefined && !statement.test(inside)
+    ? { ...candidate, start: candidate.start - inside.length + item.length }
+    : candidate;
+}
+
+/** Words that show that a line is a statement about a file, not its name. */
+const statement =
+  /\b(?:renamed|copied|moved|saved|dropped|named|called|drops?|uses?|runs?|executes?|creates?|downloads?|loads?|legitimate|malicious|file|path|process|module|script)\b/i;
+
+/** Extends a file name over its words if a digest and a separator are before them: `d8f254… - quarterly report.exe`. */
+function findNameBehindDigest(text: string, candidate: IndicatorCandidate): IndicatorCandidate | undefined {
+  const before = text
+    .slice(Math.max(0, candidate.start - nameMaxChars), candidate.start)
+    .split('\n')
+    .at(-1)!;
+  const digest = digestBefore.exec(before);
+  if (!digest) return undefined;
+  const [{ length }, lead = '', separator] = digest;
+  const name = before.slice(length);
+  // A single space separates only if the line starts with the digest.
+  if (separator === ' ' && !/^[\s*•>|-]*$/.test(lead)) return candidate;
+  const isName = name.length < 90 && name.trim().split(/\s+/).length <= 8 && /^[\w .,()'&+$#-]*$/.test(name);
+  return isName ? { ...candidate, start: candidate.start - name.length } : candidate;
 }

@@ -12,11 +12,15 @@ const headingMaxChars = 110;
 const indicatorsHeading =
   /\b(?:indicators?|iocs?|c&c|c2|c2s|command[- ]and[- ]control|network|hash(?:es)?|samples?|sha-?(?:1|256)|md5|domains?|ip(?:v4)?(?: address(?:es)?)?|urls?|file\s?names?|files|registry|mutex(?:es)?|servers?|infrastructure|appendix|observables)\b/i;
 const referencesHeading =
-  /^(?:references?|further reading|related\b.{0,60}|see also|sources?|about (?:us|the authors?)|read more|share (?:this|on)\b.{0,30}|tags?|external links|bibliography|footnotes|(?:additional )?resources|subscribe\b.{0,40}|follow us\b.{0,40}|contact(?: us)?|navigation|menu|recommended\b.{0,40}|popular posts|recent posts|comments|leave a reply|acknowledge?ments)$/i;
+  /^(?:references?|further reading|related\b.{0,60}|see also|(?:additional |further |other |external )?sources?(?: of (?:information|indicators?(?: of compromise)?|iocs?))?|supporting evidence|about (?:us|the authors?)|read more|share (?:this|on)\b.{0,30}|tags?|external links|bibliography|footnotes|(?:additional )?resources|subscribe\b.{0,40}|follow us\b.{0,40}|contact(?: us)?|navigation|menu|recommended\b.{0,40}|popular posts|recent posts|comments|leave a reply|acknowledge?ments)$/i;
 const legitimateHeading = /\b(?:legitimate|benign|clean|not malicious|false positives?)\b/i;
 /** Lines that count as headings without markup. */
 const plainHeading =
   /^(?:sigma(?: rules?)?|yara(?: rules?)?|snort(?: rules?)?|suricata|detections?|mitigations?|recommendations?|conclusions?|(?:executive )?summary|timeline|introduction|overview|analysis|background|mitre(?: att&ck)?.{0,30}|(?:appendix\b.{0,40}[:–-]\s*)?(?:network |file |host |host-based |network-based )?(?:indicators? of compromise|indicators?|iocs?)(?:\s*\(iocs?\))?|c2 servers?|c&c servers?|command and control(?: servers?)?|hashes|samples|file hashes|domains|urls|ip addresses)\s*:?$/i;
+
+/** A line of two to six words in capitals is a heading, unless it is a sentence of a ransom note. */
+const capitalHeading =
+  /^(?!.*\b(?:YOUR?|ARE|IS|WAS|HAVE|HAS|WE|ALL|DO|NOT)\b)[A-Z][A-Z&']{1,20}(?: [A-Z0-9&/()'-]{1,20}){1,5}:?$/;
 
 export type ContextLookup = (start: number, end: number) => ValueContext;
 
@@ -57,6 +61,7 @@ function findHeading(line: string): string | undefined {
     if (titled) return titled[1]!;
   }
   const plain = line.trim();
+  if (/^[A-Z][A-Z&']/.test(plain) && capitalHeading.test(plain)) return plain;
   // Cheap check: most list lines start with characters that no such heading starts with.
   if (plain.length < 4 || plain.length > 70 || !/^[a-z(][a-z2&]/i.test(plain)) return undefined;
   return plainHeading.test(plain) || referencesHeading.test(plain) ? plain : undefined;
@@ -106,7 +111,7 @@ function isIsolated(text: string, at: { start: number; end: number; lineStart: n
 
 /** Accepts `1.` or `Name:` at the start of a line. */
 const isLabelled = (lead: string, at: { start: number; lineStart: number }): boolean =>
-  at.start - at.lineStart <= 28 && /^\s*(?:\d{1,3}[.)]|[\w -]{2,24}:)\s*["'`]?$/.test(lead);
+  at.start - at.lineStart <= 28 && /^\s*(?:\d{1,3}[.)]|[\p{L}\p{M}\d_ ()（）-]{2,24}[:：])\s*["'`]?$/u.test(lead);
 
 /** Recognizes an entry of a reference list: `[12] Title. https://…`. */
 const isCited = (text: string, lineStart: number, start: number): boolean =>
