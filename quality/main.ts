@@ -18,6 +18,7 @@ import { measureSeverity } from './severity.ts';
 import { measureSigma } from './sigma.ts';
 import { measureTechniques } from './techniques.ts';
 import { formatFigures } from './figures.ts';
+import { measureValues } from './values.ts';
 import { measureWindows } from './windows.ts';
 
 const usage = `Measures the recorded inputs and prints one table per subject, all of them without names.
@@ -26,7 +27,7 @@ Usage: npm run quality -- [OPTION…] [NAME…]
   --list                   Also print the single errors of some subjects.
   --write                  Replace the sections of the measured subjects in docs/reference/quality.md.
   --stix-schemas FOLDER    The JSON schemas of STIX 2.1, for stix-out.
-  --reports FOLDER         The texts of public reports, for names, reports and severity.
+  --reports FOLDER         The texts of public reports, for names, reports, severity and values.
   --clickhouse URL, --opensearch URL, --elasticsearch URL
                            Servers for portable, and ClickHouse for sigma.`;
 
@@ -49,6 +50,7 @@ const measurements = {
   indicators: measureIndicators,
   names: (verbose) => measureNames(verbose, options.reports),
   reports: (verbose) => measureReports(verbose, options.reports),
+  values: (verbose) => measureValues(verbose, options.reports),
   severity: (verbose) => measureSeverity(verbose, options.reports),
   noise: measureNoise,
   techniques: measureTechniques,

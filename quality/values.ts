@@ -1,0 +1,132 @@
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { extractItem, type ExtractedItem } from '../src/feed/extraction/extract-item.ts';
+import { extractUrlHost } from '../src/feed/extraction/indicators/assessment/benign-values.ts';
+import { canonicalize } from '../src/feed/extraction/indicators/canonicalize.ts';
+import { htmlToText } from '../src/feed/formats/rss/html-text.ts';
+import { formatRatio, type QualityFigure } from './figures.ts';
+import { renderReport } from './render-report.ts';
+
+/** The values of a report, labeled from its text before the extraction was run on it. The text itself is not part of this repository. */
+type ValueLabel = {
+  address: string;
+  publisher: string;
+  /** Active addresses, hosts, links and hashes, refanged. */
+  indicators: string[];
+  files?: string[];
+  /** Values that a second reader may or may not label. They count neither as right nor as wrong. */
+  arguable?: string[];
+};
+type LabeledText = { label: ValueLabel; text: string };
+
+const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
+
+/** Reports whose address has an odd first hexadecimal digit of its SHA-256. The rules are written without them. */
+const isHeldOut = ({ address }: ValueLabel): boolean => Number.parseInt(sha256(address)[0]!, 16) % 2 === 1;
+
+/** Reads the labeled reports whose texts are in a folder, one file per report, named by the first 16 digits of the SHA-256 of its address. */
+function readLabeledTexts(folder: string | undefined): LabeledText[] {
+  const labels = JSON.parse(readFileSync(new URL('value-labels.json', import.meta.url), 'utf8')) as ValueLabel[];
+  const texts = labels.flatMap((label): LabeledText[] => {
+    const file = folder && join(folder, `${sha256(label.address).slice(0, 16)}.txt`);
+    return file && existsSync(file) ? [{ label, text: readFileSync(file, 'utf8') }] : [];
+  });
+  console.log(`${texts.length} of ${labels.length} texts with labeled values are at hand.`);
+  return texts;
+}
+
+const renderings = ['text', 'html'] as const;
+type Rendering = (typeof renderings)[number];
+
+/**
+ * Measures precision and recall of active values by bucket on labeled public reports, as text and as the typeset HTML that a feed delivers.
+ * `folder` contains the texts.
+ */
+export async function measureValues(verbose: boolean, folder?: string): Promise<QualityFigure[]> {
+  const texts = readLabeledTexts(folder);
+  const halves = [
+    ['half of rule writing', texts.filter(({ label }) => !isHeldOut(label))],
+    ['held-out half', texts.filter(({ label }) => isHeldOut(label))],
+  ] as const;
+  return halves.flatMap(([half, some]) =>
+    renderings.flatMap((rendering) => {
+      if (some.length === 0) return [];
+      const sums = new Map<string, Comparison>();
+      for (const one of some) {
+        const item = extractItem({ text: renderAs(rendering, one.text), sourceUrl: one.label.address });
+        const compared = compareValues(one.label, item);
+        for (const [bucket, { right, wrong, missed }] of compared) {
+          const sum = sums.get(bucket) ?? { right: [], wrong: [], missed: [] };
+          sum.right.push(...right);
+          sum.wrong.push(...wrong);
+          sum.missed.push(...missed);
+          sums.set(bucket, sum);
+          if (verbose && half === 'half of rule writing' && wrong.length + missed.length > 0)
+            console.log(
+              `${one.label.address}\n  ${rendering}, ${bucket} | wrong: ${wrong.join(', ')} | missed: ${missed.join(', ')}`,
+            );
+        }
+      }
+      return [...sums].map(([bucket, sum]) =>
+        createFigure(`${half}, ${some.length} reports, ${rendering}: ${bucket}`, sum),
+      );
+    }),
+  );
+}
+
+const renderAs = (rendering: Rendering, text: string): string =>
+  rendering === 'text' ? text : htmlToText(renderReport(text));
+
+type Comparison = { right: string[]; wrong: string[]; missed: string[] };
+
+function createFigure(name: string, { right, wrong, missed }: Comparison): QualityFigure {
+  const measured = `precision ${formatRatio(right.length, right.length + wrong.length)}, recall ${formatRatio(right.length, right.length + missed.length)} (${right.length} right, ${wrong.length} wrong, ${missed.length} missed)`;
+  return { name, measured };
+}
+
+const networkBuckets = ['ipv4', 'ipv6', 'domains', 'urls', 'hashes'] as const;
+
+/** Compares the active values of an item with the labels, by bucket. The host of a labeled link is neither right nor wrong. */
+function compareValues(label: ValueLabel, item: ExtractedItem): Map<string, Comparison> {
+  const gold = new Map<string, Set<string>>();
+  const addGold = (bucket: string, value: string): void => {
+    gold.set(bucket, (gold.get(bucket) ?? new Set()).add(value));
+  };
+  for (const value of label.indicators) addGold(...classify(value));
+  for (const value of label.files ?? []) addGold('files', key(value));
+  const hosts = new Set([...(gold.get('urls') ?? [])].map((url) => extractUrlHost(url)));
+  const arguable = new Set(
+    (label.arguable ?? []).flatMap((value) => [key(value), classify(value)[1], extractUrlHost(classify(value)[1])]),
+  );
+  // With a port, the address of a labeled host is extracted as a link too.
+  const isPort = (value: string): boolean =>
+    gold.get('domains')?.has(/^http:\/\/([^/]+):\d+$/.exec(value)?.[1] ?? '') ?? false;
+  const compared = new Map<string, Comparison>();
+  for (const bucket of [...networkBuckets, 'files'] as const) {
+    const found = new Set(
+      item.iocs[bucket].filter(({ status }) => status === 'active').map(({ normalizedValue }) => key(normalizedValue)),
+    );
+    const wanted = gold.get(bucket) ?? new Set<string>();
+    const isNeutral = (value: string): boolean =>
+      arguable.has(value) || (bucket !== 'files' && hosts.has(value)) || isPort(value);
+    const comparison = {
+      right: [...wanted].filter((value) => found.has(value)),
+      wrong: [...found].filter((value) => !wanted.has(value) && !isNeutral(value)),
+      missed: [...wanted].filter((value) => !found.has(value)),
+    };
+    if (Object.values(comparison).some((values) => values.length > 0)) compared.set(bucket, comparison);
+  }
+  return compared;
+}
+
+/** Returns the comparison form of a value: lower case, without the slash at its end. */
+const key = (value: string): string => value.toLowerCase().replace(/\/$/, '');
+
+function classify(value: string): [bucket: string, normalizedValue: string] {
+  if (/^[0-9a-f]{32,128}$/i.test(value)) return ['hashes', key(value)];
+  if (/^\d+(?:\.\d+){3}$/.test(value)) return ['ipv4', value];
+  if (/^[\w.-]+$/.test(value)) return ['domains', key(value)];
+  const url = /^\w+:\/\//.test(value) ? value : `http://${value}`;
+  return ['urls', key(canonicalize('url', url) ?? url)];
+}
