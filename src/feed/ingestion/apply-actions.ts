@@ -6,7 +6,12 @@ import { toCountedItem, moveCounts } from '../items/writing/counts.store.ts';
 import { advancePools, lockPools, nextCommitTime, type LockedPool } from '../items/writing/feed-pools.store.ts';
 import { emitItemEvents } from '../items/writing/item-events.ts';
 import { eraseVersionContent } from '../items/writing/update-items.store.ts';
-import { eraseStateContent, writeItems } from '../items/writing/write-items.store.ts';
+import {
+  encodeAdditions,
+  eraseStateContent,
+  writeItems,
+  type EncodedAdditions,
+} from '../items/writing/write-items.store.ts';
 import type { FeedItem } from '../model/item.schema.ts';
 import { comparePublishTimes } from '../model/source-record.ts';
 import { buildItemWrites, type CurrentVersions, type PlannedWrite, type WithNewId } from './build-item-writes.ts';
@@ -22,8 +27,8 @@ type Commit = { now: Date; referenceDataVersion: number };
 // The transaction that writes the previous batch waits for the event loop after each statement. Longer slices would leave the database idle.
 const sliceMs = 1;
 
-/** The writes of new items, built for a commit at `at`. */
-export type PreparedAdditions = { at: Date; planned: PlannedWrite[] };
+/** The writes of new items, built and encoded for a commit at `at`. */
+export type PreparedAdditions = { at: Date; planned: PlannedWrite[]; encoded: EncodedAdditions[] };
 
 /**
  * Builds the writes of a batch of new items, so that the work is done while an earlier transaction writes. Returns undefined if a write of the
@@ -36,7 +41,8 @@ export async function prepareAdditions(
 ): Promise<PreparedAdditions | undefined> {
   if (!actions.every(isFirstAddition)) return undefined;
   const build = createBuilder(source, { at: now, current: new Map(), referenceDataVersion });
-  return { at: now, planned: await flatMapInSlices(sortByPublishTime(actions, now), build, sliceMs) };
+  const planned = await flatMapInSlices(sortByPublishTime(actions, now), build, sliceMs);
+  return { at: now, planned, encoded: encodeAdditions(planned.map(({ write }) => write)) };
 }
 
 /** Steps that the caller of `applyActions` may have taken: it has locked pools, and prepared the writes. */
@@ -77,7 +83,7 @@ export async function applyActions(
     const before = stored && toCountedItem(stored);
     return { ...(before && { before }), after: { ...write, isRoot: before?.isRoot ?? true } };
   });
-  const writing = Promise.all([writeItems(tx, writes), moveCounts(tx, moves)]);
+  const writing = Promise.all([writeItems(tx, writes, isPrepared ? prepared.encoded : []), moveCounts(tx, moves)]);
   if (onWriting) setImmediate(onWriting);
   const [removedTerms] = await writing;
   await eraseStateContent(tx, movedIds);

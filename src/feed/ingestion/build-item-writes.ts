@@ -1,6 +1,6 @@
 import { buildComparisonTraits } from '../deduplication/similarity/comparison-traits.ts';
 import { toSearchText } from '../items/search/search-text.ts';
-import type { ItemWrite } from '../items/writing/item-columns.ts';
+import type { UnnumberedWrite } from '../items/writing/item-columns.ts';
 import { toSeverityText } from '../model/severity-basis.ts';
 import type { FeedItem } from '../model/item.schema.ts';
 import type { ItemStatus } from '../model/vocabulary.ts';
@@ -28,9 +28,6 @@ export type WriteContext = {
 
 /** The id for an item that the action creates. */
 export type WithNewId = { id: string };
-
-/** A write without the sequence number, which only the transaction knows. */
-export type UnnumberedWrite = Omit<ItemWrite, 'seq'>;
 
 /** A write, and the stored item if it changes one. */
 export type PlannedWrite = { write: UnnumberedWrite; stored?: StoredItem };

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import type { Duplex } from 'node:stream';
 import { Kysely, PostgresDialect, sql, type RawBuilder } from 'kysely';
 import pg from 'pg';
 import type { OrgId } from '../lib/org-id.ts';
@@ -115,13 +117,33 @@ export function openDb(address: DatabaseAddress | string, poolMax = 10): Db {
   pool.on('error', () => undefined);
   // A connection lost between two statements of a transaction emits it too. The next statement fails and reports the error.
   pool.on('connect', (client) => client.on('error', () => undefined));
+  const streams = new Set<Duplex>();
+  pool.on('connect', (client) => streams.add(asConnected(client).connection.stream));
+  pool.on('remove', (client) => streams.delete(asConnected(client).connection.stream));
+  streamsByPool.set(pool, streams);
   return asDb(new Kysely<Tables>({ dialect: new PostgresDialect({ pool }), log: traceStatement }), { pool, isPooled });
 }
 
 /** Calls `onConnect` with the process id of every new connection's backend. Only meaningful for a server on this machine. */
 export function onBackend(db: Db, onConnect: (pid: number) => void): void {
-  db.pool.on('connect', (client) => onConnect((client as pg.PoolClient & { processID: number }).processID));
+  db.pool.on('connect', (client) => onConnect(asConnected(client).processID));
 }
+
+/**
+ * Resolves when the system has accepted all bytes of the statements that were sent. It accepts a large statement in parts while the server
+ * reads it, so that the server waits if this thread computes meanwhile.
+ */
+export async function untilSent(db: Db): Promise<void> {
+  const waiting = [...streamsByPool.get(db.pool)!].filter((stream) => stream.writableNeedDrain);
+  await Promise.all(waiting.map((stream) => once(stream, 'drain')));
+}
+
+const streamsByPool = new WeakMap<pg.Pool, ReadonlySet<Duplex>>();
+
+/** Parts of a connected client that its type lacks. */
+type ConnectedClient = pg.PoolClient & { processID: number; connection: { stream: Duplex } };
+
+const asConnected = (client: pg.PoolClient): ConnectedClient => client as ConnectedClient;
 
 /** Returns the address of a pool's database, for another thread's own pool. */
 export const addressOf = (db: Db): DatabaseAddress => ({

@@ -9,8 +9,14 @@ type RecordColumn = { name: string; type: string; values: RecordValue[] };
 export const toRecordset = <Name extends string>(
   rows: Record<Name, RecordValue>[],
   types: Record<Name, string>,
-): RawBuilder<unknown> =>
-  toColumnset(
+): RawBuilder<unknown> => toEncodedColumnset(encodeRecordset(rows, types));
+
+/** Encodes the rows of `toRecordset`. */
+export const encodeRecordset = <Name extends string>(
+  rows: Record<Name, RecordValue>[],
+  types: Record<Name, string>,
+): EncodedColumn[] =>
+  encodeColumns(
     (Object.entries<string>(types) as [Name, string][]).map(([name, type]) => ({
       name,
       type,
@@ -18,22 +24,35 @@ export const toRecordset = <Name extends string>(
     })),
   );
 
+/** A column whose values were encoded for PostgreSQL. `constant`: the value of all rows. `texts`: an array of texts in binary format. */
+export type EncodedColumn = { name: string; type: string } & ({ constant: string | null } | { texts: Buffer });
+
 /**
- * Returns the rows of columns as the FROM item `n` of a statement. A column whose value is the same in all rows is one parameter of its type,
- * which PostgreSQL parses once. Each other column is one parameter, an array of texts in binary format, which neither side has to escape or
- * parse. A lone surrogate becomes U+FFFD, as in every other text parameter.
+ * Encodes the columns of a row set. A lone surrogate becomes U+FFFD, as in every other text parameter. The first column is always an array,
+ * because its length is the number of rows.
  */
-export function toColumnset(recordColumns: RecordColumn[]): RawBuilder<unknown> {
-  const columns = recordColumns.map(({ name, type, values }, index) => {
-    const texts = values.map(toText);
-    // The first column is always an array, because its length is the number of rows.
-    return { name, type, values: texts, isConstant: index > 0 && texts.every((text) => text === texts[0]) };
-  });
-  const varying = columns.filter(({ isConstant }) => !isConstant);
+export const encodeColumns = (columns: RecordColumn[]): EncodedColumn[] =>
+  columns.map((column, index) => encodeColumn(column, index > 0));
+
+/** Encodes one column, as a constant if it `mayBeConstant` and all its values are the same. */
+export function encodeColumn({ name, type, values }: RecordColumn, mayBeConstant: boolean): EncodedColumn {
+  const texts = values.map(toText);
+  if (mayBeConstant && texts.every((text) => text === texts[0]))
+    return { name, type, constant: texts[0]?.toWellFormed() ?? null };
+  return { name, type, texts: encodeTextArray(texts) };
+}
+
+/**
+ * Returns the rows of encoded columns as the FROM item `n` of a statement. A constant is one parameter of its type, which PostgreSQL parses
+ * once. Each other column is one parameter, an array of texts in binary format, which neither side has to escape or parse.
+ */
+export function toEncodedColumnset(columns: EncodedColumn[]): RawBuilder<unknown> {
+  const varying = columns.flatMap((column) => ('texts' in column ? [column] : []));
   const names = sql.raw(varying.map(({ name }) => name).join(', '));
-  const arrays = varying.map(({ values }) => sql`${encodeTextArray(values)}::text[]`);
-  const typed = columns.map(({ name, type, values, isConstant }) => {
-    if (isConstant) return sql`${values[0]?.toWellFormed() ?? null}::${sql.raw(`${type} as ${name}`)}`;
+  const arrays = varying.map(({ texts }) => sql`${texts}::text[]`);
+  const typed = columns.map((column) => {
+    const { name, type } = column;
+    if ('constant' in column) return sql`${column.constant}::${sql.raw(`${type} as ${name}`)}`;
     return sql.raw(type === 'text' ? name : `${name}::${type}`);
   });
   return sql`(select ${sql.join(typed)} from unnest(${sql.join(arrays)}) as texts (${names})) as n`;

@@ -35,38 +35,46 @@ export function groupObjects(
   const grouped = new Set<string>();
   const related = listRelated(bundle);
   const groups: ObjectGroup[] = [];
-  const addGroup = (head: StixSourceObject, refs: string[]): void => {
-    const members = collectParts(bundle, refs).filter(
-      ({ id, type }) => id !== head.id && !containers.has(type) && !links.has(type),
-    );
+  const addGroup = (head: StixSourceObject, parts: StixSourceObject[]): void => {
+    const members = parts.filter(({ id, type }) => id !== head.id && !containers.has(type) && !links.has(type));
     for (const { id } of [head, ...members]) grouped.add(id);
     groups.push({ head, members });
   };
   const objects = [...bundle.objects.values()];
-  const reports = objects.filter(({ type }) => containers.has(type));
-  const contained = new Set(reports.flatMap((report) => collectParts(bundle, listRefs(report)).map(({ id }) => id)));
+  const reports = objects
+    .filter(({ type }) => containers.has(type))
+    .map((head) => ({ head, refs: listRefs(head), parts: collectParts(bundle, listRefs(head)) }));
+  const contained = new Set<string>();
+  for (const { parts } of reports) for (const { id } of parts) contained.add(id);
   // A report also includes related objects that no report refers to.
   const listLoose = (refs: string[]): string[] =>
-    refs.flatMap((ref) => related.get(ref) ?? []).filter((ref) => isLoose(bundle, ref, contained));
+    refs.flatMap((ref) => related.get(ref)?.filter((other) => isLoose(bundle, other, contained)) ?? none);
   const listObservations = (refs: string[]): string[] =>
     listLoose(refs).filter((ref) => isObservation(bundle.objects.get(ref)!));
-  for (const head of reports) {
-    const first = [...listRefs(head), ...listLoose([head.id, ...listRefs(head)])];
-    addGroup(head, [...first, ...listObservations(first)]);
-  }
-  for (const tier of tiers) {
-    for (const head of objects.filter(({ type, id }) => tier.includes(type) && !grouped.has(id))) {
-      const first = listLoose([head.id]);
-      addGroup(head, [...first, ...listObservations(first)]);
-    }
-  }
+  const addWithRelated = ({
+    head,
+    refs,
+    parts,
+  }: {
+    head: StixSourceObject;
+    refs: string[];
+    parts: StixSourceObject[];
+  }): void => {
+    const loose = listLoose([head.id, ...refs]);
+    const further = [...loose, ...listObservations([...refs, ...loose])];
+    addGroup(head, further.length === 0 ? parts : collectParts(bundle, [...refs, ...further]));
+  };
+  for (const report of reports) addWithRelated(report);
+  for (const tier of tiers)
+    for (const head of objects.filter(({ type, id }) => tier.includes(type) && !grouped.has(id)))
+      addWithRelated({ head, refs: none, parts: [] });
   const bases = listBases(bundle);
   const rest = objects.filter(({ id, type }) => !grouped.has(id) && !helpers.has(type) && !bases.has(id));
   const observed = rest.filter(isObservation);
   if (looseGrouping === 'together') {
     if (observed.length > 0) groups.push({ head: undefined, members: observed });
   } else {
-    for (const head of findRoots(bundle, observed)) addGroup(head, [head.id]);
+    for (const head of findRoots(bundle, observed)) addGroup(head, collectParts(bundle, [head.id]));
   }
   const skipped = rest
     .filter((object) => !isObservation(object))
@@ -76,15 +84,14 @@ export function groupObjects(
 
 /** Returns the observations that are not part of another one. */
 export function findRoots(bundle: StixBundle, observed: StixSourceObject[]): StixSourceObject[] {
-  const parts = new Set(
-    observed.flatMap((object) =>
-      listParts(bundle, object)
-        .slice(1)
-        .map(({ id }) => id),
-    ),
-  );
+  const parts = new Set<string>();
+  for (const object of observed.filter(hasParts))
+    for (const { id } of listParts(bundle, object).slice(1)) parts.add(id);
   return observed.filter(({ id }) => !parts.has(id));
 }
+
+// Most of the objects of a large bundle are related to none.
+const none: string[] = [];
 
 const isLoose = (bundle: StixBundle, ref: string, contained: Set<string>): boolean =>
   !contained.has(ref) && !containers.has(bundle.objects.get(ref)?.type ?? '');
@@ -143,18 +150,20 @@ const hasParts = (object: StixSourceObject): boolean =>
 const listSampleRefs = (object: StixSourceObject): unknown[] =>
   object.type === 'malware' || object.type === 'malware-analysis'
     ? [object['sample_ref'], ...listRefs(object, 'sample_refs'), ...listRefs(object, 'analysis_sco_refs')]
-    : [];
+    : none;
 
 /** Returns the referenced objects and, recursively, the parts of their observations and the samples of malware. */
 export function collectParts(bundle: StixBundle, refs: string[]): StixSourceObject[] {
-  const found = new Map<string, StixSourceObject>();
-  const open = [...new Set(refs)].toReversed();
-  for (let ref = open.pop(); ref !== undefined; ref = open.pop()) {
-    const object = bundle.objects.get(ref);
-    if (!object || found.has(ref)) continue;
-    found.set(ref, object);
-    const parts = hasParts(object) ? listContentRefs(object) : listSampleRefs(object);
-    open.push(...parts.filter((part) => typeof part === 'string'));
+  const found = new Set<StixSourceObject>();
+  for (const start of refs) {
+    const open = [start];
+    for (let ref = open.pop(); ref !== undefined; ref = open.pop()) {
+      const object = bundle.objects.get(ref);
+      if (!object || found.has(object)) continue;
+      found.add(object);
+      const parts = hasParts(object) ? listContentRefs(object) : listSampleRefs(object);
+      open.push(...parts.filter((part) => typeof part === 'string'));
+    }
   }
-  return [...found.values()];
+  return [...found];
 }

@@ -47,18 +47,18 @@ function assignParts(
   bundle: StixBundle,
   observed: StixSourceObject[],
   { links, count }: { links: LinksByStart; count: number },
-): Map<string, Set<number>> {
+): Map<string, number[]> {
   const indicatorOf = new Map<string, string>();
   for (const { id } of observed)
     for (const link of links.get(id) ?? [])
       if (link['relationship_type'] === 'based-on') indicatorOf.set(readTextField(link, 'target_ref'), id);
-  const partsOf = new Map<string, Set<number>>();
+  const partsOf = new Map<string, number[]>();
   for (const root of findRoots(bundle, observed)) {
     const part = pickItem(indicatorOf.get(root.id) ?? root.id, count);
     for (const { id } of listParts(bundle, root)) {
       const known = partsOf.get(id);
-      if (known) known.add(part);
-      else partsOf.set(id, new Set([part]));
+      if (!known) partsOf.set(id, [part]);
+      else if (!known.includes(part)) known.push(part);
     }
   }
   return partsOf;

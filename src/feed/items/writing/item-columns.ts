@@ -1,5 +1,5 @@
 import { sql, type RawBuilder } from 'kysely';
-import { toColumnset } from '../../../platform/db/recordset.ts';
+import { encodeColumn, encodeColumns, toEncodedColumnset, type EncodedColumn } from '../../../platform/db/recordset.ts';
 import type { Term } from '../../model/terms.ts';
 import type { SearchText } from '../search/search-text.ts';
 
@@ -79,33 +79,53 @@ const versionColumns = {
 /** A new or changed item with its new version, its search text and its terms. */
 export type ItemWrite = RowOf<typeof itemColumns> & RowOf<typeof versionColumns> & SearchText & { terms: Term[] };
 
-export const insertItemsStatement = (writes: ItemWrite[]): RawBuilder<unknown> =>
-  insertStatement('items', itemColumns, writes);
+/** A write without the sequence number, which only the transaction knows. */
+export type UnnumberedWrite = Omit<ItemWrite, 'seq'>;
+
+const { seq: seqColumn, ...unnumberedColumns } = itemColumns;
+
+/** Encodes the columns of `items`, except for the sequence numbers. */
+export const encodeItems = (writes: UnnumberedWrite[]): EncodedColumn[] => encodeRows(unnumberedColumns, writes);
+
+/** Encodes the columns of `item_versions`. */
+export const encodeVersions = (writes: UnnumberedWrite[]): EncodedColumn[] => encodeRows(versionColumns, writes);
+
+/** Inserts encoded items with their sequence numbers. */
+export const insertItemsStatement = (items: EncodedColumn[], seqs: number[]): RawBuilder<unknown> =>
+  insertStatement('items', { ...unnumberedColumns, seq: seqColumn }, [
+    ...items,
+    encodeColumn({ ...seqColumn, values: seqs }, true),
+  ]);
 
 /** Updates the items with the ids of the writes, except for their fixed columns. */
 export function updateItemsStatement(writes: ItemWrite[]): RawBuilder<unknown> {
   const updates = Object.values<Column<ColumnValue>>(itemColumns)
     .filter(({ isFixed }) => !isFixed)
     .map(({ name }) => sql.raw(`${name} = excluded.${name}`));
-  return sql`${insertItemsStatement(writes)}
+  const seqs = writes.map(({ seq }) => seq);
+  return sql`${insertItemsStatement(encodeItems(writes), seqs)}
     on conflict (id) do update set ${sql.join(updates)}, own_doc = null`;
 }
 
-export const insertVersionsStatement = (writes: ItemWrite[]): RawBuilder<unknown> =>
-  insertStatement('item_versions', versionColumns, writes);
+export const insertVersionsStatement = (versions: EncodedColumn[]): RawBuilder<unknown> =>
+  insertStatement('item_versions', versionColumns, versions);
 
-function insertStatement<C extends Columns>(table: string, columns: C, rows: RowOf<C>[]): RawBuilder<unknown> {
-  const entries = Object.entries<Column<ColumnValue>>(columns);
-  const names = sql.raw(entries.map(([, { name }]) => name).join(', '));
-  const expressions = sql.raw(entries.map(([, { name, expression }]) => expression ?? `n.${name}`).join(', '));
-  const values = entries.map(([key, { name, type }]) => ({
-    name,
-    type,
-    values: rows.map((row) => toSorted(row[key]!)),
-  }));
+const encodeRows = <C extends Columns>(columns: C, rows: RowOf<C>[]): EncodedColumn[] =>
+  encodeColumns(
+    Object.entries<Column<ColumnValue>>(columns).map(([key, { name, type }]) => ({
+      name,
+      type,
+      values: rows.map((row) => toSorted(row[key]!)),
+    })),
+  );
+
+function insertStatement(table: string, columns: Columns, encoded: EncodedColumn[]): RawBuilder<unknown> {
+  const entries = Object.values(columns);
+  const names = sql.raw(entries.map(({ name }) => name).join(', '));
+  const expressions = sql.raw(entries.map(({ name, expression }) => expression ?? `n.${name}`).join(', '));
   return sql`
     insert into ${sql.raw(table)} (${names})
-    select ${expressions} from ${toColumnset(values)}`;
+    select ${expressions} from ${toEncodedColumnset(encoded)}`;
 }
 
 const toSorted = (value: ColumnValue): ColumnValue => (Array.isArray(value) ? value.toSorted() : value);

@@ -1,22 +1,57 @@
 import { sql, type RawBuilder } from 'kysely';
 import { queryRows, type Tx } from '../../../platform/db/db.ts';
-import { toRecordset } from '../../../platform/db/recordset.ts';
+import {
+  encodeRecordset,
+  toEncodedColumnset,
+  toRecordset,
+  type EncodedColumn,
+} from '../../../platform/db/recordset.ts';
 import type { Term } from '../../model/terms.ts';
 import type { SearchText } from '../search/search-text.ts';
 import { toIndexText } from '../search/unspaced-text.ts';
 import { batches } from './batches.ts';
-import { insertItemsStatement, insertVersionsStatement, updateItemsStatement, type ItemWrite } from './item-columns.ts';
+import {
+  encodeItems,
+  encodeVersions,
+  insertItemsStatement,
+  insertVersionsStatement,
+  updateItemsStatement,
+  type ItemWrite,
+  type UnnumberedWrite,
+} from './item-columns.ts';
+
+/** New items, encoded for the database. */
+export type EncodedAdditions = {
+  items: EncodedColumn[];
+  versions: EncodedColumn[];
+  searchTexts: EncodedColumn[];
+  /** In parts of bounded size. */
+  terms: EncodedColumn[][];
+};
+
+/** Encodes new items for `writeItems`, as many as it writes in one statement. */
+export const encodeAdditions = (writes: UnnumberedWrite[]): EncodedAdditions[] => batches(writes).map(encodeBatch);
+
+const encodeBatch = (writes: UnnumberedWrite[]): EncodedAdditions => ({
+  items: encodeItems(writes),
+  versions: encodeVersions(writes),
+  searchTexts: encodeSearchTexts(writes),
+  terms: encodeTerms(writes),
+});
 
 /**
  * Writes items with their versions, terms and search texts, in statements of bounded size. A write of the first version is a new item, all others
- * update one. Returns the terms that items no longer have.
+ * update one. `encoded`: the writes, if all of them are new items. Returns the terms that items no longer have.
  */
-export async function writeItems(tx: Tx, writes: ItemWrite[]): Promise<RemovedTerm[]> {
+export async function writeItems(
+  tx: Tx,
+  writes: ItemWrite[],
+  encoded: EncodedAdditions[] = [],
+): Promise<RemovedTerm[]> {
   const removed: RemovedTerm[] = [];
-  for (const batch of batches(writes)) {
+  for (const [index, batch] of batches(writes).entries()) {
     const { added, changed } = splitByVersion(batch);
-    // Sent together, so that the database does not wait for this process between them.
-    if (added.length > 0) await Promise.all([insertNewItems(tx, added), insertTerms(tx, added)]);
+    if (added.length > 0) await insertItems(tx, added, encoded[index] ?? encodeBatch(added));
     if (changed.length > 0) {
       await updateItems(tx, changed);
       removed.push(...(await replaceTerms(tx, changed)));
@@ -26,16 +61,19 @@ export async function writeItems(tx: Tx, writes: ItemWrite[]): Promise<RemovedTe
 }
 
 /** Inserts items, versions and search texts in one statement, because the database waits for this process between statements. */
-async function insertNewItems(tx: Tx, items: ItemWrite[]): Promise<void> {
-  await sql`
-    with inserted as (${insertItemsStatement(items)}), versions as (${insertVersionsStatement(items)})
-    ${insertSearchTextStatement(items)}`.execute(tx);
+async function insertItems(tx: Tx, writes: ItemWrite[], encoded: EncodedAdditions): Promise<void> {
+  const seqs = writes.map(({ seq }) => seq);
+  const inserting = sql`
+    with inserted as (${insertItemsStatement(encoded.items, seqs)}), versions as (${insertVersionsStatement(encoded.versions)})
+    ${insertSearchTextStatement(encoded.searchTexts)}`.execute(tx);
+  // Sent together, so that the database does not wait for this process between them.
+  await Promise.all([inserting, ...encoded.terms.map((part) => insertTerms(tx, part))]);
 }
 
 /** Updates items before their search texts: a trigger keeps the previous state of both. */
 async function updateItems(tx: Tx, items: ItemWrite[]): Promise<void> {
   await updateItemsStatement(items).execute(tx);
-  await insertVersionsStatement(items).execute(tx);
+  await insertVersionsStatement(encodeVersions(items)).execute(tx);
   await updateSearchTexts(tx, items);
 }
 
@@ -63,18 +101,20 @@ const termTypes = {
   address: 'inet',
 };
 
+/** Encodes the terms of items, in parts of bounded size. */
+function encodeTerms(items: ItemTerms[]): EncodedColumn[][] {
+  const rows = items.flatMap(toTermRows);
+  return Array.from({ length: Math.ceil(rows.length / rowsMax) }, (_, index) =>
+    encodeRecordset(rows.slice(index * rowsMax, (index + 1) * rowsMax), termTypes),
+  );
+}
+
 /**
  * Inserts the terms of new items. The terms of an item are distinct, and the caller has locked the pools of the items, so that no other
  * transaction inserts the same terms.
  */
-async function insertTerms(tx: Tx, items: ItemTerms[]): Promise<void> {
-  const rows = items.flatMap(toTermRows);
-  const inserts = Array.from({ length: Math.ceil(rows.length / rowsMax) }, (_, index) =>
-    sql`insert into item_terms (${termColumns})
-      select * from ${toRecordset(rows.slice(index * rowsMax, (index + 1) * rowsMax), termTypes)}`.execute(tx),
-  );
-  await Promise.all(inserts);
-}
+const insertTerms = (tx: Tx, terms: EncodedColumn[]): Promise<unknown> =>
+  sql`insert into item_terms (${termColumns}) select * from ${toEncodedColumnset(terms)}`.execute(tx);
 
 type TermRow = Record<keyof typeof termTypes, string | boolean | null>;
 
@@ -127,7 +167,7 @@ const searchTypes = {
   body: 'text',
 };
 
-function insertSearchTextStatement(items: SearchedItem[]): RawBuilder<unknown> {
+function encodeSearchTexts(items: SearchedItem[]): EncodedColumn[] {
   const texts = items.map(({ id, organizationId, poolId, addedToFeedAt, title, searchHead, searchBody }) => ({
     item_id: id,
     organization_id: organizationId,
@@ -137,14 +177,16 @@ function insertSearchTextStatement(items: SearchedItem[]): RawBuilder<unknown> {
     head: toIndexText(searchHead),
     body: toIndexText(searchBody),
   }));
-  return sql`
-    insert into item_search (organization_id, item_id, pool_id, added_to_feed_at, words)
-    select n.organization_id, n.item_id, n.pool_id, n.added_to_feed_at, tocsin_words(n.title, n.head, n.body) from ${toRecordset(texts, searchTypes)}`;
+  return encodeRecordset(texts, searchTypes);
 }
+
+const insertSearchTextStatement = (texts: EncodedColumn[]): RawBuilder<unknown> => sql`
+  insert into item_search (organization_id, item_id, pool_id, added_to_feed_at, words)
+  select n.organization_id, n.item_id, n.pool_id, n.added_to_feed_at, tocsin_words(n.title, n.head, n.body) from ${toEncodedColumnset(texts)}`;
 
 /** Replaces the search texts of items that changed. */
 export async function updateSearchTexts(tx: Tx, items: SearchedItem[]): Promise<void> {
-  await sql`${insertSearchTextStatement(items)}
+  await sql`${insertSearchTextStatement(encodeSearchTexts(items))}
     on conflict (item_id) do update set words = excluded.words where item_search.words is distinct from excluded.words`.execute(
     tx,
   );

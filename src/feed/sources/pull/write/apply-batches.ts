@@ -13,18 +13,32 @@ const actionsMax = 500;
 // About the work of a fifth of a second: it bounds how long a pull locks the pools that it writes to.
 const weightMax = 1_200_000;
 
-/** Joins and splits lists of actions into batches of bounded work, in the same order. */
+// Enough that the database has work while the next batch is read and built.
+const firstActions = 100;
+const firstWeight = 150_000;
+
+/**
+ * Joins and splits lists of actions into batches of bounded work, in the same order. The first batch of many actions is smaller, so that the
+ * database starts early.
+ */
 export async function* toBatches(
   lists: AsyncIterable<ItemAction[]> | Iterable<ItemAction[]>,
 ): AsyncGenerator<ItemAction[], void, void> {
   let last: ItemAction[] = [];
+  let isStarted = false;
   for await (const list of lists) {
     const batches = splitIntoBatches([...last, ...list], actionsMax, { max: weightMax, of: weightOf });
     last = batches.pop() ?? [];
     yield* batches;
+    if (isStarted || (last.length < firstActions && weightOfAll(last) < firstWeight)) continue;
+    isStarted = true;
+    yield last;
+    last = [];
   }
   if (last.length > 0) yield last;
 }
+
+const weightOfAll = (actions: ItemAction[]): number => actions.reduce((sum, action) => sum + weightOf(action), 0);
 
 const weightOf = (action: ItemAction): number =>
   'candidate' in action ? weighRecord(action.candidate.record) : recordWeight;

@@ -1,4 +1,4 @@
-import type { Db, TransactionWork } from '../../../../platform/db/db.ts';
+import { untilSent, type Db, type TransactionWork } from '../../../../platform/db/db.ts';
 import type { Clock } from '../../../../platform/lib/time/clock.ts';
 import { prepareAdditions, type PreparedAdditions } from '../../../ingestion/apply-actions.ts';
 import type { Extractor } from '../../../ingestion/extractor.ts';
@@ -81,7 +81,12 @@ async function applyPlan(
       const { batch, prepared } = current.value;
       const next = startOnce(() => batches.next());
       const outcome = await withSourceAcrossOrgs(deps.db, source, (tx) =>
-        applyBatch(tx, source, batch, { now: deps.clock(), referenceDataVersion, prepared, onWriting: next.start }),
+        applyBatch(tx, source, batch, {
+          now: deps.clock(),
+          referenceDataVersion,
+          prepared,
+          onWriting: () => void untilSent(deps.db).then(next.start, () => undefined),
+        }),
       );
       deps.snapshots.invalidate();
       if (typeof outcome === 'string') return outcome;
