@@ -18,9 +18,9 @@ export function relevantIds({ profileVersion, overridesSeq, ownSeq }: OrgState):
   return sql`${scored} and r.item_id not in ${irrelevant} union all ${overriddenIds(overridesSeq, isMarkedRelevant)}`;
 }
 
-/** Whether a row of `feed_relevance r` is a score of the organization that is in force. */
+/** Whether a row of `feed_relevance r` is a score of the organization that is in force. A subquery, because a function is called for every row. */
 export const isScored = ({ profileVersion, ownSeq }: Pick<OrgState, 'profileVersion' | 'ownSeq'>): Condition => sql`
-  r.organization_id = tocsin_org() and r.version = ${profileVersion} and r.seq_from <= ${ownSeq} and r.seq_until > ${ownSeq}`;
+  r.organization_id = (select tocsin_org()) and r.version = ${profileVersion} and r.seq_from <= ${ownSeq} and r.seq_until > ${ownSeq}`;
 
 /** Whether the override `o` makes its item relevant: by a verdict, or by a sighting that no verdict contradicts. */
 export const isMarkedRelevant: Condition = sql`o.relevance = 'relevant' or (o.exposed_at is not null and o.relevance is null)`;
