@@ -35,7 +35,7 @@ export function readTable(text: string): ListTable {
 
 /** Reads a list of lines. Comments are omitted, but one of them may be the header. */
 function readLines(text: string): ListTable {
-  const lines = toStorableText(text.replace(/^\uFEFF/, '')).split(/\r\n?|\n/);
+  const lines = toStorableText(text).split(/\r\n?|\n/);
   const comments = lines.filter((line) => comment.test(line));
   const data = lines.filter((line) => line.trim() !== '' && !comment.test(line));
   if (data.length > rowsMax) throw new Error(`the list has more than ${rowsMax} rows`);
