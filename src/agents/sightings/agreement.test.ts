@@ -37,6 +37,7 @@ const attributes: [type: string, value: string][] = [
 
 const report = `Malicious packages load a script that was obfuscated with https://obfuscator.io and then install
 https://nodejs.org/dist/v22.1.0/node-v22.1.0-x64.msi. See https://www.zq7-publisher.top/blog/earlier for our earlier report.
+The page looks like the official website www.zq7-original.top and loads a script from the domain zq7-spelled dot top.
 
 Indicators
 
@@ -75,6 +76,8 @@ const cases: [value: string, status: Outcome, sighted?: string][] = [
   ['172.16.0.7', 'unknown'],
   ['zq7-prose.top', 'active', 'exact'],
   ['http://zq7-storage.s3.amazonaws.com/a.bin', 'active', 'exact'],
+  ['zq7-spelled.top', 'active', 'exact'],
+  ['www.zq7-original.top', 'false_positive'],
   ['s3.amazonaws.com', 'unknown'],
   ['obfuscator.io', 'false_positive'],
   ['https://nodejs.org/dist/v22.1.0/node-v22.1.0-x64.msi', 'false_positive'],

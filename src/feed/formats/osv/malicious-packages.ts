@@ -1,5 +1,6 @@
 import type { createStatementCollector } from '../../extraction/indicator-statements.ts';
 import { createAddressObservable, createObservable, type Observable } from '../../extraction/observable.ts';
+import { extractIndicators } from '../../extraction/indicators/extract-indicators.ts';
 import { locateValue } from '../../extraction/text/locate-value.ts';
 import { valueMaxChars, type StoredText } from '../../extraction/text/stored-text.ts';
 import { asObject, asObjects, asText, asTexts, type JsonObject } from '../../../platform/lib/json/json-values.ts';
@@ -27,7 +28,8 @@ const purlTypes: Record<string, string> = {
 
 /**
  * States the indicators of a `MAL-` record: its packages as `observable:package` (package URLs), and the addresses and hashes in
- * `database_specific.iocs` (https://github.com/ossf/malicious-packages), of the record or of an affected package.
+ * `database_specific.iocs` (https://github.com/ossf/malicious-packages), of the record or of an affected package, and those that the
+ * details print defanged.
  */
 export function stateMaliciousPackages(entry: JsonObject, { statements, confidence, text }: StatementContext): void {
   const affected = asObjects(entry['affected']);
@@ -35,12 +37,24 @@ export function stateMaliciousPackages(entry: JsonObject, { statements, confiden
     for (const value of listPackageUrls(one))
       statements.state({ kind: 'other', framework: 'observable:package', value }, { confidence });
   const stored = text.text();
-  for (const holder of [entry, ...affected])
-    for (const observable of listObservables(asObject(asObject(holder['database_specific'])['iocs']))) {
-      statements.state(observable, { confidence });
-      const span = locateValue(stored, { start: 0, end: stored.length }, observable.value);
-      if (span && observable.kind === 'indicator') text.addPassage(span, valueMaxChars);
-    }
+  const stated = [entry, ...affected].flatMap((holder) =>
+    listObservables(asObject(asObject(holder['database_specific'])['iocs'])),
+  );
+  for (const observable of [...stated, ...listDefanged(asText(entry['details']) ?? '')]) {
+    statements.state(observable, { confidence });
+    const span = locateValue(stored, { start: 0, end: stored.length }, observable.value);
+    if (span && observable.kind === 'indicator') text.addPassage(span, valueMaxChars);
+  }
+}
+
+const defanging = /hxxp|[[({]\s?(?:\.|dot)\s?[\])}]/i;
+
+/** Returns the values that the details print defanged. Their live addresses are mostly references. */
+function listDefanged(details: string): Observable[] {
+  if (!defanging.test(details)) return [];
+  return extractIndicators(details)
+    .indicators.filter(({ status, reasons }) => status === 'active' && reasons.includes('printed defanged'))
+    .map(({ type, value, normalizedValue }) => ({ kind: 'indicator', type, value, normalizedValue }));
 }
 
 /** Returns the package URL of each malicious version, or of the package if it has no listed versions. */

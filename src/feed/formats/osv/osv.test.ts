@@ -277,3 +277,18 @@ test('a malicious package is high, with its package URLs and addresses', () => {
   for (const value of ['zq7-drop.top', '203.0.113.7'])
     expect(passages.some((passage) => passage.includes(value))).toBe(true);
 });
+
+test('takes the values that the details of a malicious package print defanged for indicators', () => {
+  const details =
+    'The package sends data to hxxps://zq7-drop[.]top/a and to 198.51.100[.]7. See https://www.zq7-blog.top/post for more.';
+  const { iocs, passages, storedText } = parse(osvRecord('MAL-2024-1', { details })).records[0]!;
+  expect(
+    Object.values(iocs)
+      .flat()
+      .map(({ normalizedValue, value }) => `${normalizedValue} ${value}`),
+  ).toEqual(['zq7-drop.top zq7-drop[.]top', 'https://zq7-drop.top/a hxxps://zq7-drop[.]top/a']);
+  expect(passages.some(({ start, end }) => storedText.slice(start, end).includes('hxxps://zq7-drop[.]top/a'))).toBe(
+    true,
+  );
+  expect(Object.values(parse(osvRecord('PYSEC-2024-1', { details })).records[0]!.iocs).flat()).toEqual([]);
+});
