@@ -218,16 +218,16 @@ describe('an event', () => {
 });
 
 describe('a feed', () => {
-  const collect = (cursor?: unknown): Promise<FetchSessionResult> =>
+  const collect = (cursor?: unknown, path = '/feed/'): Promise<FetchSessionResult> | undefined =>
     misp.fetch!(
       createFetchSession({
-        url: `${server.base}/feed/`,
+        url: server.base + path,
         cursor,
         now: new Date(),
         allow: ['127.0.0.1'],
         digest: async (documents) => misp.digest!(documents),
       }),
-    )!;
+    );
   const publish = (events: Record<string, string>): void => {
     const rows = Object.entries(events).map(([name, timestamp]) => [mispId(name), { info: name, timestamp }]);
     server.document('/feed/manifest.json', JSON.stringify(Object.fromEntries(rows)));
@@ -237,27 +237,36 @@ describe('a feed', () => {
 
   test('fetches new and changed events and keeps events that left the manifest', async () => {
     publish({ a: '1', b: '2' });
-    const first = await collect();
+    const first = (await collect())!;
     expect(first.parts.map(({ name }) => name)).toEqual([mispId('b'), mispId('a')]);
     // An event with an older date is still new.
     publish({ a: '1', b: '3', old: '0' });
-    const second = await collect(first.cursor);
+    const second = (await collect(first.cursor))!;
     expect([second.parts.map(({ name }) => name), second.unchanged]).toEqual([[mispId('b'), mispId('old')], 1]);
     publish({ a: '1' });
     expect(await collect(second.cursor)).toMatchObject({ parts: [], unchanged: 1, skipped: [] });
   });
 
+  test.each(['/feed', '/feed/manifest.json', '/feed?key=1'])('reads the manifest of the folder at %s', async (path) => {
+    publish({ a: '1' });
+    expect((await collect(undefined, path))!.parts.map(({ name }) => name)).toEqual([mispId('a')]);
+  });
+
+  test.each(['/feed/one.json', '/events/view/1'])('reads the event at %s', (path) => {
+    expect(collect(undefined, path)).toBeUndefined();
+  });
+
   test('requests the manifest conditionally and keeps all events', async () => {
     publish({ a: '1', b: '2' });
-    const first = await collect();
+    const first = (await collect())!;
     server.asked.length = 0;
-    const second = await collect(first.cursor);
+    const second = (await collect(first.cursor))!;
     expect(second).toMatchObject({ parts: [], unchanged: 2, skipped: [], more: false });
     expect(server.asked.map(({ path, headers }) => [path, typeof headers['if-none-match']])).toEqual([
       ['/feed/manifest.json', 'string'],
     ]);
     publish({ a: '1', b: '3' });
-    expect((await collect(second.cursor)).parts.map(({ name }) => name)).toEqual([mispId('b')]);
+    expect((await collect(second.cursor))!.parts.map(({ name }) => name)).toEqual([mispId('b')]);
   });
 
   test.each([

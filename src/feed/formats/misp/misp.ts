@@ -25,7 +25,7 @@ const attributesMax = 1_000_000;
 export const misp: SourceFormat = {
   label: 'MISP feed',
   defaults: { reliability: 0.6, schedule: '0 * * * *' },
-  fetch: (session) => (/\/(?:manifest\.json)?$/.test(new URL(session.url).pathname) ? fetchFeed(session) : undefined),
+  fetch: (session) => (isFeedAddress(session.url) ? fetchFeed(session) : undefined),
   digest: ([manifest]) => readManifest(manifest!),
   parse: (parts, context) => buildDrafts(draftEvents(parts, context)),
   draft: draftEvents,
@@ -36,9 +36,17 @@ function draftEvents(parts: SourceDocument[], context: ParseContext): DraftResul
   return draftParts(events, (part) => draftPart(part, context));
 }
 
+/** Addresses without a file name are folders, as in MISP. `/events/view/1` is an event of a MISP server. */
+function isFeedAddress(url: string): boolean {
+  const { pathname } = new URL(url);
+  return /\/(?:manifest\.json|[^/.]*)$/.test(pathname) && !/\/events\//.test(pathname);
+}
+
 /** Fetches the events of a manifest. An event that is no longer in the manifest is not withdrawn. */
 async function fetchFeed(session: FetchSession): Promise<FetchSessionResult> {
-  const address = session.url.endsWith('/') ? `${session.url}manifest.json` : session.url;
+  const url = new URL(session.url);
+  if (!url.pathname.endsWith('.json')) url.pathname = `${url.pathname.replace(/\/$/, '')}/manifest.json`;
+  const address = url.href;
   const manifest = await fetchList(session, address, { accept: 'application/json' });
   const rows = manifest ? ((await session.digest([manifest])) as ManifestRow[]) : [];
   const entries = rows.map(({ id, version }) => ({ id, url: new URL(`./${id}.json`, address).href, version }));
