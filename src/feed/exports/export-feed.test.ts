@@ -66,7 +66,9 @@ test('exports networks and other observables, with what look-ups say of them', a
   expect(csv).toContain('10.0.0.0/8,cidr,false_positive,');
   const [eventId] = Object.keys((await get(org, '/misp/manifest.json')).body);
   const { Attribute } = (await get(org, `/misp/${eventId}.json`)).body.Event;
-  type Read = { type: string; value: string; to_ids: boolean; deleted?: boolean };
+  type Read = { type: string; value: string; to_ids: boolean; deleted?: boolean; Tag?: { name: string }[] };
+  const tagged = Attribute.filter(({ Tag }: Read) => Tag);
+  expect(tagged).toMatchObject([{ value: '10.0.0.0/8', Tag: [{ name: 'false-positive:confirmed="true"' }] }]);
   const attributes = Attribute.map(({ type, value, to_ids, deleted }: Read) => [type, value, to_ids, deleted]);
   expect(attributes.filter(([type]: string[]) => type !== 'comment' && type !== 'link')).toEqual([
     ['ip-dst', '45.155.205.0/24', true, undefined],

@@ -132,11 +132,11 @@ function observableAttribute(
   return {
     ...attribute(kind, category, normalizedValue),
     to_ids: status === 'active' && detectedTypes.has(type),
-    ...(status === 'revoked' || status === 'false_positive' ? { deleted: true } : {}),
+    ...withdrawal(status),
   };
 }
 
-/** Only active indicators are for detection (`to_ids`). Revoked ones and false positives are marked deleted. */
+/** Only active indicators are for detection (`to_ids`). Revoked ones and false positives are marked deleted, the latter with the tag that says why. */
 function indicatorAttribute(
   { type, normalizedValue, status, firstSeen, lastSeen }: Indicator,
   attribute: (type: string, category: string, value: string) => Record<string, unknown>,
@@ -148,6 +148,11 @@ function indicatorAttribute(
     ...(kind === 'text' ? { comment: type } : {}),
     ...(firstSeen ? { first_seen: firstSeen } : {}),
     ...(lastSeen ? { last_seen: lastSeen } : {}),
-    ...(status === 'revoked' || status === 'false_positive' ? { deleted: true } : {}),
+    ...withdrawal(status),
   };
 }
+
+const withdrawal = (status: string): Record<string, unknown> => ({
+  ...(status === 'revoked' || status === 'false_positive' ? { deleted: true } : {}),
+  ...(status === 'false_positive' ? { Tag: [{ name: 'false-positive:confirmed="true"', exportable: true }] } : {}),
+});
