@@ -47,11 +47,14 @@ const isVisible: Condition = sql`
   else exists (select 1 from item_terms m where m.kind = case t.type when 'intrusion-set' then 'actor' else 'malware' end
     and m.value = t.term and m.pool_id in ${visiblePoolIds}) end`;
 
-/** The order of versions is the order in which they were added. An object without a version has its date added as version. */
+/**
+ * The order of versions is that of their times, and of their dates added if they are equal: two items can contain different versions of an
+ * object, and the older one can be added later. An object without a version has its date added as version.
+ */
 function hasAnyVersion(versions: string[]): Condition {
   const isOutermost = (order: '<' | '>'): Condition => sql`
     not exists (select 1 from taxii_objects o where o.organization_id = t.organization_id and o.collection = t.collection
-      and o.object_id = t.object_id and o.date_added ${sql.raw(order)} t.date_added)`;
+      and o.object_id = t.object_id and (o.version collate "C", o.date_added) ${sql.raw(order)} (t.version collate "C", t.date_added))`;
   const times = versions.filter((version) => version !== 'last' && version !== 'first');
   return sql`
     ${versions.includes('last') ? isOutermost('>') : sql`false`} or ${versions.includes('first') ? isOutermost('<') : sql`false`}

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { queryRows, type Tx } from '../../platform/db/db.ts';
 import type { Condition, Sql } from '../items/list-query/query.sql.ts';
 import { visiblePoolIds } from '../items/visible-pools.sql.ts';
+import { formatVersion } from '../exports/stix/stix-object.ts';
 import type { ManifestCollection } from './collections.ts';
 
 /** Locks the organization's manifest of a collection against concurrent syncs, and creates it if it does not exist. */
@@ -33,6 +34,10 @@ type RelevantChanges = {
  */
 const cursorOf = (collection: ManifestCollection, source: Sql): Sql => sql`
   left join taxii_cursors c on c.organization_id = tocsin_org() and c.collection = ${collection} and c.source = ${source}`;
+
+/** Returns the name of a source in the cursors. A release that writes objects differently reads every source again, which adds the new objects. */
+const toSource = (name: string): string => `${name} (format ${formatVersion})`;
+
 const isAfterCursor = (seq: Sql, itemId: Sql): Condition =>
   sql`(${seq}, ${itemId}) > (coalesce(c.seq, -1), coalesce(c.item_id, '00000000-0000-0000-0000-000000000000'))`;
 
@@ -49,7 +54,7 @@ export function listChangedItems(
     limit,
   }: { collection: ManifestCollection; prefix: string; isMember?: MemberCondition; limit: number },
 ): Promise<ItemChange[]> {
-  const source = sql`${prefix} || p.id::text`;
+  const source = sql`${`${toSource(prefix)}:`} || p.id::text`;
   return queryRows<ItemChange>(tx)`
       select next.* from ${visiblePoolIds} p ${cursorOf(collection, source)}
       cross join lateral (
@@ -65,7 +70,7 @@ export function listChangedItems(
  */
 export function listRelevanceChanges(tx: Tx, changes: RelevantChanges): Promise<ItemChange[]> {
   const { collection, cause, profileVersion, ownSeq, isRelevant, limit } = changes;
-  const source = sql`${`${cause}:${profileVersion}`}`;
+  const source = sql`${toSource(`${cause}:${profileVersion}`)}`;
   const scores = sql`select item_id, seq_from as seq from feed_relevance where organization_id = tocsin_org() and version = ${profileVersion}`;
   const overrides = sql`select item_id, seq from feed_overrides where organization_id = tocsin_org()`;
   return queryRows<ItemChange>(tx)`
@@ -77,7 +82,7 @@ export function listRelevanceChanges(tx: Tx, changes: RelevantChanges): Promise<
 
 /** Returns the next overrides of severity, status or indicators. Only items with objects in the collection are members. */
 export function listOverrideChanges(tx: Tx, collection: ManifestCollection, limit: number): Promise<ItemChange[]> {
-  const source = sql`'own'`;
+  const source = sql`${toSource('own')}`;
   return queryRows<ItemChange>(tx)`
       select ${source} as source, m.seq, i.id, i.version,
         exists (select 1 from taxii_objects t where t.organization_id = tocsin_org() and t.collection = ${collection} and t.item_id = i.id) as "isMember"

@@ -4,6 +4,7 @@ import { readItemVersions } from '../exports/item-versions.store.ts';
 import { toRevokedObject } from '../exports/stix/revoked-object.ts';
 import { isSharedObject } from '../exports/stix/stix-threats.ts';
 import { toStixItem, type ItemVersion } from '../exports/stix/stix-item.ts';
+import { belongsToItem } from '../exports/stix/stix-originals.ts';
 import type { StixObject } from '../exports/stix/stix-object.ts';
 import { toTermValue } from '../model/terms.ts';
 import { readOrgState } from '../items/snapshot/org-state.store.ts';
@@ -58,17 +59,17 @@ function withLatestShared(objects: NewManifestObject[]): NewManifestObject[] {
 async function listNextChanges(tx: Tx, collection: ManifestCollection, limit: number): Promise<ItemChange[]> {
   const overrideChanges = await listOverrideChanges(tx, collection, limit);
   if (overrideChanges.length > 0) return overrideChanges;
-  if (collection === 'all') return listChangedItems(tx, { collection, prefix: 'pool:', limit });
+  if (collection === 'all') return listChangedItems(tx, { collection, prefix: 'pool', limit });
   const orgState = await readOrgState(tx);
   const { profileVersion, ownSeq } = orgState;
   const isMember = isRelevant(orgState);
-  if (profileVersion === undefined || !isMember) return listChangedItems(tx, { collection, prefix: 'pool:', limit });
+  if (profileVersion === undefined || !isMember) return listChangedItems(tx, { collection, prefix: 'pool', limit });
   for (const cause of ['relevant', 'overridden'] as const) {
     const changes = { collection, cause, profileVersion, ownSeq, isRelevant: isMember, limit };
     const found = await listRelevanceChanges(tx, changes);
     if (found.length > 0) return found;
   }
-  return listChangedItems(tx, { collection, prefix: `relevant ${profileVersion}:`, isMember, limit });
+  return listChangedItems(tx, { collection, prefix: `relevant ${profileVersion}`, isMember, limit });
 }
 
 /** Returns the objects of an item, and the final versions of those that it no longer contains. */
@@ -82,6 +83,7 @@ function toManifestObjects(
   const currentIds = new Set(objects.map((object) => object.id));
   const gone = standing
     .filter(({ object_id }) => !currentIds.has(object_id))
+    .filter((one) => itemVersion.originals === null || belongsToItem({ ...one, id: one.object_id }, item))
     .map(({ type, object_id }) => toRevokedObject(type, object_id, item))
     .filter((object) => object !== undefined);
   const toManifestObject = (object: StixObject, isGone: boolean): NewManifestObject => ({

@@ -6,7 +6,7 @@ import { toIndicatorObjects } from './stix-indicators.ts';
 import { toRelationshipObjects } from './stix-relationships.ts';
 import { toThreatObject } from './stix-threats.ts';
 import { countUnsupportedByStix, type UnsupportedFields } from './unsupported-fields.ts';
-import { isWithdrawnByOverride, leaveOutFalsePositives, setRevoked } from './stix-originals.ts';
+import { belongsToItem, isWithdrawnByOverride, leaveOutFalsePositives, setRevoked } from './stix-originals.ts';
 import {
   toIdentity,
   toItemObjectId,
@@ -44,6 +44,7 @@ export function toStixItem(version: ItemVersion): { objects: StixObject[]; unsup
     // An object that was ever withdrawn needs a later `modified`, also if it is valid again.
     const wasItemWithdrawn = isRetracted || isByPerson || overrides.some(({ status }) => status === 'retracted');
     const objects = leaveOutFalsePositives(originals, shared, override).map((object) => {
+      if (!belongsToItem(object, item)) return object;
       const wasWithdrawn =
         wasItemWithdrawn || overrides.some((earlier) => isWithdrawnByOverride(object, shared, earlier));
       const isRevoked = isRetracted || isWithdrawnByOverride(object, shared, override);

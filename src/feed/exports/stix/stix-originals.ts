@@ -4,15 +4,26 @@ import type { DatedOverride } from '../dated-override.ts';
 import { toModifiedTime, type StixObject } from './stix-object.ts';
 import { quotePatternString } from './stix-patterns.ts';
 
+/** Types that describe what several reports are about. A report that is withdrawn withdraws none of them. */
+const subjectTypes = new Set(
+  'attack-pattern campaign course-of-action identity infrastructure intrusion-set location malware threat-actor tool vulnerability'.split(
+    ' ',
+  ),
+);
+
+/** Whether an object that came as STIX belongs to its item alone: the object that became the item, or one that states something. */
+export const belongsToItem = ({ id, type }: Pick<StixObject, 'id' | 'type'>, { externalId }: FeedItem): boolean =>
+  id === externalId || !subjectTypes.has(type);
+
 /**
  * Returns a new version of an object that came as STIX, revoked or valid again. Returns the object unchanged if its source revoked it, and for
- * objects without such a state: identities and objects without `modified`, such as observables.
+ * objects without `modified`, such as observables.
  */
 export function setRevoked(
   object: StixObject,
   { lastUpdated, isRevoked }: { lastUpdated: string; isRevoked: boolean },
 ): StixObject {
-  if (object['modified'] === undefined || object['revoked'] === true || object.type === 'identity') return object;
+  if (object['modified'] === undefined || object['revoked'] === true) return object;
   return { ...object, modified: toModifiedTime(lastUpdated), ...(isRevoked ? { revoked: true } : {}) };
 }
 

@@ -25,18 +25,30 @@ export function toRelationshipObjects(item: FeedItem, found: Relationship[], { c
     const [from, to] = [toRef(source), toRef(target)];
     if (from === undefined || to === undefined || from === to) continue;
     const id = toId('relationship', JSON.stringify([type, from, to]));
-    const relationshipType = type === 'exploits' && source.kind === 'actor' ? 'targets' : type;
     relationships.set(id, {
       type: 'relationship',
       id,
       ...properties,
-      relationship_type: relationshipType,
+      relationship_type: toStandardType(type, from, to),
       description: passage,
       source_ref: from,
       target_ref: to,
     });
   }
   return [...places.values(), ...relationships.values()];
+}
+
+/**
+ * Returns the type that the standard suggests for a statement between two objects (STIX 2.1, appendix B), so that platforms that accept no other
+ * import it. In ATT&CK, tools use techniques as well.
+ */
+function toStandardType(type: Relationship['type'], from: string, to: string): string {
+  const [source, target] = [from, to].map((id) => id.split('--')[0]);
+  if (type === 'exploits' && source !== 'malware') return 'targets';
+  if (type === 'attributed-to' && source === 'malware') return 'authored-by';
+  if (source === 'tool' && (type === 'attributed-to' || (type === 'uses' && target !== 'attack-pattern')))
+    return 'related-to';
+  return type;
 }
 
 /** Returns the object of an end, or its type if the object belongs to the item and its id follows from the name. */

@@ -174,12 +174,12 @@ describe('STIX export', () => {
         override({ indicators: [{ type: 'domain', value: 'evil.top', status: ownStatus }] }, day);
       expect(exportIndicator('active', [overrideStatus(status, 7)])).toMatchObject({
         revoked: true,
-        modified: '2026-01-07T00:00:00.000006Z',
+        modified: '2026-01-07T00:00:00.000007Z',
       });
       const restored = exportIndicator(status, [overrideStatus(status, 7), overrideStatus('active', 8)]);
       expect(restored['revoked']).toBeUndefined();
       expect(restored['valid_until']).toBeUndefined();
-      expect(restored.modified).toBe('2026-01-08T00:00:00.000006Z');
+      expect(restored.modified).toBe('2026-01-08T00:00:00.000007Z');
     },
   );
 
@@ -197,10 +197,10 @@ describe('STIX export', () => {
     const indicators = [{ type: 'domain', value: 'evil.top', status: 'revoked' as const }];
     const revoking = override({ severity: 'low', indicators });
     const [first, ...rest] = exportOriginals([revoking]);
-    expect(first).toMatchObject({ revoked: true, modified: '2026-01-07T00:00:00.000006Z' });
+    expect(first).toMatchObject({ revoked: true, modified: '2026-01-07T00:00:00.000007Z' });
     expect(rest).toEqual(originals.slice(1));
     const [restored] = exportOriginals([revoking, override({}, 8)]);
-    expect(restored).toEqual({ ...originals[0], modified: '2026-01-08T00:00:00.000006Z' });
+    expect(restored).toEqual({ ...originals[0], modified: '2026-01-08T00:00:00.000007Z' });
   });
 
   test('leaves out original STIX indicators whose values are all false positives, with their links', () => {
@@ -314,6 +314,17 @@ describe('STIX export', () => {
       overrides: [override({ status: 'retracted' })],
     });
     expect(objectsOf(retracted).filter(({ revoked, type }) => type === 'intrusion-set' && revoked)).toEqual([]);
+  });
+
+  test.each([
+    ['APT29', 'The WellMess malware was attributed to APT29.', 'WellMess', 'authored-by', 'APT29'],
+    ['APT29', 'APT29 exploited CVE-2024-1234 last year.', 'APT29', 'targets', 'CVE-2024-1234'],
+  ])('uses a type that the standard suggests: %s, %s', (actor, storedText, source, type, target) => {
+    const objects = objectsOf(versionOf(reportOf(actor), { storedText }));
+    const idOf = (name: string) => objects.find((one) => one['name'] === name)!.id;
+    expect(objects.filter(({ description }) => description === storedText)).toMatchObject([
+      { relationship_type: type, source_ref: idOf(source), target_ref: idOf(target) },
+    ]);
   });
 
   test('exports one object for a name in all items. The loosest marking is the latest version', () => {

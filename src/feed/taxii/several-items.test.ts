@@ -1,0 +1,83 @@
+import { expect, test } from 'vitest';
+import { startApp, type TestOrg } from '../../../test/support/harness.ts';
+import { inOrg, queryRows } from '../../platform/db/db.ts';
+import { formatVersion } from '../exports/stix/stix-object.ts';
+import { fileSource } from '../../../test/support/feed/kev-source.ts';
+import { stixReport } from '../../../test/support/feed/grouped-reports.ts';
+
+const app = await startApp();
+type StixObject = Record<string, unknown> & { id: string; type: string; revoked?: boolean };
+
+/** Reads the last versions of all objects of the organization. */
+async function readAll(org: TestOrg): Promise<StixObject[]> {
+  const objects: StixObject[] = [];
+  for (let next: string | undefined = ''; next !== undefined;) {
+    const url = `/taxii2/root/collections/all/objects/?limit=1000${next && `&next=${next}`}`;
+    const { body }: { body: { objects?: StixObject[]; next?: string } } = await org.call('GET', url);
+    objects.push(...(body.objects ?? []));
+    next = body.next;
+  }
+  return objects;
+}
+
+const techniqueId = 'attack-pattern--00000000-0000-4000-8000-000000000001';
+const technique = (modified: string) => ({
+  type: 'attack-pattern',
+  spec_version: '2.1',
+  id: techniqueId,
+  created: '2020-01-01T00:00:00.000Z',
+  modified,
+  name: 'Phishing',
+});
+/** Returns a bundle with a report of one domain and, unless `modified` is undefined, the technique. */
+function reportWithTechnique(number: number, modified: string | undefined, more: Record<string, unknown> = {}): object {
+  const domain = `several-${number}.top`;
+  const refs = [`indicator--${domain}`, ...(modified ? [techniqueId] : [])];
+  const { objects } = stixReport(number, [domain], { object_refs: refs, ...more }) as { objects: object[] };
+  return { type: 'bundle', objects: [...objects, ...(modified ? [technique(modified)] : [])] };
+}
+const readTechniques = async (org: TestOrg): Promise<unknown[][]> =>
+  (await readAll(org)).filter(({ id }) => id === techniqueId).map(({ modified, revoked }) => [modified, revoked]);
+
+test('returns the newest version of an object that several items contain, also if an older one is added later', async () => {
+  const org = await app.newOrg();
+  for (const [number, modified] of ['2024-02-02T00:00:00.000Z', '2024-01-01T00:00:00.000Z'].entries()) {
+    await (await fileSource(app, org, { kind: 'stix' })).pull(reportWithTechnique(900 + number, modified));
+    await readAll(org);
+  }
+  expect(await readTechniques(org)).toEqual([['2024-02-02T00:00:00.000Z', undefined]]);
+});
+
+test('revokes a report and its indicators, but not the techniques that other reports have as well', async () => {
+  const org = await app.newOrg();
+  const [first, second] = [await fileSource(app, org, { kind: 'stix' }), await fileSource(app, org, { kind: 'stix' })];
+  const at = '2024-02-02T00:00:00.000Z';
+  await first.pull(reportWithTechnique(910, at));
+  await second.pull(reportWithTechnique(911, at));
+  await readAll(org);
+  // A correction drops the technique, then the source withdraws the report.
+  const next = { modified: '2024-03-03T00:00:00.000Z' };
+  expect(await first.pull(reportWithTechnique(910, undefined, next))).toMatchObject({ corrected: 1 });
+  expect(await readTechniques(org)).toEqual([[at, undefined]]);
+  const withdrawn = { modified: '2024-04-04T00:00:00.000Z', revoked: true };
+  expect(await second.pull(reportWithTechnique(911, at, withdrawn))).toMatchObject({ retracted: 1 });
+  expect(await readTechniques(org)).toEqual([[at, undefined]]);
+  const revoked = (await readAll(org)).filter((one) => one.revoked).map(({ type }) => type);
+  expect(revoked.toSorted()).toEqual(['indicator', 'report']);
+});
+
+test('adds every object anew when a release writes objects differently', async () => {
+  const org = await app.newOrg();
+  const text = 'The dropper was fetched from format-host[.]top, a command and control server.';
+  expect((await org.call('POST', '/api/feed/items', { text })).status).toBe(200);
+  const before = await readAll(org);
+  expect(before.length).toBeGreaterThan(0);
+  // An earlier release left other times and other cursors.
+  await inOrg(app.deps.db, org.id, async (tx) => {
+    await queryRows(tx)`
+      update taxii_objects set version = replace(version, ${`${formatVersion}Z`}, '001Z') where organization_id = tocsin_org()`;
+    await queryRows(tx)`
+      update taxii_cursors set source = replace(source, ${`format ${formatVersion}`}, 'format 001') where organization_id = tocsin_org()`;
+  });
+  expect((await readAll(org)).map(({ id }) => id).toSorted()).toEqual(before.map(({ id }) => id).toSorted());
+});
