@@ -57,6 +57,20 @@ test('counts the items that each value of a filter would list', async () => {
   expect((await callOk(await app.newOrg(), 'GET', '/api/feed/facets')).total).toBe(0);
 });
 
+test('counts what a misspelled search lists', async () => {
+  const org = await app.newOrg();
+  await (await reportSource(app, org)).write({ 1: { words: 'quillstone' }, 2: {} });
+  const found = async (query: string) => {
+    const [list, facets, stats] = await Promise.all(
+      ['/items', '/api/feed/facets', '/stats'].map((path) => callOk(org, 'GET', `${path}?${query}`)),
+    );
+    return [list.total, facets.total, facets.status.active, stats.totalItems, stats.recentItems.length];
+  };
+  expect(await found('q=quilstone')).toEqual([1, 1, 1, 1, 1]);
+  expect(await found('q=quilstone&status=retracted')).toEqual([0, 0, 0, 0, 0]);
+  expect(await found('q=quillstone&status=retracted')).toEqual([0, 0, 1, 0, 0]);
+});
+
 test('says that the numbers of a frequent text are estimates, as the list does', async () => {
   const org = await app.newOrg();
   const source = await reportSource(app, org);

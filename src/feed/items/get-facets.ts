@@ -1,4 +1,5 @@
 import { inOrg, type Db } from '../../platform/db/db.ts';
+import type { Clock } from '../../platform/lib/time/clock.ts';
 import type { Caller } from '../../platform/orgs/caller.ts';
 import { toCountOutputs } from '../model/item.schema.ts';
 import { platforms } from '../model/platforms.ts';
@@ -6,20 +7,21 @@ import { itemStatuses, severities } from '../model/vocabulary.ts';
 import { filteredSnapshot, readFilters, type FilterQuery } from './feed-filters.ts';
 import type { FeedFacets } from './facets.schema.ts';
 import type { ItemCountRow } from './items.store.ts';
+import type { ListPublicNames } from './search/correct-search.ts';
 import { matchesColumns, readSourceCounts, type ColumnFilter } from './search/search-facets.ts';
 import { readOrgState } from './snapshot/org-state.store.ts';
 import type { SnapshotCache } from './snapshot/snapshot.ts';
 
 const sourcesMax = 200;
 
-export type FacetsDeps = { db: Db; snapshots: SnapshotCache };
+export type FacetsDeps = { db: Db; clock: Clock; snapshots: SnapshotCache; listPublicNames: ListPublicNames };
 
 /**
  * Counts the items by the filters of the list. Each facet counts what the other filters match, so that it shows what choosing another value
  * would list.
  */
 export async function getFacets(
-  { db, snapshots }: FacetsDeps,
+  { db, clock, snapshots, listPublicNames }: FacetsDeps,
   { orgId }: Caller,
   query: FilterQuery,
 ): Promise<FeedFacets> {
@@ -27,7 +29,8 @@ export async function getFacets(
   const filters = readFilters(query);
   const { bySource, ofAllSources } = await inOrg(db, orgId, async (tx) => {
     const orgState = await readOrgState(tx, current);
-    return readSourceCounts(tx, filters, { snapshot: filteredSnapshot(filters, current), orgState });
+    const snapshot = filteredSnapshot(filters, current);
+    return readSourceCounts(tx, filters, { snapshot, orgState, listPublicNames, now: clock() });
   });
   const { rows } = bySource;
   const matching = (list: ItemCountRow[], without?: ColumnFilter): ItemCountRow[] =>

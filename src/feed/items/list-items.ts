@@ -11,7 +11,7 @@ import { readItemsQuery, type ItemsQuery, type ItemsRequest } from './items-quer
 import { overrideDocuments } from './overrides/override-documents.ts';
 import { correctSearch, type ListPublicNames } from './search/correct-search.ts';
 import type { Search } from './search/search-query.ts';
-import { readSearchPage, textOnly, type SearchPage } from './search/search.store.ts';
+import { readSearchPage, type SearchPage } from './search/search.store.ts';
 import { readOrgState, type OrgState } from './snapshot/org-state.store.ts';
 import type { CachedPage, PageCursors } from './page-cache/page-cache.ts';
 import type { PageAnchors } from './list-query/page-anchors.ts';
@@ -92,12 +92,8 @@ type CorrectedPage = { page: SearchPage; search: Search; text: string };
 /** Reads the page with the text corrected if no item matches the text as it is written. Returns undefined if no item matches then either. */
 async function readCorrectedPage(tx: Tx, deps: ListItemsDeps, source: PageSource): Promise<CorrectedPage | undefined> {
   const { snapshot, request, now } = source;
-  if (!request.search.fullText) return undefined;
-  const asWritten = textOnly({ filters: {}, search: request.search });
   const { listPublicNames } = deps;
-  const written = await readSearchPage(tx, snapshot, { ...asWritten, limit: 1, offset: 0, now });
-  if (written.total > 0) return undefined;
-  const corrected = await correctSearch(tx, snapshot, { search: request.search, listPublicNames });
+  const corrected = await correctSearch(tx, request.search, { snapshot, listPublicNames, now });
   if (!corrected) return undefined;
   const page = await readPage(tx, deps, { ...source, request: { ...request, search: corrected.search } });
   return page.total > 0 ? { page, ...corrected } : undefined;

@@ -93,6 +93,9 @@ test('shows what a misspelled search was corrected to, and counts the matches of
   const { page } = await openFeed();
   await page.getByRole('searchbox').fill('emotett');
   await page.getByText('No item matches `emotett`. These items match `emotet`.').waitFor();
+  await page.getByRole('button', { name: 'Status' }).click();
+  await page.getByRole('menuitemradio', { name: /^Active ?[1-9]/ }).waitFor();
+  await page.keyboard.press('Escape');
   await page.getByRole('searchbox').fill('spearphishing');
   await page.getByText('No item matches').waitFor({ state: 'hidden' });
   await page.getByRole('button', { name: 'Status' }).click();

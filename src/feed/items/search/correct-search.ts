@@ -3,22 +3,29 @@ import { listRecentItems } from '../items.store.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import { correctText, countWords } from './correct-text.ts';
 import type { Search } from './search-query.ts';
+import { readSearchPage, textOnly } from './search.store.ts';
 
 const titlesMax = 5_000;
 
 /** Names that are not secret to any organization, such as those of public lists. */
 export type ListPublicNames = () => Iterable<string>;
 
+export type CorrectionContext = { snapshot: Snapshot; listPublicNames: ListPublicNames; now: Date };
+
 /**
- * Returns a search with its misspelled words corrected, or undefined if there is nothing to correct. Corrections are words from the titles of the
- * newest items that the organization sees, and public names, so that no word of another organization shows.
+ * Returns a search with its misspelled words corrected, or undefined if an item matches its text as it is written or there is nothing to correct.
+ * Corrections are words from the titles of the newest items that the organization sees, and public names, so that no word of another organization
+ * shows.
  */
 export async function correctSearch(
   tx: Tx,
-  snapshot: Snapshot,
-  { search, listPublicNames }: { search: Search; listPublicNames: ListPublicNames },
+  search: Search,
+  { snapshot, listPublicNames, now }: CorrectionContext,
 ): Promise<{ search: Search; text: string } | undefined> {
   if (!search.fullText) return undefined;
+  const asWritten = textOnly({ filters: {}, search });
+  const written = await readSearchPage(tx, snapshot, { ...asWritten, limit: 1, offset: 0, now });
+  if (written.total > 0) return undefined;
   const recent = await listRecentItems(tx, snapshot, { overridesSeq: undefined, limit: titlesMax });
   const known = countWords([...recent.map(({ title }) => title), ...listPublicNames()]);
   const text = correctText(search.fullText.text, known);

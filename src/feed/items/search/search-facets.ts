@@ -3,10 +3,10 @@ import { foldSource, hasSearch, toItemFilters, type FeedFilters } from '../feed-
 import { readItemCounts, type ItemCountRow } from '../items.store.ts';
 import { relevantIds } from '../list-query/relevance.sql.ts';
 import type { OrgState } from '../snapshot/org-state.store.ts';
-import type { Snapshot } from '../snapshot/snapshot.ts';
+import { correctSearch, type CorrectionContext } from './correct-search.ts';
 import { readMatchCounts } from './search-facets.store.ts';
 
-type CountContext = { snapshot: Snapshot; orgState: OrgState };
+type CountContext = CorrectionContext & { orgState: OrgState };
 
 /** `isEstimated` if the items of a sample were counted, each for several. */
 export type MatchCounts = { rows: ItemCountRow[]; isEstimated: boolean };
@@ -31,15 +31,23 @@ async function readFilteredCounts(
   return readMatchCounts(tx, snapshot, { filters: itemFilters, search, onlyIds });
 }
 
+type SourceCounts = { bySource: MatchCounts; ofAllSources: MatchCounts };
+
 /**
- * Returns the counts of the items of the wanted source, and of those of all sources. Without duplicates, an item also matches by the source of
- * a duplicate, which only the database knows.
+ * Returns the counts of the items of the wanted source, and of those of all sources. A misspelled text that no item matches is corrected, as in
+ * lists.
  */
-export async function readSourceCounts(
-  tx: Tx,
-  filters: FeedFilters,
-  context: CountContext,
-): Promise<{ bySource: MatchCounts; ofAllSources: MatchCounts }> {
+export async function readSourceCounts(tx: Tx, filters: FeedFilters, context: CountContext): Promise<SourceCounts> {
+  const hasMatch = ({ bySource }: SourceCounts): boolean => bySource.rows.some((row) => matchesColumns(filters, row));
+  const counts = await countSources(tx, filters, context);
+  const corrected = hasMatch(counts) ? undefined : await correctSearch(tx, filters.search, context);
+  if (!corrected) return counts;
+  const correctedCounts = await countSources(tx, { ...filters, search: corrected.search }, context);
+  return hasMatch(correctedCounts) ? correctedCounts : counts;
+}
+
+/** Without duplicates, an item also matches by the source of a duplicate, which only the database knows. */
+async function countSources(tx: Tx, filters: FeedFilters, context: CountContext): Promise<SourceCounts> {
   const { source, search } = filters;
   const ofAllSources = await readFilteredCounts(tx, { ...filters, source: undefined }, context);
   if (source === undefined) return { bySource: ofAllSources, ofAllSources };

@@ -23,14 +23,12 @@ type Option<Value extends string> = { value: Value; label: React.ReactNode };
 type Props = { filter: FeedFilter; onChange: (change: Partial<FeedFilter>) => void };
 
 export function FeedFilters({ filter, onChange }: Props) {
-  // Beside a corrected search, the counts would be those of the text as it was written, so none are shown.
   const { data } = useQuery(facetsQuery(filter));
   const isEstimated = data?.outputs?.totalIsEstimated;
-  const isCounted = !(filter.q && data?.total === 0);
   const counted = <Value extends string>(options: readonly Option<Value>[], counts: Record<string, number> = {}) =>
     options.map((option) => ({
       ...option,
-      count: isCounted ? texts.count(counts[option.value] ?? 0, isEstimated) : undefined,
+      count: texts.count(counts[option.value] ?? 0, isEstimated),
     }));
   const sources = Object.fromEntries(data?.source.map(({ name, items }) => [name, items]) ?? []);
   return (
