@@ -1,14 +1,9 @@
-const payload = String.raw`(?:payloads?|malware|scripts?|files?|stages?|tools?|dlls?|executables?|binar(?:y|ies)|implants?|backdoors?|loaders?|modules?|components?|archives?|installers?|shellcode|trojans?|stealers?|ransomware|programs?)`;
+import type { StatementRow } from './statement-words.ts';
+
 const opener = String.raw`(?:victims?|users?|recipients?|targets?|employees?|someone|they|person)`;
 const lure = String.raw`(?:attachments?|documents?|files?|macros?|archives?|installers?|lnk|shortcuts?|executables?|content|apps?|applications?|pdfs?|spreadsheets?|scripts?)`;
 
-/**
- * Plain statements of techniques: the id, the words of which one must occur in the sentence, the pattern of the statement, and a pattern that
- * must occur in the sentence or the one before it, if any.
- */
-export type StatementRow = [technique: string, triggers: string, pattern: RegExp, context?: RegExp];
-
-/** Statements of techniques up to defense evasion. Sorted by tactic. */
+/** Statements of techniques up to privilege escalation. Sorted by tactic. */
 export const earlyStatements: StatementRow[] = [
   // Reconnaissance and initial access
   [
@@ -22,9 +17,19 @@ export const earlyStatements: StatementRow[] = [
     /\b(?:attackers?|actors?|group|hackers?|operators?|criminals|they|campaign)\b[^.!?]{0,40}\bregister(?:ed|s|ing)?\b[^.!?]{0,40}\bdomains?\b|\b(?:look-?alike|typosquatted|spoofed) domains? (?:was|were|registered)/i,
   ],
   [
+    'T1583',
+    'infrastructure servers server vps',
+    /\b(?:attackers?|actors?|group|hackers?|operators?|criminals|they)\b[^.!?]{0,40}\b(?:rent|leas|purchas|bought|buy|acquir|set(?:ting)? up)\w*\b[^.!?]{0,30}\b(?:servers|vps(?:es)?|virtual private servers?|infrastructure)\b/i,
+  ],
+  [
+    'T1584',
+    'compromised hacked breached hijacked',
+    /\b(?:compromised|hacked|breached|hijacked) (?:[\w-]+ ){0,3}(?:web ?sites?|servers?|routers?|devices?)\b[^.!?]{0,40}\b(?:as|to host|for) (?:[\w-]+ ){0,3}(?:c2|c&c|command|prox(?:y|ies)|relays?|payloads?|malware)\b/i,
+  ],
+  [
     'T1656',
-    'posed posing pose impersonate impersonated impersonates impersonating',
-    /\b(?:pos(?:e|es|ed|ing) as|impersonat\w+)\b[^.!?]{0,40}\b(?:help ?desk|it (?:staff|support|department|personnel|teams?)|tech(?:nical)? support|recruiters?|employees?|journalists?|executives?|government officials?)\b/i,
+    'posed posing pose impersonate impersonated impersonates impersonating masquerading masqueraded pretending pretended',
+    /\b(?:pos(?:e|es|ed|ing) as|impersonat\w+|masquerad\w+ as|pretend\w+ to be)\b[^.!?]{0,40}\b(?:help ?desk|it (?:staff|support|department|personnel|teams?)|tech(?:nical)? support|recruiters?|employees?|journalists?|executives?|government officials?)\b/i,
   ],
   [
     'T1566.001',
@@ -38,6 +43,17 @@ export const earlyStatements: StatementRow[] = [
     'T1566.002',
     'phishing spearphishing spear-phishing malspam email emails e-mails messages smishing',
     /\b(?:(?:spear[- ]?)?phishing|malspam|smishing|e-?mails?|text messages?)\b[^.!?]{0,60}\b(?:links?|urls?|pages?|sites?|websites?)\b|\b(?:links?|urls?)\b[^.!?]{0,50}\b(?:in|from|via|through) (?:[\w-]+ ){0,3}(?:phishing|e-?mails?)/i,
+  ],
+  [
+    'T1566.003',
+    'teams',
+    /\b(?:contact|messag|call|chat|reach)\w*\b[^.!?]{0,60}\b(?:microsoft )?teams\b/i,
+    { context: /\b(?:impersonat|masquerad|pretend|pos(?:e|ed|ing) as|help ?desk|it support|spam|flood|bomb)/i },
+  ],
+  [
+    'T1667',
+    'flood flooded bombing bombed',
+    /\b(?:flood(?:s|ed|ing)?|bomb(?:ed|ing)?)\b[^.!?]{0,30}\b(?:spam|e-?mails?|inbox(?:es)?)\b|\be-?mail bombing\b/i,
   ],
   ['T1566.004', 'vishing voice', /\bvishing\b|\bvoice[- ]phishing\b/i],
   [
@@ -63,8 +79,8 @@ export const earlyStatements: StatementRow[] = [
   ['T1195', 'supply supply-chain', /\bsupply[- ]chain (?:attacks?|compromises?|intrusions?|incidents?|campaigns?)\b/i],
   [
     'T1133',
-    'vpn vpns rdp citrix gateway',
-    /\b(?:log(?:ged|ging|s)?[- ]?(?:in|on|ins)?|login attempts?|logins?|authenticat\w+|initial access|gain(?:ed|ing|s)? access|entry)\b[^.!?]{0,60}\b(?:through|via|to|using|over|into|from)\b[^.!?]{0,40}\b(?:vpns?|ssl ?vpns?|exposed rdp|remote desktop|citrix)\b|\b(?:exposed|internet-facing|publicly accessible) (?:rdp|vpn|remote desktop|ssh)\b/i,
+    'vpn vpns rdp citrix gateway desktop',
+    /\b(?:rdp|remote desktop(?: protocol)?) to (?:gain|obtain) (?:initial )?access\b|\blog(?:ged|ging|s)?[- ]?in (?:through|via|using|over|with) (?:rdp|remote desktop)\b|\b(?:log(?:ged|ging|s)?[- ]?(?:in|on|ins)?|login attempts?|logins?|authenticat\w+|initial access|gain(?:ed|ing|s)? access|entry)\b[^.!?]{0,60}\b(?:through|via|to|using|over|into|from)\b[^.!?]{0,40}\b(?:vpns?|ssl ?vpns?|exposed rdp|remote desktop|citrix)\b|\b(?:exposed|internet-facing|publicly accessible) (?:rdp|vpn|remote desktop|ssh)\b/i,
   ],
   [
     'T1078',
@@ -91,19 +107,25 @@ export const earlyStatements: StatementRow[] = [
     ),
   ],
   [
+    'T1204.002',
+    'lnk shortcut shortcuts',
+    /\b(?:lnk|shortcuts?)\b(?: \((?:lnk|\.lnk)\))?(?: files?| shortcuts?)*\b[^.!?]{0,40}\b(?:to|that|which|disguis\w+|act(?:s|ed)? as)\b[^.!?]{0,30}\b(?:extract|run|execut|launch|download|fetch|deploy|start|trigger|conduit|as an?)/i,
+    { exception: /\bstart-?up\b|\bpersist/i },
+  ],
+  [
     'T1204.001',
     'click clicks clicked clicking',
     /\b(?:click(?:s|ed|ing)?)\b[^.!?]{0,30}\b(?:links?|urls?|buttons?)\b|\b(?:links?|urls?|connection) (?:is|are|was) clicked\b/i,
   ],
   [
     'T1059.001',
-    'powershell',
-    /\bpowershell(?:\.exe)?\b[^.!?]{0,60}\b(?:scripts?|commands?|payloads?|code|loaders?|stagers?|execut\w+|run|download\w*|one-liner|cmdlets?|invoke|launch\w*)\b|\b(?:us(?:e|es|ed|ing)|via|execut\w+|run(?:s|ning)?|launch\w*|starts?|started|invok\w+|through|spawn\w*|obfuscated|encoded|malicious)\b[^.!?]{0,40}\bpowershell\b/i,
+    'powershell ps1',
+    /\b(?:run|running|ran|execut\w+|launch\w*|invok\w+|dropp?\w*|download\w*)\b[^.!?]{0,40}\.ps1\b|\.ps1 (?:file|script|was)\b|\bpowershell(?:\.exe)?\b[^.!?]{0,60}\b(?:scripts?|commands?|payloads?|code|loaders?|stagers?|execut\w+|run|download\w*|one-liner|cmdlets?|invoke|launch\w*)\b|\b(?:us(?:e|es|ed|ing)|via|execut\w+|run(?:s|ning)?|launch\w*|starts?|started|invok\w+|through|spawn\w*|obfuscated|encoded|malicious)\b[^.!?]{0,40}\bpowershell\b/i,
   ],
   [
     'T1059.003',
-    'batch cmd cmd.exe',
-    /\bbatch (?:scripts?|files?)\b|\b(?:via|using|execut\w+|spawn\w*|launch\w*|run\w*|through|invok\w+)\b[^.!?]{0,30}\bcmd(?:\.exe)?\b|\bcmd\.exe\b[^.!?]{0,40}\b(?:execut|run|spawn|launch)/i,
+    'batch cmd cmd.exe bat',
+    /\b(?:run|running|ran|execut\w+|launch\w*|invok\w+|start\w*)\b[^.!?]{0,40}\.bat\b|\.bat (?:file|script|was)\b|\bbatch (?:scripts?|files?)\b|\b(?:via|using|execut\w+|spawn\w*|launch\w*|run\w*|through|invok\w+)\b[^.!?]{0,30}\bcmd(?:\.exe)?\b|\bcmd\.exe\b[^.!?]{0,40}\b(?:execut|run|spawn|launch)/i,
   ],
   [
     'T1059.004',
@@ -121,9 +143,21 @@ export const earlyStatements: StatementRow[] = [
     /\b(?:malicious|obfuscated|embedded|heavily|execut\w+|run\w*) (?:[\w-]+ )?(?:javascript|jscript)\b|\b(?:javascript|jscript) (?:files?|code|downloader|payload|loader|dropper)\b/i,
   ],
   [
+    'T1059.006',
+    'python',
+    /\b(?:malicious|obfuscated|execut\w+|run\w*|launch\w*) (?:[\w-]+ )?python\b|\bpython(?:-based)? (?:backdoor|loader|stealer|payload|malware|implant)\b/i,
+    { exception: /\b(?:we|our|researchers?)\b/i },
+  ],
+  ['T1059.002', 'applescript osascript', /\bapplescripts?\b|\bosascript\b/i],
+  [
+    'T1059.010',
+    'autoit autohotkey',
+    /\bauto(?:it|hotkey)\b[^.!?]{0,30}\b(?:scripts?|loader|payload|malware|compiled)\b/i,
+  ],
+  [
     'T1047',
-    'wmi wmic management',
-    /\b(?:via|us(?:e|es|ed|ing)|through|execut\w+|leverag\w+|run\w*|remotely)\b[^.!?]{0,40}\b(?:wmi|wmic|windows management instrumentation)\b/i,
+    'wmi wmic management wmiexec',
+    /\bwmiexec\b|\b(?:via|us(?:e|es|ed|ing)|through|execut\w+|leverag\w+|run\w*|remotely)\b[^.!?]{0,40}\b(?:wmi|wmic|windows management instrumentation)\b/i,
   ],
   ['T1569.002', 'psexec', /\bpsexec\b/i],
   [
@@ -147,8 +181,15 @@ export const earlyStatements: StatementRow[] = [
   [
     'T1543.003',
     'service services',
-    /\b(?:creat|install|register)\w*\b[^.!?]{0,30}\b(?:windows|new|malicious|system|persistent) services?\b|\b(?:as|via) an? (?:new |windows |malicious )+service\b/i,
+    /\b(?:creat|install|register)\w*\b[^.!?]{0,30}\b(?:windows|new|malicious|system|persistent) services?\b|\b(?:as|via) an? (?:new |windows |malicious )+service\b|\b(?:malicious|new|windows|remote) services? (?:was|were) (?:created|installed|registered)\b|\binstallation of an? (?:[\w.-]+ ){1,3}service\b/i,
   ],
+  [
+    'T1546.003',
+    'subscription subscriptions consumer',
+    /\bwmi (?:event )?(?:subscriptions?|consumers?)\b|\bevent (?:consumer|subscription)s?\b/i,
+  ],
+  ['T1176', 'extension extensions', /\bmalicious (?:[\w-]+ )?(?:browser|chrome|edge|firefox) extensions?\b/i],
+  ['T1221', 'template', /\b(?:remote )?template injection\b|\bremote templates?\b/i],
   ['T1543.002', 'systemd', /\bsystemd (?:services?|units?|timers?)\b/i],
   ['T1543.001', 'launchagent launchagents agent agents', /\blaunch ?agents?\b/i],
   ['T1505.003', 'webshell webshells web-shell web-shells shell shells', /\bweb[- ]?shells?\b/i],
@@ -175,68 +216,4 @@ export const earlyStatements: StatementRow[] = [
   ],
   ['T1548.002', 'uac account', /\bbypass\w*\b[^.!?]{0,30}\b(?:uac|user account control)\b|\buac[- ]bypass/i],
   ['T1611', 'container', /\bcontainer escapes?\b|\bescap\w+\b[^.!?]{0,30}\bcontainers?\b/i],
-  // Defense evasion
-  [
-    'T1574.001',
-    'dll dlls side-loading sideloading sideload sideloads sideloaded side-load side-loaded side-loads hijacking loaded',
-    /\bside-?load(?:s|ed|ing|er)?\b|\bdll (?:search[- ]order )?hijack|\bdlls?\b[^.!?]{0,60}\bloaded by (?:an? )?(?:[\w-]+ ){0,3}(?:legitimate|signed|benign|trusted)|\bloaded by (?:an? )?(?:copy of )?(?:an? )?(?:legitimate|signed) (?:[\w-]+ ){0,3}(?:file|binary|executable|program|application)\b/i,
-  ],
-  [
-    'T1055',
-    'inject injects injected injecting injection',
-    /\bprocess (?:injection|hollowing)\b|\binject(?:s|ed|ing)\b[^.!?]{0,60}\b(?:process(?:es)?|explorer\.exe|svchost\.exe|memory|\w+\.exe)\b/i,
-  ],
-  ['T1620', 'reflective reflectively', /\breflective(?:ly)?(?: \w+)? (?:load|inject|dll)/i],
-  ['T1014', 'rootkit rootkits', /\brootkits?\b/i],
-  ['T1542.003', 'bootkit bootkits', /\bbootkits?\b/i],
-  [
-    'T1027.002',
-    'packed packer upx vmprotect themida packing',
-    /\b(?:packed|packer|packing)\b[^.!?]{0,40}\b(?:upx|vmprotect|themida|custom|aspack|enigma)|\b(?:upx|vmprotect|themida|custom packer)\b/i,
-  ],
-  ['T1027', 'obfuscated obfuscation obfuscates obfuscate obfuscating', /\bobfuscat(?:ed|es?|ion|ing)\b/i],
-  ['T1027.003', 'steganography steganographic', /\bsteganograph/i],
-  [
-    'T1140',
-    'decrypt decrypts decrypted decode decodes decoded deobfuscate deobfuscates de-obfuscate de-obfuscates decompress decompresses decryption',
-    new RegExp(
-      String.raw`^(?![^]*\b(?:ransom|decryptors?|decryption (?:tools?|keys?)|for free|victims? decrypt))[^]*\b(?:decrypt|decod|de-?obfuscat|decompress)(?:s|es|e|ed|ing|ion)?\b[^.!?]{0,60}\b(?:${payload}|strings?|config\w*|next stage|code|resources?|and (?:run|execut|load)\w*)`,
-      'i',
-    ),
-  ],
-  [
-    'T1553.002',
-    'signed certificate certificates signature code-signing code-signed',
-    /\b(?:digitally|code)[- ]sign(?:ed|ing)\b|\bsigned (?:with|by|using|installers?|drivers?|binar(?:y|ies)|malware|executables?|with digital)\b[^.!?]{0,60}|\b(?:stolen|revoked|valid|fraudulent|legitimate|expired)(?: [\w-]+){0,2} (?:certificates?|signatures?)\b/i,
-  ],
-  ['T1553.005', 'mark-of-the-web motw mark', /\bmark[- ]of[- ]the[- ]web\b|\bmotw\b/i],
-  [
-    'T1036',
-    'masquerade masquerades masqueraded masquerading disguise disguised disguises disguising',
-    /\b(?:masquerad(?:e|es|ed|ing)|disguis(?:ed|es|ing)(?: (?:itself|themselves|the \w+))?)(?: itself)? as\b[^.!?]{0,60}\b(?:file|files|software|app|apps|application|applications|updates?|updater|installer|installers|documents?|services?|process|processes|tools?|web server|utility|plugin|program|library|executable|png|pdf|jpe?g|word|excel|invoices?)\b|\bdisguised (?:executable|file|installer|malware|payload)/i,
-  ],
-  [
-    'T1562.001',
-    'antivirus edr defender amsi security byovd',
-    /\b(?:disabl|terminat|kill|uninstall|tamper|impair|unhook|neutrali[sz]|turn(?:s|ed|ing)? off)\w*\b[^.!?]{0,50}\b(?:antivirus|anti-virus|edr|windows defender|microsoft defender|defender|amsi|security (?:tools?|software|products?|solutions?)|endpoint (?:protection|security|detection))\b|\bbypass\w*\b[^.!?]{0,20}\b(?:amsi|edr|(?:windows |microsoft )?defender)\b|\bbyovd\b|\bbring[- ]your[- ]own[- ]vulnerable[- ]driver|\bedr[- ]kill/i,
-  ],
-  [
-    'T1070.001',
-    'log logs',
-    /\b(?:clear|wip|delet|eras)(?:e|es|ed|ing|s)?\b[^.!?]{0,30}\b(?:windows )?(?:event|system|security) logs?\b/i,
-  ],
-  [
-    'T1497',
-    'sandbox sandboxes sandboxed virtual vm vms debugger emulator virtualization',
-    /\b(?:check|detect|evad|avoid|anti|bypass|determin|look|identif)\w*\b[- ]?[^.!?]{0,50}\b(?:sandbox(?:es|ed|ing)?|virtual machines?|vms?|virtuali[sz]ation|emulators?|analysis environments?)\b|\b(?:sandbox|vm)[- ](?:evasion|detection|aware)/i,
-  ],
-  ['T1480', 'geofencing geofenced guardrails guardrail', /\bgeo-?fenc|\bexecution guardrails?\b/i],
-  ['T1564.001', 'hidden', /\bhidden (?:files?|directories|directory|folders?|attributes?)\b/i],
-  ['T1564.006', 'virtual vm vms', /\bhidden virtual machines?\b|\b(?:rogue|hidden) vms?\b/i],
-  ['T1218.005', 'mshta mshta.exe', /\bmshta(?:\.exe)?\b/i],
-  ['T1218.010', 'regsvr32 regsvr32.exe', /\bregsvr32(?:\.exe)?\b/i],
-  ['T1218.011', 'rundll32 rundll32.exe', /\brundll32(?:\.exe)?\b/i],
-  ['T1218.007', 'msiexec msiexec.exe', /\bmsiexec(?:\.exe)?\b/i],
-  ['T1127.001', 'msbuild msbuild.exe', /\bmsbuild(?:\.exe)?\b/i],
-  ['T1197', 'bitsadmin bits', /\bbitsadmin\b|\bbits jobs?\b/i],
 ];

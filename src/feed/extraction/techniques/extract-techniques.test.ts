@@ -64,6 +64,25 @@ test.each([
   ['The group stole 40 million dollars in cryptocurrency.', 'T1657'],
   ['The caller posed as the IT help desk.', 'T1656'],
   ['The actors registered look-alike domains of the bank.', 'T1583.001'],
+  ['The script disables Windows Defender before the payload runs.', 'T1562.001'],
+  ['The gang deleted all backups of the hospital.', 'T1490'],
+  ['The hosts were left with a ransom note in every folder.', 'T1486'],
+  ['Before it encrypts files, the ransomware stops the services of databases.', 'T1489'],
+  ['The operators compressed the stolen documents with WinRAR.', 'T1560.001'],
+  ['The data was exfiltrated to a cloud storage service.', 'T1567'],
+  ['The implant enumerates running processes and domain groups.', 'T1057'],
+  ['The implant enumerates running processes and domain groups.', 'T1069'],
+  ['They ran AdFind and saved its output.', 'T1087'],
+  ['It determines which antivirus software is installed.', 'T1518.001'],
+  ['The backdoor retrieves the public IP address of the host.', 'T1016'],
+  ['The attackers modified the timestamps of the files.', 'T1070.006'],
+  ['After that, the dropper deletes itself.', 'T1070.004'],
+  ['A renamed copy of the debugger runs the code.', 'T1036.003'],
+  ['The LNK file is disguised as a report and launches a script.', 'T1204.002'],
+  ['They logged in through RDP from a foreign address.', 'T1133'],
+  ['The library is loaded into memory via .NET reflection.', 'T1620'],
+  ['The locker runs inside a virtual machine that the attackers installed.', 'T1564.006'],
+  ['A caller who pretended to be the help desk contacted her in Microsoft Teams.', 'T1566.003'],
 ])('states plainly: %s', (text, id) => {
   expect(read(text)[id]).toMatch(/statement|sentence/);
 });
@@ -83,8 +102,26 @@ test.each([
   ['Phishing remains the most common initial vector.'],
   ['Reinforce employee training on phishing. Use Multi-Factor Authentication.'],
   ['The gang demands a ransom for decrypting the files. Victims can decrypt files for free with the tool.'],
+  ['If you receive this message, do not click on any links.'],
+  ['Hackers could launch DDoS attacks or deploy ransomware with this flaw.'],
+  ['The flaw could be exploited to gain elevated privileges.'],
+  ['Attackers often leverage PsExec and web shells.'],
+  ['DLL side-loading occurs when a program loads a wrong library.'],
+  ['The analysts have not observed a web shell.'],
+  ['| where ProcessCommandLine has_any ("whoami", "procdump")'],
+  ['Encoded commands:'],
+  ['The malware is injected into packages that many developers use every day at work.'],
+  ['Malicious File Transfer - Sample, Download'],
+  ['The nine flaws collectively allow a local user to crash the kernel.'],
 ])('states no technique: %s', (text) => {
   expect(read(text)).toEqual({});
+});
+
+test('denies only the clause that says so', () => {
+  expect(Object.keys(read('No data was stolen, but the group dropped a web shell on the server.'))).toEqual([
+    'T1505.003',
+  ]);
+  expect(read('There is no sign of a web shell.')).toEqual({});
 });
 
 test('takes encrypted data for the impact of ransomware only beside a word for it', () => {

@@ -2,8 +2,8 @@ import { findTechnique, type Technique } from '../../reference-data/attack.ts';
 import type { Span } from '../text/stored-text.ts';
 import { hashFeatures, splitWords } from './sentence-features.ts';
 import { findTechniqueIds, findTechniqueNames } from './technique-mentions.ts';
-import { advice } from '../severity/severity-cues.ts';
-import { findStatedTechniques, isDefensive } from './technique-statements.ts';
+import { isDefensive, isGeneral, isUnobserved } from './sentence-kinds.ts';
+import { findStatedTechniques } from './technique-statements.ts';
 import { scoreTechniques, getShippedModel, type TechniqueModel } from './technique-model.ts';
 import { findSentences } from '../text/sentence-spans.ts';
 
@@ -94,18 +94,19 @@ function readSentences(
     }
     seen.add(pair);
     const words = splitWords(sentence);
-    for (const id of findStatedTechniques({ sentence, words, previous }, stated)) stated.set(id, span);
+    if (!isLabel(sentence))
+      for (const id of findStatedTechniques({ sentence, words, previous }, stated)) stated.set(id, span);
     previous = sentence;
     const features = hashFeatures(words);
     if (features.length < 4 || isListRow(sentence) || otherScript.test(sentence)) continue;
     scoreTechniques(model, features, margins);
-    let isAdvice: boolean | undefined;
+    let isSilent: boolean | undefined;
     for (let label = 0; label < margins.length; label += 1) {
       if (margins[label]! <= most[label]!) continue;
       // Asked only of sentences that would count.
       if (
         margins[label]! >= model.thresholds[label]! + marginMin &&
-        ((isAdvice ??= advice.test(sentence)) || isOther(model.labels[label]!, sentence))
+        ((isSilent ??= isGeneral(sentence) || isUnobserved(sentence)) || isOther(model.labels[label]!, sentence))
       )
         continue;
       most[label] = margins[label]!;
@@ -134,12 +135,19 @@ function isListRow(line: string): boolean {
   return words < proseWordsMin;
 }
 
+/** Code that is added to packages or pages, which looks like injection into a process. */
+const tampering =
+  /\binject\w*\W[^.!?]{0,40}\b(?:packages?|web ?sites?|web ?pages?|pages|stores?|html|updates?|sql|repositor(?:y|ies))\b/i;
 /** Files that victims decrypt, which looks like malware that decrypts its code. */
 const recovery = /\b(?:ransom|decryptors?|decryption (?:tools?|keys?)|for free|victims? decrypt)\b/i;
-const isOther = (label: string, sentence: string): boolean => label === 'T1140' && recovery.test(sentence);
+const isOther = (label: string, sentence: string): boolean =>
+  (label === 'T1140' && recovery.test(sentence)) || (label.startsWith('T1055') && tampering.test(sentence));
 
 /** Scripts of languages that the classifier has not learned. */
 const otherScript = /[\u0370-\u052F\u0590-\u06FF\u0E00-\u0E7F\u3040-\u30FF\u4E00-\u9FFF\uAC00-\uD7AF]/;
+
+/** Checks for a few words before a list: `Encoded commands:`. */
+const isLabel = (line: string): boolean => line.length <= headingMaxChars && /^\W*\S+(?: \S+){0,3}:\W*$/.test(line);
 
 const headingMaxChars = 80;
 

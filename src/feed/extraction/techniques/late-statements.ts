@@ -1,11 +1,18 @@
-import type { StatementRow } from './early-statements.ts';
+import { dataWords, payloadWords, type StatementRow } from './statement-words.ts';
 
-const code = String.raw`(?:files?|data|systems?|servers?|machines?|computers?|devices?|drives?|networks?|documents?|hosts?|volumes?|endpoints?|virtual machines?|vms?|infrastructure|environments?)`;
-const payload = String.raw`(?:payloads?|malware|scripts?|files?|stages?|tools?|dlls?|executables?|binar(?:y|ies)|implants?|backdoors?|loaders?|modules?|components?|archives?|installers?|shellcode|trojans?|stealers?|ransomware|programs?)`;
-/** Statements of techniques from credential access to impact. Sorted by tactic. */
+/** Statements of techniques of credential access, and from lateral movement to impact. Sorted by tactic. */
 export const lateStatements: StatementRow[] = [
   // Credential access
-  ['T1003.001', 'lsass lsass.exe mimikatz', /\blsass(?:\.exe)?\b|\bmimikatz\b/i],
+  [
+    'T1003.001',
+    'lsass lsass.exe mimikatz procdump comsvcs comsvcs.dll',
+    /\blsass(?:\.exe)?\b|\bmimikatz\b|\bprocdump\b|\bcomsvcs\.dll\b/i,
+  ],
+  [
+    'T1003.002',
+    'sam hive hives',
+    /\bSAM\b[^.!?]{0,40}\b(?:hives?|database|registry|dump)|\b(?:hives?|dump\w*|extract\w*|cop(?:y|ied)|sav\w+)\b[^.!?]{0,40}\bSAM\b|\bsecurity account manager\b/,
+  ],
   [
     'T1003.003',
     'ntds ntds.dit domain',
@@ -35,6 +42,11 @@ export const lateStatements: StatementRow[] = [
     /\b(?:extract|steal|harvest|dump|decrypt)\w*\b[^.!?]{0,30}\b(?:stored|saved) (?:passwords?|credentials?)\b|\b(?:password managers?|password vaults?|keychain)\b[^.!?]{0,50}\b(?:steal|extract|dump|harvest|target)|\b(?:steal|extract|dump|harvest)\w*\b[^.!?]{0,50}\b(?:password managers?|password vaults?|keychain)\b/i,
   ],
   [
+    'T1555',
+    'credentials passwords',
+    /\b(?:steal|stole|harvest|extract|collect|grab|dump)(?:s|ing|ed|n)?\b[^.!?]{0,15}\b(?:credentials|passwords)\b[^.!?]{0,20}\b(?:for|from|of|stored (?:in|by))\b[^.!?]{0,30}\b(?:applications?|apps|clients?|programs|ftp|e-?mail clients?|vpn|messengers?)\b/i,
+  ],
+  [
     'T1539',
     'cookie cookies',
     /\b(?:steal|theft|harvest|extract|collect|grab|exfiltrat|stolen|captur)\w*\b[^.!?]{0,60}\bcookies?\b|\bcookie (?:theft|stealing)\b/i,
@@ -62,39 +74,6 @@ export const lateStatements: StatementRow[] = [
   ['T1558.003', 'kerberoast kerberoasting', /\bkerberoast/i],
   ['T1550.002', 'pass-the-hash hash', /\bpass[- ]the[- ]hash\b/i],
   ['T1056.001', 'keylogger keyloggers keylogging keystroke keystrokes', /\bkeylogg|\bkeystrokes?\b/i],
-  // Discovery and collection
-  [
-    'T1082',
-    'information systeminfo details metadata',
-    /\b(?:collect|gather|harvest|send|exfiltrat|enumerat|obtain|retriev|profil)\w*\b[^.!?]{0,50}\b(?:system|host|computer|machine|device) (?:information|details|data|metadata|info)\b|\binformation about the (?:infected |compromised |victim(?:['’]s)? )?(?:computer|system|host|machine|device)\b(?!['’]s)|\bsysteminfo\b/i,
-  ],
-  [
-    'T1046',
-    'scan scans scanned scanning scanner nmap masscan',
-    /\b(?:port|network|internal)[- ]scan|\bscan(?:s|ned|ning)?\b[^.!?]{0,30}\b(?:internal network|(?:the )?(?:local )?network|ports?|subnets?|open ports)\b|\b(?:nmap|masscan|advanced (?:ip|port) scanner|softperfect|angry ip)\b/i,
-  ],
-  ['T1482', 'nltest trusts trust', /\bnltest\b|\bdomain trusts?\b/i],
-  [
-    'T1123',
-    'microphone microphones audio',
-    /\b(?:record|captur|activat|hijack|access|turn(?:s|ed|ing)? on|listen)\w*\b[^.!?]{0,50}\bmicrophones?\b|\brecord(?:s|ed|ing)? (?:of )?audio\b|\baudio record/i,
-  ],
-  [
-    'T1125',
-    'webcam webcams camera cameras',
-    /\b(?:record|captur|activat|hijack|access|turn(?:s|ed|ing)? on|spy)\w*\b[^.!?]{0,60}\b(?:webcams?|cameras?)\b|\bwebcam (?:captur|record|access)/i,
-  ],
-  ['T1113', 'screenshot screenshots screen', /\bscreen ?shots?\b|\bscreen[- ]captur/i],
-  [
-    'T1115',
-    'clipboard',
-    /\b(?:steal|captur|monitor|hijack|read|replac|access|collect)\w*\b[^.!?]{0,40}\bclipboard\b|\bclipboard (?:data|contents?|hijack|monitor|access)/i,
-  ],
-  [
-    'T1114',
-    'mailbox mailboxes email emails inbox inboxes',
-    /\b(?:access|collect|steal|exfiltrat|read|harvest|export|stole)\w*\b[^.!?]{0,30}\b(?:mailbox(?:es)?|e-?mails? (?:from|of|accounts?|data|content)|inbox(?:es)?)\b|\bmailbox access\b/i,
-  ],
   // Lateral movement
   [
     'T1021.001',
@@ -106,12 +85,17 @@ export const lateStatements: StatementRow[] = [
     'smb psexec shares',
     /\b(?:lateral|spread|mov(?:e|ed|ing)|propagat|via|over|through)\w*\b[^.!?]{0,50}\b(?:smb|admin(?:istrative)? shares?)\b/i,
   ],
+  [
+    'T1021.006',
+    'winrm winrs remote',
+    /\b(?:lateral|pivot|mov(?:e|ed|ing)|connect|via|over|us(?:e|es|ed|ing)|through|execut)\w*\b[^.!?]{0,60}\b(?:winrm|winrs|windows remote management|powershell remoting)\b/i,
+  ],
   ['T1021.004', 'ssh', /\b(?:lateral|pivot|mov(?:e|ed|ing)|connect)\w*\b[^.!?]{0,50}\bssh\b/i],
   ['T1210', 'eternalblue ms17-010 worm worms', /\beternalblue\b|\bms17-010\b/i],
   // Command and control
   [
     'T1219',
-    'anydesk teamviewer screenconnect connectwise atera splashtop rustdesk netsupport meshagent meshcentral simplehelp zoho logmein rmm remote',
+    'anydesk teamviewer screenconnect connectwise atera splashtop rustdesk netsupport meshagent meshcentral simplehelp zoho logmein rmm remote quick dwagent action1 syncro',
     /\b(?:anydesk|teamviewer|screenconnect|connectwise|atera|splashtop|rustdesk|netsupport|mesh(?:agent|central)|simplehelp|zoho assist|logmein|quick assist|dwagent|action1|syncro)\b|\brmm (?:tools?|software|agents?)\b|\bremote[- ](?:monitoring and management|management|administration|access|support|desktop)[- ](?:tool(?:s|ing)?|software|programs?|utilit(?:y|ies)|applications?)\b/i,
   ],
   [
@@ -122,7 +106,7 @@ export const lateStatements: StatementRow[] = [
   [
     'T1090',
     'proxy proxies proxied socks socks5',
-    /\b(?:socks[45]?|reverse|residential) prox(?:y|ies)\b|\bprox(?:y|ies|ied|ying)\b[^.!?]{0,40}\b(?:traffic|c2|command|communications?)\b/i,
+    /\b(?:socks[45]?|reverse|residential) prox(?:y|ies)\b|\bprox(?:y|ies|ied|ying)\b[^.!?]{0,40}\b(?:traffic|c2|command|communications?|connections?)\b/i,
   ],
   [
     'T1071.001',
@@ -137,14 +121,20 @@ export const lateStatements: StatementRow[] = [
   [
     'T1102',
     'gist steam telegram discord slack github dropbox google onedrive pastebin notion trello graph',
-    /\b(?:telegram|discord|slack|github|dropbox|google (?:drive|sheets|calendar|docs)|onedrive|pastebin|notion|trello|microsoft graph|graph api)\b[^.!?]{0,50}\b(?:c2|c&c|command[- ]and[- ]control|dead[- ]drop|to receive commands)\b|\b(?:c2|c&c|command[- ]and[- ]control|dead[- ]drop)\b[^.!?]{0,60}\b(?:telegram|discord|slack|github|dropbox|google (?:drive|sheets|calendar|docs)|onedrive|pastebin|notion|trello|graph api)\b|\b(?:commands?|c2 (?:address|server)\w*|instructions|tasks)\b[^.!?]{0,40}\b(?:read|fetch|retriev|receiv|poll|download|come|obtain)\w*\b[^.!?]{0,30}\b(?:telegram|discord|slack|github|gist|dropbox|google (?:drive|sheets|calendar|docs)|onedrive|pastebin|notion|trello|steam)\b/i,
+    /\babus\w+\b[^.!?]{0,20}\bgraph api\b|\b(?:telegram|discord|slack|github|dropbox|google (?:drive|sheets|calendar|docs)|onedrive|pastebin|notion|trello|microsoft graph|graph api)\b[^.!?]{0,50}\b(?:c2|c&c|command[- ]and[- ]control|dead[- ]drop|to receive commands)\b|\b(?:c2|c&c|command[- ]and[- ]control|dead[- ]drop)\b[^.!?]{0,60}\b(?:telegram|discord|slack|github|dropbox|google (?:drive|sheets|calendar|docs)|onedrive|pastebin|notion|trello|graph api)\b|\b(?:commands?|c2 (?:address|server)\w*|instructions|tasks)\b[^.!?]{0,40}\b(?:read|fetch|retriev|receiv|poll|download|come|obtain)\w*\b[^.!?]{0,30}\b(?:telegram|discord|slack|github|gist|dropbox|google (?:drive|sheets|calendar|docs)|onedrive|pastebin|notion|trello|steam)\b/i,
+  ],
+  ['T1571', 'non-standard nonstandard port ports', /\bnon-?standard (?:[\w-]+ )?ports?\b/i],
+  [
+    'T1573',
+    'encrypted encrypts encrypt',
+    /\bencrypt(?:s|ed|ing)?\b[^.!?]{0,30}\b(?:c2|c&c|command[- ]and[- ]control|network) (?:traffic|communications?|channels?)\b|\b(?:c2|c&c|command[- ]and[- ]control|network) (?:traffic|communications?|channels?)\b[^.!?]{0,30}\bencrypted (?:with|using|by|via)\b/i,
   ],
   ['T1568.002', 'dga domain', /\bdomain generation algorithms?\b|\bDGAs?\b/],
   [
     'T1105',
     'download downloads downloaded downloading retrieve retrieves retrieved fetch fetches fetched pulls',
     new RegExp(
-      String.raw`\b(?:(?:download|retriev|fetch)(?:s|es|ed|ing)|(?:to|can|will|and|then|may|could|which) (?:download|retrieve|fetch)|pulls(?: down)?)\b[^.!?]{0,60}\b${payload}\b|\b${payload}\b[^.!?]{0,40}\b(?:downloaded|retrieved|fetched) (?:from|by|via|using)\b`,
+      String.raw`\b(?:(?:download|retriev|fetch)(?:s|es|ed|ing)|(?:to|can|will|and|then|may|could|which|turn|that|subsequently|eventually) (?:download|retrieve|fetch)|pulls(?: down)?)\b[^.!?]{0,60}\b${payloadWords}\b|\b${payloadWords}\b[^.!?]{0,40}\b(?:downloaded|retrieved|fetched) (?:from|by|via|using)\b`,
       'i',
     ),
   ],
@@ -152,23 +142,64 @@ export const lateStatements: StatementRow[] = [
   [
     'T1041',
     'send sends sent exfiltrate exfiltrates exfiltrated exfiltrating upload uploads uploaded transmit transmits transmitted forwards',
-    /\b(?:send|sent|exfiltrat|upload|transmit|forward)\w*\b[^.!?]{0,80}\b(?:to|via|over|through)\b[^.!?]{0,50}\b(?:c2|c&c|command[- ]and[- ]control|attacker(?:s|-controlled)?|remote servers?|actor[^.!?]{0,12}servers?)\b/i,
+    /\b(?:send|sent|exfiltrat|upload|transmit|forward)\w*\b[^.!?]{0,80}\b(?:to|via|over|through)\b[^.!?]{0,50}\b(?:c2|c&c|command[- ]and[- ]control|attacker(?:s|-controlled)?|(?:remote|external) (?:servers?|hosts?|apis?|endpoints?)|actor[^.!?]{0,12}servers?)\b/i,
+  ],
+  [
+    'T1567',
+    'exfiltrate exfiltrates exfiltrated exfiltrating exfiltration',
+    /\bexfiltrat\w*\b[^.!?]{0,60}\b(?:to|via|through|using)\b[^.!?]{0,30}\b(?:cloud (?:storage|services?|file|hosting)|file[- ](?:hosting|sharing) (?:services?|sites?)|dropbox|google drive|onedrive|telegram|discord|web ?services?|pastebin)\b|\b(?:cloud|file[- ](?:hosting|sharing))(?: [\w-]+){0,2} (?:services?|storage|sites?)\b[^.!?]{0,30}\b(?:for|to) (?:data )?exfiltrat/i,
   ],
   ['T1567.002', 'rclone mega megasync', /\brclone\b|\bmega(?:sync|\.nz|\.io)\b/i],
   [
     'T1486',
     'encrypt encrypts encrypted encrypting encryption encryptor ransomware',
     new RegExp(
-      String.raw`\b(?:encrypt(?:s|ing|ion of)?|encrypted (?:by|the|their|all|its|his|her|over|more than|nearly|victims?|hundreds|thousands|dozens|\d+))\b[^.!?]{0,50}\b${code}\b|\b(?:gang|group|attackers?|actors?|hackers?|intruders|ransomware|criminals|operators?|affiliates?|they)\b[^.!?]{0,30}\bencrypted\b[^.!?]{0,40}\b${code}\b|\b(?:files?|systems?|servers?|data|machines|vms) (?:are |were |was |being |been |got )?encrypt(?:ed(?= by\b|[.,;]|$)|ion\b)|\b(?:deploy|launch|execut|detonat|distribut|push|drop)\w*\b[^.!?]{0,60}\bransomware\b(?! (?:gang|group|operator|actor|affiliate))|\bransomware (?:[\w-]+ )?(?:deployment|was (?:deployed|launched|executed)|encrypt(?:s|ed)|impact)\b|\b(?:hit|struck|crippled|suffered|disrupted|confirmed|launch\w*|carried out)\b[^.!?]{0,30}\bransomware attacks?\b`,
+      String.raw`\b(?:encrypt(?:s|ing|ion of)?|encrypted (?:by|the|their|all|its|his|her|over|more than|nearly|victims?|hundreds|thousands|dozens|\d+))\b[^.!?]{0,50}\b${dataWords}\b|\b(?:gang|group|attackers?|actors?|hackers?|intruders|ransomware|criminals|operators?|affiliates?|they)\b[^.!?]{0,30}\bencrypted\b[^.!?]{0,40}\b${dataWords}\b|\b(?:files?|systems?|servers?|data|machines|vms) (?:are |were |was |being |been |got )?encrypt(?:ed(?= by\b|[.,;]|$)|ion\b)|\b(?:deploy|launch|execut|detonat|distribut|push|drop)\w*\b[^.!?]{0,60}\bransomware\b(?! (?:gang|group|operator|actor|affiliate))|\bransomware (?:[\w-]+ )?(?:deployment|was (?:deployed|launched|executed)|encrypt(?:s|ed)|impact)\b|\b(?:hit|struck|crippled|suffered|disrupted|confirmed|launch\w*|carried out)\b[^.!?]{0,30}\bransomware attacks?\b`,
       'i',
     ),
-    /ransom|\block(?:er|bit)\b|encryptor|extort/i,
+    {
+      context: /ransom|\block(?:er|bit)\b|encryptor|extort/i,
+      exception: /\b(?:decryptors?|decryption (?:tools?|keys?)|files back|no more ransom|unlock)\b/i,
+    },
+  ],
+  [
+    'T1486',
+    'ransom',
+    /\b(?:drop|leav|left|present|display|show|creat|receiv|writ)\w*\b[^.!?]{0,40}\bransom (?:notes?|messages?)\b/i,
+  ],
+  [
+    'T1486',
+    'encryption',
+    /\b(?:\d+ ?%|nearly (?:complete|full)|full|mass|host|domain-?wide|file|widespread) (?:host |network |file |data |disk )?encryption\b/i,
+    { context: /ransom/i },
+  ],
+  [
+    'T1489',
+    'service services',
+    /\b(?:stop|terminat|kill|shut(?:s|ting)? down)\w*\b[^.!?]{0,40}\bservices\b/i,
+    { context: /ransom|encrypt|database|backup/i },
+  ],
+  [
+    'T1490',
+    'backups backup recovery restore',
+    /\b(?:delet|remov|destroy|wip|eras)\w*\b[^.!?]{0,30}\bbackups?\b|\bdisabl\w*\b[^.!?]{0,30}\b(?:recovery|system restore)\b/i,
   ],
   ['T1490', 'shadow vssadmin wbadmin bcdedit', /\bshadow cop(?:y|ies)\b|\b(?:vssadmin|wbadmin|bcdedit)\b/i],
   [
     'T1485',
     'wiper wipers wipes wiped',
     /\bwipers?\b[^.!?]{0,60}\b(?:overwr\w+|destroy\w*|delet\w+|eras\w+|corrupt\w*)\b|\b(?:data|disk)[- ]?wip(?:er|ers|ing)\b|\bwip(?:es|ed|ing) (?:[\w-]+ ){0,3}(?:data|disks?|files?|systems?|drives?)\b/i,
+  ],
+  [
+    'T1561',
+    'mbr master partition',
+    /\b(?:overwr|wip|corrupt|destroy|eras)\w*\b[^.!?]{0,40}\b(?:mbr|master boot record|partition tables?)\b/i,
+  ],
+  [
+    'T1529',
+    'reboot reboots rebooted restarts shutdown shuts',
+    /\b(?:reboot|shut(?:s|ting)? down|restart)\w*\b (?:the |all )?(?:infected |compromised |victim(?:['’]s)? |affected )?(?:systems?|machines?|computers?|hosts?|devices?)\b/i,
+    { context: /wip|ransom|encrypt|destr/i },
   ],
   ['T1491', 'deface defaced defacement defacements', /\bdefac(?:e|ed|ement|ements|ing)\b/i],
   [

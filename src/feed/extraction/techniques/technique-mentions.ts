@@ -30,7 +30,9 @@ const everyday = new Set([
 type TechniqueName = { technique: Technique; name: string };
 const namesByFirstWord = cacheFromTechniques(indexOfNames);
 
-/** Finds technique names of two words in the exact case of ATT&CK, and of three or more words in any case. */
+/**
+ * Finds technique names of two words in the exact case of ATT&CK that are no part of a longer title, and of three or more words in any case.
+ */
 export function findTechniqueNames(text: string): TechniqueMention[] {
   const byFirstWord = namesByFirstWord();
   const found: TechniqueMention[] = [];
@@ -38,7 +40,8 @@ export function findTechniqueNames(text: string): TechniqueMention[] {
     for (const { technique, name } of byFirstWord.get(match[0].toLowerCase()) ?? []) {
       const printed = text.slice(match.index, match.index + name.length);
       if (printed.toLowerCase() !== name.toLowerCase() || /\w/.test(text[match.index + name.length] ?? '')) continue;
-      if (printed !== name && name.split(' ').length < 3) continue;
+      const isShort = name.split(' ').length < 3;
+      if (isShort && (printed !== name || /^ \p{Lu}\p{Ll}/u.test(text.slice(match.index + name.length)))) continue;
       found.push({ technique, span: { start: match.index, end: match.index + name.length }, by: 'name' });
     }
   }

@@ -1,30 +1,37 @@
-import { advice, exploitationCues, facingCues } from '../severity/severity-cues.ts';
-import { splitWords } from './sentence-features.ts';
+import { exploitationCues, facingCues } from '../severity/severity-cues.ts';
+import { discoveryStatements } from './discovery-statements.ts';
 import { earlyStatements } from './early-statements.ts';
+import { evasionStatements } from './evasion-statements.ts';
 import { lateStatements } from './late-statements.ts';
+import { splitWords } from './sentence-features.ts';
+import { isDefensive, isDenied } from './sentence-kinds.ts';
+import type { StatementRow } from './statement-words.ts';
 
-type StatementRule = { technique: string; states: (sentence: string, previous: string) => boolean };
+/** `find` returns the words that state the technique, if any. */
+type StatementRule = {
+  technique: string;
+  find: (sentence: string, previous: string) => { index: number; length: number } | undefined;
+};
 
 /** Exploitation of a system that the sentence itself calls exposed, without a word for its flaw. */
 const exploitsExposed =
   /\bexploit(?:s|ed|ing|ation of)?\b[^.!?]{0,50}\b(?:(?:public|internet)[- ](?:facing|exposed)|exposed to the internet)\b/i;
 const publicFacing: StatementRule = {
   technique: 'T1190',
-  states: (sentence, previous) =>
-    exploitsExposed.test(sentence) ||
-    (exploitationCues.some((cue) => cue.test(sentence)) && (facingCues.test(sentence) || facingCues.test(previous))),
+  find: (sentence, previous) => {
+    const exposed = match(exploitsExposed, sentence);
+    if (exposed) return exposed;
+    for (const cue of exploitationCues) {
+      const exploited = match(cue, sentence);
+      if (exploited) return facingCues.test(sentence) || facingCues.test(previous) ? exploited : undefined;
+    }
+    return undefined;
+  },
 };
 const exploitWords =
   'exploit exploits exploited exploiting exploitation weaponized abused abusing leveraging vulnerability';
 
 const rulesByWord = indexRules();
-
-/** Words that make a sentence about defense, or deny what it describes. */
-const defense =
-  /\b(?:should|recommend\w*|mitigat\w+|organi[sz]ations (?:can|must|need)|defenders?|best practices?|to (?:prevent|detect|block|protect)|helps? (?:to )?(?:prevent|detect|protect)|our (?:products?|platforms?|solutions?|customers|service)|(?:can|will) (?:stop|prevent|block|detect)|(?:must|ought to) be|(?:employee|user|staff|awareness|security) training|security awareness|(?:can|could|may|might) lead to|remains? (?:the|one of)|most common|did not|was not|were not|no evidence|without evidence|never)\b/i;
-
-/** Checks for advice, and for words of defense or denial. Such a sentence states no technique. */
-export const isDefensive = (sentence: string): boolean => defense.test(sentence) || advice.test(sentence);
 
 /**
  * Returns the techniques that a sentence states plainly. `words` are the words of the sentence, `previous` is the sentence before it. Advice,
@@ -41,12 +48,18 @@ export function findStatedTechniques(
       if (known.has(rule.technique) || candidates?.has(rule)) continue;
       candidates ??= new Set();
       candidates.add(rule);
-      if (!rule.states(sentence, previous)) continue;
+      const statement = rule.find(sentence, previous);
+      if (!statement || isDenied(sentence, statement)) continue;
       if (!found && isDefensive(sentence)) return [];
       found ??= [];
       found.push(rule.technique);
     }
   return found ?? [];
+}
+
+function match(pattern: RegExp, sentence: string): { index: number; length: number } | undefined {
+  const found = pattern.exec(sentence);
+  return found ? { index: found.index, length: found[0].length } : undefined;
 }
 
 function indexRules(): Map<string, StatementRule[]> {
@@ -55,15 +68,18 @@ function indexRules(): Map<string, StatementRule[]> {
     const words = new Set(triggers.split(' ').flatMap((trigger) => splitWords(trigger)[0] ?? []));
     for (const word of words) index.set(word, [...(index.get(word) ?? []), rule]);
   };
-  for (const [technique, triggers, pattern, context] of [...earlyStatements, ...lateStatements])
-    add(
-      {
-        technique,
-        states: (sentence, previous) =>
-          pattern.test(sentence) && (!context || context.test(sentence) || context.test(previous)),
-      },
-      triggers,
-    );
+  const rows = [...earlyStatements, ...evasionStatements, ...discoveryStatements, ...lateStatements];
+  for (const row of rows) add(createRule(row), row[1]);
   add(publicFacing, exploitWords);
   return index;
+}
+
+function createRule([technique, , pattern, { context, exception } = {}]: StatementRow): StatementRule {
+  return {
+    technique,
+    find: (sentence, previous) =>
+      (context && !context.test(sentence) && !context.test(previous)) || exception?.test(sentence)
+        ? undefined
+        : match(pattern, sentence),
+  };
 }

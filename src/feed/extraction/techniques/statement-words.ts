@@ -1,0 +1,19 @@
+/** A pattern for malware and its parts. */
+export const payloadWords = String.raw`(?:payloads?|malware|scripts?|files?|stages?|tools?|dlls?|executables?|binar(?:y|ies)|implants?|backdoors?|loaders?|modules?|components?|archives?|installers?|shellcode|trojans?|stealers?|ransomware|programs?|beacons?|stagers?)`;
+
+/** A pattern for computers and what they store. */
+export const dataWords = String.raw`(?:files?|data|systems?|servers?|machines?|computers?|devices?|drives?|networks?|documents?|hosts?|volumes?|endpoints?|virtual machines?|vms?|infrastructure|environments?)`;
+
+/** A pattern for verbs of discovery. */
+export const discoveryVerbs = String.raw`(?:enumerat(?:e|es|ed|ing)|list(?:s|ed|ing)|collect(?:s|ed|ing)?|gather(?:s|ed|ing)?|discover(?:s|ed|ing)?|quer(?:y|ies|ied|ying)|identif(?:y|ies|ied|ying)|retriev(?:e|es|ed|ing)|obtain(?:s|ed|ing)?|determin(?:e|es|ed|ing)|scan(?:s|ned|ning)?|search(?:es|ed|ing)?|check(?:s|ed|ing)?|look(?:s|ed|ing)? (?:for|up))`;
+
+/**
+ * Plain statements of techniques: the id, the words of which one must occur in the sentence, and the pattern of the statement. `context` must
+ * occur in the sentence or the one before it, `exception` must not occur in the sentence.
+ */
+export type StatementRow = [
+  technique: string,
+  triggers: string,
+  pattern: RegExp,
+  conditions?: { context?: RegExp; exception?: RegExp },
+];
