@@ -16,6 +16,7 @@ import { measurePortable } from './portable.ts';
 import { measureStixOut } from './stix-out.ts';
 import { measureSeverity } from './severity.ts';
 import { measureSigma } from './sigma.ts';
+import { measureTechniqueReports } from './technique-reports.ts';
 import { measureTechniques } from './techniques.ts';
 import { formatFigures } from './figures.ts';
 import { measureValues } from './values.ts';
@@ -27,7 +28,7 @@ Usage: npm run quality -- [OPTION…] [NAME…]
   --list                   Also print the single errors of some subjects.
   --write                  Replace the sections of the measured subjects in docs/reference/quality.md.
   --stix-schemas FOLDER    The JSON schemas of STIX 2.1, for stix-out.
-  --reports FOLDER         The texts of public reports, for names, reports, severity and values.
+  --reports FOLDER         The texts of public reports, for names, reports, severity, values and technique-reports.
   --clickhouse URL, --opensearch URL, --elasticsearch URL
                            Servers for portable, and ClickHouse for sigma.`;
 
@@ -55,6 +56,7 @@ const measurements = {
   noise: measureNoise,
   techniques: measureTechniques,
   annoctr: measureAnnoCtr,
+  'technique-reports': (verbose) => measureTechniqueReports(verbose, options.reports),
   corrections: measureCorrections,
   passages: measurePassages,
   windows: measureWindows,
