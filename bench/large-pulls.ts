@@ -13,94 +13,120 @@ import { nvdPage, nvdRow } from '../test/support/feed/nvd-documents.ts';
 import { osvRecord } from '../test/support/feed/osv-documents.ts';
 import { stixBundle } from '../test/support/feed/stix-documents.ts';
 import { withClient } from '../test/support/program-environment.ts';
-import { measureMs, type BenchmarkRow } from './benchmark.ts';
+import { measureMs, median, type BenchmarkRow } from './benchmark.ts';
 
-const [catalogRows, advisories, stixIndicators, mispAttributes] = [20_000, 5_000, 100_000, 50_000];
+const [catalogRows, advisories, stixIndicators, mispAttributes] = [20_000, 10_000, 100_000, 100_000];
+const rounds = 3;
 const list = <T>(count: number, make: (n: number) => T): T[] => Array.from({ length: count }, (_, n) => make(n));
-/** `name` distinguishes the values of documents, which would otherwise be compared with each other. */
 const values = (name: string, count: number): string[] => list(count, (n) => `${name}${n}.evil-${n % 97}.example`);
 const toFile = (document: object): { 'large.json': string } => ({ 'large.json': JSON.stringify(document) });
 const cveOf = (year: number, n: number): string => `CVE-${year}-${10_000 + n}`;
 
-type LargePull = { label: string; kind: SourceKind; createFiles: () => Record<string, string | Uint8Array> };
+/** `createFiles`: with other ids and values in each round, because equal ones would be compared with each other. */
+type LargePull = {
+  label: string;
+  kind: SourceKind;
+  createFiles: (round: number) => Record<string, string | Uint8Array>;
+};
 const largePulls: LargePull[] = [
   {
     label: `a catalog of ${catalogRows.toLocaleString('en')} vulnerabilities`,
     kind: 'kev',
-    createFiles: () => ({ 'large.json': kevCatalogWith('Gatehouse', catalogRows) }),
+    createFiles: (round) => ({
+      'large.json': kevCatalogWith('Gatehouse', catalogRows).replaceAll('CVE-2099-', `CVE-${2090 + round}-`),
+    }),
   },
   {
     label: `${advisories.toLocaleString('en')} NVD records`,
     kind: 'nvd',
-    createFiles: () => toFile(nvdPage(list(advisories, (n) => nvdRow(cveOf(2098, n))))),
+    createFiles: (round) => toFile(nvdPage(list(advisories, (n) => nvdRow(cveOf(2080 + round, n))))),
   },
   {
     label: `${advisories.toLocaleString('en')} OSV records`,
     kind: 'osv',
-    createFiles: () => {
-      const records = list(advisories, (n) => osvRecord(`PYSEC-2099-${10_000 + n}`, { aliases: [cveOf(2097, n)] }));
-      const files = records.map((record) => [`${String(record['id'])}.json`, strToU8(JSON.stringify(record))]);
+    createFiles: (round) => {
+      const toRecord = (n: number) =>
+        osvRecord(`PYSEC-${2090 + round}-${10_000 + n}`, { aliases: [cveOf(2070 + round, n)] });
+      const files = list(advisories, toRecord).map((record) => [
+        `${String(record['id'])}.json`,
+        strToU8(JSON.stringify(record)),
+      ]);
       return { 'large.zip': zipSync(Object.fromEntries(files) as Record<string, Uint8Array>) };
     },
   },
   {
     label: `${advisories.toLocaleString('en')} CSAF advisories`,
     kind: 'csaf',
-    createFiles: () => {
-      const advisory = (n: number) => csafAdvisory(`ACME-${n}`, { vulnerabilities: [{ cve: cveOf(2096, n) }] });
-      return Object.fromEntries(list(advisories, (n) => [`acme-${n}.json`, JSON.stringify(advisory(n))] as const));
+    createFiles: (round) => {
+      const toAdvisory = (n: number) =>
+        csafAdvisory(`ACME-${round}-${n}`, { vulnerabilities: [{ cve: cveOf(2060 + round, n) }] });
+      return Object.fromEntries(list(advisories, (n) => [`acme-${n}.json`, JSON.stringify(toAdvisory(n))] as const));
     },
   },
   {
     label: `a STIX report of ${stixIndicators.toLocaleString('en')} indicators`,
     kind: 'stix',
-    createFiles: () => toFile(stixBundle(values('s', stixIndicators))),
+    createFiles: (round) => toFile(stixBundle(values(`s${round}-`, stixIndicators))),
   },
   {
     label: `a MISP event of ${mispAttributes.toLocaleString('en')} attributes`,
     kind: 'misp',
-    createFiles: () => {
-      const attributes = values('m', mispAttributes).map((value) => mispAttribute('domain', value));
-      return toFile(mispEvent('large', { Attribute: attributes }));
+    createFiles: (round) => {
+      const attributes = values(`m${round}-`, mispAttributes).map((value) => mispAttribute('domain', value));
+      return toFile(mispEvent(`large ${round}`, { Attribute: attributes }));
     },
   },
 ];
 
 const valueKinds = new Set<SourceKind>(['stix', 'misp']);
 
-/** Pulls large documents into an empty feed. Compares each pull with parsing alone, and with COPY of the rows that it wrote. */
+/**
+ * Pulls large documents into an empty feed, each several times. Compares each pull with parsing alone, and with COPY of the rows that it wrote.
+ */
 export async function measureLargePulls(
   place: FeedEnvironment,
   report: (text: string) => void,
 ): Promise<BenchmarkRow[]> {
   const rows: BenchmarkRow[] = [];
-  for (const { label, kind, createFiles } of largePulls) {
-    report(label);
-    const files = Object.entries(createFiles()).map(([name, content]) => ({ name, bytes: Buffer.from(content) }));
-    const parse = () => sourceFormats[kind].parse(files, { reliability: 0.6 });
-    const { records } = parse();
-    const indicators = records.flatMap(({ iocs }) => buckets.map((bucket) => iocs[bucket].length));
-    const [unit, count] = valueKinds.has(kind)
-      ? ['values/s', indicators.reduce((sum, n) => sum + n, 0)]
-      : ['items/s', records.length];
-    const toRate = (ms: number): number => (count / ms) * 1000;
-    const parseMs = await measureMs(async () => void parse());
-    const written = Object.fromEntries(files.map(({ name, bytes }) => [name, bytes]));
-    const pullMs = await measureMs(await place.createSourceOf(kind, written));
-    const copyMs = await withClient(place.url, measureCopy);
-    for (const [baseline, ms] of [
-      ['parsing', parseMs],
-      ['COPY', copyMs],
+  for (const pull of largePulls) {
+    report(pull.label);
+    const measured: PullTimes[] = [];
+    for (let round = 0; round < rounds; round += 1) measured.push(await measurePull(place, pull, round));
+    const { count, unit } = measured[0]!;
+    const rateOf = (time: 'pullMs' | 'parseMs' | 'copyMs'): number =>
+      (count / median(measured.map((times) => times[time]))) * 1000;
+    for (const [baseline, time] of [
+      ['parsing', 'parseMs'],
+      ['COPY', 'copyMs'],
     ] as const)
       rows.push({
-        label: `${label}, against ${baseline} alone`,
+        label: `${pull.label}, against ${baseline} alone`,
         unit,
-        tocsin: toRate(pullMs),
-        baseline: toRate(ms),
-        share: ms / pullMs,
+        tocsin: rateOf('pullMs'),
+        baseline: rateOf(time),
+        share: median(measured.map((times) => times[time] / times.pullMs)),
       });
   }
   return rows;
+}
+
+type PullTimes = { count: number; unit: string; pullMs: number; parseMs: number; copyMs: number };
+
+async function measurePull(
+  place: FeedEnvironment,
+  { kind, createFiles }: LargePull,
+  round: number,
+): Promise<PullTimes> {
+  const files = Object.entries(createFiles(round)).map(([name, content]) => ({ name, bytes: Buffer.from(content) }));
+  const parse = () => sourceFormats[kind].parse(files, { reliability: 0.6 });
+  const { records } = parse();
+  const indicators = records.flatMap(({ iocs }) => buckets.map((bucket) => iocs[bucket].length));
+  const count = valueKinds.has(kind) ? indicators.reduce((sum, n) => sum + n, 0) : records.length;
+  const parseMs = await measureMs(async () => void parse());
+  const written = Object.fromEntries(files.map(({ name, bytes }) => [name, bytes]));
+  const pullMs = await measureMs(await place.createSourceOf(kind, written));
+  const copyMs = await withClient(place.url, measureCopy);
+  return { count, unit: valueKinds.has(kind) ? 'values/s' : 'items/s', pullMs, parseMs, copyMs };
 }
 
 const filledTables = ['items', 'item_versions', 'item_terms', 'item_search'];
