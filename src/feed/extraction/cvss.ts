@@ -19,6 +19,20 @@ export function scoreCvssVector(vector: string): CvssScore | undefined {
   return score === undefined ? undefined : { version, score };
 }
 
+const knownMax = 2_000;
+
+/** Returns a function like `scoreCvssVector` that remembers scores, because most vulnerabilities share a few hundred vectors. */
+export function createCvssScorer(): typeof scoreCvssVector {
+  const known = new Map<string, CvssScore | undefined>();
+  return (vector) => {
+    if (!known.has(vector)) {
+      if (known.size >= knownMax) known.clear();
+      known.set(vector, scoreCvssVector(vector));
+    }
+    return known.get(vector);
+  };
+}
+
 /** Returns the score that a source states, or undefined if its version or value is invalid. */
 export function checkCvssScore(version: unknown, score: unknown): CvssScore | undefined {
   const known = versions.find((name) => name === asScalarText(version));

@@ -51,8 +51,9 @@ export function createStoredText(): StoredText {
         } else if (Array.isArray(part)) {
           for (const [index, one] of part.entries()) walk(one, `${path}[${index}]`, depth + 1);
         } else {
-          for (const [name, one] of Object.entries(part as object))
-            walk(one, path === '' ? name : `${path}.${name}`, depth + 1);
+          const object = part as Record<string, unknown>;
+          // Object.entries would make a list of each field.
+          for (const name of Object.keys(object)) walk(object[name], path === '' ? name : `${path}.${name}`, depth + 1);
         }
       };
       walk(value, prefix, 0);

@@ -1,6 +1,6 @@
 import { createProductCollector } from '../../extraction/products/product-collector.ts';
 import { createClassificationBuilder } from '../../extraction/classification-builder.ts';
-import { selectCvssScore, scoreCvssVector } from '../../extraction/cvss.ts';
+import { createCvssScorer, selectCvssScore, type scoreCvssVector } from '../../extraction/cvss.ts';
 import {
   asObject,
   asObjects,
@@ -48,14 +48,17 @@ export const osv: SourceFormat = {
   draft: draftOsv,
 };
 
+type OsvContext = ParseContext & { scoreVector: typeof scoreCvssVector };
+
 function draftOsv(parts: SourceDocument[], context: ParseContext): DraftResult {
+  const scoreVector = createCvssScorer();
   return draftParts(
     parts.flatMap((part) => unzipPart(part, fileNames, zipBounds)),
-    (part) => draftPart(part, context),
+    (part) => draftPart(part, { ...context, scoreVector }),
   );
 }
 
-function draftPart(part: SourceDocument, context: ParseContext): DraftResult {
+function draftPart(part: SourceDocument, context: OsvContext): DraftResult {
   const document = parseJsonOrYaml(part.bytes);
   const list = Array.isArray(document) ? document : asObject(document)['vulns'];
   const entries: unknown[] = Array.isArray(list) ? list : [document];
@@ -75,7 +78,7 @@ function draftPart(part: SourceDocument, context: ParseContext): DraftResult {
   return drafted;
 }
 
-type EntryContext = ParseContext & { url: string | undefined; modifiedAt: string };
+type EntryContext = OsvContext & { url: string | undefined; modifiedAt: string };
 
 function draftEntry(id: string, entry: JsonObject, context: EntryContext): RecordDraft {
   const { modifiedAt } = context;
@@ -86,7 +89,7 @@ function draftEntry(id: string, entry: JsonObject, context: EntryContext): Recor
 function toOsvRecord(
   id: string,
   entry: JsonObject,
-  { url, reliability, lists, publishTime, modifiedAt }: EntryContext & { publishTime: string },
+  { url, reliability, lists, scoreVector, publishTime, modifiedAt }: EntryContext & { publishTime: string },
 ): SourceRecord {
   const text = storeFields(entry, ['summary', 'details', 'aliases', 'withdrawn']);
   const aliases = asTexts(entry['aliases']).map((alias) => alias.trim());
@@ -111,7 +114,11 @@ function toOsvRecord(
   const details = asText(entry['details']);
   const summary = asText(entry['summary']) ?? (details && firstSentences(details, 1, 300));
   const isMalicious = prefixOf(id) === 'MAL';
-  const stated = judgeSeverity({ ...readSeverity(entry, specific), text: details ?? summary ?? '', exploited: 'no' });
+  const stated = judgeSeverity({
+    ...readSeverity(entry, specific, scoreVector),
+    text: details ?? summary ?? '',
+    exploited: 'no',
+  });
   // A malicious package runs its code on every machine that installs it.
   const rating =
     isMalicious && stated.severity === 'none' ? { severity: 'high' as const, rule: 'osv:malicious-package' } : stated;
@@ -152,9 +159,10 @@ function toKey(id: string, aliases: string[]): string {
 function readSeverity(
   entry: JsonObject,
   specific: JsonObject,
+  scoreVector: typeof scoreCvssVector,
 ): { cvss: NonNullable<ReturnType<typeof selectCvssScore>>[]; word: string | undefined } {
   const stated = [entry, ...asObjects(entry['affected'])].flatMap((one) => asObjects(one['severity']));
-  const best = selectCvssScore(stated.map((one) => scoreCvssVector(asText(one['score']) ?? '')));
+  const best = selectCvssScore(stated.map((one) => scoreVector(asText(one['score']) ?? '')));
   const ubuntu = stated.find((one) => one['type'] === 'Ubuntu');
   return { cvss: best ? [best] : [], word: asText(specific['severity']) ?? asText(ubuntu?.['score']) };
 }
