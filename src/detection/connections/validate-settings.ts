@@ -1,5 +1,6 @@
 import type { z } from 'zod';
-import { appError, fieldError, describeIssue, type FieldError } from '../../platform/lib/errors.ts';
+import { describeIssue } from '../../platform/lib/describe-issue.ts';
+import { appError, fieldError, type FieldError } from '../../platform/lib/errors.ts';
 import { createAllowList } from '../../platform/lib/outbound-http/public-address.ts';
 import type { RemoteConnector } from '../siem/connector.ts';
 import { remoteConnectors, type RemoteSiemType } from '../siem/registry.ts';

@@ -70,7 +70,3 @@ export const unavailableError = (detail: string, retryAfterSeconds: number): App
 export function fieldError(pointer: string, code: string, detail: string): AppError {
   return appError('validation_failed', detail, { errors: [{ pointer, code, detail }] });
 }
-
-/** Returns the message of a schema issue, replacing zod's wording for a missing value. */
-export const describeIssue = (message: string): string =>
-  message.endsWith('received undefined') ? 'is missing' : message;

@@ -1,12 +1,6 @@
 import type { FastifyError } from 'fastify';
-import {
-  AppError,
-  appError,
-  unavailableError,
-  describeIssue,
-  type ErrorCode,
-  type FieldError,
-} from '../../lib/errors.ts';
+import { describeIssue } from '../../lib/describe-issue.ts';
+import { AppError, appError, unavailableError, type ErrorCode, type FieldError } from '../../lib/errors.ts';
 
 type ValidationEntry = { keyword?: string; instancePath?: string; message?: string; params?: { keys?: string[] } };
 
