@@ -24,5 +24,7 @@ test('returns 400 with the field for an unknown catalog name and for a missing k
   const pointers = async (body: object) =>
     (await org.call('POST', '/api/feed/sources', body)).body.errors.map(({ pointer }: { pointer: string }) => pointer);
   expect(await pointers({ catalogue: 'nobody' })).toEqual(['/catalogue']);
+  const { body } = await org.call('POST', '/api/feed/sources', { catalogue: 'cisa-kevv' });
+  expect(body.detail).toBe('The catalog has no source "cisa-kevv"; did you mean cisa-kev?');
   expect(await pointers({})).toEqual(['/kind', '/name', '/url']);
 });

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { fieldError } from '../../../platform/lib/errors.ts';
+import { didYouMean } from '../../../platform/lib/text/nearest-names.ts';
 import { tlps } from '../../model/vocabulary.ts';
 import { sourceKinds } from '../../formats/registry.ts';
 import { authoritySources } from './authority-sources.ts';
@@ -21,8 +22,10 @@ export const sourceCatalog: Record<string, CatalogEntry> = {
 /** Throws a 400 if the catalog has no source of that name. */
 export function findCatalogSource(name: string): CatalogEntry {
   const entry = Object.hasOwn(sourceCatalog, name) ? sourceCatalog[name] : undefined;
-  if (!entry) throw fieldError('/catalogue', 'unknown', `The catalog has no source "${name.slice(0, 100)}".`);
-  return entry;
+  if (entry) return entry;
+  const shown = name.slice(0, 100);
+  const detail = `The catalog has no source "${shown}"${didYouMean(shown, Object.keys(sourceCatalog))}`;
+  throw fieldError('/catalogue', 'unknown', detail);
 }
 
 export const SourceCatalog = z.object({
