@@ -78,6 +78,15 @@ export function readEntityRows(tx: Tx, type: EntityType, values: string[]): Prom
     ) f where f.items > 0 order by v.place`;
 }
 
+/** Returns the document of the newest visible item that contains a name or an alias of this type. */
+export async function findAliasDocument(tx: Tx, type: EntityType, value: string): Promise<string | undefined> {
+  const [row] = await queryRows<{ doc: string }>(tx)`
+    select i.doc from item_terms t join items i on i.id = t.item_id
+    where t.kind = ${termKind(type)} and t.value collate "C" = ${value} and t.standing is null and t.pool_id in ${visiblePoolIds}
+    order by t.item_id desc limit 1`;
+  return row?.doc;
+}
+
 /** Returns the newest items that contain an entity. */
 export function listEntityItems(
   tx: Tx,

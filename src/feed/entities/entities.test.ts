@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { startApp, type TestOrg } from '../../../test/support/harness.ts';
+import { fileSource } from '../../../test/support/feed/kev-source.ts';
 
 const app = await startApp();
 const post = async (org: TestOrg, text: string, publishTime?: string): Promise<string> =>
@@ -81,4 +82,26 @@ A second command and control server was other-panel[.]top, seen elsewhere.`;
   expect(valuesOf(await read('malware/WellMess'))).toEqual([['evil-panel.top', true]]);
   await org.call('POST', `/api/feed/items/${id}/retract`, { reason: 'wrong' });
   expect(await namesOf(org)).toEqual([]);
+});
+
+test('finds an entity by an alias that only its source states', async () => {
+  const org = await app.newOrg();
+  const tool = {
+    type: 'tool',
+    spec_version: '2.1',
+    id: 'tool--00000000-0000-4000-8000-000000000001',
+    created: '2024-01-01T00:00:00.000Z',
+    modified: '2024-01-01T00:00:00.000Z',
+    name: 'Zqlister',
+    aliases: ['zqlister.exe'],
+  };
+  await (await fileSource(app, org, { kind: 'stix' })).pull({ type: 'bundle', objects: [tool] });
+  expect((await org.call('GET', '/items?tool=zqlister.exe')).body.total).toBe(1);
+  for (const path of ['tool/ZQLISTER.exe', 'malware/zqlister.exe'])
+    expect((await org.call('GET', `/api/feed/entities/${path}`)).body).toMatchObject({
+      type: 'tool',
+      name: 'Zqlister',
+      aliases: ['zqlister.exe'],
+    });
+  expect((await org.call('GET', '/api/feed/entities/actor/zqlister.exe')).status).toBe(404);
 });

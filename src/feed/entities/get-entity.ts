@@ -10,7 +10,7 @@ import { startOfHour, updateExpiry } from '../model/expiry.ts';
 import type { FeedItem } from '../model/item.schema.ts';
 import { toTermValue } from '../model/terms.ts';
 import type { EntityType, FeedEntityDetail } from './entities.schema.ts';
-import { listEntityItems, readEntityRows, termKind, type EntityRow } from './entities.store.ts';
+import { findAliasDocument, listEntityItems, readEntityRows, termKind, type EntityRow } from './entities.store.ts';
 import { findCanonicalValue, toEntity, type EntitiesDeps } from './list-entities.ts';
 import { collectIndicators, collectTechniques, type ReadItem } from './collect-values.ts';
 
@@ -48,7 +48,7 @@ export async function getEntity(
   };
 }
 
-/** Finds an entity by its name or an alias. Malware and tools have each other's names, because sources disagree on which one a program is. */
+/** Finds an entity by its name, an alias of the list of names, or one that an item states for it. Malware and tools have each other's names, because sources disagree on which one a program is. */
 async function findEntity(
   tx: Tx,
   { type, name }: { type: EntityType; name: string },
@@ -59,8 +59,23 @@ async function findEntity(
     const [row] = await readEntityRows(tx, one, candidates);
     if (row) return { type: one, row };
   }
+  for (const one of [type, ...others]) {
+    const [row] = await readEntityRows(tx, one, await listStatedNames(tx, one, name));
+    if (row) return { type: one, row };
+  }
   throw appError('not_found', `No item contains the ${type} ${name}.`);
 }
+
+/** Returns the values of the names for which the newest item with an alias states it. */
+async function listStatedNames(tx: Tx, type: EntityType, alias: string): Promise<string[]> {
+  const value = toTermValue(termKind(type), alias);
+  const document = await findAliasDocument(tx, type, value);
+  if (document === undefined) return [];
+  return listNames(JSON.parse(document) as FeedItem, type)
+    .filter(({ aliases }) => aliases.some((one) => toTermValue(termKind(type), one) === value))
+    .map(({ name }) => toTermValue(termKind(type), name));
+}
+
 const softwareTypes: EntityType[] = ['malware', 'tool'];
 
 /** Of relationships with the same ends, the first one counts. */
@@ -73,10 +88,12 @@ const withoutRepeated = (all: Relationship[]): Relationship[] =>
 const concerns = ({ source, target }: Relationship, type: EntityType, value: string): boolean =>
   [source, target].some(({ kind, name }) => kind === type && toTermValue(termKind(type), name) === value);
 
+const listNames = ({ classification }: FeedItem, type: EntityType) =>
+  type === 'actor' ? classification.actor : classification.malware;
+
 function listAliases(read: ReadItem[], type: EntityType, value: string): string[] {
-  const listOf = ({ classification }: FeedItem) => (type === 'actor' ? classification.actor : classification.malware);
   const aliases = read
-    .flatMap(({ item }) => listOf(item))
+    .flatMap(({ item }) => listNames(item, type))
     .filter(({ name }) => toTermValue(termKind(type), name) === value)
     .flatMap((one) => one.aliases);
   return type === 'vulnerability' ? [] : [...new Set(aliases)].slice(0, aliasesMax);
