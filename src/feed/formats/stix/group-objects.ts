@@ -25,20 +25,23 @@ const helpers = new Set([...links, 'identity', 'location']);
 
 /**
  * Groups the objects of a bundle into items. Each report or grouping and the objects it refers to form an item. Then each remaining campaign,
- * actor, malware, tool … forms an item with its directly related objects that no report contains. Remaining indicators and observations
- * follow `looseGrouping`. All other objects are skipped.
+ * actor, malware, tool … forms an item with its directly related objects that no report contains. One that another such item contains forms
+ * an item, too, if an object related to it would otherwise be in no item together with it. Remaining indicators and observations follow `looseGrouping`. All other
+ * objects are skipped.
  */
 export function groupObjects(
   bundle: StixBundle,
   looseGrouping: LooseGrouping,
 ): { groups: ObjectGroup[]; skipped: SkippedEntry[] } {
-  const grouped = new Set<string>();
+  /** The groups that contain an object. */
+  const grouped = new Map<string, Set<ObjectGroup>>();
   const related = listRelated(bundle);
   const groups: ObjectGroup[] = [];
   const addGroup = (head: StixSourceObject, parts: StixSourceObject[]): void => {
     const members = parts.filter(({ id, type }) => id !== head.id && !containers.has(type) && !links.has(type));
-    for (const { id } of [head, ...members]) grouped.add(id);
-    groups.push({ head, members });
+    const group = { head, members };
+    for (const { id } of [head, ...members]) grouped.set(id, (grouped.get(id) ?? new Set()).add(group));
+    groups.push(group);
   };
   const objects = [...bundle.objects.values()];
   const reports = objects
@@ -65,9 +68,15 @@ export function groupObjects(
     addGroup(head, further.length === 0 ? parts : collectParts(bundle, [...refs, ...further]));
   };
   for (const report of reports) addWithRelated(report);
+  const isTogether = (id: string, other: string): boolean => {
+    const others = grouped.get(other);
+    return others !== undefined && !others.isDisjointFrom(grouped.get(id)!);
+  };
+  const isSeparated = (id: string): boolean =>
+    !contained.has(id) && listLoose([id]).some((ref) => !isAttached(bundle.objects.get(ref)!) && !isTogether(id, ref));
   for (const tier of tiers)
-    for (const head of objects.filter(({ type, id }) => tier.includes(type) && !grouped.has(id)))
-      addWithRelated({ head, refs: none, parts: [] });
+    for (const head of objects.filter(({ type }) => tier.includes(type)))
+      if (!grouped.has(head.id) || isSeparated(head.id)) addWithRelated({ head, refs: none, parts: [] });
   const bases = listBases(bundle);
   const rest = objects.filter(({ id, type }) => !grouped.has(id) && !helpers.has(type) && !bases.has(id));
   const observed = rest.filter(isObservation);
@@ -95,6 +104,9 @@ const none: string[] = [];
 
 const isLoose = (bundle: StixBundle, ref: string, contained: Set<string>): boolean =>
   !contained.has(ref) && !containers.has(bundle.objects.get(ref)?.type ?? '');
+
+/** Whether an object follows those that it is related to. */
+const isAttached = (object: StixSourceObject): boolean => isObservation(object) || helpers.has(object.type);
 
 const observationTypes = new Set(['indicator', 'observed-data', 'malware-analysis']);
 

@@ -137,3 +137,36 @@ test('reads the names in free labels, but no everyday words', () => {
   );
   expect(record.classification.malware.map(({ name }) => name)).toEqual(['Emotet', 'Mimikatz']);
 });
+
+test('makes malware of an actor an item of its own if no item has one of its techniques with it', () => {
+  const objects = [
+    object('intrusion-set', 1, { name: 'APT29' }),
+    object('malware', 2, { name: 'WellMess', is_family: true }),
+    object('malware', 3, { name: 'Emotet', is_family: true }),
+    ...[4, 5].map((number) =>
+      object('attack-pattern', number, {
+        name: `Technique ${number}`,
+        external_references: [{ source_name: 'mitre-attack', external_id: number === 4 ? 'T1566' : 'T1105' }],
+      }),
+    ),
+  ];
+  const [actor, wellMess, emotet, phishing, transfer] = objects.map(({ id }) => id);
+  const uses = [
+    [actor, wellMess],
+    [actor, emotet],
+    [actor, phishing],
+    [wellMess, phishing],
+    [wellMess, transfer],
+    [emotet, phishing],
+  ].map(([source_ref, target_ref], index) =>
+    object('relationship', 10 + index, { relationship_type: 'uses', source_ref, target_ref }),
+  );
+  const bundle = { type: 'bundle', id: idOf('bundle', 1), objects: [...objects, ...uses] };
+  const { records, skipped } = parseText(JSON.stringify(bundle));
+  expect(records.map(({ title }) => title)).toEqual(['APT29', 'WellMess']);
+  expect(skipped).toEqual([]);
+  expect(records.map(({ classification }) => classification.attack.map(({ technique }) => technique))).toEqual([
+    ['T1566'],
+    ['T1566', 'T1105'],
+  ]);
+});
