@@ -1,17 +1,32 @@
 import type { ExtractedName } from '../names/extracted-name.ts';
 import { statesCue, type Statement } from './report-statements.ts';
 import * as cues from './severity-cues.ts';
-import { criticalInfrastructureWords, mentionsCountry, sectorWords, severalOrganizations } from './target-words.ts';
+import {
+  countedVictims,
+  criticalInfrastructureWords,
+  mentionsCountry,
+  sectorWords,
+  severalOrganizations,
+} from './target-words.ts';
 
 /** Checks for a statement that an attack or a discovery happened. */
 export const isActivity = (one: Statement): boolean =>
-  cues.activityCues.some((cue) => statesCue(one, cue)) || (one.isTitle && statesCue(one, cues.headlineActivityCue));
+  cues.activityCues.some((cue) => statesCue(one, cue)) ||
+  (one.isTitle && statesCue(one, cues.headlineActivityCue)) ||
+  one.hasActingName === true ||
+  isTranslatedActivity(one);
+/**
+ * In another language most verbs are unknown. There, a statement about attackers, attacks or malware that is no possibility counts as one about what
+ * they do.
+ */
+const isTranslatedActivity = ({ isTranslated, text }: Statement): boolean =>
+  isTranslated && (cues.attackerCues.test(text) || cues.malwareCues.test(text)) && !cues.hypothesis.test(text);
 export const isExploitation = (one: Statement): boolean => cues.exploitationCues.some((cue) => statesCue(one, cue));
 export const isThreat = (one: Statement): boolean =>
   statesCue(one, cues.malwareCues) || statesCue(one, cues.attackerCues) || isExploitation(one);
 
 export const hasTarget = ({ text }: Statement): boolean =>
-  sectorWords.test(text) || mentionsCountry(text) || severalOrganizations.test(text);
+  sectorWords.test(text) || mentionsCountry(text) || severalOrganizations.test(text) || countedVictims.test(text);
 export const hasManyTargets = ({ text }: Statement): boolean =>
   severalOrganizations.test(text) || criticalInfrastructureWords.test(text);
 
@@ -24,10 +39,17 @@ export const mentionsActor = ({ text }: Statement, names: ExtractedName[]): bool
   names.some(({ kind, printed }) => kind === 'actor' && printed.some((form) => text.includes(form)));
 
 /** Checks for a named actor that attacks: `Foobar sent`. */
-export const mentionsActingActor = ({ text }: Statement, names: ExtractedName[]): boolean =>
+export const mentionsActingActor = (one: Statement, names: ExtractedName[]): boolean =>
+  mentionsActingName(
+    one,
+    names.filter(({ kind }) => kind === 'actor'),
+  );
+
+/** Checks for a named actor or malware that attacks. */
+export const mentionsActingName = ({ text }: Statement, names: ExtractedName[]): boolean =>
   names.some(
     ({ kind, printed }) =>
-      kind === 'actor' &&
+      kind !== 'tool' &&
       printed.some((form) =>
         text
           .split(form)
@@ -50,7 +72,7 @@ export const mentionsAttackerOrVictims = (one: Statement, names: ExtractedName[]
 
 /** Whether a text denies that its vulnerability is exploited and does not say that another one is. */
 export const deniesExploitation = (lead: Statement[]): boolean =>
-  lead.some(({ text }) => cues.negation.test(text) && /exploit|attacks?\b|abuse/i.test(text)) &&
+  lead.some(({ full }) => cues.negation.test(full) && /exploit|attacks?\b|abuse/i.test(full)) &&
   !lead.some(
     (one) =>
       one.isAsserted && [...cues.activeExploitationCues, cues.observedAttackCues].some((cue) => statesCue(one, cue)),

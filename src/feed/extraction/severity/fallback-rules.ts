@@ -1,6 +1,7 @@
 import { isActivity, isThreat, mentionsName } from './event-checks.ts';
 import { statesCue } from './report-statements.ts';
-import { subjectStatements, type ReportRule } from './report-rules.ts';
+import type { ReportRule } from './report-rules.ts';
+import { subjectStatements } from './report-subject.ts';
 import * as cues from './severity-cues.ts';
 
 /** This many active indicators describe a threat even without prose. */
@@ -25,7 +26,10 @@ export const fallbackRules: ReportRule[] = [
     severity: 'medium',
     find: ({ lead }) => {
       const opening = lead.slice(0, subjectStatements);
-      const found = opening.filter((one) => isThreat(one) && isActivity(one) && !cues.claimCues.test(one.text));
+      const isAboutMalware = opening.some((one) => one.isTitle && statesCue(one, cues.malwareCues));
+      const found = opening.filter(
+        (one) => isThreat(one) && (isAboutMalware || isActivity(one)) && !cues.claimCues.test(one.text),
+      );
       return found.length > 1 ? found : [];
     },
   },

@@ -116,6 +116,122 @@ test.each([
     'Ataque de ransomware contra uma prefeitura',
     'Os servidores da prefeitura foram criptografados em um ataque de ransomware. Os criminosos exigem um resgate e roubaram dados.',
   ],
+  [
+    'es high',
+    'Ciberataque a una aseguradora: roban datos de clientes',
+    'La aseguradora ha confirmado que los ciberdelincuentes accedieron a sus sistemas y se llevaron datos personales de miles de clientes. La compañía ha avisado a la Agencia de Protección de Datos.',
+  ],
+  [
+    'es medium',
+    'Nuevo troyano bancario para Android',
+    'Los investigadores han analizado un nuevo troyano para Android que se hace pasar por una actualización del navegador. Lee los mensajes y graba la pantalla. Se comunica con su servidor de mando y control por WebSocket.',
+  ],
+  [
+    'es low',
+    'Aviso: correos fraudulentos que ofrecen premios',
+    'Se ha detectado una estafa por correo electrónico que promete un premio y pide el pago de una tasa. Si has recibido el mensaje, bórralo.',
+  ],
+  [
+    'es none',
+    'Cinco consejos para proteger tu empresa',
+    'Usa contraseñas fuertes, activa la verificación en dos pasos y haz copias de seguridad. Forma a tus empleados para que reconozcan el phishing.',
+  ],
+  [
+    'de high',
+    'Hackerangriff auf Universität: Daten von Studierenden gestohlen',
+    'Unbekannte haben die Systeme der Universität angegriffen und Daten von Studierenden und Beschäftigten kopiert. Die Hochschule hat Anzeige erstattet.',
+  ],
+  [
+    'de medium',
+    'Neuer Infostealer wird in Foren verkauft',
+    'Forscher haben einen neuen Infostealer untersucht, der in Foren für 200 Dollar im Monat angeboten wird. Die Schadsoftware liest Passwörter aus Browsern aus.',
+  ],
+  [
+    'de low',
+    'Sicherheitslücken in Routern geschlossen',
+    'Der Hersteller hat mehrere Sicherheitslücken in seinen Routern geschlossen. Angreifer könnten darüber Befehle ausführen. Angriffe sind bislang nicht bekannt.',
+  ],
+  [
+    'de none',
+    'Neue Version unserer Plattform verfügbar',
+    'Mit der neuen Version können Kunden Warnungen schneller bearbeiten. Die Oberfläche wurde überarbeitet.',
+  ],
+  [
+    'fr high',
+    'Une cyberattaque paralyse un groupe de cliniques vétérinaires',
+    "Le groupe a été victime d'un rançongiciel dans la nuit de samedi à dimanche. Les pirates ont chiffré les serveurs et exigent une rançon. Les consultations sont reportées en France et en Belgique.",
+  ],
+  [
+    'fr medium',
+    'Un nouveau malware vole les mots de passe',
+    'Des chercheurs ont découvert un logiciel malveillant qui se cache dans de fausses mises à jour. Il vole les mots de passe et les cookies du navigateur.',
+  ],
+  [
+    'fr none',
+    "Qu'est-ce que le phishing ?",
+    "Le phishing est une technique d'escroquerie. L'attaquant envoie un message qui semble venir d'un tiers de confiance. Voici comment le reconnaître.",
+  ],
+  [
+    'ru high',
+    'Хакеры похитили данные клиентов сети аптек',
+    'Группировка заявила о взломе сети аптек и выложила базу данных с телефонами и адресами клиентов. Компания подтвердила инцидент.',
+  ],
+  [
+    'ru medium',
+    'Новый Android-троян маскируется под приложение банка',
+    'Эксперты обнаружили новый троян, который распространяется через мессенджеры. Он перехватывает сообщения и крадет пароли.',
+  ],
+  [
+    'ru low',
+    'Мошенники обманывают пользователей от имени операторов связи',
+    'Мошенники звонят абонентам и предлагают продлить договор. Цель — узнать код из сообщения.',
+  ],
+  [
+    'ru none',
+    'Как защитить аккаунт: советы эксперта',
+    'Эксперт рассказал, как выбрать надежный пароль и зачем включать двухфакторную аутентификацию.',
+  ],
+  [
+    'ja high',
+    '大学のサーバーに不正アクセス、学生の個人情報が流出',
+    '大学は、サーバーが不正アクセスを受け、学生と教職員の個人情報約2万件が流出したと発表した。',
+  ],
+  ['ja low', 'ルーターに脆弱性、修正版を公開', 'メーカーはルーターの複数の脆弱性を修正した。悪用は確認されていない。'],
+  [
+    'ja none',
+    'フィッシングとは？わかりやすく解説',
+    'フィッシングとは、偽のメールで個人情報を盗む手口です。対策として多要素認証を有効にしましょう。',
+  ],
+  [
+    'zh high',
+    '某APT组织针对我国科研机构发起钓鱼攻击',
+    '近期，我们捕获到某APT组织针对科研机构的钓鱼邮件，邮件附件投递木马，用于窃取文件。',
+  ],
+  [
+    'it high',
+    'Attacco ransomware al comune: servizi bloccati',
+    'Il comune è stato colpito da un attacco ransomware che ha bloccato i servizi anagrafici. I criminali chiedono un riscatto.',
+  ],
+  [
+    'pt high',
+    'Ataque cibernético derruba sistemas de tribunal',
+    'O tribunal informou que foi alvo de um ataque de ransomware. Os sistemas ficaram fora do ar e os prazos foram suspensos.',
+  ],
+  [
+    'nl high',
+    'Gegevens van patiënten gestolen bij laboratorium',
+    'Criminelen hebben bij een aanval op het laboratorium de gegevens van honderdduizenden patiënten gestolen. De groep eist losgeld.',
+  ],
+  [
+    'pl high',
+    'Grupa APT atakuje polskie instytucje',
+    'Eksperci wykryli, że grupa od kilku miesięcy wysyła urzędnikom wiadomości z załącznikiem, który instaluje złośliwe oprogramowanie. Jest ono używane przeciwko polskim instytucjom rządowym, a dokumenty, które zostały wykradzione, trafiają na serwer przestępców.',
+  ],
+  [
+    'it high',
+    'Il trojan bancario si diffonde in Europa',
+    'Secondo i ricercatori questo trojan bancario si sta diffondendo in Spagna e in Francia. Le campagne sono state osservate negli ultimi mesi, e gli attaccanti continuano le loro azioni contro gli utenti.',
+  ],
 ])('%s: %s', (expected, title, text) => {
   const { language, severity, severityRule } = rate(title, text);
   expect(`${language} ${severity}`, severityRule).toBe(expected);

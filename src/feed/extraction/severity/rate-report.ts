@@ -1,12 +1,13 @@
 import { severities, type Severity } from '../../model/vocabulary.ts';
 import type { ExtractedName } from '../names/extracted-name.ts';
 import type { Span } from '../text/stored-text.ts';
-import { deniesExploitation, isActivity, isThreat } from './event-checks.ts';
+import { deniesExploitation, isActivity, isThreat, mentionsActingName } from './event-checks.ts';
 import { isDigest, readReportKind } from './report-kind.ts';
-import { attackerCues, claimCues, negation } from './severity-cues.ts';
-import { readStatements, type Statement } from './report-statements.ts';
+import { attackerCues, claimCues, lowCues, negation } from './severity-cues.ts';
+import { readStatements, statesCue, type Statement } from './report-statements.ts';
 import { fallbackRules } from './fallback-rules.ts';
-import { isSubject, reportRules } from './report-rules.ts';
+import { reportRules } from './report-rules.ts';
+import { isSubject } from './report-subject.ts';
 
 export type ReportRating = { severity: Severity; rule: string; evidence: Span[] };
 
@@ -23,6 +24,8 @@ type ReportToRate = {
 };
 
 const evidenceMax = 3;
+/** This many statements about scams make advice a description of scams. */
+const scamStatements = 2;
 
 /**
  * Rates a report by the rubric of spec/feed.md ("event.severity"): the first rule whose statements the report makes, from critical to low.
@@ -31,10 +34,17 @@ const evidenceMax = 3;
  * `evidence` has the deciding sentences.
  */
 export function rateReport(report: ReportToRate): ReportRating {
-  const { lead, body } = readStatements(report);
+  const { lead: sentences, body } = readStatements(report);
+  const lead = sentences.map((one) => ({ ...one, hasActingName: mentionsActingName(one, report.names) }));
   const kind = readReportKind({ ...report, lead });
   const unrated: ReportRating = { severity: 'none', rule: 'none', evidence: [] };
-  if (kind === 'promotion') return unrated;
+  if (kind === 'promotion') {
+    // Advice on scams describes them.
+    const scams = lead.filter((one) => !one.isOld && statesCue(one, lowCues));
+    return scams.length >= scamStatements
+      ? { severity: 'low', rule: 'report:nuisance', evidence: listSpans(scams) }
+      : unrated;
+  }
   const isCurrent = ({ isAsserted, isOld }: Statement): boolean => isAsserted && !isOld;
   const view = {
     lead: lead.filter(isCurrent),
@@ -43,7 +53,7 @@ export function rateReport(report: ReportToRate): ReportRating {
     isUnexploited: deniesExploitation(lead),
     indicators: report.indicators,
   };
-  const max: Severity = kind === 'guide' ? 'low' : isDigest(report.title) ? 'high' : 'critical';
+  const max: Severity = kind === 'guide' ? 'low' : isDigest(report.title, report.sourceUrl) ? 'high' : 'critical';
   for (const { id, severity, find } of reportRules) {
     const found = find(view);
     if (found.length === 0 || (severity === 'critical' && max === 'high')) continue;
@@ -64,7 +74,7 @@ export function rateReport(report: ReportToRate): ReportRating {
 /** Finds denials of an attack that the text mentions as a claim. */
 function findDenial(lead: Statement[]): Statement[] {
   if (!lead.some(({ text }) => claimCues.test(text))) return [];
-  return lead.filter((one) => negation.test(one.text) && attackerCues.test(one.text));
+  return lead.filter((one) => negation.test(one.full) && attackerCues.test(one.full));
 }
 
 const rank = (severity: Severity): number => severities.indexOf(severity);

@@ -1,4 +1,5 @@
 import type { ExtractedName } from '../names/extracted-name.ts';
+import { mentionsName } from './event-checks.ts';
 import { activityCues } from './severity-cues.ts';
 import { statesCue, type Statement } from './report-statements.ts';
 
@@ -6,9 +7,13 @@ import { statesCue, type Statement } from './report-statements.ts';
 export type ReportKind = 'report' | 'guide' | 'promotion';
 
 const guideTitles =
-  /^(?:what (?:is|are)|the anatomy of|meet|join us|interview|how to|how do|understanding|introducing|introduction to|announcing|tips|detecting|preventing|protecting|securing|why (?:you|i|we)|a? ?(?:beginner|complete|ultimate|practical|short|quick|comprehensive))\b|\b(?:guide|guides|tutorial|glossary|faq|best practices|cheat ?sheet|webinar|podcast|awards?|lessons (?:from|learned)|(?:for|to) beginners|explained|explainer|101|checklist|\d+ (?:ways|tips|steps|best)|primer|buyer|readiness|preparedness|\p{L}+ questions|strateg(?:y|ies)|(?:red|purple) team(?:ing| assessments?| exercises?| engagements?| shares| findings)|penetration test\w*|acqui(?:red?|sition)|partner program|survey|hiring|tabletop|new (?:capabilities|features)|release notes|what['’]s new|named a|wins|debuts|launches)\b/iu;
+  /^(?:what (?:is|are)|the anatomy of|meet|join us|interview|how to|how do|understanding|introducing|introduction to|announcing|tips|detecting|preventing|protecting|securing|why (?:you|i|we)|a? ?(?:beginner|complete|ultimate|practical|short|quick|comprehensive))\b|\b(?:guide|guides|tutorial|glossary|faq|best practices|cheat ?sheet|webinar|podcast|awards?|lessons (?:from|learned)|(?:for|to) beginners|must do|playbook|explained|explainer|101|checklist|\d+ (?:ways|tips|steps|best)|primer|buyer|readiness|preparedness|\p{L}+ questions|strateg(?:y|ies)|(?:red|purple) team(?:ing| assessments?| exercises?| engagements?| shares| findings)|penetration test\w*|acqui(?:red?|sition)|partner program|survey|hiring|tabletop|new (?:capabilities|features)|release notes|what['’]s new|named a|wins|debuts|launches)\b/iu;
+/** A heading near the beginning that says that the text explains a notion: `What is ransomware?`. */
+const definitionHeading = /^(?:\d+[.)] ?)?what (?:is|are) (?!(?:the )?CVE|this|that|it\b|new)[^.?]{1,60}\?$/i;
+const headingReach = 10;
+
 const guidePaths =
-  /\/(?:tutorials?|glossary|faqs?|guides?|how-?to|cheat-?sheets?|webinars?|products?|pricing|solutions|awards|events|training|academy|university|learn|support|kb|careers)\//i;
+  /\/(?:tutorials?|[\w-]*glossary|faqs?|guides?|how-?to|cheat-?sheets?|webinars?|products?|pricing|solutions|awards|events|training|academy|university|education|courses?|learn|support|kb|careers)\//i;
 const promotionCues =
   /\b(?:our (?:platform|solutions?|products?|customers|services?|team of)|helps? (?:you|organi[sz]ations|security teams|businesses|teams|protect|prevent|detect)|enables? (?:you|organi[sz]ations|security teams|security operations)|solutions? (?:that|for|such|designed|is|are)|features?|capabilit(?:y|ies)|integrates?|in this (?:guide|article|tutorial|course|lesson|post,? you)|you (?:can|should|need|will|must|['’]re)|your (?:organi[sz]ation|business|team|environment|data|network|security|code|application|dependencies)|learn (?:how|more|about)|is an? (?:[\p{L}-]+ ){0,4}(?:solution|platform|technology|process|type of|term|technique|practice|evolution)|refers? to|awards?|nominat\w+|recogni[sz]\w+|security teams?|provides? (?:organi[sz]ations|visibility|a)|this (?:comprehensive )?guide|(?:glossary|guide|article|tutorial|entry) (?:explains|covers|shows|walks)|use this|often described as|represents?|in the context of)\b/iu;
 
@@ -16,7 +21,8 @@ const digestTitles =
   /^WTB:|\b(?:(?:weekly|monthly)(?! (?:active|downloads|installs|users))|quarterly|annual|round-?up|digest|newsletter|recap|this week|last week|week in|month in|in review|briefing|bulletin|top \d+|trends? (?:report|in|for)|predictions?|threat (?:landscape|report)|patch tuesday|statistics|examples|recent (?:[\p{L}-]+ )?attacks)\b/iu;
 
 /** Checks for the title of a collection of stories. None of them is what the whole text is about. */
-export const isDigest = (title: string): boolean => digestTitles.test(title);
+export const isDigest = (title: string, sourceUrl = ''): boolean =>
+  digestTitles.test(title) || digestTitles.test(sourceUrl.replace(/^https?:\/\/[^/]*/, '').replaceAll(/[-_/]/g, ' '));
 
 /** Decides what a text is from its title and lead. */
 export function readReportKind(report: {
@@ -35,12 +41,18 @@ export function readReportKind(report: {
   );
   const promoted = lead.filter(({ text }) => promotionCues.test(text)).length;
   const reported = lead.filter((one) => one.isAsserted && activityCues.some((cue) => statesCue(one, cue))).length;
+  const isNamedThreat = lead.some(
+    (one) => one.isAsserted && mentionsName(one, names) && activityCues.some((cue) => statesCue(one, cue)),
+  );
   const isPromoted =
     promoted >= 2 &&
     promoted > reported &&
     indicators < 3 &&
+    !isDigest(title, sourceUrl) &&
+    !isNamedThreat &&
     !lead.some(({ text }) => /\bCVE-\d{4}-\d{4,}/i.test(text));
-  if ((guideTitles.test(title) && !hasActorTitle) || guidePaths.test(sourceUrl))
-    return hasThreatTitle || (reported >= promoted && reported > 1) ? 'guide' : 'promotion';
+  const isExplained = lead.slice(0, headingReach).some(({ full }) => definitionHeading.test(full.trim()));
+  if (((guideTitles.test(title) || isExplained) && !hasActorTitle) || (guidePaths.test(sourceUrl) && !isNamedThreat))
+    return hasThreatTitle ? 'guide' : 'promotion';
   return isPromoted ? 'promotion' : 'report';
 }

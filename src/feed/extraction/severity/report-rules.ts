@@ -13,9 +13,11 @@ import {
   mentionsAttackerOrVictims,
   mentionsName,
 } from './event-checks.ts';
+import { findNuisance, findOpenData } from './nuisance-rules.ts';
 import { statesCue, type Statement } from './report-statements.ts';
+import { isSubject, openingStatements, subjectStatements } from './report-subject.ts';
 import * as cues from './severity-cues.ts';
-import { criticalInfrastructureWords, severalOrganizations } from './target-words.ts';
+import { attackWaves, criticalInfrastructureWords, severalOrganizations, vitalSectors } from './target-words.ts';
 
 /**
  * The input of the rules: statements of current events in the title and the lead, those in the rest of the text, and the names in the
@@ -33,20 +35,11 @@ export type ReportView = {
 /** A rule returns the statements that support its severity, none if it does not apply. */
 export type ReportRule = { id: string; severity: Severity; find: (view: ReportView) => Statement[] };
 
-/** The first statements of a report say what it is about. */
-const openingStatements = 4;
-export const subjectStatements = 14;
 /** An actor whom the text mentions this often is one of its subjects. */
 const frequentMentions = 5;
 
 const organizations =
   /\b(?:organi[sz]ations|companies|agencies|entities|institutions|government systems|(?:dozens|hundreds|thousands) of (?:[\p{L}-]+ )?(?:computers|systems|machines|networks))\b/iu;
-const seriousTitle =
-  /\b(?:ransomware|trojan|backdoor|stealer|botnet|loader|malware|espionage|apt\d*|wiper|exploit\w*)\b/i;
-
-/** Whether statements say what a report is about: several of them, or one of the first. */
-export const isSubject = (found: Statement[], lead: Statement[]): boolean =>
-  found.length > 1 || (found[0] !== undefined && lead.slice(0, openingStatements).includes(found[0]));
 
 /** The rules in the order in which they apply. */
 export const reportRules: ReportRule[] = [
@@ -58,14 +51,18 @@ export const reportRules: ReportRule[] = [
       return found.length > 1 || found[0]?.isTitle ? found : [];
     },
   },
+  {
+    id: 'report:open-data',
+    severity: 'low',
+    find: findOpenData,
+  },
   { id: 'report:supply-chain', severity: 'critical', find: findSupplyChainCompromise },
   { id: 'report:destructive-attack', severity: 'critical', find: findDestructiveAttack },
   { id: 'report:exploited-now', severity: 'critical', find: findExploitedService },
   {
     id: 'report:nuisance',
     severity: 'low',
-    find: ({ lead }) =>
-      lead.filter((one) => one.isTitle && statesCue(one, cues.lowCues) && !seriousTitle.test(one.text)),
+    find: findNuisance,
   },
   { id: 'report:ransomware', severity: 'high', find: findRansomwareOperation },
   {
@@ -85,7 +82,13 @@ export const reportRules: ReportRule[] = [
       isUnexploited
         ? []
         : [
-            ...lead.filter((one) => isExploitation(one) && (isActivity(one) || /\bCVE-\d{4}-\d+/i.test(one.text))),
+            ...lead.filter(
+              (one) =>
+                isExploitation(one) &&
+                (isActivity(one) ||
+                  cues.activeExploitationCues.some((cue) => statesCue(one, cue)) ||
+                  /\bCVE-\d{4}-\d+/i.test(one.text)),
+            ),
             ...findNear(
               lead,
               (one) => statesCue(one, cues.observedAttackCues),
@@ -114,11 +117,10 @@ export const reportRules: ReportRule[] = [
     id: 'report:espionage',
     severity: 'high',
     find: ({ lead }) =>
-      lead.filter(
-        (one) =>
-          statesCue(one, cues.espionageCues) &&
-          isActivity(one) &&
-          (hasTarget(one) || (cues.dataOwnerCues.test(one.text) && !cues.claimCues.test(one.text))),
+      findNear(
+        lead,
+        (one) => statesCue(one, cues.espionageCues) && isActivity(one),
+        (one) => hasTarget(one) || (cues.dataOwnerCues.test(one.text) && !cues.claimCues.test(one.text)),
       ),
   },
   {
@@ -142,8 +144,13 @@ export const reportRules: ReportRule[] = [
     severity: 'high',
     find: ({ lead, body }) =>
       lead.some(({ text }) => cues.malwareCues.test(text))
-        ? body.filter((one) => statesCue(one, cues.victimologyCues) && hasTarget(one))
+        ? [...lead, ...body].filter((one) => statesCue(one, cues.victimologyCues) && hasTarget(one))
         : [],
+  },
+  {
+    id: 'report:paper',
+    severity: 'low',
+    find: ({ lead }) => lead.filter(({ text }) => cues.paperCues.test(text)),
   },
   { id: 'report:malware', severity: 'medium', find: findMalwareAnalysis },
   { id: 'report:exploit-code', severity: 'medium', find: findExploitCode },
@@ -204,17 +211,23 @@ function findDestructiveAttack({ lead }: ReportView): Statement[] {
   const title = lead.find(({ isTitle }) => isTitle);
   const isSectorStated = title !== undefined && criticalInfrastructureWords.test(title.text);
   const ransomed = lead.filter(
-    (one) => statesCue(one, cues.ransomwareCues) && isActivity(one) && (isSectorStated || hasManyTargets(one)),
+    (one) =>
+      statesCue(one, cues.ransomwareCues) &&
+      isActivity(one) &&
+      (isSectorStated || hasManyTargets(one) || attackWaves.test(one.text)),
   );
   if (ransomed.length > 0) return ransomed;
   const wiped = lead.filter((one) => statesCue(one, cues.wiperCues));
   if (wiped.length < 2 && !wiped[0]?.isTitle) return [];
-  const harmed = lead.filter((one) => isActivity(one) && (hasManyTargets(one) || organizations.test(one.text)));
+  const harmed = lead.filter(
+    (one) => isActivity(one) && (hasManyTargets(one) || organizations.test(one.text) || vitalSectors.test(one.text)),
+  );
   return harmed.length > 0 ? [...new Set([wiped[0]!, ...harmed])] : [];
 }
 
 /** Exploitation of software that faces the internet, by a named or classed actor or with victims. */
-function findExploitedService({ lead, names, isUnexploited }: ReportView): Statement[] {
+function findExploitedService(view: ReportView): Statement[] {
+  const { lead, names, isUnexploited } = view;
   if (isUnexploited) return [];
   const exploitations = new Set(
     lead.slice(0, subjectStatements).filter((one) => isExploitation(one) && !cues.claimCues.test(one.text)),
@@ -224,7 +237,10 @@ function findExploitedService({ lead, names, isUnexploited }: ReportView): State
   const isFacing = isOpening && lead.some(({ text }) => cues.exposureCues.test(text));
   const exploited = findNear(lead, check, ({ text }) => isFacing || cues.facingCues.test(text));
   if (exploited.length === 0) return [];
-  const isByOrAgainst = (one: Statement): boolean => mentionsAttackerOrVictims(one, names);
+  // Later exploitation in a text about a new vulnerability is background, unless a certain actor is behind it.
+  const isBackground = !isOpening && disclosesVulnerability(view);
+  const isByOrAgainst = (one: Statement): boolean =>
+    isBackground ? mentionsActor(one, names) || cues.actorCues.test(one.text) : mentionsAttackerOrVictims(one, names);
   // If the exploitation is the subject, attackers and victims anywhere in the lead are its own.
   const by = isOpening ? lead.filter(isByOrAgainst).slice(0, 1) : findNear(lead, check, isByOrAgainst);
   return by.length > 0 ? [...new Set([...exploited, ...by])] : [];

@@ -1,12 +1,19 @@
 import type { Span } from '../text/stored-text.ts';
-import { translateCues } from './translate-cues.ts';
+import { translateCues } from './translation/translate-cues.ts';
 import { advice, generality, hypothesis, negation } from './severity-cues.ts';
 
 /** A sentence of a report, with its cues in English. The title is the first one and has no span of its own if the text does not repeat it. */
 export type Statement = {
+  /** The sentence without its clauses that deny an event or speak of events in general. */
   text: string;
+  /** The whole sentence. */
+  full: string;
+  /** Whether the sentence is of another language, with its terms in English. */
+  isTranslated: boolean;
   span: Span | undefined;
   isTitle: boolean;
+  /** Whether the sentence says what named malware or a named actor did. */
+  hasActingName?: boolean;
   /** Whether the sentence states an event: not a denial, a question, advice, or a remark on attacks in general. */
   isAsserted: boolean;
   /** Whether the sentence places its event more than two years before the publication. */
@@ -32,12 +39,16 @@ export function readStatements({ title, text, sentences, publishTime, language }
   body: Statement[];
 } {
   const year = publicationYear(text, publishTime);
+  const translate = (sentence: string): Pick<Statement, 'text' | 'isTranslated'> => {
+    const translated = translateCues(sentence, language);
+    return { text: translated, isTranslated: translated !== sentence };
+  };
   const statements = sentences.slice(0, bodyMaxSentences).map((span) => {
     const sentence = text.slice(span.start, span.end);
-    return toStatement({ text: translateCues(sentence, language), span, isTitle: sentence === title, year });
+    return toStatement({ ...translate(sentence), span, isTitle: sentence === title, year });
   });
   if (!statements[0]?.isTitle)
-    statements.unshift(toStatement({ text: translateCues(title, language), span: undefined, isTitle: true, year }));
+    statements.unshift(toStatement({ ...translate(title), span: undefined, isTitle: true, year }));
   const marked = markRetrospect(statements, year);
   const end = marked.findIndex(
     ({ span }, index) => index > leadMaxSentences || (span !== undefined && span.start > leadMaxChars),
@@ -48,14 +59,22 @@ export function readStatements({ title, text, sentences, publishTime, language }
 function toStatement({
   year,
   ...statement
-}: Pick<Statement, 'text' | 'span' | 'isTitle'> & { year: number }): Statement {
-  const { text } = statement;
+}: Pick<Statement, 'text' | 'span' | 'isTitle' | 'isTranslated'> & { year: number }): Statement {
+  const { text: full } = statement;
+  const clauses = full.split(clauseBoundary);
+  const asserted = clauses.filter((clause) => !negation.test(clause) && !generality.test(clause));
+  const text = asserted.length === 0 || asserted.length === clauses.length ? full : asserted.join(', ');
   return {
     ...statement,
-    isAsserted: !negation.test(text) && !generality.test(text) && !advice.test(text) && !/\?["”’)]?$/.test(text),
-    isOld: isOldEvent(text, year),
+    text,
+    full,
+    isAsserted: asserted.length > 0 && !advice.test(full) && !/\?["”’)]?$/.test(full),
+    isOld: isOldEvent(full, year),
   };
 }
+
+/** Clauses that a denial or a general remark in another part of the sentence leaves alone. */
+const clauseBoundary = /;\s|,? (?:but|although|though|however|whereas)\b,?|, (?:while|yet)\b/;
 
 const modalReach = 10;
 const modalAfter = /^ (?:can|could|may|might|would)\b/i;

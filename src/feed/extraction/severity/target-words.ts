@@ -6,7 +6,7 @@ const join = (words: string): string =>
 
 const sectors = join(`
   governments?, governmental, ministr(?:y|ies), embass(?:y|ies), diplomats?, diplomatic, military, militaries, defen[cs]e (?:sector|industry|contractors?|industrial base|companies|firms),
-  federal agenc(?:y|ies), state agenc(?:y|ies), public sector, municipalit(?:y|ies), law enforcement, healthcare, health care, hospitals?, medical facilities, pharmaceutical, banks?,
+  federal agenc(?:y|ies), state agenc(?:y|ies), public sector, municipalit(?:y|ies), healthcare, health care, hospitals?, medical facilities, pharmaceutical, banks?,
   banking (?:sector|customers|industry), financial (?:institutions?|services|sector|organizations|industry), insurance (?:companies|sector), fintech, energy (?:sector|companies|providers|industry),
   (?:missile|arms|weapons?|aircraft) (?:makers?|manufacturers?), energy(?! (?:consumption|efficien|use)), utilit(?:y|ies), oil and gas, power (?:grid|plants?|companies|suppliers?), water (?:utilities|suppliers?|facilities|sector), telecommunications?, telcos?, telecoms?, internet service providers?,
   manufactur(?:ing|ers?), industrial (?:companies|organizations|enterprises), automotive, aerospace, aviation, airlines?, airports?, transport(?:ation)?, logistics, shipping, maritime, retail(?:ers?)?,
@@ -45,7 +45,19 @@ export function mentionsCountry(text: string): boolean {
 
 /** Operators of services whose failure harms a whole population. */
 export const criticalInfrastructureWords =
-  /\b(?:critical (?:national )?infrastructures?|(?:power|energy|electric(?:ity|al)?) (?:grids?|plants?|suppl(?:y|iers?)|compan(?:y|ies)|providers?|substations?|networks?)|sieć energetyczną|(?:fuel|gas|oil|energy|colonial) pipelines?|pipeline operator|hospitals?|(?:drinking )?water (?:utilit(?:y|ies)|suppl(?:y|iers?)|treatment|systems)|government (?:e-)?(?:services|systems|networks|institutions|websites|entities|agencies)|national (?:health|border|tax) |nuclear|airports?|railways?|air traffic)\b/iu;
+  /\b(?:critical (?:national )?infrastructures?|(?:power|energy|electric(?:ity|al)?) (?:grids?|plants?|suppl(?:y|iers?)|compan(?:y|ies)|providers?|substations?|networks?)|sieć energetyczną|(?:fuel|gas|oil|energy|colonial) pipelines?|pipeline operator|hospitals?|(?:drinking )?water (?:utilit(?:y|ies)|suppl(?:y|iers?)|treatment|systems)|government (?:e-)?(?:services|systems|networks|institutions|websites|entities|agencies|offices)|(?:state|national) governments?|(?:city|county|local|municipal) governments|national (?:health|border|tax) |nuclear|airports?|railways?|air traffic)\b/iu;
+
+/** Attacks in such a number that they have several victims: `a wave of intrusions`. */
+export const attackWaves =
+  /\b(?:waves?|surge|spate|series|string) of (?:[\p{L}-]+ ){0,3}(?:attacks|intrusions|incidents|breaches)\b|\battacks? wave\b/iu;
+
+/** Sectors on which a whole population depends. */
+export const vitalSectors =
+  /\b(?:energy|electric(?:ity|al)?|power|water|fuel|telecom\w*|government(?:al|s)?|hospitals?|health ?care|transport(?:ation)?|railways?|infrastructure)\b/iu;
+
+/** Victims as a number of people: `thousands of victims`, `35,000 users`. */
+export const countedVictims =
+  /\b(?:several|multiple|many|numerous|dozens of|hundreds of|thousands of|millions? of|(?<!\b(?:Microsoft|Office) )\d[\d,.]*(?: (?:thousand|million|billion))?) (?:[\p{L}-]+ ){0,2}(?:victims?|users|people|individuals|customers|employees|patients|citizens|residents|subscribers|students|developers)\b/iu;
 
 /** Victims or targets as a group: `several hospitals`, `more than 1,000 businesses`, `a dozen companies`. */
 export const severalOrganizations =

@@ -1,0 +1,31 @@
+import { isActivity } from './event-checks.ts';
+import { statesCue, type Statement } from './report-statements.ts';
+import { openingStatements, subjectStatements } from './report-subject.ts';
+import * as cues from './severity-cues.ts';
+
+const software = /\b(?:malware|malicious|extensions?|apps?|software|programs?)\b/i;
+const seriousTitle =
+  /\b(?:ransomware|trojan|backdoor|stealer|botnet|loader|malware|espionage|apt\d*|wiper|exploit\w*)\b/i;
+
+/** Software that only shows ads, and scams by their title unless they install malware. */
+export function findNuisance({ lead }: { lead: Statement[] }): Statement[] {
+  const isHarmful = lead.some((one) => statesCue(one, cues.harmfulMalwareCues));
+  const ads = lead.slice(0, subjectStatements).filter(({ text }) => cues.adwareCues.test(text));
+  if (ads.length > 0 && !isHarmful && lead.some(({ text }) => software.test(text))) return ads;
+  // A scam that installs malware is more than a nuisance.
+  const installsMalware = lead.some((one) => isActivity(one) && /\bmalware\b/i.test(one.text)) || isHarmful;
+  return lead.filter(
+    (one) =>
+      one.isTitle &&
+      statesCue(one, cues.lowCues) &&
+      !seriousTitle.test(one.text) &&
+      (!installsMalware || cues.adwareCues.test(one.text)),
+  );
+}
+
+/** Data that its owner left open, by the title, without a theft. */
+export function findOpenData({ lead }: { lead: Statement[] }): Statement[] {
+  const found = lead.slice(0, openingStatements).filter(({ text }) => cues.openDataCues.test(text));
+  const isStolen = lead.some((one) => statesCue(one, cues.espionageCues) && isActivity(one));
+  return found.length > 1 && found[0]!.isTitle && !isStolen ? found : [];
+}

@@ -1,0 +1,82 @@
+/**
+ * Terms of East Asian languages for which the rules have English words. Each line is the English phrase and a pattern; `~` stands for any further
+ * letters of the word. Earlier lines win, so phrases stand before their words.
+ */
+export const eastAsianTerms: Record<string, string> = {
+  ja: `
+    protect = 防ぐ|防止|対策
+    customers = 顧客|学生|患者|利用者|個人情報
+    impersonates = 装(?:う|った|い)|なりすま|偽の|偽サイト
+    guide = (?:わかりやすく|徹底|詳しく)解説|入門|とは(?:何か)?[?？]|とは$
+    generally = とは[、,]|一般的に
+    no evidence = (?:攻撃|悪用|被害)は(?:確認|報告)されていな|(?:攻撃|悪用|被害)(?:の事実)?は(?:現時点では)?確認されて(?:いない|いません|おりません)
+    vulnerability was exploited in attacks = (?:脆弱性|「?CVE)[^。]{0,60}(?:攻撃に(?:使用|利用|悪用)され|悪用(?:した攻撃|する攻撃|され|を確認))
+    could = 可能性|おそれ|恐れ|場合|できる
+    was exploited in the wild = 悪用が確認|悪用されて|積極的に悪用
+    was exploited by attackers = 悪用
+    victims = 被害|感染拡大
+    were attacked = 不正アクセス|侵害され|感染し|改ざん
+    targeted attacks against = 標的型攻撃|を標的|を狙う|を狙った
+    attackers = 攻撃者|ハッカー|犯罪者
+    threat group = 攻撃グループ|ハッカー集団
+    cyber attack = サイバー攻撃|攻撃
+    ransomware = ランサムウ[ェエ]ア|身代金要求型
+    ransom demand = 身代金
+    were encrypted = 暗号化
+    were stolen = 窃取|流出|盗ま|漏えい|漏洩
+    vulnerability = 脆弱性
+    malware = マルウ[ェエ]ア|不正プログラム|ウイルス
+    backdoor = バックドア
+    phishing emails = フィッシング(?:メール)?|標的型メール
+    scam = 詐欺
+    espionage = スパイ活動|諜報
+    fixed = 修正
+    were observed = 観測|確認
+    companies = 企業|事業者|組織
+    government agencies = 官公庁|政府機関|省庁|自治体
+    hospitals = 病院|医療機関
+    Japan = 日本|国内
+    for example = 例えば|たとえば
+    critical = 重大な|深刻な`,
+  zh: `
+    protect = 防范|防护
+    APT group = APT组织|APT团伙
+    customers = 客户|用户|公民|个人信息
+    impersonates = 冒充|伪装|仿冒|假冒
+    guide = 指南|教程|科普|是什么|什么是
+    generally = 是指|通常|一般来说
+    no evidence = (?:没有|未)(?:发现|观察到)[^。]{0,10}(?:攻击|利用)
+    was exploited in the wild = 在野利用|被(?:积极|广泛)利用|正在被利用
+    was exploited by attackers = 利用[^。]{0,12}漏洞|漏洞利用
+    targeted attacks against = 进行了攻击|针对[^。]{0,40}(?:攻击|组织)|定向攻击|发起[^。]{0,12}攻击
+    could = 可能|如果|可以
+    ransomware attacks = 勒索(?:软件|病毒)攻击
+    ransomware = 勒索(?:软件|病毒)
+    ransom demand = 赎金|勒索
+    were encrypted = 加密
+    were stolen = 窃取|窃密|泄露|被盗
+    were attacked = 入侵|感染|沦陷
+    attackers = 攻击者|黑客|犯罪分子|附属机构
+    threat group = 攻击组织|APT组织|团伙|黑产
+    cyber attack = 攻击
+    vulnerability = 漏洞
+    malware = 恶意(?:软件|程序|代码|样本)|病毒
+    backdoor = 后门
+    trojan = 木马
+    stealer = 窃密木马
+    phishing emails = 钓鱼(?:邮件|攻击|网站)?
+    espionage = 间谍
+    scam = 诈骗|欺诈
+    victims = 受害者|受害
+    fixed = 修复
+    were observed = 发现|监测到|捕获|观察到
+    companies = 企业|公司|机构
+    government agencies = 政府
+    hospitals = 医院|医疗
+    energy = 能源
+    critical infrastructure = 关键(?:信息)?基础设施
+    education = 教育
+    China companies = 我国|国内
+    for example = 例如|比如
+    critical = 严重|高危`,
+};

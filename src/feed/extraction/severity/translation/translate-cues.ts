@@ -1,0 +1,64 @@
+import { ownValue } from '../../../../platform/lib/own-value.ts';
+import { eastAsianTerms } from './east-asian-terms.ts';
+import { germanicTerms } from './germanic-terms.ts';
+import { romanceTerms } from './romance-terms.ts';
+import { slavicTerms } from './slavic-terms.ts';
+
+type Glossary = { pattern: RegExp; phrases: string[]; regions: RegExp; regionNames: Map<string, string> };
+
+/** Scripts that print words without spaces between them. */
+const unspacedLanguages = new Set(['ja', 'zh']);
+const terms: Record<string, string> = { ...germanicTerms, ...romanceTerms, ...slavicTerms, ...eastAsianTerms };
+const glossaries = new Map<string, Glossary>();
+
+/**
+ * Replaces the terms for attacks, attackers, victims and doubt of another language by the English words that the rules know. Names, numbers and
+ * all other words stay. Returns the text unchanged for English, an unknown language, or one without terms.
+ */
+export function translateCues(text: string, language: string | undefined): string {
+  const lines = language === undefined ? undefined : ownValue(terms, language);
+  if (language === undefined || lines === undefined) return text;
+  let glossary = glossaries.get(language);
+  if (!glossary) {
+    const isUnspaced = unspacedLanguages.has(language);
+    glossary = { ...compileTerms(lines, isUnspaced), ...compileRegions(language, isUnspaced) };
+    glossaries.set(language, glossary);
+  }
+  const { pattern, phrases, regions, regionNames } = glossary;
+  return text
+    .replace(regions, (name) => ` ${regionNames.get(name.toLowerCase()) ?? name} `)
+    .replace(pattern, (...match) => ` ${phrases[match.slice(1).findIndex((group) => group !== undefined)]!} `)
+    .replaceAll(/ {2,}/g, ' ')
+    .trim();
+}
+
+/** Regions with many mentions besides countries: Europe, Asia, Africa, Latin America. */
+const worldRegions = ['150', '142', '002', '419'];
+const regionCodes = [
+  ...worldRegions,
+  ...'AE AF AL AM AR AT AU AZ BA BD BE BG BH BO BR BY CA CH CL CN CO CR CU CY CZ DE DK DO DZ EC EE EG ES ET FI FR GB GE GR GT HK HN HR HU ID IE IL IN IQ IR IS IT JO JP KE KG KH KR KW KZ LA LB LK LT LU LV LY MA MD ME MK MM MN MX MY NG NL NO NP NZ OM PA PE PH PK PL PS PT PY QA RO RS SA SE SG SI SK SN SV SY TH TJ TN TR TW TZ UA UG US UY UZ VE VN YE ZA'.split(
+    ' ',
+  ),
+];
+
+/** The names of countries in a language, from the data of the runtime. Inflected forms are not among them. */
+function compileRegions(language: string, isUnspaced: boolean): Pick<Glossary, 'regions' | 'regionNames'> {
+  const english = new Intl.DisplayNames(['en'], { type: 'region' });
+  const local = new Intl.DisplayNames([language], { type: 'region' });
+  const regionNames = new Map(
+    regionCodes.map((code) => [(local.of(code) ?? code).toLowerCase(), english.of(code) ?? code] as const),
+  );
+  const names = [...regionNames.keys()].toSorted((a, b) => b.length - a.length).join('|');
+  const source = isUnspaced ? names : `(?<!\\p{L})(?:${names})(?!\\p{L})`;
+  return { regions: new RegExp(source, 'giu'), regionNames };
+}
+
+function compileTerms(lines: string, isUnspaced: boolean): Pick<Glossary, 'pattern' | 'phrases'> {
+  const rows = lines
+    .trim()
+    .split('\n')
+    .map((line) => line.trim().split(' = ') as [string, string]);
+  const groups = rows.map(([, terms]) => `(${terms.replaceAll('~', '\\p{L}*')})`).join('|');
+  const source = isUnspaced ? groups : `(?<!\\p{L})(?:${groups})(?!\\p{L})`;
+  return { pattern: new RegExp(source, 'giu'), phrases: rows.map(([phrase]) => phrase) };
+}
