@@ -45,6 +45,7 @@ test.each([
   ['Before they left, the operators deployed Zyntra ransomware on every domain member.', 'T1486'],
   ['The locker encrypts files on all mapped drives. A ransom note follows.', 'T1486'],
   ['They exploited a public-facing Confluence server.', 'T1190'],
+  ['The flaw in the VPN gateway, which could allow code execution, is being exploited in the wild.', 'T1190'],
   ['Finally the ransomware encrypted files on all hosts.', 'T1486'],
   ['The group exploited CVE-2031-1234 in an internet-facing Ivanti appliance.', 'T1190'],
   ['The campaign begins with phishing emails that carry a ZIP attachment.', 'T1566.001'],

@@ -1,4 +1,4 @@
-import { advice } from '../severity/severity-cues.ts';
+import { activeExploitationCues, advice } from '../severity/severity-cues.ts';
 
 /** Words that make a sentence about defense. */
 const defense =
@@ -12,7 +12,7 @@ const hypothesis = new RegExp(
 );
 /** Remarks on attacks in general. */
 const generality = new RegExp(
-  String.raw`^(?:${attackers}|ransomware|malware|phishing)\b[^.!?]{0,30}\b(?:often|typically|commonly|usually|frequently|generally|increasingly)\b|\b(?:refers to|occurs when|most common|remains? (?:the|one of))\b|^(?:[\w-]+ ){1,3}(?:involves|is (?:malware|software) that|is an? (?:[\w-]+ )?(?:techniques?|tactics?|types?|forms?|kinds?|methods?))\b`,
+  String.raw`^(?:${attackers}|ransomware|malware|phishing)\b[^.!?]{0,30}\b(?:often|typically|commonly|usually|frequently|generally)\b|\b(?:refers to|occurs when|most common|remains? (?:the|one of))\b|^(?!(?:this|it|the|these|they)\b)(?:[\w-]+ ){1,3}(?:involves|is (?:malware|software) that|is an? (?:[\w-]+ )?(?:techniques?|tactics?|types?|forms?|kinds?|methods?))\b`,
   'i',
 );
 
@@ -22,7 +22,11 @@ const address =
 
 /** Checks for advice to readers, possibilities and generalities. Such a sentence describes no behavior. */
 export const isGeneral = (sentence: string): boolean =>
-  advice.test(sentence) || address.test(sentence) || hypothesis.test(sentence) || generality.test(sentence);
+  advice.test(sentence) || address.test(sentence) || generality.test(sentence) || isHypothetical(sentence);
+
+/** A flaw that is exploited already is more than a possibility. */
+const isHypothetical = (sentence: string): boolean =>
+  hypothesis.test(sentence) && !activeExploitationCues.some((cue) => cue.test(sentence));
 
 const unobserved =
   /\bno (?:evidence|indications?|signs?|traces?)\b|\b(?:has|have|had|did|was|were|do|does)(?: not|n['’]t) (?:\w+ )?(?:observ|see|find|found|detect|identif|confirm)/i;
