@@ -168,4 +168,31 @@ export const addresses: IndicatorCase[] = [
   ['https://tria.ge/211020-zq7', '~domain tria.ge', '~url https://tria.ge/211020-zq7'],
   // Sources of indicators
   ['## Additional sources of indicators of compromise\n- https://www.zq7-blog.org/a\n'],
+  ['The kit clones the login page of zq7-bank.org', '~domain zq7-bank.org'],
+  ['The malware clones a repository from zq7-git.top', 'domain zq7-git.top'],
+  ['They targeted employees of zq7-bank.org and breached zq7-shop.org', '~domain zq7-bank.org', '~domain zq7-shop.org'],
+  ['The site zq7-news.org was defaced, and zq7-gate.top was registered', 'domain zq7-gate.top', '~domain zq7-news.org'],
+  // Further reading
+  [
+    'For more technical information at <https://www.zq7-blog.org/a>',
+    '~domain www.zq7-blog.org',
+    '~url https://www.zq7-blog.org/a',
+  ],
+  [
+    'The full report is available at https://www.zq7-blog.org/a',
+    '~domain www.zq7-blog.org',
+    '~url https://www.zq7-blog.org/a',
+  ],
+  [
+    '## C2 servers\nThe bot has its report: http://zq7-gate.top/a as well',
+    'domain zq7-gate.top',
+    'url http://zq7-gate.top/a',
+  ],
+  [
+    '## IoC for Zq7\nSee also https://www.zq7-blog.org/a for the story',
+    '~domain www.zq7-blog.org',
+    '~url https://www.zq7-blog.org/a',
+  ],
+  ['It sends the data to http://zq7-gate.top/a', 'domain zq7-gate.top', 'url http://zq7-gate.top/a'],
+  ['It uses transfer.sh and setup.sh', 'file_name setup.sh'],
 ];

@@ -109,4 +109,33 @@ export const codes: IndicatorCase[] = [
     'domain drop-zq7.top',
     '~ipv4 203.0.113.7',
   ],
+  // Digests over several lines
+  [
+    '| d8f254cadfe601f63d569f53e3bea5592974a786\nc1f2b0c49d569063d4fed390 | zq7.exe |',
+    'file_name zq7.exe',
+    'sha256 d8f254cadfe601f63d569f53e3bea5592974a786c1f2b0c49d569063d4fed390',
+  ],
+  [
+    'd8f254cadfe601f63d569f53e3bea5592974a786c1f2b0c4\n9d569063d4fed390',
+    'sha256 d8f254cadfe601f63d569f53e3bea5592974a786c1f2b0c49d569063d4fed390',
+  ],
+  [
+    'd8f254cadfe601f63d569f\n53e3bea5592974a786c1f2 \nb0c49d569063d4fed390',
+    'sha256 d8f254cadfe601f63d569f53e3bea5592974a786c1f2b0c49d569063d4fed390',
+  ],
+  ['d8f254cadfe601f63d56\r\n9f53e3bea5592974a786\n\nmore', 'sha1 d8f254cadfe601f63d569f53e3bea5592974a786'],
+  [
+    '97b18705eb20d678681e39cc877b3d2a\n93288048b2d674437e5d8adcf13d1169',
+    'md5 97b18705eb20d678681e39cc877b3d2a',
+    'md5 93288048b2d674437e5d8adcf13d1169',
+  ],
+  [
+    'd8f254cadfe601f63d569f53e3bea5592974a786\nc1f2b0c49d569063d4fed390a',
+    'sha1 d8f254cadfe601f63d569f53e3bea5592974a786',
+  ],
+  [
+    'd8f254cadfe601f63d569f53e3bea5592974a786c1f2b0c49d569063d4fed390\n97b18705eb20d678681e39cc877b3d2a',
+    'md5 97b18705eb20d678681e39cc877b3d2a',
+    'sha256 d8f254cadfe601f63d569f53e3bea5592974a786c1f2b0c49d569063d4fed390',
+  ],
 ];

@@ -97,4 +97,9 @@ export const defanged: IndicatorCase[] = [
   ['R&D and AT&T; a&b'],
   // Invisible characters inside brackets
   ['It calls drop-zq7[\u00AD.]top and drop-zq8[.\u200B]top', 'domain drop-zq7.top', 'domain drop-zq8.top'],
+  // A dot set apart
+  ['The domain drop-zq7 . top answers', 'domain drop-zq7.top'],
+  ['It calls hxxp://drop-zq7 . top/x', 'domain drop-zq7.top', 'url http://drop-zq7.top/x'],
+  ['It calls drop-zq7[d0t]top', 'domain drop-zq7.top'],
+  ['Attacks by APT-29 . Top targets follow . It ends here . now'],
 ];

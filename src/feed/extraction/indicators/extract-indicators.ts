@@ -13,7 +13,7 @@ import type { IndicatorCandidate } from './indicator-candidate.ts';
 import { canonicalize } from './canonicalize.ts';
 import { createContextLookup, type ValueContext } from './assessment/value-context.ts';
 import { assessCandidate, type CandidateEvidence, type CandidateAssessment } from './assessment/assess-candidate.ts';
-import { isVictimOrOriginal } from './assessment/victim-cue.ts';
+import { isFurtherReading, isVictimOrOriginal } from './assessment/victim-cue.ts';
 import { refineType, extendFileName } from './assessment/refine-type.ts';
 import { scanCandidates } from './scan-candidates.ts';
 
@@ -79,9 +79,14 @@ type ExtractionState = {
   others: Map<string, OtherObservable>;
 };
 
-/** Checks whether a file name candidate is also an accepted host. The scanner emits the file name first, and the host takes precedence. */
+/**
+ * Checks whether a file name candidate is also an accepted or a well-known host (`transfer.sh`). The scanner emits the file name first, and
+ * the host takes precedence.
+ */
 function isAlsoHost(file: IndicatorCandidate, next: IndicatorCandidate | undefined, state: ExtractionState): boolean {
   if (file.type !== 'file_name' || next?.type !== 'domain' || next.start !== file.start) return false;
+  if (findShippedBenignReason('domain', state.refanged.clear.slice(next.start, next.end).toLowerCase()) !== undefined)
+    return true;
   const context = state.getContext(next.start, next.end);
   return assess({ candidate: next, context, type: 'domain', value: '' }, state) !== undefined;
 }
@@ -122,17 +127,19 @@ function assess(
 ): CandidateAssessment | undefined {
   const { candidate, context, type, value, url } = input;
   const address = type === 'url' ? value : url;
+  const isProse = type in networkTypes && !candidate.defanged && !context.isolated;
   const benign = findShippedBenignReason(type, value) ?? options.benign?.(type, value);
   return assessCandidate(type, candidate.doubt, {
     context,
     defanged: candidate.defanged,
     defangedInText,
     isPublisherHost: isPublisherHost(type, value, options),
-    isVictim:
-      type in networkTypes &&
-      !candidate.defanged &&
-      !context.isolated &&
-      isVictimOrOriginal(refanged.clear, candidate.start),
+    isVictim: isProse && context.section !== 'indicators' && isVictimOrOriginal(refanged.clear, candidate),
+    isReference:
+      address !== undefined &&
+      isProse &&
+      /^https?:/.test(address) &&
+      isFurtherReading(refanged.clear, candidate.start, context.section === 'indicators'),
     page: address && !candidate.defanged && !benign ? classifyPage(address) : undefined,
     benign,
   });

@@ -3,6 +3,7 @@ import { mayPrecedeCommand, readCommand } from './readers/commands.ts';
 import { mayBeIdentifier, readColons, readWord } from './readers/codes.ts';
 import { readMutex, readSpacedHex, readUserAgent } from './readers/cued-values.ts';
 import { readDotted, readEmail } from './readers/dotted-names.ts';
+import { readSplitDigest } from './readers/split-digests.ts';
 import { readRegistryKey, readSlashedPath, readUnixPath, readWindowsPath } from './readers/paths.ts';
 import { readUrl } from './readers/urls.ts';
 import { isWordCharAt, kindBits, nameBit, getCharClass } from './readers/char-classes.ts';
@@ -86,6 +87,10 @@ for (const char of '.:@/\\') joins[char.charCodeAt(0)] = 1;
 /** Chooses the reader by the character after a word. Returns the offset at which the scan continues. */
 function readAtWord(text: string, start: number, end: number, wordInfo: WordInfo): number {
   const { emit } = wordInfo;
+  if (wordInfo.bits & 2 && end - start >= 16 && isLineEnd(text, end)) {
+    const after = readSplitDigest(text, start, end, emit);
+    if (after > end) return after;
+  }
   switch (text.charCodeAt(end)) {
     case 0x2e: // .
       if (isWordCharAt(text, end + 1))
@@ -116,6 +121,11 @@ function readAtWord(text: string, start: number, end: number, wordInfo: WordInfo
   readWord(text, start, end, wordInfo);
   return end;
 }
+
+const isLineEnd = (text: string, at: number): boolean => {
+  const code = text.charCodeAt(text.charCodeAt(at) === blank ? at + 1 : at);
+  return code === 0x0a || code === 0x0d;
+};
 
 function readBeforeColon(text: string, start: number, end: number, wordInfo: WordInfo): number {
   const { bits, emit } = wordInfo;

@@ -25,7 +25,7 @@ const defangPattern = new RegExp(
   [
     // Markdown escapes brackets: `evil\[.\]com`.
     String.raw`\\[[(]\s?(?:\.|dot|:)\s?\\[\])]`,
-    String.raw`[[({<]${gap}?(?:\.|,|dot|point|punkt|punto|ponto|:\/{0,2}|@|at|\/\/?|\[\.\])${gap}?[\])}>]`,
+    String.raw`[[({<]${gap}?(?:\.|,|dot|d0t|point|punkt|punto|ponto|:\/{0,2}|@|at|\/\/?|\[\.\])${gap}?[\])}>]`,
     // A page that was escaped twice.
     String.raw`(?<=\w)&(?:#0{0,4}46|#x0{0,4}2e|period);(?=\w)`,
     String.raw`(?<=\w)&(?:#0{0,4}58|#x0{0,4}3a|colon);(?=\/|&)`,
@@ -86,26 +86,28 @@ export function refangText(text: string): RefangedText {
   let length = 0;
   const wordDots = findWordDots(text);
   let wordDot = 0;
+  let match = findDefanging(text, 0);
   const findNext = (from: number): RegExpExecArray | null => {
     while (wordDot < wordDots.length && wordDots[wordDot]!.index < from) wordDot += 1;
-    const match = findDefanging(text, from);
+    // Each search goes to the next match, so an earlier one is only repeated behind it.
+    if (match && match.index < from) match = findDefanging(text, from);
     const spelled = wordDots[wordDot];
     return spelled && (!match || spelled.index < match.index) ? spelled : match;
   };
-  for (let match = findNext(0); match; match = findNext(match.index + match[0].length)) {
-    const [printed] = match;
-    const meant = refangMatch(printed, match.groups?.['secure']);
-    if (printed === '\\' && !isEscape(text, match.index)) continue;
-    const { before, after } = blanksAround(text, at, match);
-    if (before === 0 && /^[[({<]\s?at/i.test(printed) && !/\S/.test(text[match.index - 1] ?? ' ')) continue;
-    const from = match.index - before;
+  for (let part = findNext(0); part; part = findNext(part.index + part[0].length)) {
+    const [printed] = part;
+    const meant = refangMatch(printed, part.groups?.['secure']);
+    if (printed === '\\' && !isEscape(text, part.index)) continue;
+    const { before, after } = blanksAround(text, at, part);
+    if (before === 0 && /^[[({<]\s?at/i.test(printed) && !/\S/.test(text[part.index - 1] ?? ' ')) continue;
+    const from = part.index - before;
     parts.push(text.slice(at, from), meant);
     length += from - at;
     clearStart.push(length);
-    if (!typeset.test(printed) || text[match.index + 1] === '.') defangedStarts.push(length);
+    if (!typeset.test(printed) || text[part.index + 1] === '.') defangedStarts.push(length);
     length += meant.length;
     clearEnd.push(length);
-    at = match.index + printed.length + after;
+    at = part.index + printed.length + after;
     originEnd.push(at);
   }
   if (parts.length === 0) return { clear: text, origin: (start, end) => ({ start, end }), isDefanged: () => false };
@@ -150,9 +152,10 @@ function blanksAround(
   // A host must follow `[at]`: `info [at] evil [dot] com`, but not `at nine [at] noon`.
   const isMeant = /@|at/i.test(printed)
     ? isBlankBefore && isBlankBehind && hostBehind.test(text.slice(end, end + 80))
-    : /\.|dot|point|punkt|punto|ponto/i.test(printed);
+    : dotWord.test(printed);
   return isMeant ? { before: Number(isBlankBefore), after: Number(isBlankBehind) } : none;
 }
+const dotWord = /\.|d[o0]t|point|punkt|punto|ponto/i;
 const hostBehind = /^ [\w-]{1,63}(?:\.| ?[[({] ?(?:\.|dot) ?[\])}] ?)\w/i;
 
 /** Returns the first index of a sorted array whose value is at least `value`. */
@@ -177,7 +180,7 @@ function refangMatch(printed: string, secure: string | undefined): string {
   if (colon) return colon[0];
   if (lower === '\\\\') return '//';
   if (/[\u2010\u2011]/.test(lower)) return '-';
-  if (/[.,\u2024\u3002\uFF0E]|dot|point|punkt|punto|ponto/.test(lower)) return '.';
+  if (/[.,\u2024\u3002\uFF0E]|d[o0]t|point|punkt|punto|ponto/.test(lower)) return '.';
   if (/@|at/.test(lower)) return '@';
   return /\/{1,2}/.exec(lower)?.[0] ?? '';
 }

@@ -1,12 +1,10 @@
 import { isTopLevel } from '../indicators/readers/domain-names.ts';
 
-const spellings = [' dot ', ' DOT ', ' Dot '];
-const spelledDot = / (?:dot|DOT|Dot) /g;
+const spelledDot = / (?:dot|DOT|Dot|\.) /g;
 // The longest host that is looked at on either side.
 const reach = 100;
 
-const labelsBefore = /(?:^|[^\w.@-])((?:[a-z0-9-]{1,63}(?: dot |\.)){0,4}[a-z0-9-]{1,63})$/i;
-const labelsBehind = /^(?:[a-z0-9-]{1,63}(?: dot |\.)){0,4}[a-z0-9-]{2,63}(?![\w-])/i;
+const labelsBehind = /^(?:[a-z0-9-]{1,63}(?: dot | \. |\.)){0,4}[a-z0-9-]{2,63}(?![\w-])/i;
 const lineStart = /(?:^|[\n|\t`])[ >*+•-]{0,8}$/;
 const lineEnd = /^[ .,;]{0,3}(?:$|[\n|\t`])/;
 const scheme = /:\/\/$/;
@@ -18,12 +16,11 @@ const prose = new Set(
 );
 
 /**
- * Finds the dots that a text spells as a word: `evil dot top`. The last label must be a top-level domain, and the text must show that it means
+ * Finds the dots that a text spells as a word or sets apart: `evil dot top`, `evil . top`. The last label must be a top-level domain, and the text must show that it means
  * a host: a scheme, a digit or hyphen in the name, a word such as `domain` before it, `DOT` between small letters, or a line of its own.
  */
 export function findWordDots(text: string): RegExpExecArray[] {
   const found: RegExpExecArray[] = [];
-  if (!spellings.some((spelling) => text.includes(spelling))) return found;
   spelledDot.lastIndex = 0;
   for (let match = spelledDot.exec(text); match; match = spelledDot.exec(text)) {
     // The next label may begin with the space that ends this one.
@@ -35,10 +32,12 @@ export function findWordDots(text: string): RegExpExecArray[] {
 
 function isHostDot(text: string, { 0: printed, index }: RegExpExecArray): boolean {
   const end = index + printed.length;
-  const before = labelsBefore.exec(text.slice(Math.max(0, index - reach), index))?.[1];
   const behind = labelsBehind.exec(text.slice(end, end + reach))?.[0];
-  if (before === undefined || behind === undefined) return false;
-  const labels = `${before}.${behind}`.toLowerCase().split(/ dot |\./);
+  const before = behind === undefined ? '' : readLabelsBefore(text, index);
+  if (behind === undefined || before === '') return false;
+  // A sentence follows.
+  if (printed === ' . ' && /^[A-Z]/.test(behind)) return false;
+  const labels = `${before}.${behind}`.toLowerCase().split(/ dot | \. |\./);
   const last = labels.at(-1)!;
   if (!isTopLevel(last) || prose.has(labels[0]!)) return false;
   const start = index - before.length;
@@ -49,3 +48,27 @@ function isHostDot(text: string, { 0: printed, index }: RegExpExecArray): boolea
   const isShouted = printed === ' DOT ' && /[a-z]/.test(before) && /[a-z]/.test(behind);
   return isShouted || /[\d-]/.test(labels.slice(0, -1).join('')) || hostCue.test(lead);
 }
+
+const labelsMax = 5;
+
+/** Returns the labels that end at an offset, joined by dots or spelled dots, or '' if there are none or they belong to a mail address. */
+function readLabelsBefore(text: string, end: number): string {
+  let start = end;
+  for (let labels = 0; labels < labelsMax; labels += 1) {
+    let at = start;
+    while (start - at < reach && isLabelChar(text.charCodeAt(at - 1))) at -= 1;
+    if (at === start) return '';
+    start = at;
+    const spelled = / (?:dot|\.) $/i.exec(text.slice(Math.max(0, at - 5), at))?.[0];
+    if (spelled === undefined || !isLabelChar(text.charCodeAt(at - spelled.length - 1))) break;
+    start -= spelled.length;
+  }
+  return /[\w.@]/.test(text[start - 1] ?? ' ') ? '' : text.slice(start, end);
+}
+
+const isLabelChar = (code: number): boolean =>
+  (code >= 48 && code <= 57) ||
+  (code >= 97 && code <= 122) ||
+  (code >= 65 && code <= 90) ||
+  code === 0x2d ||
+  code === 0x2e;

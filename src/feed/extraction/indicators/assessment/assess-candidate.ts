@@ -10,6 +10,8 @@ export type CandidateEvidence = {
   isPublisherHost: boolean;
   /** Whether the words before the value say that it belongs to a victim or to an original that attackers imitate. */
   isVictim: boolean;
+  /** Whether the words before the value say that it is further reading. */
+  isReference: boolean;
   benign: string | undefined;
   /** A page of the kind that reports link to. */
   page: 'source code on shared hosting' | 'page of an article' | undefined;
@@ -67,7 +69,7 @@ export function assessCandidate(
 
 function findFalsePositiveReason(
   type: string,
-  { context, defanged, isPublisherHost: ofPublisher, isVictim, benign, page }: CandidateEvidence,
+  { context, defanged, isPublisherHost: ofPublisher, isVictim, isReference, benign, page }: CandidateEvidence,
   score: number,
 ): string | undefined {
   if (ofPublisher && !defanged) return 'link to the publisher';
@@ -76,6 +78,7 @@ function findFalsePositiveReason(
   if (benign && !isReported) return benign;
   if (!network.has(type)) return undefined;
   if (isVictim) return 'victim or imitated original';
+  if (isReference) return 'further reading';
   const isListed = context.isolated && context.section === 'indicators';
   if (page && !defanged && !(page === 'page of an article' && isListed)) return page;
   if (context.linked && !defanged) return 'target of a link';

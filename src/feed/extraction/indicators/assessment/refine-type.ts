@@ -36,7 +36,8 @@ const processesHeading = /\bprocess(?:es)?(?: names?)?\s*:?$/i;
 const certificateCue = /\b(?:thumbprint|certificate|cert fingerprint)\b/i;
 
 const nameMaxChars = 160;
-const digestBefore = /^(.*?)[0-9a-f]{32,128}([ \t]*[-–,:;|][ \t]*|[ \t]+)/i;
+const digestMinChars = 32;
+const digestBefore = /[0-9a-f]{32,128}([ \t]*[-–,:;|][ \t]*|[ \t]+)/i;
 
 /** Extends a file name to the left over spaces and apostrophes if its cell, code span or list line shows where it starts. */
 export function extendFileName(text: string, candidate: IndicatorCandidate, context: ValueContext): IndicatorCandidate {
@@ -77,14 +78,14 @@ const statement =
 
 /** Extends a file name over its words if a digest and a separator are before them: `d8f254… - quarterly report.exe`. */
 function findNameBehindDigest(text: string, candidate: IndicatorCandidate): IndicatorCandidate | undefined {
-  const before = text
-    .slice(Math.max(0, candidate.start - nameMaxChars), candidate.start)
-    .split('\n')
-    .at(-1)!;
+  const near = text.slice(Math.max(0, candidate.start - nameMaxChars), candidate.start);
+  const before = near.slice(near.lastIndexOf('\n') + 1);
+  if (before.length < digestMinChars) return undefined;
   const digest = digestBefore.exec(before);
   if (!digest) return undefined;
-  const [{ length }, lead = '', separator] = digest;
-  const name = before.slice(length);
+  const [{ length }, separator] = digest;
+  const lead = before.slice(0, digest.index);
+  const name = before.slice(digest.index + length);
   // A single space separates only if the line starts with the digest.
   if (separator === ' ' && !/^[\s*•>|-]*$/.test(lead)) return candidate;
   const isName = name.length < 90 && name.trim().split(/\s+/).length <= 8 && /^[\w .,()'&+$#-]*$/.test(name);

@@ -1,0 +1,23 @@
+import { matchAt, type EmitCandidate } from '../indicator-candidate.ts';
+
+const rest = /(?:[ \t]?\r?\n[ \t]{0,2}[0-9a-f]{4,112}){1,3}(?![\w.-])/iy;
+const typeByDigits: Record<number, 'sha1' | 'sha256' | 'sha512'> = { 40: 'sha1', 64: 'sha256', 128: 'sha512' };
+const digestLengths = new Set([32, 40, 64, 128]);
+
+/**
+ * Reads a digest that a narrow column breaks over two to four lines, from the first part of hexadecimal digits. A line that is a digest by
+ * itself is no part of another one. Returns the end of the digest, or `end` if there is none.
+ */
+export function readSplitDigest(text: string, start: number, end: number, emit: EmitCandidate): number {
+  const first = text.slice(start, end);
+  if (!/^[0-9a-f]+$/i.test(first)) return end;
+  const more = matchAt(rest, text, end)?.[0];
+  if (more === undefined) return end;
+  const parts = more.trim().split(/\s+/);
+  const value = first + parts.join('');
+  const type = typeByDigits[value.length];
+  if (!type || parts.some(({ length }) => digestLengths.has(length)) || !/[a-f]/i.test(value) || !/\d/.test(value))
+    return end;
+  emit(type, start, end + more.length, { value });
+  return end + more.length;
+}
