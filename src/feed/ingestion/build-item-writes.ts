@@ -1,5 +1,5 @@
 import { buildComparisonTraits } from '../deduplication/similarity/comparison-traits.ts';
-import { toSearchText } from '../items/search/search-text.ts';
+import { toSearchText } from '../items/search/text/search-text.ts';
 import type { UnnumberedWrite } from '../items/writing/item-columns.ts';
 import { toSeverityText } from '../model/severity-basis.ts';
 import type { FeedItem } from '../model/item.schema.ts';

@@ -6,7 +6,7 @@ import { isPoolBusy } from '../../../platform/lib/threads/thread-error.ts';
 import { recomputePools } from '../../deduplication/recompute-pools.ts';
 import { buildComparisonTraits } from '../../deduplication/similarity/comparison-traits.ts';
 import type { ExtractedItem } from '../../extraction/extract-item.ts';
-import { toSearchText, type SearchText } from '../../items/search/search-text.ts';
+import { toSearchText, type SearchText } from '../../items/search/text/search-text.ts';
 import type { SnapshotCache } from '../../items/snapshot/snapshot.ts';
 import { toCountedItem, moveCounts } from '../../items/writing/counts.store.ts';
 import { advancePools, lockPool, nextCommitTime } from '../../items/writing/feed-pools.store.ts';

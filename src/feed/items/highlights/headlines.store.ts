@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { queryRows, type Tx } from '../../../platform/db/db.ts';
 import type { Sql } from '../list-query/query.sql.ts';
 import { toTsquery } from '../search/search-conditions.sql.ts';
-import { typographic } from '../search/plain-characters.ts';
+import { typographic } from '../search/text/plain-characters.ts';
 import type { FullTextQuery } from '../search/search-query.ts';
 
 /** Delimiters in headlines: characters for private use, which are removed from the texts. */

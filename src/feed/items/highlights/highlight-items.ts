@@ -1,9 +1,9 @@
 import type { Tx } from '../../../platform/db/db.ts';
 import type { FeedItem } from '../../model/item.schema.ts';
 import { buckets } from '../../model/vocabulary.ts';
-import { replaceTypographic } from '../search/plain-characters.ts';
+import { replaceTypographic } from '../search/text/plain-characters.ts';
 import type { FullTextQuery } from '../search/search-query.ts';
-import { listNames } from '../search/search-text.ts';
+import { listNames } from '../search/text/search-text.ts';
 import { marks, passageChars, readHeadlines, type Headlines, type HighlightedText } from './headlines.store.ts';
 import type { ItemHighlight, ItemHighlights } from '../../model/item-highlights.ts';
 

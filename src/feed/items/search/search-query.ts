@@ -7,7 +7,7 @@ import { listCanonicalNames, plainName, resolveName } from '../../extraction/nam
 import type { NameKind } from '../../extraction/names/name-dictionary.ts';
 import { indicatorForms } from '../../model/indicator-forms.ts';
 import { toTermValue, type TermKind } from '../../model/terms.ts';
-import { listSearchedRuns, toQueryText } from './query-text.ts';
+import { listSearchedRuns, toQueryText } from './text/query-text.ts';
 
 /** The search parameters of lists. All are optional, and an empty text counts as absent. */
 export const searchFields = {

@@ -7,8 +7,8 @@ import {
   type EncodedColumn,
 } from '../../../platform/db/recordset.ts';
 import type { Term } from '../../model/terms.ts';
-import type { SearchText } from '../search/search-text.ts';
-import { toIndexText } from '../search/unspaced-text.ts';
+import type { SearchText } from '../search/text/search-text.ts';
+import { toIndexText } from '../search/text/unspaced-text.ts';
 import { batches } from './batches.ts';
 import {
   encodeItems,

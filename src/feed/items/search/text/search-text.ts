@@ -1,5 +1,5 @@
-import type { FeedItem } from '../../model/item.schema.ts';
-import { buckets } from '../../model/vocabulary.ts';
+import type { FeedItem } from '../../../model/item.schema.ts';
+import { buckets } from '../../../model/vocabulary.ts';
 import { hasUnspacedText } from './unspaced-text.ts';
 
 const headMaxChars = 100_000;

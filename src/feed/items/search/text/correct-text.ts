@@ -1,4 +1,4 @@
-import { editDistance } from '../../../platform/lib/text/nearest-names.ts';
+import { editDistance } from '../../../../platform/lib/text/nearest-names.ts';
 
 const wordsMax = 8;
 const wordMinChars = 4;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { emptyIocs } from '../../model/source-record.ts';
+import { emptyIocs } from '../../../model/source-record.ts';
 import { toSearchText } from './search-text.ts';
 
 const searchedItem = {
