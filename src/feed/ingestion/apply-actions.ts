@@ -42,7 +42,8 @@ export async function prepareAdditions(
   if (!actions.every(isFirstAddition)) return undefined;
   const build = createBuilder(source, { at: now, current: new Map(), referenceDataVersion });
   const planned = await flatMapInSlices(sortByPublishTime(actions, now), build, sliceMs);
-  return { at: now, planned, encoded: encodeAdditions(planned.map(({ write }) => write)) };
+  const writes = planned.map(({ write }) => write);
+  return { at: now, planned, encoded: await encodeAdditions(writes, sliceMs) };
 }
 
 /** Steps that the caller of `applyActions` may have taken: it has locked pools, and prepared the writes. */

@@ -1,5 +1,6 @@
 import { sql, type RawBuilder } from 'kysely';
 import { queryRows, type Tx } from '../../../platform/db/db.ts';
+import { runAtOnce, runInSlices, type Steps } from '../../../platform/lib/concurrency/slices.ts';
 import {
   encodeRecordset,
   toEncodedColumnset,
@@ -29,15 +30,22 @@ export type EncodedAdditions = {
   terms: EncodedColumn[][];
 };
 
-/** Encodes new items for `writeItems`, as many as it writes in one statement. */
-export const encodeAdditions = (writes: UnnumberedWrite[]): EncodedAdditions[] => batches(writes).map(encodeBatch);
+/** Encodes new items for `writeItems`, as many as it writes in one statement. Lets the event loop run every `sliceMs`. */
+export async function encodeAdditions(writes: UnnumberedWrite[], sliceMs: number): Promise<EncodedAdditions[]> {
+  const encoded: EncodedAdditions[] = [];
+  for (const batch of batches(writes)) encoded.push(await runInSlices(encodeInSteps(batch), sliceMs));
+  return encoded;
+}
 
-const encodeBatch = (writes: UnnumberedWrite[]): EncodedAdditions => ({
-  items: encodeItems(writes),
-  versions: encodeVersions(writes),
-  searchTexts: encodeSearchTexts(writes),
-  terms: encodeTerms(writes),
-});
+function* encodeInSteps(writes: UnnumberedWrite[]): Steps<EncodedAdditions> {
+  const items = encodeItems(writes);
+  yield;
+  const versions = encodeVersions(writes);
+  yield;
+  const searchTexts = encodeSearchTexts(writes);
+  yield;
+  return { items, versions, searchTexts, terms: encodeTerms(writes) };
+}
 
 /**
  * Writes items with their versions, terms and search texts, in statements of bounded size. A write of the first version is a new item, all others
@@ -51,7 +59,7 @@ export async function writeItems(
   const removed: RemovedTerm[] = [];
   for (const [index, batch] of batches(writes).entries()) {
     const { added, changed } = splitByVersion(batch);
-    if (added.length > 0) await insertItems(tx, added, encoded[index] ?? encodeBatch(added));
+    if (added.length > 0) await insertItems(tx, added, encoded[index] ?? runAtOnce(encodeInSteps(added)));
     if (changed.length > 0) {
       await updateItems(tx, changed);
       removed.push(...(await replaceTerms(tx, changed)));
