@@ -1,6 +1,6 @@
 import { extractNames } from '../src/feed/extraction/names/extract-names.ts';
 import type { NameKind } from '../src/feed/extraction/names/name-dictionary.ts';
-import { nameKey } from '../src/feed/reference-data/name-forms.ts';
+import { toKey } from './name-keys.ts';
 import { formatRatio, type QualityFigure } from './figures.ts';
 import { readOpenings, type LabeledName, type Opening, type OpeningHalf } from './opening-labels.ts';
 import { compareStatements, type Comparison } from './opening-statements.ts';
@@ -49,11 +49,11 @@ function measureHalf({ title, isHeldOut, openings }: OpeningHalf, isPrinted: boo
 function compareNames({ label, text }: Opening, wantsActors: boolean): Comparison {
   const found = extractNames(text)
     .filter((one) => isActor(one) === wantsActors)
-    .map(({ name, aliases, printed }) => ({ name, keys: new Set([name, ...aliases, ...printed].map(nameKey)) }));
+    .map(({ name, aliases, printed }) => ({ name, keys: new Set([name, ...aliases, ...printed].map(toKey)) }));
   const isOneOf = (names: LabeledName[], keys: Set<string>): boolean =>
-    names.some((one) => isActor(one) === wantsActors && keys.has(nameKey(one.name)));
+    names.some((one) => isActor(one) === wantsActors && keys.has(toKey(one.name)));
   const gold = label.names.filter((one) => isActor(one) === wantsActors);
-  const isFound = ({ name }: LabeledName): boolean => found.some(({ keys }) => keys.has(nameKey(name)));
+  const isFound = ({ name }: LabeledName): boolean => found.some(({ keys }) => keys.has(toKey(name)));
   return {
     right: gold.filter(isFound).map(({ name }) => name),
     wrong: found

@@ -33,6 +33,7 @@ const isHeldOut = ({ label: { address } }: Opening): boolean => Number.parseInt(
 const labelFiles = [
   ['name-labels.json', 'openings of pages'],
   ['recent-labels.json', 'openings of 2024 to 2026'],
+  ['passage-labels.json', 'passages of 2023 to 2026'],
 ] as const;
 
 /**

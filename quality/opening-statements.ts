@@ -1,7 +1,7 @@
 import { extractItem, type ExtractedItem } from '../src/feed/extraction/extract-item.ts';
 import { findRelationships } from '../src/feed/exports/relationships/find-relationships.ts';
 import type { FeedItem } from '../src/feed/model/item.schema.ts';
-import { nameKey } from '../src/feed/reference-data/name-forms.ts';
+import { toKey } from './name-keys.ts';
 import { isSameProduct } from './product-comparison.ts';
 import type { LabeledRelationship, Opening, OpeningLabel } from './opening-labels.ts';
 
@@ -24,9 +24,9 @@ function compareProducts({ products = [], arguableProducts = [] }: OpeningLabel,
 
 function compareRelationships(label: OpeningLabel, item: ExtractedItem): Comparison {
   const { malware, actor } = item.classification;
-  const forms = new Map([...malware, ...actor].map(({ name, aliases }) => [name, [name, ...aliases].map(nameKey)]));
+  const forms = new Map([...malware, ...actor].map(({ name, aliases }) => [name, [name, ...aliases].map(toKey)]));
   const isEnd = (found: string, labeled: string): boolean =>
-    found === labeled || forms.get(found)?.includes(nameKey(labeled)) === true;
+    found === labeled || forms.get(found)?.includes(toKey(labeled)) === true;
   const isSame = (found: LabeledRelationship, other: LabeledRelationship): boolean =>
     found.type === other.type && isEnd(found.source, other.source) && isEnd(found.target, other.target);
   const { right, wrong, missed } = compareValues(
@@ -40,13 +40,13 @@ function compareRelationships(label: OpeningLabel, item: ExtractedItem): Compari
 
 /** Lists what the text of an item states, without indicators and techniques, which come from other fields. */
 function listRelationships(item: ExtractedItem): LabeledRelationship[] {
-  const { storedText, passages, title, severity, ...content } = item;
+  const { storedText, passages, title, severity, language, ...content } = item;
   const supportingPassages = passages.map((charSpan) => ({
     text: storedText.slice(charSpan.start, charSpan.end),
     sourceUrl: '',
     charSpan,
   }));
-  const read = { ...content, event: { title, severity }, provenance: { supportingPassages } };
+  const read = { ...content, source: { language }, event: { title, severity }, provenance: { supportingPassages } };
   return findRelationships(read as unknown as FeedItem, storedText)
     .filter(({ type, target }) => type !== 'indicates' && target.kind !== 'technique')
     .map(({ type, source, target }) => ({ source: source.name, type, target: target.name }));
