@@ -3,7 +3,7 @@ import type { Span } from '../text/stored-text.ts';
 import { addName, mergeVariants, type ExtractedName } from './extracted-name.ts';
 import { mergeStatedAliases, resolveAmbiguous } from './name-aliases.ts';
 import { countLeanings, chooseKind, isOfPeople, type Leanings, type NameMention } from './name-kinds.ts';
-import { addNewNames, countStatedKinds } from './introduced-names.ts';
+import { addNewNames, countStatedKinds, isPartOfName, listLongerNames } from './introduced-names.ts';
 import { findNewNames } from './new-names.ts';
 import { isGenericName } from './generic-names.ts';
 import { distinctEntities } from './resolve-name.ts';
@@ -59,11 +59,12 @@ export function extractNames(original: string, dictionary: NameDictionary = getS
   cueNeighbours(text, mentions);
   const cued = new Set(mentions.filter((mention) => mention.cued).map(({ word }) => nameKey(word)));
   const introduced = findNewNames(text);
+  const longer = listLongerNames(introduced);
   const leanings = countLeanings(text, mentions, countStatedKinds(introduced));
   const found = new Map<string, ExtractedName>();
   const actorsOf = createActorLookup();
   for (const mention of mentions)
-    if (mention.cued || cued.has(nameKey(mention.word))) {
+    if ((mention.cued || cued.has(nameKey(mention.word))) && !isPartOfName(mention, longer)) {
       const people = isOfPeople(text, mention, leanings);
       if (people) addPeople(mention, found);
       if (people !== 'alone') addMention(mention, { leanings, actorsOf }, found);
@@ -113,7 +114,8 @@ function readMention(
     key += word.key;
     const entry = dictionary.get(key);
     // `Remcos RAT` is Remcos with its kind, if Remcos is a name of the same malware.
-    const isNoun = best && word.text === 'RAT' && entry && !isActor(entry) && !isActor(best.entry);
+    const isNoun =
+      best?.length === length - 1 && word.text === 'RAT' && entry && !isActor(entry) && !isActor(best.entry);
     if (entry && !isNoun) best = { entry, length };
   }
   const matchEnd = words[at + (best?.length ?? 1) - 1]!.end;

@@ -3,9 +3,10 @@ import type { Span } from '../text/stored-text.ts';
 import { addName, type ExtractedName } from './extracted-name.ts';
 import { addAlias, findAliasOwner } from './name-aliases.ts';
 import type { NameDictionary } from './name-dictionary.ts';
-import type { StatedKinds } from './name-kinds.ts';
+import type { NameMention, StatedKinds } from './name-kinds.ts';
 import type { NewName } from './new-name.ts';
 import { distinctEntities, resolveName } from './resolve-name.ts';
+import { kindEnd } from './usable-names.ts';
 
 /** Counts how often a text states that a name is an actor, and that it is software. */
 export function countStatedKinds(names: NewName[]): StatedKinds {
@@ -20,6 +21,19 @@ export function countStatedKinds(names: NewName[]): StatedKinds {
   return counts;
 }
 
+/** Returns the new names that can contain the name of something else: those by the scheme of a publisher, and `Foo Bar RAT`. */
+export const listLongerNames = (names: NewName[]): NewName[] =>
+  names.filter(({ name, isScheme, isStated }) => isScheme || (!isStated && kindEnd.test(name)));
+
+/** Checks whether a mention is only a word of a longer new name: `Ursa` of `Pensive Ursa`, `Crystal` of `Dark Crystal RAT`. */
+export const isPartOfName = ({ span, entry }: NameMention, longer: NewName[]): boolean =>
+  longer.some(
+    ({ span: whole, isScheme }) =>
+      whole.start <= span.start &&
+      span.end <= whole.end &&
+      (isScheme ? whole.end - whole.start > span.end - span.start : whole.start < span.start && entry !== undefined),
+  );
+
 /**
  * Returns the names with one kind for each: the one that the text states more often, else the one that it uses first. The names of ransomware
  * stay both, because their gangs have them, too.
@@ -31,9 +45,13 @@ function chooseKinds(names: NewName[], text: string): NewName[] {
     if (same.every(({ kind }) => kind === one.kind) || same.some(({ span }) => isRansomware(text, span.end)))
       return true;
     const weigh = (kind: NewName['kind']): number =>
-      same.reduce((sum, name) => sum + (name.kind === kind ? (name.isStated ? 2 : 1) : 0), 0);
+      same.reduce(
+        (sum, name) => sum + ((name.kind === 'actor') === (kind === 'actor') ? (name.isStated ? 2 : 1) : 0),
+        0,
+      );
     const [actor, malware] = [weigh('actor'), weigh('malware')];
-    return one.kind === (actor === malware ? same[0]!.kind : actor > malware ? 'actor' : 'malware');
+    const isActor = actor === malware ? same[0]!.kind === 'actor' : actor > malware;
+    return (one.kind === 'actor') === isActor;
   });
 }
 

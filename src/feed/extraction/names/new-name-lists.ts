@@ -4,8 +4,8 @@ import { namedOnce, oneName } from './new-name-patterns.ts';
 export type NameList = { kind: 'actor' | 'malware'; items: { printed: string; start: number }[]; isSingle: boolean };
 
 const malwarePlural =
-  '[Bb]ackdoors|[Mm]alware(?: [Ff]amilies| [Ss]trains| [Vv]ariants| [Ff]rameworks)|[Rr]ansomware(?: [Ff]amilies| [Ss]trains| [Vv]ariants)|[Ff]amilies|[Ll]oaders|[Ss]tealers|[Ii]nfostealers|[Rr]ats|RATs|[Ii]mplants|[Tt]rojans|[Ww]ipers|[Bb]otnets|[Ss]trains|[Vv]ariants|[Dd]ownloaders|[Dd]roppers|[Rr]ootkits|[Ww]orms|[Pp]hishing [Kk]its|[Pp]hishing-as-a-service kits|PhaaS\\)? (?:kits|platforms)';
-const malwareMass = '[Mm]alware|[Rr]ansomware|[Ss]pyware';
+  '[Bb]ackdoors|[Mm]alware(?: [Ff]amilies| [Ss]trains| [Vv]ariants| [Ff]rameworks)|[Rr]ansomware(?: [Ff]amilies| [Ss]trains| [Vv]ariants)|[Ff]amilies|[Pp]ayloads|[Ll]oaders|[Ss]tealers|[Ii]nfostealers|[Rr]ats|RATs|[Ii]mplants|[Tt]rojans|[Ww]ipers|[Bb]otnets|[Ss]trains|[Vv]ariants|[Dd]ownloaders|[Dd]roppers|[Rr]ootkits|[Ww]orms|[Pp]hishing [Kk]its|[Pp]hishing-as-a-service kits|PhaaS\\)? (?:kits|platforms)';
+const malwareMass = '[Mm]alware|[Rr]ansomware|[Ss]pyware|[Aa]rsenal|[Tt]oolset|[Tt]oolkit';
 const actorPlural =
   '[Tt]hreat [Aa]ctors|[Aa]ctors|[Gg]roups|[Gg]angs|[Cc]lusters|APTs|[Cc]rews|[Cc]ollectives|[Ii]ntrusion [Ss]ets|[Rr]ansomware [Oo]perations|[Aa]ffiliates|[Oo]perators|[Aa]dversaries';
 const acronym = String.raw`(?: \(\p{Lu}[\p{L}]{1,6}\))?`;
@@ -17,21 +17,36 @@ const naming =
   '(?:(?:has|have) been |were |are )?(?:named|called|dubbed|known as|tracked as|identified as|labell?ed(?: as)?)';
 const lead = (nouns: string, further: string): RegExp =>
   new RegExp(
-    String.raw`\b(?:${nouns})${acronym}${further}(?:(: ?|,? ?(?:—|–| - ) ?(?:(?:${example}) )?)|,? (${example}|${naming})(?::| the)? |( \()|,? (?:(?:which|that) [\p{L}\d ]{3,60} )?(?:are|were|includ(?:e|ed|es))(?: the)? ()|(?= ["“‘'*]{0,2}(?:\p{Lu}|\d\p{L})) )`,
+    String.raw`\b(?:${nouns})${acronym}${further}(?:(: ?|,? ?(?:—|–| - ) ?(?:(?:${example}) )?)|,? (${example}|${naming})(?::| the)? |( \()|,? (?:(?:which|that) [\p{L}\d ]{3,60} )?(?:are|were|have been|includ(?:e|ed|es)):?(?: the)? ()|(?= ["“‘'*]{0,2}(?:\p{Lu}|\d\p{L})) )`,
     'gu',
   );
-const leads = [
-  ['malware', lead(malwarePlural, attribute('used|deployed|dropped|delivered|distributed'))],
+/** `Malware used: Foo, Bar`. The groups are those of `lead`. */
+const headings = new RegExp(
+  String.raw`^\s*(?:[-*•–] )?\*{0,2}(?:${malwarePlural}|${malwareMass})(?: used| deployed| observed)?(:)\*{0,2} `,
+  'gu',
+);
+/** `two malware families, Foo and Bar`. */
+const counted = new RegExp(
+  String.raw`\b(?:[Tt]wo|[Tt]hree|[Ff]our|[Ff]ive|[Ss]everal|[Mm]ultiple) (?:[\p{L}\d-]+ ){0,4}(?:${malwarePlural}), (?=["“‘'*]{0,2}\p{Lu})`,
+  'gu',
+);
+const leads: ['malware' | 'actor', RegExp, string?][] = [
+  [
+    'malware',
+    lead(malwarePlural, attribute('used|deployed|dropped|delivered|distributed|identified|discovered|found')),
+  ],
   ['malware', lead(malwareMass, '')],
+  ['malware', headings, ':'],
+  ['malware', counted, 's, '],
   ['actor', lead(actorPlural, attribute('involved|operating|aligned'))],
-] as const;
+];
 
 const item = new RegExp(
   String.raw`["“‘'*]{0,2}(${oneName}(?:/${namedOnce})?)(?![\p{L}\p{N}_])[,.]?["”’'*]{0,2}(?: \([^()\n]{1,40}\))?`,
   'uy',
 );
 const separator =
-  /(?:,["”’']? (?:and |or |as well as )?(?:now |the )?| (?:and|or|und|sowie|et|y|e|ed|o|ou|oder|en|и) | & | · |\/|、|; (?:and )?)/y;
+  /(?:,["”’']? (?:and |or |as well as )?(?:now |the )?| \/ | (?:and|or|und|sowie|et|y|e|ed|o|ou|oder|en|и) | & | · |\/|、|; (?:and )?)/y;
 const itemsMax = 12;
 /** What follows the only name of a list, rather than a noun that the name describes. */
 const endOfExample =
@@ -61,7 +76,8 @@ export function readItems(text: string, from: number): { items: NameList['items'
 /** Returns the lists of names after their common noun: `two backdoors, Foo and Bar`, `groups including Foo, Bar, and Baz`. */
 export function findLists(sentence: string): NameList[] {
   const lists: NameList[] = [];
-  for (const [kind, pattern] of leads) {
+  for (const [kind, pattern, needs = ''] of leads) {
+    if (!sentence.includes(needs)) continue;
     for (const match of sentence.matchAll(pattern)) {
       const [, dash, word, bracket, are] = match;
       const { items, end } = readItems(sentence, match.index + match[0].length);
@@ -81,8 +97,8 @@ export function findLists(sentence: string): NameList[] {
 }
 
 const nounAfter =
-  /^(?: |, (?:two|three|four|five|both|all|a pair of|multiple|several) (?:[\p{Ll}-]+ ){0,3})(?:(?:hacking|hacker|ransomware|extortion|threat|cybercrime|APT|apt|espionage) )*(?:(groups|gangs|actors|operators|crews|affiliates)|(?:malware|ransomware) (?:families|strains|variants)|families|strains|backdoors|trojans|loaders|stealers|botnets|wipers|implants|rats)\b/u;
-const listStart = new RegExp(String.raw`(?<![\p{L}\p{N}_./-])(?=["“‘']?${oneName}["”’']?(?:, | and ))`, 'gu');
+  /^(?: |, (?:two|three|four|five|both|all|a pair of|multiple|several) (?:[\p{Ll}-]+ ){0,3})(?:(?:hacking|hacker|ransomware|extortion|threat|cybercrime|APT|apt|espionage) )*(?:(groups|gangs|actors|operators|crews|affiliates)|(?:malware|ransomware)(?: (?:families|strains|variants))?(?! \p{Ll}*(?:analyst|research|hunter|compan|vendor|lab))|families|strains|backdoors|trojans|loaders|stealers|botnets|wipers|implants|rats)\b/u;
+const listStart = new RegExp(String.raw`(?<![\p{L}\p{N}_./-])(?=["“‘']?${oneName}["”’']?(?:, | and | / ))`, 'gu');
 
 /** Returns the lists of names before their common noun: `the Foo, Bar, and Baz hacking groups`. */
 export function findListsBefore(sentence: string): NameList[] {
@@ -94,16 +110,20 @@ export function findListsBefore(sentence: string): NameList[] {
     const { items, end } = readItems(sentence, index);
     const noun = nounAfter.exec(sentence.slice(end, end + 60));
     if (!noun || items.length < 2) continue;
+    // A comma alone may end a clause: `To bypass UAC, Foobar malware uses …`.
+    if (/(?:malware|ransomware)$/.test(noun[0]) && !isJoinedLast.test(sentence.slice(index, items.at(-1)!.start)))
+      continue;
     read = end;
     lists.push({ kind: noun[1] ? 'actor' : 'malware', items, isSingle: false });
   }
   return lists;
 }
+const isJoinedLast = /(?:\b(?:and|or)|[&/]) ["“‘]?$/;
 const nounOfMany =
-  /(?:,| and) [^,.;]{2,60} (?:groups|gangs|actors|operators|crews|affiliates|families|strains|backdoors|trojans|loaders|stealers|botnets|wipers|implants|rats|variants)\b|, (?:two|three|four|five|both|all|a pair of|multiple|several) (?:[\p{Ll}-]+ ){0,3}(?:backdoors|implants|loaders|families|stealers|trojans|wipers|groups|actors|botnets|rats)\b/u;
+  /(?:,| and| \/) [^,.;]{2,60} (?:malware|ransomware|groups|gangs|actors|operators|crews|affiliates|families|strains|backdoors|trojans|loaders|stealers|botnets|wipers|implants|rats|variants)\b|, (?:two|three|four|five|both|all|a pair of|multiple|several) (?:[\p{Ll}-]+ ){0,3}(?:backdoors|implants|loaders|families|stealers|trojans|wipers|groups|actors|botnets|rats)\b/u;
 
 const headingOfList =
-  /(?:^|\n)[^\n]{0,160}\b(?:([Mm]alware(?: [Ff]amilies| [Ss]trains| [Vv]ariants)|[Rr]ansomware [Ff]amilies|[Bb]otnets|[Tt]rojans|[Bb]ackdoors|[Ll]oaders)|(?:[Rr]ansomware|[Tt]hreat|APT|[Hh]acking) (?:[Gg]roups|[Cc]rews|[Aa]ctors|[Gg]angs|[Cc]lusters))(?: \([\p{L} ]{1,20}\))?(?: [\p{Ll} ]{1,30})?:?\n{1,2}(?=[ \t]*[-*•–·]? ?["“]?[\p{Lu}\d])/gu;
+  /(?:^|\n)[^\n]{0,160}\b(?:([Mm]alware(?: [Ff]amilies| [Ss]trains| [Vv]ariants)|[Rr]ansomware [Ff]amilies|[Bb]otnets|[Tt]rojans|[Bb]ackdoors|[Ll]oaders)|(?:[Rr]ansomware|[Tt]hreat|APT|[Hh]acking) (?:[Gg]roups|[Cc]rews|[Aa]ctors|[Gg]angs|[Cc]lusters)|(?:[Gg]rupos|[Gg]roupes|[Gg]ruppi|[Gg]ruppen)(?= [^\n]*\n{1,2}\p{Lu}\S+\n\p{Lu}\S+\n))(?: \([\p{L} ]{1,20}\))?(?: [\p{Ll} ]{1,30}(?:20\d\d)?)?:?\n{1,2}(?=[ \t]*[-*•–·]? ?["“]?[\p{Lu}\d])/gu;
 const bullet = new RegExp(
   String.raw`[ \t]*(?:[-*•–] )?["“‘]?(${oneName})["”’]?(?: ?/ ?(${oneName}))?[,;]?(?: \([^()\n]{1,40}\))?[ \t]*(?:\n|$)`,
   'uy',

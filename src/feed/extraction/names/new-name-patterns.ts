@@ -13,7 +13,7 @@ const inHeadlinesToo = (words: string): string =>
     .join('|');
 
 export const malwareNoun =
-  'ransomware|malware|trojan|backdoor|rat|remote access tool|stealer|infostealer|loader|downloader|dropper|botnet|worm|wiper|rootkit|bootkit|spyware|keylogger|implant|banker|cryptominer|miner|web ?shell|framework|toolkit|phishing kit|malware family|exploit kit|tunneler|encryptor|sideloader|clipper|skimmer';
+  'ransomware|malware|trojan|backdoor|rat|remote access tool|stealer|infostealer|loader|downloader|dropper|botnet|worm|wiper|rootkit|bootkit|spyware|keylogger|implant|banker|cryptominer|miner|web ?shell|framework|toolkit|phishing kit|malware family|exploit kit|tunneler|encryptor|sideloader|clipper|skimmer|crypter|edr killer|phishing-as-a-service|traffic distribution system';
 /** Nouns of parts and tools. Only a name in capitals is one of malware beside them: `a filter called FOOBARBAZ`. */
 export const partNoun =
   /\b(?:filter|module|plug-?in|component|utility|tool|launcher|injector|crypter|packer|program|script|dropper)s?(?: [\p{L}-]+){0,4} ["“‘']?$/iu;
@@ -41,6 +41,8 @@ export const introductions = [
   String.raw`\b(?:tracked|tracks|tracking|monitored|operat(?:es|ed|ing)|posing|going|goes)(?: [\p{L}\d]{1,20}){0,4} (?:under|by) the (?:[\p{L}-]{1,20} )?(?:name|moniker|designation|identifier|alias|handle|persona)s?(?: of)?,? `,
   String.raw`\b(?:[Ww]e|they|who|itself|themselves|researchers|analysts|team|developers|authors|operators|creators|sellers|attackers|criminals|\p{Lu}\w{2,20}) (?:have |has |had )?(?:call|calls|called|name|named|names|calling|dubbed)${whatIsNamed}(?: itself| themselves| (?:this|the) \w{1,20})? `,
   String.raw`\b(?:(?:has|have|had) been|was|were) (?:named|called|christened) (?:as )?`,
+  String.raw`\b(?:given|giving it) the (?:code ?)?names? (?:of )?`,
+  String.raw`\b(?:[Rr]ansomware|[Ee]xtortion|[Hh]acking|[Hh]acktivist|[Cc]ybercrime|[Cc]yber ?espionage|[Ee]spionage|[Aa]ctivity|[Tt]hreat) (?:gang|group|crew|collective|outfit|cluster|operation) (?=\p{Lu}[\p{L}\d]{3,20}(?: (?!Group|Gang|Team)\p{Lu}[\p{L}\d]+)?(?:[,.]| (?:has|have|claimed|claims|is|was|said|listed|leaked|targets|targeted|targeting|attacked|and)\b|$))`,
   String.raw`\b(?:operation|program|platform|service|kit|panel)s? (?:called|named|dubbed|known as) `,
   String.raw`\b(?:${malwareNoun}|${actorNoun})s?(?: family| strain| variant| suite| platform| groups?)?,? (?:\p{Ll}{3,12}ly )?(?:called|named|by the name of|under the name|calling (?:itself|themselves)) `,
   String.raw`\b(?:tool|toolset|suite|killer|exploit)s? (?:called|named|dubbed|known as) (?=["“‘']?\p{Lu}\p{Ll}+\p{Lu})`,
@@ -99,12 +101,12 @@ export const beforeActor = new RegExp(
 );
 
 export const definedMalware =
-  'ransomware|malware|trojan|backdoor|rat|remote access trojan|stealer|infostealer|info-stealer|loader|downloader|dropper|botnet|worm|wiper|rootkit|bootkit|spyware|keylogger|implant|phishing kit|phishing-as-a-service|exploit kit|banker|cryptominer|miner|cryptojacking campaign';
+  'ransomware|malware|trojan|backdoor|rat|remote access trojan|stealer|infostealer|info-stealer|loader|downloader|dropper|botnet|worm|wiper|rootkit|bootkit|spyware|keylogger|implant|phishing kit|phishing-as-a-service|exploit kit|banker|cryptominer|miner|cryptojacking campaign|launcher|tunneler|crypter|web ?shell|EDR killer|C2 framework|command-and-control framework|skimmer|clipper|traffic distribution system|malware-as-a-service';
 const definedActor =
-  'threat actor|threat group|spy group|hacking group|hacker group|ransomware group|ransomware gang|cybercrime group|cyber ?espionage group|espionage group|apt group|APT group|apt|APT|[Aa]dvanced [Pp]ersistent [Tt]hreat|intrusion set|activity cluster|threat cluster|hacktivist group|extortion group|access broker|hackers|(?:motivated|sponsored|backed|aligned|linked|nexus|affiliated|mercenary) (?:group|actor|gang|collective|cluster|operation)';
+  'threat actor|threat group|spy group|hacking group|hacker group|ransomware group|ransomware gang|cybercrime group|cyber ?espionage group|espionage group|apt group|APT group|apt|APT|[Aa]dvanced [Pp]ersistent [Tt]hreat|intrusion set|activity cluster|threat cluster|hacktivist group|(?:hacktivist|hacking|cybercrime|extortion) (?:collective|crew|gang|outfit)|extortion group|access broker|hackers|(?:motivated|sponsored|backed|aligned|linked|nexus|affiliated|mercenary) (?:group|actor|gang|collective|cluster|operation)';
 /** Excludes people who have to do with a group or malware: `Foo Bar, the alleged leader of the Foobar ransomware group`. */
 const noPerson = String.raw`(?!(?:[\p{L}-]+ ){0,3}(?:leader|member|head|founder|co-founder|developer|administrator|admin|author|creator|researcher|analyst|expert|director|affiliate|victim|target|maker|vendor|provider|company|firm)\b)`;
-const wordsBetween = (min: number, max: number): string => String.raw`(?:[(]?[\p{L}\d/.-]+[)]? ){${min},${max}}`;
+const wordsBetween = (min: number, max: number): string => String.raw`(?:[(]?[\p{L}\d/.+#-]+[)]? ){${min},${max}}`;
 // `Using PowerShell, the actor connected` refers to an actor that was mentioned before.
 const definition = String.raw`(?: \([^()]{3,80}\))?(?:,(?: meanwhile,| in turn,| by contrast,| on the other hand,| however,| for instance,| for example,)?(?: is| was)?| is| was|:| –| —| -) ${noPerson}(?:(?:an?|one of the) ${wordsBetween(0, 5)}|the (?!same )${wordsBetween(1, 5)})`;
 /** Malware needs no article: `Foobar, experimental malware that …`. */
@@ -116,6 +118,11 @@ const definitions = new RegExp(
   'gu',
 );
 const massDefinitions = new RegExp(String.raw`${startOfName}${name}["”’']?${massNoun}`, 'gu');
+/** A line of a glossary: `- Foobar: A modular implant`, `Foobar – Python-based backdoor`. */
+const glossaryLines = new RegExp(
+  String.raw`^\s*(?:[-*•–] |\d+\. )?\*{0,2}["“]?(${oneName})["”]?\*{0,2}(?: \([^()\n]{2,30}\))?(?::\*{0,2}| [–—-]) (?:[Aa]n? )?(?:(?:(?!(?:the|its|their|this|these|an?) )[\p{L}\d.+/-]+,? ){0,4}(?:${definedMalware})|(?:${inHeadlinesToo(definedMalware)})(?= (?:that|which|used|written|for|in|with)\b))${noFirm}`,
+  'gu',
+);
 /** A name after `malware`. `The malware Foobar found` may be what a company found. */
 const afterMalware = new RegExp(
   String.raw`(?<=\b(?:[Tt]he|[Aa]n?) (?:[\p{L}-]+ ){0,2})malware ["“‘']?((?:\p{Lu}\p{Ll}+\p{Lu}|\p{Lu}{5}|\p{Lu}\p{L}*\d)[\p{L}\d]*)(?![\p{L}\d-])(?! (?:found|calls?|named?|tracks?|detect|discover|analy[sz]|describ|report|identif|dubb|observ|saw\b))`,
@@ -123,7 +130,7 @@ const afterMalware = new RegExp(
 );
 /** A name set off after its kind: `a Linux botnet, Foobar, that …`. */
 const appositions = new RegExp(
-  String.raw`\b(?:[Aa]n?|[Tt]he|new|[Tt]his|its|based) (?:[\p{L}\d-]+ ){0,4}(?:${inHeadlinesToo(definedMalware)}|[Mm]alware (?:toolkit|framework|family|suite))(?: \(RAT\))?, ["“‘']?(${namedOnce}(?: RAT)?)["”’']?(?=, |\.(?:\s|$))`,
+  String.raw`\b(?:[Aa]n?|[Tt]he|new|[Tt]his|its|based) (?:[\p{L}\d-]+ ){0,4}(?:${inHeadlinesToo(definedMalware)}|[Pp]ayload|[Mm]alware (?:toolkit|framework|family|suite))(?: \(RAT\))?, ["“‘']?(${namedOnce}(?: RAT)?)["”’']?(?=, |\.(?:\s|$))`,
   'gu',
 );
 const actorAppositions = new RegExp(
@@ -151,6 +158,7 @@ type Definition = { kind: 'actor' | 'malware'; pattern: RegExp; needs?: RegExp }
  */
 export const defined: Definition[] = [
   { kind: 'malware', pattern: definitions },
+  { kind: 'malware', pattern: glossaryLines, needs: /^.{2,80}(?::\*{0,2}| [–—-]) / },
   {
     kind: 'malware',
     pattern: massDefinitions,

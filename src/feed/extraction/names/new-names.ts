@@ -24,6 +24,9 @@ import {
   variantOf,
   withDesignations,
 } from './new-name-patterns.ts';
+import { afterKind, afterKindInHeadline, bracketedMalware, versionOf } from './name-appositions.ts';
+import { readDeeds } from './software-deeds.ts';
+import { readTools } from './tool-names.ts';
 import {
   headlineVerb,
   isCapitals,
@@ -46,7 +49,7 @@ const namesMax = 200;
 const introducingWord =
   /\b(?:dubbed|code-?named|nicknamed|christened|a\.k\.a|aka|track(?:s|ed|ing)?|known|refer(?:s|red)?|identif(?:y|ies|ied|ying)|designated|label+ed|monitored|operat(?:es|ed|ing)|posing|going|goes|call(?:s|ed|ing)?|name[sd]?|attribut(?:e|ed|es)|(?:group|gang|actor|set|cluster|collective|persona|backdoor|trojan|loader|stealer|infostealer|downloader|dropper|ransomware|spyware|botnet|implant|wiper|rootkit|worm|rat|families)s?)\b/i;
 const kindNoun = new RegExp(
-  String.raw`\b(?:${malwareNoun}|${definedMalware}|${actorNoun}|families|strains|variant|collectives|crews|sets|operations|formerly|affiliates|unit|advanced persistent threat)s?\b|\b(?:aka|a\.k\.a|tracked)\b`,
+  String.raw`\b(?:${malwareNoun}|${definedMalware}|${actorNoun}|families|strains|variant|collectives|crews|sets|operations|formerly|affiliates|unit|payload|arsenal|toolset|advanced persistent threat)s?\b|\b(?:aka|a\.k\.a|tracked)\b`,
   'i',
 );
 // No end after `a.k.a.`.
@@ -59,10 +62,10 @@ export function findNewNames(text: string): NewName[] {
   const barren = new Set<string>();
   const isRepeated = createRepeatCheck(text);
   let candidates = 0;
-  const add: AddName = (kind, printed, start, { isStated = true, isCommon = false } = {}) => {
+  const add: AddName = (kind, printed, start, { isStated = true, isCommon = false, isScheme = false } = {}) => {
     candidates += 1;
     if (kind && found.length < namesMax)
-      found.push({ kind, name: printed, span: { start, end: start + printed.length }, isStated, isCommon });
+      found.push({ kind, name: printed, span: { start, end: start + printed.length }, isStated, isCommon, isScheme });
   };
   let start = 0;
   const read = (end: number): void => {
@@ -72,6 +75,8 @@ export function findNewNames(text: string): NewName[] {
       if (introducingWord.test(sentence)) readIntroductions(text, { sentence, start }, add);
       if (kindNoun.test(sentence)) readKinds({ sentence, start, isRepeated }, add);
       if (sentence.includes('/') || sentence.includes('.')) readDetections({ sentence, start }, add);
+      readTools({ sentence, start }, add);
+      readDeeds({ sentence, start }, add);
       if (candidates === before) barren.add(sentence);
     }
     start = end;
@@ -80,7 +85,7 @@ export function findNewNames(text: string): NewName[] {
   read(text.length);
   readLists(findBulletLists(text).filter(isMostlyNames), 0, add);
   readForeignNames(text, add);
-  for (const match of matchSchemes(text)) add('actor', match[0], match.index);
+  for (const match of matchSchemes(text)) add('actor', match[0], match.index, { isScheme: true });
   for (const match of matchSuffixed(text)) add('malware', match[0], match.index, { isStated: false });
   return found;
 }
@@ -88,6 +93,8 @@ export function findNewNames(text: string): NewName[] {
 type TextPart = { sentence: string; start: number };
 type CheckedPart = TextPart & { isRepeated: (printed: string) => boolean };
 
+/** In prose, the capitals after it belong to the name, unlike those of a headline. */
+const afterDeterminer = /\p{Ll}{2} (?:the|its|their) $/u;
 const isNaming = /^(?:dubbed|code-?named|nicknamed|tracked|known)\b/i;
 
 function readIntroductions(text: string, { sentence, start: offset }: TextPart, add: AddName): void {
@@ -135,6 +142,10 @@ function readKinds({ sentence, start: offset, isRepeated }: CheckedPart, add: Ad
     ['malware', beforeMalware, true],
     ['malware', quotedMalware, hasQuote],
     ['malware', variantOf, true],
+    ['malware', versionOf, sentence.includes('version of ')],
+    ['malware', afterKind, true],
+    ['malware', afterKindInHeadline, sentence.includes('New ')],
+    ['malware', bracketedMalware, sentence.includes(' (')],
     ['malware', ratNames, sentence.includes(' RAT')],
     ['actor', beforeActor, true],
   ] as const)
@@ -142,13 +153,19 @@ function readKinds({ sentence, start: offset, isRepeated }: CheckedPart, add: Ad
       const isTitle =
         pattern === ratNames ||
         /^["”’']?,? \p{Lu}/u.test(match[0].slice(match[0].indexOf(match[1]!) + match[1]!.length));
-      const printed = isTitle ? trimTitle(match[1]!) : trimLead(trimName(match[1]!));
+      const isInProse = isTitle && afterDeterminer.test(sentence.slice(0, match.index));
+      const printed = isTitle && !isInProse ? trimTitle(match[1]!) : trimLead(trimName(match[1]!));
       if (printed === '') continue;
       const start = match.index + match[0].lastIndexOf(printed);
       // A common word before a kind describes it (`Custom loader`), unless it stands in quotes.
       const isQuoted = /["“‘']/.test(match[0].slice(0, match[0].indexOf(match[1]!)));
       if (kind === 'actor' && kindEnd.test(printed)) continue;
-      const isName = isQuoted || !needsCue(printed) || isRepeated(printed) || (isCapitals(printed) && hasSmallLetters);
+      const isName =
+        isQuoted ||
+        (isInProse && kindEnd.test(printed)) ||
+        !needsCue(printed) ||
+        isRepeated(printed) ||
+        (isCapitals(printed) && hasSmallLetters);
       if (isUsable(printed) && isName) add(kind, printed, offset + start, { isStated: false });
     }
   for (const [kind, pattern] of [
@@ -217,8 +234,8 @@ function readLists(lists: NameList[], offset: number, add: AddName): void {
     if (!isUsable(trimName(items[0]!.printed), true) || !items.some(({ printed }) => isDistinctive(trimName(printed))))
       continue;
     for (const { printed: full, start } of items) {
-      const printed = trimName(full);
-      if (isUsable(printed, !isSingle)) add(kind, printed, offset + start);
+      const printed = trimLead(trimName(full));
+      if (isUsable(printed, !isSingle)) add(kind, printed, offset + start + full.indexOf(printed));
     }
   }
 }

@@ -14,7 +14,7 @@ const genericEnd =
 export function trimLead(full: string): string {
   const printed = full.replace(/^The (?=\p{Lu})/u, '');
   const rest = printed.replace(
-    /^(?:\p{Lu}\p{Ll}+(?:ed|ing)|This|New|Another|Every|Each|Any|You|Why|How|When|What|Unlike|Like|Via) (?=\p{Lu})/u,
+    /^(?:\p{Lu}\p{Ll}+(?:ed|ing)|This|New|Novel|Fresh|Stealthy|Sophisticated|Notorious|Infamous|Destructive|Dangerous|Evasive|Updated|Latest|Another|Every|Each|Any|You|Why|How|When|What|Unlike|Like|Via|Install|Deploy|Drop|Use|Download|Deliver|Execute|Detect|Remove|Block) (?=\p{Lu})/u,
     '',
   );
   return isDistinctive(rest) ? rest : printed;
@@ -38,7 +38,8 @@ const otherName =
 const organization =
   / (?:Labs?|Security|Research|Intelligence|Networks?|Technologies|Technology|Software|Systems|Solutions|Institute|University|Agency|Corporation|Corp|Inc|Ltd|LLC|GmbH|Foundation|Bank|Ministry|Department|Police|Center|Centre|Council|Commission|Media|News|Times|Post|Response)$/;
 
-const isOtherName = (printed: string, isIntroduced: boolean): boolean =>
+export const isOrganization = (printed: string): boolean => organization.test(printed);
+export const isOtherName = (printed: string, isIntroduced: boolean): boolean =>
   otherName.test(printed) || (printed.includes('_') && !(isIntroduced && /^[A-Z][A-Z\d]+_[A-Z\d]+$/.test(printed)));
 export const isUsable = (printed: string, isIntroduced = false): boolean =>
   nameKey(printed).length >= 3 &&
