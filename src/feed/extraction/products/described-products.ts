@@ -1,4 +1,5 @@
 import { isRegion, needsCue } from '../../reference-data/name-forms.ts';
+import { isGenericName } from '../names/generic-names.ts';
 import { shippedProducts, type CatalogProduct } from './shipped-products.ts';
 
 const weakness = String.raw`(?:[Vv]ulnerabilit(?:y|ies)|[Ff]laws?|[Bb]ugs?|[Zz]ero[- ][Dd]ays?|RCE|CVE-\d{4}-\d{4,7}\)?|weakness(?:es)?|authentication bypass|(?:command|code|sql) injection|code execution)`;
@@ -7,7 +8,7 @@ const name = String.raw`(${word}(?: (?:${word}|\d{1,4}(?= \p{Lu}))){0,4})`;
 
 /** A product after its weakness: `a flaw in the Acme Gatekeeper platform`. */
 const after = new RegExp(
-  String.raw`\b${weakness}\b[^.;!?\n]{0,60}?\b(?:in|affecting|impacting|affects|impacts) (?:the |its |an? |all |some |unpatched |on-prem(?:ises)? )*${name}(?![’'\w])`,
+  String.raw`\b${weakness}\b[^.;!?\n]{0,60}?\b(?:in|affecting|impacting|affects|impacts) (?:the |its |an? |all |some |unpatched |on-prem(?:ises)? )*${name}(?:(?:, and |, | and | or )${name})?(?![’'\w])`,
   'gu',
 );
 /** A product before its weakness: `Acme Gatekeeper vulnerability`. */
@@ -15,15 +16,24 @@ const before = new RegExp(
   String.raw`(?<![\p{L}\d-])${name} (?:\([^)]{1,40}\) )?(?:server |platform |plugin |software |firewall )?(?:zero[- ]day|vulnerabilit(?:y|ies)|flaws?|authentication bypass)\b`,
   'gu',
 );
+/** The same in Romance languages, German and Dutch: `falha em seu Acme Gatekeeper`, `Schwachstelle in Acme Gatekeeper`. */
+const afterForeign = new RegExp(
+  String.raw`(?<!\p{L})(?:[Vv]ulnérabilité|[Ff]aille|[Vv]ulnerabilidade?s?|[Ff]all[ao]|[Ff]alha|[Vv]ulnerabilità|(?:Sicherheits)?[Ll]ücke|Schwachstelle|[Kk]wetsbaarheid)n?[^.;!?\n]{0,60}?(?<!\p{L})(?:dans|affecte|affectant|touche|en|em|no|na|afecta|afecta a|afeta|in|nel|nella|nei|colpisce|betrifft)(?: (?:le|la|les|el|los|las|seu|sua|o|a|os|as|il|lo|der|den|die|dem|het|de|los sistemas|os sistemas|les produits|los productos|os produtos))* ${name}(?![’'\w])`,
+  'gu',
+);
+/** The nickname of a weakness: `FoobarShell vulnerability`. */
+const nickname = /^\p{Lu}\p{L}*(?:Shell|Bleed|Logon|Nightmare|Brick|Blood|Trap|Smash|Leak)$/u;
 const device =
   '(?:appliances?|devices?|routers?|firewalls?|gateways?|switches|cameras?|NAS|VPNs?|software|firmware|operating system|controllers?)';
 const deviceNoun = new RegExp(String.raw`[\p{L}\d)] ${device}(?![\p{L}\d-])`, 'u');
-const kindOfDevice = '(?: (?:security|email|network|edge|mobile|web|VPN|NAS|remote access))?';
+const kindOfDevice = '(?: (?:security|email|network|edge|mobile|web|VPN|NAS|router|camera|remote access))?';
 /** Products right before what they are: `Acme Mailgate appliances`. */
 const installed = new RegExp(
   String.raw`(?<![\p{L}\d-])${name}(?:(?:, and |, | and | or )${name})?${kindOfDevice} ${device}(?![\p{L}\d-])`,
   'gu',
 );
+/** A name that no word and no brand looks like: `AC-WRT`. */
+const firmware = /^[A-Z]{2,5}-[A-Z\d]{2,6}$/;
 const acronym = String.raw`\(\p{Lu}{2,6}\)`;
 /** Products that are named by common words, with their initials in parentheses: `Mail Gateway (MG) and Mail and Web Manager (MWM) appliances`. */
 const withInitials = new RegExp(
@@ -38,16 +48,19 @@ const hardware =
 const noProduct =
   /^(?:The|This|These|Those|An?|Its?|Known|Exploited|Critical|High|Severe|New|Recent|Multiple|Several|Two|Three|Four|Security|Remote|Code|Execution|Local|Privilege|Escalation|Patch|Tuesday|CISA|NVD|KEV|CVE|CVSS|RCE|LPE|XSS|SSRF|SQL|API|APIs|Active|Actively|Attackers|Hackers|Researchers|January|February|March|April|May|June|July|August|September|October|November|December|Monday|Wednesday|Thursday|Friday|Saturday|Sunday|On|In|At|For|If|When|While|Since|After|Before|Both|All|Also|However|Ukraine|Russia|China|Iran|Europe|Israel|Government|Server|Servers|Update|Cyber|Threat|Team|Zero|Day|Zero-Day|Chinese|Russian|Iranian|State|Citrix Bleed)$/;
 
+const isForeign = /vuln[eé]rabi|[Ff]aille|[Ff]al[hl]|ücke|Schwachstelle|kwetsbaar/;
 const vendors = new Set(shippedProducts.map(({ vendor }) => vendor));
 
 /** Returns the products that a sentence about a weakness introduces, whether or not a list has them. */
 export function findDescribedProducts(sentence: string): CatalogProduct[] {
   const found: CatalogProduct[] = [];
-  for (const pattern of [after, before])
-    for (const match of sentence.matchAll(pattern)) {
-      const product = toProduct(match[1]!);
-      if (product) found.push(product);
-    }
+  for (const pattern of [after, before, ...(isForeign.test(sentence) ? [afterForeign] : [])])
+    for (const match of sentence.matchAll(pattern))
+      for (const printed of [match[1], match[2]]) {
+        if (printed === undefined || (pattern === afterForeign && !isProductLike(printed))) continue;
+        const product = toProduct(printed, sentence);
+        if (product) found.push(product);
+      }
   return found;
 }
 
@@ -59,7 +72,11 @@ export function findInstalledProducts(sentence: string): CatalogProduct[] {
     for (const printed of [match[1], match[2]]) {
       const product = printed === undefined ? undefined : toProduct(printed);
       // Without a vendor, one word is as likely a platform or a brand.
-      if (product && (vendors.has(product.vendor) || product.product.split(' ').length > 2)) found.push(product);
+      if (
+        product &&
+        (vendors.has(product.vendor) || product.product.split(' ').length > 2 || firmware.test(product.product))
+      )
+        found.push(product);
     }
   for (const [, words, initials] of sentence.matchAll(withInitials)) {
     const product = words!.trim();
@@ -75,7 +92,12 @@ export function findInstalledProducts(sentence: string): CatalogProduct[] {
   return found;
 }
 
-function toProduct(printed: string): CatalogProduct | undefined {
+/** In German, any noun has a capital. */
+const isProductLike = (printed: string): boolean =>
+  /\p{Ll}\p{Lu}|\d| |^\p{Lu}{3,}/u.test(printed) || vendors.has(printed.split(' ')[0]!);
+
+/** Returns a printed product with its vendor. Common words are a product if they are many and `sentence` mentions a vendor. */
+function toProduct(printed: string, sentence = ''): CatalogProduct | undefined {
   const words = printed.split(' ');
   while (words.length > 0 && noProduct.test(words[0]!)) words.shift();
   while (words.length > 0 && noProduct.test(words.at(-1)!)) words.pop();
@@ -83,7 +105,15 @@ function toProduct(printed: string): CatalogProduct | undefined {
     .map((some) => some.join(' '))
     .find((some) => vendors.has(some));
   const product = vendor ? words.slice(vendor.split(' ').length).join(' ') : words.join(' ');
-  if (product.length < 3 || (!vendor && needsCue(product)) || /^\d/.test(product) || isRegion(product))
+  if (nickname.test(product)) return undefined;
+  const owner = vendor ?? (words.length > 2 ? [...vendors].find((one) => sentence.includes(`${one} `)) : undefined);
+  if (owner !== undefined && vendor === undefined && needsCue(product)) return { vendor: owner, product };
+  if (
+    product.length < 3 ||
+    (!vendor && (needsCue(product) || isGenericName(product))) ||
+    /^\d/.test(product) ||
+    isRegion(product)
+  )
     return undefined;
   return { vendor: vendor ?? product.split(' ')[0]!, product };
 }

@@ -27,10 +27,23 @@ test.each([
   ],
   ['The group compromised Zyxel routers and Ivanti VPN appliances.', ['Ivanti VPN appliances []', 'Zyxel routers []']],
   ['The botnet infects IoT devices, Linux servers and Android devices.', []],
+  [
+    'The flaw affects FortiOS 7.0 and later, FortiQuill 1.0 and higher, and FortiProxy.',
+    ['Fortinet FortiOS [7.0 and later]', 'Fortinet FortiProxy []', 'Fortinet FortiQuill []'],
+  ],
+  ['Une faille critique dans SAP NetWeaver est exploitée.', ['SAP SAP NetWeaver []']],
+  ['Eine Schwachstelle in Osteuropa betrifft viele.', []],
+  ['A supply chain attack on the Quill++ editor was found.', ['Quill++ Quill++ []']],
+  ['A supply chain attack on Taiwanese government entities was found.', []],
+  [
+    'CISA added flaws in products from Quillvision and Acmeware.',
+    ['Acmeware Acmeware []', 'Quillvision Quillvision []'],
+  ],
+  ['ProxyShell vulnerabilities were exploited.', []],
   ['The staff used Microsoft Word and PHP at work.', []],
   ['A vulnerability in the office of a bank was exploited: Word got around.', []],
 ])('%s', (text, products) => {
-  expect(read(text)).toEqual(products);
+  expect(read(text).toSorted()).toEqual(products);
 });
 
 test('finds products of the caller and returns their sentence', () => {

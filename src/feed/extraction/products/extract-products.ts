@@ -1,6 +1,9 @@
 import type { AffectedProduct } from '../../model/item.schema.ts';
 import type { Span } from '../text/stored-text.ts';
 import { findDescribedProducts, findInstalledProducts } from './described-products.ts';
+import { findEquipmentBrands } from './equipment-brands.ts';
+import { findHijackedProducts } from './hijacked-products.ts';
+import { findListedProducts } from './listed-products.ts';
 import { shippedProducts, type CatalogProduct } from './shipped-products.ts';
 
 export type ExtractedProduct = AffectedProduct & { sentence: Span };
@@ -8,6 +11,10 @@ export type ExtractedProduct = AffectedProduct & { sentence: Span };
 // A product is affected only if its sentence mentions a weakness, versions, or an attack on systems that run it.
 const affects =
   /\b(?:CVE-\d{4}-\d{4,7}|vulnerab\w*|exploit\w*|zero[- ]days?|0-days?|flaws?|unpatched|patch(?:ed|es)?|affect(?:s|ed|ing)?|RCE|remote code execution|security (?:update|advisory)|(?:versions?|builds?) (?:prior|before|through|up to|\d))\b/i;
+/** A weakness in other languages. */
+const affectsForeign =
+  /(?<!\p{L})(?:vulnérabilités?|failles?|vulnerabilidad(?:es)?|fall[ao]s?|vulnerabilidades?|falhas?|vulnerabilità|Schwachstellen?|(?:Sicherheits)?[Ll]ücken?|kwetsbaarheid|kwetsbaarheden|уязвимост\p{L}*|вразлив\p{L}*)(?!\p{L})|脆弱性|漏洞|취약점/iu;
+const isAboutFlaw = (sentence: string): boolean => affects.test(sentence) || affectsForeign.test(sentence);
 const attacked =
   /\b(?:target(?:s|ed|ing)?|compromis(?:e|es|ed|ing)|attack(?:s|ed|ing)?|backdoors?|implants?|infect(?:s|ed|ing)?|hijack(?:s|ed|ing)?|ransomware|cryptojack\w*|breach(?:ed|es)?)\b/i;
 /** Nouns after which a name is a product: `Redis servers` is the product, but `redis` alone may be a word. */
@@ -32,20 +39,26 @@ export function extractProducts(
   const known = more.length > 0 ? [...shippedProducts, ...more] : shippedProducts;
   const seen = new Set<string>();
   const printedOf = ({ start, end }: Span): string => text.slice(start, end);
-  const isAboutWeakness = sentences.slice(0, leadSentences).find((one) => affects.test(printedOf(one)));
+  const isAboutWeakness = sentences.slice(0, leadSentences).find((one) => isAboutFlaw(printedOf(one)));
   const isInText = sentences.some((one) => printedOf(one) === title);
   if (!isInText && isAboutWeakness) readSentence({ printed: title, sentence: isAboutWeakness, isWeakness: true });
   for (const sentence of sentences) {
     const printed = printedOf(sentence);
     if (seen.has(printed)) continue;
     seen.add(printed);
-    const isWeakness = affects.test(printed) || (printed === title && isAboutWeakness !== undefined);
+    const isWeakness = isAboutFlaw(printed) || (printed === title && isAboutWeakness !== undefined);
     if (isWeakness || attacked.test(printed)) readSentence({ printed, sentence, isWeakness });
   }
   return dropPartialNames([...found.values()]);
 
   function readSentence({ printed, sentence, isWeakness }: ReadSentence): void {
-    const described = [...(isWeakness ? findDescribedProducts(printed) : []), ...findInstalledProducts(printed)];
+    const described = [
+      ...(isWeakness
+        ? [...findDescribedProducts(printed), ...findListedProducts(printed, known), ...findEquipmentBrands(printed)]
+        : []),
+      ...findInstalledProducts(printed),
+      ...findHijackedProducts(printed),
+    ];
     for (const one of described)
       if (!known.some((other) => isNameOf(other, one)))
         found.set(`${one.vendor}\t${one.product}`, { ...one, versions: [], confidence: 0.5, sentence });

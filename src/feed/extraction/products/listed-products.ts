@@ -1,0 +1,25 @@
+import type { CatalogProduct } from './shipped-products.ts';
+
+const item = String.raw`(?<![\p{L}\d.-])\p{Lu}[\p{L}\d.-]*[\p{L}\d](?: \p{Lu}[\p{L}\d.-]*[\p{L}\d]){0,3}(?: \d[\d.]*)?(?: (?:and|or) (?:higher|later|above|earlier|below|prior))?`;
+const separator = String.raw`(?:, (?:as well as |and |or |e |et |y |und )?|,? (?:and|or|e|et|y|und|sowie|&) )`;
+const lists = new RegExp(`${item}(?:${separator}${item}){2,9}`, 'gu');
+const separators = new RegExp(separator, 'u');
+const range = / (?:and|or) (?:higher|later|above|earlier|below|prior)/gu;
+const version = / \d[\d.]*$/u;
+
+/** Returns the unknown items of lists with at least two known products of one vendor: `FortiOS, FortiFoo and FortiProxy`. */
+export function findListedProducts(sentence: string, known: CatalogProduct[]): CatalogProduct[] {
+  if (!sentence.includes(', ')) return [];
+  return [...sentence.matchAll(lists)].flatMap(([list]) => {
+    const items = list
+      .replaceAll(range, '')
+      .split(separators)
+      .map((one) => one.replace(version, ''));
+    const vendors = items.map((one) => known.find(({ product }) => product === one)?.vendor);
+    const vendor = vendors.find((one, index) => one !== undefined && vendors.indexOf(one) !== index);
+    if (vendor === undefined) return [];
+    return items
+      .filter((one, index) => vendors[index] === undefined && one.length > 3 && !one.includes(vendor))
+      .map((product) => ({ vendor, product }));
+  });
+}
