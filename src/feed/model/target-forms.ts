@@ -10,7 +10,7 @@ const wordsBySector: Record<string, string> = {
   communications: 'communications|media',
   construction: 'construction',
   defense: 'defense|defence|military',
-  education: 'education|educational|universities|schools',
+  education: 'education|educational|academia|universities|schools',
   energy: 'energy|oil and gas|oil & gas',
   'financial-services': 'financial|finance|banks|banking|financial services|financial institutions',
   government: 'government|governments|governmental|ministries|diplomatic',
@@ -20,11 +20,11 @@ const wordsBySector: Record<string, string> = {
   insurance: 'insurance',
   manufacturing: 'manufacturing|manufacturers|industrial',
   mining: 'mining companies',
-  'non-profit': 'non-profit|nonprofit|ngos|think tanks',
+  'non-profit': 'non-profit|nonprofit|non-profits|nonprofits|ngos|think tanks',
   pharmaceuticals: 'pharmaceutical|pharmaceuticals',
   retail: 'retail|retailers',
-  technology: 'technology|software companies',
-  telecommunications: 'telecommunications|telecommunication|telecom|telecoms',
+  technology: 'technology|high-tech|software companies',
+  telecommunications: 'telecommunications|telecommunication|telecom|telecoms|telco|telcos',
   transportation: 'transportation|transport|logistics|shipping|maritime',
   utilities: 'utilities|water',
 };
@@ -69,6 +69,22 @@ export const countryForms: TargetForms<'country'>[] = letters
     const name = countryName(code);
     return name ? [{ kind: 'country' as const, name: code, forms: [name, ...(furtherForms[code] ?? [])] }] : [];
   });
+
+const formsByLanguage = new Map<string, TargetForms<'country'>[]>([['en', countryForms]]);
+
+/** Returns the countries with their English names and those in a language (ISO 639-1). */
+export function listCountryForms(language: string): TargetForms<'country'>[] {
+  let forms = formsByLanguage.get(language);
+  if (!forms) {
+    const names = new Intl.DisplayNames([language, 'en'], { type: 'region', fallback: 'none' });
+    forms = countryForms.map((country) => ({
+      ...country,
+      forms: [...country.forms, names.of(country.name) ?? country.name],
+    }));
+    formsByLanguage.set(language, forms);
+  }
+  return forms;
+}
 
 const nameByForm = new Map(
   [...sectorForms, ...countryForms].flatMap(({ kind, name, forms }) =>

@@ -1,10 +1,10 @@
 import type { FeedItem } from '../../model/item.schema.ts';
 import { demonymForms } from './demonyms.ts';
 import type { EntityForms } from './entity.ts';
-import { countryForms, sectorForms } from '../../model/target-forms.ts';
+import { listCountryForms, sectorForms } from '../../model/target-forms.ts';
 
-/** Returns the names and CVEs of an item, and every sector and country, with the forms under which a text mentions them. */
-export function listEntityForms({ classification }: Pick<FeedItem, 'classification'>): EntityForms[] {
+/** Returns the names and CVEs of an item, and every sector and country, with the forms under which a text in a language mentions them. */
+export function listEntityForms({ classification }: Pick<FeedItem, 'classification'>, language = 'en'): EntityForms[] {
   const { malware, actor, mappings } = classification;
   const names = [
     ...malware.map(({ name, aliases }) => ({
@@ -18,7 +18,9 @@ export function listEntityForms({ classification }: Pick<FeedItem, 'classificati
     .filter(({ framework }) => framework === 'cve')
     .map(({ id }) => ({ kind: 'vulnerability' as const, name: id, forms: [id] }));
   // Sectors and countries count only as the targets of a name.
-  return names.length === 0 ? [] : [...names, ...vulnerabilities, ...sectorForms, ...countryForms, ...demonymForms];
+  return names.length === 0
+    ? []
+    : [...names, ...vulnerabilities, ...sectorForms, ...listCountryForms(language), ...demonymForms];
 }
 
 /** Returns whether an item lists a name as a tool or as malware. */

@@ -11,13 +11,13 @@ function relationshipsOf(text: string, title = 'A report'): string[] {
 }
 
 function readRelationships(text: string, title = 'A report') {
-  const { storedText, passages, severity, ...content } = extractItem({ text, title });
+  const { storedText, passages, severity, language, ...content } = extractItem({ text, title });
   const supportingPassages = passages.map((charSpan) => ({
     text: storedText.slice(charSpan.start, charSpan.end),
     sourceUrl: '',
     charSpan,
   }));
-  const item = { ...content, event: { title, severity }, provenance: { supportingPassages } };
+  const item = { ...content, source: { language }, event: { title, severity }, provenance: { supportingPassages } };
   return findRelationships(item as unknown as FeedItem, storedText);
 }
 
@@ -54,6 +54,20 @@ describe('relationships stated by a sentence', () => {
     ['APT29 struck the Czech foreign ministry.', ['APT29 targets CZ']],
     ['TrickBot was seen delivering Ryuk.', ['TrickBot uses Ryuk']],
     ['Researchers attribute the SUNBURST implant to APT29.', ['SUNBURST attributed-to APT29']],
+    ['We saw the deployment of WellMess by APT29.', ['APT29 uses WellMess']],
+    ['APT29’s WellMess backdoor was updated.', ['APT29 uses WellMess']],
+    ['APT29 used WellMess, but also used a tool called Mimikatz.', ['APT29 uses WellMess', 'APT29 uses Mimikatz']],
+    [
+      'APT29 deployed the WellMess backdoor, the legitimate Mimikatz tool, and SUNBURST.',
+      ['APT29 uses WellMess', 'APT29 uses Mimikatz', 'APT29 uses SUNBURST'],
+    ],
+    ['The flaw is tracked as CVE-2023-42793. APT29 is actively using the bug.', ['APT29 exploits CVE-2023-42793']],
+    [
+      'Le groupe APT29 utilise le logiciel malveillant WellMess dans les attaques contre la Norvège et les entreprises.',
+      ['APT29 targets NO', 'APT29 uses WellMess'],
+    ],
+    ['Le groupe APT29 n’utilise pas le logiciel malveillant WellMess dans les attaques de la semaine.', []],
+    ['APT29, a hacking group of Russia, is back.', []],
     ['We attribute this campaign to APT29.', []],
     ['The news media reported attacks by APT29.', []],
   ])('%s', (text, expected) => {

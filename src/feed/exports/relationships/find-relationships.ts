@@ -33,7 +33,8 @@ const relationshipsMax = 5_000;
  * Reads the first 300,000 characters and returns up to 5,000 relationships.
  */
 export function findRelationships(item: FeedItem, storedText: string): Relationship[] {
-  const entities = listEntityForms(item);
+  const language = item.source.language ?? 'en';
+  const entities = listEntityForms(item, language);
   if (entities.length === 0) return [];
   const found = new Map<string, Relationship>();
   const add = ({ passage, ...relationship }: Relationship): void => {
@@ -41,13 +42,24 @@ export function findRelationships(item: FeedItem, storedText: string): Relations
     if (found.has(key) || found.size >= relationshipsMax) return;
     found.set(key, { ...relationship, passage: passage.trim().slice(0, passageMaxChars).toWellFormed() });
   };
-  const reader = { find: createMentionFinder(entities), indicators: indexIndicators(item), add };
+  const reader: Reader = {
+    find: createMentionFinder(entities),
+    indicators: indexIndicators(item),
+    add,
+    isForeign: language !== 'en',
+  };
   addTechniques(item, reader);
   addLines(`${item.event.title}\n\n${storedText.slice(0, textMaxChars)}`, reader);
   return [...found.values()];
 }
 
-type Reader = { find: MentionFinder; indicators: Map<string, Indicator>; add: (relationship: Relationship) => void };
+type Reader = {
+  find: MentionFinder;
+  indicators: Map<string, Indicator>;
+  add: (relationship: Relationship) => void;
+  /** The text is not in English. */
+  isForeign: boolean;
+};
 
 function addTechniques({ classification, provenance }: FeedItem, { find, add }: Reader): void {
   for (const { technique, subTechnique, evidenceRef } of classification.attack) {
@@ -84,10 +96,14 @@ function addLines(text: string, reader: Reader): void {
 }
 
 /** Adds what a sentence states. Returns whether it contains an indicator. */
-function addSentence(sentence: string, references: ReferenceTracker, { find, indicators, add }: Reader): boolean {
+function addSentence(
+  sentence: string,
+  references: ReferenceTracker,
+  { find, indicators, add, isForeign }: Reader,
+): boolean {
   const values = findIndicators(sentence, indicators);
   const mentions = find(sentence);
-  for (const statement of readStatements(sentence, references.resolve(sentence, mentions)))
+  for (const statement of readStatements(sentence, references.resolve(sentence, mentions), isForeign))
     add({ ...statement, passage: sentence });
   const target = soleName(mentions);
   if (target && target !== 'several' && !isDoubtful(sentence))

@@ -1,12 +1,14 @@
 import type { Entity, EntityKind } from './entity.ts';
 import type { Mention } from './find-mentions.ts';
+import { foreignCues, isDoubtfulForeign } from './foreign-cues.ts';
 import {
   agent,
+  possessed,
+  isListGap,
   cues,
   isDoubtful,
   isPassive,
   isTargetUse,
-  listSeparator,
   objectEnd,
   type Cue,
   type StatedType,
@@ -14,13 +16,13 @@ import {
 
 export type Statement = { type: StatedType; source: Entity; target: Entity };
 
-const subjectMaxGap = 120;
+const subjectMaxGap = 200;
 const objectMaxGap = 100;
 
-/** Returns the relationships that a sentence states between the entities that it mentions. */
-export function readStatements(sentence: string, mentions: Mention[]): Statement[] {
-  if (mentions.length < 2 || isDoubtful(sentence)) return [];
-  return cues.flatMap((cue) =>
+/** Returns the relationships that a sentence states between the entities that it mentions. `isForeign`: the text is not in English. */
+export function readStatements(sentence: string, mentions: Mention[], isForeign = false): Statement[] {
+  if (mentions.length < 2 || (isForeign ? isDoubtfulForeign : isDoubtful)(sentence)) return [];
+  return (isForeign ? foreignCues : cues).flatMap((cue) =>
     [...sentence.matchAll(cue.pattern)].flatMap(({ 0: verb, index }) => {
       const { sources, targets } = readSides(sentence, mentions, { cue, start: index, end: index + verb.length });
       return sources.flatMap((source) =>
@@ -41,6 +43,36 @@ type Sides = { sources: Mention[]; targets: Mention[] };
 function readSides(sentence: string, mentions: Mention[], { cue, start, end }: Verb): Sides {
   const before = mentions.filter((mention) => mention.end <= start);
   const after = mentions.filter((mention) => mention.start >= end);
+  if (cue.isNoun) {
+    const by = / by\b/.exec(sentence.slice(end));
+    if (!by) return { sources: [], targets: [] };
+    const at = end + by.index;
+    return {
+      sources: listAfter(
+        sentence,
+        after.filter((mention) => mention.start >= at),
+        { kinds: cue.from, at: at + by[0].length },
+      ),
+      targets: listAfter(
+        sentence,
+        after.filter((mention) => mention.end <= at),
+        { kinds: cue.to, at: end },
+      ),
+    };
+  }
+  if (cue.isPossession) {
+    const [target] = after;
+    const isNext = target && cue.to.includes(target.kind) && possessed.test(sentence.slice(end, target.start));
+    return {
+      sources: before.filter((mention) => cue.from.includes(mention.kind) && mention.end === start),
+      targets: isNext ? [target] : [],
+    };
+  }
+  if (cue.isReversed)
+    return {
+      sources: listAfter(sentence, after, { kinds: cue.from, at: end }),
+      targets: listBefore(sentence, before, { kinds: cue.to, at: start }),
+    };
   const by = cue.type === 'attributed-to' ? undefined : agent.exec(sentence.slice(end))?.[0];
   if (by !== undefined) {
     const targets = listBefore(sentence, before, { kinds: cue.to, at: start });
@@ -56,8 +88,8 @@ function readSides(sentence: string, mentions: Mention[], { cue, start, end }: V
 function listSubjects(sentence: string, before: Mention[], { cue, start }: Omit<Verb, 'end'>): Mention[] {
   const nearest = before.findLast(({ kind }) => kind === 'actor' || kind === 'malware' || kind === 'tool');
   if (!nearest) return [];
-  // In `used Foobar against banks`, the malware beside the preposition is not its subject.
-  const isBeside = start - nearest.end <= 2 && !sentence.startsWith('against', start);
+  // In `used Foobar against banks` and `delivered Foobar to banks in`, the malware beside the preposition is not its subject.
+  const isBeside = start - nearest.end <= 2 && !/^(?:against|to) /.test(sentence.slice(start));
   const isNearestOnly = isBeside || cue.type === 'attributed-to' || !cue.from.includes('actor');
   if (isNearestOnly && !cue.from.includes(nearest.kind)) return [];
   const kinds: EntityKind[] = isNearestOnly
@@ -82,8 +114,8 @@ function listBefore(sentence: string, before: Mention[], { kinds, at }: Side): M
     const gap = sentence.slice(mention.end, edge);
     const isLinked =
       list.length === 0
-        ? gap.length <= subjectMaxGap && !/[;:!?]|\b(?:while|whereas|but)\b/i.test(gap)
-        : listSeparator.test(gap);
+        ? gap.length <= subjectMaxGap && !/[;:!?]|\b(?:while|whereas|but(?! (?:also|then|later)\b))\b/i.test(gap)
+        : isListGap(gap);
     if (!isLinked) break;
     list.push(mention);
     edge = mention.start;
@@ -105,7 +137,7 @@ function listAfter(sentence: string, after: Mention[], { kinds, at }: Side): Men
     if (!isTargetUse(sentence, mention)) continue;
     const gap = sentence.slice(edge, mention.start);
     const isLinked =
-      list.length === 0 || isTargets ? gap.length <= objectMaxGap && !objectEnd.test(gap) : listSeparator.test(gap);
+      list.length === 0 || isTargets ? gap.length <= objectMaxGap && !objectEnd.test(gap) : isListGap(gap);
     if (!isLinked) break;
     list.push(mention);
     edge = mention.end;

@@ -21,15 +21,20 @@ const malwareWords =
 const subjectless =
   /^\s*[-*•–]\s*(?:\*\*[^*\n]{2,60}\*\*:?\s*)?(?=(?:Used?|Uses|Utilized|Deploy(?:s|ed)|Target(?:s|ed)|Exploit(?:s|ed)|Leverag(?:es|ed)|Employ(?:s|ed)|Deliver(?:s|ed)|Distribut(?:es|ed)|Attack(?:s|ed)|Compromis(?:es|ed))\b)/u;
 
+const vulnerabilityWords =
+  /\b(?:[Tt]he|[Tt]his) (?:bug|flaw|vulnerability|weakness|zero-day|security (?:hole|issue))\b(?! (?:of|in|that|was|is)\b)/u;
+
 export function createReferenceTracker(): ReferenceTracker {
   const actor = createTopic('actor');
   const malware = createTopic('malware');
+  const vulnerability = createTopic('vulnerability');
   return {
     resolve: (sentence, mentions) => {
-      const topics = [actor, malware].map((topic) => topic.read(mentions));
+      const topics = [actor, malware, vulnerability].map((topic) => topic.read(mentions));
       const references = [
         refer(sentence, topics[0], actorWords) ?? refer(sentence, topics[0], subjectless),
         refer(sentence, topics[1], malwareWords),
+        refer(sentence, topics[2], vulnerabilityWords),
       ].filter((one) => one !== undefined);
       return references.length === 0 ? mentions : [...mentions, ...references].toSorted((a, b) => a.start - b.start);
     },
@@ -37,6 +42,7 @@ export function createReferenceTracker(): ReferenceTracker {
       if (!isTitle(line)) return;
       actor.forget();
       malware.forget();
+      vulnerability.forget();
     },
   };
 }
@@ -50,7 +56,9 @@ type Topic = {
   forget: () => void;
 };
 
-function createTopic(kind: 'actor' | 'malware'): Topic {
+type Kind = 'actor' | 'malware' | 'vulnerability';
+
+function createTopic(kind: Kind): Topic {
   let last: Entity | undefined;
   let age = 0;
   return {

@@ -4,7 +4,18 @@ import type { EntityKind } from './entity.ts';
 export type StatedType = 'uses' | 'targets' | 'exploits' | 'attributed-to';
 
 /** The words that state a relationship between the names around them, and the kinds that they connect. */
-export type Cue = { type: StatedType; pattern: RegExp; from: EntityKind[]; to: EntityKind[] };
+export type Cue = {
+  type: StatedType;
+  pattern: RegExp;
+  from: EntityKind[];
+  to: EntityKind[];
+  /** `The use of`: the agent follows after `by`. */
+  isNoun?: boolean;
+  /** A passive voice with its agent: `utilisé par`. */
+  isReversed?: boolean;
+  /** What belongs to a name right before it: `APT28’s Foobar backdoor`. */
+  isPossession?: boolean;
+};
 
 const words = (list: string): RegExp => new RegExp(`\\b(?:${list})\\b`, 'gi');
 const anyForm = (stems: string): string =>
@@ -20,10 +31,25 @@ export const cues: Cue[] = [
       anyForm(
         'use utilize utilise deploy deliver distribute spread leverage employ install launch execute operate wield develop',
       ) +
-        '|drop(?:s|ped|ping)?|rel(?:y|ies|ied|ying) on|(?<=\\b(?:infect|attack|target|compromis|breach|hit|struck)\\w* [^.;:]{1,80}) with',
+        '|drop(?:s|ped|ping)?|rel(?:y|ies|ied|ying) on|(?:arsenal|toolset|toolkit|tools|malware|payloads)(?: \\w+)? (?:include[sd]?|consists? of|comprises?)|(?<=\\b(?:infect|attack|target|compromis|breach|hit|struck)\\w* [^.;:]{1,80}) with',
     ),
     from: ['actor'],
     to: ['malware', 'tool'],
+  },
+  {
+    type: 'uses',
+    pattern: words('(?:deployment|use|distribution|delivery) of'),
+    from: ['actor'],
+    to: ['malware', 'tool'],
+    isNoun: true,
+  },
+  { type: 'uses', pattern: /[’']s(?= )/g, from: ['actor'], to: ['malware', 'tool'], isPossession: true },
+  {
+    type: 'uses',
+    pattern: words('(?:delivered|dropped|deployed|loaded|installed|distributed|downloaded) (?:via|through|using)'),
+    from: ['malware'],
+    to: ['malware', 'tool'],
+    isReversed: true,
   },
   // The past tense after malware is usually a passive voice: `TrickBot, used with Emotet`.
   {
@@ -37,14 +63,14 @@ export const cues: Cue[] = [
   {
     type: 'targets',
     pattern: words(
-      `${anyForm('target attack compromise infiltrate hack infect')}|breach(?:es|ed|ing)?|hit(?:s|ting)?|str(?:uck|ikes?)|(?:attacks?|campaigns?|operations?) (?:on|against)|(?<=\\b(?:use[sd]?|deploy(?:s|ed)?|launch(?:es|ed)?) [^.;]{1,80})against`,
+      `${anyForm('target attack compromise infiltrate infect')}|hack(?:s|ed)?|hacking(?! (?:groups?|teams?|crews?|units?|collectives?|tools?|campaigns?|operations?|gangs?|forums?))|focus(?:es|ed|ing)?(?: \\w+ly)? on|aimed at|zero(?:es|ed|ing)? in on|go(?:es|ing)? after|went after|sp(?:y|ies|ied|ying) on|(?:was|were|been) (?:first )?(?:found|discovered|detected|observed|seen|deployed|used|identified) (?:at|in|on|against|inside)|breach(?:es|ed|ing)?|hit(?:s|ting)?|str(?:uck|ikes?)|(?:attacks?|campaigns?|operations?) (?:on|against)|(?<=\\b(?:use[sd]?|deploy(?:s|ed)?|launch(?:es|ed)?) [^.;]{1,80})against|(?<=\\b(?:deploy|deliver|distribut|spread|push|sen[dt])\\w* [^.;]{1,80})to (?:organi[sz]ations|companies|entities|users|victims|targets|agencies) (?:in|across)`,
     ),
     from: ['actor', 'malware'],
     to: ['sector', 'country'],
   },
   {
     type: 'exploits',
-    pattern: words(anyForm('exploit abuse weaponize')),
+    pattern: words(anyForm('exploit abuse weaponize leverage use')),
     from: ['actor', 'malware'],
     to: ['vulnerability'],
   },
@@ -57,7 +83,7 @@ export const cues: Cue[] = [
 ];
 
 const doubtfulWords =
-  /\b(?:not|never|no longer|neither|nor|unlike|without|denie[sd]|unclear|unlikely|unrelated|unconfirmed|might|could|would|possibly|potentially|allegedly|similar to|reminiscent|legitimate|benign|false positive)\b|n[’']t\b|\?\s*$/i;
+  /\b(?:not|never|no longer|neither|nor|unlike|without|denie[sd]|unclear|unlikely|unrelated|unconfirmed|might|could|would|possibly|potentially|allegedly|similar to|reminiscent|legitimate(?! (?:[\p{L}\d.-]+ ){0,6}(?:tools?|software|utilit|programs?|remote)\b)|benign|false positive)\b|n[’']t\b|\?\s*$/iu;
 
 /** Whether a sentence does not state what it mentions. `May` is a month. */
 export const isDoubtful = (sentence: string): boolean => doubtfulWords.test(sentence) || /\bmay\b/.test(sentence);
@@ -69,12 +95,24 @@ export const isPassive = (before: string, verb: string): boolean =>
 export const agent = /^(?:\s+[\w-]+){0,4}?\s+by\b/i;
 /** Words that end what a verb refers to. */
 export const objectEnd = /[;:!?]|\.\s|\b(?:by|than|unlike|instead of|after|before|while|whereas|which|who|that|but)\b/i;
-export const listSeparator = /^(?:,|\/|\(|\)|and|or|as well as|the|aka|also known as|&|["“”‘’'*]|\s){1,9}$/i;
+/** The words between the owner and a name that belongs to it. */
+export const possessed = /^ (?:[\p{L}\d-]+ ){0,3}["“‘]?$/u;
+const softwareNoun =
+  '(?:backdoor|malware|ransomware|loader|stealer|infostealer|trojan|RAT|botnet|implant|wiper|worm|rootkit|dropper|downloader|web shell|tool|framework|utility)';
+/** The items of a list with what they are: `the Foo backdoor, a loader called Bar, and the legitimate Baz tool`. */
+const describedItem = new RegExp(
+  String.raw`^(?: (?:[\p{L}()]+ ){0,5}?${softwareNoun})?(?:,|,? (?:and|or|as well as)|, (?:and|or))(?: (?:the|an?|its)(?: [\p{L}\d.-]+){0,4}?(?: (?:called|named|dubbed|known as))?,?)? ["“‘]?$`,
+  'u',
+);
+/** Whether the words between two names join them as items of a list. */
+export const isListGap = (gap: string): boolean => listSeparator.test(gap) || describedItem.test(gap);
+const listSeparator =
+  /^(?:,|\/|\(|\)|and|or|et|und|oder|y|e|ou|o|as well as|the|aka|also known as|&|["“”‘’'*]|\s){1,9}$/i;
 
 const pluralSectors =
-  /^(?:universities|schools|banks|governments|ministries|hospitals|hotels|casinos|manufacturers|ngos|think tanks|telecoms|retailers|financial institutions|software companies|mining companies|critical infrastructure|utilities|telecommunications providers)$/i;
+  /^(?:universities|schools|banks|telcos|non-profits|nonprofits|governments|ministries|hospitals|hotels|casinos|manufacturers|ngos|think tanks|telecoms|retailers|financial institutions|software companies|mining companies|critical infrastructure|utilities|telecommunications providers)$/i;
 const sectorNouns =
-  /^[^.;:]{0,60}?\b(?:sectors?|industr\w+|organi[sz]ations?|compan\w+|entit\w+|agenc\w+|firms?|institutions?|providers?|operators?|departments?|bodies|officials|infrastructure|facilities|ministr\w+|grids?|utilities|suppliers?|contractors?|verticals?)\b/i;
+  /^[^.;:]{0,60}?\b(?:sectors?|industr\w+|organi[sz]ations?|compan\w+|entit\w+|agenc\w+|firms?|institutions?|providers?|operators?|departments?|bodies|officials|infrastructure|facilities|ministr\w+|grids?|utilities|suppliers?|contractors?|verticals?|targets|victims|users|networks?|systems|websites|servers|personnel|employees|banks?|airports?|hospitals?|ngos?|industries)\b/i;
 
 /**
  * Whether a word such as `energy` or `Ukrainian` means a target: `energy companies`, `hospitals`, `Ukrainian users`. The name of a country always

@@ -65,7 +65,10 @@ export function soleName(mentions: Mention[]): Entity | 'several' | undefined {
 }
 
 /** Returns the only name of a kind among some mentions. */
-export function soleOfKind(mentions: Mention[], kind: 'malware' | 'actor' | 'tool'): Entity | 'several' | undefined {
+export function soleOfKind(
+  mentions: Mention[],
+  kind: 'malware' | 'actor' | 'tool' | 'vulnerability',
+): Entity | 'several' | undefined {
   const names = [...new Set(mentions.filter((mention) => mention.kind === kind).map(({ name }) => name))];
   if (names.length > 1) return 'several';
   return names.length === 1 ? { kind, name: names[0]! } : undefined;
