@@ -120,7 +120,7 @@ async function listFiles(root: string, fileNames: RegExp): Promise<string[]> {
   const found: string[] = [];
   const open = [{ directory: root, depth: 0 }];
   for (let next = open.pop(); next; next = open.pop()) {
-    for await (const entry of await opendir(next.directory)) {
+    for await (const entry of await opendir(next.directory, { bufferSize: 1_000 })) {
       const path = join(next.directory, entry.name);
       if (entry.isDirectory() && next.depth < depthMax) open.push({ directory: path, depth: next.depth + 1 });
       if (entry.isFile() && fileNames.test(entry.name)) found.push(path);

@@ -35,8 +35,8 @@ export type ParsedSource = {
 
 // Small enough that the next chunk is built while one is written.
 const recordsMax = 250;
-const weightMax = 200_000;
-const indicatorWeight = 150;
+const weightMax = 330_000;
+const indicatorWeight = 250;
 export const recordWeight = 1_500;
 
 /** Returns the approximate work of writing a record, in characters of text. */

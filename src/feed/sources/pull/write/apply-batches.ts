@@ -11,11 +11,11 @@ import { recordWeight, weighRecord } from '../parse/record-chunks.ts';
 
 const actionsMax = 500;
 // About the work of a fifth of a second: it bounds how long a pull locks the pools that it writes to.
-const weightMax = 1_200_000;
+const weightMax = 2_000_000;
 
 // Enough that the database has work while the next batch is read and built.
 const firstActions = 100;
-const firstWeight = 150_000;
+const firstWeight = 250_000;
 
 /**
  * Joins and splits lists of actions into batches of bounded work, in the same order. The first batch of many actions is smaller, so that the
