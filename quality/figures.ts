@@ -9,6 +9,11 @@ export type QualityFigure = {
 
 export const formatRatio = (part: number, all: number): string => (all === 0 ? '–' : (part / all).toFixed(3));
 
+type Counts = { right: number; wrong: number; missed: number };
+
+export const formatPrecisionAndRecall = ({ right, wrong, missed }: Counts): string =>
+  `precision ${formatRatio(right, right + wrong)}, recall ${formatRatio(right, right + missed)} (${right} right, ${wrong} wrong, ${missed} missed)`;
+
 /** Formats figures as a Markdown table. */
 export function formatFigures(figures: QualityFigure[]): string {
   const rows = figures.map(({ name, measured, target = '', isMet, peer = '' }) => {

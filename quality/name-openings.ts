@@ -1,7 +1,7 @@
 import { extractNames } from '../src/feed/extraction/names/extract-names.ts';
 import type { NameKind } from '../src/feed/extraction/names/name-dictionary.ts';
 import { toKey } from './name-keys.ts';
-import { formatRatio, type QualityFigure } from './figures.ts';
+import { formatPrecisionAndRecall, type QualityFigure } from './figures.ts';
 import { readOpenings, type LabeledName, type Opening, type OpeningHalf } from './opening-labels.ts';
 import { compareStatements, type Comparison } from './opening-statements.ts';
 
@@ -79,6 +79,6 @@ const target = 0.85;
 function createFigure(name: string, comparison: Comparison, hasTarget: boolean): QualityFigure {
   const [right, wrong, missed] = [comparison.right.length, comparison.wrong.length, comparison.missed.length];
   const score = (2 * right) / (2 * right + wrong + missed);
-  const measured = `F1 ${score.toFixed(3)}, precision ${formatRatio(right, right + wrong)}, recall ${formatRatio(right, right + missed)} (${right} right, ${wrong} wrong, ${missed} missed)`;
+  const measured = `F1 ${score.toFixed(3)}, ${formatPrecisionAndRecall({ right, wrong, missed })}`;
   return hasTarget ? { name, measured, target: `F1 ≥ ${target}`, isMet: score >= target } : { name, measured };
 }

@@ -1,7 +1,5 @@
-import { createHash } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import type { NameKind } from '../src/feed/extraction/names/name-dictionary.ts';
+import { isHeldOutAddress, readLabeledText, readLabels } from './labeled-texts.ts';
 
 export type LabeledName = { kind: NameKind; name: string };
 /** `target` is a name, a CVE, a sector of STIX or the code of a country. */
@@ -25,10 +23,7 @@ export type Opening = { label: OpeningLabel; text: string };
 /** Openings of one label file. `isHeldOut`: the rules were written without them. */
 export type OpeningHalf = { title: string; isHeldOut: boolean; openings: Opening[] };
 
-const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
-
-/** Pages whose address has an odd first hexadecimal digit of its SHA-256. */
-const isHeldOut = ({ label: { address } }: Opening): boolean => Number.parseInt(sha256(address)[0]!, 16) % 2 === 1;
+const isHeldOut = ({ label: { address } }: Opening): boolean => isHeldOutAddress(address);
 
 const labelFiles = [
   ['name-labels.json', 'openings of pages'],
@@ -37,16 +32,14 @@ const labelFiles = [
 ] as const;
 
 /**
- * Reads the labeled openings whose text is in `folder`: one text file per page, named by the first 16 digits of the SHA-256 of its address.
- * Returns the halves that have a text.
+ * Reads the labeled openings whose text is in `folder`. Returns the halves that have a text.
  */
 export function readOpenings(folder: string | undefined): OpeningHalf[] {
   return labelFiles
     .flatMap(([file, kind]) => {
-      const labels = JSON.parse(readFileSync(new URL(file, import.meta.url), 'utf8')) as OpeningLabel[];
-      const openings = labels.flatMap((label): Opening[] => {
-        const path = folder && join(folder, `${sha256(label.address).slice(0, 16)}.txt`);
-        return path && existsSync(path) ? [{ label, text: readFileSync(path, 'utf8') }] : [];
+      const openings = readLabels<OpeningLabel>(file).flatMap((label): Opening[] => {
+        const text = readLabeledText(folder, label.address);
+        return text === undefined ? [] : [{ label, text }];
       });
       const held = openings.filter(isHeldOut);
       const others = openings.filter((opening) => !isHeldOut(opening));

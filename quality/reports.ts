@@ -1,10 +1,8 @@
-import { createHash } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { extractItem, type ExtractedItem } from '../src/feed/extraction/extract-item.ts';
 import { buckets, severities, type Severity } from '../src/feed/model/vocabulary.ts';
 import { nameKey } from '../src/feed/reference-data/name-forms.ts';
-import { formatRatio, type QualityFigure } from './figures.ts';
+import { formatPrecisionAndRecall, formatRatio, type QualityFigure } from './figures.ts';
+import { isHeldOutAddress, readLabeledText, readLabels, textFileOf } from './labeled-texts.ts';
 import { isSameProduct } from './product-comparison.ts';
 
 /** The facts of a report, labeled from its text before the extraction was run on it. The text itself is not part of this repository. */
@@ -34,10 +32,7 @@ type Field = {
   minimum?: { precision: number; recall: number };
 };
 
-const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
-
-/** Reports whose address has an odd first hexadecimal digit of its SHA-256. The rules are written without them. */
-const isHeldOut = ({ address }: ReportLabel): boolean => Number.parseInt(sha256(address)[0]!, 16) % 2 === 1;
+const isHeldOut = ({ address }: ReportLabel): boolean => isHeldOutAddress(address);
 
 const fields: Field[] = [
   { name: 'publisher', compare: (report) => comparePublisher(report) },
@@ -56,20 +51,19 @@ const fields: Field[] = [
 ];
 
 /**
- * Measures precision and recall of each field on labeled public reports. `folder` contains one text file per report, named by the first 16
- * digits of the SHA-256 of its address. Reports without a text there are listed and not measured.
+ * Measures precision and recall of each field on labeled public reports. Reports without a text in
+ * `folder` are listed and not measured.
  */
 export async function measureReports(verbose: boolean, folder?: string): Promise<QualityFigure[]> {
-  const labels = JSON.parse(readFileSync(new URL('report-labels.json', import.meta.url), 'utf8')) as ReportLabel[];
+  const labels = readLabels<ReportLabel>('report-labels.json');
   const reports = labels.flatMap((label): ReadReport[] => {
-    const file = folder && join(folder, `${sha256(label.address).slice(0, 16)}.txt`);
-    if (!file || !existsSync(file)) return [];
-    return [{ label, item: extractItem({ text: readFileSync(file, 'utf8'), sourceUrl: label.address }) }];
+    const text = readLabeledText(folder, label.address);
+    return text === undefined ? [] : [{ label, item: extractItem({ text, sourceUrl: label.address }) }];
   });
   const read = new Set(reports.map(({ label }) => label));
   const absent = labels.filter((label) => !read.has(label));
   if (absent.length > 0) console.log(`No text for ${absent.length} of ${labels.length} labeled reports:`);
-  for (const { address } of absent) console.log(`  ${sha256(address).slice(0, 16)}.txt ${address}`);
+  for (const { address } of absent) console.log(`  ${textFileOf(address)} ${address}`);
   if (verbose) for (const report of reports) if (!isHeldOut(report.label)) printErrors(report);
   const halves = [
     ['half of rule writing', reports.filter(({ label }) => !isHeldOut(label))],
@@ -91,7 +85,7 @@ function createFieldFigure(field: Field, half: string, reports: ReadReport[]): Q
     sum.missed += missed.length;
   }
   const { right, wrong, missed } = sum;
-  const measured = `precision ${formatRatio(right, right + wrong)}, recall ${formatRatio(right, right + missed)} (${right} right, ${wrong} wrong, ${missed} missed)`;
+  const measured = formatPrecisionAndRecall({ right, wrong, missed });
   const name = `${half}, ${reports.length} reports: ${field.name}`;
   if (!field.minimum || half !== 'held-out half') return { name, measured };
   const { precision, recall } = field.minimum;

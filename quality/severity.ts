@@ -1,9 +1,7 @@
-import { createHash } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { extractItem } from '../src/feed/extraction/extract-item.ts';
 import { severities, type Severity } from '../src/feed/model/vocabulary.ts';
-import { formatRatio, type QualityFigure } from './figures.ts';
+import { formatPrecisionAndRecall, type QualityFigure } from './figures.ts';
+import { isHeldOutAddress, readLabeledText, readLabels } from './labeled-texts.ts';
 import { readRecordedRows } from './recorded-inputs.ts';
 
 /** The severity of a report by the rubric, labeled from its text before the rules were written. */
@@ -14,7 +12,7 @@ type SeverityLabel = {
   date?: string;
   severity: Severity;
   reason: string;
-  /** Overrides the half that follows from the address: the errors of the label were looked at, or the whole collection was kept apart. */
+  /** The half, if it does not follow from the address because the errors were examined, or the whole collection was held out. */
   half?: 'writing' | 'held-out';
   /** Parent techniques of what the text states plainly. They are labeled for some of the openings. */
   techniques?: string[];
@@ -25,18 +23,13 @@ type SeverityLabel = {
 };
 type RatedReport = { label: SeverityLabel; severity: Severity; rule: string; techniques: string[] };
 
-const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
-
-/** Reports whose address has an odd first hexadecimal digit of its SHA-256. The rules were written without them. */
-const isHeldOut = ({ source, half }: SeverityLabel): boolean =>
-  half ? half === 'held-out' : Number.parseInt(sha256(source)[0]!, 16) % 2 === 1;
+const isHeldOut = ({ source, half }: SeverityLabel): boolean => (half ? half === 'held-out' : isHeldOutAddress(source));
 
 /**
- * Compares the severity of reports with labels. `folder` contains the openings of the reports that are not among the recorded inputs, one
- * text file per report with the first 16 digits of the SHA-256 of its address as its name.
+ * Compares the severity of reports with labels. `folder` contains the openings of the reports that are not among the recorded inputs.
  */
 export async function measureSeverity(verbose: boolean, folder?: string): Promise<QualityFigure[]> {
-  const labels = JSON.parse(readFileSync(new URL('severity-labels.json', import.meta.url), 'utf8')) as SeverityLabel[];
+  const labels = readLabels<SeverityLabel>('severity-labels.json');
   const texts = readTexts(labels, folder);
   const rated = labels.flatMap((label): RatedReport[] => {
     const text = texts.get(label.source);
@@ -101,7 +94,7 @@ function techniqueFigures(rated: RatedReport[]): QualityFigure[] {
       sum.missed += missed.length;
     }
     const { right, wrong, missed } = sum;
-    const measured = `precision ${formatRatio(right, right + wrong)}, recall ${formatRatio(right, right + missed)} (${right} right, ${wrong} wrong, ${missed} missed)`;
+    const measured = formatPrecisionAndRecall({ right, wrong, missed });
     const name = `${half}, ${reports.length} openings of web pages: techniques, by parent`;
     if (half !== 'held-out half') return { name, measured };
     return {
@@ -125,8 +118,7 @@ function readTexts(labels: SeverityLabel[], folder: string | undefined): Map<str
   ]);
   const texts = new Map<string, string>();
   for (const { source, text } of labels) {
-    const file = folder && join(folder, `${sha256(source).slice(0, 16)}.txt`);
-    const content = text ? recorded.get(text) : file && existsSync(file) ? readFileSync(file, 'utf8') : undefined;
+    const content = text ? recorded.get(text) : readLabeledText(folder, source);
     if (content !== undefined) texts.set(source, content);
   }
   return texts;

@@ -1,8 +1,6 @@
-import { createHash } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { extractItem } from '../src/feed/extraction/extract-item.ts';
-import { formatRatio, type QualityFigure } from './figures.ts';
+import { formatPrecisionAndRecall, type QualityFigure } from './figures.ts';
+import { isHeldOutAddress, readLabeledText, readLabels, textFileOf } from './labeled-texts.ts';
 
 /** The parent techniques of what a report states plainly, labeled from its text before the extraction was run on it. */
 type TechniqueLabel = {
@@ -16,28 +14,21 @@ type TechniqueLabel = {
 type Comparison = { right: string[]; wrong: string[]; missed: string[] };
 
 const minimum = { precision: 0.75, recall: 0.72 };
-const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 
-/** Reports whose address has an odd first hexadecimal digit of its SHA-256. The rules are written without them. */
-const isHeldOut = ({ address }: TechniqueLabel): boolean => Number.parseInt(sha256(address)[0]!, 16) % 2 === 1;
+const isHeldOut = ({ address }: TechniqueLabel): boolean => isHeldOutAddress(address);
 
 /**
- * Measures the techniques of the prose of long reports. `folder` contains one text file per report, named by the first 16 digits of the
- * SHA-256 of its address. Reports without a text there are listed and not measured.
+ * Measures the techniques of the prose of long reports. Reports without a text in `folder` are listed and not measured.
  */
 export async function measureTechniqueReports(verbose: boolean, folder?: string): Promise<QualityFigure[]> {
-  const labels = JSON.parse(
-    readFileSync(new URL('technique-labels.json', import.meta.url), 'utf8'),
-  ) as TechniqueLabel[];
   const compared: { label: TechniqueLabel; comparison: Comparison }[] = [];
-  for (const label of labels) {
-    const file = `${sha256(label.address).slice(0, 16)}.txt`;
-    const path = folder && join(folder, file);
-    if (!path || !existsSync(path)) {
-      console.log(`No text: ${file} ${label.address}`);
+  for (const label of readLabels<TechniqueLabel>('technique-labels.json')) {
+    const text = readLabeledText(folder, label.address);
+    if (text === undefined) {
+      console.log(`No text: ${textFileOf(label.address)} ${label.address}`);
       continue;
     }
-    const item = extractItem({ text: readFileSync(path, 'utf8'), sourceUrl: label.address });
+    const item = extractItem({ text, sourceUrl: label.address });
     const found = new Set(item.classification.attack.map(({ technique }) => technique));
     const comparison = compareTechniques(label, found);
     compared.push({ label, comparison });
@@ -75,7 +66,7 @@ function createFigure(half: string, compared: Comparison[]): Figure[] {
   return [
     {
       name: `${half}, ${compared.length} reports: techniques, by parent`,
-      measured: `precision ${formatRatio(right, right + wrong)}, recall ${formatRatio(right, right + missed)} (${right} right, ${wrong} wrong, ${missed} missed)`,
+      measured: formatPrecisionAndRecall({ right, wrong, missed }),
       precision: right / (right + wrong),
       recall: right / (right + missed),
     },

@@ -1,11 +1,9 @@
-import { createHash } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { extractItem, type ExtractedItem } from '../src/feed/extraction/extract-item.ts';
 import { extractUrlHost } from '../src/feed/extraction/indicators/assessment/benign-values.ts';
 import { canonicalize } from '../src/feed/extraction/indicators/canonicalize.ts';
 import { htmlToText } from '../src/feed/formats/rss/html-text.ts';
-import { formatRatio, type QualityFigure } from './figures.ts';
+import { formatPrecisionAndRecall, type QualityFigure } from './figures.ts';
+import { isHeldOutAddress, readLabeledText, readLabels } from './labeled-texts.ts';
 import { renderReport } from './render-report.ts';
 
 /** The values of a report, labeled from its text before the extraction was run on it. The text itself is not part of this repository. */
@@ -20,19 +18,16 @@ type ValueLabel = {
 };
 type LabeledText = { label: ValueLabel; text: string };
 
-const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
+const isHeldOut = ({ address }: ValueLabel): boolean => isHeldOutAddress(address);
 
-/** Reports whose address has an odd first hexadecimal digit of its SHA-256. The rules are written without them. */
-const isHeldOut = ({ address }: ValueLabel): boolean => Number.parseInt(sha256(address)[0]!, 16) % 2 === 1;
-
-/** Reads the labeled reports whose texts are in a folder, one file per report, named by the first 16 digits of the SHA-256 of its address. */
+/** Reads the labeled reports whose texts are in a folder. */
 function readLabeledTexts(folder: string | undefined): LabeledText[] {
-  const labels = JSON.parse(readFileSync(new URL('value-labels.json', import.meta.url), 'utf8')) as ValueLabel[];
+  const labels = readLabels<ValueLabel>('value-labels.json');
   const texts = labels.flatMap((label): LabeledText[] => {
-    const file = folder && join(folder, `${sha256(label.address).slice(0, 16)}.txt`);
-    return file && existsSync(file) ? [{ label, text: readFileSync(file, 'utf8') }] : [];
+    const text = readLabeledText(folder, label.address);
+    return text === undefined ? [] : [{ label, text }];
   });
-  console.log(`${texts.length} of ${labels.length} texts with labeled values are at hand.`);
+  console.log(`${texts.length} of ${labels.length} labeled texts are in the folder.`);
   return texts;
 }
 
@@ -81,8 +76,8 @@ const renderAs = (rendering: Rendering, text: string): string =>
 type Comparison = { right: string[]; wrong: string[]; missed: string[] };
 
 function createFigure(name: string, { right, wrong, missed }: Comparison): QualityFigure {
-  const measured = `precision ${formatRatio(right.length, right.length + wrong.length)}, recall ${formatRatio(right.length, right.length + missed.length)} (${right.length} right, ${wrong.length} wrong, ${missed.length} missed)`;
-  return { name, measured };
+  const counts = { right: right.length, wrong: wrong.length, missed: missed.length };
+  return { name, measured: formatPrecisionAndRecall(counts) };
 }
 
 const networkBuckets = ['ipv4', 'ipv6', 'domains', 'urls', 'hashes'] as const;
