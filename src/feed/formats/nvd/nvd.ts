@@ -43,34 +43,35 @@ function draftPages(parts: SourceDocument[], { reliability }: ParseContext): Dra
 }
 
 function draftPage(part: SourceDocument, reliability: number): DraftResult {
-  const document = parseJsonBytes(part.bytes);
-  const records = (Array.isArray(document) ? document : [document]).filter(isObject).filter(isCveRecord);
-  if (records.length > 0) return draftRecords(records, part, reliability);
-  const rows = asObject(document)['vulnerabilities'];
-  if (!Array.isArray(rows)) throw new Error('the document has no list "vulnerabilities"');
-  if (rows.length > rowsMax) throw new Error(`the page has more than ${rowsMax} rows`);
   const drafted: DraftResult = { drafts: [], skipped: [] };
-  for (const [index, row] of rows.entries()) {
-    const cve = asObject(asObject(row)['cve']);
-    const id = asText(cve['id'])?.trim();
-    if (id && cvePattern.test(id)) drafted.drafts.push(draftCve(id, cve, { url: part.url, reliability }));
-    else
-      drafted.skipped.push({
-        entry: id?.slice(0, 100) ?? `${part.name}: vulnerabilities/${index}`,
-        reason: 'no valid CVE id',
-      });
-  }
+  for (const { id, entry, draft } of listEntries(part, { url: part.url, reliability }))
+    if (id && cvePattern.test(id)) drafted.drafts.push(draft(id));
+    else drafted.skipped.push({ entry, reason: 'no valid CVE id' });
   return drafted;
 }
 
-function draftRecords(records: JsonObject[], part: SourceDocument, reliability: number): DraftResult {
-  const drafted: DraftResult = { drafts: [], skipped: [] };
-  for (const [index, record] of records.entries()) {
-    const id = readCveRecordId(record);
-    if (id && cvePattern.test(id)) drafted.drafts.push(draftCveRecord(id, record, { url: part.url, reliability }));
-    else drafted.skipped.push({ entry: `${part.name}: ${index}`, reason: 'no valid CVE id' });
-  }
-  return drafted;
+/** A vulnerability of a document. `entry` stands for it among the skipped entries. */
+type PageEntry = { id: string | undefined; entry: string; draft: (id: string) => RecordDraft };
+
+/** Returns the records of the CVE list that a document contains, or the rows of a page of NVD. */
+function listEntries(part: SourceDocument, context: CveContext): PageEntry[] {
+  const document = parseJsonBytes(part.bytes);
+  const records = (Array.isArray(document) ? document : [document]).filter(isObject).filter(isCveRecord);
+  if (records.length > 0)
+    return records.map((record, index) => ({
+      id: readCveRecordId(record),
+      entry: `${part.name}: ${index}`,
+      draft: (id) => draftCveRecord(id, record, context),
+    }));
+  const rows = asObject(document)['vulnerabilities'];
+  if (!Array.isArray(rows)) throw new Error('the document has no list "vulnerabilities"');
+  if (rows.length > rowsMax) throw new Error(`the page has more than ${rowsMax} rows`);
+  return rows.map((row, index) => {
+    const cve = asObject(asObject(row)['cve']);
+    const id = asText(cve['id'])?.trim();
+    const entry = id?.slice(0, 100) ?? `${part.name}: vulnerabilities/${index}`;
+    return { id, entry, draft: (cveId) => draftCve(cveId, cve, context) };
+  });
 }
 
 type CveContext = { url: string | undefined; reliability: number };
