@@ -48,7 +48,10 @@ export async function getEntity(
   };
 }
 
-/** Finds an entity by its name, an alias of the list of names, or one that an item states for it. Malware and tools have each other's names, because sources disagree on which one a program is. */
+/**
+ * Finds an entity by its name, by an alias from the lists, or by an alias that an item states. A name of malware also finds a tool, and the
+ * reverse, because sources disagree on which of the two a program is.
+ */
 async function findEntity(
   tx: Tx,
   { type, name }: { type: EntityType; name: string },
@@ -66,7 +69,7 @@ async function findEntity(
   throw appError('not_found', `No item contains the ${type} ${name}.`);
 }
 
-/** Returns the values of the names for which the newest item with an alias states it. */
+/** Returns the names to which the newest item with `alias` assigns it. */
 async function listStatedNames(tx: Tx, type: EntityType, alias: string): Promise<string[]> {
   const value = toTermValue(termKind(type), alias);
   const document = await findAliasDocument(tx, type, value);

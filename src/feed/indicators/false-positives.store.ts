@@ -6,8 +6,8 @@ import { listObservables, type SeenItem } from '../model/observables.ts';
 import { toTermValue } from '../model/terms.ts';
 
 /**
- * Sets the active indicators and observables of items to false positive if any visible item, or the organization's override of one, says so. Look-ups and block
- * lists follow the same rule. Changes the items in place.
+ * Sets the active indicators and observables of items to false positive if any visible item, or the organization's override of one, says so.
+ * Look-ups and block lists follow the same rule. Changes the items in place.
  */
 export async function markFalsePositives(tx: Tx, items: SeenItem[]): Promise<void> {
   const active = items.flatMap(({ iocs }) => buckets.flatMap((bucket) => iocs[bucket].filter(isActive)));

@@ -134,12 +134,12 @@ export type FeedItem = z.infer<typeof FeedItem>;
 const isEstimated = (meaning: string) =>
   z.literal(true).optional().describe(`Present if very many items match \`q\`: ${meaning}`);
 
-/** What statistics and facets say of their numbers. */
+/** The `outputs` of statistics and facets. */
 export const CountOutputs = z
   .object({ totalIsEstimated: isEstimated('all numbers are then estimates from a sample of the items.') })
   .optional();
 
-/** Returns the `outputs` of statistics and facets: none if their numbers are exact. */
+/** Returns the `outputs` of statistics and facets, which are absent if the numbers are exact. */
 export const toCountOutputs = (areEstimated: boolean): { outputs?: z.infer<typeof CountOutputs> } =>
   areEstimated ? { outputs: { totalIsEstimated: true } } : {};
 

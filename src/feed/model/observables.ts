@@ -8,8 +8,8 @@ import { reservedV4Reason, reservedV6Reason } from './reserved-addresses.ts';
 export type ObservableIndicator = Pick<Indicator, 'type' | 'value' | 'normalizedValue' | 'status' | 'confidence'>;
 
 /**
- * An item with the statuses that its observables have for an organization, because of its override or of other items. The first one of a value
- * applies. Documents contain none.
+ * An item with the statuses of its observables for an organization, which follow from its override and from other items. The first status of
+ * a value applies. Stored documents contain no such statuses.
  */
 export type SeenItem = FeedItem & { observableStatuses?: readonly OverriddenIndicator[] };
 type ObservableSource = Pick<SeenItem, 'event' | 'classification' | 'observableStatuses'>;

@@ -4,7 +4,7 @@ const dots = new RegExp(
   'gi',
 );
 const invisible = /[\u00AD\u200B-\u200D\u2060\uFEFF]/g;
-/** A value of which every dot is a word. */
+/** A value in which every dot is written as a word. */
 const spelledHost = /^[\w:/-]+(?: dot [\w-]+)+(?:[/:]\S*)?$/i;
 
 /** Every defanged address has one of these signs, or begins like this. */

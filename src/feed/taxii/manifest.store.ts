@@ -35,7 +35,7 @@ type RelevantChanges = {
 const cursorOf = (collection: ManifestCollection, source: Sql): Sql => sql`
   left join taxii_cursors c on c.organization_id = tocsin_org() and c.collection = ${collection} and c.source = ${source}`;
 
-/** Returns the name of a source in the cursors. A release that writes objects differently reads every source again, which adds the new objects. */
+/** Returns the name of a source in the cursors. A new format version reads every source again, which adds the objects in their new form. */
 const toSource = (name: string): string => `${name} (format ${formatVersion})`;
 
 const isAfterCursor = (seq: Sql, itemId: Sql): Condition =>

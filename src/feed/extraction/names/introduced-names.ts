@@ -21,7 +21,7 @@ export function countStatedKinds(names: NewName[]): StatedKinds {
   return counts;
 }
 
-/** Returns the new names that can contain the name of something else: those by the scheme of a publisher, and `Foo Bar RAT`. */
+/** Returns the new names that can contain another name: those of a publisher's naming scheme, and those that end with a kind (`Foo Bar RAT`). */
 export const listLongerNames = (names: NewName[]): NewName[] =>
   names.filter(({ name, isScheme, isStated }) => isScheme || (!isStated && kindEnd.test(name)));
 

@@ -23,6 +23,6 @@ export const bracketedMalware = new RegExp(
   String.raw`\b(?:${malwareNoun}|payload) \(["“‘]?((?!\p{Lu}{2,6}\)|\p{L}{1,6}aaS\))${oneName})["”’]?\)`,
   'gu',
 );
-/** A malware of which there is a new version: `an updated version of Foobar`. */
+/** Malware of which there is a new version: `an updated version of Foobar`. */
 export const versionOf =
   /\b(?:new|newer|updated|latest|improved|modified|customized|undocumented|Linux|Windows|Android|macOS) version of (?:the )?["“‘]?(\p{Lu}[\p{L}\d]{4,20})(?![\p{L}\p{N}_.-])/gu;

@@ -3,7 +3,7 @@ import type { NameKind } from './name-dictionary.ts';
 
 /**
  * A name that a text introduces, whether or not a list has it. `isStated`: the text says what it is, rather than only using it beside a noun.
- * `isCommon`: a common word, which is a name only if a list has it. `isScheme`: a name by the scheme of a publisher.
+ * `isCommon`: a common word, which is a name only if a list has it. `isScheme`: the name follows a publisher's naming scheme.
  */
 export type NewName = {
   kind: NameKind;

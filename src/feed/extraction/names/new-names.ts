@@ -25,7 +25,7 @@ import {
   withDesignations,
 } from './new-name-patterns.ts';
 import { afterKind, afterKindInHeadline, bracketedMalware, versionOf } from './name-appositions.ts';
-import { readDeeds } from './software-deeds.ts';
+import { readBehavior } from './malware-behavior.ts';
 import { readTools } from './tool-names.ts';
 import {
   headlineVerb,
@@ -76,7 +76,7 @@ export function findNewNames(text: string): NewName[] {
       if (kindNoun.test(sentence)) readKinds({ sentence, start, isRepeated }, add);
       if (sentence.includes('/') || sentence.includes('.')) readDetections({ sentence, start }, add);
       readTools({ sentence, start }, add);
-      readDeeds({ sentence, start }, add);
+      readBehavior({ sentence, start }, add);
       if (candidates === before) barren.add(sentence);
     }
     start = end;
@@ -93,7 +93,7 @@ export function findNewNames(text: string): NewName[] {
 type TextPart = { sentence: string; start: number };
 type CheckedPart = TextPart & { isRepeated: (printed: string) => boolean };
 
-/** In prose, the capitals after it belong to the name, unlike those of a headline. */
+/** A determiner in prose. All capitalized words after it belong to the name, unlike those in a headline. */
 const afterDeterminer = /\p{Ll}{2} (?:the|its|their) $/u;
 const isNaming = /^(?:dubbed|code-?named|nicknamed|tracked|known)\b/i;
 

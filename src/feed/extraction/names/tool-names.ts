@@ -7,7 +7,7 @@ import { isDistinctive, isOtherName, isOrganization, trimName } from './usable-n
 
 const noun =
   /\b(?:[Tt]ool(?:s|kits?|sets?)?|[Uu]tilit(?:y|ies)|[Ss]oftware|[Pp]rograms?|[Ff]rameworks?|[Cc]lients?|[Ss]canners?|[Aa]gents?)\b/g;
-/** What attackers do with a program that need not be malware. */
+/** Purposes for which attackers use programs that need not be malware. */
 const purpose =
   'remote (?:access|administration|control|desktop|monitoring(?: and management)?)|RMM|tunnel(?:l?ing)?|prox(?:y|ying)|(?:credential|password)[- ](?:dumping|stealing|harvesting|theft|recovery)|(?:network|port|vulnerability|web|AD|Active Directory) (?:scanning|reconnaissance|enumeration|discovery|scanner)|reconnaissance|post-exploitation|lateral movement|privilege[- ]escalation|(?:data )?exfiltration|(?:data|file)[- ](?:transfer|synchronization|sharing)|penetration[- ]testing|red[- ]team(?:ing)?|adversary (?:simulation|emulation)|hacking|offensive security|brute[- ]forc(?:e|ing)|EDR[- ]kill(?:er|ing)|command[- ]and[- ]control|C2|C&C|SSH|anti-rootkit';
 const origin =
@@ -30,7 +30,7 @@ const examples =
 const isHead = /\b(?:the|these) $|^\s*(?:[-*•–] )?\*{0,2}(?:\p{Lu}[\p{L}-]+(?: \p{Ll}+)? )?$/u;
 const isList = /^(?:(?: used| observed| deployed)?:\*{0,2}| (?:was|is|were|are)) (?=["“‘]?[\p{Lu}\d])/u;
 const reach = 100;
-/** A program with a weakness is a product. Tools for defenders and office workers are no tools of attackers. */
+/** Excludes programs with a weakness, which are products, and tools of defenders and office workers. */
 const isElse =
   /\b(?:CVE-\d|vulnerabilit|flaws?\b|zero-day|(?:security|collaboration|productivity|AI|detection|developer|administrative) tools)/i;
 

@@ -16,7 +16,7 @@ const before = new RegExp(
   String.raw`(?<![\p{L}\d-])${name} (?:\([^)]{1,40}\) )?(?:server |platform |plugin |software |firewall )?(?:zero[- ]day|vulnerabilit(?:y|ies)|flaws?|authentication bypass)\b`,
   'gu',
 );
-/** The same in Romance languages, German and Dutch: `falha em seu Acme Gatekeeper`, `Schwachstelle in Acme Gatekeeper`. */
+/** A product after its weakness in Romance languages, German and Dutch: `falha em seu Acme Gatekeeper`, `Schwachstelle in Acme Gatekeeper`. */
 const afterForeign = new RegExp(
   String.raw`(?<!\p{L})(?:[Vv]ulnérabilité|[Ff]aille|[Vv]ulnerabilidade?s?|[Ff]all[ao]|[Ff]alha|[Vv]ulnerabilità|(?:Sicherheits)?[Ll]ücke|Schwachstelle|[Kk]wetsbaarheid)n?[^.;!?\n]{0,60}?(?<!\p{L})(?:dans|affecte|affectant|touche|en|em|no|na|afecta|afecta a|afeta|in|nel|nella|nei|colpisce|betrifft)(?: (?:le|la|les|el|los|las|seu|sua|o|a|os|as|il|lo|der|den|die|dem|het|de|los sistemas|os sistemas|les produits|los productos|os produtos))* ${name}(?![’'\w])`,
   'gu',
@@ -32,7 +32,7 @@ const installed = new RegExp(
   String.raw`(?<![\p{L}\d-])${name}(?:(?:, and |, | and | or )${name})?${kindOfDevice} ${device}(?![\p{L}\d-])`,
   'gu',
 );
-/** A name that no word and no brand looks like: `AC-WRT`. */
+/** A model name, which cannot be a word or a brand: `AC-WRT`. */
 const firmware = /^[A-Z]{2,5}-[A-Z\d]{2,6}$/;
 const acronym = String.raw`\(\p{Lu}{2,6}\)`;
 /** Products that are named by common words, with their initials in parentheses: `Mail Gateway (MG) and Mail and Web Manager (MWM) appliances`. */
@@ -92,7 +92,7 @@ export function findInstalledProducts(sentence: string): CatalogProduct[] {
   return found;
 }
 
-/** In German, any noun has a capital. */
+/** Checks for more than a capitalized word, because German capitalizes every noun. */
 const isProductLike = (printed: string): boolean =>
   /\p{Ll}\p{Lu}|\d| |^\p{Lu}{3,}/u.test(printed) || vendors.has(printed.split(' ')[0]!);
 

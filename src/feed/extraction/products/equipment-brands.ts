@@ -3,7 +3,7 @@ import type { CatalogProduct } from './shipped-products.ts';
 
 const brand = String.raw`(\p{Lu}[\p{L}\d-]{2,20}\p{Ll}(?: \p{Lu}\p{Ll}{3,}){0,2})`;
 const pair = String.raw`${brand}(?:(?:, | and | or )${brand})?`;
-/** Equipment of a brand that has no other name: `products from Acme and Foobar`, `unpatched Acme cameras`. */
+/** Equipment that the text names only by its brand: `products from Acme and Foobar`, `unpatched Acme cameras`. */
 const patterns = [
   String.raw`\b(?:products|devices|cameras|routers|controllers|switches|firmware) (?:from|made by|manufactured by) ${pair}(?![\p{L}\d-])`,
   String.raw`\b(?:within|in|affecting|impacting) ${brand} (?:products|devices|cameras|routers|DVRs|NVRs)\b`,

@@ -11,7 +11,7 @@ const hijacks = [
 ].map((pattern) => new RegExp(pattern, 'gu'));
 const hasCue = /[Ss]upply[- ][Cc]hain|(?:ompromise|reach|ijacking) of |rojani[sz]ed |ackdoored /;
 
-/** Returns the products in a sentence whose distribution attackers took over. */
+/** Returns the products in a sentence whose updates or installers attackers took over. */
 export function findHijackedProducts(sentence: string): CatalogProduct[] {
   if (!hasCue.test(sentence)) return [];
   return hijacks.flatMap((pattern) =>

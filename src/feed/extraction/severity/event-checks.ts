@@ -15,12 +15,14 @@ export const isActivity = (one: Statement): boolean =>
   (one.isTitle && statesCue(one, cues.headlineActivityCue)) ||
   one.hasActingName === true ||
   isTranslatedActivity(one);
+
 /**
- * In another language most verbs are unknown. There, a statement about attackers, attacks or malware that is no possibility counts as one about what
- * they do.
+ * Checks for a translated statement about attackers or malware. Most verbs of other languages are unknown, so it counts as an activity unless
+ * it states a possibility.
  */
 const isTranslatedActivity = ({ isTranslated, text }: Statement): boolean =>
   isTranslated && (cues.attackerCues.test(text) || cues.malwareCues.test(text)) && !cues.hypothesis.test(text);
+
 export const isExploitation = (one: Statement): boolean => cues.exploitationCues.some((cue) => statesCue(one, cue));
 export const isThreat = (one: Statement): boolean =>
   statesCue(one, cues.malwareCues) || statesCue(one, cues.attackerCues) || isExploitation(one);
@@ -62,7 +64,7 @@ export const mentionsActingName = ({ text }: Statement, names: ExtractedName[]):
 export const mentionsName = ({ text }: Statement, names: ExtractedName[]): boolean =>
   names.some(({ kind, printed }) => kind !== 'tool' && printed.some((form) => text.includes(form)));
 
-/** Checks for an attacker who is named or at least classed, or for victims. */
+/** Checks for an attacker with a name or a kind (`ransomware gang`), or for victims. */
 export const mentionsAttackerOrVictims = (one: Statement, names: ExtractedName[]): boolean =>
   mentionsActor(one, names) ||
   cues.actorCues.test(one.text) ||

@@ -7,7 +7,7 @@ const software = /\b(?:malware|malicious|extensions?|apps?|software|programs?)\b
 const seriousTitle =
   /\b(?:ransomware|trojan|backdoor|stealer|botnet|loader|malware|espionage|apt\d*|wiper|exploit\w*)\b/i;
 
-/** Software that only shows ads, and scams by their title unless they install malware. */
+/** Finds software that only shows ads, and scams in the title unless they install malware. */
 export function findNuisance({ lead }: { lead: Statement[] }): Statement[] {
   const isHarmful = lead.some((one) => statesCue(one, cues.harmfulMalwareCues));
   const ads = lead.slice(0, subjectStatements).filter(({ text }) => cues.adwareCues.test(text));
@@ -23,7 +23,7 @@ export function findNuisance({ lead }: { lead: Statement[] }): Statement[] {
   );
 }
 
-/** Data that its owner left open, by the title, without a theft. */
+/** Finds data that its owner exposed, if the title says so and nobody stole it. */
 export function findOpenData({ lead }: { lead: Statement[] }): Statement[] {
   const found = lead.slice(0, openingStatements).filter(({ text }) => cues.openDataCues.test(text));
   const isStolen = lead.some((one) => statesCue(one, cues.espionageCues) && isActivity(one));

@@ -24,7 +24,7 @@ type ReportToRate = {
 };
 
 const evidenceMax = 3;
-/** This many statements about scams make advice a description of scams. */
+/** Advice with this many statements about scams is rated as a report on scams. */
 const scamStatements = 2;
 
 /**
@@ -39,7 +39,6 @@ export function rateReport(report: ReportToRate): ReportRating {
   const kind = readReportKind({ ...report, lead });
   const unrated: ReportRating = { severity: 'none', rule: 'none', evidence: [] };
   if (kind === 'promotion') {
-    // Advice on scams describes them.
     const scams = lead.filter((one) => !one.isOld && statesCue(one, lowCues));
     return scams.length >= scamStatements
       ? { severity: 'low', rule: 'report:nuisance', evidence: listSpans(scams) }

@@ -8,7 +8,7 @@ export type ReportKind = 'report' | 'guide' | 'promotion';
 
 const guideTitles =
   /^(?:what (?:is|are)|the anatomy of|meet|join us|interview|how to|how do|understanding|introducing|introduction to|announcing|tips|detecting|preventing|protecting|securing|why (?:you|i|we)|a? ?(?:beginner|complete|ultimate|practical|short|quick|comprehensive))\b|\b(?:guide|guides|tutorial|glossary|faq|best practices|cheat ?sheet|webinar|podcast|awards?|lessons (?:from|learned)|(?:for|to) beginners|must do|playbook|explained|explainer|101|checklist|\d+ (?:ways|tips|steps|best)|primer|buyer|readiness|preparedness|\p{L}+ questions|strateg(?:y|ies)|(?:red|purple) team(?:ing| assessments?| exercises?| engagements?| shares| findings)|penetration test\w*|acqui(?:red?|sition)|partner program|survey|hiring|tabletop|new (?:capabilities|features)|release notes|what['’]s new|named a|wins|debuts|launches)\b/iu;
-/** A heading near the beginning that says that the text explains a notion: `What is ransomware?`. */
+/** A heading near the beginning of a text that explains a term: `What is ransomware?`. */
 const definitionHeading = /^(?:\d+[.)] ?)?what (?:is|are) (?!(?:the )?CVE|this|that|it\b|new)[^.?]{1,60}\?$/i;
 const headingReach = 10;
 

@@ -237,7 +237,7 @@ function findExploitedService(view: ReportView): Statement[] {
   const isFacing = isOpening && lead.some(({ text }) => cues.exposureCues.test(text));
   const exploited = findNear(lead, check, ({ text }) => isFacing || cues.facingCues.test(text));
   if (exploited.length === 0) return [];
-  // Later exploitation in a text about a new vulnerability is background, unless a certain actor is behind it.
+  // Later exploitation in a text about a new vulnerability is background, unless a known actor is behind it.
   const isBackground = !isOpening && disclosesVulnerability(view);
   const isByOrAgainst = (one: Statement): boolean =>
     isBackground ? mentionsActor(one, names) || cues.actorCues.test(one.text) : mentionsAttackerOrVictims(one, names);

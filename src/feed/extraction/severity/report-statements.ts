@@ -4,11 +4,11 @@ import { advice, generality, hypothesis, negation } from './severity-cues.ts';
 
 /** A sentence of a report, with its cues in English. The title is the first one and has no span of its own if the text does not repeat it. */
 export type Statement = {
-  /** The sentence without its clauses that deny an event or speak of events in general. */
+  /** The sentence without clauses that deny an event or are about events in general. */
   text: string;
   /** The whole sentence. */
   full: string;
-  /** Whether the sentence is of another language, with its terms in English. */
+  /** Whether the terms of the sentence were translated into English. */
   isTranslated: boolean;
   span: Span | undefined;
   isTitle: boolean;
@@ -73,7 +73,7 @@ function toStatement({
   };
 }
 
-/** Clauses that a denial or a general remark in another part of the sentence leaves alone. */
+/** The boundary between clauses. A denial or a general remark in one clause does not affect the others. */
 const clauseBoundary = /;\s|,? (?:but|although|though|however|whereas)\b,?|, (?:while|yet)\b/;
 
 const modalReach = 10;

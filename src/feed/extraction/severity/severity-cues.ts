@@ -63,7 +63,7 @@ export const ransomwareActorCues =
   /\b(?:ransomware|extortion)(?:[- ]as[- ]a[- ]service)? (?:gangs?|groups?|actors?|operators?|affiliates?|operations?|mobs?|crews?|cartels?)\b|\baffiliates? of\b|\b(?:C[lL]0[pP]|Clop|LockBit|BlackCat|ALPHV|Akira|RansomHub|Black Basta|REvil|Conti|Qilin|Medusa ransomware)\b/;
 export const malwareCues =
   /\b(?:malware|malicious (?:[\p{L}-]+ ){0,3}(?:code|software|payloads?|packages?|documents?|apps?|applications?|extensions?|plugins?|add-ons|scripts?|campaign)|trojans?|backdoors?|rootkits?|bootkits?|botnets?|worms?|loaders?|downloaders?|droppers?|(?:info|information|credential|password|crypto)[- ]?stealers?|stealers?|keyloggers?|spyware|(?:crypto(?:currency)? ?|coin ?|monero )min(?:ers?|ing)|mineware|cryptojack\w*|remote access (?:trojan|tool)|\brats?\b|web ?shells?|implants?|phishing (?:kits?|campaigns?|pages?|emails?|attacks?|messages?)|phishing-as-a-service|malspam|exploit kit|ransomware|wiper|crypter|command[- ]and[- ]control|c2 (?:server|infrastructure)|infection chain|ddos|typosquat\w*|skimmers?|clipper|banker|banking (?:malware|trojan))\b/iu;
-/** Data that its owner left open, which nobody is said to have stolen. */
+/** Data that its owner exposed. */
 export const openDataCues =
   /\b(?:unprotected|unsecured|misconfigured|exposed|open|publicly accessible) (?:[\p{L}\p{N}-]+ ){0,3}(?:databases?|buckets?|servers?|storage|instances?|clusters?|backups?)\b/iu;
 /** A sentence that says that attacks happen, without the vulnerability that they use. */

@@ -47,7 +47,7 @@ export function mentionsCountry(text: string): boolean {
 export const criticalInfrastructureWords =
   /\b(?:critical (?:national )?infrastructures?|(?:power|energy|electric(?:ity|al)?) (?:grids?|plants?|suppl(?:y|iers?)|compan(?:y|ies)|providers?|substations?|networks?)|sieć energetyczną|(?:fuel|gas|oil|energy|colonial) pipelines?|pipeline operator|hospitals?|(?:drinking )?water (?:utilit(?:y|ies)|suppl(?:y|iers?)|treatment|systems)|government (?:e-)?(?:services|systems|networks|institutions|websites|entities|agencies|offices)|(?:state|national) governments?|(?:city|county|local|municipal) governments|national (?:health|border|tax) |nuclear|airports?|railways?|air traffic)\b/iu;
 
-/** Attacks in such a number that they have several victims: `a wave of intrusions`. */
+/** Attacks that are too many for one victim: `a wave of intrusions`. */
 export const attackWaves =
   /\b(?:waves?|surge|spate|series|string) of (?:[\p{L}-]+ ){0,3}(?:attacks|intrusions|incidents|breaches)\b|\battacks? wave\b/iu;
 
@@ -55,7 +55,7 @@ export const attackWaves =
 export const vitalSectors =
   /\b(?:energy|electric(?:ity|al)?|power|water|fuel|telecom\w*|government(?:al|s)?|hospitals?|health ?care|transport(?:ation)?|railways?|infrastructure)\b/iu;
 
-/** Victims as a number of people: `thousands of victims`, `35,000 users`. */
+/** A number of people who are victims: `thousands of victims`, `35,000 users`. */
 export const countedVictims =
   /\b(?:several|multiple|many|numerous|dozens of|hundreds of|thousands of|millions? of|(?<!\b(?:Microsoft|Office) )\d[\d,.]*(?: (?:thousand|million|billion))?) (?:[\p{L}-]+ ){0,2}(?:victims?|users|people|individuals|customers|employees|patients|citizens|residents|subscribers|students|developers)\b/iu;
 

@@ -5,7 +5,7 @@ const defense =
   /\b(?:should|recommend\w*|mitigat\w+|organi[sz]ations (?:can|must|need)|defenders|best practices?|to (?:prevent|detect|block|protect)|helps? (?:to )?(?:prevent|detect|protect)|defend(?:s|ing)? against|our (?:products?|platforms?|solutions?|customers|service)|(?:can|will) (?:stop|prevent|block|detect)|(?:must|ought to) be|(?:employee|user|staff|awareness|security) training|security awareness|(?:enabl|allow|help)\w* (?:security )?(?:analysts|responders|administrators|teams))\b/i;
 
 const attackers = String.raw`(?:attackers?|hackers?|adversar(?:y|ies)|(?:threat |malicious )?actors?|(?:cyber ?)?criminals)`;
-/** What attackers could do, or researchers tried. */
+/** Possible acts of attackers, and experiments of researchers. */
 const hypothesis = new RegExp(
   String.raw`(?<!\b(?:the|these|those) (?:[\w-]+ )?)\b${attackers} (?:[\w-]+ ){0,2}(?:could|can|may|might|would)\b|\bif an? (?:[\w-]+ )?${attackers}\b|\b(?:could|may|might|would) (?:be|have been) (?:exploited|abused|leveraged)\b|\b(?:could|can|may|might) (?:potentially )?(?:allow|enable|let|lead|result|permit|cause)\b|\bhypothetical\b|\b(?:we|researchers) (?:are|were|was) able to (?!(?:identify|confirm|find|determine|recover|retrieve|extract|observe))|\b(?:allow|giv)(?:ed|ing) us\b`,
   'i',
@@ -30,7 +30,7 @@ const isHypothetical = (sentence: string): boolean =>
 
 const unobserved =
   /\bno (?:evidence|indications?|signs?|traces?)\b|\b(?:has|have|had|did|was|were|do|does)(?: not|n['’]t) (?:\w+ )?(?:observ|see|find|found|detect|identif|confirm)/i;
-/** Checks for behavior that nobody saw. */
+/** Checks for behavior that nobody observed. */
 export const isUnobserved = (sentence: string): boolean => unobserved.test(sentence);
 
 /** Like `isGeneral`, and checks for words of defense. Such a sentence states no technique. */

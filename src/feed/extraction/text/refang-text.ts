@@ -89,7 +89,7 @@ export function refangText(text: string): RefangedText {
   let match = findDefanging(text, 0);
   const findNext = (from: number): RegExpExecArray | null => {
     while (wordDot < wordDots.length && wordDots[wordDot]!.index < from) wordDot += 1;
-    // Each search goes to the next match, so an earlier one is only repeated behind it.
+    // The last match is still the next one until its place is passed.
     if (match && match.index < from) match = findDefanging(text, from);
     const spelled = wordDots[wordDot];
     return spelled && (!match || spelled.index < match.index) ? spelled : match;

@@ -52,7 +52,7 @@ export function createStoredText(): StoredText {
           for (const [index, one] of part.entries()) walk(one, `${path}[${index}]`, depth + 1);
         } else {
           const object = part as Record<string, unknown>;
-          // Object.entries would make a list of each field.
+          // Object.entries would create an array for each field.
           for (const name of Object.keys(object)) walk(object[name], path === '' ? name : `${path}.${name}`, depth + 1);
         }
       };

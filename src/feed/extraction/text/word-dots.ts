@@ -1,7 +1,7 @@
 import { isTopLevel } from '../indicators/readers/domain-names.ts';
 
 const spelledDot = / (?:dot|DOT|Dot|\.) /g;
-// The longest host that is looked at on either side.
+// How many characters of a host are read on either side of the dot.
 const reach = 100;
 
 const labelsBehind = /^(?:[a-z0-9-]{1,63}(?: dot | \. |\.)){0,4}[a-z0-9-]{2,63}(?![\w-])/i;
@@ -10,14 +10,15 @@ const lineEnd = /^[ .,;]{0,3}(?:$|[\n|\t`])/;
 const scheme = /:\/\/$/;
 const hostCue =
   /\b(?:domains?|(?:web)?sites?|urls?|hosts?|hostnames?|servers?|c2|c&c|address(?:es)?|links?|pages?|called|named|visit(?:s|ed|ing)?)[ :,"'“(]{1,3}$/i;
-/** Words that are no first label, and words of prose that are top-level domains. */
+/** Words of prose that are not the first label of a host, and those that are also top-level domains. */
 const prose = new Set(
   'the a an this that these and or of in at to from for with by on as is it be so me us my no am do id'.split(' '),
 );
 
 /**
- * Finds the dots that a text spells as a word or sets apart: `evil dot top`, `evil . top`. The last label must be a top-level domain, and the text must show that it means
- * a host: a scheme, a digit or hyphen in the name, a word such as `domain` before it, `DOT` between small letters, or a line of its own.
+ * Finds dots that are written as a word or between spaces: `evil dot top`, `evil . top`. The last label must be a top-level domain. The text
+ * must also show that it means a host: by a scheme, a digit or hyphen in the name, a word such as `domain` before it, `DOT` between lowercase
+ * letters, or a line of its own.
  */
 export function findWordDots(text: string): RegExpExecArray[] {
   const found: RegExpExecArray[] = [];
@@ -35,7 +36,7 @@ function isHostDot(text: string, { 0: printed, index }: RegExpExecArray): boolea
   const behind = labelsBehind.exec(text.slice(end, end + reach))?.[0];
   const before = behind === undefined ? '' : readLabelsBefore(text, index);
   if (behind === undefined || before === '') return false;
-  // A sentence follows.
+  // The next sentence starts here.
   if (printed === ' . ' && /^[A-Z]/.test(behind)) return false;
   const labels = `${before}.${behind}`.toLowerCase().split(/ dot | \. |\./);
   const last = labels.at(-1)!;
@@ -51,7 +52,7 @@ function isHostDot(text: string, { 0: printed, index }: RegExpExecArray): boolea
 
 const labelsMax = 5;
 
-/** Returns the labels that end at an offset, joined by dots or spelled dots, or '' if there are none or they belong to a mail address. */
+/** Returns the labels that end at an offset, with the dots between them, or '' if there are none or they belong to a mail address. */
 function readLabelsBefore(text: string, end: number): string {
   let start = end;
   for (let labels = 0; labels < labelsMax; labels += 1) {

@@ -23,11 +23,14 @@ const links = new Set(['relationship', 'sighting', 'marking-definition', 'langua
 /** Objects that only support others. They are not reported as skipped. */
 const helpers = new Set([...links, 'identity', 'location']);
 
+/** The head of an item, the ids it refers to, and their objects with all parts. */
+type GroupStart = { head: StixSourceObject; refs: string[]; parts: StixSourceObject[] };
+
 /**
  * Groups the objects of a bundle into items. Each report or grouping and the objects it refers to form an item. Then each remaining campaign,
- * actor, malware, tool … forms an item with its directly related objects that no report contains. One that another such item contains forms
- * an item, too, if an object related to it would otherwise be in no item together with it. Remaining indicators and observations follow `looseGrouping`. All other
- * objects are skipped.
+ * actor, malware, tool … forms an item with its directly related objects that no report contains. If another of these items already contains
+ * it, it forms an item of its own only if it has a relationship whose two ends no item contains. Remaining indicators and observations follow
+ * `looseGrouping`. All other objects are skipped.
  */
 export function groupObjects(
   bundle: StixBundle,
@@ -54,15 +57,7 @@ export function groupObjects(
     refs.flatMap((ref) => related.get(ref)?.filter((other) => isLoose(bundle, other, contained)) ?? none);
   const listObservations = (refs: string[]): string[] =>
     listLoose(refs).filter((ref) => isObservation(bundle.objects.get(ref)!));
-  const addWithRelated = ({
-    head,
-    refs,
-    parts,
-  }: {
-    head: StixSourceObject;
-    refs: string[];
-    parts: StixSourceObject[];
-  }): void => {
+  const addWithRelated = ({ head, refs, parts }: GroupStart): void => {
     const loose = listLoose([head.id, ...refs]);
     const further = [...loose, ...listObservations([...refs, ...loose])];
     addGroup(head, further.length === 0 ? parts : collectParts(bundle, [...refs, ...further]));
@@ -99,13 +94,13 @@ export function findRoots(bundle: StixBundle, observed: StixSourceObject[]): Sti
   return observed.filter(({ id }) => !parts.has(id));
 }
 
-// Most of the objects of a large bundle are related to none.
+// Shared, because most objects of a large bundle are related to no other.
 const none: string[] = [];
 
 const isLoose = (bundle: StixBundle, ref: string, contained: Set<string>): boolean =>
   !contained.has(ref) && !containers.has(bundle.objects.get(ref)?.type ?? '');
 
-/** Whether an object follows those that it is related to. */
+/** Checks for an object that forms no item of its own but belongs to the objects it is related to. */
 const isAttached = (object: StixSourceObject): boolean => isObservation(object) || helpers.has(object.type);
 
 const observationTypes = new Set(['indicator', 'observed-data', 'malware-analysis']);

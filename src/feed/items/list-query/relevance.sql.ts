@@ -18,7 +18,7 @@ export function relevantIds({ profileVersion, overridesSeq, ownSeq }: OrgState):
   return sql`${scored} and r.item_id not in ${irrelevant} union all ${overriddenIds(overridesSeq, isMarkedRelevant)}`;
 }
 
-/** Whether a row of `feed_relevance r` is a score of the organization that is in force. A subquery, because a function is called for every row. */
+/** Whether a row of `feed_relevance r` is a score of the organization that is in force. The organization is a subquery, so that it is evaluated once. */
 export const isScored = ({ profileVersion, ownSeq }: Pick<OrgState, 'profileVersion' | 'ownSeq'>): Condition => sql`
   r.organization_id = (select tocsin_org()) and r.version = ${profileVersion} and r.seq_from <= ${ownSeq} and r.seq_until > ${ownSeq}`;
 

@@ -10,8 +10,8 @@ export type AppliedOverride = {
 };
 
 /**
- * Returns the item with an override applied to it, its indicators and its observables. An item that the source or the organization retracted has no active indicators: all are revoked
- * except false positives.
+ * Returns the item with an override applied to its fields, indicators and observables. An item that the source or the organization retracted
+ * has no active indicators: all are revoked except false positives.
  */
 export function applyOverride(item: SeenItem, override: AppliedOverride | undefined): SeenItem {
   if (!override) return item;

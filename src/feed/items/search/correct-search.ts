@@ -13,9 +13,9 @@ export type ListPublicNames = () => Iterable<string>;
 export type CorrectionContext = { snapshot: Snapshot; listPublicNames: ListPublicNames; now: Date };
 
 /**
- * Returns a search with its misspelled words corrected, or undefined if an item matches its text as it is written or there is nothing to correct.
- * Corrections are words from the titles of the newest items that the organization sees, and public names, so that no word of another organization
- * shows.
+ * Returns a search with its misspelled words corrected, or undefined if an item matches the text as written or there is nothing to correct.
+ * Corrections are public names and words from the titles of the newest items that the organization sees, so that it never sees a word of
+ * another organization.
  */
 export async function correctSearch(
   tx: Tx,

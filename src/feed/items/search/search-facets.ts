@@ -46,7 +46,7 @@ export async function readSourceCounts(tx: Tx, filters: FeedFilters, context: Co
   return hasMatch(correctedCounts) ? correctedCounts : counts;
 }
 
-/** Without duplicates, an item also matches by the source of a duplicate, which only the database knows. */
+/** With `duplicates=hide`, an item also matches by the source of a duplicate, which only the database knows. */
 async function countSources(tx: Tx, filters: FeedFilters, context: CountContext): Promise<SourceCounts> {
   const { source, search } = filters;
   const ofAllSources = await readFilteredCounts(tx, { ...filters, source: undefined }, context);

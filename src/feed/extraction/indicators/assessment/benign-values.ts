@@ -112,7 +112,7 @@ export const extractBareHost = (url: string): string => extractUrlHost(url).repl
 const systemFolder =
   /^(?:(?:[a-z]:|%(?:systemdrive|homedrive)%)(?:\\(?:windows(?:\\(?:temp|tasks|system32|syswow64|sysnative))?|users(?:\\public)?|programdata|program files(?: \(x86\))?|temp|perflogs))?|%\w+%(?:\\(?:temp|tasks|system32|syswow64|sysnative|microsoft|microsoft\\windows))?)\\?$|^\/dev\/(?:null|zero|u?random|shm|tcp|fd|tty|stdin|stdout|stderr)\/?$|^\/(?:tmp|etc|opt|home|root|var(?:\/(?:tmp|www|log|run|lib))?|usr(?:\/(?:local\/)?s?bin)?|bin|sbin|Applications|Library|Users)\/?$/i;
 
-/** Names of lists that reports link to, abbreviations, and placeholders of instructions. */
+/** The file name of a list of indicators that a report links to. */
 const indicatorList =
   /(?:^|[-_. \\/])(?:iocs?|indicators?(?:[-_]of[-_]compromise)?|stix2?|misp|yara|sigma|snort|suricata)(?:[-_.]\w{1,20}){0,3}\.(?:csv|json|txt|xlsx?|yara?|ya?ml|stix2?|pdf|zip|xml|rules)$/i;
 const abbreviated = /[\\/](?:…|\.{3})(?:[\\/]|$)/;

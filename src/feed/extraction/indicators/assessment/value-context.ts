@@ -18,7 +18,7 @@ const legitimateHeading = /\b(?:legitimate|benign|clean|not malicious|false posi
 const plainHeading =
   /^(?:sigma(?: rules?)?|yara(?: rules?)?|snort(?: rules?)?|suricata|detections?|mitigations?|recommendations?|conclusions?|(?:executive )?summary|timeline|introduction|overview|analysis|background|mitre(?: att&ck)?.{0,30}|(?:appendix\b.{0,40}[:–-]\s*)?(?:network |file |host |host-based |network-based )?(?:indicators? of compromise|indicators?|iocs?)(?:\s*\(iocs?\))?|c2 servers?|c&c servers?|command and control(?: servers?)?|hashes|samples|file hashes|domains|urls|ip addresses)\s*:?$/i;
 
-/** A line of two to six words in capitals is a heading, unless it is a sentence of a ransom note. */
+/** A heading of two to six words in capitals. Sentences of ransom notes are also in capitals, but contain verbs and pronouns. */
 const capitalHeading =
   /^(?!.*\b(?:YOUR?|ARE|IS|WAS|HAVE|HAS|WE|ALL|DO|NOT)\b)[A-Z][A-Z&']{1,20}(?: [A-Z0-9&/()'-]{1,20}){1,5}:?$/;
 

@@ -4,7 +4,7 @@ import type { Span } from '../../text/stored-text.ts';
 const between = String.raw`(?:[ ,:("'“„«]{1,3}[\p{L}’'-]{1,20}){0,4}`;
 const site = String.raw`(?:web ?sites?|sites?|domains?|pages?|portals?|hosts?|servers?|services?|urls?|address(?:es)?)`;
 
-/** A site that attackers took over, or that only seems legitimate, is theirs. */
+/** Excludes sites that attackers took over, or that only seem legitimate. */
 const takenOver = String.raw`(?<!\b(?:seemingly|apparently|appears?|looks?|compromised|hacked|infected|breached|abus(?:es|ed|ing)) )`;
 
 const cues = [

@@ -44,7 +44,7 @@ function findPathEnd(text: string, start: number): number {
 const wrapColumn = 60;
 const wrappedRest = /[\w%./=&?+#~:-]{2,200}(?=[ \t]{0,8}(?:\r?\n|$))/y;
 
-/** Checks whether an address continues in the next line: a long line that ends inside it, then a line with nothing but its rest. */
+/** Checks whether an address continues on the next line: it reaches the end of a long line, and the next line contains only its rest. */
 function isWrapped(text: string, at: number): boolean {
   if (!/[-=&?_%]/.test(text[at - 1]!) || text.lastIndexOf('\n', at - 1) > at - wrapColumn) return false;
   const rest = matchAt(wrappedRest, text, at + 1)?.[0];

@@ -32,7 +32,7 @@ export function translateCues(text: string, language: string | undefined): strin
     .trim();
 }
 
-/** Regions with many mentions besides countries: Europe, Asia, Africa, Latin America. */
+/** UN M49 codes of regions that reports mention like countries: Europe, Asia, Africa, Latin America. */
 const worldRegions = ['150', '142', '002', '419'];
 const regionCodes = [
   ...worldRegions,
@@ -41,7 +41,7 @@ const regionCodes = [
   ),
 ];
 
-/** The names of countries in a language, from the data of the runtime. Inflected forms are not among them. */
+/** Returns the names of countries in a language, from the runtime's locale data, without inflected forms. */
 function compileRegions(language: string, isUnspaced: boolean): Pick<Glossary, 'regions' | 'regionNames'> {
   const english = new Intl.DisplayNames(['en'], { type: 'region' });
   const local = new Intl.DisplayNames([language], { type: 'region' });

@@ -13,7 +13,7 @@ const actionsMax = 500;
 // About the work of a fifth of a second: it bounds how long a pull locks the pools that it writes to.
 const weightMax = 2_000_000;
 
-// Enough that the database has work while the next batch is read and built.
+// The size of the first batch: it keeps the database busy while the next batch is read and built.
 const firstActions = 100;
 const firstWeight = 250_000;
 
