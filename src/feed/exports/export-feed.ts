@@ -11,6 +11,7 @@ import { readExportPage, readExportSnapshot, type ExportDeps } from './export-pa
 import type { ExportQuery } from './exports-query.ts';
 import { renderCsv } from './indicator-csv.ts';
 import { listOverrideHistory, readItemVersions } from './item-versions.store.ts';
+import { addLiveObjects } from './live-objects.ts';
 import { renderMispEvent, renderMispManifest, toItemId } from './misp-event.ts';
 import { mergeStixItems } from './stix/bundle.ts';
 import { toStixItem } from './stix/stix-item.ts';
@@ -77,8 +78,13 @@ async function render(
   switch (format) {
     case 'stix': {
       const keys = items.map(({ id, version }) => ({ id, version }));
-      const versions = await inOrg(db, orgId, (tx) => readItemVersions(tx, keys));
-      const found = keys.flatMap((key) => versions.get(`${key.id} ${key.version}`) ?? []);
+      const found = await inOrg(db, orgId, async (tx) => {
+        const versions = await readItemVersions(tx, keys);
+        return addLiveObjects(
+          tx,
+          keys.flatMap((key) => versions.get(`${key.id} ${key.version}`) ?? []),
+        );
+      });
       const { bundle, unsupported } = mergeStixItems(await mapInSlices(found, toStixItem));
       return { type: 'application/stix+json;version=2.1', text: await stringifyInSlices(bundle), unsupported };
     }

@@ -56,17 +56,22 @@ export async function insertManifestObjects(
 export type StandingObject = { object_id: string; type: string; item_id: string };
 
 /**
- * Returns the objects of these items in the collection that have no later version with `gone`. Objects without a version, and those that
- * several items share, are left out.
+ * Returns the objects of these items in the collection that have no later version with `gone`, and those of `contained`, which are in the
+ * collection because of another item that contains them as well. Objects without a version, and those generated for several items, are left
+ * out.
  */
 export function listStandingObjects(
   tx: Tx,
   collection: ManifestCollection,
-  itemIds: string[],
+  { itemIds, contained }: { itemIds: string[]; contained: { itemId: string; objectId: string }[] },
 ): Promise<StandingObject[]> {
+  const isStanding = sql`t.organization_id = tocsin_org() and t.collection = ${collection} and t.version <> '' and t.content is null
+    and not exists (select 1 from taxii_objects later where later.organization_id = t.organization_id and later.collection = t.collection
+      and later.object_id = t.object_id and later.date_added > t.date_added and later.gone)`;
   return queryRows<StandingObject>(tx)`
-      select distinct object_id, type, item_id from taxii_objects t
-      where organization_id = tocsin_org() and collection = ${collection} and item_id = any(${itemIds}::uuid[]) and version <> '' and content is null
-        and not exists (select 1 from taxii_objects later where later.organization_id = t.organization_id and later.collection = t.collection
-          and later.object_id = t.object_id and later.date_added > t.date_added and later.gone)`;
+      select t.object_id, t.type, t.item_id from taxii_objects t where t.item_id = any(${itemIds}::uuid[]) and ${isStanding}
+      union
+      select t.object_id, t.type, c.item_id
+      from unnest(${contained.map(({ itemId }) => itemId)}::uuid[], ${contained.map(({ objectId }) => objectId)}::text[]) as c (item_id, object_id)
+      join taxii_objects t on t.object_id = c.object_id where ${isStanding}`;
 }

@@ -87,13 +87,15 @@ async function readContents(tx: Tx, manifest: ManifestRow[]): Promise<StixObject
 const versionKey = ({ item_id, item_version }: ManifestRow): string => `${item_id} ${item_version}`;
 
 /**
- * Returns every version of an item's objects, by object id and version: without overrides, and after each override of the history. A later
- * one wins.
+ * Returns every version of an item's objects, by object id and version: as they came, without overrides, and after each override of the
+ * history. A later one wins.
  */
 function objectsByVersion(version: ItemVersion): Map<string, StixObject> {
   const counts = [...Array(version.overrides.length + 1).keys()];
   const objects = counts.flatMap(
     (count) => toStixItem({ ...version, overrides: version.overrides.slice(0, count) }).objects,
   );
-  return new Map(objects.map((object) => [`${object.id} ${stixVersion(object)}`, object]));
+  return new Map(
+    [...(version.originals ?? []), ...objects].map((object) => [`${object.id} ${stixVersion(object)}`, object]),
+  );
 }

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { startApp, type TestOrg } from '../../../test/support/harness.ts';
 import { inOrg, queryRows } from '../../platform/db/db.ts';
 import { formatVersion } from '../exports/stix/stix-object.ts';
@@ -80,4 +80,81 @@ test('adds every object anew when a release writes objects differently', async (
       update taxii_cursors set source = replace(source, ${`format ${formatVersion}`}, 'format 001') where organization_id = tocsin_org()`;
   });
   expect((await readAll(org)).map(({ id }) => id).toSorted()).toEqual(before.map(({ id }) => id).toSorted());
+});
+
+describe('an indicator that several reports contain', () => {
+  const shared = 'indicator--shared.top';
+  const at = (month: number): string => `2024-0${month}-01T00:00:00.000Z`;
+  type Report = { number: number; has?: boolean; month?: number; revoked?: boolean };
+  /** Returns a report with one value of its own and, unless `has` is false, the shared one with its relationship. */
+  const report = ({ number, has = true, month = 2, ...more }: Report): Record<string, unknown>[] => {
+    const values = [`own-${number}.top`, ...(has ? ['shared.top'] : [])];
+    const { objects } = stixReport(number, values, { modified: at(month), ...more }) as {
+      objects: Record<string, unknown>[];
+    };
+    return objects.map((object) => (object['id'] === shared ? { ...object, modified: at(1) } : object));
+  };
+  const bundle = (...reports: Record<string, unknown>[][]): object => {
+    const objects = new Map(reports.flat().map((object) => [object['id'], object]));
+    return { type: 'bundle', objects: [...objects.values()] };
+  };
+  /** Returns whether the shared indicator is revoked, in TAXII and in the export. */
+  const readRevoked = async (org: TestOrg): Promise<unknown[]> => {
+    const inTaxii = (await readAll(org)).filter(({ id }) => id === shared);
+    const { body }: { body: { objects: StixObject[] } } = await org.call('GET', '/api/feed/export/stix');
+    const inExport = body.objects.filter(({ id }) => id === shared);
+    return [inTaxii, inExport].map((found) => found.map(({ revoked = false }) => revoked));
+  };
+  const live = [[false], [false]];
+
+  const orders = ['first', 'last'].flatMap((order) => ['one source', 'two sources'].map((where) => [order, where]));
+  test.each(orders)('stays valid when the %s report of %s drops it, until the other does', async (order, where) => {
+    const org = await app.newOrg();
+    const first = await fileSource(app, org, { kind: 'stix' });
+    const second = where === 'one source' ? undefined : await fileSource(app, org, { kind: 'stix' });
+    const pull = async (one: Report, other: Report): Promise<unknown[]> => {
+      await first.pull(second ? bundle(report(one)) : bundle(report(one), report(other)));
+      await second?.pull(bundle(report(other)));
+      return readRevoked(org);
+    };
+    const [one, other] = [{ number: 921 }, { number: 922 }];
+    const dropped = { has: false, month: 3 };
+    expect(await pull(one, other)).toEqual(live);
+    const isFirst = order === 'first';
+    expect(await pull({ ...one, ...(isFirst && dropped) }, { ...other, ...(!isFirst && dropped) })).toEqual(live);
+    expect(await pull({ ...one, ...dropped }, { ...other, ...dropped })).toEqual([[true], []]);
+  });
+
+  test('stays valid while the last report that is not withdrawn contains it', async () => {
+    const org = await app.newOrg();
+    const [first, second] = [
+      await fileSource(app, org, { kind: 'stix' }),
+      await fileSource(app, org, { kind: 'stix' }),
+    ];
+    await first.pull(bundle(report({ number: 931 })));
+    await second.pull(bundle(report({ number: 932 })));
+    expect(await readRevoked(org)).toEqual(live);
+    const withdrawn = { month: 3, revoked: true };
+    expect(await first.pull(bundle(report({ number: 931, ...withdrawn })))).toMatchObject({ retracted: 1 });
+    expect(await readRevoked(org)).toEqual(live);
+    const dated = (await readAll(org)).filter(({ id }) => id === shared);
+    expect(dated.map(({ modified }) => modified)).toEqual([at(1)]);
+    await second.pull(bundle(report({ number: 932, ...withdrawn })));
+    expect(await readRevoked(org)).toEqual([[true], [true]]);
+    expect((await readAll(org)).filter(({ revoked }) => revoked).map(({ id }) => id)).toContain(
+      'indicator--own-931.top',
+    );
+  });
+
+  test('stays valid when a person retracts one of the reports, and is revoked with the other', async () => {
+    const org = await app.newOrg();
+    await (await fileSource(app, org, { kind: 'stix' })).pull(bundle(report({ number: 941 }), report({ number: 942 })));
+    const { body }: { body: { items: { id: string }[] } } = await org.call('GET', '/items');
+    for (const [index, { id }] of body.items.entries()) {
+      expect(await readRevoked(org)).toEqual(live);
+      expect((await org.call('POST', `/api/feed/items/${id}/retract`, { reason: 'A test' })).status).toBe(200);
+      expect(index).toBeLessThan(2);
+    }
+    expect(await readRevoked(org)).toEqual([[true], [true]]);
+  });
 });

@@ -1,6 +1,7 @@
 import type { Tx } from '../../platform/db/db.ts';
 import { applyDatedOverride } from '../exports/dated-override.ts';
-import { readItemVersions } from '../exports/item-versions.store.ts';
+import { listEarlierVersions, readItemVersions } from '../exports/item-versions.store.ts';
+import { addLiveObjects, findLiveObjects, type MemberCondition } from '../exports/live-objects.ts';
 import { toRevokedObject } from '../exports/stix/revoked-object.ts';
 import { isSharedObject } from '../exports/stix/stix-threats.ts';
 import { toStixItem, type ItemVersion } from '../exports/stix/stix-item.ts';
@@ -32,14 +33,17 @@ export async function syncManifest(tx: Tx, collection: ManifestCollection, limit
   const changes = await listNextChanges(tx, collection, limit);
   if (changes.length === 0) return 0;
   const items = [...new Map(changes.filter(({ isMember }) => isMember).map((change) => [change.id, change])).values()];
-  const versions = await readItemVersions(tx, items);
-  const itemIds = items.map(({ id }) => id);
-  const standing = await listStandingObjects(tx, collection, itemIds);
-  const standingByItem = Map.groupBy(standing, ({ item_id }) => item_id);
-  const objects = items.flatMap((item) => {
-    const version = versions.get(`${item.id} ${item.version}`);
-    return version ? toManifestObjects(item, version, standingByItem.get(item.id) ?? []) : [];
-  });
+  const found = await readItemVersions(tx, items);
+  const isMember = collection === 'relevant' ? isRelevant(await readOrgState(tx)) : undefined;
+  const keys = items.filter((item) => found.has(versionKey(item)));
+  const versions = await addLiveObjects(
+    tx,
+    keys.flatMap((key) => found.get(versionKey(key)) ?? []),
+    isMember,
+  );
+  const changed = keys.map((change, index): ChangedItem => toChangedItem(change, versions[index]!));
+  const dropped = await listDroppedObjects(tx, { collection, changed, isMember });
+  const objects = changed.flatMap((one) => toManifestObjects(one, dropped.get(one.change.id) ?? []));
   const distinct = withLatestShared([
     ...new Map(objects.map((object) => [`${object.objectId} ${object.version}`, object])).values(),
   ]);
@@ -72,18 +76,58 @@ async function listNextChanges(tx: Tx, collection: ManifestCollection, limit: nu
   return listChangedItems(tx, { collection, prefix: `relevant ${profileVersion}`, isMember, limit });
 }
 
+/** A changed item with its current objects. */
+type ChangedItem = { change: ItemChange; itemVersion: ItemVersion; objects: StixObject[] };
+
+const toChangedItem = (change: ItemChange, itemVersion: ItemVersion): ChangedItem => ({
+  change,
+  itemVersion,
+  objects: toStixItem(itemVersion).objects,
+});
+
+/** Returns the objects of the collection that items no longer contain, by item id, without those that a live item still contains. */
+async function listDroppedObjects(
+  tx: Tx,
+  options: { collection: ManifestCollection; changed: ChangedItem[]; isMember: MemberCondition | undefined },
+): Promise<Map<string, StandingObject[]>> {
+  const { collection, changed, isMember } = options;
+  const earlierKeys = await listEarlierVersions(
+    tx,
+    changed.map(({ change }) => change),
+  );
+  const earlier = await readItemVersions(tx, earlierKeys);
+  const earlierByItem = Map.groupBy([...earlier.values()], ({ item }) => item.id);
+  const currentIds = new Map(changed.map(({ change, objects }) => [change.id, new Set(objects.map(({ id }) => id))]));
+  const isDropped = (itemId: string, objectId: string): boolean => !currentIds.get(itemId)!.has(objectId);
+  const contained = [...earlier.values()].flatMap(({ item, originals }) =>
+    (originals ?? []).filter(({ id }) => isDropped(item.id, id)).map(({ id }) => ({ itemId: item.id, objectId: id })),
+  );
+  const itemIds = changed.map(({ change }) => change.id);
+  const standing = await listStandingObjects(tx, collection, { itemIds, contained });
+  const versionOf = new Map(changed.map(({ change, itemVersion }) => [change.id, itemVersion]));
+  const dropped = standing.filter(({ item_id: itemId, object_id: id, type }) => {
+    const { originals, item } = versionOf.get(itemId)!;
+    return isDropped(itemId, id) && (originals === null || belongsToItem({ id, type }, item));
+  });
+  const droppedByItem = Map.groupBy(dropped, ({ item_id: itemId }) => itemId);
+  const withdrawn = [...droppedByItem].flatMap(([itemId, objects]) => {
+    const ids = objects.map(({ object_id: id }) => id);
+    return [versionOf.get(itemId)!, ...(earlierByItem.get(itemId) ?? [])].map((version) => ({ version, ids }));
+  });
+  const live = await findLiveObjects(tx, withdrawn, isMember);
+  return Map.groupBy(
+    dropped.filter(({ object_id: id }) => !live.has(id)),
+    ({ item_id: itemId }) => itemId,
+  );
+}
+
 /** Returns the objects of an item, and the final versions of those that it no longer contains. */
 function toManifestObjects(
-  { id, version }: ItemChange,
-  itemVersion: ItemVersion,
-  standing: StandingObject[],
+  { change: { id, version }, itemVersion, objects }: ChangedItem,
+  dropped: StandingObject[],
 ): NewManifestObject[] {
-  const { objects } = toStixItem(itemVersion);
   const item = applyDatedOverride(itemVersion.item, itemVersion.overrides.at(-1));
-  const currentIds = new Set(objects.map((object) => object.id));
-  const gone = standing
-    .filter(({ object_id }) => !currentIds.has(object_id))
-    .filter((one) => itemVersion.originals === null || belongsToItem({ ...one, id: one.object_id }, item))
+  const gone = dropped
     .map(({ type, object_id }) => toRevokedObject(type, object_id, item))
     .filter((object) => object !== undefined);
   const toManifestObject = (object: StixObject, isGone: boolean): NewManifestObject => ({
@@ -109,6 +153,8 @@ function toSharedColumns(object: StixObject, { originals }: ItemVersion): Pick<N
   const term = type === 'location' ? null : toTermValue(type === 'intrusion-set' ? 'actor' : 'malware', String(name));
   return { content: JSON.stringify(object), term };
 }
+
+const versionKey = ({ id, version }: { id: string; version: number }): string => `${id} ${version}`;
 
 /** Returns `modified`, or `created` if there is none. Observables have neither and an empty version. */
 export function stixVersion({ modified, created }: StixObject): string {

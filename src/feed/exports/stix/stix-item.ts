@@ -28,6 +28,8 @@ export type ItemVersion = {
   storedText: string | null;
   /** A person made this version by retracting or restoring the item. */
   isByPerson: boolean;
+  /** Ids of objects that a live item contains as well. If this item is retracted, they stay valid. */
+  liveElsewhere?: ReadonlySet<string>;
 };
 
 /**
@@ -47,7 +49,9 @@ export function toStixItem(version: ItemVersion): { objects: StixObject[]; unsup
       if (!belongsToItem(object, item)) return object;
       const wasWithdrawn =
         wasItemWithdrawn || overrides.some((earlier) => isWithdrawnByOverride(object, shared, earlier));
-      const isRevoked = isRetracted || isWithdrawnByOverride(object, shared, override);
+      const isOverridden = isWithdrawnByOverride(object, shared, override);
+      if (isRetracted && !isOverridden && version.liveElsewhere?.has(object.id)) return object;
+      const isRevoked = isRetracted || isOverridden;
       return wasWithdrawn ? setRevoked(object, { lastUpdated, isRevoked }) : object;
     });
     return { objects, unsupported: {} };
