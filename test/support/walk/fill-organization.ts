@@ -1,12 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { whileServing } from '../listen.ts';
 import { ModelError } from '../../../src/platform/models/model-error.ts';
 import { runDueAgents } from '../../../src/agents/runs/run-due-agents.ts';
 import { sql } from 'kysely';
 import { pauseConnection } from '../../../src/detection/connections/connection-pauses.ts';
-import { acrossOrgs, inOrg } from '../../../src/platform/db/db.ts';
-import { syncSweepsAcrossOrgs } from '../../../src/agents/sightings/sightings.store.ts';
-import { sweepDue } from '../../../src/agents/sightings/sweep.ts';
+import { inOrg } from '../../../src/platform/db/db.ts';
 import { listReaders } from '../../../src/detection/detections/readers.store.ts';
 import { checkLogHealth } from '../../../src/detection/logs/health/check-log-health.ts';
 import { checkQuotas } from '../../../src/app/usage/check-quotas.ts';
@@ -18,16 +15,14 @@ import { createSignInLink } from '../../../src/platform/orgs/sessions/sign-in.ts
 import { uuidv7 } from '../../../src/platform/lib/ids.ts';
 import { pauseModel } from '../../../src/platform/models/model-pauses.ts';
 import { insertReview, writeGrade } from '../../../src/detection/runs/reviews/reviews.store.ts';
-import { saveJudgmentRow } from '../../../src/agents/threat-relevancy/judgments.store.ts';
-import { scoreNextBatch } from '../../../src/feed/relevance/score-items.ts';
 import { executeDueRuns } from '../../../src/detection/runs/workers/execute-due-runs.ts';
 import { insertShadowVerdicts } from '../../../src/detection/runs/reviews/shadow.store.ts';
 import { insertStep } from '../../../src/detection/runs/steps.store.ts';
 import { countUsage, storeReservation } from '../../../src/platform/models/spending/model-usage.store.ts';
 import { enqueueDueRunsAcrossOrgs } from '../../../src/detection/scheduling/enqueue-runs.ts';
-import { kevCatalogWith } from '../feed/kev-document.ts';
 import type { TestOrg } from '../harness.ts';
 import { callsOf, readOk } from './api-calls.ts';
+import { fillFeed } from './fill-feed.ts';
 import { fillLogFolder } from './fill-log-folder.ts';
 
 export type FilledOrganization = {
@@ -296,38 +291,4 @@ async function fillProof(org: TestOrg, mark: string): Promise<string[]> {
   const { id } = await post(`${url}/exceptions`, { entity: mark, reason: mark });
   await put(`${url}/tests`, { tests: [{ name: mark, events: [], expect: [] }] });
   return [id];
-}
-
-/** Runs the sweep of the newest items, as its loop would later. */
-async function sweepLogs(deps: Deps): Promise<void> {
-  await syncSweepsAcrossOrgs(deps.db);
-  await acrossOrgs(deps.db, (tx) => sql`update feed_sweeps set due_at = clock_timestamp()`.execute(tx));
-  for (let round = 0; round < 20; round += 1) await sweepDue(deps, new AbortController().signal);
-}
-
-async function fillFeed(deps: Deps, org: TestOrg, mark: string): Promise<string[]> {
-  const { get, post, put } = callsOf(org);
-  return whileServing(kevCatalogWith(mark), async (url) => {
-    const source = await post('/api/feed/sources', { kind: 'kev', name: mark, url, publisher: mark });
-    const pulled = await post(`/api/feed/sources/${source.id}/pull`);
-    if (pulled.added !== 3) throw new Error(`the pull added nothing: ${JSON.stringify(pulled)}`);
-    await sweepLogs(deps);
-    // Previous states of items have their own rows.
-    await put(`/api/feed/sources/${source.id}`, { tlp: 'AMBER+STRICT' });
-    await post(`/api/feed/sources/${source.id}/pull`);
-    await post('/api/feed/items', { text: `${mark} was hit from evil-host[.]top.` });
-    for (const name of ['all', 'relevant']) await get(`/taxii2/root/collections/${name}/objects/`);
-    const { items } = await get('/items?perPage=100');
-    // An override with a previous state, and a profile with scores.
-    for (const note of [mark, `${mark} again`])
-      await put(`/api/feed/items/${items[0].id}/override`, { note, severity: 'low' });
-    const profile = await put('/api/feed/profile', { keywords: [mark] });
-    const judged = { itemId: items[0].id, itemVersion: items[0].version, profileVersion: profile.version };
-    await inOrg(deps.db, org.id, (tx) => saveJudgmentRow(tx, { orgId: org.id, ...judged, at: deps.clock() }));
-    for (let round = 0; round < 10; round += 1) await scoreNextBatch(deps);
-    await sweepLogs(deps);
-    const seen = await Promise.all(items.map(({ id }: { id: string }) => get(`/api/feed/items/${id}/exposures`)));
-    if (!seen.some(({ exposures }) => exposures.length > 0)) throw new Error('no item is exposed');
-    return [source.id, ...items.map(({ id }: { id: string }) => id)];
-  });
 }

@@ -1,0 +1,46 @@
+import { whileServing } from '../listen.ts';
+import { sql } from 'kysely';
+import { acrossOrgs, inOrg } from '../../../src/platform/db/db.ts';
+import { syncSweepsAcrossOrgs } from '../../../src/agents/sightings/sightings.store.ts';
+import { sweepDue } from '../../../src/agents/sightings/sweep.ts';
+import type { Deps } from '../../../src/app/deps.ts';
+import { saveJudgmentRow } from '../../../src/agents/threat-relevancy/judgments.store.ts';
+import { scoreNextBatch } from '../../../src/feed/relevance/score-items.ts';
+import { kevCatalogWith } from '../feed/kev-document.ts';
+import type { TestOrg } from '../harness.ts';
+import { callsOf } from './api-calls.ts';
+
+/** Runs the sweep of the newest items, as its loop would later. */
+async function sweepLogs(deps: Deps): Promise<void> {
+  await syncSweepsAcrossOrgs(deps.db);
+  await acrossOrgs(deps.db, (tx) => sql`update feed_sweeps set due_at = clock_timestamp()`.execute(tx));
+  for (let round = 0; round < 20; round += 1) await sweepDue(deps, new AbortController().signal);
+}
+
+/** Creates a source with items, an override, a profile with scores, and exposures. Returns the ids of the source and the items. */
+export async function fillFeed(deps: Deps, org: TestOrg, mark: string): Promise<string[]> {
+  const { get, post, put } = callsOf(org);
+  return whileServing(kevCatalogWith(mark), async (url) => {
+    const source = await post('/api/feed/sources', { kind: 'kev', name: mark, url, publisher: mark });
+    const pulled = await post(`/api/feed/sources/${source.id}/pull`);
+    if (pulled.added !== 3) throw new Error(`the pull added nothing: ${JSON.stringify(pulled)}`);
+    await sweepLogs(deps);
+    // Previous states of items have their own rows.
+    await put(`/api/feed/sources/${source.id}`, { tlp: 'AMBER+STRICT' });
+    await post(`/api/feed/sources/${source.id}/pull`);
+    await post('/api/feed/items', { text: `${mark} was hit from evil-host[.]top.` });
+    for (const name of ['all', 'relevant']) await get(`/taxii2/root/collections/${name}/objects/`);
+    const { items } = await get('/items?perPage=100');
+    // An override with a previous state, and a profile with scores.
+    for (const note of [mark, `${mark} again`])
+      await put(`/api/feed/items/${items[0].id}/override`, { note, severity: 'low' });
+    const profile = await put('/api/feed/profile', { keywords: [mark] });
+    const judged = { itemId: items[0].id, itemVersion: items[0].version, profileVersion: profile.version };
+    await inOrg(deps.db, org.id, (tx) => saveJudgmentRow(tx, { orgId: org.id, ...judged, at: deps.clock() }));
+    for (let round = 0; round < 10; round += 1) await scoreNextBatch(deps);
+    await sweepLogs(deps);
+    const seen = await Promise.all(items.map(({ id }: { id: string }) => get(`/api/feed/items/${id}/exposures`)));
+    if (!seen.some(({ exposures }) => exposures.length > 0)) throw new Error('no item is exposed');
+    return [source.id, ...items.map(({ id }: { id: string }) => id)];
+  });
+}
