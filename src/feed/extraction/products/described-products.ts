@@ -22,7 +22,7 @@ const afterForeign = new RegExp(
   'gu',
 );
 /** The nickname of a weakness: `FoobarShell vulnerability`. */
-const nickname = /^\p{Lu}\p{L}*(?:Shell|Bleed|Logon|Nightmare|Brick|Blood|Trap|Smash|Leak)$/u;
+const nickname = /^\p{Lu}\p{L}*(?:Shell|Bleed|Logon|Nightmare|Leak)$/u;
 const device =
   '(?:appliances?|devices?|routers?|firewalls?|gateways?|switches|cameras?|NAS|VPNs?|software|firmware|operating system|controllers?)';
 const deviceNoun = new RegExp(String.raw`[\p{L}\d)] ${device}(?![\p{L}\d-])`, 'u');

@@ -100,13 +100,13 @@ function readSentences(
     const features = hashFeatures(words);
     if (features.length < 4 || isListRow(sentence) || otherScript.test(sentence)) continue;
     scoreTechniques(model, features, margins);
-    let isSilent: boolean | undefined;
+    let isIgnored: boolean | undefined;
     for (let label = 0; label < margins.length; label += 1) {
       if (margins[label]! <= most[label]!) continue;
       // Asked only of sentences that would count.
       if (
         margins[label]! >= model.thresholds[label]! + marginMin &&
-        ((isSilent ??= isGeneral(sentence) || isUnobserved(sentence)) || isOther(model.labels[label]!, sentence))
+        ((isIgnored ??= isGeneral(sentence) || isUnobserved(sentence)) || isOther(model.labels[label]!, sentence))
       )
         continue;
       most[label] = margins[label]!;
