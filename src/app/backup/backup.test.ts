@@ -1,29 +1,34 @@
-import { execFileSync, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
+import {
+  backUpApp,
+  hashesOf,
+  isEmpty,
+  restoreApp,
+  startCommand,
+  storeOf,
+  type RestoreTarget,
+  type Restored,
+} from '../../../test/support/backups.ts';
 import { newEmptyDatabase, testDatabase } from '../../../test/support/database.ts';
 import { startS3Server } from '../../../test/support/detection/s3-server.ts';
 import { newDataDir, startApp } from '../../../test/support/harness.ts';
 import { createCaller } from '../../../test/support/api-client.ts';
-import { root, startProgram } from '../../../test/support/program.ts';
+import { startProgram } from '../../../test/support/program.ts';
 import { runStatements } from '../../../test/support/run-statements.ts';
 import { fillOrganization } from '../../../test/support/walk/fill-organization.ts';
-import { loadConfig } from '../../config.ts';
 import { eraseFromLogs } from '../../detection/logs/storage/erase-from-logs.ts';
 import { compactSegments } from '../../detection/logs/storage/compact-segments.ts';
 import { removeReplacedFiles } from '../../detection/logs/storage/clean-segments.ts';
-import { createSegmentStore } from '../../detection/logs/storage/store/create-segment-store.ts';
 import type { SegmentStore } from '../../detection/logs/storage/store/segment-store.ts';
 import { isMigrated } from '../../platform/db/migrate.ts';
-import { createLogger } from '../../platform/lib/logging/logger.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import { keyFilePath } from '../../platform/lib/secrets/secretbox.ts';
 import { openBackupLocation } from './backup-location.ts';
-import { createBackup, type BackupOptions } from './create-backup.ts';
-import { restoreBackup, type RestoreResult } from './restore-backup.ts';
+import { type BackupOptions } from './create-backup.ts';
 import { verifyBackup } from './verify-backup.ts';
 
 const source = await startApp({ env: { TOCSIN_FETCH_ALLOW: '127.0.0.1,localhost' } });
@@ -33,52 +38,8 @@ await fillOrganization(deps, org);
 const folder = newDataDir();
 const passphrase = 'correct horse battery';
 
-const storeOf = (dataDir: string, logsUrl = 'file:'): SegmentStore =>
-  createSegmentStore(loadConfig({ TOCSIN_DATA_DIR: dataDir, TOCSIN_LOGS_URL: logsUrl }), {
-    log: createLogger('silent'),
-  });
-const backUp = (target: string, more: Partial<BackupOptions> = {}) =>
-  createBackup(openBackupLocation(target), {
-    config: deps.config,
-    url: source.url,
-    segmentStore: deps.segmentStore,
-    logs: 'copied',
-    report: () => undefined,
-    ...more,
-  });
-type Restored = RestoreResult & { dataDir: string; url: string };
-type Target = {
-  url?: string;
-  dataDir?: string;
-  passphrase?: string;
-  store?: SegmentStore;
-  acceptMissingLogs?: boolean;
-};
-async function restore(from: string, more: Target = {}): Promise<Restored> {
-  const { url = await newEmptyDatabase(), dataDir = newDataDir(), store = storeOf(dataDir) } = more;
-  const config = {
-    dataDir,
-    databaseUrl: undefined,
-    secretKey: deps.config.secretKey,
-    backupPassphrase: more.passphrase,
-  };
-  const options = { config, url, segmentStore: store, acceptMissingLogs: more.acceptMissingLogs ?? false };
-  const result = await restoreBackup(openBackupLocation(from), { ...options, report: () => undefined });
-  return { ...result, dataDir, url };
-}
-const hashesOf = async (databaseUrl: string): Promise<unknown> => {
-  const tables = (await runStatements(
-    databaseUrl,
-    "select relname as name from pg_class where relkind in ('r', 'p') and not relispartition and relnamespace = 'public'::regnamespace and relname <> all('{migrations,log_store}') order by 1",
-  )) as { name: string }[];
-  const each = tables.map(
-    ({ name }) =>
-      `select '${name}' as name, count(*)::int as rows, md5(string_agg(t::text, ' ' order by t::text)) from ${name} t`,
-  );
-  return runStatements(databaseUrl, 'set timezone = utc', `${each.join(' union all ')} order by 1`);
-};
-const isEmpty = async (databaseUrl: string): Promise<boolean> =>
-  (await runStatements(databaseUrl, "select 1 from pg_class where relname = 'organizations'")).length === 0;
+const backUp = (target: string, more?: Partial<BackupOptions>) => backUpApp(source, target, more);
+const restore = (from: string, more?: RestoreTarget) => restoreApp(source, from, more);
 const filesIn = (dir: string): string[] =>
   (readdirSync(join(dir, 'logs'), { recursive: true }) as string[]).filter((name) =>
     /[.](events|columns|parquet)$/.test(name),
@@ -333,19 +294,3 @@ test('a killed backup leaves no file under its name, and a killed restore an emp
   expect(await isEmpty(database)).toBe(true);
   expect((await restore(intact, { url: database, dataDir: env.TOCSIN_DATA_DIR })).header.logs).toBe('copied');
 });
-
-/** Starts a command of the program, to be killed without warning. */
-function startCommand(args: string[], env: Record<string, string>): { kill: () => Promise<void> } {
-  const child = spawn(process.execPath, [join(root, 'bin/tocsin.mjs'), ...args], {
-    env: { ...process.env, NODE_OPTIONS: '', ...env },
-    stdio: ['ignore', 'ignore', 'inherit'],
-  });
-  const ended = once(child, 'exit');
-  return {
-    kill: async () => {
-      expect(child.exitCode).toBeNull();
-      child.kill('SIGKILL');
-      await ended;
-    },
-  };
-}

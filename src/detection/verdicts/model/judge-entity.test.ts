@@ -1,111 +1,23 @@
 import { expect, test } from 'vitest';
-import { startModelStandIn, type ModelBrain } from '../../../../test/support/models/model-stand-in.ts';
-import type { Candidate } from '../../analysis/candidate.ts';
+import { type ModelBrain } from '../../../../test/support/models/model-stand-in.ts';
 import { verdictSchema } from '../../detections/record/verdict.schema.ts';
-import { bindTool } from '../../tools/tool-registry.ts';
-import type { ToolSources } from '../../tools/tool-sources.ts';
 import { judgeEntity } from './judge-entity.ts';
-import type { JudgeTask } from './judge-task.ts';
-import { readModelSettings } from '../../../platform/models/model-settings.ts';
-import { createModels } from '../../../platform/models/models.ts';
-import type { ModelStep } from '../../../platform/models/model-step.ts';
 import { createVerdictOutput } from './verdict-output.ts';
-
-const candidate: Candidate = {
-  entity: 'root',
-  entityType: 'user',
-  kind: 'custom',
-  kindKey: 'custom:1',
-  severity: 'medium',
-  facts: { rows: 1, windowFrom: '2026-03-02T00:00:00.000Z', windowTo: '2026-03-02T01:00:00.000Z' },
-  rows: [
-    { rowId: 'e1', time: '2026-03-02T00:10:00.000Z', fields: { user: 'root', action: 'ConsoleLogin', country: 'NO' } },
-  ],
-};
-const verdict = {
-  entity: 'root',
-  entityType: 'user',
-  triggered: true,
-  confidence: 80,
-  severity: 'medium',
-  headline: 'root signed in',
-  summary: 'root signed in from NO.',
-  evidence: [{ rowId: 'e1', field: 'action', value: 'ConsoleLogin', why: 'the sign-in' }],
-  nextStep: 'Ask the owner.',
-};
-const call = (name: string, input: unknown) => ({ calls: [{ name, input }] });
-const submit = (input: unknown = verdict) => call('submit_verdict', input);
-/** Sends these responses in order, then the verdict. */
-const inTurn =
-  (...responses: ReturnType<ModelBrain>[]): ModelBrain =>
-  (_asked, nth) =>
-    responses[nth - 1] ?? submit();
-
-const protocols = ['openai-chat', 'openai-responses', 'anthropic', 'compatible'] as const;
-type Protocol = (typeof protocols)[number];
-
-async function start(
-  protocol: Protocol,
-  brain: ModelBrain,
-  more: Partial<JudgeTask['definition']> & {
-    timeoutSeconds?: number;
-    tools?: string[];
-    own?: Record<string, unknown>;
-    stepsMax?: number;
-  } = {},
-) {
-  const stand = await startModelStandIn(protocol === 'compatible' ? 'openai-chat' : protocol, brain);
-  const { timeoutSeconds = 20, tools = [], own, stepsMax = 6, ...definition } = more;
-  const common = {
-    model: 'stand-in',
-    apiKey: 'secret-key',
-    baseUrl: stand.url,
-    timeoutSeconds,
-    price: { inputPerMillion: 10, outputPerMillion: 50 },
-  };
-  const entry = {
-    'openai-chat': { provider: 'openai', api: 'chat', ...common },
-    'openai-responses': { provider: 'openai', api: 'responses', ...common },
-    anthropic: { provider: 'anthropic', ...common },
-    compatible: { provider: 'openai-compatible', ...common },
-  }[protocol];
-  const model = createModels(readModelSettings(JSON.stringify({ m: entry }), {})).find('m')!;
-  const steps: ModelStep[] = [];
-  const sources = { entity: 'root', rows: candidate.rows } as unknown as ToolSources;
-  const controller = new AbortController();
-  const task: JudgeTask = {
-    model,
-    definition: {
-      name: 'Root',
-      description: '',
-      detectionCategory: 'custom',
-      detectionQuery: 'q',
-      systemPrompt: 'Judge it.',
-      planningMode: 'never',
-      mode: 'standard',
-      customInstructions: null,
-      ...definition,
-    },
-    candidate,
-    output: createVerdictOutput(verdictSchema, own ?? null),
-    tools: tools.map((name) => bindTool(name, sources)!),
-    stepsMax,
-    checkBudget: () => Promise.resolve(),
-    recordStep: (step) => Promise.resolve(void steps.push(step)),
-    signal: controller.signal,
-  };
-  return { stand, steps, task, controller };
-}
-
-const failureOf = (promise: Promise<unknown>) =>
-  promise.then(
-    () => undefined,
-    (error: { failure?: unknown }) => error.failure ?? error,
-  );
+import {
+  call,
+  failureOf,
+  inTurn,
+  protocols,
+  startJudging,
+  submit,
+  verdict,
+} from '../../../../test/support/detection/judging-task.ts';
 
 test.each(protocols)('%s: runs streamed tool calls and returns a verdict', async (protocol) => {
   const calls = [{ limit: 5 }, { contains: 'NO' }].map((input) => ({ name: 'get_rows', input }));
-  const { stand, steps, task } = await start(protocol, inTurn({ text: 'I look.', calls }), { tools: ['get_rows'] });
+  const { stand, steps, task } = await startJudging(protocol, inTurn({ text: 'I look.', calls }), {
+    tools: ['get_rows'],
+  });
   expect(await judgeEntity(task)).toEqual({
     ...verdict,
     trace: { repaired: false, recited: false, toolCalls: 2, toolFaults: 0, instructions: 0 },
@@ -121,11 +33,11 @@ test.each(protocols)('%s: runs streamed tool calls and returns a verdict', async
 
 test.each(protocols)('%s: asks once to repair an invalid verdict and fails on the second', async (protocol) => {
   const { confidence: _, ...partial } = verdict;
-  const good = await start(protocol, inTurn(submit(partial)));
+  const good = await startJudging(protocol, inTurn(submit(partial)));
   expect(await judgeEntity(good.task)).toMatchObject({ confidence: 80, trace: { repaired: true } });
   expect(good.stand.asked[1]!.forced).toBe('submit_verdict');
   expect(good.stand.asked[1]!.raw).toContain('confidence');
-  const bad = await start(protocol, () => submit(partial));
+  const bad = await startJudging(protocol, () => submit(partial));
   expect(await failureOf(judgeEntity(bad.task))).toMatchObject({
     kind: 'invalid_verdict',
     blame: 'upstream',
@@ -141,14 +53,14 @@ test.each(protocols)(
       { calls: [{ name: 'get_rows', input: null, raw: '{"limit": 5' }] },
       { calls: [{ name: 'submit_verdict', input: null, raw: '{"entity": "ro' }] },
     );
-    const { task, stand } = await start(protocol, brain, { tools: ['get_rows'] });
+    const { task, stand } = await startJudging(protocol, brain, { tools: ['get_rows'] });
     expect(await judgeEntity(task)).toMatchObject({ triggered: true, trace: { repaired: true, toolFaults: 1 } });
     expect(stand.asked).toHaveLength(3);
   },
 );
 
 test.each(protocols)('%s: reports a failure with the right blame', async (protocol) => {
-  const { stand, task } = await start(protocol, () => ({ status: 500 }), { timeoutSeconds: 1 });
+  const { stand, task } = await startJudging(protocol, () => ({ status: 500 }), { timeoutSeconds: 1 });
   const cases: [ModelBrain, Record<string, unknown>][] = [
     [() => ({ status: 500 }), { kind: 'model_unavailable', blame: 'upstream', retryable: true }],
     [
@@ -174,49 +86,10 @@ test.each(protocols)('%s: reports a failure with the right blame', async (protoc
   }
 });
 
-const misquoted = { ...verdict, evidence: [{ rowId: 'e1', field: 'action', value: 'DeleteTrail', why: '' }] };
-
-test.each(protocols)('%s: asks once for evidence that is in the rows, and offers it', async (protocol) => {
-  const { task, stand } = await start(protocol, inTurn(submit(misquoted)));
-  expect(await judgeEntity(task)).toMatchObject({
-    evidence: verdict.evidence,
-    trace: { recited: true, repaired: false },
-  });
-  expect(stand.asked[1]!.forced).toBe('submit_verdict');
-  const correction = stand.asked[1]!.turns.at(-1)!.text;
-  expect(correction).toContain('action=DeleteTrail: the field has a different value');
-  expect(correction).toContain('{"rowId":"e1","field":"action","value":"ConsoleLogin"}');
-});
-
-test.each([
-  ['misquotes again', submit(misquoted)],
-  ['cites nothing', submit({ ...verdict, evidence: [] })],
-  ['withdraws the verdict', submit({ ...verdict, triggered: false, evidence: [] })],
-  ['is no longer valid', submit({ ...verdict, confidence: 'high' })],
-])('fails if the second verdict %s', async (_name, second) => {
-  const { task, stand } = await start('anthropic', inTurn(submit(misquoted), second));
-  expect(await failureOf(judgeEntity(task))).toMatchObject({ kind: 'evidence_not_found', retryable: false });
-  expect(stand.asked).toHaveLength(2);
-});
-
-test('repairs the form and the evidence of a verdict once each, also in the last step', async () => {
-  const { task, stand } = await start('anthropic', inTurn(submit({}), submit(misquoted)), { stepsMax: 1 });
-  expect(await judgeEntity(task)).toMatchObject({ trace: { recited: true, repaired: true } });
-  expect(stand.asked).toHaveLength(3);
-});
-
-test('accepts a negative verdict without evidence, and a triggered one that is partly misquoted', async () => {
-  const negative = { ...verdict, triggered: false, evidence: [] };
-  const partly = { ...verdict, evidence: [...misquoted.evidence, ...verdict.evidence] };
-  for (const submitted of [negative, partly]) {
-    const { task, stand } = await start('anthropic', () => submit(submitted));
-    expect(await judgeEntity(task)).toMatchObject(submitted);
-    expect(stand.asked).toHaveLength(1);
-  }
-});
-
 test.each(protocols)('%s: asks for the reasoning before the conclusion, and keeps that order', async (protocol) => {
-  const { task, stand } = await start(protocol, () => submit({ reasoning: 'It signed in at night.', ...verdict }));
+  const { task, stand } = await startJudging(protocol, () =>
+    submit({ reasoning: 'It signed in at night.', ...verdict }),
+  );
   expect(await judgeEntity(task)).not.toHaveProperty('reasoning');
   const schema = stand.asked[0]!.raw.slice(stand.asked[0]!.raw.indexOf('"reasoning"'));
   const order = ['reasoning', 'evidence', 'summary', 'triggered', 'severity', 'confidence'];
@@ -226,7 +99,7 @@ test.each(protocols)('%s: asks for the reasoning before the conclusion, and keep
 });
 
 test('keeps the delimiter, the entity and the instructions of the run out of the system prompt', async () => {
-  const { task, stand } = await start('anthropic', () => submit(), { customInstructions: 'Look twice.' });
+  const { task, stand } = await startJudging('anthropic', () => submit(), { customInstructions: 'Look twice.' });
   await judgeEntity(task);
   await judgeEntity(task);
   const [first, second] = stand.asked;
@@ -237,7 +110,7 @@ test('keeps the delimiter, the entity and the instructions of the run out of the
 });
 
 test('accepts a verdict in the text and estimates tokens that the provider does not report', async () => {
-  const { task, steps } = await start('compatible', () => ({
+  const { task, steps } = await startJudging('compatible', () => ({
     text: `Here it is:\n\`\`\`json\n${JSON.stringify(verdict)}\n\`\`\``,
     usage: null,
   }));
@@ -250,7 +123,7 @@ test('refuses tools that the detection does not list', async () => {
     { name: 'search_siem', input: { query: 'everything' } },
     { name: 'http_get', input: { values: {} } },
   ];
-  const { task, steps } = await start('anthropic', inTurn({ calls }), { tools: ['get_rows'] });
+  const { task, steps } = await startJudging('anthropic', inTurn({ calls }), { tools: ['get_rows'] });
   expect(await judgeEntity(task)).toMatchObject({ trace: { toolCalls: 2, toolFaults: 2 } });
   expect(steps.filter(({ kind }) => kind === 'tool').map(({ tool }) => [tool!.failed, tool!.output])).toEqual([
     [true, 'This tool is not allowed.'],
@@ -259,33 +132,36 @@ test('refuses tools that the detection does not list', async () => {
 });
 
 test('plans first in mode always, and lets the model plan in mode auto', async () => {
-  const always = await start('openai-chat', inTurn({ text: 'First the rows.' }), { planningMode: 'always' });
+  const always = await startJudging('openai-chat', inTurn({ text: 'First the rows.' }), { planningMode: 'always' });
   await judgeEntity(always.task);
   expect(always.steps.map(({ kind, text }) => [kind, text])).toEqual([
     ['plan', 'First the rows.'],
     ['call', ''],
   ]);
   expect(always.stand.asked[0]!.tools).toEqual([]);
-  const auto = await start('anthropic', inTurn(call('write_plan', { plan: 'rows' })), { planningMode: 'auto' });
+  const auto = await startJudging('anthropic', inTurn(call('write_plan', { plan: 'rows' })), { planningMode: 'auto' });
   await judgeEntity(auto.task);
   expect(auto.steps.map(({ kind }) => kind)).toEqual(['call', 'plan', 'call']);
 });
 
 test('simulates sending tools in the sandbox', async () => {
   const brain = inTurn(call('http_get', { values: { entity: 'root' } }));
-  const { task, steps } = await start('openai-chat', brain, { tools: ['http_get'], mode: 'sandbox' });
+  const { task, steps } = await startJudging('openai-chat', brain, { tools: ['http_get'], mode: 'sandbox' });
   await judgeEntity(task);
   expect(steps[1]!.tool).toMatchObject({ simulated: true, failed: false });
 });
 
 test('forces a verdict in the last step and fails when the step budget is used up', async () => {
-  const { task, stand } = await start('openai-chat', () => call('get_rows', {}), { tools: ['get_rows'], stepsMax: 3 });
+  const { task, stand } = await startJudging('openai-chat', () => call('get_rows', {}), {
+    tools: ['get_rows'],
+    stepsMax: 3,
+  });
   expect(await failureOf(judgeEntity(task))).toMatchObject({ kind: 'too_many_steps', retryable: false });
   expect(stand.asked.map(({ forced }) => forced)).toEqual([undefined, undefined, 'submit_verdict']);
 });
 
 test('aborts a hanging call with the reason of the signal', async () => {
-  const { task, controller } = await start('anthropic', () => ({ hang: true }));
+  const { task, controller } = await startJudging('anthropic', () => ({ hang: true }));
   const judging = judgeEntity(task);
   setTimeout(() => controller.abort('cancelled'), 50);
   await expect(judging).rejects.toBe('cancelled');
@@ -299,7 +175,7 @@ test("requires and validates the author's output beside the verdict, without dis
     required: ['x-level'],
     additionalProperties: false,
   };
-  const { task, stand } = await start(
+  const { task, stand } = await startJudging(
     'openai-chat',
     (_asked, nth) => submit({ verdict, output: nth === 1 ? { 'x-level': 'high' } : { 'x-level': 3 } }),
     { own },
