@@ -48,6 +48,12 @@ export const shots: Shot[] = [
   },
   { name: 'feed', ...unfilled('/feed') },
   { name: 'item', path: ({ item }) => `/feed/${item}` },
+  { name: 'entities', ...unfilled('/entities') },
+  {
+    name: 'entity',
+    path: () => '/entities?type=actor',
+    act: (page) => page.getByRole('row').nth(1).click(),
+  },
   { name: 'indicators', ...unfilled('/indicators') },
   { name: 'sources', ...unfilled('/sources') },
   { name: 'source-new', path: () => '/sources?source=new' },

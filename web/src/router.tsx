@@ -2,6 +2,7 @@ import type { QueryClient } from '@tanstack/react-query';
 import { createRouter } from '@tanstack/react-router';
 import { createScrollMemory } from './lib/scroll-memory.ts';
 import { coverageRoutes } from './routes/coverage.ts';
+import { entityRoutes } from './routes/entities.ts';
 import { feedRoutes } from './routes/feed.ts';
 import { detectionRoutes } from './routes/detections.ts';
 import { hitRoutes } from './routes/hits.ts';
@@ -25,6 +26,7 @@ const routeTree = root.addChildren([
     ...detectionRoutes,
     ...runRoutes,
     ...feedRoutes,
+    ...entityRoutes,
     ...coverageRoutes,
     ...indicatorRoutes,
     ...sourceRoutes,

@@ -92,6 +92,11 @@ const pages: TestPage[] = [
   ['coverage', '/coverage?technique=T1059', (page) => page.getByRole('heading', { name: 'Detections' }).waitFor()],
   ['coverage as a table', '/coverage?view=table&q=T1059', (page) => page.getByRole('row').nth(2).waitFor()],
   [
+    'an entity',
+    '/entities?kind=malware&name=Emotet',
+    (page) => page.getByRole('heading', { name: 'Latest items' }).waitFor(),
+  ],
+  [
     'an indicator',
     '/indicators?values=evil-bank.top&value=evil-bank.top',
     (page) => page.getByRole('heading', { name: 'Sightings in your logs' }).waitFor(),

@@ -66,7 +66,7 @@ await callOk(org, 'POST', `/api/detections/${detection.id}/exceptions`, {
 });
 const item = await callOk(org, 'POST', '/api/feed/items', {
   title: hostile('item'),
-  text: `${hostile('report')} ran PowerShell and was seen at evil-bank[.]top.`,
+  text: `${hostile('report')} ran PowerShell and was seen at evil-bank[.]top. It dropped Emotet.`,
   publisher: hostile('publisher'),
 });
 const suggestion = await postSuggestion(org, {
@@ -127,6 +127,7 @@ const places: [path: string, marks: string[]][] = [
   ['/feed', ['item']],
   [`/feed?item=${item.id}`, ['item', 'publisher']],
   [`/feed/${item.id}`, ['item', 'report']],
+  ['/entities?kind=malware&name=Emotet', ['item', 'publisher']],
   ['/indicators?values=evil-bank.top&value=evil-bank.top', ['item']],
   ['/sources', ['source']],
   [`/sources?source=${source.id}`, ['source']],

@@ -3,6 +3,7 @@ import { texts } from '../texts/feed.ts';
 
 const links = [
   { to: '/feed', label: texts.sections.items },
+  { to: '/entities', label: texts.sections.entities },
   { to: '/indicators', label: texts.sections.indicators },
   { to: '/sources', label: texts.sections.sources },
 ] as const;

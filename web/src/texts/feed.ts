@@ -10,7 +10,13 @@ const formatCount = (count: number, isEstimated = false): string =>
 export const texts = {
   title: 'Feed',
   one: 'Item',
-  sections: { label: 'Parts of the feed', items: 'Items', indicators: 'Indicators', sources: 'Sources' },
+  sections: {
+    label: 'Parts of the feed',
+    items: 'Items',
+    entities: 'Entities',
+    indicators: 'Indicators',
+    sources: 'Sources',
+  },
   search: 'Search the feed',
   filters: {
     order: 'Order',

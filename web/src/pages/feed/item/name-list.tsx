@@ -28,7 +28,7 @@ export function NameList({ item, predictions = [], shown, onShow }: Props) {
               {kind === 'product' ? (
                 name
               ) : (
-                <Link to="/feed" search={{ [kind]: name }} className="hover:text-accent hover:underline">
+                <Link to="/entities" search={{ kind, name }} className="hover:text-accent hover:underline">
                   {name}
                 </Link>
               )}
@@ -40,7 +40,11 @@ export function NameList({ item, predictions = [], shown, onShow }: Props) {
         {cves.map(({ id }) => (
           <li key={id} className="flex min-h-8 items-center gap-3 rounded-control px-2 hover:bg-hover">
             <span className="w-20 shrink-0 text-12 text-muted">CVE</span>
-            <Link to="/feed" search={{ cve: id }} className="tabular font-mono text-12 text-accent hover:underline">
+            <Link
+              to="/entities"
+              search={{ kind: 'vulnerability', name: id }}
+              className="tabular font-mono text-12 text-accent hover:underline"
+            >
               {id}
             </Link>
             {predictionOf.has(id) && (

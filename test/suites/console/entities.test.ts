@@ -1,0 +1,115 @@
+import { afterEach, expect, test } from 'vitest';
+import { newPage, openBrowser, type Complaints } from '../../support/browser/browser.ts';
+import { signIn, startConsole } from '../../support/browser/console.ts';
+import { callOk } from '../../support/detection/detection-factory.ts';
+import { fileSource } from '../../support/feed/kev-source.ts';
+import type { TestOrg } from '../../support/harness.ts';
+
+const report = `Acme Bank hit by WellMess
+APT29 uses WellMess in attacks on banks. WellMess contacts evil-bank[.]top. The group exploited CVE-2024-21412.
+It ran PowerShell to download the malware from a remote server.
+`;
+const chineseAliases = Array.from({ length: 36 }, (_, index) => `银色苍鹭组织 ${index + 1}`);
+
+const started = await startConsole();
+const browser = await openBrowser();
+const open: { complaints: Complaints; close: () => Promise<void> }[] = [];
+
+async function openPage(org: TestOrg, path: string) {
+  const { page, context, complaints } = await newPage(browser);
+  open.push({ complaints, close: () => context.close() });
+  await signIn(page, started.origin, org, path);
+  return page;
+}
+
+async function startOrg(): Promise<TestOrg> {
+  const org = await started.newOrg();
+  await callOk(org, 'POST', '/api/feed/items', { text: report, publisher: 'Acme CERT' });
+  return org;
+}
+
+afterEach(async () => {
+  for (const { complaints, close } of open.splice(0)) {
+    await close();
+    expect(complaints).toEqual([]);
+  }
+});
+
+test('lists the names of the feed with the figures of the API, by type and by alias', async () => {
+  const org = await startOrg();
+  const page = await openPage(org, '/entities');
+  const { entities } = await callOk(org, 'GET', '/api/feed/entities');
+  expect(entities.map(({ type, name }: Record<string, string>) => [type, name])).toEqual([
+    ['actor', 'APT29'],
+    ['malware', 'WellMess'],
+    ['vulnerability', 'CVE-2024-21412'],
+  ]);
+  const rows = page.getByRole('row');
+  await rows.getByText('WellMess').waitFor();
+  expect(await rows.count()).toBe(4);
+  expect(await rows.nth(1).getByRole('gridcell').nth(3).textContent()).toBe('1');
+  await page.getByRole('button', { name: 'Type' }).click();
+  await page.getByRole('menuitemradio', { name: 'Malware' }).click();
+  await expect.poll(() => rows.count()).toBe(2);
+  await page.getByRole('button', { name: 'Remove the filter Type' }).click();
+  await page.getByRole('searchbox').fill('cozy bear');
+  await expect.poll(() => rows.count()).toBe(2);
+  await rows.getByText('APT29').waitFor();
+  await page.getByRole('searchbox').fill('nobody of this name');
+  await page.getByRole('button', { name: 'Clear filters' }).click();
+  await expect.poll(() => rows.count()).toBe(4);
+});
+
+test('opens an entity from an item, with what its items say about it', async () => {
+  const org = await startOrg();
+  const { items } = await callOk(org, 'GET', '/items');
+  const page = await openPage(org, `/feed/${items[0].id}`);
+  await page.getByRole('link', { name: 'WellMess', exact: true }).click();
+  const panel = page.getByRole('article');
+  await panel.getByRole('heading', { name: 'WellMess', exact: true }).waitFor();
+  expect(new URL(page.url()).search).toBe('?kind=malware&name=WellMess');
+  const detail = await callOk(org, 'GET', '/api/feed/entities/malware/WellMess');
+  for (const [title, key] of [
+    ['Latest items', 'latestItems'],
+    ['Indicators', 'indicators'],
+    ['Relationships', 'relationships'],
+  ] as const) {
+    const section = panel.locator('section', { has: page.getByRole('heading', { name: title, exact: true }) });
+    expect(detail[key].length).toBeGreaterThan(0);
+    expect(await section.getByRole('listitem').count()).toBe(detail[key].length);
+  }
+  await panel.getByText('APT29 uses WellMess', { exact: true }).waitFor();
+  await panel.getByRole('link', { name: 'Show in the feed' }).click();
+  await page.getByText('1 item', { exact: true }).waitFor();
+  expect(new URL(page.url()).search).toBe('?malware=WellMess');
+});
+
+test('folds many aliases and keeps the page within a narrow window', async () => {
+  const org = await startOrg();
+  const actor = {
+    type: 'intrusion-set',
+    spec_version: '2.1',
+    id: 'intrusion-set--00000000-0000-4000-8000-000000000001',
+    created: '2024-01-01T00:00:00.000Z',
+    modified: '2024-01-01T00:00:00.000Z',
+    name: 'Silver Heron of the Northern Lakes and of the Eastern Marshes',
+    aliases: [...chineseAliases, 'A'.repeat(80)],
+  };
+  await (await fileSource(started, org, { kind: 'stix' })).pull({ type: 'bundle', id: 'bundle--1', objects: [actor] });
+  const name = encodeURIComponent(actor.name);
+  const page = await openPage(org, `/entities?${new URLSearchParams({ kind: 'actor', name: actor.name })}`);
+  await page.setViewportSize({ width: 390, height: 844 });
+  const aliases = page.locator('section', { has: page.getByRole('heading', { name: 'Aliases', exact: true }) });
+  const detail = await callOk(org, 'GET', `/api/feed/entities/actor/${name}`);
+  await aliases.getByRole('listitem').first().waitFor();
+  expect(await aliases.getByRole('listitem').count()).toBe(12);
+  await aliases.getByRole('button', { name: `Show all ${detail.aliases.length} aliases` }).click();
+  expect(await aliases.getByRole('listitem').allTextContents()).toEqual(detail.aliases);
+  const overflow = await page.locator('html').evaluate((root) => root.scrollWidth - root.clientWidth);
+  expect(overflow).toBeLessThanOrEqual(0);
+});
+
+test('says what appears here while the feed has no names', async () => {
+  const page = await openPage(await started.newOrg(), '/entities');
+  await page.getByText('No names yet').waitFor();
+});

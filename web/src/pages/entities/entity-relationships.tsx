@@ -1,0 +1,42 @@
+import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
+import type { EntityDetail } from '../../api/entities.ts';
+import { texts } from '../../texts/entities.ts';
+import { Section } from '../../ui/section.tsx';
+
+const shownFirst = 10;
+
+/** What passages of the items state about an entity, each with its passage. */
+export function EntityRelationships({ relationships }: Pick<EntityDetail, 'relationships'>) {
+  const [limit, setLimit] = useState(shownFirst);
+  if (relationships.length === 0) return null;
+  return (
+    <Section title={texts.relationships} count={relationships.length}>
+      <ul className="-mx-2 flex flex-col">
+        {relationships.slice(0, limit).map(({ type, source, target, passage, itemId }) => (
+          <li key={`${itemId} ${source.name} ${type} ${target.type} ${target.name}`}>
+            <Link
+              to="/feed/$id"
+              params={{ id: itemId }}
+              className="flex flex-col gap-0.5 rounded-control px-2 py-1.5 hover:bg-hover"
+            >
+              <span className="break-words">
+                {source.name} <span className="text-muted">{texts.kinds[type]}</span> {target.name}
+              </span>
+              <span className="line-clamp-2 text-12 break-words text-muted">{passage}</span>
+            </Link>
+          </li>
+        ))}
+      </ul>
+      {relationships.length > limit && (
+        <button
+          type="button"
+          onClick={() => setLimit(relationships.length)}
+          className="w-fit text-12 text-muted hover:text-ink"
+        >
+          {texts.more(relationships.length - limit)}
+        </button>
+      )}
+    </Section>
+  );
+}

@@ -1,0 +1,122 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
+import { entityQuery, type EntityDetail, type EntityType } from '../../api/entities.ts';
+import { texts } from '../../texts/entities.ts';
+import { SeverityMark } from '../../ui/labels/severity.tsx';
+import { Section } from '../../ui/section.tsx';
+import { ErrorState, Skeleton } from '../../ui/states.tsx';
+import { ExactTime, RelativeTime } from '../../ui/time.tsx';
+import { EntityIndicators } from './entity-indicators.tsx';
+import { EntityRelationships } from './entity-relationships.tsx';
+import { EntityTechniques } from './entity-techniques.tsx';
+
+const aliasesShown = 12;
+const itemsShown = 10;
+
+/** Everything known of a name: aliases, when it was seen, its items, and what they say about it. */
+export function EntityView({ type, name }: { type: EntityType; name: string }) {
+  const { data, error, refetch } = useQuery(entityQuery(type, name));
+  if (error) return <ErrorState error={error} onRetry={() => void refetch()} />;
+  if (!data)
+    return (
+      <div className="flex flex-col gap-3 px-4 py-5">
+        <Skeleton className="h-5 w-2/3" />
+        <Skeleton className="h-24" />
+      </div>
+    );
+  const hasFacts = data.indicators.length + data.techniques.length + data.relationships.length > 0;
+  return (
+    <article className="flex flex-col gap-6 px-4 py-5">
+      <header className="flex flex-col gap-2">
+        <h2 className="text-15 font-strong break-words">{data.name}</h2>
+        <p className="flex flex-wrap items-center gap-x-4 gap-y-1 text-12 text-muted">
+          <span>{texts.types[data.type]}</span>
+          {data.attackId && <span className="tabular font-mono">{data.attackId}</span>}
+          <span>{texts.itemCount(data.items)}</span>
+          <span>
+            {texts.firstSeen} <ExactTime time={data.firstSeen} />
+          </span>
+          <span>
+            {texts.lastSeen} <ExactTime time={data.lastSeen} />
+          </span>
+        </p>
+      </header>
+      {data.aliases.length > 0 && <Aliases aliases={data.aliases} />}
+      <LatestItems entity={data} />
+      <EntityRelationships relationships={data.relationships} />
+      <EntityIndicators indicators={data.indicators} />
+      <EntityTechniques techniques={data.techniques} />
+      {!hasFacts && <p className="text-muted">{texts.none}</p>}
+    </article>
+  );
+}
+
+function Aliases({ aliases }: { aliases: string[] }) {
+  const [showsAll, setShowsAll] = useState(false);
+  return (
+    <Section title={texts.aliases} count={aliases.length}>
+      <ul className="flex flex-wrap gap-1.5 text-12">
+        {aliases.slice(0, showsAll ? undefined : aliasesShown).map((alias) => (
+          <li key={alias} className="max-w-full rounded-small border px-1.5 py-0.5 break-words text-muted">
+            {alias}
+          </li>
+        ))}
+      </ul>
+      {!showsAll && aliases.length > aliasesShown && (
+        <button type="button" onClick={() => setShowsAll(true)} className="w-fit text-12 text-muted hover:text-ink">
+          {texts.allAliases(aliases.length)}
+        </button>
+      )}
+    </Section>
+  );
+}
+
+function LatestItems({ entity: { type, name, latestItems } }: { entity: EntityDetail }) {
+  const [limit, setLimit] = useState(itemsShown);
+  return (
+    <Section
+      title={texts.latestItems}
+      count={latestItems.length}
+      actions={
+        <Link
+          to="/feed"
+          search={{ [type === 'vulnerability' ? 'cve' : type]: name }}
+          className="text-12 text-accent hover:underline"
+        >
+          {texts.inFeed}
+        </Link>
+      }
+    >
+      <ul className="-mx-2 flex flex-col">
+        {latestItems.slice(0, limit).map((item) => (
+          <li key={item.id}>
+            <Link
+              to="/feed/$id"
+              params={{ id: item.id }}
+              className="flex min-h-8 items-center gap-2.5 rounded-control px-2 hover:bg-hover"
+            >
+              <SeverityMark severity={item.severity} />
+              <span className="min-w-0 grow truncate" title={item.title}>
+                {item.title}
+              </span>
+              <span className="max-w-32 shrink-0 truncate text-12 text-muted max-md:hidden">{item.publisher}</span>
+              <span className="shrink-0 text-12 text-muted">
+                <RelativeTime time={item.publishTime ?? item.addedToFeedAt} />
+              </span>
+            </Link>
+          </li>
+        ))}
+      </ul>
+      {latestItems.length > limit && (
+        <button
+          type="button"
+          onClick={() => setLimit(latestItems.length)}
+          className="w-fit text-12 text-muted hover:text-ink"
+        >
+          {texts.more(latestItems.length - limit)}
+        </button>
+      )}
+    </Section>
+  );
+}
