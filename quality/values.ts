@@ -46,28 +46,33 @@ export async function measureValues(verbose: boolean, folder?: string): Promise<
   ] as const;
   return halves.flatMap(([half, some]) =>
     renderings.flatMap((rendering) => {
-      if (some.length === 0) return [];
-      const sums = new Map<string, Comparison>();
-      for (const one of some) {
-        const item = extractItem({ text: renderAs(rendering, one.text), sourceUrl: one.label.address });
-        const compared = compareValues(one.label, item);
-        for (const [bucket, { right, wrong, missed }] of compared) {
-          const sum = sums.get(bucket) ?? { right: [], wrong: [], missed: [] };
-          sum.right.push(...right);
-          sum.wrong.push(...wrong);
-          sum.missed.push(...missed);
-          sums.set(bucket, sum);
-          if (verbose && half === 'half of rule writing' && wrong.length + missed.length > 0)
-            console.log(
-              `${one.label.address}\n  ${rendering}, ${bucket} | wrong: ${wrong.join(', ')} | missed: ${missed.join(', ')}`,
-            );
-        }
-      }
+      const isPrinted = verbose && half === 'half of rule writing';
+      const sums = compareTexts(some, rendering, isPrinted);
       return [...sums].map(([bucket, sum]) =>
         createFigure(`${half}, ${some.length} reports, ${rendering}: ${bucket}`, sum),
       );
     }),
   );
+}
+
+/** Compares the values of all texts with their labels, by bucket. Prints the errors if `isPrinted`. */
+function compareTexts(texts: LabeledText[], rendering: Rendering, isPrinted: boolean): Map<string, Comparison> {
+  const sums = new Map<string, Comparison>();
+  for (const { label, text } of texts) {
+    const item = extractItem({ text: renderAs(rendering, text), sourceUrl: label.address });
+    for (const [bucket, { right, wrong, missed }] of compareValues(label, item)) {
+      const sum = sums.get(bucket) ?? { right: [], wrong: [], missed: [] };
+      sum.right.push(...right);
+      sum.wrong.push(...wrong);
+      sum.missed.push(...missed);
+      sums.set(bucket, sum);
+      if (isPrinted && wrong.length + missed.length > 0)
+        console.log(
+          `${label.address}\n  ${rendering}, ${bucket} | wrong: ${wrong.join(', ')} | missed: ${missed.join(', ')}`,
+        );
+    }
+  }
+  return sums;
 }
 
 const renderAs = (rendering: Rendering, text: string): string =>

@@ -38,7 +38,7 @@ export type ExtractIndicatorsOptions = {
 };
 
 const spansMax = 20;
-const networkTypes = { domain: true, url: true, ipv4: true, ipv6: true };
+const networkTypes = new Set(['domain', 'url', 'ipv4', 'ipv6']);
 const hashTypes = new Set(['md5', 'sha1', 'sha256', 'sha512']);
 
 /**
@@ -127,7 +127,7 @@ function assess(
 ): CandidateAssessment | undefined {
   const { candidate, context, type, value, url } = input;
   const address = type === 'url' ? value : url;
-  const isProse = type in networkTypes && !candidate.defanged && !context.isolated;
+  const isProse = networkTypes.has(type) && !candidate.defanged && !context.isolated;
   const benign = findShippedBenignReason(type, value) ?? options.benign?.(type, value);
   return assessCandidate(type, candidate.doubt, {
     context,

@@ -44,16 +44,16 @@ function chooseKinds(names: NewName[], text: string): NewName[] {
     const same = byKey.get(nameKey(one.name))!;
     if (same.every(({ kind }) => kind === one.kind) || same.some(({ span }) => isRansomware(text, span.end)))
       return true;
-    const weigh = (kind: NewName['kind']): number =>
-      same.reduce(
-        (sum, name) => sum + ((name.kind === 'actor') === (kind === 'actor') ? (name.isStated ? 2 : 1) : 0),
-        0,
-      );
-    const [actor, malware] = [weigh('actor'), weigh('malware')];
-    const isActor = actor === malware ? same[0]!.kind === 'actor' : actor > malware;
-    return (one.kind === 'actor') === isActor;
+    // Malware and tools count as one kind, software.
+    const [actors, software] = [same.filter(isActor), same.filter((name) => !isActor(name))];
+    const [actorWeight, softwareWeight] = [weigh(actors), weigh(software)];
+    const isMoreOftenActor = actorWeight === softwareWeight ? isActor(same[0]!) : actorWeight > softwareWeight;
+    return isActor(one) === isMoreOftenActor;
   });
 }
+
+const isActor = ({ kind }: NewName): boolean => kind === 'actor';
+const weigh = (names: NewName[]): number => names.reduce((sum, { isStated }) => sum + (isStated ? 2 : 1), 0);
 
 const isRansomware = (text: string, end: number): boolean => /^["”’']? ransomware\b/i.test(text.slice(end, end + 14));
 

@@ -70,6 +70,20 @@ function findSchemeStart(text: string, from: number, at: number): number {
   return at - length;
 }
 
+/** Returns a function that finds the next defanged part or spelled dot at or after an offset. Offsets must not decrease. */
+function createPartFinder(text: string): (from: number) => RegExpExecArray | null {
+  const wordDots = findWordDots(text);
+  let wordDot = 0;
+  let match = findDefanging(text, 0);
+  return (from) => {
+    while (wordDot < wordDots.length && wordDots[wordDot]!.index < from) wordDot += 1;
+    // The last match is still the next one until its place is passed.
+    if (match && match.index < from) match = findDefanging(text, from);
+    const spelled = wordDots[wordDot];
+    return spelled && (!match || spelled.index < match.index) ? spelled : match;
+  };
+}
+
 /**
  * Refangs all addresses of a text: `hxxp`, `[.]`, `(dot)`, `[:]`, `[@]`, `[://]`, `\.`, invisible characters. Keeps a backslash before
  * a dot inside Windows paths.
@@ -84,16 +98,7 @@ export function refangText(text: string): RefangedText {
   const defangedStarts: number[] = [];
   let at = 0;
   let length = 0;
-  const wordDots = findWordDots(text);
-  let wordDot = 0;
-  let match = findDefanging(text, 0);
-  const findNext = (from: number): RegExpExecArray | null => {
-    while (wordDot < wordDots.length && wordDots[wordDot]!.index < from) wordDot += 1;
-    // The last match is still the next one until its place is passed.
-    if (match && match.index < from) match = findDefanging(text, from);
-    const spelled = wordDots[wordDot];
-    return spelled && (!match || spelled.index < match.index) ? spelled : match;
-  };
+  const findNext = createPartFinder(text);
   for (let part = findNext(0); part; part = findNext(part.index + part[0].length)) {
     const [printed] = part;
     const meant = refangMatch(printed, part.groups?.['secure']);

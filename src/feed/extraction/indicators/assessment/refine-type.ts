@@ -39,29 +39,36 @@ const nameMaxChars = 160;
 const digestMinChars = 32;
 const digestBefore = /[0-9a-f]{32,128}([ \t]*[-–,:;|][ \t]*|[ \t]+)/i;
 
-/** Extends a file name to the left over spaces and apostrophes if its cell, code span or list line shows where it starts. */
+/** Extends a file name to the left over spaces and apostrophes if a digest, its cell, code span or list line shows where it starts. */
 export function extendFileName(text: string, candidate: IndicatorCandidate, context: ValueContext): IndicatorCandidate {
   // Only a space or an apostrophe before the last word can continue the name.
   const last = text.charCodeAt(candidate.start - 1);
   if (last !== 0x20 && last !== 0x27) return candidate;
+  return findNameBehindDigest(text, candidate) ?? findDelimitedName(text, candidate, context.section) ?? candidate;
+}
+
+/** Extends a file name that starts at the edge of its cell, code span or list line. */
+function findDelimitedName(
+  text: string,
+  candidate: IndicatorCandidate,
+  section: ValueContext['section'],
+): IndicatorCandidate | undefined {
   const closer = text[candidate.end] ?? '\n';
-  const named = findNameBehindDigest(text, candidate);
-  if (named !== undefined) return named;
-  if (!/[`|\t\n\r]/.test(closer) && !/^ +\|/.test(text.slice(candidate.end, candidate.end + 80))) return candidate;
+  if (!/[`|\t\n\r]/.test(closer) && !/^ +\|/.test(text.slice(candidate.end, candidate.end + 80))) return undefined;
   const from = Math.max(0, candidate.start - nameMaxChars);
   const before = text.slice(from, candidate.start);
   let edge = before.length - 1;
   while (edge >= 0 && !'`|\t\n'.includes(before[edge]!)) edge -= 1;
-  if (edge < 0 && from > 0) return candidate;
+  if (edge < 0 && from > 0) return undefined;
   const opener = before[edge] ?? '';
   const inside = before.slice(edge + 1);
   const start = candidate.start - inside.trimStart().length;
-  if (!/^[\w .,()'&+-]*\w[\w .,()'&+-]* $/.test(`${inside.trim()} `)) return candidate;
+  if (!/^[\w .,()'&+-]*\w[\w .,()'&+-]* $/.test(`${inside.trim()} `)) return undefined;
   const words = inside.trim().split(/\s+/).length;
   const isName =
     opener === '`'
       ? words <= 10
-      : context.section === 'indicators' &&
+      : section === 'indicators' &&
         words <= (opener === '|' ? 6 : 4) &&
         !/^[-*]/.test(inside.trim()) &&
         !statement.test(inside);
@@ -69,14 +76,17 @@ export function extendFileName(text: string, candidate: IndicatorCandidate, cont
   const item = /^\s*[-*•] (?=(?:[A-Z\d][\w.,()'&+-]* ){1,4}$)/.exec(inside)?.[0];
   return item !== undefined && !statement.test(inside)
     ? { ...candidate, start: candidate.start - inside.length + item.length }
-    : candidate;
+    : undefined;
 }
 
 /** Words that show that a line is a statement about a file, not its name. */
 const statement =
   /\b(?:renamed|copied|moved|saved|dropped|named|called|drops?|uses?|runs?|executes?|creates?|downloads?|loads?|legitimate|malicious|file|path|process|module|script)\b/i;
 
-/** Extends a file name over its words if a digest and a separator are before them: `d8f254… - quarterly report.exe`. */
+/**
+ * Extends a file name over its words if a digest and a separator are before them: `d8f254… - quarterly report.exe`. Returns undefined if no
+ * digest is before it.
+ */
 function findNameBehindDigest(text: string, candidate: IndicatorCandidate): IndicatorCandidate | undefined {
   const near = text.slice(Math.max(0, candidate.start - nameMaxChars), candidate.start);
   const before = near.slice(near.lastIndexOf('\n') + 1);
