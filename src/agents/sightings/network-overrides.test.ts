@@ -86,7 +86,7 @@ test.each(['expired', 'revoked', 'false_positive'] as const)(
   },
 );
 
-test('other values without a bucket can be overridden, and unknown ones are refused', async () => {
+test('overrides other values without a bucket, and refuses unknown ones', async () => {
   const org = await app.newOrg();
   const id = await addEvent(org, 'zq-others');
   await override(org, id, [{ type: 'email-src', value: 'Drop@ZQ-Mail[.]top', status: 'false_positive' }]);
@@ -117,7 +117,7 @@ test('sweeps search neither a network that the organization calls harmless nor t
   expect([await sighted(false), await sighted(true)]).toEqual([2, 0]);
 });
 
-test('an indicator that came as STIX is withdrawn with its network', async () => {
+test('revokes an indicator that arrived as STIX with its network', async () => {
   const org = await app.newOrg();
   const stamp = '2024-01-01T00:00:00.000Z';
   const common = { spec_version: '2.1', created: stamp, modified: stamp };

@@ -118,7 +118,7 @@ test.each([
   expect(read(text)).toEqual({});
 });
 
-test('denies only the clause that says so', () => {
+test('applies a denial only to its own clause', () => {
   expect(Object.keys(read('No data was stolen, but the group dropped a web shell on the server.'))).toEqual([
     'T1505.003',
   ]);

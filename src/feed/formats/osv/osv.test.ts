@@ -278,7 +278,7 @@ test('a malicious package is high, with its package URLs and addresses', () => {
     expect(passages.some((passage) => passage.includes(value))).toBe(true);
 });
 
-test('takes the values that the details of a malicious package print defanged for indicators', () => {
+test('reads the defanged values in the details of a malicious package as indicators', () => {
   const details =
     'The package sends data to hxxps://zq7-drop[.]top/a and to 198.51.100[.]7. See https://www.zq7-blog.top/post for more.';
   const { iocs, passages, storedText } = parse(osvRecord('MAL-2024-1', { details })).records[0]!;

@@ -138,7 +138,7 @@ test('reads the names in free labels, but no everyday words', () => {
   expect(record.classification.malware.map(({ name }) => name)).toEqual(['Emotet', 'Mimikatz']);
 });
 
-test('makes malware of an actor an item of its own if no item has one of its techniques with it', () => {
+test('creates an item for malware of an actor if no item contains both the malware and one of its techniques', () => {
   const objects = [
     object('intrusion-set', 1, { name: 'APT29' }),
     object('malware', 2, { name: 'WellMess', is_family: true }),
