@@ -109,6 +109,12 @@ test('folds many aliases and keeps the page within a narrow window', async () =>
   expect(overflow).toBeLessThanOrEqual(0);
 });
 
+test('says so when no item contains the name any more', async () => {
+  const page = await openPage(await startOrg(), '/entities?kind=actor&name=Nobody');
+  await page.getByText('Not in the feed').waitFor();
+  expect(await page.getByRole('button', { name: 'Try again' }).count()).toBe(0);
+});
+
 test('says what appears here while the feed has no names', async () => {
   const page = await openPage(await started.newOrg(), '/entities');
   await page.getByText('No names yet').waitFor();

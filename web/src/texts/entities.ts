@@ -17,6 +17,7 @@ export const texts = {
   emptyBody: 'Actors, malware, tools and vulnerabilities that the items of the feed mention appear here.',
   filtered: 'No name begins with this.',
   clear: 'Clear filters',
+  unknown: 'Not in the feed',
   itemCount: (count: number) => countOf(count, 'item'),
   aliases: 'Aliases',
   allAliases: (count: number) => `Show all ${count} aliases`,

@@ -2,10 +2,11 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { entityQuery, type EntityDetail, type EntityType } from '../../api/entities.ts';
+import { ApiProblem } from '../../api/problem.ts';
 import { texts } from '../../texts/entities.ts';
 import { SeverityMark } from '../../ui/labels/severity.tsx';
 import { Section } from '../../ui/section.tsx';
-import { ErrorState, Skeleton } from '../../ui/states.tsx';
+import { EmptyState, ErrorState, Skeleton } from '../../ui/states.tsx';
 import { ExactTime, RelativeTime } from '../../ui/time.tsx';
 import { EntityIndicators } from './entity-indicators.tsx';
 import { EntityRelationships } from './entity-relationships.tsx';
@@ -17,6 +18,8 @@ const itemsShown = 10;
 /** Everything known of a name: aliases, when it was seen, its items, and what they say about it. */
 export function EntityView({ type, name }: { type: EntityType; name: string }) {
   const { data, error, refetch } = useQuery(entityQuery(type, name));
+  if (error instanceof ApiProblem && error.status === 404)
+    return <EmptyState title={texts.unknown}>{error.message}</EmptyState>;
   if (error) return <ErrorState error={error} onRetry={() => void refetch()} />;
   if (!data)
     return (
