@@ -46,8 +46,8 @@ export type SourceFormat = {
   isText?: true;
   /** The media types of the document at the source's address, as an Accept header. */
   accept?: string;
-  /** Fetches a source that consists of several documents. Without it, or if it returns undefined, the address is a single document. */
-  fetch?: (session: FetchSession) => Promise<FetchSessionResult> | undefined;
+  /** Fetches a source that consists of several documents. Without it, or if it returns or resolves with undefined, the address is a single document. */
+  fetch?: (session: FetchSession) => Promise<FetchSessionResult | undefined> | undefined;
   /** Extracts what `fetch` needs from documents that it fetched. Pure, because large documents are parsed in a thread. Throws an Error whose message is safe to show. */
   digest?: (documents: DigestInput[]) => unknown;
   /** The file names to read from a directory and its subdirectories. Defaults to `.json` and `.json.gz`. */

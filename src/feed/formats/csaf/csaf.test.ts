@@ -136,7 +136,7 @@ describe('a provider', () => {
         allow: ['127.0.0.1'],
         digest: async (documents) => csaf.digest!(documents),
       }),
-    )!;
+    ) as Promise<FetchSessionResult>;
   const entry = (id: string) => ({
     id,
     updated: '2024-01-01T00:00:00Z',

@@ -218,7 +218,7 @@ describe('an event', () => {
 });
 
 describe('a feed', () => {
-  const collect = (cursor?: unknown, path = '/feed/'): Promise<FetchSessionResult> | undefined =>
+  const collect = (cursor?: unknown, path = '/feed/'): Promise<FetchSessionResult | undefined> | undefined =>
     misp.fetch!(
       createFetchSession({
         url: server.base + path,
@@ -254,6 +254,11 @@ describe('a feed', () => {
 
   test.each(['/feed/one.json', '/events/view/1'])('reads the event at %s', (path) => {
     expect(collect(undefined, path)).toBeUndefined();
+  });
+
+  test('reads an address without a file name as one event if its folder has no manifest', async () => {
+    expect(await collect(undefined, '/one-event')).toBeUndefined();
+    await expect(collect(undefined, '/no-feed/')).rejects.toThrow('status 404');
   });
 
   test('requests the manifest conditionally and keeps all events', async () => {

@@ -1,3 +1,4 @@
+import { FetchStatusError } from '../../../platform/lib/outbound-http/fetch.ts';
 import { fetchEntries, fetchList } from '../fetch-entries.ts';
 import type { FetchSession, FetchSessionResult, DigestInput } from '../fetch-session.ts';
 import {
@@ -36,18 +37,28 @@ function draftEvents(parts: SourceDocument[], context: ParseContext): DraftResul
   return draftParts(events, (part) => draftPart(part, context));
 }
 
+const folderAddress = /\/(?:manifest\.json)?$/;
+
 /** Addresses without a file name are folders, as in MISP. `/events/view/1` is an event of a MISP server. */
 function isFeedAddress(url: string): boolean {
   const { pathname } = new URL(url);
   return /\/(?:manifest\.json|[^/.]*)$/.test(pathname) && !/\/events\//.test(pathname);
 }
 
-/** Fetches the events of a manifest. An event that is no longer in the manifest is not withdrawn. */
-async function fetchFeed(session: FetchSession): Promise<FetchSessionResult> {
+/**
+ * Fetches the events of a manifest. An event that is no longer in the manifest is not withdrawn. Returns undefined if the address has no file
+ * name and its folder no manifest: it is that of one event.
+ */
+async function fetchFeed(session: FetchSession): Promise<FetchSessionResult | undefined> {
   const url = new URL(session.url);
   if (!url.pathname.endsWith('.json')) url.pathname = `${url.pathname.replace(/\/$/, '')}/manifest.json`;
   const address = url.href;
-  const manifest = await fetchList(session, address, { accept: 'application/json' });
+  const manifest = await fetchList(session, address, { accept: 'application/json' }).catch((error: unknown) => {
+    const isMissing = error instanceof FetchStatusError && error.status === 404;
+    if (isMissing && !folderAddress.test(new URL(session.url).pathname)) return 'missing' as const;
+    throw error;
+  });
+  if (manifest === 'missing') return undefined;
   const rows = manifest ? ((await session.digest([manifest])) as ManifestRow[]) : [];
   const entries = rows.map(({ id, version }) => ({ id, url: new URL(`./${id}.json`, address).href, version }));
   return fetchEntries(session, { entries, lists: { [address]: manifest } });

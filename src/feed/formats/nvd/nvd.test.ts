@@ -91,7 +91,7 @@ describe('the API', () => {
       headers: { apikey: 'k' },
       bounds,
     });
-    return nvd.fetch!({ ...context, pause: async () => undefined })!;
+    return nvd.fetch!({ ...context, pause: async () => undefined }) as Promise<FetchSessionResult>;
   };
   const ids = ({ parts }: FetchSessionResult): string[] =>
     nvd

@@ -152,7 +152,7 @@ describe('an index', () => {
         digest: async () => undefined,
         bounds,
       }),
-    )!;
+    ) as Promise<FetchSessionResult>;
   const names = ({ parts }: FetchSessionResult): string[] => parts.map(({ name }) => name);
   const record = (path: string) =>
     server.document(`${path}.json`, JSON.stringify(osvRecord(decodeURIComponent(path.split('/').at(-1)!))));

@@ -15,7 +15,7 @@ const collect = (cursor?: unknown): Promise<FetchSessionResult> =>
       allow: ['127.0.0.1', 'localhost'],
       digest: async (documents) => rss.digest!(documents),
     }),
-  )!;
+  ) as Promise<FetchSessionResult>;
 const publish = (links: string[]): void => {
   const items = links.map((url) => ({ id: url, url, title: url, content_text: 'What the feed says.' }));
   server.document('/feed', JSON.stringify({ version: 'https://jsonfeed.org/version/1.1', items }));

@@ -80,7 +80,7 @@ const collect = (
       headers: { authorization: `Basic ${Buffer.from('me:secret').toString('base64')}` },
       bounds,
     }),
-  )!;
+  ) as Promise<FetchSessionResult>;
 const titles = ({ parts }: FetchSessionResult): string[] =>
   parts.length === 0
     ? []

@@ -50,10 +50,8 @@ export async function fetchDocuments(source: AddressedSource, options: FetchOpti
   const collecting = format.fetch?.(
     createFetchSession({ url: source.url, cursor, now, allow: settings.fetchAllow, digest, headers, signal, bounds }),
   );
-  if (collecting) {
-    const collection = await collecting;
-    return { kind: 'collected', parts: collection.parts, collection };
-  }
+  const collection = await collecting;
+  if (collection) return { kind: 'collected', parts: collection.parts, collection };
   const fetched = await fetchBytes({
     url: source.url,
     allow: settings.fetchAllow,
