@@ -66,14 +66,14 @@ const largePulls: LargePull[] = [
   {
     label: `a STIX report of ${stixIndicators.toLocaleString('en')} indicators`,
     kind: 'stix',
-    createFiles: (round) => toFile(stixBundle(values(`s${round}-`, stixIndicators))),
+    createFiles: (round) => toFile(stixBundle(values(`s${round}-`, stixIndicators), { id: `report--r${round}` })),
   },
   {
     label: `a MISP event of ${mispAttributes.toLocaleString('en')} attributes`,
     kind: 'misp',
     createFiles: (round) => {
       const attributes = values(`m${round}-`, mispAttributes).map((value) => mispAttribute('domain', value));
-      return toFile(mispEvent(`large ${round}`, { Attribute: attributes }));
+      return toFile(mispEvent(`${round} large`, { Attribute: attributes }));
     },
   },
 ];
