@@ -43,7 +43,7 @@ const override = (org: TestOrg, id: string, indicators: OverriddenIndicator[] | 
 const lookUp = (org: TestOrg, value: string) =>
   callOk(org, 'GET', `/api/indicators?value=${encodeURIComponent(value)}`);
 
-/** What the exports say about the network: in the block list, CSV status, MISP `to_ids` and `deleted`, and STIX objects. */
+/** Reads how each export shows the network: the block list, the status in the CSV, `to_ids` and `deleted` in MISP, and its STIX objects. */
 async function readExports(org: TestOrg, id: string) {
   const blocked = await callOk(org, 'GET', '/api/feed/export/blocklist?type=cidr&minConfidence=0');
   const csv = String(await callOk(org, 'GET', '/api/feed/export/csv')).split('\r\n');

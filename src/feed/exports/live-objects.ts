@@ -41,8 +41,9 @@ export async function findLiveObjects(
 }
 
 function listComparedTerms({ item }: ItemVersion): Term[] {
-  const terms = extractTerms(item).filter(({ kind }) => comparedKinds.has(kind));
-  return terms.length > 0 ? terms : extractTerms(item);
+  const terms = extractTerms(item);
+  const compared = terms.filter(({ kind }) => comparedKinds.has(kind));
+  return compared.length > 0 ? compared : terms;
 }
 
 /** Returns the versions with the objects that live items still contain, for those that are retracted. */

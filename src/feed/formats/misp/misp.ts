@@ -51,11 +51,12 @@ function isFeedAddress(url: string): boolean {
  */
 async function fetchFeed(session: FetchSession): Promise<FetchSessionResult | undefined> {
   const url = new URL(session.url);
+  const isFolder = folderAddress.test(url.pathname);
   if (!url.pathname.endsWith('.json')) url.pathname = `${url.pathname.replace(/\/$/, '')}/manifest.json`;
   const address = url.href;
   const manifest = await fetchList(session, address, { accept: 'application/json' }).catch((error: unknown) => {
     const isMissing = error instanceof FetchStatusError && error.status === 404;
-    if (isMissing && !folderAddress.test(new URL(session.url).pathname)) return 'missing' as const;
+    if (isMissing && !isFolder) return 'missing' as const;
     throw error;
   });
   if (manifest === 'missing') return undefined;

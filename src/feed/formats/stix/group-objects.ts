@@ -14,6 +14,8 @@ const tiers: string[][] = [
   ['infrastructure', 'vulnerability'],
 ];
 
+const headTypes = new Set(tiers.flat());
+
 /** Whether ungrouped indicators and observations become one item together or one item each. */
 export type LooseGrouping = 'together' | 'each';
 
@@ -36,14 +38,19 @@ export function groupObjects(
   bundle: StixBundle,
   looseGrouping: LooseGrouping,
 ): { groups: ObjectGroup[]; skipped: SkippedEntry[] } {
-  /** The groups that contain an object. */
-  const grouped = new Map<string, Set<ObjectGroup>>();
+  const grouped = new Set<string>();
+  /** The groups that contain an object which may form an item. A bundle has up to a million others. */
+  const groupsOf = new Map<string, Set<ObjectGroup>>();
   const related = listRelated(bundle);
   const groups: ObjectGroup[] = [];
   const addGroup = (head: StixSourceObject, parts: StixSourceObject[]): void => {
     const members = parts.filter(({ id, type }) => id !== head.id && !containers.has(type) && !links.has(type));
     const group = { head, members };
-    for (const { id } of [head, ...members]) grouped.set(id, (grouped.get(id) ?? new Set()).add(group));
+    for (const object of [head, ...members]) {
+      grouped.add(object.id);
+      if (headTypes.has(object.type) || !isAttached(object))
+        groupsOf.set(object.id, (groupsOf.get(object.id) ?? new Set()).add(group));
+    }
     groups.push(group);
   };
   const objects = [...bundle.objects.values()];
@@ -64,8 +71,8 @@ export function groupObjects(
   };
   for (const report of reports) addWithRelated(report);
   const isTogether = (id: string, other: string): boolean => {
-    const others = grouped.get(other);
-    return others !== undefined && !others.isDisjointFrom(grouped.get(id)!);
+    const others = groupsOf.get(other);
+    return others !== undefined && !others.isDisjointFrom(groupsOf.get(id)!);
   };
   const isSeparated = (id: string): boolean =>
     !contained.has(id) && listLoose([id]).some((ref) => !isAttached(bundle.objects.get(ref)!) && !isTogether(id, ref));

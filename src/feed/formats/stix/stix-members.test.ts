@@ -170,3 +170,18 @@ test('creates an item for malware of an actor if no item contains both the malwa
     ['T1566', 'T1105'],
   ]);
 });
+
+test('counts malware without a time of creation among the observations of what it is related to', () => {
+  const actors = ['X', 'Y'].map((name, index) => object('intrusion-set', index, { name }));
+  const { created: _created, ...loader } = object('malware', 2, { name: 'Loader', is_family: true });
+  const payload = object('malware', 3, { name: 'Payload', is_family: true });
+  const uses = [
+    [actors[0]!, loader],
+    [actors[1]!, payload],
+    [loader, payload],
+  ].map(([source, target], index) =>
+    object('relationship', 10 + index, { relationship_type: 'uses', source_ref: source!.id, target_ref: target!.id }),
+  );
+  const bundle = { type: 'bundle', id: idOf('bundle', 1), objects: [...actors, loader, payload, ...uses] };
+  expect(parseText(JSON.stringify(bundle)).records.map(({ title }) => title)).toEqual(['X', 'Y']);
+});

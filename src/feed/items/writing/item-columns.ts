@@ -92,10 +92,7 @@ export const encodeVersions = (writes: UnnumberedWrite[]): EncodedColumn[] => en
 
 /** Inserts encoded items with their sequence numbers. */
 export const insertItemsStatement = (items: EncodedColumn[], seqs: number[]): RawBuilder<unknown> =>
-  insertStatement('items', { ...unnumberedColumns, seq: seqColumn }, [
-    ...items,
-    encodeColumn({ ...seqColumn, values: seqs }, true),
-  ]);
+  insertStatement('items', itemColumns, [...items, encodeColumn({ ...seqColumn, values: seqs }, true)]);
 
 /** Updates the items with the ids of the writes, except for their fixed columns. */
 export function updateItemsStatement(writes: ItemWrite[]): RawBuilder<unknown> {

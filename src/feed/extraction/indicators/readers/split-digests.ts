@@ -5,8 +5,8 @@ const typeByDigits: Record<number, 'sha1' | 'sha256' | 'sha512'> = { 40: 'sha1',
 const digestLengths = new Set([32, 40, 64, 128]);
 
 /**
- * Reads a digest that a narrow column breaks over two to four lines, starting with the first of them. A line that is a complete digest is
- * not joined with others. Returns the end of the digest, or `end` if there is none.
+ * Reads a digest that a narrow column breaks over two to four lines, starting with the first of them. A line that is
+ * itself a complete digest is never joined to another. Returns where the digest ends, or `end` if the lines form none.
  */
 export function readSplitDigest(text: string, start: number, end: number, emit: EmitCandidate): number {
   const first = text.slice(start, end);
