@@ -37,3 +37,13 @@ export function ErrorState({ error, onRetry }: { error: Error; onRetry: () => vo
 export function Skeleton({ className }: { className: string }) {
   return <span data-loading className={`block animate-[appear_1s_300ms_both] rounded-small bg-hover ${className}`} />;
 }
+
+/** The heading and first section of a detail view that is loading. */
+export function DetailSkeleton() {
+  return (
+    <div className="flex flex-col gap-3 px-4 py-5">
+      <Skeleton className="h-5 w-2/3" />
+      <Skeleton className="h-24" />
+    </div>
+  );
+}

@@ -3,6 +3,7 @@ import { useState } from 'react';
 import type { EntityDetail } from '../../api/entities.ts';
 import { classes } from '../../lib/text.ts';
 import { texts } from '../../texts/entities.ts';
+import { ShowMore } from '../../ui/lists/show-more.tsx';
 import { Section } from '../../ui/section.tsx';
 
 const shownFirst = 25;
@@ -38,9 +39,9 @@ export function EntityIndicators({ indicators }: Pick<EntityDetail, 'indicators'
         ))}
       </ul>
       {indicators.length > limit && (
-        <button type="button" onClick={() => setLimit(limit + 200)} className="w-fit text-12 text-muted hover:text-ink">
+        <ShowMore onClick={() => setLimit(limit + 200)}>
           {texts.more(Math.min(200, indicators.length - limit))}
-        </button>
+        </ShowMore>
       )}
     </Section>
   );

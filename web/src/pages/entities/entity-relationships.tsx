@@ -2,6 +2,7 @@ import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { EntityDetail } from '../../api/entities.ts';
 import { texts } from '../../texts/entities.ts';
+import { ShowMore } from '../../ui/lists/show-more.tsx';
 import { Section } from '../../ui/section.tsx';
 
 const shownFirst = 10;
@@ -29,13 +30,7 @@ export function EntityRelationships({ relationships }: Pick<EntityDetail, 'relat
         ))}
       </ul>
       {relationships.length > limit && (
-        <button
-          type="button"
-          onClick={() => setLimit(relationships.length)}
-          className="w-fit text-12 text-muted hover:text-ink"
-        >
-          {texts.more(relationships.length - limit)}
-        </button>
+        <ShowMore onClick={() => setLimit(relationships.length)}>{texts.more(relationships.length - limit)}</ShowMore>
       )}
     </Section>
   );

@@ -5,8 +5,9 @@ import { entityQuery, type EntityDetail, type EntityType } from '../../api/entit
 import { ApiProblem } from '../../api/problem.ts';
 import { texts } from '../../texts/entities.ts';
 import { SeverityMark } from '../../ui/labels/severity.tsx';
+import { ShowMore } from '../../ui/lists/show-more.tsx';
 import { Section } from '../../ui/section.tsx';
-import { EmptyState, ErrorState, Skeleton } from '../../ui/states.tsx';
+import { DetailSkeleton, EmptyState, ErrorState } from '../../ui/states.tsx';
 import { ExactTime, RelativeTime } from '../../ui/time.tsx';
 import { EntityIndicators } from './entity-indicators.tsx';
 import { EntityRelationships } from './entity-relationships.tsx';
@@ -21,13 +22,7 @@ export function EntityView({ type, name }: { type: EntityType; name: string }) {
   if (error instanceof ApiProblem && error.status === 404)
     return <EmptyState title={texts.unknown}>{error.message}</EmptyState>;
   if (error) return <ErrorState error={error} onRetry={() => void refetch()} />;
-  if (!data)
-    return (
-      <div className="flex flex-col gap-3 px-4 py-5">
-        <Skeleton className="h-5 w-2/3" />
-        <Skeleton className="h-24" />
-      </div>
-    );
+  if (!data) return <DetailSkeleton />;
   const hasFacts = data.indicators.length + data.techniques.length + data.relationships.length > 0;
   return (
     <article className="flex flex-col gap-6 px-4 py-5">
@@ -67,9 +62,7 @@ function Aliases({ aliases }: { aliases: string[] }) {
         ))}
       </ul>
       {!showsAll && aliases.length > aliasesShown && (
-        <button type="button" onClick={() => setShowsAll(true)} className="w-fit text-12 text-muted hover:text-ink">
-          {texts.allAliases(aliases.length)}
-        </button>
+        <ShowMore onClick={() => setShowsAll(true)}>{texts.allAliases(aliases.length)}</ShowMore>
       )}
     </Section>
   );
@@ -112,13 +105,7 @@ function LatestItems({ entity: { type, name, latestItems } }: { entity: EntityDe
         ))}
       </ul>
       {latestItems.length > limit && (
-        <button
-          type="button"
-          onClick={() => setLimit(latestItems.length)}
-          className="w-fit text-12 text-muted hover:text-ink"
-        >
-          {texts.more(latestItems.length - limit)}
-        </button>
+        <ShowMore onClick={() => setLimit(latestItems.length)}>{texts.more(latestItems.length - limit)}</ShowMore>
       )}
     </Section>
   );

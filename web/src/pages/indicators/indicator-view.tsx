@@ -6,10 +6,11 @@ import { valueHitsQuery } from '../../api/hits.ts';
 import { indicatorQuery, type IndicatorLookup } from '../../api/indicators.ts';
 import { formatLocal } from '../../lib/time.ts';
 import { texts } from '../../texts/indicators.ts';
+import { ShowMore } from '../../ui/lists/show-more.tsx';
 import { Section } from '../../ui/section.tsx';
 import { SeverityMark } from '../../ui/labels/severity.tsx';
 import { Sighting } from '../../ui/evidence/sighting.tsx';
-import { ErrorState, Skeleton } from '../../ui/states.tsx';
+import { DetailSkeleton, ErrorState } from '../../ui/states.tsx';
 import { RelativeTime } from '../../ui/time.tsx';
 import { IndicatorStatus } from './indicator-status.tsx';
 import { ValueList } from './value-list.tsx';
@@ -22,13 +23,7 @@ const rowsShown = 10;
 export function IndicatorView({ value }: { value: string }) {
   const { data, error, refetch } = useQuery(indicatorQuery(value));
   if (error) return <ErrorState error={error} onRetry={() => void refetch()} />;
-  if (!data)
-    return (
-      <div className="flex flex-col gap-3 px-4 py-5">
-        <Skeleton className="h-5 w-2/3" />
-        <Skeleton className="h-24" />
-      </div>
-    );
+  if (!data) return <DetailSkeleton />;
   const canonical = data.normalizedValue ?? value;
   return (
     <article className="flex flex-col gap-6 px-4 py-5">
@@ -172,9 +167,7 @@ function ValueSightings({ lookup }: { lookup: IndicatorLookup }) {
         </ul>
       )}
       {!showsAll && rows.length > rowsShown && (
-        <button type="button" onClick={() => setShowsAll(true)} className="w-fit text-12 text-muted hover:text-ink">
-          {texts.allSightings(rows.length)}
-        </button>
+        <ShowMore onClick={() => setShowsAll(true)}>{texts.allSightings(rows.length)}</ShowMore>
       )}
     </Section>
   );
