@@ -167,6 +167,15 @@ test('Idempotency-Key identifies a request by its meaning, not by the spelling o
   expect((await send(`/api/keys/${key.id}/rotate`, 'b')).headers['idempotent-replayed']).toBeUndefined();
 });
 
+test('a repeated parameter is an error that says so, whatever its type', async () => {
+  const org = await newOrg();
+  for (const query of ['limit=1&limit=2', 'status=open&status=closed', 'detection=a&detection=b']) {
+    const field = query.split('=')[0];
+    const { body } = await org.call('GET', `/api/hits?${query}`);
+    expect(body.errors).toEqual([{ pointer: `query/${field}`, code: 'repeated', detail: 'must not be repeated' }]);
+  }
+});
+
 test('lists page by cursor without losing records', async () => {
   const org = await newOrg();
   for (let n = 0; n < 5; n += 1) await org.call('POST', '/api/keys', { name: `n${n}` });

@@ -4,12 +4,18 @@ import { AppError, appError, unavailableError, type ErrorCode, type FieldError }
 
 type ValidationEntry = { keyword?: string; instancePath?: string; message?: string; params?: { keys?: string[] } };
 
+/** The values of a query string by parameter. A repeated parameter has an array. */
+type QueryValues = Record<string, unknown>;
+
 type RequestError = FastifyError & { validation?: ValidationEntry[]; validationContext?: string };
 
-/** Converts any error of a request to an error of the closed set. Errors that a plugin marks with a client status keep it. */
-export function toAppError(error: RequestError): AppError {
+/**
+ * Converts any error of a request to an error of the closed set. Errors that a plugin marks with a client status keep it. `query` is the query
+ * string of the request, from which repeated parameters are recognized.
+ */
+export function toAppError(error: RequestError, query: QueryValues = {}): AppError {
   if (error instanceof AppError) return error;
-  if (error.validation) return validationError(error.validation, error.validationContext ?? 'body');
+  if (error.validation) return validationError(error.validation, error.validationContext ?? 'body', query);
   return byCode(error) ?? byStatus(error) ?? internalError();
 }
 
@@ -87,8 +93,8 @@ const storageFull = (): AppError =>
     headers: { 'retry-after': '60' },
   });
 
-function validationError(entries: ValidationEntry[], context: string): AppError {
-  const errors = entries.flatMap((entry) => fieldErrors(entry, context)).slice(0, 100);
+function validationError(entries: ValidationEntry[], context: string, query: QueryValues): AppError {
+  const errors = entries.flatMap((entry) => fieldErrors(entry, context, query)).slice(0, 100);
   const first = errors[0];
   return appError(
     'validation_failed',
@@ -97,7 +103,7 @@ function validationError(entries: ValidationEntry[], context: string): AppError 
   );
 }
 
-function fieldErrors(entry: ValidationEntry, context: string): FieldError[] {
+function fieldErrors(entry: ValidationEntry, context: string, query: QueryValues): FieldError[] {
   const path = (entry.instancePath ?? '').split('/').filter(Boolean);
   if (entry.keyword === 'unrecognized_keys' && entry.params?.keys) {
     return entry.params.keys.map((key) => ({
@@ -106,7 +112,7 @@ function fieldErrors(entry: ValidationEntry, context: string): FieldError[] {
       detail: `${key} is not a field of this request.`,
     }));
   }
-  if (context === 'querystring' && entry.message?.endsWith('received array')) {
+  if (context === 'querystring' && Array.isArray(query[path[0] ?? ''])) {
     return [{ pointer: pointerOf(context, path), code: 'repeated', detail: 'must not be repeated' }];
   }
   const detail = describeIssue(entry.message ?? 'is not valid');
