@@ -1,6 +1,7 @@
 import { chmodSync, mkdirSync, readdirSync, rmSync, statfsSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { isRunning } from '../../src/platform/embedded-postgres/os/processes.ts';
+import { listSmallDisks, unmountSmallDisk } from './small-disk.ts';
 
 const inMemory = '/dev/shm';
 const inCheckout = resolve(import.meta.dirname, '../../node_modules/.cache/tocsin-test');
@@ -28,7 +29,7 @@ export function createTestDir(): () => void {
   // The user of the database server must be able to enter it, whatever the umask.
   chmodSync(dir, 0o755);
   process.env['TOCSIN_TEST_DIR'] = dir;
-  return () => rmSync(dir, { recursive: true, force: true });
+  return () => removeDir(dir);
 }
 
 function hasRoom(folder: string): boolean {
@@ -40,12 +41,23 @@ function hasRoom(folder: string): boolean {
   }
 }
 
-/** Removes what killed runs left. */
-function removeStale(parent: string): void {
+/** Removes the directories of runs that were killed. Reports on the console the ones that it cannot remove, and leaves them. */
+export function removeStale(parent: string): void {
   for (const name of readdirSync(parent)) {
     const pid = Number(/^tocsin-test-(\d+)$/.exec(name)?.[1]);
     const dir = join(parent, name);
     if (!pid || isRunning(pid) || statSync(dir).uid !== process.getuid?.()) continue;
-    rmSync(dir, { recursive: true, force: true });
+    try {
+      removeDir(dir);
+    } catch (error) {
+      const { message } = error as Error;
+      console.warn(`The directory ${dir} of a killed test run cannot be removed. Remove it by hand. ${message}`);
+    }
   }
+}
+
+/** Removes a directory, with the small disks that its tests have mounted. */
+function removeDir(dir: string): void {
+  for (const folder of listSmallDisks(dir)) unmountSmallDisk(folder);
+  rmSync(dir, { recursive: true, force: true });
 }
