@@ -1,5 +1,5 @@
 import { extractItem, type ExtractedItem } from '../src/feed/extraction/extract-item.ts';
-import { extractUrlHost } from '../src/feed/extraction/indicators/assessment/benign-values.ts';
+import { extractUrlHost } from '../src/platform/lib/url-host.ts';
 import { canonicalize } from '../src/feed/extraction/indicators/canonicalize.ts';
 import { htmlToText } from '../src/feed/formats/rss/html-text.ts';
 import { formatPrecisionAndRecall, type QualityFigure } from './figures.ts';

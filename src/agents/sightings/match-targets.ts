@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { extractBareHost } from '../../feed/extraction/indicators/assessment/benign-values.ts';
+import { extractBareHost, withoutBrackets } from '../../platform/lib/url-host.ts';
 import { listParents, ownsSubdomains } from '../../feed/reference-data/shared-suffixes.ts';
 import { createNetworkLookup } from '../../feed/model/networks.ts';
 import type { SightingMatch } from '../../feed/model/vocabulary.ts';
@@ -45,4 +45,4 @@ export function createTargetMatcher(targets: SweepTarget[]): (kind: SweepKind, v
 
 /** Returns the host of a URL without brackets, or the value itself if it is not a URL. */
 export const readHost = (value: string): string =>
-  value.includes('://') ? extractBareHost(value) : value.replace(/^\[(.*)\]$/, '$1');
+  value.includes('://') ? extractBareHost(value) : withoutBrackets(value);

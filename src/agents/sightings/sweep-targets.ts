@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
-import { extractBareHost, findShippedBenignReason } from '../../feed/extraction/indicators/assessment/benign-values.ts';
+import { extractBareHost } from '../../platform/lib/url-host.ts';
+import { findShippedBenignReason } from '../../feed/extraction/indicators/assessment/benign-values.ts';
 import type { FeedItem, Indicator } from '../../feed/model/item.schema.ts';
 import { listNetworks } from '../../feed/model/observables.ts';
 import { findSharedSuffix } from '../../feed/reference-data/shared-suffixes.ts';

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { boundedString } from '../../platform/lib/text/bounded-text.ts';
+import { withoutBrackets } from '../../platform/lib/url-host.ts';
 
 // Settings that several SIEMs share.
 
@@ -66,7 +67,7 @@ export function findPlainHttpHost(
 ): { field: string; host: string } | undefined {
   for (const field of fields) {
     const url = new URL(String(settings[field]));
-    if (url.protocol === 'http:') return { field, host: url.hostname.replace(/^\[(.*)\]$/, '$1') };
+    if (url.protocol === 'http:') return { field, host: withoutBrackets(url.hostname) };
   }
   return undefined;
 }

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { extractBareHost } from '../extraction/indicators/assessment/benign-values.ts';
+import { extractBareHost } from '../../platform/lib/url-host.ts';
 import { listEnclosingNetworks } from '../model/networks.ts';
 import { isIndicatorNetwork } from '../model/observables.ts';
 import type { LookupMatch } from '../model/vocabulary.ts';

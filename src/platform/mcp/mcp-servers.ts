@@ -3,6 +3,7 @@ import { appError, fieldError } from '../lib/errors.ts';
 import { uuidv7 } from '../lib/ids.ts';
 import { toPage, readPageRequest, type PageQuery } from '../lib/page-request.ts';
 import { createAllowList } from '../lib/outbound-http/public-address.ts';
+import { withoutBrackets } from '../lib/url-host.ts';
 import { auditRecord } from '../orgs/audit.store.ts';
 import type { Caller } from '../orgs/caller.ts';
 import type { Secretbox } from '../lib/secrets/secretbox.ts';
@@ -129,7 +130,7 @@ function requireUnreservedName({ config }: Pick<McpServerDeps, 'config'>, name: 
 
 function validateUrl(text: string, allow: readonly string[]): string {
   const url = new URL(text);
-  const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
+  const host = withoutBrackets(url.hostname);
   if (url.username || url.password)
     throw fieldError('/url', 'invalid_url', 'url must not contain a user name or password. Use headers instead.');
   if (url.protocol === 'http:' && !createAllowList(allow)(host, host))

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import { fieldError } from '../lib/errors.ts';
 import { createAllowList, isPublicAddress } from '../lib/outbound-http/public-address.ts';
+import { withoutBrackets } from '../lib/url-host.ts';
 import type { OutputKind } from './outputs.schema.ts';
 
 /**
@@ -10,7 +11,7 @@ import type { OutputKind } from './outputs.schema.ts';
 export function validateDestinationUrl(text: string, allow: readonly string[]): string {
   if (!URL.canParse(text)) throw fieldError('/url', 'invalid_url', 'url must be an absolute URL.');
   const url = new URL(text);
-  const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
+  const host = withoutBrackets(url.hostname);
   const isAllowed = createAllowList(allow)(host, host);
   if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isAllowed))
     throw fieldError(

@@ -1,14 +1,10 @@
+import { extractUrlHost, withoutBrackets } from '../../../platform/lib/url-host.ts';
 import { bucketByType, type IndicatorType } from '../../model/vocabulary.ts';
 import { nameKey } from '../../reference-data/name-forms.ts';
 import { findOwnDomain } from '../../reference-data/shared-suffixes.ts';
 import { refangText, type RefangedText } from '../text/refang-text.ts';
 import type { Span } from '../text/stored-text.ts';
-import {
-  extractUrlHost,
-  isPathHosting,
-  findShippedBenignReason,
-  type BenignLookup,
-} from './assessment/benign-values.ts';
+import { findShippedBenignReason, isPathHosting, type BenignLookup } from './assessment/benign-values.ts';
 import type { IndicatorCandidate } from './indicator-candidate.ts';
 import { canonicalize } from './canonicalize.ts';
 import { createContextLookup, type ValueContext } from './assessment/value-context.ts';
@@ -215,10 +211,11 @@ function addUrlHost(url: string, candidate: IndicatorCandidate, context: ValueCo
   if (host === '' || isPathHosting(host)) return;
   const { clear } = state.refanged;
   const printed = clear.slice(candidate.start, candidate.end);
-  const at = printed.toLowerCase().indexOf(host.replace(/^\[|\]$/g, ''));
+  const bareHost = withoutBrackets(host);
+  const at = printed.toLowerCase().indexOf(bareHost);
   if (at < 0) return;
   const start = candidate.start + at;
-  const end = start + host.replace(/^\[|\]$/g, '').length;
+  const end = start + bareHost.length;
   const type: IndicatorType = host.startsWith('[') ? 'ipv6' : /^[\d.]+$/.test(host) ? 'ipv4' : 'domain';
   const value = canonicalize(type, clear.slice(start, end));
   if (value === undefined) return;

@@ -3,6 +3,7 @@ import { request as requestHttp, type IncomingMessage } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
 import { rootCertificates } from 'node:tls';
+import { withoutBrackets } from '../url-host.ts';
 import { createAllowList, isPublicAddress } from './public-address.ts';
 
 export type OutboundRequest = {
@@ -56,7 +57,7 @@ export async function resolvePublicHost(
   allow: readonly string[],
   signal: AbortSignal,
 ): Promise<ResolvedAddress[]> {
-  const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
+  const host = withoutBrackets(url.hostname);
   const addresses = isIP(host) ? [{ address: host, family: isIP(host) }] : await resolveName(host, signal);
   const isAllowed = createAllowList(allow);
   const rejected = addresses.find(({ address }) => !isPublicAddress(address) && !isAllowed(host, address));

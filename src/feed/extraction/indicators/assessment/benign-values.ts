@@ -1,3 +1,5 @@
+import { isIPv4 } from 'node:net';
+import { extractUrlHost, withoutBrackets } from '../../../../platform/lib/url-host.ts';
 import {
   hashesOfNothing,
   pathHosting,
@@ -10,7 +12,6 @@ import {
 } from '../../../reference-data/benign-lists.ts';
 import { findSharedSuffix } from '../../../reference-data/shared-suffixes.ts';
 import { reservedV4Reason, reservedV6Reason } from '../../../model/reserved-addresses.ts';
-import { isIPv4 } from 'node:net';
 
 /** Returns the reason why a normalized value is harmless or useless to block, or undefined. A URL is looked up by its host. */
 export type BenignLookup = (type: string, value: string) => string | undefined;
@@ -97,17 +98,10 @@ function hostReason(host: string): string | undefined {
 function urlReason(url: string): string | undefined {
   const host = extractUrlHost(url);
   if (isIPv4(host)) return reservedV4Reason(host);
-  if (host.startsWith('[')) return reservedV6Reason(host.slice(1, -1));
+  if (host.startsWith('[')) return reservedV6Reason(withoutBrackets(host));
   const reason = hostReason(host);
   return reason === 'shared hosting' && hasPath(url) ? undefined : reason;
 }
-
-/** Returns the host of a URL in lower case, an IPv6 address with its brackets, or '' if the text is not a URL. */
-export const extractUrlHost = (url: string): string =>
-  /^[a-z0-9+.-]+:\/\/(?:[^/?#@]*@)?(\[[^\]]+\]|[^/:?#]*)/i.exec(url)?.[1]?.toLowerCase() ?? '';
-
-/** Like `extractUrlHost`, but returns an IPv6 address without brackets. */
-export const extractBareHost = (url: string): string => extractUrlHost(url).replace(/^\[(.*)\]$/, '$1');
 
 const systemFolder =
   /^(?:(?:[a-z]:|%(?:systemdrive|homedrive)%)(?:\\(?:windows(?:\\(?:temp|tasks|system32|syswow64|sysnative))?|users(?:\\public)?|programdata|program files(?: \(x86\))?|temp|perflogs))?|%\w+%(?:\\(?:temp|tasks|system32|syswow64|sysnative|microsoft|microsoft\\windows))?)\\?$|^\/dev\/(?:null|zero|u?random|shm|tcp|fd|tty|stdin|stdout|stderr)\/?$|^\/(?:tmp|etc|opt|home|root|var(?:\/(?:tmp|www|log|run|lib))?|usr(?:\/(?:local\/)?s?bin)?|bin|sbin|Applications|Library|Users)\/?$/i;
