@@ -1,5 +1,5 @@
 import type { RenderedRow } from '../../detection/analysis/candidate.ts';
-import { canonicalForms } from '../../feed/model/indicator-forms.ts';
+import { canonicalForms } from '../../feed/model/values/indicator-forms.ts';
 import { toTermValue } from '../../feed/model/terms.ts';
 
 const valuesMax = 300;

@@ -2,7 +2,7 @@ import { inOrg } from '../../platform/db/db.ts';
 import type { Caller } from '../../platform/orgs/caller.ts';
 import { listFalsePositives } from '../indicators/false-positives.store.ts';
 import type { FeedItem } from '../model/item.schema.ts';
-import { listNetworks, type ObservableIndicator } from '../model/observables.ts';
+import { listNetworks, type ObservableIndicator } from '../model/values/observables.ts';
 import type { Tlp } from '../model/vocabulary.ts';
 import { readExportPage, readExportSnapshot, type ExportDeps } from './export-page.ts';
 import type { BlocklistQuery } from './exports-query.ts';

@@ -1,7 +1,7 @@
 import { flatMapInSlices } from '../../platform/lib/concurrency/slices.ts';
 import { indicatorExpiresAt } from '../model/expiry.ts';
 import type { FeedItem, Indicator } from '../model/item.schema.ts';
-import { listNetworks, type ObservableIndicator } from '../model/observables.ts';
+import { listNetworks, type ObservableIndicator } from '../model/values/observables.ts';
 
 const columns = [
   'value',

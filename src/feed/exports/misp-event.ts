@@ -1,7 +1,7 @@
 import { uuidv5 } from './stix/stix-object.ts';
 import { sumUnsupported, type UnsupportedFields } from './stix/unsupported-fields.ts';
 import type { FeedItem, Indicator } from '../model/item.schema.ts';
-import { listObservables, type ObservableIndicator } from '../model/observables.ts';
+import { listObservables, type ObservableIndicator } from '../model/values/observables.ts';
 
 /** MISP attribute type and category by indicator type (MISP core format). Other types become text attributes. */
 const attributeByType: Record<string, [type: string, category: string]> = {

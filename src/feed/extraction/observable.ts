@@ -1,8 +1,8 @@
 import type { IndicatorType } from '../model/vocabulary.ts';
-import { correctValue } from '../model/correct-value.ts';
-import { parseNetwork } from '../model/networks.ts';
-import { normalizeValue } from '../model/normalize.ts';
-import { refang } from '../model/refang.ts';
+import { correctValue } from '../model/values/correct-value.ts';
+import { parseNetwork } from '../model/values/networks.ts';
+import { normalizeValue } from '../model/values/normalize.ts';
+import { refang } from '../model/values/refang.ts';
 
 /** An indicator of a source. `correction` explains how it differs from what the source states. */
 export type IndicatorObservable = {

@@ -5,7 +5,7 @@ import { mispAttribute, mispEvent } from '../../../test/support/feed/misp-docume
 import { startApp, type TestOrg } from '../../../test/support/harness.ts';
 import { callerOf } from '../../../test/support/org-requests.ts';
 import { inOrg } from '../../platform/db/db.ts';
-import { parseNetwork } from '../model/networks.ts';
+import { parseNetwork } from '../model/values/networks.ts';
 import { listNetworkValues } from './network-values.store.ts';
 
 const now = new Date('2024-01-10T10:20:30.000Z');

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { extractBareHost } from '../../platform/lib/url-host.ts';
-import { listEnclosingNetworks } from '../model/networks.ts';
-import { isIndicatorNetwork } from '../model/observables.ts';
+import { listEnclosingNetworks } from '../model/values/networks.ts';
+import { isIndicatorNetwork } from '../model/values/observables.ts';
 import type { LookupMatch } from '../model/vocabulary.ts';
 import { listParents, ownsSubdomains } from '../reference-data/shared-suffixes.ts';
 

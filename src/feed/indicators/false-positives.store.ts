@@ -2,7 +2,7 @@ import { queryRows, type Tx } from '../../platform/db/db.ts';
 import { visiblePoolIds } from '../items/visible-pools.sql.ts';
 import { buckets } from '../model/vocabulary.ts';
 import type { Indicator } from '../model/item.schema.ts';
-import { listObservables, type SeenItem } from '../model/observables.ts';
+import { listObservables, type SeenItem } from '../model/values/observables.ts';
 import { toTermValue } from '../model/terms.ts';
 
 /**

@@ -2,7 +2,7 @@ import { applyOverride, type AppliedOverride } from '../items/overrides/apply-ov
 import { indicatorExpiresAt, updateExpiry } from '../model/expiry.ts';
 import type { FeedItem, Indicator } from '../model/item.schema.ts';
 import { toTermValue } from '../model/terms.ts';
-import { findStatus, listObservables, type ObservableIndicator } from '../model/observables.ts';
+import { findStatus, listObservables, type ObservableIndicator } from '../model/values/observables.ts';
 import { buckets } from '../model/vocabulary.ts';
 import type { IndicatorLookup } from './indicators.schema.ts';
 

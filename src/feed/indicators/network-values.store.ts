@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { queryRows, type Tx } from '../../platform/db/db.ts';
 import type { Sql } from '../items/list-query/query.sql.ts';
 import { visiblePoolIds } from '../items/visible-pools.sql.ts';
-import { toInetRange, type Network } from '../model/networks.ts';
+import { toInetRange, type Network } from '../model/values/networks.ts';
 
 /**
  * Returns the distinct addresses and narrower networks inside a network that visible items contain, in their order, at most `limit`. The

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { indicatorExpiresAt } from './expiry.ts';
 import type { FeedItem, Indicator } from './item.schema.ts';
-import { listObservables } from './observables.ts';
+import { listObservables } from './values/observables.ts';
 import { buckets, type Bucket } from './vocabulary.ts';
 
 export type TermKind = 'indicator' | 'cve' | 'technique' | 'actor' | 'malware' | 'tool' | 'product' | 'alias' | 'text';

@@ -1,6 +1,11 @@
 import { indicatorExpiresAt } from '../../model/expiry.ts';
 import type { FeedItem, Indicator } from '../../model/item.schema.ts';
-import { findStatus, listObservables, type ObservableIndicator, type SeenItem } from '../../model/observables.ts';
+import {
+  findStatus,
+  listObservables,
+  type ObservableIndicator,
+  type SeenItem,
+} from '../../model/values/observables.ts';
 import { buckets } from '../../model/vocabulary.ts';
 import type { DatedOverride } from '../dated-override.ts';
 import { toPercent, toStixTime, type ObjectContext, type StixObject } from './stix-object.ts';

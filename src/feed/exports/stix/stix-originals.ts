@@ -1,5 +1,5 @@
 import type { FeedItem } from '../../model/item.schema.ts';
-import { findStatus, listObservables, type ObservableIndicator } from '../../model/observables.ts';
+import { findStatus, listObservables, type ObservableIndicator } from '../../model/values/observables.ts';
 import type { DatedOverride } from '../dated-override.ts';
 import { toModifiedTime, type StixObject } from './stix-object.ts';
 import { quotePatternString } from './stix-patterns.ts';

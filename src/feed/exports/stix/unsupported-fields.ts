@@ -1,4 +1,4 @@
-import { listObservables, type SeenItem } from '../../model/observables.ts';
+import { listObservables, type SeenItem } from '../../model/values/observables.ts';
 import { toObservablePattern } from './stix-patterns.ts';
 
 /** The number of values of an item that a format cannot represent, by field. */

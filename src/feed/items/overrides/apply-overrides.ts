@@ -1,5 +1,5 @@
 import type { FeedItem, Indicator } from '../../model/item.schema.ts';
-import { findStatus, type SeenItem } from '../../model/observables.ts';
+import { findStatus, type SeenItem } from '../../model/values/observables.ts';
 import type { OverriddenIndicator } from '../../model/overrides.schema.ts';
 
 /** The part of an organization's override that changes how an item is acted on. Null keeps the shared value. */

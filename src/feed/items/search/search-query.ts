@@ -5,7 +5,7 @@ import { boundedString } from '../../../platform/lib/text/bounded-text.ts';
 import { findAttackName } from '../../reference-data/attack.ts';
 import { listCanonicalNames, plainName, resolveName } from '../../extraction/names/resolve-name.ts';
 import type { NameKind } from '../../extraction/names/name-dictionary.ts';
-import { indicatorForms } from '../../model/indicator-forms.ts';
+import { indicatorForms } from '../../model/values/indicator-forms.ts';
 import { toTermValue, type TermKind } from '../../model/terms.ts';
 import { listSearchedRuns, toQueryText } from './text/query-text.ts';
 

@@ -1,4 +1,4 @@
-import { refangText } from '../../../model/indicator-forms.ts';
+import { refangText } from '../../../model/values/indicator-forms.ts';
 import { toPlainCharacters } from './plain-characters.ts';
 import { hasUnspacedText, listRuns, toPhraseWords, toSearchTerms } from './unspaced-text.ts';
 

@@ -1,7 +1,7 @@
 import { isIPv4, isIPv6 } from 'node:net';
 import { isPlainDomain, normalizeValue } from './normalize.ts';
 import { refang } from './refang.ts';
-import type { IndicatorType } from './vocabulary.ts';
+import type { IndicatorType } from '../vocabulary.ts';
 
 /** A value in the type that its form shows. `correction` says what the source states instead. */
 export type CorrectedValue = { type: IndicatorType; normalizedValue: string; correction?: string };

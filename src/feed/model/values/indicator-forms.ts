@@ -3,8 +3,8 @@ import { normalizeValue } from './normalize.ts';
 import { recognizeObservable } from './observables.ts';
 import { splitComposite, unwrapValue } from './read-value.ts';
 import { refang } from './refang.ts';
-import { toTermValue } from './terms.ts';
-import { bucketByType, type IndicatorType } from './vocabulary.ts';
+import { toTermValue } from '../terms.ts';
+import { bucketByType, type IndicatorType } from '../vocabulary.ts';
 
 // Most likely first. A value that is valid for one of these types has that type. Other types, such as file names, accept almost any text.
 const strictTypes: IndicatorType[] = ['ipv4', 'ipv6', 'md5', 'sha1', 'sha256', 'sha512', 'domain'];

@@ -34,7 +34,7 @@ export function unwrapValue(value: string): UnwrappedValue {
   return text === '' ? { text: value.trim(), corrections: [] } : { text, corrections: [...corrections] };
 }
 
-/** Keeps those of `[2001:db8::1]` and of a defanged dot. */
+/** Removes the brackets around a value, but not those of an IPv6 address or of a defanged dot. */
 function removeBrackets(text: string): string {
   const inner = /^(?:<([^<>]+)>|\(([^()]+)\)|\[([^[\]]+)\])$/.exec(text);
   const found = inner?.[1] ?? inner?.[2] ?? inner?.[3];

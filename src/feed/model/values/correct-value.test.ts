@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { misp } from '../formats/misp/misp.ts';
-import { stix } from '../formats/stix/stix.ts';
-import { mispEvent } from '../../../test/support/feed/misp-documents.ts';
-import { createAddressObservable, createObservable } from '../extraction/observable.ts';
-import type { SourceRecord } from './source-record.ts';
+import { misp } from '../../formats/misp/misp.ts';
+import { stix } from '../../formats/stix/stix.ts';
+import { mispEvent } from '../../../../test/support/feed/misp-documents.ts';
+import { createAddressObservable, createObservable } from '../../extraction/observable.ts';
+import type { SourceRecord } from '../source-record.ts';
 import { indicatorForms } from './indicator-forms.ts';
-import { toTermValue } from './terms.ts';
-import type { IndicatorType } from './vocabulary.ts';
+import { toTermValue } from '../terms.ts';
+import type { IndicatorType } from '../vocabulary.ts';
 
 const sha256 = 'a'.repeat(64);
 

@@ -1,6 +1,6 @@
-import type { FeedItem, Indicator } from './item.schema.ts';
+import type { FeedItem, Indicator } from '../item.schema.ts';
 import { isNarrowNetwork, normalizeNetwork, parseNetwork } from './networks.ts';
-import type { OverriddenIndicator } from './overrides.schema.ts';
+import type { OverriddenIndicator } from '../overrides.schema.ts';
 import { refang } from './refang.ts';
 import { reservedV4Reason, reservedV6Reason } from './reserved-addresses.ts';
 

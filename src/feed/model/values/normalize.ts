@@ -1,7 +1,7 @@
-import { ownValue } from '../../platform/lib/own-value.ts';
+import { ownValue } from '../../../platform/lib/own-value.ts';
 import { isIPv4, isIPv6 } from 'node:net';
 import { domainToASCII } from 'node:url';
-import type { IndicatorType } from './vocabulary.ts';
+import type { IndicatorType } from '../vocabulary.ts';
 import { refang } from './refang.ts';
 
 /** Returns the canonical form of a value, or undefined if it is not a valid value of the type (spec/feed.md, "Indicator.type"). */
