@@ -3,7 +3,7 @@ import type { Command } from '@commander-js/extra-typings';
 import { expect, test } from 'vitest';
 import { packageVersion } from '../platform/lib/package-version.ts';
 import { createCommandTable } from './command-table.ts';
-import { completionCommand } from './completion.ts';
+import { completionCommand } from './service/completion.ts';
 
 /** Parses a command line without running a command. Returns what is printed. */
 async function typed(...argv: string[]): Promise<string> {

@@ -1,11 +1,11 @@
 import { Command } from '@commander-js/extra-typings';
 import { packageVersion } from '../platform/lib/package-version.ts';
-import { addAdministrationCommands, addFeedCommands } from './commands/administration-commands.ts';
-import { addBackupCommands } from './commands/backup-commands.ts';
-import type { Run } from './commands/declare.ts';
-import { addFolderCommands, addLibraryCommands, addSigmaCommands } from './commands/detection-commands.ts';
-import { addPackCommands } from './commands/pack-commands.ts';
-import { addServiceCommands } from './commands/service-commands.ts';
+import { addAdministrationCommands, addBackupCommands } from './administration/administration-commands.ts';
+import type { Run } from './declare-command.ts';
+import { addFolderCommands, addLibraryCommands, addSigmaCommands } from './detections/detection-commands.ts';
+import { addPackCommands } from './detections/pack-commands.ts';
+import { addFeedCommands } from './feed/feed-commands.ts';
+import { addServiceCommands } from './service/service-commands.ts';
 
 /**
  * Returns the command line: every command with its arguments, options and examples. `run` receives the exit code of the command that

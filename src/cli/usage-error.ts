@@ -1,8 +1,2 @@
 /** An invalid command line. The message is printed and the exit code is 2. */
 export class UsageError extends Error {}
-
-/** Prints the result of a command, as JSON or as text. Returns exit code 0. */
-export function printResult(isJson: boolean | undefined, value: unknown, text: string): number {
-  console.log(isJson ? JSON.stringify(value) : text);
-  return 0;
-}

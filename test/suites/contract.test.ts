@@ -8,7 +8,7 @@ import addFormats from 'ajv-formats';
 import { describe, expect, test } from 'vitest';
 import { eventTypes } from '../../src/platform/notifications/event-types.ts';
 import { readApiExamples } from '../../src/app/api-examples.ts';
-import { openapiText } from '../../src/cli/openapi-command.ts';
+import { openapiText } from '../../src/cli/service/openapi-command.ts';
 import { adminEnv } from '../support/admin-key.ts';
 import { callEverything } from '../support/walk/call-everything.ts';
 import { startApp } from '../support/harness.ts';

@@ -1,6 +1,6 @@
 import { statfs } from 'node:fs/promises';
 import type { Config } from '../../config.ts';
-import { checkDataDir, checkSampleKeys, findExisting } from '../start-checks.ts';
+import { checkDataDir, checkSampleKeys, findExisting } from '../service/start-checks.ts';
 import { failed, messageOf, ok, warning, type Check } from './check.ts';
 
 const gib = 1024 ** 3;

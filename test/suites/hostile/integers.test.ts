@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { openapiText } from '../../../src/cli/openapi-command.ts';
+import { openapiText } from '../../../src/cli/service/openapi-command.ts';
 import { startApp } from '../../support/harness.ts';
 
 type Schema = {

@@ -1,10 +1,11 @@
-import { inOrg, type Db } from '../platform/db/db.ts';
-import { appError } from '../platform/lib/errors.ts';
-import { createKey, revokeKey, toKey } from '../platform/orgs/keys.ts';
-import { CreateKeyInput } from '../platform/orgs/orgs.schema.ts';
-import { findKeyAcrossOrgs, listKeyRows } from '../platform/orgs/orgs.store.ts';
-import { printResult, UsageError } from './usage-error.ts';
-import { findOperator, operatorOf, withDatabase } from './with-database.ts';
+import { inOrg, type Db } from '../../platform/db/db.ts';
+import { appError } from '../../platform/lib/errors.ts';
+import { createKey, revokeKey, toKey } from '../../platform/orgs/keys.ts';
+import { CreateKeyInput } from '../../platform/orgs/orgs.schema.ts';
+import { findKeyAcrossOrgs, listKeyRows } from '../../platform/orgs/orgs.store.ts';
+import { printResult } from '../print-result.ts';
+import { UsageError } from '../usage-error.ts';
+import { findOperator, operatorOf, withDatabase } from '../with-database.ts';
 
 type JsonOption = { json?: boolean | undefined };
 type CreateKeyOptions = JsonOption & {

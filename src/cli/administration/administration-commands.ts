@@ -1,5 +1,5 @@
 import type { Command } from '@commander-js/extra-typings';
-import { collect, examples, type Run } from './declare.ts';
+import { collect, examples, type Run } from '../declare-command.ts';
 
 /** Declares the commands for organizations and API keys. */
 export function addAdministrationCommands(program: Command, run: Run): void {
@@ -11,14 +11,14 @@ export function addAdministrationCommands(program: Command, run: Run): void {
     .option('--tag <TAG>', 'tag of the organization, repeatable', collect)
     .option('--json', 'print JSON')
     .addHelpText('after', examples('tocsin org create acme'))
-    .action((name, options) => run(import('../org-command.ts').then((module) => module.createOrg(name, options))));
+    .action((name, options) => run(import('./org-command.ts').then((module) => module.createOrg(name, options))));
   org
     .command('list')
     .description('list the organizations')
     .option('--tag <TAG>', 'only those that have the tag')
     .option('--json', 'print JSON')
     .addHelpText('after', examples('tocsin org list --json', 'tocsin org list --tag bank'))
-    .action((options) => run(import('../org-command.ts').then((module) => module.listOrgs(options))));
+    .action((options) => run(import('./org-command.ts').then((module) => module.listOrgs(options))));
   org
     .command('tags')
     .description('show or change the tags of an organization, by which detection packs select it')
@@ -27,21 +27,21 @@ export function addAdministrationCommands(program: Command, run: Run): void {
     .option('--remove <TAG>', 'tag to remove, repeatable', collect)
     .option('--json', 'print JSON')
     .addHelpText('after', examples('tocsin org tags acme', 'tocsin org tags acme --add bank --remove trial'))
-    .action((name, options) => run(import('../org-command.ts').then((module) => module.tagsCommand(name, options))));
+    .action((name, options) => run(import('./org-command.ts').then((module) => module.tagsCommand(name, options))));
   org
     .command('suspend')
     .description('refuse the requests of an organization and let its schedules wait; nothing is deleted')
     .argument('<NAME>', 'organization')
     .option('--json', 'print JSON')
     .addHelpText('after', examples('tocsin org suspend acme'))
-    .action((name, options) => run(import('../org-command.ts').then((module) => module.suspendOrg(name, options))));
+    .action((name, options) => run(import('./org-command.ts').then((module) => module.suspendOrg(name, options))));
   org
     .command('resume')
     .description('end the suspension of an organization')
     .argument('<NAME>', 'organization')
     .option('--json', 'print JSON')
     .addHelpText('after', examples('tocsin org resume acme'))
-    .action((name, options) => run(import('../org-command.ts').then((module) => module.resumeOrg(name, options))));
+    .action((name, options) => run(import('./org-command.ts').then((module) => module.resumeOrg(name, options))));
   org
     .command('delete')
     .description('erase a suspended organization with everything that it has, and print what was erased')
@@ -49,7 +49,7 @@ export function addAdministrationCommands(program: Command, run: Run): void {
     .requiredOption('--confirm <NAME>', 'the name once more')
     .option('--json', 'print JSON')
     .addHelpText('after', examples('tocsin org delete acme --confirm acme'))
-    .action((name, options) => run(import('../org-command.ts').then((module) => module.deleteOrg(name, options))));
+    .action((name, options) => run(import('./org-command.ts').then((module) => module.deleteOrg(name, options))));
   org
     .command('quotas')
     .description('show or change what an organization may use')
@@ -61,7 +61,7 @@ export function addAdministrationCommands(program: Command, run: Run): void {
       examples('tocsin org quotas acme', 'tocsin org quotas acme --set enabledDetections=200 --set apiKeys=none'),
     )
     .action((name, options) =>
-      run(import('../org-limits-command.ts').then((module) => module.quotasCommand(name, options))),
+      run(import('./org-limits-command.ts').then((module) => module.quotasCommand(name, options))),
     );
   org
     .command('retention')
@@ -71,7 +71,7 @@ export function addAdministrationCommands(program: Command, run: Run): void {
     .option('--json', 'print JSON')
     .addHelpText('after', examples('tocsin org retention acme', 'tocsin org retention acme --set logsDays=365'))
     .action((name, options) =>
-      run(import('../org-limits-command.ts').then((module) => module.retentionCommand(name, options))),
+      run(import('./org-limits-command.ts').then((module) => module.retentionCommand(name, options))),
     );
   org
     .command('usage')
@@ -81,14 +81,14 @@ export function addAdministrationCommands(program: Command, run: Run): void {
     .option('--json', 'print lines of JSON')
     .addHelpText('after', examples('tocsin org usage acme --days 7', 'tocsin org usage --days 31 > usage.csv'))
     .action((name, options) =>
-      run(import('../org-limits-command.ts').then((module) => module.usageCommand(name, options))),
+      run(import('./org-limits-command.ts').then((module) => module.usageCommand(name, options))),
     );
   org
     .command('erasures')
     .description('list the deleted organizations with what was erased')
     .option('--json', 'print JSON')
     .addHelpText('after', examples('tocsin org erasures'))
-    .action((options) => run(import('../org-command.ts').then((module) => module.listErased(options))));
+    .action((options) => run(import('./org-command.ts').then((module) => module.listErased(options))));
   const key = program.command('key').description('manage API keys');
   key
     .command('create')
@@ -105,21 +105,21 @@ export function addAdministrationCommands(program: Command, run: Run): void {
         'tocsin key create --org acme --name shipper --scope logs:write --expires 2027-01-31',
       ),
     )
-    .action((options) => run(import('../key-command.ts').then((module) => module.createKeyCommand(options))));
+    .action((options) => run(import('./key-command.ts').then((module) => module.createKeyCommand(options))));
   key
     .command('list')
     .description('list the API keys of an organization')
     .option('--org <NAME>', 'organization', 'default')
     .option('--json', 'print JSON')
     .addHelpText('after', examples('tocsin key list --org acme'))
-    .action((options) => run(import('../key-command.ts').then((module) => module.listKeysCommand(options))));
+    .action((options) => run(import('./key-command.ts').then((module) => module.listKeysCommand(options))));
   key
     .command('revoke')
     .description('revoke an API key')
     .argument('<ID>', 'ID of the key, from tocsin key list')
     .option('--json', 'print JSON')
     .addHelpText('after', examples('tocsin key revoke 5f1c0a9b2d3e4f60'))
-    .action((id, options) => run(import('../key-command.ts').then((module) => module.revokeKeyCommand(id, options))));
+    .action((id, options) => run(import('./key-command.ts').then((module) => module.revokeKeyCommand(id, options))));
   addAuditCommands(program, run);
 }
 
@@ -136,67 +136,46 @@ function addAuditCommands(program: Command, run: Run): void {
     )
     .option('--json', 'print JSON')
     .addHelpText('after', examples('tocsin audit verify', 'tocsin audit verify --org acme --json'))
-    .action((options) => run(import('../audit-command.ts').then((module) => module.verifyAuditCommand(options))));
+    .action((options) => run(import('./audit-command.ts').then((module) => module.verifyAuditCommand(options))));
 }
 
-/** Declares the commands for feed sources and reference data. */
-export function addFeedCommands(program: Command, run: Run): void {
-  const source = program
-    .command('source')
-    .description('manage feed sources, shared by all organizations unless --private');
-  source
-    .command('add')
-    .description('add a source of the catalogue')
-    .requiredOption('--catalogue <NAME>', 'name of the source in the catalogue')
-    .option('--org <NAME>', 'organization that owns the source')
-    .option('--private', 'visible to that organization only')
-    .option('--json', 'print JSON')
-    .addHelpText('after', examples('tocsin source add --catalogue cisa-kev'))
-    .action((options) => run(import('../source-command.ts').then((module) => module.createSourceCommand(options))));
-  source
-    .command('create')
-    .description('create a source')
-    .requiredOption('--kind <KIND>', 'format of the source')
-    .requiredOption('--name <NAME>', 'name of the source')
-    .requiredOption('--url <URL>', 'address of the source, https: or file:')
-    .option('--org <NAME>', 'organization that owns the source')
-    .option('--private', 'visible to that organization only')
-    .option('--assigned-to <ORG>', 'organization that sees the source, repeatable', collect)
-    .option('--publisher <NAME>', 'publisher of the source')
-    .option('--tlp <TLP>', 'Traffic Light Protocol of the items')
-    .option('--schedule <CRON>', 'when to pull the source')
-    .option('--json', 'print JSON')
+/** Declares the commands that back up and restore an installation, and change its key. */
+export function addBackupCommands(program: Command, run: Run): void {
+  program
+    .command('backup')
+    .description('back up the database and the logs as of one moment, while the service runs')
+    .argument('<TARGET>', 'a file, or s3://BUCKET/OBJECT with the parameters region and endpoint')
+    .option('--logs <HOW>', 'copy the log files, or only list them; default: copy from a folder, list a bucket')
+    .option('--verify', 'read the backup afterwards and check it')
+    .option('--json', 'print JSON, with the checksum of every table')
     .addHelpText(
       'after',
       examples(
-        'tocsin source create --kind rss --name Blog --url https://blog.example/feed.xml --schedule "5 * * * *"',
+        'tocsin backup tocsin.backup --verify',
+        'TOCSIN_BACKUP_PASSPHRASE=… tocsin backup "s3://backups/tocsin.backup?region=eu-central-1"',
       ),
     )
-    .action((options) => run(import('../source-command.ts').then((module) => module.createSourceCommand(options))));
-  source
-    .command('list')
-    .description('list the sources')
-    .option('--org <NAME>', 'organization that sees the sources')
-    .option('--json', 'print JSON')
-    .addHelpText('after', examples('tocsin source list'))
-    .action((options) => run(import('../source-command.ts').then((module) => module.listSourcesCommand(options))));
-  source
-    .command('pull')
-    .description('pull a source now; exit code 1 if the pull fails')
-    .argument('<ID>', 'ID of the source, from tocsin source list')
-    .option('--org <NAME>', 'organization that owns the source')
-    .option('--json', 'print JSON, with every skipped entry')
-    .addHelpText('after', examples('tocsin source pull 0199c7f2-6a3e-7c11-9d5e-2f60b1a4c8d7'))
-    .action((id, options) =>
-      run(import('../source-command.ts').then((module) => module.pullSourceCommand(id, options))),
+    .action((target, options) =>
+      run(import('./backup-command.ts').then((module) => module.backupCommand(target, options))),
     );
   program
-    .command('knowledge')
-    .description('manage the reference data of the feed')
-    .command('update')
-    .description('install the newest techniques, names and lists of harmless values')
-    .option('--from <PATH>', 'file or folder with the documents; default: their official addresses')
+    .command('restore')
+    .description('restore a backup into an empty installation, and migrate it to this version')
+    .argument('<SOURCE>', 'a file, or s3://BUCKET/OBJECT with the parameters region and endpoint')
+    .option('--verify', 'only check that the backup is complete; restore nothing')
+    .option('--accept-missing-logs', 'do without listed log files that are gone from the bucket')
+    .option('--json', 'print JSON, with the checksum of every table')
+    .addHelpText(
+      'after',
+      examples('tocsin restore tocsin.backup --verify', 'TOCSIN_DATA_DIR=/srv/restored tocsin restore tocsin.backup'),
+    )
+    .action((source, options) =>
+      run(import('./backup-command.ts').then((module) => module.restoreCommand(source, options))),
+    );
+  program
+    .command('rotate-key')
+    .description('encrypt stored credentials with TOCSIN_SECRET_KEY that TOCSIN_SECRET_KEY_PREVIOUS encrypted')
     .option('--json', 'print JSON')
-    .addHelpText('after', examples('tocsin knowledge update', 'tocsin knowledge update --from downloads/'))
-    .action((options) => run(import('../knowledge-command.ts').then((module) => module.knowledgeCommand(options))));
+    .addHelpText('after', examples('TOCSIN_SECRET_KEY=… TOCSIN_SECRET_KEY_PREVIOUS=… tocsin rotate-key'))
+    .action((options) => run(import('./rotate-key-command.ts').then((module) => module.rotateKeyCommand(options))));
 }

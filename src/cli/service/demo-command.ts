@@ -1,15 +1,15 @@
-import { buildApp } from '../app/http-server.ts';
-import { buildDeps } from '../app/build-deps.ts';
-import { loadConfig, type Config } from '../config.ts';
-import { openDatabase } from '../app/open-database.ts';
-import type { Deps } from '../app/deps.ts';
-import { getLibraryEntry } from '../detection/library/load-library.ts';
-import { createClient } from '../demo/client.ts';
-import { createStepClock } from '../demo/step-clock.ts';
-import { generateCompanyLogs } from '../demo/company/company.ts';
-import { createDemoDir, removeDemoDir } from '../demo/demo-directory.ts';
-import { expectedHits } from '../demo/expected-hits.ts';
-import { readRecordedLogs } from '../demo/recorded-logs.ts';
+import { buildApp } from '../../app/http-server.ts';
+import { buildDeps } from '../../app/build-deps.ts';
+import { loadConfig, type Config } from '../../config.ts';
+import { openDatabase } from '../../app/open-database.ts';
+import type { Deps } from '../../app/deps.ts';
+import { getLibraryEntry } from '../../detection/library/load-library.ts';
+import { createClient } from '../../demo/client.ts';
+import { createStepClock } from '../../demo/step-clock.ts';
+import { generateCompanyLogs } from '../../demo/company/company.ts';
+import { createDemoDir, removeDemoDir } from '../../demo/demo-directory.ts';
+import { expectedHits } from '../../demo/expected-hits.ts';
+import { readRecordedLogs } from '../../demo/recorded-logs.ts';
 import {
   floorToHour,
   loadFeed,
@@ -18,7 +18,7 @@ import {
   computeScheduleStart,
   selectDetections,
   type DemoContext,
-} from '../demo/run-demo.ts';
+} from '../../demo/run-demo.ts';
 import {
   listFailedRuns,
   formatFeed,
@@ -26,12 +26,12 @@ import {
   formatOutcome,
   formatQuietDetections,
   readFeedStats,
-} from '../demo/demo-summary.ts';
-import type { LogEvent } from '../demo/company/shapes.ts';
-import { createLogger } from '../platform/lib/logging/logger.ts';
-import { bootstrapDefaultOrganization, createConsoleLink } from '../app/bootstrap.ts';
-import { runWorkerLoops } from '../app/worker-loops.ts';
-import { createProgress } from './progress.ts';
+} from '../../demo/demo-summary.ts';
+import type { LogEvent } from '../../demo/company/shapes.ts';
+import { createLogger } from '../../platform/lib/logging/logger.ts';
+import { bootstrapDefaultOrganization, createConsoleLink } from '../../app/bootstrap.ts';
+import { runWorkerLoops } from '../../app/worker-loops.ts';
+import { createProgress } from '../progress.ts';
 import { untilAborted, waitAtMost } from './start-command.ts';
 
 type DemoOptions = { once?: boolean | undefined; logs?: string | undefined };

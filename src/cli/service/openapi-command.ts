@@ -1,10 +1,10 @@
 import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { buildApp } from '../app/http-server.ts';
-import { buildDeps } from '../app/build-deps.ts';
-import { loadConfig } from '../config.ts';
-import { openDb } from '../platform/db/db.ts';
-import { createLogger } from '../platform/lib/logging/logger.ts';
+import { buildApp } from '../../app/http-server.ts';
+import { buildDeps } from '../../app/build-deps.ts';
+import { loadConfig } from '../../config.ts';
+import { openDb } from '../../platform/db/db.ts';
+import { createLogger } from '../../platform/lib/logging/logger.ts';
 
 /** Returns the OpenAPI document of this version's routes. Needs no database, since the pool connects on first use. */
 export async function openapiText(): Promise<string> {
@@ -20,7 +20,7 @@ export async function openapiText(): Promise<string> {
 }
 
 export async function openapiCommand(): Promise<number> {
-  await writeFile(resolve(import.meta.dirname, '../../openapi.json'), await openapiText());
+  await writeFile(resolve(import.meta.dirname, '../../../openapi.json'), await openapiText());
   console.log('Wrote openapi.json.');
   return 0;
 }

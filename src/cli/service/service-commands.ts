@@ -1,6 +1,6 @@
 import { InvalidArgumentError, Option, type Command } from '@commander-js/extra-typings';
 import { workerRoles, type WorkerRole } from '../../app/worker-roles.ts';
-import { examples, type Run } from './declare.ts';
+import { examples, type Run } from '../declare-command.ts';
 
 /** Declares the commands that run, check and describe the service. */
 export function addServiceCommands(program: Command, run: Run): void {
@@ -22,14 +22,14 @@ export function addServiceCommands(program: Command, run: Run): void {
       .addHelpText('after', examples(...lines));
     if (part !== 'serve') command.addOption(onlyOption());
     command.action((options) =>
-      run(import('../start-command.ts').then(({ startCommand }) => startCommand(part, options))),
+      run(import('./start-command.ts').then(({ startCommand }) => startCommand(part, options))),
     );
   }
   program
     .command('migrate')
     .description('migrate the database to this version')
     .addHelpText('after', examples('tocsin migrate'))
-    .action(() => run(import('../migrate-command.ts').then(({ migrateCommand }) => migrateCommand())));
+    .action(() => run(import('./migrate-command.ts').then(({ migrateCommand }) => migrateCommand())));
   program
     .command('doctor')
     .description('check the configuration, database, disk, clock, connections and models; exit code 1 if a check fails')
@@ -42,17 +42,17 @@ export function addServiceCommands(program: Command, run: Run): void {
     .option('--once', 'exit after the summary')
     .option('--logs <DIR>', 'replay your own CloudTrail or NDJSON files')
     .addHelpText('after', examples('tocsin demo --once', 'tocsin demo --logs cloudtrail/'))
-    .action((options) => run(import('../demo-command.ts').then(({ demoCommand }) => demoCommand(options))));
+    .action((options) => run(import('./demo-command.ts').then(({ demoCommand }) => demoCommand(options))));
   program
     .command('mcp')
     .description('serve the tools of a running service to an MCP client, on stdin and stdout')
     .addHelpText('after', examples('TOCSIN_URL=https://tocsin.example TOCSIN_API_KEY=tcs_… tocsin mcp'))
-    .action(() => run(import('../mcp-command.ts').then(({ mcpCommand }) => mcpCommand())));
+    .action(() => run(import('./mcp-command.ts').then(({ mcpCommand }) => mcpCommand())));
   program
     .command('openapi')
     .description('generate openapi.json from the routes')
     .addHelpText('after', examples('tocsin openapi'))
-    .action(() => run(import('../openapi-command.ts').then(({ openapiCommand }) => openapiCommand())));
+    .action(() => run(import('./openapi-command.ts').then(({ openapiCommand }) => openapiCommand())));
   program
     .command('completion')
     .description('print the completion script of a shell: bash, zsh or fish')
@@ -62,7 +62,7 @@ export function addServiceCommands(program: Command, run: Run): void {
       examples('source <(tocsin completion bash)', 'tocsin completion fish > ~/.config/fish/completions/tocsin.fish'),
     )
     .action((shell) =>
-      run(import('../completion.ts').then(({ completionCommand }) => completionCommand(program, shell))),
+      run(import('./completion.ts').then(({ completionCommand }) => completionCommand(program, shell))),
     );
 }
 

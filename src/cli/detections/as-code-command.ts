@@ -1,14 +1,14 @@
 import { existsSync, statSync } from 'node:fs';
-import { applyFolderPlan } from '../detection/as-code/apply-plan.ts';
-import { createServiceClient, type ServiceClient } from '../detection/as-code/service-client.ts';
-import type { FileFields } from '../detection/as-code/file-fields.ts';
-import type { DetectionFile } from '../detection/as-code/detection-file.ts';
-import { readFolder, readLock } from '../detection/as-code/folder.ts';
-import { applyFileRenames, createFolderPlan, type PlanStep } from '../detection/as-code/plan.ts';
-import { renderPlan } from '../detection/as-code/print-plan.ts';
-import { pullDetections } from '../detection/as-code/pull-detections.ts';
-import { loadConfig } from '../config.ts';
-import { UsageError } from './usage-error.ts';
+import { applyFolderPlan } from '../../detection/as-code/apply-plan.ts';
+import { createServiceClient, type ServiceClient } from '../../detection/as-code/service-client.ts';
+import type { FileFields } from '../../detection/as-code/file-fields.ts';
+import type { DetectionFile } from '../../detection/as-code/detection-file.ts';
+import { readFolder, readLock } from '../../detection/as-code/folder.ts';
+import { applyFileRenames, createFolderPlan, type PlanStep } from '../../detection/as-code/plan.ts';
+import { renderPlan } from '../../detection/as-code/print-plan.ts';
+import { pullDetections } from '../../detection/as-code/pull-detections.ts';
+import { loadConfig } from '../../config.ts';
+import { UsageError } from '../usage-error.ts';
 
 type FolderOptions = {
   force?: boolean | undefined;

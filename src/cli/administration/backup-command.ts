@@ -1,15 +1,16 @@
-import { openBackupLocation } from '../app/backup/backup-location.ts';
-import { createBackup, hasKey } from '../app/backup/create-backup.ts';
-import type { Checksums } from '../app/backup/manifest.ts';
-import { restoreBackup } from '../app/backup/restore-backup.ts';
-import { verifyBackup } from '../app/backup/verify-backup.ts';
-import { explainFailure, openServer } from '../app/open-database.ts';
-import { loadConfig, type Config } from '../config.ts';
-import { createSegmentStore } from '../detection/logs/storage/store/create-segment-store.ts';
-import type { SegmentStore } from '../detection/logs/storage/store/segment-store.ts';
-import { createLogger } from '../platform/lib/logging/logger.ts';
-import { createTextProgress } from './progress.ts';
-import { printResult, UsageError } from './usage-error.ts';
+import { openBackupLocation } from '../../app/backup/backup-location.ts';
+import { createBackup, hasKey } from '../../app/backup/create-backup.ts';
+import type { Checksums } from '../../app/backup/manifest.ts';
+import { restoreBackup } from '../../app/backup/restore-backup.ts';
+import { verifyBackup } from '../../app/backup/verify-backup.ts';
+import { explainFailure, openServer } from '../../app/open-database.ts';
+import { loadConfig, type Config } from '../../config.ts';
+import { createSegmentStore } from '../../detection/logs/storage/store/create-segment-store.ts';
+import type { SegmentStore } from '../../detection/logs/storage/store/segment-store.ts';
+import { createLogger } from '../../platform/lib/logging/logger.ts';
+import { createTextProgress } from '../progress.ts';
+import { printResult } from '../print-result.ts';
+import { UsageError } from '../usage-error.ts';
 
 type BackupCommandOptions = { logs?: string | undefined; verify?: boolean | undefined; json?: boolean | undefined };
 

@@ -1,7 +1,8 @@
-import { rotateKey } from '../app/rotate-key.ts';
-import { createSecretbox } from '../platform/lib/secrets/secretbox.ts';
-import { printResult, UsageError } from './usage-error.ts';
-import { withDatabase } from './with-database.ts';
+import { rotateKey } from '../../app/rotate-key.ts';
+import { createSecretbox } from '../../platform/lib/secrets/secretbox.ts';
+import { printResult } from '../print-result.ts';
+import { UsageError } from '../usage-error.ts';
+import { withDatabase } from '../with-database.ts';
 
 /** Returns exit code 1 if there are credentials that neither key decrypts. */
 export async function rotateKeyCommand({ json }: { json?: boolean | undefined }): Promise<number> {

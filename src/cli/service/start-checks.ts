@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { dirname } from 'node:path';
-import type { Config } from '../config.ts';
+import type { Config } from '../../config.ts';
 
 /** The keys in the examples of the documentation, which anyone can read. */
 const sampleKeys = {

@@ -1,5 +1,5 @@
 import type { Command } from '@commander-js/extra-typings';
-import { collect, examples, type Run } from './declare.ts';
+import { collect, examples, type Run } from '../declare-command.ts';
 
 /** Declares the commands for the shipped detections. */
 export function addLibraryCommands(program: Command, run: Run): void {
@@ -10,7 +10,7 @@ export function addLibraryCommands(program: Command, run: Run): void {
     .option('--ready', 'only those whose logs are present')
     .option('--json', 'print JSON')
     .addHelpText('after', examples('tocsin library list --ready'))
-    .action((options) => run(import('../library-command.ts').then((module) => module.listLibrary(options))));
+    .action((options) => run(import('./library-command.ts').then((module) => module.listLibrary(options))));
   library
     .command('install')
     .description('install shipped detections; exit code 1 if one fails')
@@ -28,7 +28,7 @@ export function addLibraryCommands(program: Command, run: Run): void {
       ),
     )
     .action((ids, options) =>
-      run(import('../library-command.ts').then((module) => module.installLibrary(ids, options))),
+      run(import('./library-command.ts').then((module) => module.installLibrary(ids, options))),
     );
   library
     .command('update')
@@ -36,9 +36,7 @@ export function addLibraryCommands(program: Command, run: Run): void {
     .argument('[ID...]', 'IDs of the detections; default: all installed ones')
     .option('--dry-run', 'change nothing')
     .addHelpText('after', examples('tocsin library update --dry-run'))
-    .action((ids, options) =>
-      run(import('../library-command.ts').then((module) => module.updateLibrary(ids, options))),
-    );
+    .action((ids, options) => run(import('./library-command.ts').then((module) => module.updateLibrary(ids, options))));
 }
 
 /** Declares the commands for Sigma rules. */
@@ -53,7 +51,7 @@ export function addSigmaCommands(program: Command, run: Run): void {
     .option('--to <KIND>', 'query language', 'local')
     .option('--mappings <DIR>', 'folder of log source mappings, repeatable', collect)
     .addHelpText('after', examples('tocsin sigma check rules/', 'tocsin sigma check rules/ --to splunk'))
-    .action((paths, options) => run(import('../sigma-command.ts').then((module) => module.checkSigma(paths, options))));
+    .action((paths, options) => run(import('./sigma-command.ts').then((module) => module.checkSigma(paths, options))));
   sigma
     .command('convert')
     .description('print the queries of rules')
@@ -64,7 +62,7 @@ export function addSigmaCommands(program: Command, run: Run): void {
     .option('--json', 'print JSON')
     .addHelpText('after', examples('tocsin sigma convert rules/ --to postgres --time-column at'))
     .action((paths, options) =>
-      run(import('../sigma-command.ts').then((module) => module.convertSigma(paths, options))),
+      run(import('./sigma-command.ts').then((module) => module.convertSigma(paths, options))),
     );
   sigma
     .command('import')
@@ -74,9 +72,7 @@ export function addSigmaCommands(program: Command, run: Run): void {
     .option('--enable', 'enable new detections')
     .option('--dry-run', 'change nothing')
     .addHelpText('after', examples('tocsin sigma import rules/ --dry-run'))
-    .action((paths, options) =>
-      run(import('../sigma-command.ts').then((module) => module.importSigma(paths, options))),
-    );
+    .action((paths, options) => run(import('./sigma-command.ts').then((module) => module.importSigma(paths, options))));
 }
 
 /** Declares the commands for detections in files. */
@@ -89,7 +85,7 @@ export function addFolderCommands(program: Command, run: Run): void {
     .argument('<DIR>', 'folder of the files')
     .option('--force', 'overwrite files that changed on both sides')
     .addHelpText('after', examples('tocsin pull detections'))
-    .action((dir, options) => run(import('../as-code-command.ts').then((module) => module.pullCommand(dir, options))));
+    .action((dir, options) => run(import('./as-code-command.ts').then((module) => module.pullCommand(dir, options))));
   program
     .command('plan')
     .description('show what apply would change; exit code 1 if there are conflicts')
@@ -98,7 +94,7 @@ export function addFolderCommands(program: Command, run: Run): void {
     .option('--force', 'let the files win conflicts')
     .option('--check', 'exit code 3 if there are changes')
     .addHelpText('after', examples('tocsin plan detections --check'))
-    .action((dir, options) => run(import('../as-code-command.ts').then((module) => module.planCommand(dir, options))));
+    .action((dir, options) => run(import('./as-code-command.ts').then((module) => module.planCommand(dir, options))));
   program
     .command('apply')
     .description('change a service to match the files')
@@ -108,12 +104,12 @@ export function addFolderCommands(program: Command, run: Run): void {
     .option('--force', 'let the files win conflicts')
     .option('--validate', 'check every query on its SIEM first')
     .addHelpText('after', examples('tocsin apply detections --dry-run', 'tocsin apply detections --validate'))
-    .action((dir, options) => run(import('../as-code-command.ts').then((module) => module.applyCommand(dir, options))));
+    .action((dir, options) => run(import('./as-code-command.ts').then((module) => module.applyCommand(dir, options))));
   program
     .command('test')
     .description('run the test cases in the files, without a service; exit code 1 if one fails')
     .argument('<DIR>', 'folder of the files')
     .option('--junit <FILE>', 'also write a JUnit report')
     .addHelpText('after', examples('tocsin test detections --junit junit.xml'))
-    .action((dir, options) => run(import('../test-command.ts').then((module) => module.testCommand(dir, options))));
+    .action((dir, options) => run(import('./test-command.ts').then((module) => module.testCommand(dir, options))));
 }

@@ -1,14 +1,15 @@
-import { exportUsage, usageDaysMax } from '../app/usage/list-usage.ts';
+import { exportUsage, usageDaysMax } from '../../app/usage/list-usage.ts';
 import type { z } from 'zod';
-import { systemClock } from '../platform/lib/time/clock.ts';
-import { lastUtcDays } from '../platform/lib/time/utc-days.ts';
-import { nameCommand } from '../platform/orgs/admin/operator.ts';
-import { ChangeQuotas, quotaNames, type OrganizationQuotas } from '../platform/orgs/limits/limits.schema.ts';
-import { changeQuotas, readOrganizationQuotas, requireOrgId } from '../platform/orgs/limits/quotas.ts';
-import { limitRetention, readOrganizationRetention } from '../platform/retention/organization-retention.ts';
-import { ChangeRetention, retentionKinds } from '../platform/retention/retention.schema.ts';
-import { printResult, UsageError } from './usage-error.ts';
-import { withDatabase } from './with-database.ts';
+import { systemClock } from '../../platform/lib/time/clock.ts';
+import { lastUtcDays } from '../../platform/lib/time/utc-days.ts';
+import { nameCommand } from '../../platform/orgs/admin/operator.ts';
+import { ChangeQuotas, quotaNames, type OrganizationQuotas } from '../../platform/orgs/limits/limits.schema.ts';
+import { changeQuotas, readOrganizationQuotas, requireOrgId } from '../../platform/orgs/limits/quotas.ts';
+import { limitRetention, readOrganizationRetention } from '../../platform/retention/organization-retention.ts';
+import { ChangeRetention, retentionKinds } from '../../platform/retention/retention.schema.ts';
+import { printResult } from '../print-result.ts';
+import { UsageError } from '../usage-error.ts';
+import { withDatabase } from '../with-database.ts';
 
 type UsageOptions = { json?: boolean | undefined; days: string };
 

@@ -1,12 +1,12 @@
 import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DetectionFileError } from '../detection/as-code/file-fields.ts';
-import { readFolder } from '../detection/as-code/folder.ts';
-import { renderJunit } from '../detection/testing/offline/junit.ts';
-import { renderResultsTable } from '../detection/testing/offline/results-table.ts';
-import { runFolderTests, type FileResult } from '../detection/testing/offline/run-folder-tests.ts';
-import { UsageError } from './usage-error.ts';
+import { DetectionFileError } from '../../detection/as-code/file-fields.ts';
+import { readFolder } from '../../detection/as-code/folder.ts';
+import { renderJunit } from '../../detection/testing/offline/junit.ts';
+import { renderResultsTable } from '../../detection/testing/offline/results-table.ts';
+import { runFolderTests, type FileResult } from '../../detection/testing/offline/run-folder-tests.ts';
+import { UsageError } from '../usage-error.ts';
 
 /** Runs the test cases of a folder of detections, without a service or key. Exit code 1 if a test fails, 2 if a file is invalid. */
 export async function testCommand(folder: string, { junit }: { junit?: string | undefined }): Promise<number> {

@@ -1,17 +1,18 @@
-import { buildDeps } from '../app/build-deps.ts';
-import type { Db } from '../platform/db/db.ts';
-import type { Deps } from '../app/deps.ts';
-import type { PullResult } from '../feed/ingestion/pull-plan.ts';
-import { CreateSource } from '../feed/sources/sources.schema.ts';
-import { createSource } from '../feed/sources/create-source.ts';
-import { listSources } from '../feed/sources/list-sources.ts';
-import { pullSourceNow } from '../feed/sources/pull/threads/start-pulls.ts';
-import { appError } from '../platform/lib/errors.ts';
-import { createLogger } from '../platform/lib/logging/logger.ts';
-import { uuidPattern } from '../platform/lib/org-id.ts';
-import type { Caller } from '../platform/orgs/caller.ts';
-import { printResult, UsageError } from './usage-error.ts';
-import { findOperator, withDatabase } from './with-database.ts';
+import { buildDeps } from '../../app/build-deps.ts';
+import type { Db } from '../../platform/db/db.ts';
+import type { Deps } from '../../app/deps.ts';
+import type { PullResult } from '../../feed/ingestion/pull-plan.ts';
+import { CreateSource } from '../../feed/sources/sources.schema.ts';
+import { createSource } from '../../feed/sources/create-source.ts';
+import { listSources } from '../../feed/sources/list-sources.ts';
+import { pullSourceNow } from '../../feed/sources/pull/threads/start-pulls.ts';
+import { appError } from '../../platform/lib/errors.ts';
+import { createLogger } from '../../platform/lib/logging/logger.ts';
+import { uuidPattern } from '../../platform/lib/org-id.ts';
+import type { Caller } from '../../platform/orgs/caller.ts';
+import { printResult } from '../print-result.ts';
+import { UsageError } from '../usage-error.ts';
+import { findOperator, withDatabase } from '../with-database.ts';
 
 /** The number of skipped entries to print. `--json` prints all of them. */
 const skippedShown = 20;

@@ -1,4 +1,4 @@
-import { withDatabase } from './with-database.ts';
+import { withDatabase } from '../with-database.ts';
 
 export async function migrateCommand(): Promise<number> {
   await withDatabase(async () => undefined);

@@ -1,11 +1,11 @@
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
-import { createMcpServer } from '../agents/mcp-server/create-mcp-server.ts';
-import type { CallApi } from '../agents/mcp-server/tool.ts';
-import { toolsFor } from '../agents/mcp-server/tool-table.ts';
-import { loadConfig } from '../config.ts';
-import { createServiceCall } from '../detection/as-code/service-client.ts';
-import type { CurrentSession } from '../platform/orgs/sessions/sessions.schema.ts';
-import { UsageError } from './usage-error.ts';
+import { createMcpServer } from '../../agents/mcp-server/create-mcp-server.ts';
+import type { CallApi } from '../../agents/mcp-server/tool.ts';
+import { toolsFor } from '../../agents/mcp-server/tool-table.ts';
+import { loadConfig } from '../../config.ts';
+import { createServiceCall } from '../../detection/as-code/service-client.ts';
+import type { CurrentSession } from '../../platform/orgs/sessions/sessions.schema.ts';
+import { UsageError } from '../usage-error.ts';
 
 /** Serves the MCP server on stdin and stdout for the service at `TOCSIN_URL`, until stdin ends. Messages to people go to stderr. */
 export async function mcpCommand(): Promise<number> {

@@ -1,14 +1,14 @@
-import { loadConfig } from '../config.ts';
-import type { ConnectionList } from '../detection/connections/connections.schema.ts';
-import { didYouMean } from '../platform/lib/text/nearest-names.ts';
-import { createServiceCall, type ServiceCall } from '../detection/as-code/service-client.ts';
+import { loadConfig } from '../../config.ts';
+import type { ConnectionList } from '../../detection/connections/connections.schema.ts';
+import { didYouMean } from '../../platform/lib/text/nearest-names.ts';
+import { createServiceCall, type ServiceCall } from '../../detection/as-code/service-client.ts';
 import type {
   InstallResult,
   LibraryDetection,
   LibraryList,
   UpdateResult,
-} from '../detection/library/library.schema.ts';
-import { UsageError } from './usage-error.ts';
+} from '../../detection/library/library.schema.ts';
+import { UsageError } from '../usage-error.ts';
 
 type InstallOptions = {
   ready?: boolean | undefined;

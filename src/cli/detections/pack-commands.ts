@@ -1,5 +1,5 @@
 import type { Command } from '@commander-js/extra-typings';
-import { collect, examples, type Run } from './declare.ts';
+import { collect, examples, type Run } from '../declare-command.ts';
 
 /** Declares the commands for detection packs. */
 export function addPackCommands(program: Command, run: Run): void {
@@ -16,7 +16,7 @@ export function addPackCommands(program: Command, run: Run): void {
     .option('--check', 'exit code 3 if there are changes')
     .option('--json', 'print JSON')
     .addHelpText('after', examples('tocsin pack plan packs/baseline --check'))
-    .action((place, options) => run(import('../pack-command.ts').then((module) => module.planPack(place, options))));
+    .action((place, options) => run(import('./pack-command.ts').then((module) => module.planPack(place, options))));
   pack
     .command('apply')
     .description(
@@ -32,7 +32,7 @@ export function addPackCommands(program: Command, run: Run): void {
       examples('tocsin pack apply packs/baseline', 'tocsin pack apply https://git.example/soc/baseline.git#main'),
     )
     .action((place, options) =>
-      run(import('../pack-command.ts').then((module) => module.applyPackCommand(place, options))),
+      run(import('./pack-command.ts').then((module) => module.applyPackCommand(place, options))),
     );
   pack
     .command('drift')
@@ -41,5 +41,5 @@ export function addPackCommands(program: Command, run: Run): void {
     .option('--org <NAME>', 'only this organization, repeatable', collect)
     .option('--json', 'print JSON')
     .addHelpText('after', examples('tocsin pack drift packs/baseline --json'))
-    .action((place, options) => run(import('../pack-command.ts').then((module) => module.driftOfPack(place, options))));
+    .action((place, options) => run(import('./pack-command.ts').then((module) => module.driftOfPack(place, options))));
 }

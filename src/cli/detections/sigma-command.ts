@@ -1,13 +1,13 @@
 import { lstatSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import type { ConvertedRule } from '../detection/sigma/convert/convert-rules.ts';
-import { convertTask } from '../detection/sigma/convert/convert-task.ts';
-import { dialectKinds, type DialectKind } from '../detection/sigma/dialects/registry.ts';
-import { defaultTimeColumn } from '../detection/sigma/requests/convert-request.ts';
-import { loadConfig } from '../config.ts';
-import { createServiceCall } from '../detection/as-code/service-client.ts';
-import type { ImportResult } from '../detection/detections/bulk/bulk.schema.ts';
-import { UsageError } from './usage-error.ts';
+import type { ConvertedRule } from '../../detection/sigma/convert/convert-rules.ts';
+import { convertTask } from '../../detection/sigma/convert/convert-task.ts';
+import { dialectKinds, type DialectKind } from '../../detection/sigma/dialects/registry.ts';
+import { defaultTimeColumn } from '../../detection/sigma/requests/convert-request.ts';
+import { loadConfig } from '../../config.ts';
+import { createServiceCall } from '../../detection/as-code/service-client.ts';
+import type { ImportResult } from '../../detection/detections/bulk/bulk.schema.ts';
+import { UsageError } from '../usage-error.ts';
 
 type ConvertOptions = {
   to?: string | undefined;

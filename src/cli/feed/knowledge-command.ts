@@ -1,7 +1,10 @@
-import { loadConfig } from '../config.ts';
-import { updateReferenceData, type ReferenceDataUpdate } from '../feed/reference-data/update/update-reference-data.ts';
-import { createProgress } from './progress.ts';
-import { printResult } from './usage-error.ts';
+import { loadConfig } from '../../config.ts';
+import {
+  updateReferenceData,
+  type ReferenceDataUpdate,
+} from '../../feed/reference-data/update/update-reference-data.ts';
+import { createProgress } from '../progress.ts';
+import { printResult } from '../print-result.ts';
 
 type KnowledgeOptions = { from?: string | undefined; json?: boolean | undefined };
 
