@@ -9,7 +9,7 @@ import { measureInjection } from './injection.ts';
 import { measureIndicators } from './indicators.ts';
 import { measureNames } from './names.ts';
 import { measureNoise } from './noise.ts';
-import { writeQualityPage } from './quality-page.ts';
+import { formatSection, writeQualityPage, type QualitySubject } from './quality-page.ts';
 import { measurePassages } from './passages.ts';
 import { measureReports } from './reports.ts';
 import { measurePortable } from './portable.ts';
@@ -26,7 +26,7 @@ const usage = `Measures the recorded inputs and prints one table per subject, al
 
 Usage: npm run quality -- [OPTION…] [NAME…]
   --list                   Also print the single errors of some subjects.
-  --write                  Replace the sections of the measured subjects in docs/reference/quality.md.
+  --write                  Replace the figures of the measured subjects in docs/reference/quality.md.
   --stix-schemas FOLDER    The JSON schemas of STIX 2.1, for stix-out.
   --reports FOLDER         The texts of public reports, for names, reports, severity, values and technique-reports.
   --clickhouse URL, --opensearch URL, --elasticsearch URL
@@ -66,7 +66,7 @@ const measurements = {
   sigma: (verbose) => measureSigma(verbose, options.clickhouse),
   portable: () => measurePortable(options),
   'stix-out': (verbose) => measureStixOut(verbose, options['stix-schemas']),
-} satisfies Record<string, (verbose: boolean) => Promise<Parameters<typeof formatFigures>[0]>>;
+} satisfies Record<QualitySubject, (verbose: boolean) => Promise<Parameters<typeof formatFigures>[0]>>;
 
 const unknown = names.filter((name) => !Object.hasOwn(measurements, name));
 if (unknown.length > 0) {
@@ -77,8 +77,8 @@ const verbose = options.list ?? false;
 const sections = new Map<string, string>();
 for (const [name, measure] of Object.entries(measurements)) {
   if (names.length > 0 && !names.includes(name)) continue;
-  const section = `## ${name}\n\nCommand: \`npm run quality -- ${name}\`\n\n${formatFigures(await measure(verbose))}\n`;
+  const section = formatSection(name, formatFigures(await measure(verbose)));
   sections.set(name, section);
   console.log(`\n${section}`);
 }
-if (options.write) writeQualityPage(Object.keys(measurements), sections);
+if (options.write) writeQualityPage(sections);

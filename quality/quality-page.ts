@@ -1,35 +1,99 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 
-const page = resolve(import.meta.dirname, '../docs/reference/quality.md');
+export const qualityPage = resolve(import.meta.dirname, '../docs/reference/quality.md');
 const soak = resolve(import.meta.dirname, 'soak.md');
-const soakHead = '\n## Soak\n';
+const figuresStart = 'Command: `npm run quality -- ';
+
+/** The subjects of the page in order. Each has its notes in `notes/`, and its figures follow them. */
+export const qualitySubjects = [
+  'indicators',
+  'values',
+  'names',
+  'severity',
+  'techniques',
+  'technique-reports',
+  'annoctr',
+  'reports',
+  'duplicates',
+  'feeds',
+  'corrections',
+  'passages',
+  'stix-out',
+  'noise',
+  'windows',
+  'audit-logs',
+  'late-data',
+  'injection',
+  'sigma',
+  'portable',
+] as const;
+
+export type QualitySubject = (typeof qualitySubjects)[number];
 
 /**
- * Writes docs/reference/quality.md: the sections of all subjects in order, the notes, and the section of the last soak (which takes hours). A
- * subject that was not measured keeps its section.
+ * Returns docs/reference/quality.md: the introduction, the notes and figures of each subject, hostile input, and the section of the last soak
+ * (which takes hours). A subject that was not measured keeps its figures on the page. A subject without figures is left out.
  */
-export function writeQualityPage(subjects: readonly string[], measured: ReadonlyMap<string, string>): void {
-  const notes = readFileSync(resolve(import.meta.dirname, 'notes.md'), 'utf8');
-  const existing = readSections(readFileSync(page, 'utf8'));
-  const sections = subjects.flatMap((name) => measured.get(name) ?? existing.get(name) ?? []);
-  write(
-    `# Quality\n\nMade by \`npm run quality -- --write\` from the recorded inputs.\n\n${sections.join('\n')}\n${notes}`,
+export function renderQualityPage(measured: ReadonlyMap<string, string> = new Map()): string {
+  const figures = new Map([...readFigures(readFileSync(qualityPage, 'utf8')), ...measured]);
+  const sections = qualitySubjects.flatMap((subject) => {
+    const table = figures.get(subject);
+    if (table === undefined) return [];
+    const notes = readNotes(subject);
+    // Notes with sections of their own end before the figures.
+    return [notes.includes('\n### ') ? `${notes}\n### Figures\n\n${table}` : `${notes}\n${table}`];
+  });
+  const parts = [
+    `# Quality\n\n${fillFigures(readNotes('introduction'), figures)}`,
+    ...sections,
+    readNotes('hostile-input'),
+    readFileSync(soak, 'utf8'),
+    readNotes('soak'),
+  ];
+  return `${parts.map((part) => part.trim()).join('\n\n')}\n`;
+}
+
+/** Writes the page with the figures of the measured subjects. */
+export function writeQualityPage(measured?: ReadonlyMap<string, string>): void {
+  writeFileSync(qualityPage, renderQualityPage(measured));
+}
+
+/** Stores the soak section and writes the page with it. */
+export function writeSoakSection(section: string): void {
+  writeFileSync(soak, section);
+  writeQualityPage();
+}
+
+/** Returns the command and the table of a subject as they are on the page. */
+export const formatSection = (subject: string, table: string): string => `${figuresStart}${subject}\`\n\n${table}\n`;
+
+const readNotes = (name: string): string => readFileSync(resolve(import.meta.dirname, 'notes', `${name}.md`), 'utf8');
+
+/** Returns the command and table of each subject on a page. */
+function readFigures(text: string): Map<string, string> {
+  const blocks = text.split(/\n(?=## )/).filter((section) => section.includes(figuresStart));
+  return new Map(
+    blocks.map((section) => {
+      const block = section.slice(section.indexOf(figuresStart)).trim();
+      return [block.slice(figuresStart.length, block.indexOf('`', figuresStart.length)), `${block}\n`];
+    }),
   );
 }
 
-/** Returns the sections of a page by their titles, each with one newline at its end. */
-function readSections(text: string): Map<string, string> {
-  const sections = text.split(/\n(?=## )/).slice(1);
-  return new Map(sections.map((section) => [section.slice(3).split('\n')[0]!, `${section.trimEnd()}\n`]));
+/**
+ * Replaces each `{{SUBJECT: NAME}}` by the measured value of that row, without its counts.
+ * @throws if no row has the name, so that a renamed figure does not go unnoticed.
+ */
+function fillFigures(text: string, figures: ReadonlyMap<string, string>): string {
+  return text.replaceAll(/\{\{([\w-]+): (.+?)\}\}/g, (_, subject: string, name: string) => {
+    const row = (figures.get(subject) ?? '').split('\n').find((line) => line.startsWith(`| ${name} | `));
+    if (row === undefined) throw new Error(`quality/notes/introduction.md: ${subject} has no figure "${name}".`);
+    return row.split(' | ')[1]!.replace(/ \(.*$/, '');
+  });
 }
 
-/** Stores the soak section and replaces it in the page. */
-export function writeSoakSection(section: string): void {
-  writeFileSync(soak, section);
-  write(readFileSync(page, 'utf8').split(soakHead)[0]!);
-}
-
-function write(text: string): void {
-  writeFileSync(page, `${text.trimEnd()}\n\n${readFileSync(soak, 'utf8')}`);
+if (import.meta.main) {
+  writeQualityPage();
+  console.log('Wrote docs/reference/quality.md.');
 }

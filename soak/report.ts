@@ -5,7 +5,13 @@ import { upperMedian } from './checks/memory-growth.ts';
 const toSeconds = (ms: number): string => (ms / 1000).toFixed(1);
 const number = (n: number, digits = 0): string => n.toLocaleString('en', { maximumFractionDigits: digits });
 
-const intro = `The soak runs real schedulers and workers in separate processes on the embedded PostgreSQL with its default settings. Organizations keep their logs in the embedded log store or query a scripted SIEM over HTTP, and a scripted language model judges some of the hits. The slot clock jumps to the next hour when the work of the previous hour is done, or after a maximum wait. Within an hour it follows the machine's clock. Meanwhile SIEMs and models are down for hours (once for longer than windows and candidates wait), workers are killed with SIGKILL, queries fail until a user fixes them, forwarders of the embedded log store catch up after hours, and detections are deleted and restored. At the end the database is compared with the scripted events. Any deviation makes the exit code 1.`;
+const intro = `The soak runs real schedulers and workers in separate processes on the embedded PostgreSQL with its default settings. Organizations keep their logs in the embedded log store or query a scripted SIEM over HTTP, and a scripted language model judges some of the hits.
+
+The slot clock jumps to the next hour when the work of the previous hour is done, or after a maximum wait. Within an hour it follows the machine's clock.
+
+Meanwhile SIEMs and models are down for hours (once for longer than windows and candidates wait), workers are killed with SIGKILL, queries fail until a user fixes them, forwarders of the embedded log store catch up after hours, and detections are deleted and restored.
+
+At the end the database is compared with the scripted events. Any deviation makes the exit code 1.`;
 
 const late =
   'Gaps with the reason `late` appear if slots come faster than the machine can run them, because the wait for each hour is limited. Organizations are served in turn, so the one with the most detections falls behind, and missed windows are only examined for 24 hours.';

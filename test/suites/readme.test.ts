@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { qualityPage, renderQualityPage } from '../../quality/quality-page.ts';
 import { catalogPage, renderCatalogPage } from '../../scripts/catalog-table.ts';
 import { libraryPage, renderLibraryPage } from '../../scripts/library-table.ts';
 import { settingsPage, withSettings } from '../../scripts/settings-table.ts';
@@ -20,6 +21,10 @@ test('the page of the library matches its files (npm run generate writes it)', (
 
 test('the page of the catalog matches its entries (npm run generate writes it)', () => {
   expect(renderCatalogPage()).toBe(readFileSync(catalogPage, 'utf8'));
+});
+
+test('the page of the quality matches its notes (npm run generate writes it)', () => {
+  expect(renderQualityPage()).toBe(readFileSync(qualityPage, 'utf8'));
 });
 
 test('the README refers only to existing files and scripts', () => {
