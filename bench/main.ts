@@ -114,7 +114,12 @@ if (values.write) {
   const file = join(root, 'docs/reference/benchmarks.md');
   const head = `# Benchmarks
 
-This page is written by \`npm run bench -- --write\`. \`npm run bench -- NAME … [--write]\` runs only some benchmarks: ${Object.keys(benchmarks).join(', ')}. Each figure is the median of several rounds. If there is a baseline, both sides are measured in turn, and *share* is the median ratio of the rounds: 100 % means as good as the baseline, and for times and costs the ratio is baseline ÷ Tocsin. The database is the embedded one with its default settings, including \`fsync\`.
+This page is written by \`npm run bench -- --write\`. \`npm run bench -- NAME … [--write]\` runs only some benchmarks:
+${Object.keys(benchmarks).join(', ')}.
+
+- Each figure is the median of several rounds.
+- If there is a baseline, both sides are measured in turn, and *share* is the median ratio of the rounds: 100 % means as good as the baseline. For times and costs the ratio is baseline ÷ Tocsin.
+- The database is the embedded one with its default settings, including \`fsync\`.
 
 Machine: ${machine}.`;
   await writeFile(file, `${[head, ...mergeSections(await readFile(file, 'utf8'))].join('\n\n')}\n`);

@@ -104,7 +104,7 @@ const readDatabaseBytes = (url: string): Promise<number> =>
 
 export const scaleBenchmark: Benchmark = {
   title: 'Costs of an installation with many organizations (baseline: the same with ten organizations)',
-  note: `Each organization has ${detectionsPerOrg} hourly detections, due at the same slot. \`npm run bench -- scale --full\` has 10,000 organizations and a million detections, without \`--full\` 1,000. The hour of logs is that of ${sampleOrgs} more organizations which send what each of 10,000 sends if all of them send 1 TB a day, and ${sampleDetections} detections of each examine it. Cores are such costs of the sample times the rates, not a run of the whole.`,
+  note: `Each organization has ${detectionsPerOrg} hourly detections, due at the same slot. \`npm run bench -- scale --full\` has 10,000 organizations and a million detections, without \`--full\` 1,000.\n\nThe hour of logs is that of ${sampleOrgs} more organizations which send what each of 10,000 sends if all of them send 1 TB a day, and ${sampleDetections} detections of each examine it. Cores are such costs of the sample times the rates, not a run of the whole.`,
   run: (report, { isFull }: RunOptions) =>
     withInProcessProgram((program) => measure(program, isFull ? 10_000 : 1_000, report), sampleClock),
 };
