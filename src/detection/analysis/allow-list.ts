@@ -2,7 +2,7 @@ import { BlockList, isIP } from 'node:net';
 import { compilePattern } from './value-pattern.ts';
 
 /**
- * Returns a function that tells whether an entity is in a list. A value of the list is an exact text, a pattern in which `*` stands for any
+ * Returns a function that reports whether an entity is in a list. A value of the list is an exact text, a pattern in which `*` stands for any
  * text, or a network such as `10.0.0.0/8`, which contains addresses only. Case and surrounding whitespace do not matter.
  */
 export function compileAllowList(values: readonly string[]): (entity: string) => boolean {

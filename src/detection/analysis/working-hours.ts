@@ -40,7 +40,7 @@ function raise(severity: Severity): Severity {
   return index >= high ? severity : severities[index + 1]!;
 }
 
-/** Returns a function that tells whether a time is within the working hours. Follows the daylight saving time of the zone. */
+/** Returns a function that reports whether a time is within the working hours. Follows the daylight saving time of the zone. */
 export function compileWorkingHours({ timeZone, days, from, to }: WorkingHours): (at: Date) => boolean {
   const format = new Intl.DateTimeFormat('en-US', {
     timeZone,

@@ -9,7 +9,7 @@ export type DatasetNames = Record<string, string>;
 export const versionOf = (entry: LibraryEntry): string =>
   hashFields(toShippedFields(entry, { datasets: {} })).slice(0, 12);
 
-/** What an organization chose for a shipped detection. With a connection, its query is portable and runs in that SIEM. */
+/** The choices of an organization for a shipped detection. With a connection, its query is portable and runs in that SIEM. */
 export type InstallChoice = { datasets: DatasetNames; connectionId?: string | undefined };
 
 /** Returns the fields of a detection as installed. */

@@ -1,7 +1,7 @@
 import { escapeControls, renderChange } from '../as-code/print-plan.ts';
 import type { PackDetection, PackResult } from './packs.schema.ts';
 
-/** What became of a pack in one organization: the results by file, or why there are none. */
+/** The outcome of a pack in one organization: the results by file, or the reason why there are none. */
 export type PackReport = { organization: { id: string; name: string } } & (
   | { results: PackResult['results'] }
   | { error: string }

@@ -10,7 +10,7 @@ export const manifestName = 'pack.yaml';
 const detectionsFolder = 'detections';
 const manifestBytesMax = 1024 * 1024;
 
-/** Fields that a pack may set differently for some organizations. What a detection looks for is the same for all. */
+/** Fields that a pack may set differently for some organizations. The query is the same for all. */
 export const overridableFields = [
   'enabled',
   'detectionCadence',

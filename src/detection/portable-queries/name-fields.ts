@@ -3,7 +3,7 @@ import type { DatasetFields } from '../siem/connector.ts';
 import type { RemoteSiemType } from '../siem/registry.ts';
 import type { NameOf } from './to-expression.ts';
 
-/** Where a portable query finds a dataset: `source` in the SIEM, and the field with the event as JSON if the row is not the event. */
+/** The location of a dataset for portable queries: `source` in the SIEM, and the field with the event as JSON if the row is not the event. */
 export type PortableDataset = { source: string; event?: string | undefined };
 
 /** SIEMs that list columns, and the types of those whose values are objects. The others list every field with its whole path. */
@@ -38,7 +38,7 @@ function nameInColumn({ keys, isExact }: FieldPath, { fields, objects, event }: 
   const column = fields.find(({ name }) => name === path[0]);
   if (path.length === 1 || !column) return column ? path[0]! : null;
   if (objects.test(column.type)) return path.join('.');
-  // Text that contains the event cannot be read as JSON without failing on text that is none.
+  // A text with the event cannot be read as JSON without failing on text that is not JSON.
   return event === undefined ? null : undefined;
 }
 

@@ -4,7 +4,7 @@ import { lastSlot, nextSlot } from '../../platform/lib/cron/cron.ts';
 /** A half-open range of time, `[from, to)`. */
 export type TimeRange = { from: Date; to: Date };
 
-/** Where window boundaries lie: `delayMs` before each slot of the cron schedule. The delay is the connection's. */
+/** The grid of window boundaries: `delayMs` before each slot of the cron schedule. The delay is the connection's. */
 export type WindowGrid = { cron: string; delayMs: number };
 
 export const subtractMs = (time: Date, ms: number): Date => new Date(time.getTime() - ms);

@@ -19,7 +19,7 @@ import { readValueLists } from '../value-lists/value-lists.store.ts';
 import type { TimeRange } from '../scheduling/slot-windows.ts';
 import { windowsBefore, windowsWithin } from './simulation-windows.ts';
 
-/** What running a detection on the past needs. `clock` is slot time. */
+/** The dependencies of running a detection on the past. `clock` is slot time. */
 export type TrialDeps = JudgeDeps & {
   clock: Clock;
   connectionFor: (orgId: OrgId, selector: ConnectionSelector) => Promise<SiemConnection>;

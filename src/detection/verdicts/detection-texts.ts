@@ -1,4 +1,4 @@
-/** What a detection's author wrote, as far as verdicts use it. `headline` is a template. `customInstructions` come from the request of a run. */
+/** The texts of a detection's author that verdicts use. `headline` is a template. `customInstructions` come from the request of a run. */
 export type DetectionTexts = {
   name: string;
   description: string;

@@ -29,6 +29,6 @@ export type VerdictTrace = {
   instructions: number;
   /** Tools whose results contained text addressed to a model. */
   plantedTools?: string[];
-  /** Fields with free text without which the model did not confirm its dismissal. */
+  /** Fields with free text. Without their text, the model did not confirm its dismissal. */
   unconfirmed?: string[];
 };

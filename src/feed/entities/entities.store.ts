@@ -7,7 +7,7 @@ import type { Snapshot } from '../items/snapshot/snapshot.ts';
 import { visiblePoolIds } from '../items/visible-pools.sql.ts';
 import type { EntityType } from './entities.schema.ts';
 
-/** Where a list continues and what it contains: values that begin with `prefix`, and the values in `exact`. */
+/** The position and filter of a list: it continues after `after`, with values that begin with `prefix` and the values in `exact`. */
 export type EntityFilter = { type: EntityType; after: string; prefix: string; exact: string[]; limit: number };
 
 /** The kind of a type in `item_terms`. */

@@ -9,6 +9,6 @@ export type SourceDocument = {
   modified?: string | undefined;
   /** Set for a document that an index lists. If it cannot be parsed it is skipped, even when it is the only document of the pull. */
   isListed?: true;
-  /** What the index says about the document, passed from the format's `fetch` to its `parse`. */
+  /** The entry of the index for the document, passed from the format's `fetch` to its `parse`. */
   entry?: unknown;
 };

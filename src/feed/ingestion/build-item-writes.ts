@@ -17,7 +17,7 @@ export type CurrentVersions = Map<
   { item: FeedItem; storedText: string; severityRule: string; aliases: string[]; objects: string | null }
 >;
 
-/** What all writes of one transaction share. */
+/** The context that all writes of one transaction share. */
 export type WriteContext = {
   source: ItemOrigin;
   at: Date;

@@ -5,7 +5,7 @@ import { buckets } from '../model/vocabulary.ts';
 
 type ItemContent = { item: FeedItem; storedText: string };
 
-/** What an item states, besides its stored text. */
+/** The content of an item besides its stored text. */
 type StatedContent = Pick<FeedItem, 'iocs' | 'classification' | 'affectedProducts'> &
   Pick<FeedItem['event'], 'title' | 'severity'> &
   Pick<FeedItem['source'], 'publisher' | 'tlp'> & { withdrawn: boolean };

@@ -4,7 +4,7 @@ import type { SnapshotCache } from '../items/snapshot/snapshot.ts';
 import type { SourceRecord, UnreadText } from '../model/source-record.ts';
 import type { Extractor } from './extractor.ts';
 
-/** What feed work in a thread asks of the main thread. `changed`: a transaction changed the feed. */
+/** A call from feed work in a thread to the main thread. `changed`: a transaction changed the feed. */
 type MainThreadCall =
   | { kind: 'report'; report: ReportText; owner: string | undefined }
   | { kind: 'entry'; entry: UnreadText; owner: string | undefined }

@@ -39,7 +39,7 @@ export type SourceRow = {
 
 export type SourceKey = Pick<SourceRow, 'organization_id' | 'id'>;
 
-/** Where an item comes from: a source, or an organization that posted the item. In that case `id`, `kind` and `url` are null. */
+/** The origin of an item: a source, or the organization that posted it. In that case `id`, `kind` and `url` are null. */
 export type ItemOrigin = Pick<
   SourceRow,
   | 'organization_id'

@@ -17,7 +17,7 @@ const OwnedProduct = z.strictObject({
   product: Words.optional().describe('If absent, all products of the vendor.'),
 });
 
-/** What is relevant to an organization. A profile whose lists are all empty counts as none. */
+/** The relevance profile of an organization. A profile whose lists are all empty counts as none. */
 export const Profile = z.strictObject({
   products: z.array(OwnedProduct).max(listMax).default([]),
   platforms: z.array(PlatformWord).max(listMax).default([]),

@@ -19,7 +19,7 @@ export type Db = Kysely<Tables> & {
   readonly replica?: ReadReplica;
 };
 
-/** Where a transaction ran that a replica might have served, and why not there: `replica`, or one of the reasons for the primary. */
+/** The outcome of a transaction that a replica could serve: `replica`, or the reason why it ran on the primary. */
 export type ReadOutcome = 'replica' | 'behind' | 'refused' | 'failed' | 'skipped';
 
 /** A streaming replica for the transactions of requests that read. */

@@ -1,6 +1,6 @@
 import { createServer } from 'node:net';
 
-/** Where a server listens, in libpq's notation: `host` is an IP address, or the folder of a socket whose name contains the port. */
+/** The address of a server in libpq's notation: `host` is an IP address, or the folder of a socket whose name contains the port. */
 export type ServerAddress = { host: string; port: number };
 
 export const loopback = '127.0.0.1';

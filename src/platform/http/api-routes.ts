@@ -7,7 +7,7 @@ import { recordEtag } from './responses/etag.ts';
 type Line = `${'GET' | 'POST' | 'PUT' | 'DELETE'} /${string}`;
 type Schema = z.ZodType;
 type Options<Params, Query, Body, Result> = Omit<FastifyContextConfig, 'isPublic'> & {
-  /** What generated clients call the operation: a verb and its object. */
+  /** The name of the operation in generated clients: a verb and its object. */
   operationId: string;
   summary: string;
   description?: string;

@@ -64,7 +64,7 @@ export type AuditFilter = {
 
 export type AuditPage = { limit: number; after: PageCursor | null; isOldestFirst?: boolean };
 
-/** Returns up to `limit` + 1 rows, newest first by default. The extra row tells the caller whether another page follows. */
+/** Returns up to `limit` + 1 rows, newest first by default. The extra row shows that another page follows. */
 export function listAuditRows(
   tx: Tx,
   { actor, action, resourceType, resourceId, from, to }: AuditFilter,

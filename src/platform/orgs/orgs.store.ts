@@ -108,7 +108,7 @@ export type OrgRow = {
   tags: string[];
 };
 
-/** What identifies an organization. People use its name, programs its ID. */
+/** A reference to an organization. People use its name, programs its ID. */
 export type OrgReference = { id: string } | { name: string };
 
 const isOrg = (reference: OrgReference) =>

@@ -1,6 +1,6 @@
 import { sql, type RawBuilder } from 'kysely';
 
-/** What has expired: rows before a time, of the organizations `only`, or of all but `except`. */
+/** The expired rows: those before a time, of the organizations `only`, or of all but `except`. */
 export type Expiry = { before: Date; only: readonly string[] | null; except: readonly string[] };
 
 /** Condition that a row belongs to an organization of an expiry. */

@@ -40,7 +40,7 @@ export function createException(
   });
 }
 
-/** Snoozes a detection, or one of its entities. What it finds until then raises no hit. */
+/** Snoozes a detection, or one of its entities. Findings until then raise no hit. */
 export function snooze(
   deps: ExceptionDeps,
   caller: Caller,

@@ -15,7 +15,7 @@ import type { ShipperFormat } from './shipper-format.ts';
 
 export type ReceiveShipperDeps = ReceiveLogsDeps & { recordReceipt: RecordReceipt; diskGuard: DiskGuard };
 
-/** What became of a body. `repeated` has the items whose ID was stored before. `failed` is the reason why a batch was not stored. */
+/** The outcome of a body. `repeated` has the items whose ID was stored before. `failed` is the reason why a batch was not stored. */
 export type ShipperReceipt = Omit<ShipperBody, 'batches' | 'hash' | 'repeated'> & {
   batches: { id: string; dataset: string; failed: AppError | undefined }[];
   repeated: Set<number>;

@@ -31,7 +31,7 @@ export type Examination = {
   repeat: RepeatReason | undefined;
   examined: ExaminedWindow;
   candidates: Candidate[];
-  /** What later windows will be compared with. Null if the category needs no memory or there is nothing to learn from yet. */
+  /** The memory that later windows are compared with. Null if the category needs no memory or there is nothing to learn from yet. */
   memory: MemoryEntry[] | null;
   /** Version of the past that the window was compared with. */
   epoch: number;

@@ -31,7 +31,7 @@ export function toJudgment(unverified: Verdict, candidate: Candidate, detection:
   return { unverified, verified: verifyVerdict(unverified, candidate, detection), fallback: null };
 }
 
-/** Asks the judge about a candidate of a detection. A failure that concerns this candidate alone falls back to its facts. Throws any other failure. */
+/** Judges a candidate of a detection. A failure that concerns this candidate alone falls back to its facts. Throws any other failure. */
 export async function judgeCandidate(
   judge: Judge,
   candidate: Candidate,

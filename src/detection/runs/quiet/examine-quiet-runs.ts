@@ -107,7 +107,7 @@ export async function examineQuietRuns(
   return quiet;
 }
 
-/** Returns a function that reports whether earlier windows have events that arrived since the last covered one. Asks once for each time range. */
+/** Returns a function that reports whether earlier windows have events that arrived since the last covered one. Queries once for each time range. */
 function createLateCheck(signal: AbortSignal): (queued: QueuedRun) => Promise<boolean> {
   const known = new Map<string, Promise<boolean>>();
   return ({ run, coveredTo }) => {

@@ -31,7 +31,7 @@ export type ConvertedRule = {
   isPart: boolean;
 };
 
-/** What rules are converted for. `datasets`: those that exist, if that is known. `queryCharsMax`: the longest query that the target accepts.
+/** The target of a conversion. `datasets`: those that exist, if that is known. `queryCharsMax`: the longest query that the target accepts.
  * `timeColumn`: the column with the time of an event. */
 export type ConversionTarget = {
   mappings: Mappings;

@@ -6,7 +6,7 @@ export type LogSource = { category?: string; product?: string; service?: string 
 export const levels = ['informational', 'low', 'medium', 'high', 'critical'] as const;
 export type Level = (typeof levels)[number];
 
-/** What every kind of document has. `line` is where the document begins. `text` is its YAML. */
+/** The fields of every kind of document. `line` is where the document begins. `text` is its YAML. */
 export type DocumentHead = {
   id: string | null;
   name: string | null;

@@ -41,7 +41,7 @@ async function readDatasets(deps: ListDatasetsDeps, orgId: OrgId): Promise<Conve
 
 type Target = { kind: DialectKind; timeColumn: string };
 
-/** What kinds call the time of an event if the settings of a connection do not say. */
+/** The column with the time of an event, by kind, if the settings of a connection specify none. */
 const timeColumns: Record<DialectKind, string> = {
   local: '_time',
   postgres: 'timestamp',

@@ -6,7 +6,7 @@ import type { ContextDoc } from './context-docs.ts';
 import type { EntityContext } from './entity-context.ts';
 import type { VerdictOutput } from './verdict-output.ts';
 
-/** What a detection's author tells the model. `customInstructions` come from the request of the run. */
+/** The instructions of a detection's author to the model. `customInstructions` come from the request of the run. */
 export type JudgeDefinition = {
   name: string;
   description: string;

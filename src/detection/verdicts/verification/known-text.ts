@@ -1,7 +1,7 @@
 import type { Candidate } from '../../analysis/candidate.ts';
 import type { DetectionTexts } from '../detection-texts.ts';
 
-/** What a verdict may claim: the text of a candidate's rows and facts and of the detection's name, and the numbers in them. */
+/** The text that a verdict may repeat: that of a candidate's rows and facts and of the detection's name, with its numbers. */
 export type KnownText = { text: string; numbers: Set<number> };
 
 /** Normalizes text for comparison: NFKC, refanged addresses, lower case. */

@@ -1,4 +1,4 @@
-/** What an item is compared by. */
+/** The values by which an item is compared. */
 export type ComparedItem = {
   publisher: string;
   /** When the source published the item, in epoch milliseconds, if it says so. */
@@ -9,7 +9,7 @@ export type ComparedItem = {
   identifying: number;
 };
 
-/** What two items have in common. */
+/** The values that two items have in common. */
 export type SharedTraits = {
   /** The number of shared identifying indicators that few items have. */
   rareIndicators: number;

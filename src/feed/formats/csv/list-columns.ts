@@ -40,7 +40,7 @@ const linkColumn =
 const sampleRows = 50;
 const typeShareMin = 0.6;
 
-/** Where the cells of a table are by what they contain. `typed` holds a column of types and that of their values. */
+/** The columns of a table by content. `typed` has the column of types and the column of their values. */
 export type ListColumns = { indexes: Record<ColumnName, number[]>; typed: { type: number; value: number } | undefined };
 
 /** Returns the columns of a table by their names and, for types and their values, by their contents. */

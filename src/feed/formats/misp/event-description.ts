@@ -5,7 +5,7 @@ import type { EventAttribute } from './misp-attributes.ts';
 /** Values with fewer characters are labels rather than sentences. */
 const descriptionMinChars = 60;
 
-/** A text that describes an event, and its place in the stored text. `isReport` tells an event report, which is read as a whole. */
+/** A text that describes an event, and its place in the stored text. `isReport` marks an event report, which is read as a whole. */
 export type EventDescription = { text: string; span: Span; isReport: boolean };
 
 /**

@@ -13,7 +13,7 @@ export type KeptEntries = {
 
 /** They are stored with the source, so more are not kept: the next pull downloads the feed again. */
 export const keptMaxChars = 4_000_000;
-// The pulls that read them follow each other every minute. After a longer pause, the feed itself is asked again.
+// The pulls that read them follow each other every minute. After a longer pause, the feed itself is fetched again.
 const keptMs = 3_600_000;
 
 /** Returns the characters that an entry takes, approximately. */

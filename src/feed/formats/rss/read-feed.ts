@@ -18,7 +18,7 @@ export function scanFeed(document: FeedDocument, onEntry: (entry: FeedEntry) => 
   return /^\s*\{/.test(text) ? scanJson(text, onEntry) : scanXmlFeed(text, document.url, onEntry);
 }
 
-/** Returns the entries of a feed at once, see `scanFeed`. */
+/** Returns all entries of a feed. See `scanFeed`. */
 export function readFeed(document: FeedDocument): { entries: FeedEntry[]; omitted: number } {
   const entries: FeedEntry[] = [];
   const { omitted } = scanFeed(document, (entry) => entries.push(entry));

@@ -42,7 +42,7 @@ export function splitGroup(
   );
 }
 
-/** Returns the parts of each observation. What an observation consists of, or an indicator is based on, is in its part. */
+/** Returns the parts of each observation. The objects that an observation consists of, or an indicator is based on, are in its part. */
 function assignParts(
   bundle: StixBundle,
   observed: StixSourceObject[],

@@ -136,7 +136,7 @@ function applyExtraction(item: FeedItem, extracted: ExtractedItem): FeedItem {
 
 type ReanalyzedTraits = Pick<ItemWrite, 'terms' | 'sketch' | 'identifying' | 'readerVersion'>;
 
-/** What an item is compared and found by. */
+/** The values by which an item is compared and found. */
 type FoundBy = { traits: ReanalyzedTraits; title: string; searchText: SearchText };
 
 async function writeTraits(tx: Tx, item: StaleItem, { traits, title, searchText }: FoundBy): Promise<RemovedTerm[]> {

@@ -58,7 +58,7 @@ const passageOf = ({ runs }: FullTextQuery): Sql =>
         select substr(v.stored_text, greatest(place - ${passageChars.before}::int, 1), ${passageChars.all})
         from unnest(${runs}::text[]) run cross join lateral strpos(v.stored_text, run) place where place > 0 order by place limit 1)`;
 
-/** A query that matches each word of a search by itself, without those that it excludes: an excerpt rarely contains all words. */
+/** A query that matches each word of a search separately, without the excluded ones: an excerpt rarely contains all words. */
 const anyWordOf = (query: FullTextQuery): Sql => sql`
   select case when words in ('', 'T') then null else replace(words, ' & ', ' | ')::tsquery end as words
   from (select querytree(${toTsquery(query)}) as words) tree`;

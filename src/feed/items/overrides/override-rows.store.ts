@@ -26,7 +26,7 @@ type RelevanceScoreRow = { score: number; reasons: string; judged_at: Date };
 
 type WithItemId = { item_id: string };
 
-/** What is stored about an item for one organization alone. */
+/** The rows of an item that belong to one organization alone. */
 export type OwnRows = { override: ItemOverrideRow | undefined; score: RelevanceScoreRow | undefined };
 
 /** Returns the organization's rows about these items at a state, by item id. Items without any are absent. */

@@ -100,7 +100,7 @@ export async function readScannedPage(tx: Tx, snapshot: Snapshot, search: Estima
   const { options, range, estimate } = search;
   const { limit, offset } = range;
   const { ctes, rows } = scanSearch(snapshot, options, rowsNeeded(search));
-  // One row more tells whether there is another page.
+  // One extra row shows whether there is another page.
   const page = rankedPage({ ...search, range: { offset, limit: limit + 1 } });
   const total = sql`(select 0 as n) total`;
   const read = await readPageRows(tx, { ctes: [...ctes, numbered(rows)], page, total, isRanked: true });

@@ -4,7 +4,7 @@ import { errorResponsesOf } from './error-responses.ts';
 import { parameterRef } from './header-parameters.ts';
 import type { MediaType, OpenApiDocument, Operation } from './openapi-document.ts';
 
-/** What a route says beside its schemas. */
+/** The description of a route besides its schemas. */
 export type DescribedRoute = { config?: FastifyContextConfig };
 
 /** Adds to every operation what follows from its route: scope, headers, errors, and an example. */

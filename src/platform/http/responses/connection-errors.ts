@@ -52,7 +52,7 @@ function endWithProblem(socket: Duplex, error: AppError): void {
   socket.end(`HTTP/1.1 ${error.status} ${STATUS_CODES[error.status] ?? ''}\r\n${lines.join('')}\r\n${body}`);
 }
 
-/** Answers the requests that Node would answer itself without a body: an unknown Expect header, a missing Host header, and CONNECT. */
+/** Responds to requests that Node would otherwise answer without a body: an unknown Expect header, a missing Host header, and CONNECT. */
 export function handleConnectionErrors(app: App): void {
   const server = app.server as Server;
   server.on('checkExpectation', ({ url }: IncomingMessage, response: ServerResponse) => {

@@ -79,7 +79,7 @@ export function redactDeep(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, redactDeep(inner)]));
 }
 
-/** Tells an AWS secret key (40 random characters) from a SHA-1 (40 hexadecimal digits) and from a path (words) by its entropy. */
+/** Distinguishes an AWS secret key (40 random characters) from a SHA-1 (40 hexadecimal digits) and a path (words) by its entropy. */
 function looksRandom(text: string): boolean {
   if (!/[a-z]/.test(text) || !/[A-Z]/.test(text) || !/\d/.test(text)) return false;
   const counts = new Map<string, number>();

@@ -18,7 +18,7 @@ export type RunOptions = {
   /** Whose task it is. Owners take turns. */
   owner?: string;
   transfer?: TransferListItem[];
-  /** Answers the calls that the task makes to this process. By default, the pool's `answerCall` does. */
+  /** Handles the calls of the task to this process. Default: the pool's `answerCall`. */
   answerCall?: AnswerCall;
   /** Set for a task that needs much memory: its thread collects garbage after it, because an idle thread would keep the memory. */
   isLarge?: boolean;
@@ -38,7 +38,7 @@ export type ThreadPoolOptions = {
   /** The number of tasks that may wait for a thread. */
   waitingMax: number;
   memoryMb: number;
-  /** Answers the calls of tasks. */
+  /** Handles the calls of tasks to this process. */
   answerCall?: AnswerCall;
 };
 

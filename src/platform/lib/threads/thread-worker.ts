@@ -54,7 +54,7 @@ export function lowerThreadPriority(): void {
   if (process.platform === 'linux') setPriority(10);
 }
 
-/** Gives another process of this machine a lower priority, if the system allows it. */
+/** Lowers the priority of another process of this machine, if the system allows it. */
 export function lowerProcessPriority(pid: number): void {
   try {
     setPriority(pid, 5);

@@ -7,7 +7,7 @@ export const startSpan = (name: string, options: SpanOptions = {}): Span =>
   trace.getTracer(tracerName).startSpan(name, options);
 
 /**
- * Runs `work` in a span. What it starts becomes part of it. An error ends the span as failed and is thrown again. `kind` is `CLIENT` for a call
+ * Runs `work` in a span. Spans that `work` starts become its children. An error ends the span as failed and is thrown again. `kind` is `CLIENT` for a call
  * of another service, so that tools measure that service by it.
  */
 export async function inSpan<T>(

@@ -7,7 +7,7 @@ import type { Spend, SpendQuotas } from './budgets.ts';
 type SpenderRef = { orgId: OrgId; detectionId: string };
 type UsageRow = { day_tokens: number; day_cost: number; month_tokens: number; month_cost: number };
 type PeriodSpend = { detectionDay: Spend; organizationMonth: Spend };
-/** What other runs have reserved, and what other conversations of the same run have (`siblings`). */
+/** The spend that other runs have reserved, and that other conversations of the same run have (`siblings`). */
 type ReservedSpend = PeriodSpend & { siblings: Spend };
 
 /** Returns what the detection spent on the alias today and its organization this month, by the UTC day of slot time. */

@@ -62,7 +62,7 @@ export type OrganizationList = z.infer<typeof OrganizationList>;
 
 const count = (text: string) => z.int().describe(text);
 
-/** What an organization uses. */
+/** The current usage of an organization. */
 export const OrganizationUsage = z
   .object({
     detections: count('Detections that are not deleted.'),

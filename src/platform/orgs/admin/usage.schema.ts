@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 const count = (text: string) => z.int().describe(text);
 
-/** What an organization used on a UTC day. */
+/** The usage of an organization on a UTC day. */
 export const UsageDay = z
   .object({
     day: z.string().meta({ format: 'date' }),

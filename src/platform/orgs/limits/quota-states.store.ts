@@ -11,7 +11,7 @@ const own = sql`organization_id = tocsin_org()`;
 const sumOfDays = (column: string, table: string, since: RawBuilder<unknown>, day: string) => sql<number>`
   (select coalesce(sum(${sql.ref(column)}), 0) from ${sql.table(table)} where ${own} and day >= ${since} and day <= ${day}::date)`;
 
-/** What counts towards a quota on a day. */
+/** The amount that counts towards a quota on a day. */
 const used: Record<WatchedQuota, (day: string) => RawBuilder<number>> = {
   enabledDetections: () => sql`(select count(*) from agents
     where ${own} and agent_type = 'detection' and enabled and not is_suggestion and deleted_at is null)`,

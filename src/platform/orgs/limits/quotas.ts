@@ -33,7 +33,7 @@ const mergeQuotas = (before: Quotas, changes: ChangeQuotas): Quotas =>
   ) as Quotas;
 
 /**
- * Changes the quotas that `changes` has. Null removes one. What the organization already has beyond a quota stays. The audit log of the
+ * Changes the quotas that `changes` has. Null removes one. Existing records beyond a quota stay. The audit log of the
  * organization shows the operator. Throws 404 for an unknown organization, and 412 if `ifMatch` is not the current ETag.
  */
 export async function changeQuotas(

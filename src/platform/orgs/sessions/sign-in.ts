@@ -10,7 +10,7 @@ import { insertSession, insertSignInLinkAcrossOrgs, takeSignInLinkAcrossOrgs } f
 
 export type SignInDeps = { db: Db; auth: KeyAuthenticator; config: { sessionDays: number } };
 
-/** Who signs in. `scopes` count only without a key: a session of a key has the key's scopes. */
+/** The identity that signs in. `scopes` count only without a key: a session of a key has the key's scopes. */
 type Identity = {
   orgId: OrgId;
   keyId: string | null;

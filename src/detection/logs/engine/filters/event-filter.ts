@@ -1,6 +1,6 @@
 import type { ValueTest } from '../../../matching/expression.ts';
 
-/** Where an event has a value: the keys from the outermost object inward. `isExact`: the spelling is exact, otherwise case does not matter. */
+/** The path of a value in an event: the keys from the outermost object inward. `isExact`: the spelling is exact, otherwise case does not matter. */
 export type FieldPath = { keys: readonly string[]; isExact: boolean };
 
 /**

@@ -9,8 +9,8 @@ const any: PatternPart = { wildcard: '*' };
 const depthMax = 200;
 
 /**
- * Returns a filter that is true at least of the events for which a condition is true. What it does not understand, such as a negation, is
- * every event.
+ * Returns a filter that is true at least of the events for which a condition is true. If it does not understand a part, such as a negation, the
+ * filter accepts every event.
  */
 export function readCondition(node: TreeNode, scope: Scope, depth = 0): EventFilter {
   if (depth > depthMax) return everyEvent;

@@ -15,7 +15,7 @@ const lengthArguments: ReadonlyMap<string, number> = new Map([
   ['rpad', 1],
 ]);
 
-/** The engine allocates these results at once and without looking at its memory limit. */
+/** The engine allocates these results in one step, without checking its memory limit. */
 const literalOnly: ReadonlySet<string> = new Set(['list_resize', 'array_resize']);
 
 /** Throws if a call would allocate by an argument: a length above the limit, or a width in a format text. `children` are the arguments. */

@@ -131,7 +131,7 @@ function textOfPathSql(event: SqlText, path: string[], fields: CatalogField[]): 
   return coalesceSql(texts);
 }
 
-/** Where the value of a path is: at the `spellings` of its last keys inside `json`. `last` is its field if the catalog lists it. */
+/** The location of a path's value: at the `spellings` of its last keys inside `json`. `last` is its field if the catalog lists it. */
 type Location = { json: SqlText; spellings: string[][]; last: CatalogField | undefined };
 
 const spellingsMax = 8;

@@ -68,7 +68,7 @@ export function registerProbes(scope: App, { path, info }: Product): void {
 
 const byName = (name: string): unknown => ({ [name]: {} });
 
-/** Set-ups that shippers request, each with the answer that tells them that it exists. */
+/** Resources that shippers set up, each with the response that reports that it exists. */
 const setups: Record<string, (name: string) => unknown> = {
   '': byName,
   '/_template': byName,

@@ -14,7 +14,7 @@ export async function claimFolder(tx: Tx, orgId: OrgId, name: string): Promise<b
   return Number(numAffectedRows ?? 0) > 0;
 }
 
-/** Gives the lease back. */
+/** Releases the lease. */
 export async function releaseFolder(tx: Tx, orgId: OrgId, name: string): Promise<void> {
   await sql`update log_folders set lease_until = null where organization_id = ${orgId} and name = ${name}`.execute(tx);
 }

@@ -17,7 +17,7 @@ type QueueOptions = {
 const waitMs = 500;
 const batchBytesMax = 4 * 1024 * 1024;
 const batchMessagesMax = 20_000;
-/** What may wait while a batch is stored. */
+/** The most that waits while a batch is stored. */
 const waitingBytesMax = 2 * batchBytesMax;
 
 /** Creates a queue that stores messages in batches, one after the other, in the order in which they arrived. */

@@ -16,7 +16,7 @@ export function createFrameSplitter(): { push: (chunk: Buffer) => Frames; end: (
   // The begun message. The buffer grows twofold, so that a message that arrives byte by byte costs no more than another one.
   let held: Buffer = nothing;
   let heldBytes = 0;
-  /** What the held bytes lack: a number of bytes together, or the end of a line. */
+  /** The held bytes are complete at this total number of bytes, or at the end of a line. */
   let awaited: number | 'line end' = 0;
   let skipped: 'line' | number | undefined;
 
