@@ -55,7 +55,7 @@ const bucketNames: Record<Bucket, [one: string, many: string]> = {
   mobileIds: ['mobile app', 'mobile apps'],
 };
 
-/** Names what an item without a title contains: a single value, or `2 domains and 1 hash`, with the malware. Undefined for no indicators. */
+/** Describes what an item without a title contains: a single value, or `2 domains and 1 hash`, with the malware. Undefined for no indicators. */
 export function describeIndicators(iocs: SourceRecord['iocs'], malware: { name: string }[]): string | undefined {
   const counted = buckets.filter((bucket) => iocs[bucket].length > 0);
   const [first] = counted;

@@ -10,7 +10,7 @@ export type ParseResult = {
   records: SourceRecord[];
   /** Texts that become records once they are extracted. */
   texts?: UnreadText[];
-  /** How probable the exploitation of CVEs is. They become no items. */
+  /** Probabilities that CVEs are exploited. They become no items. */
   predictions?: PredictionList;
   /** Ids of records whose text could not be extracted in time. */
   late?: string[];

@@ -28,7 +28,7 @@ export const pickItem = (value: string, count: number): number =>
 export const toPartRecordId = (recordId: string, part: number): string =>
   part === 0 ? recordId : toPartId(recordId, part + 1);
 
-/** Names a record that holds one part of a report or event, from 0. The first part keeps the ids of the whole. */
+/** Returns the record of one part of a report or event. `part` counts from 0. The first part keeps the ids of the whole. */
 export function toPartRecord(record: SourceRecord, part: number, count: number): SourceRecord {
   if (count === 1) return record;
   const title = `${clip(record.title, titleMaxChars)} (${part + 1} of ${count})`;

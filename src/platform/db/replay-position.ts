@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Db, Tx } from './db.ts';
 
-/** Which database a server has. Both are equal on a primary and its replicas, the timeline soon after a failover. */
+/** Identifies the database of a server. Both are equal on a primary and its replicas, the timeline soon after a failover. */
 export type ServerIdentity = { system: string; timeline: number };
 
 /**

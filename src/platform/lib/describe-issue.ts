@@ -2,7 +2,7 @@ const optionsPattern = /^Invalid option: expected one of (.+)$/s;
 const literalPattern = /^Invalid input: expected ("[^]*"|-?\d+|true|false)$/;
 const boundPattern = /^Too (?:small|big): expected (\w+) to (?:have|be) ([<>]=?)(\S+)/;
 
-/** Returns the message of a schema issue in the words of the API in place of zod's. Messages that a schema states itself stay as they are. */
+/** Returns the message of a schema issue in the words of the API instead of zod's. Messages that a schema states itself stay as they are. */
 export function describeIssue(message: string): string {
   if (message.endsWith('received undefined')) return 'is missing';
   const [, options] = optionsPattern.exec(message) ?? [];

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** The end of a page of a list with a choice of sort orders: the sort value of its last row as text, and the row's id. */
+/** The end of a page in a list with several sort orders: the sort value of its last row as text, and the row's id. */
 export type SortCursor = { sort: string; value: string; id: string };
 
 const CursorText = z.tuple([z.string(), z.string(), z.guid()]);

@@ -4,7 +4,7 @@ import type { OrgId } from '../lib/org-id.ts';
 import type { Expiry } from './expiry.sql.ts';
 import { retentionKinds, type RetentionChoice, type RetentionKind } from './retention.schema.ts';
 
-/** The operator's maximum and the organization's own choice (`own`), in days. */
+/** The operator's maximum and the organization's choice (`own`), in days. */
 export type RetentionRow = { maximum: RetentionChoice; own: RetentionChoice; updatedAt: Date | null };
 
 const columnOf = (kind: RetentionKind, suffix = ''): string => `${kind.replace('Days', '_days')}${suffix}`;

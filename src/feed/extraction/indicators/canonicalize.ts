@@ -26,7 +26,7 @@ export function canonicalize(type: IndicatorType, clear: string): string | undef
   }
 }
 
-/** Does what `normalizeValue` does for a URL that is already refanged. */
+/** Like `normalizeValue`, for a URL that is already refanged. */
 function canonicalizeUrl(clear: string): string | undefined {
   const absolute = /^[a-z][a-z0-9+.-]*:\/\//i.test(clear) ? clear : `http://${clear}`;
   const url = clear.length <= 8_192 ? URL.parse(absolute) : null;

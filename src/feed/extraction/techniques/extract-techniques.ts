@@ -58,7 +58,7 @@ export function extractTechniques(text: string, model: TechniqueModel = getShipp
       sentence,
     });
   }
-  // `T1566` says nothing beside `T1566.001`, unless the text prints it.
+  // `T1566` adds nothing to `T1566.001`, unless the text prints it.
   const isRedundant = ({ technique, by }: ExtractedTechnique): boolean =>
     by === 'statement' && [...found.keys()].some((id) => id.startsWith(`${technique.id}.`));
   return [...found.values()]
@@ -103,7 +103,7 @@ function readSentences(
     let isIgnored: boolean | undefined;
     for (let label = 0; label < margins.length; label += 1) {
       if (margins[label]! <= most[label]!) continue;
-      // Asked only of sentences that would count.
+      // Evaluated only for sentences that would count.
       if (
         margins[label]! >= model.thresholds[label]! + marginMin &&
         ((isIgnored ??= isGeneral(sentence) || isUnobserved(sentence)) || isOther(model.labels[label]!, sentence))

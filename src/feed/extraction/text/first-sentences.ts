@@ -7,7 +7,7 @@ const foldedWhitespace = /[^\S ]\s*| \s+/g;
 export const firstSentences = (text: string, count: number, maxChars: number): string | undefined =>
   joinSentences(listFirstSentences(text, count), maxChars);
 
-/** Returns the first sentences of a text. To find them takes longer than to join them. */
+/** Returns the first sentences of a text. Finding them takes longer than joining them. */
 export function listFirstSentences(text: string, count: number): string[] {
   const flat = text.slice(0, readMaxChars).replaceAll(foldedWhitespace, ' ').trim().toWellFormed();
   const segments = segmenter.segment(flat);

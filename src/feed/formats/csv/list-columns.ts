@@ -68,7 +68,7 @@ export function findColumns(header: string[], rows: string[][]): ListColumns {
     : { indexes: Object.fromEntries(untyped) as Record<ColumnName, number[]>, typed: { type, value } };
 }
 
-/** Returns the first column in which most cells name a type, those that are called so first. */
+/** Returns the first column in which most cells name a type. Columns that are called so come first. */
 function findTypeColumn(header: string[], rows: string[][]): number | undefined {
   const order = header.map((_, index) => index);
   const isCalledType = (index: number): boolean => typeColumn.test(header[index]!);

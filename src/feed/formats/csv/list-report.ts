@@ -25,7 +25,7 @@ type ReportContext = ParseContext & { part: SourceDocument; tlp: Tlp | undefined
  */
 export function readReport(text: string, { part, tlp, sourceName, lists }: ReportContext): SourceRecord | undefined {
   if (text.length > textMaxChars || /^\s*[<[{]/.test(text)) return undefined;
-  // The comments of a list tell of its publisher. Headings contain no addresses.
+  // The comments of a list are about its publisher. Headings contain no addresses.
   const lines = text.split(/\r?\n/).filter((line) => !commentWithAddress.test(line));
   const title = heading.exec(text.slice(0, 2_000))?.[1]?.trim() ?? sourceName ?? part.name;
   const extracted = extractItem({ text: lines.join('\n'), title, sourceUrl: part.url }, lists);

@@ -29,7 +29,7 @@ const blockRules = [
 
 /** Returns the kind of a value by its form, as in plain lists, hosts files and block rules. Returns nothing for other text. */
 export function recognizeValue(cell: string): Observable[] {
-  // An exception of Adblock is what must not be blocked.
+  // An exception of Adblock lists what must not be blocked.
   if (cell.length > cellMaxChars || cell.startsWith('@@')) return [];
   const line = cell
     .replace(/\s+[;#].*$/, '')

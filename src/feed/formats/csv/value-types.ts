@@ -3,7 +3,7 @@ import { createObservable, createAddressObservable, type Observable } from '../.
 import { toObservables } from '../misp/misp-types.ts';
 import { recognizeValue, splitValues } from './recognize-value.ts';
 
-/** How a value of a stated type is read: as an indicator type, as an address, by its form, as another observable, or not at all. */
+/** The way to read a value of a stated type: as an indicator type, as an address, by its form, as another observable, or not at all. */
 type ValueKind = IndicatorType | 'address' | 'form' | 'file' | 'none' | { framework: string };
 
 const other = (framework: string): ValueKind => ({ framework });

@@ -26,7 +26,7 @@ const others: [RegExp, string][] = [
   [/ (?:ptr-record|rdns|rdns_parent|reverse-dns|bailiwick)$/, 'reverse-name'],
 ];
 
-/** Objects about a victim, and the posts and publications that tell of the threat, except for the links inside of them. */
+/** Objects about a victim, and posts and publications about the threat, except for the links inside of them. */
 const context =
   /^(?:victim|rogue-dns hijacked-domain|research-scanner) ?|^(?:blog|microblog|news-(?:agency|media)|publication|report|(?:twitter|facebook|instagram|reddit|parler|youtube)-[a-z-]+) (?!embedded-link$)/;
 

@@ -100,7 +100,7 @@ export function authenticateRequests(
 
 /**
  * Refuses changes by another site's page that sends the browser's session cookie along. The console's own header cannot be sent across
- * sites without a preflight, which only `TOCSIN_CORS_ORIGINS` allow, and never with cookies. SameSite=Strict is the first wall.
+ * sites without a preflight, which only `TOCSIN_CORS_ORIGINS` allow, and never with cookies. SameSite=Strict is the first line of defense.
  */
 function requireOwnPage({ method, headers }: FastifyRequest): void {
   if (method === 'GET' || method === 'HEAD') return;

@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import type { App } from '../app-type.ts';
 import { startSpan } from '../../lib/tracing/spans.ts';
 
-/** Probes and scrapes, which come every few seconds and tell nothing. */
+/** Probes and scrapes, which come every few seconds and carry no information. */
 const untraced = new Set(['/healthz', '/readyz', '/metrics']);
 
 /** Records a span for each request, as part of the trace that its headers name. */

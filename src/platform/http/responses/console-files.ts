@@ -22,7 +22,7 @@ const contentSecurityPolicy = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** Leads browsers from `/` to the console. Must be registered before authentication. Other clients get the usual answer at `/`. */
+/** Redirects browsers from `/` to the console. Must be registered before authentication. Other clients get the usual answer at `/`. */
 export function redirectBrowsers(app: App): void {
   app.addHook('onRequest', (request, reply, done) => {
     if (request.url !== '/' || request.method !== 'GET' || !request.headers.accept?.includes('text/html'))
@@ -32,8 +32,8 @@ export function redirectBrowsers(app: App): void {
 }
 
 /**
- * Serves the built console from `root` below `/console/`. Assets have a hash in their names and are cached for good; pages are always asked
- * for again. Every address without a file is a page of the console, which routes itself.
+ * Serves the built console from `root` below `/console/`. Assets have a hash in their names and are cached for good; pages are revalidated at each
+ * visit. Every address without a file is a page of the console, which routes itself.
  */
 export async function registerConsole(app: App, root: string): Promise<void> {
   if (!existsSync(root)) {

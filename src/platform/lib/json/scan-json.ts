@@ -1,7 +1,7 @@
 const [space, tab, newline, carriageReturn] = [0x20, 0x09, 0x0a, 0x0d];
 const [quote, backslash, letterU] = [0x22, 0x5c, 0x75];
 const scalarEnds = new Set([...',]}:"[{ \t\n\r'].map((character) => character.charCodeAt(0)));
-/** A number or word with more characters is no sensible value. */
+/** The longest number or word that is accepted. */
 const scalarLengthMax = 1_000;
 
 /** Returns the position of the first character that is not white space. */
@@ -22,7 +22,7 @@ export function readScalarEnd(text: string, from: number): number {
   return at;
 }
 
-/** Returns the position of the quote that ends a text, or where to go on with it if that is at `to` or later: never inside of an escape. */
+/** Returns the position of the quote that ends a text, or where to continue if that is at `to` or later: never inside of an escape. */
 export function scanText(text: string, from: number, to: number): number {
   let at = from;
   while (at < to) {

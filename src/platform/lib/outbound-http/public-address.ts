@@ -33,7 +33,7 @@ export function isPublicAddress(address: string): boolean {
   return globalIpv6.check(address, 'ipv6') && !privateRanges.check(address, 'ipv6');
 }
 
-/** Returns a test of whether `host` or `address` is on a list of host names, addresses and CIDRs. */
+/** Returns a function that reports whether `host` or `address` is on a list of host names, addresses and CIDRs. */
 export function createAllowList(entries: readonly string[]): (host: string, address: string) => boolean {
   const hosts = new Set(entries.map((entry) => entry.toLowerCase()));
   const networks = createBlockList(entries.filter((entry) => isIP(entry.split('/')[0]!) !== 0));

@@ -15,12 +15,12 @@ export type RunOptions = {
   /** Counts from the task's start, or from its last call to the owner. */
   timeoutMs: number;
   signal?: AbortSignal | undefined;
-  /** Whose task it is. Owners take turns. */
+  /** The owner of the task. Owners take turns. */
   owner?: string;
   transfer?: TransferListItem[];
   /** Handles the calls of the task to this process. Default: the pool's `answerCall`. */
   answerCall?: AnswerCall;
-  /** Set for a task that needs much memory: its thread collects garbage after it, because an idle thread would keep the memory. */
+  /** Set for a task that needs much memory. Its thread collects garbage afterwards, because an idle thread would keep the memory. */
   isLarge?: boolean;
 };
 

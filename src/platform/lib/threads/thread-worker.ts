@@ -38,7 +38,7 @@ export function serveTasks<Task>(work: (task: Task, callOwner: CallOwner) => unk
   });
 }
 
-/** Returns the memory of this thread that is no longer used to the system. Takes far less time than starting another thread. */
+/** Returns unused memory of this thread to the system. Takes far less time than starting another thread. */
 function collectGarbage(): void {
   // Node.js has no function for it. A context that is created after the flag was set has one.
   setFlagsFromString('--expose-gc');

@@ -5,7 +5,7 @@ import type { Logger } from '../../lib/logging/logger.ts';
 import type { OrgId } from '../../lib/org-id.ts';
 import { extendListening, listEventsAfter, type EventRow } from './events.store.ts';
 
-/** A transaction may commit an event this long after the id was made. Until then the id is looked for again. */
+/** A transaction may commit an event this long after its ID was created, so the hub reads that span again. */
 const overlapMs = 15_000;
 const extendMs = 60_000;
 const batchMax = 500;

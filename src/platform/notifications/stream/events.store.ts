@@ -5,7 +5,7 @@ import type { PageRequest } from '../../lib/page-request.ts';
 
 export type EventRow = { id: string; at: Date; type: string; body: string };
 
-/** How long events are stored after the latest client listened: who returns after a weekend sees what happened. */
+/** How long events are stored after the latest client listened, so that it sees what happened over a weekend. */
 const listeningHours = 72;
 
 /** Makes `emitEvents` store the events of an organization, also those that no destination subscribes to. */

@@ -20,7 +20,7 @@ import type {
 
 export type AdminDeps = {
   db: Db;
-  /** The key of the installation, as records of what it did show it. */
+  /** The name of the installation's key in records. */
   operator: string;
   /** Creates an organization with its built-in agents. Throws 409 if the name is taken. */
   createOrganization: (name: string) => Promise<{ id: OrgId; name: string }>;
@@ -32,7 +32,7 @@ export type AdminDeps = {
   readErasure: (orgId: string) => Promise<Erasure>;
 };
 
-/** Creates an organization and its first key, with every scope but that for the shared feed. */
+/** Creates an organization and its first key, with every scope except the one for the shared feed. */
 export async function createOrganizationWithKey(
   deps: AdminDeps,
   { name, tags = [] }: CreateOrganizationInput,

@@ -15,7 +15,7 @@ export type HashedEntry = {
   after: string | null;
 };
 
-/** Returns the hash of an entry after the hash of the entry before it. Does what `tocsin_audit_hash` does in the database. */
+/** Returns the hash of an entry after the hash of the entry before it. `tocsin_audit_hash` computes the same in the database. */
 export function hashAuditEntry(previous: Buffer, entry: HashedEntry): Buffer {
   const fields = [
     entry.organization_id,

@@ -122,7 +122,7 @@ function createProviderFetch(allow: readonly string[]): CustomFetch {
   };
 }
 
-/** Returns how a person is listed: the e-mail address unless the provider says that it is unverified, the user name, or the ID. */
+/** Returns the name under which a person is listed: the e-mail address unless the provider says that it is unverified, the user name, or the ID. */
 function nameOf(claims: Record<string, unknown>): string {
   const candidates = [claims['email_verified'] === false ? undefined : claims['email'], claims['preferred_username']];
   const name = candidates.find((value) => typeof value === 'string' && value.trim() !== '');
