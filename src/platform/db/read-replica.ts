@@ -1,12 +1,12 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
+import { createSharedCalls } from '../lib/concurrency/shared-calls.ts';
 import { openAbandonablePool, type AbandonablePool } from './abandonable-pool.ts';
 import { mayHaveCommitted } from './commit-failure.ts';
 import { explainConnectionFailure } from './connection-failure.ts';
 import type { Db, ReadOutcome, ReadReplica, TransactionWork, Tx } from './db.ts';
 import { readIdentity, readReplayPosition, readWritePosition, type ServerIdentity } from './replay-position.ts';
-import { shareCalls } from './share-calls.ts';
 
 const setting = 'DATABASE_REPLICA_URL';
 /** How long a read waits for the replica to catch up, and how long reads skip a replica that did not. */
@@ -33,7 +33,8 @@ const replicaErrors = new Set(['25006', '40001', '40P01', '55P03', '0A000']);
 export function openReadReplica(primary: Db, url: string): ReadReplica {
   const open = (): AbandonablePool => openAbandonablePool({ url, isPooled: primary.isPooled });
   const reading = new AsyncLocalStorage<true>();
-  const findTarget = shareCalls(() => readWritePosition(primary));
+  const sharePosition = createSharedCalls<bigint>();
+  const findTarget = (): Promise<bigint> => sharePosition('primary', () => readWritePosition(primary));
   const counts: Record<ReadOutcome, number> = { replica: 0, behind: 0, refused: 0, failed: 0, skipped: 0 };
   let replica = open();
   let fault: string | null = `The read replica (${setting}) has not been checked.`;

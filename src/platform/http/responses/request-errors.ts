@@ -1,6 +1,7 @@
 import type { FastifyError } from 'fastify';
 import { describeIssue } from '../../lib/describe-issue.ts';
 import { AppError, appError, unavailableError, type ErrorCode, type FieldError } from '../../lib/errors.ts';
+import { escapePointer } from '../../lib/json/parse-in-slices.ts';
 
 type ValidationEntry = { keyword?: string; instancePath?: string; message?: string; params?: { keys?: string[] } };
 
@@ -124,5 +125,3 @@ const prefixes: Record<string, string> = { body: '', querystring: 'query', param
 function pointerOf(context: string, path: string[]): string {
   return [prefixes[context] ?? context, ...path].join('/');
 }
-
-const escapePointer = (key: string): string => key.replaceAll('~', '~0').replaceAll('/', '~1');

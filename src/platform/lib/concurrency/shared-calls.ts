@@ -1,27 +1,29 @@
 /**
- * Shares calls with the same key. A call that comes while another one runs waits for it and shares the next with all others that wait, so that
- * every result is as new as if the work had started with the call. A call that fails, fails for those that share it.
+ * Shares calls with the same key. One call runs at a time. Callers that arrive while it runs, or in the same turn of the event loop, share the
+ * next one, so that every result is as new as if the work had started with the call. A failed call fails for those that share it.
  */
 export type SharedCalls<T> = (key: string, work: () => Promise<T>) => Promise<T>;
 
-type Calls<T> = { running: Promise<T>; next: Promise<T> | undefined };
+type Calls<T> = { running: Promise<unknown>; next: Promise<T> | undefined };
 
+/** Creates shared calls without any running. Each key has its own. */
 export function createSharedCalls<T>(): SharedCalls<T> {
   const callsByKey = new Map<string, Calls<T>>();
-  const start = (key: string, work: () => Promise<T>): Promise<T> => {
-    const calls: Calls<T> = { running: work(), next: undefined };
-    callsByKey.set(key, calls);
+  const runNext = async (key: string, calls: Calls<T>, work: () => Promise<T>): Promise<T> => {
+    await calls.running.catch(() => undefined);
+    calls.next = undefined;
+    const result = work();
+    calls.running = result;
     const finish = (): void => {
       if (calls.next === undefined) callsByKey.delete(key);
     };
-    calls.running.then(finish, finish);
-    return calls.running;
+    result.then(finish, finish);
+    return result;
   };
   return (key, work) => {
-    const calls = callsByKey.get(key);
-    if (!calls) return start(key, work);
-    const startNext = (): Promise<T> => start(key, work);
-    calls.next ??= calls.running.then(startNext, startNext);
+    const calls = callsByKey.get(key) ?? { running: Promise.resolve(), next: undefined };
+    callsByKey.set(key, calls);
+    calls.next ??= runNext(key, calls, work);
     return calls.next;
   };
 }
