@@ -30,18 +30,6 @@ export async function readItemVersions(tx: Tx, keys: VersionKey[]): Promise<Map<
   return new Map(versions.map((version, index) => [`${found[index]!.id} ${found[index]!.version}`, version]));
 }
 
-const earlierVersionsMax = 20;
-
-/** Returns the last 20 earlier versions of items that arrived with STIX objects, newest first. */
-export function listEarlierVersions(tx: Tx, keys: VersionKey[]): Promise<VersionKey[]> {
-  const ids = keys.map(({ id }) => id);
-  return queryRows<VersionKey>(tx)`
-      select k.id, v.version from unnest(${ids}::uuid[], ${keys.map(({ version }) => version)}::int[]) as k (id, version)
-      cross join lateral (
-        select e.version from item_versions e where e.item_id = k.id and e.version < k.version and e.objects is not null
-        order by e.version desc limit ${earlierVersionsMax}) v`;
-}
-
 const toItemVersion = ({ doc, objects, text, cause }: VersionRow, overrides: DatedOverride[]): ItemVersion => ({
   item: JSON.parse(doc) as FeedItem,
   originals: objects === null ? null : (JSON.parse(objects) as StixObject[]),

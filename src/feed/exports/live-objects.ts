@@ -3,39 +3,30 @@ import { flatMapInSlices } from '../../platform/lib/concurrency/slices.ts';
 import type { Condition, Sql } from '../items/list-query/query.sql.ts';
 import { extractTerms, type Term } from '../model/terms.ts';
 import { applyDatedOverride } from './dated-override.ts';
-import { readItemVersions } from './item-versions.store.ts';
+import { readItemVersions, type VersionKey } from './item-versions.store.ts';
 import { listItemsWithTerms } from './live-objects.store.ts';
 import { toStixItem, type ItemVersion } from './stix/stix-item.ts';
+import type { StixObject } from './stix/stix-object.ts';
 import { belongsToItem } from './stix/stix-originals.ts';
 
 export type MemberCondition = (itemId: Sql) => Condition;
-/** Objects that an item withdraws or no longer contains, and the version of the item that contained them. */
-type WithdrawnObjects = { version: ItemVersion; ids: string[] };
+/** An object and the item that contains it. */
+type LiveObject = { object: StixObject; item: VersionKey };
 
 const itemsPerRead = 20;
 const comparedKinds = new Set<Term['kind']>(['indicator', 'cve', 'actor', 'malware', 'tool']);
 
-/**
- * Returns which of the objects a live item still contains, so that they stay valid. Two reports with an object have its value or the names that it
- * connects in common, so only items with a term of the withdrawn ones are read.
- */
-export async function findLiveObjects(
-  tx: Tx,
-  withdrawn: WithdrawnObjects[],
-  isMember?: MemberCondition,
-): Promise<Set<string>> {
-  const wanted = new Set(withdrawn.flatMap(({ ids }) => ids));
-  const live = new Set<string>();
-  if (wanted.size === 0) return live;
-  const terms = withdrawn.filter(({ ids }) => ids.length > 0).flatMap(({ version }) => listComparedTerms(version));
-  const distinct = [...new Map(terms.map((term) => [`${term.kind} ${term.value}`, term])).values()];
-  const keys = await listItemsWithTerms(tx, distinct, isMember);
-  for (let start = 0; start < keys.length && wanted.size > 0; start += itemsPerRead) {
-    const versions = await readItemVersions(tx, keys.slice(start, start + itemsPerRead));
+/** Returns which of the objects the items contain that came as STIX, by object id. Reads items until all are found. */
+export async function findLiveObjects(tx: Tx, ids: string[], items: VersionKey[]): Promise<Map<string, LiveObject>> {
+  const wanted = new Set(ids);
+  const live = new Map<string, LiveObject>();
+  for (let start = 0; start < items.length && wanted.size > 0; start += itemsPerRead) {
+    const versions = await readItemVersions(tx, items.slice(start, start + itemsPerRead));
     const objects = await flatMapInSlices([...versions.values()], (version) =>
-      version.originals ? toStixItem(version).objects : [],
+      version.originals ? toStixItem(version).objects.map((object) => ({ object, item: version.item })) : [],
     );
-    for (const object of objects) if (object['revoked'] !== true && wanted.delete(object.id)) live.add(object.id);
+    for (const { object, item } of objects)
+      if (object['revoked'] !== true && wanted.delete(object.id)) live.set(object.id, { object, item });
   }
   return live;
 }
@@ -46,18 +37,26 @@ function listComparedTerms({ item }: ItemVersion): Term[] {
   return compared.length > 0 ? compared : terms;
 }
 
-/** Returns the versions with the objects that live items still contain, for those that are retracted. */
+/**
+ * Returns the versions with the objects that live items still contain, for those that are retracted. Two reports with an object have its value or
+ * the names that it connects in common, so only items with a term of the retracted ones are read.
+ */
 export async function addLiveObjects(
   tx: Tx,
   versions: ItemVersion[],
   isMember?: MemberCondition,
 ): Promise<ItemVersion[]> {
-  const withdrawn = versions.flatMap((version) => {
-    const { item, originals, overrides } = version;
-    const own = applyDatedOverride(item, overrides.at(-1));
-    if (originals === null || own.event.status !== 'retracted') return [];
-    return [{ version, ids: originals.filter((object) => belongsToItem(object, item)).map(({ id }) => id) }];
-  });
-  const liveElsewhere = await findLiveObjects(tx, withdrawn, isMember);
-  return liveElsewhere.size === 0 ? versions : versions.map((version) => ({ ...version, liveElsewhere }));
+  const retracted = versions.filter(
+    ({ item, originals, overrides }) =>
+      originals !== null && applyDatedOverride(item, overrides.at(-1)).event.status === 'retracted',
+  );
+  const ids = retracted.flatMap(({ item, originals }) =>
+    originals!.filter((object) => belongsToItem(object, item)).map(({ id }) => id),
+  );
+  if (ids.length === 0) return versions;
+  const terms = new Map(retracted.flatMap(listComparedTerms).map((term) => [`${term.kind} ${term.value}`, term]));
+  const live = await findLiveObjects(tx, ids, await listItemsWithTerms(tx, [...terms.values()], isMember));
+  if (live.size === 0) return versions;
+  const liveElsewhere = new Set(live.keys());
+  return versions.map((version) => ({ ...version, liveElsewhere }));
 }

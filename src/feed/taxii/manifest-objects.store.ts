@@ -11,6 +11,8 @@ export type NewManifestObject = {
   itemId: string;
   itemVersion: number;
   isGone: boolean;
+  /** The object was revoked before, and its version replaces its own `modified`. */
+  isRestored: boolean;
   /** JSON of an object that several items share. */
   content: string | null;
   /** The value in `item_terms` of an actor, malware or tool that several items share. */
@@ -32,9 +34,9 @@ export async function insertManifestObjects(
     with new_objects as (
       select n.*, row_number() over (order by n.place) as tick
       from unnest(${column('objectId')}::text[], ${column('version')}::text[], ${column('type')}::text[], ${column('specVersion')}::text[],
-        ${column('itemId')}::uuid[], ${column('itemVersion')}::int[], ${column('isGone')}::boolean[], ${column('content')}::text[],
+        ${column('itemId')}::uuid[], ${column('itemVersion')}::int[], ${column('isGone')}::boolean[], ${column('isRestored')}::boolean[], ${column('content')}::text[],
         ${column('term')}::text[])
-        with ordinality as n (object_id, version, type, spec_version, item_id, item_version, gone, content, term, place)
+        with ordinality as n (object_id, version, type, spec_version, item_id, item_version, gone, restored, content, term, place)
       where not exists (select 1 from taxii_objects t where t.organization_id = tocsin_org() and t.collection = ${collection}
         and t.object_id = n.object_id and (t.version = n.version or (n.content is not null and t.version > n.version)))
     ), base as (
@@ -42,9 +44,9 @@ export async function insertManifestObjects(
       where organization_id = tocsin_org() and collection = ${collection}
     ), inserted as (
       insert into taxii_objects (organization_id, collection, object_id, version, type, spec_version, date_added, item_id, item_version, gone,
-        content, term)
+        restored, content, term)
       select tocsin_org(), ${collection}, object_id, version, type, spec_version, base.at + tick * interval '1 microsecond', item_id, item_version, gone,
-        content, term
+        restored, content, term
       from new_objects, base
     )
     update taxii_collections set last_added = base.at + (select coalesce(max(tick), 0) from new_objects) * interval '1 microsecond' from base
@@ -53,25 +55,69 @@ export async function insertManifestObjects(
   );
 }
 
+const isInCollection = (collection: ManifestCollection) =>
+  sql`t.organization_id = tocsin_org() and t.collection = ${collection}`;
+
+/** The order of the versions of an object, see `hasAnyVersion`. */
+const latestFirst = sql`t.version collate "C" desc, t.date_added desc`;
+
+export type KnownObject = { object_id: string; version: string; item_id: string; gone: boolean };
+
+/** Returns the last versions of objects that the collection has. */
+export function listKnownObjects(tx: Tx, collection: ManifestCollection, objectIds: string[]): Promise<KnownObject[]> {
+  return queryRows<KnownObject>(tx)`
+      select distinct on (t.object_id) t.object_id, t.version, t.item_id, t.gone from taxii_objects t
+      where ${isInCollection(collection)} and t.object_id = any(${objectIds}::text[]) order by t.object_id, ${latestFirst}`;
+}
+
 export type StandingObject = { object_id: string; type: string; item_id: string };
 
 /**
- * Returns the objects of these items in the collection that have no later version with `gone`, and those of `contained`, which are in the
- * collection because of another item that contains them as well. Objects without a version, and those generated for several items, are left
- * out.
+ * Returns the objects of these items in the collection whose last version is not `gone`, also those that were added for another item. Objects
+ * without a version, and those generated for several items, are left out.
  */
 export function listStandingObjects(
   tx: Tx,
   collection: ManifestCollection,
-  { itemIds, contained }: { itemIds: string[]; contained: { itemId: string; objectId: string }[] },
+  itemIds: string[],
 ): Promise<StandingObject[]> {
-  const isStanding = sql`t.organization_id = tocsin_org() and t.collection = ${collection} and t.version <> '' and t.content is null
-    and not exists (select 1 from taxii_objects later where later.organization_id = t.organization_id and later.collection = t.collection
-      and later.object_id = t.object_id and later.date_added > t.date_added and later.gone)`;
   return queryRows<StandingObject>(tx)`
-      select t.object_id, t.type, t.item_id from taxii_objects t where t.item_id = any(${itemIds}::uuid[]) and ${isStanding}
-      union
-      select t.object_id, t.type, c.item_id
-      from unnest(${contained.map(({ itemId }) => itemId)}::uuid[], ${contained.map(({ objectId }) => objectId)}::text[]) as c (item_id, object_id)
-      join taxii_objects t on t.object_id = c.object_id where ${isStanding}`;
+      select contained.object_id, latest.type, contained.item_id
+      from (
+        select t.object_id, t.item_id from taxii_objects t
+        where ${isInCollection(collection)} and t.item_id = any(${itemIds}::uuid[]) and t.version <> '' and t.content is null
+        union
+        select t.object_id, t.item_id from taxii_object_items t
+        where ${isInCollection(collection)} and t.item_id = any(${itemIds}::uuid[])
+      ) contained
+      cross join lateral (
+        select t.type, t.gone from taxii_objects t where ${isInCollection(collection)} and t.object_id = contained.object_id
+        order by ${latestFirst} limit 1
+      ) latest
+      where not latest.gone`;
+}
+
+export type ObjectMove = { objectId: string; version: string; fromItemId: string; itemId: string; itemVersion: number };
+
+/** Moves versions of objects from items that no longer contain them to items that do, from which they are read from now on. */
+export async function moveManifestObjects(tx: Tx, collection: ManifestCollection, moves: ObjectMove[]): Promise<void> {
+  const column = <K extends keyof ObjectMove>(name: K): ObjectMove[K][] => moves.map((move) => move[name]);
+  await sql`
+    update taxii_objects t set item_id = n.item_id, item_version = n.item_version
+    from unnest(${column('objectId')}::text[], ${column('version')}::text[], ${column('fromItemId')}::uuid[], ${column('itemId')}::uuid[],
+      ${column('itemVersion')}::int[]) as n (object_id, version, from_item_id, item_id, item_version)
+    where ${isInCollection(collection)} and t.object_id = n.object_id and t.version = n.version and t.item_id = n.from_item_id
+      and not t.gone`.execute(tx);
+}
+
+/** Reads the final versions of objects from the current versions of their items from now on, because earlier ones may have been erased. */
+export async function renewGoneObjects(
+  tx: Tx,
+  collection: ManifestCollection,
+  items: { id: string; version: number }[],
+): Promise<void> {
+  await sql`
+    update taxii_objects t set item_version = n.version
+    from unnest(${items.map(({ id }) => id)}::uuid[], ${items.map(({ version }) => version)}::int[]) as n (id, version)
+    where ${isInCollection(collection)} and t.item_id = n.id and t.gone and t.item_version < n.version`.execute(tx);
 }

@@ -14,6 +14,7 @@ export type ManifestRow = {
   item_id: string;
   item_version: number;
   gone: boolean;
+  restored: boolean;
   content: string | null;
 };
 
@@ -27,6 +28,7 @@ export function listManifestRows(
     sql`t.organization_id = tocsin_org()`,
     sql`t.collection = ${manifest}`,
     isVisible,
+    sql`t.date_added >= 'epoch'`,
     after === undefined ? undefined : sql`t.date_added > ${after}::timestamptz`,
     objectType === undefined ? undefined : sql`t.type = ${objectType}`,
     ids && sql`t.object_id = any(${ids}::text[])`,
@@ -35,7 +37,7 @@ export function listManifestRows(
     versions.includes('all') ? undefined : hasAnyVersion(versions),
   ];
   return queryRows<ManifestRow>(tx)`
-      select t.object_id, t.version, t.type, t.spec_version, t.item_id, t.item_version, t.gone, t.content,
+      select t.object_id, t.version, t.type, t.spec_version, t.item_id, t.item_version, t.gone, t.restored, t.content,
         to_char(t.date_added, 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as date_added
       from taxii_objects t
       where ${allOf(conditions)} order by t.date_added limit ${limit + 1}`;

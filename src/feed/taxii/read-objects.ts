@@ -79,8 +79,10 @@ async function readContents(tx: Tx, manifest: ManifestRow[]): Promise<StixObject
     const version = versions.get(key);
     if (!version) return [];
     if (row.gone) return [{ ...toRevokedObject(row.type, row.object_id, version.item)!, modified: row.version }];
-    const object = objectsOf(key, version).get(`${row.object_id} ${row.version}`);
-    return object ? [object] : [];
+    const objects = objectsOf(key, version);
+    const object = row.restored ? objects.get(row.object_id) : objects.get(`${row.object_id} ${row.version}`);
+    if (!object) return [];
+    return [row.restored ? { ...object, modified: row.version } : object];
   });
 }
 
@@ -88,7 +90,7 @@ const versionKey = ({ item_id, item_version }: ManifestRow): string => `${item_i
 
 /**
  * Returns every version of an item's objects, by object id and version: as they came, without overrides, and after each override of the
- * history. A later one wins.
+ * history. A later one wins. The last one is also found by the object id alone.
  */
 function objectsByVersion(version: ItemVersion): Map<string, StixObject> {
   const counts = [...Array(version.overrides.length + 1).keys()];
@@ -96,6 +98,9 @@ function objectsByVersion(version: ItemVersion): Map<string, StixObject> {
     (count) => toStixItem({ ...version, overrides: version.overrides.slice(0, count) }).objects,
   );
   return new Map(
-    [...(version.originals ?? []), ...objects].map((object) => [`${object.id} ${stixVersion(object)}`, object]),
+    [...(version.originals ?? []), ...objects].flatMap((object) => [
+      [`${object.id} ${stixVersion(object)}`, object],
+      [object.id, object],
+    ]),
   );
 }

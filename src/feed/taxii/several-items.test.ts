@@ -157,4 +157,24 @@ describe('an indicator that several reports contain', () => {
     }
     expect(await readRevoked(org)).toEqual([[true], [true]]);
   });
+
+  test('is offered again with a later version when a report contains it after it was revoked', async () => {
+    const org = await app.newOrg();
+    const [first, second] = [
+      await fileSource(app, org, { kind: 'stix' }),
+      await fileSource(app, org, { kind: 'stix' }),
+    ];
+    await first.pull(bundle(report({ number: 951 })));
+    expect(await readRevoked(org)).toEqual(live);
+    await first.pull(bundle(report({ number: 951, has: false, month: 3 })));
+    expect(await readRevoked(org)).toEqual([[true], []]);
+    const [revoked] = (await readAll(org)).filter(({ id }) => id === shared);
+    await second.pull(bundle(report({ number: 952 })));
+    expect(await readRevoked(org)).toEqual(live);
+    const [restored] = (await readAll(org)).filter(({ id }) => id === shared);
+    expect(String(restored!['modified']) > String(revoked!['modified'])).toBe(true);
+    expect(restored).toMatchObject({ pattern: "[domain-name:value = 'shared.top']" });
+    await second.pull(bundle(report({ number: 952, has: false, month: 3 })));
+    expect(await readRevoked(org)).toEqual([[true], []]);
+  });
 });

@@ -1,19 +1,22 @@
 import type { Tx } from '../../platform/db/db.ts';
 import { applyDatedOverride } from '../exports/dated-override.ts';
-import { listEarlierVersions, readItemVersions } from '../exports/item-versions.store.ts';
+import { readItemVersions } from '../exports/item-versions.store.ts';
 import { addLiveObjects, findLiveObjects, type MemberCondition } from '../exports/live-objects.ts';
-import { toRevokedObject } from '../exports/stix/revoked-object.ts';
+import { isRevocable, toRevokedObject } from '../exports/stix/revoked-object.ts';
 import { isSharedObject } from '../exports/stix/stix-threats.ts';
 import { toStixItem, type ItemVersion } from '../exports/stix/stix-item.ts';
 import { belongsToItem } from '../exports/stix/stix-originals.ts';
-import type { StixObject } from '../exports/stix/stix-object.ts';
+import { toModifiedTime, type StixObject } from '../exports/stix/stix-object.ts';
 import { toTermValue } from '../model/terms.ts';
 import { readOrgState } from '../items/snapshot/org-state.store.ts';
 import { isRelevant } from '../items/list-query/relevance.sql.ts';
 import type { ManifestCollection } from './collections.ts';
 import {
   insertManifestObjects,
+  listKnownObjects,
   listStandingObjects,
+  moveManifestObjects,
+  renewGoneObjects,
   type NewManifestObject,
   type StandingObject,
 } from './manifest-objects.store.ts';
@@ -24,6 +27,7 @@ import {
   listRelevanceChanges,
   type ItemChange,
 } from './manifest.store.ts';
+import { insertObjectItems, listContainingItems } from './object-items.store.ts';
 
 /**
  * Adds the objects of the next items that changed, became relevant or were overridden to a collection, at most `limit` of each. The collection
@@ -42,15 +46,42 @@ export async function syncManifest(tx: Tx, collection: ManifestCollection, limit
     isMember,
   );
   const changed = keys.map((change, index): ChangedItem => toChangedItem(change, versions[index]!));
-  const dropped = await listDroppedObjects(tx, { collection, changed, isMember });
+  const dropped = await dropObjects(tx, { collection, changed, isMember });
   const objects = changed.flatMap((one) => toManifestObjects(one, dropped.get(one.change.id) ?? []));
-  const distinct = withLatestShared([
-    ...new Map(objects.map((object) => [`${object.objectId} ${object.version}`, object])).values(),
-  ]);
-  if (distinct.length > 0) await insertManifestObjects(tx, collection, distinct);
+  if (objects.length > 0) await addObjects(tx, collection, objects);
   await advanceCursors(tx, collection, changes);
   return changes.length;
 }
+
+/** Adds objects to the collection, and which items besides the first contain them. An object that was revoked gets a later version. */
+async function addObjects(tx: Tx, collection: ManifestCollection, objects: NewManifestObject[]): Promise<void> {
+  const distinct = withLatestShared([
+    ...new Map(objects.map((object) => [`${object.objectId} ${object.version}`, object])).values(),
+  ]);
+  const contained = objects.filter(({ type, isGone, content }) => !isGone && content === null && isRevocable(type));
+  const ids = [...new Set(contained.map(({ objectId }) => objectId))];
+  const known = new Map((await listKnownObjects(tx, collection, ids)).map((object) => [object.object_id, object]));
+  const firstItems = new Map(distinct.map(({ objectId, itemId }) => [objectId, itemId]));
+  for (const { object_id, item_id } of known.values()) firstItems.set(object_id, item_id);
+  const others = contained.filter(({ objectId, itemId }) => firstItems.get(objectId) !== itemId);
+  if (others.length > 0) await insertObjectItems(tx, collection, others);
+  const isRevokedBefore = ({ objectId, version, isGone }: NewManifestObject): boolean => {
+    const last = known.get(objectId);
+    return !isGone && last !== undefined && last.gone && last.version > version;
+  };
+  await insertManifestObjects(
+    tx,
+    collection,
+    distinct.map((object) =>
+      isRevokedBefore(object)
+        ? { ...object, version: toNextVersion(known.get(object.objectId)!.version), isRestored: true }
+        : object,
+    ),
+  );
+}
+
+/** Returns a version that is later by a millisecond. */
+const toNextVersion = (version: string): string => toModifiedTime(new Date(Date.parse(version) + 1).toISOString());
 
 /** Keeps only the latest version of each shared object. */
 function withLatestShared(objects: NewManifestObject[]): NewManifestObject[] {
@@ -85,36 +116,41 @@ const toChangedItem = (change: ItemChange, itemVersion: ItemVersion): ChangedIte
   objects: toStixItem(itemVersion).objects,
 });
 
-/** Returns the objects of the collection that items no longer contain, by item id, without those that a live item still contains. */
-async function listDroppedObjects(
+/**
+ * Returns the objects of the collection that items no longer contain, by item id. Those that another live item contains stay in the collection,
+ * which reads them from there.
+ */
+async function dropObjects(
   tx: Tx,
   options: { collection: ManifestCollection; changed: ChangedItem[]; isMember: MemberCondition | undefined },
 ): Promise<Map<string, StandingObject[]>> {
   const { collection, changed, isMember } = options;
-  const earlierKeys = await listEarlierVersions(
-    tx,
-    changed.map(({ change }) => change),
+  const byId = new Map(
+    changed.map((one) => [one.change.id, { ...one, ids: new Set(one.objects.map(({ id }) => id)) }]),
   );
-  const earlier = await readItemVersions(tx, earlierKeys);
-  const earlierByItem = Map.groupBy([...earlier.values()], ({ item }) => item.id);
-  const currentIds = new Map(changed.map(({ change, objects }) => [change.id, new Set(objects.map(({ id }) => id))]));
-  const isDropped = (itemId: string, objectId: string): boolean => !currentIds.get(itemId)!.has(objectId);
-  const contained = [...earlier.values()].flatMap(({ item, originals }) =>
-    (originals ?? []).filter(({ id }) => isDropped(item.id, id)).map(({ id }) => ({ itemId: item.id, objectId: id })),
-  );
-  const itemIds = changed.map(({ change }) => change.id);
-  const standing = await listStandingObjects(tx, collection, { itemIds, contained });
-  const versionOf = new Map(changed.map(({ change, itemVersion }) => [change.id, itemVersion]));
+  const itemIds = [...byId.keys()];
+  const standing = await listStandingObjects(tx, collection, itemIds);
   const dropped = standing.filter(({ item_id: itemId, object_id: id, type }) => {
-    const { originals, item } = versionOf.get(itemId)!;
-    return isDropped(itemId, id) && (originals === null || belongsToItem({ id, type }, item));
+    const { itemVersion, ids } = byId.get(itemId)!;
+    return !ids.has(id) && (itemVersion.originals === null || belongsToItem({ id, type }, itemVersion.item));
   });
-  const droppedByItem = Map.groupBy(dropped, ({ item_id: itemId }) => itemId);
-  const withdrawn = [...droppedByItem].flatMap(([itemId, objects]) => {
-    const ids = objects.map(({ object_id: id }) => id);
-    return [versionOf.get(itemId)!, ...(earlierByItem.get(itemId) ?? [])].map((version) => ({ version, ids }));
+  const retracted = changed.filter(({ itemVersion }) => itemVersion.item.event.status === 'retracted');
+  const renewed = retracted.map(({ change }) => change);
+  if (renewed.length > 0) await renewGoneObjects(tx, collection, renewed);
+  if (dropped.length === 0) return new Map();
+  const objectIds = [...new Set(dropped.map(({ object_id: id }) => id))];
+  const live = await findLiveObjects(
+    tx,
+    objectIds,
+    await listContainingItems(tx, collection, { objectIds, itemIds, isMember }),
+  );
+  const moves = dropped.flatMap(({ object_id: objectId, item_id: fromItemId }) => {
+    const found = live.get(objectId);
+    if (!found) return [];
+    const { object, item } = found;
+    return [{ objectId, version: stixVersion(object), fromItemId, itemId: item.id, itemVersion: item.version }];
   });
-  const live = await findLiveObjects(tx, withdrawn, isMember);
+  if (moves.length > 0) await moveManifestObjects(tx, collection, moves);
   return Map.groupBy(
     dropped.filter(({ object_id: id }) => !live.has(id)),
     ({ item_id: itemId }) => itemId,
@@ -138,6 +174,7 @@ function toManifestObjects(
     itemId: id,
     itemVersion: version,
     isGone,
+    isRestored: false,
     ...toSharedColumns(object, itemVersion),
   });
   return [

@@ -13,6 +13,9 @@ const requiredByType: Record<string, (at: string, id: string, reportId: string) 
   relationship: (_at, _id, report) => ({ relationship_type: 'related-to', source_ref: report, target_ref: report }),
 };
 
+/** Whether `toRevokedObject` can revoke objects of a type. */
+export const isRevocable = (type: string): boolean => Object.hasOwn(requiredByType, type);
+
 /**
  * Returns the last version of an object that its item no longer contains, or whose content the reader may no longer see. A relationship then
  * refers to the report of its item. Returns undefined for types that cannot be revoked.
