@@ -1,5 +1,6 @@
 import { foldCase } from './fold-case.ts';
 import type { Guard } from './guards.ts';
+import { rememberResults } from '../../platform/lib/remember-results.ts';
 import { createAutomaton } from './literal-automaton.ts';
 
 /** Finds which guards of one field are true of a value. */
@@ -14,7 +15,6 @@ export type GuardFinder = {
 };
 
 const rememberedValuesMax = 4000;
-const rememberedCharsMax = 512;
 const none: readonly number[] = [];
 
 /** Creates a finder. Short values repeat in logs, so it remembers them. */
@@ -22,7 +22,6 @@ export function createGuardFinder(guards: readonly (Guard & { index: number })[]
   const whole = new Map(guards.filter(({ isWhole }) => isWhole).map(({ text, index }) => [text, index]));
   const contained = guards.filter(({ isWhole }) => !isWhole);
   const automaton = createAutomaton(contained.map(({ text }) => text));
-  const known = new Map<string, readonly number[]>();
   let expressionsOf: readonly (readonly number[])[] = [];
 
   const list = (text: string): readonly number[] => {
@@ -37,21 +36,14 @@ export function createGuardFinder(guards: readonly (Guard & { index: number })[]
     const found = list(value).flatMap((index) => expressionsOf[index]!);
     return found.length > 0 ? found : none;
   };
+  let find = rememberResults(search, rememberedValuesMax);
   return {
     guardCount: guards.length,
     list,
-    find(value) {
-      if (value.length > rememberedCharsMax) return search(value);
-      const remembered = known.get(value);
-      if (remembered) return remembered;
-      if (known.size >= rememberedValuesMax) known.clear();
-      const found = search(value);
-      known.set(value, found);
-      return found;
-    },
+    find: (value) => find(value),
     use(expressions) {
       expressionsOf = expressions;
-      known.clear();
+      find = rememberResults(search, rememberedValuesMax);
       return guards.some(({ index }) => expressions[index]!.length > 0);
     },
   };

@@ -1,4 +1,5 @@
 import { asScalarText } from '../../platform/lib/json/json-values.ts';
+import { rememberResults } from '../../platform/lib/remember-results.ts';
 import calculator from 'ae-cvss-calculator';
 import type { Severity } from '../model/vocabulary.ts';
 
@@ -7,8 +8,11 @@ export type CvssScore = { version: '4.0' | '3.1' | '3.0' | '2.0'; score: number 
 const vectorMaxChars = 500;
 const vectorPattern = /^(?:CVSS:(?:3\.[01]|4\.0)\/)?[A-Za-z]{1,3}:[A-Za-z]{1,8}(?:\/[A-Za-z]{1,3}:[A-Za-z]{1,8})*$/;
 
-/** Returns the base score of a CVSS vector (FIRST: 2.0, 3.0, 3.1, 4.0), or undefined if it is invalid or lacks a base metric. */
-export function scoreCvssVector(vector: string): CvssScore | undefined {
+/**
+ * Returns the base score of a CVSS vector (FIRST: 2.0, 3.0, 3.1, 4.0), or undefined if it is invalid or lacks a base metric. Most
+ * vulnerabilities share a few hundred vectors, so that scores are remembered.
+ */
+export const scoreCvssVector = rememberResults((vector): CvssScore | undefined => {
   const text = vector.trim();
   if (text.length > vectorMaxChars || !vectorPattern.test(text)) return undefined;
   const parsed = calculator.fromVector(text);
@@ -17,21 +21,7 @@ export function scoreCvssVector(vector: string): CvssScore | undefined {
   const score = scores.baseMetricsOnly ?? scores.base;
   const version = parsed.getVectorName().replace('CVSS:', '') as CvssScore['version'];
   return score === undefined ? undefined : { version, score };
-}
-
-const knownMax = 2_000;
-
-/** Returns a function like `scoreCvssVector` that remembers scores, because most vulnerabilities share a few hundred vectors. */
-export function createCvssScorer(): typeof scoreCvssVector {
-  const known = new Map<string, CvssScore | undefined>();
-  return (vector) => {
-    if (!known.has(vector)) {
-      if (known.size >= knownMax) known.clear();
-      known.set(vector, scoreCvssVector(vector));
-    }
-    return known.get(vector);
-  };
-}
+}, 2_000);
 
 /** Returns the score that a source states, or undefined if its version or value is invalid. */
 export function checkCvssScore(version: unknown, score: unknown): CvssScore | undefined {

@@ -1,4 +1,5 @@
 import { basename } from 'node:path';
+import { rememberResults } from '../../platform/lib/remember-results.ts';
 import { updateExpiry, startOfHour } from '../model/expiry.ts';
 import type { FeedItem } from '../model/item.schema.ts';
 import { buckets, stricterTlp, type ItemStatus, type Tlp } from '../model/vocabulary.ts';
@@ -40,8 +41,13 @@ export function effectiveTlp(
 }
 
 /** Returns the address of a source as readers may see it: only the name of a local file. */
-export const redactFileUrl = (url: string): string =>
-  url.startsWith('file:') ? `file:///${encodeURIComponent(basename(decodeURIComponent(new URL(url).pathname)))}` : url;
+export const redactFileUrl = (url: string): string => (url.startsWith('file:') ? redactPath(url) : url);
+
+// All items of a source have the same address.
+const redactPath = rememberResults(
+  (url) => `file:///${encodeURIComponent(basename(decodeURIComponent(new URL(url).pathname)))}`,
+  1_000,
+);
 
 /** Returns the publisher of an item: the record's, or else the source's. */
 export const effectivePublisher = (

@@ -1,3 +1,4 @@
+import { rememberResults } from '../../../platform/lib/remember-results.ts';
 import { platforms, type Platform } from '../../model/platforms.ts';
 
 // Vendor and product as catalogs write them. Cross-platform products have no platform.
@@ -37,8 +38,12 @@ const rules: [RegExp, Platform[]][] = [
 ];
 
 /** Returns the platforms that a vendor and product name imply, in vocabulary order. */
-export function findProductPlatforms(vendor: string, product: string): Platform[] {
-  const name = `${vendor} ${product}`.toLowerCase().replaceAll(/\s+/g, ' ').trim().slice(0, 500);
+export const findProductPlatforms = (vendor: string, product: string): readonly Platform[] =>
+  findPlatforms(`${vendor} ${product}`);
+
+// A catalog names the same products again and again.
+const findPlatforms = rememberResults((text): readonly Platform[] => {
+  const name = text.toLowerCase().replaceAll(/\s+/g, ' ').trim().slice(0, 500);
   const found = new Set(rules.filter(([pattern]) => pattern.test(name)).flatMap(([, names]) => names));
   return platforms.filter((platform) => found.has(platform));
-}
+}, 2_000);

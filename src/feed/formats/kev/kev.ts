@@ -86,7 +86,7 @@ function toKevRecord(
       killChain: [],
       malware: [],
       actor: [],
-      platforms: findProductPlatforms(vendor, product),
+      platforms: [...findProductPlatforms(vendor, product)],
       mappings: [
         { framework: 'cve', id, confidence },
         ...[...new Set(cwes)]

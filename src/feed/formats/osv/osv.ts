@@ -1,6 +1,6 @@
 import { createProductCollector } from '../../extraction/products/product-collector.ts';
 import { createClassificationBuilder } from '../../extraction/classification-builder.ts';
-import { createCvssScorer, selectCvssScore, type scoreCvssVector } from '../../extraction/cvss.ts';
+import { scoreCvssVector, selectCvssScore } from '../../extraction/cvss.ts';
 import {
   asObject,
   asObjects,
@@ -48,17 +48,14 @@ export const osv: SourceFormat = {
   draft: draftOsv,
 };
 
-type OsvContext = ParseContext & { scoreVector: typeof scoreCvssVector };
-
 function draftOsv(parts: SourceDocument[], context: ParseContext): DraftResult {
-  const scoreVector = createCvssScorer();
   return draftParts(
     parts.flatMap((part) => unzipPart(part, fileNames, zipBounds)),
-    (part) => draftPart(part, { ...context, scoreVector }),
+    (part) => draftPart(part, context),
   );
 }
 
-function draftPart(part: SourceDocument, context: OsvContext): DraftResult {
+function draftPart(part: SourceDocument, context: ParseContext): DraftResult {
   const document = parseJsonOrYaml(part.bytes);
   const list = Array.isArray(document) ? document : asObject(document)['vulns'];
   const entries: unknown[] = Array.isArray(list) ? list : [document];
@@ -78,7 +75,7 @@ function draftPart(part: SourceDocument, context: OsvContext): DraftResult {
   return drafted;
 }
 
-type EntryContext = OsvContext & { url: string | undefined; modifiedAt: string };
+type EntryContext = ParseContext & { url: string | undefined; modifiedAt: string };
 
 function draftEntry(id: string, entry: JsonObject, context: EntryContext): RecordDraft {
   const { modifiedAt } = context;
@@ -89,7 +86,7 @@ function draftEntry(id: string, entry: JsonObject, context: EntryContext): Recor
 function toOsvRecord(
   id: string,
   entry: JsonObject,
-  { url, reliability, lists, scoreVector, publishTime, modifiedAt }: EntryContext & { publishTime: string },
+  { url, reliability, lists, publishTime, modifiedAt }: EntryContext & { publishTime: string },
 ): SourceRecord {
   const text = storeFields(entry, ['summary', 'details', 'aliases', 'withdrawn']);
   const aliases = asTexts(entry['aliases']).map((alias) => alias.trim());
@@ -115,7 +112,7 @@ function toOsvRecord(
   const summary = asText(entry['summary']) ?? (details && firstSentences(details, 1, 300));
   const isMalicious = prefixOf(id) === 'MAL';
   const stated = judgeSeverity({
-    ...readSeverity(entry, specific, scoreVector),
+    ...readSeverity(entry, specific),
     text: details ?? summary ?? '',
     exploited: 'no',
   });
@@ -159,10 +156,9 @@ function toKey(id: string, aliases: string[]): string {
 function readSeverity(
   entry: JsonObject,
   specific: JsonObject,
-  scoreVector: typeof scoreCvssVector,
 ): { cvss: NonNullable<ReturnType<typeof selectCvssScore>>[]; word: string | undefined } {
   const stated = [entry, ...asObjects(entry['affected'])].flatMap((one) => asObjects(one['severity']));
-  const best = selectCvssScore(stated.map((one) => scoreVector(asText(one['score']) ?? '')));
+  const best = selectCvssScore(stated.map((one) => scoreCvssVector(asText(one['score']) ?? '')));
   const ubuntu = stated.find((one) => one['type'] === 'Ubuntu');
   return { cvss: best ? [best] : [], word: asText(specific['severity']) ?? asText(ubuntu?.['score']) };
 }
