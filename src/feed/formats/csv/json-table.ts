@@ -1,5 +1,11 @@
 import { toStorableText } from '../../extraction/text/stored-text.ts';
-import { asScalarText, isObject, parseJsonText, type JsonObject } from '../../../platform/lib/json/json-values.ts';
+import {
+  asObject,
+  asScalarText,
+  isObject,
+  parseJsonText,
+  type JsonObject,
+} from '../../../platform/lib/json/json-values.ts';
 
 /** `date` is ISO text: when the list was made, if it says so. */
 type JsonTable = { columns: string[]; rows: string[][]; date: string | undefined };
@@ -22,17 +28,15 @@ export function readJsonTable(text: string, rowsMax: number): JsonTable | undefi
   return { columns, rows, date: parseSeconds(notes[0]?.['timestamp']) };
 }
 
-/** Reads JSON Lines. Returns undefined if the first line is not JSON. */
+/** Reads JSON Lines. Returns undefined if the first line is not JSON. A damaged line becomes an entry without fields, unless most are damaged. */
 function readLines(text: string): JsonObject[] | undefined {
   const lines = text.split(/\r?\n/).filter((line) => line.trim() !== '');
-  const entries: JsonObject[] = [];
-  for (const [index, line] of lines.entries()) {
-    const entry = parseOrUndefined(line);
-    if (isObject(entry)) entries.push(entry);
-    else if (index === 0) return undefined;
-    else throw new Error(`line ${index + 1} of the list is not a JSON object`);
-  }
-  return entries;
+  const entries = lines.map(parseOrUndefined);
+  if (!isObject(entries[0])) return undefined;
+  const damaged = entries.findIndex((entry) => !isObject(entry));
+  if (entries.filter(isObject).length < entries.length / 2)
+    throw new Error(`line ${damaged + 1} of the list is not a JSON object`);
+  return entries.map(asObject);
 }
 
 /** Anything but an object or a text becomes an entry without fields, so that it counts as one that was not read. */

@@ -12,10 +12,8 @@ import { roundConfidence, emptyIocs, type SourceRecord } from '../../model/sourc
 import type { Tlp } from '../../model/vocabulary.ts';
 import { strictestTlp } from '../record-fields.ts';
 import type { ParseContext } from '../source-format.ts';
+import { toLine, type ListLine } from './list-line.ts';
 import type { ListRow } from './list-row.ts';
-
-/** A row and the line under which it is stored. */
-export type ListLine = { text: string; row: ListRow };
 
 /** `date` is the stated date of the list, used for rows without observable. `isPhishing` applies to the whole list. */
 type IndicatorList = {
@@ -29,7 +27,8 @@ type IndicatorList = {
 };
 
 const malwareMax = 100;
-const lineMaxChars = 4_000;
+/** Longer lines are not passages as a whole. */
+const passageMaxChars = 1_000;
 
 /** Returns the record of a list or a part of it. Every indicator has its line as supporting passage. */
 export function toListRecord(list: IndicatorList, { reliability, lists, now }: ParseContext): SourceRecord {
@@ -40,10 +39,8 @@ export function toListRecord(list: IndicatorList, { reliability, lists, now }: P
   const spans: Span[] = [];
   let offset = 0;
   const texts: string[] = [];
-  for (const { text, row } of list.lines) {
-    const line = text.slice(0, lineMaxChars).toWellFormed();
+  for (const { text: line, row } of list.lines) {
     for (const observable of row.observables) {
-      if (!line.includes(observable.value)) continue;
       const confidence = row.confidence ?? roundConfidence(reliability);
       if (observable.kind === 'other') {
         mappings.set(`${observable.framework} ${observable.value}`, {
@@ -65,7 +62,8 @@ export function toListRecord(list: IndicatorList, { reliability, lists, now }: P
         });
         known.set(`${observable.type} ${observable.normalizedValue}`, indicator);
         iocs[bucketByType[observable.type]].push(indicator);
-        spans.push({ start: offset, end: offset + line.length });
+        const { start, end } = locateInLine(line, observable.value);
+        spans.push({ start: offset + start, end: offset + end });
       }
       for (const tag of row.tags ?? []) {
         const tagged = findTaggedName(tag, lists?.names);
@@ -102,6 +100,13 @@ export function toListRecord(list: IndicatorList, { reliability, lists, now }: P
     storedText,
     passages: passages.list(),
   };
+}
+
+/** Returns the span of a line, or of the value alone in a long one. */
+function locateInLine(line: string, value: string): Span {
+  const stored = toLine(value);
+  const start = line.length <= passageMaxChars ? -1 : line.indexOf(stored);
+  return start < 0 ? { start: 0, end: line.length } : { start, end: start + stored.length };
 }
 
 type IndicatorContext = Pick<IndicatorList, 'date' | 'isPhishing'> & {

@@ -6,6 +6,7 @@ import { parseFeedDate } from '../rss/feed-dates.ts';
 import { readJsonTable } from './json-table.ts';
 import { applyLayout, findLayout } from './list-layouts.ts';
 import { recognizeValue } from './recognize-value.ts';
+import { splitValueRow, splitWideRow } from './wide-rows.ts';
 
 /** A list as rows of cells. `about` is the title or first text, `date` the first date, and `tlp` the marking in its comments. */
 export type ListTable = {
@@ -18,8 +19,7 @@ export type ListTable = {
   tlp: Tlp | undefined;
 };
 
-const rowsMax = 400_000;
-const cellsMax = 200;
+const rowsMax = 1_000_000;
 const blanksBeforeQuote: Record<string, RegExp> = { '\t': /\t +"/g, ',': /, +"/g, ';': /; +"/g, '|': /\| +"/g };
 const comment = /^\s*(?:#|;|\/\/|!)/;
 /** Column names that identify a line as the header, with a prefix or suffix such as `c2_domains` or `indicator_type`. */
@@ -65,19 +65,28 @@ function readLines(text: string): ListTable {
 }
 
 function toTable(columns: string[] | undefined, rows: string[][]): Pick<ListTable, 'header' | 'rows' | 'isDayFirst'> {
-  if (!columns) return { header: undefined, rows, isDayFirst: false };
+  if (!columns) return { header: undefined, rows: rows.flatMap(splitValueRow), isDayFirst: false };
   const names = columns.map(normalizeName);
-  return { ...applyLayout(names, rows), isDayFirst: findLayout(names)?.isDayFirst ?? false };
+  const { header, rows: cells } = applyLayout(names, rows);
+  return { header, rows: cells.flatMap(splitWideRow), isDayFirst: findLayout(names)?.isDayFirst ?? false };
 }
 
 // A quote may follow blanks: `"a", "b, c"`.
-const parseRows = (text: string, delimiter: string): string[][] =>
-  papaparse
-    .parse<string[]>(text.replaceAll(blanksBeforeQuote[delimiter]!, `${delimiter}"`), {
-      delimiter,
-      skipEmptyLines: 'greedy',
-    })
-    .data.map((row) => row.slice(0, cellsMax).map((cell) => cell.trim()));
+function parseRows(text: string, delimiter: string): string[][] {
+  const options = { delimiter, skipEmptyLines: 'greedy' } as const;
+  const quoted = text.replaceAll(blanksBeforeQuote[delimiter]!, `${delimiter}"`);
+  const parsed = papaparse.parse<string[]>(quoted, options);
+  // A quote that is never closed would make everything after it one cell.
+  const isOpen = parsed.errors.some(({ code }) => code === 'MissingQuotes');
+  const { data } = isOpen ? papaparse.parse<string[]>(dropUnclosedQuotes(quoted), options) : parsed;
+  return data.map((row) => row.map((cell) => cell.trim()));
+}
+
+const dropUnclosedQuotes = (text: string): string =>
+  text
+    .split('\n')
+    .map((line) => (line.split('"').length % 2 === 0 ? line.replaceAll('"', '') : line))
+    .join('\n');
 const splitLine = (line: string, delimiter: string | undefined): string[] =>
   delimiter === undefined ? [line] : (parseRows(line, delimiter)[0] ?? []);
 

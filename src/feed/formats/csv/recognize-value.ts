@@ -47,12 +47,10 @@ export function recognizeValue(cell: string): Observable[] {
   return found.kind === 'other' && found.framework === 'observable:domain' ? [] : [found];
 }
 
-const partsMax = 500;
-
 /** Returns the values of a cell that contains several, separated by line breaks, blanks, commas, semicolons or bars, or the cell itself. */
 export function splitValues(cell: string): string[] {
   if (!/[\s,;|]/.test(cell)) return [cell];
   const parts = cell.split(/[\s,;|]+/).filter((part) => part !== '');
-  const areValues = parts.length <= partsMax && parts.every((part) => recognizeValue(part).length > 0);
+  const areValues = parts.every((part) => recognizeValue(part).length > 0);
   return areValues && parts.length > 1 ? parts : [cell];
 }
