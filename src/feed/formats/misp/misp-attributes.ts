@@ -1,5 +1,5 @@
 import { parseInstant } from '../../model/source-record.ts';
-import { asObjects, asText, type JsonObject } from '../../../platform/lib/json/json-values.ts';
+import { asObjects, asScalarText, asText, isObject, type JsonObject } from '../../../platform/lib/json/json-values.ts';
 
 /** An attribute of an event or of one of its objects. */
 export type EventAttribute = {
@@ -36,6 +36,25 @@ export function listAttributes(event: JsonObject): EventAttribute[] {
       });
   }
   return attributes;
+}
+
+/** Returns the value of an attribute: exporters write ports and system numbers as numbers. Undefined if it is empty or no text. */
+export const readAttributeValue = (attribute: JsonObject): string | undefined =>
+  asText(asScalarText(attribute['value']));
+
+/** Counts what is no attribute, no object or has no type or value, so that nothing of an event is left out silently. */
+export function countUnreadable(event: JsonObject): number {
+  const count = (list: unknown, isReadable: (entry: JsonObject) => boolean): number => {
+    if (list === undefined || list === null) return 0;
+    if (!Array.isArray(list)) return 1;
+    return list.filter((entry) => !isObject(entry) || !isReadable(entry)).length;
+  };
+  const countAttributes = (list: unknown): number =>
+    count(list, (entry) => asText(entry['type']) !== undefined && readAttributeValue(entry) !== undefined);
+  const inObjects = asObjects(event['Object']).map((object) => countAttributes(object['Attribute']));
+  return [countAttributes(event['Attribute']), count(event['Object'], () => true), ...inObjects].reduce(
+    (a, b) => a + b,
+  );
 }
 
 /** Returns the index in the document's list, in which `asObjects` may have skipped entries. */

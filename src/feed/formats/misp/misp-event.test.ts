@@ -85,3 +85,11 @@ test('ends the validity of a value with a sighting of its expiration, unless it 
 
 test('reads an event without its wrapper', () =>
   expect(parse(mispEvent('a').Event).records[0]!.title).toBe('Campaign a'));
+
+test('counts attributes without a type or a value, and reads numbers', () => {
+  const Attribute = [mispAttribute('domain', 'bad.top'), { type: 'domain', value: ['x.top'] }, 'x', { type: 'domain' }];
+  const parsed = parse(mispEvent('a', { Attribute: [...Attribute, { type: 'AS', value: 64500 }], Object: ['x'] }));
+  expect(indicators(parsed.records[0]!)).toEqual(['domains domain bad.top']);
+  expect(others(parsed.records[0]!)).toContain('observable:AS 64500');
+  expect(parsed.skipped).toEqual([{ entry: `4 attributes of ${mispId('a')}`, reason: 'have no valid type and value' }]);
+});

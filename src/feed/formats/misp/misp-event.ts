@@ -16,7 +16,7 @@ import { bucketByType } from '../../model/vocabulary.ts';
 import type { ParseContext } from '../source-format.ts';
 import { addEventReports, addProse, findReportName } from './event-reports.ts';
 import { findDescription } from './event-description.ts';
-import { listAttributes, type EventAttribute } from './misp-attributes.ts';
+import { listAttributes, readAttributeValue, type EventAttribute } from './misp-attributes.ts';
 import { classifyCluster, listClusters, readTaxonomyTags, findTlpTag } from './misp-tags.ts';
 import { toObservables } from './misp-types.ts';
 import { clip, cvePattern, cwePattern, describe, describeIndicators, isWebLink } from '../record-fields.ts';
@@ -122,7 +122,7 @@ type EventContext = {
 function addAttribute(attribute: EventAttribute, context: EventContext): void {
   const { statements, classification, reliability, withdrawn } = context;
   const { holder, relation } = attribute;
-  const [type, value] = [asText(holder['type'])?.trim(), asText(holder['value'])];
+  const [type, value] = [asText(holder['type'])?.trim(), readAttributeValue(holder)];
   if (!type || !value || isReportLink(holder) || isContext(holder)) return;
   const id = value.trim().toUpperCase();
   if (type === 'vulnerability' && cvePattern.test(id)) classification.addMapping('cve', id, reliability);

@@ -256,6 +256,17 @@ describe('a feed', () => {
     expect(collect(undefined, path)).toBeUndefined();
   });
 
+  test('reports what is no event in the manifest', async () => {
+    publish({ a: '1' });
+    const rows = { [mispId('a')]: { timestamp: '1' }, '../secret': { timestamp: '1' } };
+    server.document('/feed/manifest.json', JSON.stringify(rows));
+    const collected = (await collect())!;
+    expect(collected.parts.map(({ name }) => name)).toEqual([mispId('a')]);
+    expect(collected.skipped).toEqual([
+      { entry: '../secret', reason: 'not an event with a valid uuid in the manifest' },
+    ]);
+  });
+
   test('reads an address without a file name as one event if its folder has no manifest', async () => {
     expect(await collect(undefined, '/one-event')).toBeUndefined();
     await expect(collect(undefined, '/no-feed/')).rejects.toThrow('status 404');

@@ -9,7 +9,7 @@ import {
   asText,
   type JsonObject,
 } from '../../../platform/lib/json/json-values.ts';
-import { listAttributes } from './misp-attributes.ts';
+import { countUnreadable, listAttributes } from './misp-attributes.ts';
 import { findEventTimes, findReportUrl, toEventRecord } from './misp-event.ts';
 import { splitEvent } from './split-event.ts';
 import { toPartRecord, toPartRecordId } from '../split-record.ts';
@@ -60,22 +60,30 @@ async function fetchFeed(session: FetchSession): Promise<FetchSessionResult | un
     throw error;
   });
   if (manifest === 'missing') return undefined;
-  const rows = manifest ? ((await session.digest([manifest])) as ManifestRow[]) : [];
+  const { rows, invalidIds } = manifest
+    ? ((await session.digest([manifest])) as Manifest)
+    : { rows: [], invalidIds: [] };
   const entries = rows.map(({ id, version }) => ({ id, url: new URL(`./${id}.json`, address).href, version }));
-  return fetchEntries(session, { entries, lists: { [address]: manifest } });
+  const fetched = await fetchEntries(session, { entries, lists: { [address]: manifest } });
+  const invalid = invalidIds.map((id) => ({ entry: id, reason: 'not an event with a valid uuid in the manifest' }));
+  return { ...fetched, skipped: [...(fetched.skipped ?? []), ...invalid] };
 }
 
-type ManifestRow = { id: string; version: string | undefined };
+/** The events of a manifest with their timestamps, the newest first, and the names of what is no event. */
+type Manifest = { rows: { id: string; version: string | undefined }[]; invalidIds: string[] };
 
-/** Returns the events of a manifest with their timestamps, the newest first. */
-function readManifest({ bytes }: DigestInput): ManifestRow[] {
+function readManifest({ bytes }: DigestInput): Manifest {
   const manifest = parseJsonBytes(bytes);
   if (!isObject(manifest)) throw new Error('the manifest is not a list of events');
   const rows = Object.entries(manifest).filter(([id, row]) => uuidPattern.test(id) && isObject(row));
   if (rows.length === 0 && Object.keys(manifest).length > 0) throw new Error('the manifest is not a list of events');
   if (rows.length > eventsMax) throw new Error(`the manifest has more than ${eventsMax} events`);
   const newest = rows.toSorted(([, a], [, b]) => readTimestamp(b) - readTimestamp(a));
-  return newest.map(([id, row]) => ({ id, version: asScalarText((row as JsonObject)['timestamp']) }));
+  const valid = new Set(rows.map(([id]) => id));
+  return {
+    rows: newest.map(([id, row]) => ({ id, version: asScalarText((row as JsonObject)['timestamp']) })),
+    invalidIds: Object.keys(manifest).filter((id) => !valid.has(id)),
+  };
 }
 
 const readTimestamp = (row: unknown): number => Number(asScalarText((row as JsonObject)['timestamp'])) || 0;
@@ -94,7 +102,12 @@ function draftPart(part: SourceDocument, context: ParseContext): DraftResult {
     if (!id || !uuidPattern.test(id))
       parsed.skipped.push({ entry: `${part.name}[${index}]`, reason: 'the event has no valid uuid' });
     else if (count > attributesMax) parsed.skipped.push({ entry: id, reason: `more than ${attributesMax} attributes` });
-    else parsed.drafts.push(...draftEvent(id, event, { url: part.url, ...context }));
+    else {
+      parsed.drafts.push(...draftEvent(id, event, { url: part.url, ...context }));
+      const unreadable = countUnreadable(event);
+      if (unreadable > 0)
+        parsed.skipped.push({ entry: `${unreadable} attributes of ${id}`, reason: 'have no valid type and value' });
+    }
   }
   if (events.length === 1 && parsed.drafts.length === 0) throw new Error(parsed.skipped[0]!.reason);
   return parsed;

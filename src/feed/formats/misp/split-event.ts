@@ -1,5 +1,6 @@
-import { asObjects, asText, type JsonObject } from '../../../platform/lib/json/json-values.ts';
+import { asObjects, type JsonObject } from '../../../platform/lib/json/json-values.ts';
 import { countItems, pickItem } from '../split-record.ts';
+import { readAttributeValue } from './misp-attributes.ts';
 
 /** Fields of an event that only its first part has. */
 const firstPartOnly = ['EventReport', 'RelatedEvent', 'ShadowAttribute'];
@@ -26,4 +27,4 @@ export function splitEvent(event: JsonObject): { part: number; count: number; ev
   });
 }
 
-const readValue = (attribute: JsonObject): string => asText(attribute['value']) ?? '';
+const readValue = (attribute: JsonObject): string => readAttributeValue(attribute) ?? '';

@@ -82,6 +82,18 @@ describe('encodings', () => {
       undefined,
       '“é”',
     ],
+    [
+      'windows-1252 that claims to be UTF-8',
+      Buffer.from('<?xml version="1.0" encoding="utf-8"?><rss><item><title>caf\xe9</title></item></rss>', 'latin1'),
+      undefined,
+      'café',
+    ],
+    [
+      'UTF-8 with a damaged byte',
+      Buffer.concat([Buffer.from('<rss><item><title>éé'), Buffer.from([0xff]), Buffer.from('</title></item></rss>')]),
+      'text/xml; charset=utf-8',
+      'éé\uFFFD',
+    ],
     ['an unknown name', Buffer.from(xml('klingon')), 'text/xml; charset=x-none', 'é漢'],
   ])('%s', (_name, bytes, contentType, title) => expect(entriesOf(bytes, { contentType })[0]?.title).toBe(title));
 
@@ -93,6 +105,12 @@ describe('encodings', () => {
       ),
     );
   });
+});
+
+test('resolves relative links of a JSON Feed, and reports what is no item', () => {
+  const feed = { version: 'https://jsonfeed.org/version/1.1', items: [{ id: '1', url: '/posts/1' }, 'x'] };
+  const { entries } = readFeed({ bytes: Buffer.from(JSON.stringify(feed)), url: 'https://blog.example/feed.json' });
+  expect(entries.map(({ link }) => link)).toEqual(['https://blog.example/posts/1', undefined]);
 });
 
 describe('hostile feeds', () => {

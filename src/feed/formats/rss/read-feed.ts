@@ -15,7 +15,7 @@ const entriesMax = 100_000;
  */
 export function scanFeed(document: FeedDocument, onEntry: (entry: FeedEntry) => void): { omitted: number } {
   const text = decodeDocument(document.bytes, document.contentType).replace(/^\uFEFF/, '');
-  return /^\s*\{/.test(text) ? scanJson(text, onEntry) : scanXmlFeed(text, document.url, onEntry);
+  return /^\s*\{/.test(text) ? scanJson(text, document.url, onEntry) : scanXmlFeed(text, document.url, onEntry);
 }
 
 /** Returns all entries of a feed. See `scanFeed`. */
@@ -25,7 +25,7 @@ export function readFeed(document: FeedDocument): { entries: FeedEntry[]; omitte
   return { entries, omitted };
 }
 
-function scanJson(text: string, onEntry: (entry: FeedEntry) => void): { omitted: number } {
+function scanJson(text: string, url: string | undefined, onEntry: (entry: FeedEntry) => void): { omitted: number } {
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -35,7 +35,7 @@ function scanJson(text: string, onEntry: (entry: FeedEntry) => void): { omitted:
   if (!isObject(value) || !Array.isArray(value['items']) || !(asText(value['version']) ?? asText(value['title'])))
     throw new Error('the document is not a JSON Feed');
   const items = value['items'] as unknown[];
-  for (const entry of readJsonFeed(value, items.slice(0, entriesMax))) onEntry(entry);
+  for (const entry of readJsonFeed(value, items.slice(0, entriesMax), url)) onEntry(entry);
   return { omitted: Math.max(0, items.length - entriesMax) };
 }
 

@@ -17,7 +17,7 @@ const headBytes = 4_096;
 
 /**
  * Decodes an XML or HTML document by its byte order mark, the content type, or its own declaration. Without a valid one, it is decoded as
- * UTF-8 if possible and as windows-1252 otherwise. Never throws: invalid bytes become U+FFFD.
+ * UTF-8 if possible and as windows-1252 otherwise, as is one that claims to be UTF-8 and is not. Never throws: single invalid bytes become U+FFFD.
  */
 export function decodeDocument(bytes: Buffer, contentType: string | undefined): string {
   const mark = marks.find(([start]) => bytes.subarray(0, start.length).equals(start));
@@ -31,10 +31,15 @@ export function decodeDocument(bytes: Buffer, contentType: string | undefined): 
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
+    const text = new TextDecoder('utf-8').decode(bytes);
     const claimsUtf8 = stated.some((name) => name !== undefined && /^utf-?8$/i.test(name));
-    return claimsUtf8 ? new TextDecoder('utf-8').decode(bytes) : iconv.decode(bytes, 'windows-1252');
+    return claimsUtf8 && isMostlyUtf8(text) ? text : iconv.decode(bytes, 'windows-1252');
   }
 }
+
+/** Whether the characters beyond ASCII are more than those that could not be decoded. Otherwise the claim of the document is wrong. */
+const isMostlyUtf8 = (text: string): boolean =>
+  (text.match(/[^\u0000-\u007F\uFFFD]/g)?.length ?? 0) > (text.match(/\uFFFD/g)?.length ?? 0);
 
 /** Returns the superset that pages use when they declare a smaller encoding (WHATWG Encoding). */
 const widenEncoding = (name: string): string =>
