@@ -4,12 +4,25 @@ import { publicPoolId } from '../items/writing/feed-pools.store.ts';
 
 const holdersMax = 1_000;
 
+/** `countMax` items, and as many as have documents of `bytesMax` bytes together, but at least one. */
+type ClaimBounds = { countMax: number; bytesMax: number };
+
 /** Returns queued items of one pool, the public pool first, and locks them until the transaction ends. */
-export async function claimArrivals(tx: Tx, limit: number): Promise<{ poolId: string | undefined; ids: string[] }> {
+export async function claimArrivals(
+  tx: Tx,
+  { countMax, bytesMax }: ClaimBounds,
+): Promise<{ poolId: string | undefined; ids: string[] }> {
   const found = await queryRows<{ id: string; pool_id: string }>(tx)`
-      select item_id as id, pool_id from item_arrivals
-      where pool_id = coalesce((select pool_id from item_arrivals where pool_id = ${publicPoolId} limit 1), (select pool_id from item_arrivals limit 1))
-      order by item_id limit ${limit} for update skip locked`;
+      with claimed as materialized (
+        select item_id, pool_id from item_arrivals
+        where pool_id = coalesce((select pool_id from item_arrivals where pool_id = ${publicPoolId} limit 1), (select pool_id from item_arrivals limit 1))
+        order by item_id limit ${countMax} for update skip locked
+      ),
+      weighed as (
+        select c.item_id, c.pool_id, sum(octet_length(i.doc)) over (order by c.item_id) - octet_length(i.doc) as bytes_before
+        from claimed c left join items i on i.id = c.item_id
+      )
+      select item_id as id, pool_id from weighed where bytes_before is null or bytes_before < ${bytesMax} order by item_id`;
   return { poolId: found[0]?.pool_id, ids: found.map(({ id }) => id) };
 }
 

@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { startApp, type TestOrg } from '../../../test/support/harness.ts';
 import { kevCatalogue, kevRow } from '../../../test/support/feed/kev-source.ts';
+import { acrossOrgs } from '../../platform/db/db.ts';
 import { processArrivals } from './arrivals.ts';
+import { claimArrivals } from './arrivals.store.ts';
 import {
   domains,
   listVisibleItems,
@@ -118,4 +120,15 @@ test('never groups items of two private pools', async () => {
   for (const org of [one, two]) await pullOnce(app, org, { kind: 'kev', content: kevCatalogue(1, [kevRow(77)]) });
   await settleAll();
   for (const org of [one, two]) expect((await listVisibleItems(app, org)).at(-1)!.duplicate_of).toBeNull();
+});
+
+test('claims as many items as have documents of the allowed size, but at least one', async () => {
+  await settleAll();
+  const org = await app.newOrg();
+  for (const number of [71, 72, 73])
+    await pullOnce(app, org, { kind: 'stix', content: stixReport(number, domains(number * 100, 6)) });
+  const claim = (bytesMax: number) =>
+    acrossOrgs(app.deps.db, async (tx) => (await claimArrivals(tx, { countMax: 500, bytesMax })).ids.length);
+  expect([await claim(1), await claim(1_000_000)]).toEqual([1, 3]);
+  await settleAll();
 });

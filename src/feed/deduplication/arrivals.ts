@@ -10,7 +10,8 @@ import { recomputeOverridesOf } from './recompute-overrides.ts';
 import { scopeOfPool } from './recompute-pools.ts';
 
 const idleMs = 1_000;
-const batchMax = 500;
+// They bound how long a batch locks the pool, so that pulls and people do not wait for it.
+const batchBounds = { countMax: 500, bytesMax: 2_000_000 };
 
 export type ArrivalsDeps = { db: Db; clock: Clock; snapshots: Pick<SnapshotCache, 'invalidate'> };
 
@@ -25,7 +26,7 @@ export const arrivalsLoop = (log: Logger, signal: AbortSignal, step: () => Promi
  */
 export async function processArrivals({ db, clock, snapshots }: ArrivalsDeps): Promise<boolean> {
   const hasWorked = await acrossOrgs(db, async (tx) => {
-    const { poolId, ids } = await claimArrivals(tx, batchMax);
+    const { poolId, ids } = await claimArrivals(tx, batchBounds);
     if (poolId === undefined) return false;
     if (poolId === publicPoolId) await insertNeighborArrivals(tx, ids);
     else await regroup(tx, { poolId, ids, now: clock() });

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { newOrgId, testDatabase } from '../../../test/support/database.ts';
 import { acrossOrgs, acrossOrgsPipelined, asRehearsed, inOrg, queryRows, type Tx } from './db.ts';
+import { retryOnLockTimeout } from './retry-on-conflict.ts';
 
 const { db } = await testDatabase();
 const rename = (tx: Tx, id: string, name: string) =>
@@ -40,6 +41,17 @@ test.each(['40001', '40P01'])('gives up after six failures with the code %s', as
   };
   await expect(acrossOrgs(db, fails)).rejects.toMatchObject({ code });
   expect(runs).toBe(6);
+});
+
+test('repeats background work that waited too long for a lock, and nothing else', async () => {
+  const fail = (code: string) => Promise.reject(Object.assign(new Error('failed'), { code }));
+  const codes = ['55P03', '55P03'];
+  expect(await retryOnLockTimeout(() => (codes.length > 0 ? fail(codes.pop()!) : Promise.resolve('done')))).toBe(
+    'done',
+  );
+  let runs = 0;
+  await expect(retryOnLockTimeout(() => fail((runs += 1) > 0 ? '57014' : ''))).rejects.toMatchObject({ code: '57014' });
+  expect(runs).toBe(1);
 });
 
 test('does not repeat a transaction that failed for another reason', async () => {

@@ -5,7 +5,9 @@ const pauseMaxMs = 1_000;
 /** serialization_failure and deadlock_detected: PostgreSQL rolled the transaction back only because of concurrent ones. */
 const conflicts = new Set(['40001', '40P01']);
 
-const isConflict = (error: unknown): boolean => conflicts.has((error as { code?: string } | undefined)?.code ?? '');
+const codeOf = (error: unknown): string => (error as { code?: string } | undefined)?.code ?? '';
+const isConflict = (error: unknown): boolean => conflicts.has(codeOf(error));
+const isLockTimeout = (error: unknown): boolean => codeOf(error) === '55P03';
 
 /**
  * Runs a whole transaction, and again if it failed only because of concurrent ones: up to six times, after a random pause that grows to a
@@ -18,6 +20,17 @@ export async function retryOnConflict<T>(attempt: () => Promise<T>): Promise<T> 
     } catch (error) {
       if (failures >= attemptsMax || !isConflict(error)) throw error;
       await sleep(Math.random() * Math.min(pauseMaxMs, 20 * 2 ** failures));
+    }
+  }
+}
+
+/** Runs a transaction of background work, and again if it waited too long for a lock: up to six times. Rejects with the last error. */
+export async function retryOnLockTimeout<T>(attempt: () => Promise<T>): Promise<T> {
+  for (let failures = 1; ; failures += 1) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (failures >= attemptsMax || !isLockTimeout(error)) throw error;
     }
   }
 }

@@ -1,4 +1,5 @@
 import { untilSent, type Db, type TransactionWork } from '../../../../platform/db/db.ts';
+import { retryOnLockTimeout } from '../../../../platform/db/retry-on-conflict.ts';
 import type { Clock } from '../../../../platform/lib/time/clock.ts';
 import { prepareAdditions, type PreparedAdditions } from '../../../ingestion/apply-actions.ts';
 import type { Extractor } from '../../../ingestion/extractor.ts';
@@ -80,13 +81,15 @@ async function applyPlan(
     for (let current = await batches.next(); current.value;) {
       const { batch, prepared } = current.value;
       const next = startOnce(() => batches.next());
-      const outcome = await withSourceAcrossOrgs(deps.db, source, (tx) =>
-        applyBatch(tx, source, batch, {
-          now: deps.clock(),
-          referenceDataVersion,
-          prepared,
-          onWriting: () => void untilSent(deps.db).then(next.start, () => undefined),
-        }),
+      const outcome = await retryOnLockTimeout(() =>
+        withSourceAcrossOrgs(deps.db, source, (tx) =>
+          applyBatch(tx, source, batch, {
+            now: deps.clock(),
+            referenceDataVersion,
+            prepared,
+            onWriting: () => void untilSent(deps.db).then(next.start, () => undefined),
+          }),
+        ),
       );
       deps.snapshots.invalidate();
       if (typeof outcome === 'string') return outcome;
