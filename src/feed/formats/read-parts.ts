@@ -7,17 +7,8 @@ const textMaxChars = 4_000_000;
 
 /**
  * Parses the documents of a source one by one. A document that cannot be parsed is skipped, or throws if it is the only one. If a record
- * occurs in several documents, the newest version wins. A record whose text exceeds the limit is skipped.
+ * occurs in several documents, the newest version wins.
  */
-export const readParts = (parts: SourceDocument[], readPart: (part: SourceDocument) => ParseResult): ParseResult =>
-  buildDrafts(
-    draftParts(parts, (part) => {
-      const { records, skipped } = readPart(part);
-      return { drafts: records.map(toDraft), skipped };
-    }),
-  );
-
-/** Like `readParts`, for documents whose records are built later. */
 export function draftParts(parts: SourceDocument[], draftPart: (part: SourceDocument) => DraftResult): DraftResult {
   const drafts = new Map<string, RecordDraft>();
   const skipped: SkippedEntry[] = [];
@@ -64,7 +55,7 @@ export const toDraft = (record: SourceRecord): RecordDraft => ({
   build: () => record,
 });
 
-/** Builds a record, or returns why it is skipped. */
+/** Builds a record, or returns why it is skipped, such as a text beyond the limit. */
 export function buildDraft(draft: RecordDraft): { record: SourceRecord } | { skipped: SkippedEntry } {
   try {
     const record = draft.build();
