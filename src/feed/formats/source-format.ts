@@ -44,6 +44,8 @@ export type SourceFormat = {
   label: string;
   /** Set if the records are prose rather than structured fields. Only prose is compared by its wording. */
   isText?: true;
+  /** Words by which full-text search finds all items of the format: what every entry of such a list has in common. */
+  searchWords?: string;
   /** The media types of the document at the source's address, as an Accept header. */
   accept?: string;
   /** Fetches a source that consists of several documents. Without it, or if it returns or resolves with undefined, the address is a single document. */

@@ -27,6 +27,12 @@ export const isProseSource = (kind: SourceKind | null): boolean => {
   return format === undefined || format.isText === true;
 };
 
+/** Returns the words by which full-text search finds all items of a kind of source. */
+export const formatWordsOf = (kind: SourceKind | null): string => {
+  const format: SourceFormat | undefined = kind === null ? undefined : sourceFormats[kind];
+  return format?.searchWords ?? '';
+};
+
 /**
  * Returns the marking of an item: the stricter of the record's and the source's. If neither has one, it is the default of the source kind, or
  * AMBER for private and CLEAR for shared sources.

@@ -19,6 +19,7 @@ const rowsMax = 100_000;
 /** CISA's catalog of Known Exploited Vulnerabilities in JSON. */
 export const kev: SourceFormat = {
   label: 'Known Exploited Vulnerabilities (CISA)',
+  searchWords: 'KEV known exploited vulnerability',
   defaults: {
     publisher: 'CISA',
     tlp: 'CLEAR',

@@ -23,7 +23,7 @@ import type { FeedItem } from '../../model/item.schema.ts';
 import { storedColumns } from '../build-item-writes.ts';
 import { changedParts, contentHash } from '../content-hash.ts';
 import type { Extractor } from '../extractor.ts';
-import { isProseSource, toDocument, toPassages } from '../item-document.ts';
+import { formatWordsOf, isProseSource, toDocument, toPassages } from '../item-document.ts';
 import { toReaderVersion } from '../reader-version.ts';
 import { findStaleItem, listStaleItems, type StaleItem } from './stale-items.store.ts';
 
@@ -110,8 +110,12 @@ async function reanalyzeItem(
     const counted = toCountedItem(item);
     await moveCounts(tx, [{ before: counted, after: { ...counted, severity, platforms } }]);
   } else {
-    const searchText = toSearchText(before, { storedText: item.stored_text, isProse });
-    removedTerms = await writeTraits(tx, item, { traits, title: before.event.title, searchText });
+    const searchText = toSearchText(before, {
+      storedText: item.stored_text,
+      isProse,
+      formatWords: formatWordsOf(item.kind),
+    });
+    removedTerms = await writeTraits(tx, item, { traits, searchText });
   }
   const seqByPool = new Map([[item.pool_id, seq]]);
   const regrouped = await recomputePools(tx, [{ id: item.id, poolId: item.pool_id }], { removedTerms, at, seqByPool });
@@ -137,13 +141,13 @@ function applyExtraction(item: FeedItem, extracted: ExtractedItem): FeedItem {
 type ReanalyzedTraits = Pick<ItemWrite, 'terms' | 'sketch' | 'identifying' | 'readerVersion'>;
 
 /** The values by which an item is compared and found. */
-type FoundBy = { traits: ReanalyzedTraits; title: string; searchText: SearchText };
+type FoundBy = { traits: ReanalyzedTraits; searchText: SearchText };
 
-async function writeTraits(tx: Tx, item: StaleItem, { traits, title, searchText }: FoundBy): Promise<RemovedTerm[]> {
+async function writeTraits(tx: Tx, item: StaleItem, { traits, searchText }: FoundBy): Promise<RemovedTerm[]> {
   await updateComparisonTraits(tx, item.id, traits);
   const { id, organization_id: organizationId, pool_id: poolId } = item;
   const addedToFeedAt = item.added_to_feed_at;
-  await updateSearchTexts(tx, [{ id, organizationId, poolId, addedToFeedAt, title, ...searchText }]);
+  await updateSearchTexts(tx, [{ id, organizationId, poolId, addedToFeedAt, ...searchText }]);
   return replaceTerms(tx, [{ id, organizationId, poolId, terms: traits.terms }]);
 }
 

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { callOk } from '../../../../test/support/detection/detection-factory.ts';
 import { startApp, type TestOrg } from '../../../../test/support/harness.ts';
 import { inOrg } from '../../../platform/db/db.ts';
+import { fileSource, kevCatalogue, kevRow } from '../../../../test/support/feed/kev-source.ts';
 import { reportSource } from '../../../../test/support/feed/report-source.ts';
 import type { FeedList } from '../../model/item.schema.ts';
 
@@ -144,6 +145,29 @@ test('ranks a title of years ago before a mention of this year, and the newer on
     'Oblique loader',
     'Weekly notes',
   ]);
+});
+
+test('ranks the entry of a CVE and titles of years ago before recent texts that mention them', async () => {
+  const reader = await app.newOrg();
+  const year = new Date().getUTCFullYear();
+  const kev = await fileSource(app, reader, { kind: 'kev' });
+  const dateAdded = `${year - 2}-12-10`;
+  const row = { dateAdded, vendorProject: 'Harrow', product: 'Logger', vulnerabilityName: 'Harrow Logger Injection' };
+  await kev.pull(kevCatalogue(1, [kevRow(1, row)]));
+  const { externalId: cve } = (await callOk(reader, 'GET', '/items')).items[0];
+  const filler = 'Nothing of note happened at the bank this week. '.repeat(40);
+  const text = `${filler} Harrow Logger was attacked through an injection, as in other years. ${filler} See ${cve}.`;
+  await callOk(reader, 'POST', '/api/feed/items', { title: 'Weekly notes', text, publisher: 'Us' });
+  const titles = async (q: string): Promise<string[]> => {
+    const { items } = await callOk(reader, 'GET', `/items?${new URLSearchParams({ q })}`);
+    return items.map(({ event }: FeedList['items'][number]) => event.title);
+  };
+  const both = [row.vulnerabilityName, 'Weekly notes'];
+  expect(await titles(cve)).toEqual(both);
+  expect(await titles('harrow')).toEqual(both);
+  expect(await titles('logger injection')).toEqual(both);
+  expect(await titles('harrow exploited')).toEqual([row.vulnerabilityName]);
+  expect(await titles('us weekly')).toEqual(['Weekly notes']);
 });
 
 test('corrects a misspelled search that no item matches, by words that the organization sees', async () => {

@@ -163,7 +163,7 @@ export function replaceTerms(tx: Tx, items: ItemTerms[]): Promise<RemovedTerm[]>
     select t.kind, t.value from t where not exists (select from n where ${isSameTerm})`;
 }
 
-type SearchedItem = Pick<ItemWrite, 'id' | 'organizationId' | 'poolId' | 'addedToFeedAt' | 'title' | keyof SearchText>;
+type SearchedItem = Pick<ItemWrite, 'id' | 'organizationId' | 'poolId' | 'addedToFeedAt' | keyof SearchText>;
 
 const searchTypes = {
   item_id: 'uuid',
@@ -176,12 +176,12 @@ const searchTypes = {
 };
 
 function encodeSearchTexts(items: SearchedItem[]): EncodedColumn[] {
-  const texts = items.map(({ id, organizationId, poolId, addedToFeedAt, title, searchHead, searchBody }) => ({
+  const texts = items.map(({ id, organizationId, poolId, addedToFeedAt, searchTitle, searchHead, searchBody }) => ({
     item_id: id,
     organization_id: organizationId,
     pool_id: poolId,
     added_to_feed_at: addedToFeedAt,
-    title: toIndexText(title),
+    title: toIndexText(searchTitle),
     head: toIndexText(searchHead),
     body: toIndexText(searchBody),
   }));

@@ -5,23 +5,30 @@ import { hasUnspacedText } from './unspaced-text.ts';
 const headMaxChars = 100_000;
 const bodyMaxChars = 150_000;
 
-/** The parts of an item that full-text search covers besides the title. The head counts more than the body. */
-export type SearchText = { searchHead: string; searchBody: string };
+/** What full-text search covers of an item. The title counts more than the head, and the head more than the body. */
+export type SearchText = { searchTitle: string; searchHead: string; searchBody: string };
 
 type SearchedItem = Pick<FeedItem, 'summary' | 'iocs' | 'externalId' | 'classification' | 'affectedProducts'> & {
   event: Pick<FeedItem['event'], 'title'>;
+  source: Pick<FeedItem['source'], 'publisher'>;
 };
 
 /**
- * Returns the searched text of an item. Head: summary, id in the source, names, products and normalized indicator values, the first 100,000
- * UTF-16 units. Body: the first 150,000 units of the stored text, of a structured record only its prose.
+ * Returns the searched text of an item. Title: also the id in the source. Head: summary, names, products and normalized indicator values, the first
+ * 100,000 UTF-16 units. Body: publisher, CVEs, words of the source's format, and the stored text, of a structured record only its prose, the
+ * first 150,000 units.
  */
-export function toSearchText(item: SearchedItem, { storedText, isProse }: SearchedText): SearchText {
-  const { summary = '', externalId = '', event, iocs, classification, affectedProducts } = item;
+export function toSearchText(item: SearchedItem, { storedText, isProse, formatWords = '' }: SearchedText): SearchText {
+  const { summary = '', externalId = '', event, iocs, classification, affectedProducts, source } = item;
   const values = buckets.flatMap((bucket) => iocs[bucket].map(({ normalizedValue }) => normalizedValue));
-  const head = [summary, externalId, ...listNames({ classification, affectedProducts }), ...values];
-  const body = isProse ? storedText : selectProse(storedText, [event.title, summary]);
+  const cves = classification.mappings.flatMap(({ framework, id }) =>
+    framework === 'cve' && id !== externalId ? [id] : [],
+  );
+  const head = [summary, ...listNames({ classification, affectedProducts }), ...values];
+  const text = isProse ? storedText : selectProse(storedText, [event.title, summary]);
+  const body = [source.publisher, ...cves, formatWords, text].filter((part) => part !== '').join('\n');
   return {
+    searchTitle: [event.title, externalId].join('\n').toWellFormed(),
     searchHead: head.join('\n').slice(0, headMaxChars).toWellFormed(),
     searchBody: body.slice(0, bodyMaxChars).toWellFormed(),
   };
@@ -36,10 +43,12 @@ export function listNames({
   return [...new Set([...names, ...affectedProducts.map(({ vendor, product }) => `${vendor} ${product}`)])];
 }
 
-/** `storedText` has one field per line if it is not prose. */
-type SearchedText = { storedText: string; isProse: boolean };
+/** `storedText` has one field per line if it is not prose. `formatWords` are those of the source's format. */
+type SearchedText = { storedText: string; isProse: boolean; formatWords?: string };
 
 const proseWordsMin = 4;
+/** Descriptions that MISP copies from its galaxies. They describe a technique or a name in general, with examples of others. */
+const referencePath = /\bGalaxyCluster\[\d+\]\.(?:description|meta)\b/;
 const ids = /(?:\b[a-z][a-z\d-]*--)?\b[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}\b(?:, )?/gi;
 
 /**
@@ -49,11 +58,16 @@ const ids = /(?:\b[a-z][a-z\d-]*--)?\b[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}\b
 function selectProse(storedText: string, known: string[]): string {
   const seen = new Set(known);
   const kept: string[] = [];
+  let isReference = false;
   for (let start = 0, length = 0; start < storedText.length && length < bodyMaxChars;) {
     const newline = storedText.indexOf('\n', start);
     const end = newline === -1 ? storedText.length : newline;
-    const value = readProse(storedText.slice(start, end));
+    const line = storedText.slice(start, end);
     start = end + 1;
+    const pathLength = measurePath(line);
+    if (pathLength > 0) isReference = referencePath.test(line.slice(0, pathLength));
+    if (isReference) continue;
+    const value = pathLength > 0 ? readProse(line.slice(pathLength + 2)) : line;
     if (value === '' || seen.has(value)) continue;
     seen.add(value);
     kept.push(value);
@@ -62,11 +76,14 @@ function selectProse(storedText: string, known: string[]): string {
   return kept.join('\n');
 }
 
-/** Returns the prose of a line, or an empty text. The line of a field starts with its path, which has no spaces. */
-function readProse(line: string): string {
+/** Returns the length of the path at the start of a line, which has no spaces, or 0 if the line continues a text. */
+function measurePath(line: string): number {
   const colon = line.indexOf(': ');
-  if (colon === -1 || line.lastIndexOf(' ', colon) !== -1) return line;
-  const value = line.slice(colon + 2);
+  return colon === -1 || line.lastIndexOf(' ', colon) !== -1 ? 0 : colon;
+}
+
+/** Returns the prose of a value, or an empty text. */
+function readProse(value: string): string {
   if (!hasWords(value)) return '';
   const text = value.replaceAll(ids, '');
   return hasWords(text) ? text : '';
