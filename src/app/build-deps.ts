@@ -17,8 +17,7 @@ import { createStoredServerReader } from '../platform/mcp/stored-servers.ts';
 import { createExtractor } from '../feed/ingestion/extractor.ts';
 import { applyInstalledReferenceData } from '../feed/reference-data/apply-installed.ts';
 import { createFeedPages } from '../feed/items/page-cache/feed-pages.ts';
-import { getShippedNames } from '../feed/extraction/names/name-dictionary.ts';
-import { listTactics, listTechniques } from '../feed/reference-data/attack.ts';
+import { countPublicWords } from './public-words.ts';
 import { createPageAnchors } from '../feed/items/list-query/page-anchors.ts';
 import { createPageCursors } from '../feed/items/page-cache/page-cache.ts';
 import { createSnapshotCache } from '../feed/items/snapshot/snapshot.ts';
@@ -123,10 +122,7 @@ export function buildDeps({ config, db, log, clock = systemClock }: BuildDepsOpt
     feedPages: createFeedPages(db, snapshots),
     pageCursors: createPageCursors(),
     pageAnchors: createPageAnchors(),
-    listPublicNames: () => [
-      ...[...getShippedNames().values()].map(({ printed }) => printed),
-      ...[...listTechniques(), ...listTactics()].map(({ name }) => name),
-    ],
+    countPublicWords,
     connectionFor,
     models: measureModels(createModels(config.models), metrics.registry),
     feedTools: (orgId) => createFeedTools(deps)(orgId),

@@ -14,7 +14,7 @@ import type { OrgId } from '../platform/lib/org-id.ts';
 import type { Secretbox } from '../platform/lib/secrets/secretbox.ts';
 import type { Extractor } from '../feed/ingestion/extractor.ts';
 import type { FeedPages } from '../feed/items/page-cache/feed-pages.ts';
-import type { ListPublicNames } from '../feed/items/search/correct-search.ts';
+import type { CountPublicWords } from '../feed/items/search/correct-search.ts';
 import type { PageAnchors } from '../feed/items/list-query/page-anchors.ts';
 import type { PageCursors } from '../feed/items/page-cache/page-cache.ts';
 import type { SnapshotCache } from '../feed/items/snapshot/snapshot.ts';
@@ -94,7 +94,7 @@ export type Deps = {
   feedPages: FeedPages;
   pageCursors: PageCursors;
   pageAnchors: PageAnchors;
-  listPublicNames: ListPublicNames;
+  countPublicWords: CountPublicWords;
   /** The feed lookups that detection tools may use. */
   feedTools?: (orgId: OrgId) => FeedTools;
   mcp?: McpTools;

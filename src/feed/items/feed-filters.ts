@@ -67,6 +67,10 @@ export const hasSearch = ({ terms, rootTerms, fullText, updatedSince }: Search):
 export const isFiltered = ({ severity, status, platform, source, search }: FeedFilters): boolean =>
   hasSearch(search) || search.rootsOnly || [severity, status, platform, source].some((value) => value !== undefined);
 
+/** Whether filters leave out only items that do not match a text. */
+export const isTextOnly = ({ search, relevancyMode, ...filters }: FeedFilters): boolean =>
+  relevancyMode === 'all' && !isFiltered({ ...filters, relevancyMode, search: { ...search, fullText: undefined } });
+
 /** Returns the snapshot in which a filtered list is read: an empty one for an unknown platform, which no item has. */
 export const filteredSnapshot = ({ platform }: FeedFilters, snapshot: Snapshot): Snapshot =>
   platform === null ? toSnapshot([]) : snapshot;

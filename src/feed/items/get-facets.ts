@@ -7,21 +7,21 @@ import { itemStatuses, severities } from '../model/vocabulary.ts';
 import { filteredSnapshot, readFilters, type FilterQuery } from './feed-filters.ts';
 import type { FeedFacets } from './facets.schema.ts';
 import type { ItemCountRow } from './items.store.ts';
-import type { ListPublicNames } from './search/correct-search.ts';
+import type { CountPublicWords } from './search/correct-search.ts';
 import { matchesColumns, readSourceCounts, type ColumnFilter } from './search/search-facets.ts';
 import { readOrgState } from './snapshot/org-state.store.ts';
 import type { SnapshotCache } from './snapshot/snapshot.ts';
 
 const sourcesMax = 200;
 
-export type FacetsDeps = { db: Db; clock: Clock; snapshots: SnapshotCache; listPublicNames: ListPublicNames };
+export type FacetsDeps = { db: Db; clock: Clock; snapshots: SnapshotCache; countPublicWords: CountPublicWords };
 
 /**
  * Counts the items by the filters of the list. Each facet counts what the other filters match, so that it shows what choosing another value
  * would list.
  */
 export async function getFacets(
-  { db, clock, snapshots, listPublicNames }: FacetsDeps,
+  { db, clock, snapshots, countPublicWords }: FacetsDeps,
   { orgId }: Caller,
   query: FilterQuery,
 ): Promise<FeedFacets> {
@@ -30,7 +30,7 @@ export async function getFacets(
   const { bySource, ofAllSources } = await inOrg(db, orgId, async (tx) => {
     const orgState = await readOrgState(tx, current);
     const snapshot = filteredSnapshot(filters, current);
-    return readSourceCounts(tx, filters, { snapshot, orgState, listPublicNames, now: clock() });
+    return readSourceCounts(tx, filters, { snapshot, orgState, countPublicWords, now: clock() });
   });
   const { rows } = bySource;
   const matching = (list: ItemCountRow[], without?: ColumnFilter): ItemCountRow[] =>

@@ -37,13 +37,13 @@ function getFilteredStats(
   { orgId }: Pick<Caller, 'orgId'>,
   query: StatsQuery,
 ): Promise<CachedPage> {
-  const { db, clock, feedPages, listPublicNames } = deps;
+  const { db, clock, feedPages, countPublicWords } = deps;
   const filters = readFilters(query);
   return feedPages.get({ orgId, key: `stats ${JSON.stringify(filters)}`, now: clock() }, async (dated, asOf) => {
     const { rows, isEstimated } = await inOrg(db, orgId, async (tx) => {
       const orgState = await readOrgState(tx, dated.snapshot);
       const snapshot = filteredSnapshot(filters, dated.snapshot);
-      const context = { snapshot, orgState, listPublicNames, now: new Date(dated.hour) };
+      const context = { snapshot, orgState, countPublicWords, now: new Date(dated.hour) };
       return (await readSourceCounts(tx, filters, context)).bySource;
     });
     const newest = { ...query, page: '1', perPage: String(recentMax), searchOrder: 'newest' as const, asOf };

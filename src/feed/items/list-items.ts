@@ -3,13 +3,13 @@ import type { Clock } from '../../platform/lib/time/clock.ts';
 import type { Caller } from '../../platform/orgs/caller.ts';
 import { updateDocumentExpiry } from '../model/expiry.ts';
 import type { FeedList } from '../model/item.schema.ts';
-import { filteredSnapshot, hasSearch, toItemFilters } from './feed-filters.ts';
+import { filteredSnapshot, hasSearch, isTextOnly, toItemFilters } from './feed-filters.ts';
 import { highlightItems } from './highlights/highlight-items.ts';
 import type { ItemHighlights } from '../model/item-highlights.ts';
 import { hasFilters } from './item-filters.ts';
 import { readItemsQuery, type ItemsQuery, type ItemsRequest } from './items-query.ts';
 import { overrideDocuments } from './overrides/override-documents.ts';
-import { correctSearch, type ListPublicNames } from './search/correct-search.ts';
+import { correctSearch, type CountPublicWords } from './search/correct-search.ts';
 import type { Search } from './search/search-query.ts';
 import { readSearchPage, type SearchPage } from './search/search.store.ts';
 import { readOrgState, type OrgState } from './snapshot/org-state.store.ts';
@@ -27,7 +27,7 @@ export type ListItemsDeps = {
   feedPages: FeedPages;
   pageCursors: PageCursors;
   pageAnchors: PageAnchors;
-  listPublicNames: ListPublicNames;
+  countPublicWords: CountPublicWords;
 };
 
 /** Returns a page of the feed as the bytes of its response. Documents go from the database into the response unparsed. */
@@ -92,8 +92,9 @@ type CorrectedPage = { page: SearchPage; search: Search; text: string };
 /** Reads the page with the text corrected if no item matches the text as it is written. Returns undefined if no item matches then either. */
 async function readCorrectedPage(tx: Tx, deps: ListItemsDeps, source: PageSource): Promise<CorrectedPage | undefined> {
   const { snapshot, request, now } = source;
-  const { listPublicNames } = deps;
-  const corrected = await correctSearch(tx, request.search, { snapshot, listPublicNames, now });
+  const { countPublicWords } = deps;
+  const written = { search: request.search, isUnmatched: isTextOnly(request) };
+  const corrected = await correctSearch(tx, written, { snapshot, countPublicWords, now });
   if (!corrected) return undefined;
   const page = await readPage(tx, deps, { ...source, request: { ...request, search: corrected.search } });
   return page.total > 0 ? { page, ...corrected } : undefined;

@@ -1,5 +1,5 @@
 import type { Tx } from '../../../platform/db/db.ts';
-import { foldSource, hasSearch, toItemFilters, type FeedFilters } from '../feed-filters.ts';
+import { foldSource, hasSearch, isTextOnly, toItemFilters, type FeedFilters } from '../feed-filters.ts';
 import { readItemCounts, type ItemCountRow } from '../items.store.ts';
 import { relevantIds } from '../list-query/relevance.sql.ts';
 import type { OrgState } from '../snapshot/org-state.store.ts';
@@ -40,7 +40,9 @@ type SourceCounts = { bySource: MatchCounts; ofAllSources: MatchCounts };
 export async function readSourceCounts(tx: Tx, filters: FeedFilters, context: CountContext): Promise<SourceCounts> {
   const hasMatch = ({ bySource }: SourceCounts): boolean => bySource.rows.some((row) => matchesColumns(filters, row));
   const counts = await countSources(tx, filters, context);
-  const corrected = hasMatch(counts) ? undefined : await correctSearch(tx, filters.search, context);
+  const corrected = hasMatch(counts)
+    ? undefined
+    : await correctSearch(tx, { search: filters.search, isUnmatched: isTextOnly(filters) }, context);
   if (!corrected) return counts;
   const correctedCounts = await countSources(tx, { ...filters, search: corrected.search }, context);
   return hasMatch(correctedCounts) ? correctedCounts : counts;

@@ -9,9 +9,12 @@ const plainWords = /^[\p{L}\p{N}]+(?: +[\p{L}\p{N}]+)*$/u;
 const startsWithLetter = /^\p{L}/u;
 const separator = /[^\p{L}\p{N}]+/u;
 
-/** Returns the words of texts that may correct a search, in lower case, each with the number of its occurrences. */
-export function countWords(texts: Iterable<string>): Map<string, number> {
-  const counts = new Map<string, number>();
+/** The number of occurrences of words in lower case. */
+export type WordCounts = ReadonlyMap<string, number>;
+
+/** Returns the words of texts that may correct a search, added to those of `others`. */
+export function countWords(texts: Iterable<string>, others: WordCounts = new Map()): WordCounts {
+  const counts = new Map(others);
   for (const text of texts)
     for (const word of text.toLowerCase().split(separator))
       if (word.length >= wordMinChars && word.length <= wordMaxChars && startsWithLetter.test(word))
@@ -23,7 +26,7 @@ export function countWords(texts: Iterable<string>): Map<string, number> {
  * Replaces each unknown word of a search by the nearest known one: at one edit, from eight letters on at two, the most frequent first. A word with
  * which a known word begins is known. Returns undefined if the text is not of plain words, if all words are known, or if one has no neighbor.
  */
-export function correctText(text: string, known: ReadonlyMap<string, number>): string | undefined {
+export function correctText(text: string, known: WordCounts): string | undefined {
   const words = text.trim().toLowerCase().split(/\s+/);
   if (!plainWords.test(words.join(' ')) || words.length > wordsMax) return undefined;
   const corrected = words.map((word) => (isCorrectable(word) ? findNearest(word, known) : word));
@@ -33,15 +36,27 @@ export function correctText(text: string, known: ReadonlyMap<string, number>): s
 const isCorrectable = (word: string): boolean =>
   word.length >= wordMinChars && word.length <= wordMaxChars && startsWithLetter.test(word);
 
-function findNearest(word: string, known: ReadonlyMap<string, number>): string | undefined {
+function findNearest(word: string, known: WordCounts): string | undefined {
   const limit = word.length < 8 ? 1 : 2;
+  const letters = new Set(word);
   let best: { word: string; distance: number; count: number } | undefined;
   for (const [candidate, count] of known) {
     if (candidate.startsWith(word)) return word;
+    if (!mayBeNear(candidate, { word, letters, limit })) continue;
     const distance = editDistance(word, candidate, limit);
     if (distance > limit) continue;
     if (!best || distance < best.distance || (distance === best.distance && count > best.count))
       best = { word: candidate, distance, count };
   }
   return best?.word;
+}
+
+type WantedWord = { word: string; letters: ReadonlySet<string>; limit: number };
+
+/** Whether a word has a similar length and few letters that the wanted one lacks. Excludes most words in a fraction of the time of `editDistance`. */
+function mayBeNear(candidate: string, { word, letters, limit }: WantedWord): boolean {
+  if (Math.abs(candidate.length - word.length) > limit) return false;
+  let foreign = 0;
+  for (const letter of candidate) if (!letters.has(letter) && (foreign += 1) > limit) return false;
+  return true;
 }
