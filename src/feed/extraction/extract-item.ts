@@ -68,8 +68,9 @@ const headlineMaxChars = 150;
 const attackPathMinConfidence = 0.6;
 
 /**
- * Extracts an item from the text of a report without a language model (spec/feed.md, "Filling"): indicators, techniques with their
- * supporting passages, names, platforms, products, severity by rules with their passages, and an extractive summary. The text is data: it cannot set a field.
+ * Extracts an item from the text of a report without a language model (spec/feed.md, "Filling"): indicators, techniques with their supporting
+ * passages, names, platforms, products, severity by rules with their passages, and an extractive summary. The text is data: it cannot set a
+ * field.
  */
 export function extractItem(report: ReportText, { benign, names: dictionary }: ReferenceLists = {}): ExtractedItem {
   const storedText = toStorableText(report.text);
@@ -108,12 +109,8 @@ export function extractItem(report: ReportText, { benign, names: dictionary }: R
     sourceUrl: report.sourceUrl,
   });
   const severityEvidence = evidence.map((span) => passages.add(span));
-  passages.cover([
-    ...indicators.flatMap(({ spans }) => spans.slice(0, 1)),
-    ...others.flatMap(({ spans }) => spans.slice(0, 1)),
-    ...names.flatMap(({ spans }) => spans.slice(0, 1)),
-    ...products.map(({ sentence }) => sentence),
-  ]);
+  const firstMentions = [...indicators, ...others, ...names].flatMap(({ spans }) => spans.slice(0, 1));
+  passages.cover([...firstMentions, ...products.map(({ sentence }) => sentence)]);
   const iocs = groupIndicators(indicators);
   const textOf = ({ start, end }: Span): string => storedText.slice(start, end).replaceAll(/\s+/g, ' ');
   return {
@@ -132,21 +129,30 @@ export function extractItem(report: ReportText, { benign, names: dictionary }: R
     classification: {
       attack,
       killChain: listKillChainStages(techniques.flatMap(({ technique }) => technique.tactics)),
-      malware: toNamedEntries(names.filter(({ kind, ambiguous }) => kind !== 'actor' && !ambiguous)),
-      actor: toNamedEntries(names.filter(({ kind, ambiguous }) => kind === 'actor' && !ambiguous)),
+      ...classifyNames(names),
       platforms: listPlatforms(storedText, iocs, products),
       mappings: listMappings(techniques, names, others),
     },
-    affectedProducts: products.map(({ vendor, product, versions, confidence }) => ({
-      vendor,
-      product,
-      versions,
-      confidence,
-    })),
+    affectedProducts: products.map(toAffectedProduct),
     iocs,
     indicators,
     storedText,
     passages: passages.list(),
+  };
+}
+
+const toAffectedProduct = ({ vendor, product, versions, confidence }: ExtractedProduct) => ({
+  vendor,
+  product,
+  versions,
+  confidence,
+});
+
+function classifyNames(names: ExtractedName[]): Pick<Classification, 'malware' | 'actor'> {
+  const clear = names.filter(({ ambiguous }) => !ambiguous);
+  return {
+    malware: toNamedEntries(clear.filter(({ kind }) => kind !== 'actor')),
+    actor: toNamedEntries(clear.filter(({ kind }) => kind === 'actor')),
   };
 }
 

@@ -54,67 +54,81 @@ function canonicalText(kind: TermKind, value: string): string {
 
 /** Returns the distinct terms of an item. A sub-technique counts with its parent, and names count with their aliases. */
 export function extractTerms(item: FeedItem): Term[] {
-  const { iocs, classification, affectedProducts } = item;
-  const terms = new Map<string, Term>();
+  const terms: Terms = new Map();
+  addIndicators(terms, item);
+  addObservables(terms, item);
+  addClassification(terms, item);
+  return [...terms.values()];
+}
+
+/** Terms by kind and value, separated by a space. */
+type Terms = Map<string, Term>;
+
+function addIndicators(terms: Terms, item: FeedItem): void {
+  for (const bucket of buckets)
+    for (const indicator of item.iocs[bucket])
+      addIndicator(terms, indicator.normalizedValue, {
+        isIdentifying: identifyingBuckets.has(bucket) && indicator.status !== 'false_positive',
+        standing: toStanding(indicator, item),
+        isAddress: bucket === 'ipv4' || bucket === 'ipv6',
+      });
+}
+
+function addObservables(terms: Terms, item: FeedItem): void {
+  for (const { type, normalizedValue, status } of listObservables(item))
+    addIndicator(terms, normalizedValue, {
+      isIdentifying: false,
+      standing: status === 'false_positive' || status === 'revoked' ? status : { endsAt: null },
+      isAddress: type === 'cidr',
+    });
+}
+
+/** Adds an indicator, or combines it with the one of the same value: the stronger standing counts. */
+function addIndicator(
+  terms: Terms,
+  normalizedValue: string,
+  { isIdentifying, standing, isAddress }: { isIdentifying: boolean; standing: TermStanding; isAddress: boolean },
+): void {
+  const value = toTermValue('indicator', normalizedValue);
+  if (value === '') return;
+  const before = terms.get(`indicator ${value}`);
+  terms.set(`indicator ${value}`, {
+    kind: 'indicator',
+    value,
+    ...(isIdentifying || before?.identifying ? { identifying: true } : {}),
+    standing: strongerStanding(before?.standing, standing),
+    ...(isAddress ? { address: normalizedValue } : {}),
+  });
+}
+
+function addClassification(terms: Terms, item: FeedItem): void {
+  const { classification, affectedProducts } = item;
   const add = (kind: TermKind, ...values: string[]): void => {
     for (const text of values) {
       const value = toTermValue(kind, text);
       if (value !== '' && !terms.has(`${kind} ${value}`)) terms.set(`${kind} ${value}`, { kind, value });
     }
   };
-  for (const bucket of buckets)
-    for (const indicator of iocs[bucket]) {
-      const value = toTermValue('indicator', indicator.normalizedValue);
-      if (value === '') continue;
-      const before = terms.get(`indicator ${value}`);
-      const isIdentifying = identifyingBuckets.has(bucket) && indicator.status !== 'false_positive';
-      terms.set(`indicator ${value}`, {
-        kind: 'indicator',
-        value,
-        ...(isIdentifying || before?.identifying ? { identifying: true } : {}),
-        standing: strongerStanding(before?.standing, toStanding(indicator, item)),
-        ...(bucket === 'ipv4' || bucket === 'ipv6' ? { address: value } : {}),
-      });
-    }
-  for (const { type, normalizedValue, status } of listObservables(item)) {
-    const value = toTermValue('indicator', normalizedValue);
-    const standing = status === 'false_positive' || status === 'revoked' ? status : { endsAt: null };
-    const before = terms.get(`indicator ${value}`);
-    terms.set(`indicator ${value}`, {
-      kind: 'indicator',
-      value,
-      ...(before?.identifying ? { identifying: true } : {}),
-      standing: strongerStanding(before?.standing, standing),
-      ...(type === 'cidr' ? { address: normalizedValue } : {}),
-    });
-  }
-  const addEntity = (kind: TermKind, name: string): void => {
+  const addEntity = (kind: TermKind, name: string, aliases: string[] = []): void => {
+    add(kind, name, ...aliases);
     const term = terms.get(`${kind} ${toTermValue(kind, name)}`);
     if (!term) return;
     term.entity ??= { name, seenAt: item.source.publishTime ?? item.addedToFeedAt };
     if (item.event.status === 'retracted') term.standing = 'revoked';
   };
   for (const { framework, id } of classification.mappings)
-    if (framework === 'cve') {
-      add('cve', id);
-      addEntity('cve', id.trim().toUpperCase());
-    }
+    if (framework === 'cve') addEntity('cve', id.trim().toUpperCase());
   for (const { technique, subTechnique } of classification.attack)
     add('technique', technique, ...(subTechnique ? [subTechnique] : []));
-  for (const { name, aliases } of classification.actor) {
-    add('actor', name, ...aliases);
-    addEntity('actor', name);
-  }
+  for (const { name, aliases } of classification.actor) addEntity('actor', name, aliases);
   const tools = new Set(
     classification.mappings.flatMap(({ framework, id }) => (framework === 'observable:tool' ? id : [])),
   );
   for (const { name, aliases } of classification.malware) {
     add('malware', name, ...aliases);
-    if (tools.has(name)) add('tool', name, ...aliases);
-    addEntity(tools.has(name) ? 'tool' : 'malware', name);
+    addEntity(tools.has(name) ? 'tool' : 'malware', name, aliases);
   }
   for (const { vendor, product } of affectedProducts) add('product', `${vendor} ${product}`);
-  return [...terms.values()];
 }
 
 function toStanding(indicator: Indicator, item: FeedItem): TermStanding {

@@ -46,19 +46,12 @@ export function toEventRecord(
   const [publishTime] = findEventTimes(event);
   const withdrawn = isSet(event['deleted']);
   const attributes = listAttributes(event);
-  for (const { holder, prefix } of [{ holder: event, prefix: '' }, ...attributes]) {
-    for (const { cluster, path } of listClusters(holder)) {
-      const span = spans.get(`${prefix}${path}`);
-      classifyCluster(classification, cluster, {
-        confidence: reliability,
-        addEvidence: () => text.addPassage(span ?? spans.values().next().value!),
-      });
-    }
-    for (const tag of asObjects(holder['Tag'])) {
-      const tagged = findTaggedName(asText(tag['name']) ?? '', lists?.names);
-      if (tagged) classification.addName(tagged.kind, tagged.name, reliability);
-    }
-  }
+  for (const { holder, prefix } of [{ holder: event, prefix: '' }, ...attributes])
+    addTags(holder, classification, {
+      reliability,
+      names: lists?.names,
+      addEvidence: (path) => text.addPassage(spans.get(`${prefix}${path}`) ?? spans.values().next().value!),
+    });
   const context = { statements, classification, reliability, withdrawn, addEvidence };
   for (const attribute of attributes) addAttribute(attribute, context);
   const prose = { ...context, text, lists };
@@ -74,12 +67,6 @@ export function toEventRecord(
   ]);
   const info =
     asText(event['info'])?.trim() ?? findReportName(event) ?? describeIndicators(iocs, classified.malware) ?? id;
-  const rating = judgeSeverity({
-    word: severityByThreatLevel.get(asScalarText(event['threat_level_id'])),
-    text: info,
-    exploited: 'no',
-  });
-  const firstSeen = attributes.flatMap(({ holder }) => parseInstant(holder['first_seen']) ?? []);
   return {
     recordId: id,
     canonicalKey: `uuid:${id}`,
@@ -92,9 +79,8 @@ export function toEventRecord(
     modifiedAt: parseEpochSeconds(event['timestamp']),
     tlp: findTlpTag([event, ...attributes.map(({ holder }) => holder)]),
     withdrawn,
-    severity: rating.severity,
-    severityRule: rating.rule === 'source' ? 'source:misp-threat-level' : rating.rule,
-    eventFirstSeen: firstSeen.toSorted()[0],
+    ...rateEvent(event, info),
+    eventFirstSeen: attributes.flatMap(({ holder }) => parseInstant(holder['first_seen']) ?? []).toSorted()[0],
     ...describe(description?.text),
     classification: classified,
     attackPath,
@@ -107,6 +93,34 @@ export function toEventRecord(
   function addEvidence({ prefix }: EventAttribute, value: string): string {
     const field = spans.get(`${prefix}value`) ?? spans.values().next().value!;
     return text.addPassage(locateValue(whole, field, value) ?? field, valueMaxChars);
+  }
+}
+
+function rateEvent(event: JsonObject, info: string): Pick<SourceRecord, 'severity' | 'severityRule'> {
+  const word = severityByThreatLevel.get(asScalarText(event['threat_level_id']));
+  const { severity, rule } = judgeSeverity({ word, text: info, exploited: 'no' });
+  return { severity, severityRule: rule === 'source' ? 'source:misp-threat-level' : rule };
+}
+
+/** Adds what the galaxies and tags of an event, an object or an attribute state. */
+function addTags(
+  holder: JsonObject,
+  classification: ClassificationBuilder,
+  context: {
+    reliability: number;
+    names: NonNullable<ParseContext['lists']>['names'];
+    /** Makes the field with the cluster or tag a supporting passage and returns its `evidenceRef`. */
+    addEvidence: (path: string) => string;
+  },
+): void {
+  for (const { cluster, path } of listClusters(holder))
+    classifyCluster(classification, cluster, {
+      confidence: context.reliability,
+      addEvidence: () => context.addEvidence(path),
+    });
+  for (const tag of asObjects(holder['Tag'])) {
+    const tagged = findTaggedName(asText(tag['name']) ?? '', context.names);
+    if (tagged) classification.addName(tagged.kind, tagged.name, context.reliability);
   }
 }
 

@@ -11,7 +11,7 @@ import {
 } from '../../../platform/lib/json/json-values.ts';
 import { firstSentences } from '../../extraction/text/first-sentences.ts';
 import { ownValue } from '../../../platform/lib/own-value.ts';
-import { judgeSeverity } from '../../extraction/severity/judge-severity.ts';
+import { judgeSeverity, type SeverityRating } from '../../extraction/severity/judge-severity.ts';
 import { parseJsonOrYaml } from '../../../platform/lib/json/yaml.ts';
 import { parseInstant, type SourceRecord } from '../../model/source-record.ts';
 import type { DraftResult, ParseContext, RecordDraft, SourceFormat } from '../source-format.ts';
@@ -90,41 +90,18 @@ function toOsvRecord(
 ): SourceRecord {
   const text = storeFields(entry, ['summary', 'details', 'aliases', 'withdrawn']);
   const aliases = asTexts(entry['aliases']).map((alias) => alias.trim());
-  const products = createProductCollector(reliability);
-  for (const affected of asObjects(entry['affected'])) {
-    const { name, purl, ecosystem } = asObject(affected['package']);
-    const product = asText(name) ?? asText(purl) ?? '';
-    products.add(asText(ecosystem) ?? '', product, listAffectedVersions(affected));
-  }
+  const products = collectProducts(entry, reliability);
   const classification = createClassificationBuilder();
-  for (const cve of [id, ...aliases, ...asTexts(entry['upstream'])].filter((name) => cvePattern.test(name)))
-    classification.addMapping('cve', cve, reliability);
-  // Records of several databases about the same vulnerability are linked by these ids.
-  for (const name of [id, ...aliases].filter((name) => !cvePattern.test(name)))
-    classification.addMapping('observable:advisory', name, reliability);
-  const specific = asObject(entry['database_specific']);
-  const ofPackages = asObjects(entry['affected']).flatMap((one) =>
-    asObjects(asObject(one['database_specific'])['cwes']),
-  );
-  const cwes = [...asTexts(specific['cwe_ids']), ...ofPackages.map(({ cweId }) => asText(cweId) ?? '')];
-  for (const cwe of cwes.filter((name) => cwePattern.test(name))) classification.addMapping('cwe', cwe, reliability);
+  for (const { framework, name } of listMappings(id, aliases, entry))
+    classification.addMapping(framework, name, reliability);
   const details = asText(entry['details']);
   const summary = asText(entry['summary']) ?? (details && firstSentences(details, 1, 300));
-  const isMalicious = prefixOf(id) === 'MAL';
-  const stated = judgeSeverity({
-    ...readSeverity(entry, specific),
-    text: details ?? summary ?? '',
-    exploited: 'no',
-  });
-  // A malicious package runs its code on every machine that installs it.
-  const rating =
-    isMalicious && stated.severity === 'none' ? { severity: 'high' as const, rule: 'osv:malicious-package' } : stated;
   const statements = createStatementCollector(lists?.benign);
-  if (isMalicious) stateMaliciousPackages(entry, { statements, confidence: reliability, text });
+  if (isMalicious(id)) stateMaliciousPackages(entry, { statements, confidence: reliability, text });
   for (const { framework, id: name, confidence } of statements.mappings)
     classification.addMapping(framework, name, confidence);
   return {
-    ...toVulnerabilityFields(details, rating, text),
+    ...toVulnerabilityFields(details, rate(id, entry, details ?? summary ?? ''), text),
     iocs: statements.iocs(publishTime),
     recordId: id,
     canonicalKey: toKey(id, aliases),
@@ -144,6 +121,39 @@ function toOsvRecord(
   };
 }
 
+function collectProducts(entry: JsonObject, reliability: number): ReturnType<typeof createProductCollector> {
+  const products = createProductCollector(reliability);
+  for (const affected of asObjects(entry['affected'])) {
+    const { name, purl, ecosystem } = asObject(affected['package']);
+    const product = asText(name) ?? asText(purl) ?? '';
+    products.add(asText(ecosystem) ?? '', product, listAffectedVersions(affected));
+  }
+  return products;
+}
+
+/** Returns the CVEs and weaknesses of a record, and its ids in databases of advisories. */
+function listMappings(id: string, aliases: string[], entry: JsonObject): { framework: string; name: string }[] {
+  const isCve = (name: string): boolean => cvePattern.test(name);
+  const cwesOfPackages = asObjects(entry['affected'])
+    .flatMap((one) => asObjects(asObject(one['database_specific'])['cwes']))
+    .map(({ cweId }) => asText(cweId) ?? '');
+  const cwes = [...asTexts(asObject(entry['database_specific'])['cwe_ids']), ...cwesOfPackages];
+  return [
+    ...[id, ...aliases, ...asTexts(entry['upstream'])].filter(isCve).map((name) => ({ framework: 'cve', name })),
+    // Records of several databases about the same vulnerability are linked by these ids.
+    ...[id, ...aliases].filter((name) => !isCve(name)).map((name) => ({ framework: 'observable:advisory', name })),
+    ...cwes.filter((name) => cwePattern.test(name)).map((name) => ({ framework: 'cwe', name })),
+  ];
+}
+
+/** Rates a record. A malicious package runs its code on every machine that installs it, so it is high if nothing else rates it. */
+function rate(id: string, entry: JsonObject, text: string): SeverityRating {
+  const stated = judgeSeverity({ ...readSeverity(entry), text, exploited: 'no' });
+  return isMalicious(id) && stated.severity === 'none' ? { severity: 'high', rule: 'osv:malicious-package' } : stated;
+}
+
+const isMalicious = (id: string): boolean => prefixOf(id) === 'MAL';
+
 const prefixOf = (id: string): string => id.split('-')[0]!.toUpperCase();
 
 /** Returns the key of the record's only CVE or, without a CVE or with several, of the database's own id. */
@@ -153,14 +163,17 @@ function toKey(id: string, aliases: string[]): string {
   return cves.length === 1 ? `cve:${cves[0]}` : `adv:${prefixOf(id).toLowerCase()}:${id}`;
 }
 
-function readSeverity(
-  entry: JsonObject,
-  specific: JsonObject,
-): { cvss: NonNullable<ReturnType<typeof selectCvssScore>>[]; word: string | undefined } {
+function readSeverity(entry: JsonObject): {
+  cvss: NonNullable<ReturnType<typeof selectCvssScore>>[];
+  word: string | undefined;
+} {
   const stated = [entry, ...asObjects(entry['affected'])].flatMap((one) => asObjects(one['severity']));
   const best = selectCvssScore(stated.map((one) => scoreCvssVector(asText(one['score']) ?? '')));
   const ubuntu = stated.find((one) => one['type'] === 'Ubuntu');
-  return { cvss: best ? [best] : [], word: asText(specific['severity']) ?? asText(ubuntu?.['score']) };
+  return {
+    cvss: best ? [best] : [],
+    word: asText(asObject(entry['database_specific'])['severity']) ?? asText(ubuntu?.['score']),
+  };
 }
 
 /** Returns the record's page, preferably that of its own database, whose address contains the id. */

@@ -32,32 +32,16 @@ export function toStixRecord(
   const { head } = group;
   const members = group.members.toSorted(byTypeAndId);
   const all = head ? [head, ...members] : members;
-  const withdrawn = head !== undefined && isRevoked(head);
-  const { text, names, references, ranges } = storeObjects(all);
-  const whole = text.text();
+  const stored = storeObjects(all);
   const description = head && asText(head['description']);
-  const believe = createBeliever(context);
   const publishTime = findPublishTime(group, context);
-  const { iocs, mappings } = collectIndicators(all, {
-    reliability: context.reliability,
-    benign: context.lists?.benign,
-    publishTime,
-    withdrawn,
-    lastSightings: bundle.lastSightings,
-    addEvidence: (object, value) => {
-      const span = locateValue(whole, ranges.get(object.id)!, value);
-      if (span) text.addPassage(span, valueMaxChars);
-    },
-  });
   const validObjects = all.filter((object) => object === head || !isRevoked(object));
-  const { classification, attackPath } = classifyObjects(validObjects, {
-    reliability: context.reliability,
-    names: context.lists?.names,
-    iocs,
-    mappings,
-    targeted: bundle.targeted,
-    addEvidence: (object) => text.addPassage(names.get(object.id) ?? references.get(object.id)!),
-  });
+  const content = readContent(
+    bundle,
+    { all, validObjects, stored },
+    { ...context, publishTime, withdrawn: isHeadRevoked(head) },
+  );
+  const { iocs, classification } = content;
   const title = toTitle(context.sourceName ?? bundle.name, { head, iocs, malware: classification.malware });
   const rating =
     known ??
@@ -75,15 +59,11 @@ export function toStixRecord(
     title,
     publisher: findPublisher(bundle, head),
     language: head && asText(head['lang']),
-    url:
-      head &&
-      listExternalReferences(head)
-        .map(({ url }) => url)
-        .find((url) => url && /^https?:\/\//i.test(url)),
+    url: findReportUrl(head),
     publishTime,
-    modifiedAt: all.map(findModifiedTime).filter(believe).toSorted().at(-1),
+    modifiedAt: all.map(findModifiedTime).filter(createBeliever(context)).toSorted().at(-1),
     tlp: findObjectTlp(all, bundle),
-    withdrawn,
+    withdrawn: isHeadRevoked(head),
     severity: rating.severity,
     severityRule: rating.rule,
     // The description is the first passage.
@@ -93,14 +73,56 @@ export function toStixRecord(
     eventFirstSeen: listTimes(validObjects, 'first_seen').at(0),
     eventLastSeen: listTimes(validObjects, 'last_seen').at(-1),
     ...describe(description),
-    attackPath,
-    classification,
+    ...content,
     affectedProducts: [],
-    iocs,
-    storedText: whole,
-    passages: text.passages(),
+    storedText: stored.text.text(),
+    passages: stored.text.passages(),
   };
 }
+
+const isHeadRevoked = (head: StixSourceObject | undefined): boolean => head !== undefined && isRevoked(head);
+
+type RecordObjects = { all: StixSourceObject[]; validObjects: StixSourceObject[]; stored: StoredObjects };
+
+/** Reads the indicators and the classification of objects. Their passages are added to the stored text. */
+function readContent(
+  { lastSightings, targeted }: StixBundle,
+  { all, validObjects, stored: { text, names, references, ranges } }: RecordObjects,
+  {
+    reliability,
+    lists,
+    publishTime,
+    withdrawn,
+  }: ParseContext & { publishTime: string | undefined; withdrawn: boolean },
+): Pick<SourceRecord, 'iocs' | 'classification' | 'attackPath'> {
+  const whole = text.text();
+  const { iocs, mappings } = collectIndicators(all, {
+    reliability,
+    benign: lists?.benign,
+    publishTime,
+    withdrawn,
+    lastSightings,
+    addEvidence: (object, value) => {
+      const span = locateValue(whole, ranges.get(object.id)!, value);
+      if (span) text.addPassage(span, valueMaxChars);
+    },
+  });
+  const classified = classifyObjects(validObjects, {
+    reliability,
+    names: lists?.names,
+    iocs,
+    mappings,
+    targeted,
+    addEvidence: (object) => text.addPassage(names.get(object.id) ?? references.get(object.id)!),
+  });
+  return { iocs, ...classified };
+}
+
+const findReportUrl = (head: StixSourceObject | undefined): string | undefined =>
+  head &&
+  listExternalReferences(head)
+    .map(({ url }) => url)
+    .find((url) => url && /^https?:\/\//i.test(url));
 
 type StoredObjects = {
   text: StoredText;
