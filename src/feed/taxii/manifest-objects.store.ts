@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { queryRows, type Tx } from '../../platform/db/db.ts';
+import type { Condition } from '../items/list-query/query.sql.ts';
 import type { ManifestCollection } from './collections.ts';
 
 /** `isGone`: the item no longer contains the object, and this version revokes it. */
@@ -20,6 +21,12 @@ export type NewManifestObject = {
 };
 
 /**
+ * Restricts `t` to a collection. Row-level security adds the organization. A condition on it here would make the planner expect no row while
+ * the collection is filled. For the same reason, objects are looked up in subqueries with a limit, which are never joined in another way.
+ */
+const isInCollection = (collection: ManifestCollection): Condition => sql`t.collection = ${collection}`;
+
+/**
  * Inserts the objects that the collection does not have yet, and of shared objects only later versions. Their dates increase by one microsecond and are later than any date that the
  * collection ever had.
  */
@@ -37,8 +44,8 @@ export async function insertManifestObjects(
         ${column('itemId')}::uuid[], ${column('itemVersion')}::int[], ${column('isGone')}::boolean[], ${column('isRestored')}::boolean[], ${column('content')}::text[],
         ${column('term')}::text[])
         with ordinality as n (object_id, version, type, spec_version, item_id, item_version, gone, restored, content, term, place)
-      where not exists (select 1 from taxii_objects t where t.organization_id = tocsin_org() and t.collection = ${collection}
-        and t.object_id = n.object_id and (t.version = n.version or (n.content is not null and t.version > n.version)))
+      where (select true from taxii_objects t where ${isInCollection(collection)} and t.object_id = n.object_id
+        and (t.version = n.version or (n.content is not null and t.version > n.version)) limit 1) is null
     ), base as (
       select greatest(clock_timestamp(), last_added) as at from taxii_collections
       where organization_id = tocsin_org() and collection = ${collection}
@@ -55,9 +62,6 @@ export async function insertManifestObjects(
   );
 }
 
-const isInCollection = (collection: ManifestCollection) =>
-  sql`t.organization_id = tocsin_org() and t.collection = ${collection}`;
-
 /** The order of the versions of an object, see `hasAnyVersion`. */
 const latestFirst = sql`t.version collate "C" desc, t.date_added desc`;
 
@@ -66,8 +70,10 @@ export type KnownObject = { object_id: string; version: string; item_id: string;
 /** Returns the last versions of objects that the collection has. */
 export function listKnownObjects(tx: Tx, collection: ManifestCollection, objectIds: string[]): Promise<KnownObject[]> {
   return queryRows<KnownObject>(tx)`
-      select distinct on (t.object_id) t.object_id, t.version, t.item_id, t.gone from taxii_objects t
-      where ${isInCollection(collection)} and t.object_id = any(${objectIds}::text[]) order by t.object_id, ${latestFirst}`;
+      select known.* from unnest(${objectIds}::text[]) as n (object_id) cross join lateral (
+        select t.object_id, t.version, t.item_id, t.gone from taxii_objects t
+        where ${isInCollection(collection)} and t.object_id = n.object_id order by ${latestFirst} limit 1
+      ) known`;
 }
 
 export type StandingObject = { object_id: string; type: string; item_id: string };
@@ -83,12 +89,11 @@ export function listStandingObjects(
 ): Promise<StandingObject[]> {
   return queryRows<StandingObject>(tx)`
       select contained.object_id, latest.type, contained.item_id
-      from (
+      from unnest(${itemIds}::uuid[]) as n (item_id) cross join lateral (
         select t.object_id, t.item_id from taxii_objects t
-        where ${isInCollection(collection)} and t.item_id = any(${itemIds}::uuid[]) and t.version <> '' and t.content is null
+        where ${isInCollection(collection)} and t.item_id = n.item_id and t.version <> '' and t.content is null
         union
-        select t.object_id, t.item_id from taxii_object_items t
-        where ${isInCollection(collection)} and t.item_id = any(${itemIds}::uuid[])
+        select t.object_id, t.item_id from taxii_object_items t where ${isInCollection(collection)} and t.item_id = n.item_id
       ) contained
       cross join lateral (
         select t.type, t.gone from taxii_objects t where ${isInCollection(collection)} and t.object_id = contained.object_id

@@ -55,8 +55,8 @@ const isVisible: Condition = sql`
  */
 function hasAnyVersion(versions: string[]): Condition {
   const isOutermost = (order: '<' | '>'): Condition => sql`
-    not exists (select 1 from taxii_objects o where o.organization_id = t.organization_id and o.collection = t.collection
-      and o.object_id = t.object_id and (o.version collate "C", o.date_added) ${sql.raw(order)} (t.version collate "C", t.date_added))`;
+    (select true from taxii_objects o where o.organization_id = t.organization_id and o.collection = t.collection
+      and o.object_id = t.object_id and (o.version collate "C", o.date_added) ${sql.raw(order)} (t.version collate "C", t.date_added) limit 1) is null`;
   const times = versions.filter((version) => version !== 'last' && version !== 'first');
   return sql`
     ${versions.includes('last') ? isOutermost('>') : sql`false`} or ${versions.includes('first') ? isOutermost('<') : sql`false`}

@@ -29,28 +29,50 @@ import {
 } from './manifest.store.ts';
 import { insertObjectItems, listContainingItems } from './object-items.store.ts';
 
+/** How many objects a step adds, if one item does not have more. */
+const objectsMax = 5_000;
+
 /**
- * Adds the objects of the next items that changed, became relevant or were overridden to a collection, at most `limit` of each. The collection
- * must be locked. Returns the number of changes: 0 means that the collection is up to date.
+ * Adds the objects of the next items that changed, became relevant or were overridden to a collection, from at most `limit` changes. The
+ * collection must be locked. Returns the number of changes: 0 means that the collection is up to date.
  */
 export async function syncManifest(tx: Tx, collection: ManifestCollection, limit: number): Promise<number> {
-  const changes = await listNextChanges(tx, collection, limit);
-  if (changes.length === 0) return 0;
-  const items = [...new Map(changes.filter(({ isMember }) => isMember).map((change) => [change.id, change])).values()];
-  const found = await readItemVersions(tx, items);
+  const next = await listNextChanges(tx, collection, limit);
+  if (next.length === 0) return 0;
   const isMember = collection === 'relevant' ? isRelevant(await readOrgState(tx)) : undefined;
-  const keys = items.filter((item) => found.has(versionKey(item)));
-  const versions = await addLiveObjects(
+  const found = await readItemVersions(
     tx,
-    keys.flatMap((key) => found.get(versionKey(key)) ?? []),
-    isMember,
+    next.filter((change) => change.isMember),
   );
-  const changed = keys.map((change, index): ChangedItem => toChangedItem(change, versions[index]!));
+  const versions = await addLiveObjects(tx, [...found.values()], isMember);
+  const { changes, changed } = takeChanges(
+    next,
+    new Map([...found.keys()].map((key, index) => [key, versions[index]!])),
+  );
   const dropped = await dropObjects(tx, { collection, changed, isMember });
   const objects = changed.flatMap((one) => toManifestObjects(one, dropped.get(one.change.id) ?? []));
   if (objects.length > 0) await addObjects(tx, collection, objects);
   await advanceCursors(tx, collection, changes);
   return changes.length;
+}
+
+/** Returns the first changes, up to `objectsMax`, and the items that they change, each once. */
+function takeChanges(
+  next: ItemChange[],
+  versions: Map<string, ItemVersion>,
+): { changes: ItemChange[]; changed: ChangedItem[] } {
+  const changed = new Map<string, ChangedItem>();
+  let count = 0;
+  for (const [index, change] of next.entries()) {
+    const itemVersion = change.isMember ? versions.get(versionKey(change)) : undefined;
+    if (!itemVersion || changed.has(change.id)) continue;
+    const { objects } = toStixItem(itemVersion);
+    if (count > 0 && count + objects.length > objectsMax)
+      return { changes: next.slice(0, index), changed: [...changed.values()] };
+    changed.set(change.id, { change, itemVersion, objects });
+    count += objects.length;
+  }
+  return { changes: next, changed: [...changed.values()] };
 }
 
 /** Adds objects to the collection, and which items besides the first contain them. An object that was revoked gets a later version. */
@@ -109,12 +131,6 @@ async function listNextChanges(tx: Tx, collection: ManifestCollection, limit: nu
 
 /** A changed item with its current objects. */
 type ChangedItem = { change: ItemChange; itemVersion: ItemVersion; objects: StixObject[] };
-
-const toChangedItem = (change: ItemChange, itemVersion: ItemVersion): ChangedItem => ({
-  change,
-  itemVersion,
-  objects: toStixItem(itemVersion).objects,
-});
 
 /**
  * Returns the objects of the collection that items no longer contain, by item id. Those that another live item contains stay in the collection,
