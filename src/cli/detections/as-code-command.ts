@@ -7,8 +7,8 @@ import { readFolder, readLock } from '../../detection/as-code/folder.ts';
 import { applyFileRenames, createFolderPlan, type PlanStep } from '../../detection/as-code/plan.ts';
 import { renderPlan } from '../../detection/as-code/print-plan.ts';
 import { pullDetections } from '../../detection/as-code/pull-detections.ts';
-import { loadConfig } from '../../config.ts';
 import { UsageError } from '../usage-error.ts';
+import { readServiceAccess } from './service-access.ts';
 
 type FolderOptions = {
   force?: boolean | undefined;
@@ -81,11 +81,5 @@ function exitCodeFor(steps: readonly PlanStep[], { check }: Pick<FolderOptions, 
   return check && steps.some(({ kind }) => ['create', 'update', 'delete'].includes(kind)) ? changesFoundExitCode : 0;
 }
 
-function openService({ validate = false }: FolderOptions): ServiceClient {
-  const { url, apiKey: key } = loadConfig();
-  if (key === undefined)
-    throw new UsageError(
-      'Set TOCSIN_API_KEY to a key with detections:read and detections:write, and TOCSIN_URL to the address of the service.',
-    );
-  return createServiceClient({ url, key, validate });
-}
+const openService = ({ validate = false }: FolderOptions): ServiceClient =>
+  createServiceClient({ ...readServiceAccess(), validate });

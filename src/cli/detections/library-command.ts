@@ -1,4 +1,3 @@
-import { loadConfig } from '../../config.ts';
 import type { ConnectionList } from '../../detection/connections/connections.schema.ts';
 import { didYouMean } from '../../platform/lib/text/nearest-names.ts';
 import { createServiceCall, type ServiceCall } from '../../detection/as-code/service-client.ts';
@@ -9,6 +8,7 @@ import type {
   UpdateResult,
 } from '../../detection/library/library.schema.ts';
 import { UsageError } from '../usage-error.ts';
+import { readServiceAccess } from './service-access.ts';
 
 type InstallOptions = {
   ready?: boolean | undefined;
@@ -118,11 +118,4 @@ function parseDatasets(pairs: string[]): Record<string, string> {
   );
 }
 
-function openService(): ServiceCall {
-  const { url, apiKey: key } = loadConfig();
-  if (key === undefined)
-    throw new UsageError(
-      'Set TOCSIN_API_KEY to a key with detections:read and detections:write, and TOCSIN_URL to the address of the service.',
-    );
-  return createServiceCall({ url, key });
-}
+const openService = (): ServiceCall => createServiceCall(readServiceAccess());

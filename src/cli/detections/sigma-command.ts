@@ -4,10 +4,10 @@ import type { ConvertedRule } from '../../detection/sigma/convert/convert-rules.
 import { convertTask } from '../../detection/sigma/convert/convert-task.ts';
 import { dialectKinds, type DialectKind } from '../../detection/sigma/dialects/registry.ts';
 import { defaultTimeColumn } from '../../detection/sigma/requests/convert-request.ts';
-import { loadConfig } from '../../config.ts';
 import { createServiceCall } from '../../detection/as-code/service-client.ts';
 import type { ImportResult } from '../../detection/detections/bulk/bulk.schema.ts';
 import { UsageError } from '../usage-error.ts';
+import { readServiceAccess } from './service-access.ts';
 
 type ConvertOptions = {
   to?: string | undefined;
@@ -112,15 +112,11 @@ export async function convertSigma(
 /** Makes or updates detections of a running service. Exit code 1 if one of them failed. */
 export async function importSigma(paths: readonly string[], values: ImportOptions): Promise<number> {
   const files = listAllRuleFiles(paths);
-  const { url, apiKey: key } = loadConfig();
-  if (key === undefined)
-    throw new UsageError(
-      'Set TOCSIN_API_KEY to a key with detections:read and detections:write, and TOCSIN_URL to the address of the service.',
-    );
+  const access = readServiceAccess();
   const { text: rules, lineOf } = joinFiles(files);
   const { target, enable = false, dryRun = false } = values;
   const body = { rules, enable, dryRun, ...(target === undefined ? {} : { target }) };
-  const call = createServiceCall({ url, key });
+  const call = createServiceCall(access);
   const { results, proposedDeletions = [] } = (
     await call<ImportResult>('POST', '/api/detections/import?format=sigma', { body })
   ).body;

@@ -2,6 +2,7 @@ import { requireCaller, type App } from '../../platform/http/app-type.ts';
 import { apiRoutes } from '../../platform/http/api-routes.ts';
 import type { DiskGuard } from '../../platform/lib/storage/disk-guard.ts';
 import { appError } from '../../platform/lib/errors.ts';
+import { requireBytes, requireKnownEncoding } from './ingestion/body/check-body.ts';
 import { declareColumns, type DeclareColumnsDeps } from './catalog/declare-columns.ts';
 import { listDatasets, type ListDatasetsDeps } from './catalog/list-datasets.ts';
 import { receivedBytesMax } from './ingestion/body/inflate.ts';
@@ -96,11 +97,7 @@ export function logRoutes(app: App, deps: LogRoutesDeps): void {
       },
       handler: async (request) => {
         checkHeaders(request.headers);
-        const body = request.body;
-        if (!Buffer.isBuffer(body) || body.length === 0)
-          throw appError('validation_failed', 'The request body is empty.', {
-            errors: [{ pointer: '', code: 'required', detail: 'A body with events is required.' }],
-          });
+        const body = requireBytes(request.body);
         await deps.diskGuard.requireSpace();
         const { timeField, history } = request.query;
         const receipt = await receiveLogs(deps, requireCaller(request).orgId, {
@@ -125,9 +122,5 @@ function checkHeaders(headers: Record<string, string | string[] | undefined>): v
       'unsupported_media_type',
       'Send events as application/x-ndjson or application/json, plain, gzip or zstd.',
     );
-  const encoding = String(headers['content-encoding'] ?? 'identity')
-    .trim()
-    .toLowerCase();
-  if (!['identity', 'gzip', 'x-gzip', 'zstd'].includes(encoding))
-    throw appError('unsupported_media_type', 'The supported values of Content-Encoding are gzip and zstd.');
+  requireKnownEncoding(headers);
 }

@@ -1,7 +1,7 @@
 import { inOrg, type Db, type Tx } from '../../platform/db/db.ts';
-import { appError, fieldError } from '../../platform/lib/errors.ts';
+import { appError } from '../../platform/lib/errors.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
-import { readPageRequest, type PageQuery } from '../../platform/lib/page-request.ts';
+import { invalidCursor, readPageRequest, type PageQuery } from '../../platform/lib/page-request.ts';
 import type { Caller } from '../../platform/orgs/caller.ts';
 import { findRun } from './read-runs.store.ts';
 import type { RunStep, StepList } from './run-details.schema.ts';
@@ -34,7 +34,6 @@ const encodeStepCursor = ({ attempt, n }: StepPosition): string => Buffer.from(`
 
 function decodeStepCursor(cursor: string): StepPosition {
   const match = /^(\d{1,6})\.(\d{1,9})$/.exec(Buffer.from(cursor, 'base64url').toString());
-  if (!match)
-    throw fieldError('query/cursor', 'invalid_cursor', '`cursor` must be the `nextCursor` of an earlier page.');
+  if (!match) throw invalidCursor();
   return { attempt: Number(match[1]), n: Number(match[2]) };
 }

@@ -1,7 +1,6 @@
 import { inOrg, type Db, type Tx } from '../../platform/db/db.ts';
 import type { Clock } from '../../platform/lib/time/clock.ts';
-import { fieldError } from '../../platform/lib/errors.ts';
-import { readPageRequest } from '../../platform/lib/page-request.ts';
+import { invalidCursor, readPageRequest } from '../../platform/lib/page-request.ts';
 import type { Caller } from '../../platform/orgs/caller.ts';
 import { getShippedNames } from '../extraction/names/name-dictionary.ts';
 import { findAttackId } from '../extraction/names/attack-id.ts';
@@ -114,7 +113,6 @@ function readCursor(text: string): { type: EntityType; value: string } {
   const [type = '', ...rest] = Buffer.from(text, 'base64url').toString().split(' ');
   const value = rest.join(' ');
   const known = entityTypes.find((one) => one === type);
-  if (!known || value === '' || value.includes('\0'))
-    throw fieldError('query/cursor', 'invalid_cursor', 'cursor must be the nextCursor of an earlier page.');
+  if (!known || value === '' || value.includes('\0')) throw invalidCursor();
   return { type: known, value };
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { integerMeta } from './integers.ts';
-import { fieldError } from './errors.ts';
+import { fieldError, type AppError } from './errors.ts';
 import { isInstant } from './time/instant.ts';
 import { boundedString } from './text/bounded-text.ts';
 
@@ -33,9 +33,13 @@ export function readPageRequest(query: PageQuery, idPattern = uuidPattern): Page
   return { limit, after: query.cursor === undefined ? null : readCursor(query.cursor, idPattern) };
 }
 
+/** Returns the 400 for a cursor that no page of the list has returned. */
+export const invalidCursor = (): AppError =>
+  fieldError('query/cursor', 'invalid_cursor', 'cursor must be the nextCursor of an earlier page.');
+
 function readCursor(text: string, idPattern: RegExp): PageCursor {
   const cursor = decodeCursor(text, idPattern);
-  if (!cursor) throw fieldError('query/cursor', 'invalid_cursor', 'cursor must be the nextCursor of an earlier page.');
+  if (!cursor) throw invalidCursor();
   return cursor;
 }
 

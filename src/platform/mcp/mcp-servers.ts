@@ -2,8 +2,7 @@ import { inOrg, type Db, type Tx } from '../db/db.ts';
 import { appError, fieldError } from '../lib/errors.ts';
 import { uuidv7 } from '../lib/ids.ts';
 import { toPage, readPageRequest, type PageQuery } from '../lib/page-request.ts';
-import { createAllowList } from '../lib/outbound-http/public-address.ts';
-import { withoutBrackets } from '../lib/url-host.ts';
+import { validateOutboundUrl } from '../lib/outbound-http/validate-url.ts';
 import { auditRecord } from '../orgs/audit.store.ts';
 import type { Caller } from '../orgs/caller.ts';
 import type { Secretbox } from '../lib/secrets/secretbox.ts';
@@ -128,19 +127,8 @@ function requireUnreservedName({ config }: Pick<McpServerDeps, 'config'>, name: 
     throw appError('conflict', `A server named ${name} exists in the service settings. Choose another name.`);
 }
 
-function validateUrl(text: string, allow: readonly string[]): string {
-  const url = new URL(text);
-  const host = withoutBrackets(url.hostname);
-  if (url.username || url.password)
-    throw fieldError('/url', 'invalid_url', 'url must not contain a user name or password. Use headers instead.');
-  if (url.protocol === 'http:' && !createAllowList(allow)(host, host))
-    throw fieldError(
-      '/url',
-      'https_needed',
-      'url must start with https://. http:// requires the host to be listed in TOCSIN_FETCH_ALLOW.',
-    );
-  return url.href;
-}
+const validateUrl = (text: string, allow: readonly string[]): string =>
+  validateOutboundUrl(text, allow, ' Use headers instead.').url.href;
 
 async function getServerRow(tx: Tx, caller: Caller, id: string, options = { lock: false }): Promise<McpServerRow> {
   const row = await findMcpServer(tx, caller.orgId, id, options);

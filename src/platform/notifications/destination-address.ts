@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import { fieldError } from '../lib/errors.ts';
-import { createAllowList, isPublicAddress } from '../lib/outbound-http/public-address.ts';
+import { isPublicAddress } from '../lib/outbound-http/public-address.ts';
+import { validateOutboundUrl } from '../lib/outbound-http/validate-url.ts';
 import { withoutBrackets } from '../lib/url-host.ts';
 import type { OutputKind } from './outputs.schema.ts';
 
@@ -9,18 +10,8 @@ import type { OutputKind } from './outputs.schema.ts';
  * TOCSIN_FETCH_ALLOW may be private and use http. Host names are resolved and checked at each delivery.
  */
 export function validateDestinationUrl(text: string, allow: readonly string[]): string {
-  if (!URL.canParse(text)) throw fieldError('/url', 'invalid_url', 'url must be an absolute URL.');
-  const url = new URL(text);
+  const { url, isAllowed } = validateOutboundUrl(text, allow);
   const host = withoutBrackets(url.hostname);
-  const isAllowed = createAllowList(allow)(host, host);
-  if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isAllowed))
-    throw fieldError(
-      '/url',
-      'https_needed',
-      'url must start with https://. http:// requires the host to be listed in TOCSIN_FETCH_ALLOW.',
-    );
-  if (url.username || url.password)
-    throw fieldError('/url', 'invalid_url', 'url must not contain a user name or password.');
   if (isIP(host) && !isPublicAddress(host) && !isAllowed)
     throw fieldError('/url', 'private_address', `${host} is not a public address. TOCSIN_FETCH_ALLOW can permit it.`);
   url.hash = '';

@@ -1,7 +1,12 @@
 import { inOrg, type Db, type Tx } from '../../../platform/db/db.ts';
 import type { Clock } from '../../../platform/lib/time/clock.ts';
-import { fieldError } from '../../../platform/lib/errors.ts';
-import { toPage, readPageRequest, plainIdPattern, type PageQuery } from '../../../platform/lib/page-request.ts';
+import {
+  invalidCursor,
+  plainIdPattern,
+  readPageRequest,
+  toPage,
+  type PageQuery,
+} from '../../../platform/lib/page-request.ts';
 import type { Caller } from '../../../platform/orgs/caller.ts';
 import type { AgentView } from '../record/detection-row.ts';
 import { readDetection } from '../require-detection.ts';
@@ -31,8 +36,7 @@ export async function listNumbered<Row extends { createdAt: Date }>(
 ): Promise<{ page: Row[]; nextCursor: string | null }> {
   const { limit, after } = readPageRequest(query, plainIdPattern);
   const below = after === null ? null : Number(after.id);
-  if (below !== null && !(Number.isInteger(below) && below > 0 && below < 2 ** 31))
-    throw fieldError('query/cursor', 'invalid_cursor', 'cursor must be the nextCursor of an earlier page.');
+  if (below !== null && !(Number.isInteger(below) && below > 0 && below < 2 ** 31)) throw invalidCursor();
   const found = await list({ below, limit: limit + 1 });
   return toPage(found, limit, (row) => ({ at: row.createdAt, id: String(numberOf(row)) }));
 }

@@ -1,7 +1,8 @@
 import type { FastifyContextConfig, FastifyRequest } from 'fastify';
 import { requireCaller, type App } from '../../../platform/http/app-type.ts';
 import { createErrorHandler, type RenderedError } from '../../../platform/http/responses/problem.ts';
-import { appError, type AppError } from '../../../platform/lib/errors.ts';
+import type { AppError } from '../../../platform/lib/errors.ts';
+import { requireBytes, requireKnownEncoding } from '../ingestion/body/check-body.ts';
 import { receivedBytesMax } from '../ingestion/body/inflate.ts';
 import { receiveShipperBody, type ReceiveShipperDeps, type ShipperReceipt } from './receive-shipper-body.ts';
 import type { ShipperFormat } from './shipper-format.ts';
@@ -41,15 +42,7 @@ export async function receiveRequest(
   request: FastifyRequest,
   format: ShipperFormat,
 ): Promise<ShipperReceipt> {
-  const { body, headers } = request;
-  const encoding = String(headers['content-encoding'] ?? 'identity')
-    .trim()
-    .toLowerCase();
-  if (!['identity', 'gzip', 'x-gzip', 'zstd'].includes(encoding))
-    throw appError('unsupported_media_type', 'The supported values of Content-Encoding are gzip and zstd.');
-  if (!Buffer.isBuffer(body) || body.length === 0)
-    throw appError('validation_failed', 'The request body is empty.', {
-      errors: [{ pointer: '', code: 'required', detail: 'A body with events is required.' }],
-    });
+  requireKnownEncoding(request.headers);
+  const body = requireBytes(request.body);
   return receiveShipperBody(deps, requireCaller(request).orgId, { format, body });
 }
