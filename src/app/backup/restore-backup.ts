@@ -142,7 +142,7 @@ async function checkStoreIsEmpty(store: SegmentStore): Promise<void> {
   );
 }
 
-/** Gives the log storage an ID of its own, so that no process mistakes it for that of the installation that was backed up. */
+/** Gives the log storage its own ID, so that no process mistakes it for the storage of the installation that was backed up. */
 async function claimEmptyStore(client: pg.Client, store: SegmentStore): Promise<void> {
   const id = randomUUID();
   await client.query('update log_store set directory_id = $1', [id]);

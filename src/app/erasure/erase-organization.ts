@@ -31,8 +31,8 @@ const idleMs = 10_000;
 const roundsMax = 5;
 
 /**
- * Requests the deletion of an organization and returns its record. Throws 409 unless the organization is suspended, and for `default` and for
- * one whose sources or items others see, and 404 for an unknown one.
+ * Requests the deletion of an organization and returns its record. Throws 409 unless the organization is suspended, for `default`, and if others see
+ * its sources or items. Throws 404 for an unknown organization.
  */
 export function requestErasure(db: Db, reference: OrgReference, operator: string): Promise<Erasure> {
   return acrossOrgs(db, async (tx) => {

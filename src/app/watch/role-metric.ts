@@ -1,7 +1,7 @@
 import { Gauge, type Registry } from 'prom-client';
 import { workerRoles, type WorkerRole } from '../worker-roles.ts';
 
-/** Registers a gauge of the worker roles that this process has. A role that no process has does none of its work. */
+/** Registers a gauge of the worker roles that this process has. The work of a role is not done if no process has the role. */
 export function registerRoleMetric(registry: Registry, roles: readonly WorkerRole[]): void {
   const gauge = new Gauge({
     name: 'tocsin_worker_role',

@@ -54,7 +54,7 @@ function convertFiles(files: readonly string[], values: ConvertOptions): FileRul
   };
 }
 
-/** Returns the documents of all files as one text, and a function that returns the file and line of a line of it. */
+/** Returns the documents of all files as one text, and a function that maps a line of that text to its file and line. */
 function joinFiles(files: readonly string[]): { text: string; lineOf: (line: number) => string } {
   const starts: { file: string; line: number }[] = [];
   let line = 1;

@@ -16,7 +16,7 @@ import { checkDependencies } from './check-dependencies.ts';
 
 const clockDifferenceMaxMs = 5_000;
 
-/** Checks the database, and what can be checked only with one. Neither creates nor migrates a database. */
+/** Checks the database, and everything else that needs it. Neither creates nor migrates a database. */
 export async function checkDatabase(config: Config): Promise<Check[]> {
   const { databaseUrl, dataDir } = config;
   if (databaseUrl !== undefined) return checkServer(config, databaseUrl);

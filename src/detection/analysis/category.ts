@@ -12,7 +12,7 @@ export type DroppedCounts = { belowMinimum: number; workingHours: number };
 /** The result of analyzing a window. `learning`: there was too little history to compare with, so there are no candidates. */
 export type WindowResult = { candidates: Candidate[]; learning: boolean; dropped: DroppedCounts };
 
-/** A candidate, or `belowMinimum` for one that falls below a minimum of the tuning. */
+/** A candidate, or `belowMinimum` if a minimum of the tuning excludes it. */
 export type Finding = Candidate | 'belowMinimum';
 
 export type CandidateSearch = { findings: Finding[]; learning: boolean };

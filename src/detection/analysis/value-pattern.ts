@@ -1,5 +1,5 @@
 /**
- * Compiles a pattern in which `*` stands for any text, also none. Case and surrounding whitespace do not matter. Takes linear time for each
+ * Compiles a pattern in which `*` stands for any text, including the empty one. Case and surrounding whitespace do not matter. Takes linear time for each
  * `*`, whatever the text.
  */
 export function compilePattern(pattern: string): (text: string) => boolean {

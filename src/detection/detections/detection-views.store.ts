@@ -77,7 +77,7 @@ export type DetectionQuery = DetectionConditions & {
   after: PageCursor | null;
 };
 
-/** Returns detections that are neither deleted nor suggestions, newest first. With a limit, returns one row more so that the caller sees whether another page follows. */
+/** Returns detections that are neither deleted nor suggestions, newest first. With a limit, returns one extra row, which shows that another page follows. */
 export function listDetections(tx: Tx, scope: ViewScope, filter: DetectionQuery): Promise<AgentView[]> {
   const conditions = detectionConditions(filter);
   return listNewestFirst(tx, scope, conditions, filter);

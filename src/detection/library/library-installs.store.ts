@@ -4,7 +4,7 @@ import type { OrgId } from '../../platform/lib/org-id.ts';
 import type { FileFields } from '../as-code/file-fields.ts';
 import type { DatasetNames } from './library-version.ts';
 
-/** A shipped detection that an organization has installed. `fields` are those of the version that it got last. */
+/** A shipped detection that an organization has installed. `fields` are those of the version that was installed last. */
 export type LibraryInstall = {
   libraryId: string;
   detectionId: string;
@@ -41,7 +41,7 @@ export async function listInstalls(tx: Tx, orgId: OrgId): Promise<Map<string, Li
 export const lockLibraryId = (tx: Tx, orgId: OrgId, libraryId: string): Promise<unknown> =>
   sql`select pg_advisory_xact_lock(hashtextextended(${`library ${orgId} ${libraryId}`}, 0))`.execute(tx);
 
-/** Stores which detection is the installed one, replacing an earlier one that was deleted. */
+/** Stores the detection that is installed, and replaces an earlier one that was deleted. */
 export async function storeInstall(tx: Tx, orgId: OrgId, install: LibraryInstall, now: Date): Promise<void> {
   const { libraryId, detectionId, version, fields, datasets } = install;
   await sql`

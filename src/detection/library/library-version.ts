@@ -5,7 +5,7 @@ import type { LibraryEntry } from './library-entry.ts';
 /** An organization's names of the library's datasets. */
 export type DatasetNames = Record<string, string>;
 
-/** Returns the version of a shipped detection: a hash of its fields and tests, so that no change goes without a new one. */
+/** Returns the version of a shipped detection: a hash of its fields and tests, so that every change has a new version. */
 export const versionOf = (entry: LibraryEntry): string =>
   hashFields(toShippedFields(entry, { datasets: {} })).slice(0, 12);
 

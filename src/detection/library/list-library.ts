@@ -15,7 +15,7 @@ import { loadLibrary } from './load-library.ts';
 
 export type ListLibraryDeps = ListDatasetsDeps & { clock: Clock };
 
-/** Returns the shipped detections by log source, what the organization's logs have of what each needs, and which are installed. */
+/** Returns the shipped detections by log source, with the fields that the organization's logs lack for each, and whether it is installed. */
 export async function listLibrary(deps: ListLibraryDeps, caller: Caller): Promise<LibraryList> {
   const known = readKnownColumns(await listDatasets(deps, caller.orgId));
   const installs = await readInstalls(deps, caller);

@@ -7,7 +7,7 @@ import { findRun } from './read-runs.store.ts';
 import type { RunStep, StepList } from './run-details.schema.ts';
 import { listSteps, type StepPosition } from './steps.store.ts';
 
-/** Returns a page of the model and tool steps of a run, in order. A run that the analyst judged has none. */
+/** Returns a page of the model and tool steps of a run, in order. A run that the analyst judged has no steps. */
 export async function getSteps({ db }: { db: Db }, caller: Caller, id: string, query: PageQuery): Promise<StepList> {
   return inOrg(db, caller.orgId, async (tx) => {
     if (!(await findRun(tx, caller.orgId, id))) throw appError('not_found', `Run ${id} not found.`);

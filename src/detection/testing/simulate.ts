@@ -131,7 +131,7 @@ async function* searchOneByOne(
   for (const window of windows) yield await search(query, window, searchLimits, signal);
 }
 
-/** Returns the next value of a generator that has one for each window. */
+/** Returns the next value of a generator, which yields one value for each window. */
 async function getNext<T>(values: AsyncGenerator<T>): Promise<T> {
   const { value, done } = await values.next();
   if (done) throw new Error('A window has no result.');

@@ -68,7 +68,7 @@ function countCompletions(
   return completed;
 }
 
-/** Lowers the severity of sequences that entities complete anyway: to low if they often do, to medium if one did. */
+/** Lowers the severity of sequences that entities usually complete: to low if they often do, to medium if only one did. */
 export function limitByHabit(
   severity: Severity,
   { completed, perWeek }: SequenceHabit,

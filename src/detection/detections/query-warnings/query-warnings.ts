@@ -14,7 +14,7 @@ const fieldByCode: Record<string, string> = {
   no_time_field: 'timeField',
 };
 
-/** Returns those of a run's warnings that are about its definition, as warnings of the detection. */
+/** Returns the warnings of a run that are about its definition, as warnings of the detection. */
 export const toQueryWarnings = (warnings: readonly { code: string; detail: string }[]): Warning[] =>
   warnings.flatMap(({ code, detail }) => {
     const field = fieldByCode[code];

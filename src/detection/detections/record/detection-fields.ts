@@ -17,7 +17,7 @@ import {
 } from './field-schemas.ts';
 import { verdictSchema } from './verdict.schema.ts';
 
-/** How one field that a request body sets is validated, stored, shown and exported. */
+/** Describes how one field of a request body is validated, stored, shown and exported. */
 export type DetectionField = {
   /** Column of the agent row. */
   column: string;

@@ -154,7 +154,7 @@ export function createLane(options: OpenOptions, concurrency: number, onChange: 
   const usedUpMemory = (engine: EngineProcess, task: EngineTask): boolean =>
     engine.started === 1 || task.tries >= triesMax;
 
-  /** Queues a task as the next one, for a new process that it has for itself. */
+  /** Queues a task as the next one, for a new process that runs nothing else. */
   function repeatAlone(task: EngineTask): void {
     clearTimers(task);
     task.runsAlone = true;

@@ -122,7 +122,7 @@ function toStoredCandidate(row: CandidateRow): StoredCandidate {
   };
 }
 
-/** Locks those of the candidates that are still in a state until the transaction ends, and returns their IDs. */
+/** Locks the candidates that are still in a state until the transaction ends, and returns their IDs. */
 export async function lockCandidates(
   tx: Tx,
   orgId: OrgId,

@@ -4,10 +4,9 @@ import type { DetectionTexts } from '../../verdicts/detection-texts.ts';
 import type { Verdict } from '../../verdicts/verdict.ts';
 
 /**
- * Judges candidates. `instant`: verdicts are free, so whole batches are judged and stored together. Otherwise up to
- * `entitiesAtOnce` (default 1) candidates are judged side by side, and each verdict is stored as it comes. `responds` reports
- * whether the judge answers at all, which tells an outage from a candidate that makes it fail; without it, every failure that may
- * pass counts as an outage.
+ * Judges candidates. `instant`: verdicts are free, so whole batches are judged and stored together. Otherwise up to `entitiesAtOnce` (default 1)
+ * candidates are judged side by side, and each verdict is stored as it comes. `responds` reports whether the judge responds, which distinguishes an
+ * outage from a candidate that makes it fail. Without it, every temporary failure counts as an outage.
  */
 export type Judge = {
   model: string;

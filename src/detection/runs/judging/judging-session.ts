@@ -75,7 +75,7 @@ export const toFallback = ({ kind, message }: RunFailure, isFinal: boolean): Fal
 
 /**
  * Decides about candidates that still wait when all windows are examined. Returns how they are raised from their facts, or null
- * if they wait for the run's next attempt. A judge that responds fails because of the candidates: they get one more attempt.
+ * if they wait for the run's next attempt. If the judge responds, the failure is due to the candidates. They get one more attempt.
  * A judge that does not respond gets all attempts that the run has.
  */
 export async function resolveWaiting(run: ActiveRun, session: JudgingSession): Promise<Fallback | null> {

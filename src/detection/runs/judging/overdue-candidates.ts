@@ -20,10 +20,9 @@ const verdictWaitMaxMs = 24 * 3_600_000;
 const overdue = { reason: 'not_judged_in_time', message: 'No run judged the candidate within a day.', isFinal: true };
 
 /**
- * Turns candidates that waited a day for a verdict into hits from their facts, unless an exception covers them. This serves
- * detections without a next run in time: disabled, deleted or weekly ones, and those whose connection is paused. The figures of no
- * run change: only the fenced end of a run writes them. Returns whether there were any. Hits that waited a day for a verdict stay
- * without one.
+ * Turns candidates that waited a day for a verdict into hits from their facts, unless an exception covers them. This serves detections without a next
+ * run in time: disabled, deleted or weekly ones, and those whose connection is paused. The figures of no run change: only the fenced end of a run
+ * writes them. Returns whether there were any. Hits that waited a day for a verdict stay unjudged.
  */
 export async function resolveOverdueCandidatesAcrossOrgs({ db, clock }: { db: Db; clock: Clock }): Promise<boolean> {
   const now = clock();

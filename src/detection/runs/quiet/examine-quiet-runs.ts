@@ -21,7 +21,7 @@ type ExamineDeps = { db: Db; clock: Clock; models?: Models };
 /** A run that waits in the queue, with the window of its query. */
 type QueuedRun = QuietRun & { coveredTo: Date | null; queryWindow: QueryWindow };
 
-/** Returns those of the runs that are searched together with `like` and that compare nothing with the past. */
+/** Returns the runs that are searched together with `like` and compare nothing with the past. */
 export async function toQueuedRuns(
   deps: ExamineDeps,
   { like, group }: { like: ActiveRun; group: string },

@@ -80,8 +80,8 @@ const dueStartsCte = ({ now }: ClaimScope): RawBuilder<unknown> => sql`
   due_lanes as materialized (select distinct organization_id, kind from due_starts)`;
 
 /**
- * Step 1: up to four lanes that have a free place and a claimable run, the one served longest ago first. Locks nothing. Of the two selects,
- * only one is executed: the first for few due starts, the second for many, of whose lanes it soon meets four.
+ * Step 1: up to four lanes that have a free place and a claimable run, the one served longest ago first. Locks nothing. Only one of the two selects
+ * is executed: the first for few due starts, the second for many, among which it soon finds four lanes.
  */
 const freeLanesCte = (scope: ClaimScope): RawBuilder<unknown> => sql`
   free_lanes as materialized (

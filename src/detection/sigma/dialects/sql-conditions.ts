@@ -4,7 +4,7 @@ import { UnsupportedError } from '../parse/sigma-error.ts';
 import { toSimpleComparison, type SimpleComparison } from '../../matching/text-pattern.ts';
 import type { ConditionWriter, QueryField } from './dialect.ts';
 
-/** How one SQL database spells what conditions need. Arguments are SQL, except for `text`, which is not quoted yet. */
+/** The syntax of one SQL database for conditions. Arguments are SQL, except for `text`, which is not quoted yet. */
 export type SqlSpelling = {
   language: string;
   quoteName: (name: string) => string;

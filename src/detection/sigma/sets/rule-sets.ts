@@ -117,7 +117,7 @@ export function createRuleSets(deps: SearchLogsDeps): RuleSets {
   };
 }
 
-/** Reports whether nothing can appear in a window any more, so that the runs of a slot have the same one. */
+/** Reports whether a window is final: no event can appear in it any more, so all runs of a slot read the same events. */
 const isSealed = ({ clock, to, ingestedBefore }: QueryWindow): boolean =>
   clock === 'ingest' || (clock === 'slot' && ingestedBefore?.getTime() === to.getTime());
 

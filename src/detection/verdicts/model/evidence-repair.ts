@@ -11,10 +11,10 @@ const valueCharsMax = 500;
 
 type Citation = Omit<VerdictEvidence, 'why'>;
 
-/** Why none of the evidence of a triggered verdict counts, and what the model can cite instead. */
+/** The reason why no evidence of a triggered verdict counts, and the evidence that the model can cite instead. */
 export type EvidenceProblem = { failed: string[]; citable: Citation[] };
 
-/** Returns the problem of a triggered verdict none of whose evidence is in the rows. Returns undefined if some of it counts. */
+/** Returns the problem of a triggered verdict if none of its evidence is in the rows. Returns undefined if some of it counts. */
 export function findEvidenceProblem(
   verdict: Verdict,
   candidate: Candidate,

@@ -13,7 +13,7 @@ import { withoutOutsideText } from '../planted-text/outside-text.ts';
 import { screenCandidate } from '../planted-text/screen-candidate.ts';
 import type { VerdictOutput } from './verdict-output.ts';
 
-/** Entities that one call judges at most. */
+/** The most entities that one call judges. */
 export const togetherMax = 5;
 const smallCharsMax = 4_000;
 const entityLabelMax = 1_000;

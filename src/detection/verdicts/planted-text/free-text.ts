@@ -8,7 +8,7 @@ const spacedWords = /[\p{L}\p{M}][\p{L}\p{M}'’]+(?:[,;:.!?"]*[\s|,·+]+"?[\p{L
 /** The platforms and the engine in the user agents of browsers. */
 const platforms =
   /\((?:KHTML, like Gecko|Macintosh; Intel Mac OS X|iPhone; CPU iPhone OS|iPad; CPU OS)[\d_. ]*(?:like Mac OS X)?\)/g;
-/** Two words that are no name: the first one is in lower case. */
+/** Two words that are not a name: the first one is in lower case. */
 const phrase = /(?<![\p{L}\p{N}\\/_.-])\p{Ll}{4,}[ ,]+\p{L}{4,}(?![\p{L}\p{N}\\/_.=(-])/u;
 const spacedLetters = /(?:(?<![\p{L}\p{N}])\p{L}\s+){5}\p{L}(?![\p{L}\p{N}])/u;
 /** Scripts that do not separate words. */

@@ -21,7 +21,7 @@ export function allFilters(filters: readonly EventFilter[]): EventFilter {
   return of.length === 1 ? of[0]! : { kind: 'all', of };
 }
 
-/** Returns the disjunction of filters, which is every event if one of them is. */
+/** Returns the disjunction of filters. It accepts every event if one of them does. */
 export function anyFilter(filters: readonly EventFilter[]): EventFilter {
   if (filters.some(isEveryEvent)) return everyEvent;
   const of = filters.flatMap((one) => (one.kind === 'any' ? one.of : [one]));

@@ -14,7 +14,7 @@ type Cte = { node: TreeNode; isPlain: boolean; scope: Visible };
  */
 type Visible = { ctes: ReadonlyMap<string, Cte>; isInner: boolean; countStep: () => void };
 
-/** Rows that each come from one event of a dataset. `filter` is true at least of the events of all rows. */
+/** Rows of which each comes from one event of a dataset. `filter` is true at least of the events of all rows. */
 type Rows = { dataset: string; filter: EventFilter; scope: Scope };
 
 type Use = (dataset: string, filter: EventFilter) => void;
