@@ -155,7 +155,10 @@ export function byPublishTime(a: ItemAction, b: ItemAction): number {
   return comparePublishTimes(publishTimeOf(a), publishTimeOf(b));
 }
 
-/** Items of one commit have the same time. Ascending ids put the most recently published item first in the list. */
+/**
+ * Items of one commit have the same time, which their ids carry, so that the order of the ids is the order of the list. Ascending ids put the most
+ * recently published item first.
+ */
 function sortByPublishTime(actions: ItemAction[], at: Date): (ItemAction & WithNewId)[] {
   const sorted = actions.toSorted(byPublishTime);
   const ids = sorted.map(() => uuidv7(at)).toSorted();

@@ -34,7 +34,7 @@ export const poolLiterals = ({ poolIds, seqs }: Snapshot): [pool: Sql, seq: Sql]
 
 /** The items that changed since the snapshot, as a table. */
 export const changedRows = (snapshot: Snapshot): Sql =>
-  sql`(${selectChanged(snapshot, sql`severity, status, publisher, source_name, platforms, duplicate_of`)}) changed`;
+  sql`(${selectChanged(snapshot, sql`id, severity, status, publisher, source_name, platforms, duplicate_of`)}) changed`;
 
 /** Repeats the query for each pool: with a join, the planner cannot estimate how few rows these are and scans the whole pool. */
 function selectChanged(snapshot: Snapshot, columns: Sql): Sql {

@@ -23,7 +23,8 @@ export const hasTerm = (snapshot: Snapshot, term: TermFilter): StateCondition =>
   past: hadTerm(term),
 });
 
-const idsWithTerm = (snapshot: Snapshot, { kind, values }: TermFilter): Sql => sql`
+/** Ids of the items that have a term, as a query. */
+export const idsWithTerm = (snapshot: Snapshot, { kind, values }: TermFilter): Sql => sql`
   select item_id from item_terms t where t.kind = ${kind} and t.value = any(${values}::text[]) and t.pool_id = any(${snapshot.poolIds}::uuid[])`;
 export const hadTerm = ({ kind, values }: TermFilter): Condition =>
   sql`s.terms && ${values.map((value) => `${kind} ${value}`)}::text[]`;

@@ -44,7 +44,7 @@ export function searchCtes(
     const hasIds = isByRoot || search.fullText || search.terms.length + search.rootTerms.length > 0;
     ownConditions.push(hasIds ? isAmong(onlyIds) : isOneOf(onlyIds));
   }
-  const updates = search.updatedSince ? updateAlternatives(search.updatedSince, filters.overridesSeq) : [[]];
+  const updates = updateAlternatives(search, filters.overridesSeq);
   const foundCte = (conditions: StateCondition[]): Cte => {
     const alternatives = updates.map((update) => matchingRows(snapshot, [...ownConditions, ...update, ...conditions]));
     return materialized('found', sql.join(alternatives, sql` union all `));
@@ -72,8 +72,16 @@ export const isUpdatedSince = (since: string, overridesSeq: number | undefined):
       : sql`${isLastUpdatedSince(since)} or ${id} in ${overriddenSince(since, overridesSeq)}`,
   );
 
-/** The alternatives of `isUpdatedSince`, of which each row meets one at most. Each can be found by an index. */
-function updateAlternatives(since: string, overridesSeq: number | undefined): StateCondition[][] {
+/**
+ * The alternatives of `isUpdatedSince`, of which each row meets one at most. Each can be found by an index. A text or a term finds the rows once
+ * for all of them.
+ */
+function updateAlternatives(
+  { updatedSince: since, fullText, terms, rootTerms }: Search,
+  overridesSeq: number | undefined,
+): StateCondition[][] {
+  if (since === undefined) return [[]];
+  if (fullText || terms.length + rootTerms.length > 0) return [[isUpdatedSince(since, overridesSeq)]];
   const isLastUpdated = byItemId(() => isLastUpdatedSince(since));
   if (overridesSeq === undefined) return [[isLastUpdated]];
   const overridden = overriddenSince(since, overridesSeq);

@@ -56,9 +56,11 @@ test('finds the same items by scan, among the newest and by collection, in a pas
             );
           const all = await read(collects, 100, 0);
           const docs = (page: typeof all) => page.docs.map(({ doc }) => doc);
-          // A window does not find roots by their duplicates, and serves no search with terms.
-          const isWindowed = search.terms.length === 0 && !search.rootsOnly;
-          for (const method of isWindowed ? (['scan', 'window'] as const) : (['scan'] as const)) {
+          const methods: PageMethod[] = ['scan'];
+          // A window does not find roots by their duplicates.
+          if (!search.rootsOnly) methods.push('window');
+          if (search.terms.length > 0) methods.push('compare');
+          for (const method of methods) {
             const pages = [await read(reads(method, 1), 2, 0), await read(reads(method, 1), 98, 2)];
             const what = `${q} ${JSON.stringify({ ...restriction.filters, ...query })}`;
             expect(pages.flatMap(docs).toSorted(), what).toEqual(docs(all).toSorted());

@@ -6,6 +6,7 @@ import type { Snapshot } from '../snapshot/snapshot.ts';
 import {
   hadFullText,
   hasFullTextAmong,
+  idsWithTerm,
   itemMatchesText,
   toTsquery,
   type NewestMatches,
@@ -29,11 +30,11 @@ export type TextSearch = {
 const byScore = sql`score desc nulls last, added_to_feed_at desc, id desc`;
 
 /** `newest` restricts the search to the items among which these are the matches of its text. */
-type Collection = TextSearch & { isFrequent: boolean; newest?: NewestMatches };
+type Collection = TextSearch & { isCompared: boolean; newest?: NewestMatches };
 
 /**
- * Returns a page of a text search and the exact total. Collects all matches, so the cost grows with the matches and not with the feed. Of a
- * frequent text, only the items that have the other terms of the search are compared.
+ * Returns a page of a text search and the exact total. Collects all matches, so the cost grows with the matches and not with the feed. With
+ * `isCompared`, the other terms of the search find the items, and their words are compared.
  */
 export function readCollectedPage(tx: Tx, snapshot: Snapshot, search: Collection): Promise<ItemsPage> {
   const ctes = [...searchCtes(snapshot, search.options, boundsOf(snapshot, search)), numbered(sql`found`)];
@@ -41,9 +42,9 @@ export function readCollectedPage(tx: Tx, snapshot: Snapshot, search: Collection
   return readPageRows(tx, { ctes, page: rankedPage(search), total, isRanked: true });
 }
 
-function boundsOf(snapshot: Snapshot, { options, query, isFrequent, newest }: Collection): SearchBounds {
+function boundsOf(snapshot: Snapshot, { query, isCompared, newest }: Collection): SearchBounds {
   if (newest) return { text: hasFullTextAmong(snapshot, query, newest) };
-  if (!isFrequent || !hasTerms(options)) return {};
+  if (!isCompared) return {};
   return { text: { current: itemMatchesText(snapshot, query, sql`i.id`), past: hadFullText(query) } };
 }
 
@@ -66,7 +67,7 @@ export async function readWindowPage(
       since,
       most: textMatchesNeeded(search),
     });
-    const page = await readCollectedPage(tx, snapshot, { ...search, isFrequent: true, newest });
+    const page = await readCollectedPage(tx, snapshot, { ...search, isCompared: false, newest });
     if (page.total >= rowsNeeded(search))
       return { ...page, total: Math.max(estimate.total, page.total), isEstimated: true };
   }
@@ -113,43 +114,53 @@ export async function readScannedPage(tx: Tx, snapshot: Snapshot, search: Estima
   return { ...read, total: Math.min(estimate.total, offset), isEstimated: true };
 }
 
-export const hasTerms = ({ search: { terms, rootTerms } }: SearchOptions): boolean =>
-  terms.length + rootTerms.length > 0;
-
-/** How a page is read: from all matches, from those among the newest items, or by comparing the items of the list one after another. */
-export type PageMethod = 'collect' | 'window' | 'scan';
+/**
+ * How a page is read: from all matches of the text, by comparing all items that have the other terms, from the matches among the newest items, or by
+ * comparing the items of the list one after another.
+ */
+export type PageMethod = 'collect' | 'compare' | 'window' | 'scan';
 
 /**
  * Costs in the cost of a collected match, 1.5 µs on the machine of the benchmarks: to pass a row of the list, to compare its words, to read and
- * compare the words of the next newest item, and to read an item that has one of the words from the index.
+ * compare the words of the next newest item, to read an item that has one of the words from the index, and to find an item by a term and compare
+ * its words.
  */
-const [passCost, compareCost, streamCost, indexCost] = [0.2, 1, 0.5, 0.3];
+const [passCost, compareCost, streamCost, indexCost, termCost] = [0.2, 1, 0.5, 0.3, 3];
 
 /** More matches than needed are read, because some are not in the snapshot, and their share of the text's matches is an estimate. */
 const matchesMargin = 1.2;
 
 /**
  * Returns the method that reads a page fastest. A scan that reaches the end of the list passes all items, and is assumed to compare half of
- * them. A window does not find the roots whose duplicates match.
+ * them. With terms, it looks them up for every item that it passes. A window does not find the roots whose duplicates match.
  */
-export async function choosePageMethod(tx: Tx, search: EstimatedSearch): Promise<PageMethod> {
+export async function choosePageMethod(tx: Tx, snapshot: Snapshot, search: EstimatedSearch): Promise<PageMethod> {
   const { options, estimate } = search;
   const { textTotal, total } = estimate;
-  if (hasTerms(options)) return 'collect';
+  const { terms, rootTerms, rootsOnly } = options.search;
   const items = await countFeed(tx);
   const needed = rowsNeeded(search);
   const isWithin = needed < total;
   const [passed, compared] = isWithin ? [(needed * items) / total, (needed * items) / textTotal] : [items, items / 2];
-  const costs: Record<PageMethod, number> = {
-    collect: textTotal + countHolders(search, items) * indexCost,
-    scan: passed * passCost + compared * compareCost,
-    window:
-      isWithin && !options.search.rootsOnly
-        ? matchesMargin * passed * streamCost + textMatchesNeeded(search)
-        : Number.POSITIVE_INFINITY,
-  };
-  const methods = Object.keys(costs) as PageMethod[];
-  return methods.toSorted((a, b) => costs[a] - costs[b])[0]!;
+  const lookUpCost = terms.length + rootTerms.length > 0 ? compareCost : 0;
+  const costs: [PageMethod, number][] = [
+    ['collect', textTotal + countHolders(search, items) * indexCost],
+    ['scan', passed * (passCost + lookUpCost) + compared * compareCost],
+  ];
+  if (isWithin && !rootsOnly) costs.push(['window', matchesMargin * passed * streamCost + textMatchesNeeded(search)]);
+  const [method, cost] = costs.toSorted(([, a], [, b]) => a - b)[0]!;
+  const comparedMax = Math.ceil(cost / termCost);
+  return (await hasMoreWithTerms(tx, snapshot, options, comparedMax)) ? method : 'compare';
+}
+
+/** Whether more than `most` items have each of the terms by which a search may find the items whose words it compares. */
+async function hasMoreWithTerms(tx: Tx, snapshot: Snapshot, { search }: SearchOptions, most: number): Promise<boolean> {
+  const terms = search.rootsOnly ? search.terms : [...search.terms, ...search.rootTerms];
+  if (terms.length === 0) return true;
+  const counts = terms.map(
+    (term) => sql`(select count(*) from (${idsWithTerm(snapshot, term)} limit ${most + 1}) held)`,
+  );
+  return (await queryRow<{ n: number }>(tx)`select least(${sql.join(counts)}) as n`)!.n > most;
 }
 
 /** Returns about how many items contain each word of a text, added up, if its words are equally frequent and independent. */

@@ -4,6 +4,7 @@ import { unavailableError } from '../../../platform/lib/errors.ts';
 import { readPageRows, type ItemsPage } from '../list-query/page.store.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import { searchCtes, type SearchOptions } from './search-ctes.sql.ts';
+import { isByTermsAlone, readPageByTerms } from './terms-page.store.ts';
 import { defaultSamples, estimateMatches, type Samples } from './search-estimate.ts';
 import {
   choosePageMethod,
@@ -51,16 +52,18 @@ export async function readSearchPage(
     const samples = budget.samples ?? defaultSamples;
     const estimate = await estimateMatches(tx, snapshot, { options, query, samples, needed: rowsNeeded(frequent) });
     const search = estimate ? frequent : rankAtMost(defaultRankedMax);
-    const method = estimate && (budget.method ?? (await choosePageMethod(tx, { ...search, estimate })));
+    const method = estimate && (budget.method ?? (await choosePageMethod(tx, snapshot, { ...search, estimate })));
     if (method === 'scan') return readScannedPage(tx, snapshot, { ...search, estimate: estimate! });
     const page = method === 'window' && (await readWindowPage(tx, snapshot, { ...search, estimate: estimate! }));
     if (page) return page;
-    const isFrequent = estimate !== undefined;
-    return { ...(await readCollectedPage(tx, snapshot, { ...search, isFrequent })), isEstimated: false };
+    const isCompared = method === 'compare';
+    return { ...(await readCollectedPage(tx, snapshot, { ...search, isCompared })), isEstimated: false };
   });
 }
 
-function readNewestPage(tx: Tx, snapshot: Snapshot, options: SearchOptions, { limit, offset }: PageRange) {
+function readNewestPage(tx: Tx, snapshot: Snapshot, options: SearchOptions, range: PageRange): Promise<ItemsPage> {
+  if (isByTermsAlone(options)) return readPageByTerms(tx, snapshot, options, range);
+  const { limit, offset } = range;
   const page = sql`select * from found order by added_to_feed_at desc, id desc limit ${limit} offset ${offset}`;
   const total = sql`(select count(*) as n from found) total`;
   return readPageRows(tx, { ctes: searchCtes(snapshot, options), page, total });
