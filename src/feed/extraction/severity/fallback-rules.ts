@@ -33,14 +33,6 @@ export const fallbackRules: ReportRule[] = [
       return found.length > 1 ? found : [];
     },
   },
-  {
-    id: 'report:intrusion-steps',
-    severity: 'medium',
-    find: ({ lead }) => {
-      const steps = lead.filter((one) => statesCue(one, cues.intrusionStepCues) && !one.isTitle);
-      return steps.length > 1 && steps.some(isActivity) ? steps : [];
-    },
-  },
   // Findings of researchers that no other rule names: exposed systems, leaks, tricks.
   {
     id: 'report:finding',

@@ -232,6 +232,16 @@ test.each([
     'Il trojan bancario si diffonde in Europa',
     'Secondo i ricercatori questo trojan bancario si sta diffondendo in Spagna e in Francia. Le campagne sono state osservate negli ultimi mesi, e gli attaccanti continuano le loro azioni contro gli utenti.',
   ],
+  [
+    'es critical',
+    'Nueva ola de ransomware en la región',
+    'El ransomware está afectando a varias organizaciones del país. Los delincuentes cifran los servidores y piden un rescate a las víctimas.',
+  ],
+  [
+    'pt high',
+    'Vírus chega por mensagens de texto',
+    'O malware foi observado em mensagens enviadas a usuários brasileiros. Ele captura as senhas digitadas e envia os dados aos criminosos.',
+  ],
 ])('%s: %s', (expected, title, text) => {
   const { language, severity, severityRule } = rate(title, text);
   expect(`${language} ${severity}`, severityRule).toBe(expected);

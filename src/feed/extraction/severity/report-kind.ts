@@ -1,6 +1,6 @@
 import type { ExtractedName } from '../names/extracted-name.ts';
-import { mentionsName } from './event-checks.ts';
-import { activityCues } from './severity-cues.ts';
+import { isExploitation, mentionsName } from './event-checks.ts';
+import { activityCues, malwareCues, observationCue } from './severity-cues.ts';
 import { statesCue, type Statement } from './report-statements.ts';
 
 /** `guide` explains how to do or detect something; `promotion` describes products, awards, or security in general. */
@@ -10,8 +10,10 @@ const guideTitles =
   /^(?:what (?:is|are)|the anatomy of|meet|join us|interview|how to|how do|understanding|introducing|introduction to|announcing|tips|detecting|preventing|protecting|securing|why (?:you|i|we)|a? ?(?:beginner|complete|ultimate|practical|short|quick|comprehensive))\b|\b(?:guide|guides|tutorial|glossary|faq|best practices|cheat ?sheet|webinar|podcast|awards?|lessons (?:from|learned)|(?:for|to) beginners|must do|playbook|explained|explainer|101|checklist|\d+ (?:ways|tips|steps|best)|primer|buyer|readiness|preparedness|\p{L}+ questions|strateg(?:y|ies)|(?:red|purple) team(?:ing| assessments?| exercises?| engagements?| shares| findings)|penetration test\w*|acqui(?:red?|sition)|partner program|survey|hiring|tabletop|new (?:capabilities|features)|release notes|what['’]s new|named a|wins|debuts|launches)\b/iu;
 /** A heading near the beginning of a text that explains a term: `What is ransomware?`. */
 const definitionHeading = /^(?:\d+[.)] ?)?what (?:is|are) (?!(?:the )?CVE|this|that|it\b|new)[^.?]{1,60}\?$/i;
-const headingReach = 10;
+const headingReach = 14;
 
+/** Addresses of texts that explain a term or a task: `/what-is-a-worm`. Their titles may be missing. */
+const guideSlugs = /\/(?:what-(?:is|are)|how-to|how-do)-[^/]*\/?$/i;
 const guidePaths =
   /\/(?:tutorials?|[\w-]*glossary|faqs?|guides?|how-?to|cheat-?sheets?|webinars?|products?|pricing|solutions|awards|events|training|academy|university|education|courses?|learn|support|kb|careers)\//i;
 const promotionCues =
@@ -44,15 +46,24 @@ export function readReportKind(report: {
   const isNamedThreat = lead.some(
     (one) => one.isAsserted && mentionsName(one, names) && activityCues.some((cue) => statesCue(one, cue)),
   );
+  const isCertainVulnerability = lead.some(({ text }) => /\bCVE-\d{4}-\d{4,}/i.test(text));
+  const isReportedThreat = lead.some(
+    (one) => one.isAsserted && statesCue(one, observationCue) && statesCue(one, malwareCues),
+  );
   const isPromoted =
     promoted >= 2 &&
     promoted > reported &&
     indicators < 3 &&
     !isDigest(title, sourceUrl) &&
     !isNamedThreat &&
-    !lead.some(({ text }) => /\bCVE-\d{4}-\d{4,}/i.test(text));
-  const isExplained = lead.slice(0, headingReach).some(({ full }) => definitionHeading.test(full.trim()));
-  if (((guideTitles.test(title) || isExplained) && !hasActorTitle) || (guidePaths.test(sourceUrl) && !isNamedThreat))
-    return hasThreatTitle ? 'guide' : 'promotion';
+    !isReportedThreat &&
+    !isCertainVulnerability;
+  const heading = lead.slice(0, headingReach).findIndex(({ full }) => definitionHeading.test(full.trim()));
+  const isExplained = heading >= 0 && !lead.slice(0, heading).some((one) => one.isAsserted && isExploitation(one));
+  if (
+    ((guideTitles.test(title) || guideSlugs.test(sourceUrl) || isExplained) && !hasActorTitle) ||
+    (guidePaths.test(sourceUrl) && !isNamedThreat)
+  )
+    return hasThreatTitle || isCertainVulnerability ? 'guide' : 'promotion';
   return isPromoted ? 'promotion' : 'report';
 }

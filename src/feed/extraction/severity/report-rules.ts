@@ -35,9 +35,6 @@ export type ReportView = {
 /** A rule returns the statements that support its severity, none if it does not apply. */
 export type ReportRule = { id: string; severity: Severity; find: (view: ReportView) => Statement[] };
 
-/** An actor whom the text mentions this often is one of its subjects. */
-const frequentMentions = 5;
-
 const organizations =
   /\b(?:organi[sz]ations|companies|agencies|entities|institutions|government systems|(?:dozens|hundreds|thousands) of (?:[\p{L}-]+ )?(?:computers|systems|machines|networks))\b/iu;
 
@@ -48,7 +45,7 @@ export const reportRules: ReportRule[] = [
     severity: 'low',
     find: ({ lead }) => {
       const found = lead.slice(0, openingStatements).filter(({ text }) => cues.decryptorCues.test(text));
-      return found.length > 1 || found[0]?.isTitle ? found : [];
+      return found.length > 1 || (found[0] && lead.indexOf(found[0]) < 2) ? found : [];
     },
   },
   {
@@ -107,6 +104,11 @@ export const reportRules: ReportRule[] = [
     severity: 'low',
     find: (view) => (disclosesVulnerability(view) ? findDisclosure(view) : []),
   },
+  {
+    id: 'report:research',
+    severity: 'low',
+    find: ({ lead }) => lead.slice(0, openingStatements).filter(({ text }) => cues.contestCues.test(text)),
+  },
   // Offers and trade of criminals, without victims.
   {
     id: 'report:underground',
@@ -138,7 +140,6 @@ export const reportRules: ReportRule[] = [
     severity: 'high',
     find: ({ lead }) => lead.filter((one) => statesCue(one, cues.intrusionCues) && isActivity(one)),
   },
-  { id: 'report:named-actor', severity: 'high', find: findFrequentActor },
   {
     id: 'report:targets',
     severity: 'high',
@@ -153,7 +154,6 @@ export const reportRules: ReportRule[] = [
     find: ({ lead }) => lead.filter(({ text }) => cues.paperCues.test(text)),
   },
   { id: 'report:malware', severity: 'medium', find: findMalwareAnalysis },
-  { id: 'report:exploit-code', severity: 'medium', find: findExploitCode },
   {
     id: 'report:nuisance',
     severity: 'low',
@@ -178,7 +178,6 @@ function disclosesVulnerability({ lead, names }: ReportView): boolean {
     cues.vulnerabilityCues.test(title.text) &&
     !statesCue(title, cues.malwareCues) &&
     !statesCue(title, cues.attackerCues) &&
-    !statesCue(title, cues.exploitationWords) &&
     !mentionsName(title, names)
   );
 }
@@ -217,6 +216,11 @@ function findDestructiveAttack({ lead }: ReportView): Statement[] {
       (isSectorStated || hasManyTargets(one) || attackWaves.test(one.text)),
   );
   if (ransomed.length > 0) return ransomed;
+  const isRansomwareTitle = title !== undefined && statesCue(title, cues.ransomwareCues);
+  const infrastructure = lead.filter(
+    (one) => isRansomwareTitle && isActivity(one) && criticalInfrastructureWords.test(one.text),
+  );
+  if (infrastructure.length > 0) return [title!, ...infrastructure];
   const wiped = lead.filter((one) => statesCue(one, cues.wiperCues));
   if (wiped.length < 2 && !wiped[0]?.isTitle) return [];
   const harmed = lead.filter(
@@ -234,8 +238,7 @@ function findExploitedService(view: ReportView): Statement[] {
   );
   const check = (one: Statement): boolean => exploitations.has(one);
   const isOpening = lead.slice(0, openingStatements).some(check);
-  const isFacing = isOpening && lead.some(({ text }) => cues.exposureCues.test(text));
-  const exploited = findNear(lead, check, ({ text }) => isFacing || cues.facingCues.test(text));
+  const exploited = findNear(lead, check, ({ text }) => cues.facingCues.test(text));
   if (exploited.length === 0) return [];
   // Later exploitation in a text about a new vulnerability is background, unless a known actor is behind it.
   const isBackground = !isOpening && disclosesVulnerability(view);
@@ -253,13 +256,6 @@ function findRansomwareOperation({ lead }: ReportView): Statement[] {
   if (!isOperation || !isSubject(about, lead)) return [];
   const active = about.filter(isActivity);
   return active.length > 0 ? active : findNear(lead, (one) => about.includes(one), isActivity);
-}
-
-/** Actors whom the text mentions throughout, although not in its lead. */
-function findFrequentActor({ lead, body, names }: ReportView): Statement[] {
-  if (!lead.some((one) => cues.malwareCues.test(one.text) || isActivity(one))) return [];
-  const frequent = names.filter(({ kind, spans }) => kind === 'actor' && spans.length >= frequentMentions);
-  return body.filter((one) => isActivity(one) && mentionsActor(one, frequent));
 }
 
 /** Malware that is described, or activity in a text whose title is about malware. */

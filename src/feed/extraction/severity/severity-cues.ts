@@ -3,6 +3,9 @@ const attackVerbs = String.raw`(?:target(?:ed|ing|s)|compromis(?:ed|ing)|infect(
 const observers = String.raw`(?:we|researchers?|analysts?|experts?|investigators?|team|labs?|honeypots?|sensors?|cert(?:-\w+)?|cisa|fbi|microsoft|mandiant|telemetry|[Ww]e|\p{Lu}[\p{L}\p{N}-]+(?: (?:Threat|Security|Research|Intelligence|Team|Unit|Labs?|Networks|Group|\d+)){1,5}|(?!(?:The|This|That|These|Those|It|An?|In|On|At|For|With|As|If|When|While|You|Your|Our|Its|Their|There|Each|Some|Most|Many|All|By|From|To|And|But|Or|Not)\b)\p{Lu}[\p{L}\p{N}-]+)`;
 const observed = String.raw`(?:observ(?:ed|ing)|discovered|identified|found|detected|uncovered|spotted|seen|saw|sees|track(?:ed|ing|s)|encountered|investigat(?:ed|ing)|noticed|came across|began seeing|responded|attribut(?:ed|es?)|assess(?:ed|es)?|describ(?:ed|es)|analy[sz]ed|clocked|captured|documented|revealed|reported|recorded|logged|registered|confirmed|said|warned|dubbed|called|named)`;
 
+/** A sentence that says who discovered or reported something. */
+export const observationCue = new RegExp(String.raw`(?:^|\b)${observers}\b[^.!?\n]{0,60}\b${observed}\b`, 'u');
+
 /** A sentence that reports an attack, an operation or its discovery as a fact. */
 export const activityCues = [
   new RegExp(String.raw`\b${attackers}\b(?:[^.!?\n]{0,70}?)\b${attackVerbs}\b`, 'iu'),
@@ -11,8 +14,8 @@ export const activityCues = [
     String.raw`\b(?:was|were|been|is|are|being) (?:[\p{L}-]+ )?(?:${observed}|monitored|linked|believed)\b`,
     'u',
   ),
-  new RegExp(String.raw`(?:^|\b)${observers}\b[^.!?\n]{0,60}\b${observed}\b`, 'u'),
-  /\b(?:breach(?:es)?|cyber ?attacks?|intrusions?|hacks?|incidents?)\b[^.!?\n]{0,50}\b(?:compromised|exposed|affect(?:ed|ing)|impact(?:ed|ing)|leaked|disrupt(?:ed|ing)|forced|crippled)\b/iu,
+  observationCue,
+  /\b(?:breach(?:es)?|cyber ?(?:security )?attacks?|intrusions?|hacks?|incidents?)\b[^.!?\n]{0,50}\b(?:compromised|exposed|affect(?:ed|ing)|impact(?:ed|ing)|leaked|disrupt(?:ed|ing)|forced|crippled)\b/iu,
   /\b(?:(?:attacks?|compromises?|intrusions?|breach(?:es)?) (?:on|against|targeting|by|at)|campaigns? (?:targeting|against|aimed at|by)|targeted attacks?|targets|targeting|victims (?:of|in|include)|under attack|zaatakowa\p{L}+|doszło do ataku|angegriffen|cyberangriff)\b/iu,
 ];
 
@@ -27,12 +30,11 @@ const flaw = String.raw`(?:vulnerabilit(?:y|ies|à|é|és|ad|ades)|kwetsbaarhe(?
 
 /** A sentence about attackers who use a vulnerability. */
 export const exploitationCues = [
-  /\b(?:exploit(?:ed|ation)|exploited|abused|attacked|used) (?:[\p{L}-]+ ){0,3}in the wild\b|\bin[- ]the[- ]wild exploitation\b/iu,
+  /\b(?:exploit(?:ed|ation)|abused) (?:[\p{L}-]+ ){0,3}in the wild\b|\bin[- ]the[- ]wild exploitation\b/iu,
   /\b(?:active(?:ly)?|widespread|wide|mass|massively|broad|ongoing|opportunistic|mass-)[- ]?(?:being )?(?:exploit(?:ed|ing|ation|s)|infections?)\b/iu,
-  /\b(?:both|they|these|that|which|it|flaws?|bugs?|vulnerabilit(?:y|ies)) (?:have|has|had|was|were|is|are) (?:[\p{L}-]+ ){0,3}exploited\b/iu,
   /\bunder (?:active )?(?:exploitation|attack)\b|\bzero[- ]day (?:attacks|exploitation)\b/iu,
   new RegExp(
-    String.raw`\b(?:exploit(?:ed|ing)|(?:attackers?|actors?|hackers?|criminals|operators?|gangs?|groups?|botnets?|campaigns?|affiliates) (?:[\p{L}-]+ )?exploits?|exploitation of|exploit of (?=(?:an?|the|this)\b)|exploits (?=(?:an?|the|this|two|three|several|multiple|CVE)\b)|weaponi[sz](?:ed|ing)|abus(?:ed|ing)|leverag(?:ed|ing)|utili[sz](?:ed|ing)|us(?:ed|ing))\b[^.!?\n]{0,90}?\b${flaw}`,
+    String.raw`\b(?:exploit(?:ed|ing)|(?:attackers?|actors?|hackers?|criminals|operators?|gangs?|groups?|botnets?|campaigns?|affiliates) (?:[\p{L}-]+ )?exploits?|exploitation of|exploit of (?=(?:an?|the|this)\b)|exploits (?=(?:an?|the|this|two|three|several|multiple|CVE)\b)|weaponi[sz](?:ed|ing)|(?:hackers|attackers|actors|criminals|groups|gangs) (?:have |are |were )?(?:target(?:ed|ing)|attack(?:ed|ing))|abus(?:ed|ing)|leverag(?:ed|ing)|utili[sz](?:ed|ing)|us(?:ed|ing))\b[^.!?\n]{0,90}?\b${flaw}`,
     'iu',
   ),
   new RegExp(
@@ -42,7 +44,7 @@ export const exploitationCues = [
 ];
 
 /** The cues that say by themselves that it happens. */
-export const activeExploitationCues = exploitationCues.slice(0, 4);
+export const activeExploitationCues = exploitationCues.slice(0, 3);
 
 /** Software that faces the internet, by kind or by well-known product. */
 export const facingCues =
@@ -87,17 +89,18 @@ export const adwareCues =
 export const harmfulMalwareCues =
   /\b(?:ransomware|trojans?|backdoors?|stealers?|wipers?|spyware|botnets?|remote access|(?:steal(?:s|ing)?|stole) (?:[\p{L}-]+ ){0,3}(?:credentials|passwords|cookies|data))\b/iu;
 export const decryptorCues =
-  /\b(?:free (?:ransomware )?decrypt\w*|decryptors? (?:is|are|was|for|that|released|available|has|helps?)|decrypt(?:ion|or) tools?|no more ransom|files? back for free|recover(?:ing)? (?:their )?(?:encrypted )?(?:files|data) (?:for free|without))\b/i;
+  /\b(?:free (?:ransomware )?decrypt\w*|decryptors? (?:is|are|was|for|that|released|available|has|helps?)|decrypt(?:ion|or) tools?|(?:releas|publish|shar|hand)(?:ed|es|ing) [^.!?\n]{0,40}decryption keys?|no more ransom|files? back for free|recover(?:ing)? (?:their )?(?:encrypted )?(?:files|data) (?:for free|without))\b/i;
 /** Words of titles on weaknesses and wrongdoing. */
 export const findingTitles =
   /\b(?:attack(?:s|ers?)?|hack(?:s|ed|ers?|ing)?|expos(?:e|es|ed|ing)|leak(?:s|ed|ing|y)?|fraud\w*|breach\w*|abus(?:e|es|ed|ing)|hijack\w*|bypass\w*|spoof\w*|malicious|threat actors?|backdoor\w*|spy\w*)\b/i;
-/** Words of titles that say that attackers use a vulnerability. */
-export const exploitationWords = /\b(?:attack|exploit|hit|target|abus|weaponi[sz])(?:ed|s|ing|es|ation)?\b|\bused\b/i;
 /** A vulnerability that is disclosed or fixed, whatever attackers could do with it. */
 export const disclosureCues = new RegExp(
-  String.raw`\b${flaw} in [^.!?\n]{0,60}\b(?:lets?|allows?|enables?|exposes?|could)\b|\bCVE-\d{4}-(?:\d{4,}|X+)|\b(?:critical|severe|serious|dangerous|new|multiple|several|various|unpatched|unauthenticated|high-severity|medium-severity|\d+) (?:\p{L}+ )?${flaw}|\b${flaw}\b[^.!?\n]{0,60}\b(?:discovered|found|disclosed|identified|reported|patched|fixed|addressed|resolved|affect\w*|impact\w*|tracked as|in version)\b|\b(?:discovered|found|disclosed|identified|reported|patch(?:es|ed)?|fix(?:es|ed)?|address(?:es|ed)?|advisor(?:y|ies)|security updates?|demonstrat\w+)\b[^.!?\n]{0,80}\b${flaw}|\bvulnerable to \d+|\b\d+ (?:critical|high|medium|moderate|low)[- ]severity issues?\b`,
+  String.raw`\b${flaw} in [^.!?\n]{0,60}\b(?:lets?|allows?|enables?|exposes?|could)\b|\bCVE-\d{4}-(?:\d{4,}|X+)|\b(?:critical|severe|serious|dangerous|new|multiple|several|various|unpatched|unauthenticated|high-severity|medium-severity|\d+) (?:\p{L}+ )?${flaw}|\b${flaw}\b[^.!?\n]{0,60}\b(?:discovered|found|disclosed|identified|reported|patched|fixed|addressed|resolved|affect\w*|impact\w*|tracked as|in version)\b|\b(?:discovered|found|disclosed|identified|reported|patch(?:es|ed)?|fix(?:es|ed)?|address(?:es|ed)?|advisor(?:y|ies)|security updates?|demonstrat\w+)\b[^.!?\n]{0,80}\b${flaw}|\bvulnerable to (?:\d+|[^.!?\n]{0,40}${flaw})|\b\d+ (?:critical|high|medium|moderate|low)[- ]severity issues?\b`,
   'iu',
 );
+/** Attacks that researchers carry out to win a prize. */
+export const contestCues =
+  /\b(?:Pwn2Own|capture[- ]the[- ]flag|bug bount(?:y|ies)|(?:white[- ]hat|ethical) hackers?|hacking (?:contests?|competitions?)|hackathons?)\b/i;
 /** A scientific paper. */
 export const paperCues =
   /^abstract\b|\bin this (?:paper|study|thesis)\b|\b(?:this|our) (?:paper|study|thesis) (?:presents?|proposes?|introduces?|investigates?|examines?|shows?|aims?|provides?)\b|\bwe (?:propose|introduce|present) (?:an? )?(?:[\p{L}-]+ ){0,3}(?:taxonomy|method\w*|framework|approach|dataset|data set|architecture|model|algorithm|technique|attack)\b/imu;
@@ -107,19 +110,20 @@ export const initialAccessCues =
 export const intrusionCues =
   /\b(?:intrusions?|victim['’]s (?:network|web ?server|environment|domain)|incident response engagements?|domain[- ]wide|domain admin(?:istrator)?|hands[- ]on[- ]keyboard|mov(?:ed?|ing) laterally|lateral movement|compromised (?:networks?|organi[sz]ations?|environments?|tenants?|compan(?:y|ies)))\b/i;
 export const victimCues =
-  /\b(?:victims?|breaches|(?:limited|small|large) number of (?:customers|organi[sz]ations|companies)|compromised (?:by|at|organi[sz]ations|networks|systems|appliances|devices|servers|instances|hosts|sites)|impacted|affected (?:organi[sz]ations|companies|customers)|infected (?:sites|websites|systems|computers)|breached|extortion emails|data theft|customers (?:were|have been)|organi[sz]ations (?:were|have been|operating in|based in))\b/i;
+  /\b(?:victims?|breaches|(?:confirmed|successful) (?:intrusions|compromises|breaches|attacks)|(?:limited|small|large) number of (?:customers|organi[sz]ations|companies)|compromised (?:by|at|organi[sz]ations|networks|systems|appliances|devices|servers|instances|hosts|sites)|impacted|affected (?:organi[sz]ations|companies|customers)|infected (?:sites|websites|systems|computers)|breached|extortion emails|data theft|customers (?:were|have been)|organi[sz]ations (?:were|have been|operating in|based in))\b/i;
 
 /** Words before a cue that deny it, and words that make it a possibility. */
 export const negation =
   /\b(?:no (?:[\p{L}-]+ ){0,2}(?:evidence|indications?|signs?|reports?|proof|exploitation|attacks?|victims?|instances?|cases?|incidents?)|not (?:been |yet |aware|currently |actively |known |confirmed |observed |seen |believed )*(?:exploited|observed|aware|seen|any|confirmed|attacked|detected|known|affected|specified)|(?:has|have|had|is|are|was|were|does|do|did)n[o'’]?t\b[^.!?\n]{0,30}\b(?:exploit|observ|see|detect|find|found|affect|confirm|impact)\w*|never been|without (?:any )?(?:evidence|signs)|(?:was|were|been) (?:withdrawn|rejected|debunked)|unaware of|yet to (?:be|see|observe|find|confirm|identify)|neither|none of)\b/iu;
 export const hypothesis =
   /\b(?:could|(?<!\d )may(?! (?:the )?\d)|might|would|can|enables?|allows?|lets?|permits?|expos(?:e|es|ing)|at risk|vulnerable to|successful(?= *$| exploit)|potential(?:ly)?|possib(?:le|ly)|if|whether|imagine|suppose|hypothetical(?:ly)?|fictional|theoretical(?:ly)?|in theory|risk of|prevent(?:s|ing)?|protects?(?: against| from)?|defend(?:s|ing)? against|helps?|how to|claims? are true|e\.g\.,?|for example|such as when|in case)\b/iu;
+
 export const advice =
   /^(?:[-*•\d.)\s]*)(?:(?:finally|additionally|also|then|next|first|second|third|lastly|where possible),? )?(?:apply|limit|adopt|audit|segment|rotate|isolate|harden|upgrade|hunt for|look for|search for|back up|subscribe|sign (?:in|up)|follow us|see also|related|read also|use|ensure|enable|disable|implement|review|monitor|block|patch|update|keep|avoid|consider|train|require|restrict|verify|check|maintain|educate|prioriti[sz]e|enforce|learn|read|download|register|join|contact)\b/iu;
 
 /** Words that make a sentence one about attacks in general, or about an earlier one that the report only compares with. */
 export const generality =
-  /^(?:(?!(?:Several|Multiple|Many|Some|Two|Three|Four|Five|Our|The|These|Those|All|Both|Most|Its|Their|There|They|We) )\p{Lu}[\p{Ll}-]+ [\p{Ll}-]+(?: [\p{Ll}-]+)? are|an? (?:[\p{Ll}-]+ ){1,3}is|(?:ransomware|phishing|malware|spyware|adware) is) (?!(?:\p{Ll}+ly )?\p{Ll}+(?:ing|ed)\b)\b|^(?:an?|the) [^,.]{2,60} (?:describes|refers to|is defined as|means) (?:an?|the|any)\b|^(?:for (?:example|instance)|historically|in the past|previously|once (?:an?|you|your))\b|\b(?:in the past|prior to (?:that|this|then)|before that|(?:in|over) (?:recent|the (?:past|last)(?: few| several)?) (?:years|decades?)|such as with the|more and more|increasingly (?:common|popular|prevalent|frequent|using|used|being|target\w*|turn\w*|rel(?:y|ies|ying))|(?:is|are) (?:an? )?(?:[\p{L}-]+ )?(?:increasing|growing|common|major|serious|constant|rising)|(?:has|have) (?:become(?! (?:the (?:latest|newest|next|first|second|third)|a victim|victims?))|evolved)|continues? to evolve|threat landscape|an increase in the number|typically|commonly|generally|usually|nowadays|every (?:day|week|month|year|\d+ seconds)|each (?:day|week|month|year)|on a daily basis|in general)\b/iu;
+  /^(?:(?!(?:Several|Multiple|Many|Some|Two|Three|Four|Five|Our|The|These|Those|All|Both|Most|Its|Their|There|They|We) )\p{Lu}[\p{Ll}-]+ [\p{Ll}-]+(?: [\p{Ll}-]+)? are|an? (?:[\p{Ll}-]+ ){1,3}is|(?:ransomware|phishing|malware|spyware|adware) is) (?!(?:\p{Ll}+ly )?\p{Ll}+(?:ing|ed)\b)\b|^(?:an?|the) [^,.]{2,60} (?:describes|refers to|is defined as|means) (?:an?|the|any)\b|^(?:for (?:example|instance)|historically|in the past|previously|once (?:an?|you|your))\b|\b(?:in the past(?! (?:\p{L}+ |\d+ )?(?:days?|weeks?|months?|hours?)\b)|prior to (?:that|this|then)|before that|(?:in|over) (?:recent|the (?:past|last)(?: few| several)?) (?:years|decades?)|such as with the|more and more|(?:has|have) (?:become(?! (?:the (?:latest|newest|next|first|second|third)|a victim|victims?))|evolved)|continues? to evolve|threat landscape|an increase in the number|typically|commonly|generally|nowadays|every (?:day|week|month|year|\d+ seconds)|each (?:day|week|month|year)|on a daily basis|in general)\b/iu;
 /** An attack that somebody claims and somebody else disputes. */
 export const claimCues =
   /\b(?:claim(?:s|ed|ing)?|alleg\w+|purported\w*|den(?:y|ies|ied|ying)|refut\w+|disput\w+|rumou?rs?)\b/i;
@@ -128,7 +132,7 @@ export const operationCues =
   /\b(?:attacks?|campaigns?|affiliates?|operators?|gangs?|groups?|actors?|deployed|raas|ransomware-as-a-service|leak site|organi[sz]ations?|compan(?:y|ies)|incidents?|intrusions?|customers?|double[- ]extortion|victims (?:were|in|include|across|listed))\b/i;
 /** What makes a text about a vulnerability one about a certain vulnerability, or research on an attack. */
 export const researchCues = new RegExp(
-  String.raw`\bCVE-\d{4}-\d+|\b(?:researchers?|academics|we|team|talks?|demos?)\b[^.!?\n]{0,40}\b(?:present|demonstrate|show|describe|develop|claim|devise|discover|achieve|build|built|manage|reveal|uncover)(?:ed|s|n|d)?\b[^.!?\n]{0,120}\b(?:attacks?|bypass|leak|hack(?:ing|ed|s)?|spoofing|technique|exploit|control of|similar result|hijack\w*|crack\w*|side[- ]channel)|\bside[- ]channel attacks?|\bhow (?:we|i) (?:broke|hack|bypass|crack|found|exploit|reverse)\w*|\b(?:we|i|talks?|researchers) (?:show|demonstrate)(?:s|d|ed|n)? (?:how|that)\b|\b(?:discovered|found|disclosed|identified|reported|patched|fixed|fixes|addressed|released (?:a )?(?:patch|fix|update))\b[^.!?\n]{0,80}\b${flaw}|\b${flaw}[^.!?\n]{0,60}\b(?:discovered|found|disclosed|identified|patched|fixed|affects?|affecting|allows?|allowed)\b|\b(?:researchers?|academics|scientists|students|team) (?:\p{L}+ )?(?:bypass|break|broke|crack|hijack|spoof|trick|fool|clone|unlock)(?:s|ed|es)?\b|\b(?:researchers?|academics|scientists) (?:has |have )?(?:found|showed|shown|demonstrated|discovered) (?:that|how|a way)\b|\b(?:DEF ?CON|Black Hat|Pwn2Own|(?:hacker|security) conference)\b|^(?:breaking|bypassing|attacking|abusing|hacking|defeating)\b`,
+  String.raw`\bCVE-\d{4}-\d+|\b(?:researchers?|academics|we|team|talks?|demos?)\b[^.!?\n]{0,40}\b(?:present|demonstrate|show|describe|develop|claim|devise|discover|achieve|build|built|manage|reveal|uncover)(?:ed|s|n|d)?\b[^.!?\n]{0,120}\b(?:attacks?|bypass|leak|hack(?:ing|ed|s)?|spoofing|technique|exploit|control of|similar result|hijack\w*|crack\w*|side[- ]channel)|\bhow (?:we|i) (?:broke|hack|bypass|crack|found|exploit|reverse)\w*|\b(?:we|i|talks?|researchers) (?:show|demonstrate)(?:s|d|ed|n)? (?:how|that)\b|\b(?:discovered|found|disclosed|identified|reported|patched|fixed|fixes|addressed|released (?:a )?(?:patch|fix|update))\b[^.!?\n]{0,80}\b${flaw}|\b${flaw}[^.!?\n]{0,60}\b(?:discovered|found|disclosed|identified|patched|fixed|affects?|affecting|allows?|allowed)\b|\b(?:researchers?|academics|scientists|students|team) (?:\p{L}+ )?(?:bypass|break|broke|crack|hijack|spoof|trick|fool|clone|unlock)(?:s|ed|es)?\b|\b(?:researchers?|academics|scientists) (?:has |have )?(?:found|showed|shown|demonstrated|discovered) (?:that|how|a way)\b|\b(?:DEF ?CON|Black Hat|(?:hacker|security) conference)\b|^(?:breaking|bypassing|attacking|abusing|hacking|defeating)\b`,
   'iu',
 );
 
@@ -141,18 +145,11 @@ export const behaviorCues =
   /\b(?:collects|steals|installs|drops|decrypts|loads|executes|downloads|injects|intercepts|captures|exfiltrates|connects to|communicates with|beacons|persists?|establishes|obfuscat\w+|encrypts|spreads|brute-forces|retrieves|scans|starts|mines|targets|creates|modifies|checks|sends|receives|runs|writes|relays|records|abuses|hides|includes|supports|rented|sold|unpacks?|indicators of compromise|iocs|sha-?256|command[- ]and[- ]control|advertised|cost|pay|version \d[\d.]* (?:of the \w+ )?adds)\b/i;
 /** Words for attackers and what they do, beside malware and exploitation. */
 export const attackerCues =
-  /\b(?:attackers?|threat actors?|hackers?|cyber ?criminals|intruders|adversar(?:y|ies)|phishing|smishing|vishing|campaigns?|intrusions?|cyber ?attacks?|extort\w*|stole|stolen|breach(?:ed|es)?)\b/i;
-
-/** Words that say that a vulnerable service is reachable from the internet. */
-export const exposureCues =
-  /\b(?:exposed (?:to|on) the internet|internet[- ](?:facing|exposed)|public[- ]facing|publicly accessible)\b/i;
+  /\b(?:attackers?|threat actors?|hackers?|cyber ?criminals|intruders|adversar(?:y|ies)|phishing|smishing|vishing|campaigns?|intrusions?|cyber[- ]?(?:security )?(?:attacks?|incidents?)|extort\w*|stole|stolen|breach(?:ed|es)?)\b/i;
 
 /** Words that stand with lists of indicators. */
 export const indicatorCues =
   /\b(?:indicators?(?: of compromise)?|iocs?|c2|c&c|command[- ]and[- ]control|malicious|malware|payloads?|sha-?256|md5)\b/i;
-/** Steps of an intrusion, also of one without a known attacker. */
-export const intrusionStepCues =
-  /\b(?:confirmed compromise|compromised (?:host|endpoint|machine|workstation|server|account)|established persistence|(?:malicious|spoofed|rogue|fake) (?:installer|download|page|site|dll|task|service)|dropped (?:an? )?(?:[\p{L}-]+ ){0,3}(?:dll|file|payload|binary|script)|suspicious (?:scheduled task|process|dll|service|login|logon)|attack chain|infection chain|living[- ]off[- ]the[- ]land)\b/iu;
 
 /** Places where criminals trade. */
 export const undergroundCues =

@@ -36,6 +36,10 @@ export const eastAsianTerms: Record<string, string> = {
     government agencies = 官公庁|政府機関|省庁|自治体
     hospitals = 病院|医療機関
     Japan = 日本|国内
+    schools = 大学|学校
+    distributed = 拡散|配布|ばらまき
+    several = 複数の|多数の
+    in this guide = 本記事|この記事
     for example = 例えば|たとえば
     critical = 重大な|深刻な`,
   zh: `
@@ -77,6 +81,8 @@ export const eastAsianTerms: Record<string, string> = {
     critical infrastructure = 关键(?:信息)?基础设施
     education = 教育
     China companies = 我国|国内
+    schools = 高校|大学|学校
+    several = 多家|多个
     for example = 例如|比如
     critical = 严重|高危`,
 };
