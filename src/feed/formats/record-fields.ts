@@ -17,6 +17,12 @@ export const isWebLink = (text: string): boolean => /^https?:\/\//i.test(text) &
 export const strictestTlp = (tlps: Tlp[]): Tlp | undefined =>
   tlps.length === 0 ? undefined : tlps.reduce((strictest, tlp) => stricterTlp(strictest, tlp));
 
+/** Returns the level in a label such as `severity:high` or `misp:threat-level="medium-risk"`. */
+export const findSeverityLabel = (labels: string[]): string | undefined =>
+  labels
+    .map((label) => /(?:severity|threat-level)\s*[:=]\s*"?(none|low|medium|moderate|high|critical)\b/i.exec(label)?.[1])
+    .find((word) => word !== undefined);
+
 /** Stores every field of a source object and makes the fields at `provenPaths` supporting passages. */
 export function storeFields(object: object, provenPaths: string[]): StoredText {
   const text = createStoredText();

@@ -60,3 +60,17 @@ test('leaves out original STIX indicators whose values are all false positives, 
   const indicators = [{ type: 'domain', value: 'benign.example', status: 'active' as const }];
   expect(exportOriginals([override({ indicators })])).toEqual(originals);
 });
+
+test('revokes an original STIX indicator of a file path, whose pattern states the directory and the name', () => {
+  const path: Indicator = {
+    ...evil,
+    type: 'file_path',
+    value: 'C:\\Intel\\a.dll',
+    normalizedValue: 'C:\\Intel\\a.dll',
+  };
+  const pattern = "[file:name = 'a.dll' AND file:parent_directory_ref.path = 'C:\\\\Intel']";
+  const originals = [{ type: 'indicator', id: 'indicator--path', pattern, modified: at }];
+  const indicators = [{ type: 'file_path', value: path.normalizedValue, status: 'revoked' as const }];
+  const exported = objectsOf(versionOf(itemOf([path]), { originals, overrides: [override({ indicators })] }));
+  expect(exported).toMatchObject([{ revoked: true }]);
+});

@@ -2,7 +2,7 @@ import type { FeedItem } from '../../model/item.schema.ts';
 import { findStatus, listObservables, type ObservableIndicator } from '../../model/values/observables.ts';
 import type { DatedOverride } from '../dated-override.ts';
 import { toModifiedTime, type StixObject } from './stix-object.ts';
-import { quotePatternString } from './stix-patterns.ts';
+import { quotePatternString, splitPath } from './stix-patterns.ts';
 
 /** Types that describe what several reports are about. A report that is withdrawn withdraws none of them. */
 const subjectTypes = new Set(
@@ -77,5 +77,11 @@ export function listStated<T extends ObservableIndicator>(object: StixObject, in
   if (object.type !== 'indicator' || typeof pattern !== 'string') return [];
   const patternText = pattern.toLowerCase();
   const contains = (value: string): boolean => patternText.includes(quotePatternString(value).toLowerCase());
-  return indicators.filter(({ value, normalizedValue }) => contains(value) || contains(normalizedValue));
+  const containsPath = (path: string): boolean => {
+    const { directory, name } = splitPath(path);
+    return directory !== '' && name !== '' && contains(directory) && contains(name);
+  };
+  return indicators.filter(({ type, value, normalizedValue }) =>
+    [value, normalizedValue].some((text) => contains(text) || (type === 'file_path' && containsPath(text))),
+  );
 }

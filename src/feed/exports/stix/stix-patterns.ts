@@ -68,7 +68,7 @@ export function toPattern({ type, normalizedValue: value }: Pick<Indicator, 'typ
 }
 
 /** Splits a path into directory and name. The name is empty if the path ends in a separator. */
-function splitPath(path: string): { directory: string; name: string } {
+export function splitPath(path: string): { directory: string; name: string } {
   const at = Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\'));
   return { directory: path.slice(0, at), name: path.slice(at + 1) };
 }

@@ -17,7 +17,7 @@ import type { ParseContext } from '../source-format.ts';
 import { addEventReports, addProse, findReportName } from './event-reports.ts';
 import { findDescription } from './event-description.ts';
 import { listAttributes, readAttributeValue, type EventAttribute } from './misp-attributes.ts';
-import { classifyCluster, listClusters, readTaxonomyTags, findTlpTag } from './misp-tags.ts';
+import { classifyCluster, findSeverityTag, findTlpTag, listClusters, readTaxonomyTags } from './misp-tags.ts';
 import { toObservables } from './misp-types.ts';
 import { clip, cvePattern, cwePattern, describe, describeIndicators, isWebLink } from '../record-fields.ts';
 
@@ -97,9 +97,10 @@ export function toEventRecord(
 }
 
 function rateEvent(event: JsonObject, info: string): Pick<SourceRecord, 'severity' | 'severityRule'> {
-  const word = severityByThreatLevel.get(asScalarText(event['threat_level_id']));
+  const tagged = findSeverityTag(event);
+  const word = tagged ?? severityByThreatLevel.get(asScalarText(event['threat_level_id']));
   const { severity, rule } = judgeSeverity({ word, text: info, exploited: 'no' });
-  return { severity, severityRule: rule === 'source' ? 'source:misp-threat-level' : rule };
+  return { severity, severityRule: rule === 'source' && !tagged ? 'source:misp-threat-level' : rule };
 }
 
 /** Adds what the galaxies and tags of an event, an object or an attribute state. */

@@ -3,7 +3,7 @@ import type { ClassificationBuilder } from '../../extraction/classification-buil
 import { asObject, asObjects, asText, asTexts, type JsonObject } from '../../../platform/lib/json/json-values.ts';
 import { findTlp } from '../../extraction/tlp.ts';
 import { findTechnique, cacheFromTechniques, type Technique } from '../../reference-data/attack.ts';
-import { strictestTlp } from '../record-fields.ts';
+import { findSeverityLabel, strictestTlp } from '../record-fields.ts';
 
 /** The kind of clusters in a galaxy, by galaxy type. */
 const kinds: [RegExp, 'actor' | 'tool' | 'technique' | 'malware'][] = [
@@ -92,6 +92,9 @@ export function findTlpTag(holders: JsonObject[]): Tlp | undefined {
   const names = holders.flatMap(readTagNames).filter((name) => /^tlp:/i.test(name));
   return strictestTlp(names.flatMap((name) => findTlp(name) ?? []));
 }
+
+/** Returns the severity of a tag such as `severity:critical`, which is finer than a threat level. */
+export const findSeverityTag = (event: JsonObject): string | undefined => findSeverityLabel(readTagNames(event));
 
 const confidenceByLevel = new Map([
   ['completely-confident', 1],

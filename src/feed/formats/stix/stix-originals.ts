@@ -18,11 +18,11 @@ export function serializeOriginals(
   { head, members }: ObjectGroup,
   links: LinksByStart,
 ): string | undefined {
-  const objects = head ? [head, ...members] : members;
+  const grouped = head ? [head, ...members] : members;
+  const linked = grouped.flatMap(({ id }) => links.get(id) ?? []);
+  const objects = [...new Set([...grouped, ...listBases(bundle, linked)])];
   const ids = new Set(objects.map(({ id }) => id));
-  const groupLinks = objects
-    .flatMap(({ id }) => links.get(id) ?? [])
-    .filter((link) => linkRefs[link.type]!.every((name) => ids.has(readTextField(link, name))));
+  const groupLinks = linked.filter((link) => linkRefs[link.type]!.every((name) => ids.has(readTextField(link, name))));
   const metadataRefs = [...objects, ...groupLinks].flatMap((object) => [
     readTextField(object, 'created_by_ref'),
     ...listRefs(object, 'object_marking_refs'),
@@ -34,6 +34,14 @@ export function serializeOriginals(
   const text = serialize([...metadata, ...objects, ...groupLinks]);
   return text === undefined || text.length > charsMax ? undefined : text;
 }
+
+/** Returns the observables on which indicators are based. They are no members of a group, because they repeat the values of the indicators. */
+const listBases = (bundle: StixBundle, links: StixSourceObject[]): StixSourceObject[] =>
+  links
+    .filter((link) => link['relationship_type'] === 'based-on')
+    .map((link) => bundle.objects.get(readTextField(link, 'target_ref')))
+    .filter((object) => object !== undefined)
+    .filter((object) => object['created'] === undefined);
 
 /** Returns a JSON list, or undefined if the objects are nested too deep for JSON.stringify. */
 export function serialize(objects: StixSourceObject[]): string | undefined {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { asText, asTexts } from '../../../platform/lib/json/json-values.ts';
 import { locateValue } from '../../extraction/text/locate-value.ts';
 import { firstSentences } from '../../extraction/text/first-sentences.ts';
-import { clip, describe, describeIndicators } from '../record-fields.ts';
+import { clip, describe, describeIndicators, findSeverityLabel } from '../record-fields.ts';
 import type { SeverityRating } from '../../extraction/severity/judge-severity.ts';
 import { rateDescription } from '../../extraction/severity/rate-description.ts';
 import { createBelievableCheck } from '../../model/believable-time.ts';
@@ -48,7 +48,7 @@ export function toStixRecord(
     rateDescription({
       title,
       description: description ?? '',
-      word: readSeverityLabel(head),
+      word: head && findSeverityLabel(asTexts(head['labels'])),
       publishTime,
       names: context.lists?.names,
     });
@@ -230,12 +230,3 @@ const listTimes = (objects: StixSourceObject[], name: string): string[] =>
     .map((object) => parseInstant(object[name]))
     .filter((time) => time !== undefined)
     .toSorted();
-
-/** Returns the source's severity from a label such as `severity:high` or `misp:threat-level="medium-risk"`. */
-function readSeverityLabel(head: StixSourceObject | undefined): string | undefined {
-  const labels = head ? asTexts(head['labels']) : [];
-  const words = labels.map(
-    (label) => /(?:severity|threat-level)\s*[:=]\s*"?(none|low|medium|moderate|high|critical)\b/i.exec(label)?.[1],
-  );
-  return words.find((word) => word !== undefined);
-}

@@ -1,6 +1,6 @@
-import type { Observable } from '../../../extraction/observable.ts';
+import { createObservable, type Observable } from '../../../extraction/observable.ts';
 import { classifyProperty } from '../stix-observables.ts';
-import { parsePattern, type Comparison, type Observation } from './pattern.ts';
+import { parsePattern, type Comparison, type ObjectPath, type Observation } from './pattern.ts';
 
 /**
  * Returns the values that a pattern tests for equality (`=` and `IN`, not negated, and `LIKE` without wildcards) as indicators or other observables,
@@ -18,9 +18,23 @@ export function findPatternValues(pattern: string): Observable[] {
 }
 
 function findComparisonValues(comparison: Comparison): Observable[] {
-  if (comparison.kind === 'exists') return [];
-  if (comparison.kind !== 'test') return comparison.operands.flatMap(findComparisonValues);
-  const { path, negated, operator, values } = comparison;
+  switch (comparison.kind) {
+    case 'exists':
+      return [];
+    case 'or':
+      return comparison.operands.flatMap(findComparisonValues);
+    case 'and': {
+      const path = findFilePath(comparison.operands);
+      const others = path ? comparison.operands.filter((one) => !path.tests.includes(one)) : comparison.operands;
+      return [...(path ? [createObservable('file_path', path.value)] : []), ...others.flatMap(findComparisonValues)];
+    }
+    case 'test':
+      return findTestValues(comparison);
+  }
+}
+
+function findTestValues(test: Extract<Comparison, { kind: 'test' }>): Observable[] {
+  const { path, negated, operator, values } = test;
   const isEquality = ['=', 'IN', 'ISSUBSET'].includes(operator);
   if (negated || !(isEquality || (operator === 'LIKE' && values.every(({ text }) => !/[%_]/.test(text))))) return [];
   const found = values
@@ -30,6 +44,23 @@ function findComparisonValues(comparison: Comparison): Observable[] {
   // A range of anything but addresses is no value.
   return operator === 'ISSUBSET' ? found.filter(isAddressOrNetwork) : found;
 }
+
+/** Returns the path of a file whose name and directory are tested together. */
+function findFilePath(operands: Comparison[]): { value: string; tests: Comparison[] } | undefined {
+  const find = (path: string): { text: string; tests: Comparison[] } | undefined => {
+    const tests = operands.filter((one) => one.kind === 'test' && toPathText(one.path) === path);
+    const [test] = tests;
+    const isOne = tests.length === 1 && test?.kind === 'test' && test.operator === '=' && !test.negated;
+    return isOne && test.values[0]!.kind === 'string' ? { text: test.values[0]!.text, tests } : undefined;
+  };
+  const [name, directory] = [find('file:name'), find('file:parent_directory_ref.path')];
+  if (!name || !directory || name.text.trim() === '' || directory.text.trim() === '') return undefined;
+  const separator = directory.text.includes('\\') ? '\\' : '/';
+  const value = `${directory.text.replace(/[/\\]$/, '')}${separator}${name.text}`;
+  return { value, tests: [...name.tests, ...directory.tests] };
+}
+
+const toPathText = ({ object, steps }: ObjectPath): string => `${object}:${steps.join('.')}`;
 
 const isAddressOrNetwork = (observable: Observable): boolean =>
   observable.kind === 'other' ? observable.framework === 'observable:cidr' : observable.type.startsWith('ipv');

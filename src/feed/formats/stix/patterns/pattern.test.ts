@@ -203,6 +203,16 @@ describe('valuesOfPattern', () => {
       `[file:hashes.MD5 = '${'A'.repeat(32)}'] AND [file:name = 'it\\'s \\\\ here']`,
       [`md5=${'a'.repeat(32)}`, "file_name=it's \\ here"],
     ],
+    [
+      "[file:name = 'a.dll' AND file:parent_directory_ref.path = 'C:\\\\Intel' AND file:size = 3]",
+      ['file_path=C:\\Intel\\a.dll'],
+    ],
+    ["[file:parent_directory_ref.path = '/tmp/' AND file:name = 'a.sh']", ['file_path=/tmp/a.sh']],
+    ["[file:name = 'a.sh' OR file:parent_directory_ref.path = '/tmp']", ['file_name=a.sh', 'file_path=/tmp']],
+    [
+      "[file:name = 'a.sh' AND file:name = 'b.sh' AND file:parent_directory_ref.path = '/tmp']",
+      ['file_name=a.sh', 'file_name=b.sh', 'file_path=/tmp'],
+    ],
     ["[windows-registry-key:key = 'HKLM\\\\Software\\\\X']", ['registry_key=HKEY_LOCAL_MACHINE\\Software\\X']],
     [
       "[network-traffic:dst_ref.type = 'domain-name' AND network-traffic:dst_ref.value = 'c2.example' AND network-traffic:dst_port = 443]",

@@ -1,0 +1,177 @@
+import { ownValue } from '../../platform/lib/own-value.ts';
+import { indicatorExpiresAt } from '../model/expiry.ts';
+import type { FeedItem, Indicator } from '../model/item.schema.ts';
+import type { ObservableIndicator } from '../model/values/observables.ts';
+import { uuidv5 } from './stix/stix-object.ts';
+
+/** MISP attribute type and category by indicator type (MISP core format). Other types become text attributes. */
+const attributeByType: Record<string, [type: string, category: string]> = {
+  ipv4: ['ip-dst', 'Network activity'],
+  ipv6: ['ip-dst', 'Network activity'],
+  domain: ['domain', 'Network activity'],
+  url: ['url', 'Network activity'],
+  md5: ['md5', 'Payload delivery'],
+  sha1: ['sha1', 'Payload delivery'],
+  sha256: ['sha256', 'Payload delivery'],
+  sha512: ['sha512', 'Payload delivery'],
+  ssdeep: ['ssdeep', 'Payload delivery'],
+  imphash: ['imphash', 'Payload delivery'],
+  file_name: ['filename', 'Payload delivery'],
+  file_path: ['filename', 'Payload delivery'],
+  registry_key: ['regkey', 'Persistence mechanism'],
+  cert_sha1: ['x509-fingerprint-sha1', 'Network activity'],
+  cert_sha256: ['x509-fingerprint-sha256', 'Network activity'],
+  android_package: ['mobile-application-id', 'Payload delivery'],
+  ios_bundle: ['mobile-application-id', 'Payload delivery'],
+};
+
+/** MISP attribute types of observables. A type of MISP keeps its name. */
+export const attributeByObservable: Record<string, [type: string, category: string]> = {
+  cidr: ['ip-dst', 'Network activity'],
+  email: ['email', 'Network activity'],
+  asn: ['AS', 'Network activity'],
+  AS: ['AS', 'Network activity'],
+  mac: ['mac-address', 'Network activity'],
+  'mac-address': ['mac-address', 'Network activity'],
+  mutex: ['mutex', 'Artifacts dropped'],
+  ja3: ['ja3-fingerprint-md5', 'Network activity'],
+  'ja3-fingerprint-md5': ['ja3-fingerprint-md5', 'Network activity'],
+  'user-agent': ['user-agent', 'Network activity'],
+  btc: ['btc', 'Financial fraud'],
+  xmr: ['xmr', 'Financial fraud'],
+  'email-src': ['email-src', 'Payload delivery'],
+  'email-dst': ['email-dst', 'Network activity'],
+  'email-subject': ['email-subject', 'Payload delivery'],
+  'pattern-in-file': ['pattern-in-file', 'Payload delivery'],
+  uri: ['uri', 'Network activity'],
+};
+
+/** Objects of MISP for indicators that no attribute type describes. The name, the relation, the category and the template with its version. */
+const objectByType: Record<
+  string,
+  { name: string; relation: string; group: string; template: string; version: string }
+> = {
+  process_name: {
+    name: 'process',
+    relation: 'name',
+    group: 'misc',
+    template: '02aeef94-ac23-455c-addb-731757ceafb5',
+    version: '10',
+  },
+  command_line: {
+    name: 'command-line',
+    relation: 'value',
+    group: 'misc',
+    template: '88ebe222-d3cc-11e9-875d-7f13f460adaf',
+    version: '2',
+  },
+  cert_serial: {
+    name: 'x509',
+    relation: 'serial-number',
+    group: 'network',
+    template: 'd1ab756a-26b5-4349-9f43-765630f0911c',
+    version: '14',
+  },
+  imei: {
+    name: 'phone',
+    relation: 'imei',
+    group: 'misc',
+    template: 'd7e4fbdd-b551-4862-bddb-a0b470a38509',
+    version: '6',
+  },
+};
+
+type MispFields = Record<string, unknown>;
+
+export const toEpochSeconds = (iso: string): string => String(Math.floor(Date.parse(iso) / 1_000));
+
+/** Returns an attribute of the event of an item, which is not for detection. Those of a retracted item are deleted. */
+export const renderAttribute = (item: FeedItem, type: string, category: string, value: string): MispFields => ({
+  uuid: toUuid(item, type, value),
+  type,
+  category,
+  value,
+  to_ids: false,
+  timestamp: toEpochSeconds(item.lastUpdated),
+  ...(item.event.status === 'retracted' ? { deleted: true } : {}),
+});
+
+const toUuid = (item: FeedItem, type: string, value: string): string =>
+  uuidv5(item.id, JSON.stringify(['misp', type, value]));
+
+/** Networks, mail addresses and other values that identify an attacker are for detection. A system or a user agent has others, too. */
+const detectedTypes = new Set(['cidr', 'email', 'email-src', 'mutex', 'ja3', 'ja3-fingerprint-md5', 'btc', 'xmr']);
+
+export function renderObservable(item: FeedItem, { type, normalizedValue, status }: ObservableIndicator): MispFields {
+  const [kind, category] = attributeByObservable[type]!;
+  return {
+    ...renderAttribute(item, kind, category, normalizedValue),
+    to_ids: status === 'active' && detectedTypes.has(type),
+    ...toWithdrawal(status),
+  };
+}
+
+/** Returns the attributes and the objects of the indicators of an item. */
+export function renderIndicators(item: FeedItem): { attributes: MispFields[]; objects: MispFields[] } {
+  const indicators = Object.values(item.iocs).flat();
+  return {
+    attributes: indicators
+      .filter(({ type }) => !Object.hasOwn(objectByType, type))
+      .map((indicator) => renderIndicator(item, indicator)),
+    objects: indicators.map((indicator) => renderObject(item, indicator)).filter((object) => object !== undefined),
+  };
+}
+
+function renderObject(item: FeedItem, indicator: Indicator): MispFields | undefined {
+  const found = ownValue(objectByType, indicator.type);
+  if (!found) return undefined;
+  const { name, relation, group, template, version } = found;
+  const attribute = {
+    ...renderIndicator(item, indicator),
+    to_ids: indicator.status === 'active',
+    object_relation: relation,
+  };
+  return {
+    uuid: toUuid(item, name, indicator.normalizedValue),
+    name,
+    'meta-category': group,
+    template_uuid: template,
+    template_version: version,
+    timestamp: toEpochSeconds(item.lastUpdated),
+    ...('deleted' in attribute ? { deleted: true } : {}),
+    Attribute: [attribute],
+  };
+}
+
+/**
+ * Only active indicators are for detection (`to_ids`). Expired ones have a sighting of their expiration. Revoked ones and false positives are
+ * marked deleted, the latter with the tag that says why.
+ */
+function renderIndicator(item: FeedItem, indicator: Indicator): MispFields {
+  const { type, normalizedValue, status, firstSeen, lastSeen } = indicator;
+  const [kind, category] = attributeByType[type] ?? ['text', 'Other'];
+  return {
+    ...renderAttribute(item, kind, category, normalizedValue),
+    to_ids: status === 'active' && kind !== 'text',
+    ...(kind === 'text' ? { comment: type } : {}),
+    ...(firstSeen ? { first_seen: firstSeen } : {}),
+    ...(lastSeen ? { last_seen: lastSeen } : {}),
+    ...(status === 'expired' ? { Sighting: [toExpiration(item, indicator)] } : {}),
+    ...toWithdrawal(status),
+  };
+}
+
+/** Returns a sighting of type 2, an expiration. One that the organization decided dates from the last change. */
+function toExpiration(item: FeedItem, indicator: Indicator): MispFields {
+  const end = Math.min(indicatorExpiresAt(indicator, item), Date.parse(item.lastUpdated));
+  return {
+    uuid: toUuid(item, `expiration ${indicator.type}`, indicator.normalizedValue),
+    type: '2',
+    date_sighting: toEpochSeconds(new Date(end).toISOString()),
+  };
+}
+
+const toWithdrawal = (status: string): MispFields => ({
+  ...(status === 'revoked' || status === 'false_positive' ? { deleted: true } : {}),
+  ...(status === 'false_positive' ? { Tag: [{ name: 'false-positive:confirmed="true"', exportable: true }] } : {}),
+});
