@@ -90,16 +90,18 @@ export const publicResolvers = words(`
   2606:4700:4700::1111 2620:fe::fe
 `);
 
-/** Files that are present on every system, and product names that look like files. */
-/** Software with the name of a file, and files that most projects have. */
+/** Software with the name of a file, and files that most projects, browsers and sites have. */
 export const projectFiles = words(`
   node.js next.js vue.js react.js angular.js ember.js express.js three.js d3.js chart.js moment.js require.js jquery.js jquery.min.js
   asp.net vb.net ado.net setup.py __init__.py __main__.py requirements.txt pyproject.toml setup.cfg package.json package-lock.json yarn.lock tsconfig.json
-  readme.md readme.txt license.txt changelog.md contributing.md go.mod go.sum main.go cargo.toml cargo.lock lib.rs pom.xml
+  readme.md readme.txt license.txt changelog.md contributing.md go.mod go.sum main.go main.rs lib.rs mod.rs cargo.toml cargo.lock pom.xml
   build.gradle gemfile.lock composer.json docker-compose.yml docker-compose.yaml cmakelists.txt web.config app.config
+  cookies.sqlite key3.db key4.db cert9.db logins.json places.sqlite formhistory.sqlite signons.sqlite wallet.dat ntuser.dat usrclass.dat
+  androidmanifest.xml classes.dex info.plist wp-login.php xmlrpc.php admin-ajax.php authorized_keys sshd_config
   appsettings.json global.asax wp-config.php robots.txt sitemap.xml favicon.ico .gitignore .npmrc .env index.html index.ts
 `);
 
+/** Files that are present on every system. */
 export const systemFiles = words(`
   cmd.exe powershell.exe explorer.exe svchost.exe rundll32.exe regsvr32.exe mshta.exe wscript.exe cscript.exe services.exe lsass.exe csrss.exe
   winlogon.exe wininit.exe smss.exe spoolsv.exe taskmgr.exe taskhost.exe taskhostw.exe dllhost.exe conhost.exe notepad.exe calc.exe mmc.exe
@@ -109,7 +111,7 @@ export const systemFiles = words(`
   chrome.exe firefox.exe msedge.exe winword.exe excel.exe powerpnt.exe outlook.exe onenote.exe eqnedt32.exe acrobat.exe acrord32.exe java.exe
   javaw.exe python.exe w3wp.exe searchindexer.exe sihost.exe ctfmon.exe userinit.exe logonui.exe werfault.exe fontdrvhost.exe dwm.exe
   kernel32.dll ntdll.dll user32.dll advapi32.dll ws2_32.dll wininet.dll winhttp.dll shell32.dll ole32.dll oleaut32.dll gdi32.dll crypt32.dll
-  msvcrt.dll kernelbase.dll amsi.dll clr.dll mscoree.dll bcrypt.dll urlmon.dll shlwapi.dll psapi.dll dbghelp.dll comsvcs.dll mscorlib.dll
+  msvcrt.dll kernelbase.dll amsi.dll clr.dll mscoree.dll bcrypt.dll urlmon.dll shlwapi.dll psapi.dll mswsock.dll netapi32.dll iphlpapi.dll rpcrt4.dll secur32.dll comctl32.dll setupapi.dll dbghelp.dll comsvcs.dll mscorlib.dll
   runtimebroker.exe backgroundtaskhost.exe searchprotocolhost.exe searchfilterhost.exe smartscreen.exe audiodg.exe wermgr.exe
   fodhelper.exe computerdefaults.exe eventvwr.exe slui.exe wusa.exe cmstp.exe control.exe odbcconf.exe hh.exe pcalua.exe forfiles.exe
   runonce.exe verclsid.exe mavinject.exe presentationhost.exe msdt.exe wsmprovhost.exe winrs.exe makecab.exe expand.exe extrac32.exe
@@ -118,6 +120,13 @@ export const systemFiles = words(`
   sethc.exe utilman.exe osk.exe magnify.exe narrator.exe mstsc.exe rdpclip.exe tscon.exe at.exe wsl.exe bash.exe ssh.exe scp.exe
   curl.exe tar.exe dism.exe regsvcs.exe jsc.exe ilasm.exe aspnet_compiler.exe addinprocess32.exe dfsvc.exe msmpeng.exe mpcmdrun.exe
   onedrive.exe teams.exe opera.exe brave.exe thunderbird.exe msaccess.exe mspub.exe infopath.exe sqlservr.exe
+  coregen.exe certoc.exe certreq.exe cmdkey.exe colorcpl.exe configsecuritypolicy.exe customshellhost.exe datasvcutil.exe
+  desktopimgdownldr.exe diantz.exe dnscmd.exe extexport.exe fltmc.exe ftp.exe gpscript.exe ie4uinit.exe ieexec.exe imewdbld.exe
+  infdefaultinstall.exe microsoft.workflow.compiler.exe offlinescannershell.exe pktmon.exe pnputil.exe printbrm.exe provlaunch.exe psr.exe
+  rasautou.exe rdrleakdiag.exe register-cimprovider.exe rpcping.exe scriptrunner.exe settingsynchost.exe stordiag.exe
+  syncappvpublishingserver.exe tttracer.exe unregmp2.exe wab.exe wlrmdr.exe workfolders.exe xwizard.exe atbroker.exe acccheckconsole.exe
+  appvlp.exe cdb.exe csi.exe dnx.exe dotnet.exe fsi.exe msdeploy.exe msohtmed.exe msxsl.exe openconsole.exe rcsi.exe sqldumper.exe sqlps.exe
+  vsjitdebugger.exe vshadow.exe visio.exe lync.exe node.exe git.exe wsreset.exe
   libc.so libc.so.6 ld-linux.so libcrypto.so libssl.so ntoskrnl.exe win32k.sys hal.dll ntds.dit desktop.ini hosts autorun.inf
 `);
 

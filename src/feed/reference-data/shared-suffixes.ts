@@ -7,7 +7,9 @@ const moreSuffixes: ReadonlySet<string> = new Set(
   database.windows.net powerappsportals.com dynamics.com devtunnels.ms github.dev googleusercontent.com appspot.com
   cloudfunctions.net my.salesforce.com my.site.com force.com zendesk.com atlassian.net wordpress.com substack.com
   hubspotpagebuilder.com mystrikingly.com wixsite.com weebly.com 000webhostapp.com glitch.me repl.co replit.app
-  webhook.site requestbin.net pipedream.net oastify.com interact.sh ngrok.app ngrok-free.app loca.lt serveo.net
+  webhook.site requestbin.net pipedream.net oastify.com interact.sh ngrok.com ngrok.io ngrok.app ngrok.dev ngrok-free.app ngrok-free.dev loca.lt localtunnel.me serveo.net localhost.run lhr.life
+  trycloudflare.com pinggy.io pinggy.link playit.gg portmap.io portmap.host bore.pub localxpose.io loclx.io zrok.io telebit.io packetriot.net
+ 
   awsapps.com amazonaws.com elasticbeanstalk.com digitaloceanspaces.com ondigitalocean.app backblazeb2.com wasabisys.com aliyuncs.com
   myqcloud.com linodeobjects.com linodeusercontent.com vultrusercontent.com contaboserver.net`
     .trim()

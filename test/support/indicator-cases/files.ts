@@ -98,7 +98,7 @@ export const files: IndicatorCase[] = [
     'sha256 d8f254cadfe601f63d569f53e3bea5592974a786c1f2b0c49d569063d4fed390',
   ],
   ['- Zq7 Slip.exe\n- ZQ7 RFQ_2098.exe', 'file_name ZQ7 RFQ_2098.exe', 'file_name Zq7 Slip.exe'],
-  ['- Uses zq7.exe\n- Legitimate zq8.exe', 'file_name zq7.exe', 'file_name zq8.exe'],
+  ['- Uses zq7.exe\n- Legitimate zq8.exe', 'file_name zq7.exe', '~file_name zq8.exe'],
   ['MALDOC FILE HASHES\nZq7 Copy.zip', 'file_name Zq7 Copy.zip'],
   ['PAYLOAD FILE HASHES\nrenamed to zq7.dll', 'file_name zq7.dll'],
   ['The scriptlet zq7.sct starts', 'file_name zq7.sct'],

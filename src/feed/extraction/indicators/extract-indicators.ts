@@ -9,8 +9,11 @@ import type { IndicatorCandidate } from './indicator-candidate.ts';
 import { canonicalize } from './canonicalize.ts';
 import { createContextLookup, type ValueContext } from './assessment/value-context.ts';
 import { assessCandidate, type CandidateEvidence, type CandidateAssessment } from './assessment/assess-candidate.ts';
-import { isFurtherReading, isVictimOrOriginal } from './assessment/victim-cue.ts';
-import { refineType, extendFileName } from './assessment/refine-type.ts';
+import { findHarmlessMention, getHostCue } from './assessment/mention-cues.ts';
+import { findImitatedNames } from './assessment/victim-cue.ts';
+import { extendFileName } from './assessment/extend-file-name.ts';
+import { refineType } from './assessment/refine-type.ts';
+import { isSamplePage } from './readers/urls.ts';
 import { scanCandidates } from './scan-candidates.ts';
 
 export type ExtractedIndicator = CandidateAssessment & {
@@ -51,6 +54,7 @@ export function extractIndicators(text: string, options: ExtractIndicatorsOption
     options,
     getContext: createContextLookup(clear),
     defangedInText: 0,
+    imitated: findImitatedNames(clear),
     index: { all: [], byType: new Map() },
     others: new Map(),
   };
@@ -71,6 +75,7 @@ type ExtractionState = {
   options: ExtractIndicatorsOptions;
   getContext: (start: number, end: number) => ValueContext;
   defangedInText: number;
+  imitated: ReadonlySet<string>;
   index: IndicatorIndex;
   others: Map<string, OtherObservable>;
 };
@@ -119,29 +124,28 @@ type AssessmentInput = {
 
 function assess(
   input: AssessmentInput,
-  { options, defangedInText, refanged }: ExtractionState,
+  { options, defangedInText, refanged, imitated }: ExtractionState,
 ): CandidateAssessment | undefined {
   const { candidate, context, type, value, url } = input;
   const address = type === 'url' ? value : url;
-  const isProse = networkTypes.has(type) && !candidate.defanged && !context.isolated;
+  const isLive = (networkTypes.has(type) || type === 'file_name') && !candidate.defanged;
   const benign = findShippedBenignReason(type, value) ?? options.benign?.(type, value);
   return assessCandidate(type, candidate.doubt, {
     context,
     defanged: candidate.defanged,
     defangedInText,
     isPublisherHost: isPublisherHost(type, value, options),
-    isVictim: isProse && context.section !== 'indicators' && isVictimOrOriginal(refanged.clear, candidate),
-    isReference:
-      address !== undefined &&
-      isProse &&
-      /^https?:/.test(address) &&
-      isFurtherReading(refanged.clear, candidate.start, context.section === 'indicators'),
+    hostCue: type === 'domain' && candidate.doubt > 0 ? getHostCue(refanged.clear, candidate) : 0,
+    mention: isLive
+      ? findHarmlessMention(refanged.clear, { ...candidate, type, value, address, context, imitated })
+      : undefined,
     page: address && !candidate.defanged && !benign ? classifyPage(address) : undefined,
     benign,
   });
 }
 
 function classifyPage(url: string): CandidateEvidence['page'] {
+  if (isSamplePage(url)) return 'analysis of a sample';
   if (isCodePage(url)) return 'source code on shared hosting';
   return isArticlePage(url) ? 'page of an article' : undefined;
 }

@@ -5,6 +5,8 @@ import { codes } from '../../../../test/support/indicator-cases/codes.ts';
 import { defanged } from '../../../../test/support/indicator-cases/defanged.ts';
 import { files } from '../../../../test/support/indicator-cases/files.ts';
 import { languages } from '../../../../test/support/indicator-cases/languages.ts';
+import { trickyAddresses } from '../../../../test/support/indicator-cases/tricky-addresses.ts';
+import { trickyWords } from '../../../../test/support/indicator-cases/tricky-words.ts';
 import { extractIndicators } from './extract-indicators.ts';
 
 /** Returns all values of a passage in the notation of the cases. */
@@ -26,6 +28,8 @@ const cases: [string, IndicatorCase[]][] = [
   ['codes', codes],
   ['files', files],
   ['languages', languages],
+  ['tricky addresses', trickyAddresses],
+  ['tricky words', trickyWords],
 ];
 
 for (const [kind, list] of cases)

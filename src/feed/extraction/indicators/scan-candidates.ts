@@ -4,6 +4,7 @@ import { mayBeIdentifier, readColons, readWord } from './readers/codes.ts';
 import { readMutex, readSpacedHex, readUserAgent } from './readers/cued-values.ts';
 import { readDotted, readEmail } from './readers/dotted-names.ts';
 import { readSplitDigest } from './readers/split-digests.ts';
+import { readNumberedName } from './readers/file-names.ts';
 import { readRegistryKey, readSlashedPath, readUnixPath, readWindowsPath } from './readers/paths.ts';
 import { readUrl } from './readers/urls.ts';
 import { isWordCharAt, kindBits, nameBit, getCharClass } from './readers/char-classes.ts';
@@ -160,6 +161,9 @@ function readMark(text: string, at: number, emit: EmitCandidate): number {
       break;
     case 0x28: // (
       if (text.startsWith('(HKLM', at)) after = readRegistryKey(text, at, emit);
+      break;
+    case 0x2e: // .
+      if (text.charCodeAt(at - 1) === 0x29 && isWordCharAt(text, at + 1)) after = readNumberedName(text, at, emit);
       break;
     case 0x3a: // :
       if (text.charCodeAt(at + 1) === 0x3a && !isWordCharAt(text, at - 1)) after = readColons(text, at, emit);

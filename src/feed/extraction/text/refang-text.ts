@@ -25,13 +25,14 @@ const defangPattern = new RegExp(
   [
     // Markdown escapes brackets: `evil\[.\]com`.
     String.raw`\\[[(]\s?(?:\.|dot|:)\s?\\[\])]`,
-    String.raw`[[({<]${gap}?(?:\.|,|dot|d0t|point|punkt|punto|ponto|:\/{0,2}|@|at|\/\/?|\[\.\])${gap}?[\])}>]`,
+    String.raw`[[({<]${gap}?(?:\.|,|dot|d0t|point|punkt|punto|ponto|::?\/{0,2}|@|at|\/\/?|\[\.\])${gap}?[\])}>]`,
     // A page that was escaped twice.
     String.raw`(?<=\w)&(?:#0{0,4}46|#x0{0,4}2e|period);(?=\w)`,
     String.raw`(?<=\w)&(?:#0{0,4}58|#x0{0,4}3a|colon);(?=\/|&)`,
     String.raw`(?<=[\w/:;])&(?:#0{0,4}47|#x0{0,4}2f|sol);`,
     String.raw`(?<=[\w%=])&amp;(?=[\w.-]{1,40}=)`,
     // A dot or colon with a bracket on one side only.
+    String.raw`(?<=\d\.)\[(?=\d{1,3}\])|(?<=\d\.\[\d{1,3})\]`,
     String.raw`\[(?=[.:]\w)|(?<=\w[.:])\](?=\w)`,
     String.raw`\\(?=[./])`,
     String.raw`(?<=ps?(?:\[:\]|:))\\\\(?=\w)`,
@@ -46,6 +47,17 @@ const defangPattern = new RegExp(
 );
 /** Typesetting and escape characters, which do not make a value unclickable and so do not count as defanging. */
 const typeset = /^(?:[\u00AD\u200B-\u200D\u2010\u2011\u2060\uFEFF]|\\|&[#\w]{1,12};)$/;
+
+const wordReach = 100;
+const otherInvisible = /[\u00AD\u200B-\u200D\u2060\uFEFF](?!\.)/;
+
+/** Checks whether an invisible character defangs the dot behind it. If the word has others elsewhere, they only allow line breaks. */
+function isInvisibleDot(text: string, at: number): boolean {
+  if (text[at + 1] !== '.') return false;
+  const before = /\S*$/.exec(text.slice(Math.max(0, at - wordReach), at))?.[0] ?? '';
+  const behind = /^\S*/.exec(text.slice(at + 1, at + wordReach))?.[0] ?? '';
+  return !otherInvisible.test(before) && !otherInvisible.test(behind);
+}
 
 /** Finds the next defanged part at or after an offset. */
 function findDefanging(text: string, from: number): RegExpExecArray | null {
@@ -109,7 +121,7 @@ export function refangText(text: string): RefangedText {
     parts.push(text.slice(at, from), meant);
     length += from - at;
     clearStart.push(length);
-    if (!typeset.test(printed) || text[part.index + 1] === '.') defangedStarts.push(length);
+    if (!typeset.test(printed) || isInvisibleDot(text, part.index)) defangedStarts.push(length);
     length += meant.length;
     clearEnd.push(length);
     at = part.index + printed.length + after;
@@ -181,7 +193,7 @@ function refangMatch(printed: string, secure: string | undefined): string {
     return /46|2e|period/.test(lower) ? '.' : /58|3a|colon/.test(lower) ? ':' : lower === '&amp;' ? '&' : '/';
   if (lower === 'fxp') return 'ftp';
   if (/^[hm]/.test(lower)) return `http${secure?.toLowerCase() ?? ''}`;
-  const colon = /:\/{0,2}/.exec(lower);
+  const colon = /::?\/{0,2}/.exec(lower);
   if (colon) return colon[0];
   if (lower === '\\\\') return '//';
   if (/[\u2010\u2011]/.test(lower)) return '-';

@@ -8,13 +8,13 @@ export type CandidateEvidence = {
   /** The number of defanged values in the text. If there are several, a live address in prose is probably a reference. */
   defangedInText: number;
   isPublisherHost: boolean;
-  /** Whether the words before the value say that it belongs to a victim or to an original that attackers imitate. */
-  isVictim: boolean;
-  /** Whether the words before the value say that it is further reading. */
-  isReference: boolean;
+  /** How much the word before the value says that it is a host. */
+  hostCue: 0 | 1 | 2;
+  /** The reason why the words around the value say that it is harmless. */
+  mention: string | undefined;
   benign: string | undefined;
   /** A page of the kind that reports link to. */
-  page: 'source code on shared hosting' | 'page of an article' | undefined;
+  page: 'source code on shared hosting' | 'page of an article' | 'analysis of a sample' | undefined;
 };
 
 export type CandidateAssessment = { status: 'active' | 'false_positive'; confidence: number; reasons: string[] };
@@ -22,6 +22,7 @@ export type CandidateAssessment = { status: 'active' | 'false_positive'; confide
 const network = new Set(['domain', 'url', 'ipv4', 'ipv6']);
 const doubtMax = 1.25;
 const hostsHeading = /^(?!.*\bfiles?)(?=.*\b(?:domains?|hosts?|hostnames?)\b)/i;
+const repositoriesHeading = /\b(?:repositor(?:y|ies)|repos|accounts?|github|gitlab|bitbucket)\b/i;
 const manyDefanged = 3;
 
 /**
@@ -37,6 +38,7 @@ export function assessCandidate(
   const listed = context.section === 'indicators';
   let doubt = formDoubt - (defanged ? 3 : 0) - (context.isolated ? 0.3 : 0);
   if (listed) doubt -= context.isolated ? 1 : 0.25;
+  doubt -= evidence.hostCue;
   // `tool.app` is a file unless it is in a list of domains.
   if (doubt >= doubtMax && type === 'domain' && context.isolated && hostsHeading.test(context.heading)) doubt -= 2;
   if (doubt >= doubtMax) return undefined;
@@ -69,18 +71,21 @@ export function assessCandidate(
 
 function findFalsePositiveReason(
   type: string,
-  { context, defanged, isPublisherHost: ofPublisher, isVictim, isReference, benign, page }: CandidateEvidence,
+  { context, defanged, isPublisherHost: ofPublisher, mention, benign, page }: CandidateEvidence,
   score: number,
 ): string | undefined {
   if (ofPublisher && !defanged) return 'link to the publisher';
   // A defanged URL on a well-known host is reported on purpose.
   const isReported = type === 'url' && defanged && benign !== undefined && !coversPages(benign);
   if (benign && !isReported) return benign;
+  if (mention) return mention;
   if (!network.has(type)) return undefined;
-  if (isVictim) return 'victim or imitated original';
-  if (isReference) return 'further reading';
   const isListed = context.isolated && context.section === 'indicators';
-  if (page && !defanged && !(page === 'page of an article' && isListed)) return page;
+  const isListedPage =
+    isListed &&
+    (page === 'page of an article' ||
+      (page === 'source code on shared hosting' && repositoriesHeading.test(context.heading)));
+  if (page && !defanged && !isListedPage) return page;
   if (context.linked && !defanged) return 'target of a link';
   return score < 0.25 ? 'too little evidence' : undefined;
 }

@@ -51,7 +51,7 @@ export const findShippedBenignReason: BenignLookup = (type, value) => {
       return abbreviated.test(value) ? 'abbreviated path' : undefined;
     case 'file_name':
       if (projectFiles.has(value.toLowerCase())) return 'common file';
-      if (indicatorList.test(value)) return 'list of indicators';
+      if (indicatorList.test(value) || /\.yara?$/i.test(value)) return 'list of indicators';
       return systemFiles.has(value.toLowerCase()) || /^(?:api|ext)-ms-/i.test(value) ? 'system file' : undefined;
     case 'file_path':
       return pathReason(value);
@@ -104,7 +104,7 @@ function urlReason(url: string): string | undefined {
 }
 
 const systemFolder =
-  /^(?:(?:[a-z]:|%(?:systemdrive|homedrive)%)(?:\\(?:windows(?:\\(?:temp|tasks|system32|syswow64|sysnative))?|users(?:\\public)?|programdata|program files(?: \(x86\))?|temp|perflogs))?|%\w+%(?:\\(?:temp|tasks|system32|syswow64|sysnative|microsoft|microsoft\\windows))?)\\?$|^\/dev\/(?:null|zero|u?random|shm|tcp|fd|tty|stdin|stdout|stderr)\/?$|^\/(?:tmp|etc|opt|home|root|var(?:\/(?:tmp|www|log|run|lib))?|usr(?:\/(?:local\/)?s?bin)?|bin|sbin|Applications|Library|Users)\/?$/i;
+  /^(?:(?:[a-z]:|%(?:systemdrive|homedrive)%)(?:\\(?:windows(?:\\(?:temp|tasks|system32|syswow64|sysnative))?|users(?:\\public)?|programdata|program files(?: \(x86\))?|temp|perflogs))?|%\w+%(?:\\(?:temp|tasks|system32|syswow64|sysnative|microsoft|microsoft\\windows))?)\\?$|^\/dev\/(?:null|zero|u?random|shm|tcp|fd|tty|stdin|stdout|stderr)\/?$|^\/(?:tmp|etc|opt|home|root|var(?:\/(?:tmp|www|log|run|lib))?|usr(?:\/(?:local\/)?s?bin)?|bin|sbin|Applications|Library|Users)\/?$|^\/proc(?:\/|$)|^\/etc\/(?:passwd|shadow|group|hosts|resolv\.conf|sudoers|os-release)$/i;
 
 /** The file name of a list of indicators that a report links to. */
 const indicatorList =
@@ -112,10 +112,13 @@ const indicatorList =
 const abbreviated = /[\\/](?:…|\.{3})(?:[\\/]|$)/;
 const placeholder = /(?:^|[\\/])(?:your[-_]\w{1,30}(?:-\w{1,30})?|path[\\/]to)(?:[\\/]|$)/i;
 
+/** A last segment that is only a variable of a script: `/tmp/$NAME`. */
+const variable = /[\\/](?:\$\{?\w+\}?|%\w+%)$/;
+
 const pathReason = (path: string): string | undefined => {
   if (indicatorList.test(path)) return 'list of indicators';
   if (abbreviated.test(path)) return 'abbreviated path';
-  if (placeholder.test(path)) return 'placeholder';
+  if (placeholder.test(path) || variable.test(path)) return 'placeholder';
   return folderReason(path);
 };
 

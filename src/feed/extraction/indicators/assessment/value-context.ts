@@ -1,3 +1,4 @@
+import { createDescriptionLookup } from './description-columns.ts';
 import { lowerBound } from '../../text/refang-text.ts';
 
 /** The context of a value: its section, whether it fills its line or cell, and whether it is a link target. */
@@ -6,6 +7,8 @@ export type ValueContext = {
   heading: string;
   isolated: boolean;
   linked: boolean;
+  /** Whether the value is in a column of descriptions or comments of a table. */
+  isDescription: boolean;
 };
 
 const headingMaxChars = 110;
@@ -30,15 +33,10 @@ type Section = { kind: ValueContext['section']; heading: string };
 export function createContextLookup(text: string): ContextLookup {
   const starts: number[] = [0];
   for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) starts.push(at + 1);
-  const sections: Section[] = [];
-  let current: Section = { kind: 'plain', heading: '' };
-  for (let index = 0; index < starts.length; index += 1) {
-    const start = starts[index]!;
-    const end = index + 1 < starts.length ? starts[index + 1]! - 1 : text.length;
-    const heading = end - start <= headingMaxChars ? findHeading(text.slice(start, end)) : undefined;
-    if (heading !== undefined) current = { kind: classifyHeading(heading), heading };
-    sections.push(current);
-  }
+  const lineAt = (line: number): string => text.slice(starts[line]!, (starts[line + 1] ?? text.length + 1) - 1);
+  const sections = indexSections(starts, lineAt, text.length);
+  const isInDescription = createDescriptionLookup(lineAt);
+  const isFootnote = createFootnoteLookup(text);
   return (start, end) => {
     const line = lowerBound(starts, start + 1) - 1;
     const lineEnd = (starts[line + 1] ?? text.length + 1) - 1;
@@ -47,9 +45,36 @@ export function createContextLookup(text: string): ContextLookup {
       section: kind,
       heading,
       isolated: isIsolated(text, { start, end, lineStart: starts[line]!, lineEnd }),
-      linked: isLinked(text, start, end) || isCited(text, starts[line]!, start),
+      linked:
+        isLinked(text, start, end) ||
+        isCited(text, starts[line]!, start) ||
+        (kind !== 'indicators' && isFootnote(starts[line]!, start)),
+      isDescription: isInDescription(line, start - starts[line]!),
     };
   };
+}
+
+const topicalHeading = /\b(?:indicators?|iocs?)\b/i;
+
+/** Returns the section of each line. A plain heading below one of indicators continues it: `== Network indicators`, `=== Repositories`. */
+function indexSections(starts: readonly number[], lineAt: (line: number) => string, length: number): Section[] {
+  const sections: Section[] = [];
+  let current: Section = { kind: 'plain', heading: '' };
+  let topicLevel = 0;
+  for (let line = 0; line < starts.length; line += 1) {
+    const chars = (starts[line + 1] ?? length + 1) - 1 - starts[line]!;
+    const printed = chars <= headingMaxChars ? lineAt(line) : '';
+    const heading = printed === '' ? undefined : findHeading(printed);
+    if (heading !== undefined) {
+      const level = /^\s{0,3}([=#]{2,6})\s/.exec(printed)?.[1]!.length ?? 0;
+      let kind = classifyHeading(heading);
+      if (topicLevel > 0 && level > topicLevel) kind = kind === 'plain' ? 'indicators' : kind;
+      else topicLevel = kind === 'indicators' && topicalHeading.test(heading) ? level : 0;
+      current = { kind, heading };
+    }
+    sections.push(current);
+  }
+  return sections;
 }
 
 /** Returns the text of a heading: AsciiDoc or Markdown markup, a bold line, a block title, or a known heading without markup. */
@@ -117,6 +142,21 @@ const isLabelled = (lead: string, at: { start: number; lineStart: number }): boo
 const isCited = (text: string, lineStart: number, start: number): boolean =>
   text.charCodeAt(lineStart) === 0x5b &&
   /^\[\^?\d{1,3}\]:?\s/.test(text.slice(lineStart, Math.min(start, lineStart + 8)));
+
+/** Marks of footnotes in a text: `word[1]`, `word¹`. */
+const footnoteMark = /[\p{L}\d.,)"”’]\[(\d{1,2})\]|[\p{L}.,)"”’]([¹²³⁴-⁹]{1,2})/gu;
+const footnoteLine = /^\s*(?:(\d{1,2})[.):]?|([¹²³⁴-⁹]{1,2}))\s/;
+
+/** Returns a check for entries of a numbered list whose numbers occur as marks in the text: `1. https://…` for `word[1]`. */
+function createFootnoteLookup(text: string): (lineStart: number, start: number) => boolean {
+  let marks: Set<string> | undefined;
+  return (lineStart, start) => {
+    const entry = footnoteLine.exec(text.slice(lineStart, Math.min(start, lineStart + 8)));
+    if (!entry) return false;
+    marks ??= new Set([...text.matchAll(footnoteMark)].map(([, number, raised]) => number ?? raised!));
+    return marks.has(entry[1] ?? entry[2]!);
+  };
+}
 
 /** Recognizes link targets: AsciiDoc `http://…[text]`, Markdown `[text](http://…)`, `href="…"`. */
 function isLinked(text: string, start: number, end: number): boolean {

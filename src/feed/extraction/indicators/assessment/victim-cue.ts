@@ -1,4 +1,6 @@
+import { nameKey } from '../../../reference-data/name-forms.ts';
 import type { Span } from '../../text/stored-text.ts';
+import { createWordsBefore } from './words-before.ts';
 
 /** Words between the cue and the address: `the official website of the bank (`. */
 const between = String.raw`(?:[ ,:("'“„«]{1,3}[\p{L}’'-]{1,20}){0,4}`;
@@ -7,7 +9,7 @@ const site = String.raw`(?:web ?sites?|sites?|domains?|pages?|portals?|hosts?|se
 /** Excludes sites that attackers took over, or that only seem legitimate. */
 const takenOver = String.raw`(?<!\b(?:seemingly|apparently|appears?|looks?|compromised|hacked|infected|breached|abus(?:es|ed|ing)) )`;
 
-const cues = [
+const cues: string[] = [
   // Attacks against an address
   String.raw`\b(?:ddos|attacks?|attacked|flood(?:s|ed|ing)?|defac(?:es|ed|ing|ement))(?: attacks?)? (?:on|against)(?: the)?(?: ${site})?(?: of)?`,
   String.raw`\bvictim(?:(?:['’]s|s['’])(?: own)?(?: ${site})?| ${site})`,
@@ -22,39 +24,51 @@ const cues = [
   // Other languages
   String.raw`\b(?:offizielle[nr]?|echte[nr]?|legitime[nr]?) (?:web(?:seiten?|sites?)|seiten?|domains?)${between}`,
   String.raw`\b(?:sites?|sitios?|sito|siti|página|pagina|domínio|dominio)(?: web)? (?:officiels?|oficial(?:es)?|oficiais|ufficial[ei]|légitimes?|leg[ií]timos?|legittim[io])${between}`,
-  String.raw`(?:官网|官方网站|官網|官方網站|正規サイト|公式サイト|공식 (?:홈페이지|사이트))[(（:：は]?`,
-].join('|');
+];
 
-// Matched backwards from the value.
-const victimCue = new RegExp(`(?<=(?:${cues})[ :,(（"'“„«]{0,3})`, 'iuy');
+const opened = String.raw`[ :,(（"'“„«]{0,3}`;
+const hasCue = createWordsBefore([`(?:${cues.join('|')})${opened}`]);
+
+/** Cues in scripts without spaces. */
+const hasUnspacedCue = createWordsBefore(
+  [
+    String.raw`(?:官网|官方网站|官網|官方網站|正規サイト|公式サイト|공식 (?:홈페이지|사이트))[(（:：は]?`,
+    // `仿冒网站 example.top` is the imitation, `仿冒了某银行网站 example.com` its original.
+    String.raw`(?:仿冒|冒充|假冒|伪装成|偽裝成|模仿|克隆|山寨)(?:了|的是)?(?:(?!钓鱼|釣魚|恶意|虚假)\p{Script=Han}{2,8}(?:网站|網站|官网|官網|平台))?[(（:：]?`,
+    String.raw`(?:攻击|攻擊|入侵|渗透|篡改|攻陷|攻破)(?:了|过)(?:\p{Script=Han}{0,12}(?:网站|網站|官网|官網|门户|系统|平台))?[(（:：]?`,
+    String.raw`(?:受害|被害|被攻击|被入侵|遭入侵)(?:者|方|企业|企業|单位|公司|组织|机构|的)?(?:网站|網站|官网|域名|サイト)?(?:包括|为|是|有)?[(（:：]`,
+  ].map((cue) => `${cue}${opened}`),
+);
+const unspacedStart = 0x1100;
 const victimBehind =
-  /^[)"”’]{0,2} (?:was|were|has been|have been) (?:defaced|breached|attacked|targeted|hit by|knocked offline|taken offline)\b/;
+  /^[)"”’）]{0,2} ?(?:(?:was|were|has been|have been) (?:defaced|breached|attacked|targeted|hit by|knocked offline|taken offline)\b|(?:的(?:网站|官网|系统))?(?:被(?:攻击|入侵|篡改|黑)(?!后|用|并)|遭(?:到|受)?(?:黑客)?(?:攻击|入侵|篡改))|を(?:装|騙|模倣)|を(?:かた|なりすま)|(?:을|를) 사칭)/;
 
 /**
  * Checks whether the words directly before or behind a value say that it belongs to a victim or to the original that attackers imitate: `an attack
  * against example.org`, `the official website example.org`.
  */
 export function isVictimOrOriginal(text: string, { start, end }: Span): boolean {
-  if (/[ )]/.test(text[end] ?? '') && victimBehind.test(text.slice(end, end + 40))) return true;
-  victimCue.lastIndex = start;
-  return victimCue.test(text);
+  if (/[ )"”’）的被遭を을를]/.test(text[end] ?? '') && victimBehind.test(text.slice(end, end + 40))) return true;
+  return hasCue(text, start) || (isBehindUnspaced(text, start) && hasUnspacedCue(text, start));
 }
 
-const place = String.raw`(?: (?:at|in|on|here))?[:,]? ?[<(]?$`;
-const readingCue = new RegExp(
-  String.raw`\b(?:see(?: also)?|read(?: more)?|more (?:technical )?(?:information|details)|(?:technical|malware|full|our) analysis)(?: (?:is|are))?(?: (?:available|published|found))?${place}`,
-  'i',
-);
-const sourceCue = new RegExp(
-  String.raw`\b(?:analysis|details|blog(?: ?post)?|reports?|article|write-?up|reference|source)(?: (?:is|are))?(?: (?:available|published|found))?${place}`,
-  'i',
-);
+/** Checks whether one of the few characters before an offset belongs to a script without spaces. */
+function isBehindUnspaced(text: string, start: number): boolean {
+  for (let at = start - 1; at >= start - 4; at -= 1) if (text.charCodeAt(at) >= unspacedStart) return true;
+  return false;
+}
 
-/**
- * Checks whether the words directly before a live address say that it is further reading: `more details at`, `See`, `Blog:`. In a list of
- * indicators, `report: http://…` can be what a program requests.
- */
-export function isFurtherReading(text: string, start: number, isListed: boolean): boolean {
-  const before = text.slice(Math.max(0, start - 60), start);
-  return readingCue.test(before) || (!isListed && sourceCue.test(before));
+const imitation =
+  /\b(?:fake|bogus|phony|spoof(?:ed|ing|s)?|impersonat(?:es|ed|ing)|(?:purport(?:s|ed|ing|edly)?|pretend(?:s|ed|ing)?|claim(?:s|ed|ing)?|appear(?:s|ed|ing)?) (?:to be |to come )?from|in the name of|im Namen (?:von|der)|im Namen des|suplanta(?:ndo)?(?: la identidad de)?|se faisant passer pour|a nome di|em nome d[aeo])(?: the| an?)? ((?:\p{Lu}[\p{L}\d&.’'-]{1,30} ?){1,3})/gu;
+const imitatedMax = 50;
+
+/** Returns the keys of the names that attackers imitate according to a text: `hsbc` for `this fake HSBC message`. */
+export function findImitatedNames(text: string): ReadonlySet<string> {
+  const names = new Set<string>();
+  for (const match of text.matchAll(imitation)) {
+    const words = match[1]!.trim().split(' ');
+    for (let count = 1; count <= words.length; count += 1) names.add(nameKey(words.slice(0, count).join(' ')));
+    if (names.size > imitatedMax) break;
+  }
+  return names;
 }

@@ -48,15 +48,17 @@ export function readDigest(start: number, word: string, emit: EmitCandidate): vo
   if (type && /^[0-9a-f]+$/i.test(word)) emit(type, start, start + word.length, { doubt: hashDoubt(word) });
 }
 
-const commitCue = /\bcommit(?:s|ted)?(?: (?:id|hash))?[\s:`"'(]{1,3}$/i;
+/** Words before a digest that is no hash of a file: a commit, the boundary of a mail, an identifier of a request. */
+const identifierCue =
+  /\b(?:commit(?:s|ted)?(?: (?:id|hash))?|git (?:checkout|show|revert|cherry-pick|reset --hard)|boundary|e-?tag|(?:trace|request|session|transaction|correlation|message|build|job|tracking)[ _-]?id)(?: (?:is|was|of))?[\s:=`"'(]{1,3}[\w=-]{0,24}$/i;
+const identifierReach = 60;
 
 function readLongWord(text: string, start: number, end: number, { bits, emit }: WordInfo): void {
   const length = end - start;
   const hash = hashByLength[length];
   if (bits & 2) {
     if (readHex(text, start, end, emit)) return;
-    if (length === 40 && commitCue.test(text.slice(Math.max(0, start - 24), start))) return;
-    if (hash) emit(hash, start, end, { doubt: hashDoubt(text.slice(start, end)) });
+    if (hash && !isIdentifier(text, start)) emit(hash, start, end, { doubt: hashDoubt(text.slice(start, end)) });
     return;
   }
   const word = text.slice(start, end);
@@ -70,8 +72,12 @@ function readLongWord(text: string, start: number, end: number, { bits, emit }: 
   if (length === 95 && /^[48][1-9A-HJ-NP-Za-km-z]{94}$/.test(word)) return emit('observable:xmr', start, end);
   // A hash after a word, as in `sample_<hash>`.
   const tail = /[_-]([0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64})$/i.exec(word)?.[1];
-  if (tail) emit(hashByLength[tail.length]!, end - tail.length, end, { doubt: hashDoubt(tail) });
+  if (tail && !isIdentifier(text, start))
+    emit(hashByLength[tail.length]!, end - tail.length, end, { doubt: hashDoubt(tail) });
 }
+
+const isIdentifier = (text: string, start: number): boolean =>
+  identifierCue.test(text.slice(Math.max(0, start - identifierReach), start));
 
 /** Returns a high doubt for words of digits only and words with few distinct characters. */
 function hashDoubt(word: string): number {

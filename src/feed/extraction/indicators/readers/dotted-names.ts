@@ -11,6 +11,7 @@ import {
   isTopLevel,
 } from './domain-names.ts';
 import { findAddressEnd } from './urls.ts';
+import { isNamedAsFile } from './file-names.ts';
 import { findDottedEnd, getCharClass } from './char-classes.ts';
 
 const email = /[\w.+-]{1,64}@[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){1,8}/iy;
@@ -43,6 +44,10 @@ export function readDotted(text: string, start: number, emit: EmitCandidate): nu
   const isBehindSlash = before === '/' && text[start - 2] !== '/';
   if (isBehindSlash || before === '%' || before === '\\' || before === '$' || before === '@' || before === '#') {
     if (isBehindSlash && isFileExtension(last)) emit('file_name', start, end, { doubt: 1.5 });
+    return end;
+  }
+  if (isFileExtension(last) && isTopLevel(last) && isNamedAsFile(text, start)) {
+    emit('file_name', start, end);
     return end;
   }
   if (isPackage(labels)) emit('android_package', start, end, { doubt: 1 });

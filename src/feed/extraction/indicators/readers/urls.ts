@@ -87,13 +87,19 @@ export function readUrl(text: string, start: number, emit: EmitCandidate): numbe
   const end = findAddressEnd(text, hostEnd);
   const printed = text.slice(start, end);
   emit('url', start, end, printed.includes('\n') ? { value: printed.replaceAll('\n', '') } : undefined);
-  if (sampleSite.test(text.slice(hostStart, hostEnd))) readSample(text, hostEnd, end, emit);
+  if (sampleSite.test(text.slice(hostStart, hostEnd)) || isSamplePage(printed)) readSample(text, hostEnd, end, emit);
   return end;
 }
 
 /** Sites that identify a sample by the digest in the URL. */
 const sampleSite =
   /(?:^|\.)(?:virustotal\.com|abuse\.ch|hybrid-analysis\.com|any\.run|tria\.ge|joesandbox\.com|malshare\.com)$/i;
+
+const samplePage =
+  /^https?:\/\/(?![\d.]+[:/])[^/]+\/(?:[^?#]*\/)?(?:reports?|samples?|analys[ei]s|files?|gui|search|hash|submissions?)\/(?:[\w-]+\/)?(?:[0-9a-f]{64}|[0-9a-f]{40}|[0-9a-f]{32})(?![0-9a-f.])/i;
+
+/** Checks for a page of an analysis service with the digest of a sample in its address: `/report/file/<digest>`. */
+export const isSamplePage = (url: string): boolean => samplePage.test(url);
 
 function readSample(text: string, from: number, end: number, emit: EmitCandidate): void {
   const digest = /(?<![0-9a-f])(?:[0-9a-f]{64}|[0-9a-f]{40}|[0-9a-f]{32})(?![0-9a-f])/i.exec(text.slice(from, end));
