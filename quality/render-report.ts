@@ -30,9 +30,11 @@ function splitBlocks(lines: string[]): Block[] {
   return blocks;
 }
 
+/** The marks of a heading, one for each level. */
+const marks = /^(?:#{1,6}|={1,6}) /;
+
 function readLine(line: string): { kind: BlockKind; content: string } {
-  const heading = /^(?:#{1,6}|={1,6}) (.*)/.exec(line)?.[1];
-  if (heading !== undefined) return { kind: 'heading', content: heading };
+  if (marks.test(line)) return { kind: 'heading', content: line };
   const item = /^\s*[-*•] (.*)/.exec(line)?.[1];
   if (item !== undefined) return { kind: 'list', content: item };
   const row = /^\s*\|(.*)$/.exec(line)?.[1];
@@ -46,7 +48,7 @@ function renderBlock({ kind, lines }: Block): string {
     case 'code':
       return `<pre><code>${parts.join('\n')}</code></pre>`;
     case 'heading':
-      return `<h3>${parts.join('')}</h3>`;
+      return renderHeading(lines.join(''));
     case 'list':
       return `<ul>${parts.map((item) => `<li>${item}</li>`).join('')}</ul>`;
     case 'table':
@@ -54,6 +56,11 @@ function renderBlock({ kind, lines }: Block): string {
     case 'paragraph':
       return `<p>${parts.join('')}</p>`;
   }
+}
+
+function renderHeading(line: string): string {
+  const level = marks.exec(line)![0].length - 1;
+  return `<h${level}>${typeset(line.slice(level + 1))}</h${level}>`;
 }
 
 const renderRow = (row: string): string =>

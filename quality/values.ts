@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { extractItem, type ExtractedItem } from '../src/feed/extraction/extract-item.ts';
 import { extractUrlHost } from '../src/platform/lib/url-host.ts';
 import { canonicalize } from '../src/feed/extraction/indicators/canonicalize.ts';
@@ -125,7 +126,7 @@ const key = (value: string): string => value.toLowerCase().replace(/\/$/, '');
 
 function classify(value: string): [bucket: string, normalizedValue: string] {
   if (/^[0-9a-f]{32,128}$/i.test(value)) return ['hashes', key(value)];
-  if (/^\d+(?:\.\d+){3}$/.test(value)) return ['ipv4', value];
+  if (isIP(value) > 0) return [`ipv${isIP(value)}`, value];
   if (/^[\w.-]+$/.test(value)) return ['domains', key(value)];
   const url = /^\w+:\/\//.test(value) ? value : `http://${value}`;
   return ['urls', key(canonicalize('url', url) ?? url)];
