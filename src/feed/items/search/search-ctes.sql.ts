@@ -44,7 +44,7 @@ export function searchCtes(
     const hasIds = isByRoot || search.fullText || search.terms.length + search.rootTerms.length > 0;
     ownConditions.push(hasIds ? isAmong(onlyIds) : isOneOf(onlyIds));
   }
-  const updates = updateAlternatives(search, filters.overridesSeq);
+  const updates = updateAlternatives(search, { overridesSeq: filters.overridesSeq, isFoundByText: text === undefined });
   const foundCte = (conditions: StateCondition[]): Cte => {
     const alternatives = updates.map((update) => matchingRows(snapshot, [...ownConditions, ...update, ...conditions]));
     return materialized('found', sql.join(alternatives, sql` union all `));
@@ -73,15 +73,16 @@ export const isUpdatedSince = (since: string, overridesSeq: number | undefined):
   );
 
 /**
- * The alternatives of `isUpdatedSince`, of which each row meets one at most. Each can be found by an index. A text or a term finds the rows once
- * for all of them.
+ * The alternatives of `isUpdatedSince`, of which each row meets one at most. Each can be found by an index. A term, and a text of which all matches are
+ * collected, finds the rows once for all of them.
  */
 function updateAlternatives(
   { updatedSince: since, fullText, terms, rootTerms }: Search,
-  overridesSeq: number | undefined,
+  { overridesSeq, isFoundByText }: { overridesSeq: number | undefined; isFoundByText: boolean },
 ): StateCondition[][] {
   if (since === undefined) return [[]];
-  if (fullText || terms.length + rootTerms.length > 0) return [[isUpdatedSince(since, overridesSeq)]];
+  if ((fullText && isFoundByText) || terms.length + rootTerms.length > 0)
+    return [[isUpdatedSince(since, overridesSeq)]];
   const isLastUpdated = byItemId(() => isLastUpdatedSince(since));
   if (overridesSeq === undefined) return [[isLastUpdated]];
   const overridden = overriddenSince(since, overridesSeq);

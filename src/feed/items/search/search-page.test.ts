@@ -45,10 +45,16 @@ test('finds the same items by scan, among the newest and by collection, in a pas
     const sources = { publishers: ['Birch'], names: [] };
     const onlyIds = sql`select unnest(${items.filter((_, place) => place % 3 !== 0).map(({ id }) => id)}::uuid[])`;
     const among = { onlyIds, filters: {} };
+    const queries = [
+      {},
+      { duplicates: 'hide' },
+      { searchOrder: 'newest', indicator: 'r6.example' },
+      { updatedSince },
+    ] as const;
     const filtered = [{}, { overridesSeq, severity: 'critical' }, { overridesSeq, sources }];
     for (const restriction of [...filtered.map((filters) => ({ filters })), among])
       for (const q of ['storm', 'report', 'r5.example', '-storm'])
-        for (const query of [{}, { duplicates: 'hide' }, { searchOrder: 'newest', indicator: 'r6.example' }] as const) {
+        for (const query of queries) {
           const search = readSearch({ q, ...query });
           const read = (budget: SearchBudget, limit: number, offset: number) =>
             inOrg(app.deps.db, org.id, (tx) =>
@@ -59,7 +65,7 @@ test('finds the same items by scan, among the newest and by collection, in a pas
           const methods: PageMethod[] = ['scan'];
           // A window does not find roots by their duplicates.
           if (!search.rootsOnly) methods.push('window');
-          if (search.terms.length > 0) methods.push('compare');
+          if (search.terms.length > 0 || search.updatedSince) methods.push('compare');
           for (const method of methods) {
             const pages = [await read(reads(method, 1), 2, 0), await read(reads(method, 1), 98, 2)];
             const what = `${q} ${JSON.stringify({ ...restriction.filters, ...query })}`;
@@ -71,6 +77,7 @@ test('finds the same items by scan, among the newest and by collection, in a pas
           allTotals.add(all.total);
         }
   };
+  const { lastUpdated: updatedSince } = (await org.call('GET', `/items/${items[3]!.id}`)).body;
   await one.write({ 2: { words: 'calm' }, 3: { words }, 4: { words, revoked: true }, 8: { words } });
   await two.write({ 6: { words: 'calm' } });
   await override(2, { status: 'retracted' });

@@ -6,6 +6,7 @@ import type { Snapshot } from '../snapshot/snapshot.ts';
 import {
   hadFullText,
   hasFullTextAmong,
+  idsUpdatedSince,
   idsWithTerm,
   itemMatchesText,
   toTsquery,
@@ -34,7 +35,7 @@ type Collection = TextSearch & { isCompared: boolean; newest?: NewestMatches };
 
 /**
  * Returns a page of a text search and the exact total. Collects all matches, so the cost grows with the matches and not with the feed. With
- * `isCompared`, the other terms of the search find the items, and their words are compared.
+ * `isCompared`, the other terms or the time of the search find the items, and their words are compared.
  */
 export function readCollectedPage(tx: Tx, snapshot: Snapshot, search: Collection): Promise<ItemsPage> {
   const ctes = [...searchCtes(snapshot, search.options, boundsOf(snapshot, search)), numbered(sql`found`)];
@@ -115,7 +116,7 @@ export async function readScannedPage(tx: Tx, snapshot: Snapshot, search: Estima
 }
 
 /**
- * How a page is read: from all matches of the text, by comparing all items that have the other terms, from the matches among the newest items, or by
+ * How a page is read: from all matches of the text, by comparing all items that have the other terms or were updated since a time, from the matches among the newest items, or by
  * comparing the items of the list one after another.
  */
 export type PageMethod = 'collect' | 'compare' | 'window' | 'scan';
@@ -150,16 +151,19 @@ export async function choosePageMethod(tx: Tx, snapshot: Snapshot, search: Estim
   if (isWithin && !rootsOnly) costs.push(['window', matchesMargin * passed * streamCost + textMatchesNeeded(search)]);
   const [method, cost] = costs.toSorted(([, a], [, b]) => a - b)[0]!;
   const comparedMax = Math.ceil(cost / termCost);
-  return (await hasMoreWithTerms(tx, snapshot, options, comparedMax)) ? method : 'compare';
+  return (await hasMoreToCompare(tx, snapshot, options, comparedMax)) ? method : 'compare';
 }
 
-/** Whether more than `most` items have each of the terms by which a search may find the items whose words it compares. */
-async function hasMoreWithTerms(tx: Tx, snapshot: Snapshot, { search }: SearchOptions, most: number): Promise<boolean> {
-  const terms = search.rootsOnly ? search.terms : [...search.terms, ...search.rootTerms];
-  if (terms.length === 0) return true;
-  const counts = terms.map(
-    (term) => sql`(select count(*) from (${idsWithTerm(snapshot, term)} limit ${most + 1}) held)`,
-  );
+/**
+ * Whether a search would compare the words of more than `most` items: of those that have the rarest of its terms, or were updated since its time. A
+ * duplicate may match the text for a root that was updated.
+ */
+async function hasMoreToCompare(tx: Tx, snapshot: Snapshot, { search }: SearchOptions, most: number): Promise<boolean> {
+  const { terms, rootTerms, rootsOnly, updatedSince } = search;
+  const finders = (rootsOnly ? terms : [...terms, ...rootTerms]).map((term) => idsWithTerm(snapshot, term));
+  if (finders.length === 0 && updatedSince && !rootsOnly) finders.push(idsUpdatedSince(snapshot, updatedSince));
+  if (finders.length === 0) return true;
+  const counts = finders.map((ids) => sql`(select count(*) from (${ids} limit ${most + 1}) compared)`);
   return (await queryRow<{ n: number }>(tx)`select least(${sql.join(counts)}) as n`)!.n > most;
 }
 
