@@ -35,10 +35,16 @@ const lists: Record<string, string> = {
   'duplicates=hide and source': '/items?duplicates=hide&source=northmere',
   'indicator of one item': '/items?indicator=HOST-10001711[.]example',
   'cve of one item': '/items?cve=CVE-2030-10001711',
+  'technique of a twentieth of the items': '/items?technique=T1059',
+  'technique and actor': '/items?technique=T1059&actor=Sofacy',
+  'technique and severity=high': '/items?technique=T1059&severity=high',
   'q matching one item': '/items?q=host-10001711.example',
+  'q with the CVE of one item': '/items?q=CVE-2030-10001711',
+  'q with a typo': '/items?q=TYPO',
   'q with a rare word (about one item in 1,000)': '/items?q=RARE',
   'q with two words (about one item in 100)': '/items?q=SOME',
   'updatedSince, the newest 10,000': '/items?updatedSince=RECENT',
+  'q with two words, updatedSince, the newest 10,000': '/items?updatedSince=RECENT&q=SOME',
 };
 
 /** Requests that are faster when they are repeated, also after the feed changed. */
@@ -49,6 +55,7 @@ const repeated: Record<string, string> = {
   'q with a word in half of the items, duplicates=hide': '/items?duplicates=hide&q=HALF',
   'q with a word in half of the items, severity=high': '/items?severity=high&q=HALF',
   'q with a word in half of the items, newest first': '/items?searchOrder=newest&q=HALF',
+  'q with a word in half of the items, technique': '/items?technique=T1059&q=HALF',
 };
 
 /** Requested again after the organization has overrides of 1,000 items. */
@@ -57,6 +64,14 @@ const overridden: Record<string, string> = {
   'severity=critical, 1,000 overrides': '/items?severity=critical',
   'status=retracted, 1,000 overrides': '/items?status=retracted',
   'duplicates=hide, 1,000 overrides': '/items?duplicates=hide',
+};
+
+/** Requested once the organization has a profile. */
+const relevant: Record<string, string> = {
+  'relevancyMode=relevant': '/items?relevancyMode=relevant',
+  'relevancyMode=relevant, severity=high': '/items?relevancyMode=relevant&severity=high',
+  'relevancyMode=relevant, technique': '/items?relevancyMode=relevant&technique=T1059',
+  'relevancyMode=relevant, q with a word in half of the items': '/items?relevancyMode=relevant&q=HALF',
 };
 
 const env = { TOCSIN_FETCH_ALLOW: '127.0.0.1' };
@@ -139,9 +154,10 @@ async function valuesOf(client: pg.Client): Promise<Record<string, string>> {
   const { rows } = await client.query<{ word: string; ndoc: number }>(
     `select word, ndoc from ts_stat('select words from item_search tablesample system (${100 * sampled})') where word ~ '^[a-z]+$' order by ndoc`,
   );
-  const near = (share: number): string => {
+  const near = (share: number, minChars = 1): string => {
     const away = ({ ndoc }: { ndoc: number }): number => Math.abs(ndoc - share * n * sampled);
-    return rows.toSorted((a, b) => away(a) - away(b))[0]!.word;
+    const words = rows.filter(({ word }) => word.length >= minChars);
+    return words.toSorted((a, b) => away(a) - away(b))[0]!.word;
   };
   const recent = await client.query<{ at: Date }>(
     `select added_to_feed_at as at from items where pool_id = '${publicPoolId}' order by 1 desc offset 10000 limit 1`,
@@ -152,6 +168,8 @@ async function valuesOf(client: pg.Client): Promise<Record<string, string>> {
     SOME: `${near(0.1)} ${near(0.12)}`,
     TWENTIETH: near(0.05),
     HALF: near(0.5),
+    // Invented words have no x.
+    TYPO: near(0.05, 6).replace(/^.../, '$&x'),
     RECENT: recent.rows[0]!.at.toISOString(),
   };
 }
@@ -165,7 +183,8 @@ async function measure(benchmark: FeedBenchmark): Promise<BenchmarkRow[]> {
   const { running, client, report } = benchmark;
   const values = await valuesOf(client);
   const lines: BenchmarkRow[] = [];
-  const withValue = (path: string): string => path.replace(/[A-Z]{4,}$/, (name) => encodeURIComponent(values[name]!));
+  const withValue = (path: string): string =>
+    path.replace(/[A-Z]{4,}/g, (name) => encodeURIComponent(values[name] ?? name));
   for (const [what, path] of Object.entries(lists)) lines.push(await coldList(benchmark, what, withValue(path)));
   for (const [what, path] of Object.entries(repeated))
     lines.push(...(await repeatedList(benchmark, what, withValue(path))));
@@ -178,7 +197,7 @@ async function measure(benchmark: FeedBenchmark): Promise<BenchmarkRow[]> {
   lines.push(await coldStats(benchmark, 'cold, `GET /stats`, 1,000 overrides'));
   lines.push(await measureProfileChange(running, [values['RARE']!]));
   report(`a profile change: ${Math.round(lines.at(-1)!.tocsin)} s`);
-  lines.push(await coldList(benchmark, 'relevancyMode=relevant', '/items?relevancyMode=relevant'));
+  for (const [what, path] of Object.entries(relevant)) lines.push(await coldList(benchmark, what, withValue(path)));
   return [...lines, { label: 'memory of the server at the end', unit: 'MiB', tocsin: memoryOf(running.program.pid) }];
 }
 

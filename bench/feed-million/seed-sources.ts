@@ -59,7 +59,7 @@ function eventOf({ place, number, day, text }: Entry, publisher: string): object
       timestamp: String(Math.floor(day.getTime() / 1_000)),
       threat_level_id: String(1 + (place % 4)),
       Orgc: { name: publisher },
-      Tag: [{ name: 'tlp:clear' }, ...(platform ? [{ name: `bench:platform="${platform}"` }] : [])],
+      Tag: tagsOf(place, platform),
       Attribute: [
         { type: 'vulnerability', category: 'External analysis', value: `CVE-2030-${number}` },
         { ...domain, value: `host-${number}.example`, comment: text(20) },
@@ -67,6 +67,14 @@ function eventOf({ place, number, day, text }: Entry, publisher: string): object
       ],
     },
   };
+}
+
+function tagsOf(place: number, platform: string | undefined): { name: string }[] {
+  const names = ['tlp:clear'];
+  if (platform) names.push(`bench:platform="${platform}"`);
+  if (place % 16 === 1) names.push('misp-galaxy:mitre-attack-pattern="Command and Scripting Interpreter - T1059"');
+  if (place % 40 === 1) names.push('misp-galaxy:threat-actor="APT28"');
+  return names.map((name) => ({ name }));
 }
 
 function rowOf({ place, number, day, text }: Entry): object {
