@@ -4,6 +4,8 @@
  */
 export type FairQueue<Job> = {
   size: () => number;
+  /** Returns the number of jobs of one owner. */
+  sizeOf: (key: string) => number;
   push: (key: string, job: Job) => void;
   /** Removes and returns the next job of an owner that may run one. */
   take: (mayRun: (key: string) => boolean) => Job | undefined;
@@ -18,6 +20,7 @@ export function createFairQueue<Job>(): FairQueue<Job> {
   let size = 0;
   return {
     size: () => size,
+    sizeOf: (key) => jobsByKey.get(key)?.length ?? 0,
     push(key, job) {
       const jobs = jobsByKey.get(key);
       if (jobs) jobs.push(job);

@@ -50,6 +50,18 @@ test('bounds the queue and aborts running and waiting tasks by signal', async ()
   expect(await last).toBe('last');
 });
 
+test('keeps room in the queue for an owner while another has filled its own', async () => {
+  const threads = start({ waitingMax: 2, runningPerOwnerMax: 1 });
+  const stop = new AbortController();
+  const hung = [1, 2, 3].map(() => threads.run({ spin: true }, { ...patient, owner: 'a', signal: stop.signal }));
+  const ended = Promise.allSettled(hung);
+  await expect(threads.run({ echo: 1 }, { ...patient, owner: 'a' })).rejects.toMatchObject({ reason: 'full' });
+  const other = threads.run({ echo: 'of b' }, { ...patient, owner: 'b' });
+  stop.abort();
+  expect(await other).toBe('of b');
+  await ended;
+});
+
 test('rejects running and waiting tasks on close', async () => {
   const threads = start();
   const tasks = [threads.run({ spin: true }, patient), threads.run({ echo: 1 }, patient)];

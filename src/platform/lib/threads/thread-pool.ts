@@ -35,7 +35,7 @@ export type ThreadPoolOptions = {
   tasksPerThread?: number;
   /** Tasks of one owner that run at the same time. Default: no limit. */
   runningPerOwnerMax?: number;
-  /** The number of tasks that may wait for a thread. */
+  /** The number of tasks of one owner that may wait for a thread, so that none takes the places of the others. */
   waitingMax: number;
   memoryMb: number;
   /** Handles the calls of tasks to this process. */
@@ -56,6 +56,9 @@ type Job<Task, Result> = {
 type RunningJob<Task, Result> = Job<Task, Result> & { timer: NodeJS.Timeout };
 type ThreadCall = Extract<FromThread, { call: number }>;
 type PoolThread<Task, Result> = { worker: Worker; jobs: Map<number, RunningJob<Task, Result>> };
+
+/** Owners that may have as many waiting tasks as one may. */
+const ownersMax = 50;
 
 /** Starts threads on demand, up to `threadsMax`, and keeps them. A thread whose task times out or that dies is terminated and replaced. */
 export function createThreadPool<Task, Result>(settings: ThreadPoolOptions): ThreadPool<Task, Result> {
@@ -147,7 +150,8 @@ export function createThreadPool<Task, Result>(settings: ThreadPoolOptions): Thr
   return {
     async run(task, { timeoutMs, signal, owner = '', transfer = [], isLarge = false, answerCall }) {
       if (closed || signal?.aborted) throw new ThreadError('stopped', 'the task was stopped');
-      if (waiting.size() >= settings.waitingMax) throw new ThreadError('full', 'too many tasks are waiting already');
+      if (waiting.sizeOf(owner) >= settings.waitingMax || waiting.size() >= settings.waitingMax * ownersMax)
+        throw new ThreadError('full', 'too many tasks are waiting already');
       const { promise, resolve, reject } = Promise.withResolvers<Result>();
       lastId += 1;
       const answer = answerCall ?? settings.answerCall;
