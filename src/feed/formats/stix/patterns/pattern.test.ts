@@ -213,6 +213,7 @@ describe('valuesOfPattern', () => {
       "[file:name = 'a.sh' AND file:name = 'b.sh' AND file:parent_directory_ref.path = '/tmp']",
       ['file_name=a.sh', 'file_name=b.sh', 'file_path=/tmp'],
     ],
+    [String.raw`[file:name = 'C:\Temp\evil.exe']`, [String.raw`file_path=C:\Temp\evil.exe`]],
     ["[windows-registry-key:key = 'HKLM\\\\Software\\\\X']", ['registry_key=HKEY_LOCAL_MACHINE\\Software\\X']],
     [
       "[network-traffic:dst_ref.type = 'domain-name' AND network-traffic:dst_ref.value = 'c2.example' AND network-traffic:dst_port = 443]",
