@@ -1,3 +1,5 @@
+import { ownValue } from '../../platform/lib/own-value.ts';
+
 /** A sector of STIX or the code of a country, with the words that texts use for it. */
 type TargetForms<Kind> = { kind: Kind; name: string; forms: string[] };
 
@@ -34,6 +36,20 @@ export const sectorForms: TargetForms<'sector'>[] = Object.entries(wordsBySector
   name,
   forms: words.split('|'),
 }));
+
+/** Further names of sectors in the sector galaxy of MISP, which mean other things in prose. */
+const statedWords: Record<string, string> = {
+  aerospace: 'space',
+  energy: 'electric|gas|oil',
+  'financial-services': 'payment',
+  government: 'administration|diplomacy|police|political party',
+  healthcare: 'health',
+  'hospitality-leisure': 'tourism|travel|restaurant',
+  pharmaceuticals: 'pharmacy',
+  retail: 'ecommerce|trade',
+  technology: 'it',
+  transportation: 'railway|logistic',
+};
 
 /** Names of countries that differ from those of Unicode. */
 const furtherForms: Record<string, string[]> = {
@@ -86,8 +102,13 @@ export function listCountryForms(language: string): TargetForms<'country'>[] {
   return forms;
 }
 
+const statedSectorForms: TargetForms<'sector'>[] = sectorForms.map((sector) => ({
+  ...sector,
+  forms: [...sector.forms, ...(ownValue(statedWords, sector.name)?.split('|') ?? [])],
+}));
+
 const nameByForm = new Map(
-  [...sectorForms, ...countryForms].flatMap(({ kind, name, forms }) =>
+  [...statedSectorForms, ...countryForms].flatMap(({ kind, name, forms }) =>
     [name, ...forms].map((form) => [`${kind} ${foldForm(form)}`, name] as const),
   ),
 );
@@ -102,7 +123,7 @@ export function findTargets(kind: 'sector' | 'country', name: string): string[] 
   if (whole !== undefined) return [whole];
   if (kind === 'country') return [];
   const isPart = (form: string): boolean => ` ${folded} `.includes(` ${foldForm(form)} `);
-  return sectorForms.filter((sector) => [sector.name, ...sector.forms].some(isPart)).map((sector) => sector.name);
+  return statedSectorForms.filter((sector) => [sector.name, ...sector.forms].some(isPart)).map((sector) => sector.name);
 }
 
 /** Folds case, hyphens, and the plural, so that `Bank` and `banks` are one form. */

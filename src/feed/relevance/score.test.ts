@@ -53,6 +53,12 @@ describe('scores one kind of reason:', () => {
       0,
     ],
     ['any product of a vendor', { products: [{ vendor: 'Fortinet' }] }, { product: ['Fortinet', 'FortiOS', 1] }, 0.7],
+    [
+      'a vendor with its legal form',
+      { products: [{ vendor: 'Fortinet, Inc.' }] },
+      { product: ['Fortinet', 'FortiOS', 1] },
+      0.7,
+    ],
     ['a vendor in the title', { products: [{ vendor: 'Fortinet' }] }, { title: 'Fortinet fixes a flaw' }, 0.52],
     [
       'a vendor mentioned in a text',
@@ -72,6 +78,7 @@ describe('scores one kind of reason:', () => {
     ['a platform', { platforms: ['m365'] }, { platforms: ['office-suite'] }, 0.25],
     ['a stated sector of STIX', { sectors: ['Banks'] }, { targets: { sector: 'financial-services' } }, 0.4],
     ['a stated sector of MISP', { sectors: ['finance'] }, { targets: { sector: 'Bank' } }, 0.4],
+    ['a sector that MISP names otherwise', { sectors: ['healthcare'] }, { targets: { sector: 'Health' } }, 0.4],
     ['another stated sector', { sectors: ['energy'] }, { targets: { sector: 'Bank' } }, 0],
     ['a stated country', { regions: ['DE'] }, { targets: { region: 'germany' } }, 0.3],
     ['a stated region', { regions: ['Europe'] }, { targets: { region: 'western-europe' } }, 0.3],

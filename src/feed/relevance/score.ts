@@ -46,6 +46,9 @@ export type ProfileMatcher = {
   }[];
 };
 
+/** The legal form at the end of a company's name, which lists of products rarely contain. */
+const companyForm = /(?<=\S)[\s,]+(?:inc|incorporated|corp|corporation|ltd|limited|llc|gmbh|ag|plc|s\.?a|b\.?v)\.?$/i;
+
 const targetKinds = { sector: 'sector', region: 'country' } as const;
 
 export function createMatcher(profile: Profile): ProfileMatcher {
@@ -59,7 +62,7 @@ export function createMatcher(profile: Profile): ProfileMatcher {
   return {
     profile,
     products: profile.products.map(({ vendor, product }) => ({
-      vendor: normalizeWords(vendor),
+      vendor: normalizeWords(vendor.replace(companyForm, '')),
       product: product === undefined ? undefined : normalizeWords(product),
       label: product === undefined ? vendor : `${vendor} ${product}`,
     })),
