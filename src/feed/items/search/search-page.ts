@@ -62,12 +62,9 @@ export async function readWindowPage(
   search: EstimatedSearch,
 ): Promise<EstimatedPage | undefined> {
   const { estimate } = search;
-  for (const since of estimate.windows) {
-    const newest = await readNewestMatches(tx, snapshot, {
-      query: search.query,
-      since,
-      most: textMatchesNeeded(search),
-    });
+  for (const [index, since] of estimate.windows.entries()) {
+    const most = textMatchesNeeded(search) * 4 ** index;
+    const newest = await readNewestMatches(tx, snapshot, { query: search.query, since, most });
     const page = await readCollectedPage(tx, snapshot, { ...search, isCompared: false, newest });
     if (page.total >= rowsNeeded(search))
       return { ...page, total: Math.max(estimate.total, page.total), isEstimated: true };
