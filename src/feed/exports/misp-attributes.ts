@@ -59,11 +59,11 @@ const objectByType: Record<
     version: '10',
   },
   command_line: {
-    name: 'command-line',
-    relation: 'value',
+    name: 'process',
+    relation: 'command-line',
     group: 'misc',
-    template: '88ebe222-d3cc-11e9-875d-7f13f460adaf',
-    version: '2',
+    template: '02aeef94-ac23-455c-addb-731757ceafb5',
+    version: '10',
   },
   cert_serial: {
     name: 'x509',
@@ -128,11 +128,12 @@ function renderObject(item: FeedItem, indicator: Indicator): MispFields | undefi
   const { name, relation, group, template, version } = found;
   const attribute = {
     ...renderIndicator(item, indicator),
+    uuid: toUuid(item, `${name} ${relation}`, indicator.normalizedValue),
     to_ids: indicator.status === 'active',
     object_relation: relation,
   };
   return {
-    uuid: toUuid(item, name, indicator.normalizedValue),
+    uuid: toUuid(item, `object ${name} ${relation}`, indicator.normalizedValue),
     name,
     'meta-category': group,
     template_uuid: template,
