@@ -49,10 +49,19 @@ test.each([
 ])('starts an excerpt that begins with %j near its match', (lead, shown) => {
   const rest = [
     { text: 'stealers', isMatch: true },
-    { text: ` on a host ${'and on '.repeat(20)}`, isMatch: false },
+    { text: ` on a host ${'and on '.repeat(20)}others.`, isMatch: false },
   ];
   expect(startNearMatch([{ text: lead, isMatch: false }, ...rest])).toEqual([{ text: shown, isMatch: false }, ...rest]);
   expect(startNearMatch(rest)).toEqual(rest);
+});
+
+test('marks an excerpt that ends within a sentence', () => {
+  const match = { text: 'phishes', isMatch: true };
+  expect(startNearMatch([match, { text: ' engineers of', isMatch: false }]).at(-1)).toEqual({
+    text: ' …',
+    isMatch: false,
+  });
+  expect(startNearMatch([match, { text: ' engineers.”', isMatch: false }])).toHaveLength(2);
 });
 
 test.each([

@@ -26,8 +26,12 @@ export function startNearMatch(segments: readonly ExcerptSegment[]): ExcerptSegm
   const rest = segments.slice(first);
   const field = fieldLine.exec(lead.slice(lead.lastIndexOf('\n') + 1));
   if (field) return [plain(`${fieldToWords(field[1]!)}: ${shortenLead(field.groups!['value']!)}`), ...endAtField(rest)];
-  return lead.length <= leadMax ? [...segments] : [plain(shortenLead(lead)), ...rest];
+  return markCut(lead.length <= leadMax ? segments : [plain(shortenLead(lead)), ...rest]);
 }
+
+/** Adds an ellipsis where a passage ends within a sentence. */
+const markCut = (segments: readonly ExcerptSegment[]): ExcerptSegment[] =>
+  /[.!?…。！？]["'”’)\]]*\s*$/.test(segments.at(-1)?.text ?? '.') ? [...segments] : [...segments, plain(' …')];
 
 function shortenLead(lead: string): string {
   if (lead.length <= leadMax) return lead;

@@ -18,8 +18,8 @@ type Props = {
 };
 
 /**
- * The top of a page: its title, then links and filters, then actions at the right. In a window below 1024 px the filters, and below 768 px
- * the links, have a line of their own. It also sets the title of the browser's tab.
+ * The top of a page: its title, then links and filters, then actions at the right. In a window below 1024 px, or 1280 px beside links, the
+ * filters have a line of their own, and below 768 px the links. It also sets the title of the browser's tab.
  */
 export function PageHeader({ title, tabTitle = title, parent, children, links, actions }: Props) {
   const { openDrawer } = useShell();
@@ -51,7 +51,14 @@ export function PageHeader({ title, tabTitle = title, parent, children, links, a
       </h1>
       {links && <div className="max-md:order-2 max-md:w-full">{links}</div>}
       {children && (
-        <div className="flex min-h-7 min-w-0 flex-wrap items-center gap-x-3 gap-y-1.5 max-lg:order-3 max-lg:w-full lg:grow lg:basis-0">
+        <div
+          className={classes(
+            'flex min-h-7 min-w-0 flex-wrap items-center gap-x-2 gap-y-1.5',
+            links
+              ? 'max-xl:order-3 max-xl:w-full xl:grow xl:basis-0'
+              : 'max-lg:order-3 max-lg:w-full lg:grow lg:basis-0',
+          )}
+        >
           {children}
         </div>
       )}

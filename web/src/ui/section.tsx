@@ -1,3 +1,5 @@
+import { formatNumber } from '../lib/text.ts';
+
 type Props = {
   title: string;
   count?: number | undefined;
@@ -16,7 +18,7 @@ export function Section({ title, count, actions, level = 3, isForm, children }: 
     <section className={`flex min-w-0 flex-col ${isForm ? 'gap-4' : 'gap-2'}`}>
       <div className={`flex flex-wrap items-center gap-2 ${actions ? 'min-h-7' : ''}`}>
         <Heading className="text-12 font-strong text-muted">{title}</Heading>
-        {count !== undefined && <span className="tabular text-12 text-faint">{count}</span>}
+        {count !== undefined && <span className="tabular text-12 text-faint">{formatNumber(count)}</span>}
         {actions && <div className="ml-auto flex flex-wrap items-center gap-1.5">{actions}</div>}
       </div>
       {children}

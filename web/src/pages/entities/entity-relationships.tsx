@@ -7,6 +7,15 @@ import { Section } from '../../ui/section.tsx';
 
 const shownFirst = 10;
 
+type End = EntityDetail['relationships'][number]['target'];
+
+const countries = new Intl.DisplayNames('en', { type: 'region', fallback: 'code' });
+const countryCode = /^[A-Z]{2}$/;
+
+/** Countries are stated by their codes. */
+const nameOf = ({ type, name }: End): string =>
+  type === 'country' && countryCode.test(name) ? (countries.of(name) ?? name) : name;
+
 /** What passages of the items state about an entity, each with its passage. */
 export function EntityRelationships({ relationships }: Pick<EntityDetail, 'relationships'>) {
   const [limit, setLimit] = useState(shownFirst);
@@ -22,7 +31,7 @@ export function EntityRelationships({ relationships }: Pick<EntityDetail, 'relat
               className="flex flex-col gap-0.5 rounded-control px-2 py-1.5 hover:bg-hover"
             >
               <span className="break-words">
-                {source.name} <span className="text-muted">{texts.kinds[type]}</span> {target.name}
+                {nameOf(source)} <span className="text-muted">{texts.kinds[type]}</span> {nameOf(target)}
               </span>
               <span className="line-clamp-2 text-12 break-words text-muted">{passage}</span>
             </Link>

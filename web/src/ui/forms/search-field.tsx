@@ -32,7 +32,7 @@ export function SearchField({ label, value = '', onChange }: Props) {
   }, [text, value]);
   useHotkeys({ '/': () => input.current?.select() });
   return (
-    <span className="relative flex h-7 w-48 items-center max-md:w-full">
+    <span className="relative flex h-7 w-40 max-w-64 grow items-center max-md:w-full max-md:max-w-none">
       <Search className="pointer-events-none absolute left-2 size-3.5 text-faint" aria-hidden />
       <input
         ref={input}

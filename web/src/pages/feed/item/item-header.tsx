@@ -1,7 +1,8 @@
 import { ExternalLink } from 'lucide-react';
 import { Link } from '@tanstack/react-router';
 import type { FeedItem } from '../../../api/feed.ts';
-import { classes, toWords } from '../../../lib/text.ts';
+import { platformName } from '../../../lib/platforms.ts';
+import { classes } from '../../../lib/text.ts';
 import { texts } from '../../../texts/feed.ts';
 import { SeverityLabel } from '../../../ui/labels/severity.tsx';
 import { RelativeTime } from '../../../ui/time.tsx';
@@ -26,7 +27,7 @@ export function ItemHeader({ item }: { item: FeedItem }) {
         </Link>
         <RelativeTime time={source.publishTime ?? item.addedToFeedAt} />
         <span>TLP:{source.tlp}</span>
-        {classification.platforms.length > 0 && <span>{classification.platforms.map(toWords).join(', ')}</span>}
+        {classification.platforms.length > 0 && <span>{classification.platforms.map(platformName).join(', ')}</span>}
         {address && (
           <a
             href={address}

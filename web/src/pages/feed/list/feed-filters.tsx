@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { facetsQuery, type FeedFilter, type ItemStatus } from '../../../api/feed.ts';
-import { toWords } from '../../../lib/text.ts';
+import { platformName } from '../../../lib/platforms.ts';
 import { texts } from '../../../texts/feed.ts';
 import { FilterChip } from '../../../ui/forms/filter-chip.tsx';
 import { FilterSelect } from '../../../ui/forms/filter-select.tsx';
@@ -38,14 +38,6 @@ export function FeedFilters({ filter, onChange }: Props) {
         value={filter.q}
         onChange={(q) => onChange({ q, ...(!q && { searchOrder: undefined }) })}
       />
-      {filter.q && (
-        <FilterSelect
-          label={texts.filters.order}
-          value={filter.searchOrder === 'newest' ? 'newest' : undefined}
-          options={orderOptions}
-          onChange={(searchOrder) => onChange({ searchOrder })}
-        />
-      )}
       <FilterSelect
         label={texts.filters.severity}
         value={filter.severity}
@@ -73,7 +65,7 @@ export function FeedFilters({ filter, onChange }: Props) {
         options={counted(
           withChosen(Object.keys(data?.platform ?? {}), filter.platform).map((value) => ({
             value,
-            label: toWords(value),
+            label: platformName(value),
           })),
           data?.platform,
         )}
@@ -95,6 +87,14 @@ export function FeedFilters({ filter, onChange }: Props) {
               onRemove={() => onChange({ [name]: undefined })}
             />
           ),
+      )}
+      {filter.q && (
+        <FilterSelect
+          label={texts.filters.order}
+          value={filter.searchOrder === 'newest' ? 'newest' : undefined}
+          options={orderOptions}
+          onChange={(searchOrder) => onChange({ searchOrder })}
+        />
       )}
     </>
   );
