@@ -34,11 +34,12 @@ export const texts = {
   visibility: 'Visible to',
   visible: { private: 'Your organization', shared: 'Every organization' },
   nextPull: 'Next pull',
+  lastSuccess: 'Last success',
   result: 'Last result',
   outcome: ({ added, corrected, retracted, unchanged }: NonNullable<Source['lastResult']>) =>
     `${added} added, ${corrected} corrected, ${retracted} retracted, ${unchanged} unchanged`,
   skipped: 'Skipped entries',
-  items: 'Items of this publisher',
+  items: 'Items of this source',
   catalogue: 'Well-known public sources',
   findInCatalogue: 'Find a source',
   added: 'Added',

@@ -1,6 +1,8 @@
 import { Link } from '@tanstack/react-router';
 import type { Source } from '../../api/sources.ts';
+import { toScheduleWords } from '../../lib/schedule-words.ts';
 import { texts } from '../../texts/sources.ts';
+import { Notice } from '../../ui/notice.tsx';
 import { Section } from '../../ui/section.tsx';
 import { ExactTime, RelativeTime } from '../../ui/time.tsx';
 import { SourceHealth } from './source-health.tsx';
@@ -11,6 +13,9 @@ const skippedMax = 50;
 /** A source with what its last pull brought, and why entries were skipped. */
 export function SourceView({ source }: { source: Source }) {
   const { lastResult, lastError } = source;
+  const schedule = toScheduleWords(source.schedule);
+  // A pull that could not read the source has its reason as the only entry.
+  const skipped = lastResult?.skipped.filter(({ reason }) => reason !== lastError) ?? [];
   return (
     <article className="flex flex-col gap-6 px-4 py-5">
       <header className="flex flex-col gap-2">
@@ -25,19 +30,13 @@ export function SourceView({ source }: { source: Source }) {
           )}
         </p>
         {source.failures > 0 && (
-          <p className="break-words">
-            {texts.failed(source.failures)} <span className="text-muted">{lastError}</span>
-          </p>
+          <Notice kind="error" title={texts.failed(source.failures)}>
+            {lastError}
+          </Notice>
         )}
-        {source.publisher && (
-          <Link
-            to="/feed"
-            search={{ source: source.publisher }}
-            className="self-start text-12 text-accent hover:underline"
-          >
-            {texts.items}
-          </Link>
-        )}
+        <Link to="/feed" search={{ source: source.name }} className="self-start text-12 text-accent hover:underline">
+          {texts.items}
+        </Link>
       </header>
       <dl className="grid grid-cols-[8.5rem_1fr] gap-x-3 gap-y-1.5">
         <Field name={texts.address}>
@@ -45,26 +44,31 @@ export function SourceView({ source }: { source: Source }) {
         </Field>
         <Field name={texts.publisher}>{source.publisher}</Field>
         <Field name={texts.schedule}>
-          <span className="font-mono text-12">{source.schedule}</span>
+          {schedule ? (
+            <span title={source.schedule}>{schedule}</span>
+          ) : (
+            <code className="text-12">{source.schedule}</code>
+          )}
         </Field>
         <Field name={texts.nextPull}>{source.nextPullAt && <ExactTime time={source.nextPullAt} />}</Field>
         <Field name={texts.lastPull}>{source.lastPullAt && <ExactTime time={source.lastPullAt} />}</Field>
-        <Field name={texts.sharing}>{source.tlp && `TLP:${source.tlp}`}</Field>
+        <Field name={texts.lastSuccess}>{source.lastSuccessAt && <ExactTime time={source.lastSuccessAt} />}</Field>
+        <Field name={texts.sharing}>{source.tlp ? `TLP:${source.tlp}` : texts.unmarked}</Field>
         <Field name={texts.reliability}>
           <span className="tabular">{Math.round(source.reliability * 100)} %</span>
         </Field>
         <Field name={texts.license}>{source.license}</Field>
         <Field name={texts.visibility}>{texts.visible[source.visibility]}</Field>
       </dl>
-      {lastResult && (
+      {lastResult && lastError === null && (
         <Section title={texts.result}>
           <p className="tabular">{texts.outcome(lastResult)}</p>
         </Section>
       )}
-      {lastResult && lastResult.skipped.length > 0 && (
-        <Section title={texts.skipped} count={lastResult.skipped.length}>
+      {skipped.length > 0 && (
+        <Section title={texts.skipped} count={skipped.length}>
           <ul className="flex flex-col text-12">
-            {lastResult.skipped.slice(0, skippedMax).map(({ entry, reason }) => (
+            {skipped.slice(0, skippedMax).map(({ entry, reason }) => (
               <li key={entry} className="flex flex-col border-b py-1.5 last:border-b-0">
                 <span className="font-mono break-all">{entry}</span>
                 <span className="text-muted">{reason}</span>
