@@ -66,6 +66,7 @@ export const shots: Shot[] = [
     'models',
     'destinations',
     'sources',
+    'relevance',
     'audit',
     'usage',
     'retention',

@@ -116,6 +116,7 @@ const pages: TestPage[] = [
     'connections',
     'models',
     'sources',
+    'relevance',
     'audit',
     'usage',
     'retention',

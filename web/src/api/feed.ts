@@ -83,7 +83,7 @@ export const exposuresQuery = (id: string) =>
 export const facetsQuery = ({ searchOrder: _order, ...filter }: FeedFilter) =>
   queryOptions({
     queryKey: ['feed', 'facets', filter],
-    queryFn: () => read(api.GET('/api/feed/facets', { params: { query: filter } })),
+    queryFn: () => read(api.GET('/api/feed/facets', { params: { query: { ...filter, duplicates: 'hide' } } })),
     placeholderData: keepPreviousData,
     staleTime: 60_000,
   });

@@ -94,6 +94,11 @@ const usage = createRoute({
   path: '/usage',
   component: lazyRouteComponent(() => import('../pages/settings/usage/usage-section.tsx'), 'UsageSection'),
 });
+const relevance = createRoute({
+  getParentRoute: () => settings,
+  path: '/relevance',
+  component: lazyRouteComponent(() => import('../pages/settings/relevance/relevance-section.tsx'), 'RelevanceSection'),
+});
 const retention = createRoute({
   getParentRoute: () => settings,
   path: '/retention',
@@ -111,6 +116,7 @@ export const settingsRoutes = [
     destinations,
     destination,
     sources,
+    relevance,
     audit,
     usage,
     retention,

@@ -11,6 +11,7 @@ export const texts = {
     models: 'Models and budgets',
     destinations: 'Destinations',
     sources: 'Log sources',
+    relevance: 'Relevance profile',
     audit: 'Audit log',
     usage: 'Usage and limits',
     retention: 'Data retention',

@@ -1,4 +1,4 @@
-import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
+import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { Expand, X } from 'lucide-react';
 import { useMemo, useState } from 'react';
@@ -43,7 +43,9 @@ export function FeedPage() {
   const { judge, undo } = useOverride();
   const [pending, setPending] = useState<'relevant' | 'irrelevant' | null>(null);
   const index = items.findIndex(({ id }) => id === openId);
-  const opened: FeedItem | undefined = items[index];
+  // A link can open an item that the list does not have.
+  const { data: detail } = useQuery({ ...itemQuery(openId ?? ''), enabled: openId !== undefined });
+  const opened: FeedItem | undefined = items[index] ?? detail;
 
   const open = (id: string | undefined): void => {
     setPending(null);

@@ -8,6 +8,7 @@ import { ItemGroup } from './item-group.tsx';
 import { ItemHeader } from './item-header.tsx';
 import { ItemText } from '../text/item-text.tsx';
 import { RelevanceReasons } from './relevance-reasons.tsx';
+import { SeverityBasis } from './severity-basis.tsx';
 import { Sightings } from './sightings.tsx';
 import { IndicatorTable } from './indicator-table.tsx';
 import { NameList } from './name-list.tsx';
@@ -34,6 +35,7 @@ export function ItemView({ id, listed, isWide = false }: Props) {
   if (!item) return <ItemSkeleton />;
   const details = (
     <>
+      {data && <SeverityBasis item={data} shown={shown} onShow={setShown} />}
       <TechniqueList item={item} shown={shown} onShow={setShown} />
       <IndicatorTable item={item} shown={shown} onShow={setShown} />
       <NameList item={item} predictions={data?.predictions} shown={shown} onShow={setShown} />

@@ -1,10 +1,15 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { useEffect, useRef } from 'react';
 import type { FeedItem } from '../../../api/feed.ts';
+import { hasProfile, profileQuery } from '../../../api/relevance.ts';
 import { excerptAround } from '../../../lib/excerpt.ts';
 import { findMentions } from '../../../lib/passages.ts';
 import { toWords } from '../../../lib/text.ts';
 import { texts as common } from '../../../texts/common.ts';
 import { texts } from '../../../texts/feed.ts';
 import { Section } from '../../../ui/section.tsx';
+import { Skeleton } from '../../../ui/states.tsx';
 import { RelativeTime } from '../../../ui/time.tsx';
 import { findPassage } from '../item-fields.ts';
 import { VerdictLabel } from '../verdict.tsx';
@@ -21,7 +26,7 @@ export function RelevanceReasons({ item }: { item: FeedItem }) {
   if (!relevance)
     return (
       <Section title={texts.relevance}>
-        <p className="text-muted">{texts.unjudged}</p>
+        <NoVerdict />
       </Section>
     );
   const { verdict, score, reasons, judgedBy, judgedAt } = relevance;
@@ -56,4 +61,30 @@ export function RelevanceReasons({ item }: { item: FeedItem }) {
       )}
     </Section>
   );
+}
+
+/** Why an item has no verdict: nothing matches the profile, or there is none. */
+function NoVerdict() {
+  const { data: profile } = useQuery(profileQuery);
+  useJudgedItems(profile?.rebuilding ?? false);
+  if (!profile) return <Skeleton className="h-5 w-1/2" />;
+  if (hasProfile(profile)) return <p className="text-muted">{profile.rebuilding ? texts.judging : texts.noReason}</p>;
+  return (
+    <p className="text-muted">
+      {texts.noProfile}{' '}
+      <Link to="/settings/relevance" className="text-accent underline">
+        {texts.addProfile}
+      </Link>
+    </p>
+  );
+}
+
+/** Reads the feed again once all items are judged by a changed profile. */
+function useJudgedItems(isRebuilding: boolean): void {
+  const client = useQueryClient();
+  const wasRebuilding = useRef(isRebuilding);
+  useEffect(() => {
+    if (wasRebuilding.current && !isRebuilding) void client.invalidateQueries({ queryKey: ['feed'] });
+    wasRebuilding.current = isRebuilding;
+  }, [client, isRebuilding]);
 }

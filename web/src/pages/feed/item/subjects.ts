@@ -1,6 +1,7 @@
 import type { FeedItem } from '../../../api/feed.ts';
 import { findMentions, type Mark } from '../../../lib/passages.ts';
 import { findPassage, indicatorsOf, techniqueIdOf } from '../item-fields.ts';
+import { severityPassages, severitySubject } from './severity-basis.tsx';
 
 /** More indicators than this are not looked for in the text. */
 const searchedMax = 300;
@@ -18,18 +19,19 @@ export const namesOf = ({ classification, affectedProducts }: FeedItem): Name[] 
 ];
 
 /**
- * Where a text mentions the techniques, indicators and names of an item. Keys of the marks are such as `technique:T1059`,
+ * Where a text states the severity of an item, and mentions its techniques, indicators and names. Keys of the marks are such as `technique:T1059`,
  * `indicator:203.0.113.7` and `name:Quiet Heron`.
  */
 export function markSubjects(item: FeedItem, text: string): Mark[] {
-  const techniques = item.classification.attack.flatMap((technique) => {
-    const passage = findPassage(item, technique.evidenceRef);
-    const key = `technique:${techniqueIdOf(technique)}`;
-    // A passage of another version may lie elsewhere in this text.
-    return passage && text.slice(passage.charSpan.start, passage.charSpan.end) === passage.text
+  // A passage of another version may lie elsewhere in this text.
+  const markPassage = (key: string, passage: ReturnType<typeof findPassage>): Mark[] =>
+    passage && text.slice(passage.charSpan.start, passage.charSpan.end) === passage.text
       ? [{ key, ...passage.charSpan }]
       : [];
-  });
+  const severity = severityPassages(item).flatMap((passage) => markPassage(severitySubject, passage));
+  const techniques = item.classification.attack.flatMap((technique) =>
+    markPassage(`technique:${techniqueIdOf(technique)}`, findPassage(item, technique.evidenceRef)),
+  );
   const indicators = indicatorsOf(item)
     .slice(0, searchedMax)
     .flatMap(({ value, normalizedValue }) => {
@@ -42,5 +44,5 @@ export function markSubjects(item: FeedItem, text: string): Mark[] {
     .flatMap(({ name, aliases }) =>
       [name, ...aliases.slice(0, 10)].flatMap((spelling) => findMentions(text, `name:${name}`, spelling)),
     );
-  return [...techniques, ...indicators, ...names];
+  return [...severity, ...techniques, ...indicators, ...names];
 }

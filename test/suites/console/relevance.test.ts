@@ -1,0 +1,112 @@
+import { afterAll, expect, test } from 'vitest';
+import { newPage, openBrowser, type Complaints } from '../../support/browser/browser.ts';
+import { signIn, startConsole } from '../../support/browser/console.ts';
+import { scoreNextBatch } from '../../../src/feed/relevance/score-items.ts';
+import { callOk } from '../../support/detection/detection-factory.ts';
+import { toScheduleWords } from '../../../web/src/lib/schedule-words.ts';
+import { fromDraft, toDraft } from '../../../web/src/pages/settings/relevance/profile-draft.ts';
+
+const report = `Acme Bank hit by Emotet
+On Monday the actor TA542 sent spearphishing emails with malicious Word attachments to banks in Norway. Once opened, the document ran
+PowerShell to download Emotet from a remote server.
+`;
+
+const started = await startConsole();
+const browser = await openBrowser();
+const complained: Complaints[] = [];
+afterAll(() => expect(complained.flat()).toEqual([]));
+
+/** Judges the items by the profiles, which the worker does otherwise. */
+async function judgeItems(): Promise<void> {
+  while (await scoreNextBatch(started.deps));
+}
+
+async function openPage(path: string) {
+  const org = await started.newOrg();
+  const item = await callOk(org, 'POST', '/api/feed/items', { text: report, publisher: 'Acme CERT' });
+  const { page, complaints } = await newPage(browser);
+  complained.push(complaints);
+  await signIn(page, started.origin, org, path.replace('ID', item.id));
+  return { org, page };
+}
+
+test('describes the organization, and then says why an item is relevant', async () => {
+  const { org, page } = await openPage('/feed/ID');
+  await page.getByText('your organization has no relevance profile').waitFor();
+  await page.getByRole('link', { name: 'Describe your organization' }).click();
+  await page.getByLabel('Products').fill('Ivanti: Connect Secure\nCitrix');
+  await page.getByLabel('Windows').check();
+  await page.getByLabel('Countries and regions').fill('Norway, ');
+  await page.getByLabel('Keywords').fill('spearphishing');
+  await page.getByRole('button', { name: 'Save profile' }).click();
+  await page.getByText('The profile is saved.').waitFor();
+  expect(await callOk(org, 'GET', '/api/feed/profile')).toMatchObject({
+    products: [{ vendor: 'Ivanti', product: 'Connect Secure' }, { vendor: 'Citrix' }],
+    platforms: ['windows'],
+    sectors: [],
+    regions: ['Norway'],
+    keywords: ['spearphishing'],
+    threshold: 0.5,
+    sweep: true,
+  });
+  await page.goBack();
+  await page.getByText('Items are being judged').waitFor();
+  await judgeItems();
+  await page.getByText('by the relevance profile').waitFor();
+  await page.getByText('Keyword', { exact: true }).waitFor();
+});
+
+test('says that nothing of an item matches the profile', async () => {
+  const { page } = await openPage('/settings/relevance');
+  await page.getByLabel('Keywords').fill('submarine');
+  await page.getByRole('button', { name: 'Save profile' }).click();
+  await page.getByText('The profile is saved.').waitFor();
+  await judgeItems();
+  await page.getByRole('link', { name: 'Feed' }).click();
+  await page.getByRole('option').first().click();
+  await page.getByText('Nothing in it matches your relevance profile.').waitFor();
+});
+
+test('shows why a report has its severity, and where its text says so', async () => {
+  const { page } = await openPage('/feed/ID');
+  const severity = page.locator('section', { has: page.getByRole('heading', { name: 'Severity' }) });
+  await severity.getByText('Describes activity of a named or state-sponsored actor.').waitFor();
+  await severity.getByText('TA542 sent spearphishing emails').waitFor();
+  await page.getByRole('button', { name: 'Show where the text mentions the reason for the severity' }).click();
+  await page.getByRole('status').filter({ hasText: 'Severity: ' }).waitFor();
+  expect((await page.locator('mark').allInnerTexts()).join('')).toContain('TA542 sent spearphishing emails');
+});
+
+test('judges an item that a link opens beside a list without it', async () => {
+  const { page } = await openPage('/feed?item=ID&q=nothing-like-it');
+  await page.getByRole('heading', { name: 'Acme Bank hit by Emotet' }).waitFor();
+  await page.getByRole('button', { name: 'Not relevant' }).click();
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('Marked not relevant.').waitFor();
+});
+
+test.each([
+  ['0 * * * *', 'Every hour'],
+  ['17 * * * *', 'Every hour, 17 min past'],
+  ['5 */6 * * *', 'Every 6 hours, 5 min past'],
+  ['30 6 * * *', 'Every day at 06:30 UTC'],
+  ['0 4 * * 7', 'Every Sunday at 04:00 UTC'],
+  ['0 4 1 * *', undefined],
+  ['0 8-18 * * 1-5', undefined],
+])('puts the schedule %s into words: %s', (cron, words) => {
+  expect(toScheduleWords(cron)).toBe(words);
+});
+
+test('a profile that is opened and saved stays the same', () => {
+  const profile = {
+    products: [{ vendor: 'Ivanti', product: 'Connect Secure: Gateway' }, { vendor: 'Citrix' }],
+    platforms: ['windows' as const],
+    sectors: ['energy', 'public administration'],
+    regions: ['Norway'],
+    keywords: ['payment terminals'],
+    sweep: false,
+    threshold: 0.55,
+  };
+  const stored = { ...profile, version: 1, rebuilding: false, updatedAt: null };
+  expect(fromDraft(toDraft(stored))).toEqual(profile);
+});

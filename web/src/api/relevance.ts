@@ -1,0 +1,21 @@
+import { queryOptions } from '@tanstack/react-query';
+import { api, read, type Schemas } from './client.ts';
+import type { paths } from './schema.d.ts';
+
+export type Profile = Schemas['FeedProfile'];
+export type ProfileInput = NonNullable<paths['/api/feed/profile']['put']['requestBody']>['content']['application/json'];
+
+const rebuildingMs = 2000;
+
+/** The relevance profile of the organization. Asked again while items are judged by a changed profile. */
+export const profileQuery = queryOptions({
+  queryKey: ['relevance', 'profile'],
+  queryFn: () => read(api.GET('/api/feed/profile')),
+  refetchInterval: ({ state }) => (state.data?.rebuilding ? rebuildingMs : false),
+});
+
+export const putProfile = (body: ProfileInput) => read(api.PUT('/api/feed/profile', { body }));
+
+/** A profile whose lists are all empty counts as none. */
+export const hasProfile = ({ products, platforms, sectors, regions, keywords }: Profile): boolean =>
+  [products, platforms, sectors, regions, keywords].some((list) => list.length > 0);

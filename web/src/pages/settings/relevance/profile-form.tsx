@@ -1,0 +1,101 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { profileQuery, putProfile, type Profile } from '../../../api/relevance.ts';
+import { platformNames, platformName } from '../../../lib/platforms.ts';
+import { texts } from '../../../texts/relevance.ts';
+import { Button } from '../../../ui/button.tsx';
+import { CheckField, FormError, TextArea, TextField } from '../../../ui/forms/field.tsx';
+import { toasts } from '../../../ui/overlays/toasts.tsx';
+import { fromDraft, toDraft } from './profile-draft.ts';
+
+type Props = { profile: Profile; mayChange: boolean };
+
+/** The relevance profile as a form. */
+export function ProfileForm({ profile, mayChange }: Props) {
+  const client = useQueryClient();
+  const [draft, setDraft] = useState(() => toDraft(profile));
+  const { mutate, error, isPending } = useMutation({
+    mutationFn: () => putProfile(fromDraft(draft)),
+    onSuccess: (changed) => {
+      client.setQueryData(profileQuery.queryKey, changed);
+      toasts.add({ title: texts.saved });
+      return client.invalidateQueries({ queryKey: ['feed'] });
+    },
+  });
+  const words = (name: 'sectors' | 'regions' | 'keywords') => (
+    <TextField
+      label={texts[name]}
+      hint={texts[`${name}Hint`]}
+      value={draft[name]}
+      onChange={({ target }) => setDraft({ ...draft, [name]: target.value })}
+    />
+  );
+  return (
+    <form
+      className="max-w-[36rem]"
+      onSubmit={(event) => {
+        event.preventDefault();
+        mutate();
+      }}
+    >
+      <fieldset disabled={!mayChange} className="flex min-w-0 flex-col gap-4">
+        <TextArea
+          label={texts.products}
+          hint={texts.productsHint}
+          placeholder={texts.productsExample}
+          value={draft.products}
+          onChange={({ target }) => setDraft({ ...draft, products: target.value })}
+        />
+        <fieldset className="flex min-w-0 flex-col gap-1.5">
+          <legend className="mb-1.5 text-12 text-muted">{texts.platforms}</legend>
+          <div className="grid grid-cols-2 gap-x-4 gap-y-1.5 md:grid-cols-3">
+            {platformNames.map((name) => (
+              <CheckField
+                key={name}
+                label={platformName(name)}
+                checked={draft.platforms.includes(name)}
+                onChange={({ target }) =>
+                  setDraft({
+                    ...draft,
+                    platforms: target.checked
+                      ? [...draft.platforms, name]
+                      : draft.platforms.filter((one) => one !== name),
+                  })
+                }
+              />
+            ))}
+          </div>
+        </fieldset>
+        {words('sectors')}
+        {words('regions')}
+        {words('keywords')}
+        <TextField
+          label={texts.threshold}
+          hint={texts.thresholdHint}
+          type="number"
+          min={1}
+          max={100}
+          step={1}
+          required
+          className="tabular"
+          value={Number.isNaN(draft.threshold) ? '' : draft.threshold}
+          onChange={({ target }) => setDraft({ ...draft, threshold: target.valueAsNumber })}
+        />
+        <CheckField
+          label={texts.sweep}
+          hint={texts.sweepHint}
+          checked={draft.sweep}
+          onChange={({ target }) => setDraft({ ...draft, sweep: target.checked })}
+        />
+      </fieldset>
+      <FormError error={error} />
+      {mayChange ? (
+        <Button kind="primary" type="submit" disabled={isPending} className="mt-4">
+          {texts.save}
+        </Button>
+      ) : (
+        <p className="mt-4 text-12 text-muted">{texts.readOnly}</p>
+      )}
+    </form>
+  );
+}

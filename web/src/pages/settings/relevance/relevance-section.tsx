@@ -1,0 +1,30 @@
+import { useQuery } from '@tanstack/react-query';
+import { profileQuery } from '../../../api/relevance.ts';
+import { sessionQuery } from '../../../api/session.ts';
+import { texts } from '../../../texts/relevance.ts';
+import { Loaded, SettingsSection } from '../section.tsx';
+import { ProfileForm } from './profile-form.tsx';
+
+/** What is relevant to the organization. */
+export function RelevanceSection() {
+  const query = useQuery(profileQuery);
+  const { data: session } = useQuery(sessionQuery);
+  return (
+    <SettingsSection title={texts.title} description={texts.description}>
+      <Loaded query={query}>
+        {(profile) => (
+          <>
+            {profile.rebuilding && (
+              <p role="status" className="text-muted">
+                {texts.rebuilding}
+              </p>
+            )}
+            {session && (
+              <ProfileForm key={profile.version} profile={profile} mayChange={session.scopes.includes('feed:write')} />
+            )}
+          </>
+        )}
+      </Loaded>
+    </SettingsSection>
+  );
+}

@@ -1,0 +1,25 @@
+/** Texts of the relevance profile. */
+export const texts = {
+  title: 'Relevance profile',
+  description:
+    'What your organization has and does. Items of the feed that match it are marked relevant, with the reason. Every list is optional.',
+  products: 'Products',
+  productsHint: 'One per line: vendor, or vendor: product. A vendor alone stands for all of its products.',
+  productsExample: 'Ivanti: Connect Secure\nCitrix',
+  platforms: 'Platforms',
+  sectors: 'Sectors',
+  sectorsHint: 'Separated by commas, such as energy, finance.',
+  regions: 'Countries and regions',
+  regionsHint: 'Separated by commas, such as Norway, Northern Europe.',
+  keywords: 'Keywords',
+  keywordsHint: 'Separated by commas. A keyword in the title or text is usually enough on its own.',
+  threshold: 'Score from which an item is relevant',
+  thresholdHint: 'In percent. Items below it are not listed as relevant.',
+  sweep: 'Search the logs for indicators of new items',
+  sweepHint: 'Items whose indicators were seen in your logs are relevant whatever the profile says.',
+  save: 'Save profile',
+  saved: 'The profile is saved. Items are judged again in the background.',
+  notSaved: 'The profile was not saved.',
+  rebuilding: 'Items are being judged again. Until that ends, the previous profile applies.',
+  readOnly: 'Changing the profile requires the permission feed:write.',
+};
