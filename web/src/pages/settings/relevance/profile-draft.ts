@@ -1,4 +1,8 @@
-import type { Profile, ProfileInput } from '../../../api/relevance.ts';
+// A test reads this file, so it avoids api/relevance.ts, whose imports declare the globals of React.
+import type { components, paths } from '../../../api/schema.d.ts';
+
+type Profile = components['schemas']['FeedProfile'];
+type ProfileInput = NonNullable<paths['/api/feed/profile']['put']['requestBody']>['content']['application/json'];
 
 /** The profile as it is typed. */
 export type ProfileDraft = {
