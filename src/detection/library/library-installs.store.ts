@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { queryRows, type Tx } from '../../platform/db/db.ts';
+import { lockName } from '../../platform/db/lock-name.store.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import type { FileFields } from '../as-code/file-fields.ts';
 import type { DatasetNames } from './library-version.ts';
@@ -38,8 +39,8 @@ export async function listInstalls(tx: Tx, orgId: OrgId): Promise<Map<string, Li
 }
 
 /** Waits for other installations of the same shipped detection, until the transaction ends. */
-export const lockLibraryId = (tx: Tx, orgId: OrgId, libraryId: string): Promise<unknown> =>
-  sql`select pg_advisory_xact_lock(hashtextextended(${`library ${orgId} ${libraryId}`}, 0))`.execute(tx);
+export const lockLibraryId = (tx: Tx, orgId: OrgId, libraryId: string): Promise<void> =>
+  lockName(tx, `library ${orgId} ${libraryId}`);
 
 /** Stores the detection that is installed, and replaces an earlier one that was deleted. */
 export async function storeInstall(tx: Tx, orgId: OrgId, install: LibraryInstall, now: Date): Promise<void> {

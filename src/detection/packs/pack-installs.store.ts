@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { queryRows, type Tx } from '../../platform/db/db.ts';
+import { lockName } from '../../platform/db/lock-name.store.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import type { FileFields } from '../as-code/file-fields.ts';
 
@@ -27,8 +28,7 @@ export async function findPackInstall(
 }
 
 /** Waits for others that create a detection of the same pack, until the transaction ends. */
-export const lockPack = (tx: Tx, orgId: OrgId, pack: string): Promise<unknown> =>
-  sql`select pg_advisory_xact_lock(hashtextextended(${`pack ${orgId} ${pack}`}, 0))`.execute(tx);
+export const lockPack = (tx: Tx, orgId: OrgId, pack: string): Promise<void> => lockName(tx, `pack ${orgId} ${pack}`);
 
 export async function storePackInstall(
   tx: Tx,

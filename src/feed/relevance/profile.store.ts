@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { queryRow, type Tx } from '../../platform/db/db.ts';
+import { lockName } from '../../platform/db/lock-name.store.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 
 export type ProfileRow = { profile: string; version: number; built_version: number; updated_at: Date };
@@ -12,7 +13,7 @@ export const findProfile = (tx: Tx, orgId: OrgId): Promise<ProfileRow | undefine
 
 /** Finds the profile and serializes changes to it until the transaction ends, also if it does not exist yet. */
 export async function lockProfile(tx: Tx, orgId: OrgId): Promise<ProfileRow | undefined> {
-  await sql`select pg_advisory_xact_lock(hashtextextended(${`profile ${orgId}`}, 0))`.execute(tx);
+  await lockName(tx, `profile ${orgId}`);
   return queryRow(tx, sql<ProfileRow>`${selectProfile(orgId)} for no key update`);
 }
 

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { queryRow, queryRows, type Tx } from '../db/db.ts';
+import { lockName } from '../db/lock-name.store.ts';
 import type { OrgId } from '../lib/org-id.ts';
 import type { PageRequest } from '../lib/page-request.ts';
 import type { Author } from '../orgs/caller.ts';
@@ -57,5 +58,5 @@ export async function deleteView(tx: Tx, orgId: OrgId, id: string): Promise<void
 
 /** Serializes changes of an organization's views until the transaction ends, so that names stay unique. */
 export async function lockViews(tx: Tx, orgId: OrgId): Promise<void> {
-  await sql`select pg_advisory_xact_lock(hashtextextended(${`views ${orgId}`}, 15))`.execute(tx);
+  await lockName(tx, `views ${orgId}`);
 }

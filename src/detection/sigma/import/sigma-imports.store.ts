@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { sql } from 'kysely';
 import { queryRows, type Tx } from '../../../platform/db/db.ts';
+import { lockName } from '../../../platform/db/lock-name.store.ts';
 import type { OrgId } from '../../../platform/lib/org-id.ts';
 import type { RuleQuery } from '../dialects/dialect.ts';
 import type { FileFields } from '../../as-code/file-fields.ts';
@@ -27,8 +28,7 @@ export async function findImportedDetection(tx: Tx, orgId: OrgId, ruleId: string
 }
 
 /** Waits for other imports of the organization, until the transaction ends. */
-export const lockImports = (tx: Tx, orgId: OrgId): Promise<unknown> =>
-  sql`select pg_advisory_xact_lock(hashtextextended(${`sigma ${orgId}`}, 0))`.execute(tx);
+export const lockImports = (tx: Tx, orgId: OrgId): Promise<void> => lockName(tx, `sigma ${orgId}`);
 
 /** Stores what the import gave a detection, replacing an earlier detection of the same rule that was deleted. */
 export async function storeImport(

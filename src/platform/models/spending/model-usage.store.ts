@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { queryRow, queryRows, type Tx } from '../../db/db.ts';
+import { lockName } from '../../db/lock-name.store.ts';
 import type { OrgId } from '../../lib/org-id.ts';
 import { readQuotas } from '../../orgs/limits/limits.store.ts';
 import type { Spend, SpendQuotas } from './budgets.ts';
@@ -60,7 +61,7 @@ type ReservationKey = SpenderRef & { runId: string; conversation: string; alias:
 
 /** Serializes budget checks of an alias until the transaction ends, and deletes expired reservations. */
 export async function lockAlias(tx: Tx, { orgId, alias }: Pick<ReservationKey, 'orgId' | 'alias'>): Promise<void> {
-  await sql`select pg_advisory_xact_lock(hashtextextended(${`${orgId} ${alias}`}, 14))`.execute(tx);
+  await lockName(tx, `spend ${orgId} ${alias}`);
   await sql`delete from model_reservations
     where organization_id = ${orgId} and alias = ${alias} and until_at < clock_timestamp()`.execute(tx);
 }

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { queryRow, type Tx } from '../../db/db.ts';
+import { lockName } from '../../db/lock-name.store.ts';
 import type { OrgId } from '../../lib/org-id.ts';
 import { quotaNames, type QuotaName, type Quotas } from './limits.schema.ts';
 
@@ -39,5 +40,5 @@ export async function storeQuotasAcrossOrgs(tx: Tx, orgId: OrgId, quotas: Quotas
 
 /** Serializes what counts towards a quota of an organization until the transaction ends. */
 export async function lockQuota(tx: Tx, orgId: OrgId, name: QuotaName): Promise<void> {
-  await sql`select pg_advisory_xact_lock(hashtextextended(${`${orgId} ${name}`}, 15))`.execute(tx);
+  await lockName(tx, `quota ${orgId} ${name}`);
 }

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { queryRow, queryRows, type Tx } from '../../../../platform/db/db.ts';
+import { lockName } from '../../../../platform/db/lock-name.store.ts';
 import type { OrgId } from '../../../../platform/lib/org-id.ts';
 
 type ManifestKey = { orgId: OrgId; dataset: string };
@@ -12,7 +13,7 @@ export function listDueManifestsAcrossOrgs(tx: Tx): Promise<ManifestKey[]> {
 
 /** Waits until no other process writes the manifest, until the transaction ends. Batches and merged files can be published meanwhile. */
 export async function lockManifest(tx: Tx, { orgId, dataset }: ManifestKey): Promise<void> {
-  await sql`select pg_advisory_xact_lock(hashtextextended(${`manifest ${orgId} ${dataset}`}, 0))`.execute(tx);
+  await lockName(tx, `manifest ${orgId} ${dataset}`);
 }
 
 /** Returns the version of a manifest that has to be written, or undefined. */
