@@ -29,6 +29,7 @@ const labelFiles = [
   ['name-labels.json', 'openings of pages'],
   ['recent-labels.json', 'openings of 2024 to 2026'],
   ['passage-labels.json', 'passages of 2023 to 2026'],
+  ['long-passage-labels.json', 'longer passages of 2022 to 2026'],
 ] as const;
 
 /**
