@@ -13,7 +13,7 @@ const wordsBySector: Record<string, string> = {
   construction: 'construction',
   defense: 'defense|defence|military',
   education: 'education|educational|academia|universities|schools',
-  energy: 'energy|oil and gas|oil & gas',
+  energy: 'energy|oil and gas|oil & gas|oil and natural gas|electricity',
   'financial-services': 'financial|finance|banks|banking|financial services|financial institutions',
   government: 'government|governments|governmental|ministries|diplomatic',
   healthcare: 'healthcare|health care|hospitals|medical',
@@ -31,7 +31,7 @@ const wordsBySector: Record<string, string> = {
   utilities: 'utilities|water',
 };
 
-export const sectorForms: TargetForms<'sector'>[] = Object.entries(wordsBySector).map(([name, words]) => ({
+const sectorForms: TargetForms<'sector'>[] = Object.entries(wordsBySector).map(([name, words]) => ({
   kind: 'sector' as const,
   name,
   forms: words.split('|'),
@@ -50,6 +50,71 @@ const statedWords: Record<string, string> = {
   technology: 'it',
   transportation: 'railway|logistic',
 };
+
+/** Words for organizations of a sector in other languages. Each means a target without a further noun. */
+const foreignWordsBySector: Record<string, Record<string, string>> = {
+  de: {
+    government: 'Behörden|Regierungen|Ministerien|Regierungsbehörden|Regierungsorganisationen',
+    'financial-services': 'Banken|Finanzinstitute|Finanzunternehmen',
+    healthcare: 'Krankenhäuser|Kliniken|Gesundheitswesen',
+    education: 'Universitäten|Hochschulen|Schulen',
+    energy: 'Energieunternehmen|Energieversorger',
+    telecommunications: 'Telekommunikationsunternehmen|Telekommunikationsanbieter',
+    transportation: 'Logistikunternehmen|Transportunternehmen',
+    defense: 'Rüstungsunternehmen|Verteidigungsunternehmen',
+  },
+  fr: {
+    government: 'gouvernements|ministères|organisations gouvernementales|agences gouvernementales',
+    'financial-services': 'banques|institutions financières|établissements bancaires',
+    healthcare: 'hôpitaux|établissements de santé',
+    education: 'universités|établissements scolaires',
+    telecommunications: 'opérateurs télécoms|opérateurs de télécommunications|télécommunications',
+    energy: 'secteur de l’énergie|entreprises énergétiques',
+    defense: 'entreprises de défense|secteur de la défense',
+  },
+  es: {
+    government: 'gobiernos|ministerios|entidades gubernamentales|organismos gubernamentales|agencias gubernamentales',
+    'financial-services': 'bancos|instituciones financieras|entidades financieras|entidades bancarias',
+    healthcare: 'hospitales|sector salud|sector sanitario',
+    education: 'universidades|instituciones educativas',
+    telecommunications: 'telecomunicaciones',
+    energy: 'sector energético|empresas energéticas',
+    defense: 'sector de defensa|industria de defensa',
+  },
+  pt: {
+    government: 'governos|ministérios|órgãos governamentais|agências governamentais|entidades governamentais',
+    'financial-services': 'bancos|instituições financeiras',
+    healthcare: 'hospitais|organizações de saúde|instituições de saúde|setor de saúde',
+    education: 'universidades|instituições de ensino',
+    telecommunications: 'telecomunicações',
+    energy: 'setor de energia|empresas de energia',
+    defense: 'setor de defesa|empresas de defesa',
+  },
+  it: {
+    government: 'governi|ministeri|organizzazioni governative|enti governativi|agenzie governative',
+    'financial-services': 'banche|istituzioni finanziarie|istituti bancari|istituti finanziari',
+    healthcare: 'ospedali|strutture sanitarie|settore sanitario',
+    education: 'università|scuole',
+    telecommunications: 'telecomunicazioni',
+    energy: 'settore energetico|aziende energetiche',
+    defense: 'settore della difesa|aziende della difesa',
+  },
+};
+
+/** Returns the sectors with their English words and those in a language (ISO 639-1). */
+export const listSectorForms = (language: string): TargetForms<'sector'>[] => [
+  ...sectorForms,
+  ...Object.entries(foreignWordsBySector[language] ?? {}).map(([name, words]) => ({
+    kind: 'sector' as const,
+    name,
+    forms: words.split('|'),
+  })),
+];
+
+const englishSectors = new Set(Object.values(wordsBySector).flatMap((words) => words.split('|')));
+
+/** Checks for one of the English words for a sector. */
+export const isEnglishSector = (printed: string): boolean => englishSectors.has(printed.toLowerCase());
 
 /** Names of countries that differ from those of Unicode. */
 const furtherForms: Record<string, string[]> = {

@@ -11,6 +11,9 @@ export const demonymForms: EntityForms[] = demonyms.split(', ').map((entry) => (
   forms: [entry.slice(3)],
 }));
 
+/** The adjectives as an alternation of a pattern. */
+export const demonymWords = demonymForms.flatMap(({ forms }) => forms).join('|');
+
 const keys = new Set(demonymForms.flatMap(({ forms }) => forms.map(nameKey)));
 
 /** Checks for the adjective of a country, which names a target only with a noun after it. */

@@ -1,7 +1,7 @@
 import type { FeedItem } from '../../model/item.schema.ts';
 import { demonymForms } from './demonyms.ts';
 import type { EntityForms } from './entity.ts';
-import { listCountryForms, sectorForms } from '../../model/target-forms.ts';
+import { listCountryForms, listSectorForms } from '../../model/target-forms.ts';
 
 /** Returns the names and CVEs of an item, and every sector and country, with the forms under which a text in a language mentions them. */
 export function listEntityForms({ classification }: Pick<FeedItem, 'classification'>, language = 'en'): EntityForms[] {
@@ -20,7 +20,7 @@ export function listEntityForms({ classification }: Pick<FeedItem, 'classificati
   // Sectors and countries count only as the targets of a name.
   return names.length === 0
     ? []
-    : [...names, ...vulnerabilities, ...sectorForms, ...listCountryForms(language), ...demonymForms];
+    : [...names, ...vulnerabilities, ...listSectorForms(language), ...listCountryForms(language), ...demonymForms];
 }
 
 /** Returns whether an item lists a name as a tool or as malware. */

@@ -1,3 +1,4 @@
+import { isGang, isInActorList } from '../../extraction/names/name-cues.ts';
 import { nameKey, needsCue } from '../../reference-data/name-forms.ts';
 import type { Entity, EntityForms } from './entity.ts';
 
@@ -13,10 +14,12 @@ const malwareOrActor =
 /** Returns a function that finds the mentions of entities in a sentence, in order and without overlap. The longest form wins. */
 export function createMentionFinder(entities: EntityForms[]): MentionFinder {
   const byKey = new Map<string, Entity & { isEveryday: boolean; isProper: boolean }>();
+  const people = new Map<string, Entity>();
   for (const { kind, name, forms } of entities)
     for (const form of forms) {
       const key = nameKey(form);
       const isName = kind === 'actor' || kind === 'malware' || kind === 'tool';
+      if (kind === 'actor' && byKey.get(key)?.kind === 'malware') people.set(key, { kind, name });
       if (key === '' || byKey.has(key)) continue;
       byKey.set(key, { kind, name, isEveryday: isName && needsCue(form), isProper: kind !== 'sector' });
     }
@@ -33,12 +36,18 @@ export function createMentionFinder(entities: EntityForms[]): MentionFinder {
       if (!found) continue;
       const { entity, start, end, length } = found;
       if (!isMention(sentence, { start, end, isRow, ...entity })) continue;
-      mentions.push({ kind: entity.kind, name: entity.name, start, end });
+      // `The Foobar gang` is not the ransomware of the same name.
+      const gang = people.get(nameKey(sentence.slice(start, end)));
+      const { kind, name } = gang && isPeople(sentence, { start, end }) ? gang : entity;
+      mentions.push({ kind, name, start, end });
       at += length - 1;
     }
     return mentions;
   };
 }
+
+const isPeople = (sentence: string, span: { start: number; end: number }): boolean =>
+  isGang(sentence, span) || isInActorList(sentence, span);
 
 type Word = { key: string; start: number; end: number };
 

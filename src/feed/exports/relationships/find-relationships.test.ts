@@ -94,6 +94,95 @@ describe('relationships stated by a sentence', () => {
   });
 });
 
+describe('names that other words stand for', () => {
+  test.each([
+    ['APT29 is back. This notorious Russian group is now using WellMess.', ['APT29 uses WellMess']],
+    ['APT28 and APT29 are active. The attackers deployed Mimikatz.', ['APT28 uses Mimikatz', 'APT29 uses Mimikatz']],
+    ['APT28 and APT29 are active. The gangs targeted Norway.', ['APT28 targets NO', 'APT29 targets NO']],
+    ['APT29 overlaps with APT28 in its tools. The group deployed WellMess.', ['APT29 uses WellMess']],
+    ['APT29 is one of the oldest groups. In a new wave, it has targeted Norway.', ['APT29 targets NO']],
+    ['APT29 is active again. Recently, they have introduced a backdoor known as WellMess.', ['APT29 uses WellMess']],
+    ['APT29 is active again. Its arsenal includes WellMess.', ['APT29 uses WellMess']],
+    ['WellMess is a backdoor. The campaign targets Norwegian users.', ['WellMess targets NO']],
+    [
+      'APT29 is active. The intrusions begin with mail. The attackers then installed WellMess.',
+      ['APT29 uses WellMess'],
+    ],
+    ['APT29 was seen in May. Targeted countries include Norway and Chile.', ['APT29 targets CL', 'APT29 targets NO']],
+    [
+      'APT29 was seen in May. Its primary targets are banks in Norway.',
+      ['APT29 targets NO', 'APT29 targets financial-services'],
+    ],
+    [
+      'Two flaws, CVE-2026-1111 and CVE-2026-2222, are known. APT29 exploits these vulnerabilities.',
+      ['APT29 exploits CVE-2026-1111', 'APT29 exploits CVE-2026-2222'],
+    ],
+  ])('of an earlier sentence: %s', (text, expected) => {
+    expect(withoutTechniques(relationshipsOf(text)).toSorted()).toEqual(expected.toSorted());
+  });
+
+  test.each([
+    ['A Russian group has been targeting energy companies. Researchers track it as APT29.', ['APT29 targets energy']],
+    [
+      'A new backdoor targets banks in Norway. Dubbed WellMess, the malware steals files.',
+      ['WellMess targets NO', 'WellMess targets financial-services'],
+    ],
+    [
+      'APT29 exploits a now-patched flaw in mail servers. The bug, tracked as CVE-2026-1111, is severe.',
+      ['APT29 exploits CVE-2026-1111'],
+    ],
+    [
+      'APT29 got in by exploiting two vulnerabilities. One is a bypass identified as CVE-2026-1111, and the other is CVE-2026-2222.',
+      ['APT29 exploits CVE-2026-1111', 'APT29 exploits CVE-2026-2222'],
+    ],
+  ])('of the next sentence: %s', (text, expected) => {
+    expect(withoutTechniques(relationshipsOf(text)).toSorted()).toEqual(expected.toSorted());
+  });
+
+  test.each([
+    [
+      'APT29 is "targeting many sectors—including defense, local government, and energy—in Asia," they said.',
+      ['APT29 targets defense', 'APT29 targets energy', 'APT29 targets government'],
+    ],
+    ['APT29 has been spying on government agencies.', ['APT29 targets government']],
+    ['- APT28 & APT29: Using Mimikatz since May', ['APT28 uses Mimikatz', 'APT29 uses Mimikatz']],
+    ['APT29 got access from Turla before deploying tools like the WellMess backdoor.', ['APT29 uses WellMess']],
+    ['APT29 used WellMess, Foobarex/Bazarex, and Mimikatz.', ['APT29 uses Mimikatz', 'APT29 uses WellMess']],
+  ])('in one sentence: %s', (text, expected) => {
+    expect(withoutTechniques(relationshipsOf(text)).toSorted()).toEqual(expected.toSorted());
+  });
+
+  test.each([
+    [
+      'Le groupe APT29 est de retour dans les médias. Le groupe a déployé WellMess contre des ministères.',
+      ['APT29 targets government', 'APT29 uses WellMess'],
+    ],
+    [
+      'El grupo APT29 ha vuelto a las noticias del país. Entre sus herramientas, utilizan Mimikatz para las contraseñas.',
+      ['APT29 uses Mimikatz'],
+    ],
+    [
+      'O malware WellMess se destaca pela sua atuação no Brasil e no Chile, e tem como alvo instituições financeiras.',
+      ['WellMess targets BR', 'WellMess targets CL', 'WellMess targets financial-services'],
+    ],
+    [
+      'Die Gruppe APT29 ist wieder da. Die Angreifer verteilten WellMess und griffen Behörden in Norwegen an.',
+      ['APT29 targets NO', 'APT29 targets government', 'APT29 uses WellMess'],
+    ],
+  ])('in other languages: %s', (text, expected) => {
+    expect(withoutTechniques(relationshipsOf(text)).toSorted()).toEqual(expected.toSorted());
+  });
+
+  test.each([
+    'APT29 and WellMess were in the news. It targets Norway.',
+    'APT29 was in the news. The group of researchers deployed Mimikatz.',
+    'A group targets energy companies. The campaign is tracked as APT29.',
+    'WellMess was seen again. APT29 sells the malware execution service.',
+  ])('not: %s', (text) => {
+    expect(withoutTechniques(relationshipsOf(text))).toEqual([]);
+  });
+});
+
 describe('names that indicators indicate', () => {
   const indicates = (text: string): string[] => relationshipsOf(text).filter((one) => one.includes(' indicates '));
 

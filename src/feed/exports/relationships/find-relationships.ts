@@ -4,6 +4,7 @@ import { buckets } from '../../model/vocabulary.ts';
 import type { Entity } from './entity.ts';
 import { listEntityForms } from './entity-forms.ts';
 import { createMentionFinder, type MentionFinder } from './find-mentions.ts';
+import { readForwardReferences } from './forward-references.ts';
 import { readStatements } from './read-statements.ts';
 import { createReferenceTracker, type ReferenceTracker } from './references.ts';
 import { isDoubtful, type StatedType } from './relationship-cues.ts';
@@ -75,13 +76,15 @@ function addTechniques({ classification, provenance }: FeedItem, { find, add }: 
 
 function addLines(text: string, reader: Reader): void {
   const sections = createSectionTracker();
-  const references = createReferenceTracker();
+  const references = createReferenceTracker(reader.isForeign);
   let record = emptyRecord('');
-  for (const line of text.split('\n')) {
-    const spans = findSentences(line);
-    const sentences = spans.length > 0 ? spans.map(({ start, end }) => line.slice(start, end)) : [line];
+  const lines = text.split('\n').map((line) => ({ line, sentences: splitSentences(line) }));
+  for (const [index, { line, sentences }] of lines.entries()) {
     references.readLine(line);
-    const hasIndicator = sentences.map((sentence) => addSentence(sentence, references, reader)).includes(true);
+    const following = [...sentences, lines[index + 1]?.sentences[0] ?? ''].slice(1);
+    const hasIndicator = sentences
+      .map((sentence, at) => addSentence({ sentence, next: following[at]! }, references, reader))
+      .includes(true);
     const mentions = line.length <= 300 ? reader.find(line) : [];
     sections.read(line, mentions, hasIndicator);
     if (hasIndicator) addListed(line, sections.current(), reader);
@@ -95,16 +98,22 @@ function addLines(text: string, reader: Reader): void {
   addRecord(record, reader);
 }
 
-/** Adds what a sentence states. Returns whether it contains an indicator. */
+const splitSentences = (line: string): string[] => {
+  const spans = findSentences(line);
+  return spans.length > 0 ? spans.map(({ start, end }) => line.slice(start, end)) : [line];
+};
+
+/** Adds what a sentence states. `next` is the sentence after it. Returns whether it contains an indicator. */
 function addSentence(
-  sentence: string,
+  { sentence, next }: { sentence: string; next: string },
   references: ReferenceTracker,
   { find, indicators, add, isForeign }: Reader,
 ): boolean {
   const values = findIndicators(sentence, indicators);
   const mentions = find(sentence);
-  for (const statement of readStatements(sentence, references.resolve(sentence, mentions), isForeign))
-    add({ ...statement, passage: sentence });
+  const referred = references.resolve(sentence, mentions);
+  const named = [...referred, ...readForwardReferences({ sentence, mentions: referred }, next, find)];
+  for (const statement of readStatements(sentence, named, isForeign)) add({ ...statement, passage: sentence });
   const target = soleName(mentions);
   if (target && target !== 'several' && !isDoubtful(sentence))
     for (const source of values) add({ type: 'indicates', source, target, passage: sentence });

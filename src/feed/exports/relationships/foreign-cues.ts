@@ -8,7 +8,7 @@ export const foreignCues: Cue[] = [
   {
     type: 'uses',
     pattern: words(
-      'utilis(?:e|ent|ait|aient|ant)|a(?:vait)? (?:également |aussi )?(?:utilisé|déployé|diffusé)|ont (?:utilisé|déployé|diffusé)|déploie(?:nt)?|diffuse(?:nt)?|utiliz(?:a|an|ó|aron|ando|am|ou|aram)|ha(?:n)? (?:utilizado|usado|desplegado|distribuido)|us(?:a|an|ó|aron|ando|am|ou|aram)|emple(?:a|an|ó|aron|ando)|despl(?:iega|iegan|egó|egaron|egando)|distribu(?:ye|yen|yó|yeron|yendo|i|em|iu|íram|indo|isce|iscono|endo)|utilizza(?:no|ndo|va|vano)?|ha(?:nno)? (?:utilizzato|usato|distribuito|impiegato)|nutz(?:t|en|te|ten)|verwende(?:t|n|te|ten)|verbreite(?:t|n|te|ten)',
+      'utilis(?:e|ent|ait|aient|ant)|a(?:vait)? (?:également |aussi )?(?:utilisé|déployé|diffusé)|ont (?:utilisé|déployé|diffusé)|déploie(?:nt)?|diffuse(?:nt)?|utiliz(?:a|an|ó|aron|ando|am|ou|aram)|ha(?:n)? (?:utilizado|usado|desplegado|distribuido)|us(?:a|an|ó|aron|ando|am|ou|aram)|emple(?:a|an|ó|aron|ando)|despl(?:iega|iegan|egó|egaron|egando)|distribu(?:ye|yen|yó|yeron|yendo|i|em|iu|íram|indo|isce|iscono|endo)|utilizza(?:no|ndo|va|vano)?|ha(?:nno)? (?:utilizzato|usato|distribuito|impiegato)|nutz(?:t|en|te|ten)|verwende(?:t|n|te|ten)|verbreite(?:t|n|te|ten)|verteil(?:t|en|te|ten)|(?:ha(?:n)? logrado )?difund(?:e|en|ir|ió|ieron|iendo)|instal(?:a|an|ó|aron|am|ou|aram)|implant(?:a|an|ó|aron|ar|am|ou|aram|ano)|install(?:e|ent|ano)|déploy(?:er|ant)',
     ),
     from: ['actor'],
     to: ['malware', 'tool'],
@@ -25,7 +25,7 @@ export const foreignCues: Cue[] = [
   {
     type: 'targets',
     pattern: words(
-      'cibl(?:e|ent|ait|aient|ant)|vis(?:e|ent|ait|aient|ant)|attaqu(?:e|ent|é|ant)|ataca(?:n|ndo|ron|ram|m)?|atac(?:ó|ou)|ataques (?:a|contra)|dirigid[oa]s (?:a|contra)|mira(?:m|ndo)?|attacca(?:no|to|ndo|va)?|colpi(?:sce|scono|to|va)|greif(?:t|en)|griff(?:en)?|attackier(?:t|en|te|ten)|cyberattaques contre|attaques contre|cyberattacchi contro|attacchi contro|Angriffe (?:auf|gegen)|contre|contra|contro',
+      'cibl(?:e|ent|ait|aient|ant)|vis(?:e|ent|ait|aient|ant)|attaqu(?:e|ent|é|ant)|ataca(?:n|ndo|ron|ram|m)?|atac(?:ó|ou)|ataques (?:a|contra)|dirigid[oa]s (?:a|contra)|mira(?:m|ndo)?|attacca(?:no|to|ndo|va)?|colpi(?:sce|scono|to|va)|greif(?:t|en)|griff(?:en)?|attackier(?:t|en|te|ten)|cyberattaques contre|attaques contre|cyberattacchi contro|attacchi contro|Angriffe (?:auf|gegen)|trafen|t[eê]m como alvos?|teve como alvo|tienen? como objetivos?|prend(?:e|ono) di mira|(?:a|ont) pour cible|(?:atuação|actividad|attività|atividade)(?: \\p{Ll}+)? (?:no|na|nos|en|em|in)|Operationen in(?: der)?|pénétrer dans|contre|contra|contro',
     ),
     from: ['actor', 'malware'],
     to: ['sector', 'country'],

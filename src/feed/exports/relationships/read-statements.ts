@@ -86,10 +86,20 @@ function readSides(sentence: string, mentions: Mention[], { cue, start, end }: V
 
 /** An actor is the subject even if its malware is mentioned after it, unless the malware stands beside the verb. */
 function listSubjects(sentence: string, before: Mention[], { cue, start }: Omit<Verb, 'end'>): Mention[] {
+  const main = isSubordinate.test(sentence.slice(0, start)) && / ?ing$|ing\b/.test(sentence.slice(start, start + 24));
+  if (main && cue.from.includes('actor')) {
+    const first = before.findIndex(({ kind }) => kind === 'actor');
+    const next = before.findIndex(
+      ({ kind, name }, index) => index > first && kind === 'actor' && name !== before[first]!.name,
+    );
+    if (first >= 0 && next > first && !isListGap(sentence.slice(before[next - 1]!.end, before[next]!.start)))
+      return [before[first]!];
+  }
   const nearest = before.findLast(({ kind }) => kind === 'actor' || kind === 'malware' || kind === 'tool');
   if (!nearest) return [];
   // In `used Foobar against banks` and `delivered Foobar to banks in`, the malware beside the preposition is not its subject.
-  const isBeside = start - nearest.end <= 2 && !/^(?:against|to) /.test(sentence.slice(start));
+  const isBeside =
+    start - nearest.end <= 2 && !/^(?:against|to|contre|contra|contro|gegen) /.test(sentence.slice(start));
   const isNearestOnly = isBeside || cue.type === 'attributed-to' || !cue.from.includes('actor');
   if (isNearestOnly && !cue.from.includes(nearest.kind)) return [];
   const kinds: EntityKind[] = isNearestOnly
@@ -99,6 +109,12 @@ function listSubjects(sentence: string, before: Mention[], { cue, start }: Omit<
       : cue.from;
   return listBefore(sentence, before, { kinds, at: start });
 }
+
+/** `Foobar Ransomware: Using …`, `CVE-2026-1234: A flaw …` */
+const label = /^(?: \p{L}+){0,2}: /u;
+
+/** `Foobar received access from Barfoo, before deploying` */
+const isSubordinate = /\b(?:before|after|while) $/;
 
 type Side = { kinds: EntityKind[]; at: number };
 
@@ -111,11 +127,11 @@ function listBefore(sentence: string, before: Mention[], { kinds, at }: Side): M
       if (list.length > 0) break;
       continue;
     }
-    const gap = sentence.slice(mention.end, edge);
+    const gap = sentence.slice(mention.end, edge).replace(label, '');
     const isLinked =
       list.length === 0
         ? gap.length <= subjectMaxGap && !/[;:!?]|\b(?:while|whereas|but(?! (?:also|then|later)\b))\b/i.test(gap)
-        : isListGap(gap);
+        : gap === '' || isListGap(gap);
     if (!isLinked) break;
     list.push(mention);
     edge = mention.start;
@@ -137,7 +153,9 @@ function listAfter(sentence: string, after: Mention[], { kinds, at }: Side): Men
     if (!isTargetUse(sentence, mention)) continue;
     const gap = sentence.slice(edge, mention.start);
     const isLinked =
-      list.length === 0 || isTargets ? gap.length <= objectMaxGap && !objectEnd.test(gap) : isListGap(gap);
+      list.length === 0 || isTargets
+        ? gap.length <= objectMaxGap && !objectEnd.test(gap)
+        : gap === '' || isListGap(gap);
     if (!isLinked) break;
     list.push(mention);
     edge = mention.end;

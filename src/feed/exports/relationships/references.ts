@@ -1,10 +1,20 @@
 import type { Entity } from './entity.ts';
 import type { Mention } from './find-mentions.ts';
-import { soleOfKind } from './sections.ts';
+import { foreignActorWords, foreignMalwareWords } from './foreign-references.ts';
+import { isListGap } from './relationship-cues.ts';
+import {
+  actorWords,
+  malwareWords,
+  possessions,
+  pronouns,
+  subjectless,
+  vulnerabilityWords,
+  type ReferenceWords,
+} from './reference-words.ts';
 
-/** Follows which actor and which malware the sentences of a text are about. */
+/** Follows which actors and which malware the sentences of a text are about. */
 export type ReferenceTracker = {
-  /** Returns the mentions of a sentence with those of `the group` and `the malware`, which stand for the last one that was named. */
+  /** Returns the mentions of a sentence with those of `the group` and `the malware`, which stand for what was named last. */
   resolve: (sentence: string, mentions: Mention[]) => Mention[];
   /** Forgets the names at the title of another story. */
   readLine: (line: string) => void;
@@ -13,36 +23,32 @@ export type ReferenceTracker = {
 /** How many sentences after its name an actor or malware can be meant. */
 const sentencesMax = 5;
 
-const actorWords =
-  /\b(?:[Tt]he|[Tt]his|[Tt]hese) (?:(?:hacking|threat|cyber|cyberespionage|espionage|ransomware|cybercrime|extortion|state-sponsored|APT|apt) )*(?:group|gang|crew|actors?|attackers?|hackers|operators|adversary|intruders|collective|cluster)\b(?! (?:of|behind|that|who)\b)|^\W*They\b/u;
-const malwareWords =
-  /\b(?:[Tt]he|[Tt]his) (?:malware|backdoor|trojan|ransomware|loader|stealer|infostealer|botnet|worm|implant|spyware|wiper|RAT)\b(?! (?:of|family|operators|gang|group)\b)/u;
-/** A list item without a subject: `* Used wipers`, `- **Targets:** Deploys a loader`. */
-const subjectless =
-  /^\s*[-*•–]\s*(?:\*\*[^*\n]{2,60}\*\*:?\s*)?(?=(?:Used?|Uses|Utilized|Deploy(?:s|ed)|Target(?:s|ed)|Exploit(?:s|ed)|Leverag(?:es|ed)|Employ(?:s|ed)|Deliver(?:s|ed)|Distribut(?:es|ed)|Attack(?:s|ed)|Compromis(?:es|ed))\b)/u;
+type Kind = 'actor' | 'malware' | 'vulnerability';
 
-const vulnerabilityWords =
-  /\b(?:[Tt]he|[Tt]his) (?:bug|flaw|vulnerability|weakness|zero-day|security (?:hole|issue))\b(?! (?:of|in|that|was|is)\b)/u;
-
-export function createReferenceTracker(): ReferenceTracker {
-  const actor = createTopic('actor');
-  const malware = createTopic('malware');
-  const vulnerability = createTopic('vulnerability');
+/** `isForeign`: the text is not in English. */
+export function createReferenceTracker(isForeign: boolean): ReferenceTracker {
+  const actor = createTopic(['actor']);
+  const malware = createTopic(['malware']);
+  const vulnerability = createTopic(['vulnerability']);
+  const sole = createTopic(['actor', 'malware'], true);
+  const topics = [actor, malware, vulnerability, sole];
+  const byKind = { actor, malware, vulnerability };
   return {
     resolve: (sentence, mentions) => {
-      const topics = [actor, malware, vulnerability].map((topic) => topic.read(mentions));
+      const [actors, families, flaws, only] = topics.map((topic) => topic.read(sentence, mentions));
+      const byActor = refer(sentence, actors!, isForeign ? foreignActorWords : actorWords);
       const references = [
-        refer(sentence, topics[0], actorWords) ?? refer(sentence, topics[0], subjectless),
-        refer(sentence, topics[1], malwareWords),
-        refer(sentence, topics[2], vulnerabilityWords),
-      ].filter((one) => one !== undefined);
+        ...(byActor.length > 0 ? byActor : refer(sentence, actors!, { one: subjectless })),
+        ...refer(sentence, families!, isForeign ? foreignMalwareWords : malwareWords),
+        ...refer(sentence, flaws!, vulnerabilityWords),
+        ...refer(sentence, only!, pronouns),
+        ...(byActor.length > 0 ? [] : refer(sentence, actors!.length === 1 ? actors! : only!, possessions)),
+      ];
+      for (const { kind } of references) byKind[kind as Kind].touch();
       return references.length === 0 ? mentions : [...mentions, ...references].toSorted((a, b) => a.start - b.start);
     },
     readLine: (line) => {
-      if (!isTitle(line)) return;
-      actor.forget();
-      malware.forget();
-      vulnerability.forget();
+      if (isTitle(line)) for (const topic of topics) topic.forget();
     },
   };
 }
@@ -51,34 +57,56 @@ export function createReferenceTracker(): ReferenceTracker {
 const isTitle = (line: string): boolean => /^[\p{L}\p{N}“"'‘][^|\t:]{8,140}[^.:;,!?…|\s]$/u.test(line.trim());
 
 type Topic = {
-  /** Returns the name that a sentence may refer to: none if it names one itself. */
-  read: (mentions: Mention[]) => Entity | undefined;
+  /** Returns the names that a sentence may refer to. A sentence that names one of these kinds refers to none but by a pronoun. */
+  read: (sentence: string, mentions: Mention[]) => Entity[];
   forget: () => void;
+  /** Keeps the names for further sentences. */
+  touch: () => void;
 };
 
-type Kind = 'actor' | 'malware' | 'vulnerability';
-
-function createTopic(kind: Kind): Topic {
-  let last: Entity | undefined;
+/** `isSole`: for pronouns. A sentence with several names leaves none to refer to. */
+function createTopic(kinds: Kind[], isSole = false): Topic {
+  let last: Entity[] = [];
   let age = 0;
   return {
-    read: (mentions) => {
-      const named = soleOfKind(mentions, kind);
-      if (named === undefined) {
-        age += 1;
-        return age <= sentencesMax ? last : undefined;
-      }
-      last = named === 'several' ? undefined : named;
+    read: (sentence, mentions) => {
+      const named = mentions.filter(({ kind }) => kinds.some((one) => one === kind));
+      age += 1;
+      const earlier = age <= sentencesMax ? last : [];
+      if (named.length === 0) return earlier;
       age = 0;
-      return undefined;
+      const names = leadingNames(sentence, named);
+      last = isSole && named.some(({ name }) => name !== names[0]!.name) ? [] : names;
+      return isSole ? earlier : [];
     },
     forget: () => {
-      last = undefined;
+      last = [];
+    },
+    touch: () => {
+      age = 0;
     },
   };
 }
 
-function refer(sentence: string, topic: Entity | undefined, words: RegExp): Mention | undefined {
-  const match = topic && words.exec(sentence);
-  return match ? { ...topic, start: match.index, end: match.index + match[0].length } : undefined;
+/** Returns the first name of a sentence with those that form a list with it, without its aliases: `Foobar (aka Barfoo)`. */
+function leadingNames(sentence: string, mentions: Mention[]): Entity[] {
+  const names = new Map<string, Entity>();
+  let edge: number | undefined;
+  for (const { kind, name, start, end } of mentions) {
+    const gap = edge === undefined ? undefined : sentence.slice(edge, start);
+    if (gap !== undefined && !names.has(name) && (isAlias.test(gap) || !isListGap(gap))) break;
+    names.set(name, { kind, name });
+    edge = end;
+  }
+  return [...names.values()];
+}
+const isAlias = /\b(?:aka|a\.k\.a|known as|tracked as|tracks|calls|formerly|alias(?:es)?)\b|^ ?\(/;
+
+/** Returns mentions of names at the words that stand for them. */
+function refer(sentence: string, names: Entity[], { one, any }: ReferenceWords): Mention[] {
+  if (names.length === 0) return [];
+  const match = any?.exec(sentence) ?? (names.length === 1 ? one.exec(sentence) : null);
+  if (!match) return [];
+  const end = match.index + match[0].trimEnd().length;
+  return names.map((name) => ({ ...name, start: match.index, end }));
 }

@@ -1,4 +1,5 @@
 import { isDemonym } from './demonyms.ts';
+import { isEnglishSector } from '../../model/target-forms.ts';
 import type { EntityKind } from './entity.ts';
 
 export type StatedType = 'uses' | 'targets' | 'exploits' | 'attributed-to';
@@ -24,14 +25,17 @@ const anyForm = (stems: string): string =>
     .map((stem) => (stem.endsWith('e') ? `${stem.slice(0, -1)}(?:e[sd]?|ing)` : `${stem}(?:s|ed|ing)?`))
     .join('|');
 
+/** The verb after the victims of a name: `Targets include`, `Victims of Foobar are`, `These span`. */
+const victims = String.raw`(?<=(?:\b(?:victims|targets|victimology|(?:affected|targeted|impacted) \w+|(?:countries|sectors|industries) (?:affected|targeted))\b[^.;:]{0,60}|^These) )(?:include[sd]?|included|span(?:s|ned)?|are|were)`;
+
 export const cues: Cue[] = [
   {
     type: 'uses',
     pattern: words(
       anyForm(
-        'use utilize utilise deploy deliver distribute spread leverage employ install launch execute operate wield develop',
+        'use utilize utilise deploy deliver distribute spread leverage employ install launch execute operate wield develop implant plant introduce debut unleash',
       ) +
-        '|drop(?:s|ped|ping)?|rel(?:y|ies|ied|ying) on|(?:arsenal|toolset|toolkit|tools|malware|payloads)(?: \\w+)? (?:include[sd]?|consists? of|comprises?)|(?<=\\b(?:infect|attack|target|compromis|breach|hit|struck)\\w* [^.;:]{1,80}) with',
+        '|drop(?:s|ped|ping)?|rel(?:y|ies|ied|ying) on|(?<=\\b(?:arsenal|toolset|toolkit|tools|malware|payloads)(?: \\w+)? )(?:include[sd]?|consists? of|comprises?)|(?<=\\b(?:infect|attack|target|compromis|breach|hit|struck)\\w* [^.;:]{1,80}) with',
     ),
     from: ['actor'],
     to: ['malware', 'tool'],
@@ -63,7 +67,7 @@ export const cues: Cue[] = [
   {
     type: 'targets',
     pattern: words(
-      `${anyForm('target attack compromise infiltrate infect')}|hack(?:s|ed)?|hacking(?! (?:groups?|teams?|crews?|units?|collectives?|tools?|campaigns?|operations?|gangs?|forums?))|focus(?:es|ed|ing)?(?: \\w+ly)? on|aimed at|zero(?:es|ed|ing)? in on|go(?:es|ing)? after|went after|sp(?:y|ies|ied|ying) on|(?:was|were|been) (?:first )?(?:found|discovered|detected|observed|seen|deployed|used|identified) (?:at|in|on|against|inside)|breach(?:es|ed|ing)?|hit(?:s|ting)?|str(?:uck|ikes?)|(?:attacks?|campaigns?|operations?) (?:on|against)|(?<=\\b(?:use[sd]?|deploy(?:s|ed)?|launch(?:es|ed)?) [^.;]{1,80})against|(?<=\\b(?:deploy|deliver|distribut|spread|push|sen[dt])\\w* [^.;]{1,80})to (?:organi[sz]ations|companies|entities|users|victims|targets|agencies) (?:in|across)`,
+      `${anyForm('target attack compromise infiltrate infect')}|hack(?:s|ed)?|hacking(?! (?:groups?|teams?|crews?|units?|collectives?|tools?|campaigns?|operations?|gangs?|forums?))|focus(?:es|ed|ing)?(?: \\w+ly)? on|aimed at|zero(?:es|ed|ing)? in on|go(?:es|ing)? after|went after|sp(?:y|ies|ied|ying) on|(?:was|were|been) (?:first )?(?:found|discovered|detected|observed|seen|deployed|used|identified) (?:at|in|on|against|inside)|breach(?:es|ed|ing)?|hit(?:s|ting)?|str(?:uck|ikes?)|(?:attacks?|campaigns?|operations?) (?:on|against)|(?<=\\b(?:use[sd]?|deploy(?:s|ed)?|launch(?:es|ed)?) [^.;]{1,80})against|(?<=\\b(?:deploy|deliver|distribut|spread|push|sen[dt])\\w* [^.;]{1,80})to (?:organi[sz]ations|companies|entities|users|victims|targets|agencies) (?:in|across)|(?<=\\b(?:operations|campaigns|attacks|activities) (?:have |has )?)reached|${victims}`,
     ),
     from: ['actor', 'malware'],
     to: ['sector', 'country'],
@@ -90,7 +94,7 @@ export const isDoubtful = (sentence: string): boolean => doubtfulWords.test(sent
 
 /** The passive voice without its agent: `was used`, but not `is using`. */
 export const isPassive = (before: string, verb: string): boolean =>
-  !/ing$/i.test(verb) && /\b(?:is|are|was|were|be|been|being)\s+(?:\w+ly\s+)?$/i.test(before);
+  !/ing$| /i.test(verb) && /\b(?:is|are|was|were|be|been|being)\s+(?:\w+ly\s+)?$/i.test(before);
 /** The agent of a passive voice follows: `used by`, `exploited in the wild by`. */
 export const agent = /^(?:\s+[\w-]+){0,4}?\s+by\b/i;
 /** Words that end what a verb refers to. */
@@ -105,14 +109,22 @@ const describedItem = new RegExp(
   'u',
 );
 /** Whether the words between two names join them as items of a list. */
-export const isListGap = (gap: string): boolean => listSeparator.test(gap) || describedItem.test(gap);
+export const isListGap = (gap: string): boolean =>
+  listSeparator.test(gap) || describedItem.test(gap) || unknownItems.test(gap);
+/** Further items of the list, which are no known names: `, Foobar/Barfoo, `. */
+const unknownItems = /^(?:,|,? and) (?:\p{Lu}[\p{L}\d.-]*(?: \p{Lu}[\p{L}\d.-]*)?(?:, |\/| and |, and )){1,3}$/u;
 const listSeparator =
   /^(?:,|\/|\(|\)|and|or|et|und|oder|y|e|ou|o|as well as|the|aka|also known as|&|["“”‘’'*]|\s){1,9}$/i;
 
 const pluralSectors =
   /^(?:universities|schools|banks|telcos|non-profits|nonprofits|governments|ministries|hospitals|hotels|casinos|manufacturers|ngos|think tanks|telecoms|retailers|financial institutions|software companies|mining companies|critical infrastructure|utilities|telecommunications providers)$/i;
 const sectorNouns =
-  /^[^.;:]{0,60}?\b(?:sectors?|industr\w+|organi[sz]ations?|compan\w+|entit\w+|agenc\w+|firms?|institutions?|providers?|operators?|departments?|bodies|officials|infrastructure|facilities|ministr\w+|grids?|utilities|suppliers?|contractors?|verticals?|targets|victims|users|networks?|systems|websites|servers|personnel|employees|banks?|airports?|hospitals?|ngos?|industries)\b/i;
+  /^[^.;:]{0,60}?\b(?:sectors?|industr\w+|organi[sz]ations?|compan\w+|entit\w+|agenc\w+|firms?|institutions?|providers?|operators?|departments?|bodies|officials|infrastructure|facilities|ministr\w+|grids?|utilities|suppliers?|contractors?|verticals?|targets|victims|users|networks?|systems|websites|servers|personnel|employees|banks?|airports?|hospitals?|ngos?|industries|clinics?|plants?|services|offices?|workers|authorities)\b/i;
+/** Before the items of a list of sectors: `sectors, including`. */
+const sectorList =
+  /\b(?:sectors|industries|verticals)(?: [\p{L}-]+){0,3}?(?:,? (?:including|such as|like|namely)|: ?|—(?:including )?| [–—-] (?:including )?| \()[^.;()]{0,150}$/iu;
+/** A single government: `a local government`, `the foreign government`. */
+const oneGovernment = /\b(?:local|federal|state|regional|national|municipal|foreign) $/i;
 
 /**
  * Whether a word such as `energy` or `Ukrainian` means a target: `energy companies`, `hospitals`, `Ukrainian users`. The name of a country always
@@ -125,7 +137,10 @@ export function isTargetUse(
   const printed = sentence.slice(start, end);
   const after = sentence.slice(end, end + 80);
   if (kind === 'country') return !isDemonym(printed) || sectorNouns.test(after) || people.test(after);
-  return kind !== 'sector' || pluralSectors.test(printed) || sectorNouns.test(after);
+  if (kind === 'sector' && !isEnglishSector(printed)) return true;
+  if (kind !== 'sector' || pluralSectors.test(printed) || sectorNouns.test(after)) return true;
+  const before = sentence.slice(Math.max(0, start - 180), start);
+  return sectorList.test(before) || (/^government$/i.test(printed) && oneGovernment.test(before));
 }
 const people =
   /^(?: [\p{L}-]+){0,2} (?:users|customers|targets|victims|citizens|soldiers|military|government|banks|universit(?:y|ies)|embass(?:y|ies)|networks|systems|websites|speakers|businesses|journalists|diplomats|hospitals|telecoms?|think tanks)\b/u;

@@ -84,6 +84,24 @@ test.each([
   ],
   ['accepts a designation of common words', 'Storm-1234 parallel intrusion', ['actor Storm-1234']],
   [
+    'accepts unknown names between known ones of a list',
+    'The mails spread Emotet, Quillvex, Qilin e Zorbfex.',
+    ['malware Emotet', 'malware Qilin', 'malware Quillvex', 'malware Zorbfex'],
+  ],
+  ['ignores unknown words beside a single known name of a list', 'It hit Chrome, Firefox, Emotet.', ['malware Emotet']],
+  [
+    'recognizes actors by the noun after their list',
+    'The DarkSide and Qilin ransomware groups were active.',
+    ['actor DarkSide', 'actor Qilin'],
+  ],
+  ['recognizes an actor before an alias in brackets', 'The Qilin (Agenda) group was active.', ['actor Qilin']],
+  ['ignores a tool whose weakness the text mentions', 'Hackers exploit a flaw in BloodHound servers.', []],
+  [
+    'accepts a tool that somebody installed, although it has a weakness',
+    'A flaw in BloodHound was fixed. They installed BloodHound.',
+    ['tool BloodHound'],
+  ],
+  [
     'reads a list after a dash',
     'Multiple groups—including Qilin and DarkSide—post.',
     ['actor DarkSide', 'actor Qilin'],
@@ -181,4 +199,9 @@ test('finds common names with the shipped dictionary', () => {
     ({ name }) => name,
   );
   expect(names).toEqual(expect.arrayContaining(['APT28', 'Lazarus Group', 'TrickBot', 'Cobalt Strike', 'Mimikatz']));
+});
+
+test('reads the name that somebody else tracks an actor as', () => {
+  const text = 'APT29 (which Quillsoft tracks as Red Finch) is back.';
+  expect(extractNames(text, dictionary).map(({ name }) => name)).toEqual(['APT29']);
 });

@@ -4,10 +4,12 @@ import { addName, mergeVariants, type ExtractedName } from './extracted-name.ts'
 import { mergeStatedAliases, resolveAmbiguous } from './name-aliases.ts';
 import { countLeanings, chooseKind, isOfPeople, type Leanings, type NameMention } from './name-kinds.ts';
 import { addNewNames, countStatedKinds, isPartOfName, listLongerNames } from './introduced-names.ts';
+import { cueNeighbours, listFlawedTools, sharesEntity } from './mention-cues.ts';
+import { findListNeighbours } from './list-neighbours.ts';
 import { findNewNames } from './new-names.ts';
 import { isGenericName } from './generic-names.ts';
 import { distinctEntities } from './resolve-name.ts';
-import { guessKind, isBesideCue, isInLongerName, isListedTool, isSlashList } from './name-cues.ts';
+import { guessKind, isBesideCue, isInLongerName, isUsedTool, isListedTool, isSlashList } from './name-cues.ts';
 import { getShippedNames, type NameDictionary, type DictionaryEntry, type NamedEntity } from './name-dictionary.ts';
 
 /** `continues` if only a space or a sign of a name separates the word from the previous one. */
@@ -57,6 +59,7 @@ export function extractNames(original: string, dictionary: NameDictionary = getS
     at += match.length - 1;
   }
   cueNeighbours(text, mentions);
+  const products = listFlawedTools(text, mentions);
   const cued = new Set(mentions.filter((mention) => mention.cued).map(({ word }) => nameKey(word)));
   const introduced = findNewNames(text);
   const longer = listLongerNames(introduced);
@@ -64,39 +67,23 @@ export function extractNames(original: string, dictionary: NameDictionary = getS
   const found = new Map<string, ExtractedName>();
   const actorsOf = createActorLookup();
   for (const mention of mentions)
-    if ((mention.cued || cued.has(nameKey(mention.word))) && !isPartOfName(mention, longer)) {
+    if (
+      (mention.cued || cued.has(nameKey(mention.word))) &&
+      !isPartOfName(mention, longer) &&
+      !(mention.entry?.entities.some((entity) => products.has(entity)) && !isUsedTool(text, mention.span))
+    ) {
       const people = isOfPeople(text, mention, leanings);
       if (people) addPeople(mention, found);
       if (people !== 'alone') addMention(mention, { leanings, actorsOf }, found);
     }
   resolveAmbiguous(found, dictionary);
   addNewNames(text, introduced, { dictionary, found });
+  addNewNames(text, findListNeighbours(text, found.values()), { dictionary, found });
   mergeStatedAliases(text, found, (name) => numbered.test(name));
   return mergeVariants([...found.values()]).toSorted(
     (a, b) => b.confidence - a.confidence || (a.name < b.name ? -1 : 1),
   );
 }
-
-const listSeparator = /^ ?(?:[,/&([]|["“”’']|and |or |aka |S\d{4}[\])]| |\]|\)){1,9}$/;
-
-/** Marks names next to a cued name in a list or in brackets as cued: `Emotet, Royal and Play`. */
-function cueNeighbours(text: string, mentions: NameMention[]): void {
-  const link = (from: NameMention, to: NameMention, gap: string): void => {
-    if (!from.cued || to.cued || to.isPart || !/^\p{Lu}/u.test(to.word)) return;
-    to.cued = gap === ' ' ? sharesEntity(from, to) : listSeparator.test(gap);
-  };
-  for (const [index, mention] of mentions.entries()) {
-    const last = mentions[index - 1];
-    if (last) link(last, mention, text.slice(last.span.end, mention.span.start).slice(0, 40));
-  }
-  for (let index = mentions.length - 2; index >= 0; index -= 1) {
-    const [mention, next] = [mentions[index]!, mentions[index + 1]!];
-    link(next, mention, text.slice(mention.span.end, next.span.start).slice(0, 40));
-  }
-}
-
-const sharesEntity = (one: NameMention, other: NameMention): boolean =>
-  one.entry?.entities.some((entity) => other.entry?.entities.includes(entity)) === true;
 
 /** Returns the mention at a word: the longest dictionary match, a system tool, or a numbered name. */
 function readMention(
@@ -208,7 +195,10 @@ function isNameUse(text: string, { start, end }: Span, printed: string, entry: D
     return false;
   if (before === '/' ? !isSlashList(text, start) : /[\\@.!]/.test(before) && !/\s/.test(text[start - 2] ?? ' '))
     return false;
-  if ((!/\s/.test(printed) && isGenericName(printed)) || disguise.test(text.slice(Math.max(0, start - 24), start)))
+  if (
+    (!/\s/.test(printed) && isGenericName(printed, !entry.needsCue)) ||
+    disguise.test(text.slice(Math.max(0, start - 24), start))
+  )
     return false;
   if (entry.entities.every(({ kind }) => kind === 'tool') && source.test(text.slice(Math.max(0, start - 120), start)))
     return false;

@@ -37,13 +37,14 @@ export function isGenericName(name: string, isIntroduced = false): boolean {
   const parts = name.toLowerCase().split(/[ -]/);
   return (
     parts.every((part) => words.has(part) || (isIntroduced ? /^\d+$/ : /^\d+$|^\p{L}{3,}(?:ed|ing|ly)$/u).test(part)) ||
+    /-(?:ge\p{Ll}+t|basiert|gestützt|ähnlich|fähig)e[nrsm]?$/u.test(name) ||
     /-(?:based|sponsored|speaking|linked|aligned|backed|nexus|related|packed|ed)$/i.test(name) ||
     openings.has(parts[0]!)
   );
 }
 
 const openings = new Set(
-  'the this that these those a an its their our his her we it they in on at of to for from by with and or but as if while during after before since also although however when where what who how both each'.split(
+  'the this that these those a an its their our his her we it they in on at of to for from by with and or but as if while during after before since also although however when where what who how both each diese dieser dieses diesem diesen cette ces este esta estos esse essa questo questa queste'.split(
     ' ',
   ),
 );

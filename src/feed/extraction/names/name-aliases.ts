@@ -4,7 +4,7 @@ import { spansMax, type ExtractedName } from './extracted-name.ts';
 import type { NameDictionary } from './name-dictionary.ts';
 
 const aliasLead = new RegExp(
-  String.raw`^["”’']?(?: [\p{L}-]+){0,2}?(?:[,;]| [–—-])? ?[([]?(?:(?:which|who|that) )?(?:(?:is|was|are) )?(?:aka|a\.k\.a\.?|(?:sometimes |also |previously |formerly |otherwise |or )?(?:known|tracked|referred to|identified)(?: by [\p{L} ]{1,30})? as|also (?:called|named|dubbed)|formerly)[:,]? (?:the )?(?:["“‘']?[\p{L}\d][\p{L}\d.-]*(?: (?:of )?[\p{Lu}\d][\p{L}\d.-]*){0,2}["”’']?(?:,["”’']? (?:and |or |aka )?| and | or |/)){0,7}["“‘']?$`,
+  String.raw`^["”’']?(?: [\p{L}-]+){0,2}?(?:[,;]| [–—-])? ?[([]?(?:(?:which|who|that) )?(?:(?:is|was|are) )?(?:aka|a\.k\.a\.?|(?:which|who|that) \p{Lu}[\p{L}\d]*(?: \p{Lu}[\p{L}\d]*){0,2} (?:also )?(?:tracks(?: it)? as|calls|refers to as|names|dubbed)|(?:sometimes |also |previously |formerly |otherwise |or )?(?:known|tracked|referred to|identified)(?: by [\p{L} ]{1,30})? as|also (?:called|named|dubbed)|formerly)[:,]? (?:the )?(?:["“‘']?[\p{L}\d][\p{L}\d.-]*(?: (?:of )?[\p{Lu}\d][\p{L}\d.-]*){0,2}["”’']?(?:,["”’']? (?:and |or |aka )?| and | or |/)){0,7}["“‘']?$`,
   'u',
 );
 /** Aliases in other languages: `Foobar (别名：Barfoo、Bazbar)`, `Foobar, auch bekannt als Barfoo`. */

@@ -4,7 +4,7 @@ const afterNouns =
   '(?:mal|spy)ware|[Tt]rojan|backdoor|[Ss]tealer|[Ii]nfostealer|botnet|worm|wiper|rootkit|implant|[Pp]hishing kit|variant|[Rr]ansomware operation';
 const nounInHeadline = 'Malware|Ransomware|Spyware|Trojan|Backdoor|Stealer|Infostealer|Botnet|Worm|Wiper|Rootkit|RAT';
 const nextInProse =
-  '[,.;:]|$| (?:that|which|was|is|has|and|targets|targeting|steals|stealing|spreads|spreading|uses|using|exploits|exploiting|infects|infecting|adds|to|in|on|via|from|with)\\b';
+  '[,.;:]|$| (?:that|which|was|is|has|and|targets|targeting|steals|stealing|spreads|spreading|uses|using|exploits|exploiting|infects|infecting|adds|to|in|on|via|from|with|collects|contacts|connects|downloads|loads|drops|encrypts|allows|enables|provides|runs|can|then|also)\\b';
 const nextInHeadline =
   ' (?:Targets|Targeting|Steals|Stealing|Spreads|Spreading|Uses|Hits|Exploits|Infects|Abuses|Hides|Evades|Emerges|Returns|Strikes|Attacks|Adds|Lets|Via)\\b';
 

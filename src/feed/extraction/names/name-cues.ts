@@ -43,7 +43,7 @@ const listItems = String.raw`(?:the )?(?:[\p{Lu}\d][\p{L}\d-]*(?: [\p{Lu}\d][\p{
 const inList = String.raw`(?:(?:,| ?[—–]|(?: [\p{L}-]+)?) ?(?:such as|including|namely)| like|,? (?:called|named|dubbed|led by)|(?: [\p{L}-]+){0,5} (?:include|were|are)) ${listItems}`;
 // Case-sensitive: only capitalized words are items of a list.
 const listOfActors = new RegExp(
-  String.raw`\b(?:[Gg]roups|[Aa]ctors|[Gg]angs|[Hh]ackers|[Cc]lusters|[Cc]rews|[Aa]ffiliates|[Oo]perators|APTs|[Aa]dversaries|[Pp]layers|[Ll]eak sites|(?:ransomware|extortion|prolific|criminal|RaaS) (?:operations|schemes|brands|outfits))${inList}|\b(?:[Gg]roups|[Gg]angs|[Cc]rews|[Cc]lusters|[Aa]ctors):? ${listItems}`,
+  String.raw`\b(?:[Gg]roups|[Aa]ctors|[Gg]angs|[Hh]ackers|[Cc]lusters|[Cc]rews|[Aa]ffiliates|[Oo]perators|APTs|[Aa]dversaries|[Pp]layers|[Ll]eak sites|(?:ransomware|extortion|prolific|criminal|RaaS) (?:operations|schemes|brands|outfits))${inList}|\b(?:[Gg]roups|[Gg]angs|[Cc]rews|[Cc]lusters|[Aa]ctors):? ${listItems}|\b(?:[Tt]wo|[Tt]hree|[Ff]our|[Ff]ive|[Ss]everal|[Bb]oth) (?:[\p{L}-]+ ){0,4}(?:groups|gangs|crews|actors), ${listItems}`,
   'u',
 );
 const listOfMalware = new RegExp(
@@ -51,9 +51,18 @@ const listOfMalware = new RegExp(
   'iu',
 );
 
-/** Checks for a list of actors before a name: `groups such as Foo and`. */
-export const isInActorList = (text: string, { start }: Span): boolean =>
-  listOfActors.test(text.slice(Math.max(0, start - listReach), start));
+/** `Foo, Bar and Baz ransomware gangs` after the first name. */
+const listedName = String.raw`["“‘]?[\p{Lu}\d][\p{L}\d.]*(?: [\p{Lu}\d][\p{L}\d.]*){0,2}["”’]?`;
+const ofGroups = '(?:ransomware |extortion |hacking |threat |cybercrime |espionage )*';
+const actorsAfter = new RegExp(
+  String.raw`^(?:(?:, ${listedName}){0,3}(?:,? and | & )${listedName} ${ofGroups}(?:groups|gangs|crews|actors|operators|affiliates)| ${ofGroups}(?:groups|gangs|crews))\b`,
+  'u',
+);
+
+/** Checks for a list of actors around a name: `groups such as Foo and`, `Foo and Bar gangs`. */
+export const isInActorList = (text: string, { start, end }: Span): boolean =>
+  listOfActors.test(text.slice(Math.max(0, start - listReach), start)) ||
+  actorsAfter.test(text.slice(end, end + listReach));
 
 /** Checks for words that make a name that of the people: `Qilin gang`, `affiliates of Qilin`. */
 export const isGang = (text: string, { start, end }: Span): boolean =>
@@ -61,7 +70,7 @@ export const isGang = (text: string, { start, end }: Span): boolean =>
     /^ (?:ransomware|raas)\b/i.test(text.slice(end, end + reach))) ||
   (/\b(?:gang|group) behind (?:the )?$/i.test(text.slice(Math.max(0, start - reach), start)) &&
     !/^(?:\/\S+)? (?:ransomware|malware|attacks?|botnet|backdoor|trojan)\b/i.test(text.slice(end, end + reach))) ||
-  /^(?:[’']s)? (?:ransomware |extortion |raas |cybercrime )*(?:gang|group|affiliates?|crew|cartel|syndicate|collective|hackers|threat (?:actors?|group)|(?:hacking|espionage|apt) group|(?:data )?leak (?:site|blog)|extortion|claim(?:s|ed) (?:responsibility|the attack|to have))\b/i.test(
+  /^(?: \([^()\n]{2,30}\))?(?:[’']s)? (?:ransomware |extortion |raas |cybercrime )*(?:gang|group|affiliates?|crew|cartel|syndicate|collective|hackers|threat (?:actors?|group)|(?:hacking|espionage|apt) group|(?:data )?leak (?:site|blog)|extortion|claim(?:s|ed) (?:responsibility|the attack|to have))\b/i.test(
     text.slice(end, end + reach),
   ) ||
   /^ (?:is|was) an? (?:[\w-]+ ){0,3}(?:group|gang|crew|collective)\b/.test(text.slice(end, end + reach)) ||
@@ -102,11 +111,7 @@ export function guessKind(text: string, { start, end }: Span): NameKind | undefi
     .split(/[.;:\n!?]/)
     .at(-1)!;
   const next = after.trim().split(/\s+/).slice(0, 3).join(' ');
-  if (
-    possession.test(text.slice(end, end + reach)) ||
-    listOfActors.test(text.slice(Math.max(0, start - listReach), start))
-  )
-    return 'actor';
+  if (possession.test(text.slice(end, end + reach)) || isInActorList(text, { start, end })) return 'actor';
   if (listOfMalware.test(text.slice(Math.max(0, start - listReach), start))) return 'malware';
   if (
     ofMalware.test(next) &&
@@ -145,6 +150,22 @@ const toolList =
 /** Checks whether a lower-case name stands in a list of tools or right after the verb of their use. */
 export const isListedTool = (text: string, start: number, printed: string): boolean =>
   !systemProgram.test(printed) && toolList.test(text.slice(Math.max(0, start - listReach), start));
+
+const flawAfter =
+  /^(?: \p{Lu}\w+)?(?:[’']s)?(?: [\p{L}-]+)? (?:vulnerabilit\w+|flaws?|bugs?|zero[- ]days?|servers|instances|appliances|patch(?:es)?)\b/iu;
+const flawBefore =
+  /\b(?:(?:vulnerabilit\w+|flaws?|bugs?|zero[- ]days?)(?: \([^()]{3,40}\))? (?:in|affecting|impacting) (?:[\p{L}-]+ ){0,3}|(?:affects|impacts) (?:[\p{L}-]+ ){0,5}|(?:unpatched|vulnerable|exploited|exploiting) )$/iu;
+
+/** Checks whether a text speaks of the weakness of a program, which makes it a product of the victims: `unpatched Foobar servers`. */
+export const isFlawed = (text: string, { start, end }: Span): boolean =>
+  flawAfter.test(text.slice(end, end + reach)) || flawBefore.test(text.slice(Math.max(0, start - 100), start));
+
+/** Checks whether a program is one that somebody uses: `installed Foobar`. */
+export const isUsedTool = (text: string, { start }: Span): boolean =>
+  using.test(text.slice(Math.max(0, start - reach), start)) ||
+  toolInstalled.test(text.slice(Math.max(0, start - reach), start));
+const toolInstalled =
+  /\b(?:install(?:s|ed|ing)?|execut(?:e|es|ed|ing)|launch(?:es|ed|ing)?|download(?:s|ed|ing)?) (?:the )?$/i;
 
 const platformOfDetection =
   /\b(?:Win(?:32|64|Go)?|MSIL|JS|VB[AS]|Linux|OSX|Android|Python|PowerShell|Java|PHP|HTML|BAT|Trojan)\/$/;

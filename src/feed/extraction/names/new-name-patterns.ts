@@ -53,10 +53,10 @@ export const introductions = [
 
 /** Words between a name and its kind: `the Foobar banking trojan`. */
 export const platformWord =
-  '[Bb]anking|[Mm]obile|[Aa]ndroid|[Ll]inux|[Ww]indows|macOS|iOS|[Rr]emote[- ][Aa]ccess|[Ii]nformation|[Cc]redential|[Pp]roxy|DDoS|IoT|ESXi|C2';
+  '[Bb]anking|[Mm]obile|[Aa]ndroid|[Ll]inux|[Ww]indows|macOS|iOS|[Rr]emote[- ][Aa]ccess|[Ii]nformation|[Cc]redential|[Pp]roxy|DDoS|IoT|ESXi|C2|\\p{Ll}+-(?:stealing|wiping|encrypting|mining|harvesting)';
 const titleNoun = `(?:(?:${platformWord}) )?(?:${inHeadlinesToo(malwareNoun)})`;
 const kindAtEnd =
-  /(?<=\p{L})(?:Loader|Stealer|RAT|Wiper|Dropper|Backdoor|Rootkit|Keylogger|Botnet)(?![\p{L}\p{N}_(/\\@:]|\.\p{L})/gu;
+  /(?<=\p{L})(?:Loader|Stealer|RAT|Wiper|Dropper|Backdoor|Rootkit|Keylogger|Botnet|Killer)(?![\p{L}\p{N}_(/\\@:]|\.\p{L})/gu;
 const startOfSuffixed =
   /(?<![\p{L}\p{N}_./\\:@#$-])(?!(?:Class|Module|Data|Script|Plug[Ii]n|Image|Auto|Lazy|Boot|Font|File|Page|Web|Lib|Library|Assembly|Config|Resource|Info|Information|Crypto|Password|Credential|Cookie|Token|Shellcode|Reflective|Java|Multi|Native|Dll|Custom|System|Driver|Kernel|Eye|Tag|Bundle|Bulk|Dynamic|Asset|Content|Message|Document|Media|Video|Unity|Node|Type|Process|Remote|Test|My|New)$)\p{Lu}\p{L}{2,14}$/u;
 /** Names that end with their kind and need no introduction: `FoobarLoader`. */
@@ -129,12 +129,17 @@ const afterMalware = new RegExp(
   'gu',
 );
 /** A name set off after its kind: `a Linux botnet, Foobar, that …`. */
-const appositions = new RegExp(
-  String.raw`\b(?:[Aa]n?|[Tt]he|new|[Tt]his|its|based) (?:[\p{L}\d-]+ ){0,4}(?:${inHeadlinesToo(definedMalware)}|[Pp]ayload|[Mm]alware (?:toolkit|framework|family|suite))(?: \(RAT\))?, ["“‘']?(${namedOnce}(?: RAT)?)["”’']?(?=, |\.(?:\s|$))`,
+export const appositions = new RegExp(
+  String.raw`\b(?:[Aa]n?|[Tt]he|new|[Tt]his|[Ii]ts|[Tt]heir|based) (?:[\p{L}\d-]+ ){0,4}(?:${inHeadlinesToo(definedMalware)}|[Pp]ayload|[Mm]alware (?:toolkit|framework|family|suite))(?: \(RAT\))?, ["“‘']?(${namedOnce}(?: RAT)?|${oneName}(?=, (?:which|was|were|has)\b))["”’']?(?=, |\.(?:\s|$))`,
   'gu',
 );
 const actorAppositions = new RegExp(
   String.raw`\b(?:[Tt]he|[Aa]) (?:[\p{L}\d-]+ ){0,4}(?:group|gang|crew|collective|actor), ["“‘']?(${oneName})["”’']?(?=, |\.(?:\s|$))`,
+  'gu',
+);
+/** A program that somebody installs: `deployed a tool called Foo Bar`. */
+export const deployedTools = new RegExp(
+  String.raw`\b(?:[Dd]eploy|[Dd]ropp?|[Ii]nstall|[Ii]ntroduc|[Dd]eliver|[Ii]mplant|[Ee]xecut|[Ll]aunch)(?:e?s|ed|ing)? (?:an?|the|another|its|their) (?:[\p{L}-]+ ){0,4}(?:tool|utility|program|script|implant|payload|component|toolkit) (?:called|named|dubbed|known as|tracked as) ${name}`,
   'gu',
 );
 /** A numbered designation of any publisher before its kind: `ABC-123 group`. */
@@ -166,6 +171,7 @@ export const defined: Definition[] = [
   },
   { kind: 'malware', pattern: afterMalware, needs: /malware ["“‘']?\p{Lu}/u },
   { kind: 'malware', pattern: appositions },
+  { kind: 'malware', pattern: deployedTools, needs: / (?:called|named|dubbed|known as|tracked as) / },
   { kind: 'actor', pattern: actorAppositions },
   { kind: 'actor', pattern: designations, needs: /[A-Z]-\d\d/ },
   { kind: 'actor', pattern: crews, needs: / (?:Gang|Crew|Cartel)\b/ },

@@ -42,6 +42,18 @@ test.each([
   ['A servlet filter called ZORBASTEAL takes passwords.', ['malware ZORBASTEAL']],
   ['A Linux botnet, Quillbot, scans for routers.', ['malware Quillbot']],
   ['ABX-251 Group uses it.', ['actor ABX-251']],
+  ['Their custom implant Quillvex collects keystrokes.', ['malware Quillvex']],
+  ['Two hosts were infected with Quillvex and lost files.', ['malware Quillvex']],
+  ['They deployed a tool called Amber Quill, which steals files.', ['malware Amber Quill']],
+  ['Their first backdoor, Project Quill, was found in May.', ['malware Project Quill']],
+  ['The Quillvex info-stealing malware spreads.', ['malware Quillvex']],
+  ['QuillKiller stops the agents.', ['malware QuillKiller']],
+  [
+    'The malware strains include Quillvex, Zorbfex/Zorbstar, and Plinthor.',
+    ['malware Plinthor', 'malware Quillvex', 'malware Zorbfex', 'malware Zorbstar'],
+  ],
+  ['The KI-gesteuerten Ransomware ist neu, und diese wird von der Gruppe genutzt. Diese Malware stiehlt Daten.', []],
+  ['The Iranian-backed Zorbvark hacking group is back.', ['actor Zorbvark']],
   ['The campaign deploys Quillvex, which controls the device.', ['malware Quillvex']],
   [
     'QuillDoor’s DLL side-loading bypasses many detections. ZorbEntry turns infected hosts into proxies.',
@@ -171,4 +183,12 @@ test('reads a text of a megabyte that repeats names within the time of a test', 
   expect(read('The Sable Quill ransomware gang '.repeat(30_000))).toContain('malware Sable Quill');
   expect(read('The Sable Quill ransomware attack hit. '.repeat(25_000))).toEqual([]);
   expect(extractNames('Lazarus sent '.repeat(70_000)).map(({ name }) => name)).toEqual(['Lazarus Group']);
+});
+
+test('keeps the aliases of a list, which may be common words', () => {
+  const [found] = extractNames(
+    'APT456, also known as Zorbvark, Plinth Heron, and Mirthfly, is a hacking group.',
+    new Map(),
+  );
+  expect(found!.aliases).toEqual(['Zorbvark', 'Plinth Heron', 'Mirthfly']);
 });

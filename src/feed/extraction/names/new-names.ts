@@ -2,14 +2,17 @@ import { needsCue } from '../../reference-data/name-forms.ts';
 import { readDetections } from './detection-names.ts';
 import { readForeignNames } from './foreign-names.ts';
 import type { AddName, NewName } from './new-name.ts';
-import { findBulletLists, findLists, findListsBefore, readItems, type NameList } from './new-name-lists.ts';
+import { findBulletLists, findLists, findListsBefore, readItems } from './new-name-lists.ts';
+import { isMostlyNames, readLists } from './read-lists.ts';
 import {
   actorNoun,
+  appositions,
   beforeActor,
   beforeMalware,
   crews,
   defined,
   definedMalware,
+  deployedTools,
   introductions,
   malwareNoun,
   otherNoun,
@@ -49,7 +52,7 @@ const namesMax = 200;
 const introducingWord =
   /\b(?:dubbed|code-?named|nicknamed|christened|a\.k\.a|aka|track(?:s|ed|ing)?|known|refer(?:s|red)?|identif(?:y|ies|ied|ying)|designated|label+ed|monitored|operat(?:es|ed|ing)|posing|going|goes|call(?:s|ed|ing)?|name[sd]?|attribut(?:e|ed|es)|(?:group|gang|actor|set|cluster|collective|persona|backdoor|trojan|loader|stealer|infostealer|downloader|dropper|ransomware|spyware|botnet|implant|wiper|rootkit|worm|rat|families)s?)\b/i;
 const kindNoun = new RegExp(
-  String.raw`\b(?:${malwareNoun}|${definedMalware}|${actorNoun}|families|strains|variant|collectives|crews|sets|operations|formerly|affiliates|unit|payload|arsenal|toolset|advanced persistent threat)s?\b|\b(?:aka|a\.k\.a|tracked)\b`,
+  String.raw`\b(?:${malwareNoun}|${definedMalware}|${actorNoun}|families|strains|variant|collectives|crews|sets|operations|formerly|affiliates|unit|payload|arsenal|toolset|advanced persistent threat)s?\b|\b(?:aka|a\.k\.a|tracked)\b|\b(?:tool|utility|program|script|component) (?:called|named|dubbed|known as)\b`,
   'i',
 );
 // No end after `a.k.a.`.
@@ -95,6 +98,7 @@ type CheckedPart = TextPart & { isRepeated: (printed: string) => boolean };
 
 /** A determiner in prose. All capitalized words after it belong to the name, unlike those in a headline. */
 const afterDeterminer = /\p{Ll}{2} (?:the|its|their) $/u;
+const isOfAliases = /^(?:known|aka|a\.k\.a|tracked|referred)/i;
 const isNaming = /^(?:dubbed|code-?named|nicknamed|tracked|known)\b/i;
 
 function readIntroductions(text: string, { sentence, start: offset }: TextPart, add: AddName): void {
@@ -106,17 +110,25 @@ function readIntroductions(text: string, { sentence, start: offset }: TextPart, 
       if (!isUsable(printed, isNaming.test(match[0]))) continue;
       const isPart =
         /\p{Ll}\p{Lu}|\d|^\p{Lu}{6,}$/u.test(printed) && partNoun.test(text.slice(Math.max(0, at - 60), start));
-      const kind = isPart ? 'malware' : guessKindAround(text, { at, end: start + printed.length, cue: match[0] });
+      const last = readItems(sentence, start - offset).items.at(-1);
+      const end = Math.max(start + printed.length, last ? offset + last.start + last.printed.length : 0);
+      const kind = isPart ? 'malware' : guessKindAround(text, { at, end, cue: match[0] });
       add(kind, printed, start);
-      addFurther(sentence, { from: start - offset + match[1]!.length, offset, kind }, add);
+      const isAlias = isOfAliases.test(match[0]);
+      addFurther(sentence, { from: start - offset + match[1]!.length, offset, kind, isAlias }, add);
     }
 }
 
 const furtherNames = /^["”’']?,? (?:and |or )?(?=["“‘']?[\p{Lu}\d])/u;
-/** Adds the names that continue a list after an introduced one: `dubbed Foobar, Barfoo and Bazbar`. */
+/** Adds the names that continue a list after an introduced one: `dubbed Foobar, Barfoo and Bazbar`. Aliases may be common words. */
 function addFurther(
   sentence: string,
-  { from, offset, kind }: { from: number; offset: number; kind: NewName['kind'] | undefined },
+  {
+    from,
+    offset,
+    kind,
+    isAlias,
+  }: { from: number; offset: number; kind: NewName['kind'] | undefined; isAlias: boolean },
   add: AddName,
 ): void {
   const gap = furtherNames.exec(sentence.slice(from));
@@ -126,7 +138,8 @@ function addFurther(
   if (!last || !/(?:^["”’']?,? (?:and|or) )|(?: and | or )/.test(sentence.slice(from, last.start))) return;
   for (const { printed: full, start } of items) {
     const printed = trimName(full);
-    if (isUsable(printed, true) && isDistinctive(printed)) add(kind, printed, offset + start);
+    if (isUsable(printed, true) && (isDistinctive(printed) || (isAlias && isTitled(printed))))
+      add(kind, printed, offset + start);
   }
 }
 
@@ -186,6 +199,8 @@ function readKinds({ sentence, start: offset, isRepeated }: CheckedPart, add: Ad
       const stated = match[2] ? 'actor' : kind;
       const isName =
         pattern === withDesignations ||
+        pattern === deployedTools ||
+        (pattern === appositions && isTitled(printed)) ||
         isDistinctive(printed) ||
         (stated === 'actor' ? isTitled(printed) : isRepeated(printed)) ||
         isDescribed.test(sentence.slice(match.index + match[0].length));
@@ -221,23 +236,6 @@ function countRansomwareUses(text: string, printed: string): number {
   for (let at = text.indexOf(printed); at >= 0 && uses < 2; at = text.indexOf(printed, at + printed.length))
     if (ofRansomware.test(text.slice(at + printed.length, at + printed.length + 40))) uses += 1;
   return uses;
-}
-
-/** Checks whether most lines below a heading look like names, unlike those of a table. */
-const isMostlyNames = ({ items }: NameList): boolean =>
-  2 * items.filter(({ printed }) => isUsable(trimName(printed)) && isDistinctive(trimName(printed))).length >
-  items.length;
-
-function readLists(lists: NameList[], offset: number, add: AddName): void {
-  for (const { kind, items, isSingle } of lists) {
-    // A common word counts as a name only in a list that also has a distinctive name.
-    if (!isUsable(trimName(items[0]!.printed), true) || !items.some(({ printed }) => isDistinctive(trimName(printed))))
-      continue;
-    for (const { printed: full, start } of items) {
-      const printed = trimLead(trimName(full));
-      if (isUsable(printed, !isSingle)) add(kind, printed, offset + start + full.indexOf(printed));
-    }
-  }
 }
 
 /** Matches the last end of a sentence. The periods of `a.k.a.` do not end one. */

@@ -12,7 +12,10 @@ const genericEnd =
 
 /** Removes a participle, determiner or question word before a distinctive name that a noun follows: `Encrypted Foobar ransomware`, `The Foobar malware`. */
 export function trimLead(full: string): string {
-  const printed = full.replace(/^The (?=\p{Lu})/u, '');
+  const printed = full.replace(
+    /^(?:(?:The|\p{L}+-(?:backed|linked|aligned|nexus|sponsored|speaking|based)) (?=\p{Lu}))+/u,
+    '',
+  );
   const rest = printed.replace(
     /^(?:\p{Lu}\p{Ll}+(?:ed|ing)|This|New|Novel|Fresh|Stealthy|Sophisticated|Notorious|Infamous|Destructive|Dangerous|Evasive|Updated|Latest|Another|Every|Each|Any|You|Why|How|When|What|Unlike|Like|Via|Install|Deploy|Drop|Use|Download|Deliver|Execute|Detect|Remove|Block) (?=\p{Lu})/u,
     '',

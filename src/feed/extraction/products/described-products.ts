@@ -8,7 +8,12 @@ const name = String.raw`(${word}(?: (?:${word}|\d{1,4}(?= \p{Lu}))){0,4})`;
 
 /** A product after its weakness: `a flaw in the Acme Gatekeeper platform`. */
 const after = new RegExp(
-  String.raw`\b${weakness}\b[^.;!?\n]{0,60}?\b(?:in|affecting|impacting|affects|impacts) (?:the |its |an? |all |some |unpatched |on-prem(?:ises)? )*${name}(?:(?:, and |, | and | or )${name})?(?![’'\w])`,
+  String.raw`\b${weakness}\b[^.;!?\n]{0,60}?\b(?:in|affecting|impacting|affects|impacts) (?:the |its |an? |all |some |unpatched |popular |widely used |widely-used |open[- ]source |enterprise |legacy |on-prem(?:ises)? )*${name}(?:(?:, and |, | and | or )${name})?(?![’'\w])`,
+  'gu',
+);
+/** A product that systems run: `servers running Acme Gatekeeper`. */
+const running = new RegExp(
+  String.raw`\b(?:systems|servers|devices|appliances|hosts|sites|instances|networks|endpoints) (?:running|that run) (?:the |an? |vulnerable |outdated |unpatched )*${name}(?![’'\w])`,
   'gu',
 );
 /** A product before its weakness: `Acme Gatekeeper vulnerability`. */
@@ -24,7 +29,7 @@ const afterForeign = new RegExp(
 /** The nickname of a weakness: `FoobarShell vulnerability`. */
 const nickname = /^\p{Lu}\p{L}*(?:Shell|Bleed|Logon|Nightmare|Leak)$/u;
 const device =
-  '(?:appliances?|devices?|routers?|firewalls?|gateways?|switches|cameras?|NAS|VPNs?|software|firmware|operating system|controllers?)';
+  '(?:appliances?|devices?|routers?|firewalls?|gateways?|switches|cameras?|NAS|VPNs?|software|firmware|operating system|controllers?|servers|instances)';
 const deviceNoun = new RegExp(String.raw`[\p{L}\d)] ${device}(?![\p{L}\d-])`, 'u');
 const kindOfDevice = '(?: (?:security|email|network|edge|mobile|web|VPN|NAS|router|camera|remote access))?';
 /** Products right before what they are: `Acme Mailgate appliances`. */
@@ -42,7 +47,7 @@ const withInitials = new RegExp(
 );
 /** Equipment of a vendor that the text gives no other name: `Acme routers`. */
 const hardware =
-  /^ (?:(?:VPN|SSL VPN|NAS|edge|IoT|SOHO|wireless|email security|network) )?(?:routers|firewalls|cameras|switches|appliances|gateways|VPNs|(?<=(?:VPN|NAS|edge|IoT|network) )(?:devices|appliances|servers))\b/;
+  /^(?:(?:, | and | or )\p{Lu}[\p{L}-]+){0,2} (?:(?:VPN|SSL VPN|NAS|edge|IoT|SOHO|wireless|email security|network) )?(?:routers?|firewalls?|cameras?|switches|appliances?|gateways|VPNs|DVRs|NVRs|modems|(?<=(?:VPN|NAS|edge|IoT|network) )(?:devices|appliances|servers))\b/u;
 
 /** Words that stand with a capital before or after a weakness and are no product. */
 const noProduct =
@@ -50,11 +55,17 @@ const noProduct =
 
 const isForeign = /vuln[eé]rabi|[Ff]aille|[Ff]al[hl]|ücke|Schwachstelle|kwetsbaar/;
 const vendors = new Set(shippedProducts.map(({ vendor }) => vendor));
+const hardwareVendors = [...vendors].filter((vendor) => vendor !== 'Linux');
 
 /** Returns the products that a sentence about a weakness introduces, whether or not a list has them. */
 export function findDescribedProducts(sentence: string): CatalogProduct[] {
   const found: CatalogProduct[] = [];
-  for (const pattern of [after, before, ...(isForeign.test(sentence) ? [afterForeign] : [])])
+  for (const pattern of [
+    after,
+    before,
+    ...(/ run/.test(sentence) ? [running] : []),
+    ...(isForeign.test(sentence) ? [afterForeign] : []),
+  ])
     for (const match of sentence.matchAll(pattern))
       for (const printed of [match[1], match[2]]) {
         if (printed === undefined || (pattern === afterForeign && !isProductLike(printed))) continue;
@@ -68,9 +79,10 @@ export function findDescribedProducts(sentence: string): CatalogProduct[] {
 export function findInstalledProducts(sentence: string): CatalogProduct[] {
   const found: CatalogProduct[] = [];
   if (!deviceNoun.test(sentence)) return found;
-  for (const match of sentence.matchAll(installed))
+  for (const match of sentence.matchAll(installed)) {
+    const first = toProduct(match[1]!);
     for (const printed of [match[1], match[2]]) {
-      const product = printed === undefined ? undefined : toProduct(printed);
+      const product = printed === undefined ? undefined : ofVendor(toProduct(printed), first);
       // Without a vendor, one word is as likely a platform or a brand.
       if (
         product &&
@@ -78,19 +90,30 @@ export function findInstalledProducts(sentence: string): CatalogProduct[] {
       )
         found.push(product);
     }
+  }
   for (const [, words, initials] of sentence.matchAll(withInitials)) {
     const product = words!.trim();
     if (product.replaceAll(/[^\p{Lu}]/gu, '') !== initials || noProduct.test(product)) continue;
     const owner = [...vendors].find((vendor) => product.startsWith(`${vendor} `) || sentence.includes(`${vendor} `));
     found.push({ vendor: owner ?? product.split(' ')[0]!, product: product.replace(`${owner} `, '') });
   }
-  for (const vendor of vendors)
+  for (const vendor of hardwareVendors)
     for (let at = sentence.indexOf(vendor); at >= 0; at = sentence.indexOf(vendor, at + vendor.length)) {
-      const equipment = hardware.exec(sentence.slice(at + vendor.length, at + vendor.length + 40))?.[0].trim();
+      const equipment = hardware
+        .exec(sentence.slice(at + vendor.length, at + vendor.length + 60))?.[0]
+        .split(/(?<=^|(?:and|or|,) \p{Lu}[\p{L}-]*) /u)
+        .at(-1)!
+        .trim();
       if (equipment && !/[\p{L}\d-]$/u.test(sentence.slice(0, at))) found.push({ vendor, product: equipment });
     }
   return found;
 }
+
+/** Returns a product of the vendor of the first one in a list, if it has no vendor of its own: `Acme Gatekeeper and Mailgate servers`. */
+const ofVendor = (product: CatalogProduct | undefined, first: CatalogProduct | undefined): CatalogProduct | undefined =>
+  product && first && vendors.has(first.vendor) && product.vendor === product.product && isProductLike(product.product)
+    ? { vendor: first.vendor, product: product.product }
+    : product;
 
 /** Checks for more than a capitalized word, because German capitalizes every noun. */
 const isProductLike = (printed: string): boolean =>
@@ -105,7 +128,7 @@ function toProduct(printed: string, sentence = ''): CatalogProduct | undefined {
     .map((some) => some.join(' '))
     .find((some) => vendors.has(some));
   const product = vendor ? words.slice(vendor.split(' ').length).join(' ') : words.join(' ');
-  if (nickname.test(product)) return undefined;
+  if (nickname.test(product) || /^(?:CVE|CWE)-\d/.test(product)) return undefined;
   const owner = vendor ?? (words.length > 2 ? [...vendors].find((one) => sentence.includes(`${one} `)) : undefined);
   if (owner !== undefined && vendor === undefined && needsCue(product)) return { vendor: owner, product };
   if (

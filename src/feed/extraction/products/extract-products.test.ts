@@ -20,6 +20,28 @@ test.each([
   ['A flaw in the Acme GateWarden platform lets attackers in.', ['Acme Acme GateWarden []']],
   ['The gang used the flaw to break into 30 companies in Germany and France.', []],
   ['The miner targets Redis servers.', ['Redis Redis []']],
+  ['Attackers exploited a flaw in systems running Quillsoft Gatehouse.', ['Quillsoft Quillsoft Gatehouse []']],
+  [
+    'Attackers scan for unpatched Microsoft Exchange and Zoho ManageEngine servers.',
+    ['Microsoft Exchange []', 'Zoho ManageEngine []'],
+  ],
+  [
+    'The flaw is used against Gladinet CentreStack and QuillStack servers.',
+    ['Gladinet CentreStack []', 'Gladinet QuillStack []'],
+  ],
+  ['The botnet exploits flaws in Quillvision cameras and TBQ DVRs.', ['Quillvision Quillvision []', 'TBQ TBQ []']],
+  [
+    'The flaw affects Quillvision industrial router models QX24 and QX36.',
+    ['Quillvision Quillvision QX24 []', 'Quillvision Quillvision QX36 []'],
+  ],
+  [
+    'The flaw affects Cleo Harmony, Cleo VLTrader, and Cleo QuillCom.',
+    ['Cleo Harmony []', 'Cleo QuillCom []', 'Cleo VLTrader []'],
+  ],
+  ['Los atacantes explotaron una vulnerabilidad en servidores Exchange.', ['Microsoft Exchange []']],
+  ['The attackers leveraged CVE-2026-1111 to compromise a clinic.', []],
+  ['They compromised end-of-life Quillvision routers.', ['Quillvision Quillvision []']],
+  ['They compromised Quillvex servers of the gang.', []],
   ['The backdoor lives on VMware vCenter and ESXi hosts.', ['VMware ESXi []', 'VMware vCenter []']],
   [
     'CVE-2025-1111 affects Mail Gateway (MG) and Mail and Web Manager (MWM) appliances.',

@@ -10,7 +10,7 @@ export type ExtractedProduct = AffectedProduct & { sentence: Span };
 
 // A product is affected only if its sentence mentions a weakness, versions, or an attack on systems that run it.
 const affects =
-  /\b(?:CVE-\d{4}-\d{4,7}|vulnerab\w*|exploit\w*|zero[- ]days?|0-days?|flaws?|unpatched|patch(?:ed|es)?|affect(?:s|ed|ing)?|RCE|remote code execution|security (?:update|advisory)|(?:versions?|builds?) (?:prior|before|through|up to|\d))\b/i;
+  /\b(?:CVE-\d{4}-\d{4,7}|vulnerab\w*|exploit\w*|zero[- ]days?|0-days?|flaws?|bugs?|unpatched|patch(?:ed|es)?|affect(?:s|ed|ing)?|RCE|remote code execution|security (?:update|advisory)|(?:versions?|builds?) (?:prior|before|through|up to|\d))\b/i;
 /** A weakness in other languages. */
 const affectsForeign =
   /(?<!\p{L})(?:vulnérabilités?|failles?|vulnerabilidad(?:es)?|fall[ao]s?|vulnerabilidades?|falhas?|vulnerabilità|Schwachstellen?|(?:Sicherheits)?[Ll]ücken?|kwetsbaarheid|kwetsbaarheden|уязвимост\p{L}*|вразлив\p{L}*)(?!\p{L})|脆弱性|漏洞|취약점/iu;
@@ -22,7 +22,7 @@ const installed =
   /^(?: \([^)]{1,30}\))?(?:[/,]? (?:and|or|&) [\w.-]+)? (?:servers?|instances?|appliances?|devices?|firewalls?|gateways?|hosts?|hypervisors?|installations?|deployments?|environments?|endpoints?|APIs?|daemons?|systems?|sites?|controllers?|products?|platforms?|customers?)\b/;
 // Product names that need the vendor beside them.
 const common =
-  /^(?:Windows|Office|Edge|Word|Excel|Outlook|Gateway|ADC|ASA|Control|Reader|Horizon|Orion|Docker|PHP|Chrome|Android|Sentry|Crowd|Spark|Defender|Commerce|Pixel|ATP|FTA|VSA|Okta|Neurons|Avalanche|Expedition|Workstation|Email Security|Linux Kernel|iOS|macOS|Safari|Firefox|Java SE|Polkit|Sudo|Confluence|Jira|Jenkins|Redis|Exim)$/;
+  /^(?:Exchange|Windows|Office|Edge|Word|Excel|Outlook|Gateway|ADC|ASA|Control|Reader|Horizon|Orion|Docker|PHP|Chrome|Android|Sentry|Crowd|Spark|Defender|Commerce|Pixel|ATP|FTA|VSA|Okta|Neurons|Avalanche|Expedition|Workstation|Email Security|Linux Kernel|iOS|macOS|Safari|Firefox|Java SE|Polkit|Sudo|Confluence|Jira|Jenkins|Redis|Exim)$/;
 const version =
   /^[\s,(]{0,3}(?:(?:server|software|versions?|v\.?|releases?|firmware|builds?)\s{1,2}){0,2}((?:(?:before|prior to|earlier than|through|up to(?: and including)?|<=?|≤)\s*)?v?\d{1,5}(?:\.\d{1,6}){0,4}(?:[a-z]\d{0,3})?(?:\s*(?:and|or)\s+(?:earlier|below|prior|later|older))?(?:\s*(?:-|–|to|through)\s*\d{1,5}(?:\.\d{1,6}){1,4})?)/i;
 const versionsMax = 20;
@@ -53,9 +53,8 @@ export function extractProducts(
 
   function readSentence({ printed, sentence, isWeakness }: ReadSentence): void {
     const described = [
-      ...(isWeakness
-        ? [...findDescribedProducts(printed), ...findListedProducts(printed, known), ...findEquipmentBrands(printed)]
-        : []),
+      ...(isWeakness ? [...findDescribedProducts(printed), ...findListedProducts(printed, known)] : []),
+      ...findEquipmentBrands(printed),
       ...findInstalledProducts(printed),
       ...findHijackedProducts(printed),
     ];
@@ -91,12 +90,17 @@ function addVersion({ product, versions }: ExtractedProduct, printed: string | u
   if (!isYear) versions.push(printed);
 }
 
+/** Servers of a product in Romance languages: `servidores Exchange`. */
+const beforeServer = /(?<!\p{L})(?:servidor(?:es)?|serveurs?|server) $/iu;
+
 function findProduct(sentence: string, vendor: string, product: string): number | undefined {
   let at = sentence.indexOf(product);
   while (at >= 0) {
     const isWhole = !/[\w-]/.test(sentence[at - 1] ?? ' ') && !/[\w]/.test(sentence[at + product.length] ?? ' ');
     const hasVendor =
-      product.includes(vendor) || sentence.slice(Math.max(0, at - vendor.length - 12), at).includes(vendor);
+      product.includes(vendor) ||
+      beforeServer.test(sentence.slice(Math.max(0, at - 14), at)) ||
+      sentence.slice(Math.max(0, at - vendor.length - 12), at).includes(vendor);
     const isInstalled = vendor === product && installed.test(sentence.slice(at + product.length));
     if (isWhole && (hasVendor || isInstalled || !common.test(product))) return at;
     at = sentence.indexOf(product, at + product.length);
@@ -115,6 +119,6 @@ const dropPartialNames = (products: ExtractedProduct[]): ExtractedProduct[] =>
           other.product.includes(one.product) &&
           other.product !== one.product &&
           other.sentence.start === one.sentence.start &&
-          one.versions.length === 0,
+          one.versions.every((version) => other.versions.includes(version)),
       ),
   );

@@ -15,11 +15,14 @@ export function findListedProducts(sentence: string, known: CatalogProduct[]): C
       .replaceAll(range, '')
       .split(separators)
       .map((one) => one.replace(version, ''));
-    const vendors = items.map((one) => known.find(({ product }) => product === one)?.vendor);
+    const vendors = items.map(
+      (one) => known.find(({ vendor, product }) => product === one || `${vendor} ${product}` === one)?.vendor,
+    );
     const vendor = vendors.find((one, index) => one !== undefined && vendors.indexOf(one) !== index);
     if (vendor === undefined) return [];
     return items
-      .filter((one, index) => vendors[index] === undefined && one.length > 3 && !one.includes(vendor))
+      .map((one, index) => (vendors[index] === undefined ? one.replace(new RegExp(`^${vendor} `), '') : ''))
+      .filter((product) => product.length > 3 && !product.includes(vendor))
       .map((product) => ({ vendor, product }));
   });
 }

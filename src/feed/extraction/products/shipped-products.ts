@@ -2,7 +2,7 @@ export type CatalogProduct = { vendor: string; product: string };
 
 /** The products that reports describe as affected most often, with vendor and product as catalogs write them. */
 export const shippedProducts: CatalogProduct[] = `
-Microsoft: Exchange Server, Windows, Windows Server, Office, Outlook, SharePoint, SharePoint Server, Internet Explorer, Edge, Active Directory, IIS, SQL Server, Defender, Azure DevOps, Word, Excel, OneNote, MSHTML, Print Spooler, Netlogon, Skype for Business, .NET Framework
+Microsoft: Exchange Server, Exchange, Windows, Windows Server, Office, Outlook, SharePoint, SharePoint Server, Internet Explorer, Edge, Active Directory, IIS, SQL Server, Defender, Azure DevOps, Word, Excel, OneNote, MSHTML, Print Spooler, Netlogon, Skype for Business, .NET Framework
 Apache: Log4j, Log4j2, Struts, Tomcat, HTTP Server, Solr, ActiveMQ, Airflow, RocketMQ, OFBiz, Superset, Hadoop, Spark, CouchDB, Kafka, Shiro
 Citrix: NetScaler ADC, NetScaler Gateway, NetScaler, ADC, Gateway, ShareFile, XenMobile, Application Delivery Controller
 Fortinet: FortiOS, FortiProxy, FortiWeb, FortiManager, FortiMail, FortiClient, FortiNAC, FortiGate, FortiSIEM
