@@ -15,20 +15,36 @@ type ReportContext = {
   lists: ReferenceLists | undefined;
 };
 
-const reportsMax = 20;
-const reportMaxChars = 200_000;
+// An item has at most this many characters of text.
+const reportsMaxChars = 4_000_000;
+const sliceMaxChars = 200_000;
 
 /**
  * Reads the event reports (Markdown) of an event like the text of a report: indicators, techniques and names, each with its passage. `spans` are
- * the event's fields in the stored text. Deleted reports are ignored.
+ * the event's fields in the stored text. Deleted reports are ignored. Long reports are read in slices that end with a line.
  */
 export function addEventReports(event: JsonObject, spans: ReadonlyMap<string, Span>, context: ReportContext): void {
-  for (const [index, report] of asObjects(event['EventReport']).slice(0, reportsMax).entries()) {
+  const whole = context.text.text();
+  let charsLeft = reportsMaxChars;
+  for (const [index, report] of asObjects(event['EventReport']).entries()) {
     const field = spans.get(`EventReport[${index}].content`);
     if (!field || isDeleted(report)) continue;
-    const { start } = field;
-    addProse({ start, end: Math.min(field.end, start + reportMaxChars) }, context);
+    const end = Math.min(field.end, field.start + charsLeft);
+    charsLeft -= end - field.start;
+    for (const slice of splitAtLines(whole, { start: field.start, end })) addProse(slice, context);
   }
+}
+
+function splitAtLines(text: string, { start, end }: Span): Span[] {
+  const slices: Span[] = [];
+  for (let from = start; from < end;) {
+    const limit = Math.min(end, from + sliceMaxChars);
+    const lineEnd = limit === end ? end : text.lastIndexOf('\n', limit - 1) + 1;
+    const to = lineEnd > from ? lineEnd : limit;
+    slices.push({ start: from, end: to });
+    from = to;
+  }
+  return slices;
 }
 
 /** Returns the name of the first event report that is not deleted. */

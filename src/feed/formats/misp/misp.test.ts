@@ -32,6 +32,16 @@ test('reads event reports as prose, with passages, and ignores deleted ones', ()
   expect(passages.some((passage) => passage.includes('T1566.001'))).toBe(true);
 });
 
+test('reads long event reports to their end, and any number of them', () => {
+  const filler = `${'The sample slept. '.repeat(20)}\n`.repeat(1_500);
+  const reports = Array.from({ length: 25 }, (_, n) => ({ name: `Part ${n}`, content: `C2: zq${n}-drop[.]top` }));
+  const long = { name: 'Long', content: `${filler}C2: zq-last[.]top` };
+  const found = indicators(read({ EventReport: [...reports, long], Attribute: [], Object: [] }));
+  expect(long.content.length).toBeGreaterThan(500_000);
+  expect(found).toContain('domains domain zq-last[.]top');
+  expect(found).toHaveLength(26);
+});
+
 test('reads targeted sectors, countries and regions of galaxies', () => {
   const Galaxy = [
     { type: 'sector', GalaxyCluster: [{ value: 'Bank', tag_name: 'misp-galaxy:sector="Bank"' }] },

@@ -12,6 +12,12 @@ const textMaxChars = 1_000_000;
 // A page whose main text is much shorter than the feed's text is a teaser or a paywall.
 const pageShareMin = 0.5;
 
+/** Returns whether only the beginning of the text of an entry was read. */
+export const isCutText = ({ storedText }: SourceRecord): boolean => storedText.length >= textMaxChars;
+
+/** Explains in `skipped` why the end of a text is missing. */
+export const cutReason = `only the first ${textMaxChars} characters of its text were read`;
+
 /** Extracts the record of an entry from the text of its page or, if that is missing or too short, from the feed's text. */
 export function readEntryText(entry: UnreadText, knowledge?: ReferenceLists): SourceRecord {
   const feedText = htmlToText(entry.html ?? '');

@@ -1,5 +1,6 @@
 import { isPoolBusy, ThreadError } from '../../../platform/lib/threads/thread-error.ts';
 import type { ParseResult } from '../../formats/source-format.ts';
+import { cutReason, isCutText } from '../../formats/rss/read-entry-text.ts';
 import type { Extractor } from '../../ingestion/extractor.ts';
 import type { SkippedEntry, SourceRecord, UnreadText } from '../../model/source-record.ts';
 
@@ -12,8 +13,8 @@ const outOfTime = new ThreadError('timeout', 'was not extracted: the other texts
 type ExtractTextsOptions = { owner: string; signal: AbortSignal | undefined };
 
 /**
- * Extracts the texts of a parse result in threads and adds their records. A text that cannot be extracted is skipped with the reason; one that
- * ran out of time is also `late`. Throws if the thread pool is full or the signal aborts.
+ * Extracts the texts of a parse result in threads and adds their records. A text that cannot be extracted or is cut is listed in `skipped` with
+ * the reason; one that ran out of time is also `late`. Throws if the thread pool is full or the signal aborts.
  */
 export async function extractTexts(
   extractor: Pick<Extractor, 'readEntry'>,
@@ -36,7 +37,10 @@ export async function extractTexts(
       if (record instanceof Error) {
         skipped.push({ entry: text.recordId, reason: record.message });
         if (record instanceof ThreadError && record.reason === 'timeout') late.push(text.recordId);
-      } else records[index] = record;
+      } else {
+        records[index] = record;
+        if (isCutText(record)) skipped.push({ entry: text.recordId, reason: cutReason });
+      }
     }
   };
   await Promise.all(Array.from({ length: concurrentTexts }, lane));
