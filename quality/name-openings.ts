@@ -1,5 +1,5 @@
 import { extractNames } from '../src/feed/extraction/names/extract-names.ts';
-import type { NameKind } from '../src/feed/extraction/names/name-dictionary.ts';
+import type { NameKind } from '../src/feed/extraction/names/dictionary/name-dictionary.ts';
 import { toKey } from './name-keys.ts';
 import { formatPrecisionAndRecall, type QualityFigure } from './figures.ts';
 import { readOpenings, type LabeledName, type Opening, type OpeningHalf } from './opening-labels.ts';

@@ -1,4 +1,4 @@
-import { parseNameTable } from '../src/feed/extraction/names/name-dictionary.ts';
+import { parseNameTable } from '../src/feed/extraction/names/dictionary/name-dictionary.ts';
 import type { ExtractedName } from '../src/feed/extraction/names/extracted-name.ts';
 import { extractNames } from '../src/feed/extraction/names/extract-names.ts';
 import { buildNameTable } from '../src/feed/reference-data/name-table.ts';

@@ -1,4 +1,4 @@
-import type { NameKind } from '../src/feed/extraction/names/name-dictionary.ts';
+import type { NameKind } from '../src/feed/extraction/names/dictionary/name-dictionary.ts';
 import { isHeldOutAddress, readLabeledText, readLabels } from './labeled-texts.ts';
 
 export type LabeledName = { kind: NameKind; name: string };

@@ -1,4 +1,4 @@
-import { getShippedNames } from '../feed/extraction/names/name-dictionary.ts';
+import { getShippedNames } from '../feed/extraction/names/dictionary/name-dictionary.ts';
 import { countWords, type WordCounts } from '../feed/items/search/text/correct-text.ts';
 import { listTactics, listTechniques } from '../feed/reference-data/attack.ts';
 

@@ -1,5 +1,5 @@
-import type { NameDictionary } from './names/name-dictionary.ts';
-import { plainName, resolveName } from './names/resolve-name.ts';
+import type { NameDictionary } from './names/dictionary/name-dictionary.ts';
+import { plainName, resolveName } from './names/dictionary/resolve-name.ts';
 import { platforms as allPlatforms, type Platform } from '../model/platforms.ts';
 import type { Classification, Iocs } from '../model/item.schema.ts';
 import { findTactic, listKillChainStages, getParentTechniqueId, type Technique } from '../reference-data/attack.ts';

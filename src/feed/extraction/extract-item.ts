@@ -10,7 +10,7 @@ import { buildAttackPath, inferPlatforms, toAttackEntry } from './classification
 import type { BenignLookup } from './indicators/assessment/benign-values.ts';
 import { extractIndicators, type ExtractedIndicator, type OtherObservable } from './indicators/extract-indicators.ts';
 import { detectLanguage } from './text/detect-language.ts';
-import type { NameDictionary } from './names/name-dictionary.ts';
+import type { NameDictionary } from './names/dictionary/name-dictionary.ts';
 import type { ExtractedName } from './names/extracted-name.ts';
 import { extractNames } from './names/extract-names.ts';
 import { createPassageCollector } from './text/passage-collector.ts';

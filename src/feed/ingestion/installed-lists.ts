@@ -1,5 +1,5 @@
 import type { ReferenceLists } from '../extraction/extract-item.ts';
-import { parseNameTable } from '../extraction/names/name-dictionary.ts';
+import { parseNameTable } from '../extraction/names/dictionary/name-dictionary.ts';
 import { useInstalledAttack } from '../reference-data/attack.ts';
 import { buildNameTable } from '../reference-data/name-table.ts';
 import {

@@ -1,6 +1,6 @@
 import { nameKey } from '../../reference-data/name-forms.ts';
-import { findAttackId } from '../../extraction/names/attack-id.ts';
-import { getShippedNames, type NamedEntity } from '../../extraction/names/name-dictionary.ts';
+import { findAttackId } from '../../extraction/names/dictionary/attack-id.ts';
+import { getShippedNames, type NamedEntity } from '../../extraction/names/dictionary/name-dictionary.ts';
 import { tlps, type Tlp } from '../../model/vocabulary.ts';
 import { countryName } from '../../model/target-forms.ts';
 import {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseNameTable } from './name-dictionary.ts';
+import { parseNameTable } from './dictionary/name-dictionary.ts';
 import { extractNames } from './extract-names.ts';
 
 const dictionary = parseNameTable(

@@ -5,12 +5,17 @@ import { mergeStatedAliases, resolveAmbiguous } from './name-aliases.ts';
 import { countLeanings, chooseKind, isOfPeople, type Leanings, type NameMention } from './name-kinds.ts';
 import { addNewNames, countStatedKinds, isPartOfName, listLongerNames } from './introduced-names.ts';
 import { cueNeighbours, listFlawedTools, sharesEntity } from './mention-cues.ts';
-import { findListNeighbours } from './list-neighbours.ts';
-import { findNewNames } from './new-names.ts';
+import { findListNeighbours } from './new-names/list-neighbours.ts';
+import { findNewNames } from './new-names/new-names.ts';
 import { isGenericName } from './generic-names.ts';
-import { distinctEntities } from './resolve-name.ts';
+import { distinctEntities } from './dictionary/resolve-name.ts';
 import { guessKind, isBesideCue, isInLongerName, isUsedTool, isListedTool, isSlashList } from './name-cues.ts';
-import { getShippedNames, type NameDictionary, type DictionaryEntry, type NamedEntity } from './name-dictionary.ts';
+import {
+  getShippedNames,
+  type NameDictionary,
+  type DictionaryEntry,
+  type NamedEntity,
+} from './dictionary/name-dictionary.ts';
 
 /** `continues` if only a space or a sign of a name separates the word from the previous one. */
 type Word = { text: string; key: string; start: number; end: number; continues: boolean };

@@ -1,6 +1,6 @@
 import { nameKey } from '../../reference-data/name-forms.ts';
 import type { Span } from '../text/stored-text.ts';
-import type { NamedEntity, NameKind } from './name-dictionary.ts';
+import type { NamedEntity, NameKind } from './dictionary/name-dictionary.ts';
 
 export const spansMax = 20;
 

@@ -2,11 +2,11 @@ import { nameKey } from '../../reference-data/name-forms.ts';
 import type { Span } from '../text/stored-text.ts';
 import { addName, type ExtractedName } from './extracted-name.ts';
 import { addAlias, findAliasOwner } from './name-aliases.ts';
-import type { NameDictionary } from './name-dictionary.ts';
+import type { NameDictionary } from './dictionary/name-dictionary.ts';
 import type { NameMention, StatedKinds } from './name-kinds.ts';
-import type { NewName } from './new-name.ts';
-import { distinctEntities, resolveName } from './resolve-name.ts';
-import { kindEnd } from './usable-names.ts';
+import type { NewName } from './new-names/new-name.ts';
+import { distinctEntities, resolveName } from './dictionary/resolve-name.ts';
+import { kindEnd } from './new-names/usable-names.ts';
 
 /** Counts how often a text states that a name is an actor, and that it is software. */
 export function countStatedKinds(names: NewName[]): StatedKinds {

@@ -1,5 +1,5 @@
 import { isFlawed } from './name-cues.ts';
-import type { NamedEntity } from './name-dictionary.ts';
+import type { NamedEntity } from './dictionary/name-dictionary.ts';
 import type { NameMention } from './name-kinds.ts';
 
 const listSeparator =

@@ -1,7 +1,7 @@
 import { nameKey } from '../../reference-data/name-forms.ts';
 import type { Span } from '../text/stored-text.ts';
 import { spansMax, type ExtractedName } from './extracted-name.ts';
-import type { NameDictionary } from './name-dictionary.ts';
+import type { NameDictionary } from './dictionary/name-dictionary.ts';
 
 const aliasLead = new RegExp(
   String.raw`^["”’']?(?: [\p{L}-]+){0,2}?(?:[,;]| [–—-])? ?[([]?(?:(?:which|who|that) )?(?:(?:is|was|are) )?(?:aka|a\.k\.a\.?|(?:which|who|that) \p{Lu}[\p{L}\d]*(?: \p{Lu}[\p{L}\d]*){0,2} (?:also )?(?:tracks(?: it)? as|calls|refers to as|names|dubbed)|(?:sometimes |also |previously |formerly |otherwise |or )?(?:known|tracked|referred to|identified)(?: by [\p{L} ]{1,30})? as|also (?:called|named|dubbed)|formerly)[:,]? (?:the )?(?:["“‘']?[\p{L}\d][\p{L}\d.-]*(?: (?:of )?[\p{Lu}\d][\p{L}\d.-]*){0,2}["”’']?(?:,["”’']? (?:and |or |aka )?| and | or |/)){0,7}["“‘']?$`,

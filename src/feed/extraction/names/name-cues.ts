@@ -1,7 +1,7 @@
 import type { Span } from '../text/stored-text.ts';
 import { isGenericName } from './generic-names.ts';
-import type { NameKind } from './name-dictionary.ts';
-import { platformWord } from './new-name-patterns.ts';
+import type { NameKind } from './dictionary/name-dictionary.ts';
+import { platformWord } from './new-names/new-name-patterns.ts';
 
 /** The number of characters to examine on each side of a name. */
 const reach = 48;

@@ -1,7 +1,7 @@
 import { nameKey } from '../../reference-data/name-forms.ts';
 import type { Span } from '../text/stored-text.ts';
 import { isGang, isInActorList, isMalwareGang } from './name-cues.ts';
-import type { DictionaryEntry, NameKind, NamedEntity } from './name-dictionary.ts';
+import type { DictionaryEntry, NameKind, NamedEntity } from './dictionary/name-dictionary.ts';
 
 /** A name in a text, with the kind that the words beside it suggest. */
 export type NameMention = {

@@ -1,6 +1,6 @@
 import type { ExtractedName } from '../names/extracted-name.ts';
 import { extractNames } from '../names/extract-names.ts';
-import type { NameDictionary } from '../names/name-dictionary.ts';
+import type { NameDictionary } from '../names/dictionary/name-dictionary.ts';
 import { findSentences } from '../text/sentence-spans.ts';
 import { judgeSeverity, statesSeverity, type SeverityRating } from './judge-severity.ts';
 import { rateReport } from './rate-report.ts';

@@ -5,7 +5,7 @@ import { bucketByType } from '../../model/vocabulary.ts';
 import { createClassificationBuilder } from '../../extraction/classification-builder.ts';
 import { findBenignReason, type BenignLookup } from '../../extraction/indicators/assessment/benign-values.ts';
 import { toMappingId, type IndicatorObservable } from '../../extraction/observable.ts';
-import { findTaggedName } from '../../extraction/names/tagged-name.ts';
+import { findTaggedName } from '../../extraction/names/dictionary/tagged-name.ts';
 import { createPassageCollector } from '../../extraction/text/passage-collector.ts';
 import type { Span } from '../../extraction/text/stored-text.ts';
 import { roundConfidence, emptyIocs, type SourceRecord } from '../../model/source-record.ts';

@@ -6,7 +6,7 @@ import {
 import { asObject, asObjects, asScalarText, asText, type JsonObject } from '../../../platform/lib/json/json-values.ts';
 import { locateValue } from '../../extraction/text/locate-value.ts';
 import { judgeSeverity } from '../../extraction/severity/judge-severity.ts';
-import { findTaggedName } from '../../extraction/names/tagged-name.ts';
+import { findTaggedName } from '../../extraction/names/dictionary/tagged-name.ts';
 import { createStatementCollector } from '../../extraction/indicator-statements.ts';
 import { createStoredText, valueMaxChars } from '../../extraction/text/stored-text.ts';
 import { parseInstant, type SourceRecord } from '../../model/source-record.ts';

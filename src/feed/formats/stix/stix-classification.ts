@@ -8,8 +8,8 @@ import {
   inferPlatforms,
   type ClassificationMapping,
 } from '../../extraction/classification-builder.ts';
-import type { NameDictionary } from '../../extraction/names/name-dictionary.ts';
-import { findTaggedName } from '../../extraction/names/tagged-name.ts';
+import type { NameDictionary } from '../../extraction/names/dictionary/name-dictionary.ts';
+import { findTaggedName } from '../../extraction/names/dictionary/tagged-name.ts';
 import { findMispActor } from './misp-objects.ts';
 import { asObjects, asScalarText, asText, asTexts } from '../../../platform/lib/json/json-values.ts';
 import { findTactic, findTechnique, type Technique } from '../../reference-data/attack.ts';

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { readRecordedAttack, readRecordedNames } from '../../../../quality/recorded-lists.ts';
-import { resolveName } from '../../extraction/names/resolve-name.ts';
+import { resolveName } from '../../extraction/names/dictionary/resolve-name.ts';
 import { dataDir as recorded } from '../../../../test/support/data.ts';
-import { getShippedNames, parseNameTable } from '../../extraction/names/name-dictionary.ts';
+import { getShippedNames, parseNameTable } from '../../extraction/names/dictionary/name-dictionary.ts';
 import { readShippedAttackNames } from '../attack.ts';
 import { buildNameTable } from '../name-table.ts';
 import { mergeNames } from './merge-names.ts';

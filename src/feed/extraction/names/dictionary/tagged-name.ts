@@ -1,4 +1,4 @@
-import { nameKey, needsCue } from '../../reference-data/name-forms.ts';
+import { nameKey, needsCue } from '../../../reference-data/name-forms.ts';
 import { getShippedNames, type NameDictionary, type NameKind } from './name-dictionary.ts';
 import { distinctEntities } from './resolve-name.ts';
 

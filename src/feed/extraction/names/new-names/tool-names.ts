@@ -1,5 +1,5 @@
-import { nameKey } from '../../reference-data/name-forms.ts';
-import { isGenericName } from './generic-names.ts';
+import { nameKey } from '../../../reference-data/name-forms.ts';
+import { isGenericName } from '../generic-names.ts';
 import { readItems, type NameList } from './new-name-lists.ts';
 import { oneName } from './new-name-patterns.ts';
 import type { AddName } from './new-name.ts';

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { mispEvent } from '../../../../test/support/feed/misp-documents.ts';
-import { misp } from '../../formats/misp/misp.ts';
-import { stix } from '../../formats/stix/stix.ts';
-import { extractItem } from '../extract-item.ts';
+import { mispEvent } from '../../../../../test/support/feed/misp-documents.ts';
+import { misp } from '../../../formats/misp/misp.ts';
+import { stix } from '../../../formats/stix/stix.ts';
+import { extractItem } from '../../extract-item.ts';
 import { resolveName } from './resolve-name.ts';
 
 test.each([

@@ -1,4 +1,4 @@
-import type { ExtractedName } from './extracted-name.ts';
+import type { ExtractedName } from '../extracted-name.ts';
 import type { NewName } from './new-name.ts';
 import { readItems } from './new-name-lists.ts';
 import { isDistinctive, isOrganization, isUsable, trimName } from './usable-names.ts';

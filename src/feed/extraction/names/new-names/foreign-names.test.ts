@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { extractNames } from './extract-names.ts';
+import { extractNames } from '../extract-names.ts';
 
 const read = (text: string): string[] =>
   extractNames(text, new Map())

@@ -1,5 +1,5 @@
-import { readShippedAttackNames } from '../../reference-data/attack.ts';
-import { nameKey } from '../../reference-data/name-forms.ts';
+import { readShippedAttackNames } from '../../../reference-data/attack.ts';
+import { nameKey } from '../../../reference-data/name-forms.ts';
 import type { NameKind } from './name-dictionary.ts';
 
 let shipped: ReadonlyMap<string, string> | undefined;

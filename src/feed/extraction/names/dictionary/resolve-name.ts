@@ -1,5 +1,5 @@
-import { findAttackName } from '../../reference-data/attack.ts';
-import { cleanName, listNameParts, nameKey, needsCue } from '../../reference-data/name-forms.ts';
+import { findAttackName } from '../../../reference-data/attack.ts';
+import { cleanName, listNameParts, nameKey, needsCue } from '../../../reference-data/name-forms.ts';
 import { getShippedNames, type NameDictionary, type NamedEntity, type NameKind } from './name-dictionary.ts';
 
 // Malpedia prefixes a family with its platform: `win.emotet`.

@@ -1,5 +1,5 @@
-import type { Span } from '../text/stored-text.ts';
-import type { NameKind } from './name-dictionary.ts';
+import type { Span } from '../../text/stored-text.ts';
+import type { NameKind } from '../dictionary/name-dictionary.ts';
 
 /**
  * A name that a text introduces, whether or not a list has it. `isStated`: the text says what it is, rather than only using it beside a noun.

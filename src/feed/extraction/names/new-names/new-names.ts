@@ -1,4 +1,4 @@
-import { needsCue } from '../../reference-data/name-forms.ts';
+import { needsCue } from '../../../reference-data/name-forms.ts';
 import { readDetections } from './detection-names.ts';
 import { readForeignNames } from './foreign-names.ts';
 import type { AddName, NewName } from './new-name.ts';

@@ -1,5 +1,5 @@
-import { listNameParts, nameKey, needsCue } from '../../reference-data/name-forms.ts';
-import { readShippedNameTable } from '../../reference-data/name-table.ts';
+import { listNameParts, nameKey, needsCue } from '../../../reference-data/name-forms.ts';
+import { readShippedNameTable } from '../../../reference-data/name-table.ts';
 
 export type NameKind = 'actor' | 'malware' | 'tool';
 export type NamedEntity = { kind: NameKind; name: string; aliases: string[] };

@@ -1,5 +1,5 @@
-import { isName, nameKey, needsCue } from '../../reference-data/name-forms.ts';
-import { isGenericName } from './generic-names.ts';
+import { isName, nameKey, needsCue } from '../../../reference-data/name-forms.ts';
+import { isGenericName } from '../generic-names.ts';
 
 /** Removes generic words and acronyms at the end: `Foobar Ransomware`, `Foobar CLI`. */
 export const trimName = (printed: string): string => {
