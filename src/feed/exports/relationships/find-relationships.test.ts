@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { startThreadTimer } from '../../../../test/support/thread-time.ts';
 import { extractItem } from '../../extraction/extract-item.ts';
 import type { FeedItem } from '../../model/item.schema.ts';
 import { findRelationships } from './find-relationships.ts';
@@ -10,7 +11,9 @@ function relationshipsOf(text: string, title = 'A report'): string[] {
   );
 }
 
-function readRelationships(text: string, title = 'A report') {
+const readRelationships = (text: string, title = 'A report') => findRelationships(...itemFrom(text, title));
+
+function itemFrom(text: string, title: string): [FeedItem, string] {
   const { storedText, passages, severity, language, ...content } = extractItem({ text, title });
   const supportingPassages = passages.map((charSpan) => ({
     text: storedText.slice(charSpan.start, charSpan.end),
@@ -18,7 +21,7 @@ function readRelationships(text: string, title = 'A report') {
     charSpan,
   }));
   const item = { ...content, source: { language }, event: { title, severity }, provenance: { supportingPassages } };
-  return findRelationships(item as unknown as FeedItem, storedText);
+  return [item as unknown as FeedItem, storedText];
 }
 
 const withoutTechniques = (list: string[]): string[] => list.filter((one) => !/ T\d{4}/.test(one));
@@ -225,3 +228,16 @@ fifth-panel[.]top
     ]);
   });
 });
+
+test.each(['APT29 used! ', 'APT29 uses ', 'APT29’s ', 'A group. ', 'evil.top\n', 'Attribute[0].value: APT29\n'])(
+  'takes linear time for a report full of %j',
+  (piece) => {
+    const [item, storedText] = itemFrom(
+      `APT29 used WellMess.\n${piece.repeat(Math.ceil(200_000 / piece.length))}`,
+      'A report',
+    );
+    const elapsedMs = startThreadTimer();
+    findRelationships(item, storedText);
+    expect(elapsedMs()).toBeLessThan(1_500);
+  },
+);

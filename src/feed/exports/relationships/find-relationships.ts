@@ -1,4 +1,4 @@
-import { findSentences } from '../../extraction/text/sentence-spans.ts';
+import { findSentences, sentenceMaxChars } from '../../extraction/text/sentence-spans.ts';
 import type { FeedItem, Indicator } from '../../model/item.schema.ts';
 import { buckets } from '../../model/vocabulary.ts';
 import type { Entity } from './entity.ts';
@@ -98,9 +98,12 @@ function addLines(text: string, reader: Reader): void {
   addRecord(record, reader);
 }
 
+/** Returns the sentences of a line, or its beginning if all of them are too short to count as sentences. */
 const splitSentences = (line: string): string[] => {
   const spans = findSentences(line);
-  return spans.length > 0 ? spans.map(({ start, end }) => line.slice(start, end)) : [line];
+  return spans.length > 0
+    ? spans.map(({ start, end }) => line.slice(start, end))
+    : [line.slice(0, sentenceMaxChars).toWellFormed()];
 };
 
 /** Adds what a sentence states. `next` is the sentence after it. Returns whether it contains an indicator. */

@@ -1,6 +1,6 @@
 import type { Span } from './stored-text.ts';
 
-const sentenceMaxChars = 600;
+export const sentenceMaxChars = 600;
 const sentenceMinChars = 12;
 // A sentence ends at a line break, at punctuation before a space and a capital, digit or quote, glued to the next sentence, as in converted
 // pages, or at the full stop of a script without capitals.

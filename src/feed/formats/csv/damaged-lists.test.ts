@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { checkPassages, parseList } from '../../../../test/support/feed/csv-lists.ts';
+import { startThreadTimer } from '../../../../test/support/thread-time.ts';
 import { buckets } from '../../model/vocabulary.ts';
 
 const hosts = (prefix: string, count: number): string[] =>
@@ -72,4 +73,11 @@ test('splits a list of half a million lines into items that are built one by one
   expect(skipped).toEqual([]);
   expect(records.reduce((sum, { iocs }) => sum + iocs.ipv4.length, 0)).toBe(500_000);
   expect(records).toHaveLength(512);
+});
+
+test('takes linear time for a cell of blanks', () => {
+  const blanks = ' '.repeat(100_000);
+  const elapsedMs = startThreadTimer();
+  expect(valuesOf(`ip,comment\n45.183.1.1,"a${blanks}b"\n`)).toEqual(['45.183.1.1']);
+  expect(elapsedMs()).toBeLessThan(1_000);
 });

@@ -27,4 +27,5 @@ function joinCells(header: string[] | undefined, cells: string[]): string {
 }
 
 /** Replaces line breaks, so that a row stays one line. */
-export const toLine = (text: string): string => text.replaceAll(/\s*[\r\n\u2028\u2029]\s*/g, ' ');
+export const toLine = (text: string): string =>
+  text.replaceAll(/\s+/g, (space) => (/[\r\n\u2028\u2029]/.test(space) ? ' ' : space));
