@@ -24,7 +24,7 @@ export async function measureStixOut(verbose: boolean, schemasDir: string | unde
         originals: null,
         overrides: [],
         storedText: record.storedText,
-        isByPerson: false,
+        wasChangedByPerson: false,
       };
       const bundle = toBundle([exported]).bundle as { objects: StixObject[] };
       const text = JSON.stringify(bundle);

@@ -9,7 +9,12 @@ import { textMaxChars } from './relationships/find-relationships.ts';
 import type { StixObject } from './stix/stix-object.ts';
 
 export type VersionKey = { id: string; version: number };
-type VersionRow = VersionKey & { doc: string; objects: string | null; text: string | null; cause: string };
+type VersionRow = VersionKey & {
+  doc: string;
+  objects: string | null;
+  text: string | null;
+  wasChangedByPerson: boolean;
+};
 
 /**
  * Returns versions of items, by `id version`. Versions that the organization does not see, or whose content was erased, are absent. The
@@ -18,9 +23,10 @@ type VersionRow = VersionKey & { doc: string; objects: string | null; text: stri
 export async function readItemVersions(tx: Tx, keys: VersionKey[]): Promise<Map<string, ItemVersion>> {
   if (keys.length === 0) return new Map();
   const found = await queryRows<VersionRow>(tx)`
-      select v.item_id as id, v.version, coalesce(v.doc, i.doc) as doc, v.cause, left(v.stored_text, ${textMaxChars}) as text, (
+      select v.item_id as id, v.version, coalesce(v.doc, i.doc) as doc, left(v.stored_text, ${textMaxChars}) as text, (
           select e.objects from item_versions e where e.item_id = v.item_id and e.version <= v.version and e.objects is not null
-          order by e.version desc limit 1) as objects
+          order by e.version desc limit 1) as objects,
+        exists (select from item_versions e where e.item_id = v.item_id and e.version <= v.version and e.cause = 'person') as "wasChangedByPerson"
       from unnest(${keys.map(({ id }) => id)}::uuid[], ${keys.map(({ version }) => version)}::int[]) as k (id, version)
       join item_versions v on v.item_id = k.id and v.version = k.version join items i on i.id = v.item_id
       where v.doc is distinct from '' and v.pool_id in ${visiblePoolIds}`;
@@ -30,12 +36,15 @@ export async function readItemVersions(tx: Tx, keys: VersionKey[]): Promise<Map<
   return new Map(versions.map((version, index) => [`${found[index]!.id} ${found[index]!.version}`, version]));
 }
 
-const toItemVersion = ({ doc, objects, text, cause }: VersionRow, overrides: DatedOverride[]): ItemVersion => ({
+const toItemVersion = (
+  { doc, objects, text, wasChangedByPerson }: VersionRow,
+  overrides: DatedOverride[],
+): ItemVersion => ({
   item: JSON.parse(doc) as FeedItem,
   originals: objects === null ? null : (JSON.parse(objects) as StixObject[]),
   overrides,
   storedText: text,
-  isByPerson: cause === 'person',
+  wasChangedByPerson,
 });
 
 /** Returns every override that the organization ever set for these items, by item id, oldest first. The last one is in force. */

@@ -11,7 +11,7 @@ import { belongsToItem } from './stix/stix-originals.ts';
 
 export type MemberCondition = (itemId: Sql) => Condition;
 /** An object and the item that contains it. */
-type LiveObject = { object: StixObject; item: VersionKey };
+export type LiveObject = { object: StixObject; item: VersionKey };
 
 const itemsPerRead = 20;
 const comparedKinds = new Set<Term['kind']>(['indicator', 'cve', 'actor', 'malware', 'tool']);

@@ -14,9 +14,11 @@ export type NewManifestObject = {
   isGone: boolean;
   /** The object was revoked before, and its version replaces its own `modified`. */
   isRestored: boolean;
+  /** When the source created an object that came as STIX. */
+  created: string | null;
   /** JSON of an object that several items share. */
   content: string | null;
-  /** The value in `item_terms` of an actor, malware or tool that several items share. */
+  /** The value in `item_terms` of an actor, malware, tool or observable that several items share. */
   term: string | null;
 };
 
@@ -27,8 +29,8 @@ export type NewManifestObject = {
 const isInCollection = (collection: ManifestCollection): Condition => sql`t.collection = ${collection}`;
 
 /**
- * Inserts the objects that the collection does not have yet, and of shared objects only later versions. Their dates increase by one microsecond and are later than any date that the
- * collection ever had.
+ * Inserts the objects that the collection does not have yet, and of shared objects only later versions. A shared
+ * object replaces the same one of a single item. Their dates increase by one microsecond and are later than any date that the collection ever had.
  */
 export async function insertManifestObjects(
   tx: Tx,
@@ -42,19 +44,21 @@ export async function insertManifestObjects(
       select n.*, row_number() over (order by n.place) as tick
       from unnest(${column('objectId')}::text[], ${column('version')}::text[], ${column('type')}::text[], ${column('specVersion')}::text[],
         ${column('itemId')}::uuid[], ${column('itemVersion')}::int[], ${column('isGone')}::boolean[], ${column('isRestored')}::boolean[], ${column('content')}::text[],
-        ${column('term')}::text[])
-        with ordinality as n (object_id, version, type, spec_version, item_id, item_version, gone, restored, content, term, place)
+        ${column('term')}::text[], ${column('created')}::text[])
+        with ordinality as n (object_id, version, type, spec_version, item_id, item_version, gone, restored, content, term, created, place)
       where (select true from taxii_objects t where ${isInCollection(collection)} and t.object_id = n.object_id
-        and (t.version = n.version or (n.content is not null and t.version > n.version)) limit 1) is null
+        and (t.version > n.version and n.content is not null or t.version = n.version and (t.content is not null or n.content is null)) limit 1) is null
     ), base as (
       select greatest(clock_timestamp(), last_added) as at from taxii_collections
       where organization_id = tocsin_org() and collection = ${collection}
     ), inserted as (
       insert into taxii_objects (organization_id, collection, object_id, version, type, spec_version, date_added, item_id, item_version, gone,
-        restored, content, term)
+        restored, content, term, created)
       select tocsin_org(), ${collection}, object_id, version, type, spec_version, base.at + tick * interval '1 microsecond', item_id, item_version, gone,
-        restored, content, term
+        restored, content, term, created
       from new_objects, base
+      on conflict (organization_id, collection, object_id, version) do update set date_added = excluded.date_added, item_id = excluded.item_id,
+        item_version = excluded.item_version, content = excluded.content, term = excluded.term, created = excluded.created
     )
     update taxii_collections set last_added = base.at + (select coalesce(max(tick), 0) from new_objects) * interval '1 microsecond' from base
     where organization_id = tocsin_org() and collection = ${collection} and exists (select 1 from new_objects)`.execute(
@@ -65,18 +69,28 @@ export async function insertManifestObjects(
 /** The order of the versions of an object, see `hasAnyVersion`. */
 const latestFirst = sql`t.version collate "C" desc, t.date_added desc`;
 
-export type KnownObject = { object_id: string; version: string; item_id: string; gone: boolean };
+/** The last version of an object, and the latest that has its own `modified`, or null. */
+export type KnownObject = {
+  object_id: string;
+  version: string;
+  item_id: string;
+  gone: boolean;
+  restored: boolean;
+  own_version: string | null;
+};
 
 /** Returns the last versions of objects that the collection has. */
 export function listKnownObjects(tx: Tx, collection: ManifestCollection, objectIds: string[]): Promise<KnownObject[]> {
   return queryRows<KnownObject>(tx)`
       select known.* from unnest(${objectIds}::text[]) as n (object_id) cross join lateral (
-        select t.object_id, t.version, t.item_id, t.gone from taxii_objects t
-        where ${isInCollection(collection)} and t.object_id = n.object_id order by ${latestFirst} limit 1
+        select t.object_id, t.version, t.item_id, t.gone, t.restored, (
+            select max(o.version collate "C") from taxii_objects o
+            where o.collection = t.collection and o.object_id = t.object_id and not o.gone and not o.restored) as own_version
+        from taxii_objects t where ${isInCollection(collection)} and t.object_id = n.object_id order by ${latestFirst} limit 1
       ) known`;
 }
 
-export type StandingObject = { object_id: string; type: string; item_id: string };
+export type StandingObject = { object_id: string; type: string; item_id: string; created: string | null };
 
 /**
  * Returns the objects of these items in the collection whose last version is not `gone`, also those that were added for another item. Objects
@@ -88,7 +102,7 @@ export function listStandingObjects(
   itemIds: string[],
 ): Promise<StandingObject[]> {
   return queryRows<StandingObject>(tx)`
-      select contained.object_id, latest.type, contained.item_id
+      select contained.object_id, latest.type, contained.item_id, latest.created
       from unnest(${itemIds}::uuid[]) as n (item_id) cross join lateral (
         select t.object_id, t.item_id from taxii_objects t
         where ${isInCollection(collection)} and t.item_id = n.item_id and t.version <> '' and t.content is null
@@ -96,7 +110,7 @@ export function listStandingObjects(
         select t.object_id, t.item_id from taxii_object_items t where ${isInCollection(collection)} and t.item_id = n.item_id
       ) contained
       cross join lateral (
-        select t.type, t.gone from taxii_objects t where ${isInCollection(collection)} and t.object_id = contained.object_id
+        select t.type, t.gone, t.created from taxii_objects t where ${isInCollection(collection)} and t.object_id = contained.object_id
         order by ${latestFirst} limit 1
       ) latest
       where not latest.gone`;

@@ -16,6 +16,7 @@ export type ManifestRow = {
   gone: boolean;
   restored: boolean;
   content: string | null;
+  created: string | null;
 };
 
 /** Returns the rows of a collection by date added, up to one more than the limit. */
@@ -37,16 +38,16 @@ export function listManifestRows(
     versions.includes('all') ? undefined : hasAnyVersion(versions),
   ];
   return queryRows<ManifestRow>(tx)`
-      select t.object_id, t.version, t.type, t.spec_version, t.item_id, t.item_version, t.gone, t.restored, t.content,
+      select t.object_id, t.version, t.type, t.spec_version, t.item_id, t.item_version, t.gone, t.restored, t.content, t.created,
         to_char(t.date_added, 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as date_added
       from taxii_objects t
       where ${allOf(conditions)} order by t.date_added limit ${limit + 1}`;
 }
 
-/** A shared object is visible if any visible item contains its name, also if the item for which it was added is no longer visible. */
+/** A shared object is visible if any visible item contains its name or value, also if the item for which it was added is no longer visible. */
 const isVisible: Condition = sql`
   case when t.term is null then t.content is not null or exists (select 1 from items i where i.id = t.item_id and i.pool_id in ${visiblePoolIds})
-  else exists (select 1 from item_terms m where m.kind = case t.type when 'intrusion-set' then 'actor' else 'malware' end
+  else exists (select 1 from item_terms m where m.kind = case when t.version = '' then 'indicator' when t.type = 'intrusion-set' then 'actor' else 'malware' end
     and m.value = t.term and m.pool_id in ${visiblePoolIds}) end`;
 
 /**

@@ -78,7 +78,10 @@ async function readContents(tx: Tx, manifest: ManifestRow[]): Promise<StixObject
     const key = versionKey(row);
     const version = versions.get(key);
     if (!version) return [];
-    if (row.gone) return [{ ...toRevokedObject(row.type, row.object_id, version.item)!, modified: row.version }];
+    if (row.gone) {
+      const { type, object_id: id, created } = row;
+      return [{ ...toRevokedObject({ type, id, created }, version.item)!, modified: row.version }];
+    }
     const objects = objectsOf(key, version);
     const object = row.restored ? objects.get(row.object_id) : objects.get(`${row.object_id} ${row.version}`);
     if (!object) return [];

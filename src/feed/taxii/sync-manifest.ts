@@ -1,8 +1,9 @@
 import type { Tx } from '../../platform/db/db.ts';
 import { applyDatedOverride } from '../exports/dated-override.ts';
-import { readItemVersions } from '../exports/item-versions.store.ts';
-import { addLiveObjects, findLiveObjects, type MemberCondition } from '../exports/live-objects.ts';
+import { readItemVersions, type VersionKey } from '../exports/item-versions.store.ts';
+import { addLiveObjects, findLiveObjects, type LiveObject, type MemberCondition } from '../exports/live-objects.ts';
 import { isRevocable, toRevokedObject } from '../exports/stix/revoked-object.ts';
+import { toObservableValue } from '../exports/stix/stix-observables.ts';
 import { isSharedObject } from '../exports/stix/stix-threats.ts';
 import { toStixItem, type ItemVersion } from '../exports/stix/stix-item.ts';
 import { belongsToItem } from '../exports/stix/stix-originals.ts';
@@ -17,6 +18,7 @@ import {
   listStandingObjects,
   moveManifestObjects,
   renewGoneObjects,
+  type KnownObject,
   type NewManifestObject,
   type StandingObject,
 } from './manifest-objects.store.ts';
@@ -50,7 +52,10 @@ export async function syncManifest(tx: Tx, collection: ManifestCollection, limit
     new Map([...found.keys()].map((key, index) => [key, versions[index]!])),
   );
   const dropped = await dropObjects(tx, { collection, changed, isMember });
-  const objects = changed.flatMap((one) => toManifestObjects(one, dropped.get(one.change.id) ?? []));
+  const objects = [
+    ...changed.flatMap((one) => toManifestObjects(one, dropped.gone.get(one.change.id) ?? [])),
+    ...dropped.moved,
+  ];
   if (objects.length > 0) await addObjects(tx, collection, objects);
   await advanceCursors(tx, collection, changes);
   return changes.length;
@@ -75,7 +80,10 @@ function takeChanges(
   return { changes: next, changed: [...changed.values()] };
 }
 
-/** Adds objects to the collection, and which items besides the first contain them. An object that was revoked gets a later version. */
+/**
+ * Adds objects to the collection, and which items besides the first contain them. An object that was revoked gets a later version, and so do its
+ * next versions if their source dates them earlier than that.
+ */
 async function addObjects(tx: Tx, collection: ManifestCollection, objects: NewManifestObject[]): Promise<void> {
   const distinct = withLatestShared([
     ...new Map(objects.map((object) => [`${object.objectId} ${object.version}`, object])).values(),
@@ -87,19 +95,21 @@ async function addObjects(tx: Tx, collection: ManifestCollection, objects: NewMa
   for (const { object_id, item_id } of known.values()) firstItems.set(object_id, item_id);
   const others = contained.filter(({ objectId, itemId }) => firstItems.get(objectId) !== itemId);
   if (others.length > 0) await insertObjectItems(tx, collection, others);
-  const isRevokedBefore = ({ objectId, version, isGone }: NewManifestObject): boolean => {
-    const last = known.get(objectId);
-    return !isGone && last !== undefined && last.gone && last.version > version;
-  };
   await insertManifestObjects(
     tx,
     collection,
-    distinct.map((object) =>
-      isRevokedBefore(object)
-        ? { ...object, version: toNextVersion(known.get(object.objectId)!.version), isRestored: true }
-        : object,
-    ),
+    distinct.flatMap((object) => {
+      const last = known.get(object.objectId);
+      if (!last || !needsLaterVersion(object, last)) return [object];
+      return [object, { ...object, version: toNextVersion(last.version), isRestored: true }];
+    }),
   );
+}
+
+/** Whether the collection would not show an object because it has a later version, which revoked it or was added after that. */
+function needsLaterVersion({ version, isGone }: NewManifestObject, last: KnownObject): boolean {
+  if (isGone || last.version <= version) return false;
+  return last.gone || (last.restored && version > (last.own_version ?? ''));
 }
 
 /** Returns a version that is later by a millisecond. */
@@ -110,7 +120,9 @@ function withLatestShared(objects: NewManifestObject[]): NewManifestObject[] {
   const latest = new Map<string, string>();
   for (const { objectId, version, content } of objects)
     if (content !== null && version > (latest.get(objectId) ?? '')) latest.set(objectId, version);
-  return objects.filter(({ objectId, version, content }) => content === null || latest.get(objectId) === version);
+  return objects.filter(
+    ({ objectId, version, content }) => content === null || (latest.get(objectId) ?? '') === version,
+  );
 }
 
 async function listNextChanges(tx: Tx, collection: ManifestCollection, limit: number): Promise<ItemChange[]> {
@@ -132,14 +144,17 @@ async function listNextChanges(tx: Tx, collection: ManifestCollection, limit: nu
 /** A changed item with its current objects. */
 type ChangedItem = { change: ItemChange; itemVersion: ItemVersion; objects: StixObject[] };
 
+/** Objects that items no longer contain, by item id, and new versions of those that another item contains. */
+type DroppedObjects = { gone: Map<string, StandingObject[]>; moved: NewManifestObject[] };
+
 /**
- * Returns the objects of the collection that items no longer contain, by item id. Those that another live item contains stay in the collection,
- * which reads them from there.
+ * Returns the objects of the collection that items no longer contain. Those that another live item contains stay in the collection, which reads
+ * them from there.
  */
 async function dropObjects(
   tx: Tx,
   options: { collection: ManifestCollection; changed: ChangedItem[]; isMember: MemberCondition | undefined },
-): Promise<Map<string, StandingObject[]>> {
+): Promise<DroppedObjects> {
   const { collection, changed, isMember } = options;
   const byId = new Map(
     changed.map((one) => [one.change.id, { ...one, ids: new Set(one.objects.map(({ id }) => id)) }]),
@@ -153,58 +168,96 @@ async function dropObjects(
   const retracted = changed.filter(({ itemVersion }) => itemVersion.item.event.status === 'retracted');
   const renewed = retracted.map(({ change }) => change);
   if (renewed.length > 0) await renewGoneObjects(tx, collection, renewed);
-  if (dropped.length === 0) return new Map();
+  if (dropped.length === 0) return { gone: new Map(), moved: [] };
   const objectIds = [...new Set(dropped.map(({ object_id: id }) => id))];
   const live = await findLiveObjects(
     tx,
     objectIds,
     await listContainingItems(tx, collection, { objectIds, itemIds, isMember }),
   );
+  return {
+    gone: Map.groupBy(
+      dropped.filter(({ object_id: id }) => !live.has(id)),
+      ({ item_id: itemId }) => itemId,
+    ),
+    moved: await moveObjects(tx, collection, { dropped, live }),
+  };
+}
+
+/**
+ * Moves objects to the live items that contain them. Returns a later version of those whose last version is one that only the item that drops
+ * them has.
+ */
+async function moveObjects(
+  tx: Tx,
+  collection: ManifestCollection,
+  { dropped, live }: { dropped: StandingObject[]; live: Map<string, LiveObject> },
+): Promise<NewManifestObject[]> {
   const moves = dropped.flatMap(({ object_id: objectId, item_id: fromItemId }) => {
     const found = live.get(objectId);
-    if (!found) return [];
-    const { object, item } = found;
-    return [{ objectId, version: stixVersion(object), fromItemId, itemId: item.id, itemVersion: item.version }];
+    return found ? [{ objectId, fromItemId, ...found }] : [];
   });
-  if (moves.length > 0) await moveManifestObjects(tx, collection, moves);
-  return Map.groupBy(
-    dropped.filter(({ object_id: id }) => !live.has(id)),
-    ({ item_id: itemId }) => itemId,
-  );
+  if (moves.length === 0) return [];
+  const rows = moves.map(({ objectId, fromItemId, object, item }) => ({
+    objectId,
+    version: stixVersion(object),
+    fromItemId,
+    itemId: item.id,
+    itemVersion: item.version,
+  }));
+  await moveManifestObjects(tx, collection, rows);
+  const known = await listKnownObjects(tx, collection, [...new Set(moves.map(({ objectId }) => objectId))]);
+  const lastById = new Map(known.map((last) => [last.object_id, last]));
+  return moves.flatMap(({ objectId, fromItemId, object, item }) => {
+    const last = lastById.get(objectId);
+    if (!last || last.item_id !== fromItemId) return [];
+    const moved = toManifestObject(object, item, { cameAsStix: true });
+    return [{ ...moved, version: toNextVersion(last.version), isRestored: true }];
+  });
 }
 
 /** Returns the objects of an item, and the final versions of those that it no longer contains. */
 function toManifestObjects(
-  { change: { id, version }, itemVersion, objects }: ChangedItem,
+  { change, itemVersion, objects }: ChangedItem,
   dropped: StandingObject[],
 ): NewManifestObject[] {
   const item = applyDatedOverride(itemVersion.item, itemVersion.overrides.at(-1));
-  const gone = dropped
-    .map(({ type, object_id }) => toRevokedObject(type, object_id, item))
-    .filter((object) => object !== undefined);
-  const toManifestObject = (object: StixObject, isGone: boolean): NewManifestObject => ({
+  const cameAsStix = itemVersion.originals !== null;
+  const gone = dropped.flatMap(({ type, object_id: id, created }) => {
+    const object = toRevokedObject({ type, id, created }, item);
+    return object ? [{ ...toManifestObject(object, change, { cameAsStix }), created, isGone: true }] : [];
+  });
+  return [...objects.map((object) => toManifestObject(object, change, { cameAsStix })), ...gone];
+}
+
+function toManifestObject(
+  object: StixObject,
+  { id, version }: VersionKey,
+  { cameAsStix }: { cameAsStix: boolean },
+): NewManifestObject {
+  const { created } = object;
+  return {
     objectId: object.id,
     version: stixVersion(object),
     type: object.type,
     specVersion: stixSpecVersion(object),
     itemId: id,
     itemVersion: version,
-    isGone,
+    isGone: false,
     isRestored: false,
-    ...toSharedColumns(object, itemVersion),
-  });
-  return [
-    ...objects.map((object) => toManifestObject(object, false)),
-    ...gone.map((object) => toManifestObject(object, true)),
-  ];
+    created: cameAsStix && typeof created === 'string' ? created : null,
+    ...(cameAsStix || !isSharedObject(object)
+      ? { content: null, term: null }
+      : { content: JSON.stringify(object), term: toSharedTerm(object) }),
+  };
 }
 
-/** A country is visible to everyone. The other shared objects have the name of an actor, a malware or a tool. */
-function toSharedColumns(object: StixObject, { originals }: ItemVersion): Pick<NewManifestObject, 'content' | 'term'> {
-  if (originals || !isSharedObject(object)) return { content: null, term: null };
-  const { type, name } = object;
-  const term = type === 'location' ? null : toTermValue(type === 'intrusion-set' ? 'actor' : 'malware', String(name));
-  return { content: JSON.stringify(object), term };
+/** Objects that have the name of an actor, a malware or a tool, or a value, need a visible item with it. The others are visible to everyone. */
+function toSharedTerm(object: StixObject): string | null {
+  const { type, name, created } = object;
+  if (created === undefined) return toTermValue('indicator', toObservableValue(object));
+  if (type === 'intrusion-set') return toTermValue('actor', String(name));
+  return type === 'malware' || type === 'tool' ? toTermValue('malware', String(name)) : null;
 }
 
 const versionKey = ({ id, version }: { id: string; version: number }): string => `${id} ${version}`;

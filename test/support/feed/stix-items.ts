@@ -41,7 +41,7 @@ export const versionOf = (item: FeedItem, more: Partial<ItemVersion> = {}): Item
   originals: null,
   overrides: [],
   storedText: null,
-  isByPerson: false,
+  wasChangedByPerson: false,
   ...more,
 });
 /** An item that names an actor, a malware, a CVE and an indicator. */

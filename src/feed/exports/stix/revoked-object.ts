@@ -18,15 +18,14 @@ export const isRevocable = (type: string): boolean => Object.hasOwn(requiredByTy
 
 /**
  * Returns the last version of an object that its item no longer contains, or whose content the reader may no longer see. A relationship then
- * refers to the report of its item. Returns undefined for types that cannot be revoked.
+ * refers to the report of its item. `created` is that of an object that came as STIX. Returns undefined for types that cannot be revoked.
  */
 export function toRevokedObject(
-  type: string,
-  id: string,
+  { type, id, created = null }: { type: string; id: string; created?: string | null },
   { id: itemId, createdAt, lastUpdated }: FeedItem,
 ): StixObject | undefined {
-  const created = toStixTime(createdAt);
-  const required = requiredByType[type]?.(created, id, toItemObjectId(itemId, 'report', ''));
+  const createdTime = created ?? toStixTime(createdAt);
+  const required = requiredByType[type]?.(createdTime, id, toItemObjectId(itemId, 'report', ''));
   const modified = toModifiedTime(lastUpdated);
-  return required && { type, spec_version: '2.1', id, created, modified, revoked: true, ...required };
+  return required && { type, spec_version: '2.1', id, created: createdTime, modified, revoked: true, ...required };
 }

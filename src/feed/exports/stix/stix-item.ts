@@ -26,8 +26,8 @@ export type ItemVersion = {
   overrides: DatedOverride[];
   /** The stored text, from which relationships are read. Null if it was not read. */
   storedText: string | null;
-  /** A person made this version by retracting or restoring the item. */
-  isByPerson: boolean;
+  /** A person made this version or an earlier one by retracting or restoring the item. */
+  wasChangedByPerson: boolean;
   /** Ids of objects that a live item contains as well. If this item is retracted, they stay valid. */
   liveElsewhere?: ReadonlySet<string>;
 };
@@ -37,14 +37,15 @@ export type ItemVersion = {
  * Objects that came as STIX are returned unchanged, except those that a person withdrew and without false positives.
  */
 export function toStixItem(version: ItemVersion): { objects: StixObject[]; unsupported: UnsupportedFields } {
-  const { item: shared, originals, overrides, isByPerson, storedText } = version;
+  const { item: shared, originals, overrides, wasChangedByPerson, storedText } = version;
   const override = overrides.at(-1);
   const item = applyDatedOverride(shared, override);
   const isRetracted = item.event.status === 'retracted';
   if (originals) {
     const { lastUpdated } = item;
     // An object that was ever withdrawn needs a later `modified`, also if it is valid again.
-    const wasItemWithdrawn = isRetracted || isByPerson || overrides.some(({ status }) => status === 'retracted');
+    const wasItemWithdrawn =
+      isRetracted || wasChangedByPerson || overrides.some(({ status }) => status === 'retracted');
     const objects = leaveOutFalsePositives(originals, shared, override).map((object) => {
       if (!belongsToItem(object, item)) return object;
       const wasWithdrawn =

@@ -37,3 +37,8 @@ export function toObservable(indicator: Pick<Indicator, 'type' | 'normalizedValu
   const id = uuidv5(observableNamespace, JSON.stringify(properties));
   return { type, spec_version: '2.1', id: `${type}--${id}`, ...properties };
 }
+
+/** Returns the value of an object that `toObservable` returned. */
+export function toObservableValue({ value, name, key, serial_number: serial, hashes }: StixObject): string {
+  return String(value ?? name ?? key ?? serial ?? Object.values(hashes as Record<string, string>)[0]);
+}

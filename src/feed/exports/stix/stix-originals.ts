@@ -16,14 +16,14 @@ export const belongsToItem = ({ id, type }: Pick<StixObject, 'id' | 'type'>, { e
   id === externalId || !subjectTypes.has(type);
 
 /**
- * Returns a new version of an object that came as STIX, revoked or valid again. Returns the object unchanged if its source revoked it, and for
- * objects without `modified`, such as observables.
+ * Returns a new version of an object that came as STIX, revoked or valid again. An object that its source revoked stays revoked. Returns
+ * objects without `modified`, such as observables, unchanged.
  */
 export function setRevoked(
   object: StixObject,
   { lastUpdated, isRevoked }: { lastUpdated: string; isRevoked: boolean },
 ): StixObject {
-  if (object['modified'] === undefined || object['revoked'] === true) return object;
+  if (object['modified'] === undefined) return object;
   return { ...object, modified: toModifiedTime(lastUpdated), ...(isRevoked ? { revoked: true } : {}) };
 }
 

@@ -15,11 +15,16 @@ import {
 
 type ThreatKind = NamedEntity['kind'];
 const typeByKind = { actor: 'intrusion-set', malware: 'malware', tool: 'tool' } as const;
-const sharedTypes = new Set<string>([...Object.values(typeByKind), 'location']);
+const sharedTypes = new Set<string>([...Object.values(typeByKind), 'location', 'identity']);
 
-/** Whether several items share an object that `toThreatObject` or `toCountryObject` returned. Objects that came as STIX belong to their item. */
+/**
+ * Whether items share an object that we write: one of `toThreatObject`, `toCountryObject`, `toSectorObject` or `toIdentity`, a marking or an
+ * observable. Objects that came as STIX belong to their item.
+ */
 export const isSharedObject = ({ type, created }: StixObject): boolean =>
-  sharedTypes.has(type) && created === toStixTime(sharedObjectsAt);
+  created === undefined ||
+  type === 'marking-definition' ||
+  (sharedTypes.has(type) && created === toStixTime(sharedObjectsAt));
 
 /**
  * Returns the object of an actor, a malware or a tool, or of a targeted country or sector. Its id and content depend only on the canonical
