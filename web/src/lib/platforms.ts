@@ -1,31 +1,26 @@
+import type { Schemas } from '../api/client.ts';
 import { toWords } from './text.ts';
 
-/** Names that are not written like other words. */
-const spellings: Record<string, string> = {
+type Platform = Schemas['FeedProfile']['platforms'][number];
+
+/** The platforms of the API as they are written, in the order in which forms list them. */
+const labels: Record<Platform, string> & Record<string, string> = {
+  windows: 'Windows',
+  linux: 'Linux',
   macos: 'macOS',
-  ios: 'iOS',
   esxi: 'ESXi',
+  'network-devices': 'Network devices',
+  containers: 'Containers',
   iaas: 'IaaS',
   saas: 'SaaS',
+  'identity-provider': 'Identity provider',
+  'office-suite': 'Office suite',
+  android: 'Android',
+  ios: 'iOS',
   ics: 'ICS',
 };
 
-/** The platforms of the API, in the order in which forms list them. */
-export const platformNames = [
-  'windows',
-  'linux',
-  'macos',
-  'esxi',
-  'network-devices',
-  'containers',
-  'iaas',
-  'saas',
-  'identity-provider',
-  'office-suite',
-  'android',
-  'ios',
-  'ics',
-] as const;
+export const platformNames = Object.keys(labels);
 
-/** Returns how a platform of the API is written: `macOS`, `Network devices`. */
-export const platformName = (platform: string): string => spellings[platform] ?? toWords(platform);
+/** Returns how a platform is written, such as `macOS`. Other words, such as an alias in a link, are only capitalized. */
+export const platformName = (platform: string): string => labels[platform] ?? toWords(platform);
