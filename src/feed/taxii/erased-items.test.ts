@@ -1,28 +1,16 @@
 import { describe, expect, test } from 'vitest';
-import { startApp, type TestOrg } from '../../../test/support/harness.ts';
+import { startApp } from '../../../test/support/harness.ts';
 import { fileSource } from '../../../test/support/feed/kev-source.ts';
 import { stixReport } from '../../../test/support/feed/grouped-reports.ts';
+import { readLastObjects, type TaxiiObject } from '../../../test/support/feed/taxii-objects.ts';
 
 const app = await startApp();
-type StixObject = Record<string, unknown> & { id: string; type: string; revoked?: boolean };
-
-/** Reads the last versions of all objects of the organization. */
-async function readAll(org: TestOrg): Promise<StixObject[]> {
-  const objects: StixObject[] = [];
-  for (let next: string | undefined = ''; next !== undefined;) {
-    const url = `/taxii2/root/collections/all/objects/?limit=1000${next && `&next=${next}`}`;
-    const { body }: { body: { objects?: StixObject[]; next?: string } } = await org.call('GET', url);
-    objects.push(...(body.objects ?? []));
-    next = body.next;
-  }
-  return objects;
-}
 
 const at = (month: number): string => `2024-0${month}-01T00:00:00.000Z`;
 type Report = { number: number; values: string[]; month?: number };
 /** Returns a report of values whose indicators have the same version in every report. */
 const report = ({ number, values, month = 2 }: Report): object => {
-  const { objects } = stixReport(number, values, { modified: at(month) }) as { objects: StixObject[] };
+  const { objects } = stixReport(number, values, { modified: at(month) }) as { objects: TaxiiObject[] };
   return {
     type: 'bundle',
     objects: objects.map((one) => (one.type === 'indicator' ? { ...one, modified: at(1) } : one)),
@@ -37,7 +25,7 @@ async function sharedReports(...reports: Report[]) {
     const source = await fileSource(app, owner, { kind: 'stix', visibility: 'shared', tlp: 'CLEAR' });
     await source.pull(report(one));
     sources.push(source);
-    await Promise.all([readAll(owner), readAll(reader)]);
+    await Promise.all([readLastObjects(owner), readLastObjects(reader)]);
   }
   const restrict = async (index: number): Promise<void> => {
     const { source } = sources[index]!;
@@ -48,7 +36,7 @@ async function sharedReports(...reports: Report[]) {
   const readRevoked = async (id: string): Promise<unknown[]> =>
     Promise.all(
       [owner, reader].map(async (org) =>
-        (await readAll(org)).filter((one) => one.id === id).map(({ revoked = false }) => revoked),
+        (await readLastObjects(org)).filter((one) => one.id === id).map(({ revoked = false }) => revoked),
       ),
     );
   return { owner, reader, sources, restrict, readRevoked };

@@ -4,21 +4,9 @@ import { inOrg, queryRows } from '../../platform/db/db.ts';
 import { formatVersion } from '../exports/stix/stix-object.ts';
 import { fileSource } from '../../../test/support/feed/kev-source.ts';
 import { stixReport } from '../../../test/support/feed/grouped-reports.ts';
+import { readLastObjects, type TaxiiObject } from '../../../test/support/feed/taxii-objects.ts';
 
 const app = await startApp();
-type StixObject = Record<string, unknown> & { id: string; type: string; revoked?: boolean };
-
-/** Reads the last versions of all objects of the organization. */
-async function readAll(org: TestOrg): Promise<StixObject[]> {
-  const objects: StixObject[] = [];
-  for (let next: string | undefined = ''; next !== undefined;) {
-    const url = `/taxii2/root/collections/all/objects/?limit=1000${next && `&next=${next}`}`;
-    const { body }: { body: { objects?: StixObject[]; next?: string } } = await org.call('GET', url);
-    objects.push(...(body.objects ?? []));
-    next = body.next;
-  }
-  return objects;
-}
 
 const techniqueId = 'attack-pattern--00000000-0000-4000-8000-000000000001';
 const technique = (modified: string) => ({
@@ -37,13 +25,15 @@ function reportWithTechnique(number: number, modified: string | undefined, more:
   return { type: 'bundle', objects: [...objects, ...(modified ? [technique(modified)] : [])] };
 }
 const readTechniques = async (org: TestOrg): Promise<unknown[][]> =>
-  (await readAll(org)).filter(({ id }) => id === techniqueId).map(({ modified, revoked }) => [modified, revoked]);
+  (await readLastObjects(org))
+    .filter(({ id }) => id === techniqueId)
+    .map(({ modified, revoked }) => [modified, revoked]);
 
 test('returns the newest version of an object that several items contain, also if an older one is added later', async () => {
   const org = await app.newOrg();
   for (const [number, modified] of ['2024-02-02T00:00:00.000Z', '2024-01-01T00:00:00.000Z'].entries()) {
     await (await fileSource(app, org, { kind: 'stix' })).pull(reportWithTechnique(900 + number, modified));
-    await readAll(org);
+    await readLastObjects(org);
   }
   expect(await readTechniques(org)).toEqual([['2024-02-02T00:00:00.000Z', undefined]]);
 });
@@ -54,7 +44,7 @@ test('revokes a report and its indicators, but not the techniques that other rep
   const at = '2024-02-02T00:00:00.000Z';
   await first.pull(reportWithTechnique(910, at));
   await second.pull(reportWithTechnique(911, at));
-  await readAll(org);
+  await readLastObjects(org);
   // A correction drops the technique, then the source withdraws the report.
   const next = { modified: '2024-03-03T00:00:00.000Z' };
   expect(await first.pull(reportWithTechnique(910, undefined, next))).toMatchObject({ corrected: 1 });
@@ -62,7 +52,7 @@ test('revokes a report and its indicators, but not the techniques that other rep
   const withdrawn = { modified: '2024-04-04T00:00:00.000Z', revoked: true };
   expect(await second.pull(reportWithTechnique(911, at, withdrawn))).toMatchObject({ retracted: 1 });
   expect(await readTechniques(org)).toEqual([[at, undefined]]);
-  const revoked = (await readAll(org)).filter((one) => one.revoked).map(({ type }) => type);
+  const revoked = (await readLastObjects(org)).filter((one) => one.revoked).map(({ type }) => type);
   expect(revoked.toSorted()).toEqual(['indicator', 'report']);
 });
 
@@ -70,7 +60,7 @@ test('adds every object anew when a release writes objects differently', async (
   const org = await app.newOrg();
   const text = 'The dropper was fetched from format-host[.]top, a command and control server.';
   expect((await org.call('POST', '/api/feed/items', { text })).status).toBe(200);
-  const before = await readAll(org);
+  const before = await readLastObjects(org);
   expect(before.length).toBeGreaterThan(0);
   // An earlier release left other times and other cursors.
   await inOrg(app.deps.db, org.id, async (tx) => {
@@ -79,7 +69,7 @@ test('adds every object anew when a release writes objects differently', async (
     await queryRows(tx)`
       update taxii_cursors set source = replace(source, ${`format ${formatVersion}`}, 'format 001') where organization_id = tocsin_org()`;
   });
-  expect((await readAll(org)).map(({ id }) => id).toSorted()).toEqual(before.map(({ id }) => id).toSorted());
+  expect((await readLastObjects(org)).map(({ id }) => id).toSorted()).toEqual(before.map(({ id }) => id).toSorted());
 });
 
 describe('an indicator that several reports contain', () => {
@@ -100,8 +90,8 @@ describe('an indicator that several reports contain', () => {
   };
   /** Returns whether the shared indicator is revoked, in TAXII and in the export. */
   const readRevoked = async (org: TestOrg): Promise<unknown[]> => {
-    const inTaxii = (await readAll(org)).filter(({ id }) => id === shared);
-    const { body }: { body: { objects: StixObject[] } } = await org.call('GET', '/api/feed/export/stix');
+    const inTaxii = (await readLastObjects(org)).filter(({ id }) => id === shared);
+    const { body }: { body: { objects: TaxiiObject[] } } = await org.call('GET', '/api/feed/export/stix');
     const inExport = body.objects.filter(({ id }) => id === shared);
     return [inTaxii, inExport].map((found) => found.map(({ revoked = false }) => revoked));
   };
@@ -137,11 +127,11 @@ describe('an indicator that several reports contain', () => {
     const withdrawn = { month: 3, revoked: true };
     expect(await first.pull(bundle(report({ number: 931, ...withdrawn })))).toMatchObject({ retracted: 1 });
     expect(await readRevoked(org)).toEqual(live);
-    const dated = (await readAll(org)).filter(({ id }) => id === shared);
+    const dated = (await readLastObjects(org)).filter(({ id }) => id === shared);
     expect(dated.map(({ modified }) => modified)).toEqual([at(1)]);
     await second.pull(bundle(report({ number: 932, ...withdrawn })));
     expect(await readRevoked(org)).toEqual([[true], [true]]);
-    expect((await readAll(org)).filter(({ revoked }) => revoked).map(({ id }) => id)).toContain(
+    expect((await readLastObjects(org)).filter(({ revoked }) => revoked).map(({ id }) => id)).toContain(
       'indicator--own-931.top',
     );
   });
@@ -168,10 +158,10 @@ describe('an indicator that several reports contain', () => {
     expect(await readRevoked(org)).toEqual(live);
     await first.pull(bundle(report({ number: 951, has: false, month: 3 })));
     expect(await readRevoked(org)).toEqual([[true], []]);
-    const [revoked] = (await readAll(org)).filter(({ id }) => id === shared);
+    const [revoked] = (await readLastObjects(org)).filter(({ id }) => id === shared);
     await second.pull(bundle(report({ number: 952 })));
     expect(await readRevoked(org)).toEqual(live);
-    const [restored] = (await readAll(org)).filter(({ id }) => id === shared);
+    const [restored] = (await readLastObjects(org)).filter(({ id }) => id === shared);
     expect(String(restored!['modified']) > String(revoked!['modified'])).toBe(true);
     expect(restored).toMatchObject({ pattern: "[domain-name:value = 'shared.top']" });
     await second.pull(bundle(report({ number: 952, has: false, month: 3 })));
