@@ -74,17 +74,14 @@ function findDelimitedName(
   if (edge < 0 && from > 0) return undefined;
   const opener = before[edge] ?? '';
   const inside = before.slice(edge + 1);
-  const start = candidate.start - inside.trimStart().length;
-  if (!/^[\w .,()'&+-]*\w[\w .,()'&+-]* $/.test(`${inside.trim()} `) || otherName.test(inside)) return undefined;
-  const words = inside.trim().split(/\s+/).length;
+  const name = inside.trim();
+  if (!/^[\w .,()'&+-]+$/.test(name) || !/\w/.test(name) || otherName.test(inside)) return undefined;
+  const words = name.split(/\s+/).length;
   const isName =
     opener === '`'
       ? words <= 10
-      : section === 'indicators' &&
-        words <= (opener === '|' ? 6 : 4) &&
-        !/^[-*]/.test(inside.trim()) &&
-        !statement.test(inside);
-  if (isName) return { ...candidate, start };
+      : section === 'indicators' && words <= (opener === '|' ? 6 : 4) && !/^[-*]/.test(name) && !statement.test(inside);
+  if (isName) return { ...candidate, start: candidate.start - inside.trimStart().length };
   const item = /^\s*[-*•] (?=(?:[A-Z\d][\w.,()'&+-]* ){1,4}$)/.exec(inside)?.[0];
   return item !== undefined && !statement.test(inside)
     ? { ...candidate, start: candidate.start - inside.length + item.length }
