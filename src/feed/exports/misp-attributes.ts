@@ -46,7 +46,7 @@ export const attributeByObservable: Record<string, [type: string, category: stri
   uri: ['uri', 'Network activity'],
 };
 
-/** Objects of MISP for indicators that no attribute type describes. The name, the relation, the category and the template with its version. */
+/** MISP objects for indicators that no attribute type describes, with the relation of the value and the template. */
 const objectByType: Record<
   string,
   { name: string; relation: string; group: string; template: string; version: string }

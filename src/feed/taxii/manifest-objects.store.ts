@@ -29,8 +29,8 @@ export type NewManifestObject = {
 const isInCollection = (collection: ManifestCollection): Condition => sql`t.collection = ${collection}`;
 
 /**
- * Inserts the objects that the collection does not have yet, and of shared objects only later versions. A shared
- * object replaces the same one of a single item. Their dates increase by one microsecond and are later than any date that the collection ever had.
+ * Inserts the objects that the collection does not have yet, and of shared objects only later versions. A shared object replaces the same one
+ * of a single item. Their dates increase by one microsecond and are later than any date that the collection ever had.
  */
 export async function insertManifestObjects(
   tx: Tx,

@@ -29,6 +29,7 @@ export function listManifestRows(
     sql`t.organization_id = tocsin_org()`,
     sql`t.collection = ${manifest}`,
     isVisible,
+    // True for every row. The index by date requires it.
     sql`t.date_added >= 'epoch'`,
     after === undefined ? undefined : sql`t.date_added > ${after}::timestamptz`,
     objectType === undefined ? undefined : sql`t.type = ${objectType}`,

@@ -12,14 +12,17 @@ export type CountPublicWords = () => WordCounts;
 
 export type CorrectionContext = { snapshot: Snapshot; countPublicWords: CountPublicWords; now: Date };
 
+/** `isUnmatched`: it is already known that no item matches the text. */
+type WrittenSearch = { search: Search; isUnmatched: boolean };
+
 /**
  * Returns a search with its misspelled words corrected, or undefined if an item matches the text as written or there is nothing to correct.
- * `isUnmatched` if it is known that no item matches the text. Corrections are public names and words from the titles of the newest items that the organization sees, so that it never sees a word of
+ * Corrections are public names and words from the titles of the newest items that the organization sees, so that it never sees a word of
  * another organization.
  */
 export async function correctSearch(
   tx: Tx,
-  { search, isUnmatched }: { search: Search; isUnmatched: boolean },
+  { search, isUnmatched }: WrittenSearch,
   { snapshot, countPublicWords, now }: CorrectionContext,
 ): Promise<{ search: Search; text: string } | undefined> {
   if (!search.fullText) return undefined;

@@ -113,8 +113,8 @@ export async function readScannedPage(tx: Tx, snapshot: Snapshot, search: Estima
 }
 
 /**
- * How a page is read: from all matches of the text, by comparing all items that have the other terms or were updated since a time, from the matches among the newest items, or by
- * comparing the items of the list one after another.
+ * How a page is read: `collect` from all matches of the text, `compare` from all items that have the other terms or were updated since the time,
+ * `window` from the matches among the newest items, and `scan` from the items of the list one after another.
  */
 export type PageMethod = 'collect' | 'compare' | 'window' | 'scan';
 
