@@ -1,7 +1,7 @@
 import { ExternalLink } from 'lucide-react';
 import { Link } from '@tanstack/react-router';
 import type { FeedItem } from '../../../api/feed.ts';
-import { platformName } from '../../../lib/platforms.ts';
+import { platformName } from '../../../texts/platforms.ts';
 import { classes } from '../../../lib/text.ts';
 import { texts } from '../../../texts/feed.ts';
 import { SeverityLabel } from '../../../ui/labels/severity.tsx';

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { facetsQuery, type FeedFilter, type ItemStatus } from '../../../api/feed.ts';
-import { platformName } from '../../../lib/platforms.ts';
+import { platformName } from '../../../texts/platforms.ts';
 import { texts } from '../../../texts/feed.ts';
 import { FilterChip } from '../../../ui/forms/filter-chip.tsx';
 import { FilterSelect } from '../../../ui/forms/filter-select.tsx';

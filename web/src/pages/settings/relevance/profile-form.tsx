@@ -1,7 +1,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { profileQuery, putProfile, type Profile } from '../../../api/relevance.ts';
-import { platformNames, platformName } from '../../../lib/platforms.ts';
+import { platformNames, platformName } from '../../../texts/platforms.ts';
 import { texts } from '../../../texts/relevance.ts';
 import { Button } from '../../../ui/button.tsx';
 import { CheckField, FormError, TextArea, TextField } from '../../../ui/forms/field.tsx';

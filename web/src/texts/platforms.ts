@@ -1,5 +1,5 @@
 import type { Schemas } from '../api/client.ts';
-import { toWords } from './text.ts';
+import { toWords } from '../lib/text.ts';
 
 type Platform = Schemas['FeedProfile']['platforms'][number];
 
