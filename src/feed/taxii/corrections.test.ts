@@ -2,25 +2,17 @@ import { expect, test } from 'vitest';
 import { startApp, type TestOrg } from '../../../test/support/harness.ts';
 import { fileSource } from '../../../test/support/feed/kev-source.ts';
 import { stixReport } from '../../../test/support/feed/grouped-reports.ts';
+import { readLastObjects, type TaxiiObject } from '../../../test/support/feed/taxii-objects.ts';
 
 const app = await startApp();
-type StixObject = Record<string, unknown> & { id: string; type: string; revoked?: boolean };
-
-/** Reads the last versions of all objects of the organization, as a client that never read before. */
-async function readAll(org: TestOrg): Promise<StixObject[]> {
-  const url = '/taxii2/root/collections/all/objects/?limit=1000';
-  const { body }: { body: { objects?: StixObject[]; more: boolean } } = await org.call('GET', url);
-  expect(body.more ?? false).toBe(false);
-  return body.objects ?? [];
-}
-const readOne = async (org: TestOrg, id: string): Promise<StixObject> =>
-  (await readAll(org)).find((object) => object.id === id)!;
+const readOne = async (org: TestOrg, id: string): Promise<TaxiiObject> =>
+  (await readLastObjects(org)).find((object) => object.id === id)!;
 
 const at = (month: number): string => `2024-0${month}-01T00:00:00.000Z`;
 type Report = { number: number; values: string[]; month?: number; revoked?: string; name?: string };
 /** Returns a report whose objects its source modified in a month. The indicator of `revoked` is revoked. */
 function report({ number, values, month = 2, revoked, name = 'A report' }: Report): object {
-  const { objects } = stixReport(number, values, { modified: at(month), name }) as { objects: StixObject[] };
+  const { objects } = stixReport(number, values, { modified: at(month), name }) as { objects: TaxiiObject[] };
   return {
     type: 'bundle',
     objects: objects.map((one) => (one.id === `indicator--${revoked}` ? { ...one, revoked: true } : one)),
@@ -51,9 +43,9 @@ test('offers the corrections of a report that a person retracted and restored', 
   const source = await fileSource(app, org, { kind: 'stix' });
   await source.pull(report({ number: 962, values: ['person-962.top'] }));
   const path = `/api/feed/items/${await firstItemId(org)}/retract`;
-  await readAll(org);
+  await readLastObjects(org);
   expect((await org.call('POST', path, { reason: 'A test' })).status).toBe(200);
-  await readAll(org);
+  await readLastObjects(org);
   expect((await org.call('DELETE', path)).status).toBe(200);
   const id = 'report--00000000-0000-4000-8000-000000000962';
   const restored = await readOne(org, id);
@@ -88,7 +80,7 @@ test('offers the next version of an indicator that was offered again, and each v
 });
 
 /** Returns how many references of valid objects the objects do not contain. */
-function countDangling(objects: StixObject[]): number {
+function countDangling(objects: TaxiiObject[]): number {
   const ids = new Set(objects.map(({ id }) => id));
   const refs = objects
     .filter(({ revoked }) => !revoked)
@@ -102,15 +94,17 @@ test('keeps what other items refer to when the first item that contains it is ta
   const sources = [await fileSource(app, owner, shared), await fileSource(app, owner, shared)];
   for (const [number, { pull }] of sources.entries()) {
     await pull(`indicator,comment\nshared-964.top,Number ${number}\nown-964-${number}.top,Number ${number}\n`);
-    await readAll(reader);
+    await readLastObjects(reader);
   }
   const names = async (): Promise<unknown[]> =>
-    (await readAll(reader)).flatMap(({ type, value, revoked }) => (type === 'domain-name' && !revoked ? [value] : []));
+    (await readLastObjects(reader)).flatMap(({ type, value, revoked }) =>
+      type === 'domain-name' && !revoked ? [value] : [],
+    );
   expect((await names()).toSorted()).toEqual(['own-964-0.top', 'own-964-1.top', 'shared-964.top']);
   const body = { tlp: 'RED', enabled: false };
   expect((await owner.call('PUT', `/api/feed/sources/${sources[0]!.source.id}`, body)).status).toBe(200);
   expect((await names()).toSorted()).toEqual(['own-964-1.top', 'shared-964.top']);
-  expect(countDangling(await readAll(reader))).toBe(0);
+  expect(countDangling(await readLastObjects(reader))).toBe(0);
 });
 
 test('keeps an indicator of two reports when the one that a person restored is taken away', async () => {
@@ -122,13 +116,13 @@ test('keeps an indicator of two reports when the one that a person restored is t
   };
   const source = await open(965);
   const path = `/api/feed/items/${await firstItemId(owner)}/retract`;
-  await readAll(reader);
+  await readLastObjects(reader);
   expect((await owner.call('POST', path, { reason: 'A test' })).status).toBe(200);
-  await readAll(reader);
+  await readLastObjects(reader);
   expect((await owner.call('DELETE', path)).status).toBe(200);
   const before = await readOne(reader, 'indicator--shared-965.top');
   await open(966);
-  await readAll(reader);
+  await readLastObjects(reader);
   const body = { tlp: 'RED', enabled: false };
   expect((await owner.call('PUT', `/api/feed/sources/${source.source.id}`, body)).status).toBe(200);
   const after = await readOne(reader, 'indicator--shared-965.top');
