@@ -9,7 +9,7 @@ const namedAs = String.raw`\b(?:track(?:ed|s|ing)?|known|referred to|identif(?:y
 
 const namingWord = /\b(?:track|known|referred|identif|designat|dubbed|call|nam|monitor|codenam)/i;
 
-/** What a sentence mentions without its name, and the words before the name in the next sentence. */
+/** Words for a subject that a sentence does not name, and the words before its name in the next sentence. */
 const patterns: Pattern[] = [
   {
     kind: 'actor',

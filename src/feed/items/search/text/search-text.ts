@@ -5,7 +5,7 @@ import { hasUnspacedText } from './unspaced-text.ts';
 const headMaxChars = 100_000;
 const bodyMaxChars = 150_000;
 
-/** What full-text search covers of an item. The title counts more than the head, and the head more than the body. */
+/** The text of an item that full-text search covers. The title counts more than the head, and the head more than the body. */
 export type SearchText = { searchTitle: string; searchHead: string; searchBody: string };
 
 type SearchedItem = Pick<FeedItem, 'summary' | 'iocs' | 'externalId' | 'classification' | 'affectedProducts'> & {

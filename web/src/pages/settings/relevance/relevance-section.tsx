@@ -5,7 +5,7 @@ import { texts } from '../../../texts/relevance.ts';
 import { Loaded, SettingsSection } from '../section.tsx';
 import { ProfileForm } from './profile-form.tsx';
 
-/** What is relevant to the organization. */
+/** The settings that decide what is relevant to the organization. */
 export function RelevanceSection() {
   const query = useQuery(profileQuery);
   const { data: session } = useQuery(sessionQuery);
