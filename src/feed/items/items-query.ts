@@ -8,7 +8,7 @@ import { searchOrderFields } from './search/search-query.ts';
 const positiveInteger = (fallback: number, max: number | undefined) =>
   z
     .string()
-    .refine((text) => /^\d+$/.test(text), 'must be written in decimal digits')
+    .refine((text) => /^\d+$/.test(text), { error: 'must be written in decimal digits', abort: true })
     .refine((text) => !/^0*$/.test(text), 'must be at least 1')
     .refine((text) => max === undefined || Number(text) <= max, `must be at most ${max}`)
     .optional()

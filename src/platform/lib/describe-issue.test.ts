@@ -18,7 +18,13 @@ test.each([
   [z.number().positive(), 0, 'must be more than 0'],
   [z.iso.datetime(), 'tomorrow', 'must be an RFC 3339 time such as 2026-03-02T00:00:00Z'],
   [z.iso.date(), 'tomorrow', 'must be a date such as 2026-03-02'],
-  [z.string(), 1, 'Invalid input: expected string, received number'],
+  [z.string(), 1, 'must be a string'],
+  [z.number(), '1', 'must be a number'],
+  [z.int(), 1.5, 'must be an integer'],
+  [z.boolean(), 'yes', 'must be true or false'],
+  [z.array(z.string()), 'a', 'must be an array'],
+  [z.object({}), 'a', 'must be an object'],
+  [z.record(z.string(), z.string()), null, 'must be an object'],
   [z.string().refine(() => false, 'must not be blank'), '', 'must not be blank'],
 ])('describes what is wrong (%#)', (schema, value, detail) => {
   expect(describe(schema, value)).toBe(detail);
