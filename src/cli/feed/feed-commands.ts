@@ -8,8 +8,8 @@ export function addFeedCommands(program: Command, run: Run): void {
     .description('manage feed sources, shared by all organizations unless --private');
   source
     .command('add')
-    .description('add a source of the catalogue')
-    .requiredOption('--catalogue <NAME>', 'name of the source in the catalogue')
+    .description('add a source from the catalog')
+    .requiredOption('--catalogue <NAME>', 'name of the source in the catalog')
     .option('--org <NAME>', 'organization that owns the source')
     .option('--private', 'visible to that organization only')
     .option('--json', 'print JSON')

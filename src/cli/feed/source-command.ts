@@ -6,7 +6,8 @@ import { CreateSource } from '../../feed/sources/sources.schema.ts';
 import { createSource } from '../../feed/sources/create-source.ts';
 import { listSources } from '../../feed/sources/list-sources.ts';
 import { pullSourceNow } from '../../feed/sources/pull/threads/start-pulls.ts';
-import { appError } from '../../platform/lib/errors.ts';
+import { describeIssue } from '../../platform/lib/describe-issue.ts';
+import { AppError, appError } from '../../platform/lib/errors.ts';
 import { createLogger } from '../../platform/lib/logging/logger.ts';
 import { uuidPattern } from '../../platform/lib/org-id.ts';
 import type { Caller } from '../../platform/orgs/caller.ts';
@@ -34,7 +35,7 @@ type Session = { deps: Deps; caller: Caller };
 /** Creates a source, which all organizations share unless `private`. `url` may be a `file:` address. */
 export async function createSourceCommand(options: SourceOptions): Promise<number> {
   const source = await withSession(options.org, async ({ deps, caller }) =>
-    createSource(deps, caller, await readInput(deps.db, options)),
+    createSource(deps, caller, await readInput(deps.db, options)).catch(throwAsOptions),
   );
   const next = `Pull it now with: tocsin source pull ${source.id}`;
   return printResult(options.json, source, `Created source ${source.id} (${source.visibility}). ${next}`);
@@ -85,9 +86,16 @@ async function readInput(db: Db, options: SourceOptions): Promise<CreateSource> 
   );
   if (!input.success)
     throw new UsageError(
-      `${input.error.issues.map((issue) => `--${issue.path.join('.')}: ${issue.message}`).join('\n')}`,
+      input.error.issues.map(({ path, message }) => `--${path.join('.')}: ${describeIssue(message)}`).join('\n'),
     );
   return input.data;
+}
+
+/** Reports invalid fields of a source by the options that set them. */
+function throwAsOptions(error: unknown): never {
+  if (error instanceof AppError && error.errors)
+    throw new UsageError(error.errors.map(({ pointer, detail }) => `--${pointer.slice(1)}: ${detail}`).join('\n'));
+  throw error;
 }
 
 function withSession<T>(orgName: string | undefined, work: (session: Session) => Promise<T>): Promise<T> {
