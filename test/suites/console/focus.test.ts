@@ -32,6 +32,50 @@ test('returns the focus to the list when its panel closes', async () => {
   expect(complaints).toEqual([]);
 });
 
+test('moves the focus to the entry that a key opens, so that Tab continues into its panel', async () => {
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await page.goto(`${started.origin}/console/feed`);
+  const rows = page.getByRole('option');
+  await rows.first().waitFor();
+  for (const row of [rows.first(), rows.nth(1)]) {
+    await page.keyboard.press('j');
+    await expect.poll(() => row.evaluate((one) => one.matches(':focus-visible'))).toBe(true);
+  }
+  await page.keyboard.press('Tab');
+  await expect.poll(focused).toBe('separator');
+  await page.goto(`${started.origin}/console/entities`);
+  await page.getByRole('gridcell').first().waitFor();
+  await page.keyboard.press('j');
+  await expect.poll(focused).toBe('grid');
+});
+
+test('scrolls the list with the keyboard, also after the page of an entry', async () => {
+  for (let count = 0; count < 10; count += 1)
+    await callOk(org, 'POST', '/api/feed/items', { text: `Report ${count} describes nothing of interest.` });
+  await page.setViewportSize({ width: 1280, height: 300 });
+  await page.goto(`${started.origin}/console/feed`);
+  const rows = page.getByRole('option');
+  const isInView = () =>
+    page.evaluate<boolean>(
+      '((row) => row && row.bottom <= innerHeight && row.top > 0)(document.querySelector("[role=option][aria-selected=true]")?.getBoundingClientRect())',
+    );
+  await rows.first().waitFor();
+  let opened: string | null = null;
+  for (let count = 0; count < 9; count += 1) {
+    await page.keyboard.press('j');
+    await page.waitForURL((url) => url.searchParams.get('item') !== opened);
+    opened = new URL(page.url()).searchParams.get('item');
+    await expect.poll(isInView).toBe(true);
+  }
+  await page.keyboard.press('Enter');
+  await page.waitForURL(/feed\/[\da-f-]+$/);
+  await page.goBack();
+  await expect.poll(isInView).toBe(true);
+  await page.keyboard.press('j');
+  await page.waitForURL((url) => url.searchParams.get('item') !== opened);
+  await expect.poll(isInView).toBe(true);
+});
+
 const scrolled = () =>
   page.evaluate<number[]>(
     '[...document.querySelectorAll("main *")].map((one) => one.scrollTop).filter((top) => top > 0)',

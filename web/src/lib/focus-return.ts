@@ -44,20 +44,31 @@ export function useFocusReturn(): void {
   );
 }
 
+/** The entry of a list that is open beside it, or the table that contains it. */
+const openEntry = '[role="option"][aria-selected="true"], [role="grid"][aria-activedescendant]';
+
 /**
- * Returns the focus to a list when the panel beside it closes, unless it has already moved elsewhere. Spread the result on the list's
- * element.
+ * Keeps the focus on the entry that the panel beside a list shows, also if a key has opened it, so that Tab continues into the panel. Returns
+ * the focus to the list when the panel closes. A focus elsewhere stays. Spread the result on the list's element.
  */
 export function useListFocus(list: RefObject<HTMLElement | null>, isPanelOpen: boolean) {
   const last = useRef<() => HTMLElement | null>(null);
+  const lastEntry = useRef<HTMLElement>(null);
   const wasOpen = useRef(isPanelOpen);
   useEffect(() => {
-    if (wasOpen.current && !isPanelOpen && document.activeElement === document.body) {
+    const { activeElement } = document;
+    const isLost = activeElement === document.body;
+    const entry = (isPanelOpen && list.current?.querySelector<HTMLElement>(openEntry)) || null;
+    if (entry && entry !== lastEntry.current) {
+      if (isLost || (activeElement?.role === 'option' && list.current?.contains(activeElement)))
+        entry.focus({ preventScroll: true });
+    } else if (wasOpen.current && !isPanelOpen && isLost) {
       const target = last.current?.() ?? list.current?.querySelector<HTMLElement>('[tabindex="0"]');
       target?.focus({ preventScroll: true });
     }
+    lastEntry.current = entry;
     wasOpen.current = isPanelOpen;
-  }, [isPanelOpen, list]);
+  });
   return {
     onFocus: (event: React.FocusEvent<HTMLElement>) => {
       last.current = rememberPlace(event.target);

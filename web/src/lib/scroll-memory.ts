@@ -3,6 +3,7 @@ import type { ParsedLocation } from '@tanstack/react-router';
 /**
  * Returns a function that decides whether the places of a location's lists are restored: those of a location that was shown before, and of
  * the same page with another address. The router would also give a new page the scroll position of the page before it.
+ * A navigation that opens an entry of a list has `resetScroll: false`. Otherwise the router would undo the list's scrolling to the entry.
  */
 export function createScrollMemory(): (options: { location: ParsedLocation }) => boolean {
   const shown = new Set<string | undefined>();

@@ -32,6 +32,7 @@ export function CoveragePage() {
     void navigate({
       search: (search) => ({ ...search, ...next }),
       replace: 'technique' in next && openId !== undefined,
+      resetScroll: false,
     });
   const open = (technique: string | undefined): void => change({ technique });
   useHotkeys({ Escape: () => open(undefined) });

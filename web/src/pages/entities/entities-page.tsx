@@ -35,6 +35,7 @@ export function EntitiesPage() {
     void navigate({
       search: (search) => ({ ...search, kind: entity?.type, name: entity?.name }),
       replace: opened !== undefined,
+      resetScroll: false,
     });
   const index = entities.findIndex((one) => entityKey(one) === openKey);
   const move = (step: number): void => {

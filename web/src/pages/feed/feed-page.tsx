@@ -49,7 +49,7 @@ export function FeedPage() {
 
   const open = (id: string | undefined): void => {
     setPending(null);
-    void navigate({ search: (search) => ({ ...search, item: id }), replace: openId !== undefined });
+    void navigate({ search: (search) => ({ ...search, item: id }), replace: openId !== undefined, resetScroll: false });
   };
   const move = (step: number): void => {
     const next = items[Math.min(items.length - 1, Math.max(0, index + step))];

@@ -25,7 +25,7 @@ export function HitsPage() {
   const navigate = route.useNavigate();
   const isGrouped = (by === 'wave' && !filter.group) || (by === 'entity' && !filter.entity);
   const open = (id: string | undefined): void =>
-    void navigate({ search: (search) => ({ ...search, hit: id }), replace: openId !== undefined });
+    void navigate({ search: (search) => ({ ...search, hit: id }), replace: openId !== undefined, resetScroll: false });
   return (
     <>
       <PageHeader

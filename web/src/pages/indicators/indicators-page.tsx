@@ -25,7 +25,7 @@ export function IndicatorsPage() {
   const all = useMemo(() => splitValues(pasted), [pasted]);
   const { data, error, refetch } = useQuery(lookupQuery(all.slice(0, lookupMax)));
   const open = (value: string | undefined): void =>
-    void navigate({ search: (search) => ({ ...search, value }), replace: openValue !== undefined });
+    void navigate({ search: (search) => ({ ...search, value }), replace: openValue !== undefined, resetScroll: false });
   const rows = data?.indicators ?? [];
   const index = rows.findIndex(({ value }) => value === openValue);
   const move = (step: number): void => {

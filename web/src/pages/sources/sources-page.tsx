@@ -31,7 +31,11 @@ export function SourcesPage() {
   const index = sources?.findIndex(({ id }) => id === openId) ?? -1;
   const opened = sources?.[index];
   const open = (source: string | undefined, isEdited?: boolean): void =>
-    void navigate({ search: { source, edit: isEdited ? 'yes' : undefined }, replace: openId !== undefined });
+    void navigate({
+      search: { source, edit: isEdited ? 'yes' : undefined },
+      replace: openId !== undefined,
+      resetScroll: false,
+    });
   const isEdited = edit !== undefined && opened?.own === true;
   const move = (step: number): void => {
     const next = sources?.[Math.min(sources.length - 1, Math.max(0, index + step))];

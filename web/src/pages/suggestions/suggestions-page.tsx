@@ -29,7 +29,11 @@ export function SuggestionsPage() {
   const opened = suggestions?.[index];
 
   const open = (id: string | undefined): void =>
-    void navigate({ search: (search) => ({ ...search, suggestion: id }), replace: openId !== undefined });
+    void navigate({
+      search: (search) => ({ ...search, suggestion: id }),
+      replace: openId !== undefined,
+      resetScroll: false,
+    });
   const move = (step: number): void => {
     const next = suggestions?.[Math.min(suggestions.length - 1, Math.max(0, index + step))];
     if (next) open(next.id);
