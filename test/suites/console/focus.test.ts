@@ -76,6 +76,22 @@ test('scrolls the list with the keyboard, also after the page of an entry', asyn
   await expect.poll(isInView).toBe(true);
 });
 
+test('scrolls a table to the row that a key opens', async () => {
+  const cves = Array.from({ length: 9 }, (_, index) => `CVE-2024-1000${index}`);
+  await callOk(org, 'POST', '/api/feed/items', { text: `Attackers exploited ${cves.join(', ')}.` });
+  await page.setViewportSize({ width: 1280, height: 260 });
+  await page.goto(`${started.origin}/console/entities`);
+  await page.getByRole('gridcell').first().waitFor();
+  let opened: string | null = null;
+  for (const _ of cves) {
+    await page.keyboard.press('j');
+    await page.waitForURL((url) => url.searchParams.get('name') !== opened);
+    opened = new URL(page.url()).searchParams.get('name');
+    const row = page.getByRole('row', { name: opened!, selected: true });
+    await expect.poll(() => row.evaluate((one) => one.getBoundingClientRect().bottom)).toBeLessThanOrEqual(260);
+  }
+});
+
 const scrolled = () =>
   page.evaluate<number[]>(
     '[...document.querySelectorAll("main *")].map((one) => one.scrollTop).filter((top) => top > 0)',

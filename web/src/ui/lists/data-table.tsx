@@ -59,6 +59,8 @@ export function DataTable<Row>(props: Props<Row>) {
     estimateSize: () => rowHeight,
     overscan: 16,
     scrollPaddingStart: rowHeight,
+    // The header moves the rows down by its height and border.
+    scrollPaddingEnd: rowHeight + 1,
   });
   const items = virtual.getVirtualItems();
   const lastIndex = items.at(-1)?.index ?? 0;
