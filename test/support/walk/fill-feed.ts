@@ -5,6 +5,7 @@ import { syncSweepsAcrossOrgs } from '../../../src/agents/sightings/sightings.st
 import { sweepDue } from '../../../src/agents/sightings/sweep.ts';
 import type { Deps } from '../../../src/app/deps.ts';
 import { saveJudgmentRow } from '../../../src/agents/threat-relevancy/judgments.store.ts';
+import { insertObjectItems } from '../../../src/feed/taxii/object-items.store.ts';
 import { scoreNextBatch } from '../../../src/feed/relevance/score-items.ts';
 import { kevCatalogWith } from '../feed/kev-document.ts';
 import type { TestOrg } from '../harness.ts';
@@ -31,6 +32,9 @@ export async function fillFeed(deps: Deps, org: TestOrg, mark: string): Promise<
     await post('/api/feed/items', { text: `${mark} was hit from evil-host[.]top.` });
     for (const name of ['all', 'relevant']) await get(`/taxii2/root/collections/${name}/objects/`);
     const { items } = await get('/items?perPage=100');
+    // Items that share a STIX object have rows of their own.
+    const shared = { objectId: `indicator--${mark}`, itemId: items[0].id };
+    await inOrg(deps.db, org.id, (tx) => insertObjectItems(tx, 'all', [shared]));
     // An override with a previous state, and a profile with scores.
     for (const note of [mark, `${mark} again`])
       await put(`/api/feed/items/${items[0].id}/override`, { note, severity: 'low' });
