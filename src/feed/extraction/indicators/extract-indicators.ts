@@ -136,9 +136,10 @@ function assess(
     defangedInText,
     isPublisherHost: isPublisherHost(type, value, options),
     hostCue: type === 'domain' && candidate.doubt > 0 ? getHostCue(refanged.clear, candidate) : 0,
-    mention: isLive
-      ? findHarmlessMention(refanged.clear, { ...candidate, type, value, address, context, imitated })
-      : undefined,
+    findMention: () =>
+      isLive
+        ? findHarmlessMention(refanged.clear, { ...candidate, type, value, address, context, imitated })
+        : undefined,
     page: address && !candidate.defanged && !benign ? classifyPage(address) : undefined,
     benign,
   });

@@ -10,8 +10,8 @@ export type CandidateEvidence = {
   isPublisherHost: boolean;
   /** How much the word before the value says that it is a host. */
   hostCue: 0 | 1 | 2;
-  /** The reason why the words around the value say that it is harmless. */
-  mention: string | undefined;
+  /** Returns the reason why the words around the value say that it is harmless. Called only if nothing else decides, because it takes the most time. */
+  findMention: () => string | undefined;
   benign: string | undefined;
   /** A page of the kind that reports link to. */
   page: 'source code on shared hosting' | 'page of an article' | 'analysis of a sample' | undefined;
@@ -71,13 +71,14 @@ export function assessCandidate(
 
 function findFalsePositiveReason(
   type: string,
-  { context, defanged, isPublisherHost: ofPublisher, mention, benign, page }: CandidateEvidence,
+  { context, defanged, isPublisherHost: ofPublisher, findMention, benign, page }: CandidateEvidence,
   score: number,
 ): string | undefined {
   if (ofPublisher && !defanged) return 'link to the publisher';
   // A defanged URL on a well-known host is reported on purpose.
   const isReported = type === 'url' && defanged && benign !== undefined && !coversPages(benign);
   if (benign && !isReported) return benign;
+  const mention = findMention();
   if (mention) return mention;
   if (!network.has(type)) return undefined;
   const isListed = context.isolated && context.section === 'indicators';
