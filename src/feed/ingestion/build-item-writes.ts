@@ -1,12 +1,11 @@
 import { buildComparisonTraits } from '../deduplication/similarity/comparison-traits.ts';
-import { toSearchText } from '../items/search/text/search-text.ts';
 import type { UnnumberedWrite } from '../items/writing/item-columns.ts';
 import { toSeverityText } from '../model/severity-basis.ts';
 import type { FeedItem } from '../model/item.schema.ts';
 import type { ItemStatus } from '../model/vocabulary.ts';
 import { changedParts, contentHash } from './content-hash.ts';
 import type { ItemCandidate } from './item-candidates.ts';
-import { emptyItem, formatWordsOf, retractItem, toDocument, toFeedItem, type ItemStamps } from './item-document.ts';
+import { emptyItem, retractItem, toDocument, toFeedItem, toItemSearchText, type ItemStamps } from './item-document.ts';
 import type { ItemAction, RaiseTlpAction } from './pull-plan.ts';
 import type { ItemOrigin } from './source-row.ts';
 import type { StoredItem } from './stored-items.store.ts';
@@ -216,7 +215,7 @@ function commonColumns(
     publishTime: item.source.publishTime ?? null,
     doc,
     ...buildComparisonTraits(item, { storedText, aliases, isProse: context.isProse }),
-    ...toSearchText(item, { storedText, isProse: context.isProse, formatWords: formatWordsOf(context.source.kind) }),
+    ...toItemSearchText(item, storedText, context.source.kind),
     readerVersion: context.readerVersion,
     nextExpiryAt,
     addedToFeedAt: stamps.addedToFeedAt,

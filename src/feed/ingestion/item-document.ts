@@ -1,5 +1,6 @@
 import { basename } from 'node:path';
 import { rememberResults } from '../../platform/lib/remember-results.ts';
+import { toSearchText, type SearchText } from '../items/search/text/search-text.ts';
 import { updateExpiry, startOfHour } from '../model/expiry.ts';
 import type { FeedItem } from '../model/item.schema.ts';
 import { buckets, stricterTlp, type ItemStatus, type Tlp } from '../model/vocabulary.ts';
@@ -18,20 +19,20 @@ export type ItemStamps = {
   lastUpdated: Date;
 };
 
-const defaultsOf = (kind: SourceKind | null): Partial<SourceFormat['defaults']> =>
-  kind === null ? {} : sourceFormats[kind].defaults;
+const formatOf = (kind: SourceKind | null): SourceFormat | undefined =>
+  kind === null ? undefined : sourceFormats[kind];
+
+const defaultsOf = (kind: SourceKind | null): Partial<SourceFormat['defaults']> => formatOf(kind)?.defaults ?? {};
 
 /** Returns whether sources of a kind deliver prose. Posted texts, which have no kind, are prose. */
 export const isProseSource = (kind: SourceKind | null): boolean => {
-  const format: SourceFormat | undefined = kind === null ? undefined : sourceFormats[kind];
+  const format = formatOf(kind);
   return format === undefined || format.isText === true;
 };
 
-/** Returns the words by which full-text search finds all items of a kind of source. */
-export const formatWordsOf = (kind: SourceKind | null): string => {
-  const format: SourceFormat | undefined = kind === null ? undefined : sourceFormats[kind];
-  return format?.searchWords ?? '';
-};
+/** Returns the searched text of an item of a source of this kind. */
+export const toItemSearchText = (item: FeedItem, storedText: string, kind: SourceKind | null): SearchText =>
+  toSearchText(item, { storedText, isProse: isProseSource(kind), formatWords: formatOf(kind)?.searchWords ?? '' });
 
 /**
  * Returns the marking of an item: the stricter of the record's and the source's. If neither has one, it is the default of the source kind, or

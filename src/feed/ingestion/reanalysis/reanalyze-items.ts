@@ -6,7 +6,7 @@ import { isPoolBusy } from '../../../platform/lib/threads/thread-error.ts';
 import { recomputePools } from '../../deduplication/recompute-pools.ts';
 import { buildComparisonTraits } from '../../deduplication/similarity/comparison-traits.ts';
 import type { ExtractedItem } from '../../extraction/extract-item.ts';
-import { toSearchText, type SearchText } from '../../items/search/text/search-text.ts';
+import type { SearchText } from '../../items/search/text/search-text.ts';
 import type { SnapshotCache } from '../../items/snapshot/snapshot.ts';
 import { toCountedItem, moveCounts } from '../../items/writing/counts.store.ts';
 import { advancePools, lockPool, nextCommitTime } from '../../items/writing/feed-pools.store.ts';
@@ -23,7 +23,7 @@ import type { FeedItem } from '../../model/item.schema.ts';
 import { storedColumns } from '../build-item-writes.ts';
 import { changedParts, contentHash } from '../content-hash.ts';
 import type { Extractor } from '../extractor.ts';
-import { formatWordsOf, isProseSource, toDocument, toPassages } from '../item-document.ts';
+import { isProseSource, toDocument, toItemSearchText, toPassages } from '../item-document.ts';
 import { toReaderVersion } from '../reader-version.ts';
 import { findStaleItem, listStaleItems, type StaleItem } from './stale-items.store.ts';
 
@@ -110,11 +110,7 @@ async function reanalyzeItem(
     const counted = toCountedItem(item);
     await moveCounts(tx, [{ before: counted, after: { ...counted, severity, platforms } }]);
   } else {
-    const searchText = toSearchText(before, {
-      storedText: item.stored_text,
-      isProse,
-      formatWords: formatWordsOf(item.kind),
-    });
+    const searchText = toItemSearchText(before, item.stored_text, item.kind);
     removedTerms = await writeTraits(tx, item, { traits, searchText });
   }
   const seqByPool = new Map([[item.pool_id, seq]]);
@@ -187,7 +183,7 @@ function buildWrite(item: StaleItem, before: FeedItem, reanalysis: Reanalysis): 
     doc,
     storedText,
     objects: null,
-    ...toSearchText(after, { storedText, isProse: true }),
+    ...toItemSearchText(after, storedText, item.kind),
     nextExpiryAt,
     seq,
     addedToFeedAt: item.added_to_feed_at,
