@@ -20,7 +20,7 @@ export async function withDatabase<T>(work: (db: Db, config: Config) => Promise<
 /** Returns a caller with every scope: the command line acts for the operator of the installation. */
 export const operatorOf = (orgId: OrgId): Caller => ({ orgId, keyId: null, scopes: new Set(scopes) });
 
-/** Returns the operator's caller for an organization. Throws not_found if there is none of that name. */
+/** Returns the operator's caller for an organization. Throws `not_found` if no organization has that name. */
 export async function findOperator(db: Db, orgName = 'default'): Promise<Caller> {
   const org = await acrossOrgs(db, (tx) => findOrgAcrossOrgs(tx, { name: orgName }));
   if (!org) throw appError('not_found', `Organization "${orgName}" not found. Create it with: tocsin org create NAME`);

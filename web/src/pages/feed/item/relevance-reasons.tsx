@@ -63,7 +63,7 @@ export function RelevanceReasons({ item }: { item: FeedItem }) {
   );
 }
 
-/** Why an item has no verdict: nothing matches the profile, or there is none. */
+/** Explains why an item has no verdict: the organization has no profile, or the item matches nothing in it. */
 function NoVerdict() {
   const { data: profile } = useQuery(profileQuery);
   useJudgedItems(profile?.rebuilding ?? false);
