@@ -13,24 +13,23 @@ const isLockTimeout = (error: unknown): boolean => codeOf(error) === '55P03';
  * Runs a whole transaction, and again if it failed only because of concurrent ones: up to six times, after a random pause that grows to a
  * second. Rejects with the last error.
  */
-export async function retryOnConflict<T>(attempt: () => Promise<T>): Promise<T> {
-  for (let failures = 1; ; failures += 1) {
-    try {
-      return await attempt();
-    } catch (error) {
-      if (failures >= attemptsMax || !isConflict(error)) throw error;
-      await sleep(Math.random() * Math.min(pauseMaxMs, 20 * 2 ** failures));
-    }
-  }
-}
+export const retryOnConflict = <T>(attempt: () => Promise<T>): Promise<T> =>
+  retryOn(isConflict, attempt, (failures) => sleep(Math.random() * Math.min(pauseMaxMs, 20 * 2 ** failures)));
 
 /** Runs a transaction of background work, and again if it waited too long for a lock: up to six times. Rejects with the last error. */
-export async function retryOnLockTimeout<T>(attempt: () => Promise<T>): Promise<T> {
+export const retryOnLockTimeout = <T>(attempt: () => Promise<T>): Promise<T> => retryOn(isLockTimeout, attempt);
+
+async function retryOn<T>(
+  isRetried: (error: unknown) => boolean,
+  attempt: () => Promise<T>,
+  pause?: (failures: number) => Promise<void>,
+): Promise<T> {
   for (let failures = 1; ; failures += 1) {
     try {
       return await attempt();
     } catch (error) {
-      if (failures >= attemptsMax || !isLockTimeout(error)) throw error;
+      if (failures >= attemptsMax || !isRetried(error)) throw error;
+      await pause?.(failures);
     }
   }
 }
