@@ -52,7 +52,7 @@ export type FetchSessionResult = {
 
 export type FetchBounds = { documentsMax: number; bytesMax: number; timeMaxMs: number };
 
-// A pull's lease is ten minutes, and parsing and writing need their share of it.
+// A step of a pull ends after ten minutes, and parsing needs its share of them.
 const defaultBounds: FetchBounds = { documentsMax: 1_000, bytesMax: 128 * 1024 * 1024, timeMaxMs: 240_000 };
 const triesMax = 4;
 const retryAfterMaxMs = 60_000;

@@ -5,7 +5,8 @@ import type { OrgId } from '../../platform/lib/org-id.ts';
 import type { PageCursor } from '../../platform/lib/page-request.ts';
 import type { SourceKey, SourceRow } from '../ingestion/source-row.ts';
 
-const leaseEnd = sql`clock_timestamp() + interval '10 minutes'`;
+// Much longer than `keepClaim` takes to renew it, and short enough to wait for after a crash.
+const leaseEnd = sql`clock_timestamp() + interval '30 seconds'`;
 const columnNames = `organization_id, id, visibility, assigned_to, pool_id, kind, name, url, file_allowed, publisher, tlp, license,
   reliability, schedule, enabled, include, exclude, etag, last_modified, cursor, next_pull_at, worker, failures, last_pull_at, last_success_at,
   last_new_at, last_error, last_result, sealed_auth, created_at, updated_at`;
@@ -138,11 +139,21 @@ export function claimSource(tx: Tx, source: SourceKey, worker: string): Promise<
       where ${hasKey(source)} and deleted_at is null and (lease_until is null or lease_until < clock_timestamp()) returning ${columns}`;
 }
 
-/** Renews the worker's lease and returns the source, locked. Returns undefined if the lease has ended. */
+/**
+ * Renews the worker's lease and returns the source, locked. Returns undefined if another worker has claimed the source or it was deleted. A lease
+ * that has ended is renewed as well, because nobody else has claimed the source.
+ */
 export function renewClaim(tx: Tx, source: SourceKey, worker: string): Promise<SourceRow | undefined> {
   return queryRow<SourceRow>(tx)`
       update feed_sources set lease_until = ${leaseEnd}
-      where ${hasKey(source)} and worker = ${worker} and lease_until > clock_timestamp() and deleted_at is null returning ${columns}`;
+      where ${hasKey(source)} and worker = ${worker} and deleted_at is null returning ${columns}`;
+}
+
+/** Like `renewClaim`, without reading the source. */
+export async function renewLease(tx: Tx, source: SourceKey, worker: string): Promise<void> {
+  await sql`update feed_sources set lease_until = ${leaseEnd} where ${hasKey(source)} and worker = ${worker}`.execute(
+    tx,
+  );
 }
 
 /** The columns of a source that a pull changes. */

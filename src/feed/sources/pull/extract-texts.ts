@@ -5,7 +5,7 @@ import type { Extractor } from '../../ingestion/extractor.ts';
 import type { SkippedEntry, SourceRecord, UnreadText } from '../../model/source-record.ts';
 
 const concurrentTexts = 2;
-// A lease lasts ten minutes, part of which is spent on fetching.
+// A step of a pull ends after ten minutes, part of which are spent on fetching.
 const timeMaxMs = 180_000;
 const outOfTime = new ThreadError('timeout', 'was not extracted: the other texts took too long');
 

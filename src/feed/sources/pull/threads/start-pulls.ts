@@ -13,6 +13,7 @@ import { changeSource } from '../../source-access.ts';
 import { claimDueSourceAcrossOrgs, claimSource } from '../../sources.store.ts';
 import type { RecordPull } from '../pull-metrics.ts';
 import type { PullOptions } from '../pull-source.ts';
+import { keepClaim } from './keep-claim.ts';
 
 /** Pulls a claimed source. Resolves with undefined if the lease was lost meanwhile. Throws `unavailable` (503) if too many pulls are waiting. */
 export type RunPull = (source: SourceRow, options: PullOptions) => Promise<PullResult | undefined>;
@@ -60,11 +61,11 @@ export async function pullSourceNow(deps: StartPullsDeps, caller: Caller, id: st
 }
 
 async function runPull(
-  deps: Pick<StartPullsDeps, 'runPull' | 'recordPull' | 'snapshots'>,
+  deps: Omit<StartPullsDeps, 'clock'>,
   source: SourceRow,
   options: PullOptions,
 ): Promise<PullResult | undefined> {
-  const result = await deps.runPull(source, options);
+  const result = await keepClaim(deps, source, () => deps.runPull(source, options));
   deps.snapshots.invalidate();
   if (result) deps.recordPull(source, result);
   return result;
