@@ -8,6 +8,11 @@ import { applyInstalledLists } from './installed-lists.ts';
 const knowledge = applyInstalledLists(String(workerData));
 
 lowerThreadPriority();
+// Loads the lists and weights that are read on first use, so that the time limit of the first text does not include it.
+extractItem(
+  { text: 'The actor APT28 deployed a web shell on 192.0.2.1 to steal credentials of Microsoft Exchange.' },
+  knowledge,
+);
 serveTasks((task: ExtractTask) =>
   task.kind === 'report' ? extractItem(task.report, knowledge) : readEntryText(task.entry, knowledge),
 );

@@ -29,6 +29,13 @@ test('terminates a task that times out and runs the tasks behind it', async () =
   expect(await behind).toBe(1);
 });
 
+test('counts the time of a task from when its thread is ready', async () => {
+  const threads = start({ workerData: { startMs: 1_500 } });
+  const [first, second] = [threads.run({ echo: 1 }, { timeoutMs: 1_000 }), threads.run({ echo: 2 }, patient)];
+  expect(await Promise.all([first, second])).toEqual([1, 2]);
+  await expect(threads.run({ spin: true }, { timeoutMs: 300 })).rejects.toMatchObject({ reason: 'timeout' });
+});
+
 test('fails only the task whose thread dies', async () => {
   const threads = start();
   const dead = threads.run({ exit: true }, patient);

@@ -12,7 +12,7 @@ export type ThreadPool<Task, Result> = {
 };
 
 export type RunOptions = {
-  /** Counts from the task's start, or from its last call to the owner. */
+  /** Counts from the task's start in a thread that is ready, or from its last call to the owner. */
   timeoutMs: number;
   signal?: AbortSignal | undefined;
   /** The owner of the task. Owners take turns. */
@@ -53,9 +53,18 @@ type Job<Task, Result> = {
   resolve: (result: Result) => void;
   reject: (error: Error) => void;
 };
-type RunningJob<Task, Result> = Job<Task, Result> & { timer: NodeJS.Timeout };
+/** `timer` is missing while the thread of the job starts. */
+type RunningJob<Task, Result> = Job<Task, Result> & { timer?: NodeJS.Timeout };
 type ThreadCall = Extract<FromThread, { call: number }>;
-type PoolThread<Task, Result> = { worker: Worker; jobs: Map<number, RunningJob<Task, Result>> };
+/** `startTimer` is set until the thread is ready. */
+type PoolThread<Task, Result> = {
+  worker: Worker;
+  jobs: Map<number, RunningJob<Task, Result>>;
+  startTimer?: NodeJS.Timeout | undefined;
+};
+
+/** The time that a thread may take to load its modules, which a busy machine makes long. */
+const startMaxMs = 120_000;
 
 /** Owners that may have as many waiting tasks as one may. */
 const ownersMax = 50;
@@ -86,6 +95,7 @@ export function createThreadPool<Task, Result>(settings: ThreadPoolOptions): Thr
   const terminate = (thread: Thread, error: ThreadError): void => {
     for (const id of thread.jobs.keys()) endJob(thread, id)!.reject(error);
     threads.delete(thread);
+    clearTimeout(thread.startTimer);
     void thread.worker.terminate();
     startWaiting();
   };
@@ -93,6 +103,11 @@ export function createThreadPool<Task, Result>(settings: ThreadPoolOptions): Thr
     setTimeout(() => {
       terminate(thread, new ThreadError('timeout', `the task took longer than ${timeoutMs / 1000} seconds`));
     }, timeoutMs);
+  const start = (thread: Thread): void => {
+    clearTimeout(thread.startTimer);
+    thread.startTimer = undefined;
+    for (const job of thread.jobs.values()) job.timer = startTimer(thread, job);
+  };
   const answerCall = async (thread: Thread, { id, call, request }: ThreadCall): Promise<void> => {
     const { answerCall: answer } = thread.jobs.get(id) ?? {};
     const outcome: Outcome = await toOutcome(() => answer?.(request));
@@ -108,7 +123,14 @@ export function createThreadPool<Task, Result>(settings: ThreadPoolOptions): Thr
       resourceLimits: { maxOldGenerationSizeMb: settings.memoryMb },
     });
     const thread: Thread = { worker, jobs: new Map() };
+    thread.startTimer = setTimeout(() => {
+      terminate(
+        thread,
+        new ThreadError('stopped', `the thread took longer than ${startMaxMs / 1000} seconds to start`),
+      );
+    }, startMaxMs);
     worker.on('message', (message: FromThread) => {
+      if ('isReady' in message) return start(thread);
       if ('call' in message) return void answerCall(thread, message);
       const job = endJob(thread, message.id);
       if ('error' in message) job?.reject(fromOutcomeError(message.error));
@@ -134,7 +156,7 @@ export function createThreadPool<Task, Result>(settings: ThreadPoolOptions): Thr
       const job = waiting.take(mayRun);
       if (!job) return;
       const thread = findThread()!;
-      thread.jobs.set(job.id, { ...job, timer: startTimer(thread, job) });
+      thread.jobs.set(job.id, thread.startTimer ? job : { ...job, timer: startTimer(thread, job) });
       runningByOwner.set(job.owner, (runningByOwner.get(job.owner) ?? 0) + 1);
       thread.worker.ref();
       post(thread, { id: job.id, task: job.task, isLarge: job.isLarge }, job.transfer);

@@ -3,8 +3,11 @@ import { ThreadError } from './thread-error.ts';
 
 /** Messages to a thread: a task, or the answer to one of its calls. After a large task the thread collects garbage. */
 export type ToThread = { id: number; task: unknown; isLarge: boolean } | ({ id: number; call: number } & Outcome);
-/** Messages from a thread: the outcome of a task, or a call of a task to the pool's owner. */
-export type FromThread = ({ id: number } & Outcome) | { id: number; call: number; request: unknown };
+/** Messages from a thread: that it has started, the outcome of a task, or a call of a task to the pool's owner. */
+export type FromThread =
+  | { isReady: true }
+  | ({ id: number } & Outcome)
+  | { id: number; call: number; request: unknown };
 export type Outcome = { result: unknown } | { error: ThreadedError };
 
 /** An error as a message between threads. An `AppError` and a `ThreadError` stay what they are. */

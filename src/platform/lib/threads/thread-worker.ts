@@ -7,7 +7,7 @@ import { fromOutcomeError, toOutcome, type FromThread, type ToThread } from './t
 /** Sends a request to the owner of the pool and resolves with its answer. Restarts the time limit of the task. */
 export type CallOwner = (request: unknown) => Promise<unknown>;
 
-/** Serves the tasks of a thread pool: replies with the result of `work`, or with the error that it throws. */
+/** Serves the tasks of a thread pool, whose time limits begin with this call: replies with the result of `work`, or with the error that it throws. */
 export function serveTasks<Task>(work: (task: Task, callOwner: CallOwner) => unknown): void {
   const port = parentPort;
   if (!port) throw new Error('This module must run in a worker thread.');
@@ -36,6 +36,7 @@ export function serveTasks<Task>(work: (task: Task, callOwner: CallOwner) => unk
     if ('error' in message) answer.reject(fromOutcomeError(message.error));
     else answer.resolve(message.result);
   });
+  send({ isReady: true });
 }
 
 /** Returns unused memory of this thread to the system. Takes far less time than starting another thread. */
