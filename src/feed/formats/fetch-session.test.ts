@@ -54,6 +54,12 @@ describe('fetch session', () => {
     }
   });
 
+  test('fetches in the last minute of a pull', async () => {
+    serveAll(1);
+    const late = context(undefined, { timeMaxMs: 10_000 });
+    expect((await late.fetch(`${server.base}/d0`))!.bytes.toString()).toBe('x d0');
+  });
+
   test('rejects private addresses and other schemes', async () => {
     for (const url of ['http://10.0.0.1/', 'file:///etc/passwd', 'nonsense'])
       await expect(context().fetch(url)).rejects.toThrow(/not a public|not supported|invalid address/);

@@ -71,7 +71,8 @@ export function createFetchSession(options: FetchSessionOptions): FetchSession {
   const { origin } = new URL(url);
   const startedAt = performance.now();
   let [documents, bytes] = [0, 0];
-  const remainingMs = (): number => bounds.timeMaxMs - (performance.now() - startedAt);
+  // Timers need an integer.
+  const remainingMs = (): number => Math.ceil(bounds.timeMaxMs - (performance.now() - startedAt));
   const hasRoom = (): boolean => documents < bounds.documentsMax && bytes < bounds.bytesMax && remainingMs() > 0;
   const pause = async (ms: number): Promise<void> => {
     await setTimeout(Math.max(0, Math.min(ms, remainingMs())), undefined, { signal });

@@ -92,3 +92,15 @@ test('keeps the documents fetched before a Retry-After response', async () => {
   const held = await read();
   expect([held.lastResult.added, held.failures, held.nextPullAt]).toEqual([1, 0, '2025-03-02T14:00:00.000Z']);
 });
+
+test('retries a source of a single document as well', async () => {
+  const answers = [429, 503];
+  server.routes.set('/list.txt', (response) => {
+    const status = answers.shift();
+    if (status) response.writeHead(status, { 'retry-after': '1' }).end();
+    else response.end('evil-host.top\n');
+  });
+  const made = await org.call('POST', '/api/feed/sources', { kind: 'csv', name: 'L', url: `${server.base}/list.txt` });
+  const { body } = await org.call('POST', `/api/feed/sources/${made.body.id}/pull`);
+  expect(body).toEqual({ ...emptyResult, added: 1 });
+});

@@ -3,7 +3,6 @@ import { readFileSync, statSync } from 'node:fs';
 import { opendir, realpath, stat } from 'node:fs/promises';
 import { basename, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { fetchBytes } from '../../../platform/lib/outbound-http/fetch.ts';
 import {
   createFetchSession,
   type DigestInput,
@@ -47,23 +46,17 @@ export async function fetchDocuments(source: AddressedSource, options: FetchOpti
   if (source.url.startsWith('file:'))
     return readFiles(source, settings.fileSources, format.files ?? /\.json(?:\.gz)?$/i);
   const { collected: cursor, now, digest } = options;
-  const collecting = format.fetch?.(
-    createFetchSession({ url: source.url, cursor, now, allow: settings.fetchAllow, digest, headers, signal, bounds }),
-  );
-  const collection = await collecting;
+  const allow = settings.fetchAllow;
+  const session = createFetchSession({ url: source.url, cursor, now, allow, digest, headers, signal, bounds });
+  const collection = await format.fetch?.(session);
   if (collection) return { kind: 'collected', parts: collection.parts, collection };
-  const fetched = await fetchBytes({
-    url: source.url,
-    allow: settings.fetchAllow,
+  const fetched = await session.fetch(source.url, {
     etag: source.etag ?? undefined,
     lastModified: source.last_modified ?? undefined,
     accept: format.accept,
-    headers,
-    signal,
     bytesMax: bounds?.bytesMax ?? bytesMax,
-    timeoutMs: bounds?.timeMaxMs,
   });
-  if (fetched.kind === 'not-modified') return fetched;
+  if (!fetched) return { kind: 'not-modified' };
   const name = basename(new URL(source.url).pathname) || 'document';
   return {
     kind: 'read',
