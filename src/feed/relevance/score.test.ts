@@ -82,6 +82,12 @@ describe('scores one kind of reason:', () => {
     ['another stated sector', { sectors: ['energy'] }, { targets: { sector: 'Bank' } }, 0],
     ['a stated country', { regions: ['DE'] }, { targets: { region: 'germany' } }, 0.3],
     ['a stated region', { regions: ['Europe'] }, { targets: { region: 'western-europe' } }, 0.3],
+    ['a stated country of a region', { regions: ['Europe'] }, { targets: { region: 'Germany' } }, 0.3],
+    ['a stated country of no such region', { regions: ['Europe'] }, { targets: { region: 'Japan' } }, 0],
+    ['a stated region of a region', { regions: ['EMEA'] }, { targets: { region: '155 - Western Europe' } }, 0.3],
+    ['a stated region around a region', { regions: ['Western Europe'] }, { targets: { region: 'europe' } }, 0],
+    ['a mentioned country of a region', { regions: ['Latin America'] }, { title: 'Banks in Brazil attacked' }, 0.3],
+    ['a word that is also a code', { regions: ['North America'] }, { title: 'Contact us' }, 0],
     ['a country as a sector', { sectors: ['Germany'] }, { targets: { region: 'Germany' } }, 0],
     [
       'a stated sector and country',
@@ -104,6 +110,16 @@ test('combines reasons of several kinds as independent evidence, and references 
   expect(found.reasons).toEqual([
     { kind: 'sector', matched: 'energy', weight: 0.4, evidenceRef: 'provenance.supportingPassages[1]' },
     { kind: 'platform', matched: 'windows', weight: 0.25 },
+  ]);
+});
+
+test('says which country of a region an item targets', () => {
+  const profile = { regions: ['Europe', 'middle east'] };
+  const stated = score(profile, item({ targets: { region: 'Ukraine' } }));
+  expect(stated.reasons).toEqual([{ kind: 'region', matched: 'Ukraine (Europe)', weight: 0.3 }]);
+  const mentioned = score(profile, item({ passages: ['Nothing.', 'Ministries in Jordan were hit.'] }));
+  expect(mentioned.reasons).toEqual([
+    { kind: 'region', matched: 'Jordan (middle east)', weight: 0.3, evidenceRef: 'provenance.supportingPassages[1]' },
   ]);
 });
 

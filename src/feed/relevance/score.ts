@@ -1,7 +1,8 @@
 import { normalizeWords, type NormalizedWords } from './text-words.ts';
 import type { FeedItem } from '../model/item.schema.ts';
 import { targetRegion, targetSector } from '../model/vocabulary.ts';
-import { findTargets } from '../model/target-forms.ts';
+import { countryForms, findTargets } from '../model/target-forms.ts';
+import { findRegionCountries } from '../model/regions.ts';
 import type { Profile } from './profile.schema.ts';
 
 export const reasonKinds = ['product', 'vendor', 'keyword', 'sector', 'region', 'platform'] as const;
@@ -42,7 +43,9 @@ export type ProfileMatcher = {
     words: NormalizedWords;
     label: string;
     /** The sectors of STIX or the country codes that the label stands for. */
-    targets: string[];
+    targets: ReadonlySet<string>;
+    /** The countries of a region. */
+    countries: { name: string; words: NormalizedWords[] }[];
   }[];
 };
 
@@ -51,13 +54,31 @@ const companyForm = /(?<=\S)[\s,]+(?:inc|incorporated|corp|corporation|ltd|limit
 
 const targetKinds = { sector: 'sector', region: 'country' } as const;
 
+/** Returns the sectors, or the country itself or the countries of a region. */
+const listTargets = (kind: 'sector' | 'region', name: string): ReadonlySet<string> =>
+  (kind === 'region' ? findRegionCountries(name) : undefined) ?? new Set(findTargets(targetKinds[kind], name));
+
+/** Forms of two letters are words of English as well (`US`). */
+const formCharsMin = 3;
+
+function listCountries(region: string): { name: string; words: NormalizedWords[] }[] {
+  const codes = findRegionCountries(region);
+  return countryForms
+    .filter(({ name }) => codes?.has(name))
+    .map(({ forms }) => ({
+      name: forms[0]!,
+      words: forms.filter((form) => form.length >= formCharsMin).map(normalizeWords),
+    }));
+}
+
 export function createMatcher(profile: Profile): ProfileMatcher {
   const list = (kind: 'keyword' | 'sector' | 'region', entries: string[]): ProfileMatcher['lists'] =>
     entries.map((label) => ({
       kind,
       words: normalizeWords(label),
       label,
-      targets: kind === 'keyword' ? [] : findTargets(targetKinds[kind], label),
+      targets: kind === 'keyword' ? new Set<string>() : listTargets(kind, label),
+      countries: kind === 'region' ? listCountries(label) : [],
     }));
   return {
     profile,
@@ -82,8 +103,7 @@ export function scoreItem(matcher: ProfileMatcher, item: ScoredFields): Relevanc
   const texts = toTexts(item);
   const reasons = [
     ...productReasons(matcher, item, texts),
-    ...wordReasons(matcher, texts),
-    ...targetReasons(matcher, item, texts),
+    ...listReasons(matcher, item, texts),
     ...platformReasons(matcher, item),
   ];
   const best = new Map<ReasonKind, number>();
@@ -130,28 +150,56 @@ function productReasons({ products }: ProfileMatcher, item: ScoredFields, texts:
   });
 }
 
-function wordReasons({ lists }: ProfileMatcher, texts: ScoredText[]): ScoreReason[] {
-  return lists
-    .filter(({ words }) => texts.some((text) => text.words.includes(words)))
-    .map(({ kind, words, label }) => toReason(kind, { matched: label, share: 1, texts, words }));
+type ProfileEntry = ProfileMatcher['lists'][number];
+
+/**
+ * Finds the keywords, sectors and regions of the profile in the texts, or among the targets that the source states, such as `financial-services`
+ * or a MISP galaxy. A region also matches its countries and the regions within it.
+ */
+function listReasons({ lists }: ProfileMatcher, item: ScoredFields, texts: ScoredText[]): ScoreReason[] {
+  const stated = listStatedTargets(item);
+  return lists.flatMap((entry) => findMention(entry, texts) ?? findStatedTarget(entry, stated, texts) ?? []);
 }
 
-/** Compares sectors and regions with the targets that the source states, such as `financial-services` or a MISP galaxy. */
-function targetReasons({ lists }: ProfileMatcher, item: ScoredFields, texts: ScoredText[]): ScoreReason[] {
-  const stated = item.classification.mappings.flatMap(({ framework, id }) => {
-    const kind = framework === targetSector ? 'sector' : framework === targetRegion ? 'region' : undefined;
-    return kind ? [{ kind, words: normalizeWords(id), targets: findTargets(targetKinds[kind], id) }] : [];
-  });
-  return lists.flatMap(({ kind, words, label, targets }): ScoreReason[] => {
-    // Words in a text are a reason already.
-    if (texts.some((text) => text.words.includes(words))) return [];
-    const match = stated.find(
-      (target) =>
-        target.kind === kind && (target.words.includes(words) || target.targets.some((name) => targets.includes(name))),
-    );
-    return match ? [toReason(kind, { matched: label, share: 1, texts, words: match.words })] : [];
-  });
+function findMention({ kind, words, label, countries }: ProfileEntry, texts: ScoredText[]): ScoreReason | undefined {
+  const isMentioned = (phrase: NormalizedWords): boolean => texts.some((text) => text.words.includes(phrase));
+  if (isMentioned(words)) return toReason(kind, { matched: label, share: 1, texts, words });
+  for (const { name, words: forms } of countries) {
+    const form = forms.find(isMentioned);
+    if (form) return toReason(kind, { matched: inRegion(name, label), share: 1, texts, words: form });
+  }
+  return undefined;
 }
+
+const inRegion = (country: string, region: string): string => `${country} (${region})`;
+
+type StatedTarget = { kind: 'sector' | 'region'; name: string; words: NormalizedWords; targets: ReadonlySet<string> };
+
+const listStatedTargets = ({ classification }: ScoredFields): StatedTarget[] =>
+  classification.mappings.flatMap(({ framework, id }) => {
+    const kind = framework === targetSector ? 'sector' : framework === targetRegion ? 'region' : undefined;
+    return kind ? [{ kind, name: id, words: normalizeWords(id), targets: listTargets(kind, id) }] : [];
+  });
+
+function findStatedTarget(
+  { kind, words, label, targets, countries }: ProfileEntry,
+  stated: StatedTarget[],
+  texts: ScoredText[],
+): ScoreReason | undefined {
+  const sameKind = stated.filter((target) => target.kind === kind);
+  const isSame = kind === 'region' ? isWithin : overlaps;
+  const match =
+    sameKind.find((target) => target.words.includes(words)) ??
+    sameKind.find((target) => isSame(target.targets, targets));
+  if (!match) return undefined;
+  const isPart = countries.length > 0 && !match.words.includes(words);
+  const matched = isPart ? inRegion(match.name, label) : label;
+  return toReason(kind, { matched, share: 1, texts, words: match.words });
+}
+
+const overlaps = (a: ReadonlySet<string>, b: ReadonlySet<string>): boolean => !a.isDisjointFrom(b);
+const isWithin = (part: ReadonlySet<string>, whole: ReadonlySet<string>): boolean =>
+  part.size > 0 && part.isSubsetOf(whole);
 
 function platformReasons({ profile }: ProfileMatcher, item: ScoredFields): ScoreReason[] {
   return profile.platforms
