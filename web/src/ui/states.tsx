@@ -35,7 +35,12 @@ export function ErrorState({ error, onRetry }: { error: Error; onRetry: () => vo
 
 /** A gray bar in the place of text that is loading. It appears after 300 ms, so that fast answers do not flash. */
 export function Skeleton({ className }: { className: string }) {
-  return <span data-loading className={`block animate-[appear_1s_300ms_both] rounded-small bg-hover ${className}`} />;
+  return (
+    <span
+      data-loading
+      className={`block animate-[appear_1s_300ms_both] rounded-small bg-line-strong/35 ${className}`}
+    />
+  );
 }
 
 /** The heading and first section of a detail view that is loading. */
