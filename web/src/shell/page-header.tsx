@@ -18,8 +18,9 @@ type Props = {
 };
 
 /**
- * The top of a page: its title, then links and filters, then actions at the right. In a window below 1024 px, or 1280 px beside links, the
- * filters have a line of their own, and below 768 px the links. It also sets the title of the browser's tab.
+ * The top of a page: its title, then links and filters, then actions at the right. In a window below 1024 px, or 1920 px beside links, the
+ * filters have a line of their own, and below 768 px the links. While a panel covers the list, its filters are hidden. It also sets the title
+ * of the browser's tab.
  */
 export function PageHeader({ title, tabTitle = title, parent, children, links, actions }: Props) {
   const { openDrawer } = useShell();
@@ -53,9 +54,9 @@ export function PageHeader({ title, tabTitle = title, parent, children, links, a
       {children && (
         <div
           className={classes(
-            'flex min-h-7 min-w-0 flex-wrap items-center gap-x-2 gap-y-1.5',
+            'flex min-h-7 min-w-0 flex-wrap items-center gap-x-2 gap-y-1.5 max-lg:[main:has([data-panel])_&]:hidden',
             links
-              ? 'max-xl:order-3 max-xl:w-full xl:grow xl:basis-0'
+              ? 'max-2xl:order-3 max-2xl:w-full 2xl:grow 2xl:basis-0'
               : 'max-lg:order-3 max-lg:w-full lg:grow lg:basis-0',
           )}
         >

@@ -27,6 +27,7 @@ export function ListAndPanel({ list, panel }: Props) {
       {panel !== null && (
         <aside
           id={id}
+          data-panel
           style={{ '--panel-width': `${width}px` } as React.CSSProperties}
           className="absolute inset-0 flex animate-[slide-in_140ms_var(--ease-out)] flex-col bg-surface lg:relative lg:w-(--panel-width) lg:shrink-0 lg:border-l"
         >
