@@ -206,7 +206,7 @@ test('looks up pasted values and shows the items that contain one', async () => 
   await page.getByLabel(/^Paste addresses/).fill('evil-bank[.]top, unseen.example');
   await page.getByRole('button', { name: 'Look up' }).click();
   await page.getByRole('row', { name: /unseen\.example .*Unknown 0/ }).waitFor();
-  await page.getByRole('button', { name: 'evil-bank[.]top' }).click();
+  await page.getByRole('gridcell', { name: 'evil-bank[.]top' }).click();
   const panel = page.getByRole('complementary');
   await panel.getByRole('heading', { name: 'evil-bank.top' }).waitFor();
   await panel.getByRole('link', { name: /^Acme Bank hit by Emotet/ }).click();
@@ -218,7 +218,7 @@ test('adds a source of the catalog, pulls a source and shows why an address is r
   const catalog = await fileSource(started, org, { kind: 'kev', name: 'Our catalog', visibility: 'private' });
   await catalog.pull(kevCatalogue(1, kevRows(2)));
   await page.getByRole('link', { name: 'Sources', exact: true }).click();
-  await page.getByRole('button', { name: 'Our catalog' }).click();
+  await page.getByRole('gridcell', { name: 'Our catalog' }).click();
   await page.getByRole('button', { name: 'Pull now' }).click();
   await page.getByText('0 added, 0 corrected, 0 retracted, 2 unchanged').first().waitFor();
 

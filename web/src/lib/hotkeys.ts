@@ -15,9 +15,15 @@ const isActivation = ({ key, target }: KeyboardEvent): boolean =>
   target instanceof HTMLElement &&
   target.closest(':is(a, button, summary):not([role=option]), [role=menu]') !== null;
 
+/** Whether an arrow key belongs to something beside the list: a panel that it scrolls, or a menu. */
+const isOutsideList = ({ key, target }: KeyboardEvent): boolean =>
+  key.startsWith('Arrow') &&
+  target instanceof HTMLElement &&
+  target.closest('[data-panel], [role=region], [role=dialog], [role=menu]') !== null;
+
 /**
  * Binds keys such as `j`, `g h` or `$mod+k` while the component is mounted. Keys without a modifier are ignored while the user types
- * in a field, and while `enabled` is false. Enter on a link or button activates that.
+ * in a field, and while `enabled` is false. Enter on a link or button activates that, and arrow keys outside of the list do what they do there.
  */
 export function useHotkeys(handlers: Handlers, { enabled = true } = {}): void {
   const latest = useRef(handlers);
@@ -30,7 +36,8 @@ export function useHotkeys(handlers: Handlers, { enabled = true } = {}): void {
     const bindings = names.split(' , ').map((name) => [
       name,
       (event: KeyboardEvent) => {
-        if (event.defaultPrevented || isActivation(event) || (isTyping(event) && !name.startsWith('$mod'))) return;
+        if (event.defaultPrevented || isActivation(event) || isOutsideList(event)) return;
+        if (isTyping(event) && !name.startsWith('$mod')) return;
         event.preventDefault();
         latest.current[name]?.(event);
       },

@@ -26,3 +26,25 @@ export function useListKeys<Row>(
   });
   return activeId;
 }
+
+type OpenRow<Row> = {
+  rows: readonly Row[] | undefined;
+  index: number;
+  onOpen: (row: Row) => void;
+  onClose: () => void;
+};
+
+/** Opens the next and the previous row of a list with `j`, `k` and the arrow keys, and closes the open one with Escape. `index` is -1 if none is open. */
+export function useOpenKeys<Row>({ rows = [], index, onOpen, onClose }: OpenRow<Row>): void {
+  const move = (step: number): void => {
+    const next = rows[Math.min(rows.length - 1, Math.max(0, index + step))];
+    if (next) onOpen(next);
+  };
+  useHotkeys({
+    j: () => move(1),
+    k: () => move(-1),
+    ArrowDown: () => move(1),
+    ArrowUp: () => move(-1),
+    Escape: onClose,
+  });
+}

@@ -20,7 +20,7 @@ const lists: [string, [string, string][]][] = [
   [
     shortcutTexts.lists.title,
     [
-      ['j k', shortcutTexts.lists.move],
+      ['j k ↓ ↑', shortcutTexts.lists.move],
       ['Enter', shortcutTexts.lists.open],
       ['e', shortcutTexts.lists.expand],
       ['x', shortcutTexts.lists.select],

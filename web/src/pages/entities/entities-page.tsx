@@ -3,7 +3,7 @@ import { getRouteApi } from '@tanstack/react-router';
 import { X } from 'lucide-react';
 import { useMemo } from 'react';
 import { entitiesQuery, type Entity, type EntityType } from '../../api/entities.ts';
-import { useHotkeys } from '../../lib/hotkeys.ts';
+import { useOpenKeys } from '../../lib/list-keys.ts';
 import { FeedLinks } from '../../shell/feed-links.tsx';
 import { PageHeader } from '../../shell/page-header.tsx';
 import { texts as common } from '../../texts/common.ts';
@@ -38,11 +38,7 @@ export function EntitiesPage() {
       resetScroll: false,
     });
   const index = entities.findIndex((one) => entityKey(one) === openKey);
-  const move = (step: number): void => {
-    const next = entities[Math.min(entities.length - 1, Math.max(0, index + step))];
-    if (next) open(next);
-  };
-  useHotkeys({ j: () => move(1), k: () => move(-1), Escape: () => open(undefined) });
+  useOpenKeys({ rows: entities, index, onOpen: open, onClose: () => open(undefined) });
   return (
     <>
       <PageHeader title={texts.title} links={<FeedLinks />}>

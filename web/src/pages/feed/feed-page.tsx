@@ -4,6 +4,7 @@ import { Expand, X } from 'lucide-react';
 import { useMemo, useState } from 'react';
 import { itemQuery, itemsQuery, type FeedFilter, type FeedItem } from '../../api/feed.ts';
 import { useHotkeys } from '../../lib/hotkeys.ts';
+import { useOpenKeys } from '../../lib/list-keys.ts';
 import { FeedLinks } from '../../shell/feed-links.tsx';
 import { PageHeader } from '../../shell/page-header.tsx';
 import { texts as common } from '../../texts/common.ts';
@@ -51,15 +52,9 @@ export function FeedPage() {
     setPending(null);
     void navigate({ search: (search) => ({ ...search, item: id }), replace: openId !== undefined, resetScroll: false });
   };
-  const move = (step: number): void => {
-    const next = items[Math.min(items.length - 1, Math.max(0, index + step))];
-    if (next) open(next.id);
-  };
   const openPage = (id: string): void => void navigate({ to: '/feed/$id', params: { id }, search: { text } });
+  useOpenKeys({ rows: items, index, onOpen: ({ id }) => open(id), onClose: () => open(undefined) });
   useHotkeys({
-    j: () => move(1),
-    k: () => move(-1),
-    Escape: () => open(undefined),
     e: () => openId && openPage(openId),
     Enter: () => openId && openPage(openId),
     1: () => opened && setPending('relevant'),

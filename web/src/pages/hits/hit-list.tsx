@@ -59,6 +59,7 @@ export function HitList({ hits, filter, openId, chosen, onOpen, onToggle, onHove
                 hit={hit}
                 isOpen={hit.id === openId}
                 isChosen={chosen.has(hit.id)}
+                isTabStop={index === Math.max(0, openIndex)}
                 onOpen={() => onOpen(hit.id)}
                 onToggle={() => onToggle(hit.id)}
                 onHover={() => onHover(hit.id)}

@@ -13,18 +13,20 @@ type Props = {
   isOpen: boolean;
   /** It is selected for a change of several hits. */
   isChosen: boolean;
+  /** Tab leads to it. */
+  isTabStop: boolean;
   onOpen: () => void;
   onToggle: () => void;
   onHover: () => void;
 };
 
-export function HitRow({ hit, isOpen, isChosen, onOpen, onToggle, onHover }: Props) {
+export function HitRow({ hit, isOpen, isChosen, isTabStop, onOpen, onToggle, onHover }: Props) {
   return (
     <button
       role="option"
       aria-selected={isOpen}
       aria-checked={isChosen}
-      tabIndex={isOpen ? 0 : -1}
+      tabIndex={isTabStop ? 0 : -1}
       data-hit={hit.id}
       onClick={(event) => {
         const isOnBox = event.target instanceof Element && event.target.closest('[data-select]');

@@ -3,6 +3,7 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import { hitGroupQuery, hitQuery, hitsQuery, type Hit, type HitStatus } from '../../api/hits.ts';
 import { useHotkeys } from '../../lib/hotkeys.ts';
+import { useOpenKeys } from '../../lib/list-keys.ts';
 import { PageHeader } from '../../shell/page-header.tsx';
 import { texts } from '../../texts/hits.ts';
 import { Button, buttonClass } from '../../ui/button.tsx';
@@ -84,10 +85,6 @@ function Queue({ filter, openId, onOpen }: QueueProps) {
     if (!isBulk) setPending(null);
     onOpen(id);
   };
-  const move = (step: number): void => {
-    const next = hits[Math.min(hits.length - 1, Math.max(0, index + step))];
-    if (next) open(next.id);
-  };
   const choose = (ids: ReadonlySet<string>): void => {
     setChosen(ids);
     setIsWholeWave(false);
@@ -107,12 +104,11 @@ function Queue({ filter, openId, onOpen }: QueueProps) {
   const expand = (): void => {
     if (openId) void navigate({ to: '/hits/$id', params: { id: openId } });
   };
+  const close = (): void => (isBulk ? clear() : open(undefined));
+  useOpenKeys({ rows: hits, index, onOpen: ({ id }) => open(id), onClose: close });
   useHotkeys({
-    j: () => move(1),
-    k: () => move(-1),
     x: () => openId && toggle(openId),
     a: () => choose(new Set(chosen.size === hits.length ? [] : hits.map(({ id }) => id))),
-    Escape: () => (isBulk ? clear() : open(undefined)),
     u: undo,
     e: expand,
     Enter: expand,

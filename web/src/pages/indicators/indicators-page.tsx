@@ -3,7 +3,7 @@ import { getRouteApi } from '@tanstack/react-router';
 import { X } from 'lucide-react';
 import { useMemo } from 'react';
 import { lookupMax, lookupQuery } from '../../api/indicators.ts';
-import { useHotkeys } from '../../lib/hotkeys.ts';
+import { useOpenKeys } from '../../lib/list-keys.ts';
 import { splitValues } from '../../lib/split-values.ts';
 import { FeedLinks } from '../../shell/feed-links.tsx';
 import { PageHeader } from '../../shell/page-header.tsx';
@@ -11,6 +11,7 @@ import { texts as common } from '../../texts/common.ts';
 import { texts } from '../../texts/indicators.ts';
 import { IconButton } from '../../ui/button.tsx';
 import { ListAndPanel } from '../../ui/lists/list-panel.tsx';
+import { TableSkeleton } from '../../ui/lists/table-skeleton.tsx';
 import { EmptyState, ErrorState } from '../../ui/states.tsx';
 import { IndicatorView } from './indicator-view.tsx';
 import { LookupForm } from './lookup-form.tsx';
@@ -28,17 +29,13 @@ export function IndicatorsPage() {
     void navigate({ search: (search) => ({ ...search, value }), replace: openValue !== undefined, resetScroll: false });
   const rows = data?.indicators ?? [];
   const index = rows.findIndex(({ value }) => value === openValue);
-  const move = (step: number): void => {
-    const next = rows[Math.min(rows.length - 1, Math.max(0, index + step))];
-    if (next) open(next.value);
-  };
-  useHotkeys({ j: () => move(1), k: () => move(-1), Escape: () => open(undefined) });
+  useOpenKeys({ rows, index, onOpen: ({ value }) => open(value), onClose: () => open(undefined) });
   return (
     <>
       <PageHeader title={texts.title} links={<FeedLinks />} />
       <ListAndPanel
         list={
-          <div className="flex h-full flex-col overflow-y-auto">
+          <div className="flex h-full flex-col">
             <LookupForm
               key={pasted}
               values={all}
@@ -52,13 +49,12 @@ export function IndicatorsPage() {
               <ErrorState error={error} onRetry={() => void refetch()} />
             ) : all.length === 0 ? (
               <EmptyState title={texts.empty}>{texts.emptyBody}</EmptyState>
+            ) : !data ? (
+              <TableSkeleton />
             ) : (
-              <LookupTable
-                indicators={data?.indicators}
-                count={Math.min(all.length, lookupMax)}
-                openValue={openValue}
-                onOpen={open}
-              />
+              <div className="min-h-0 grow">
+                <LookupTable indicators={rows} openValue={openValue} onOpen={open} />
+              </div>
             )}
           </div>
         }

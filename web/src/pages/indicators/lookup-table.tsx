@@ -1,54 +1,47 @@
 import type { IndicatorLookup } from '../../api/indicators.ts';
-import { classes } from '../../lib/text.ts';
+import { classes, formatNumber } from '../../lib/text.ts';
 import { texts } from '../../texts/indicators.ts';
-import { Skeleton } from '../../ui/states.tsx';
+import { DataTable, type Column } from '../../ui/lists/data-table.tsx';
 import { IndicatorStatus } from './indicator-status.tsx';
 
-type Props = {
-  /** Undefined while they are looked up. */
-  indicators: IndicatorLookup[] | undefined;
-  count: number;
-  openValue: string | undefined;
-  onOpen: (value: string) => void;
-};
+const columns: Column<IndicatorLookup>[] = [
+  {
+    id: 'value',
+    header: texts.value,
+    width: 'minmax(9rem, 1fr)',
+    cell: ({ value }) => (
+      <span title={value} className="font-mono">
+        {value}
+      </span>
+    ),
+  },
+  {
+    id: 'type',
+    header: texts.type,
+    width: '8rem',
+    from: 560,
+    cell: ({ type }) => <span className="text-muted">{type?.replaceAll('_', ' ') ?? '–'}</span>,
+  },
+  { id: 'status', header: texts.status, width: '8rem', cell: ({ status }) => <IndicatorStatus status={status} /> },
+  {
+    id: 'items',
+    header: texts.items,
+    width: '5rem',
+    align: 'right',
+    cell: ({ total }) => <span className={classes(total === 0 && 'text-faint')}>{formatNumber(total)}</span>,
+  },
+];
 
-export function LookupTable({ indicators, count, openValue, onOpen }: Props) {
-  if (!indicators)
-    return Array.from({ length: Math.min(count, 8) }, (_, row) => (
-      <div key={row} className="flex h-8 items-center border-b px-4">
-        <Skeleton className="h-3 w-1/2" />
-      </div>
-    ));
-  return (
-    <table className="w-full table-fixed border-collapse text-12">
-      <thead>
-        <tr className="h-8 border-b text-left text-faint">
-          <th className="px-4 font-normal">{texts.value}</th>
-          <th className="w-24 px-2 font-normal max-md:hidden">{texts.type}</th>
-          <th className="w-28 px-2 font-normal">{texts.status}</th>
-          <th className="w-20 px-4 text-right font-normal">{texts.items}</th>
-        </tr>
-      </thead>
-      <tbody>
-        {indicators.map(({ value, type, status, total }) => (
-          <tr
-            key={value}
-            onClick={() => onOpen(value)}
-            className={classes('h-8 border-b', value === openValue ? 'bg-selected' : 'hover:bg-hover')}
-          >
-            <td className="px-4">
-              <button type="button" title={value} className="block max-w-full truncate font-mono hover:text-accent">
-                {value}
-              </button>
-            </td>
-            <td className="truncate px-2 text-muted max-md:hidden">{type?.replaceAll('_', ' ') ?? '–'}</td>
-            <td className="truncate px-2">
-              <IndicatorStatus status={status} />
-            </td>
-            <td className={classes('tabular px-4 text-right', total === 0 && 'text-faint')}>{total}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
-  );
-}
+type Props = { indicators: IndicatorLookup[]; openValue: string | undefined; onOpen: (value: string) => void };
+
+export const LookupTable = ({ indicators, openValue, onOpen }: Props) => (
+  <DataTable
+    label={texts.title}
+    rows={indicators}
+    columns={columns}
+    rowId={({ value }) => value}
+    rowLabel={({ value }) => value}
+    activeId={openValue}
+    onOpen={({ value }) => onOpen(value)}
+  />
+);

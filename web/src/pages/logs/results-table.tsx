@@ -1,7 +1,7 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useRef } from 'react';
 import type { LogRow } from '../../api/logs.ts';
-import { useHotkeys } from '../../lib/hotkeys.ts';
+import { useOpenKeys } from '../../lib/list-keys.ts';
 import { classes } from '../../lib/text.ts';
 import { formatLocal } from '../../lib/time.ts';
 import { texts } from '../../texts/logs.ts';
@@ -39,8 +39,12 @@ export function ResultsTable({ columns, cells, openIndex, onOpen }: Props) {
   useEffect(() => {
     if (openIndex >= 0) virtual.scrollToIndex(openIndex, { align: 'auto' });
   }, [openIndex, virtual]);
-  const move = (step: number): void => onOpen(Math.min(cells.length - 1, Math.max(0, openIndex + step)));
-  useHotkeys({ j: () => move(1), k: () => move(-1), Escape: () => onOpen(-1) });
+  useOpenKeys({
+    rows: cells,
+    index: openIndex,
+    onOpen: (row) => onOpen(cells.indexOf(row)),
+    onClose: () => onOpen(-1),
+  });
   const template = {
     gridTemplateColumns: columns.map((name) => (name === '_time' ? '12rem' : 'minmax(11rem, 1fr)')).join(' '),
     minWidth: `${columns.length * 11 + 1}rem`,

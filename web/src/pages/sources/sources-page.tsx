@@ -3,13 +3,14 @@ import { getRouteApi } from '@tanstack/react-router';
 import { Plus, X } from 'lucide-react';
 import { useEffect } from 'react';
 import { sourcesQuery } from '../../api/sources.ts';
-import { useHotkeys } from '../../lib/hotkeys.ts';
+import { useOpenKeys } from '../../lib/list-keys.ts';
 import { FeedLinks } from '../../shell/feed-links.tsx';
 import { PageHeader } from '../../shell/page-header.tsx';
 import { texts as common } from '../../texts/common.ts';
 import { texts } from '../../texts/sources.ts';
 import { Button, IconButton } from '../../ui/button.tsx';
 import { ListAndPanel } from '../../ui/lists/list-panel.tsx';
+import { TableSkeleton } from '../../ui/lists/table-skeleton.tsx';
 import { EmptyState, ErrorState } from '../../ui/states.tsx';
 import { AddSource } from './add-source.tsx';
 import { EditSource } from './edit-source.tsx';
@@ -37,11 +38,8 @@ export function SourcesPage() {
       resetScroll: false,
     });
   const isEdited = edit !== undefined && opened?.own === true;
-  const move = (step: number): void => {
-    const next = sources?.[Math.min(sources.length - 1, Math.max(0, index + step))];
-    if (next) open(next.id);
-  };
-  useHotkeys({ j: () => move(1), k: () => move(-1), Escape: () => open(isEdited ? openId : undefined) });
+  const close = (): void => open(isEdited ? openId : undefined);
+  useOpenKeys({ rows: sources, index, onOpen: ({ id }) => open(id), onClose: close });
   const add = (
     <Button kind="primary" onClick={() => open('new')}>
       <Plus className="size-3.5" aria-hidden />
@@ -55,7 +53,9 @@ export function SourcesPage() {
         list={
           error && !sources ? (
             <ErrorState error={error} onRetry={() => void refetch()} />
-          ) : sources?.length === 0 ? (
+          ) : !sources ? (
+            <TableSkeleton />
+          ) : sources.length === 0 ? (
             <EmptyState title={texts.empty} action={add}>
               {texts.emptyBody}
             </EmptyState>
@@ -75,11 +75,7 @@ export function SourcesPage() {
                     onDelete={() => open(undefined)}
                   />
                 )}
-                <IconButton
-                  label={common.close}
-                  onClick={() => open(isEdited ? openId : undefined)}
-                  className="ml-auto self-start"
-                >
+                <IconButton label={common.close} onClick={close} className="ml-auto self-start">
                   <X className="size-4" aria-hidden />
                 </IconButton>
               </div>

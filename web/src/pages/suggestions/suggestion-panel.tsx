@@ -80,11 +80,11 @@ export function SuggestionPanel({ suggestion, onDecided, onClose }: Props) {
           />
         ) : isOpen ? (
           <>
-            <Button kind="primary" disabled={isBusy} onClick={() => accept.mutate(undefined)}>
+            <Button kind="primary" disabled={isBusy} onClick={() => accept.mutate(undefined)} aria-keyshortcuts="a">
               {isChanged ? texts.acceptChanged : texts.accept}
               <Key>a</Key>
             </Button>
-            <Button disabled={isBusy} onClick={() => setIsDismissing(true)}>
+            <Button disabled={isBusy} onClick={() => setIsDismissing(true)} aria-keyshortcuts="d">
               {texts.dismiss}
               <Key>d</Key>
             </Button>
@@ -95,8 +95,9 @@ export function SuggestionPanel({ suggestion, onDecided, onClose }: Props) {
             )}
           </>
         ) : (
-          <Button kind="primary" disabled={isBusy} onClick={() => restore.mutate(undefined)}>
+          <Button kind="primary" disabled={isBusy} onClick={() => restore.mutate(undefined)} aria-keyshortcuts="r">
             {texts.restore}
+            <Key>r</Key>
           </Button>
         )}
         <IconButton label={common.close} onClick={onClose} className="ml-auto self-start">

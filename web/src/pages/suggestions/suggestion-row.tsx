@@ -4,16 +4,16 @@ import { texts as detections } from '../../texts/detections.ts';
 import { texts } from '../../texts/suggestions.ts';
 import { RelativeTime } from '../../ui/time.tsx';
 
-type Props = { suggestion: Suggestion; isSelected: boolean; onOpen: () => void };
+type Props = { suggestion: Suggestion; isSelected: boolean; isTabStop: boolean; onOpen: () => void };
 
-export function SuggestionRow({ suggestion, isSelected, onOpen }: Props) {
+export function SuggestionRow({ suggestion, isSelected, isTabStop, onOpen }: Props) {
   const { name, technique, detectionCategory, estimate, createdAt, deletedAt, dismissReason } = suggestion;
   const about = [technique, detectionCategory && detections.category[detectionCategory]].filter(Boolean).join(' · ');
   return (
     <button
       role="option"
       aria-selected={isSelected}
-      tabIndex={isSelected ? 0 : -1}
+      tabIndex={isTabStop ? 0 : -1}
       onClick={onOpen}
       className={classes(
         'grid h-13 w-full grid-cols-[1fr_auto] items-center gap-x-3 border-b pr-row-end pl-4 text-left -outline-offset-2',

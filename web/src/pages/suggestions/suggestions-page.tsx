@@ -1,7 +1,7 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { dismissedQuery, suggestionsQuery, type Suggestion } from '../../api/suggestions.ts';
-import { useHotkeys } from '../../lib/hotkeys.ts';
+import { useOpenKeys } from '../../lib/list-keys.ts';
 import { PageHeader } from '../../shell/page-header.tsx';
 import { texts } from '../../texts/suggestions.ts';
 import { FilterSelect } from '../../ui/forms/filter-select.tsx';
@@ -34,13 +34,9 @@ export function SuggestionsPage() {
       replace: openId !== undefined,
       resetScroll: false,
     });
-  const move = (step: number): void => {
-    const next = suggestions?.[Math.min(suggestions.length - 1, Math.max(0, index + step))];
-    if (next) open(next.id);
-  };
   /** After a decision the next one opens, so that the inbox can be emptied without the mouse. */
   const openNext = (): void => open((suggestions?.[index + 1] ?? suggestions?.[index - 1])?.id);
-  useHotkeys({ j: () => move(1), k: () => move(-1), Escape: () => open(undefined) });
+  useOpenKeys({ rows: suggestions, index, onOpen: ({ id }) => open(id), onClose: () => open(undefined) });
 
   return (
     <>
@@ -67,11 +63,12 @@ export function SuggestionsPage() {
           ) : (
             <div className="h-full overflow-y-auto">
               <div role="listbox" aria-label={texts.title}>
-                {suggestions.map((suggestion) => (
+                {suggestions.map((suggestion, at) => (
                   <SuggestionRow
                     key={suggestion.id}
                     suggestion={suggestion}
                     isSelected={suggestion.id === openId}
+                    isTabStop={at === Math.max(0, index)}
                     onOpen={() => open(suggestion.id)}
                   />
                 ))}

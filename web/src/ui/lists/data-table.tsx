@@ -84,7 +84,7 @@ export function DataTable<Row>(props: Props<Row>) {
       aria-rowcount={rows.length + 1}
       aria-activedescendant={activeIndex >= 0 ? `${id}-${activeIndex}` : undefined}
       aria-multiselectable={selection ? true : undefined}
-      className="h-full overflow-auto text-12 -outline-offset-2"
+      className="group h-full overflow-auto text-12 -outline-offset-2 [&[aria-activedescendant]]:outline-none"
       tabIndex={0}
     >
       <div role="rowgroup" className="sticky top-0 z-10 border-b bg-surface">
@@ -116,7 +116,8 @@ export function DataTable<Row>(props: Props<Row>) {
               className={classes(
                 'absolute inset-x-0 top-0 grid items-center border-b pr-table-end',
                 isSelected ? 'bg-selected' : key === activeId ? 'bg-hover' : onOpen && 'hover:bg-hover',
-                key === activeId && 'shadow-[inset_2px_0_0_var(--color-accent)]',
+                key === activeId &&
+                  'shadow-[inset_2px_0_0_var(--color-accent)] -outline-offset-2 group-focus-visible:outline-2 group-focus-visible:outline-accent',
               )}
               style={{ ...template, height: rowHeight, transform: `translateY(${start}px)` }}
             >
