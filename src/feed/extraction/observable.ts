@@ -1,4 +1,5 @@
 import type { IndicatorType } from '../model/vocabulary.ts';
+import { parseAddressRange } from '../model/values/address-ranges.ts';
 import { correctValue } from '../model/values/correct-value.ts';
 import { parseNetwork } from '../model/values/networks.ts';
 import { normalizeValue } from '../model/values/normalize.ts';
@@ -28,6 +29,18 @@ export function createObservable(type: IndicatorType, value: string): Observable
   if (normalizedValue !== undefined) return { kind: 'indicator', type, value, normalizedValue };
   const isNetwork = parseNetwork(value) !== undefined;
   return { kind: 'other', framework: `observable:${isNetwork ? 'cidr' : type.replaceAll('_', '-')}`, value };
+}
+
+/** Creates the observables of an address or, for a range such as `192.0.2.0-192.0.2.255`, of the networks that it consists of. */
+export const listAddressObservables = (value: string, stated?: string): Observable[] =>
+  listRangeObservables(value) ?? [createAddressObservable(value, stated)];
+
+/** Creates the observables of a range of addresses. Returns undefined for other text. */
+export function listRangeObservables(value: string): Observable[] | undefined {
+  return parseAddressRange(value)?.map((network): Observable => {
+    const observable = createAddressObservable(network);
+    return observable.kind === 'other' ? observable : { ...observable, value, correction: 'one address of a range' };
+  });
 }
 
 /**

@@ -151,6 +151,22 @@ test('reads every part of a composite value and says what was corrected', async 
   expect(listed.body.total).toBe(1);
 });
 
+test('reads ranges of addresses in events and in look-ups', async () => {
+  const own = await app.newOrg();
+  await addEvent(own, 'ranges', [['ip-dst', '91.92.240.0 - 91.92.241.255']]);
+  const found = await lookUp(own, '91.92.240.0-91.92.241.255');
+  expect(found).toMatchObject({
+    normalizedValue: '91.92.240.0/23',
+    status: 'active',
+    correction: 'range read as networks',
+  });
+  expect(await lookUp(own, '91.92.241.9')).toMatchObject({ status: 'active', match: 'network' });
+  expect((await lookUp(own, '91.92.241.255-91.92.242.0')).parts).toEqual([
+    { value: '91.92.241.255', type: 'ipv4', status: 'active', total: 0 },
+    { value: '91.92.242.0', type: 'ipv4', status: 'unknown', total: 0 },
+  ]);
+});
+
 test('skips through the values of a network by index', async () => {
   await inOrg(app.deps.db, org.id, async (tx) => {
     await sql`set local enable_seqscan = off`.execute(tx);

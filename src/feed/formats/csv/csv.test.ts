@@ -251,3 +251,35 @@ test('returns valid records or a reason for arbitrary cells in limited time', ()
     expect(elapsedMs()).toBeLessThan(8_000);
   }
 });
+
+describe('ranges of addresses', () => {
+  const read = (text: string): string[] => {
+    const parsed = parseList(text);
+    checkPassages(parsed);
+    const [record] = parsed.records;
+    return [
+      ...record!.classification.mappings.map(({ framework, id }) => `${framework} ${id}`),
+      ...record!.iocs.ipv4.map(
+        ({ value, normalizedValue, correction }) => `${value} = ${normalizedValue}, ${correction}`,
+      ),
+    ];
+  };
+
+  test.each([
+    ['a plain list', '198.51.101.0-198.51.101.255\n45.9.148.0 - 45.9.149.255\n'],
+    ['a column of ranges', 'ip_range,comment\n198.51.101.0-198.51.101.255,a\n45.9.148.0-45.9.149.255,b\n'],
+    ['a column of addresses', 'ip,comment\n198.51.101.0 - 198.51.101.255,a\n45.9.148.0/23,b\n'],
+    ['PeerGuardian', 'Bad hosting:198.51.101.0-198.51.101.255\nWorse, Ltd:45.9.148.0-45.9.149.255\n'],
+    ['columns of first and last addresses', 'start_ip,end_ip\n198.51.101.0,198.51.101.255\n45.9.148.0,45.9.149.255\n'],
+    ['a column of types', 'type,value\nip,198.51.101.0-255\nCIDR,45.9.148.0-45.9.149.255\n'],
+  ])('are read as networks in %s', (_name, text) => {
+    expect(read(text)).toEqual(['observable:cidr 198.51.101.0/24', 'observable:cidr 45.9.148.0/23']);
+  });
+
+  test('keep the printed range of a single address', () => {
+    expect(read('198.51.101.7-198.51.101.8\n')).toEqual([
+      '198.51.101.7-198.51.101.8 = 198.51.101.7, one address of a range',
+      '198.51.101.7-198.51.101.8 = 198.51.101.8, one address of a range',
+    ]);
+  });
+});

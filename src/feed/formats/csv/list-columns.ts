@@ -5,7 +5,9 @@ const owner = '(?:dst|src|dest|c2|cc|source|attacker|remote|malicious|destinatio
 
 /** Names of columns after normalization. */
 const columns = {
-  address: new RegExp(`^(?:${owner})?(?:ips?|ipv[46]|ip_addr|ip_address(?:es)?|ipaddress|address)(?:_port)?$`),
+  address: new RegExp(
+    `^(?:${owner})?(?:ips?|ipv[46]|ip_addr|ip_address(?:es)?|ipaddress|address)(?:_(?:port|ranges?|networks?|cidrs?|prefix(?:es)?|blocks?))?$`,
+  ),
   url: /^(?:\w+_)?ur[li]s?$/,
   domain: /^(?:\w+_)?(?:domains?|domain_names?|hosts?|hostnames?|fqdns?)$/,
   sha512: /^(?:file_|hash_|sample_|payload_|malware_)?sha_?512(?:_hash(?:es)?|s)?$/,
@@ -15,7 +17,7 @@ const columns = {
   imphash: /^imphash$/,
   ssdeep: /^ssdeep$/,
   cert_sha1: /^cert_sha_?1$/,
-  any: /^(?:indicators?(?:_values?)?|iocs?(?:_values?)?|observables?(?:_values?)?|values?|hash(?:es)?|file_hash(?:es)?|artifacts?|networks?|cidrs?|entry|c2s?|c2_servers?|(?:domains?|hosts?)_(?:or_)?ips?|ips?_(?:or_)?(?:domains?|hosts?))$/,
+  any: /^(?:indicators?(?:_values?)?|iocs?(?:_values?)?|observables?(?:_values?)?|values?|hash(?:es)?|file_hash(?:es)?|artifacts?|networks?|subnets?|net_?blocks?|cidrs?|cidr_blocks?|prefix(?:es)?|ranges?|entry|c2s?|c2_servers?|(?:domains?|hosts?)_(?:or_)?ips?|ips?_(?:or_)?(?:domains?|hosts?))$/,
   firstSeen:
     /^(?:first_?seen|first_observed|dateadded|date_added|added|date|listing_?date|submission_time|timestamp|time|created|first_reported|valid_from)(?:_utc|_at|_date)?$/,
   lastSeen: /^(?:last_?seen|last_observed|last_online|last_active|updated|last_reported)(?:_utc|_at|_date)?$/,

@@ -1,4 +1,9 @@
-import { createObservable, createAddressObservable, type Observable } from '../../extraction/observable.ts';
+import {
+  createAddressObservable,
+  createObservable,
+  listAddressObservables,
+  type Observable,
+} from '../../extraction/observable.ts';
 import { findTlp } from '../../extraction/tlp.ts';
 import type { Tlp } from '../../model/vocabulary.ts';
 import { parseFeedDate } from '../rss/feed-dates.ts';
@@ -44,7 +49,7 @@ export function createRowReader({ header, rows, isDayFirst }: ListTable): (cells
     return {
       observables: [
         ...(typed && value && !isEmpty(value) ? readTypedValue(cells[typed.type] ?? '', value) : []),
-        ...readValues('address').map((text) => createAddressObservable(text, 'address')),
+        ...readValues('address').flatMap((text) => listAddressObservables(text, 'address')),
         ...readValues('url').map((text) => createObservable('url', text)),
         ...readValues('domain').map((text) =>
           text.includes('@') ? createAddressObservable(text) : createObservable('domain', text),

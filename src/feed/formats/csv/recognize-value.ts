@@ -1,4 +1,9 @@
-import { createObservable, createAddressObservable, type Observable } from '../../extraction/observable.ts';
+import {
+  createAddressObservable,
+  createObservable,
+  listRangeObservables,
+  type Observable,
+} from '../../extraction/observable.ts';
 
 const hashTypes: Record<number, 'md5' | 'sha1' | 'sha256' | 'sha512'> = {
   32: 'md5',
@@ -25,6 +30,8 @@ const blockRules = [
   // ipset, nginx and Apache.
   /^add\s+\S+\s+([^\s,]+)(?:,\S+)?(?:\s.*)?$/,
   /^(?:deny(?:\s+from)?|Require\s+not\s+ip)\s+([^\s;]+);?$/i,
+  // PeerGuardian: a name and a range.
+  /^[^:]*:(\d[\d.]+-\d[\d.]+)$/,
 ];
 
 /** Returns the kind of a value by its form, as in plain lists, hosts files and block rules. Returns nothing for other text. */
@@ -38,6 +45,8 @@ export function recognizeValue(cell: string): Observable[] {
     .trim();
   const rule = blockRules.find((pattern) => pattern.test(line));
   const value = (rule?.exec(line)?.[1] ?? line).replace(/^\*\./, '');
+  const range = listRangeObservables(value);
+  if (range) return range;
   if (value === '' || /[\s`]|\.rpz-[a-z-]+$/.test(value)) return [];
   const hash = /^[0-9a-f]+$/i.test(value) ? hashTypes[value.length] : undefined;
   if (hash) return [createObservable(hash, value)];

@@ -64,9 +64,10 @@ export function readTypedValue(type: string, cell: string): Observable[] {
     return isTypeWord(type) ? [{ kind: 'other', framework: `observable:${toWord(type)}`, value: cell }] : [];
   }
   if (typeof kind === 'object') return [toOther(kind.framework, cell)];
-  return splitValues(cell).map((value) => {
+  return splitValues(cell).flatMap((value) => {
     const stated = kind === 'address' ? createAddressObservable(value, 'address') : createObservable(kind, value);
-    return stated.kind === 'indicator' ? stated : (recognizeValue(value)[0] ?? stated);
+    const found = stated.kind === 'indicator' ? [] : recognizeValue(value);
+    return found.length > 0 ? found : [stated];
   });
 }
 

@@ -1,7 +1,12 @@
 import { ownValue } from '../../../platform/lib/own-value.ts';
 import type { IndicatorType } from '../../model/vocabulary.ts';
 import { findRelationKind } from './misp-relations.ts';
-import { createObservable, createAddressObservable, type Observable } from '../../extraction/observable.ts';
+import {
+  createAddressObservable,
+  createObservable,
+  listAddressObservables,
+  type Observable,
+} from '../../extraction/observable.ts';
 
 /** Indicator types by MISP attribute type. */
 const indicatorTypes: Record<string, IndicatorType> = {
@@ -64,5 +69,6 @@ function toObservable(type: string, value: string): Observable {
   if (addresses.has(type)) return createAddressObservable(value, type);
   // A path on a host is not an address by itself.
   if (type === 'uri' && /^[a-z][a-z0-9+.-]*:\/\//i.test(value)) return createObservable('url', value);
+  if (addresses.has(type)) return listAddressObservables(value, type);
   return { kind: 'other', framework: `observable:${type.slice(0, 60)}`, value };
 }

@@ -1,3 +1,4 @@
+import { parseAddressRange } from './address-ranges.ts';
 import { correctValue } from './correct-value.ts';
 import { normalizeValue } from './normalize.ts';
 import { recognizeObservable } from './observables.ts';
@@ -44,10 +45,18 @@ function hostForms(forms: CanonicalForm[]): CanonicalForm[] {
 /** A value to look up: its canonical forms, of which a strict one shows its type, and what was corrected to read it. */
 export type ReadPart = { value: string; forms: CanonicalForm[]; corrections: string[] };
 
-/** Reads a value as people paste it. A composite value such as `domain|ip` has several parts, every other has one. */
+const rangePartsMax = 8;
+
+/**
+ * Reads a value as people paste it. A composite value such as `domain|ip` has several parts, and so has a range of addresses that is up to
+ * eight networks. Every other value has one.
+ */
 export function readParts(value: string): ReadPart[] {
   const { text, corrections } = unwrapValue(value);
-  const parts = splitComposite(text);
+  const range = parseAddressRange(text) ?? [];
+  const isRange = range.length > 0 && range.length <= rangePartsMax;
+  if (isRange) corrections.push('range read as networks');
+  const parts = isRange ? range : splitComposite(text);
   return parts.map((part) => {
     const forms = canonicalForms(part);
     const isWhole = parts.length === 1 && text !== value.trim();

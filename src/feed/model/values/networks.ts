@@ -17,8 +17,15 @@ export function parseNetwork(text: string): Network | undefined {
   const family = familyOf(host);
   const bits = Number(length);
   if (!family || bits > bitsMax[family]) return undefined;
-  return { address: toAddress(clearBeyond(toBytes(host, family), bits), family), bits, family };
+  return toNetwork(toBytes(host, family), bits, family);
 }
+
+/** Creates a network from the bytes of one of its addresses. */
+export const toNetwork = (bytes: number[], bits: number, family: Network['family']): Network => ({
+  address: toAddress(clearBeyond(bytes, bits), family),
+  bits,
+  family,
+});
 
 /** Returns the canonical form of a network, such as `192.0.2.0/24` for `192.0.2.7/24`, or undefined for any other text. */
 export function normalizeNetwork(text: string): string | undefined {
@@ -75,7 +82,8 @@ export function toGroups(address: string, family: Network['family']): number[] {
   return [...before, ...zeros, ...after];
 }
 
-const toBytes = (address: string, family: Network['family']): number[] =>
+/** Returns the four or sixteen bytes of an address. */
+export const toBytes = (address: string, family: Network['family']): number[] =>
   toGroups(address, family).flatMap((group) => (family === 'ipv4' ? [group] : [group >> byteBits, group & 255]));
 
 /** Returns the last 32 bits of an address in dotted notation as two groups. */

@@ -1,4 +1,5 @@
 import { isIPv4 } from 'node:net';
+import { parseAddressRange } from '../../../model/values/address-ranges.ts';
 import { matchAt, type EmitCandidate } from '../indicator-candidate.ts';
 import { readBucketHost } from './cued-values.ts';
 import { readDigest } from './codes.ts';
@@ -17,7 +18,10 @@ import { findDottedEnd, getCharClass } from './char-classes.ts';
 const email = /[\w.+-]{1,64}@[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){1,8}/iy;
 const ipv4 = /\d{1,3}(?:\.\d{1,3}){3}/y;
 /** Matches the first address of `203.0.113.7-203.0.113.9` or `203.0.113.7-9`. */
-const rangeStart = /(\d{1,3}(?:\.\d{1,3}){3})-\d{1,3}(?:(?:\.\d{1,3}){3})?(?![\w.-])/y;
+const rangeStart = /(\d{1,3}(?:\.\d{1,3}){3})-\d{1,3}(?:(?:\.\d{1,3}){3})?(?![\w-]|\.\w)/y;
+/** The rest of a range after its first address. With blanks, a dash can also separate two addresses. */
+const rangeEnd = /[-–—]\d{1,3}(?:(?:\.\d{1,3}){3})?(?![\w-]|\.\w)| [-–—] \d{1,3}(?:\.\d{1,3}){3}(?![\w-]|\.\w)/y;
+const sharedBytes = /^(\d+\.\d+)\.\d+\.\d+ ?[-–—] ?\1\./;
 const afterIp = /(?:\/(?:3[0-2]|[12]?\d)(?![\w./-]))|(?::\d{1,5})?(?:\/[^\s"'<>|`]{0,2000})?/y;
 
 /** Reads words joined by dots: an IP address, a host with or without port and path, a mail address, a file name. */
@@ -185,6 +189,13 @@ function readNumbers(text: string, start: number, end: number, emit: EmitCandida
     if (rest === '/32') emit('ipv4', start, end + 3, { value: match[0], doubt });
     else emit('observable:cidr', start, end + rest.length, { doubt });
     return end + rest.length;
+  }
+  const rangeText = text.slice(start, end) + (matchAt(rangeEnd, text, end)?.[0] ?? '');
+  const range = parseAddressRange(rangeText);
+  if (range && (sharedBytes.test(rangeText) || !/ /.test(rangeText))) {
+    const last = start + rangeText.length;
+    for (const value of range) emit(value.includes('/') ? 'observable:cidr' : 'ipv4', start, last, { value, doubt });
+    return last;
   }
   emit('ipv4', start, end, { doubt });
   return end;
