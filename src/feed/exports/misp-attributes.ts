@@ -4,7 +4,10 @@ import type { FeedItem, Indicator } from '../model/item.schema.ts';
 import type { ObservableIndicator } from '../model/values/observables.ts';
 import { uuidv5 } from './stix/stix-object.ts';
 
-/** MISP attribute type and category by indicator type (MISP core format). Other types become text attributes. */
+/**
+ * MISP attribute type and category by indicator type (MISP core format). Other types become text attributes. MISP has one type for names of files
+ * and paths, and one for ids of apps.
+ */
 const attributeByType: Record<string, [type: string, category: string]> = {
   ipv4: ['ip-dst', 'Network activity'],
   ipv6: ['ip-dst', 'Network activity'],
@@ -83,6 +86,10 @@ const objectByType: Record<
 
 type MispFields = Record<string, unknown>;
 
+/** Types whose attribute has the name of the type as its comment, because its own type does not determine it. */
+const isNoted = (type: string): boolean =>
+  !Object.hasOwn(attributeByType, type) || type === 'file_path' || type === 'ios_bundle';
+
 export const toEpochSeconds = (iso: string): string => String(Math.floor(Date.parse(iso) / 1_000));
 
 /** Returns an attribute of the event of an item, which is not for detection. Those of a retracted item are deleted. */
@@ -129,7 +136,6 @@ function renderObject(item: FeedItem, indicator: Indicator): MispFields | undefi
   const attribute = {
     ...renderIndicator(item, indicator),
     uuid: toUuid(item, `${name} ${relation}`, indicator.normalizedValue),
-    to_ids: indicator.status === 'active',
     object_relation: relation,
   };
   return {
@@ -153,8 +159,8 @@ function renderIndicator(item: FeedItem, indicator: Indicator): MispFields {
   const [kind, category] = attributeByType[type] ?? ['text', 'Other'];
   return {
     ...renderAttribute(item, kind, category, normalizedValue),
-    to_ids: status === 'active' && kind !== 'text',
-    ...(kind === 'text' ? { comment: type } : {}),
+    to_ids: status === 'active',
+    ...(isNoted(type) ? { comment: type } : {}),
     ...(firstSeen ? { first_seen: firstSeen } : {}),
     ...(lastSeen ? { last_seen: lastSeen } : {}),
     ...(status === 'expired' ? { Sighting: [toExpiration(item, indicator)] } : {}),

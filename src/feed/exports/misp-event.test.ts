@@ -27,22 +27,29 @@ const listValues = ({ iocs }: SourceRecord): unknown[] =>
     .flat()
     .map(({ type, normalizedValue }) => [type, normalizedValue]);
 
-test.each(['process_name', 'command_line', 'cert_serial', 'imei', 'file_name', 'domain', 'sha256', 'cert_sha1'])(
-  'keeps a %s through an exchange of events',
-  (type) => {
-    const values: Record<string, string> = {
-      process_name: 'dropper.exe',
-      command_line: 'dropper.exe --install C:\\temp',
-      cert_serial: '0a1b2c3d4e5f',
-      imei: '490154203237518',
-      file_name: 'invoice.exe',
-      domain: 'evil.top',
-      sha256: 'ab'.repeat(32),
-      cert_sha1: 'cd'.repeat(20),
-    };
-    expect(listValues(exchange(itemOf([indicatorOf(type, values[type]!)])))).toEqual([[type, values[type]]]);
-  },
-);
+test.each([
+  ['process_name', 'dropper.exe'],
+  ['command_line', 'dropper.exe --install C:\\temp'],
+  ['cert_serial', '0a1b2c3d4e5f'],
+  ['imei', '490154203237518'],
+  ['file_name', 'invoice.exe'],
+  ['file_path', '<user>\\AppData\\a.exe'],
+  ['domain', 'evil.top'],
+  ['sha256', 'ab'.repeat(32)],
+  ['cert_sha1', 'cd'.repeat(20)],
+  ['aws_account', '123456789012'],
+  ['aws_arn', 'arn:aws:iam::123456789012:user/a'],
+  ['azure_tenant', '6f9619ff-8b86-d011-b42d-00cf4fc964ff'],
+  ['azure_app', '6f9619ff-8b86-d011-b42d-00cf4fc964f0'],
+  ['gcp_project', 'evil-project-7'],
+  ['bucket', 'evil-bucket-7'],
+  ['android_package', 'com.evil.app'],
+  ['ios_bundle', 'com.evil.app'],
+])('keeps a %s through an exchange of events', (type, value) => {
+  const record = exchange(itemOf([indicatorOf(type, value)]));
+  expect(listValues(record)).toEqual([[type, value]]);
+  expect(Object.values(record.iocs).flat()).toMatchObject([{ status: 'active', confidence: 0.6 }]);
+});
 
 test('keeps what an event states of the report', () => {
   const item = itemOf([]);
@@ -67,6 +74,10 @@ test('keeps what an event states of the report', () => {
       mappings: [
         { framework: 'observable:tool', id: 'Mimikatz', confidence: 0.9 },
         { framework: 'cve', id: 'CVE-2024-1234', confidence: 0.9 },
+        { framework: 'cwe', id: 'CWE-79', confidence: 0.9 },
+        { framework: 'observable:attack-pattern', id: 'T1417', confidence: 0.9 },
+        { framework: 'observable:target-sector', id: 'energy', confidence: 0.9 },
+        { framework: 'observable:target-region', id: 'Ukraine', confidence: 0.9 },
       ],
     },
   });
@@ -86,7 +97,11 @@ test('keeps what an event states of the report', () => {
   expect(actor).toMatchObject([{ name: 'APT29' }]);
   expect(mappings.map(({ framework, id }) => `${framework} ${id}`).toSorted()).toEqual([
     'cve CVE-2024-1234',
+    'cwe CWE-79',
     'mitre-attack-tactic TA0002',
+    'observable:attack-pattern T1417',
+    'observable:target-region Ukraine',
+    'observable:target-sector energy',
     'observable:tool Mimikatz',
   ]);
 });

@@ -10,6 +10,8 @@ import { uuidv5 } from './stix/stix-object.ts';
 import { sumUnsupported, type UnsupportedFields } from './stix/unsupported-fields.ts';
 import type { FeedItem } from '../model/item.schema.ts';
 import { listObservables } from '../model/values/observables.ts';
+import { ownValue } from '../../platform/lib/own-value.ts';
+import { targetRegion, targetSector } from '../model/vocabulary.ts';
 
 const threatLevels: Record<string, string> = { critical: '1', high: '1', medium: '2', low: '3', none: '4' };
 
@@ -18,6 +20,23 @@ export const toMispEventId = (itemId: string): string => `${itemId.slice(0, 14)}
 export const toItemId = (eventId: string): string => `${eventId.slice(0, 14)}7${eventId.slice(15)}`;
 
 const isRetracted = (item: FeedItem): boolean => item.event.status === 'retracted';
+
+/** The galaxies of mappings. Techniques that are not in ATT&CK's Enterprise matrix have no other place in an item. */
+const galaxyByFramework: Record<string, string> = {
+  'observable:attack-pattern': 'mitre-attack-pattern',
+  [targetSector]: 'sector',
+  [targetRegion]: 'target-information',
+};
+
+/** The types of attributes of mappings. */
+const attributeByFramework: Record<string, string> = { cve: 'vulnerability', cwe: 'weakness' };
+
+/** A tag has no other notation for a quotation mark. */
+const listMappingTags = ({ mappings }: FeedItem['classification']): string[] =>
+  mappings.flatMap(({ framework, id }) => {
+    const galaxy = ownValue(galaxyByFramework, framework);
+    return galaxy && !id.includes('"') ? [`misp-galaxy:${galaxy}="${id}"`] : [];
+  });
 
 function renderEventHeader(item: FeedItem): Record<string, unknown> {
   const { source, event } = item;
@@ -32,6 +51,7 @@ function renderEventHeader(item: FeedItem): Record<string, unknown> {
       ({ name }) => `misp-galaxy:${softwareKind(item.classification, name) === 'tool' ? 'tool' : 'malpedia'}="${name}"`,
     ),
     ...item.classification.actor.map(({ name }) => `misp-galaxy:threat-actor="${name}"`),
+    ...listMappingTags(item.classification),
   ];
   return {
     info: isRetracted(item) ? `[retracted] ${event.title}` : event.title,
@@ -52,14 +72,16 @@ export const renderMispManifest = (items: FeedItem[]): object =>
 export function renderMispEvent(item: FeedItem): { event: object; unsupported: UnsupportedFields } {
   const indicators = Object.values(item.iocs).flat();
   const description = item.abstract ?? item.summary;
-  const cves = item.classification.mappings.filter(({ framework }) => framework === 'cve');
+  const { mappings } = item.classification;
+  const references = mappings.filter(({ framework }) => Object.hasOwn(attributeByFramework, framework));
   const observables = listObservables(item).filter(({ type }) => Object.hasOwn(attributeByObservable, type));
   const counts = {
     attackPath: item.attackPath.length,
     affectedProducts: item.affectedProducts.length,
     'classification.killChain': item.classification.killChain.length,
     'classification.platforms': item.classification.platforms.length,
-    'classification.mappings': item.classification.mappings.length - cves.length - observables.length,
+    'classification.mappings':
+      mappings.length - references.length - observables.length - listMappingTags(item.classification).length,
     'provenance.supportingPassages': item.provenance.supportingPassages.length,
     'iocs.confidence': indicators.length + observables.length,
     'iocs.ttlDays': indicators.length,
@@ -74,7 +96,9 @@ export function renderMispEvent(item: FeedItem): { event: object; unsupported: U
     Attribute: [
       ...(item.source.url ? [renderAttribute(item, 'link', 'External analysis', item.source.url)] : []),
       ...(description ? [renderAttribute(item, 'comment', 'External analysis', description)] : []),
-      ...cves.map(({ id }) => renderAttribute(item, 'vulnerability', 'External analysis', id)),
+      ...references.map(({ framework, id }) =>
+        renderAttribute(item, attributeByFramework[framework]!, 'External analysis', id),
+      ),
       ...attributes,
       ...observables.map((observable) => renderObservable(item, observable)),
     ],

@@ -18,7 +18,8 @@ import { addEventReports, addProse, findReportName } from './event-reports.ts';
 import { findDescription } from './event-description.ts';
 import { listAttributes, readAttributeValue, type EventAttribute } from './misp-attributes.ts';
 import { classifyCluster, findSeverityTag, findTlpTag, listClusters, readTaxonomyTags } from './misp-tags.ts';
-import { toObservables } from './misp-types.ts';
+import { createObservable } from '../../extraction/observable.ts';
+import { findNotedType, toObservables } from './misp-types.ts';
 import { clip, cvePattern, cwePattern, describe, describeIndicators, isWebLink } from '../record-fields.ts';
 
 /** The share of confidence for attributes that are context and not meant for detection. */
@@ -170,7 +171,8 @@ function addAttribute(attribute: EventAttribute, context: EventContext): void {
     falsePositive: tags.falsePositive || sightings.some((sighting) => asScalarText(sighting['type']) === '1'),
     phishing: tags.phishing,
   };
-  for (const observable of toObservables(type, value, relation)) {
+  const noted = findNotedType(type, asText(holder['comment']));
+  for (const observable of noted ? [createObservable(noted, value)] : toObservables(type, value, relation)) {
     const isCertificate = observable.kind === 'indicator' && bucketByType[observable.type] === 'certs';
     statements.state(observable, isCertificate ? { ...statement, until: attribute.validUntil } : statement);
     if (observable.kind === 'indicator') context.addEvidence(attribute, observable.value);

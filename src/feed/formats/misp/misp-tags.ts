@@ -67,19 +67,22 @@ export function classifyCluster(
   if (kind === 'technique') {
     const technique = resolveTechnique(value);
     if (technique) classification.addTechnique(technique, confidence, addEvidence);
-    else classification.addMapping('observable:attack-pattern', value, confidence);
+    // A deprecated technique, one of another matrix or a name without an id is not in the pinned table.
+    else classification.addMapping('observable:attack-pattern', techniqueId.exec(value)?.[0] ?? value, confidence);
   } else if (kind) {
     addEvidence();
     classification.addName(kind, value, confidence, aliases);
   }
 }
 
+const techniqueId = /\bT\d{4}(?:\.\d{3})?\b/;
+
 const byName = cacheFromTechniques(
   (techniques) => new Map(techniques.map((technique) => [technique.name.toLowerCase(), technique])),
 );
 
 function resolveTechnique(value: string): Technique | undefined {
-  const id = /\bT\d{4}(?:\.\d{3})?\b/.exec(value)?.[0];
+  const id = techniqueId.exec(value)?.[0];
   if (id) return findTechnique(id);
   return byName().get(value.trim().toLowerCase());
 }

@@ -1,5 +1,5 @@
 import { ownValue } from '../../../platform/lib/own-value.ts';
-import type { IndicatorType } from '../../model/vocabulary.ts';
+import { bucketByType, type IndicatorType } from '../../model/vocabulary.ts';
 import { findRelationKind } from './misp-relations.ts';
 import {
   createAddressObservable,
@@ -42,6 +42,15 @@ const descriptions = new Set(
 /** Composite types whose second half is an indicator too. Of other types (ports, registry data), only the first half is used. */
 const composite = /^(filename|malware-sample)\|?([a-z0-9-]+)?$/;
 
+/** Attribute types with values of several indicator types. */
+const ambiguousTypes = new Set(['text', 'filename', 'mobile-application-id']);
+
+/** Returns the indicator type that the comment of an attribute states, as in the exports of this program (`aws_account`). */
+export const findNotedType = (type: string, comment: string | undefined): IndicatorType | undefined =>
+  comment !== undefined && ambiguousTypes.has(type) && Object.hasOwn(bucketByType, comment)
+    ? (comment as IndicatorType)
+    : undefined;
+
 /** Returns the indicators and other observables of an attribute. `relation` is `<object> <relation>` for an attribute of an object. */
 export function toObservables(type: string, value: string, relation: string | undefined): Observable[] {
   const [first = '', second] = type.includes('|') || type === 'malware-sample' ? value.split('|', 2) : [value];
@@ -60,6 +69,7 @@ export function toObservables(type: string, value: string, relation: string | un
   if (type === 'regkey|value')
     return [createObservable('registry_key', first), ...(second ? [toObservable('registry-value', second)] : [])];
   if (type.includes('|')) return [toObservable(type.split('|')[0]!, first)];
+  if (addresses.has(type)) return listAddressObservables(value, type);
   return [toObservable(type, value)];
 }
 
@@ -69,6 +79,5 @@ function toObservable(type: string, value: string): Observable {
   if (addresses.has(type)) return createAddressObservable(value, type);
   // A path on a host is not an address by itself.
   if (type === 'uri' && /^[a-z][a-z0-9+.-]*:\/\//i.test(value)) return createObservable('url', value);
-  if (addresses.has(type)) return listAddressObservables(value, type);
   return { kind: 'other', framework: `observable:${type.slice(0, 60)}`, value };
 }
