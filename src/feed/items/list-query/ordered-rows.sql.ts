@@ -7,18 +7,24 @@ import { allOf, type Condition, type Sql, type StateCondition } from './query.sq
 import { isCurrentIn, poolLiterals, wasCurrentIn } from './snapshot-rows.sql.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 
-export type ScanOptions = {
+type RowsOptions = {
+  /** Rows after this one in the order of the list. */
+  after?: PageCursor | undefined;
+  /** Rows up to this one in the order of the list. */
+  until?: PageCursor | undefined;
+  /** A further condition on the rows. */
+  match?: StateCondition | undefined;
+};
+
+export type ScanOptions = RowsOptions & {
   limit: Sql;
   /** How many matching rows the pools have. A scan stops when it has found them all. */
   poolRows?: Sql;
-  /** The scan begins after this row. */
-  after?: PageCursor | undefined;
-  /** The scan has no row after this one in the order of the list. */
-  until?: PageCursor | undefined;
-  /** A further condition on the rows. */
-  match?: StateCondition;
   oldestFirst?: boolean;
 };
+
+/** How many rows each branch of a query returns, and in which order. */
+type BranchEnd = (columns: { at: Sql; id: Sql }) => Sql;
 
 /**
  * Returns the listed rows of a snapshot in the order of the list, as a parenthesized query. Each pool has its own branches: index scans that
@@ -26,9 +32,28 @@ export type ScanOptions = {
  * `overridden_rows` and `duplicate_roots`.
  */
 export function orderedRows(snapshot: Snapshot, filters: ItemFilters, options: ScanOptions): Sql {
-  const { after, until, limit, poolRows, match, oldestFirst = false } = options;
+  const { limit, poolRows, oldestFirst = false } = options;
   const direction = oldestFirst ? sql`asc` : sql`desc`;
-  const branchLimit = poolRows ? sql`least(${limit}, ${poolRows})` : limit;
+  const inOrder: BranchEnd = ({ at, id }) => sql`order by ${at} ${direction}, ${id} ${direction}`;
+  const poolLimit = poolRows ? sql`least(${limit}, ${poolRows})` : limit;
+  const branches = branchesOf(snapshot, filters, {
+    ...options,
+    poolEnd: (columns) => sql`${inOrder(columns)} limit ${poolLimit}`,
+    overriddenEnd: (columns) => sql`${inOrder(columns)} limit ${limit}`,
+    inOrder,
+  });
+  return sql`(select * from (${branches}) listed
+    order by added_to_feed_at ${direction}, id ${direction} limit ${limit})`;
+}
+
+/** Returns all listed rows of a snapshot, in no order, as a parenthesized query. Has the same branches as `orderedRows`. */
+export const allRows = (snapshot: Snapshot, filters: ItemFilters, options: RowsOptions): Sql =>
+  sql`(${branchesOf(snapshot, filters, { ...options, poolEnd: () => sql``, overriddenEnd: () => sql``, inOrder: () => sql`` })})`;
+
+type BranchOptions = RowsOptions & { poolEnd: BranchEnd; overriddenEnd: BranchEnd; inOrder: BranchEnd };
+
+function branchesOf(snapshot: Snapshot, filters: ItemFilters, options: BranchOptions): Sql {
+  const { after, until, match, poolEnd, overriddenEnd, inOrder } = options;
   const hasOverridden = usesOverriddenRows(filters);
   const isWithin = (id: Sql): Condition =>
     allOf([
@@ -37,29 +62,28 @@ export function orderedRows(snapshot: Snapshot, filters: ItemFilters, options: S
     ]);
   const matches = (id: Sql, stateMatch: Condition | undefined): Condition =>
     allOf([matchesRow(filters), isWithin(id), stateMatch, hasOverridden ? isNotOverridden(id) : undefined]);
+  const current = { at: sql`i.added_to_feed_at`, id: sql`i.id` };
+  const past = { at: sql`s.added_to_feed_at`, id: sql`s.item_id` };
+  const listed = { at: sql`added_to_feed_at`, id: sql`id` };
   const branches = poolLiterals(snapshot).flatMap(([pool, seq]) => [
     sql`
       (select i.id, i.added_to_feed_at, null::bigint as seq_from from items i
-        where ${isCurrentIn(pool, seq)} and ${matches(sql`i.id`, match?.current)}
-        order by i.added_to_feed_at ${direction}, i.id ${direction} limit ${branchLimit})`,
+        where ${isCurrentIn(pool, seq)} and ${matches(current.id, match?.current)} ${poolEnd(current)})`,
     sql`
       (select s.item_id, s.added_to_feed_at, s.seq_from from item_states s
-        where ${wasCurrentIn(pool, seq)} and ${matches(sql`s.item_id`, match?.past)}
-        order by s.added_to_feed_at ${direction}, s.item_id ${direction} limit ${branchLimit})`,
+        where ${wasCurrentIn(pool, seq)} and ${matches(past.id, match?.past)} ${poolEnd(past)})`,
   ]);
   // In order before the condition, which is then evaluated only for rows that the list gets to.
   if (hasOverridden)
     branches.push(sql`
       (select id, added_to_feed_at, seq_from from (
-          select * from ${overriddenRowsAsSeen} where ${allOf([matchesRow(filters), isWithin(sql`id`)])}
-          order by added_to_feed_at ${direction}, id ${direction} offset 0) as_seen
-        where ${allOf([match && overriddenRowMatches(match)])}
-        order by added_to_feed_at ${direction}, id ${direction} limit ${limit})`);
+          select * from ${overriddenRowsAsSeen} where ${allOf([matchesRow(filters), isWithin(listed.id)])}
+          ${inOrder(listed)} offset 0) as_seen
+        where ${allOf([match && overriddenRowMatches(match)])} ${overriddenEnd(listed)})`);
   if (usesDuplicateRoots(filters))
     branches.push(sql`
-      (select id, added_to_feed_at, seq_from from duplicate_roots where ${isWithin(sql`id`)})`);
-  return sql`(select * from (${branches.length > 0 ? sql.join(branches, sql` union all `) : noRows}) listed
-    order by added_to_feed_at ${direction}, id ${direction} limit ${limit})`;
+      (select id, added_to_feed_at, seq_from from duplicate_roots where ${isWithin(listed.id)})`);
+  return branches.length > 0 ? sql.join(branches, sql` union all `) : noRows;
 }
 
 /** Applies the condition to the state of an item that a row of `overriddenRowsAsSeen` stands for. */

@@ -22,7 +22,8 @@ import { sql, type RawBuilder } from 'kysely';
  * - `page`: the listed rows of the page.
  * A list of relevant items has `marked`, listed rows that the organization marked, in place of the first three.
  * A search has `matched` (ids) and `found` (listed rows) in place of the first three. One with a text then has `listed`: listed rows with their
- * place in the order of the list.
+ * place in the order of the list. One by the time of the last update has the first two and `found`, preceded by `wanted` (ids) if it is restricted
+ * to relevant items.
  */
 export type Sql = RawBuilder<unknown>;
 
@@ -41,7 +42,8 @@ type CteName =
   | 'found'
   | 'members'
   | 'listed'
-  | 'marked';
+  | 'marked'
+  | 'wanted';
 
 /** A name and the complete query behind it. */
 export type Cte = { name: CteName; query: Sql; isMaterialized: boolean };

@@ -27,10 +27,6 @@ export const hasTerm = (snapshot: Snapshot, term: TermFilter): StateCondition =>
 export const idsWithTerm = (snapshot: Snapshot, { kind, values }: TermFilter): Sql => sql`
   select item_id from item_terms t where t.kind = ${kind} and t.value = any(${values}::text[]) and t.pool_id = any(${snapshot.poolIds}::uuid[])`;
 
-/** Ids of the items that were updated since a time, as a query. */
-export const idsUpdatedSince = ({ poolIds }: Snapshot, since: string): Sql => sql`
-  select id from items where pool_id = any(${poolIds}::uuid[]) and last_updated >= ${since}::timestamptz`;
-
 export const hadTerm = ({ kind, values }: TermFilter): Condition =>
   sql`s.terms && ${values.map((value) => `${kind} ${value}`)}::text[]`;
 

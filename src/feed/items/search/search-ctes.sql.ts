@@ -5,16 +5,16 @@ import {
   allOfStates,
   byItemId,
   materialized,
-  type Condition,
   type Cte,
   type Sql,
   type StateCondition,
 } from '../list-query/query.sql.ts';
 import { isInSnapshot } from '../list-query/snapshot-rows.sql.ts';
-import { overriddenIds, overridesAt } from '../overrides/overrides.sql.ts';
+import { overridesAt } from '../overrides/overrides.sql.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import { hasFullText, hasTerm, isAmong, isOneOf } from './search-conditions.sql.ts';
 import type { Search } from './search-query.ts';
+import { isUpdatedSince, updatedSince } from './updated-since.sql.ts';
 
 /** `onlyIds` is a query of the ids to which the list is restricted. */
 export type SearchOptions = { filters: ItemFilters; search: Search; onlyIds?: Sql | undefined };
@@ -44,9 +44,12 @@ export function searchCtes(
     const hasIds = isByRoot || search.fullText || search.terms.length + search.rootTerms.length > 0;
     ownConditions.push(hasIds ? isAmong(onlyIds) : isOneOf(onlyIds));
   }
-  const updates = updateAlternatives(search, { overridesSeq: filters.overridesSeq, isFoundByText: text === undefined });
+  const updates = updateAlternatives(snapshot, search, {
+    overridesSeq: filters.overridesSeq,
+    isFoundByText: text === undefined,
+  });
   const foundCte = (conditions: StateCondition[]): Cte => {
-    const alternatives = updates.map((update) => matchingRows(snapshot, [...ownConditions, ...update, ...conditions]));
+    const alternatives = updates.map((update) => matchingRows(snapshot, [...ownConditions, update, ...conditions]));
     return materialized('found', sql.join(alternatives, sql` union all `));
   };
   if (!search.rootsOnly || groupConditions.length === 0) return [foundCte(groupConditions)];
@@ -64,35 +67,21 @@ export const rootsOf = (found: Sql, overridesSeq: number | undefined): Sql =>
     : sql`select coalesce(case when o.moved then o.duplicate_of else rows.duplicate_of end, rows.id) as id
         from (${found}) rows left join ${overridesAt(overridesSeq)} o on o.item_id = rows.id`;
 
-/** An override also updates the item, for its organization. */
-export const isUpdatedSince = (since: string, overridesSeq: number | undefined): StateCondition =>
-  byItemId((id) =>
-    overridesSeq === undefined
-      ? isLastUpdatedSince(since)
-      : sql`${isLastUpdatedSince(since)} or ${id} in ${overriddenSince(since, overridesSeq)}`,
-  );
-
 /**
- * The alternatives of `isUpdatedSince`, of which each row meets one at most. Each can be found by an index. A term, and a text of which all matches are
+ * Returns the alternatives by which updated rows are found. A term, and a text of which all matches are
  * collected, finds the rows once for all of them.
  */
 function updateAlternatives(
+  snapshot: Snapshot,
   { updatedSince: since, fullText, terms, rootTerms }: Search,
   { overridesSeq, isFoundByText }: { overridesSeq: number | undefined; isFoundByText: boolean },
-): StateCondition[][] {
-  if (since === undefined) return [[]];
-  if ((fullText && isFoundByText) || terms.length + rootTerms.length > 0)
-    return [[isUpdatedSince(since, overridesSeq)]];
-  const isLastUpdated = byItemId(() => isLastUpdatedSince(since));
-  if (overridesSeq === undefined) return [[isLastUpdated]];
-  const overridden = overriddenSince(since, overridesSeq);
-  return [[isLastUpdated, byItemId((id) => sql`${id} not in ${overridden}`)], [isOneOf(overridden)]];
+): StateCondition[] {
+  if (since === undefined) return [allOfStates([])];
+  const period = { since, overridesSeq };
+  return (fullText && isFoundByText) || terms.length + rootTerms.length > 0
+    ? [isUpdatedSince(period)]
+    : updatedSince(snapshot, period);
 }
-
-const isLastUpdatedSince = (since: string): Condition => sql`last_updated >= ${since}::timestamptz`;
-
-const overriddenSince = (since: string, overridesSeq: number): Sql =>
-  overriddenIds(overridesSeq, sql`o.updated_at >= ${since}::timestamptz`);
 
 /** Listed rows with `duplicate_of`. */
 export function matchingRows(snapshot: Snapshot, conditions: StateCondition[]): Sql {

@@ -1,12 +1,12 @@
 import { sql } from 'kysely';
 import { queryRow, type Tx } from '../../../platform/db/db.ts';
+import { nilId } from '../../../platform/lib/ids.ts';
 import { readPageRows, type ItemsPage } from '../list-query/page.store.ts';
 import { materialized, type Cte, type Sql } from '../list-query/query.sql.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import {
   hadFullText,
   hasFullTextAmong,
-  idsUpdatedSince,
   idsWithTerm,
   itemMatchesText,
   toTsquery,
@@ -16,6 +16,7 @@ import { searchCtes, type SearchBounds, type SearchOptions } from './search-ctes
 import { type MatchEstimate } from './search-estimate.ts';
 import type { FullTextQuery } from './search-query.ts';
 import { scanSearch } from './search-scan.sql.ts';
+import { idsUpdatedSince } from './updated-since.sql.ts';
 
 export type PageRange = { limit: number; offset: number };
 
@@ -71,8 +72,6 @@ export async function readWindowPage(
   }
   return undefined;
 }
-
-const nilId = '00000000-0000-0000-0000-000000000000';
 
 /** Returns the newest `most` matches of a text, or all that were added since a time if they are fewer. */
 async function readNewestMatches(

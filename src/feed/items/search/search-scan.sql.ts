@@ -8,8 +8,9 @@ import { isCurrentIn, isInSnapshot, poolLiterals } from '../list-query/snapshot-
 import { overriddenIds, overridesAt } from '../overrides/overrides.sql.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import { hadFullText, hadTerm, isAmong, itemHasTerm, itemMatchesText } from './search-conditions.sql.ts';
-import { isUpdatedSince, type SearchOptions } from './search-ctes.sql.ts';
+import type { SearchOptions } from './search-ctes.sql.ts';
 import type { FullTextQuery } from './search-query.ts';
+import { isUpdatedSince } from './updated-since.sql.ts';
 
 /**
  * Returns the newest `limit` rows of a search, in the order of the list, with the CTEs that the query needs. Scans the list and compares each
@@ -30,7 +31,9 @@ export function scanSearch(snapshot: Snapshot, options: SearchOptions, limit: nu
 
 function matchOf(snapshot: Snapshot, options: SearchOptions): StateCondition {
   const { search, filters, onlyIds } = options;
-  const updated = search.updatedSince ? isUpdatedSince(search.updatedSince, filters.overridesSeq) : undefined;
+  const updated = search.updatedSince
+    ? isUpdatedSince({ since: search.updatedSince, overridesSeq: filters.overridesSeq })
+    : undefined;
   const isWanted = onlyIds && isAmong(onlyIds);
   const matches = storyConditions(snapshot, options);
   const orDuplicate = (own: Condition, id: Sql): Condition =>

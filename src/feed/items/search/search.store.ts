@@ -5,6 +5,7 @@ import { readPageRows, type ItemsPage } from '../list-query/page.store.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import { searchCtes, type SearchOptions } from './search-ctes.sql.ts';
 import { isByTermsAlone, readPageByTerms } from './terms-page.store.ts';
+import { isByUpdateAlone, readPageByUpdate } from './updates-page.store.ts';
 import { defaultSamples, estimateMatches, type Samples } from './search-estimate.ts';
 import {
   choosePageMethod,
@@ -63,6 +64,7 @@ export async function readSearchPage(
 
 function readNewestPage(tx: Tx, snapshot: Snapshot, options: SearchOptions, range: PageRange): Promise<ItemsPage> {
   if (isByTermsAlone(options)) return readPageByTerms(tx, snapshot, options, range);
+  if (isByUpdateAlone(options)) return readPageByUpdate(tx, snapshot, options, range);
   const { limit, offset } = range;
   const page = sql`select * from found order by added_to_feed_at desc, id desc limit ${limit} offset ${offset}`;
   const total = sql`(select count(*) as n from found) total`;
