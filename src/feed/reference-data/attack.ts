@@ -70,6 +70,14 @@ function readShipped(): AttackTable {
   return table;
 }
 
+let shippedNames: Map<string, string> | undefined;
+
+/** Returns the name of a technique in the release, without installed data, by its id. */
+export function findShippedTechniqueName(id: string): string | undefined {
+  shippedNames ??= new Map([...readShipped().techniques.values()].map((technique) => [technique.id, technique.name]));
+  return shippedNames.get(id);
+}
+
 const readShippedRows = (): string[][] =>
   readFileSync(resolve(import.meta.dirname, 'shipped/attack.tsv'), 'utf8')
     .split('\n')

@@ -18,7 +18,7 @@ export type NewManifestObject = {
   created: string | null;
   /** JSON of an object that several items share. */
   content: string | null;
-  /** The value in `item_terms` of an actor, malware, tool or observable that several items share. */
+  /** The value in `item_terms` of an actor, malware, tool, CVE or observable that several items share. */
   term: string | null;
 };
 

@@ -45,10 +45,14 @@ export function listManifestRows(
       where ${allOf(conditions)} order by t.date_added limit ${limit + 1}`;
 }
 
+/** The kind of the value in `item_terms` that a shared object has. */
+const termKind = sql`
+  case when t.version = '' then 'indicator' when t.type = 'intrusion-set' then 'actor' when t.type = 'vulnerability' then 'cve' else 'malware' end`;
+
 /** A shared object is visible if any visible item contains its name or value, also if the item for which it was added is no longer visible. */
 const isVisible: Condition = sql`
   case when t.term is null then t.content is not null or exists (select 1 from items i where i.id = t.item_id and i.pool_id in ${visiblePoolIds})
-  else exists (select 1 from item_terms m where m.kind = case when t.version = '' then 'indicator' when t.type = 'intrusion-set' then 'actor' else 'malware' end
+  else exists (select 1 from item_terms m where m.kind = ${termKind}
     and m.value = t.term and m.pool_id in ${visiblePoolIds}) end`;
 
 /**

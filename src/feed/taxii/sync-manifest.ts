@@ -252,11 +252,15 @@ function toManifestObject(
   };
 }
 
-/** Objects that have the name of an actor, a malware or a tool, or a value, need a visible item with it. The others are visible to everyone. */
+/**
+ * Objects that have the name of an actor, a malware, a tool or a CVE, or a value, need a visible item with it. The others, such as techniques and
+ * countries, are visible to everyone.
+ */
 function toSharedTerm(object: StixObject): string | null {
   const { type, name, created } = object;
   if (created === undefined) return toTermValue('indicator', toObservableValue(object));
   if (type === 'intrusion-set') return toTermValue('actor', String(name));
+  if (type === 'vulnerability') return toTermValue('cve', String(name));
   return type === 'malware' || type === 'tool' ? toTermValue('malware', String(name)) : null;
 }
 

@@ -4,7 +4,7 @@ import { softwareKind } from '../relationships/entity-forms.ts';
 import { findRelationships } from '../relationships/find-relationships.ts';
 import { toIndicatorObjects } from './stix-indicators.ts';
 import { toRelationshipObjects } from './stix-relationships.ts';
-import { toThreatObject } from './stix-threats.ts';
+import { toTechniqueObject, toThreatObject, toVulnerabilityObject } from './stix-threats.ts';
 import { countUnsupportedByStix, type UnsupportedFields } from './unsupported-fields.ts';
 import { belongsToItem, isWithdrawnByOverride, leaveOutFalsePositives, setRevoked } from './stix-originals.ts';
 import {
@@ -70,7 +70,7 @@ export function toStixItem(version: ItemVersion): { objects: StixObject[]; unsup
     },
     toId: (type, key) => toItemObjectId(item.id, type, key),
   };
-  const members = [...toVulnerabilities(item, context), ...toThreats(item), ...toTechniques(item, context)];
+  const members = [...toVulnerabilities(item), ...toThreats(item), ...toTechniques(item, context)];
   const indicators = toIndicatorObjects(item, override, context);
   const exported = [...members, ...indicators.filter(({ type }) => type === 'indicator')];
   const ids = new Set(exported.filter((object) => object['revoked'] !== true).map(({ id }) => id));
@@ -119,16 +119,8 @@ function toReferences({ source, externalId, canonicalKey }: FeedItem): Record<st
 const mappingsOf = (item: FeedItem, framework: string): FeedItem['classification']['mappings'] =>
   item.classification.mappings.filter((mapping) => mapping.framework === framework);
 
-function toVulnerabilities(item: FeedItem, { properties, toId }: ObjectContext): StixObject[] {
-  return mappingsOf(item, 'cve').map(({ id, confidence }) => ({
-    type: 'vulnerability',
-    id: toId('vulnerability', id),
-    ...properties,
-    name: id,
-    confidence: toPercent(confidence),
-    external_references: [{ source_name: 'cve', external_id: id }],
-  }));
-}
+const toVulnerabilities = (item: FeedItem): StixObject[] =>
+  mappingsOf(item, 'cve').map(({ id }) => toVulnerabilityObject(id, item.source.tlp));
 
 /** Several names can share an object: names that a later release resolves to one. */
 function toThreats({ classification, source }: FeedItem): StixObject[] {
@@ -140,25 +132,25 @@ function toThreats({ classification, source }: FeedItem): StixObject[] {
   return [...new Map(objects.map((object) => [object.id, object])).values()];
 }
 
+/** A technique of which the source states only a name belongs to its item. */
 function toTechniques(item: FeedItem, { properties, toId }: ObjectContext): StixObject[] {
-  const known = item.classification.attack.map(({ technique, subTechnique, techniqueName: name, confidence }) => ({
+  const { attack } = item.classification;
+  const known = attack.map(({ technique, subTechnique, techniqueName: name }) => ({
     id: subTechnique ?? technique,
     name,
-    confidence,
   }));
-  const others = mappingsOf(item, 'observable:attack-pattern').map((mapping) => ({ ...mapping, name: mapping.id }));
-  return [...known, ...others].map(({ id, name, confidence }) => ({
-    type: 'attack-pattern',
-    id: toId('attack-pattern', id),
-    ...properties,
-    name,
-    confidence: toPercent(confidence),
-    ...(/^T\d{4}/.test(id) ? { external_references: [attackReference(id)] } : {}),
-  }));
+  const others = mappingsOf(item, 'observable:attack-pattern').map(({ id, confidence }) =>
+    isTechniqueId(id)
+      ? toTechniqueObject({ id, name: id }, item.source.tlp)
+      : {
+          type: 'attack-pattern',
+          id: toId('attack-pattern', id),
+          ...properties,
+          name: id,
+          confidence: toPercent(confidence),
+        },
+  );
+  return [...known.map((technique) => toTechniqueObject(technique, item.source.tlp)), ...others];
 }
 
-const attackReference = (id: string): Record<string, string> => ({
-  source_name: 'mitre-attack',
-  external_id: id,
-  url: `https://attack.mitre.org/techniques/${id.replace('.', '/')}`,
-});
+const isTechniqueId = (text: string): boolean => /^T\d{4}(?:\.\d{3})?$/.test(text);

@@ -36,15 +36,45 @@ test.each([
   ]);
 });
 
-test('exports one object for a name in all items. The loosest marking is the latest version', () => {
-  const threats = (id: string, tlp: FeedItem['source']['tlp']) =>
-    objectsOf(versionOf({ ...reportOf('Cozy New Name', tlp), id })).filter(({ type }) => /^(?:intr|malw)/.test(type));
-  const [first, second] = [threats(crypto.randomUUID(), 'AMBER'), threats(crypto.randomUUID(), 'AMBER')];
-  expect(first.map(({ name }) => name)).toEqual(['WellMess', 'Cozy New Name']);
+test('exports one object for a name, a CVE and a technique in all items. The loosest marking is the latest version', () => {
+  const subjects = (id: string, tlp: FeedItem['source']['tlp'], confidence = 0.9) => {
+    const { classification, ...item } = reportOf('Cozy New Name', tlp);
+    const attack = [
+      { technique: 'T1059', subTechnique: 'T1059.001', techniqueName: 'Any name', confidence, evidenceRef: 'x' },
+    ];
+    const mappings = [...classification.mappings, { framework: 'observable:attack-pattern', id: 'T1417', confidence }];
+    return objectsOf(versionOf({ ...item, id, classification: { ...classification, attack, mappings } })).filter(
+      ({ type }) => /^(?:intr|malw|vuln|attack)/.test(type),
+    );
+  };
+  const [first, second] = [subjects(crypto.randomUUID(), 'AMBER'), subjects(crypto.randomUUID(), 'AMBER', 0.2)];
+  expect(first.map(({ name }) => name)).toEqual(['CVE-2024-1234', 'WellMess', 'Cozy New Name', 'PowerShell', 'T1417']);
+  expect(first[3]).toMatchObject({
+    external_references: [
+      {
+        source_name: 'mitre-attack',
+        external_id: 'T1059.001',
+        url: 'https://attack.mitre.org/techniques/T1059/001',
+      },
+    ],
+  });
   expect(second).toEqual(first);
-  const open = threats(crypto.randomUUID(), 'CLEAR');
+  const open = subjects(crypto.randomUUID(), 'CLEAR');
   for (const [index, one] of open.entries()) {
     expect(one.id).toBe(first[index]!.id);
     expect(one.modified! > first[index]!.modified!).toBe(true);
   }
+});
+
+test('keeps a technique of which only a name is known with its item', () => {
+  const patterns = (id: string) => {
+    const item = reportOf('APT29');
+    const mappings = [{ framework: 'observable:attack-pattern', id: 'A custom technique', confidence: 0.5 }];
+    return objectsOf(versionOf({ ...item, id, classification: { ...item.classification, mappings } })).filter(
+      ({ type }) => type === 'attack-pattern',
+    );
+  };
+  const [[first], [second]] = [patterns(crypto.randomUUID()), patterns(crypto.randomUUID())];
+  expect(first).toMatchObject({ name: 'A custom technique', confidence: 50 });
+  expect(second!.id).not.toBe(first!.id);
 });

@@ -1,7 +1,13 @@
 import type { FeedItem } from '../../model/item.schema.ts';
 import type { Relationship, RelationshipEnd } from '../relationships/find-relationships.ts';
 import type { ObjectContext, StixObject } from './stix-object.ts';
-import { toCountryObject, toSectorObject, toThreatObject } from './stix-threats.ts';
+import {
+  toCountryObject,
+  toSectorObject,
+  toTechniqueObject,
+  toThreatObject,
+  toVulnerabilityObject,
+} from './stix-threats.ts';
 
 type Members = { context: ObjectContext; ids: ReadonlySet<string> };
 
@@ -63,9 +69,9 @@ function toEndObject({ source: { tlp } }: FeedItem, { kind, name }: Relationship
     case 'sector':
       return toSectorObject(name);
     case 'vulnerability':
-      return 'vulnerability';
+      return toVulnerabilityObject(name, tlp);
     case 'technique':
-      return 'attack-pattern';
+      return toTechniqueObject({ id: name, name }, tlp);
     case 'indicator':
       return 'indicator';
   }

@@ -1,6 +1,7 @@
 import { nameKey } from '../../reference-data/name-forms.ts';
 import { findAttackId } from '../../extraction/names/dictionary/attack-id.ts';
 import { getShippedNames, type NamedEntity } from '../../extraction/names/dictionary/name-dictionary.ts';
+import { findShippedTechniqueName } from '../../reference-data/attack.ts';
 import { tlps, type Tlp } from '../../model/vocabulary.ts';
 import { countryName } from '../../model/target-forms.ts';
 import {
@@ -15,11 +16,17 @@ import {
 
 type ThreatKind = NamedEntity['kind'];
 const typeByKind = { actor: 'intrusion-set', malware: 'malware', tool: 'tool' } as const;
-const sharedTypes = new Set<string>([...Object.values(typeByKind), 'location', 'identity']);
+const sharedTypes = new Set<string>([
+  ...Object.values(typeByKind),
+  'vulnerability',
+  'attack-pattern',
+  'location',
+  'identity',
+]);
 
 /**
- * Whether items share an object that we write: one of `toThreatObject`, `toCountryObject`, `toSectorObject` or `toIdentity`, a marking or an
- * observable. Objects that came as STIX belong to their item.
+ * Whether items share an object that we write: one of `toThreatObject`, `toVulnerabilityObject`, `toTechniqueObject`, `toCountryObject`,
+ * `toSectorObject` or `toIdentity`, a marking or an observable. Objects that came as STIX belong to their item.
  */
 export const isSharedObject = ({ type, created }: StixObject): boolean =>
   created === undefined ||
@@ -48,6 +55,29 @@ function toAttackReference(kind: ThreatKind, name: string): Record<string, unkno
   const url = `https://attack.mitre.org/${kind === 'actor' ? 'groups' : 'software'}/${id}`;
   return id ? { external_references: [{ source_name: 'mitre-attack', external_id: id, url }] } : {};
 }
+
+/** Returns the object of a CVE. */
+export const toVulnerabilityObject = (id: string, tlp: Tlp): StixObject =>
+  toSharedObject('vulnerability', id, tlp, {
+    name: id,
+    external_references: [{ source_name: 'cve', external_id: id }],
+  });
+
+/**
+ * Returns the object of a technique by its id. Its own id is not that of ATT&CK's object, of which only MITRE may make versions; it refers to
+ * the technique's page instead. `name` is that of a technique which is not in the release.
+ */
+export const toTechniqueObject = ({ id, name }: { id: string; name: string }, tlp: Tlp): StixObject =>
+  toSharedObject('attack-pattern', id, tlp, {
+    name: findShippedTechniqueName(id) ?? name,
+    external_references: [
+      {
+        source_name: 'mitre-attack',
+        external_id: id,
+        url: `https://attack.mitre.org/techniques/${id.replace('.', '/')}`,
+      },
+    ],
+  });
 
 /** Returns the location of a targeted country by its code. */
 export const toCountryObject = (code: string, tlp: Tlp): StixObject =>

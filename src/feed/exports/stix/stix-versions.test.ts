@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import {
@@ -22,6 +23,8 @@ import {
   type IndicatorType,
 } from '../../model/vocabulary.ts';
 import { toBundle } from './bundle.ts';
+
+const attackTable = new URL('../../reference-data/shipped/attack.tsv', import.meta.url);
 
 const indicator = fc.record({
   type: fc.constantFrom(...(Object.keys(bucketByType) as IndicatorType[])),
@@ -81,8 +84,10 @@ test('increases `modified` whenever the bytes of an object change', () => {
 
 test('keeps the object format, whose changes need a new `formatVersion`', () => {
   expect(toBundle([versionOf(reportOf('APT29'), { storedText: statement })])).toMatchSnapshot();
-  // The aliases of names come from this list.
-  expect(createHash('sha256').update(readShippedNameTable()).digest('hex')).toMatchSnapshot();
+  // The aliases of names, and the names of techniques, come from these lists.
+  const sha256 = (list: string): string => createHash('sha256').update(list).digest('hex');
+  expect(sha256(readShippedNameTable())).toMatchSnapshot();
+  expect(sha256(readFileSync(attackTable, 'utf8'))).toMatchSnapshot();
 });
 
 test('keeps the format version out of all times except `modified`', () => {
