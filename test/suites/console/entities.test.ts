@@ -69,19 +69,46 @@ test('opens an entity from an item, with what its items say about it', async () 
   await panel.getByRole('heading', { name: 'WellMess', exact: true }).waitFor();
   expect(new URL(page.url()).search).toBe('?kind=malware&name=WellMess');
   const detail = await callOk(org, 'GET', '/api/feed/entities/malware/WellMess');
-  for (const [title, key] of [
-    ['Latest items', 'latestItems'],
-    ['Indicators', 'indicators'],
-    ['Relationships', 'relationships'],
-  ] as const) {
-    const section = panel.locator('section', { has: page.getByRole('heading', { name: title, exact: true }) });
-    expect(detail[key].length).toBeGreaterThan(0);
-    expect(await section.getByRole('listitem').count()).toBe(detail[key].length);
-  }
-  await panel.getByText('APT29 uses WellMess', { exact: true }).waitFor();
+  const section = (title: string) =>
+    panel.locator('section', { has: page.getByRole('heading', { name: title, exact: true }) });
+  expect(await section('Latest items').getByRole('listitem').count()).toBe(detail.latestItems.length);
+  expect(detail.indicators).toMatchObject([{ value: 'evil-bank.top', status: 'active', isStated: true }]);
+  await section('Indicators').getByRole('row', { name: 'evil-bank.top Stated · Acme CERT domain Active' }).waitFor();
+  const actors = panel.locator('section section', { has: page.getByRole('heading', { name: 'Used by actors' }) });
+  expect(await actors.getByRole('listitem').allInnerTexts()).toEqual([
+    'APT29\nAcme CERT\nAPT29 uses WellMess in attacks on banks.',
+  ]);
   await panel.getByRole('link', { name: 'Show in the feed' }).click();
   await page.getByText('1 item', { exact: true }).waitFor();
   expect(new URL(page.url()).search).toBe('?malware=WellMess');
+});
+
+test('answers which malware an actor uses, who says so, and which indicators are active', async () => {
+  const org = await started.newOrg();
+  const texts = [
+    ['Acme CERT', 'Acme Bank hit\nAPT29 uses WellMess in attacks on banks. APT29 contacts evil-bank[.]top.'],
+    ['Northmere', 'Northmere Rail hit\nAPT29 uses WellMess against railways as well. APT29 also uses Mimikatz.'],
+  ];
+  for (const [publisher, text] of texts) await callOk(org, 'POST', '/api/feed/items', { text, publisher });
+  const page = await openPage(org, '/entities');
+  await page.getByRole('searchbox').fill('cozy bear');
+  await page.getByRole('row', { name: /^APT29/ }).waitFor();
+  await page.keyboard.press('Enter');
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('j');
+  const panel = page.getByRole('complementary');
+  const malware = panel.locator('section section', { has: page.getByRole('heading', { name: 'Uses malware' }) });
+  const row = malware.getByRole('listitem').filter({ hasText: 'WellMess' });
+  expect((await row.innerText()).split('\n').slice(0, 2)).toEqual(['WellMess', 'Northmere, Acme CERT']);
+  await row.getByRole('button', { name: 'Show 1 more passage' }).click();
+  expect(await row.getByRole('link').allInnerTexts()).toEqual([
+    'WellMess',
+    'APT29 uses WellMess against railways as well.',
+    'APT29 uses WellMess in attacks on banks.',
+  ]);
+  await panel.getByRole('row', { name: 'evil-bank.top Stated · Acme CERT domain Active' }).waitFor();
+  await row.getByRole('link', { name: 'WellMess', exact: true }).click();
+  await panel.getByRole('heading', { name: 'WellMess', exact: true }).waitFor();
 });
 
 test('folds many aliases and keeps the page within a narrow window', async () => {

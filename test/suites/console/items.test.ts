@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { sql } from 'kysely';
 import { afterEach, expect, test } from 'vitest';
 import { syncSweepsAcrossOrgs } from '../../../src/agents/sightings/sightings.store.ts';
@@ -82,6 +83,69 @@ test('shows an item that is posted as JSON with its escapes read', async () => {
   await page.getByText('The passage is in the name of a field.').waitFor();
 });
 
+test('filters, copies and downloads a long list of indicators, and finds each of them in the text', async () => {
+  const org = await started.newOrg();
+  const domains = Array.from({ length: 1_000 }, (_, index) => `cdn-${index}.bad-host.top`);
+  const Attribute = [
+    ...domains.map((domain) => mispAttribute('domain', domain)),
+    mispAttribute('filename', '=run(1).exe'),
+  ];
+  const id = await pull(org, 'misp', mispEvent('case', { Attribute, Object: [] }));
+  const page = await openPage(org, `/feed/${id}`);
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+  const table = page.getByRole('table').last();
+  const rows = table.locator('tbody').getByRole('row');
+  await page.getByRole('button', { name: 'Show 200 more of 1,001' }).click();
+  expect(await rows.count()).toBe(225);
+
+  await page.getByRole('searchbox', { name: 'Filter indicators' }).fill('cdn-99');
+  await page.getByText('11 matches').waitFor();
+  expect(await rows.count()).toBe(11);
+  await page.getByRole('button', { name: 'Copy 11 values' }).click();
+  await page.getByText('Copied 11 values.').waitFor();
+  const copied = await page.evaluate<string>('navigator.clipboard.readText()');
+  expect(copied.split('\n').toSorted()).toEqual(domains.filter((domain) => domain.startsWith('cdn-99')).toSorted());
+  await page.getByRole('button', { name: 'Show where the text mentions cdn-999.bad-host.top' }).click();
+  await expect.poll(() => page.locator('mark').allTextContents()).toContain('cdn-999.bad-host.top');
+
+  await page.getByRole('searchbox', { name: 'Filter indicators' }).fill('');
+  await page.getByRole('button', { name: 'Type', exact: true }).click();
+  await page.getByRole('menuitemradio', { name: /^file name ?1$/ }).click();
+  const download = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'Download CSV of 1 indicator' }).click();
+  expect((await download).suggestedFilename()).toBe(`indicators-${id}.csv`);
+  const csv = readFileSync(await (await download).path(), 'utf8');
+  // A spreadsheet would evaluate a value that begins with an equals sign.
+  expect(csv).toMatch(/^value,type,status,confidence\r\n'=run\(1\)\.exe,file_name,expired,0\.\d+\r\n$/);
+});
+
+test('shows the parts of a long list as one row, and leads through them', async () => {
+  const org = await started.newOrg();
+  const values = Array.from({ length: 1_600 }, (_, index) => `cdn-${index}.bad-host.top`);
+  const list = await fileSource(started, org, { kind: 'csv', name: 'Block list', visibility: 'private' });
+  await list.pull(values.join('\n'));
+  await callOk(org, 'POST', '/api/feed/items', { text: 'A report\nNothing happened.', publisher: 'Acme CERT' });
+  const page = await openPage(org, '/feed');
+  const rows = page.getByRole('option');
+  await rows.nth(1).getByText('16 parts · 1,600 indicators').waitFor();
+  expect(await rows.count()).toBe(2);
+  await page.getByText('17 items').waitFor();
+  for (let presses = 0; presses < 3; presses += 1) await page.keyboard.press('j');
+  const panel = page.getByRole('complementary');
+  await panel.getByText('Part 1 of 16').waitFor();
+  expect(await panel.getByRole('button', { name: 'Previous part' }).isDisabled()).toBe(true);
+  await panel.getByRole('button', { name: 'Next part' }).click();
+  await panel.getByRole('heading', { name: 'Block list (2 of 16)' }).waitFor();
+  expect(await rows.nth(1).getAttribute('aria-selected')).toBe('true');
+  await page.keyboard.press('k');
+  await panel.getByRole('heading', { name: 'A report' }).waitFor();
+  expect(await panel.getByRole('button', { name: 'Next part' }).count()).toBe(0);
+  // A search that only one part matches shows that part.
+  await page.getByRole('searchbox').fill('cdn-7.bad-host.top');
+  await page.getByText('1 item', { exact: true }).waitFor();
+  await rows.getByText(/^Block list \(\d+ of 16\)$/).waitFor();
+});
+
 test('shows below an indicator what was corrected in it', async () => {
   const org = await started.newOrg();
   const id = await pull(
@@ -125,7 +189,11 @@ test('counts items beside each choice of a filter, and saves, opens and removes 
   await callOk(org, 'POST', '/api/feed/items', { text: 'Nothing happened.', publisher: 'Acme CERT' });
   const page = await openPage(org, '/feed');
   await page.getByRole('button', { name: 'Source', exact: true }).click();
-  await page.getByRole('menuitemradio', { name: /^Acme CERT ?1$/ }).click();
+  const sources = page.getByRole('group', { name: 'Sources', exact: true });
+  const publishers = page.getByRole('group', { name: 'Publishers', exact: true });
+  await sources.getByRole('menuitemradio', { name: /^test source ?3$/ }).waitFor();
+  expect(await sources.getByRole('menuitemradio', { name: /^Acme CERT/ }).count()).toBe(0);
+  await publishers.getByRole('menuitemradio', { name: /^Acme CERT ?1$/ }).click();
   await page.getByText('1 item', { exact: true }).waitFor();
   await page.getByRole('button', { name: 'Views' }).click();
   await page.getByRole('menuitem', { name: 'Save this view' }).click();

@@ -1,6 +1,30 @@
 import type { EntityDetail, EntityType } from '../api/entities.ts';
 import { countOf } from '../lib/text.ts';
 
+type Relationship = EntityDetail['relationships'][number]['type'];
+
+const direct: Record<Relationship, string> = {
+  uses: 'Uses',
+  targets: 'Targets',
+  exploits: 'Exploits',
+  'attributed-to': 'Attributed to',
+};
+const inverse: Record<Relationship, string> = {
+  uses: 'Used by',
+  targets: 'Targeted by',
+  exploits: 'Exploited by',
+  'attributed-to': 'Attributed',
+};
+const plurals: Record<string, string> = {
+  actor: 'actors',
+  malware: 'malware',
+  tool: 'tools',
+  vulnerability: 'vulnerabilities',
+  technique: 'techniques',
+  sector: 'sectors',
+  country: 'countries',
+};
+
 export const texts = {
   title: 'Entities',
   search: 'Name, alias or ID',
@@ -23,17 +47,14 @@ export const texts = {
   allAliases: (count: number) => `Show all ${count} aliases`,
   latestItems: 'Latest items',
   inFeed: 'Show in the feed',
-  indicators: 'Indicators',
   techniques: 'Techniques',
   relationships: 'Relationships',
   stated: 'Stated',
   statedNote: '“Stated”: a passage connects it with this entity. The others are in the same items.',
   none: 'The latest items contain no indicators, techniques or relationships of it.',
   more: (count: number) => `Show ${count} more`,
-  kinds: {
-    uses: 'uses',
-    targets: 'targets',
-    exploits: 'exploits',
-    'attributed-to': 'is attributed to',
-  } satisfies Record<EntityDetail['relationships'][number]['type'], string>,
+  morePassages: (count: number) => (count === 1 ? 'Show 1 more passage' : `Show ${count} more passages`),
+  /** The heading of what an entity is connected with, such as “Uses malware” or, seen from the malware, “Used by actors”. */
+  connection: (type: Relationship, endType: string, isInverse: boolean) =>
+    `${(isInverse ? inverse : direct)[type]} ${plurals[endType] ?? endType}`,
 };

@@ -32,6 +32,7 @@ export const texts = {
     tool: 'Tool',
     cve: 'CVE',
   },
+  sourceTypes: { source: 'Sources', publisher: 'Publishers' },
   newestFirst: 'Newest first',
   relevantOnly: 'Relevant to us',
   count: formatCount,
@@ -44,7 +45,6 @@ export const texts = {
     addSource: 'Add a source',
   },
   status: { active: 'Active', corrected: 'Corrected', retracted: 'Retracted' } satisfies Record<ItemStatus, string>,
-  indicatorStatus: { active: 'Active', expired: 'Expired', revoked: 'Revoked', false_positive: 'False positive' },
   verdict: { relevant: 'Relevant', irrelevant: 'Not relevant', exposed: 'Seen in your logs' } satisfies Record<
     Verdict,
     string
@@ -93,7 +93,17 @@ export const texts = {
   longText: (shown: string, all: string) => `Shows the first ${shown} of ${all} characters.`,
   showAll: 'Show all',
   correction: (correction: string) => `Corrected: ${correction}`,
-  moreIndicators: (hidden: number) => `Show ${hidden.toLocaleString('en')} more`,
+  showMore: (hidden: number) => `Show ${formatNumber(hidden)} more`,
+  parts: {
+    label: 'Parts of the document',
+    one: (number: number, count: number) => `Part ${formatNumber(number)} of ${formatNumber(count)}`,
+    /** Parts may be loaded later, or not match the filters. */
+    count: (shown: number, count: number) =>
+      shown === count ? `${formatNumber(count)} parts` : `${formatNumber(shown)} of ${formatNumber(count)} parts`,
+    previous: 'Previous part',
+    next: 'Next part',
+    pass: 'Load the other parts and what follows',
+  },
   versions: 'Versions',
   version: (version: number) => `Version ${version}`,
   compare: 'Compare',

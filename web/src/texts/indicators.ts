@@ -1,3 +1,5 @@
+import { countOf, formatNumber } from '../lib/text.ts';
+
 export const texts = {
   title: 'Indicators',
   paste: 'Paste addresses, networks, domains, URLs or hashes. Defanged ones are fine.',
@@ -10,7 +12,17 @@ export const texts = {
   type: 'Type',
   status: 'Status',
   items: 'Items',
-  why: 'Why',
+  confidence: 'Confidence',
+  passage: 'Passage',
+  filter: 'Filter indicators',
+  noneFound: 'No indicator matches these filters.',
+  copy: 'Copy',
+  copyAll: (count: number) => `Copy ${countOf(count, 'value')}`,
+  copied: (count: number) => `Copied ${countOf(count, 'value')}.`,
+  notCopied: 'The browser does not permit copying here. Download the values instead.',
+  download: 'Download CSV',
+  downloadAll: (count: number) => `Download CSV of ${countOf(count, 'indicator')}`,
+  more: (count: number, all: number) => `Show ${formatNumber(count)} more of ${formatNumber(all)}`,
   statuses: {
     active: 'Active',
     expired: 'Expired',

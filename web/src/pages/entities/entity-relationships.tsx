@@ -1,46 +1,100 @@
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
-import type { EntityDetail } from '../../api/entities.ts';
+import type { EntityDetail, EntityType } from '../../api/entities.ts';
+import { toWords } from '../../lib/text.ts';
 import { texts } from '../../texts/entities.ts';
 import { ShowMore } from '../../ui/lists/show-more.tsx';
 import { Section } from '../../ui/section.tsx';
+import { groupRelationships, type Related, type RelatedEnd, type RelationshipGroup } from './group-relationships.ts';
+import { listPublishers } from './publishers.ts';
 
-const shownFirst = 10;
-
-type End = EntityDetail['relationships'][number]['target'];
+const shownFirst = 8;
 
 const countries = new Intl.DisplayNames('en', { type: 'region', fallback: 'code' });
 const countryCode = /^[A-Z]{2}$/;
 
-/** Countries are stated by their codes. */
-const nameOf = ({ type, name }: End): string =>
-  type === 'country' && countryCode.test(name) ? (countries.of(name) ?? name) : name;
-
-/** What passages of the items state about an entity, each with its passage. */
-export function EntityRelationships({ relationships }: Pick<EntityDetail, 'relationships'>) {
-  const [limit, setLimit] = useState(shownFirst);
-  if (relationships.length === 0) return null;
+/** What passages of the items state about an entity: each connection once, with who says so and where. */
+export function EntityRelationships({ entity }: { entity: EntityDetail }) {
+  const groups = groupRelationships(entity, entity.relationships);
+  if (groups.length === 0) return null;
   return (
-    <Section title={texts.relationships} count={relationships.length}>
-      <ul className="-mx-2 flex flex-col">
-        {relationships.slice(0, limit).map(({ type, source, target, passage, itemId }) => (
-          <li key={`${itemId} ${source.name} ${type} ${target.type} ${target.name}`}>
-            <Link
-              to="/feed/$id"
-              params={{ id: itemId }}
-              className="flex flex-col gap-0.5 rounded-control px-2 py-1.5 hover:bg-hover"
-            >
-              <span className="break-words">
-                {nameOf(source)} <span className="text-muted">{texts.kinds[type]}</span> {nameOf(target)}
-              </span>
-              <span className="line-clamp-2 text-12 break-words text-muted">{passage}</span>
-            </Link>
-          </li>
-        ))}
-      </ul>
-      {relationships.length > limit && (
-        <ShowMore onClick={() => setLimit(relationships.length)}>{texts.more(relationships.length - limit)}</ShowMore>
-      )}
+    <Section title={texts.relationships} count={groups.reduce((sum, { related }) => sum + related.length, 0)}>
+      {groups.map((group) => (
+        <Group key={`${group.type} ${group.isInverse} ${group.endType}`} entity={entity} group={group} />
+      ))}
     </Section>
   );
+}
+
+function Group({
+  entity,
+  group: { type, isInverse, endType, related },
+}: {
+  entity: EntityDetail;
+  group: RelationshipGroup;
+}) {
+  const [limit, setLimit] = useState(shownFirst);
+  return (
+    <section className="flex flex-col gap-0.5 pt-1">
+      <h4 className="text-12 text-faint">{texts.connection(type, endType, isInverse)}</h4>
+      <ul className="flex flex-col">
+        {related.slice(0, limit).map((one) => (
+          <RelatedRow key={one.end.name} entity={entity} related={one} />
+        ))}
+      </ul>
+      {related.length > limit && (
+        <ShowMore onClick={() => setLimit(related.length)}>{texts.more(related.length - limit)}</ShowMore>
+      )}
+    </section>
+  );
+}
+
+function RelatedRow({ entity, related: { end, itemIds, statements } }: { entity: EntityDetail; related: Related }) {
+  const [showsAll, setShowsAll] = useState(false);
+  const publishers = listPublishers(entity, itemIds);
+  return (
+    <li className="flex flex-col py-1">
+      <span className="flex items-baseline gap-3">
+        <span className="min-w-0 grow break-words">
+          <End end={end} entity={entity} />
+        </span>
+        <span className="max-w-44 shrink-0 truncate text-12 text-muted" title={publishers}>
+          {publishers}
+        </span>
+      </span>
+      {statements.slice(0, showsAll ? undefined : 1).map(({ itemId, passage }) => (
+        <Link
+          key={`${itemId} ${passage}`}
+          to="/feed/$id"
+          params={{ id: itemId }}
+          className="line-clamp-2 text-12 break-words text-muted hover:text-ink hover:underline"
+        >
+          {passage}
+        </Link>
+      ))}
+      {!showsAll && statements.length > 1 && (
+        <ShowMore onClick={() => setShowsAll(true)}>{texts.morePassages(statements.length - 1)}</ShowMore>
+      )}
+    </li>
+  );
+}
+
+const linkClass = 'hover:text-accent hover:underline';
+
+/** The other end of a connection: names lead to their entity, techniques to their items. Countries are stated by their codes. */
+function End({ end: { type, name }, entity }: { end: RelatedEnd; entity: EntityDetail }) {
+  if (type in texts.types)
+    return (
+      <Link to="/entities" search={{ kind: type as EntityType, name }} className={linkClass}>
+        {name}
+      </Link>
+    );
+  if (type === 'technique')
+    return (
+      <Link to="/feed" search={{ technique: name }} className={linkClass}>
+        <span className="tabular font-mono text-12">{name}</span>{' '}
+        {entity.techniques.find(({ id }) => id === name)?.name}
+      </Link>
+    );
+  return type === 'country' && countryCode.test(name) ? (countries.of(name) ?? name) : toWords(name);
 }

@@ -8,7 +8,7 @@ import { SeverityMark } from '../../ui/labels/severity.tsx';
 import { ShowMore } from '../../ui/lists/show-more.tsx';
 import { Section } from '../../ui/section.tsx';
 import { DetailSkeleton, EmptyState, ErrorState } from '../../ui/states.tsx';
-import { ExactTime, RelativeTime } from '../../ui/time.tsx';
+import { Day, RelativeTime } from '../../ui/time.tsx';
 import { EntityIndicators } from './entity-indicators.tsx';
 import { EntityRelationships } from './entity-relationships.tsx';
 import { EntityTechniques } from './entity-techniques.tsx';
@@ -33,17 +33,17 @@ export function EntityView({ type, name }: { type: EntityType; name: string }) {
           {data.attackId && <span className="tabular font-mono">{data.attackId}</span>}
           <span>{texts.itemCount(data.items)}</span>
           <span>
-            {texts.firstSeen} <ExactTime time={data.firstSeen} />
+            {texts.firstSeen} <Day time={data.firstSeen} />
           </span>
           <span>
-            {texts.lastSeen} <ExactTime time={data.lastSeen} />
+            {texts.lastSeen} <Day time={data.lastSeen} />
           </span>
         </p>
       </header>
       {data.aliases.length > 0 && <Aliases aliases={data.aliases} />}
+      <EntityRelationships entity={data} />
       <LatestItems entity={data} />
-      <EntityRelationships relationships={data.relationships} />
-      <EntityIndicators indicators={data.indicators} />
+      <EntityIndicators entity={data} />
       <EntityTechniques techniques={data.techniques} />
       {!hasFacts && <p className="text-muted">{texts.none}</p>}
     </article>

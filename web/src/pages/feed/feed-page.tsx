@@ -15,7 +15,9 @@ import { EmptyState, ErrorState } from '../../ui/states.tsx';
 import { ViewsMenu } from '../../ui/overlays/views-menu.tsx';
 import { FeedFilters } from './list/feed-filters.tsx';
 import { FeedList } from './list/feed-list.tsx';
+import { foldParts, isLongDocument } from './list/fold-parts.ts';
 import { ItemView } from './item/item-view.tsx';
+import { PartNavigation } from './part-navigation.tsx';
 import { RelevanceBar } from './relevance-bar.tsx';
 import { toSearchMatches } from './list/search-matches.ts';
 import { useOverride } from './use-override.ts';
@@ -31,6 +33,7 @@ export function FeedPage() {
     itemsQuery(filter),
   );
   const items = useMemo(() => data?.pages.flatMap((page) => page.items) ?? [], [data]);
+  const entries = useMemo(() => foldParts(items), [items]);
   const matches = useMemo(
     () =>
       new Map(
@@ -43,17 +46,25 @@ export function FeedPage() {
   const correction = data?.pages[0]?.validations?.warnings.find(({ code }) => code === 'corrected_search')?.message;
   const { judge, undo } = useOverride();
   const [pending, setPending] = useState<'relevant' | 'irrelevant' | null>(null);
-  const index = items.findIndex(({ id }) => id === openId);
+  const index = entries.findIndex((entry) => entry.items.some(({ id }) => id === openId));
   // A link can open an item that the list does not have.
   const { data: detail } = useQuery({ ...itemQuery(openId ?? ''), enabled: openId !== undefined });
-  const opened: FeedItem | undefined = items[index] ?? detail;
+  const opened: FeedItem | undefined = items.find(({ id }) => id === openId) ?? detail;
+  const [passedId, setPassedId] = useState<string>();
+  const lastId = entries.at(-1)?.id;
+  const isHeld = hasNextPage && lastId !== passedId && isLongDocument(entries.at(-1));
 
   const open = (id: string | undefined): void => {
     setPending(null);
     void navigate({ search: (search) => ({ ...search, item: id }), replace: openId !== undefined, resetScroll: false });
   };
   const openPage = (id: string): void => void navigate({ to: '/feed/$id', params: { id }, search: { text } });
-  useOpenKeys({ rows: items, index, onOpen: ({ id }) => open(id), onClose: () => open(undefined) });
+  useOpenKeys({
+    rows: entries,
+    index,
+    onOpen: ({ items: [first] }) => open(first!.id),
+    onClose: () => open(undefined),
+  });
   useHotkeys({
     e: () => openId && openPage(openId),
     Enter: () => openId && openPage(openId),
@@ -94,13 +105,20 @@ export function FeedPage() {
             <NoItems isFiltered={Object.values(filter).some(Boolean)} onClear={() => void navigate({ search: {} })} />
           ) : (
             <FeedList
-              items={isPending ? null : items}
+              entries={isPending ? null : entries}
               matches={matches}
               filter={filter}
-              openId={openId}
+              openIndex={index}
               onOpen={open}
               onHover={(id) => void client.prefetchQuery({ ...itemQuery(id), staleTime: 30_000 })}
-              onEnd={() => hasNextPage && !isFetchingNextPage && void fetchNextPage()}
+              onEnd={() => hasNextPage && !isHeld && !isFetchingNextPage && void fetchNextPage()}
+              end={
+                isHeld && (
+                  <Button kind="quiet" className="m-2" onClick={() => setPassedId(lastId)}>
+                    {texts.parts.pass}
+                  </Button>
+                )
+              }
             />
           )
         }
@@ -118,6 +136,7 @@ export function FeedPage() {
                   </IconButton>
                 </span>
               </div>
+              {opened && entries[index] && <PartNavigation entry={entries[index]} item={opened} onOpen={open} />}
               <div className="min-h-0 grow overflow-y-auto" key={openId} data-scroll-restoration-id={openId}>
                 <ItemView id={openId} listed={opened} />
               </div>

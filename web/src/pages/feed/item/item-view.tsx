@@ -10,7 +10,7 @@ import { ItemText } from '../text/item-text.tsx';
 import { RelevanceReasons } from './relevance-reasons.tsx';
 import { SeverityBasis } from './severity-basis.tsx';
 import { Sightings } from './sightings.tsx';
-import { IndicatorTable } from './indicator-table.tsx';
+import { ItemIndicators } from './item-indicators.tsx';
 import { NameList } from './name-list.tsx';
 import { TechniqueList } from './technique-list.tsx';
 import { Versions } from './versions.tsx';
@@ -37,7 +37,7 @@ export function ItemView({ id, listed, isWide = false }: Props) {
     <>
       {data && <SeverityBasis item={data} shown={shown} onShow={setShown} />}
       <TechniqueList item={item} shown={shown} onShow={setShown} />
-      <IndicatorTable item={item} shown={shown} onShow={setShown} />
+      <ItemIndicators item={item} shown={shown} onShow={setShown} />
       <NameList item={item} predictions={data?.predictions} shown={shown} onShow={setShown} />
     </>
   );

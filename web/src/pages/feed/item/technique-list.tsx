@@ -28,11 +28,15 @@ export function TechniqueList({ item, shown, onShow }: PassageProps & { item: Fe
                 >
                   {id}
                 </Link>
-                <span className="min-w-0 grow truncate">{technique.techniqueName}</span>
+                <span className="min-w-0 grow truncate" title={technique.techniqueName}>
+                  {technique.techniqueName}
+                </span>
                 {passage && <PassageButton subject={key} label={id} shown={shown} onShow={onShow} />}
               </div>
               {shown === key && passage && (
-                <blockquote className="pb-2 pl-23 text-12 text-muted">{passage.text}</blockquote>
+                <blockquote className="mb-2 ml-23 line-clamp-6 text-12 break-words text-muted">
+                  {passage.text}
+                </blockquote>
               )}
             </li>
           );

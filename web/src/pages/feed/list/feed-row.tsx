@@ -1,9 +1,9 @@
-import type { FeedItem } from '../../../api/feed.ts';
 import { classes, countOf } from '../../../lib/text.ts';
 import { texts } from '../../../texts/feed.ts';
 import { SeverityMark } from '../../../ui/labels/severity.tsx';
 import { RelativeTime } from '../../../ui/time.tsx';
 import { indicatorsOf, severityOf, statusOf, techniqueIdOf } from '../item-fields.ts';
+import type { FeedEntry } from './fold-parts.ts';
 import { MatchLine } from './match-line.tsx';
 import type { SearchMatches } from './search-matches.ts';
 import { VerdictLabel } from '../verdict.tsx';
@@ -13,7 +13,7 @@ export const feedRowHeight = 52;
 export const matchedRowHeight = 72;
 
 type Props = {
-  item: FeedItem;
+  entry: FeedEntry;
   matches: SearchMatches | undefined;
   isSelected: boolean;
   isFirst: boolean;
@@ -21,7 +21,8 @@ type Props = {
   onHover: () => void;
 };
 
-export function FeedRow({ item, matches, isSelected, isFirst, onOpen, onHover }: Props) {
+export function FeedRow({ entry, matches, isSelected, isFirst, onOpen, onHover }: Props) {
+  const item = entry.items[0]!;
   const status = statusOf(item);
   const verdict = item.tenantOverrides?.relevance?.verdict;
   return (
@@ -39,9 +40,9 @@ export function FeedRow({ item, matches, isSelected, isFirst, onOpen, onHover }:
       <SeverityMark severity={severityOf(item)} />
       <span className="min-w-0">
         <span className={classes('block truncate', status === 'retracted' && 'text-muted line-through')}>
-          {matches?.title ? <MatchLine segments={matches.title} /> : item.event.title}
+          {matches?.title ? <MatchLine segments={matches.title} /> : (entry.document?.title ?? item.event.title)}
         </span>
-        <span className="block truncate text-12 text-muted">{summarize(item)}</span>
+        <span className="block truncate text-12 text-muted">{summarize(entry)}</span>
         {matches?.excerpt && (
           <span className="block truncate text-12 text-muted">
             <MatchLine segments={matches.excerpt} />
@@ -61,11 +62,13 @@ export function FeedRow({ item, matches, isSelected, isFirst, onOpen, onHover }:
 }
 
 /** The line below the title: who published it, and what it contains. */
-function summarize(item: FeedItem): string {
-  const indicators = indicatorsOf(item).length;
+function summarize({ items, document }: FeedEntry): string {
+  const item = items[0]!;
+  const indicators = items.reduce((sum, one) => sum + indicatorsOf(one).length, 0);
   const techniques = item.classification.attack;
   return [
     item.source.publisher,
+    ...(document ? [texts.parts.count(items.length, document.count)] : []),
     ...item.classification.actor.slice(0, 1).map(({ name }) => name),
     ...(indicators > 0 ? [countOf(indicators, 'indicator')] : []),
     ...(techniques.length === 1 ? [techniqueIdOf(techniques[0]!)] : []),

@@ -7,7 +7,7 @@ import { texts } from '../../../texts/feed.ts';
 import { Section } from '../../../ui/section.tsx';
 import { SegmentedControl } from '../../../ui/forms/segmented-control.tsx';
 import { ErrorState, Skeleton } from '../../../ui/states.tsx';
-import { markSubjects } from '../item/subjects.ts';
+import { markOther, markSubjects } from '../item/subjects.ts';
 import type { Records } from '../../../lib/structured/read-records.ts';
 import { RawText } from './raw-text.tsx';
 import type { PassageProps } from '../../../ui/evidence/marked-pieces.tsx';
@@ -64,7 +64,11 @@ export function ItemText({ item, shown, onShow }: Props) {
 
 function MarkedText({ item, text, records, shown, onShow }: Props & { text: string; records: Records }) {
   const block = useRef<HTMLDivElement>(null);
-  const marks = useMemo(() => markSubjects(item, text), [item, text]);
+  const first = useMemo(() => markSubjects(item, text), [item, text]);
+  const marks = useMemo(
+    () => (shown === undefined ? first : [...first, ...markOther(item, text, shown)]),
+    [item, text, first, shown],
+  );
   const found = marks.filter(({ key }) => key === shown).length;
   useEffect(() => {
     if (shown === undefined) return;
