@@ -13,7 +13,13 @@ export const FeedFacets = z
     status: z.record(z.enum(itemStatuses), z.int()),
     platform: z.record(z.enum(platforms), z.int()),
     source: z
-      .array(z.object({ name: z.string().describe('A publisher or source name.'), items: z.int() }))
+      .array(
+        z.object({
+          name: z.string().describe('A publisher or source name.'),
+          type: z.enum(['source', 'publisher']).describe('`source` if a source and a publisher share the name.'),
+          items: z.int(),
+        }),
+      )
       .describe('The most frequent first, at most 200. With `duplicates=hide`, those of the roots.'),
     outputs: CountOutputs,
   })

@@ -57,6 +57,22 @@ test('counts the items that each value of a filter would list', async () => {
   expect((await callOk(await app.newOrg(), 'GET', '/api/feed/facets')).total).toBe(0);
 });
 
+test('says which names are sources and which are publishers', async () => {
+  const org = await app.newOrg();
+  await (await reportSource(app, org, { name: 'Daily list', publisher: 'Acme CERT' })).write({ 1: {} });
+  await (await reportSource(app, org, { name: 'Other list', publisher: 'Acme CERT' })).write({ 2: {} });
+  await (await reportSource(app, org, { name: 'Blog', publisher: 'Blog' })).write({ 3: {} });
+  const readSources = async (query: string) => (await callOk(org, 'GET', `/api/feed/facets?${query}`)).source;
+  const expected = [
+    { name: 'Acme CERT', type: 'publisher', items: 2 },
+    { name: 'Blog', type: 'source', items: 1 },
+    { name: 'Daily list', type: 'source', items: 1 },
+    { name: 'Other list', type: 'source', items: 1 },
+  ];
+  expect(await readSources('')).toEqual(expected);
+  expect(await readSources('source=blog')).toEqual(expected);
+});
+
 test('counts what a misspelled search lists', async () => {
   const org = await app.newOrg();
   await (await reportSource(app, org)).write({ 1: { words: 'quillstone' }, 2: {} });

@@ -60,10 +60,11 @@ const total = (list: ItemCountRow[]): number => list.reduce((sum, { n }) => sum 
 
 function countSources(rows: ItemCountRow[]): FeedFacets['source'] {
   const counts = new Map<string, number>();
+  const sources = new Set(rows.map(({ source_name: name }) => name));
   for (const { publisher, source_name: name, n } of rows)
     for (const label of new Set([publisher, name])) counts.set(label, (counts.get(label) ?? 0) + n);
   return [...counts]
-    .map(([name, items]) => ({ name, items }))
+    .map(([name, items]) => ({ name, type: sources.has(name) ? ('source' as const) : ('publisher' as const), items }))
     .toSorted((a, b) => b.items - a.items || a.name.localeCompare(b.name))
     .slice(0, sourcesMax);
 }

@@ -3,7 +3,13 @@ import { classes } from '../../lib/text.ts';
 import { texts } from '../../texts/common.ts';
 import { MenuButton } from '../overlays/menu-button.tsx';
 
-type Option<Value extends string> = { value: Value; label: React.ReactNode; count?: string | undefined };
+type Option<Value extends string> = {
+  value: Value;
+  label: React.ReactNode;
+  count?: string | undefined;
+  /** The heading above it and the options that share it. */
+  group?: string;
+};
 type Props<Value extends string> = {
   label: string;
   value: Value | undefined;
@@ -22,7 +28,13 @@ export function FilterSelect<Value extends string>({ label, value, options, onCh
       )}
     >
       <MenuButton
-        entries={[{ kind: 'choice', value, options, onSelect: (next) => onChange(next as Value) }]}
+        entries={[...Map.groupBy(options, ({ group }) => group)].map(([group, grouped]) => ({
+          kind: 'choice',
+          ...(group !== undefined && { label: group }),
+          value,
+          options: grouped,
+          onSelect: (next) => onChange(next as Value),
+        }))}
         className="flex h-full items-center gap-1.5 rounded-control px-2"
       >
         <span className={classes(selected && 'text-muted')}>{label}</span>

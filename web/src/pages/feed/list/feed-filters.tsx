@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
+import type { Schemas } from '../../../api/client.ts';
 import { facetsQuery, type FeedFilter, type ItemStatus } from '../../../api/feed.ts';
 import { platformName } from '../../../texts/platforms.ts';
 import { texts } from '../../../texts/feed.ts';
@@ -30,7 +31,6 @@ export function FeedFilters({ filter, onChange }: Props) {
       ...option,
       count: texts.count(counts[option.value] ?? 0, isEstimated),
     }));
-  const sources = Object.fromEntries(data?.source.map(({ name, items }) => [name, items]) ?? []);
   return (
     <>
       <SearchField
@@ -53,10 +53,12 @@ export function FeedFilters({ filter, onChange }: Props) {
       <FilterSelect
         label={texts.filters.source}
         value={filter.source}
-        options={counted(
-          withChosen(Object.keys(sources), filter.source).map((value) => ({ value, label: value })),
-          sources,
-        )}
+        options={listSources(data?.source ?? [], filter.source).map(({ name, type, items }) => ({
+          value: name,
+          label: name,
+          group: texts.sourceTypes[type],
+          count: texts.count(items, isEstimated),
+        }))}
         onChange={(source) => onChange({ source })}
       />
       <FilterSelect
@@ -98,6 +100,15 @@ export function FeedFilters({ filter, onChange }: Props) {
       )}
     </>
   );
+}
+
+type SourceCount = Schemas['FeedFacets']['source'][number];
+
+/** The sources, then the publishers, and the chosen one of an old link. */
+function listSources(counts: readonly SourceCount[], chosen: string | undefined): SourceCount[] {
+  const isListed = chosen === undefined || counts.some(({ name }) => name === chosen);
+  const all = isListed ? counts : [{ name: chosen, type: 'source' as const, items: 0 }, ...counts];
+  return all.toSorted((a, b) => Number(a.type === 'publisher') - Number(b.type === 'publisher'));
 }
 
 /** A value of an old link stays visible and removable, even if the feed no longer offers it. */
