@@ -60,7 +60,7 @@ function crossValidate(reports: LabelledReport[], extra: TrainingExample[]): Fol
     const model = buildModel(training, extra, threshold);
     const known = (ids: string[]): Set<string> => new Set(ids.filter((id) => seen.has(id)));
     const read = (text: string): Set<string> =>
-      known(extractTechniques(text, model).map(({ technique }) => technique.id));
+      known(extractTechniques(text, { model }).map(({ technique }) => technique.id));
     const tested = reports.filter(({ id }) => foldOf.get(id) === fold);
     useInstalledAttack(readRecordedAttack());
     const large = new Map(tested.map(({ id, text }) => [id, read(text)]));
@@ -70,7 +70,7 @@ function crossValidate(reports: LabelledReport[], extra: TrainingExample[]): Fol
         gold: known(report.techniques),
         found: read(report.text),
         large: large.get(report.id)!,
-        alone: known([...findBestSentences(report.text, findSentences(report.text), model).keys()]),
+        alone: known([...findBestSentences(findSentences(report.text), model).keys()]),
       });
     }
     console.log(`fold ${fold + 1} of ${folds}: ${seen.size} labels, threshold ${threshold.toFixed(2)}`);
@@ -97,7 +97,7 @@ function chooseThreshold(training: LabelledReport[], extra: TrainingExample[]): 
   const seen = new Set(model.labels);
   const scored = validation.map((report) => ({
     gold: new Set(report.techniques.filter((id) => seen.has(id))),
-    best: findBestSentences(report.text, findSentences(report.text), model),
+    best: findBestSentences(findSentences(report.text), model),
   }));
   let best = { threshold: 0, score: -1 };
   for (let threshold = -1.2; threshold < 0.4; threshold += 0.05) {

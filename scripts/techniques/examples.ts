@@ -44,7 +44,7 @@ export function readReports(dir: string): LabelledReport[] {
     text,
     techniques: distinct(techniques),
     examples: findSentences(text).map((sentence) => ({
-      features: hashFeatures(splitWords(text.slice(sentence.start, sentence.end))),
+      features: hashFeatures(splitWords(sentence.text)),
       labels: distinct(
         spans
           .filter((span) => {

@@ -9,6 +9,7 @@ import { emptyIocs } from '../model/source-record.ts';
 import { buildAttackPath, inferPlatforms, toAttackEntry } from './classification-builder.ts';
 import type { BenignLookup } from './indicators/assessment/benign-values.ts';
 import { extractIndicators, type ExtractedIndicator, type OtherObservable } from './indicators/extract-indicators.ts';
+import { compactText } from './text/compact-text.ts';
 import { detectLanguage } from './text/detect-language.ts';
 import type { NameDictionary } from './names/dictionary/name-dictionary.ts';
 import type { ExtractedName } from './names/extracted-name.ts';
@@ -73,7 +74,7 @@ const attackPathMinConfidence = 0.6;
  * field.
  */
 export function extractItem(report: ReportText, { benign, names: dictionary }: ReferenceLists = {}): ExtractedItem {
-  const storedText = toStorableText(report.text);
+  const storedText = compactText(toStorableText(report.text));
   const title = chooseTitle(report.title, storedText);
   const publisher = report.publisher ?? findPublisher(report.sourceUrl);
   const publishTime = report.publishTime ?? findPublishTime(storedText, report.sourceUrl);
@@ -86,10 +87,10 @@ export function extractItem(report: ReportText, { benign, names: dictionary }: R
     publisher: report.publisher,
     ...(benign ? { benign } : {}),
   });
-  const techniques = extractTechniques(article);
+  const techniques = extractTechniques(article, { sentences });
   const names = extractNames(storedText, dictionary);
-  const products = extractProducts({ title, text: storedText, sentences }, report.products);
-  const { summary, tldr } = summarize(storedText, sentences, [
+  const products = extractProducts({ title, sentences }, report.products);
+  const { summary, tldr } = summarize(sentences, [
     ...names.flatMap(({ spans }) => spans),
     ...techniques.map(({ sentence }) => sentence),
   ]);
@@ -170,7 +171,7 @@ function chooseTitle(reportTitle: string | undefined, text: string): string {
 function cutParagraph(line: string | undefined): string | undefined {
   if (line === undefined || line.length <= headlineMaxChars) return line;
   const [first] = findSentences(line);
-  return first && line.slice(first.start, first.end);
+  return first?.text;
 }
 
 /** Returns the host of the report with the domain that the publisher has registered, in addition to the hosts that are given. */

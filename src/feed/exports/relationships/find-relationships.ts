@@ -100,10 +100,8 @@ function addLines(text: string, reader: Reader): void {
 
 /** Returns the sentences of a line, or its beginning if all of them are too short to count as sentences. */
 const splitSentences = (line: string): string[] => {
-  const spans = findSentences(line);
-  return spans.length > 0
-    ? spans.map(({ start, end }) => line.slice(start, end))
-    : [line.slice(0, sentenceMaxChars).toWellFormed()];
+  const sentences = findSentences(line);
+  return sentences.length > 0 ? sentences.map(({ text }) => text) : [line.slice(0, sentenceMaxChars).toWellFormed()];
 };
 
 /** Adds what a sentence states. `next` is the sentence after it. Returns whether it contains an indicator. */

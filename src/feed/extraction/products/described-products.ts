@@ -1,6 +1,7 @@
 import { isRegion, needsCue } from '../../reference-data/name-forms.ts';
 import { isGenericName } from '../names/generic-names.ts';
 import { shippedProducts, type CatalogProduct } from './shipped-products.ts';
+import { findMatches } from '../text/find-matches.ts';
 
 const weakness = String.raw`(?:[Vv]ulnerabilit(?:y|ies)|[Ff]laws?|[Bb]ugs?|[Zz]ero[- ][Dd]ays?|RCE|CVE-\d{4}-\d{4,7}\)?|weakness(?:es)?|authentication bypass|(?:command|code|sql) injection|code execution)`;
 const word = String.raw`(?:\p{Lu}[\p{L}\d]*(?:[.-][\p{L}\d]+)*)`;
@@ -66,7 +67,7 @@ export function findDescribedProducts(sentence: string): CatalogProduct[] {
     ...(/ run/.test(sentence) ? [running] : []),
     ...(isForeign.test(sentence) ? [afterForeign] : []),
   ])
-    for (const match of sentence.matchAll(pattern))
+    for (const match of findMatches(pattern, sentence))
       for (const printed of [match[1], match[2]]) {
         if (printed === undefined || (pattern === afterForeign && !isProductLike(printed))) continue;
         const product = toProduct(printed, sentence);
@@ -79,7 +80,7 @@ export function findDescribedProducts(sentence: string): CatalogProduct[] {
 export function findInstalledProducts(sentence: string): CatalogProduct[] {
   const found: CatalogProduct[] = [];
   if (!deviceNoun.test(sentence)) return found;
-  for (const match of sentence.matchAll(installed)) {
+  for (const match of findMatches(installed, sentence)) {
     const first = toProduct(match[1]!);
     for (const printed of [match[1], match[2]]) {
       const product = printed === undefined ? undefined : ofVendor(toProduct(printed), first);
@@ -91,7 +92,7 @@ export function findInstalledProducts(sentence: string): CatalogProduct[] {
         found.push(product);
     }
   }
-  for (const [, words, initials] of sentence.matchAll(withInitials)) {
+  for (const [, words, initials] of findMatches(withInitials, sentence)) {
     const product = words!.trim();
     if (product.replaceAll(/[^\p{Lu}]/gu, '') !== initials || noProduct.test(product)) continue;
     const owner = [...vendors].find((vendor) => product.startsWith(`${vendor} `) || sentence.includes(`${vendor} `));

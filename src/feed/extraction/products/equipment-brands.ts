@@ -1,5 +1,6 @@
 import { isGenericName } from '../names/generic-names.ts';
 import { shippedProducts, type CatalogProduct } from './shipped-products.ts';
+import { findMatches } from '../text/find-matches.ts';
 
 const brand = String.raw`(\p{Lu}[\p{L}\d-]{2,20}\p{Ll}(?: \p{Lu}\p{Ll}{3,}){0,2})`;
 const pair = String.raw`${brand}(?:(?:, | and | or )${brand})?`;
@@ -25,14 +26,16 @@ const vendors = new Set(shippedProducts.map(({ vendor }) => vendor));
 /** Returns the brands of equipment in a sentence about a weakness. */
 export function findEquipmentBrands(sentence: string): CatalogProduct[] {
   if (!hasEquipment.test(sentence)) return [];
-  const pairs = [...sentence.matchAll(equipped)].map(([, name = '']) => name).filter((name) => !isGenericName(name));
+  const pairs = findMatches(equipped, sentence)
+    .map(([, name = '']) => name)
+    .filter((name) => !isGenericName(name));
   const listed = pairs.length > 1 ? pairs.map((name) => ({ vendor: name, product: name })) : [];
-  const byModel = [...(sentence.includes(' model') ? sentence.matchAll(models) : [])].flatMap(
+  const byModel = [...(sentence.includes(' model') ? findMatches(models, sentence) : [])].flatMap(
     ([, vendor = '', ...products]) =>
       products.flatMap((product) => (product === undefined ? [] : [{ vendor, product: `${vendor} ${product}` }])),
   );
   const byBrand = patterns.flatMap((pattern) =>
-    [...sentence.matchAll(pattern)].flatMap((match) =>
+    findMatches(pattern, sentence).flatMap((match) =>
       [match[1], match[2]].flatMap((name) =>
         name === undefined || isGenericName(name) ? [] : [{ vendor: name, product: name }],
       ),

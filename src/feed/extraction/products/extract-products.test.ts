@@ -3,7 +3,7 @@ import { extractProducts } from './extract-products.ts';
 import { findSentences } from '../text/sentence-spans.ts';
 
 const read = (text: string): string[] =>
-  extractProducts({ title: '', text, sentences: findSentences(text) }).map(
+  extractProducts({ title: '', sentences: findSentences(text) }).map(
     ({ vendor, product, versions }) => `${vendor} ${product} [${versions.join(', ')}]`,
   );
 
@@ -70,7 +70,7 @@ test.each([
 
 test('finds products of the caller and returns their sentence', () => {
   const text = 'Nothing here at all. Acme Gatekeeper 3.1 and earlier is vulnerable to injection.';
-  const [found] = extractProducts({ title: '', text, sentences: findSentences(text) }, [
+  const [found] = extractProducts({ title: '', sentences: findSentences(text) }, [
     { vendor: 'Acme', product: 'Gatekeeper' },
   ]);
   expect(found).toMatchObject({
@@ -84,7 +84,7 @@ test('finds products of the caller and returns their sentence', () => {
 
 test('finds a product that only the title contains if the text begins with a weakness', () => {
   const readWith = (title: string, text: string): string[] =>
-    extractProducts({ title, text, sentences: findSentences(text) }).map(({ product }) => product);
+    extractProducts({ title, sentences: findSentences(text) }).map(({ product }) => product);
   expect(readWith('Gang abuses FortiWeb', 'A path traversal flaw lets attackers in. It was exploited in May.')).toEqual(
     ['FortiWeb'],
   );

@@ -1,4 +1,5 @@
 import type { AffectedProduct } from '../../model/item.schema.ts';
+import type { Sentence } from '../text/sentence-spans.ts';
 import type { Span } from '../text/stored-text.ts';
 import { findDescribedProducts, findInstalledProducts } from './described-products.ts';
 import { findEquipmentBrands } from './equipment-brands.ts';
@@ -32,18 +33,17 @@ const versionsMax = 20;
  * begins with a weakness. `more` adds products to the shipped list.
  */
 export function extractProducts(
-  { title, text, sentences }: { title: string; text: string; sentences: Span[] },
+  { title, sentences }: { title: string; sentences: Sentence[] },
   more: CatalogProduct[] = [],
 ): ExtractedProduct[] {
   const found = new Map<string, ExtractedProduct>();
   const known = more.length > 0 ? [...shippedProducts, ...more] : shippedProducts;
   const seen = new Set<string>();
-  const printedOf = ({ start, end }: Span): string => text.slice(start, end);
-  const isAboutWeakness = sentences.slice(0, leadSentences).find((one) => isAboutFlaw(printedOf(one)));
-  const isInText = sentences.some((one) => printedOf(one) === title);
+  const isAboutWeakness = sentences.slice(0, leadSentences).find(({ text }) => isAboutFlaw(text));
+  const isInText = sentences.some(({ text }) => text === title);
   if (!isInText && isAboutWeakness) readSentence({ printed: title, sentence: isAboutWeakness, isWeakness: true });
   for (const sentence of sentences) {
-    const printed = printedOf(sentence);
+    const { text: printed } = sentence;
     if (seen.has(printed)) continue;
     seen.add(printed);
     const isWeakness = isAboutFlaw(printed) || (printed === title && isAboutWeakness !== undefined);

@@ -1,6 +1,7 @@
 import { isRegion } from '../../reference-data/name-forms.ts';
 import { isGenericName } from '../names/generic-names.ts';
 import type { CatalogProduct } from './shipped-products.ts';
+import { findMatches } from '../text/find-matches.ts';
 
 const name = String.raw`(\p{Lu}[\p{L}\d]*(?:[.-][\p{L}\d]+)*(?:\+\+)?(?: \p{Lu}[\p{L}\d-]+){0,2})`;
 /** `supply chain attack on Acme Pad`, `compromise of Acme Pad infrastructure`. */
@@ -15,7 +16,7 @@ const hasCue = /[Ss]upply[- ][Cc]hain|(?:ompromise|reach|ijacking) of |rojani[sz
 export function findHijackedProducts(sentence: string): CatalogProduct[] {
   if (!hasCue.test(sentence)) return [];
   return hijacks.flatMap((pattern) =>
-    [...sentence.matchAll(pattern)]
+    findMatches(pattern, sentence)
       .map((match) => match[1]!)
       .filter((product) => product.length > 2 && !isGenericName(product) && !isRegion(product))
       .map((product) => ({ vendor: product.split(' ')[0]!, product })),

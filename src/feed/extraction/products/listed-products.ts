@@ -1,4 +1,5 @@
 import type { CatalogProduct } from './shipped-products.ts';
+import { findMatches } from '../text/find-matches.ts';
 
 const item = String.raw`(?<![\p{L}\d.-])\p{Lu}[\p{L}\d.-]*[\p{L}\d](?: \p{Lu}[\p{L}\d.-]*[\p{L}\d]){0,3}(?: \d[\d.]*)?(?: (?:and|or) (?:higher|later|above|earlier|below|prior))?`;
 const separator = String.raw`(?:, (?:as well as |and |or |e |et |y |und )?|,? (?:and|or|e|et|y|und|sowie|&) )`;
@@ -10,7 +11,7 @@ const version = / \d[\d.]*$/u;
 /** Returns the unknown items of lists with at least two known products of one vendor: `FortiOS, FortiFoo and FortiProxy`. */
 export function findListedProducts(sentence: string, known: CatalogProduct[]): CatalogProduct[] {
   if (!sentence.includes(', ')) return [];
-  return [...sentence.matchAll(lists)].flatMap(([list]) => {
+  return findMatches(lists, sentence).flatMap(([list]) => {
     const items = list
       .replaceAll(range, '')
       .split(separators)

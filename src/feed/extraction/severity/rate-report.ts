@@ -1,5 +1,6 @@
 import { severities, type Severity } from '../../model/vocabulary.ts';
 import type { ExtractedName } from '../names/extracted-name.ts';
+import type { Sentence } from '../text/sentence-spans.ts';
 import type { Span } from '../text/stored-text.ts';
 import { deniesExploitation, isActivity, isThreat, mentionsActingName } from './event-checks.ts';
 import { isDigest, readReportKind } from './report-kind.ts';
@@ -14,7 +15,7 @@ export type ReportRating = { severity: Severity; rule: string; evidence: Span[] 
 type ReportToRate = {
   title: string;
   text: string;
-  sentences: Span[];
+  sentences: Sentence[];
   names: ExtractedName[];
   /** Number of active indicators. */
   indicators: number;

@@ -1,3 +1,4 @@
+import type { Sentence } from '../text/sentence-spans.ts';
 import type { Span } from '../text/stored-text.ts';
 import { translateCues } from './translation/translate-cues.ts';
 import { advice, generality, hypothesis, negation } from './severity-cues.ts';
@@ -23,7 +24,7 @@ export type Statement = {
 type ReportInput = {
   title: string;
   text: string;
-  sentences: Span[];
+  sentences: Sentence[];
   publishTime?: string | undefined;
   language?: string | undefined;
 };
@@ -44,7 +45,7 @@ export function readStatements({ title, text, sentences, publishTime, language }
     return { text: translated, isTranslated: translated !== sentence };
   };
   const statements = sentences.slice(0, bodyMaxSentences).map((span) => {
-    const sentence = text.slice(span.start, span.end);
+    const { text: sentence } = span;
     return toStatement({ ...translate(sentence), span, isTitle: sentence === title, year });
   });
   if (!statements[0]?.isTitle)

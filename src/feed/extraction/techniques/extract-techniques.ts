@@ -5,7 +5,7 @@ import { findTechniqueIds, findTechniqueNames } from './technique-mentions.ts';
 import { isDefensive, isGeneral, isUnobserved } from './sentence-kinds.ts';
 import { findStatedTechniques } from './technique-statements.ts';
 import { scoreTechniques, getShippedModel, type TechniqueModel } from './technique-model.ts';
-import { findSentences } from '../text/sentence-spans.ts';
+import { findSentences, type Sentence } from '../text/sentence-spans.ts';
 
 export type ExtractedTechnique = {
   technique: Technique;
@@ -32,14 +32,19 @@ const vague = new Set(
  * Extracts the techniques that a text states by id or name, or that a linear sentence classifier recognizes. Sorted by confidence
  * (0 to 1), highest first.
  */
-export function extractTechniques(text: string, model: TechniqueModel = getShippedModel()): ExtractedTechnique[] {
-  const sentences = findSentences(text);
+export function extractTechniques(
+  text: string,
+  {
+    sentences = findSentences(text),
+    model = getShippedModel(),
+  }: { sentences?: Sentence[]; model?: TechniqueModel } = {},
+): ExtractedTechnique[] {
   const found = new Map<string, ExtractedTechnique>();
   const add = (candidate: ExtractedTechnique): void => {
     const known = found.get(candidate.technique.id);
     if (!known || candidate.confidence > known.confidence) found.set(candidate.technique.id, candidate);
   };
-  const { best, stated } = readSentences(text, sentences, model);
+  const { best, stated } = readSentences(sentences, model);
   for (const [label, { margin, threshold, span }] of best) {
     const technique = findTechnique(label);
     if (technique) add({ technique, confidence: toConfidence(margin - threshold), by: 'sentence', sentence: span });
@@ -69,13 +74,12 @@ export function extractTechniques(text: string, model: TechniqueModel = getShipp
 type BestSentence = { margin: number; threshold: number; span: Span };
 
 /** Returns the sentence with the largest margin per label, if the margin reaches the label's threshold. */
-export const findBestSentences = (text: string, sentences: Span[], model: TechniqueModel): Map<string, BestSentence> =>
-  readSentences(text, sentences, model).best;
+export const findBestSentences = (sentences: Sentence[], model: TechniqueModel): Map<string, BestSentence> =>
+  readSentences(sentences, model).best;
 
 /** Returns the best sentence per label of the classifier, and the first sentence that states a technique plainly. */
 function readSentences(
-  text: string,
-  sentences: Span[],
+  sentences: Sentence[],
   model: TechniqueModel,
 ): { best: Map<string, BestSentence>; stated: Map<string, Span> } {
   const margins = new Float32Array(model.labels.length);
@@ -83,16 +87,17 @@ function readSentences(
   const at = new Int32Array(model.labels.length);
   const stated = new Map<string, Span>();
   // Lists and logs repeat sentences, which add nothing after the same previous one.
-  const seen = new Set<string>();
+  const seenAfter = new Map<string, Set<string>>();
   let previous = '';
   for (const [index, span] of sentences.entries()) {
-    const sentence = text.slice(span.start, span.end);
-    const pair = `${previous}\n${sentence}`;
-    if (seen.has(pair)) {
+    const { text: sentence } = span;
+    const earlier = seenAfter.get(sentence);
+    if (earlier?.has(previous)) {
       previous = sentence;
       continue;
     }
-    seen.add(pair);
+    if (earlier) earlier.add(previous);
+    else seenAfter.set(sentence, new Set([previous]));
     const words = splitWords(sentence);
     if (!isLabel(sentence))
       for (const id of findStatedTechniques({ sentence, words, previous }, stated)) stated.set(id, span);

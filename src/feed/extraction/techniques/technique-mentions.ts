@@ -1,5 +1,6 @@
 import { findTechnique, cacheFromTechniques, type Technique } from '../../reference-data/attack.ts';
 import type { Span } from '../text/stored-text.ts';
+import { findMatches } from '../text/find-matches.ts';
 
 export type TechniqueMention = { technique: Technique; span: Span; by: 'id' | 'name' };
 
@@ -9,7 +10,7 @@ const id = /\b(?:T[01]\d{3}(?:[./]\d{3})?|(?<=\battack\.)t[01]\d{3}(?:\.\d{3})?)
 /** Finds ATT&CK ids and maps revoked ids to their successors. Unknown ids are omitted. */
 export function findTechniqueIds(text: string): TechniqueMention[] {
   const found: TechniqueMention[] = [];
-  for (const match of text.matchAll(id)) {
+  for (const match of findMatches(id, text)) {
     const technique = findTechnique(match[0].replace('/', '.').toUpperCase());
     if (technique)
       found.push({ technique, span: { start: match.index, end: match.index + match[0].length }, by: 'id' });
@@ -27,7 +28,8 @@ const everyday = new Set([
   ),
 ]);
 
-type TechniqueName = { technique: Technique; name: string };
+type TechniqueName = { technique: Technique; name: string; lowerName: string };
+const word = /\b[A-Za-z][A-Za-z0-9/&-]*/g;
 const namesByFirstWord = cacheFromTechniques(indexOfNames);
 
 /**
@@ -36,10 +38,10 @@ const namesByFirstWord = cacheFromTechniques(indexOfNames);
 export function findTechniqueNames(text: string): TechniqueMention[] {
   const byFirstWord = namesByFirstWord();
   const found: TechniqueMention[] = [];
-  for (const match of text.matchAll(/\b[A-Za-z][A-Za-z0-9/&-]*/g)) {
-    for (const { technique, name } of byFirstWord.get(match[0].toLowerCase()) ?? []) {
+  for (const match of findMatches(word, text)) {
+    for (const { technique, name, lowerName } of byFirstWord.get(match[0].toLowerCase()) ?? []) {
       const printed = text.slice(match.index, match.index + name.length);
-      if (printed.toLowerCase() !== name.toLowerCase() || /\w/.test(text[match.index + name.length] ?? '')) continue;
+      if (printed.toLowerCase() !== lowerName || /\w/.test(text[match.index + name.length] ?? '')) continue;
       const isShort = name.split(' ').length < 3;
       if (isShort && (printed !== name || /^ \p{Lu}\p{Ll}/u.test(text.slice(match.index + name.length)))) continue;
       found.push({ technique, span: { start: match.index, end: match.index + name.length }, by: 'name' });
@@ -57,7 +59,10 @@ function indexOfNames(techniques: Technique[]): Map<string, TechniqueName[]> {
     if (everyday.has(technique.name) || seen.get(technique.name)! > 1 || !technique.name.includes(' ')) continue;
     const first = /^[A-Za-z][A-Za-z0-9/&-]*/.exec(technique.name)?.[0].toLowerCase();
     if (!first) continue;
-    index.set(first, [...(index.get(first) ?? []), { technique, name: technique.name }]);
+    index.set(first, [
+      ...(index.get(first) ?? []),
+      { technique, name: technique.name, lowerName: technique.name.toLowerCase() },
+    ]);
   }
   return index;
 }

@@ -17,7 +17,7 @@ export function createPassageCollector(text: string): PassageCollector {
   const prove = (span: Span): string => {
     const known = byStart.get(span.start);
     if (known !== undefined && list[known]!.end >= span.end) return toEvidenceRef(known);
-    list.push(span);
+    list.push({ start: span.start, end: span.end });
     byStart.set(span.start, list.length - 1);
     return toEvidenceRef(list.length - 1);
   };

@@ -1,4 +1,9 @@
+import { compactText } from './compact-text.ts';
+import { findMatches } from './find-matches.ts';
 import type { Span } from './stored-text.ts';
+
+/** A sentence with its text. */
+export type Sentence = Span & { text: string };
 
 export const sentenceMaxChars = 600;
 const sentenceMinChars = 12;
@@ -7,27 +12,34 @@ const sentenceMinChars = 12;
 const boundary =
   /\n+|[.!?](?:["”’)\]]{0,2})(?=\s+["“‘(«„]?[\p{Lu}\p{Lo}0-9•])|[a-z)][.!?](?=[A-Z][a-z]{1,20} [a-z])|[•●▪]|[。！？।؟۔][」』”]?/gu;
 
-/** Returns the sentences and lines of a text as trimmed spans of at most 600 UTF-16 units. */
-export function findSentences(text: string): Span[] {
-  const spans: Span[] = [];
+/** Returns the trimmed sentences and lines of a text, each of at most 600 UTF-16 units. */
+export function findSentences(text: string): Sentence[] {
+  const sentences: Sentence[] = [];
   let start = 0;
   const push = (end: number): void => {
     for (let from = start; from < end; from += sentenceMaxChars)
-      addTrimmed(text, from, Math.min(end, from + sentenceMaxChars), spans);
+      addTrimmed(text, from, Math.min(end, from + sentenceMaxChars), sentences);
     start = end;
   };
-  for (const match of text.matchAll(boundary)) push(match.index + match[0].length);
+  for (const match of findMatches(boundary, text)) push(match.index + match[0].length);
   push(text.length);
-  return spans;
+  return sentences;
 }
 
-function addTrimmed(text: string, from: number, to: number, spans: Span[]): void {
+function addTrimmed(text: string, from: number, to: number, sentences: Sentence[]): void {
   let start = from;
   let end = to;
-  while (start < end && /\s/.test(text[start]!)) start += 1;
-  while (end > start && /\s/.test(text[end - 1]!)) end -= 1;
+  while (start < end && isSpace(text, start)) start += 1;
+  while (end > start && isSpace(text, end - 1)) end -= 1;
   // Do not split a surrogate pair.
-  if (/[\uDC00-\uDFFF]/.test(text[start] ?? '') && start > 0) start += 1;
-  if (/[\uD800-\uDBFF]/.test(text[end - 1] ?? '')) end -= 1;
-  if (end - start >= sentenceMinChars) spans.push({ start, end });
+  if (start > 0 && isBetween(text.charCodeAt(start), 0xdc00, 0xdfff)) start += 1;
+  if (isBetween(text.charCodeAt(end - 1), 0xd800, 0xdbff)) end -= 1;
+  if (end - start >= sentenceMinChars) sentences.push({ start, end, text: compactText(text.slice(start, end)) });
+}
+
+const isBetween = (code: number, first: number, last: number): boolean => code >= first && code <= last;
+
+function isSpace(text: string, at: number): boolean {
+  const code = text.charCodeAt(at);
+  return code === 0x20 || code === 0x0a || (!isBetween(code, 0x21, 0x7e) && /\s/.test(text[at]!));
 }

@@ -10,7 +10,7 @@ The backdoor of the group steals passwords from the bank and sends them to a ser
 The weather was fine and nobody in the small town noticed anything of it.`;
 
 test('selects sentences in text order, without tables and headings', () => {
-  const { summary, tldr } = summarize(text, findSentences(text), []);
+  const { summary, tldr } = summarize(findSentences(text), []);
   const printed = summary.map(({ start, end }) => text.slice(start, end));
   expect(printed[0]).toBe('The group attacked a bank with a new loader last week.');
   expect(printed.join(' ')).not.toMatch(/table|title|Click/);
@@ -26,14 +26,14 @@ test.each([
   ['اكتشف الباحثون برنامجا خبيثا جديدا يستهدف البنوك في المنطقة.', 'ماذا حدث؟'],
 ])('summarizes without an address: %s', (first, rest) => {
   const report = `https://news.example/a-long-address-of-several-words-in-a-row.\n${first} ${rest}`;
-  const { summary, tldr } = summarize(report, findSentences(report), []);
+  const { summary, tldr } = summarize(findSentences(report), []);
   expect(report.slice(tldr!.start, tldr!.end)).toBe(first);
   for (const { start, end } of summary) expect(report.slice(start, end)).not.toContain('news.example');
 });
 
 test('selects a repeated sentence once', () => {
   const twice = 'The group attacked a bank with a new loader. '.repeat(5);
-  expect(summarize(twice, findSentences(twice), []).summary).toHaveLength(1);
+  expect(summarize(findSentences(twice), []).summary).toHaveLength(1);
 });
 
 test('returns at most 1,200 characters for any text', () => {
@@ -44,7 +44,7 @@ test('returns at most 1,200 characters for any text', () => {
       }),
       (parts) => {
         const any = parts.join('');
-        const { summary } = summarize(any, findSentences(any), []);
+        const { summary } = summarize(findSentences(any), []);
         expect(summary.reduce((sum, { start, end }) => sum + end - start, 0)).toBeLessThanOrEqual(1_200);
       },
     ),

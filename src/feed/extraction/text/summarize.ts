@@ -1,3 +1,4 @@
+import type { Sentence } from './sentence-spans.ts';
 import type { Span } from './stored-text.ts';
 import { splitWords } from '../techniques/sentence-features.ts';
 
@@ -12,12 +13,10 @@ const minWords = 6;
  * Selects the most informative sentences of a text, in text order, and the best one as `tldr`. Sentences score by frequent content
  * words, by `highlights` (spans of extracted names and techniques) in them, and by an early position.
  */
-export function summarize(text: string, sentences: Span[], highlights: Span[]): TextSummary {
-  const prose = sentences.slice(0, readSentences).filter((span) => isProse(text.slice(span.start, span.end)));
+export function summarize(sentences: Sentence[], highlights: Span[]): TextSummary {
+  const prose = sentences.slice(0, readSentences).filter(({ text }) => isProse(text));
   if (prose.length === 0) return { summary: [], tldr: undefined };
-  const words = prose.map(
-    ({ start, end }) => new Set(splitWords(text.slice(start, end)).filter((word) => word.length > 3)),
-  );
+  const words = prose.map(({ text }) => new Set(splitWords(text).filter((word) => word.length > 3)));
   const counts = new Map<string, number>();
   for (const set of words) for (const word of set) counts.set(word, (counts.get(word) ?? 0) + 1);
   const scored = prose.map((span, index) => {

@@ -1,5 +1,6 @@
 import { createDescriptionLookup } from './description-columns.ts';
 import { lowerBound } from '../../text/refang-text.ts';
+import { findMatches } from '../../text/find-matches.ts';
 
 /** The context of a value: its section, whether it fills its line or cell, and whether it is a link target. */
 export type ValueContext = {
@@ -153,7 +154,7 @@ function createFootnoteLookup(text: string): (lineStart: number, start: number) 
   return (lineStart, start) => {
     const entry = footnoteLine.exec(text.slice(lineStart, Math.min(start, lineStart + 8)));
     if (!entry) return false;
-    marks ??= new Set([...text.matchAll(footnoteMark)].map(([, number, raised]) => number ?? raised!));
+    marks ??= new Set(findMatches(footnoteMark, text).map(([, number, raised]) => number ?? raised!));
     return marks.has(entry[1] ?? entry[2]!);
   };
 }

@@ -1,6 +1,7 @@
 import { nameKey } from '../../../reference-data/name-forms.ts';
 import type { Span } from '../../text/stored-text.ts';
 import { createWordsBefore } from './words-before.ts';
+import { findMatches } from '../../text/find-matches.ts';
 
 /** Words between the cue and the address: `the official website of the bank (`. */
 const between = String.raw`(?:[ ,:("'“„«]{1,3}[\p{L}’'-]{1,20}){0,4}`;
@@ -65,7 +66,7 @@ const imitatedMax = 50;
 /** Returns the keys of the names that attackers imitate according to a text: `hsbc` for `this fake HSBC message`. */
 export function findImitatedNames(text: string): ReadonlySet<string> {
   const names = new Set<string>();
-  for (const match of text.matchAll(imitation)) {
+  for (const match of findMatches(imitation, text)) {
     const words = match[1]!.trim().split(' ');
     for (let count = 1; count <= words.length; count += 1) names.add(nameKey(words.slice(0, count).join(' ')));
     if (names.size > imitatedMax) break;

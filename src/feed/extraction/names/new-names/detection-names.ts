@@ -1,5 +1,6 @@
 import type { AddName } from './new-name.ts';
 import { isDistinctive, isUsable } from './usable-names.ts';
+import { findMatches } from '../../text/find-matches.ts';
 
 const detecting = /\bdetect(?:s|ed|ion|ions)?\b/i;
 /** Names of antivirus products: `Win32/Foobar.A`, `Trojan:Win64/Foobar.B!dha`, `Backdoor.Linux.FOOBAR.A`. */
@@ -11,7 +12,7 @@ const generic =
 /** Adds the families in the detection names of a sentence that reports detections. */
 export function readDetections({ sentence, start }: { sentence: string; start: number }, add: AddName): void {
   if (!detecting.test(sentence)) return;
-  for (const match of sentence.matchAll(detection)) {
+  for (const match of findMatches(detection, sentence)) {
     const family = match[1]!;
     if (!generic.test(family) && isUsable(family) && isDistinctive(family))
       add('malware', family, start + match.index + match[0].length - family.length);

@@ -2,6 +2,7 @@ import { readItems } from './new-name-lists.ts';
 import type { AddName } from './new-name.ts';
 import { oneName } from './new-name-patterns.ts';
 import { isDistinctive, isUsable, trimName } from './usable-names.ts';
+import { findMatches } from '../../text/find-matches.ts';
 
 /** Words that are frequent in German, French, Spanish, Portuguese, Italian and Dutch, but not in English. */
 const functionWord =
@@ -102,7 +103,7 @@ function readEuropeanNames(text: string, add: AddName): void {
   const isName = (printed: string, isQuoted: boolean): boolean =>
     isUsable(printed, true) && (!isGerman || isQuoted || isShaped(printed) || isRepeated(printed));
   for (const { kind, pattern, isPlural } of leads)
-    for (const match of text.matchAll(pattern)) {
+    for (const match of findMatches(pattern, text)) {
       // `El grupo de ransomware Foobar` is about the people.
       if (kind === 'malware' && gang.test(text.slice(Math.max(0, match.index - 24), match.index))) continue;
       const { items } = readItems(text, match.index + match[0].length);
@@ -120,11 +121,11 @@ function readEuropeanNames(text: string, add: AddName): void {
           add(kind, printed, start);
       }
     }
-  for (const match of text.matchAll(namings)) readNaming(text, match, add);
-  for (const match of text.matchAll(joined))
+  for (const match of findMatches(namings, text)) readNaming(text, match, add);
+  for (const match of findMatches(joined, text))
     if (isUsable(match[1]!, true) && (isShaped(match[1]!) || isRepeated(match[1]!)))
       add(match[2] ? 'actor' : 'malware', match[1]!, match.index);
-  for (const match of text.matchAll(apposed)) {
+  for (const match of findMatches(apposed, text)) {
     const printed = trimName(match[1]!);
     if (isName(printed, false) && isDistinctive(printed)) add(match[2] ? 'actor' : 'malware', printed, match.index);
   }
@@ -132,7 +133,7 @@ function readEuropeanNames(text: string, add: AddName): void {
 
 function readAsianNames({ line, index: offset }: { line: string; index: number }, add: AddName): void {
   for (const [kind, pattern] of asian)
-    for (const match of line.matchAll(pattern)) {
+    for (const match of findMatches(pattern, line)) {
       const printed = trimName(match[1]!);
       const isAcronym = /^[A-Z]{2,4}$/.test(printed);
       if (isUsable(printed, true) && !isAcronym) add(kind, printed, offset + match.index + match[0].indexOf(match[1]!));

@@ -1,4 +1,5 @@
 import { namedOnce, oneName } from './new-name-patterns.ts';
+import { findMatches } from '../../text/find-matches.ts';
 
 /** Names in a list, with the kind that the noun beside the list states. Offsets refer to the searched text. */
 export type NameList = { kind: 'actor' | 'malware'; items: { printed: string; start: number }[]; isSingle: boolean };
@@ -78,7 +79,7 @@ export function findLists(sentence: string): NameList[] {
   const lists: NameList[] = [];
   for (const [kind, pattern, needs = ''] of leads) {
     if (!sentence.includes(needs)) continue;
-    for (const match of sentence.matchAll(pattern)) {
+    for (const match of findMatches(pattern, sentence)) {
       const [, dash, word, bracket, are] = match;
       const { items, end } = readItems(sentence, match.index + match[0].length);
       if (items.length === 0) continue;
@@ -105,7 +106,7 @@ export function findListsBefore(sentence: string): NameList[] {
   if (!nounOfMany.test(sentence)) return [];
   const lists: NameList[] = [];
   let read = 0;
-  for (const { index } of sentence.matchAll(listStart)) {
+  for (const { index } of findMatches(listStart, sentence)) {
     if (index < read) continue;
     const { items, end } = readItems(sentence, index);
     const noun = nounAfter.exec(sentence.slice(end, end + 60));
@@ -132,7 +133,7 @@ const bullet = new RegExp(
 /** Returns the lists of which each line is one name, below a heading or a colon, and lines of names with dots between them. */
 export function findBulletLists(text: string): NameList[] {
   const lists: NameList[] = [];
-  for (const match of text.matchAll(headingOfList)) {
+  for (const match of findMatches(headingOfList, text)) {
     const kind = match[1] ? 'malware' : 'actor';
     let at = match.index + match[0].length;
     const dotted = readItems(text, at);

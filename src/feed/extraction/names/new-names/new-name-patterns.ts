@@ -1,3 +1,4 @@
+import { findMatches } from '../../text/find-matches.ts';
 /** Grammar of the sentences that introduce a name. Matching is case-sensitive, because a capital letter shows a name. */
 
 /** Makes each alternative match with and without a first capital, as in headlines: `backdoor|trojan` → `[Bb]ackdoor|[Tt]rojan`. */
@@ -61,7 +62,7 @@ const startOfSuffixed =
   /(?<![\p{L}\p{N}_./\\:@#$-])(?!(?:Class|Module|Data|Script|Plug[Ii]n|Image|Auto|Lazy|Boot|Font|File|Page|Web|Lib|Library|Assembly|Config|Resource|Info|Information|Crypto|Password|Credential|Cookie|Token|Shellcode|Reflective|Java|Multi|Native|Dll|Custom|System|Driver|Kernel|Eye|Tag|Bundle|Bulk|Dynamic|Asset|Content|Message|Document|Media|Video|Unity|Node|Type|Process|Remote|Test|My|New)$)\p{Lu}\p{L}{2,14}$/u;
 /** Names that end with their kind and need no introduction: `FoobarLoader`. */
 export function* matchSuffixed(text: string): Generator<{ 0: string; index: number }> {
-  for (const { 0: kind, index } of text.matchAll(kindAtEnd)) {
+  for (const { 0: kind, index } of findMatches(kindAtEnd, text)) {
     const start = startOfSuffixed.exec(text.slice(Math.max(0, index - 18), index));
     if (start) yield { 0: `${start[0]}${kind}`, index: index - start[0].length };
   }
@@ -181,7 +182,7 @@ export const defined: Definition[] = [
 /** Naming schemes of publishers, which need no introduction. */
 export function* matchSchemes(text: string): Generator<RegExpExecArray> {
   let read = 0;
-  for (const { index } of text.matchAll(schemeWord)) {
+  for (const { index } of findMatches(schemeWord, text)) {
     schemes.lastIndex = Math.max(read, index - schemeMaxChars);
     const match = schemes.exec(text.slice(0, index + schemeMaxChars));
     if (!match || match.index > index) continue;

@@ -1,4 +1,5 @@
 import { needsCue } from '../../../reference-data/name-forms.ts';
+import { compactText } from '../../text/compact-text.ts';
 import { readDetections } from './detection-names.ts';
 import { readForeignNames } from './foreign-names.ts';
 import type { AddName, NewName } from './new-name.ts';
@@ -41,6 +42,7 @@ import {
   trimName,
   trimTitle,
 } from './usable-names.ts';
+import { findMatches } from '../../text/find-matches.ts';
 
 const reachBefore = 110;
 const reachAfter = 30;
@@ -72,7 +74,7 @@ export function findNewNames(text: string): NewName[] {
   };
   let start = 0;
   const read = (end: number): void => {
-    const sentence = text.slice(start, end);
+    const sentence = compactText(text.slice(start, end));
     if (found.length < namesMax && !barren.has(sentence)) {
       const before = candidates;
       if (introducingWord.test(sentence)) readIntroductions(text, { sentence, start }, add);
@@ -84,7 +86,7 @@ export function findNewNames(text: string): NewName[] {
     }
     start = end;
   };
-  for (const { index, 0: mark } of text.matchAll(sentenceEnd)) read(index + mark.length);
+  for (const { index, 0: mark } of findMatches(sentenceEnd, text)) read(index + mark.length);
   read(text.length);
   readLists(findBulletLists(text).filter(isMostlyNames), 0, add);
   readForeignNames(text, add);
@@ -103,7 +105,7 @@ const isNaming = /^(?:dubbed|code-?named|nicknamed|tracked|known)\b/i;
 
 function readIntroductions(text: string, { sentence, start: offset }: TextPart, add: AddName): void {
   for (const pattern of introductions)
-    for (const match of sentence.matchAll(pattern)) {
+    for (const match of findMatches(pattern, sentence)) {
       const printed = trimName(match[1]!);
       const at = offset + match.index;
       const start = at + match[0].lastIndexOf(match[1]!);
@@ -162,7 +164,7 @@ function readKinds({ sentence, start: offset, isRepeated }: CheckedPart, add: Ad
     ['malware', ratNames, sentence.includes(' RAT')],
     ['actor', beforeActor, true],
   ] as const)
-    for (const match of isPossible ? sentence.matchAll(pattern) : []) {
+    for (const match of isPossible ? findMatches(pattern, sentence) : []) {
       const isTitle =
         pattern === ratNames ||
         /^["”’']?,? \p{Lu}/u.test(match[0].slice(match[0].indexOf(match[1]!) + match[1]!.length));
@@ -185,13 +187,13 @@ function readKinds({ sentence, start: offset, isRepeated }: CheckedPart, add: Ad
     ['malware', quotedAfterMalware],
     ['actor', quotedAfterActor],
   ] as const)
-    for (const match of hasQuote ? sentence.matchAll(pattern) : []) {
+    for (const match of hasQuote ? findMatches(pattern, sentence) : []) {
       const printed = trimName(match[1]!);
       if (isUsable(printed, true)) add(kind, printed, offset + match.index + match[0].lastIndexOf(match[1]!));
     }
   for (const { kind, pattern, needs } of defined) {
     if (needs && !needs.test(sentence)) continue;
-    for (const match of sentence.matchAll(pattern)) {
+    for (const match of findMatches(pattern, sentence)) {
       const full = pattern === crews ? match[1]! : trimName(match[1]!);
       const printed = trimLead(full.replace(headlineVerb, ''));
       const start = match.index + match[0].indexOf(match[1]!) + full.length - printed.length;
@@ -256,11 +258,11 @@ function guessKindAround(
   { at, end, cue }: { at: number; end: number; cue: string },
 ): NewName['kind'] | undefined {
   const after = /^[^.!?\n]*/.exec(text.slice(end, end + reachBefore))![0];
-  const first = [...after.matchAll(nouns)].find((noun) => !noun[3]);
+  const first = findMatches(nouns, after).find((noun) => !noun[3]);
   if (first && first.index <= 3) return kindOf(first);
   const before = text.slice(Math.max(0, at - reachBefore), end);
   const sentence = before.slice(Math.max(before.search(lastSentence), before.lastIndexOf('\n')) + 1);
-  const all = [...sentence.matchAll(nouns)];
+  const all = findMatches(nouns, sentence);
   const last = all.at(-1);
   if (last?.[3] && sentence.length - last.index - last[0].length <= end - at + reachOther) return undefined;
   // `Tracked as Foobar, the group …`
@@ -270,7 +272,7 @@ function guessKindAround(
   if (known) return kindOf(known);
   if (!/\b(?:it|them|been (?:named|called|christened)) ["“‘']?/i.test(cue)) return undefined;
   const earlier = text.slice(Math.max(0, at - reachEarlier), at);
-  const noun = [...earlier.matchAll(nouns)].findLast((one) => !one[3]);
+  const noun = findMatches(nouns, earlier).findLast((one) => !one[3]);
   return noun && kindOf(noun);
 }
 

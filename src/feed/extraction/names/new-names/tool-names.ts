@@ -4,6 +4,7 @@ import { readItems, type NameList } from './new-name-lists.ts';
 import { oneName } from './new-name-patterns.ts';
 import type { AddName } from './new-name.ts';
 import { isDistinctive, isOtherName, isOrganization, trimName } from './usable-names.ts';
+import { findMatches } from '../../text/find-matches.ts';
 
 const noun =
   /\b(?:[Tt]ool(?:s|kits?|sets?)?|[Uu]tilit(?:y|ies)|[Ss]oftware|[Pp]rograms?|[Ff]rameworks?|[Cc]lients?|[Ss]canners?|[Aa]gents?)\b/g;
@@ -37,7 +38,7 @@ const isElse =
 /** Adds the tools that a sentence introduces by what they do or by a list of tools. */
 export function readTools({ sentence, start: offset }: { sentence: string; start: number }, add: AddName): void {
   let isPossibly: boolean | undefined;
-  for (const { 0: word, index } of sentence.matchAll(noun)) {
+  for (const { 0: word, index } of findMatches(noun, sentence)) {
     isPossibly ??= !isElse.test(sentence);
     if (!isPossibly) return;
     const end = index + word.length;
