@@ -8,6 +8,7 @@ import { cueNeighbours, listFlawedTools, sharesEntity } from './mention-cues.ts'
 import { findListNeighbours } from './new-names/list-neighbours.ts';
 import { findNewNames } from './new-names/new-names.ts';
 import { isGenericName } from './generic-names.ts';
+import { headChars, mayBeginName } from './dictionary/name-heads.ts';
 import { distinctEntities } from './dictionary/resolve-name.ts';
 import { guessKind, isBesideCue, isInLongerName, isUsedTool, isListedTool, isSlashList } from './name-cues.ts';
 import {
@@ -23,6 +24,8 @@ const wordPattern = /[\p{L}\p{N}][\p{L}\p{N}_]*(?:[’'](?=s\b))?/gu;
 // Scripts that join words and attach endings to foreign names: `攻撃グループLazarusは`.
 const joiningScripts = String.raw`[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]`;
 const joining = new RegExp(joiningScripts, 'v');
+/** Characters of which the joining scripts are some, which a search finds faster. */
+const nonLatin = /[\u0E00-\u0E7F\u1100-\u11FF\u2E80-\uFFFF]/;
 const joinedWordPattern = new RegExp(
   String.raw`${joiningScripts}+|[[\p{L}\p{N}]--${joiningScripts}][[\p{L}\p{N}_]--${joiningScripts}]*`,
   'gv',
@@ -42,14 +45,7 @@ export function extractNames(original: string, dictionary: NameDictionary = getS
   const text = original
     .replaceAll(/\]\([^)\n]{1,600}\)|\bhttps?:\/\/\S{1,600}/g, (link) => ' '.repeat(link.length))
     .replaceAll(/[\u2010\u2011]/g, '-');
-  let lastEnd = 0;
-  const words = [...text.matchAll(joining.test(text) ? joinedWordPattern : wordPattern)].map(
-    ({ 0: word, index: start }): Word => {
-      const continues = isNameGap(text, lastEnd, start);
-      lastEnd = start + word.length;
-      return { text: word, key: nameKey(word), start, end: lastEnd, continues };
-    },
-  );
+  const words = splitWords(text);
   const mentions: NameMention[] = [];
   for (let at = 0; at < words.length; at += 1) {
     const match = readMention(text, words, at, dictionary);
@@ -90,6 +86,20 @@ export function extractNames(original: string, dictionary: NameDictionary = getS
   );
 }
 
+function splitWords(text: string): Word[] {
+  const words: Word[] = [];
+  let lastEnd = 0;
+  const pattern = nonLatin.test(text) && joining.test(text) ? joinedWordPattern : wordPattern;
+  for (const word of text.match(pattern) ?? []) {
+    // No letter or digit stands between two words.
+    const start = text.indexOf(word, lastEnd);
+    const continues = isNameGap(text, lastEnd, start);
+    lastEnd = start + word.length;
+    words.push({ text: word, key: nameKey(word), start, end: lastEnd, continues });
+  }
+  return words;
+}
+
 /** Returns the mention at a word: the longest dictionary match, a system tool, or a numbered name. */
 function readMention(
   text: string,
@@ -98,13 +108,17 @@ function readMention(
   dictionary: NameDictionary,
 ): { mention: NameMention; length: number } | undefined {
   const first = words[at]!;
-  let key = '';
+  let keyChars = 0;
   let best: { entry: DictionaryEntry; length: number } | undefined;
   for (let length = 1; length <= windowMax && at + length <= words.length; length += 1) {
     const word = words[at + length - 1]!;
     if (length > 1 && !word.continues) break;
-    key += word.key;
-    const entry = dictionary.get(key);
+    keyChars += word.key.length;
+    if (!mayBeginName(dictionary.heads, words, at, at + length)) {
+      if (keyChars >= headChars) break;
+      continue;
+    }
+    const entry = dictionary.get(joinKeys(words, at, at + length));
     // `Remcos RAT` is Remcos with its kind, if Remcos is a name of the same malware.
     const isNoun =
       best?.length === length - 1 && word.text === 'RAT' && entry && !isActor(entry) && !isActor(best.entry);
@@ -115,7 +129,7 @@ function readMention(
   // `Storm-2871` is not the botnet Storm, whether or not a list has the designation.
   if (designation && (!best || designation.mention.span.end > matchEnd)) return designation;
   // The apostrophe of `Turla’s` belongs to the ending.
-  const printed = text.slice(first.start, matchEnd).replace(/[’']$/, '');
+  const printed = best ? text.slice(first.start, matchEnd).replace(/[’']$/, '') : '';
   const span = { start: first.start, end: first.start + printed.length };
   if (best && isNameUse(text, span, printed, best.entry)) {
     const ending = text.startsWith('.exe', span.end) ? '.exe' : '';
@@ -149,6 +163,12 @@ function readMention(
   return designation;
 }
 
+function joinKeys(words: Word[], from: number, to: number): string {
+  let joined = words[from]!.key;
+  for (let at = from + 1; at < to; at += 1) joined += words[at]!.key;
+  return joined;
+}
+
 /** Returns the mention of a numbered name of a publisher at a word: `UNC1234`. */
 function readDesignation(
   text: string,
@@ -169,8 +189,11 @@ function readDesignation(
 const startsWithCapital = /^[A-Z]/;
 const gapMaxChars = 3;
 
-const isNameGap = (text: string, start: number, end: number): boolean =>
-  end - start <= gapMaxChars && /^(?:[ \u00A0]|[-_./&]|’?'? ?)$/.test(text.slice(start, end));
+function isNameGap(text: string, start: number, end: number): boolean {
+  if (end - start > gapMaxChars) return false;
+  const gap = text.slice(start, end);
+  return gap === ' ' || /^(?:[ \u00A0]|[-_./&]|’?'? ?)$/.test(gap);
+}
 
 const isSplit = (printed: string, entry: DictionaryEntry): boolean => /\s/.test(printed) && !/\s/.test(entry.printed);
 

@@ -1,13 +1,17 @@
 import { listNameParts, nameKey, needsCue } from '../../../reference-data/name-forms.ts';
 import { readShippedNameTable } from '../../../reference-data/name-table.ts';
+import { listNameHeads, type NameHeads } from './name-heads.ts';
 
 export type NameKind = 'actor' | 'malware' | 'tool';
 export type NamedEntity = { kind: NameKind; name: string; aliases: string[] };
 /** The entities that share a name key. `needsCue`: the name counts only with a cue beside it. `printed`: the form in the table. */
 export type DictionaryEntry = { entities: NamedEntity[]; needsCue: boolean; printed: string };
 
-/** Entries by `nameKey`, so that `Cobalt Strike` and `CobaltStrike` are the same name. */
-export type NameDictionary = ReadonlyMap<string, DictionaryEntry>;
+/**
+ * Entries by `nameKey`, so that `Cobalt Strike` and `CobaltStrike` are the same name. `heads` shows early that the words
+ * of a text begin no name.
+ */
+export type NameDictionary = ReadonlyMap<string, DictionaryEntry> & { readonly heads: NameHeads };
 
 let shipped: NameDictionary | undefined;
 
@@ -31,7 +35,7 @@ export function parseNameTable(table: string): NameDictionary {
     for (const part of listNameParts(entity.name).slice(1))
       addForm(dictionary, { form: needsCue(part) ? `!${part}` : part, bare: part, isMain: false }, entity);
   }
-  return dictionary;
+  return Object.assign(dictionary, { heads: listNameHeads(dictionary.keys()) });
 }
 
 function addForm(

@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
+import { parseNameTable } from '../dictionary/name-dictionary.ts';
 import { extractNames } from '../extract-names.ts';
 
 const read = (text: string): string[] =>
-  extractNames(text, new Map())
+  extractNames(text, parseNameTable(''))
     .map(({ kind, name }) => `${kind} ${name}`)
     .toSorted();
 

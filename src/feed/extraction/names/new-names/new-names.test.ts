@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
+import { parseNameTable } from '../dictionary/name-dictionary.ts';
 import { extractNames } from '../extract-names.ts';
 
 const read = (text: string): string[] =>
-  extractNames(text, new Map())
+  extractNames(text, parseNameTable(''))
     .map(({ kind, name }) => `${kind} ${name}`)
     .toSorted();
 
@@ -188,7 +189,7 @@ test('reads a text of a megabyte that repeats names within the time of a test', 
 test('keeps the aliases of a list, which may be common words', () => {
   const [found] = extractNames(
     'APT456, also known as Zorbvark, Plinth Heron, and Mirthfly, is a hacking group.',
-    new Map(),
+    parseNameTable(''),
   );
   expect(found!.aliases).toEqual(['Zorbvark', 'Plinth Heron', 'Mirthfly']);
 });
