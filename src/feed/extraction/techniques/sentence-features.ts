@@ -2,39 +2,76 @@ export const featureBits = 18;
 const featureMask = (1 << featureBits) - 1;
 const wordsMax = 120;
 
+const wordPattern = /%[a-z]{3,20}%|hk(?:lm|cu|ey)\w*|[a-z][a-z0-9]*(?:[.&+_/-][a-z0-9]+){0,4}|\d[\w.]*/g;
+const joint = /[.&+_/-]/;
+
 /** Returns the lower-case stemmed words of a sentence. Numbers, IP addresses and registry hives become placeholders. */
 export function splitWords(sentence: string): string[] {
   const words: string[] = [];
-  for (const match of sentence
-    .toLowerCase()
-    .matchAll(/%[a-z]{3,20}%|hk(?:lm|cu|ey)\w*|[a-z][a-z0-9]*(?:[.&+_/-][a-z0-9]+){0,4}|\d[\w.]*/g)) {
+  for (const word of sentence.toLowerCase().match(wordPattern) ?? []) {
     if (words.length === wordsMax) break;
-    const [word] = match;
-    if (/^\d/.test(word)) words.push(/^\d+(?:\.\d+){3}$/.test(word) ? '#ip' : '#');
-    else if (/^(?:hk(?:lm|cu|ey)|%)/.test(word)) words.push(word.startsWith('%') ? word : '#hive');
+    const first = word[0]!;
+    if (first >= '0' && first <= '9') words.push(/^\d+(?:\.\d+){3}$/.test(word) ? '#ip' : '#');
+    else if (first === '%') words.push(word);
+    else if (/^hk(?:lm|cu|ey)/.test(word)) words.push('#hive');
     // A group of CERT-UA, not User Account Control.
     else if (/^uac-\d{4}$/.test(word)) words.push(word);
-    else if (/[.&+_/-]/.test(word))
-      words.push(
-        word,
-        ...word
-          .split(/[.&+_/-]/)
-          .filter((part) => part.length > 2)
-          .map(stem),
-      );
-    else words.push(stem(word));
+    else if (joint.test(word)) {
+      words.push(word);
+      for (const part of word.split(joint)) if (part.length > 2) words.push(stem(part));
+    } else words.push(stem(word));
   }
   return words;
 }
 
+/** English verb and plural endings by their last letter, each with what replaces it. The first that fits counts. */
+const endings = new Map<string, [ending: string, rest: string][]>([
+  [
+    'd',
+    [
+      ['lied', ''],
+      ['ied', 'y'],
+      ['ated', 'at'],
+      ['ed', ''],
+    ],
+  ],
+  [
+    'e',
+    [
+      ['ate', 'at'],
+      ['e', ''],
+    ],
+  ],
+  [
+    'g',
+    [
+      ['ating', 'at'],
+      ['ing', ''],
+    ],
+  ],
+  ['n', [['ation', 'at']]],
+  [
+    's',
+    [
+      ['lies', ''],
+      ['ies', 'y'],
+      ['sses', 's'],
+      ['ations', 'at'],
+      ['ates', 'at'],
+      ['ings', ''],
+      ['es', ''],
+      ['s', ''],
+    ],
+  ],
+  ['y', [['ly', '']]],
+]);
+
 /** Removes English verb and plural endings. Training and extraction must use the same rules. */
 function stem(word: string): string {
   if (word.length < 5) return word.endsWith('s') && word.length > 3 && !word.endsWith('ss') ? word.slice(0, -1) : word;
-  const cut = word
-    .replace(/(?:ies|ied)$/, 'y')
-    .replace(/(?:sses)$/, 'ss')
-    .replace(/(?:ations?|ating|ated|ates|ate)$/, 'at')
-    .replace(/(?:ings?|ed|es|s|ly|e)$/, '');
+  const [ending, rest] = endings.get(word.at(-1)!)?.find(([end]) => word.endsWith(end)) ?? [];
+  if (ending === undefined) return word;
+  const cut = word.slice(0, -ending.length) + rest!;
   return cut.length < 3 ? word : cut;
 }
 
@@ -49,20 +86,23 @@ export function hashFeatures(words: string[]): number[] {
   const found = new Set<number>();
   const content = words.filter((word) => !stopWords.has(word));
   for (const [index, word] of content.entries()) {
-    found.add(hash(word, 0));
-    if (index + 1 < content.length) found.add(hash(`${word} ${content[index + 1]!}`, 1));
-    if (index + 2 < content.length) found.add(hash(`${word} ${content[index + 2]!}`, 2));
+    found.add(toFeature(hash(word, hashStart)));
+    for (let distance = 1; distance <= 2 && index + distance < content.length; distance += 1)
+      found.add(toFeature(hash(content[index + distance]!, hash(' ', hash(word, hashStart ^ distance)))));
   }
   return [...found];
 }
 
-/** FNV-1a. */
-function hash(text: string, seed: number): number {
-  let value = 0x811c9dc5 ^ seed;
+const hashStart = 0x811c9dc5;
+
+/** Continues the FNV-1a hash of a text. */
+function hash(text: string, start: number): number {
+  let value = start;
   for (let at = 0; at < text.length; at += 1) {
     value ^= text.charCodeAt(at);
     value = Math.imul(value, 0x01000193);
   }
-  value ^= value >>> 15;
-  return value & featureMask;
+  return value;
 }
+
+const toFeature = (value: number): number => (value ^ (value >>> 15)) & featureMask;

@@ -28,7 +28,9 @@ export function scoreTechniques(model: TechniqueModel, features: number[], into:
   for (const feature of features) norm += (model.idf[feature]! / idfSteps) ** 2;
   const scale = norm > 0 ? 1 / Math.sqrt(norm) : 0;
   for (const feature of features) {
-    const value = (model.idf[feature]! / idfSteps) * scale;
+    const idf = model.idf[feature]!;
+    if (idf === 0) continue;
+    const value = (idf / idfSteps) * scale;
     const end = model.starts[feature + 1]!;
     for (let at = model.starts[feature]!; at < end; at += 1)
       into[model.weightLabels[at]!]! += model.weights[at]! * value;
