@@ -7,6 +7,7 @@ import { addNewNames, countStatedKinds, isPartOfName, listLongerNames } from './
 import { cueNeighbours, listFlawedTools, sharesEntity } from './mention-cues.ts';
 import { findListNeighbours } from './new-names/list-neighbours.ts';
 import { findNewNames } from './new-names/new-names.ts';
+import { joinKeys, splitWords, type Word } from './name-words.ts';
 import { isGenericName } from './generic-names.ts';
 import { headChars, mayBeginName } from './dictionary/name-heads.ts';
 import { distinctEntities } from './dictionary/resolve-name.ts';
@@ -18,18 +19,6 @@ import {
   type NamedEntity,
 } from './dictionary/name-dictionary.ts';
 
-/** `continues` if only a space or a sign of a name separates the word from the previous one. */
-type Word = { text: string; key: string; start: number; end: number; continues: boolean };
-const wordPattern = /[\p{L}\p{N}][\p{L}\p{N}_]*(?:[’'](?=s\b))?/gu;
-// Scripts that join words and attach endings to foreign names: `攻撃グループLazarusは`.
-const joiningScripts = String.raw`[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]`;
-const joining = new RegExp(joiningScripts, 'v');
-/** Characters of which the joining scripts are some, which a search finds faster. */
-const nonLatin = /[\u0E00-\u0E7F\u1100-\u11FF\u2E80-\uFFFF]/;
-const joinedWordPattern = new RegExp(
-  String.raw`${joiningScripts}+|[[\p{L}\p{N}]--${joiningScripts}][[\p{L}\p{N}_]--${joiningScripts}]*`,
-  'gv',
-);
 const windowMax = 5;
 // Numbered names of publishers. `TA0001` and similar ids are ATT&CK tactics.
 const numbered =
@@ -84,20 +73,6 @@ export function extractNames(original: string, dictionary: NameDictionary = getS
   return mergeVariants([...found.values()]).toSorted(
     (a, b) => b.confidence - a.confidence || (a.name < b.name ? -1 : 1),
   );
-}
-
-function splitWords(text: string): Word[] {
-  const words: Word[] = [];
-  let lastEnd = 0;
-  const pattern = nonLatin.test(text) && joining.test(text) ? joinedWordPattern : wordPattern;
-  for (const word of text.match(pattern) ?? []) {
-    // No letter or digit stands between two words.
-    const start = text.indexOf(word, lastEnd);
-    const continues = isNameGap(text, lastEnd, start);
-    lastEnd = start + word.length;
-    words.push({ text: word, key: nameKey(word), start, end: lastEnd, continues });
-  }
-  return words;
 }
 
 /** Returns the mention at a word: the longest dictionary match, a system tool, or a numbered name. */
@@ -163,12 +138,6 @@ function readMention(
   return designation;
 }
 
-function joinKeys(words: Word[], from: number, to: number): string {
-  let joined = words[from]!.key;
-  for (let at = from + 1; at < to; at += 1) joined += words[at]!.key;
-  return joined;
-}
-
 /** Returns the mention of a numbered name of a publisher at a word: `UNC1234`. */
 function readDesignation(
   text: string,
@@ -187,14 +156,6 @@ function readDesignation(
 }
 
 const startsWithCapital = /^[A-Z]/;
-const gapMaxChars = 3;
-
-function isNameGap(text: string, start: number, end: number): boolean {
-  if (end - start > gapMaxChars) return false;
-  const gap = text.slice(start, end);
-  return gap === ' ' || /^(?:[ \u00A0]|[-_./&]|’?'? ?)$/.test(gap);
-}
-
 const isSplit = (printed: string, entry: DictionaryEntry): boolean => /\s/.test(printed) && !/\s/.test(entry.printed);
 
 /** Recognizes distinctive spellings such as `BloodHound` and `Cobalt Strike`, although each of their words is common. */

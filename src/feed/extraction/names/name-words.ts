@@ -1,0 +1,43 @@
+import { nameKey } from '../../reference-data/name-forms.ts';
+
+/** A word of a text. `continues` if only a space or a sign of a name separates the word from the previous one. */
+export type Word = { text: string; key: string; start: number; end: number; continues: boolean };
+const wordPattern = /[\p{L}\p{N}][\p{L}\p{N}_]*(?:[’'](?=s\b))?/gu;
+// Scripts that join words and attach endings to foreign names: `攻撃グループLazarusは`.
+const joiningScripts = String.raw`[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]`;
+const joining = new RegExp(joiningScripts, 'v');
+/** Characters of which the joining scripts are some, which a search finds faster. */
+const nonLatin = /[\u0E00-\u0E7F\u1100-\u11FF\u2E80-\uFFFF]/;
+const joinedWordPattern = new RegExp(
+  String.raw`${joiningScripts}+|[[\p{L}\p{N}]--${joiningScripts}][[\p{L}\p{N}_]--${joiningScripts}]*`,
+  'gv',
+);
+const gapMaxChars = 3;
+
+/** Returns the words of a text in which names are looked for. */
+export function splitWords(text: string): Word[] {
+  const words: Word[] = [];
+  let lastEnd = 0;
+  const pattern = nonLatin.test(text) && joining.test(text) ? joinedWordPattern : wordPattern;
+  for (const word of text.match(pattern) ?? []) {
+    // No letter or digit stands between two words.
+    const start = text.indexOf(word, lastEnd);
+    const continues = isNameGap(text, lastEnd, start);
+    lastEnd = start + word.length;
+    words.push({ text: word, key: nameKey(word), start, end: lastEnd, continues });
+  }
+  return words;
+}
+
+function isNameGap(text: string, start: number, end: number): boolean {
+  if (end - start > gapMaxChars) return false;
+  const gap = text.slice(start, end);
+  return gap === ' ' || /^(?:[ \u00A0]|[-_./&]|’?'? ?)$/.test(gap);
+}
+
+/** Returns the key of the words from `from` to before `to`, joined. */
+export function joinKeys(words: Word[], from: number, to: number): string {
+  let joined = words[from]!.key;
+  for (let at = from + 1; at < to; at += 1) joined += words[at]!.key;
+  return joined;
+}
