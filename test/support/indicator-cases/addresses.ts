@@ -92,6 +92,8 @@ export const addresses: IndicatorCase[] = [
   ['abuse@example.org, security@vendor-zq7.com.', 'email abuse@example.org', 'email security@vendor-zq7.com'],
   ['203.0.113.7:443', '~ipv4 203.0.113.7'],
   ['203.0.113.7 (port 443)', '~ipv4 203.0.113.7'],
+  ['C2: hxxp://45.9.148.3/a.php?b=AOWg~~', 'ipv4 45.9.148.3', 'url http://45.9.148.3/a.php?b=AOWg~~'],
+  ['C2: ~~hxxp://45.9.148.3/a.php~~', 'ipv4 45.9.148.3', 'url http://45.9.148.3/a.php'],
   ['203.0.113.7-203.0.113.9', '~ipv4 203.0.113.7', 'cidr 203.0.113.8/31'],
   ['| 45.9.148.0 - 45.9.149.255 | scanners |', 'cidr 45.9.148.0/23'],
   [

@@ -22,9 +22,15 @@ const schemes = new Set('http https ftp ftps sftp ws wss tcp udp ldap ldaps rmi 
 export function findAddressEnd(text: string, hostEnd: number): number {
   const portEnd = hostEnd + (matchAt(port, text, hostEnd)?.[0].length ?? 0);
   let end = /[/?#]/.test(text[portEnd] ?? '') ? findPathEnd(text, portEnd) : portEnd;
-  while (end > hostEnd && /[.,;:!?'*_~\]}>”’…+]/.test(text[end - 1]!)) end -= 1;
+  while (end > hostEnd && (/[.,;:!?'*_\]}>”’…+]/.test(text[end - 1]!) || isStrikethrough(text, hostEnd, end))) end -= 1;
   return spacedEnd(text, hostEnd, end);
 }
+
+const addressMaxChars = 300;
+
+/** Checks whether an address ends with the tildes of a passage that Markdown strikes through. Encoded data ends with tildes, too. */
+const isStrikethrough = (text: string, hostEnd: number, end: number): boolean =>
+  text[end - 1] === '~' && /~~[^\s~]*$/.test(text.slice(Math.max(0, hostEnd - addressMaxChars), hostEnd));
 
 /** Reads character by character, so that the time stays linear even for many adjacent addresses. */
 function findPathEnd(text: string, start: number): number {
