@@ -21,7 +21,7 @@ export function toListLine(header: string[] | undefined, cells: string[], row: L
 
 function joinCells(header: string[] | undefined, cells: string[]): string {
   const line = header
-    ? cells.flatMap((cell, index) => (cell === '' ? [] : [`${header[index] ?? index}: ${cell}`])).join(', ')
+    ? cells.flatMap((cell, index) => (cell === '' ? [] : [`${header[index] || index}: ${cell}`])).join(', ')
     : cells.join(', ');
   return toLine(line).toWellFormed();
 }

@@ -31,11 +31,12 @@ export type ListRow = {
 };
 
 /** Returns a function that reads a row by its column names or, without a header, by the form of the values. */
-export function createRowReader({ header, rows, isDayFirst }: ListTable): (cells: string[]) => ListRow {
+export function createRowReader({ header, rows, isDayFirst, isNamed }: ListTable): (cells: string[]) => ListRow {
   if (!header) {
     const columns = findValueColumns(rows);
     return (cells) => ({
       observables: dropSinkholes(columns.flatMap((column) => recognizeValue(cells[column] ?? ''))),
+      ...(isNamed && cells[1] ? { tags: [cells[1]] } : {}),
     });
   }
   const { indexes, typed } = findColumns(header, rows);

@@ -4,6 +4,7 @@ import { toStorableText } from '../../extraction/text/stored-text.ts';
 import type { Tlp } from '../../model/vocabulary.ts';
 import { parseFeedDate } from '../rss/feed-dates.ts';
 import { readJsonTable } from './json-table.ts';
+import { readNamedRows } from './list-headings.ts';
 import { applyLayout, findLayout } from './list-layouts.ts';
 import { recognizeValue } from './recognize-value.ts';
 import { splitValueRow, splitWideRow } from './wide-rows.ts';
@@ -13,6 +14,8 @@ export type ListTable = {
   header: string[] | undefined;
   /** Whether dates have the form `31-12-2026`. */
   isDayFirst: boolean;
+  /** Whether the second cell of a row without a header is the name under which the list has it. */
+  isNamed: boolean;
   rows: string[][];
   about: string | undefined;
   date: string | undefined;
@@ -30,7 +33,7 @@ const headerName =
 export function readTable(text: string): ListTable {
   const json = readJsonTable(text, rowsMax);
   if (!json) return readLines(text);
-  return { ...toTable(json.columns, json.rows), about: undefined, date: json.date, tlp: undefined };
+  return { ...toTable(json.columns, json.rows), isNamed: false, about: undefined, date: json.date, tlp: undefined };
 }
 
 /** Reads a list of lines. Comments are omitted, but one of them may be the header. */
@@ -42,22 +45,26 @@ function readLines(text: string): ListTable {
   const delimiter = findDelimiter(data);
   const cells = (line: string): string[] => splitLine(line, delimiter);
   // Quoted cells may contain line breaks, so a line is not always a row.
-  const rows = delimiter === undefined ? data.map((line) => [line.trim()]) : parseRows(data.join('\n'), delimiter);
+  const named = delimiter === undefined ? readNamedRows(lines) : undefined;
+  const rows =
+    named ?? (delimiter === undefined ? data.map((line) => [line.trim()]) : parseRows(data.join('\n'), delimiter));
   const first = rows[0];
   const headerComment = comments
     .slice(0, 50)
     .findLast((line) => delimiter !== undefined && isHeader(cells(line.replace(comment, '').trim())));
   const commentCells = headerComment && cells(headerComment.replace(comment, '').trim());
-  const header = first && isHeader(first) ? rows.shift() : commentCells || undefined;
+  const header = named ? undefined : first && isHeader(first) ? rows.shift() : commentCells || undefined;
   const notes = comments.filter((line) => line !== headerComment);
   const beginning = lines
     .slice(
       0,
       lines.findIndex((line) => line === data[0]),
     )
-    .filter((line) => notes.includes(line));
+    // The first section of a list with named sections is not its title.
+    .filter((line) => notes.includes(line) && !(named && /^\s*##/.test(line)));
   return {
     ...toTable(header, rows),
+    isNamed: named !== undefined,
     about: findTitle(data.length === 0 ? notes : beginning),
     date: findDate(notes),
     tlp: findMarking(notes),
@@ -107,11 +114,17 @@ function findDelimiter(data: string[]): string | undefined {
   return best?.delimiter;
 }
 
-const isHeader = (cells: string[]): boolean =>
-  (cells.some((cell) => headerName.test(normalizeName(cell))) || findLayout(cells.map(normalizeName)) !== undefined) &&
-  cells.every((cell) => /^["\w .()/#-]{1,60}$/.test(cell) && !/^\d+(?:\.\d+)*$/.test(cell)) &&
-  // `host-1.bad.example` is a value, not the name of a column.
-  cells.every((cell) => recognizeValue(cell.replaceAll('"', '')).length === 0);
+function isHeader(row: string[]): boolean {
+  // Exports of spreadsheets end with commas.
+  const cells = row.slice(0, row.findLastIndex((cell) => cell !== '') + 1);
+  return (
+    (cells.some((cell) => headerName.test(normalizeName(cell))) ||
+      findLayout(cells.map(normalizeName)) !== undefined) &&
+    cells.every((cell) => /^["\w .()/#-]{1,60}$/.test(cell) && !/^\d+(?:\.\d+)*$/.test(cell)) &&
+    // `host-1.bad.example` is a value, not the name of a column.
+    cells.every((cell) => recognizeValue(cell.replaceAll('"', '')).length === 0)
+  );
+}
 
 const normalizeName = (cell: string): string =>
   cell
@@ -134,7 +147,8 @@ function findDate(comments: string[]): string | undefined {
   return undefined;
 }
 
-const notTitle = /^(?:last[ -]?(?:updated?|modified)|updated|generated|date|expires|version|homepage|license|tlp)\b/i;
+const notTitle =
+  /^(?:last[ -]?(?:updated?|modified)|updated|generated|date|expires|version|homepage|license|tlp)\b|^(?:indicators?|iocs?|indicators? of compromise)\W*$/i;
 
 function findTitle(comments: string[]): string | undefined {
   const texts = comments.map((line) =>

@@ -34,6 +34,7 @@ const kindByWord: [RegExp, ValueKind][] = [
   [/^(?:sender|from|replyto|recipient)?emails?(?:addr(?:ess(?:es)?)?)?(?:src|dst|from|sender)?$/, other('email')],
   [/^emailsubjects?$/, other('email-subject')],
   [/^mutex(?:es|name)?$/, other('mutex')],
+  [/^pdb(?:path|file|name)?s?$/, other('pdb')],
   [/^useragents?$/, other('user-agent')],
   [/^(?:asn?|autonomoussystem)$/, other('asn')],
   [/^(?:btc|bitcoin)(?:address|wallet)?$/, other('btc')],

@@ -36,6 +36,37 @@ describe('lists of vendors', () => {
     expect(parsed.skipped).toEqual([{ entry: '1 rows', reason: 'contain no indicator' }]);
   });
 
+  test('reads a header that ends with commas, and paths of symbols', () => {
+    const parsed = parseList(
+      `Indicator,Data,Notes,\nip,198.51.101.23,A process (Tactic: Discovery),Discovery\nfilename,v64,Believed to be C2,\npdb path,C:\\a\\b.pdb,x,\n`,
+    );
+    checkPassages(parsed);
+    expect(values(parsed)).toEqual(['ipv4 198.51.101.23', 'file_name v64']);
+    expect(mappings(parsed)).toEqual(['observable:pdb C:\\a\\b.pdb']);
+    expect(parsed.records[0]!.storedText.split('\n')[0]).toBe(
+      'indicator: ip, data: 198.51.101.23, notes: A process (Tactic: Discovery), 3: Discovery',
+    );
+  });
+
+  test('reads the names between the values of a plain list', () => {
+    const parsed = parseList(
+      `# Indicators\n\n## LummaStealer\n${sha256}\n\nMagicRAT C2s:\nhxxp://evil-host[.]top/a\n\nIPs\n198[.]51[.]101[.]23\n`,
+      'named.txt',
+    );
+    checkPassages(parsed);
+    const [record] = parsed.records;
+    expect(record).toMatchObject({
+      title: 'named',
+      classification: { malware: [{ name: 'Lumma Stealer' }, { name: 'MagicRAT' }] },
+    });
+    expect(record!.storedText.split('\n')).toEqual([
+      `${sha256}, LummaStealer`,
+      'hxxp://evil-host[.]top/a, MagicRAT',
+      '198[.]51[.]101[.]23',
+    ]);
+    expect(parsed.skipped).toEqual([{ entry: '1 rows', reason: 'contain no indicator' }]);
+  });
+
   test('reads every value of a cell and columns with names in the plural', () => {
     const parsed = parseList(
       `Campaign,C2 Domains,IP Addresses,SHA-256\nOne,"evil-host.top, evil-cdn[.]top","198.51.101.23\n198.51.101.24",${sha256}\n`,
