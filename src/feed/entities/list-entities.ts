@@ -6,7 +6,7 @@ import { getShippedNames } from '../extraction/names/dictionary/name-dictionary.
 import { findAttackId } from '../extraction/names/dictionary/attack-id.ts';
 import { resolveName } from '../extraction/names/dictionary/resolve-name.ts';
 import { filteredSnapshot, isFiltered, readFilters, toItemFilters, type FeedFilters } from '../items/feed-filters.ts';
-import { relevantIds } from '../items/list-query/relevance.sql.ts';
+import { relevantItems } from '../items/list-query/relevance.sql.ts';
 import type { SearchOptions } from '../items/search/search-ctes.sql.ts';
 import { readOrgState } from '../items/snapshot/org-state.store.ts';
 import type { Snapshot, SnapshotCache } from '../items/snapshot/snapshot.ts';
@@ -58,7 +58,7 @@ export async function listEntities(
 /** Returns the search for the items that match filters, or undefined without filters. */
 async function toSearchOptions(tx: Tx, filters: FeedFilters, snapshot: Snapshot): Promise<SearchOptions | undefined> {
   const orgState = await readOrgState(tx, snapshot);
-  const onlyIds = filters.relevancyMode === 'relevant' ? relevantIds(orgState) : undefined;
+  const onlyIds = filters.relevancyMode === 'relevant' ? relevantItems(orgState) : undefined;
   if (!onlyIds && !isFiltered(filters)) return undefined;
   return { filters: await toItemFilters(tx, filters, { snapshot, orgState }), search: filters.search, onlyIds };
 }

@@ -17,7 +17,7 @@ import type { CachedPage, PageCursors } from './page-cache/page-cache.ts';
 import type { PageAnchors } from './list-query/page-anchors.ts';
 import { readItemsPage } from './list-query/page.store.ts';
 import type { FeedPages } from './page-cache/feed-pages.ts';
-import { relevantIds } from './list-query/relevance.sql.ts';
+import { relevantItems } from './list-query/relevance.sql.ts';
 import { readRelevantPage } from './list-query/relevant-page.store.ts';
 import type { Snapshot } from './snapshot/snapshot.ts';
 
@@ -44,7 +44,8 @@ export async function listItems(
       const orgState = await readOrgState(tx, dated.snapshot);
       const source = { snapshot, orgState, request, now: new Date(dated.hour) };
       const found = await readPage(tx, deps, source);
-      const corrected = found.total === 0 ? await readCorrectedPage(tx, deps, source) : undefined;
+      const mayBeMisspelled = found.total === 0 && !found.isFrequent;
+      const corrected = mayBeMisspelled ? await readCorrectedPage(tx, deps, source) : undefined;
       const page = corrected?.page ?? found;
       const docs = page.docs.map(({ doc, nextExpiryAt }) =>
         nextExpiryAt && nextExpiryAt.getTime() <= dated.hour ? updateDocumentExpiry(doc, dated.hour) : doc,
@@ -76,7 +77,7 @@ async function readPage(
   const isRelevantOnly = request.relevancyMode === 'relevant' && orgState.profileVersion !== undefined;
   if (isRelevantOnly && !hasSearch(search) && !hasFilters({ ...filters, rootsOnly: search.rootsOnly }))
     return { ...(await readRelevantPage(tx, snapshot, { orgState, limit, offset })), isEstimated: false };
-  const onlyIds = isRelevantOnly ? relevantIds(orgState) : undefined;
+  const onlyIds = isRelevantOnly ? relevantItems(orgState) : undefined;
   if (onlyIds || hasSearch(search))
     return readSearchPage(tx, snapshot, { filters, search, onlyIds, limit, offset, now });
   const { rootsOnly } = search;

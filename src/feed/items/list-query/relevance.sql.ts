@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { overriddenIds } from '../overrides/overrides.sql.ts';
 import type { OrgState } from '../snapshot/org-state.store.ts';
-import type { Condition, Sql } from './query.sql.ts';
+import type { Condition, IdSet, Sql } from './query.sql.ts';
 
 /** Whether an item is relevant to the organization, as a condition on its id. Undefined if no profile is in force: every item then is. */
 export function isRelevant(state: OrgState): ((id: Sql) => Condition) | undefined {
@@ -16,6 +16,22 @@ export function relevantIds({ profileVersion, overridesSeq, ownSeq }: OrgState):
   if (overridesSeq === undefined) return scored;
   const irrelevant = overriddenIds(overridesSeq, sql`o.relevance = 'irrelevant'`);
   return sql`${scored} and r.item_id not in ${irrelevant} union all ${overriddenIds(overridesSeq, isMarkedRelevant)}`;
+}
+
+/** Returns the relevant items. Undefined if no profile is in force. */
+export function relevantItems(state: OrgState): IdSet | undefined {
+  const ids = relevantIds(state);
+  if (!ids) return undefined;
+  const { profileVersion, overridesSeq, ownSeq } = state;
+  const hasScore = (id: Sql): Condition => sql`coalesce((
+    select true from feed_relevance r where r.item_id = ${id} and ${isScored({ profileVersion, ownSeq })} limit 1), false)`;
+  if (overridesSeq === undefined) return { ids, contains: hasScore };
+  return {
+    ids,
+    contains: (id) => sql`
+      case when ${id} in ${overriddenIds(overridesSeq, hasOwnRelevance)} then ${id} in ${overriddenIds(overridesSeq, isMarkedRelevant)}
+        else ${hasScore(id)} end`,
+  };
 }
 
 /** Whether a row of `feed_relevance r` is a score of the organization that is in force. The organization is a subquery, so that it is evaluated once. */

@@ -7,7 +7,7 @@ import { readSearch } from '../search/search-query.ts';
 import { readSearchPage } from '../search/search.store.ts';
 import { readOrgState } from '../snapshot/org-state.store.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
-import { relevantIds } from './relevance.sql.ts';
+import { relevantItems } from './relevance.sql.ts';
 import { readRelevantPage } from './relevant-page.store.ts';
 
 const app = await startApp();
@@ -49,13 +49,19 @@ test('reads the same relevant items from the scores alone as by looking up each 
     await inOrg(app.deps.db, org.id, async (tx) => {
       const orgState = await readOrgState(tx, snapshot);
       const search = readSearch({});
-      const onlyIds = relevantIds(orgState);
+      const onlyIds = relevantItems(orgState);
       const all = { filters: {}, search, onlyIds, limit: 100, offset: 0, now: new Date() };
       const { docs, total } = await readSearchPage(tx, snapshot, all);
       expect(total).toBeGreaterThan(1);
       for (let offset = 0; offset <= total; offset += 1) {
         const page = await readRelevantPage(tx, snapshot, { orgState, limit: 2, offset });
         expect(page).toMatchObject({ total, docs: docs.slice(offset, offset + 2) });
+      }
+      // Every item matches the word.
+      const searched = { ...all, search: readSearch({ q: 'report', searchOrder: 'newest' }) };
+      for (const method of [undefined, 'scan', 'window', 'collect'] as const) {
+        const budget = method && { samples: { oneIn: [1], matchesMin: 0 }, method };
+        expect(await readSearchPage(tx, snapshot, searched, budget), method).toMatchObject({ total, docs });
       }
       lists.add(JSON.stringify(docs));
     });

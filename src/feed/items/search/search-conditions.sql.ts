@@ -82,6 +82,12 @@ export const itemMatchesText = (snapshot: Snapshot, query: FullTextQuery, id: Sq
 export const searchTextMatches = (query: FullTextQuery, id: Sql): Condition =>
   sql`coalesce((select w.words @@ ${toTsquery(query)} from item_search w where w.item_id = ${id}), false)`;
 
-/** Like the current condition of `hasTerm`, but for few rows. Avoids `exists`, for which the planner may read the terms of all items. */
+/** Like `hasTerm`, but for few rows that other conditions find. */
+export const comparesTerm = (term: TermFilter): StateCondition => ({
+  current: itemHasTerm(term, sql`i.id`),
+  past: hadTerm(term),
+});
+
+/** The current condition of `comparesTerm` for any id. Avoids `exists`, for which the planner may read the terms of all items. */
 export const itemHasTerm = ({ kind, values }: TermFilter, id: Sql): Condition => sql`
   coalesce((select true from item_terms t where t.item_id = ${id} and t.kind = ${kind} and t.value = any(${values}::text[]) limit 1), false)`;

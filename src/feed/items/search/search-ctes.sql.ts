@@ -6,47 +6,50 @@ import {
   byItemId,
   materialized,
   type Cte,
+  type IdSet,
   type Sql,
   type StateCondition,
 } from '../list-query/query.sql.ts';
 import { isInSnapshot } from '../list-query/snapshot-rows.sql.ts';
 import { overridesAt } from '../overrides/overrides.sql.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
-import { hasFullText, hasTerm, isAmong, isOneOf } from './search-conditions.sql.ts';
-import type { Search } from './search-query.ts';
+import { comparesTerm, hasFullText, hasTerm, isAmong, isOneOf } from './search-conditions.sql.ts';
+import type { Search, TermFilter } from './search-query.ts';
 import { isUpdatedSince, updatedSince } from './updated-since.sql.ts';
 
-/** `onlyIds` is a query of the ids to which the list is restricted. */
-export type SearchOptions = { filters: ItemFilters; search: Search; onlyIds?: Sql | undefined };
+/** `onlyIds` are the ids to which the list is restricted. */
+export type SearchOptions = { filters: ItemFilters; search: Search; onlyIds?: IdSet | undefined };
 
 /**
- * Restricts a search to a few rows. `text` replaces the condition of the text. `members` is a condition on the rows that may match for their
- * root.
+ * How the rows of a search are found. `text` replaces the condition of the text. `members` is a condition on the rows that may match for their
+ * root. With `isByText`, the text finds few rows, and the other conditions are compared with these.
  */
-export type SearchBounds = { text?: StateCondition; members?: StateCondition };
+export type SearchBounds = { text?: StateCondition; members?: StateCondition; isByText?: boolean };
 
 /** The CTE `found`, preceded by `matched` (ids of roots) if a duplicate may match for its root. */
 export function searchCtes(
   snapshot: Snapshot,
   { filters, search, onlyIds }: SearchOptions,
-  { text, members }: SearchBounds = {},
+  { text, members, isByText = false }: SearchBounds = {},
 ): Cte[] {
   const { sources, rootsOnly: _unused, ...columnFilters } = filters;
   const matchesColumns = byItemId((id) => matchesAsOverridden({ ...columnFilters, rootsOnly: search.rootsOnly }, id));
-  const ownConditions = [matchesColumns, ...search.rootTerms.map((term) => hasTerm(snapshot, term))];
+  const toCondition = (term: TermFilter): StateCondition => (isByText ? comparesTerm(term) : hasTerm(snapshot, term));
+  const ownConditions = [matchesColumns, ...search.rootTerms.map(toCondition)];
   const groupConditions = [
     ...(sources ? [byItemId(() => isOfSource(sources))] : []),
-    ...search.terms.map((term) => hasTerm(snapshot, term)),
+    ...search.terms.map(toCondition),
     ...(search.fullText ? [text ?? hasFullText(snapshot, search.fullText)] : []),
   ];
-  if (onlyIds) {
+  if (onlyIds && isByText) ownConditions.push(byItemId(onlyIds.contains));
+  else if (onlyIds) {
     const isByRoot = search.rootsOnly && groupConditions.length > 0;
     const hasIds = isByRoot || search.fullText || search.terms.length + search.rootTerms.length > 0;
-    ownConditions.push(hasIds ? isAmong(onlyIds) : isOneOf(onlyIds));
+    ownConditions.push(hasIds ? isAmong(onlyIds.ids) : isOneOf(onlyIds.ids));
   }
   const updates = updateAlternatives(snapshot, search, {
     overridesSeq: filters.overridesSeq,
-    isFoundByText: text === undefined,
+    isFoundByText: isByText || text === undefined,
   });
   const foundCte = (conditions: StateCondition[]): Cte => {
     const alternatives = updates.map((update) => matchingRows(snapshot, [...ownConditions, update, ...conditions]));
@@ -68,8 +71,8 @@ export const rootsOf = (found: Sql, overridesSeq: number | undefined): Sql =>
         from (${found}) rows left join ${overridesAt(overridesSeq)} o on o.item_id = rows.id`;
 
 /**
- * Returns the alternatives by which updated rows are found. A term, and a text of which all matches are
- * collected, finds the rows once for all of them.
+ * Returns the alternatives by which updated rows are found. A term, or a text
+ * that is not compared, finds the rows once for all of them.
  */
 function updateAlternatives(
   snapshot: Snapshot,

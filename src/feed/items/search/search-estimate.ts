@@ -17,10 +17,10 @@ export type Samples = { oneIn: readonly number[]; matchesMin: number };
 export const defaultSamples: Samples = { oneIn: [1024, 512, 256, 128, 64, 32, 16], matchesMin: 400 };
 
 /**
- * The estimated matches of the text alone and of the whole search. The items that were added since the first of `windows` probably contain as
+ * The estimated matches of the text alone and of the whole search, among about so many `items`. The items that were added since the first of `windows` probably contain as
  * many matches as needed, those since the next one four times as many.
  */
-export type MatchEstimate = { textTotal: number; total: number; windows: string[] };
+export type MatchEstimate = { textTotal: number; total: number; items: number; windows: string[] };
 
 /** A window has more matches than needed, because their number is an estimate. */
 const windowMargin = 1.5;
@@ -40,7 +40,19 @@ export async function estimateMatches(
   const { oneIn, ids } = sample;
   const place = Math.ceil((windowMargin * needed) / oneIn) + 1;
   const { n, windows } = await countSampled(tx, snapshot, { options, query, sample, places: [place, 4 * place] });
-  return { textTotal: ids.length * oneIn, total: n * oneIn, windows: windows.filter((since) => since !== null) };
+  return {
+    textTotal: ids.length * oneIn,
+    total: n * oneIn,
+    items: await countFeed(tx),
+    windows: windows.filter((since) => since !== null),
+  };
+}
+
+/** Returns the number of items of the feed, as the planner knows it. */
+async function countFeed(tx: Tx): Promise<number> {
+  const found = await queryRow<{ items: number }>(tx)`
+    select greatest(reltuples, 1)::float8 as items from pg_class where oid = 'item_search'::regclass`;
+  return found!.items;
 }
 
 /** Returns the matches of a text in the smallest sample that contains enough of them, or undefined. */
@@ -77,6 +89,7 @@ async function countSampled(
   const isTextOfStory = search.terms.length === 0 && filters.sources === undefined;
   const bounds = {
     text: hasSampledText(query, sample),
+    isByText: true,
     ...(search.rootsOnly && isTextOfStory ? { members: standsForItsStory(query, filters.overridesSeq) } : {}),
   };
   const counted = withCtes(

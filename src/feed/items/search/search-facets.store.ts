@@ -21,7 +21,10 @@ export async function readMatchCounts(
   const { filters, search } = options;
   const query = search.fullText;
   const sample = query && (await readSample(tx, snapshot, query, samples));
-  const ctes = searchCtes(snapshot, options, query && sample ? { text: hasSampledText(query, sample) } : {});
+  const ctes = searchCtes(snapshot, options, {
+    ...(query && sample ? { text: hasSampledText(query, sample) } : {}),
+    isByText: query !== undefined,
+  });
   const found = withStateColumns(sql`found`, columns);
   const { overridesSeq } = filters;
   const seen: Sql =

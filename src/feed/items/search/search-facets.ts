@@ -1,7 +1,7 @@
 import type { Tx } from '../../../platform/db/db.ts';
 import { foldSource, hasSearch, isTextOnly, toItemFilters, type FeedFilters } from '../feed-filters.ts';
 import { readItemCounts, type ItemCountRow } from '../items.store.ts';
-import { relevantIds } from '../list-query/relevance.sql.ts';
+import { relevantItems } from '../list-query/relevance.sql.ts';
 import type { OrgState } from '../snapshot/org-state.store.ts';
 import { correctSearch, type CorrectionContext } from './correct-search.ts';
 import { readMatchCounts } from './search-facets.store.ts';
@@ -22,7 +22,7 @@ async function readFilteredCounts(
 ): Promise<MatchCounts> {
   const { search, source, relevancyMode } = filters;
   const { overridesSeq } = orgState;
-  const onlyIds = relevancyMode === 'relevant' ? relevantIds(orgState) : undefined;
+  const onlyIds = relevancyMode === 'relevant' ? relevantItems(orgState) : undefined;
   const { rootsOnly } = search;
   if (!hasSearch(search) && source === undefined && !onlyIds)
     return { rows: await readItemCounts(tx, snapshot, { overridesSeq, rootsOnly }), isEstimated: false };
@@ -40,9 +40,11 @@ type SourceCounts = { bySource: MatchCounts; ofAllSources: MatchCounts };
 export async function readSourceCounts(tx: Tx, filters: FeedFilters, context: CountContext): Promise<SourceCounts> {
   const hasMatch = ({ bySource }: SourceCounts): boolean => bySource.rows.some((row) => matchesColumns(filters, row));
   const counts = await countSources(tx, filters, context);
-  const corrected = hasMatch(counts)
-    ? undefined
-    : await correctSearch(tx, { search: filters.search, isUnmatched: isTextOnly(filters) }, context);
+  // A text that is counted in a sample has many matches.
+  const corrected =
+    hasMatch(counts) || counts.ofAllSources.isEstimated
+      ? undefined
+      : await correctSearch(tx, { search: filters.search, isUnmatched: isTextOnly(filters) }, context);
   if (!corrected) return counts;
   const correctedCounts = await countSources(tx, { ...filters, search: corrected.search }, context);
   return hasMatch(correctedCounts) ? correctedCounts : counts;

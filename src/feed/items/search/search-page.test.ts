@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { startApp } from '../../../../test/support/harness.ts';
 import { acrossOrgs, inOrg } from '../../../platform/db/db.ts';
 import { reportSource } from '../../../../test/support/feed/report-source.ts';
+import type { Sql } from '../list-query/query.sql.ts';
 import { readSearch } from './search-query.ts';
 import type { PageMethod } from './search-page.ts';
 import { readSearchPage, type SearchBudget } from './search.store.ts';
@@ -38,18 +39,26 @@ test('finds the same items by scan, among the newest and by collection, in a pas
   await acrossOrgs(app.deps.db, (tx) =>
     sql`update item_search set words = 'report' where words @@ tocsin_text_query('r5.example')`.execute(tx),
   );
+  await acrossOrgs(app.deps.db, (tx) =>
+    sql`insert into item_terms (organization_id, item_id, pool_id, kind, value)
+      select organization_id, id, pool_id, 'technique', 'T1059' from items where record_id ~ '[1246]$'`.execute(tx),
+  );
   const past = await app.deps.snapshots.get(org.id);
-  const allTotals = new Set<number>();
+  const [allTotals, techniqueTotals] = [new Set<number>(), new Set<number>()];
   const check = async (snapshot: typeof past): Promise<void> => {
     const overridesSeq = Math.max(...snapshot.seqs);
     const sources = { publishers: ['Birch'], names: [] };
     const onlyIds = sql`select unnest(${items.filter((_, place) => place % 3 !== 0).map(({ id }) => id)}::uuid[])`;
-    const among = { onlyIds, filters: {} };
+    const among = {
+      onlyIds: { ids: onlyIds, contains: (id: Sql) => sql<boolean>`${id} in (${onlyIds})` },
+      filters: {},
+    };
     const queries = [
       {},
       { duplicates: 'hide' },
       { searchOrder: 'newest', indicator: 'r6.example' },
       { updatedSince },
+      { technique: 'T1059' },
     ] as const;
     const filtered = [{}, { overridesSeq, severity: 'critical' }, { overridesSeq, sources }];
     for (const restriction of [...filtered.map((filters) => ({ filters })), among])
@@ -65,7 +74,7 @@ test('finds the same items by scan, among the newest and by collection, in a pas
           const methods: PageMethod[] = ['scan'];
           // A window does not find roots by their duplicates.
           if (!search.rootsOnly) methods.push('window');
-          if (search.terms.length > 0 || search.updatedSince) methods.push('compare');
+          if (search.terms.length + search.rootTerms.length > 0 || search.updatedSince) methods.push('compare');
           for (const method of methods) {
             const pages = [await read(reads(method, 1), 2, 0), await read(reads(method, 1), 98, 2)];
             const what = `${q} ${JSON.stringify({ ...restriction.filters, ...query })}`;
@@ -75,6 +84,7 @@ test('finds the same items by scan, among the newest and by collection, in a pas
             expect(docs(await read(reads(method, 100), 100, 0)), what).toEqual(docs(all));
           }
           allTotals.add(all.total);
+          if (search.rootTerms.length > 0) techniqueTotals.add(all.total);
         }
   };
   const { lastUpdated: updatedSince } = (await org.call('GET', `/items/${items[3]!.id}`)).body;
@@ -86,4 +96,5 @@ test('finds the same items by scan, among the newest and by collection, in a pas
   await check(current);
   await check(past);
   expect(allTotals.size).toBeGreaterThan(4);
+  expect(techniqueTotals.size).toBeGreaterThan(1);
 });

@@ -15,7 +15,7 @@ import {
 import { searchCtes, type SearchBounds, type SearchOptions } from './search-ctes.sql.ts';
 import { type MatchEstimate } from './search-estimate.ts';
 import type { FullTextQuery } from './search-query.ts';
-import { scanSearch } from './search-scan.sql.ts';
+import { lookUpsMax, scanSearch } from './search-scan.sql.ts';
 import { idsUpdatedSince } from './updated-since.sql.ts';
 
 export type PageRange = { limit: number; offset: number };
@@ -31,12 +31,18 @@ export type TextSearch = {
 
 const byScore = sql`score desc nulls last, added_to_feed_at desc, id desc`;
 
+/**
+ * How the items of a search are found: by its text, by its text that so few items match that they are compared with the rest of the search, or by
+ * its other terms or its time, and then their words are compared.
+ */
+export type Finder = 'text' | 'rare text' | 'rest';
+
 /** `newest` restricts the search to the items among which these are the matches of its text. */
-type Collection = TextSearch & { isCompared: boolean; newest?: NewestMatches };
+type Collection = TextSearch & { finder: Finder; newest?: NewestMatches };
 
 /**
- * Returns a page of a text search and the exact total. Collects all matches, so the cost grows with the matches and not with the feed. With
- * `isCompared`, the other terms or the time of the search find the items, and their words are compared.
+ * Returns a page of a text search and the exact total. Collects all matches, so the cost grows with the matches and not with the
+ * feed.
  */
 export function readCollectedPage(tx: Tx, snapshot: Snapshot, search: Collection): Promise<ItemsPage> {
   const ctes = [...searchCtes(snapshot, search.options, boundsOf(snapshot, search)), numbered(sql`found`)];
@@ -44,9 +50,9 @@ export function readCollectedPage(tx: Tx, snapshot: Snapshot, search: Collection
   return readPageRows(tx, { ctes, page: rankedPage(search), total, isRanked: true });
 }
 
-function boundsOf(snapshot: Snapshot, { query, isCompared, newest }: Collection): SearchBounds {
-  if (newest) return { text: hasFullTextAmong(snapshot, query, newest) };
-  if (!isCompared) return {};
+function boundsOf(snapshot: Snapshot, { query, finder, newest }: Collection): SearchBounds {
+  if (newest) return { text: hasFullTextAmong(snapshot, query, newest), isByText: true };
+  if (finder !== 'rest') return { isByText: finder === 'rare text' };
   return { text: { current: itemMatchesText(snapshot, query, sql`i.id`), past: hadFullText(query) } };
 }
 
@@ -66,7 +72,7 @@ export async function readWindowPage(
   for (const [index, since] of estimate.windows.entries()) {
     const most = textMatchesNeeded(search) * 4 ** index;
     const newest = await readNewestMatches(tx, snapshot, { query: search.query, since, most });
-    const page = await readCollectedPage(tx, snapshot, { ...search, isCompared: false, newest });
+    const page = await readCollectedPage(tx, snapshot, { ...search, finder: 'rare text', newest });
     if (page.total >= rowsNeeded(search))
       return { ...page, total: Math.max(estimate.total, page.total), isEstimated: true };
   }
@@ -97,7 +103,7 @@ const textMatchesNeeded = (search: EstimatedSearch): number =>
 export async function readScannedPage(tx: Tx, snapshot: Snapshot, search: EstimatedSearch): Promise<EstimatedPage> {
   const { options, range, estimate } = search;
   const { limit, offset } = range;
-  const { ctes, rows } = scanSearch(snapshot, options, rowsNeeded(search));
+  const { ctes, rows } = scanSearch(snapshot, options, { limit: rowsNeeded(search), passed: rowsPassed(search) });
   // One extra row shows whether there is another page.
   const page = rankedPage({ ...search, range: { offset, limit: limit + 1 } });
   const total = sql`(select 0 as n) total`;
@@ -129,19 +135,20 @@ const matchesMargin = 1.2;
 
 /**
  * Returns the method that reads a page fastest. A scan that reaches the end of the list passes all items, and is assumed to compare half of
- * them. With terms, it looks them up for every item that it passes. A window does not find the roots whose duplicates match.
+ * them. It looks terms and the ids of the list up for every item that it passes. A window does not find the roots whose duplicates match.
  */
 export async function choosePageMethod(tx: Tx, snapshot: Snapshot, search: EstimatedSearch): Promise<PageMethod> {
   const { options, estimate } = search;
-  const { textTotal, total } = estimate;
+  const { textTotal, items } = estimate;
   const { terms, rootTerms, rootsOnly } = options.search;
-  const items = await countFeed(tx);
   const needed = rowsNeeded(search);
-  const isWithin = needed < total;
-  const [passed, compared] = isWithin ? [(needed * items) / total, (needed * items) / textTotal] : [items, items / 2];
-  const lookUpCost = terms.length + rootTerms.length > 0 ? compareCost : 0;
+  const isWithin = endsWithinList(search);
+  const passed = rowsPassed(search);
+  const compared = isWithin ? (needed * items) / textTotal : items / 2;
+  const hasLookUps = terms.length + rootTerms.length > 0 || (options.onlyIds && passed <= lookUpsMax);
+  const lookUpCost = hasLookUps ? compareCost : 0;
   const costs: [PageMethod, number][] = [
-    ['collect', textTotal + countHolders(search, items) * indexCost],
+    ['collect', textTotal + countHolders(search) * indexCost],
     ['scan', passed * (passCost + lookUpCost) + compared * compareCost],
   ];
   if (isWithin && !rootsOnly) costs.push(['window', matchesMargin * passed * streamCost + textMatchesNeeded(search)]);
@@ -149,6 +156,14 @@ export async function choosePageMethod(tx: Tx, snapshot: Snapshot, search: Estim
   const comparedMax = Math.ceil(cost / termCost);
   return (await hasMoreToCompare(tx, snapshot, options, comparedMax)) ? method : 'compare';
 }
+
+const endsWithinList = (search: EstimatedSearch): boolean => rowsNeeded(search) < search.estimate.total;
+
+/** Returns how many rows of the list a scan passes. */
+const rowsPassed = (search: EstimatedSearch): number => {
+  const { total, items } = search.estimate;
+  return endsWithinList(search) ? (rowsNeeded(search) * items) / total : items;
+};
 
 /**
  * Whether a search would compare the words of more than `most` items: of those that have the rarest of its terms, or were updated since its time. A
@@ -164,16 +179,9 @@ async function hasMoreToCompare(tx: Tx, snapshot: Snapshot, { search }: SearchOp
 }
 
 /** Returns about how many items contain each word of a text, added up, if its words are equally frequent and independent. */
-function countHolders({ query, estimate }: EstimatedSearch, items: number): number {
+function countHolders({ query, estimate: { textTotal, items } }: EstimatedSearch): number {
   const words = query.text.trim().split(/\s+/).length;
-  return words * items * Math.min(estimate.textTotal / items, 1) ** (1 / words);
-}
-
-/** Returns the number of items of the feed, as the planner knows it. */
-async function countFeed(tx: Tx): Promise<number> {
-  const found = await queryRow<{ items: number }>(tx)`
-    select greatest(reltuples, 1)::float8 as items from pg_class where oid = 'item_search'::regclass`;
-  return found!.items;
+  return words * items * Math.min(textTotal / items, 1) ** (1 / words);
 }
 
 /** Returns how many of the newest matches the page and the ranking need. */

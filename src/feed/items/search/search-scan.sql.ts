@@ -3,7 +3,7 @@ import { usesOverriddenRows, type ItemFilters } from '../item-filters.ts';
 import { isOfSource } from '../list-query/filters.sql.ts';
 import { orderedRows } from '../list-query/ordered-rows.sql.ts';
 import { overriddenRowsCte } from '../list-query/overridden-rows.sql.ts';
-import { allOf, type Condition, type Cte, type Sql, type StateCondition } from '../list-query/query.sql.ts';
+import { allOf, byItemId, type Condition, type Cte, type Sql, type StateCondition } from '../list-query/query.sql.ts';
 import { isCurrentIn, isInSnapshot, poolLiterals } from '../list-query/snapshot-rows.sql.ts';
 import { overriddenIds, overridesAt } from '../overrides/overrides.sql.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
@@ -12,11 +12,18 @@ import type { SearchOptions } from './search-ctes.sql.ts';
 import type { FullTextQuery } from './search-query.ts';
 import { isUpdatedSince } from './updated-since.sql.ts';
 
+/** For more rows, the ids to which a list is restricted are hashed, which costs as much as so many look-ups. */
+export const lookUpsMax = 40_000;
+
 /**
  * Returns the newest `limit` rows of a search, in the order of the list, with the CTEs that the query needs. Scans the list and compares each
- * row, which is quick if the search matches a large part of it.
+ * row, which is quick if the search matches a large part of it. `passed` is about how many rows of the list it passes.
  */
-export function scanSearch(snapshot: Snapshot, options: SearchOptions, limit: number): { ctes: Cte[]; rows: Sql } {
+export function scanSearch(
+  snapshot: Snapshot,
+  options: SearchOptions,
+  { limit, passed }: { limit: number; passed: number },
+): { ctes: Cte[]; rows: Sql } {
   const { filters, search } = options;
   const { sources: _matchedWithText, ...columnFilters } = filters;
   const listFilters: ItemFilters = search.rootsOnly ? { ...columnFilters, rootsOnly: true } : columnFilters;
@@ -25,16 +32,16 @@ export function scanSearch(snapshot: Snapshot, options: SearchOptions, limit: nu
     overridesSeq !== undefined && usesOverriddenRows(listFilters) ? [overriddenRowsCte(snapshot, overridesSeq)] : [];
   return {
     ctes,
-    rows: orderedRows(snapshot, listFilters, { limit: sql`${limit}`, match: matchOf(snapshot, options) }),
+    rows: orderedRows(snapshot, listFilters, { limit: sql`${limit}`, match: matchOf(snapshot, options, passed) }),
   };
 }
 
-function matchOf(snapshot: Snapshot, options: SearchOptions): StateCondition {
+function matchOf(snapshot: Snapshot, options: SearchOptions, passed: number): StateCondition {
   const { search, filters, onlyIds } = options;
   const updated = search.updatedSince
     ? isUpdatedSince({ since: search.updatedSince, overridesSeq: filters.overridesSeq })
     : undefined;
-  const isWanted = onlyIds && isAmong(onlyIds);
+  const isWanted = onlyIds && (passed <= lookUpsMax ? byItemId(onlyIds.contains) : isAmong(onlyIds.ids));
   const matches = storyConditions(snapshot, options);
   const orDuplicate = (own: Condition, id: Sql): Condition =>
     search.rootsOnly ? sql`(${own}) or ${hasMatchingDuplicate(snapshot, options, id)}` : own;

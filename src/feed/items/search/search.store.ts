@@ -22,11 +22,14 @@ const searchMs = 20_000;
 /** Ranking reads the words of every match. To find the newest matches of a frequent text also reads those of other items. */
 const [defaultRankedMax, frequentRankedMax] = [500, 200];
 
+/** To look the terms up for each match costs less than to collect the items of a term, which are often as many. */
+const rareMax = 20_000;
+
 /** Bounds of the work for a text that matches many items. */
 export type SearchBudget = { rankedMax?: number; samples?: Samples; method?: PageMethod };
 
-/** `isEstimated` if the total is an estimate. */
-export type SearchPage = ItemsPage & { isEstimated: boolean };
+/** `isEstimated` if the total is an estimate. `isFrequent` if many items match the text of the search, whatever its other conditions. */
+export type SearchPage = ItemsPage & { isEstimated: boolean; isFrequent?: boolean };
 
 /**
  * Returns one page of a search in a snapshot, with the number of matches. Collects all matches, or, of a frequent text, those that the page and
@@ -54,11 +57,14 @@ export async function readSearchPage(
     const estimate = await estimateMatches(tx, snapshot, { options, query, samples, needed: rowsNeeded(frequent) });
     const search = estimate ? frequent : rankAtMost(defaultRankedMax);
     const method = estimate && (budget.method ?? (await choosePageMethod(tx, snapshot, { ...search, estimate })));
-    if (method === 'scan') return readScannedPage(tx, snapshot, { ...search, estimate: estimate! });
+    const isFrequent = estimate !== undefined;
+    if (method === 'scan')
+      return { ...(await readScannedPage(tx, snapshot, { ...search, estimate: estimate! })), isFrequent };
     const page = method === 'window' && (await readWindowPage(tx, snapshot, { ...search, estimate: estimate! }));
-    if (page) return page;
-    const isCompared = method === 'compare';
-    return { ...(await readCollectedPage(tx, snapshot, { ...search, isCompared })), isEstimated: false };
+    if (page) return { ...page, isFrequent };
+    const isRare = !estimate || estimate.textTotal <= rareMax;
+    const finder = method === 'compare' ? 'rest' : isRare ? 'rare text' : 'text';
+    return { ...(await readCollectedPage(tx, snapshot, { ...search, finder })), isEstimated: false, isFrequent };
   });
 }
 

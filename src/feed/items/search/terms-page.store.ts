@@ -27,10 +27,10 @@ export function readPageByTerms(
   { limit, offset }: PageRange,
 ): Promise<ItemsPage> {
   const terms = [...search.terms, ...search.rootTerms];
-  const [first, ...others] = [...terms.map((term) => idsWithTerm(snapshot, term)), ...(onlyIds ? [onlyIds] : [])] as [
-    Sql,
-    ...Sql[],
-  ];
+  const [first, ...others] = [
+    ...terms.map((term) => idsWithTerm(snapshot, term)),
+    ...(onlyIds ? [onlyIds.ids] : []),
+  ] as [Sql, ...Sql[]];
   const isListed = allOf([
     ...others.map((ids) => sql<boolean>`item_id in (${ids})`),
     sql`item_id not in (select id from ${changedRows(snapshot)})`,
@@ -38,7 +38,7 @@ export function readPageByTerms(
   const wasListed = allOf([
     isInSnapshot(snapshot).past,
     ...terms.map(hadTerm),
-    onlyIds && sql`s.item_id in (${onlyIds})`,
+    onlyIds && sql`s.item_id in (${onlyIds.ids})`,
   ]);
   const newest = sql`select id from matched order by id desc limit ${offset + limit}`;
   return readPageRows(tx, {

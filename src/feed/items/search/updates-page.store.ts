@@ -44,7 +44,7 @@ export function readPageByUpdate(
   const newest = orderedRows(snapshot, filters, { ...added, limit: sql`${offset + limit}` });
   return readPageRows(tx, {
     ctes: [
-      ...(onlyIds ? [materialized('wanted', sql`select id from (${onlyIds}) ids (id)`)] : []),
+      ...(onlyIds ? [materialized('wanted', sql`select id from (${onlyIds.ids}) ids (id)`)] : []),
       ...filterCtes(snapshot, filters),
       materialized('found', sql.join(changed, sql` union all `)),
     ],
