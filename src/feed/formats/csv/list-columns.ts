@@ -1,7 +1,7 @@
 import { recognizeValue } from './recognize-value.ts';
 import { isTypeWord } from './value-types.ts';
 
-const owner = '(?:dst|src|dest|c2|cc|source|attacker|remote|malicious|destination|server)_';
+const owner = '(?:dst|src|dest|c2|cc|source|attacker|remote|malicious|destination|server|network)_';
 
 /** Names of columns after normalization. */
 const columns = {
@@ -17,18 +17,19 @@ const columns = {
   imphash: /^imphash$/,
   ssdeep: /^ssdeep$/,
   cert_sha1: /^cert_sha_?1$/,
-  any: /^(?:indicators?(?:_values?)?|iocs?(?:_values?)?|observables?(?:_values?)?|values?|hash(?:es)?|file_hash(?:es)?|artifacts?|networks?|subnets?|net_?blocks?|cidrs?|cidr_blocks?|prefix(?:es)?|ranges?|entry|c2s?|c2_servers?|(?:domains?|hosts?)_(?:or_)?ips?|ips?_(?:or_)?(?:domains?|hosts?))$/,
+  any: /^(?:indicators?(?:_values?)?|iocs?(?:_values?)?|observables?(?:_values?)?|values?|hash(?:es)?|file_hash(?:es)?(?:_values?)?|artifacts?|networks?|subnets?|net_?blocks?|cidrs?|cidr_blocks?|prefix(?:es)?|ranges?|entry|c2s?|c2_servers?|(?:domains?|hosts?)_(?:or_)?ips?|ips?_(?:or_)?(?:domains?|hosts?))$/,
   firstSeen:
-    /^(?:first_?seen|first_observed|dateadded|date_added|added|date|listing_?date|submission_time|timestamp|time|created|first_reported|valid_from)(?:_utc|_at|_date)?$/,
-  lastSeen: /^(?:last_?seen|last_observed|last_online|last_active|updated|last_reported)(?:_utc|_at|_date)?$/,
-  validUntil: /^(?:valid_(?:until|to)|expir(?:y|es|ation)(?:_(?:date|time|at))?)(?:_utc)?$/,
-  confidence: /^(?:confidence|confidence_level|score)$/,
+    /^(?:first_?seen|first_observed|date_first|detected|published|dateadded|date_added|added|date|listing_?date|submission_time|timestamp|time|created|first_reported|valid_from)(?:_utc|_at|_date)?$/,
+  lastSeen:
+    /^(?:last_?seen|last_observed|date_last|last_online|last_active|(?:last_)?updated|last_reported)(?:_utc|_at|_date)?$/,
+  validUntil: /^(?:valid_(?:until|to)|expir(?:y|es|ation)(?:_(?:date|time|date_?time|at|ts))?)(?:_utc)?$/,
+  confidence: /^(?:(?:malicious_)?confidence(?:_level|_score)?|score)$/,
   malware: /^(?:malware|malware_printable|malware_famil(?:y|ies)|malware_name|signature|family|threat_name)$/,
-  actor: /^(?:(?:threat_)?actor|apt|apt_group|adversary|intrusion_set)$/,
+  actor: /^(?:(?:threat_)?actors?|apt|apt_groups?|adversar(?:y|ies)|intrusion_sets?)$/,
   threat: /^(?:threat|threat_type|category|tags?|classification|type)$/,
   tags: /^tags?$/,
   verdict: /^(?:verdict|status|disposition|classification|action)$/,
-  tlp: /^tlp$/,
+  tlp: /^(?:tlp|traffic_light_protocol)(?:_level)?$/,
 };
 
 export type ColumnName = keyof typeof columns;

@@ -69,7 +69,7 @@ export function toListRecord(list: IndicatorList, { reliability, lists, now }: P
         const tagged = findTaggedName(tag, lists?.names);
         if (tagged) classification.addName(tagged.kind, tagged.name, confidence);
       }
-      if (row.actor) classification.addName('actor', row.actor, confidence);
+      for (const actor of row.actors ?? []) if (actor) classification.addName('actor', actor, confidence);
       if (row.malware) classification.addName('malware', row.malware, confidence);
     }
     texts.push(line);

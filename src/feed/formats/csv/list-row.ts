@@ -5,6 +5,7 @@ import {
   type Observable,
 } from '../../extraction/observable.ts';
 import { findTlp } from '../../extraction/tlp.ts';
+import { ownValue } from '../../../platform/lib/own-value.ts';
 import type { Tlp } from '../../model/vocabulary.ts';
 import { parseFeedDate } from '../rss/feed-dates.ts';
 import { roundConfidence } from '../../model/source-record.ts';
@@ -21,7 +22,7 @@ export type ListRow = {
   validUntil?: string | undefined;
   confidence?: number | undefined;
   malware?: string | undefined;
-  actor?: string | undefined;
+  actors?: string[];
   /** Free words, some of which are names of malware. */
   tags?: string[];
   tlp?: Tlp | undefined;
@@ -65,7 +66,7 @@ export function createRowReader({ header, rows, isDayFirst, isNamed }: ListTable
       malware: read('malware')[0]
         ?.replace(/\s+(?:C&C|C2)$/i, '')
         .slice(0, 100),
-      actor: read('actor')[0]?.slice(0, 100),
+      actors: read('actor').flatMap((text) => text.split(/[,;|]/).map((name) => name.trim().slice(0, 100))),
       tags: read('tags').flatMap((text) => text.split(/[,;|]/).slice(0, tagsMax)),
       tlp: read('tlp').map(findTlp)[0],
       phishing: read('threat').some((text) => /phish/i.test(text)),
@@ -77,7 +78,8 @@ export function createRowReader({ header, rows, isDayFirst, isNamed }: ListTable
 const tagsMax = 30;
 
 /** Words with which a source says that a value is harmless, as the whole cell. */
-const benignVerdict = /^(?:benign|clean|harmless|false[-_ ]?positive|(?:white|allow)[-_ ]?list(?:ed)?|allow(?:ed)?)$/i;
+const benignVerdict =
+  /^(?:benign|clean|harmless|false[-_ ]?pos(?:itive)?|(?:white|allow)[-_ ]?list(?:ed)?|allow(?:ed)?)$|^false_?pos$/i;
 
 const sinkholes = new Set(['0.0.0.0', '127.0.0.1', '::', '::1']);
 
@@ -100,8 +102,13 @@ const hashNames = ['sha512', 'sha256', 'sha1', 'md5', 'imphash', 'ssdeep', 'cert
 const isEmpty = (cell: string | undefined): boolean =>
   cell === undefined || /^(?:|none|null|n\/a|-|\?|unknown)$/i.test(cell);
 
-/** Lists state confidence as 0 to 100 or 0 to 1. */
+/** The words of a scale and their confidence in STIX 2.1 (appendix A). */
+const confidenceByWord: Record<string, number> = { low: 0.15, medium: 0.5, high: 0.85 };
+
+/** Lists state confidence as 0 to 100, 0 to 1, or in words. */
 function parseConfidence(text: string | undefined): number | undefined {
+  const stated = ownValue(confidenceByWord, text?.toLowerCase() ?? '');
+  if (stated !== undefined) return stated;
   const score = text === undefined ? Number.NaN : Number(text);
   return Number.isNaN(score) || score < 0 || score > 100 ? undefined : roundConfidence(score > 1 ? score / 100 : score);
 }

@@ -120,7 +120,7 @@ function isHeader(row: string[]): boolean {
   return (
     (cells.some((cell) => headerName.test(normalizeName(cell))) ||
       findLayout(cells.map(normalizeName)) !== undefined) &&
-    cells.every((cell) => /^["\w .()/#-]{1,60}$/.test(cell) && !/^\d+(?:\.\d+)*$/.test(cell)) &&
+    cells.every((cell) => /^["\w .()[\]/#-]{1,60}$/.test(cell) && !/^\d+(?:\.\d+)*$/.test(cell)) &&
     // `host-1.bad.example` is a value, not the name of a column.
     cells.every((cell) => recognizeValue(cell.replaceAll('"', '')).length === 0)
   );
@@ -148,7 +148,7 @@ function findDate(comments: string[]): string | undefined {
 }
 
 const notTitle =
-  /^(?:last[ -]?(?:updated?|modified)|updated|generated|date|expires|version|homepage|license|tlp)\b|^(?:indicators?|iocs?|indicators? of compromise)\W*$/i;
+  /^(?:last[ -]?(?:updated?|modified)|updated|generated|date|expires|version|homepage|license|tlp|copyright|references?|see)\b|^(?:indicators?|iocs?|indicators? of compromise)\W*$/i;
 
 function findTitle(comments: string[]): string | undefined {
   const texts = comments.map((line) =>
