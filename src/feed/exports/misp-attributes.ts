@@ -28,8 +28,24 @@ const attributeByType: Record<string, [type: string, category: string]> = {
   ios_bundle: ['mobile-application-id', 'Payload delivery'],
 };
 
+/** Further attribute types of MISP by category. */
+const keptTypes: Record<string, string> = {
+  'Payload delivery':
+    'tlsh,vhash,pehash,impfuzzy,authentihash,sha224,sha384,sha3-256,cdhash,chrome-extension-id,email-x-mailer,email-reply-to,email-message-id',
+  'Network activity': 'jarm-fingerprint,favicon-mmh3,hassh-md5,hasshserver-md5,ssh-fingerprint,x509-fingerprint-md5',
+  'Artifacts dropped': 'named pipe,windows-scheduled-task,windows-service-name,windows-service-displayname,pdb',
+  Attribution: 'whois-registrant-email,whois-registrant-name,whois-registrant-phone,whois-registrar,dns-soa-email',
+  'Social network': 'jabber-id,twitter-id,github-username,github-repository',
+  'Financial fraud': 'dash,iban,bic',
+};
+
 /** MISP attribute types of observables. A type of MISP keeps its name. */
 export const attributeByObservable: Record<string, [type: string, category: string]> = {
+  ...Object.fromEntries(
+    Object.entries(keptTypes).flatMap(([category, types]) =>
+      types.split(',').map((type): [string, [string, string]] => [type, [type, category]]),
+    ),
+  ),
   cidr: ['ip-dst', 'Network activity'],
   email: ['email', 'Network activity'],
   asn: ['AS', 'Network activity'],
@@ -107,7 +123,12 @@ const toUuid = (item: FeedItem, type: string, value: string): string =>
   uuidv5(item.id, JSON.stringify(['misp', type, value]));
 
 /** Networks, mail addresses and other values that identify an attacker are for detection. A system or a user agent has others, too. */
-const detectedTypes = new Set(['cidr', 'email', 'email-src', 'mutex', 'ja3', 'ja3-fingerprint-md5', 'btc', 'xmr']);
+const detectedTypes = new Set(
+  `cidr email email-src mutex ja3 ja3-fingerprint-md5 btc xmr tlsh vhash pehash impfuzzy authentihash sha224 sha384 sha3-256 cdhash
+  chrome-extension-id jarm-fingerprint favicon-mmh3 hassh-md5 hasshserver-md5 x509-fingerprint-md5 dash iban bic`.split(
+    /\s+/,
+  ),
+);
 
 export function renderObservable(item: FeedItem, { type, normalizedValue, status }: ObservableIndicator): MispFields {
   const [kind, category] = attributeByObservable[type]!;

@@ -77,6 +77,9 @@ test('keeps what an event states of the report', () => {
         { framework: 'cwe', id: 'CWE-79', confidence: 0.9 },
         { framework: 'observable:attack-pattern', id: 'T1417', confidence: 0.9 },
         { framework: 'observable:target-sector', id: 'energy', confidence: 0.9 },
+        { framework: 'observable:tlsh', id: `T1${'E5'.repeat(35)}`, confidence: 0.9 },
+        { framework: 'observable:named pipe', id: '\\\\.\\pipe\\frost', confidence: 0.9 },
+        { framework: 'observable:whois-registrant-email', id: 'reg@evil.top', confidence: 0.9 },
         { framework: 'observable:target-region', id: 'Ukraine', confidence: 0.9 },
       ],
     },
@@ -100,9 +103,12 @@ test('keeps what an event states of the report', () => {
     'cwe CWE-79',
     'mitre-attack-tactic TA0002',
     'observable:attack-pattern T1417',
+    'observable:named pipe \\\\.\\pipe\\frost',
     'observable:target-region Ukraine',
     'observable:target-sector energy',
+    `observable:tlsh T1${'E5'.repeat(35)}`,
     'observable:tool Mimikatz',
+    'observable:whois-registrant-email reg@evil.top',
   ]);
 });
 
