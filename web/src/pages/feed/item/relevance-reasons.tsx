@@ -17,8 +17,11 @@ import { VerdictLabel } from '../verdict.tsx';
 /** Characters of a passage: about three lines. */
 const passageMax = 140;
 
+/** A country in a region of the profile is `Norway (Europe)`. */
+const regionOfCountry = / \([^()]+\)$/;
+
 const quote = (passage: string, matched: string): string =>
-  excerptAround(passage, findMentions(passage, 'matched', matched)[0], passageMax);
+  excerptAround(passage, findMentions(passage, 'matched', matched.replace(regionOfCountry, ''))[0], passageMax);
 
 /** Why an item is relevant to the organization, and who says so. */
 export function RelevanceReasons({ item }: { item: FeedItem }) {
