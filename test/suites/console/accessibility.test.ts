@@ -22,6 +22,14 @@ const document = await callOk(org, 'POST', '/api/feed/items', {
     refs: [{ url: 'https://acme.example/a' }],
   }),
 });
+const list = await callOk(org, 'POST', '/api/feed/items', {
+  text: `A long list\n\nIndicators\n${Array.from({ length: 12 }, (_, index) => `cdn-${index}[.]bad-host[.]top`).join('\n')}`,
+});
+const source = await callOk(org, 'POST', '/api/feed/sources', {
+  kind: 'rss',
+  name: 'A blog',
+  url: 'https://blog.invalid/feed.xml',
+});
 await postSuggestion(org);
 const detection = `/detections/${await raiseHits(started, org, ['ada', 'grace'])}`;
 const [run] = (await callOk(org, 'GET', `/api${detection}/runs`)).runs;
@@ -110,6 +118,9 @@ const pages: TestPage[] = [
         .first()
         .waitFor(),
   ],
+  ['a source of the organization’s own', '/sources?source=own', (page) => page.getByLabel('Sign-in').waitFor()],
+  ['a source', `/sources?source=${source.id}`, (page) => page.getByRole('heading', { name: 'A blog' }).waitFor()],
+  ['filtered indicators', `/feed/${list.id}`, (page) => page.getByLabel('Filter indicators').fill('cdn-1')],
   ...[
     'organization',
     'sessions',

@@ -223,11 +223,15 @@ test('adds a source of the catalog, pulls a source and shows why an address is r
   await page.getByText('0 added, 0 corrected, 0 retracted, 2 unchanged').first().waitFor();
 
   await page.getByRole('button', { name: 'Add source' }).first().click();
+  await page.getByRole('searchbox', { name: 'Find a source' }).fill('no such source');
+  await page.getByText('No source of the catalog matches.').waitFor();
+  await page.getByRole('button', { name: 'Your own' }).click();
   await page.getByRole('textbox', { name: 'Name' }).fill('Inside');
   const address = page.getByRole('textbox', { name: 'Address' });
   await address.fill('ftp://feeds.example/feed.xml');
   await address.press('Enter');
   await page.getByText('`url` must begin with').first().waitFor();
+  await page.getByRole('button', { name: 'Catalog' }).click();
   await page.getByRole('button', { name: /^Add: Known Exploited/ }).click();
   await page
     .getByRole('complementary')
@@ -258,7 +262,7 @@ test('tests a source before it is added, adds it and edits it', async () => {
     server.document('/list', 'bad-cdn.top\n198.51.101.77\n');
     const { page, context, complaints } = await newPage(browser);
     open.push({ complaints, close: () => context.close() });
-    await signIn(page, started.origin, org, '/sources?source=new');
+    await signIn(page, started.origin, org, '/sources?source=own');
     await page.getByLabel('Kind', { exact: true }).selectOption('csv');
     await page.getByLabel('Name', { exact: true }).fill('Block list');
     await page.getByLabel('Address', { exact: true }).fill(`${server.base}/missing`);

@@ -3,6 +3,7 @@ import { useState } from 'react';
 import { catalogueQuery, createSource, type NewSource, type Source } from '../../api/sources.ts';
 import { texts } from '../../texts/sources.ts';
 import { SearchField } from '../../ui/forms/search-field.tsx';
+import { SegmentedControl } from '../../ui/forms/segmented-control.tsx';
 import { Section } from '../../ui/section.tsx';
 import { ErrorState, Skeleton } from '../../ui/states.tsx';
 import { toasts } from '../../ui/overlays/toasts.tsx';
@@ -10,18 +11,20 @@ import { CatalogEntry } from './catalog-entry.tsx';
 import { emptyDraft, toNewSource } from './source-draft.ts';
 import { SourceForm } from './source-form.tsx';
 
-type Props = { sources: readonly Source[]; onAdd: (id: string) => void };
+/** `new` shows the catalog, and `own` the form. */
+export type Addition = 'new' | 'own';
+
+type Props = {
+  form: Addition;
+  sources: readonly Source[];
+  onForm: (form: Addition) => void;
+  onAdd: (id: string) => void;
+};
 
 /** Adds a source: one of the catalog with a click, or one's own. */
-export function AddSource({ sources, onAdd }: Props) {
+export function AddSource({ form, sources, onForm, onAdd }: Props) {
   const client = useQueryClient();
-  const { data, error, refetch } = useQuery(catalogueQuery);
-  const [words, setWords] = useState<string>();
-  const {
-    mutate,
-    isPending,
-    error: failure,
-  } = useMutation({
+  const { mutate, isPending, error } = useMutation({
     mutationFn: (source: NewSource) => createSource(source),
     onSuccess: async ({ id, name }) => {
       toasts.add({ title: texts.created, description: name });
@@ -30,41 +33,60 @@ export function AddSource({ sources, onAdd }: Props) {
     },
     onError: ({ message }) => toasts.add({ title: texts.notCreated, description: message, isError: true }),
   });
+  return (
+    <div className="flex flex-col gap-5 px-4 py-5">
+      <div className="flex flex-wrap items-center justify-between gap-2">
+        <h2 className="text-15 font-strong">{texts.add}</h2>
+        <SegmentedControl label={texts.from} options={texts.additions} value={form} onChange={onForm} />
+      </div>
+      {form === 'own' ? (
+        <SourceForm
+          initial={emptyDraft}
+          isPending={isPending}
+          error={error}
+          onSave={(draft) => mutate(toNewSource(draft))}
+        />
+      ) : (
+        <Catalog
+          sources={sources}
+          isPending={isPending}
+          onAdd={(name) => mutate({ catalogue: name, visibility: 'private' })}
+        />
+      )}
+    </div>
+  );
+}
+
+type CatalogProps = { sources: readonly Source[]; isPending: boolean; onAdd: (name: string) => void };
+
+function Catalog({ sources, isPending, onAdd }: CatalogProps) {
+  const { data, error, refetch } = useQuery(catalogueQuery);
+  const [words, setWords] = useState<string>();
   const present = new Set(sources.map(({ url }) => url));
   const entries = data?.sources.filter(({ title, publisher, brings }) =>
     `${title} ${publisher} ${brings}`.toLowerCase().includes(words?.toLowerCase() ?? ''),
   );
+  if (error) return <ErrorState error={error} onRetry={() => void refetch()} />;
   return (
-    <div className="flex flex-col gap-6 px-4 py-5">
-      <h2 className="text-15 font-strong">{texts.add}</h2>
-      <Section title={texts.own}>
-        <SourceForm
-          initial={emptyDraft}
-          isPending={isPending}
-          error={failure}
-          onSave={(draft) => mutate(toNewSource(draft))}
-        />
-      </Section>
-      <Section title={texts.catalogue} count={data?.sources.length}>
-        <SearchField label={texts.findInCatalogue} value={words} onChange={setWords} />
-        {error ? (
-          <ErrorState error={error} onRetry={() => void refetch()} />
-        ) : !entries ? (
-          <Skeleton className="h-40" />
-        ) : (
-          <ul className="flex flex-col">
-            {entries.map((entry) => (
-              <CatalogEntry
-                key={entry.name}
-                entry={entry}
-                isPresent={present.has(entry.url)}
-                isPending={isPending}
-                onAdd={() => mutate({ catalogue: entry.name, visibility: 'private' })}
-              />
-            ))}
-          </ul>
-        )}
-      </Section>
-    </div>
+    <Section title={texts.catalogue} count={entries?.length}>
+      <SearchField label={texts.findInCatalogue} value={words} onChange={setWords} />
+      {!entries ? (
+        <Skeleton className="h-40" />
+      ) : entries.length === 0 ? (
+        <p className="text-muted">{texts.notInCatalogue}</p>
+      ) : (
+        <ul className="flex flex-col">
+          {entries.map((entry) => (
+            <CatalogEntry
+              key={entry.name}
+              entry={entry}
+              isPresent={present.has(entry.url)}
+              isPending={isPending}
+              onAdd={() => onAdd(entry.name)}
+            />
+          ))}
+        </ul>
+      )}
+    </Section>
   );
 }

@@ -10,7 +10,7 @@ const columns: Column<Source>[] = [
   {
     id: 'name',
     header: texts.name,
-    width: 'minmax(9rem, 1fr)',
+    width: 'minmax(8rem, 1fr)',
     cell: ({ name }) => (
       <span title={name} className="text-13">
         {name}
@@ -45,6 +45,7 @@ const columns: Column<Source>[] = [
     header: texts.lastNew,
     width: '7rem',
     align: 'right',
+    from: 380,
     cell: ({ lastNewAt }) => toTime(lastNewAt),
   },
 ];

@@ -37,6 +37,7 @@ export function SourcesPage() {
       replace: openId !== undefined,
       resetScroll: false,
     });
+  const addition = openId === 'new' || openId === 'own' ? openId : undefined;
   const isEdited = edit !== undefined && opened?.own === true;
   const close = (): void => open(isEdited ? openId : undefined);
   useOpenKeys({ rows: sources, index, onOpen: ({ id }) => open(id), onClose: close });
@@ -64,7 +65,7 @@ export function SourcesPage() {
           )
         }
         panel={
-          openId === 'new' || opened ? (
+          addition || opened ? (
             <>
               <div className="flex min-h-11 items-center gap-2 border-b px-4 py-1.5">
                 {opened && !isEdited && (
@@ -79,13 +80,17 @@ export function SourcesPage() {
                   <X className="size-4" aria-hidden />
                 </IconButton>
               </div>
-              <div className="min-h-0 grow overflow-y-auto" key={openId} data-scroll-restoration-id={openId}>
+              <div
+                className="min-h-0 grow overflow-y-auto"
+                key={opened?.id ?? 'new'}
+                data-scroll-restoration-id={openId}
+              >
                 {opened && isEdited ? (
                   <EditSource source={opened} onSaved={() => open(opened.id)} />
                 ) : opened ? (
                   <SourceView source={opened} />
                 ) : (
-                  <AddSource sources={sources ?? []} onAdd={open} />
+                  addition && <AddSource form={addition} sources={sources ?? []} onForm={open} onAdd={open} />
                 )}
               </div>
             </>

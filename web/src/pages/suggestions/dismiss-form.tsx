@@ -46,7 +46,7 @@ export function DismissForm({ isBusy, onCancel, onDismiss }: Props) {
         value={note}
         maxLength={1000}
         onChange={(event) => setNote(event.target.value)}
-        className={`${control} min-w-48 grow placeholder:text-faint`}
+        className={`${control} min-w-40 grow placeholder:text-faint`}
       />
       <Button kind="primary" type="submit" disabled={isBusy}>
         {texts.dismiss}
