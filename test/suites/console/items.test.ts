@@ -183,6 +183,17 @@ test('shows the items, sightings and hits of a value, and leads to each', async 
   await page.waitForURL(/\/console\/hits\/[0-9a-f-]{36}$/);
 });
 
+test('says in which form an item contains a value', async () => {
+  const org = await started.newOrg();
+  const text = 'A case.\n\nIndicators\nhxxp://bad-cdn[.]top/\nbad-cdn[.]top';
+  await callOk(org, 'POST', '/api/feed/items', { text, title: 'Both forms', publisher: 'Acme CERT' });
+  const page = await openPage(org, '/indicators?value=bad-cdn.top');
+  const links = page.getByRole('complementary').getByRole('link', { name: /^Both forms/ });
+  await links.first().waitFor();
+  const lines = (await links.allInnerTexts()).map((link) => link.split('\n').at(-1)!.split(',')[0]);
+  expect(lines).toEqual(['Acme CERT · active', 'Acme CERT · url · active']);
+});
+
 test('counts items beside each choice of a filter, and saves, opens and removes a view of the feed', async () => {
   const org = await started.newOrg();
   await pull(org, 'kev', kevCatalogue(1, kevRows(3)));

@@ -17,7 +17,10 @@ export function IndicatorStatus({ status }: { status: Status }) {
   const { icon: Icon, color } = looks[status];
   return (
     <span
-      className={classes('inline-flex items-center gap-1.5 whitespace-nowrap', status === 'unknown' && 'text-muted')}
+      className={classes(
+        'inline-flex items-center gap-1.5 align-top whitespace-nowrap',
+        status === 'unknown' && 'text-muted',
+      )}
     >
       <Icon className={classes('size-3.5', color)} aria-hidden />
       {texts.statuses[status]}

@@ -62,7 +62,8 @@ function Items({ lookup, canonical }: { lookup: IndicatorLookup; canonical: stri
       ) : (
         <ul className="-mx-2 flex flex-col">
           {lookup.items.map((item) => (
-            <li key={item.itemId}>
+            // An item may contain the value in several forms.
+            <li key={`${item.itemId} ${item.type} ${item.value}`}>
               <Link
                 to="/feed/$id"
                 params={{ id: item.itemId }}
@@ -75,7 +76,8 @@ function Items({ lookup, canonical }: { lookup: IndicatorLookup; canonical: stri
                   </span>
                 </span>
                 <span className="text-12 break-words text-muted">
-                  {item.publisher} · {texts.statuses[item.status].toLowerCase()}, {withDates(item.why)}
+                  {item.publisher} · {item.type !== lookup.type && `${item.type.replaceAll('_', ' ')} · `}
+                  {texts.statuses[item.status].toLowerCase()}, {withDates(item.why)}
                 </span>
               </Link>
             </li>

@@ -8,7 +8,7 @@ const columns: Column<IndicatorLookup>[] = [
   {
     id: 'value',
     header: texts.value,
-    width: 'minmax(9rem, 1fr)',
+    width: 'minmax(7rem, 1fr)',
     cell: ({ value }) => (
       <span title={value} className="font-mono">
         {value}
@@ -26,7 +26,7 @@ const columns: Column<IndicatorLookup>[] = [
   {
     id: 'items',
     header: texts.items,
-    width: '5rem',
+    width: '4.5rem',
     align: 'right',
     cell: ({ total }) => <span className={classes(total === 0 && 'text-faint')}>{formatNumber(total)}</span>,
   },
