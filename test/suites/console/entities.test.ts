@@ -90,12 +90,12 @@ test('answers which malware an actor uses, who says so, and which indicators are
     ['Northmere', 'Northmere Rail hit\nAPT29 uses WellMess against railways as well. APT29 also uses Mimikatz.'],
   ];
   for (const [publisher, text] of texts) await callOk(org, 'POST', '/api/feed/items', { text, publisher });
-  const page = await openPage(org, '/entities');
-  await page.getByRole('searchbox').fill('cozy bear');
-  await page.getByRole('row', { name: /^APT29/ }).waitFor();
+  const page = await openPage(org, '/');
+  await page.getByRole('heading', { name: 'Overview' }).waitFor();
+  await page.keyboard.press('Control+k');
+  await page.keyboard.type('cozy bear');
+  await page.getByRole('option', { name: 'APT29 (actor)', selected: true }).waitFor();
   await page.keyboard.press('Enter');
-  await page.keyboard.press('Escape');
-  await page.keyboard.press('j');
   const panel = page.getByRole('complementary');
   const malware = panel.locator('section section', { has: page.getByRole('heading', { name: 'Uses malware' }) });
   const row = malware.getByRole('listitem').filter({ hasText: 'WellMess' });

@@ -3,22 +3,30 @@ import { api, read } from './client.ts';
 
 const limit = 5;
 
-/** Detections, items of the feed and hits that match words. The words are a part of a name, a search of the feed, or a part of the headline or entity of a hit. */
+/** Detections, entities and items of the feed, and hits that match words. The words are a part of a name, the beginning of an entity's name or alias, a search of the feed, or a part of the headline or entity of a hit. */
 export const foundQuery = (words: string) =>
   queryOptions({
     queryKey: ['found', words],
-    queryFn: async () => {
-      const [detections, items, hits] = await Promise.all([
-        orNone(read(api.GET('/api/detections/summaries', { params: { query: { q: words, limit } } }))),
-        orNone(
-          read(api.GET('/api/feed/items', { params: { query: { q: words, duplicates: 'hide', perPage: limit } } })),
-        ),
-        orNone(read(api.GET('/api/hits', { params: { query: { q: words, limit } } }))),
-      ]);
-      return { detections: detections?.detections ?? [], items: items?.items ?? [], hits: hits?.hits ?? [] };
-    },
+    queryFn: () => findRecords(words),
     staleTime: 30_000,
   });
+
+export type FoundRecords = Awaited<ReturnType<typeof findRecords>>;
+
+async function findRecords(words: string) {
+  const [detections, entities, items, hits] = await Promise.all([
+    orNone(read(api.GET('/api/detections/summaries', { params: { query: { q: words, limit } } }))),
+    orNone(read(api.GET('/api/feed/entities', { params: { query: { q: words, limit } } }))),
+    orNone(read(api.GET('/api/feed/items', { params: { query: { q: words, duplicates: 'hide', perPage: limit } } }))),
+    orNone(read(api.GET('/api/hits', { params: { query: { q: words, limit } } }))),
+  ]);
+  return {
+    detections: detections?.detections ?? [],
+    entities: entities?.entities ?? [],
+    items: items?.items ?? [],
+    hits: hits?.hits ?? [],
+  };
+}
 
 /** What may not be read is not found. */
 const orNone = <Result>(request: Promise<Result>): Promise<Result | undefined> => request.catch(() => undefined);

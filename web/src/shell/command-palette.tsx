@@ -6,7 +6,8 @@ import { foundQuery } from '../api/found.ts';
 import { setTheme, themes } from '../lib/theme.ts';
 import { texts } from '../texts/common.ts';
 import { Modal } from '../ui/overlays/modal.tsx';
-import { pages } from './navigation.ts';
+import { groupFound } from './group-found.ts';
+import { feedPages, pages } from './navigation.ts';
 import { paletteFrame } from './palette-frame.ts';
 
 const item = 'flex h-8 items-center gap-2.5 rounded-small px-2 hover:bg-hover data-[selected=true]:bg-selected';
@@ -59,9 +60,11 @@ export default function CommandPalette({ typed, returnTarget, onClose }: Props) 
     { label: texts.actions.addSource, run: () => navigate({ to: '/sources', search: { source: 'new' } }) },
   ].filter(({ label }) => isTyped(label));
   const typedPages = pages.filter(({ label }) => isTyped(label));
+  // Without words, the pages of the sidebar are enough.
+  const typedFeedPages = words === '' ? [] : feedPages.filter(({ path, label }) => path !== '/feed' && isTyped(label));
   const typedThemes = themes.filter((theme) => isTyped(themeLabel(theme)));
-  const results = words.length > 1 ? found : undefined;
-  const firstId = results && [...results.detections, ...results.hits, ...results.items][0]?.id;
+  const results = words.length > 1 && found ? groupFound(found) : [];
+  const firstId = results.flatMap(({ entries }) => entries)[0]?.id;
   // Results arrive after the search of the feed has been selected. Select the first one, unless the user has moved the selection.
   useEffect(() => {
     if (!isChosen && selected === searchFeed && firstId !== undefined) setSelected(firstId);
@@ -87,7 +90,7 @@ export default function CommandPalette({ typed, returnTarget, onClose }: Props) 
           <Command.Empty className="p-6 text-center text-muted">
             {isFetching ? texts.searching : texts.nothingFound}
           </Command.Empty>
-          {typedPages.length > 0 && (
+          {typedPages.length + typedFeedPages.length > 0 && (
             <Command.Group heading={texts.goTo} className={group}>
               {typedPages.map(({ path, label, icon: Icon }) => (
                 <Command.Item
@@ -100,29 +103,14 @@ export default function CommandPalette({ typed, returnTarget, onClose }: Props) 
                   {label}
                 </Command.Item>
               ))}
+              {typedFeedPages.map(({ path, label }) => foundItem(path, label, () => navigate({ to: path })))}
             </Command.Group>
           )}
-          {results && results.detections.length > 0 && (
-            <Command.Group heading={texts.found.detections} className={group}>
-              {results.detections.map(({ id, name }) =>
-                foundItem(id, name, () => navigate({ to: '/detections/$id', params: { id } })),
-              )}
+          {results.map(({ heading, entries }) => (
+            <Command.Group key={heading} heading={heading} className={group}>
+              {entries.map(({ id, label, to }) => foundItem(id, label, () => navigate(to)))}
             </Command.Group>
-          )}
-          {results && results.hits.length > 0 && (
-            <Command.Group heading={texts.found.hits} className={group}>
-              {results.hits.map(({ id, headline }) =>
-                foundItem(id, headline, () => navigate({ to: '/hits/$id', params: { id } })),
-              )}
-            </Command.Group>
-          )}
-          {results && results.items.length > 0 && (
-            <Command.Group heading={texts.found.items} className={group}>
-              {results.items.map(({ id, event }) =>
-                foundItem(id, event.title, () => navigate({ to: '/feed/$id', params: { id } })),
-              )}
-            </Command.Group>
-          )}
+          ))}
           {(actions.length > 0 || words.length > 1) && (
             <Command.Group heading={texts.actions.label} className={group}>
               {actions.map(({ label, run }) => (

@@ -1,5 +1,6 @@
 import { Crosshair, Grid3x3, House, Lightbulb, Radar, Rss, ScrollText, Settings } from 'lucide-react';
 import { texts } from '../texts/common.ts';
+import { texts as feed } from '../texts/feed.ts';
 
 /** The pages of the sidebar, in order. `key` follows `g` on the keyboard. */
 export const pages = [
@@ -11,4 +12,12 @@ export const pages = [
   { path: '/coverage', label: texts.pages.coverage, icon: Grid3x3, key: 'c' },
   { path: '/suggestions', label: texts.pages.suggestions, icon: Lightbulb, key: 'u' },
   { path: '/settings', label: texts.pages.settings, icon: Settings, key: 's' },
+] as const;
+
+/** The pages of the feed, which stand side by side at its top. */
+export const feedPages = [
+  { path: '/feed', label: feed.sections.items },
+  { path: '/entities', label: feed.sections.entities },
+  { path: '/indicators', label: feed.sections.indicators },
+  { path: '/sources', label: feed.sections.sources },
 ] as const;

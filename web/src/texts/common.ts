@@ -58,7 +58,7 @@ export const texts = {
   skip: 'Skip to content',
   nothingFound: 'Nothing found.',
   searching: 'Searching …',
-  found: { detections: 'Detections', items: 'Feed', hits: 'Hits' },
+  found: { detections: 'Detections', entities: 'Entities', items: 'Feed', hits: 'Hits' },
   actions: {
     label: 'Actions',
     newDetection: 'New detection',
