@@ -22,7 +22,7 @@ import { sql, type RawBuilder } from 'kysely';
  * - `page`: the listed rows of the page.
  * A list of relevant items has `marked`, listed rows that the organization marked, in place of the first three.
  * A search has `matched` (ids) and `found` (listed rows) in place of the first three. One with a text then has `listed`: listed rows with their
- * place in the order of the list. One by the time of the last update has the first two and `found`, preceded by `wanted` (ids) if it is restricted
+ * place in the order of the list. One by terms alone has the sorted array `ids` in `matched`, and previous states alone in `found`. One by the time of the last update has the first two and `found`, preceded by `wanted` (ids) if it is restricted
  * to relevant items.
  */
 export type Sql = RawBuilder<unknown>;

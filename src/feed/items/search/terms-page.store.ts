@@ -26,7 +26,8 @@ export function readPageByTerms(
   { search, onlyIds }: SearchOptions,
   { limit, offset }: PageRange,
 ): Promise<ItemsPage> {
-  const terms = [...search.terms, ...search.rootTerms];
+  // Begins with a single value if there is one: an item has it once, but may have several values of one filter.
+  const terms = [...search.terms, ...search.rootTerms].toSorted((a, b) => a.values.length - b.values.length);
   const [first, ...others] = [
     ...terms.map((term) => idsWithTerm(snapshot, term)),
     ...(onlyIds ? [onlyIds.ids] : []),
@@ -40,10 +41,14 @@ export function readPageByTerms(
     ...terms.map(hadTerm),
     onlyIds && sql`s.item_id in (${onlyIds.ids})`,
   ]);
-  const newest = sql`select id from matched order by id desc limit ${offset + limit}`;
+  const itemIds = terms[0]!.values.length > 1 ? sql`select distinct item_id` : sql`select item_id`;
+  const newest = sql`(select ids[greatest(cardinality(ids) - ${offset + limit}::bigint + 1, 1)::int:] from matched)`;
   return readPageRows(tx, {
     ctes: [
-      materialized('matched', sql`select distinct item_id as id from (${first}) held where ${isListed}`),
+      materialized(
+        'matched',
+        sql`select array(${itemIds} from (${first}) held where ${isListed} order by item_id) as ids`,
+      ),
       materialized(
         'found',
         sql`select s.item_id as id, s.added_to_feed_at, s.seq_from from item_states s where ${wasListed}`,
@@ -51,9 +56,9 @@ export function readPageByTerms(
     ],
     page: sql`
       select id, added_to_feed_at, seq_from from (
-        select i.id, i.added_to_feed_at, null::bigint as seq_from from items i where i.id = any(array(${newest}))
+        select i.id, i.added_to_feed_at, null::bigint as seq_from from items i where i.id = any(${newest}::uuid[])
         union all select * from found) listed
       order by added_to_feed_at desc, id desc limit ${limit} offset ${offset}`,
-    total: sql`(select (select count(*) from matched) + (select count(*) from found) as n) total`,
+    total: sql`(select (select cardinality(ids) from matched) + (select count(*) from found) as n) total`,
   });
 }
