@@ -10,6 +10,7 @@ import {
   isPassive,
   isTargetUse,
   objectEnd,
+  withoutCompared,
   type Cue,
   type StatedType,
 } from './relationship-cues.ts';
@@ -20,7 +21,8 @@ const subjectMaxGap = 200;
 const objectMaxGap = 100;
 
 /** Returns the relationships that a sentence states between the entities that it mentions. `isForeign`: the text is not in English. */
-export function readStatements(sentence: string, mentions: Mention[], isForeign = false): Statement[] {
+export function readStatements(sentence: string, mentioned: Mention[], isForeign = false): Statement[] {
+  const mentions = withoutCompared(sentence, mentioned);
   if (mentions.length < 2 || (isForeign ? isDoubtfulForeign : isDoubtful)(sentence)) return [];
   return (isForeign ? foreignCues : cues).flatMap((cue) =>
     [...sentence.matchAll(cue.pattern)].flatMap(({ 0: verb, index }) => {
@@ -97,6 +99,13 @@ function listSubjects(sentence: string, before: Mention[], { cue, start }: Omit<
   }
   const nearest = before.findLast(({ kind }) => kind === 'actor' || kind === 'malware' || kind === 'tool');
   if (!nearest) return [];
+  // `Foo downloads Bar and drops Baz`: the object of the first verb is not the subject of the second.
+  if (nearest.kind !== 'actor' && isSecondVerb.test(sentence.slice(nearest.end, start)) && isObject(sentence, nearest))
+    return listSubjects(
+      sentence,
+      before.filter((mention) => mention !== nearest),
+      { cue, start },
+    );
   // In `used Foobar against banks` and `delivered Foobar to banks in`, the malware beside the preposition is not its subject.
   const isBeside =
     start - nearest.end <= 2 && !/^(?:against|to|contre|contra|contro|gegen) /.test(sentence.slice(start));
@@ -109,6 +118,12 @@ function listSubjects(sentence: string, before: Mention[], { cue, start }: Omit<
       : cue.from;
   return listBefore(sentence, before, { kinds, at: start });
 }
+
+const isSecondVerb = /^(?: \w+)?,? (?:and|then|before|to)(?: \w+ly| then| also)? $/;
+const isObject = (sentence: string, { start }: Mention): boolean =>
+  /\b(?:use|using|deploy|drop|deliver|download|load|install|launch|execut|leverag|employ|distribut)\w*(?: the| an?)? ["“‘]?$/i.test(
+    sentence.slice(Math.max(0, start - 24), start),
+  );
 
 /** `Foobar Ransomware: Using …`, `CVE-2026-1234: A flaw …` */
 const label = /^(?: \p{L}+){0,2}: /u;

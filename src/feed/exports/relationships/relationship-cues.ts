@@ -80,7 +80,7 @@ export const cues: Cue[] = [
   },
   {
     type: 'attributed-to',
-    pattern: words('attributed to|(?<=\\battribut(?:e|es|ed|ing) [^.;,]{1,60}) to'),
+    pattern: words('attributed to|(?<=\\battribut(?:e|es|ed|ing) (?!to )[^.;,]{1,60}) to'),
     from: ['malware', 'actor'],
     to: ['actor'],
   },
@@ -92,13 +92,42 @@ const doubtfulWords =
 /** Whether a sentence does not state what it mentions. `May` is a month. */
 export const isDoubtful = (sentence: string): boolean => doubtfulWords.test(sentence) || /\bmay\b/.test(sentence);
 
+/** Before a name that is only compared: `Like Bar, Foo used`, `Foo rather than Bar`. */
+const comparison =
+  /(?:^(?:(?:much|just|quite) )?(?:like|as with)|\b(?:in contrast to|contrary to|compared (?:to|with)|rather than|instead of)) (?:the |that of |those of )?["“‘]?$/i;
+/** The same between two names: `Foo, like Bar, used`. After a noun, `like` gives an example instead: `groups, like Bar`. */
+const likeAnother = /^ ?[,(—–] ?(?:(?:much|just|quite) )?(?:like|as with) (?:the )?["“‘]?$/i;
+/** Before an actor to whom only a connection is stated: `Foo with links to Bar used`, `Foo hijacked the servers of Bar and used`. */
+const connection =
+  /\b(?:(?:overlap(?:s|ped|ping)?|similarit(?:y|ies)|links?|ties|connections?) (?:with|to)|(?:infrastructure|servers?|domains?|websites?|panels?|(?:source )?code|techniques|tactics) of) (?:the |that of |those of )?["“‘]?$/i;
+const comparisonReach = 60;
+
+/** Returns the mentions of a sentence without the names that it only compares or connects with another name. */
+export function withoutCompared<M extends { kind: EntityKind; name: string; start: number; end: number }>(
+  sentence: string,
+  mentions: M[],
+): M[] {
+  const isName = ({ kind }: M): boolean => kind === 'actor' || kind === 'malware' || kind === 'tool';
+  return mentions.filter((mention, index) => {
+    if (!isName(mention)) return true;
+    const before = sentence.slice(Math.max(0, mention.start - comparisonReach), mention.start);
+    const previous = mentions[index - 1];
+    const isCompared =
+      comparison.test(before) ||
+      (mention.kind === 'actor' && connection.test(before)) ||
+      (previous !== undefined && likeAnother.test(sentence.slice(previous.end, mention.start)));
+    return !isCompared || !mentions.some((other) => isName(other) && other.name !== mention.name);
+  });
+}
+
 /** The passive voice without its agent: `was used`, but not `is using`. */
 export const isPassive = (before: string, verb: string): boolean =>
   !/ing$| /i.test(verb) && /\b(?:is|are|was|were|be|been|being)\s+(?:\w+ly\s+)?$/i.test(before);
 /** The agent of a passive voice follows: `used by`, `exploited in the wild by`. */
 export const agent = /^(?:\s+[\w-]+){0,4}?\s+by\b/i;
 /** Words that end what a verb refers to. */
-export const objectEnd = /[;:!?]|\.\s|\b(?:by|than|unlike|instead of|after|before|while|whereas|which|who|that|but)\b/i;
+export const objectEnd =
+  /[;:!?]|\.\s|\b(?:by|than|unlike|instead of|after|before|while|whereas|which|who|that|but|according to)\b|, (?:[\w-]+ ){0,3}?(?:researchers|analysts|experts|officials) (?:at|from|of|in|said|say|told|warn|report)|\b(?:from|using|via|through) (?:[\w-]+ ){0,3}(?:servers?|infrastructure|addresses|hosts|proxies|machines)\b/i;
 /** The words between the owner and a name that belongs to it. */
 export const possessed = /^ (?:[\p{L}\d-]+ ){0,3}["“‘]?$/u;
 const softwareNoun =
@@ -136,11 +165,14 @@ export function isTargetUse(
 ): boolean {
   const printed = sentence.slice(start, end);
   const after = sentence.slice(end, end + 80);
+  if (speaks.test(after)) return false;
   if (kind === 'country') return !isDemonym(printed) || sectorNouns.test(after) || people.test(after);
   if (kind === 'sector' && !isEnglishSector(printed)) return true;
   if (kind !== 'sector' || pluralSectors.test(printed) || sectorNouns.test(after)) return true;
   const before = sentence.slice(Math.max(0, start - 180), start);
   return sectorList.test(before) || (/^government$/i.test(printed) && oneGovernment.test(before));
 }
+/** A state or a sector that reports what happened: `Ruritania said`. */
+const speaks = /^(?:[’']s \w+)? (?:has |have |had )?(?:said|says|say|warned|warns|announced|reported|accused|blamed)\b/;
 const people =
   /^(?: [\p{L}-]+){0,2} (?:users|customers|targets|victims|citizens|soldiers|military|government|banks|universit(?:y|ies)|embass(?:y|ies)|networks|systems|websites|speakers|businesses|journalists|diplomats|hospitals|telecoms?|think tanks)\b/u;
