@@ -7,6 +7,7 @@ import { listCanonicalNames, plainName, resolveName } from '../../extraction/nam
 import type { NameKind } from '../../extraction/names/dictionary/name-dictionary.ts';
 import { indicatorForms } from '../../model/values/indicator-forms.ts';
 import { toTermValue, type TermKind } from '../../model/terms.ts';
+import { addAbbreviations } from './text/abbreviations.ts';
 import { listSearchedRuns, toQueryText } from './text/query-text.ts';
 
 /** The search parameters of lists. All are optional, and an empty text counts as absent. */
@@ -14,7 +15,7 @@ export const searchFields = {
   q: boundedString({ max: 500 })
     .optional()
     .describe(
-      'Full-text search in title, summary and text. All words must match, in any grammatical form; words of at least four letters also match longer words that begin with them. Supports `"…"` for a phrase, `OR`, `-word` or `NOT word`, and parentheses; a phrase or an exclusion turns beginnings off. Any part of Chinese, Japanese, Korean or Thai text matches. Addresses may be defanged.',
+      'Full-text search in title, summary and text. All words must match, in any grammatical form; words of at least four letters also match longer words that begin with them. Supports `"…"` for a phrase, `OR`, `-word` or `NOT word`, and parentheses; a phrase or an exclusion turns beginnings off. Common abbreviations such as `RCE` also match what they stand for, and the other way round. Any part of Chinese, Japanese, Korean or Thai text matches. Addresses may be defanged.',
     ),
   indicator: boundedString({ max: 2_000 }).optional().describe('An indicator, which may be defanged or in upper case.'),
   cve: boundedString({ max: 50 }).optional().describe('A CVE id, such as `CVE-2024-12345`.'),
@@ -104,7 +105,7 @@ export function readSearch(query: SearchQuery): Search {
 }
 
 const toFullTextQuery = (q: string): FullTextQuery => ({
-  text: toQueryText(addAttackNames(q)),
+  text: toQueryText(addAbbreviations(addAttackNames(q))),
   indicatorForms: /\s/.test(q) ? [] : indicatorForms(q),
   runs: listSearchedRuns(q),
 });

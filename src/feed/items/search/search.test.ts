@@ -14,7 +14,8 @@ const texts: Record<string, string> = {
   storm:
     'Storm over Ruritania. The group APT28, also known as Fancy Bear, used PowerShell (T1059.001) against ministries. It exploited CVE-2023-23397 and beaconed to hxxps://Evil-Panel[.]top/Gate.php and 203[.]0[.]113[.]77.',
   calm: 'A calm week. Ministries patched Outlook. Nothing was exploited; storm warnings were lifted over the ministries of Ruritania.',
-  other: 'An unrelated note about T1566 phishing and evil-panel[.]top seen again by a bank.',
+  other:
+    'An unrelated note about T1566 phishing and evil-panel[.]top seen again by a bank. A proof of concept is public.',
 };
 
 for (const [name, text] of Object.entries(texts)) {
@@ -58,6 +59,7 @@ describe('GET /items with search parameters', () => {
     [{ q: 'ministries AND outlook' }, ['calm']],
     [{ q: 'ministries NOT outlook' }, ['storm']],
     [{ q: '(outlook OR phishing) AND bank' }, ['other']],
+    [{ q: 'PoC bank' }, ['other']],
     [{ q: 'the ministries of outlook' }, ['calm']],
     [{ q: 'cve 2023 23397' }, ['storm']],
     [{ q: '2023-23397' }, ['storm']],
