@@ -2,12 +2,12 @@ import type { Iocs } from '../../model/item.schema.ts';
 import type { ClassificationMapping } from '../../extraction/classification-builder.ts';
 import { asObject, asText, asTexts, isObject, type JsonObject } from '../../../platform/lib/json/json-values.ts';
 import type { BenignLookup } from '../../extraction/indicators/assessment/benign-values.ts';
-import type { Observable } from '../../extraction/observable.ts';
+import { createObservable, type Observable } from '../../extraction/observable.ts';
 import { createStatementCollector, type IndicatorStatement } from '../../extraction/indicator-statements.ts';
 import { roundConfidence, parseInstant } from '../../model/source-record.ts';
 import { classifyProperty } from './stix-observables.ts';
 import { isRevoked, listRefs, readConfidence, type StixSourceObject } from './stix-objects.ts';
-import { findPatternValues } from './patterns/pattern-values.ts';
+import { findPatternValues, joinPath } from './patterns/pattern-values.ts';
 import { isMispContext, isMispMember, readMispValues } from './misp-objects.ts';
 
 type IndicatorContext = {
@@ -42,6 +42,7 @@ export function collectIndicators(
   for (const member of members) {
     if (member.type === 'observed-data') for (const ref of listRefs(member)) observationByPart.set(ref, member);
   }
+  const directories = findDirectories(members.map((member) => [member.id, member] as const));
   for (const member of members) {
     if (member.type === 'indicator') {
       const { observables, mapping } = readIndicator(member);
@@ -53,11 +54,13 @@ export function collectIndicators(
     } else if (isMispMember(member)) {
       state(member, readMispValues(member), toObservationStatement(member, member, context));
     } else if (member.type === 'observed-data') {
-      for (const object of embeddedObjects(member))
-        state(member, readProperties(object), toObservationStatement(member, object, context));
+      const embedded = embeddedObjects(member);
+      const embeddedDirectories = findDirectories(embedded);
+      for (const [id, object] of embedded)
+        state(member, readObject(id, object, embeddedDirectories), toObservationStatement(member, object, context));
     } else if (member['created'] === undefined) {
       const observed = observationByPart.get(member.id) ?? member;
-      state(member, readProperties(member), toObservationStatement(observed, member, context));
+      state(member, readObject(member.id, member, directories), toObservationStatement(observed, member, context));
     }
   }
   return { iocs: collected.iocs(context.publishTime), mappings };
@@ -120,8 +123,30 @@ function toObservationStatement(
 }
 
 /** STIX 2.0 embeds the observed objects. */
-const embeddedObjects = (observed: StixSourceObject): JsonObject[] =>
-  Object.values(asObject(observed['objects'])).filter(isObject);
+const embeddedObjects = (observed: StixSourceObject): [id: string, object: JsonObject][] =>
+  Object.entries(asObject(observed['objects'])).filter((entry): entry is [string, JsonObject] => isObject(entry[1]));
+
+/** Returns the paths of the directories in which files of the list are, by the id of the directory. */
+function findDirectories(objects: (readonly [id: string, object: JsonObject])[]): Map<string, string> {
+  const parents = new Set(objects.flatMap(([, object]) => asText(object['parent_directory_ref']) ?? []));
+  return new Map(
+    objects.flatMap(([id, object]) => {
+      const path = object['type'] === 'directory' && parents.has(id) ? asText(object['path']) : undefined;
+      return path ? [[id, path] as const] : [];
+    }),
+  );
+}
+
+/** Reads an observed object. A file has the path of its directory, which is no observable of its own then. */
+function readObject(id: string, object: JsonObject, directories: Map<string, string>): Observable[] {
+  if (directories.has(id)) return [];
+  const observables = readProperties(object);
+  const [name, directory] = [asText(object['name']), directories.get(asText(object['parent_directory_ref']) ?? '')];
+  if (object['type'] !== 'file' || !name || !directory) return observables;
+  const path = createObservable('file_path', joinPath(directory, name));
+  const others = observables.filter((one) => one.kind === 'other' || one.value !== name);
+  return [path.kind === 'indicator' ? { ...path, value: name, correction: 'directory added' } : path, ...others];
+}
 
 const depthMax = 8;
 

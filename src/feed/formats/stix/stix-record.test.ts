@@ -150,3 +150,36 @@ test('ignores names of inherited object properties', () => {
   expect(record?.tlp).toBeUndefined();
   expect(record?.classification.mappings.map(({ framework }) => framework)).not.toContain('cve');
 });
+
+test('reads a file with the path of its directory, in both versions of the standard', () => {
+  const directory = { type: 'directory', id: 'directory--d', path: 'C:\\ProgramData\\zz\\' };
+  const file = {
+    type: 'file',
+    id: 'file--f',
+    name: 'x.dll',
+    parent_directory_ref: 'directory--d',
+    hashes: { MD5: 'ab'.repeat(16) },
+  };
+  const other = { type: 'directory', id: 'directory--o', path: 'C:\\Users\\Public\\zz' };
+  const embedded = {
+    0: { ...directory, id: undefined },
+    1: { ...file, name: 'y.dll', parent_directory_ref: '0', hashes: {} },
+  };
+  const { records } = parseStix(
+    bundle(report(['file--f', 'directory--d', 'directory--o', 'observed-data--o']), directory, file, other, {
+      type: 'observed-data',
+      id: 'observed-data--o',
+      ...time,
+      objects: embedded,
+    }),
+  );
+  const { iocs, passages, storedText } = records[0]!;
+  const cited = passages.map(({ start, end }) => storedText.slice(start, end)).join('\n');
+  for (const name of ['x.dll', 'y.dll']) expect(cited).toContain(name);
+  expect(iocs.files.map(({ type, normalizedValue }) => [type, normalizedValue])).toEqual([
+    ['file_path', 'C:\\ProgramData\\zz\\y.dll'],
+    ['file_path', 'C:\\Users\\Public\\zz'],
+    ['file_path', 'C:\\ProgramData\\zz\\x.dll'],
+  ]);
+  expect(iocs.hashes).toHaveLength(1);
+});

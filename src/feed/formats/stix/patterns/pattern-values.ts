@@ -55,10 +55,12 @@ function findFilePath(operands: Comparison[]): { value: string; tests: Compariso
   };
   const [name, directory] = [find('file:name'), find('file:parent_directory_ref.path')];
   if (!name || !directory || name.text.trim() === '' || directory.text.trim() === '') return undefined;
-  const separator = directory.text.includes('\\') ? '\\' : '/';
-  const value = `${directory.text.replace(/[/\\]$/, '')}${separator}${name.text}`;
-  return { value, tests: [...name.tests, ...directory.tests] };
+  return { value: joinPath(directory.text, name.text), tests: [...name.tests, ...directory.tests] };
 }
+
+/** Returns the path of a file in a directory of Windows or another system. */
+export const joinPath = (directory: string, name: string): string =>
+  `${directory.replace(/[/\\]$/, '')}${directory.includes('\\') ? '\\' : '/'}${name}`;
 
 const toPathText = ({ object, steps }: ObjectPath): string => `${object}:${steps.join('.')}`;
 
