@@ -1,7 +1,13 @@
 import type { createProductCollector } from '../../extraction/products/product-collector.ts';
 import { asObject, asObjects, asText, asTexts, type JsonObject } from '../../../platform/lib/json/json-values.ts';
 
-type ProductVersion = { vendor: string; product: string; version: string };
+type ProductVersion = {
+  vendor: string;
+  product: string;
+  version: string;
+  /** The product of which this one is a component. */
+  platform?: ProductVersion;
+};
 
 const productsMax = 20_000;
 const depthMax = 30;
@@ -20,8 +26,8 @@ function readProductTree(tree: JsonObject): Map<string, ProductVersion> {
     else if (branch['category'] === 'product_name' || branch['category'] === 'product_family') current.product = name;
     else if (branch['category'] === 'product_version' || branch['category'] === 'product_version_range')
       current.version = name;
-    else if (current.product === '') current.product = name;
-    put(branch['product'], current.product === '' ? { ...current, product: readName(branch['product']) } : current);
+    else if (current.product === '' && !variants.has(asText(branch['category']) ?? '')) current.product = name;
+    put(branch['product'], current.product === '' ? { ...current, ...readPackage(branch['product']) } : current);
     if (depth < depthMax) for (const child of asObjects(branch['branches'])) walk(child, current, depth + 1);
   };
   const toUnbranched = (node: unknown): ProductVersion => ({ vendor: '', product: readName(node), version: '' });
@@ -29,29 +35,56 @@ function readProductTree(tree: JsonObject): Map<string, ProductVersion> {
   for (const product of asObjects(tree['full_product_names'])) put(product, toUnbranched(product));
   for (const relation of asObjects(tree['relationships'])) {
     const component = products.get(asText(relation['product_reference']) ?? '');
+    const platform = products.get(asText(relation['relates_to_product_reference']) ?? '');
     const fullName = relation['full_product_name'];
-    put(fullName, component ?? toUnbranched(fullName));
+    put(fullName, component ? { ...component, ...(platform ? { platform } : {}) } : toUnbranched(fullName));
   }
   return products;
+}
+
+/** Categories of branches that contain products and are none. */
+const variants = new Set(['architecture', 'language', 'host_name']);
+
+/** Reads a package without a product name: its package URL, or else its name as a whole. */
+function readPackage(product: unknown): { product: string; version?: string } {
+  const purl = asText(asObject(asObject(product)['product_identification_helper'])['purl']) ?? '';
+  const [, name, version] = /^pkg:[a-z0-9.+-]+\/(?:[^@?#]+\/)?([^@/?#]+)@([^?#]+)/i.exec(purl) ?? [];
+  return name && version ? { product: name, version: decodePart(version) } : { product: readName(product) };
+}
+
+function decodePart(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }
 
 const readName = (product: unknown): string => asText(asObject(product)['name']) ?? '';
 
 const affectedStatuses = ['known_affected', 'first_affected', 'last_affected'];
+const fixedStatuses = ['first_fixed', 'fixed'];
 
-/** Adds the products that the document's vulnerabilities affect. */
+/**
+ * Adds the products that the document's vulnerabilities affect, and those of which they are components. A vulnerability that lists only fixed
+ * products, as in the advisories of Linux distributions, affects their earlier versions.
+ */
 export function addAffectedProducts(document: JsonObject, products: ReturnType<typeof createProductCollector>): void {
   const tree = readProductTree(asObject(document['product_tree']));
+  const add = ({ vendor, product, version, platform }: ProductVersion, bound: string): void => {
+    const isVersion = version !== '' && version !== product;
+    products.add(vendor, product, isVersion && !(bound && isRange(version)) ? [`${bound}${version}`] : []);
+    if (platform) add(platform, '');
+  };
   for (const vulnerability of asObjects(document['vulnerabilities'])) {
     const status = asObject(vulnerability['product_status']);
-    for (const id of affectedStatuses.flatMap((name) => asTexts(status[name]))) {
-      const product = tree.get(id);
-      if (product)
-        products.add(
-          product.vendor,
-          product.product,
-          product.version && product.version !== product.product ? [product.version] : [],
-        );
-    }
+    const list = (names: string[]): ProductVersion[] =>
+      names.flatMap((name) => asTexts(status[name])).flatMap((id) => tree.get(id) ?? []);
+    const affected = list(affectedStatuses);
+    for (const product of affected) add(product, '');
+    if (affected.length === 0) for (const product of list(fixedStatuses)) add(product, '< ');
   }
 }
+
+/** Checks for a range of versions, such as `vers:rpm/>=1.2` or `>=1.2`. */
+const isRange = (version: string): boolean => /^vers:|[<>=*]/.test(version);

@@ -106,6 +106,50 @@ describe('an advisory', () => {
     expect(rate('Elevation of Privilege').severity).toBe('none');
   });
 
+  test('reads packages that are fixed, and the products of which they are components', () => {
+    const rpm = (arch: string) => ({
+      category: 'architecture',
+      name: arch,
+      branches: [
+        {
+          category: 'product_version',
+          name: `zzd-0:2.4-3.el9.${arch}`,
+          product: {
+            product_id: `zzd.${arch}`,
+            name: `zzd-0:2.4-3.el9.${arch}`,
+            product_identification_helper: { purl: `pkg:rpm/redhat/zzd@2.4-3.el9?arch=${arch}` },
+          },
+        },
+      ],
+    });
+    const platform = {
+      category: 'product_name',
+      name: 'Enterprise Linux (v. 9)',
+      product: { product_id: 'el9', name: 'EL 9' },
+    };
+    const arches = ['x86_64', 'aarch64'];
+    const tree = {
+      branches: [{ category: 'vendor', name: 'Red Hat', branches: [platform, ...arches.map(rpm)] }],
+      relationships: arches.map((arch) => ({
+        category: 'default_component_of',
+        product_reference: `zzd.${arch}`,
+        relates_to_product_reference: 'el9',
+        full_product_name: { product_id: `el9:zzd.${arch}`, name: `zzd as a component of EL 9` },
+      })),
+    };
+    const fixed = arches.map((arch) => `el9:zzd.${arch}`);
+    const read = (product_status: object) =>
+      one({ product_tree: tree, vulnerabilities: [{ cve: 'CVE-2026-1001', product_status }] }).affectedProducts.map(
+        ({ vendor, product, versions }) => [vendor, product, versions],
+      );
+    expect(read({ fixed })).toEqual([
+      ['Red Hat', 'zzd', ['< 2.4-3.el9']],
+      ['Red Hat', 'Enterprise Linux (v. 9)', []],
+    ]);
+    expect(read({ known_affected: ['el9'], fixed })).toEqual([['Red Hat', 'Enterprise Linux (v. 9)', []]]);
+    expect(read({ known_not_affected: fixed })).toEqual([]);
+  });
+
   test('orders two revisions of one day', () => {
     const tracking = {
       revision_history: [1, 2].map((number) => ({ number: String(number), date: '2024-01-01T00:00:00Z' })),
