@@ -2,7 +2,7 @@ import { isIPv4, isIPv6 } from 'node:net';
 import { toBytes, toNetwork, type Network } from './networks.ts';
 import { refang } from './refang.ts';
 
-/** Every range of IPv4 has at most 62. */
+/** A range of IPv4 has at most 62. */
 const networksMax = 64;
 
 /**
@@ -18,24 +18,46 @@ export function parseAddressRange(text: string): string[] | undefined {
   return coverRange(toBytes(first, family), toBytes(last, family), family);
 }
 
-function coverRange(firstBytes: number[], lastBytes: number[], family: Network['family']): string[] | undefined {
-  const size = firstBytes.length * 8;
-  const [first, last] = [toNumber(firstBytes), toNumber(lastBytes)];
-  const networks: string[] = [];
-  for (let at = first; at <= last;) {
-    if (networks.length === networksMax) return undefined;
-    // The largest block that begins here and does not exceed the range.
-    let free = 0;
-    while (free < size && (at & ((2n << BigInt(free)) - 1n)) === 0n && at + (2n << BigInt(free)) - 1n <= last)
-      free += 1;
-    const network = toNetwork(toBytesOf(at, firstBytes.length), size - free, family);
-    networks.push(free === 0 ? network.address : `${network.address}/${network.bits}`);
-    at += 1n << BigInt(free);
-  }
-  return networks.length > 0 ? networks : undefined;
+/** A block of addresses that a network covers: its first address, and the number of bits beyond the prefix. */
+type Block<Address> = { start: Address; free: number };
+
+function coverRange(first: number[], last: number[], family: Network['family']): string[] | undefined {
+  const blocks =
+    family === 'ipv4' ? listV4Blocks(toNumber(first), toNumber(last)) : listV6Blocks(toBigInt(first), toBigInt(last));
+  if (!blocks || blocks.length === 0) return undefined;
+  return blocks.map(({ start, free }) => {
+    const { address, bits } = toNetwork(toBytesOf(BigInt(start), first.length), first.length * 8 - free, family);
+    return free === 0 ? address : `${address}/${bits}`;
+  });
 }
 
-const toNumber = (bytes: number[]): bigint => bytes.reduce((sum, byte) => (sum << 8n) | BigInt(byte), 0n);
+/** Each block is the largest one that begins at its address and does not exceed the range. */
+function listV4Blocks(first: number, last: number): Block<number>[] {
+  const blocks: Block<number>[] = [];
+  for (let start = first; start <= last;) {
+    const alignment = start === 0 ? 32 : Math.log2((start & -start) >>> 0);
+    const free = Math.min(alignment, Math.floor(Math.log2(last - start + 1)));
+    blocks.push({ start, free });
+    start += 2 ** free;
+  }
+  return blocks;
+}
+
+function listV6Blocks(first: bigint, last: bigint): Block<bigint>[] | undefined {
+  const blocks: Block<bigint>[] = [];
+  for (let start = first; start <= last;) {
+    if (blocks.length === networksMax) return undefined;
+    const alignment = start === 0n ? 128 : countBits(start & -start) - 1;
+    const free = Math.min(alignment, countBits(last - start + 1n) - 1);
+    blocks.push({ start, free });
+    start += 1n << BigInt(free);
+  }
+  return blocks;
+}
+
+const countBits = (number: bigint): number => number.toString(2).length;
+const toNumber = (bytes: number[]): number => bytes.reduce((sum, byte) => sum * 256 + byte, 0);
+const toBigInt = (bytes: number[]): bigint => bytes.reduce((sum, byte) => (sum << 8n) | BigInt(byte), 0n);
 
 const toBytesOf = (number: bigint, count: number): number[] =>
   Array.from({ length: count }, (_, index) => Number((number >> BigInt(8 * (count - 1 - index))) & 255n));
