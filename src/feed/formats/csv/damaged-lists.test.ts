@@ -81,3 +81,11 @@ test('takes linear time for a cell of blanks', () => {
   expect(valuesOf(`ip,comment\n45.183.1.1,"a${blanks}b"\n`)).toEqual(['45.183.1.1']);
   expect(elapsedMs()).toBeLessThan(1_000);
 });
+
+test('reads comments of any length in linear time', () => {
+  const text = `# ${' '.repeat(500_000)}x\n# Mimikatz\nevil-host.top\n`;
+  const elapsedMs = startThreadTimer();
+  const { records } = parseList(text, 'list.txt');
+  expect(elapsedMs()).toBeLessThan(3_000);
+  expect(records[0]!.classification.malware).toMatchObject([{ name: 'Mimikatz' }]);
+});

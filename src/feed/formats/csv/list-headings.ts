@@ -4,6 +4,7 @@ const comment = /^\s*(?:#|;|\/\/|!)/;
 const mark = /^[\s#;/!*=-]+/;
 /** Words without a dot. Values have one, or are digests. */
 const words = /^[\p{L}\p{N}][\p{L}\p{N} &+()'/-]{2,58}:?$/u;
+const headingMaxChars = 80;
 const digest = /^[0-9a-f]{32,}$/i;
 const contents =
   /(?:\s+(?:malware|samples?|payloads?|hash(?:es)?|files?|c2s?|c&c|servers?|domains?|hosts?|ips?|urls?|iocs?|indicators?|list))+$/i;
@@ -20,7 +21,9 @@ export function readNamedRows(lines: string[]): string[][] | undefined {
     const isComment = comment.test(line);
     if (text === '') continue;
     if (isComment || (words.test(text) && !digest.test(text))) {
-      const heading = text.replace(mark, '').replace(/:$/, '').replace(contents, '');
+      // Longer lines are no names, and the patterns take quadratic time.
+      const heading =
+        text.length > headingMaxChars ? '' : text.replace(mark, '').replace(/:$/, '').replace(contents, '');
       name = findTaggedName(heading) ? heading : '';
       isAnyNamed ||= name !== '';
       if (isComment || name !== '') continue;
