@@ -7,10 +7,14 @@ export type Sentence = Span & { text: string };
 
 export const sentenceMaxChars = 600;
 const sentenceMinChars = 12;
+/** The point of a day in a German date: `am 3. März 2026`. Months that are English words, too, need a year. */
+const dayPoint = String.raw`(?<=(?<!\d)[0-3]?\d)\.\s(?:Jan(?:uar\b|\.)|Jänner|Feb(?:ruar\b|\.)|März|Mai\b|Jun(?:i\b|\.)|Jul(?:i\b|\.)|Okt(?:ober\b|\.)|Dez(?:ember\b|\.)|(?:April|August|September|November) (?:19|20)\d\d\b)`;
 // A sentence ends at a line break, at punctuation before a space and a capital, digit or quote, glued to the next sentence, as in converted
 // pages, or at the full stop of a script without capitals.
-const boundary =
-  /\n+|[.!?](?:["”’)\]]{0,2})(?=\s+["“‘(«„]?[\p{Lu}\p{Lo}0-9•])|[a-z)][.!?](?=[A-Z][a-z]{1,20} [a-z])|[•●▪]|[。！？।؟۔][」』”]?/gu;
+const boundary = new RegExp(
+  String.raw`\n+|(?!${dayPoint})[.!?](?:["”’)\]]{0,2})(?=\s+["“‘(«„]?[\p{Lu}\p{Lo}0-9•])|[a-z)][.!?](?=[A-Z][a-z]{1,20} [a-z])|[•●▪]|[。！？।؟۔][」』”]?`,
+  'gu',
+);
 
 /** Returns the trimmed sentences and lines of a text, each of at most 600 UTF-16 units. */
 export function findSentences(text: string): Sentence[] {
