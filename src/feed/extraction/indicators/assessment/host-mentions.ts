@@ -30,7 +30,9 @@ const reasonsByCue: readonly [WordsBefore, string][] = [
     before([
       String.raw`\b(?:tool|patch|update|plug-?in|advisory|report|paper|documentation|source code|rule|list|project|library|software|decryptor|fix)(?:s|es)? (?:is|are|can be)(?: also| freely| publicly)? (?:available|found|downloaded|obtained) (?:at|from|on|in)`,
       String.raw`\b(?:customers|users|administrators|you) (?:can|should|must) (?:update|upgrade|download|patch)[\p{L} ]{0,30} (?:at|from|on|via)`,
-      String.raw`(?:^|[.!?\n] ?)(?:please )?(?:visit|see|go to|check out)`,
+      String.raw`(?:^|[.!?\n] ?)(?:please )?(?:visit|see|go to|check out|(?:read |find out |learn )?more (?:at|on))`,
+      String.raw`\bcontact (?:us|the (?:vendor|manufacturer|developers?|team)) (?:at|on|via|through)(?: [a-z][\w.-]{3,60} or (?:at|on|via|through))?`,
+      String.raw`\bfrom the (?:vendor|manufacturer|developers?|maker|project) (?:at|on)`,
       String.raw`\b(?:information|details|help|support),? (?:please )?(?:visit|go to|see)`,
       String.raw`\b(?:web|website|homepage|internet|www|online):`,
       String.raw`\b(?:tel|phone|fax)\b[.:]?[\d ()+/-]{6,24},`,
@@ -54,7 +56,7 @@ const reasonsByCue: readonly [WordsBefore, string][] = [
 ];
 
 const victimBehind =
-  /^[)"”’]{0,2}(?: (?:has |have )?(?:confirmed|said|announced|disclosed|told|stated|apologi[sz]ed)\b| fue (?:suplantad|atacad|vulnerad|hackead|clonad)| a été (?:imité|attaqué|piraté|usurpé|cloné)| wurde (?:angegriffen|gehackt|nachgeahmt|imitiert|gefälscht)| è stat[oa] (?:attaccat|imitat|violat|clonat)| foi (?:atacad|invadid|imitad|clonad|hackead)| (?:был|была|было) (?:атакован|взломан|подделан)| (?:був|була|було) (?:атакован|зламан|підроблен)| został[ao]? (?:zaatakowan|podrobion|sklonowan|zhakowan))/iu;
+  /^[)"”’]{0,2}(?:, (?:has |have )?(?:warned|confirmed|announced|disclosed|apologi[sz]ed) (?:of|that|the|its|it|on|for)\b| (?:has |have )?(?:confirmed|said|announced|disclosed|told|stated|apologi[sz]ed)\b| fue (?:suplantad|atacad|vulnerad|hackead|clonad)| a été (?:imité|attaqué|piraté|usurpé|cloné)| wurde (?:angegriffen|gehackt|nachgeahmt|imitiert|gefälscht)| è stat[oa] (?:attaccat|imitat|violat|clonat)| foi (?:atacad|invadid|imitad|clonad|hackead)| (?:был|была|было) (?:атакован|взломан|подделан)| (?:був|була|було) (?:атакован|зламан|підроблен)| został[ao]? (?:zaatakowan|podrobion|sklonowan|zhakowan))/iu;
 
 /** Returns the reason why the words around a live host in prose say that it is not the attacker's, or undefined. */
 export function findHarmlessHostMention(text: string, { start, end }: Span): string | undefined {

@@ -23,6 +23,9 @@ const harmless: Record<string, string[]> = {
   'further reading': [
     'Visit quartz-vendor.com to learn more.',
     'For more information, go to quartz-vendor.com.',
+    'More at blog.quartz-lab.io/zq7 this week.',
+    'Contact us at help.quartz-vendor.com please.',
+    'The update comes from the vendor at help.quartz-vendor.com soon.',
     'The tool is available at https://quartz-tools.org/get now.',
     'Customers can update at https://quartz-vendor.com/get now.',
     'More can be found here: https://quartz-lab.org/zq7',
@@ -44,6 +47,7 @@ const harmless: Record<string, string[]> = {
     'Users of quartz-bank.com should change their passwords.',
     'The company’s website, quartz-works.com, was down.',
     'quartz-bank.com confirmed the incident.',
+    'The bank of the customers, quartz-bank.com, warned of the mails.',
     'El sitio quartz-banco.es fue suplantado.',
     'Le site quartz-banque.fr a été imité.',
     'Die Website quartz-amt.de wurde angegriffen.',
