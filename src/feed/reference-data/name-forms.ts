@@ -47,9 +47,9 @@ export const isName = (name: string): boolean =>
   !/^(?:win|elf|apk|osx|js|ps1|jar|py|php|vbs|symbian|asp)\./.test(name) &&
   !/[\t|;]/.test(name);
 
-// Names of people, stars, towns and gods, which the word list does not contain.
+// Names of people, stars, towns, gods and days, which the word list does not contain.
 const proper =
-  /^(?:orion|mercury|apollo|diana|alice|charlie|oscar|victor|jupiter|saturn|neptune|venus|athena|hermes|atlas|luna|nova|max|leo|sam|mary|john|david|adam|eve|bob|tom|jack|henry|alpha|beta|gamma|delta|omega|sigma|lambda|zeta|kali|amadey family|paris|london|berlin|boston|dallas|austin|phoenix|lincoln|monroe|stanley|angel|gabriel|samuel|king|prince|lotus|nokia|samsung|vivo|oracle|adobe|intel|electrum|synack)$/;
+  /^(?:orion|mercury|apollo|diana|alice|charlie|oscar|victor|jupiter|saturn|neptune|venus|athena|hermes|atlas|luna|nova|max|leo|sam|mary|john|david|adam|eve|bob|tom|jack|henry|alpha|beta|gamma|delta|omega|sigma|lambda|zeta|kali|amadey family|paris|london|berlin|boston|dallas|austin|phoenix|lincoln|monroe|stanley|angel|gabriel|samuel|king|prince|lotus|nokia|samsung|vivo|oracle|adobe|intel|electrum|synack|christmas)$/;
 
 let everyday: ReadonlySet<string> | undefined;
 
