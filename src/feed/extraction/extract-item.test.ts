@@ -121,6 +121,18 @@ test('takes linear time for hostile texts', { timeout: 120_000 }, () => {
   }
 });
 
+test('takes the line after a line with only a date as the title', () => {
+  const text = 'Tuesday, 26 July 2016\nInvoices with a trojan\nThe trojan was sent by mail.';
+  expect(extractItem({ text }).title).toBe('Invoices with a trojan');
+});
+
+test('takes no holiday for malware', () => {
+  const { malware } = extractItem({
+    text: 'The shops offer presents for Christmas. Christmas is near.',
+  }).classification;
+  expect(malware).toEqual([]);
+});
+
 const dir = dataDir();
 test.skipIf(!dir)('extracts a consistent item from every recorded report', { timeout: 120_000 }, () => {
   const rows = gunzipSync(readFileSync(join(dir!, 'feed/annoctr/dev.ndjson.gz')))

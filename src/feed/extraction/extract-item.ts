@@ -158,9 +158,9 @@ function classifyNames(names: ExtractedName[]): Pick<Classification, 'malware' |
 }
 
 const firstAnyLine = /^\s*(?:[#=]{1,6}\s+)?(\S[^\n]{0,298})/;
-/** The first line, after lines that are only an address. */
+/** The first line, after lines that are only an address, a date or an entry of a menu. */
 const firstNamedLine =
-  /^(?:\s*(?:(?:https?|hxxps?):\S{1,2000}|skip (?:to (?:main )?content|links?)|menu|home|search(?: this blog)?|(?:toggle )?navigation|share|advertisement|table of contents|listen to this (?:post|article))(?=[ \t]*\n))*\s*(?:[#=]{1,6}\s+)?(?!(?:https?|hxxps?):\S*\s*$)(\S[^\n]{0,298})/i;
+  /^(?:\s*(?:(?:https?|hxxps?):\S{1,2000}|skip (?:to (?:main )?content|links?)|menu|home|search(?: this blog)?|(?:toggle )?navigation|share|advertisement|table of contents|listen to this (?:post|article)|(?:[a-z]{3,9}day,? )?(?:\d{1,2}\.? [a-z]{3,9}|[a-z]{3,9} \d{1,2}),? (?:19|20)\d\d|(?:19|20)\d\d-\d\d-\d\d)(?=[ \t]*\n))*\s*(?:[#=]{1,6}\s+)?(?!(?:https?|hxxps?):\S*\s*$)(\S[^\n]{0,298})/i;
 
 function chooseTitle(reportTitle: string | undefined, text: string): string {
   const firstLine = firstNamedLine.exec(text)?.[1]?.trim() ?? firstAnyLine.exec(text)?.[1]?.trim();
