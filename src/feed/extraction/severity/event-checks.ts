@@ -23,7 +23,8 @@ export const isActivity = (one: Statement): boolean =>
 const isTranslatedActivity = ({ isTranslated, text }: Statement): boolean =>
   isTranslated && (cues.attackerCues.test(text) || cues.malwareCues.test(text)) && !cues.hypothesis.test(text);
 
-export const isExploitation = (one: Statement): boolean => cues.exploitationCues.some((cue) => statesCue(one, cue));
+export const isExploitation = (one: Statement): boolean =>
+  one.hasExploitingName === true || cues.exploitationCues.some((cue) => statesCue(one, cue));
 export const isThreat = (one: Statement): boolean =>
   statesCue(one, cues.malwareCues) || statesCue(one, cues.attackerCues) || isExploitation(one);
 
@@ -48,7 +49,14 @@ export const mentionsActingActor = (one: Statement, names: ExtractedName[]): boo
   );
 
 /** Checks for a named actor or malware that attacks. */
-export const mentionsActingName = ({ text }: Statement, names: ExtractedName[]): boolean =>
+export const mentionsActingName = (one: Statement, names: ExtractedName[]): boolean =>
+  mentionsNameBefore(one, names, cues.attackVerbAfterName);
+
+/** Checks for a named actor or malware that exploits a vulnerability: `Foobar exploits two flaws`. */
+export const mentionsExploitingName = (one: Statement, names: ExtractedName[]): boolean =>
+  mentionsNameBefore(one, names, cues.exploitationAfterName);
+
+const mentionsNameBefore = ({ text }: Statement, names: ExtractedName[], predicate: RegExp): boolean =>
   names.some(
     ({ kind, printed }) =>
       kind !== 'tool' &&
@@ -56,7 +64,7 @@ export const mentionsActingName = ({ text }: Statement, names: ExtractedName[]):
         text
           .split(form)
           .slice(1)
-          .some((after) => cues.attackVerbAfterName.test(after)),
+          .some((after) => predicate.test(after)),
       ),
   );
 
@@ -70,6 +78,7 @@ export const mentionsAttackerOrVictims = (one: Statement, names: ExtractedName[]
   cues.actorCues.test(one.text) ||
   cues.ransomwareActorCues.test(one.text) ||
   statesCue(one, cues.victimCues) ||
+  (isActivity(one) && statesCue(one, cues.ransomwareCues)) ||
   (isActivity(one) && hasManyTargets(one));
 
 /** Whether a text denies that its vulnerability is exploited and does not say that another one is. */

@@ -2,7 +2,13 @@ import { severities, type Severity } from '../../model/vocabulary.ts';
 import type { ExtractedName } from '../names/extracted-name.ts';
 import type { Sentence } from '../text/sentence-spans.ts';
 import type { Span } from '../text/stored-text.ts';
-import { deniesExploitation, isActivity, isThreat, mentionsActingName } from './event-checks.ts';
+import {
+  deniesExploitation,
+  isActivity,
+  isThreat,
+  mentionsActingName,
+  mentionsExploitingName,
+} from './event-checks.ts';
 import { isDigest, readReportKind } from './report-kind.ts';
 import { attackerCues, claimCues, lowCues, negation } from './severity-cues.ts';
 import { readStatements, statesCue, type Statement } from './report-statements.ts';
@@ -36,7 +42,11 @@ const scamStatements = 2;
  */
 export function rateReport(report: ReportToRate): ReportRating {
   const { lead: sentences, body } = readStatements(report);
-  const lead = sentences.map((one) => ({ ...one, hasActingName: mentionsActingName(one, report.names) }));
+  const lead = sentences.map((one) => ({
+    ...one,
+    hasActingName: mentionsActingName(one, report.names),
+    hasExploitingName: mentionsExploitingName(one, report.names),
+  }));
   const kind = readReportKind({ ...report, lead });
   const unrated: ReportRating = { severity: 'none', rule: 'none', evidence: [] };
   if (kind === 'promotion') {

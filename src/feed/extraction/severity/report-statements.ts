@@ -15,6 +15,8 @@ export type Statement = {
   isTitle: boolean;
   /** Whether the sentence says what named malware or a named actor did. */
   hasActingName?: boolean;
+  /** Whether the sentence says that named malware or a named actor exploits a vulnerability. */
+  hasExploitingName?: boolean;
   /** Whether the sentence states an event: not a denial, a question, advice, or a remark on attacks in general. */
   isAsserted: boolean;
   /** Whether the sentence places its event more than two years before the publication. */
@@ -123,7 +125,7 @@ function isOldEvent(text: string, year: number): boolean {
   const years = listYears(text.replaceAll(/\bCVE-\d{4}-\d+/gi, ' '));
   const isLongAgo = years.length > 0 ? Math.max(...years) < year - 2 : yearsAgo.test(text);
   if (!isLongAgo) return false;
-  return !/\b(?:starting (?:in|from)|beginning in|began|(?:since|from|as early as|dating back to|dates? back to)(?: \w+)? (?:19|20)\d\d|until|still|continues?|ongoing|active|first (?:seen|observed|discovered|appeared|identified|reported|detected|emerged|surfaced|spotted))\b/i.test(
+  return !/\b(?:starting (?:in|from)|beginning in|began|(?:since|from|as early as|dating back to|dates? back to)(?: \w+){0,2} (?:19|20)\d\d|until|still|continues?|ongoing|active|(?:has|have) been \w+ing|first (?:seen|observed|discovered|appeared|identified|reported|detected|emerged|surfaced|spotted))\b/i.test(
     text,
   );
 }

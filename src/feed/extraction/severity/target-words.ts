@@ -53,7 +53,7 @@ export const attackWaves =
 
 /** Sectors on which a whole population depends. */
 export const vitalSectors =
-  /\b(?:energy|electric(?:ity|al)?|power|water|fuel|telecom\w*|government(?:al|s)?|hospitals?|health ?care|transport(?:ation)?|railways?|infrastructure)\b/iu;
+  /\b(?:energy|electric(?:ity|al)?|power|water|fuel|telecom\w*|government(?:al|s)?|hospitals?|health ?care|transport(?:ation)?|railways?|infrastructure(?! security agency))\b/iu;
 
 /** A number of people who are victims: `thousands of victims`, `35,000 users`. */
 export const countedVictims =
