@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { foldWhitespace } from '../../platform/lib/text/fold-whitespace.ts';
 import type { FeedItem } from '../model/item.schema.ts';
 import type { SourceRecord } from '../model/source-record.ts';
 import { buckets } from '../model/vocabulary.ts';
@@ -22,9 +23,10 @@ const contentOfItem = ({ iocs, classification, affectedProducts, event, source }
   withdrawn: event.status === 'retracted',
 });
 
-/** Returns the parts of an item whose change makes a new version (spec/feed.md, "version"), each as comparable text. */
-const contentParts = (content: StatedContent, text: string): Record<string, string> => ({
-  storedText: text,
+/**
+ * Returns the parts of an item besides its stored text whose change makes a new version (spec/feed.md, "version"), each as comparable text.
+ */
+const statedParts = (content: StatedContent): Record<string, string> => ({
   title: content.title,
   severity: content.severity,
   indicators: joinIndicators(content.iocs),
@@ -48,14 +50,18 @@ export const joinIndicators = (iocs: FeedItem['iocs']): string =>
     .join('\n');
 
 export const contentHash = (item: FeedItem, storedText: string): string =>
-  hashContent(contentOfItem(item), normalizeText(storedText));
+  hashContent(contentOfItem(item), JSON.stringify(normalizeText(storedText)));
 
+/** `text`: the normalized stored text as JSON, which the two hashes of a record share because escaping it takes long. */
 const hashContent = (content: StatedContent, text: string): string =>
-  sha256(JSON.stringify(contentParts(content, text)));
+  sha256(`{"storedText":${text},${JSON.stringify(statedParts(content)).slice(1)}`);
 
 /** Returns the names of the parts that differ between two versions. */
 export function changedParts(before: ItemContent, after: ItemContent): string[] {
-  const partsOf = ({ item, storedText }: ItemContent) => contentParts(contentOfItem(item), normalizeText(storedText));
+  const partsOf = ({ item, storedText }: ItemContent): Record<string, string> => ({
+    storedText: normalizeText(storedText),
+    ...statedParts(contentOfItem(item)),
+  });
   const [oldParts, newParts] = [partsOf(before), partsOf(after)];
   return Object.keys(newParts).filter((name) => oldParts[name] !== newParts[name]);
 }
@@ -68,15 +74,13 @@ export function hashRecord(
   record: SourceRecord,
   { publisher, tlp }: Pick<FeedItem['source'], 'publisher' | 'tlp'>,
 ): { contentHash: string; recordHash: string } {
-  const text = normalizeText(record.storedText);
+  const text = JSON.stringify(normalizeText(record.storedText));
+  const rest = JSON.stringify([record.withdrawn, record.tlp ?? null, record.publisher ?? null]);
   return {
     contentHash: hashContent({ ...record, publisher, tlp }, text),
-    recordHash: sha256(JSON.stringify([text, record.withdrawn, record.tlp ?? null, record.publisher ?? null])),
+    recordHash: sha256(`[${text},${rest.slice(1)}`),
   };
 }
 
-// A single space, which is most of the white space, does not match.
-const foldedWhitespace = /[^\S ]\s*| \s+/g;
-
-export const normalizeText = (text: string): string => text.normalize('NFC').replaceAll(foldedWhitespace, ' ').trim();
+export const normalizeText = (text: string): string => foldWhitespace(text.normalize('NFC')).trim();
 export const sha256 = (text: string): string => hash('sha256', text);
