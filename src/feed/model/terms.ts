@@ -47,8 +47,8 @@ function canonicalText(kind: TermKind, value: string): string {
   if (kind === 'indicator') return value;
   if (kind === 'cve' || kind === 'technique') return value.trim().toUpperCase();
   const folded = value.normalize('NFC').toLowerCase();
-  const compact = folded.replaceAll(/[^\p{L}\p{N}]+/gu, '');
-  if (names.has(kind) && compact !== '') return compact;
+  const compact = names.has(kind) ? folded.replaceAll(/[^\p{L}\p{N}]+/gu, '') : '';
+  if (compact !== '') return compact;
   return folded.replaceAll(/[\s_]+/g, ' ').trim();
 }
 

@@ -36,11 +36,14 @@ export const encodeColumns = (columns: RecordColumn[]): EncodedColumn[] =>
 
 /** Encodes one column, as a constant if it `mayBeConstant` and all its values are the same. */
 export function encodeColumn({ name, type, values }: RecordColumn, mayBeConstant: boolean): EncodedColumn {
-  const texts = values.map(toText);
-  if (mayBeConstant && texts.every((text) => text === texts[0]))
-    return { name, type, constant: texts[0]?.toWellFormed() ?? null };
+  // Spares most constant columns the encoding of each value.
+  const texts = mayBeConstant && isConstant(values) ? [toText(values[0]!)] : values.map(toText);
+  if (mayBeConstant && isConstant(texts)) return { name, type, constant: texts[0]?.toWellFormed() ?? null };
   return { name, type, texts: encodeTextArray(texts) };
 }
+
+const isConstant = (values: RecordValue[]): boolean =>
+  values.length > 0 && values.every((value) => value === values[0]);
 
 /**
  * Returns the rows of encoded columns as the FROM item `n` of a statement. A constant is one parameter of its type, which PostgreSQL parses

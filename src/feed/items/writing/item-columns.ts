@@ -112,7 +112,7 @@ const encodeRows = <C extends Columns>(columns: C, rows: RowOf<C>[]): EncodedCol
     Object.entries<Column<ColumnValue>>(columns).map(([key, { name, type }]) => ({
       name,
       type,
-      values: rows.map((row) => toSorted(row[key]!)),
+      values: type === 'text[]' ? rows.map((row) => (row[key] as string[]).toSorted()) : rows.map((row) => row[key]!),
     })),
   );
 
@@ -124,5 +124,3 @@ function insertStatement(table: string, columns: Columns, encoded: EncodedColumn
     insert into ${sql.raw(table)} (${names})
     select ${expressions} from ${toEncodedColumnset(encoded)}`;
 }
-
-const toSorted = (value: ColumnValue): ColumnValue => (Array.isArray(value) ? value.toSorted() : value);

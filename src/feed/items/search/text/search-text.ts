@@ -57,6 +57,7 @@ const ids = /(?:\b[a-z][a-z\d-]*--)?\b[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}\b
  */
 function selectProse(storedText: string, known: string[]): string {
   const seen = new Set(known);
+  const mayBeUnspaced = hasUnspacedText(storedText);
   const kept: string[] = [];
   let isReference = false;
   for (let start = 0, length = 0; start < storedText.length && length < bodyMaxChars;) {
@@ -67,7 +68,7 @@ function selectProse(storedText: string, known: string[]): string {
     const pathLength = measurePath(line);
     if (pathLength > 0) isReference = referencePath.test(line.slice(0, pathLength));
     if (isReference) continue;
-    const value = pathLength > 0 ? readProse(line.slice(pathLength + 2)) : line;
+    const value = pathLength > 0 ? readProse(line.slice(pathLength + 2), mayBeUnspaced) : line;
     if (value === '' || seen.has(value)) continue;
     seen.add(value);
     kept.push(value);
@@ -78,23 +79,23 @@ function selectProse(storedText: string, known: string[]): string {
 
 /** Returns the length of the path at the start of a line, which has no spaces, or 0 if the line continues a text. */
 function measurePath(line: string): number {
-  const colon = line.indexOf(': ');
-  return colon === -1 || line.lastIndexOf(' ', colon) !== -1 ? 0 : colon;
+  const space = line.indexOf(' ');
+  return space > 0 && line[space - 1] === ':' ? space - 1 : 0;
 }
 
 /** Returns the prose of a value, or an empty text. */
-function readProse(value: string): string {
-  if (!hasWords(value)) return '';
+function readProse(value: string, mayBeUnspaced: boolean): string {
+  if (!hasWords(value, mayBeUnspaced)) return '';
   const text = value.replaceAll(ids, '');
-  return hasWords(text) ? text : '';
+  return hasWords(text, mayBeUnspaced) ? text : '';
 }
 
-/** Whether a value has as many words as prose, or is of a script that is written without spaces. */
-function hasWords(text: string): boolean {
+/** Whether a value has as many words as prose, or is of a script that is written without spaces, if it `mayBeUnspaced`. */
+function hasWords(text: string, mayBeUnspaced: boolean): boolean {
   let at = -1;
   for (let spaces = 1; spaces < proseWordsMin; spaces += 1) {
     at = text.indexOf(' ', at + 1);
-    if (at === -1) return hasUnspacedText(text);
+    if (at === -1) return mayBeUnspaced && hasUnspacedText(text);
   }
   return true;
 }
