@@ -47,6 +47,8 @@ function collectEntries(value: unknown, depth: number): JsonObject[] {
       isObject(entry) ? (listMembers(entry) ?? [entry]) : [typeof entry === 'string' ? { value: entry } : {}],
     );
   if (!isObject(value)) return [{}];
+  const members = listMembers(value);
+  if (members) return members;
   const nested = Object.values(value).filter((field) => isObject(field) || Array.isArray(field));
   return nested.length === 0 ? [value] : nested.flatMap((field) => collectEntries(field, depth - 1));
 }
@@ -54,7 +56,7 @@ function collectEntries(value: unknown, depth: number): JsonObject[] {
 /** Fields of a report that also hold for its indicators. */
 const inherited = /^(?:tlp|tags|adversary|threat_?actor|malware_?famil(?:y|ies))$/i;
 
-/** Returns the indicators of an entry that is a report with a list of them, such as a pulse of OTX. */
+/** Returns the indicators of an entry or a document that is a report with a list of them, such as a pulse of OTX. */
 function listMembers(entry: JsonObject): JsonObject[] | undefined {
   const members = Object.entries(entry).find(
     ([name, field]) => /^(?:indicators|iocs|observables)$/i.test(name) && Array.isArray(field) && field.some(isObject),

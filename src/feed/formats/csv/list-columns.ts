@@ -17,7 +17,7 @@ const columns = {
   imphash: /^imphash$/,
   ssdeep: /^ssdeep$/,
   cert_sha1: /^cert_sha_?1$/,
-  any: /^(?:indicators?(?:_values?)?|iocs?(?:_values?)?|observables?(?:_values?)?|values?|hash(?:es)?|file_hash(?:es)?(?:_values?)?|artifacts?|networks?|subnets?|net_?blocks?|cidrs?|cidr_blocks?|prefix(?:es)?|ranges?|entry|c2s?|c2_servers?|(?:domains?|hosts?)_(?:or_)?ips?|ips?_(?:or_)?(?:domains?|hosts?))$/,
+  any: /^(?:indicators?(?:_values?|_of_compromise)?|iocs?(?:_values?)?|observables?(?:_values?)?|values?|hash(?:es)?|file_hash(?:es)?(?:_values?)?|artifacts?|networks?|subnets?|net_?blocks?|cidrs?|cidr_blocks?|prefix(?:es)?|ranges?|entry|c2s?|c2_servers?|(?:domains?|hosts?)_(?:or_)?ips?|ips?_(?:or_)?(?:domains?|hosts?))$/,
   firstSeen:
     /^(?:first_?seen|first_observed|date_first|detected|published|dateadded|date_added|added|date|listing_?date|submission_time|timestamp|time|created|first_reported|valid_from)(?:_utc|_at|_date)?$/,
   lastSeen:
@@ -43,6 +43,20 @@ const linkColumn =
 const sampleRows = 50;
 const typeShareMin = 0.6;
 
+const valueColumns = [
+  'address',
+  'url',
+  'domain',
+  'sha512',
+  'sha256',
+  'sha1',
+  'md5',
+  'imphash',
+  'ssdeep',
+  'cert_sha1',
+  'any',
+] as const satisfies ColumnName[];
+
 /** The columns of a table by content. `typed` has the column of types and the column of their values. */
 export type ListColumns = { indexes: Record<ColumnName, number[]>; typed: { type: number; value: number } | undefined };
 
@@ -57,7 +71,12 @@ export function findColumns(header: string[], rows: string[][]): ListColumns {
     number[]
   >;
   const type = findTypeColumn(header, rows);
-  if (type === undefined) return { indexes, typed: undefined };
+  if (type === undefined) {
+    // A header whose words say nothing about values.
+    const isNamed = valueColumns.some((name) => indexes[name].length > 0);
+    if (!isNamed) indexes.any = findValueColumns(rows).filter((index) => !linkColumn.test(header[index] ?? ''));
+    return { indexes, typed: undefined };
+  }
   const named = indexes.any.find((index) => index !== type);
   const candidates = header.flatMap((name, index) => (index === type || linkColumn.test(name) ? [] : [index]));
   const value = named ?? findValueColumn(rows, candidates);

@@ -75,6 +75,14 @@ describe('lists of vendors', () => {
     expect(record!.classification.actor).toMatchObject([{ name: 'APT28' }, { name: 'Lazarus Group' }]);
   });
 
+  test('finds the values below a header in another language', () => {
+    const parsed = parseList(
+      'Indikator;IOC-Beschreibung;Host-Art\n198[.]51[.]101[.]23;C2-Server;Server\nhxxps://evil-host[.]top/login;Phishing-Seite;Seite\n',
+    );
+    checkPassages(parsed);
+    expect(values(parsed)).toEqual(['ipv4 198.51.101.23', 'url https://evil-host.top/login']);
+  });
+
   test('reads the names between the values of a plain list', () => {
     const parsed = parseList(
       `# Indicators\n\n## LummaStealer\n${sha256}\n\nMagicRAT C2s:\nhxxp://evil-host[.]top/a\n\nIPs\n198[.]51[.]101[.]23\n`,
@@ -227,6 +235,8 @@ describe('lists of vendors', () => {
       { indicator: sha256, type: 'FileHash-SHA256', created: '2026-03-01T00:00:00' },
     ];
     const parsed = parseList(JSON.stringify({ count: 1, results: [{ ...pulse, indicators }] }));
+    const alone = parseList(JSON.stringify({ ...pulse, references: ['https://reports.example/1'], indicators }));
+    expect(alone.records[0]!.iocs).toEqual(parsed.records[0]!.iocs);
     expect(values(parsed)).toEqual(['domain evil-host.top', `sha256 ${sha256}`]);
     expect(parsed.records[0]).toMatchObject({
       tlp: 'GREEN',
