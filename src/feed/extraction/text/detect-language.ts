@@ -29,7 +29,7 @@ for (const [language, words] of Object.entries(functionWords))
 /** Returns the language of a text as an ISO 639-1 code, by script and function words, or undefined if the evidence is too weak. */
 export function detectLanguage(text: string): string | undefined {
   const start = text.slice(0, readMaxChars);
-  const letters = start.match(/\p{L}/gu)?.length ?? 0;
+  const letters = countCharacters(start.match(/\p{L}+/gu) ?? []);
   if (letters < 40) return undefined;
   for (const [language, pattern] of scripts)
     if ((start.match(pattern)?.length ?? 0) / letters > shareLeast) return language;
@@ -42,3 +42,6 @@ export function detectLanguage(text: string): string | undefined {
   const [best] = [...counts].toSorted((a, b) => b[1] - a[1]);
   return best && best[1] / words.length > 0.05 ? best[0] : undefined;
 }
+
+const countCharacters = (words: string[]): number =>
+  words.reduce((sum, word) => sum + word.length - (word.match(/[\uDC00-\uDFFF]/g)?.length ?? 0), 0);

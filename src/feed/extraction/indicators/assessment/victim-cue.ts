@@ -60,14 +60,17 @@ function isBehindUnspaced(text: string, start: number): boolean {
 }
 
 const imitation =
-  /\b(?:fake|bogus|phony|spoof(?:ed|ing|s)?|impersonat(?:es|ed|ing)|(?:purport(?:s|ed|ing|edly)?|pretend(?:s|ed|ing)?|claim(?:s|ed|ing)?|appear(?:s|ed|ing)?) (?:to be |to come )?from|in the name of|im Namen (?:von|der)|im Namen des|suplanta(?:ndo)?(?: la identidad de)?|se faisant passer pour|a nome di|em nome d[aeo])(?: the| an?)? ((?:\p{Lu}[\p{L}\d&.’'-]{1,30} ?){1,3})/gu;
+  /\b(?:fake|bogus|phony|spoof(?:ed|ing|s)?|impersonat(?:es|ed|ing)|(?:purport(?:s|ed|ing|edly)?|pretend(?:s|ed|ing)?|claim(?:s|ed|ing)?|appear(?:s|ed|ing)?) (?:to be |to come )?from|in the name of|im Namen (?:von|der)|im Namen des|suplanta(?:ndo)?(?: la identidad de)?|se faisant passer pour|a nome di|em nome d[aeo])(?= )/g;
+/** The name behind, in a pattern of its own, because a search by the flag `u` takes several times longer. */
+const imitatedName = /(?: the| an?)? ((?:\p{Lu}[\p{L}\d&.’'-]{1,30} ?){1,3})/uy;
 const imitatedMax = 50;
 
 /** Returns the keys of the names that attackers imitate according to a text: `hsbc` for `this fake HSBC message`. */
 export function findImitatedNames(text: string): ReadonlySet<string> {
   const names = new Set<string>();
-  for (const match of findMatches(imitation, text)) {
-    const words = match[1]!.trim().split(' ');
+  for (const { 0: cue, index } of findMatches(imitation, text)) {
+    imitatedName.lastIndex = index + cue.length;
+    const words = imitatedName.exec(text)?.[1]!.trim().split(' ') ?? [];
     for (let count = 1; count <= words.length; count += 1) names.add(nameKey(words.slice(0, count).join(' ')));
     if (names.size > imitatedMax) break;
   }

@@ -163,7 +163,11 @@ type Definition = { kind: 'actor' | 'malware'; pattern: RegExp; needs?: RegExp }
  * actor. `needs` is part of every match and saves the search in most sentences.
  */
 export const defined: Definition[] = [
-  { kind: 'malware', pattern: definitions },
+  {
+    kind: 'malware',
+    pattern: definitions,
+    needs: /(?:,| is| was|:| –| —| -) (?:an?|one of the|the) | \(an? /,
+  },
   { kind: 'malware', pattern: glossaryLines, needs: /^.{2,80}(?::\*{0,2}| [–—-]) / },
   {
     kind: 'malware',
