@@ -89,6 +89,49 @@ test('moves through items with the arrow keys, which scroll the panel while the 
   await panel.getByRole('heading', { name: 'Older report' }).waitFor();
 });
 
+test('scrolls the panel to a passage, and not the page around it', async () => {
+  const org = await started.newOrg();
+  const filler = 'Nothing else of note happened at the bank during this long week.\n\n'.repeat(120);
+  await callOk(org, 'POST', '/api/feed/items', { text: `Acme Bank hit\n${filler}It contacted evil-bank[.]top.` });
+  const page = await openPage(org, '/feed');
+  await page.setViewportSize({ width: 1280, height: 300 });
+  await page.getByRole('option').first().waitFor();
+  await page.keyboard.press('j');
+  const panel = page.getByRole('complementary');
+  await panel.getByText('It contacted').waitFor();
+  await tabTo(page, { name: 'Show where the text mentions evil-bank[.]top' });
+  await page.keyboard.press('Enter');
+  await expect.poll(() => panel.locator('mark').evaluate((one) => one.getBoundingClientRect().top)).toBeLessThan(300);
+  expect(await page.locator('main').evaluate((one) => one.getBoundingClientRect().top)).toBe(0);
+});
+
+test('filters the feed and deletes a source with the keyboard alone', async () => {
+  const org = await started.newOrg();
+  const source = await fileSource(started, org, { kind: 'kev', name: 'Old list', visibility: 'private' });
+  await source.pull(kevCatalogue(1, kevRows(2)));
+  await callOk(org, 'POST', '/api/feed/items', { text: 'Nothing happened.', publisher: 'Acme CERT' });
+  const page = await openPage(org, '/feed');
+  await page.getByText('3 items').waitFor();
+  await tabTo(page, { name: 'Source' });
+  await page.keyboard.press('ArrowDown');
+  await page.getByRole('menuitemradio', { name: /^Acme CERT/ }).waitFor();
+  await page.keyboard.type('acme');
+  await page.keyboard.press('Enter');
+  await page.getByText('1 item', { exact: true }).waitFor();
+  await tabTo(page, { name: 'Remove the filter Source' });
+  await page.keyboard.press('Enter');
+  await page.getByText('3 items').waitFor();
+
+  await page.goto(`${started.origin}/console/sources?source=${source.source.id}`);
+  await tabTo(page, { name: 'Delete' });
+  await page.keyboard.press('Enter');
+  await page.getByText('Delete the source? Its items remain.').waitFor();
+  await page.keyboard.press('Enter');
+  await page.getByText('The source is deleted.').waitFor();
+  await page.getByText('No sources yet').waitFor();
+  expect((await callOk(org, 'GET', '/items')).total).toBe(3);
+});
+
 test('moves through looked-up values with the arrow keys', async () => {
   const page = await openPage(await started.newOrg(), '/indicators');
   await page.getByLabel(/^Paste addresses/).fill('evil-bank[.]top unseen.example');

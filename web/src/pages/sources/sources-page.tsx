@@ -49,7 +49,7 @@ export function SourcesPage() {
   );
   return (
     <>
-      <PageHeader title={texts.title} links={<FeedLinks />} actions={add} />
+      <PageHeader title={texts.title} links={<FeedLinks />} actions={sources?.length === 0 ? undefined : add} />
       <ListAndPanel
         list={
           error && !sources ? (
