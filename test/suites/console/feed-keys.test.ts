@@ -31,7 +31,7 @@ async function tabTo(page: Page, wanted: { role?: string; name?: string }): Prom
     const [role, name] = await page.evaluate<[string | null, string]>(
       '((one) => [one.getAttribute("role"), one.ariaLabel ?? one.textContent.trim()])(document.activeElement)',
     );
-    if (role === (wanted.role ?? role) && name.startsWith(wanted.name ?? name)) return;
+    if (role === (wanted.role ?? role) && name === (wanted.name ?? name)) return;
   }
   throw new Error(`Tab never reached ${JSON.stringify(wanted)}.`);
 }
@@ -124,6 +124,12 @@ test('filters the feed and deletes a source with the keyboard alone', async () =
 
   await page.goto(`${started.origin}/console/sources?source=${source.source.id}`);
   await tabTo(page, { name: 'Delete' });
+  await page.keyboard.press('Enter');
+  await page.getByText('Delete the source? Its items remain.').waitFor();
+  await tabTo(page, { name: 'Cancel' });
+  await page.keyboard.press('Enter');
+  await expect.poll(() => page.evaluate<string>('document.activeElement.textContent')).toMatch(/^(Pull now|Delete)$/);
+  await page.getByRole('button', { name: 'Delete' }).focus();
   await page.keyboard.press('Enter');
   await page.getByText('Delete the source? Its items remain.').waitFor();
   await page.keyboard.press('Enter');

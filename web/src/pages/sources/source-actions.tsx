@@ -1,6 +1,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { changeSource, deleteSource, pullSource, type Source } from '../../api/sources.ts';
+import { useFocusReturn } from '../../lib/focus-return.ts';
 import { texts } from '../../texts/sources.ts';
 import { Button } from '../../ui/button.tsx';
 import { toasts } from '../../ui/overlays/toasts.tsx';
@@ -43,15 +44,11 @@ export function SourceActions({ source, onEdit, onDelete }: Props) {
   if (!source.own) return null;
   if (isSure)
     return (
-      <div className="flex flex-wrap items-center gap-2">
-        <span>{texts.removeSure}</span>
-        <Button kind="danger" autoFocus disabled={remove.isPending} onClick={() => remove.mutate()}>
-          {texts.remove}
-        </Button>
-        <Button kind="quiet" onClick={() => setIsSure(false)}>
-          {texts.cancel}
-        </Button>
-      </div>
+      <RemovalQuestion
+        isPending={remove.isPending}
+        onRemove={() => remove.mutate()}
+        onCancel={() => setIsSure(false)}
+      />
     );
   return (
     <div className="flex flex-wrap gap-1.5">
@@ -64,6 +61,24 @@ export function SourceActions({ source, onEdit, onDelete }: Props) {
       <Button onClick={onEdit}>{texts.edit}</Button>
       <Button kind="quiet" onClick={() => setIsSure(true)}>
         {texts.remove}
+      </Button>
+    </div>
+  );
+}
+
+type QuestionProps = { isPending: boolean; onRemove: () => void; onCancel: () => void };
+
+/** Stands in for the other actions, and takes the focus. */
+function RemovalQuestion({ isPending, onRemove, onCancel }: QuestionProps) {
+  useFocusReturn();
+  return (
+    <div className="flex flex-wrap items-center gap-2">
+      <span>{texts.removeSure}</span>
+      <Button kind="danger" autoFocus disabled={isPending} onClick={onRemove}>
+        {texts.remove}
+      </Button>
+      <Button kind="quiet" onClick={onCancel}>
+        {texts.cancel}
       </Button>
     </div>
   );
