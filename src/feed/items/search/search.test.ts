@@ -12,7 +12,7 @@ const [org, other] = [await app.newOrg(), await app.newOrg()];
 const ids = new Map<string, string>();
 const texts: Record<string, string> = {
   storm:
-    'Storm over Ruritania. The group APT28, also known as Fancy Bear, used PowerShell (T1059.001) against ministries. It exploited CVE-2023-23397 and beaconed to hxxps://Evil-Panel[.]top/Gate.php and 203[.]0[.]113[.]77.',
+    'Storm over Ruritania. The group APT28, also known as Fancy Bear, used PowerShell to run commands against ministries. It exploited CVE-2023-23397 and beaconed to hxxps://Evil-Panel[.]top/Gate.php and 203[.]0[.]113[.]77.',
   calm: 'A calm week. Ministries patched Outlook. Nothing was exploited; storm warnings were lifted over the ministries of Ruritania.',
   other:
     'An unrelated note about T1566 phishing and evil-panel[.]top seen again by a bank. A proof of concept is public.',
@@ -42,6 +42,9 @@ describe('GET /items with search parameters', () => {
     [{ q: 'evil-panel[.]top' }, ['other', 'storm']],
     [{ q: 'hxxps://evil-panel[.]top/Gate.php' }, ['storm']],
     [{ q: 'CVE-2023-23397' }, ['storm']],
+    // The text prints only `PowerShell`.
+    [{ q: 'T1059.001' }, ['storm']],
+    [{ q: 't1059' }, ['storm']],
     [{ q: '203[.]0[.]113[.]77 ministries' }, ['storm']],
     [{ q: 'ministry' }, ['calm', 'storm']],
     [{ q: 'exploiting' }, ['calm', 'storm']],

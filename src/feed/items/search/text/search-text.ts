@@ -15,7 +15,7 @@ type SearchedItem = Pick<FeedItem, 'summary' | 'iocs' | 'externalId' | 'classifi
 
 /**
  * Returns the searched text of an item. Title: also the id in the source. Head: summary, names, products and normalized indicator values, the first
- * 100,000 UTF-16 units. Body: publisher, CVEs, words of the source's format, and the stored text, of a structured record only its prose, the
+ * 100,000 UTF-16 units. Body: publisher, ids of CVEs and techniques, words of the source's format, and the stored text, of a structured record only its prose, the
  * first 150,000 units.
  */
 export function toSearchText(item: SearchedItem, { storedText, isProse, formatWords = '' }: SearchedText): SearchText {
@@ -24,9 +24,10 @@ export function toSearchText(item: SearchedItem, { storedText, isProse, formatWo
   const cves = classification.mappings.flatMap(({ framework, id }) =>
     framework === 'cve' && id !== externalId ? [id] : [],
   );
+  const techniques = classification.attack.map(({ technique, subTechnique }) => subTechnique ?? technique);
   const head = [summary, ...listNames({ classification, affectedProducts }), ...values];
   const text = isProse ? storedText : selectProse(storedText, [event.title, summary]);
-  const body = [source.publisher, ...cves, formatWords, text].filter((part) => part !== '').join('\n');
+  const body = [source.publisher, ...cves, ...techniques, formatWords, text].filter((part) => part !== '').join('\n');
   return {
     searchTitle: [event.title, externalId].join('\n').toWellFormed(),
     searchHead: head.join('\n').slice(0, headMaxChars).toWellFormed(),
