@@ -3,31 +3,11 @@ import { inOrg, queryRows } from '../../platform/db/db.ts';
 import { startApp, type ApiResponse, type TestOrg } from '../../../test/support/harness.ts';
 import { domains, stixReport } from '../../../test/support/feed/grouped-reports.ts';
 import { fileSource } from '../../../test/support/feed/kev-source.ts';
+import { objectsOf, readAll, type TaxiiObject } from '../../../test/support/feed/taxii-objects.ts';
 
 const app = await startApp();
 
 const root = '/taxii2/root/';
-const objectsOf = (collection: string): string => `${root}collections/${collection}/objects/`;
-type TaxiiObject = { id: string; type: string; modified?: string; revoked?: boolean; name?: string };
-
-/** Reads a collection after a date, page by page. `last` is the date of the last object. */
-async function readAll(org: TestOrg, collection: string, after?: string, limit = 1_000) {
-  const objects: TaxiiObject[] = [];
-  let next: string | undefined;
-  let last = after;
-  for (let page = 0; page < 200; page += 1) {
-    const more = next ? `&next=${next}` : after ? `&added_after=${after}` : '';
-    const { status, body, headers } = await org.call('GET', `${objectsOf(collection)}?limit=${limit}${more}`);
-    expect(status).toBe(200);
-    objects.push(...(body.objects ?? []));
-    last = (headers['x-taxii-date-added-last'] as string | undefined) ?? last;
-    next = body.next;
-    expect(body.more === true).toBe(next !== undefined);
-    if (next === undefined) return { objects, last };
-  }
-  throw new Error('The collection did not end');
-}
-
 const post = (org: TestOrg, text: string): Promise<ApiResponse> => org.call('POST', '/api/feed/items', { text });
 
 describe('TAXII 2.1', () => {
@@ -178,53 +158,6 @@ describe('objects', () => {
       list.toSorted((a, b) => (a.id < b.id ? -1 : 1)).map((one) => JSON.stringify(one));
     expect(byId(objects)).toEqual(byId(bundle.objects));
   });
-});
-
-test.each([
-  ['name', 'malware', 'Gootloader'],
-  ['CVE', 'cve', 'CVE-2026-40001'],
-])(
-  'keeps the object of a %s while a visible item contains it, whichever item came first',
-  async (kind, column, value) => {
-    const [maker, reader] = [await app.newOrg(), await app.newOrg()];
-    const source = await fileSource(app, maker, { kind: 'csv', visibility: 'shared', tlp: 'CLEAR' });
-    const other = await fileSource(app, maker, { kind: 'csv', visibility: 'shared', tlp: 'CLEAR' });
-    const rows = (host: string): string =>
-      column === 'cve' ? `type,value\ncve,${value}\ndomain,${host}\n` : `indicator,${column}\n${host},${value}\n`;
-    await source.pull(rows(`first-${kind}-host.top`));
-    await other.pull(rows(`other-${kind}-host.top`));
-    const familiesOf = async (): Promise<string[]> =>
-      (await readAll(reader, 'all')).objects.filter(({ name }) => name === value).map(({ id }) => id);
-    const [id, ...others] = await familiesOf();
-    expect([typeof id, others]).toEqual(['string', []]);
-    const tighten = (one: typeof source) =>
-      maker.call('PUT', `/api/feed/sources/${one.source.id}`, { tlp: 'RED', enabled: false });
-    expect((await tighten(source)).status).toBe(200);
-    expect(await familiesOf()).toEqual([id]);
-    await tighten(other);
-    expect(await familiesOf()).toEqual([]);
-    expect((await readAll(maker, 'all')).objects.filter(({ name }) => name === value).length).toBeGreaterThan(0);
-  },
-);
-
-test('does not revoke the CVE and the technique of a retracted item that another item has', async () => {
-  const org = await app.newOrg();
-  const texts = ['first', 'second'].map(
-    (word) =>
-      `The ${word} campaign exploited CVE-2026-40002. The attackers used spearphishing attachments (T1566.001) sent from ${word}-40002[.]top.`,
-  );
-  const ids: string[] = [];
-  for (const text of texts) ids.push((await org.call('POST', '/api/feed/items', { text })).body.id);
-  const readSubjects = async () =>
-    (await readAll(org, 'all')).objects
-      .filter(({ type }) => type === 'vulnerability' || type === 'attack-pattern')
-      .map(({ name, revoked = false }) => [name, revoked]);
-  const before = await readSubjects();
-  expect(before).toContainEqual(['CVE-2026-40002', false]);
-  expect(before).toContainEqual(['Spearphishing Attachment', false]);
-  expect(new Set(before.map(([name]) => name)).size).toBe(before.length);
-  expect((await org.call('POST', `/api/feed/items/${ids[0]}/retract`, {})).status).toBe(200);
-  expect(await readSubjects()).toEqual(before);
 });
 
 test('revokes objects that an organization retracts for itself in its collections only', async () => {
