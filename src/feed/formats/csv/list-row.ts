@@ -79,7 +79,7 @@ const tagsMax = 30;
 
 /** Words with which a source says that a value is harmless, as the whole cell. */
 const benignVerdict =
-  /^(?:benign|clean|harmless|false[-_ ]?pos(?:itive)?|(?:white|allow)[-_ ]?list(?:ed)?|allow(?:ed)?)$|^false_?pos$/i;
+  /^(?:benign|clean|harmless|false[-_ ]?pos(?:itive)?|(?:white|allow)[-_ ]?list(?:ed)?|allow(?:ed)?)$/i;
 
 const sinkholes = new Set(['0.0.0.0', '127.0.0.1', '::', '::1']);
 
