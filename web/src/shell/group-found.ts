@@ -5,7 +5,7 @@ import { texts as entityTexts } from '../texts/entities.ts';
 
 type FoundGroup = { heading: string; entries: { id: string; label: string; to: NavigateOptions }[] };
 
-/** What the API found, in the order of the list, without empty groups. */
+/** Groups the records that a search found by their type. Leaves out empty groups. */
 export const groupFound = ({ detections, hits, entities, items }: FoundRecords): FoundGroup[] =>
   [
     {

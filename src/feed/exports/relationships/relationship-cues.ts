@@ -95,7 +95,9 @@ export const isDoubtful = (sentence: string): boolean => doubtfulWords.test(sent
 /** Before a name that is only compared: `Like Bar, Foo used`, `Foo rather than Bar`. */
 const comparison =
   /(?:^(?:(?:much|just|quite) )?(?:like|as with)|\b(?:in contrast to|contrary to|compared (?:to|with)|rather than|instead of)) (?:the |that of |those of )?["“‘]?$/i;
-/** The same between two names: `Foo, like Bar, used`. After a noun, `like` gives an example instead: `groups, like Bar`. */
+/**
+ * Before a name that is compared with the name in front of it: `Foo, like Bar, used`. After a noun, `like` gives an example: `groups, like Bar`.
+ */
 const likeAnother = /^ ?[,(—–] ?(?:(?:much|just|quite) )?(?:like|as with) (?:the )?["“‘]?$/i;
 /** Before an actor to whom only a connection is stated: `Foo with links to Bar used`, `Foo hijacked the servers of Bar and used`. */
 const connection =

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { extractItem } from '../extract-item.ts';
 
-// Who does what, and when: named subjects in the present tense, origins of actors, lasting events.
+// Sentences about named actors in the present tense, actors of a stated origin, and events that last.
 test.each([
   [
     'critical',

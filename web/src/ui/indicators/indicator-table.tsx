@@ -22,7 +22,7 @@ type Props = {
   fileName: string;
   /** Text above the table. */
   note?: string | undefined;
-  /** What is shown at the end of a row. */
+  /** Renders the last cell of a row. */
   renderEnd?: (row: IndicatorRow) => React.ReactNode;
 };
 

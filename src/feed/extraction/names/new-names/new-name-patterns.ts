@@ -1,4 +1,5 @@
 import { findMatches } from '../../text/find-matches.ts';
+
 /** Grammar of the sentences that introduce a name. Matching is case-sensitive, because a capital letter shows a name. */
 
 /** Makes each alternative match with and without a first capital, as in headlines: `backdoor|trojan` → `[Bb]ackdoor|[Tt]rojan`. */

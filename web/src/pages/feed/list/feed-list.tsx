@@ -19,7 +19,7 @@ type Props = {
   onOpen: (id: string) => void;
   onHover: (id: string) => void;
   onEnd: () => void;
-  /** What is shown below the last entry. */
+  /** Content below the last entry. */
   end: React.ReactNode;
 };
 
