@@ -3,7 +3,7 @@ import { epssScores } from './epss-documents.ts';
 import { kevCatalogue, kevRows } from './kev-source.ts';
 import { mispEvent } from './misp-documents.ts';
 import { nvdPage, nvdRow } from './nvd-documents.ts';
-import { osvRecord } from './osv-documents.ts';
+import { euvdRecord, githubAdvisory, osvRecord } from './osv-documents.ts';
 import { atomSample, rdfSample, rssSample, type CatalogSample } from './catalog-feed-samples.ts';
 
 const sha256 = '0123456789abcdef'.repeat(4);
@@ -54,6 +54,16 @@ export const catalogSamples: Record<string, CatalogSample> = {
   'osv-crates-io': osv('crates.io'),
   'osv-packagist': osv('Packagist'),
   'osv-github-actions': osv('GitHub Actions'),
+  'github-advisories': {
+    document: JSON.stringify([githubAdvisory('GHSA-aaaa-bbbb-cccc')]),
+    title: 'Path traversal in thing',
+    mappings: ['CVE-2026-1001', 'GHSA-aaaa-bbbb-cccc'],
+  },
+  ...all('euvd euvd-exploited', {
+    document: JSON.stringify({ items: [euvdRecord('EUVD-2026-1234')], total: 1 }),
+    title: 'Thing Manager before 1.2',
+    mappings: ['CVE-2026-1001', 'EUVD-2026-1234'],
+  }),
   ...all(
     'cisa-csaf cert-bund-csaf ncsc-nl-csaf red-hat-csaf suse-csaf siemens-csaf cisco-csaf microsoft-csaf sick-csaf',
     csaf,

@@ -66,7 +66,9 @@ function listPackageUrls(affected: JsonObject): string[] {
   const path = [first.replace('@', '%40'), ...rest].join('/');
   const base = stated ?? (type && asText(name) ? `pkg:${type}/${path}` : asText(name));
   if (!base) return [];
-  const versions = asTexts(affected['versions']).slice(0, 100);
+  const versions = asTexts(affected['versions'])
+    .filter((version) => !/[<>=*]/.test(version))
+    .slice(0, 100);
   return versions.length === 0 || base.includes('@') ? [base] : versions.map((version) => `${base}@${version}`);
 }
 

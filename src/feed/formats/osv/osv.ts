@@ -1,6 +1,6 @@
 import { createProductCollector } from '../../extraction/products/product-collector.ts';
 import { createClassificationBuilder } from '../../extraction/classification-builder.ts';
-import { scoreCvssVector, selectCvssScore } from '../../extraction/cvss.ts';
+import { checkCvssScore, scoreCvssVector, selectCvssScore } from '../../extraction/cvss.ts';
 import {
   asObject,
   asObjects,
@@ -18,6 +18,7 @@ import type { DraftResult, ParseContext, RecordDraft, SourceFormat } from '../so
 import type { SourceDocument } from '../source-document.ts';
 import { createStatementCollector } from '../../extraction/indicator-statements.ts';
 import { stateMaliciousPackages } from './malicious-packages.ts';
+import { convertForeignRecord } from './foreign-records.ts';
 import { fetchOsv } from './fetch-osv.ts';
 import { osvIdPattern } from './scan-index.ts';
 import { listAffectedVersions } from './osv-versions.ts';
@@ -36,11 +37,15 @@ const publishers: Record<string, string> = {
   MAL: 'OpenSSF Malicious Packages',
   OSV: 'OSV',
   CVE: 'CVE',
+  EUVD: 'ENISA',
 };
 
-/** Open Source Vulnerability records (schema 1.x) in JSON or YAML: a record, a directory, a zip archive, or an index `modified_id.csv`. */
+/**
+ * Open Source Vulnerability records (schema 1.x) in JSON or YAML: a record, a directory, a zip archive, or an index `modified_id.csv`. Also
+ * the records of GitHub's REST API and of the EUVD, see `convertForeignRecord`.
+ */
 export const osv: SourceFormat = {
-  label: 'Open Source Vulnerabilities (OSV)',
+  label: 'Open Source Vulnerabilities (OSV), GitHub advisories, EUVD',
   defaults: { language: 'en', reliability: 0.8, schedule: '0 * * * *' },
   files: /\.(?:json(?:\.gz)?|ya?ml(?:\.gz)?|zip)$/i,
   fetch: (session) => (/\.csv$/i.test(new URL(session.url).pathname) ? fetchOsv(session) : undefined),
@@ -57,14 +62,18 @@ function draftOsv(parts: SourceDocument[], context: ParseContext): DraftResult {
 
 function draftPart(part: SourceDocument, context: ParseContext): DraftResult {
   const document = parseJsonOrYaml(part.bytes);
-  const list = Array.isArray(document) ? document : asObject(document)['vulns'];
-  const entries: unknown[] = Array.isArray(list) ? list : [document];
+  const { vulns, items } = asObject(document);
+  const list = [document, vulns, items].find((one) => Array.isArray(one));
+  const entries: unknown[] = list ?? [document];
   const drafted: DraftResult = { drafts: [], skipped: [] };
-  for (const [index, entry] of entries.entries()) {
+  for (const [index, stated] of entries.entries()) {
+    const entry = (isObject(stated) && convertForeignRecord(stated)) || stated;
     const id = isObject(entry) ? asText(entry['id'])?.trim() : undefined;
     const modifiedAt = isObject(entry) ? parseInstant(entry['modified']) : undefined;
     if (isObject(entry) && id && osvIdPattern.test(id) && modifiedAt)
-      drafted.drafts.push(draftEntry(id, entry, { url: part.url, modifiedAt, ...context }));
+      drafted.drafts.push(
+        draftEntry(id, entry, { url: part.url, modifiedAt, stated: stated as JsonObject, ...context }),
+      );
     else if (entries.length === 1) throw new Error('the document is not an OSV record with valid id and modified');
     else
       drafted.skipped.push({
@@ -75,7 +84,8 @@ function draftPart(part: SourceDocument, context: ParseContext): DraftResult {
   return drafted;
 }
 
-type EntryContext = ParseContext & { url: string | undefined; modifiedAt: string };
+/** `stated` is the record as its source writes it. */
+type EntryContext = ParseContext & { url: string | undefined; modifiedAt: string; stated: JsonObject };
 
 function draftEntry(id: string, entry: JsonObject, context: EntryContext): RecordDraft {
   const { modifiedAt } = context;
@@ -86,9 +96,9 @@ function draftEntry(id: string, entry: JsonObject, context: EntryContext): Recor
 function toOsvRecord(
   id: string,
   entry: JsonObject,
-  { url, reliability, lists, publishTime, modifiedAt }: EntryContext & { publishTime: string },
+  { url, reliability, lists, publishTime, modifiedAt, stated }: EntryContext & { publishTime: string },
 ): SourceRecord {
-  const text = storeFields(entry, ['summary', 'details', 'aliases', 'withdrawn']);
+  const text = storeFields(withoutDailyScores(stated), provenFields);
   const aliases = asTexts(entry['aliases']).map((alias) => alias.trim());
   const products = collectProducts(entry, reliability);
   const classification = createClassificationBuilder();
@@ -97,7 +107,7 @@ function toOsvRecord(
   const details = asText(entry['details']);
   const summary = asText(entry['summary']) ?? (details && firstSentences(details, 1, 300));
   const statements = createStatementCollector(lists?.benign);
-  if (isMalicious(id)) stateMaliciousPackages(entry, { statements, confidence: reliability, text });
+  if (isMalicious(id, entry)) stateMaliciousPackages(entry, { statements, confidence: reliability, text });
   for (const { framework, id: name, confidence } of statements.mappings)
     classification.addMapping(framework, name, confidence);
   return {
@@ -120,6 +130,12 @@ function toOsvRecord(
     affectedProducts: products.products(),
   };
 }
+
+const provenFields = ['summary', 'details', 'description', 'aliases', 'cve_id', 'withdrawn', 'withdrawn_at'];
+
+/** EPSS scores change every day, which corrects no record. */
+const withoutDailyScores = (stated: JsonObject): JsonObject =>
+  'epss' in stated ? Object.fromEntries(Object.entries(stated).filter(([name]) => name !== 'epss')) : stated;
 
 function collectProducts(entry: JsonObject, reliability: number): ReturnType<typeof createProductCollector> {
   const products = createProductCollector(reliability);
@@ -148,11 +164,15 @@ function listMappings(id: string, aliases: string[], entry: JsonObject): { frame
 
 /** Rates a record. A malicious package runs its code on every machine that installs it, so it is high if nothing else rates it. */
 function rate(id: string, entry: JsonObject, text: string): SeverityRating {
-  const stated = judgeSeverity({ ...readSeverity(entry), text, exploited: 'no' });
-  return isMalicious(id) && stated.severity === 'none' ? { severity: 'high', rule: 'osv:malicious-package' } : stated;
+  const isExploited = asObject(entry['database_specific'])['isExploited'] === true;
+  const stated = judgeSeverity({ ...readSeverity(entry), text, exploited: isExploited ? 'listed' : 'no' });
+  return isMalicious(id, entry) && stated.severity === 'none'
+    ? { severity: 'high', rule: 'osv:malicious-package' }
+    : stated;
 }
 
-const isMalicious = (id: string): boolean => prefixOf(id) === 'MAL';
+const isMalicious = (id: string, entry: JsonObject): boolean =>
+  prefixOf(id) === 'MAL' || asObject(entry['database_specific'])['isMalicious'] === true;
 
 const prefixOf = (id: string): string => id.split('-')[0]!.toUpperCase();
 
@@ -168,7 +188,11 @@ function readSeverity(entry: JsonObject): {
   word: string | undefined;
 } {
   const stated = [entry, ...asObjects(entry['affected'])].flatMap((one) => asObjects(one['severity']));
-  const best = selectCvssScore(stated.map((one) => scoreCvssVector(asText(one['score']) ?? '')));
+  const best = selectCvssScore(
+    stated.map(
+      (one) => scoreCvssVector(asText(one['score']) ?? '') ?? checkCvssScore(one['version'], one['baseScore']),
+    ),
+  );
   const ubuntu = stated.find((one) => one['type'] === 'Ubuntu');
   return {
     cvss: best ? [best] : [],
