@@ -9,7 +9,9 @@ const [sightingsMax, hitsMax, hitsSearchedMax] = [50, 20, 5000];
 /** Returns everything that is known of an indicator: the items that contain it, its sightings in the logs, and hits. */
 export async function getIndicatorContext(deps: LookupDeps, caller: Caller, value: string): Promise<IndicatorContext> {
   const feed = await lookUpIndicator(deps, caller, value);
-  const forms = [...new Set([feed.value, feed.normalizedValue ?? feed.value])];
+  const canonical = feed.normalizedValue ?? feed.value;
+  // Sightings have the value in lower case.
+  const forms = [...new Set([feed.value, canonical, canonical.toLowerCase()])];
   return inOrg(deps.db, caller.orgId, async (tx) => {
     const sightings = await listSightings(tx, caller.orgId, forms, sightingsMax);
     const search = { forms, limit: hitsMax, searchedMax: hitsSearchedMax };

@@ -8,6 +8,7 @@ import { getItem } from '../items/get-item.ts';
 import { advancePools, ensurePrivatePool, lockPool, nextCommitTime } from '../items/writing/feed-pools.store.ts';
 import { readOverrideFields, upsertOverrideFields, type OverrideFields } from '../items/writing/overrides.store.ts';
 import type { FeedItem, FeedItemDetail } from '../model/item.schema.ts';
+import { toComparisonForm } from '../model/values/comparison-form.ts';
 import { normalizeValue } from '../model/values/normalize.ts';
 import { listObservables, normalizeObservable, type ObservableIndicator } from '../model/values/observables.ts';
 import type { OverriddenIndicator } from '../model/overrides.schema.ts';
@@ -83,8 +84,9 @@ function findIndicators(item: FeedItem, input: OverrideItem['indicators'] & obje
   const found = input.map(({ type, value, status }, index) => {
     const isType = Object.hasOwn(bucketByType, type);
     const normalizedValue = isType ? normalizeValue(type as IndicatorType, value) : normalizeObservable(type, value);
+    const form = toComparisonForm(normalizedValue ?? value);
     const indicator = indicators.find(
-      (one) => one.type === type && (one.normalizedValue === normalizedValue || one.value === value),
+      (one) => one.type === type && (toComparisonForm(one.normalizedValue) === form || one.value === value),
     );
     const detail = `indicators: the item has no ${type} ${value.slice(0, 200)}.`;
     if (!indicator) throw fieldError(`/indicators/${index}/value`, 'unknown_indicator', detail);

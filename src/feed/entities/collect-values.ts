@@ -1,5 +1,6 @@
 import { toIndicatorName, type Relationship } from '../exports/relationships/find-relationships.ts';
 import type { FeedItem } from '../model/item.schema.ts';
+import { toComparisonForm } from '../model/values/comparison-form.ts';
 import { buckets } from '../model/vocabulary.ts';
 import type { FeedEntityDetail } from './entities.schema.ts';
 
@@ -18,10 +19,10 @@ export function collectIndicators(read: ReadItem[]): FeedEntityDetail['indicator
     for (const indicator of buckets.flatMap((bucket) => item.iocs[bucket])) {
       const { type, normalizedValue: value, status } = indicator;
       if (status !== 'active' && status !== 'expired') continue;
-      const name = toIndicatorName(indicator);
-      const known = found.get(name) ?? { type, value, status, isStated: false, items: [] };
-      found.set(name, {
-        ...addItem(known, item.id, statedNames.has(name)),
+      const key = `${type} ${toComparisonForm(value)}`;
+      const known = found.get(key) ?? { type, value, status, isStated: false, items: [] };
+      found.set(key, {
+        ...addItem(known, item.id, statedNames.has(toIndicatorName(indicator))),
         status: known.status === 'active' ? 'active' : status,
       });
     }

@@ -2,6 +2,7 @@ import { inOrg } from '../../platform/db/db.ts';
 import type { Caller } from '../../platform/orgs/caller.ts';
 import { listFalsePositives } from '../indicators/false-positives.store.ts';
 import type { FeedItem } from '../model/item.schema.ts';
+import { toComparisonForm } from '../model/values/comparison-form.ts';
 import { listNetworks, type ObservableIndicator } from '../model/values/observables.ts';
 import type { Tlp } from '../model/vocabulary.ts';
 import { readExportPage, readExportSnapshot, type ExportDeps } from './export-page.ts';
@@ -23,7 +24,7 @@ export async function readBlocklist(
   const dated = await readExportSnapshot(deps, caller);
   const valuesMax = Number(query.limit);
   const filter = { types: query.type.split(','), minConfidence: Number(query.minConfidence) };
-  const found = new Set<string>();
+  const found = new Map<string, string>();
   let after: string | undefined;
   for (let read = 0; read < itemsMax && found.size < valuesMax; read += itemsPerRead) {
     const page = await readExportPage(deps, caller, {
@@ -35,8 +36,8 @@ export async function readBlocklist(
     after = page.next;
     if (after === undefined) break;
   }
-  const falsePositives = await inOrg(deps.db, caller.orgId, (tx) => listFalsePositives(tx, [...found]));
-  const values = [...found].filter((value) => !falsePositives.has(value));
+  const falsePositives = await inOrg(deps.db, caller.orgId, (tx) => listFalsePositives(tx, [...found.values()]));
+  const values = [...found.values()].filter((value) => !falsePositives.has(value));
   const sorted = values.slice(0, valuesMax).toSorted();
   const text = sorted.map((value) => (query.format === 'hosts' ? `0.0.0.0 ${value}\n` : `${value}\n`)).join('');
   return { text, isComplete: after === undefined && values.length <= valuesMax };
@@ -49,10 +50,11 @@ const listValues = (item: FeedItem): ObservableIndicator[] => [
 
 type BlocklistFilter = { types: string[]; minConfidence: number };
 
-function collectValues(item: FeedItem, { types, minConfidence }: BlocklistFilter, found: Set<string>): void {
+/** Adds the values to block by the form that is compared. */
+function collectValues(item: FeedItem, { types, minConfidence }: BlocklistFilter, found: Map<string, string>): void {
   for (const { type, normalizedValue, status, confidence } of listValues(item)) {
     if (!types.includes(type)) continue;
     if (status === 'active' && confidence >= minConfidence && !/[\r\n]/.test(normalizedValue))
-      found.add(normalizedValue);
+      found.set(toComparisonForm(normalizedValue), normalizedValue);
   }
 }

@@ -1,9 +1,12 @@
+import { sql } from 'kysely';
 import { queryRows, type Tx } from '../../platform/db/db.ts';
 import { visiblePoolIds } from '../items/visible-pools.sql.ts';
 import { buckets } from '../model/vocabulary.ts';
 import type { Indicator } from '../model/item.schema.ts';
+import { isCaseInsensitive } from '../model/values/comparison-form.ts';
 import { listObservables, type SeenItem } from '../model/values/observables.ts';
 import { toTermValue } from '../model/terms.ts';
+import { isSameValue } from './same-value.sql.ts';
 
 /**
  * Sets the active indicators and observables of items to false positive if any visible item, or the organization's override of one, says so.
@@ -32,7 +35,9 @@ export async function listFalsePositives(tx: Tx, values: string[]): Promise<Set<
       where exists (
         select from item_terms t where t.kind = 'indicator' and t.value = f.term and t.standing = 'false_positive' and t.pool_id in ${visiblePoolIds})
       union
-      select own.w ->> 'value' from feed_overrides o cross join lateral json_array_elements(o.indicators::json) own (w)
-      where o.organization_id = tocsin_org() and own.w ->> 'status' = 'false_positive' and own.w ->> 'value' = any(${values})`;
+      select f.form from feed_overrides o cross join lateral json_array_elements(o.indicators::json) own (w)
+        join unnest(${values}::text[], ${values.map(isCaseInsensitive)}::boolean[]) as f (form, is_case_insensitive)
+          on ${isSameValue(sql`(own.w ->> 'value')`, 'f')}
+      where o.organization_id = tocsin_org() and own.w ->> 'status' = 'false_positive'`;
   return new Set(rows.map(({ form }) => form));
 }

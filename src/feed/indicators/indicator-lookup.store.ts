@@ -3,6 +3,8 @@ import { queryRows, type Tx } from '../../platform/db/db.ts';
 import type { Sql } from '../items/list-query/query.sql.ts';
 import { visiblePoolIds } from '../items/visible-pools.sql.ts';
 import type { Indicator } from '../model/item.schema.ts';
+import { isCaseInsensitive } from '../model/values/comparison-form.ts';
+import { isSameValue } from './same-value.sql.ts';
 
 type Status = Indicator['status'];
 
@@ -31,8 +33,9 @@ const exceptionsMax = 100_000;
  */
 const matchedItems = (forms: LookupForm[], hour: number): Sql => sql`
   with statements as materialized (
-    select f.form, t.item_id, t.standing, t.ends_at
-    from unnest(${forms.map(({ form }) => form)}::text[], ${forms.map(({ term }) => term)}::text[]) as f (form, term)
+    select f.form, f.is_case_insensitive, t.item_id, t.standing, t.ends_at
+    from unnest(${forms.map(({ form }) => form)}::text[], ${forms.map(({ term }) => term)}::text[],
+        ${forms.map(({ form }) => isCaseInsensitive(form))}::boolean[]) as f (form, term, is_case_insensitive)
       join item_terms t on t.kind = 'indicator' and t.value = f.term and t.pool_id = any(array(${visiblePoolIds}))
   ),
   -- The limit keeps the planner's estimate low enough to hash the ids.
@@ -54,7 +57,7 @@ const matchedItems = (forms: LookupForm[], hour: number): Sql => sql`
     from (select *, (select is_each_read from size) or item_id in (select id from exceptions) as is_read from statements) s
       left join lateral (
         select i.status = 'retracted' or coalesce(o.status = 'retracted', false) as is_retracted, (
-            select w ->> 'status' from json_array_elements(o.indicators::json) w where w ->> 'value' = s.form
+            select w ->> 'status' from json_array_elements(o.indicators::json) w where ${isSameValue(sql`(w ->> 'value')`, 's')}
             order by array_position(${strongestFirst}::text[], w ->> 'status') limit 1) as status
           from items i left join feed_overrides o on o.organization_id = tocsin_org() and o.item_id = i.id
           where s.is_read and i.id = s.item_id limit 1) own on true`;

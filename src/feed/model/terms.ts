@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { indicatorExpiresAt } from './expiry.ts';
 import type { FeedItem, Indicator } from './item.schema.ts';
+import { toComparisonForm } from './values/comparison-form.ts';
 import { listObservables } from './values/observables.ts';
 import { buckets, type Bucket } from './vocabulary.ts';
 
@@ -32,7 +33,7 @@ const identifyingBuckets = new Set<Bucket>(['ipv4', 'ipv6', 'domains', 'urls', '
 const valueMaxChars = 500;
 
 /**
- * Returns a value as it is stored in `item_terms`: indicators by `normalizedValue`, CVE and technique ids in upper case, names of actors, malware
+ * Returns a value as it is stored in `item_terms`: indicators by the form of their `normalizedValue` that is compared, CVE and technique ids in upper case, names of actors, malware
  * and tools as lower-case letters and digits, so that `Fancy Bear` and `FancyBear` are one, and products ("vendor product") in lower case with
  * single spaces. A value longer than 500 characters is stored as its SHA-256.
  */
@@ -44,7 +45,7 @@ export function toTermValue(kind: TermKind, value: string): string {
 const names = new Set<TermKind>(['actor', 'malware', 'tool']);
 
 function canonicalText(kind: TermKind, value: string): string {
-  if (kind === 'indicator') return value;
+  if (kind === 'indicator') return toComparisonForm(value);
   if (kind === 'cve' || kind === 'technique') return value.trim().toUpperCase();
   const folded = value.normalize('NFC').toLowerCase();
   const compact = names.has(kind) ? folded.replaceAll(/[^\p{L}\p{N}]+/gu, '') : '';

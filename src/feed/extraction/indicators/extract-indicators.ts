@@ -1,4 +1,5 @@
 import { extractUrlHost, withoutBrackets } from '../../../platform/lib/url-host.ts';
+import { toComparisonForm } from '../../model/values/comparison-form.ts';
 import { bucketByType, type IndicatorType } from '../../model/vocabulary.ts';
 import { nameKey } from '../../reference-data/name-forms.ts';
 import { findOwnDomain } from '../../reference-data/shared-suffixes.ts';
@@ -265,9 +266,10 @@ function excludeLinkedBuckets({ byType }: IndicatorIndex): void {
 function addIndicator(indicator: ExtractedIndicator, { all, byType }: IndicatorIndex): void {
   let values = byType.get(indicator.type);
   if (!values) byType.set(indicator.type, (values = new Map<string, ExtractedIndicator>()));
-  const known = values.get(indicator.normalizedValue);
+  const key = toComparisonForm(indicator.normalizedValue);
+  const known = values.get(key);
   if (!known) {
-    values.set(indicator.normalizedValue, indicator);
+    values.set(key, indicator);
     all.push(indicator);
     return;
   }

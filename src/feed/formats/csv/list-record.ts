@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { ttlDays } from '../../model/expiry.ts';
 import type { Indicator } from '../../model/item.schema.ts';
+import { toComparisonForm } from '../../model/values/comparison-form.ts';
 import { bucketByType } from '../../model/vocabulary.ts';
 import { createClassificationBuilder } from '../../extraction/classification-builder.ts';
 import { findBenignReason, type BenignLookup } from '../../extraction/indicators/assessment/benign-values.ts';
@@ -50,7 +51,8 @@ export function toListRecord(list: IndicatorList, { reliability, lists, now }: P
         });
         continue;
       }
-      const before = known.get(`${observable.type} ${observable.normalizedValue}`);
+      const key = `${observable.type} ${toComparisonForm(observable.normalizedValue)}`;
+      const before = known.get(key);
       if (before) widenTimeRange(before, row);
       else {
         const indicator = toIndicator(observable, row, {
@@ -60,7 +62,7 @@ export function toListRecord(list: IndicatorList, { reliability, lists, now }: P
           benign: lists?.benign,
           now,
         });
-        known.set(`${observable.type} ${observable.normalizedValue}`, indicator);
+        known.set(key, indicator);
         iocs[bucketByType[observable.type]].push(indicator);
         const { start, end } = locateInLine(line, observable.value);
         spans.push({ start: offset + start, end: offset + end });

@@ -1,6 +1,7 @@
 import type { FeedItem, Indicator } from '../item.schema.ts';
 import { isNarrowNetwork, normalizeNetwork, parseNetwork } from './networks.ts';
 import type { OverriddenIndicator } from '../overrides.schema.ts';
+import { toComparisonForm } from './comparison-form.ts';
 import { refang } from './refang.ts';
 import { reservedV4Reason, reservedV6Reason } from './reserved-addresses.ts';
 
@@ -51,7 +52,8 @@ export const findStatus = (
   statuses: readonly OverriddenIndicator[] | undefined,
   { type, normalizedValue }: Pick<Indicator, 'type' | 'normalizedValue'>,
 ): OverriddenIndicator['status'] | undefined =>
-  statuses?.find((one) => one.type === type && one.value === normalizedValue)?.status;
+  statuses?.find((one) => one.type === type && toComparisonForm(one.value) === toComparisonForm(normalizedValue))
+    ?.status;
 
 /** Returns the networks of an item. */
 export const listNetworks = (item: ObservableSource): ObservableIndicator[] =>
