@@ -1,4 +1,5 @@
 import type { createProductCollector } from '../../extraction/products/product-collector.ts';
+import { decodePart, listVersionRanges } from './version-ranges.ts';
 import { asObject, asObjects, asText, asTexts, type JsonObject } from '../../../platform/lib/json/json-values.ts';
 
 type ProductVersion = {
@@ -52,14 +53,6 @@ function readPackage(product: unknown): { product: string; version?: string } {
   return name && version ? { product: name, version: decodePart(version) } : { product: readName(product) };
 }
 
-function decodePart(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
-}
-
 const readName = (product: unknown): string => asText(asObject(product)['name']) ?? '';
 
 const affectedStatuses = ['known_affected', 'first_affected', 'last_affected'];
@@ -73,7 +66,8 @@ export function addAffectedProducts(document: JsonObject, products: ReturnType<t
   const tree = readProductTree(asObject(document['product_tree']));
   const add = ({ vendor, product, version, platform }: ProductVersion, bound: string): void => {
     const isVersion = version !== '' && version !== product;
-    products.add(vendor, product, isVersion && !(bound && isRange(version)) ? [`${bound}${version}`] : []);
+    const isUsed = isVersion && !(bound && isRange(version));
+    products.add(vendor, product, isUsed ? listVersionRanges(version).map((one) => `${bound}${one}`) : []);
     if (platform) add(platform, '');
   };
   for (const vulnerability of asObjects(document['vulnerabilities'])) {
