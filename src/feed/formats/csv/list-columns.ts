@@ -6,7 +6,7 @@ const owner = '(?:dst|src|dest|c2|cc|source|attacker|remote|malicious|destinatio
 /** Names of columns after normalization. */
 const columns = {
   address: new RegExp(
-    `^(?:${owner})?(?:ips?|ipv[46]|ip_addr|ip_address(?:es)?|ipaddress|address)(?:_(?:port|ranges?|networks?|cidrs?|prefix(?:es)?|blocks?))?$`,
+    `^(?:${owner}){0,2}(?:ips?|ipv[46]|ip_addr|ip_address(?:es)?|ipaddress|address)(?:_(?:port|ranges?|networks?|cidrs?|prefix(?:es)?|blocks?))?$`,
   ),
   url: /^(?:\w+_)?ur[li]s?$/,
   domain: /^(?:\w+_)?(?:domains?|domain_names?|hosts?|hostnames?|fqdns?)$/,
@@ -29,6 +29,8 @@ const columns = {
   threat: /^(?:threat|threat_type|category|tags?|classification|type)$/,
   tags: /^tags?$/,
   verdict: /^(?:verdict|status|disposition|classification|action)$/,
+  active: /^(?:is_)?(?:active|enabled)$/,
+  revoked: /^(?:is_)?(?:revoked|deleted|inactive)$/,
   tlp: /^(?:tlp|traffic_light_protocol)(?:_level)?$/,
 };
 

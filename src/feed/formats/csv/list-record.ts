@@ -53,8 +53,10 @@ export function toListRecord(list: IndicatorList, { reliability, lists, now }: P
       }
       const key = `${observable.type} ${toComparisonForm(observable.normalizedValue)}`;
       const before = known.get(key);
-      if (before) widenTimeRange(before, row);
-      else {
+      if (before) {
+        widenTimeRange(before, row);
+        if (before.status === 'revoked' && !row.isRevoked) before.status = 'active';
+      } else {
         const indicator = toIndicator(observable, row, {
           confidence,
           date: list.date,
@@ -131,7 +133,7 @@ function toIndicator(
     type,
     value,
     normalizedValue,
-    status: isHarmless ? 'false_positive' : 'active',
+    status: isHarmless ? 'false_positive' : row.isRevoked ? 'revoked' : 'active',
     confidence,
     ...(row.firstSeen ? { firstSeen: row.firstSeen } : {}),
     ...(lastSeen ? { lastSeen } : {}),

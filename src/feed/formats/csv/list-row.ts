@@ -7,8 +7,8 @@ import {
 import { findTlp } from '../../extraction/tlp.ts';
 import { ownValue } from '../../../platform/lib/own-value.ts';
 import type { Tlp } from '../../model/vocabulary.ts';
-import { parseFeedDate } from '../rss/feed-dates.ts';
 import { roundConfidence } from '../../model/source-record.ts';
+import { createDateReader } from './list-dates.ts';
 import { findColumns, findValueColumns, type ColumnName } from './list-columns.ts';
 import type { ListTable } from './list-table.ts';
 import { recognizeValue, splitValues } from './recognize-value.ts';
@@ -29,6 +29,8 @@ export type ListRow = {
   phishing?: boolean;
   /** Whether the source itself says that the value is harmless. */
   isBenign?: boolean;
+  /** Whether the source itself says that the value no longer holds. */
+  isRevoked?: boolean;
 };
 
 /** Returns a function that reads a row by its column names or, without a header, by the form of the values. */
@@ -41,12 +43,17 @@ export function createRowReader({ header, rows, isDayFirst, isNamed }: ListTable
     });
   }
   const { indexes, typed } = findColumns(header, rows);
-  const parseDate = (text: string | undefined): string | undefined =>
-    parseEpoch(text) ?? parseFeedDate(isDayFirst ? text?.replace(/^(\d\d?)-(\d\d?)-(\d{4})/, toIsoDate) : text);
+  const dateReaders = new Map(
+    dateColumns.map((name) => {
+      const column = rows.slice(0, datedRowsMax).flatMap((cells) => cells[indexes[name][0] ?? -1] ?? []);
+      return [name, createDateReader(column, isDayFirst)] as const;
+    }),
+  );
   return (cells) => {
     const read = (name: ColumnName): string[] =>
       indexes[name].flatMap((index) => (isEmpty(cells[index]) ? [] : [cells[index]!]));
     const readValues = (name: ColumnName): string[] => read(name).flatMap(splitValues);
+    const readDate = (name: DateColumn): string | undefined => dateReaders.get(name)!(read(name)[0]);
     const value = typed && cells[typed.value];
     return {
       observables: [
@@ -59,9 +66,9 @@ export function createRowReader({ header, rows, isDayFirst, isNamed }: ListTable
         ...hashNames.flatMap((type) => readValues(type).map((text) => createObservable(type, text))),
         ...readValues('any').flatMap(recognizeValue),
       ],
-      firstSeen: parseDate(read('firstSeen')[0]),
-      lastSeen: parseDate(read('lastSeen')[0]),
-      validUntil: parseDate(read('validUntil')[0]),
+      firstSeen: readDate('firstSeen'),
+      lastSeen: readDate('lastSeen'),
+      validUntil: readDate('validUntil'),
       confidence: parseConfidence(read('confidence')[0]),
       malware: read('malware')[0]
         ?.replace(/\s+(?:C&C|C2)$/i, '')
@@ -71,11 +78,18 @@ export function createRowReader({ header, rows, isDayFirst, isNamed }: ListTable
       tlp: read('tlp').map(findTlp)[0],
       phishing: read('threat').some((text) => /phish/i.test(text)),
       isBenign: read('verdict').some((text) => benignVerdict.test(text)),
+      isRevoked: read('active').some((text) => no.test(text)) || read('revoked').some((text) => yes.test(text)),
     };
   };
 }
 
+const dateColumns = ['firstSeen', 'lastSeen', 'validUntil'] as const satisfies ColumnName[];
+/** The order of day and month follows from the first rows. */
+const datedRowsMax = 20_000;
+type DateColumn = (typeof dateColumns)[number];
+
 const tagsMax = 30;
+const [yes, no] = [/^(?:true|yes|1)$/i, /^(?:false|no|0|inactive)$/i];
 
 /** Words with which a source says that a value is harmless, as the whole cell. */
 const benignVerdict =
@@ -88,15 +102,6 @@ const dropSinkholes = (observables: Observable[]): Observable[] =>
   observables.length < 2
     ? observables
     : observables.filter((one) => one.kind === 'other' || !sinkholes.has(one.normalizedValue));
-
-/** Reads seconds or milliseconds since 1970. */
-function parseEpoch(text: string | undefined): string | undefined {
-  if (text === undefined || !/^\d{10}(?:\d{3})?$/.test(text)) return undefined;
-  return new Date(Number(text) * (text.length === 10 ? 1_000 : 1)).toISOString();
-}
-
-const toIsoDate = (_text: string, day: string, month: string, year: string): string =>
-  `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`;
 
 const hashNames = ['sha512', 'sha256', 'sha1', 'md5', 'imphash', 'ssdeep', 'cert_sha1'] as const;
 const isEmpty = (cell: string | undefined): boolean =>
