@@ -22,6 +22,9 @@ export type LooseGrouping = 'together' | 'each';
 /** Objects that connect or annotate others and are never members of an item. */
 const links = new Set(['relationship', 'sighting', 'marking-definition', 'language-content', 'extension-definition']);
 
+/** Objects that comment on others. They belong to the items of these. */
+const annotations = new Set(['note', 'opinion']);
+
 /** Objects that only support others. They are not reported as skipped. */
 const helpers = new Set([...links, 'identity', 'location']);
 
@@ -32,7 +35,7 @@ type GroupStart = { head: StixSourceObject; refs: string[]; parts: StixSourceObj
  * Groups the objects of a bundle into items. Each report or grouping and the objects it refers to form an item. Then each remaining campaign,
  * actor, malware, tool … forms an item with its directly related objects that no report contains. If another of these items already contains
  * it, it forms an item of its own only if it has a relationship whose two ends no item contains. Remaining indicators and observations follow
- * `looseGrouping`. All other objects are skipped.
+ * `looseGrouping`. Notes belong to the items of the objects that they refer to. All other objects are skipped.
  */
 export function groupObjects(
   bundle: StixBundle,
@@ -82,13 +85,22 @@ export function groupObjects(
   const bases = listBases(bundle);
   const rest = objects.filter(({ id, type }) => !grouped.has(id) && !helpers.has(type) && !bases.has(id));
   const observed = rest.filter(isObservation);
+  const listNotes = (members: StixSourceObject[]): StixSourceObject[] =>
+    listLoose(members.map(({ id }) => id))
+      .map((ref) => bundle.objects.get(ref)!)
+      .filter(isAnnotation);
   if (looseGrouping === 'together') {
-    if (observed.length > 0) groups.push({ head: undefined, members: observed });
+    const notes = listNotes(observed);
+    for (const { id } of notes) grouped.add(id);
+    if (observed.length > 0) groups.push({ head: undefined, members: [...new Set([...observed, ...notes])] });
   } else {
-    for (const head of findRoots(bundle, observed)) addGroup(head, collectParts(bundle, [head.id]));
+    for (const head of findRoots(bundle, observed)) {
+      const parts = collectParts(bundle, [head.id]);
+      addGroup(head, [...parts, ...listNotes(parts)]);
+    }
   }
   const skipped = rest
-    .filter((object) => !isObservation(object))
+    .filter((object) => !isObservation(object) && !grouped.has(object.id))
     .map(({ id, type }) => ({ entry: id, reason: `no item refers to this ${type}` }));
   return { groups, skipped };
 }
@@ -108,7 +120,10 @@ const isLoose = (bundle: StixBundle, ref: string, contained: Set<string>): boole
   !contained.has(ref) && !containers.has(bundle.objects.get(ref)?.type ?? '');
 
 /** Checks for an object that forms no item of its own but belongs to the objects it is related to. */
-const isAttached = (object: StixSourceObject): boolean => isObservation(object) || helpers.has(object.type);
+const isAttached = (object: StixSourceObject): boolean =>
+  isObservation(object) || helpers.has(object.type) || isAnnotation(object);
+
+const isAnnotation = ({ type }: StixSourceObject): boolean => annotations.has(type);
 
 const observationTypes = new Set(['indicator', 'observed-data', 'malware-analysis']);
 
@@ -130,7 +145,7 @@ function listBases({ objects }: StixBundle): Set<string> {
   return bases;
 }
 
-/** Returns the directly related objects by id, in both directions. */
+/** Returns the directly related objects by id, in both directions, and the notes on an object. */
 function listRelated(bundle: StixBundle): Map<string, string[]> {
   const related = new Map<string, string[]>();
   const link = (from: string, to: string): void => {
@@ -140,6 +155,7 @@ function listRelated(bundle: StixBundle): Map<string, string[]> {
     else related.set(from, [to]);
   };
   for (const object of bundle.objects.values()) {
+    if (isAnnotation(object)) for (const ref of listRefs(object)) link(ref, object.id);
     if (
       object.type !== 'relationship' ||
       ignoredRelationships.has(String(object['relationship_type'])) ||

@@ -16,6 +16,7 @@ import { findObjectTlp } from './stix-markings.ts';
 import {
   isRevoked,
   findModifiedTime,
+  listRefs,
   listExternalReferences,
   readTextField,
   type StixBundle,
@@ -33,7 +34,7 @@ export function toStixRecord(
   const members = group.members.toSorted(byTypeAndId);
   const all = head ? [head, ...members] : members;
   const stored = storeObjects(all);
-  const description = head && asText(head['description']);
+  const description = head && asText(readStory(all).text);
   const publishTime = findPublishTime(group, context);
   const validObjects = all.filter((object) => object === head || !isRevoked(object));
   const content = readContent(
@@ -132,18 +133,33 @@ type StoredObjects = {
   ranges: Map<string, Span>;
 };
 
+/** Returns what an item says in words: the description of its head or else the first note on it, and the field with it. */
+function readStory([head, ...members]: StixSourceObject[]): {
+  object?: StixSourceObject;
+  field: string;
+  text: unknown;
+} {
+  const note = asText(head?.['description'])
+    ? undefined
+    : members.find((one) => one.type === 'note' && listRefs(one).includes(head?.id ?? ''));
+  const field = note ? 'content' : 'description';
+  const object = note ?? head;
+  return { ...(object ? { object } : {}), field, text: object?.[field] };
+}
+
 /** Stores every field of the objects, with the description or the first object's name as the first passage. */
 function storeObjects(objects: StixSourceObject[]): StoredObjects {
   const text = createStoredText();
   const [names, references, ranges] = [new Map<string, Span>(), new Map<string, Span>(), new Map<string, Span>()];
   let description: Span | undefined;
-  for (const [index, object] of objects.entries()) {
+  const story = readStory(objects);
+  for (const object of objects) {
     const spans = text.addFields(object);
     const [name, id] = [spans.get('name'), spans.get('id')!];
     if (name) names.set(object.id, name);
     references.set(object.id, findExternalId(spans) ?? id);
     ranges.set(object.id, toRange(spans));
-    if (index === 0) description = spans.get('description');
+    if (object === story.object) description = spans.get(story.field);
   }
   const firstPassage = description ?? (objects[0] && (names.get(objects[0].id) ?? references.get(objects[0].id)));
   if (firstPassage) text.addPassage(firstPassage);
