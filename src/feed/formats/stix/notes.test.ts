@@ -15,8 +15,10 @@ const object = (type: string, number: number, more: object = {}) => ({
 });
 const indicator = (number: number) =>
   object('indicator', number, { pattern: `[domain-name:value = 'bad${number}.example']`, pattern_type: 'stix' });
-const note = (number: number, content: string, ...object_refs: string[]) =>
-  object('note', number, { content, object_refs });
+const note = (number: number, content: string, ...object_refs: string[]) => ({
+  ...object('note', number, { object_refs }),
+  content,
+});
 const toPart = (...objects: object[]) => ({
   name: 'x',
   bytes: Buffer.from(JSON.stringify({ type: 'bundle', id: idOf('bundle', 1), objects })),
