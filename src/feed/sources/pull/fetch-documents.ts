@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { readFileSync, statSync } from 'node:fs';
-import { opendir, realpath, stat } from 'node:fs/promises';
+import { closeSync, fstatSync, openSync, opendirSync, readFileSync } from 'node:fs';
+import { realpath, stat } from 'node:fs/promises';
 import { basename, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import {
@@ -82,15 +82,29 @@ async function readFiles(
   if (path === undefined) throw new Error('the file does not exist');
   if (!source.file_allowed && !(await isBelowAny(path, openDirectories)))
     throw new Error('the file is outside the directories of TOCSIN_FILE_SOURCES');
-  const paths = (await stat(path)).isDirectory() ? await listFiles(path, fileNames) : [path];
-  // Asynchronous calls take several times the processor time for small files, and sources are read in threads of their own.
-  const files = paths.map((name) => ({ name, stats: statSync(name) }));
-  if (files.reduce((sum, { stats }) => sum + stats.size, 0) > bytesMax)
-    throw new Error(`the files together are larger than ${bytesMax} bytes`);
-  const parts = files.map(({ name, stats }): SourceDocument => {
-    return { name: documentName(path, name), bytes: readFileSync(name), modified: stats.mtime.toISOString() };
-  });
+  const parts: SourceDocument[] = [];
+  let bytes = 0;
+  for (const file of (await stat(path)).isDirectory() ? listFiles(path, fileNames) : [path]) {
+    const read = readFile(file, bytesMax - bytes);
+    if (!read) throw new Error(`the files together are larger than ${bytesMax} bytes`);
+    bytes += read.bytes.length;
+    parts.push({ name: documentName(path, file), ...read });
+  }
   return { kind: 'read', parts, etag: undefined, lastModified: undefined };
+}
+
+/**
+ * Reads a file, or returns undefined if it is larger than `bytesMax`. Asynchronous calls take several times the processor time for small files,
+ * and sources are read in threads of their own.
+ */
+function readFile(path: string, bytesMax: number): { bytes: Buffer; modified: string } | undefined {
+  const file = openSync(path, 'r');
+  try {
+    const { size, mtime } = fstatSync(file);
+    return size > bytesMax ? undefined : { bytes: readFileSync(file), modified: mtime.toISOString() };
+  } finally {
+    closeSync(file);
+  }
 }
 
 /** Returns whether a real path is inside one of the directories. Symbolic links in the names of the directories are followed. */
@@ -107,15 +121,20 @@ const documentName = (root: string, file: string): string =>
   file === root ? basename(file) : relative(root, file).replaceAll(sep, '/');
 
 /** Returns the matching files of a directory. Symbolic links are not followed, because they could lead outside of it or form a cycle. */
-async function listFiles(root: string, fileNames: RegExp): Promise<string[]> {
+function listFiles(root: string, fileNames: RegExp): string[] {
   const found: string[] = [];
   const open = [{ directory: root, depth: 0 }];
   for (let next = open.pop(); next; next = open.pop()) {
-    for await (const entry of await opendir(next.directory, { bufferSize: 1_000 })) {
-      const path = join(next.directory, entry.name);
-      if (entry.isDirectory() && next.depth < depthMax) open.push({ directory: path, depth: next.depth + 1 });
-      if (entry.isFile() && fileNames.test(entry.name)) found.push(path);
-      if (found.length > filesMax) throw new Error(`the directory contains more than ${filesMax} files`);
+    const directory = opendirSync(next.directory, { bufferSize: 1_000 });
+    try {
+      for (let entry = directory.readSync(); entry; entry = directory.readSync()) {
+        const path = join(next.directory, entry.name);
+        if (entry.isDirectory() && next.depth < depthMax) open.push({ directory: path, depth: next.depth + 1 });
+        if (entry.isFile() && fileNames.test(entry.name)) found.push(path);
+        if (found.length > filesMax) throw new Error(`the directory contains more than ${filesMax} files`);
+      }
+    } finally {
+      directory.closeSync();
     }
   }
   if (found.length === 0) throw new Error('the directory contains no file of this kind');
