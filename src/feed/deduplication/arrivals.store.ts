@@ -26,8 +26,8 @@ export async function claimArrivals(
   return { poolId: found[0]?.pool_id, ids: found.map(({ id }) => id) };
 }
 
-export async function deleteArrivals(tx: Tx, ids: string[]): Promise<void> {
-  await sql`delete from item_arrivals where item_id = any(${ids}::uuid[])`.execute(tx);
+export async function deleteArrivals(tx: Tx, poolId: string, ids: string[]): Promise<void> {
+  await sql`delete from item_arrivals where pool_id = ${poolId} and item_id = any(${ids}::uuid[])`.execute(tx);
 }
 
 /** Queues items of a pool. Items of the public pool are queued only if other pools have items, because otherwise nothing depends on them. */
@@ -36,7 +36,7 @@ export async function insertArrivals(tx: Tx, poolId: string, ids: string[]): Pro
     insert into item_arrivals (item_id, pool_id) select id, ${poolId} from unnest(${ids}::uuid[]) as n (id)
     where ${poolId}::uuid <> ${publicPoolId} or exists (select from feed_pools where kind <> 'public' and seq > 0)
     order by id
-    on conflict (item_id) do nothing`.execute(tx);
+    on conflict do nothing`.execute(tx);
 }
 
 /** Queues items of narrower pools that point at these public items, are linked with them, or share a key, an alias or a rare value with them. */
@@ -56,5 +56,5 @@ export async function insertNeighborArrivals(tx: Tx, ids: string[]): Promise<voi
         ) holder
     )
     insert into item_arrivals (item_id, pool_id) select id, pool_id from near where pool_id <> ${publicPoolId} order by id
-    on conflict (item_id) do nothing`.execute(tx);
+    on conflict do nothing`.execute(tx);
 }

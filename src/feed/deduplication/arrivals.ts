@@ -30,7 +30,7 @@ export async function processArrivals({ db, clock, snapshots }: ArrivalsDeps): P
     if (poolId === undefined) return false;
     if (poolId === publicPoolId) await insertNeighborArrivals(tx, ids);
     else await regroup(tx, { poolId, ids, now: clock() });
-    await deleteArrivals(tx, ids);
+    await deleteArrivals(tx, poolId, ids);
     return true;
   });
   if (hasWorked) snapshots.invalidate();
