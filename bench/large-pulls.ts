@@ -16,7 +16,7 @@ import { withClient } from '../test/support/program-environment.ts';
 import { measureMs, median, type BenchmarkRow } from './benchmark.ts';
 
 const [catalogRows, advisories, stixIndicators, mispAttributes] = [20_000, 10_000, 100_000, 100_000];
-const rounds = 3;
+const rounds = 5;
 const list = <T>(count: number, make: (n: number) => T): T[] => Array.from({ length: count }, (_, n) => make(n));
 const values = (name: string, count: number): string[] => list(count, (n) => `${name}${n}.evil-${n % 97}.example`);
 const toFile = (document: object): { 'large.json': string } => ({ 'large.json': JSON.stringify(document) });
