@@ -30,20 +30,15 @@ function measureHalf({ title, isHeldOut, openings }: OpeningHalf, isPrinted: boo
     createFigure(`${title}: malware and tools`, software, isHeldOut),
     createFigure(`${title}: all names`, join([actors, software]), isHeldOut),
   ];
-  if (!openings.some(({ label }) => label.products)) return names;
-  return [
-    ...names,
+  const isLabeled = (field: 'products' | 'relationships'): boolean => openings.some(({ label }) => label[field]);
+  const statements = (['products', 'relationships'] as const).filter(isLabeled).map((field) =>
     createFigure(
-      `${title}: products`,
-      compare('products', (opening) => compareStatements(opening).products),
+      `${title}: ${field}`,
+      compare(field, (opening) => compareStatements(opening)[field]),
       false,
     ),
-    createFigure(
-      `${title}: relationships`,
-      compare('relationships', (opening) => compareStatements(opening).relationships),
-      false,
-    ),
-  ];
+  );
+  return [...names, ...statements];
 }
 
 function compareNames({ label, text }: Opening, wantsActors: boolean): Comparison {

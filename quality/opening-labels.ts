@@ -30,6 +30,7 @@ const labelFiles = [
   ['recent-labels.json', 'openings of 2024 to 2026'],
   ['passage-labels.json', 'passages of 2023 to 2026'],
   ['long-passage-labels.json', 'longer passages of 2022 to 2026'],
+  ['news-labels.json', 'news of 2025 and 2026'],
 ] as const;
 
 /**
