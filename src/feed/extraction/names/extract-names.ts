@@ -7,7 +7,7 @@ import { addNewNames, countStatedKinds, isPartOfName, listLongerNames } from './
 import { cueNeighbours, listFlawedTools, sharesEntity } from './mention-cues.ts';
 import { findListNeighbours } from './new-names/list-neighbours.ts';
 import { findNewNames } from './new-names/new-names.ts';
-import { joinKeys, splitWords, type Word } from './name-words.ts';
+import { joinKeys, splitGluedWords, splitWords, type Word } from './name-words.ts';
 import { isGenericName } from './generic-names.ts';
 import { headChars, mayBeginName } from './dictionary/name-heads.ts';
 import { distinctEntities } from './dictionary/resolve-name.ts';
@@ -34,7 +34,7 @@ export function extractNames(original: string, dictionary: NameDictionary = getS
   const text = original
     .replaceAll(/\]\([^)\n]{1,600}\)|\bhttps?:\/\/\S{1,600}/g, (link) => ' '.repeat(link.length))
     .replaceAll(/[\u2010\u2011]/g, '-');
-  const words = splitWords(text);
+  const words = splitGluedWords(splitWords(text), dictionary);
   const mentions: NameMention[] = [];
   for (let at = 0; at < words.length; at += 1) {
     const match = readMention(text, words, at, dictionary);
@@ -50,16 +50,19 @@ export function extractNames(original: string, dictionary: NameDictionary = getS
   }
   cueNeighbours(text, mentions);
   const products = listFlawedTools(text, mentions);
-  const cued = new Set(mentions.filter((mention) => mention.cued).map(({ word }) => nameKey(word)));
   const introduced = findNewNames(text);
   const longer = listLongerNames(introduced);
+  const parts = new Set(mentions.filter((mention) => isPartOfName(text, mention, longer)));
+  const cued = new Set(
+    mentions.filter((mention) => mention.cued && !parts.has(mention)).map(({ word }) => nameKey(word)),
+  );
   const leanings = countLeanings(text, mentions, countStatedKinds(introduced));
   const found = new Map<string, ExtractedName>();
   const actorsOf = createActorLookup();
   for (const mention of mentions)
     if (
       (mention.cued || cued.has(nameKey(mention.word))) &&
-      !isPartOfName(mention, longer) &&
+      !parts.has(mention) &&
       !(mention.entry?.entities.some((entity) => products.has(entity)) && !isUsedTool(text, mention.span))
     ) {
       const people = isOfPeople(text, mention, leanings);

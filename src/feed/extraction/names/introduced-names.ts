@@ -2,6 +2,7 @@ import { nameKey } from '../../reference-data/name-forms.ts';
 import type { Span } from '../text/stored-text.ts';
 import { addName, type ExtractedName } from './extracted-name.ts';
 import { addAlias, findAliasOwner } from './name-aliases.ts';
+import { findGluedName } from './name-words.ts';
 import type { NameDictionary } from './dictionary/name-dictionary.ts';
 import type { NameMention, StatedKinds } from './name-kinds.ts';
 import type { NewName } from './new-names/new-name.ts';
@@ -21,18 +22,25 @@ export function countStatedKinds(names: NewName[]): StatedKinds {
   return counts;
 }
 
-/** Returns the new names that can contain another name: those of a publisher's naming scheme, and those that end with a kind (`Foo Bar RAT`). */
+/**
+ * Returns the new names that can contain another name: those of a publisher's naming scheme, those that end with a kind (`Foo Bar RAT`), and other
+ * names of several words.
+ */
 export const listLongerNames = (names: NewName[]): NewName[] =>
-  names.filter(({ name, isScheme, isStated }) => isScheme || (!isStated && kindEnd.test(name)));
+  names.filter(({ name, isScheme, isCommon }) => isScheme || (!isCommon && name.includes(' ')));
 
-/** Checks whether a mention is only a word of a longer new name: `Ursa` of `Pensive Ursa`, `Crystal` of `Dark Crystal RAT`. */
-export const isPartOfName = ({ span, entry }: NameMention, longer: NewName[]): boolean =>
-  longer.some(
-    ({ span: whole, isScheme }) =>
-      whole.start <= span.start &&
-      span.end <= whole.end &&
-      (isScheme ? whole.end - whole.start > span.end - span.start : whole.start < span.start && entry !== undefined),
-  );
+/**
+ * Checks whether a mention is only a word of a longer new name: `Ursa` of `Pensive Ursa`, `Crystal` of `Dark Crystal RAT`, `Lynx` of `Foobar Lynx`.
+ * Without a scheme or kind, only everyday words are.
+ */
+export const isPartOfName = (text: string, { word, span, entry }: NameMention, longer: NewName[]): boolean =>
+  longer.some(({ name, span: whole, isScheme, isStated }) => {
+    const isInside = whole.start <= span.start && span.end <= whole.end;
+    if (isScheme) return isInside && whole.end - whole.start > span.end - span.start;
+    if (isInside && whole.start < span.start && entry && !isStated && kindEnd.test(name)) return true;
+    const at = entry?.needsCue ? name.lastIndexOf(word) : -1;
+    return at > 0 && text.startsWith(name, span.start - at);
+  });
 
 /**
  * Returns the names with one kind for each: the one that the text states more often, else the one that it uses first. The names of ransomware
@@ -76,7 +84,7 @@ export function addNewNames(
       (crew.test(name) && dictionary.has(nameKey(name.replace(crew, ''))))
     )
       continue;
-    if (isInsideKnown(span, known)) continue;
+    if (isInsideKnown(span, known) || isGlued(name, dictionary)) continue;
     const owner = findAliasOwner(text, span, found);
     const entities = listed
       ? distinctEntities(listed.entities).filter((one) => (one.kind === 'actor') === (kind === 'actor'))
@@ -94,6 +102,10 @@ export function addNewNames(
 /** Checks whether a new name is only a word of a known one: `Basta` of `Black Basta malware`. */
 const isInsideKnown = ({ start, end }: Span, known: Span[]): boolean =>
   known.some((one) => one.start <= start && end <= one.end && one.end - one.start > end - start);
+
+/** Checks for a name that a page has joined with the word before it: `SharesFoobar`. */
+const isGlued = (name: string, dictionary: NameDictionary): boolean =>
+  name.split(' ').some((word, index, all) => findGluedName([word, all[index + 1] ?? ''], dictionary) !== undefined);
 
 const newNameConfidence = 0.55;
 const crew = / (?:Gang|Crew|Cartel)$/;

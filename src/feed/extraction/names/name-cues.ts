@@ -43,7 +43,7 @@ const listItems = String.raw`(?:the )?(?:[\p{Lu}\d][\p{L}\d-]*(?: [\p{Lu}\d][\p{
 const inList = String.raw`(?:(?:,| ?[—–]|(?: [\p{L}-]+)?) ?(?:such as|including|namely)| like|,? (?:called|named|dubbed|led by)|(?: [\p{L}-]+){0,5} (?:include|were|are)) ${listItems}`;
 // Case-sensitive: only capitalized words are items of a list.
 const listOfActors = new RegExp(
-  String.raw`\b(?:[Gg]roups|[Aa]ctors|[Gg]angs|[Hh]ackers|[Cc]lusters|[Cc]rews|[Aa]ffiliates|[Oo]perators|APTs|[Aa]dversaries|[Pp]layers|[Ll]eak sites|(?:ransomware|extortion|prolific|criminal|RaaS) (?:operations|schemes|brands|outfits))${inList}|\b(?:[Gg]roups|[Gg]angs|[Cc]rews|[Cc]lusters|[Aa]ctors):? ${listItems}|\b(?:[Tt]wo|[Tt]hree|[Ff]our|[Ff]ive|[Ss]everal|[Bb]oth) (?:[\p{L}-]+ ){0,4}(?:groups|gangs|crews|actors), ${listItems}`,
+  String.raw`\b(?:[Gg]roups|[Aa]ctors|[Gg]angs|[Hh]ackers|[Cc]lusters|[Cc]rews|[Aa]ffiliates|[Oo]perators|APTs|[Aa]dversaries|[Pp]layers|[Ll]eak sites|[Mm]onikers|(?:under|by|with) (?:the )?(?:aliases|names)|(?:ransomware|extortion|prolific|criminal|RaaS) (?:operations|schemes|brands|outfits))${inList}|\b(?:[Gg]roups|[Gg]angs|[Cc]rews|[Cc]lusters|[Aa]ctors):? ${listItems}|\b(?:[Tt]wo|[Tt]hree|[Ff]our|[Ff]ive|[Ss]everal|[Bb]oth) (?:[\p{L}-]+ ){0,4}(?:groups|gangs|crews|actors), ${listItems}`,
   'u',
 );
 const listOfMalware = new RegExp(
@@ -64,6 +64,9 @@ export const isInActorList = (text: string, { start, end }: Span): boolean =>
   listOfActors.test(text.slice(Math.max(0, start - listReach), start)) ||
   actorsAfter.test(text.slice(end, end + listReach));
 
+const foreignGang =
+  /(?:\b(?:[Rr]ansomware|[Hh]acker|[Ee]rpresser|[Aa]ngreifer|APT)-?(?:[Gg]ruppe|[Bb]ande)n?|\b(?:groupe|grupo|gruppo|banda|bande|gang) (?:de |di )?(?:ransomware|rançongiciels?|hackers?|pirates|ciberdelincuentes|cybercriminels?)|(?<!\p{L})(?:хакерск|кибер|вымогател)\p{L}* груп\p{L}*) ["“«„]?$/u;
+
 /** Checks for words that make a name that of the people: `Qilin gang`, `affiliates of Qilin`. */
 export const isGang = (text: string, { start, end }: Span): boolean =>
   (/\boperators (?:of|behind) (?:the )?$/i.test(text.slice(Math.max(0, start - reach), start)) &&
@@ -74,6 +77,7 @@ export const isGang = (text: string, { start, end }: Span): boolean =>
     text.slice(end, end + reach),
   ) ||
   /^ (?:is|was) an? (?:[\w-]+ ){0,3}(?:group|gang|crew|collective)\b/.test(text.slice(end, end + reach)) ||
+  foreignGang.test(text.slice(Math.max(0, start - reach), start)) ||
   /\b(?:affiliates?|gang|group) (?:of|called|named|known as) (?:the )?$|\b(?:ransomware|extortion|hacking|cybercrime) (?:gang|group|crew) $/i.test(
     text.slice(Math.max(0, start - reach), start),
   );
@@ -100,6 +104,8 @@ export function isBesideCue(text: string, { start, end }: Span): boolean {
   return justBefore.test(before) || introducing.test(before);
 }
 
+const handles = new RegExp(String.raw`^ (?:(?:has|have|had) )?(?:\w+ly |also |then )?(?:${handling}|us(?:es|ed)) `);
+
 /** Guesses the kind of a name from the words beside it. */
 export function guessKind(text: string, { start, end }: Span): NameKind | undefined {
   const after = text
@@ -110,7 +116,8 @@ export function guessKind(text: string, { start, end }: Span): NameKind | undefi
     .slice(Math.max(0, start - reach), start)
     .split(/[.;:\n!?]/)
     .at(-1)!;
-  const next = after.trim().split(/\s+/).slice(0, 3).join(' ');
+  // `Foobar used the wiper`: the noun is what Foobar handles.
+  const next = handles.test(after) ? '' : after.trim().split(/\s+/).slice(0, 3).join(' ');
   if (possession.test(text.slice(end, end + reach)) || isInActorList(text, { start, end })) return 'actor';
   if (listOfMalware.test(text.slice(Math.max(0, start - listReach), start))) return 'malware';
   if (

@@ -1,4 +1,5 @@
-import { nameKey } from '../../reference-data/name-forms.ts';
+import { nameKey, needsCue } from '../../reference-data/name-forms.ts';
+import type { NameDictionary } from './dictionary/name-dictionary.ts';
 
 /** A word of a text. `continues` if only a space or a sign of a name separates the word from the previous one. */
 export type Word = { text: string; key: string; start: number; end: number; continues: boolean };
@@ -28,6 +29,36 @@ export function splitWords(text: string): Word[] {
   }
   return words;
 }
+
+const glued = /^(\p{Lu}?\p{Ll}{4,}(?<=s|ion|[ae]nce|ing|ed|ment|ity|[aeo]ry|ure|view|ound))(\p{Lu}[\p{L}\p{N}]{3,})$/u;
+const withInnerCapital = /[a-z]{3}[A-Z]/;
+
+/**
+ * Splits a known name from the noun or participle before it that the cell before it in a page ends with: `SharesFoobar` to `Shares` and `Foobar`. A
+ * longer name that the dictionary has stays whole.
+ */
+export const splitGluedWords = (words: Word[], dictionary: NameDictionary): Word[] =>
+  words.flatMap((word, index) => {
+    const next = words[index + 1];
+    const name = findGluedName([word.text, next?.continues ? next.text : ''], dictionary);
+    if (name === undefined) return [word];
+    const start = word.end - name.length;
+    const before = word.text.slice(0, -name.length);
+    return [
+      { ...word, text: before, key: nameKey(before), end: start },
+      { text: name, key: nameKey(name), start, end: word.end, continues: false },
+    ];
+  });
+
+/** Returns the beginning of a known name at the end of a word, or undefined if the word is a name of its own. */
+export function findGluedName([word, next]: [string, string], dictionary: NameDictionary): string | undefined {
+  const [, before, name] = (withInnerCapital.test(word) && glued.exec(word)) || [];
+  if (before === undefined || name === undefined || !needsCue(before) || dictionary.has(nameKey(word)))
+    return undefined;
+  const isKnown = [name, `${name} ${next}`].some((form) => dictionary.get(nameKey(form))?.needsCue === false);
+  return isKnown || designation.test(name) ? name : undefined;
+}
+const designation = /^(?:APT|UNC|FIN|TA)\d{1,5}$/;
 
 function isNameGap(text: string, start: number, end: number): boolean {
   if (end - start > gapMaxChars) return false;

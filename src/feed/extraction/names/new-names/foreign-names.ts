@@ -16,7 +16,7 @@ const asianLetter = /[\u3040-\u30FF\u4E00-\u9FFF\uAC00-\uD7AF]/;
 const sampleChars = 2_500;
 
 const germanMalware =
-  '(?:Schad|Spionage|Erpresser|Verschlüsselungs)(?:software|programm|trojaner)s?|(?:[Bb]anking-)?Trojaners?|Hintertür|Wurm|Botnetz(?:es)?|Backdoor|Malware|Ransomware|Infostealers?|Spyware|Loader';
+  '(?:Schad|Spionage|Erpresser|Verschlüsselungs)(?:software|programm|trojaner)s?|(?:[Bb]anking-)?Trojaners?|Hintertür|Wurm|Botnetz(?:es)?|Backdoor|Malware|Ransomware|Infostealers?|Spyware|Loader|(?:\\p{Lu}\\p{Ll}+-){0,2}Drainers?';
 const romanceMalware =
   'logiciel (?:malveillant|espion)|maliciel|rançongiciel|cheval de Troie(?: bancaire)?|porte dérobée|troyano(?: bancario)?|puerta trasera|programa malicioso|software malicioso|gusano|cavalo de Troia|trojan(?: bancario| bancário)?|cavallo di Troia|malware|ransomware|botnet|infostealer|backdoor|spyware|gijzelsoftware|virus';
 const russianMalware =

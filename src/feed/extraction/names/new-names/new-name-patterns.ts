@@ -15,7 +15,7 @@ const inHeadlinesToo = (words: string): string =>
     .join('|');
 
 export const malwareNoun =
-  'ransomware|malware|trojan|backdoor|rat|remote access tool|stealer|infostealer|loader|downloader|dropper|botnet|worm|wiper|rootkit|bootkit|spyware|keylogger|implant|banker|cryptominer|miner|web ?shell|framework|toolkit|phishing kit|malware family|exploit kit|tunneler|encryptor|sideloader|clipper|skimmer|crypter|edr killer|phishing-as-a-service|traffic distribution system';
+  'ransomware|malware|trojan|backdoor|rat|remote access tool|stealer|infostealer|loader|downloader|dropper|botnet|worm|wiper|rootkit|bootkit|spyware|keylogger|implant|banker|cryptominer|miner|web ?shell|framework|toolkit|phishing kit|malware family|exploit kit|tunneler|encryptor|sideloader|clipper|skimmer|crypter|edr killer|phishing-as-a-service|traffic distribution system|drainer';
 /** Nouns of parts and tools. Only a name in capitals is one of malware beside them: `a filter called FOOBARBAZ`. */
 export const partNoun =
   /\b(?:filter|module|plug-?in|component|utility|tool|launcher|injector|crypter|packer|program|script|dropper)s?(?: [\p{L}-]+){0,4} ["“‘']?$/iu;
@@ -49,7 +49,7 @@ export const introductions = [
   String.raw`\b(?:${malwareNoun}|${actorNoun})s?(?: family| strain| variant| suite| platform| groups?)?,? (?:\p{Ll}{3,12}ly )?(?:called|named|by the name of|under the name|calling (?:itself|themselves)) `,
   String.raw`\b(?:tool|toolset|suite|killer|exploit)s? (?:called|named|dubbed|known as) (?=["“‘']?\p{Lu}\p{Ll}+\p{Lu})`,
   String.raw`\b(?:filter|module|plug-?in|component|utility|tool|launcher|injector|script)(?: [\p{L}-]+)? (?:called|named|dubbed|known as) (?=["“‘']?\p{Lu}{6})`,
-  String.raw`\b(?:[Tt]he|[Aa]n?) (?:[\p{L}-]+ ){0,3}(?:hacking group|threat group|threat actor|espionage group|ransomware group|cybercrime group|cyber ?criminal group|apt group|intrusion set|activity cluster|extortion group|access broker|collective|gang|group|persona|backdoor|trojan|loader|stealer|infostealer|ransomware|botnet|implant|wiper|rootkit|worm|spyware) `,
+  String.raw`\b(?:[Tt]he|[Aa]n?) (?:[\p{L}-]+ ){0,3}(?:hacking group|threat group|(?:threat|ransomware|extortion|espionage|cybercrime|malicious|hacktivist|\p{L}+-(?:linked|backed|aligned|nexus|sponsored|affiliated|speaking)) (?:actor|adversary)|espionage group|ransomware group|cybercrime group|cyber ?criminal group|apt group|intrusion set|activity cluster|extortion group|access broker|collective|gang|group|persona|backdoor|trojan|loader|stealer|infostealer|ransomware|botnet|implant|wiper|rootkit|worm|spyware) `,
   String.raw`\b(?:attributed|attribute|attributes)(?: \w{1,20}){0,4} to (?:the )?(?:${actorNoun}) `,
 ].map((lead) => new RegExp(lead + introduced, 'gu'));
 
@@ -98,7 +98,7 @@ const groupNoun =
   '[Tt]hreat [Aa]ctors?|[Tt]hreat [Gg]roups?|[Hh]acking [Gg]roups?|[Hh]acker [Gg]roups?|[Cc]ybercrime [Gg]roups?|[Ee]spionage [Gg]roups?|[Ee]xtortion [Gg]roups?|(?:apt|APT)(?: [Gg]roups?)?|[Aa]dvanced [Pp]ersistent [Tt]hreat|hackers|gangs?|[Oo]perators|[Ii]ntrusion [Ss]ets?|[Rr]ansomware (?:[Gg]roups?|[Gg]angs?|[Oo]perators|[Cc]rews?)';
 /** A name right before what its bearers are: `Foobar threat actors`. */
 export const beforeActor = new RegExp(
-  String.raw`${startOfName}${name}["”’']? (?:${groupNoun}|group (?:has|have|is|was|claimed|targeted|used|uses|also))\b(?!-\p{Lu})`,
+  String.raw`${startOfName}${name}["”’']? (?:${groupNoun}|group (?:has|have|is|was|claimed|targeted|used|uses|also|then|targets|attacked|attacks|deployed|deploys|exploited|breached|compromised|hacked|stole|leaked|encrypted))\b(?!-\p{Lu})`,
   'gu',
 );
 

@@ -1,5 +1,6 @@
 import { needsCue } from '../../../reference-data/name-forms.ts';
 import { compactText } from '../../text/compact-text.ts';
+import { isNamedGroup, readDeeds } from './actor-deeds.ts';
 import { readDetections } from './detection-names.ts';
 import { readForeignNames } from './foreign-names.ts';
 import type { AddName, NewName } from './new-name.ts';
@@ -82,6 +83,7 @@ export function findNewNames(text: string): NewName[] {
       if (sentence.includes('/') || sentence.includes('.')) readDetections({ sentence, start }, add);
       readTools({ sentence, start }, add);
       readBehavior({ sentence, start }, add);
+      readDeeds({ sentence, start }, add);
       if (candidates === before) barren.add(sentence);
     }
     start = end;
@@ -109,7 +111,7 @@ function readIntroductions(text: string, { sentence, start: offset }: TextPart, 
       const printed = trimName(match[1]!);
       const at = offset + match.index;
       const start = at + match[0].lastIndexOf(match[1]!);
-      if (!isUsable(printed, isNaming.test(match[0]))) continue;
+      if (!isUsable(printed, isNaming.test(match[0])) || isReporter(sentence, match)) continue;
       const isPart =
         /\p{Ll}\p{Lu}|\d|^\p{Lu}{6,}$/u.test(printed) && partNoun.test(text.slice(Math.max(0, at - 60), start));
       const last = readItems(sentence, start - offset).items.at(-1);
@@ -120,6 +122,13 @@ function readIntroductions(text: string, { sentence, start: offset }: TextPart, 
       addFurther(sentence, { from: start - offset + match[1]!.length, offset, kind, isAlias }, add);
     }
 }
+
+/** Whether a publisher stands after the noun instead of a name: `the group Foobar Labs calls Barfoo`. */
+const isReporter = (sentence: string, { 0: lead, index }: RegExpMatchArray): boolean =>
+  /^(?:the|an?) /i.test(lead) &&
+  /^ (?:calls?|tracks?|names?|dubs?|describes?|described|refers to|has (?:named|called|dubbed|tracked))\b/.test(
+    sentence.slice(index! + lead.length),
+  );
 
 const furtherNames = /^["”’']?,? (?:and |or )?(?=["“‘']?[\p{Lu}\d])/u;
 /** Adds the names that continue a list after an introduced one: `dubbed Foobar, Barfoo and Bazbar`. Aliases may be common words. */
@@ -180,7 +189,8 @@ function readKinds({ sentence, start: offset, isRepeated }: CheckedPart, add: Ad
         (isInProse && kindEnd.test(printed)) ||
         !needsCue(printed) ||
         isRepeated(printed) ||
-        (isCapitals(printed) && hasSmallLetters);
+        (isCapitals(printed) && hasSmallLetters) ||
+        (pattern === beforeActor && isNamedGroup(sentence, { printed, start }));
       if (isUsable(printed) && isName) add(kind, printed, offset + start, { isStated: false });
     }
   for (const [kind, pattern] of [

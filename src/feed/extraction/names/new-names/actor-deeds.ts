@@ -1,0 +1,70 @@
+import { needsCue } from '../../../reference-data/name-forms.ts';
+import { isGenericName } from '../generic-names.ts';
+import type { AddName } from './new-name.ts';
+import { oneName } from './new-name-patterns.ts';
+import { isDistinctive, isTitled, isUsable } from './usable-names.ts';
+import { findMatches } from '../../text/find-matches.ts';
+
+/** Verbs of what attackers do, in the past and present. */
+const deeds =
+  'us(?:es|ed)|deploy(?:s|ed)|exploit(?:s|ed)|compromis(?:es|ed)|breach(?:es|ed)|target(?:s|ed)|attack(?:s|ed)|infiltrat(?:es|ed)|hack(?:s|ed)|st(?:eals|ole)|leak(?:s|ed)|exfiltrat(?:es|ed)|encrypt(?:s|ed)|deliver(?:s|ed)|install(?:s|ed)|abus(?:es|ed)|leverag(?:es|ed)|extort(?:s|ed)|gained|obtained|broke';
+const adverb = String.raw`(?:(?:also|then|first|later|now|\p{Ll}+ly) )?`;
+const quotedName = String.raw`["“‘]?(${oneName})["”’]?`;
+
+/** `The actor Foobar used`, `the actor Foo Bar, who`. */
+const actor = new RegExp(
+  String.raw`\b[Tt]he (?:[\p{Ll}-]+ ){0,2}(?:actor|adversary|intruder) ${quotedName}(?=,? (?:(?:has|have|had) )?${adverb}(?:${deeds})\b|, (?:which|who)\b| \((?:aka|also|formerly)\b|,? also known)`,
+  'gu',
+);
+
+const number =
+  '(?:at least |more than |over |nearly |almost |about |around |up to )?(?:\\d[\\d,.]*|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|several|multiple|many|numerous|various|(?:dozens|hundreds|scores|thousands) of)';
+const victims = String.raw`(?:[\p{L}\d’'.-]+ ){0,4}?(?:companies|organi[sz]ations|firms|banks|hospitals|agencies|ministries|universities|schools|municipalities|cities|utilities|providers|operators|institutions|manufacturers|retailers|entities|networks|victims|governments|airlines|airports|insurers|exchanges|contractors|businesses|vendors|suppliers)\b`;
+const loot = String.raw`(?=[^.;]{0,100}\b(?:stole|stealing|leaked|leaking|exfiltrated|exfiltrating|encrypted|encrypting|extorted|extorting|siphoned|wiped|wiping)\b)`;
+/** `Foobar compromised two energy companies`, `In May, Foo Bar attacked several banks and stole data`. */
+const intruder = new RegExp(
+  String.raw`^\W*(?:(?:In|Since|On|During|Over|Between|Last|Earlier|Recently|According)\b[^,]{0,50}, )?${quotedName} (?:(?:has|have|had) )?${adverb}(?:(?:compromised|breached|infiltrated|hacked|hacked into|broke into) ${number} ${victims}|(?:compromised|breached|infiltrated|hacked|hacked into|broke into|attacked|hit|struck|targeted) (?:an? |the |one |${number} )[^.;]{0,80}?${loot})`,
+  'gu',
+);
+
+/** `needs` is part of every match and saves the search in most sentences. */
+const patterns = [
+  { pattern: actor, needs: / (?:actor|adversary|intruder) /, isStated: true },
+  {
+    pattern: intruder,
+    needs: / (?:compromised|breached|infiltrated|hacked|broke|attacked|hit|struck|targeted) /,
+    isStated: false,
+  },
+];
+
+/** Shows that `the actor` is no performer. */
+const ofAttacks =
+  /\b(?:against|attack\w*|malware|backdoor\w*|ransom\w*|phish\w*|exploit\w*|credential\w*|victims?|servers?|networks?|breach\w*|compromis\w*|payloads?|implants?|loaders?|web ?shells?|stole|stolen|intrusions?|espionage|lateral\w*|CVE-\d|C2|VPN|hosts?|domains?|infrastructure|tools?)\b/i;
+
+/** Adds the actors that a sentence names only by what they did: `the actor Foobar used`, `Foobar compromised two banks and stole data`. */
+export function readDeeds({ sentence, start }: { sentence: string; start: number }, add: AddName): void {
+  for (const { pattern, needs, isStated } of patterns)
+    for (const match of needs.test(sentence) ? findMatches(pattern, sentence) : []) {
+      const printed = match[1]!;
+      if (isUsable(printed) && isAlias(printed) && ofAttacks.test(sentence))
+        add('actor', printed, start + match.index + match[0].indexOf(printed), { isStated });
+    }
+}
+
+/** Excludes people and companies: of several words, all are common ones, unless one has an inner capital or a digit. */
+const isAlias = (printed: string): boolean =>
+  printed.includes(' ')
+    ? /\p{Ll}\p{Lu}|\d/u.test(printed) ||
+      (isTitled(printed) && needsCue(printed) && !isGenericName(printed.split(' ')[0]!))
+    : isDistinctive(printed);
+
+/** Checks for several common words with capitals between `the` and the noun for attackers or what they did: `the Foo Bar gang`, `the Foo Bar group leaked`. */
+export const isNamedGroup = (sentence: string, { printed, start }: { printed: string; start: number }): boolean =>
+  isTitled(printed) &&
+  !isGenericName(printed.split(' ')[0]!) &&
+  /(?:^|\W)[Tt]he ["“‘]?$/u.test(sentence.slice(Math.max(0, start - 12), start)) &&
+  ofAttackers.test(sentence.slice(start + printed.length, start + printed.length + 60));
+const ofAttackers = new RegExp(
+  String.raw`^["”’]? (?:gang|hackers|(?:hacking|hacker|ransomware|extortion|threat|espionage|cybercrime) (?:groups?|gangs?|crews?|actors?)|group (?:(?:has|have|had) )?(?:\p{Ll}+ly |then |also )?(?:${deeds})\b)`,
+  'u',
+);
