@@ -11,6 +11,9 @@ const wordsMax = 5;
 const malwareOrActor =
   /^[ -](?:ransomware|malware|trojan|backdoor|rat|stealer|loader|botnet|worm|wiper|implant|group|gang|apt|actors?|operators?|affiliates?)\b/i;
 
+/** A numbered designation of common words: `Storm-1234`. */
+const designation = /^\p{L}[\p{L}-]*[ -]?\d{2}/u;
+
 /** Returns a function that finds the mentions of entities in a sentence, in order and without overlap. The longest form wins. */
 export function createMentionFinder(entities: EntityForms[]): MentionFinder {
   const byKey = new Map<string, Entity & { isEveryday: boolean; isProper: boolean }>();
@@ -21,7 +24,12 @@ export function createMentionFinder(entities: EntityForms[]): MentionFinder {
       const isName = kind === 'actor' || kind === 'malware' || kind === 'tool';
       if (kind === 'actor' && byKey.get(key)?.kind === 'malware') people.set(key, { kind, name });
       if (key === '' || byKey.has(key)) continue;
-      byKey.set(key, { kind, name, isEveryday: isName && needsCue(form), isProper: kind !== 'sector' });
+      byKey.set(key, {
+        kind,
+        name,
+        isEveryday: isName && needsCue(form) && !designation.test(form),
+        isProper: kind !== 'sector',
+      });
     }
   return (sentence) => {
     const isRow = /[,;|\t"].*[,;|\t"]/.test(sentence);

@@ -41,6 +41,31 @@ describe('relationships stated by a sentence', () => {
     ['Groups like APT29 and Turla used Emotet.', ['Turla uses Emotet', 'APT29 uses Emotet']],
     ['Turla hijacked the infrastructure of APT28 and deployed WellMess.', ['Turla uses WellMess']],
     ['A cluster tracked as UNC1234 with links to APT29 used Emotet.', ['UNC1234 uses Emotet']],
+    // Names that are only compared, connected or handled, subjects without a name, and places beside a target.
+    ['APT28, a group loosely linked to APT29, used Emotet.', ['APT28 uses Emotet']],
+    ['Attacks linked to APT29 used Emotet.', ['APT29 uses Emotet']],
+    ['Emotet uses the same configuration structure as the TrickBot loader.', []],
+    ['Emotet loads its data in a very similar way to the TrickBot malware.', []],
+    ['On the day Emotet was deployed, another wiper attacked modems in Norway.', []],
+    [
+      'Groups such as APT29 and other actors attacked banks in Norway.',
+      ['APT29 targets NO', 'APT29 targets financial-services'],
+    ],
+    ['Someone used a modified Emotet variant to attack banks in Norway.', []],
+    ['APT37 hacked a newspaper focused on Norway.', []],
+    ['APT37 attacked the neighbors of Norway.', []],
+    // References to somebody without a name, and names of something else.
+    ['APT29 was active. Another espionage group attacked banks in Norway. The group used Emotet.', []],
+    ['APT29 was active. It is a large group. The group used Emotet.', ['APT29 uses Emotet']],
+    ['Hackers deployed Emotet. The tactic, known as the Contagious Interview campaign, is old.', []],
+    ['Hackers deployed Emotet. Researchers track the group as APT29.', ['APT29 uses Emotet']],
+    // Further verbs.
+    [
+      'TAG-110 runs a campaign directed at banks in Norway.',
+      ['TAG-110 targets NO', 'TAG-110 targets financial-services'],
+    ],
+    ['Storm-0501 targeted the critical flaw CVE-2023-42793.', ['Storm-0501 exploits CVE-2023-42793']],
+    ['APT29 is old. It has been associated with the deployment of WellMess.', ['APT29 uses WellMess']],
     ['TrickBot downloads Emotet and drops Ryuk.', ['TrickBot uses Emotet', 'TrickBot uses Ryuk']],
     ['Turla attacked Germany from servers in Norway.', ['Turla targets DE']],
     ['APT29 has targeted Norway, Germany said.', ['APT29 targets NO']],

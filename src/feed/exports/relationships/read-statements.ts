@@ -98,7 +98,7 @@ function listSubjects(sentence: string, before: Mention[], { cue, start }: Omit<
       return [before[first]!];
   }
   const nearest = before.findLast(({ kind }) => kind === 'actor' || kind === 'malware' || kind === 'tool');
-  if (!nearest) return [];
+  if (!nearest || hasUnnamedSubject(sentence.slice(nearest.end, start))) return [];
   // `Foo downloads Bar and drops Baz`: the object of the first verb is not the subject of the second.
   if (nearest.kind !== 'actor' && isSecondVerb.test(sentence.slice(nearest.end, start)) && isObject(sentence, nearest))
     return listSubjects(
@@ -119,10 +119,16 @@ function listSubjects(sentence: string, before: Mention[], { cue, start }: Omit<
   return listBefore(sentence, before, { kinds, at: start });
 }
 
+/** Checks for another subject between a name and a verb, which has no name: `On the day of Foobar, another wiper attacked`. */
+const hasUnnamedSubject = (gap: string): boolean => !isJoined.test(gap) && unnamedSubject.test(gap.slice(-100));
+const isJoined = /^,? (?:and|or|as well as) /;
+const unnamedSubject =
+  /(?:^|[\s,;])(?:another|an? (?:second|third|different|separate|unrelated|unknown)|other|different) (?:[\p{L}-]+ ){0,3}?(?:groups?|gangs?|crews?|actors?|hackers|attackers|campaigns?|malware|wipers?|backdoors?|trojans?|ransomware|loaders?|botnets?|famil(?:y|ies)|strains?) (?:(?:has|have|had|was|were|also|\p{L}+ly) ){0,3}$/u;
+
 const isSecondVerb = /^(?: \w+)?,? (?:and|then|before|to)(?: \w+ly| then| also)? $/;
 const isObject = (sentence: string, { start }: Mention): boolean =>
-  /\b(?:use|using|deploy|drop|deliver|download|load|install|launch|execut|leverag|employ|distribut)\w*(?: the| an?)? ["“‘]?$/i.test(
-    sentence.slice(Math.max(0, start - 24), start),
+  /\b(?:use|using|deploy|drop|deliver|download|load|install|launch|execut|leverag|employ|distribut)\w*(?: the| an?| its| their)?(?: (?!to\b|and\b)[\w-]+){0,2} ["“‘]?$/i.test(
+    sentence.slice(Math.max(0, start - 48), start),
   );
 
 /** `Foobar Ransomware: Using …`, `CVE-2026-1234: A flaw …` */

@@ -44,3 +44,14 @@ export const possessions: ReferenceWords = {
     'u',
   ),
 };
+
+const another = (nouns: string): RegExp =>
+  new RegExp(
+    String.raw`(?<!\b(?:is|are|was|were|be|as|being|like|became|remains?) (?:also |still )?)\b(?:[Aa]nother|[Aa]n?)(?: [\p{L}\d-]+){0,4}? (?:${nouns})\b(?! (?:of|members?|operations?|attacks?|campaigns?|family)\b)`,
+    'u',
+  );
+/** Words for an actor or malware without a name that is none of those named before: `Another group attacked`. */
+export const anotherActor = another('group|gang|crew|actor|adversary|collective|cluster|outfit');
+export const anotherMalware = another(
+  'malware|backdoor|trojan|loader|dropper|downloader|stealer|infostealer|botnet|worm|implant|spyware|wiper|rootkit',
+);

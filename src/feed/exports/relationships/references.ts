@@ -4,6 +4,8 @@ import { foreignActorWords, foreignMalwareWords } from './foreign-references.ts'
 import { isListGap } from './relationship-cues.ts';
 import {
   actorWords,
+  anotherActor,
+  anotherMalware,
   malwareWords,
   possessions,
   pronouns,
@@ -27,10 +29,10 @@ type Kind = 'actor' | 'malware' | 'vulnerability';
 
 /** `isForeign`: the text is not in English. */
 export function createReferenceTracker(isForeign: boolean): ReferenceTracker {
-  const actor = createTopic(['actor']);
-  const malware = createTopic(['malware']);
+  const actor = createTopic(['actor'], { another: anotherActor });
+  const malware = createTopic(['malware'], { another: anotherMalware });
   const vulnerability = createTopic(['vulnerability']);
-  const sole = createTopic(['actor', 'malware'], true);
+  const sole = createTopic(['actor', 'malware'], { isSole: true });
   const topics = [actor, malware, vulnerability, sole];
   const byKind = { actor, malware, vulnerability };
   return {
@@ -64,14 +66,18 @@ type Topic = {
   touch: () => void;
 };
 
-/** `isSole`: for pronouns. A sentence with several names leaves none to refer to. */
-function createTopic(kinds: Kind[], isSole = false): Topic {
+/**
+ * `isSole`: for pronouns. A sentence with several names leaves none to refer to. `another`: words for one without a name, of which the next sentences
+ * are.
+ */
+function createTopic(kinds: Kind[], { isSole = false, another }: { isSole?: boolean; another?: RegExp } = {}): Topic {
   let last: Entity[] = [];
   let age = 0;
   return {
     read: (sentence, mentions) => {
       const named = mentions.filter(({ kind }) => kinds.some((one) => one === kind));
       age += 1;
+      if (named.length === 0 && another?.test(sentence)) last = [];
       const earlier = age <= sentencesMax ? last : [];
       if (named.length === 0) return earlier;
       age = 0;

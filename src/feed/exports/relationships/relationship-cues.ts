@@ -28,6 +28,9 @@ const anyForm = (stems: string): string =>
 /** The verb after the victims of a name: `Targets include`, `Victims of Foobar are`, `These span`. */
 const victims = String.raw`(?<=(?:\b(?:victims|targets|victimology|(?:affected|targeted|impacted) \w+|(?:countries|sectors|industries) (?:affected|targeted))\b[^.;:]{0,60}|^These) )(?:include[sd]?|included|span(?:s|ned)?|are|were)`;
 
+/** `A newspaper focused on Foo` is about the newspaper. */
+const notOfMedia = String.raw`(?<!\b(?:newspapers?|outlets?|websites?|sites?|services?|journalists?|experts?|researchers?|scholars?|analysts?|academics?|activists?|organi[sz]ations?|compan(?:y|ies)|firms?|think tanks?|institutes?|ngos?|providers?|publications?|people|individuals|entities) )`;
+
 export const cues: Cue[] = [
   {
     type: 'uses',
@@ -36,6 +39,14 @@ export const cues: Cue[] = [
         'use utilize utilise deploy deliver distribute spread leverage employ install launch execute operate wield develop implant plant introduce debut unleash',
       ) +
         '|drop(?:s|ped|ping)?|rel(?:y|ies|ied|ying) on|(?<=\\b(?:arsenal|toolset|toolkit|tools|malware|payloads)(?: \\w+)? )(?:include[sd]?|consists? of|comprises?)|(?<=\\b(?:infect|attack|target|compromis|breach|hit|struck)\\w* [^.;:]{1,80}) with',
+    ),
+    from: ['actor'],
+    to: ['malware', 'tool'],
+  },
+  {
+    type: 'uses',
+    pattern: words(
+      '(?:linked|tied|connected|associated) (?:to|with) the (?:deployment|use|distribution|delivery|development) of',
     ),
     from: ['actor'],
     to: ['malware', 'tool'],
@@ -67,14 +78,16 @@ export const cues: Cue[] = [
   {
     type: 'targets',
     pattern: words(
-      `${anyForm('target attack compromise infiltrate infect')}|hack(?:s|ed)?|hacking(?! (?:groups?|teams?|crews?|units?|collectives?|tools?|campaigns?|operations?|gangs?|forums?))|focus(?:es|ed|ing)?(?: \\w+ly)? on|aimed at|zero(?:es|ed|ing)? in on|go(?:es|ing)? after|went after|sp(?:y|ies|ied|ying) on|(?:was|were|been) (?:first )?(?:found|discovered|detected|observed|seen|deployed|used|identified) (?:at|in|on|against|inside)|breach(?:es|ed|ing)?|hit(?:s|ting)?|str(?:uck|ikes?)|(?:attacks?|campaigns?|operations?) (?:on|against)|(?<=\\b(?:use[sd]?|deploy(?:s|ed)?|launch(?:es|ed)?) [^.;]{1,80})against|(?<=\\b(?:deploy|deliver|distribut|spread|push|sen[dt])\\w* [^.;]{1,80})to (?:organi[sz]ations|companies|entities|users|victims|targets|agencies) (?:in|across)|(?<=\\b(?:operations|campaigns|attacks|activities) (?:have |has )?)reached|${victims}`,
+      `${anyForm('target attack compromise infiltrate infect')}|hack(?:s|ed)?|hacking(?! (?:groups?|teams?|crews?|units?|collectives?|tools?|campaigns?|operations?|gangs?|forums?))|${notOfMedia}focus(?:es|ed|ing)?(?: \\w+ly)? on|(?:aimed|directed|level+ed) (?:at|against)|zero(?:es|ed|ing)? in on|go(?:es|ing)? after|went after|sp(?:y|ies|ied|ying) on|(?:was|were|been) (?:first )?(?:found|discovered|detected|observed|seen|deployed|used|identified) (?:at|in|on|against|inside)|breach(?:es|ed|ing)?|hit(?:s|ting)?|str(?:uck|ikes?)|(?:attacks?|campaigns?|operations?) (?:on|against)|(?<=\\b(?:use[sd]?|deploy(?:s|ed)?|launch(?:es|ed)?) [^.;]{1,80})against|(?<=\\b(?:deploy|deliver|distribut|spread|push|sen[dt])\\w* [^.;]{1,80})to (?:organi[sz]ations|companies|entities|users|victims|targets|agencies) (?:in|across)|(?<=\\b(?:operations|campaigns|attacks|activities) (?:have |has )?)reached|${victims}`,
     ),
     from: ['actor', 'malware'],
     to: ['sector', 'country'],
   },
   {
     type: 'exploits',
-    pattern: words(anyForm('exploit abuse weaponize leverage use')),
+    pattern: words(
+      `${anyForm('exploit abuse weaponize leverage trigger use')}|(?:target(?:s|ed|ing)?|hit(?:s|ting)?|str(?:uck|ikes?)) (?:the|a|an|this) (?:[\\w-]+ ){0,3}?(?:flaw|vulnerability|bug|zero-day|weakness)`,
+    ),
     from: ['actor', 'malware'],
     to: ['vulnerability'],
   },
@@ -94,7 +107,7 @@ export const isDoubtful = (sentence: string): boolean => doubtfulWords.test(sent
 
 /** Before a name that is only compared: `Like Bar, Foo used`, `Foo rather than Bar`. */
 const comparison =
-  /(?:^(?:(?:much|just|quite) )?(?:like|as with)|\b(?:in contrast to|contrary to|compared (?:to|with)|rather than|instead of)) (?:the |that of |those of )?["“‘]?$/i;
+  /(?:^(?:(?:much|just|quite) )?(?:like|as with)|\b(?:in contrast to|contrary to|compared (?:to|with)|rather than|instead of)|\b(?:the same|(?:very |closely )?similar|identical|comparable|resembl\w+)(?: (?!as\b|to\b)[\p{L}\d-]+){0,8}? (?:as|to)) (?:the |that of |those of |another )?["“‘]?$/iu;
 /**
  * Before a name that is compared with the name in front of it: `Foo, like Bar, used`. After a noun, `like` gives an example: `groups, like Bar`.
  */
@@ -102,7 +115,9 @@ const likeAnother = /^ ?[,(—–] ?(?:(?:much|just|quite) )?(?:like|as with) (?
 /** Before an actor to whom only a connection is stated: `Foo with links to Bar used`, `Foo hijacked the servers of Bar and used`. */
 const connection =
   /\b(?:(?:overlap(?:s|ped|ping)?|similarit(?:y|ies)|links?|ties|connections?) (?:with|to)|(?:infrastructure|servers?|domains?|websites?|panels?|(?:source )?code|techniques|tactics) of) (?:the |that of |those of )?["“‘]?$/i;
-const comparisonReach = 60;
+/** Before an actor to whom only the actor in front of it is connected: `Foo, a group loosely linked to Bar, used`. */
+const linked = /\b(?:linked|tied|connected|related|allied|close) to (?:the )?["“‘]?$/i;
+const comparisonReach = 100;
 
 /** Returns the mentions of a sentence without the names that it only compares or connects with another name. */
 export function withoutCompared<M extends { kind: EntityKind; name: string; start: number; end: number }>(
@@ -117,6 +132,9 @@ export function withoutCompared<M extends { kind: EntityKind; name: string; star
     const isCompared =
       comparison.test(before) ||
       (mention.kind === 'actor' && connection.test(before)) ||
+      (mention.kind === 'actor' &&
+        linked.test(before) &&
+        mentions.slice(0, index).some(({ kind }) => kind === 'actor')) ||
       (previous !== undefined && likeAnother.test(sentence.slice(previous.end, mention.start)));
     return !isCompared || !mentions.some((other) => isName(other) && other.name !== mention.name);
   });
@@ -129,7 +147,7 @@ export const isPassive = (before: string, verb: string): boolean =>
 export const agent = /^(?:\s+[\w-]+){0,4}?\s+by\b/i;
 /** Words that end what a verb refers to. */
 export const objectEnd =
-  /[;:!?]|\.\s|\b(?:by|than|unlike|instead of|after|before|while|whereas|which|who|that|but|according to)\b|, (?:[\w-]+ ){0,3}?(?:researchers|analysts|experts|officials) (?:at|from|of|in|said|say|told|warn|report)|\b(?:from|using|via|through) (?:[\w-]+ ){0,3}(?:servers?|infrastructure|addresses|hosts|proxies|machines)\b/i;
+  /[;:!?]|\.\s|\b(?:by|than|unlike|instead of|after|before|while|whereas|which|who|that|but|according to|focus(?:ed|ing) on)\b|, (?:[\w-]+ ){0,3}?(?:researchers|analysts|experts|officials) (?:at|from|of|in|said|say|told|warn|report)|\b(?:from|using|via|through) (?:[\w-]+ ){0,3}(?:servers?|infrastructure|addresses|hosts|proxies|machines)\b/i;
 /** The words between the owner and a name that belongs to it. */
 export const possessed = /^ (?:[\p{L}\d-]+ ){0,3}["“‘]?$/u;
 const softwareNoun =
@@ -168,6 +186,7 @@ export function isTargetUse(
   const printed = sentence.slice(start, end);
   const after = sentence.slice(end, end + 80);
   if (speaks.test(after)) return false;
+  if (kind === 'country' && besideTarget.test(sentence.slice(Math.max(0, start - 24), start))) return false;
   if (kind === 'country') return !isDemonym(printed) || sectorNouns.test(after) || people.test(after);
   if (kind === 'sector' && !isEnglishSector(printed)) return true;
   if (kind !== 'sector' || pluralSectors.test(printed) || sectorNouns.test(after)) return true;
@@ -176,5 +195,8 @@ export function isTargetUse(
 }
 /** A state or a sector that reports what happened: `Ruritania said`. */
 const speaks = /^(?:[’']s \w+)? (?:has |have |had )?(?:said|says|say|warned|warns|announced|reported|accused|blamed)\b/;
+/** Before a country that is only near to the targets or interested in them. */
+const besideTarget =
+  /\b(?:neighbou?rs? of|outside(?: of)?|borders? (?:of|with)|of interest to|relations with|expelled from) (?:the )?$/i;
 const people =
   /^(?: [\p{L}-]+){0,2} (?:users|customers|targets|victims|citizens|soldiers|military|government|banks|universit(?:y|ies)|embass(?:y|ies)|networks|systems|websites|speakers|businesses|journalists|diplomats|hospitals|telecoms?|think tanks)\b/u;
