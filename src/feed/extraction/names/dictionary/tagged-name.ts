@@ -3,6 +3,11 @@ import { getShippedNames, type NameDictionary, type NameKind } from './name-dict
 import { distinctEntities } from './resolve-name.ts';
 
 const tagMaxChars = 60;
+
+/** Checks for a name of several words, such as `cobalt strike` and `cobaltstrike`, which no everyday word is. */
+const isPhrase = (tag: string, name: string): boolean =>
+  /\S[\s_-]\S/.test(tag) || (/\s/.test(name) && nameKey(tag) === nameKey(name));
+
 const prefix = /^(?:malware|family|malware[-_ ]family|actor|threat[-_ ]actor|tool|ransomware)\s*[:=]\s*/i;
 
 /**
@@ -19,7 +24,8 @@ export function findTaggedName(
     .replace(prefix, '')
     .replace(/^"(.*)"$/, '$1');
   const entry = dictionary.get(nameKey(name));
-  if (!entry || entry.needsCue || needsCue(name)) return undefined;
-  const [entity, ...others] = distinctEntities(entry.entities);
-  return entity && others.length === 0 ? { kind: entity.kind, name } : undefined;
+  const [entity, ...others] = distinctEntities(entry?.entities ?? []);
+  if (!entry || !entity || others.length > 0) return undefined;
+  const isWord = entry.needsCue || needsCue(name);
+  return isWord && !isPhrase(name, entity.name) ? undefined : { kind: entity.kind, name };
 }
