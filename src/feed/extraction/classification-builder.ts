@@ -14,6 +14,8 @@ export type ClassificationBuilder = {
   /** Adds an actor or a malware name under its canonical name, and keeps the source's spelling as its first alias. Tools are listed with the malware and marked by a mapping. */
   addName: (kind: 'actor' | 'malware' | 'tool', name: string, confidence: number, aliases?: string[]) => void;
   addMapping: (framework: string, id: string, confidence: number) => void;
+  /** Returns whether the item has malware, a tool or an actor so far. */
+  hasNames: () => boolean;
   build: (platforms: Iterable<Platform>) => { classification: Classification; attackPath: string[] };
 };
 
@@ -36,6 +38,7 @@ export function createClassificationBuilder(dictionary?: NameDictionary): Classi
   };
   return {
     addMapping,
+    hasNames: () => malware.size > 0 || actors.size > 0,
     addTechnique(technique, confidence, evidence) {
       const known = attack.get(technique.id);
       const rounded = roundConfidence(confidence);

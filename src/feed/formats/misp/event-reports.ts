@@ -2,7 +2,7 @@ import type { ClassificationBuilder } from '../../extraction/classification-buil
 import type { ReferenceLists } from '../../extraction/extract-item.ts';
 import type { createStatementCollector } from '../../extraction/indicator-statements.ts';
 import { extractIndicators } from '../../extraction/indicators/extract-indicators.ts';
-import { extractNames } from '../../extraction/names/extract-names.ts';
+import { addProseNames } from '../../extraction/names/add-prose-names.ts';
 import { extractTechniques } from '../../extraction/techniques/extract-techniques.ts';
 import { valueMaxChars, type Span, type StoredText } from '../../extraction/text/stored-text.ts';
 import { asObjects, asText, type JsonObject } from '../../../platform/lib/json/json-values.ts';
@@ -72,9 +72,5 @@ export function addProse(
     if (framework !== 'attack') classification.addMapping(framework, id, confidence);
   for (const { technique, confidence, sentence } of extractTechniques(prose))
     classification.addTechnique(technique, confidence, () => text.addPassage(toStored(sentence)));
-  for (const { kind, name, aliases, confidence, spans, ambiguous } of extractNames(prose, lists?.names)) {
-    if (ambiguous) continue;
-    classification.addName(kind, name, confidence, aliases);
-    text.addPassage(toStored(spans[0]!));
-  }
+  for (const span of addProseNames(classification, prose, lists?.names)) text.addPassage(toStored(span));
 }

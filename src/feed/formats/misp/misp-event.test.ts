@@ -26,6 +26,13 @@ test('takes the summary from the report object, the excerpt of an analysis or th
   expect(read({ Attribute: [], Object: [] }).summary).toBeUndefined();
 });
 
+test('reads the names in the title of an event without galaxies', () => {
+  const namesOf = (more: object) =>
+    read({ info: 'Emotet in March', Tag: [], Galaxy: [], Attribute: [], Object: [], ...more }).classification.malware;
+  expect(namesOf({})).toMatchObject([{ name: 'Emotet' }]);
+  expect(namesOf({ Tag: [{ name: 'malware:qakbot' }] })).toMatchObject([{ name: 'QakBot' }]);
+});
+
 test('reads actors and techniques of attributes with their passages', () => {
   const record = read({
     Tag: [],

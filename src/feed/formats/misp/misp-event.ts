@@ -6,6 +6,7 @@ import {
 import { asObject, asObjects, asScalarText, asText, type JsonObject } from '../../../platform/lib/json/json-values.ts';
 import { locateValue } from '../../extraction/text/locate-value.ts';
 import { judgeSeverity } from '../../extraction/severity/judge-severity.ts';
+import { addProseNames } from '../../extraction/names/add-prose-names.ts';
 import { findTaggedName } from '../../extraction/names/dictionary/tagged-name.ts';
 import { createStatementCollector } from '../../extraction/indicator-statements.ts';
 import { createStoredText, valueMaxChars } from '../../extraction/text/stored-text.ts';
@@ -59,6 +60,8 @@ export function toEventRecord(
   const description = findDescription(event, attributes, spans);
   if (description && !description.isReport) addProse(description.span, prose);
   addEventReports(event, spans, prose);
+  // Without galaxies, the title is often all that names the threat.
+  if (!classification.hasNames()) addProseNames(classification, asText(event['info']) ?? '', lists?.names);
   for (const { framework, id: name, confidence } of statements.mappings)
     classification.addMapping(framework, name, confidence);
   const iocs = statements.iocs(publishTime);

@@ -6,6 +6,9 @@ export type ObjectGroup = { head: StixSourceObject | undefined; members: StixSou
 
 const containers = new Set(['report', 'grouping']);
 
+/** Checks for an object that says what belongs to an item. */
+export const isContainer = ({ type }: StixSourceObject): boolean => containers.has(type);
+
 /** Types that become the head of an item if no report contains them. An earlier tier claims its objects first. */
 const tiers: string[][] = [
   ['campaign', 'incident'],

@@ -9,6 +9,7 @@ import {
   type ClassificationMapping,
 } from '../../extraction/classification-builder.ts';
 import type { NameDictionary } from '../../extraction/names/dictionary/name-dictionary.ts';
+import { addProseNames } from '../../extraction/names/add-prose-names.ts';
 import { findTaggedName } from '../../extraction/names/dictionary/tagged-name.ts';
 import { findMispActor } from './misp-objects.ts';
 import { asObjects, asScalarText, asText, asTexts } from '../../../platform/lib/json/json-values.ts';
@@ -21,6 +22,8 @@ type ClassificationContext = {
   iocs: Iocs;
   mappings: ClassificationMapping[];
   targeted: ReadonlySet<string>;
+  /** The title and description of a report. They are read for names if no object has one. */
+  prose: string;
   /** Makes the object's name (or its external id) a supporting passage and returns its `evidenceRef`. */
   addEvidence: (object: StixSourceObject) => string;
 };
@@ -70,6 +73,10 @@ export function classifyObjects(
         findAttackId(object) ?? readObjectName(object),
         confidence,
       );
+  }
+  if (!classification.hasNames() && context.prose) {
+    const spans = addProseNames(classification, context.prose, context.names);
+    if (spans.length > 0) context.addEvidence(objects[0]!);
   }
   return classification.build(findPlatforms(objects, context.iocs));
 }

@@ -94,12 +94,18 @@ function toIndicatorStatement(indicator: StixSourceObject, context: IndicatorCon
   return {
     revoked: context.withdrawn || isRevoked(indicator),
     falsePositive: words.some(isBenignWord) && !words.some(isMaliciousWord),
-    confidence: roundConfidence(readConfidence(indicator, context.reliability)),
+    confidence: roundConfidence(readOpenCtiScore(indicator) ?? readConfidence(indicator, context.reliability)),
     firstSeen: parseInstant(indicator['valid_from']),
     lastSeen: context.lastSightings.get(indicator.id),
     until: parseInstant(indicator['valid_until']),
     phishing: words.some((word) => /phish/i.test(word)),
   };
+}
+
+/** Returns the score of an indicator in OpenCTI (0 to 100), whose `confidence` is 0 unless somebody sets it. */
+function readOpenCtiScore(indicator: StixSourceObject): number | undefined {
+  const score = indicator['x_opencti_score'];
+  return typeof score === 'number' && score >= 0 && score <= 100 ? score / 100 : undefined;
 }
 
 /** The vocabulary of STIX 2.1 is `benign` and `malicious-activity`. Labels of STIX 2.0 are free text. */

@@ -105,10 +105,12 @@ export function readConfidence(object: StixSourceObject, reliability: number): n
   return typeof confidence === 'number' && confidence >= 0 && confidence <= 100 ? confidence / 100 : reliability;
 }
 
-type ExternalReference = { source: string; id: string | undefined; url: string | undefined };
+/** `name` is the name of the source as written, `source` in lower case. */
+type ExternalReference = { name: string; source: string; id: string | undefined; url: string | undefined };
 
 export const listExternalReferences = (object: StixSourceObject): ExternalReference[] =>
   asObjects(object['external_references']).map((reference) => ({
+    name: asText(reference['source_name'])?.trim() ?? '',
     source: asText(reference['source_name'])?.toLowerCase() ?? '',
     id: asText(reference['external_id'])?.trim(),
     url: asText(reference['url']),

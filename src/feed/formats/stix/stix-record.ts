@@ -10,7 +10,7 @@ import { createStoredText, valueMaxChars, type Span, type StoredText } from '../
 import { parseInstant, type SourceRecord } from '../../model/source-record.ts';
 import type { ParseContext } from '../source-format.ts';
 import { classifyObjects, readObjectName } from './stix-classification.ts';
-import type { ObjectGroup } from './group-objects.ts';
+import { isContainer, type ObjectGroup } from './group-objects.ts';
 import { collectIndicators } from './stix-indicators.ts';
 import { findObjectTlp } from './stix-markings.ts';
 import {
@@ -35,15 +35,16 @@ export function toStixRecord(
   const all = head ? [head, ...members] : members;
   const stored = storeObjects(all);
   const description = head && asText(readStory(all).text);
+  const reference = head ? undefined : findSharedReference(members);
   const publishTime = findPublishTime(group, context);
   const validObjects = all.filter((object) => object === head || !isRevoked(object));
   const content = readContent(
     bundle,
     { all, validObjects, stored },
-    { ...context, publishTime, withdrawn: isHeadRevoked(head) },
+    { ...context, publishTime, withdrawn: isHeadRevoked(head), prose: readProse(head, description, reference) },
   );
   const { iocs, classification } = content;
-  const title = toTitle(context.sourceName ?? bundle.name, { head, iocs, malware: classification.malware });
+  const title = toTitle(context.sourceName ?? bundle.name, { head, reference, iocs, malware: classification.malware });
   const rating =
     known ??
     rateDescription({
@@ -58,9 +59,9 @@ export function toStixRecord(
     canonicalKey: toKey(bundle, head),
     externalId: head?.id ?? bundle.id,
     title,
-    publisher: findPublisher(bundle, head),
+    publisher: findPublisher(bundle, head ? [head] : members),
     language: head && asText(head['lang']),
-    url: findReportUrl(head),
+    url: findReportUrl(head) ?? reference?.url,
     publishTime,
     modifiedAt: all.map(findModifiedTime).filter(createBeliever(context)).toSorted().at(-1),
     tlp: findObjectTlp(all, bundle),
@@ -94,7 +95,8 @@ function readContent(
     lists,
     publishTime,
     withdrawn,
-  }: ParseContext & { publishTime: string | undefined; withdrawn: boolean },
+    prose,
+  }: ParseContext & { publishTime: string | undefined; withdrawn: boolean; prose: string },
 ): Pick<SourceRecord, 'iocs' | 'classification' | 'attackPath'> {
   const whole = text.text();
   const { iocs, mappings } = collectIndicators(all, {
@@ -114,9 +116,41 @@ function readContent(
     iocs,
     mappings,
     targeted,
+    prose,
     addEvidence: (object) => text.addPassage(names.get(object.id) ?? references.get(object.id)!),
   });
   return { iocs, ...classified };
+}
+
+const proseMaxChars = 20_000;
+
+/** Returns the title and description of a report. Descriptions of other objects mention names that they are not about. */
+function readProse(
+  head: StixSourceObject | undefined,
+  description: string | undefined,
+  reference: SharedReference | undefined,
+): string {
+  if (head && !isContainer(head)) return '';
+  return [head ? readTextField(head, 'name') : (reference?.title ?? ''), description ?? '']
+    .join('\n')
+    .trim()
+    .slice(0, proseMaxChars);
+}
+
+type SharedReference = { title: string; url: string };
+
+/** Returns the report that all indicators outside of reports refer to, with its title as the name of the source. */
+function findSharedReference(members: StixSourceObject[]): SharedReference | undefined {
+  const indicators = members.filter(({ type }) => type === 'indicator');
+  const [first, ...others] = indicators.map(listExternalReferences);
+  const shared = first?.find(
+    ({ name, url }) =>
+      url !== undefined &&
+      /^https?:\/\//i.test(url) &&
+      name.split(/\s+/).length > 2 &&
+      others.every((list) => list.some((one) => one.url === url)),
+  );
+  return shared && { title: shared.name, url: shared.url! };
 }
 
 const findReportUrl = (head: StixSourceObject | undefined): string | undefined =>
@@ -199,12 +233,13 @@ function toKey(bundle: StixBundle, head: StixSourceObject | undefined): string {
 
 type TitleParts = Pick<SourceRecord, 'iocs'> & {
   head: StixSourceObject | undefined;
+  reference: SharedReference | undefined;
   malware: SourceRecord['classification']['malware'];
 };
 
-/** Returns the name of the head, or what the item contains: `2 domains and 1 hash (Emotet)`. */
-function toTitle(sourceName: string, { head, iocs, malware }: TitleParts): string {
-  const name = head && (asText(head['name']) ?? asText(head['title']));
+/** Returns the name of the head or of the report that all refer to, or what the item contains: `2 domains and 1 hash (Emotet)`. */
+function toTitle(sourceName: string, { head, reference, iocs, malware }: TitleParts): string {
+  const name = head ? (asText(head['name']) ?? asText(head['title'])) : reference?.title;
   if (name) return clip(name, 500);
   const description = firstSentences(head ? readTextField(head, 'description') : '', 1, 200);
   const contents = describeIndicators(iocs, malware);
@@ -214,8 +249,10 @@ function toTitle(sourceName: string, { head, iocs, malware }: TitleParts): strin
   return clip(value || `Unnamed ${head.type.replaceAll('-', ' ')}`, 500);
 }
 
-function findPublisher(bundle: StixBundle, head: StixSourceObject | undefined): string | undefined {
-  const creator = head && bundle.objects.get(readTextField(head, 'created_by_ref'));
+/** Returns the name of the identity that created all of the objects. */
+function findPublisher(bundle: StixBundle, objects: StixSourceObject[]): string | undefined {
+  const creators = new Set(objects.flatMap((object) => asText(object['created_by_ref']) ?? []));
+  const creator = creators.size === 1 ? bundle.objects.get([...creators][0]!) : undefined;
   return creator?.type === 'identity' && asText(creator['name'])
     ? readObjectName(creator).slice(0, 200).toWellFormed()
     : undefined;
