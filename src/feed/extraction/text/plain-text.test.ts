@@ -9,6 +9,7 @@ test.each([
   ['<p>Foo uses <code>Run</code> keys.</p>', 'Foo uses  Run  keys.'],
   ['A page with a <script> tag and a_b_c stays.', 'A page with a <script> tag and a_b_c stays.'],
   ['** DISPUTED ** A vulnerability in x * y.', '** DISPUTED ** A vulnerability in x * y.'],
+  ['The *process* library and 2 * 3 * 4.', 'The process library and 2 * 3 * 4.'],
   ['# Only a heading', '# Only a heading'],
 ])('removes the marks of %j', (text, plain) => expect(toPlainText(text)).toBe(plain));
 

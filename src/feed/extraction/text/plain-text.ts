@@ -19,6 +19,7 @@ export function toPlainText(text: string): string {
     .replaceAll(/\[([^\]]{1,300})\]\([^()\s]{1,2000}\)/g, '$1')
     .replaceAll(/^[ \t]*(?:[-*+]|\d{1,3}\.)[ \t]+/gm, '')
     .replaceAll(/\*\*(\S[^*\n]*\S|\S)\*\*/g, '$1')
+    .replaceAll(/(?<![*\w])\*(\w(?:[^*\n]{0,200}\w)?)\*(?![*\w])/g, '$1')
     .replaceAll(/`([^`\n]+)`/g, '$1')
     .trim();
   return plain === '' ? text : plain;

@@ -38,6 +38,32 @@ const publishers: Record<string, string> = {
   OSV: 'OSV',
   CVE: 'CVE',
   EUVD: 'ENISA',
+  ALSA: 'AlmaLinux',
+  ASB: 'Android',
+  BIT: 'Bitnami',
+  CGA: 'Chainguard',
+  CURL: 'curl',
+  DLA: 'Debian',
+  DSA: 'Debian',
+  DRUPAL: 'Drupal',
+  EEF: 'Erlang Ecosystem Foundation',
+  HSEC: 'Haskell',
+  JLSEC: 'Julia',
+  MGASA: 'Mageia',
+  MINI: 'MinimOS',
+  OESA: 'openEuler',
+  OPENSUSE: 'openSUSE',
+  OSEC: 'OCaml',
+  PSF: 'Python Software Foundation',
+  RHBA: 'Red Hat',
+  RHEA: 'Red Hat',
+  RHSA: 'Red Hat',
+  RLSA: 'Rocky Linux',
+  RSEC: 'R Consortium',
+  RXSA: 'Rocky Linux',
+  SUSE: 'SUSE',
+  UBUNTU: 'Ubuntu',
+  USN: 'Ubuntu',
 };
 
 /**
@@ -117,7 +143,7 @@ function toOsvRecord(
     canonicalKey: toKey(id, aliases),
     aliases: [id, ...aliases],
     externalId: id,
-    title: clip(summary ?? id, 500),
+    title: clip(toTitle(summary, entry) ?? id, 500),
     publisher: ownValue(publishers, prefixOf(id)),
     url: findUrl(entry, id),
     textUrl: url,
@@ -129,6 +155,16 @@ function toOsvRecord(
     ...classification.build(products.platforms()),
     affectedProducts: products.products(),
   };
+}
+
+const shortTitleWords = 4;
+
+/** Returns the summary, preceded by the package if it only says what kind of flaw it is: `thing: Memory leak`. */
+function toTitle(summary: string | undefined, entry: JsonObject): string | undefined {
+  const [first] = asObjects(entry['affected']);
+  const name = asText(asObject(first?.['package'])['name']);
+  if (!summary || !name || summary.trim().split(/\s+/).length > shortTitleWords) return summary;
+  return summary.toLowerCase().includes(name.toLowerCase()) ? summary : `${name}: ${summary}`;
 }
 
 const provenFields = ['summary', 'details', 'description', 'aliases', 'cve_id', 'withdrawn', 'withdrawn_at'];
