@@ -52,15 +52,15 @@ function draftList(part: SourceDocument, context: ParseContext): DraftResult {
     else filled.push({ cells, slot: pickItem(keyOf(observables), itemsMax) });
     chars += cells.reduce((sum, cell) => sum + cell.length, 0);
   }
-  if (isMarkup(text) || filled.length === 0 || (!header && emptyRows > filled.length)) {
+  const isText = !header && (emptyRows > filled.length || (filled.length <= textRowsMax && rows.some(isProse)));
+  if (isMarkup(text) || filled.length === 0 || isText) {
     const report = readReport(text, { ...context, part, tlp });
     if (report) return { drafts: [toDraft(report)], skipped: [] };
   }
   if (filled.length === 0 && (rows.length > 0 || part.bytes.length === 0))
     throw new Error(
-      isPage.test(text)
-        ? 'the document is a page of HTML, not a list'
-        : 'the list contains no indicator that its column name or form identifies',
+      foreignFormats.find(([pattern]) => pattern.test(text))?.[1] ??
+        'the list contains no indicator that its column name or form identifies',
     );
   const name = about ?? context.sourceName ?? (part.name.replace(/\.\w+$/, '') || 'List');
   const description = [part.name, name, ...(header ?? [])].join(' ');
@@ -81,7 +81,20 @@ function draftList(part: SourceDocument, context: ParseContext): DraftResult {
   return { drafts, skipped: emptyRows === 0 ? [] : [{ entry: `${emptyRows} rows`, reason: 'contain no indicator' }] };
 }
 
-const isPage = /^\s*<(?:!doctype html|html)\b/i;
+/** A longer list is not read as a text with paragraphs. */
+const textRowsMax = 1_500;
+
+/** Checks for a paragraph between the values of a list. */
+const isProse = ([line = '', ...others]: string[]): boolean =>
+  others.length === 0 &&
+  line.length >= 150 &&
+  line.split(/\s+/).filter((word) => /^[a-z]{2,}[,.]?$/.test(word)).length >= 15;
+
+const foreignFormats: [RegExp, string][] = [
+  [/^\s*<(?:!doctype html|html)\b/i, 'the document is a page of HTML, not a list'],
+  [/^\s*<(?:[^>]*>\s*<)*(?:ioc|OpenIOC)\b/, 'the document is OpenIOC, which is not read: use STIX, MISP or a list'],
+  [/^\s*<\?xml\b/i, 'the document is XML, not a list'],
+];
 
 /** The value by which a row is assigned to an item. */
 const keyOf = ([first]: Observable[]): string =>

@@ -1,14 +1,22 @@
 import { toStorableText } from '../../extraction/text/stored-text.ts';
+import { isColumnName, isValueName } from './list-columns.ts';
 import {
   asObject,
   asScalarText,
+  asText,
   isObject,
   parseJsonText,
   type JsonObject,
 } from '../../../platform/lib/json/json-values.ts';
 
 /** `date` is ISO text: when the list was made, if it says so. */
-type JsonTable = { columns: string[]; rows: string[][]; date: string | undefined };
+type JsonTable = {
+  columns: string[];
+  rows: string[][];
+  date: string | undefined;
+  /** The name of the list. */
+  about: string | undefined;
+};
 
 const columnsMax = 64;
 /** Exporters put their entries into a field, or into fields that are the entries' ids. */
@@ -18,14 +26,19 @@ const depthMax = 3;
 export function readJsonTable(text: string, rowsMax: number): JsonTable | undefined {
   if (!/^\s*[[{]/.test(text)) return undefined;
   const whole = parseOrUndefined(text);
+  if (isObject(whole) && Array.isArray(whole['list']) && Array.isArray(whole['matching_attributes']))
+    throw new Error('the document is a warning list of MISP, whose values are harmless');
   const entries = whole === undefined ? readLines(text) : collectEntries(whole, depthMax);
   if (!entries) return undefined;
   const notes = entries.filter(({ type }) => type === 'metadata');
   const listed = notes.length === 0 ? entries : entries.filter(({ type }) => type !== 'metadata');
   if (listed.length > rowsMax) throw new Error(`the list has more than ${rowsMax} rows`);
-  const columns = listColumns(listed);
-  const rows = listed.map((entry) => columns.map((name) => toCell(entry[name])));
-  return { columns, rows, date: parseSeconds(notes[0]?.['timestamp']) };
+  const flat = listColumns(listed).some(isValueName) ? listed : listed.map((entry) => flatten(entry));
+  const columns = listColumns(flat);
+  const rows = flat.map((entry) => columns.map((name) => toCell(entry[name])));
+  const { name, title } = asObject(whole);
+  const about = listed.length > 1 ? (asText(name) ?? asText(title))?.slice(0, 200) : undefined;
+  return { columns, rows, date: parseSeconds(notes[0]?.['timestamp']), about };
 }
 
 /** Reads JSON Lines. Returns undefined if the first line is not JSON. A damaged line becomes an entry without fields, unless most are damaged. */
@@ -75,10 +88,31 @@ function listColumns(entries: JsonObject[]): string[] {
   return [...columns].slice(0, columnsMax);
 }
 
+const nestedMax = 6;
+
+/** Returns the fields of an entry and of the objects in it, with the shortest part of their path that is the name of a column. */
+function flatten(entry: JsonObject, path: string[] = [], fields: JsonObject = {}): JsonObject {
+  for (const [name, value] of Object.entries(entry)) {
+    const full = [...path, name];
+    if (isObject(value) && path.length < nestedMax) flatten(value, full, fields);
+    else fields[toNestedName(full)] ??= value;
+  }
+  return fields;
+}
+
+function toNestedName(path: string[]): string {
+  const suffixes = path.map((_, index) => path.slice(index).join('_'));
+  return suffixes.find(isColumnName) ?? suffixes[0]!;
+}
+
 const toCell = (value: unknown): string =>
-  toStorableText(
-    Array.isArray(value) ? value.map(asScalarText).filter(Boolean).join(', ') : asScalarText(value),
-  ).trim();
+  toStorableText(Array.isArray(value) ? value.map(toElement).filter(Boolean).join(', ') : asScalarText(value)).trim();
+
+/** Returns an element of a list as text: of an object such as `{id, display_name}`, its name. */
+function toElement(value: unknown): string {
+  const { display_name: displayed, name } = asObject(value);
+  return asScalarText(value) || asText(displayed) || asText(name) || '';
+}
 
 function parseOrUndefined(text: string): unknown {
   try {

@@ -8,7 +8,7 @@ const columns = {
   address: new RegExp(
     `^(?:${owner}){0,2}(?:ips?|ipv[46]|ip_addr|ip_address(?:es)?|ipaddress|address)(?:_(?:port|ranges?|networks?|cidrs?|prefix(?:es)?|blocks?))?$`,
   ),
-  url: /^(?:\w+_)?ur[li]s?$/,
+  url: /^(?:\w+_)?ur[li]s?(?:_(?:full|original))?$/,
   domain: /^(?:\w+_)?(?:domains?|domain_names?|hosts?|hostnames?|fqdns?)$/,
   sha512: /^(?:file_|hash_|sample_|payload_|malware_)?sha_?512(?:_hash(?:es)?|s)?$/,
   sha256: /^(?:file_|hash_|sample_|payload_|malware_)?sha_?256(?:_hash(?:es)?|s)?$/,
@@ -19,18 +19,21 @@ const columns = {
   cert_sha1: /^cert_sha_?1$/,
   any: /^(?:indicators?(?:_values?|_of_compromise)?|iocs?(?:_values?)?|observables?(?:_values?)?|values?|hash(?:es)?|file_hash(?:es)?(?:_values?)?|artifacts?|networks?|subnets?|net_?blocks?|cidrs?|cidr_blocks?|prefix(?:es)?|ranges?|entry|c2s?|c2_servers?|(?:domains?|hosts?)_(?:or_)?ips?|ips?_(?:or_)?(?:domains?|hosts?))$/,
   firstSeen:
-    /^(?:first_?seen|first_observed|date_first|detected|published|dateadded|date_added|added|date|listing_?date|submission_time|timestamp|time|created|first_reported|valid_from)(?:_utc|_at|_date)?$/,
+    /^(?:first_?seen|first_observed|date_first|detected|published|dateadded|date_added|added|date|listing_?date|submission_time|timestamp|time|created|creation(?=_)|first_reported|valid_from)(?:_utc|_at|_date|_time)?$/,
   lastSeen:
-    /^(?:last_?seen|last_observed|date_last|last_online|last_active|(?:last_)?updated|last_reported)(?:_utc|_at|_date)?$/,
+    /^(?:last_?seen|last_observed|date_last|last_online|last_active|(?:last_)?updated|(?:last_)?modified|modification(?=_)|last_reported)(?:_utc|_at|_date|_time)?$/,
   validUntil: /^(?:valid_(?:until|to)|expir(?:y|es|ation)(?:_(?:date|time|date_?time|at|ts))?)(?:_utc)?$/,
-  confidence: /^(?:(?:malicious_)?confidence(?:_level|_score)?|score)$/,
+  confidence: /^(?:malicious_)?confidence(?:_level|_score)?$/,
+  score: /^(?:risk_|threat_)?score$/,
   malware: /^(?:malware|malware_printable|malware_famil(?:y|ies)|malware_name|signature|family|threat_name)$/,
   actor: /^(?:(?:threat_)?actors?|apt|apt_groups?|adversar(?:y|ies)|intrusion_sets?)$/,
   threat: /^(?:threat|threat_type|category|tags?|classification|type)$/,
   tags: /^tags?$/,
-  verdict: /^(?:verdict|status|disposition|classification|action)$/,
+  verdict: /^(?:verdict|status|disposition|classification|action|reputation)$/,
   active: /^(?:is_)?(?:active|enabled)$/,
   revoked: /^(?:is_)?(?:revoked|deleted|inactive)$/,
+  description:
+    /^(?:(?:threat_|ioc_|indicator_)?descriptions?|notes?|comments?|context|info|information|details|remarks?)$/,
   tlp: /^(?:tlp|traffic_light_protocol)(?:_level)?$/,
 };
 
@@ -58,6 +61,30 @@ const valueColumns = [
   'cert_sha1',
   'any',
 ] as const satisfies ColumnName[];
+
+/** Normalizes the name of a column: `IndicatorValue` and `Indicator Value` are `indicator_value`. */
+export const normalizeColumnName = (name: string): string =>
+  name
+    .replaceAll(/["'#]/g, '')
+    .trim()
+    // `IndicatorValue`, but not `IPs`.
+    .replaceAll(/([a-z0-9])(?=[A-Z])|([A-Z])(?=[A-Z][a-z]{2})/g, '$&_')
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '_')
+    .replaceAll(/^_|_$/g, '');
+
+const matchesColumn = (name: string, patterns: RegExp[]): boolean => {
+  const normalized = normalizeColumnName(name);
+  return patterns.some((pattern) => pattern.test(normalized));
+};
+
+/** Checks for a name of a column of values. */
+export const isValueName = (name: string): boolean =>
+  matchesColumn(name, [...valueColumns.map((column) => columns[column]), typeColumn]);
+
+/** Checks for a name that says what a column contains. */
+export const isColumnName = (name: string): boolean =>
+  matchesColumn(name, [...Object.values(columns), typeColumn, linkColumn]);
 
 /** The columns of a table by content. `typed` has the column of types and the column of their values. */
 export type ListColumns = { indexes: Record<ColumnName, number[]>; typed: { type: number; value: number } | undefined };

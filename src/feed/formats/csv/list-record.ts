@@ -3,7 +3,9 @@ import { ttlDays } from '../../model/expiry.ts';
 import type { Indicator } from '../../model/item.schema.ts';
 import { toComparisonForm } from '../../model/values/comparison-form.ts';
 import { bucketByType } from '../../model/vocabulary.ts';
-import { createClassificationBuilder } from '../../extraction/classification-builder.ts';
+import { createClassificationBuilder, type ClassificationBuilder } from '../../extraction/classification-builder.ts';
+import type { ReferenceLists } from '../../extraction/extract-item.ts';
+import { addProseNames } from '../../extraction/names/add-prose-names.ts';
 import { findBenignReason, type BenignLookup } from '../../extraction/indicators/assessment/benign-values.ts';
 import { toMappingId, type IndicatorObservable } from '../../extraction/observable.ts';
 import { findTaggedName } from '../../extraction/names/dictionary/tagged-name.ts';
@@ -79,6 +81,7 @@ export function toListRecord(list: IndicatorList, { reliability, lists, now }: P
     texts.push(line);
     offset += line.length + 1;
   }
+  addDescribedNames(list, classification, { names: lists?.names, reliability });
   const storedText = texts.join('\n');
   const passages = createPassageCollector(storedText);
   const { classification: named } = classification.build([]);
@@ -104,6 +107,22 @@ export function toListRecord(list: IndicatorList, { reliability, lists, now }: P
     storedText,
     passages: passages.list(),
   };
+}
+
+const descriptionsMaxChars = 20_000;
+
+/** Adds the names and CVEs in the title of a list and the descriptions of its rows, each of which is read once. */
+function addDescribedNames(
+  { title, lines }: IndicatorList,
+  classification: ClassificationBuilder,
+  { names, reliability }: Pick<ReferenceLists, 'names'> & { reliability: number },
+): void {
+  const descriptions = new Set(lines.flatMap(({ row }) => row.description ?? []));
+  if (descriptions.size === 0) return;
+  const text = [title, ...descriptions].join('\n').slice(0, descriptionsMaxChars);
+  addProseNames(classification, text, names);
+  for (const [cve] of text.matchAll(/\bCVE-\d{4}-\d{4,7}\b/gi))
+    classification.addMapping('cve', cve.toUpperCase(), reliability);
 }
 
 /** Returns the span of a line, or of the value alone in a long one. */

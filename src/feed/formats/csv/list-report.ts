@@ -4,6 +4,7 @@ import { toTextRecord } from '../../extraction/text/text-record.ts';
 import { buckets, type Tlp } from '../../model/vocabulary.ts';
 import type { SourceRecord } from '../../model/source-record.ts';
 import type { SourceDocument } from '../source-document.ts';
+import { recognizeValue } from './recognize-value.ts';
 import type { ParseContext } from '../source-format.ts';
 
 const textMaxChars = 1_000_000;
@@ -17,6 +18,18 @@ export const isMarkup = (text: string): boolean => text.length <= textMaxChars &
 const commentWithAddress = /^\s*(?:#|;|\/\/)[^\n]*(?:\/\/|\w\.\w|@)/;
 const heading = /^[ \t]*(?:#{1,3}|=)[ \t]+(\S.{2,200})$/m;
 
+/** The first line, followed by an empty one: `2026-07-30 - A campaign with documents for Emotet`. */
+const firstLine = /^\s*(\S[^\r\n]{15,148}[^\s:.;,])[ \t]*\r?\n[ \t]*\r?\n/;
+
+/** Returns the first line of a text if it is a headline: at least four words and no value. */
+function findHeadline(text: string): string | undefined {
+  const line = firstLine.exec(text)?.[1]?.replace(/^[#=*\s-]+/, '');
+  const isHeadline = line && line.split(/\s+/).length >= 4 && line.split(/\s+/).every((word) => !isValue(word));
+  return isHeadline ? line : undefined;
+}
+
+const isValue = (word: string): boolean => recognizeValue(word).length > 0;
+
 type ReportContext = ParseContext & { part: SourceDocument; tlp: Tlp | undefined };
 
 /**
@@ -27,7 +40,8 @@ export function readReport(text: string, { part, tlp, sourceName, lists }: Repor
   if (text.length > textMaxChars || /^\s*[<[{]/.test(text)) return undefined;
   // The comments of a list are about its publisher. Headings contain no addresses.
   const lines = text.split(/\r?\n/).filter((line) => !commentWithAddress.test(line));
-  const title = heading.exec(text.slice(0, 2_000))?.[1]?.trim() ?? sourceName ?? part.name;
+  const start = text.slice(0, 2_000);
+  const title = heading.exec(start)?.[1]?.trim() ?? findHeadline(start) ?? sourceName ?? part.name;
   const extracted = extractItem({ text: lines.join('\n'), title, sourceUrl: part.url }, lists);
   if (buckets.every((bucket) => extracted.iocs[bucket].length === 0)) return undefined;
   const key = createHash('sha256')

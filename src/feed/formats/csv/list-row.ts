@@ -25,6 +25,8 @@ export type ListRow = {
   actors?: string[];
   /** Free words, some of which are names of malware. */
   tags?: string[];
+  /** What the row says in words. */
+  description?: string | undefined;
   tlp?: Tlp | undefined;
   phishing?: boolean;
   /** Whether the source itself says that the value is harmless. */
@@ -49,6 +51,11 @@ export function createRowReader({ header, rows, isDayFirst, isNamed }: ListTable
       return [name, createDateReader(column, isDayFirst)] as const;
     }),
   );
+  const [scored] = indexes.score;
+  const scoreMax = rows.reduce(
+    (max, cells) => (scored === undefined ? max : Math.max(max, Number(cells[scored]) || 0)),
+    0,
+  );
   return (cells) => {
     const read = (name: ColumnName): string[] =>
       indexes[name].flatMap((index) => (isEmpty(cells[index]) ? [] : [cells[index]!]));
@@ -69,12 +76,13 @@ export function createRowReader({ header, rows, isDayFirst, isNamed }: ListTable
       firstSeen: readDate('firstSeen'),
       lastSeen: readDate('lastSeen'),
       validUntil: readDate('validUntil'),
-      confidence: parseConfidence(read('confidence')[0]),
+      confidence: parseConfidence(read('confidence')[0]) ?? parseScore(read('score')[0], scoreMax),
       malware: read('malware')[0]
         ?.replace(/\s+(?:C&C|C2)$/i, '')
         .slice(0, 100),
       actors: read('actor').flatMap((text) => text.split(/[,;|]/).map((name) => name.trim().slice(0, 100))),
       tags: read('tags').flatMap((text) => text.split(/[,;|]/).slice(0, tagsMax)),
+      description: read('description')[0]?.slice(0, descriptionMaxChars),
       tlp: read('tlp').map(findTlp)[0],
       phishing: read('threat').some((text) => /phish/i.test(text)),
       isBenign: read('verdict').some((text) => benignVerdict.test(text)),
@@ -89,11 +97,12 @@ const datedRowsMax = 20_000;
 type DateColumn = (typeof dateColumns)[number];
 
 const tagsMax = 30;
+const descriptionMaxChars = 500;
 const [yes, no] = [/^(?:true|yes|1)$/i, /^(?:false|no|0|inactive)$/i];
 
 /** Words with which a source says that a value is harmless, as the whole cell. */
 const benignVerdict =
-  /^(?:benign|clean|harmless|false[-_ ]?pos(?:itive)?|(?:white|allow)[-_ ]?list(?:ed)?|allow(?:ed)?)$/i;
+  /^(?:benign|clean|good|harmless|false[-_ ]?pos(?:itive)?|(?:white|allow)[-_ ]?list(?:ed)?|allow(?:ed)?)$/i;
 
 const sinkholes = new Set(['0.0.0.0', '127.0.0.1', '::', '::1']);
 
@@ -116,4 +125,11 @@ function parseConfidence(text: string | undefined): number | undefined {
   if (stated !== undefined) return stated;
   const score = text === undefined ? Number.NaN : Number(text);
   return Number.isNaN(score) || score < 0 || score > 100 ? undefined : roundConfidence(score > 1 ? score / 100 : score);
+}
+
+/** Scores are on a scale of 1, 10 or 100, the first that all of the column fit. */
+function parseScore(text: string | undefined, columnMax: number): number | undefined {
+  const score = text === undefined ? Number.NaN : Number(text);
+  const scale = [1, 10, 100].find((max) => columnMax <= max);
+  return Number.isNaN(score) || score < 0 || scale === undefined ? undefined : roundConfidence(score / scale);
 }

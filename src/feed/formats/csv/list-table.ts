@@ -4,6 +4,7 @@ import { toStorableText } from '../../extraction/text/stored-text.ts';
 import type { Tlp } from '../../model/vocabulary.ts';
 import { parseFeedDate } from '../rss/feed-dates.ts';
 import { readJsonTable } from './json-table.ts';
+import { normalizeColumnName } from './list-columns.ts';
 import { readNamedRows } from './list-headings.ts';
 import { applyLayout, findLayout } from './list-layouts.ts';
 import { recognizeValue } from './recognize-value.ts';
@@ -33,7 +34,7 @@ const headerName =
 export function readTable(text: string): ListTable {
   const json = readJsonTable(text, rowsMax);
   if (!json) return readLines(text);
-  return { ...toTable(json.columns, json.rows), isNamed: false, about: undefined, date: json.date, tlp: undefined };
+  return { ...toTable(json.columns, json.rows), isNamed: false, about: json.about, date: json.date, tlp: undefined };
 }
 
 /** Reads a list of lines. Comments are omitted, but one of them may be the header. */
@@ -51,8 +52,8 @@ function readLines(text: string): ListTable {
   const first = rows[0];
   const headerComment = comments
     .slice(0, 50)
-    .findLast((line) => delimiter !== undefined && isHeader(cells(line.replace(comment, '').trim())));
-  const commentCells = headerComment && cells(headerComment.replace(comment, '').trim());
+    .findLast((line) => delimiter !== undefined && isHeader(cells(toHeaderText(line))));
+  const commentCells = headerComment && cells(toHeaderText(headerComment));
   const header = named ? undefined : first && isHeader(first) ? rows.shift() : commentCells || undefined;
   const notes = comments.filter((line) => line !== headerComment);
   const beginning = lines
@@ -71,9 +72,16 @@ function readLines(text: string): ListTable {
   };
 }
 
+/** Returns a comment as the names of columns: `# CSV: date,ip`. */
+const toHeaderText = (line: string): string =>
+  line
+    .replace(comment, '')
+    .replace(/^[\s#]*(?:(?:csv|columns?|fields?|header|format)\s*:)?\s*/i, '')
+    .trim();
+
 function toTable(columns: string[] | undefined, rows: string[][]): Pick<ListTable, 'header' | 'rows' | 'isDayFirst'> {
   if (!columns) return { header: undefined, rows: rows.flatMap(splitValueRow), isDayFirst: false };
-  const names = columns.map(normalizeName);
+  const names = columns.map(normalizeColumnName);
   const { header, rows: cells } = applyLayout(names, rows);
   return { header, rows: cells.flatMap(splitWideRow), isDayFirst: findLayout(names)?.isDayFirst ?? false };
 }
@@ -118,23 +126,13 @@ function isHeader(row: string[]): boolean {
   // Exports of spreadsheets end with commas.
   const cells = row.slice(0, row.findLastIndex((cell) => cell !== '') + 1);
   return (
-    (cells.some((cell) => headerName.test(normalizeName(cell))) ||
-      findLayout(cells.map(normalizeName)) !== undefined) &&
+    (cells.some((cell) => headerName.test(normalizeColumnName(cell))) ||
+      findLayout(cells.map(normalizeColumnName)) !== undefined) &&
     cells.every((cell) => /^["\w .()[\]/#-]{1,60}$/.test(cell) && !/^\d+(?:\.\d+)*$/.test(cell)) &&
     // `host-1.bad.example` is a value, not the name of a column.
     cells.every((cell) => recognizeValue(cell.replaceAll('"', '')).length === 0)
   );
 }
-
-const normalizeName = (cell: string): string =>
-  cell
-    .replaceAll(/["'#]/g, '')
-    .trim()
-    // `IndicatorValue`, but not `IPs`.
-    .replaceAll(/([a-z0-9])(?=[A-Z])|([A-Z])(?=[A-Z][a-z]{2})/g, '$&_')
-    .toLowerCase()
-    .replaceAll(/[^a-z0-9]+/g, '_')
-    .replaceAll(/^_|_$/g, '');
 
 const statedDate =
   /\b(?:last[ -]?(?:updated?|modified)|updated|generated|date)(?: (?:on|at))?\s*:?\s+([A-Za-z]{3}.*|\d{4}-\d\d-\d\d.*)/i;
@@ -159,7 +157,7 @@ function findTitle(comments: string[]): string | undefined {
   );
   const stated = texts.map((text) => /^(?:title|name)\s*:\s*(\S.*)$/i.exec(text)?.[1]).find(Boolean);
   const isHeaderLine = (text: string): boolean =>
-    /[,;\t]/.test(text) && headerName.test(normalizeName(text.split(/[,;\t]/)[0] ?? ''));
+    /[,;\t]/.test(text) && headerName.test(normalizeColumnName(text.split(/[,;\t]/)[0] ?? ''));
   const isTitle = (text: string): boolean => /\p{L}{3}/u.test(text) && !notTitle.test(text) && !isHeaderLine(text);
   return (stated ?? texts.find(isTitle))?.slice(0, 200);
 }

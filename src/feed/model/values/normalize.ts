@@ -90,7 +90,9 @@ function normalizeDomain(text: string): string | undefined {
 /** Serializes by the URL standard: the host in lower-case ASCII, without a default port. The fragment is removed. */
 function normalizeUrl(text: string): string | undefined {
   const refanged = refang(text);
-  const absolute = /^[a-z][a-z0-9+.-]*:\/\//i.test(refanged) ? refanged : `http://${refanged}`;
+  // Some write `http//host` or `http:/host`.
+  const slashed = refanged.replace(/^(https?)(?::\/|\/\/)(?=[^/])/i, '$1://');
+  const absolute = /^[a-z][a-z0-9+.-]*:\/\//i.test(slashed) ? slashed : `http://${slashed}`;
   const url = URL.parse(absolute);
   if (!url || url.hostname === '') return undefined;
   url.hash = '';
