@@ -1,13 +1,17 @@
 import { createHash } from 'node:crypto';
 import { ttlDays } from '../../model/expiry.ts';
-import type { Indicator } from '../../model/item.schema.ts';
+import type { Indicator, Iocs } from '../../model/item.schema.ts';
 import { toComparisonForm } from '../../model/values/comparison-form.ts';
 import { bucketByType } from '../../model/vocabulary.ts';
-import { createClassificationBuilder, type ClassificationBuilder } from '../../extraction/classification-builder.ts';
-import type { ReferenceLists } from '../../extraction/extract-item.ts';
+import {
+  createClassificationBuilder,
+  type ClassificationBuilder,
+  type ClassificationMapping,
+} from '../../extraction/classification-builder.ts';
 import { addProseNames } from '../../extraction/names/add-prose-names.ts';
-import { findBenignReason, type BenignLookup } from '../../extraction/indicators/assessment/benign-values.ts';
-import { toMappingId, type IndicatorObservable } from '../../extraction/observable.ts';
+import { findBenignReason } from '../../extraction/indicators/assessment/benign-values.ts';
+import { toMappingId, type IndicatorObservable, type Observable } from '../../extraction/observable.ts';
+import type { NameDictionary } from '../../extraction/names/dictionary/name-dictionary.ts';
 import { findTaggedName } from '../../extraction/names/dictionary/tagged-name.ts';
 import { createPassageCollector } from '../../extraction/text/passage-collector.ts';
 import type { Span } from '../../extraction/text/stored-text.ts';
@@ -18,14 +22,15 @@ import type { ParseContext } from '../source-format.ts';
 import { toLine, type ListLine } from './list-line.ts';
 import type { ListRow } from './list-row.ts';
 
-/** `date` is the stated date of the list, used for rows without observable. `isPhishing` applies to the whole list. */
 type IndicatorList = {
   recordId: string;
   title: string;
   lines: ListLine[];
+  /** The date that the list states, for rows without a date of their own. */
   date: string | undefined;
   /** The marking of the whole list. */
   tlp: Tlp | undefined;
+  /** Whether all rows are about phishing. */
   isPhishing: boolean;
 };
 
@@ -34,63 +39,22 @@ const malwareMax = 100;
 const passageMaxChars = 1_000;
 
 /** Returns the record of a list or a part of it. Every indicator has its line as supporting passage. */
-export function toListRecord(list: IndicatorList, { reliability, lists, now }: ParseContext): SourceRecord {
-  const iocs = emptyIocs();
-  const mappings = new Map<string, SourceRecord['classification']['mappings'][number]>();
-  const classification = createClassificationBuilder(lists?.names);
-  const known = new Map<string, Indicator>();
-  const spans: Span[] = [];
+export function toListRecord(list: IndicatorList, context: ParseContext): SourceRecord {
+  const contents = createContents(context);
+  const rowContext = { list, context, contents };
   let offset = 0;
-  const texts: string[] = [];
-  for (const { text: line, row } of list.lines) {
-    for (const observable of row.observables) {
-      const confidence = row.confidence ?? roundConfidence(reliability);
-      if (observable.kind === 'other') {
-        mappings.set(`${observable.framework} ${observable.value}`, {
-          framework: observable.framework,
-          id: toMappingId(observable).slice(0, 500).toWellFormed(),
-          confidence,
-        });
-        continue;
-      }
-      const key = `${observable.type} ${toComparisonForm(observable.normalizedValue)}`;
-      const before = known.get(key);
-      if (before) {
-        widenTimeRange(before, row);
-        if (before.status === 'revoked' && !row.isRevoked) before.status = 'active';
-      } else {
-        const indicator = toIndicator(observable, row, {
-          confidence,
-          date: list.date,
-          isPhishing: list.isPhishing,
-          benign: lists?.benign,
-          now,
-        });
-        known.set(key, indicator);
-        iocs[bucketByType[observable.type]].push(indicator);
-        const { start, end } = locateInLine(line, observable.value);
-        spans.push({ start: offset + start, end: offset + end });
-      }
-      for (const tag of row.tags ?? []) {
-        const tagged = findTaggedName(tag, lists?.names);
-        if (tagged) classification.addName(tagged.kind, tagged.name, confidence);
-      }
-      for (const actor of row.actors ?? []) if (actor) classification.addName('actor', actor, confidence);
-      if (row.malware) classification.addName('malware', row.malware, confidence);
-    }
-    texts.push(line);
-    offset += line.length + 1;
+  for (const line of list.lines) {
+    addRow(line, offset, rowContext);
+    offset += line.text.length + 1;
   }
-  addDescribedNames(list, classification, { names: lists?.names, reliability });
-  const storedText = texts.join('\n');
+  addDescribedNames(list, contents.classification, context);
+  const storedText = list.lines.map(({ text }) => text).join('\n');
   const passages = createPassageCollector(storedText);
-  const { classification: named } = classification.build([]);
-  passages.cover(spans);
+  passages.cover(contents.spans);
+  const { classification: named } = contents.classification.build([]);
   return {
     recordId: list.recordId,
-    canonicalKey: `txt:${createHash('sha256')
-      .update(JSON.stringify([list.title, storedText]))
-      .digest('hex')}`,
+    canonicalKey: toCanonicalKey(list.title, storedText),
     title: list.title,
     tlp: strictestTlp([list.tlp ?? [], list.lines.flatMap(({ row }) => row.tlp ?? [])].flat()),
     withdrawn: false,
@@ -100,13 +64,92 @@ export function toListRecord(list: IndicatorList, { reliability, lists, now }: P
     classification: {
       ...named,
       malware: named.malware.slice(0, malwareMax),
-      mappings: [...mappings.values(), ...named.mappings],
+      mappings: [...contents.mappings.values(), ...named.mappings],
     },
     affectedProducts: [],
-    iocs,
+    iocs: contents.iocs,
     storedText,
     passages: passages.list(),
   };
+}
+
+const toCanonicalKey = (title: string, storedText: string): string =>
+  `txt:${createHash('sha256')
+    .update(JSON.stringify([title, storedText]))
+    .digest('hex')}`;
+
+/** What the rows of a list contain. */
+type ListContents = {
+  iocs: Iocs;
+  /** The indicators of `iocs` by type and the form in which values are compared. */
+  known: Map<string, Indicator>;
+  /** Observables that are no indicators, by framework and value. */
+  mappings: Map<string, ClassificationMapping>;
+  classification: ClassificationBuilder;
+  /** The place of each indicator in the stored text. */
+  spans: Span[];
+};
+
+const createContents = ({ lists }: ParseContext): ListContents => ({
+  iocs: emptyIocs(),
+  known: new Map(),
+  mappings: new Map(),
+  classification: createClassificationBuilder(lists?.names),
+  spans: [],
+});
+
+type RowContext = { list: IndicatorList; context: ParseContext; contents: ListContents };
+
+/** Adds the observables of a row, and its names if one of them is an indicator. `offset` is the start of its line in the stored text. */
+function addRow({ text: line, row }: ListLine, offset: number, { list, context, contents }: RowContext): void {
+  const confidence = row.confidence ?? roundConfidence(context.reliability);
+  let hasIndicator = false;
+  for (const observable of row.observables) {
+    if (observable.kind === 'other') {
+      addMapping(contents.mappings, observable, confidence);
+      continue;
+    }
+    hasIndicator = true;
+    const key = `${observable.type} ${toComparisonForm(observable.normalizedValue)}`;
+    const known = contents.known.get(key);
+    if (known) {
+      widenTimeRange(known, row);
+      if (known.status === 'revoked' && !row.isRevoked) known.status = 'active';
+      continue;
+    }
+    const indicator = toIndicator(observable, row, { confidence, list, context });
+    contents.known.set(key, indicator);
+    contents.iocs[bucketByType[observable.type]].push(indicator);
+    const { start, end } = locateInLine(line, observable.value);
+    contents.spans.push({ start: offset + start, end: offset + end });
+  }
+  if (hasIndicator) addNames(contents.classification, row, { confidence, names: context.lists?.names });
+}
+
+function addMapping(
+  mappings: Map<string, ClassificationMapping>,
+  observable: Extract<Observable, { kind: 'other' }>,
+  confidence: number,
+): void {
+  mappings.set(`${observable.framework} ${observable.value}`, {
+    framework: observable.framework,
+    id: toMappingId(observable).slice(0, 500).toWellFormed(),
+    confidence,
+  });
+}
+
+/** Adds the malware and the actors of a row, and those of its tags that are names. */
+function addNames(
+  classification: ClassificationBuilder,
+  { tags = [], actors = [], malware }: ListRow,
+  { confidence, names }: { confidence: number; names: NameDictionary | undefined },
+): void {
+  for (const tag of tags) {
+    const tagged = findTaggedName(tag, names);
+    if (tagged) classification.addName(tagged.kind, tagged.name, confidence);
+  }
+  for (const actor of actors) if (actor) classification.addName('actor', actor, confidence);
+  if (malware) classification.addName('malware', malware, confidence);
 }
 
 const descriptionsMaxChars = 20_000;
@@ -115,12 +158,12 @@ const descriptionsMaxChars = 20_000;
 function addDescribedNames(
   { title, lines }: IndicatorList,
   classification: ClassificationBuilder,
-  { names, reliability }: Pick<ReferenceLists, 'names'> & { reliability: number },
+  { lists, reliability }: ParseContext,
 ): void {
   const descriptions = new Set(lines.flatMap(({ row }) => row.description ?? []));
   if (descriptions.size === 0) return;
   const text = [title, ...descriptions].join('\n').slice(0, descriptionsMaxChars);
-  addProseNames(classification, text, names);
+  addProseNames(classification, text, lists?.names);
   for (const [cve] of text.matchAll(/\bCVE-\d{4}-\d{4,7}\b/gi))
     classification.addMapping('cve', cve.toUpperCase(), reliability);
 }
@@ -132,19 +175,13 @@ function locateInLine(line: string, value: string): Span {
   return start < 0 ? { start: 0, end: line.length } : { start, end: start + stored.length };
 }
 
-type IndicatorContext = Pick<IndicatorList, 'date' | 'isPhishing'> & {
-  now: Date | undefined;
-  confidence: number;
-  benign: BenignLookup | undefined;
-};
-
 function toIndicator(
   { type, value, normalizedValue, correction }: IndicatorObservable,
   row: ListRow,
-  { confidence, date, isPhishing, benign, now }: IndicatorContext,
+  { confidence, list, context: { lists, now } }: { confidence: number; list: IndicatorList; context: ParseContext },
 ): Indicator {
-  const lastSeen = row.lastSeen ?? row.firstSeen ?? date;
-  const isHarmless = row.isBenign || findBenignReason(type, normalizedValue, benign) !== undefined;
+  const lastSeen = row.lastSeen ?? row.firstSeen ?? list.date;
+  const isHarmless = row.isBenign || findBenignReason(type, normalizedValue, lists?.benign) !== undefined;
   // Without a date, the lifetime begins with the pull.
   const from = lastSeen === undefined ? now?.getTime() : Date.parse(lastSeen);
   const validity = from !== undefined && row.validUntil ? { from, until: Date.parse(row.validUntil) } : {};
@@ -156,7 +193,7 @@ function toIndicator(
     confidence,
     ...(row.firstSeen ? { firstSeen: row.firstSeen } : {}),
     ...(lastSeen ? { lastSeen } : {}),
-    ttlDays: ttlDays(bucketByType[type], { phishing: isPhishing || row.phishing === true, ...validity }),
+    ttlDays: ttlDays(bucketByType[type], { phishing: list.isPhishing || row.phishing === true, ...validity }),
     ...(correction ? { correction } : {}),
   };
 }
