@@ -31,6 +31,20 @@ const annotations = new Set(['note', 'opinion']);
 /** Objects that only support others. They are not reported as skipped. */
 const helpers = new Set([...links, 'identity', 'location']);
 
+/** The groups so far, and what their formation depends on. */
+type Grouping = {
+  bundle: StixBundle;
+  groups: ObjectGroup[];
+  /** The ids of the objects in `groups`. */
+  grouped: Set<string>;
+  /** The groups that contain an object which may form an item. A bundle has up to a million others. */
+  groupsOf: Map<string, Set<ObjectGroup>>;
+  /** The ids of the objects that a report contains. */
+  contained: Set<string>;
+  /** The ids of directly related objects. */
+  related: Map<string, string[]>;
+};
+
 /** The head of an item, the ids it refers to, and their objects with all parts. */
 type GroupStart = { head: StixSourceObject; refs: string[]; parts: StixSourceObject[] };
 
@@ -44,68 +58,112 @@ export function groupObjects(
   bundle: StixBundle,
   looseGrouping: LooseGrouping,
 ): { groups: ObjectGroup[]; skipped: SkippedEntry[] } {
-  const grouped = new Set<string>();
-  /** The groups that contain an object which may form an item. A bundle has up to a million others. */
-  const groupsOf = new Map<string, Set<ObjectGroup>>();
-  const related = listRelated(bundle);
-  const groups: ObjectGroup[] = [];
-  const addGroup = (head: StixSourceObject, parts: StixSourceObject[]): void => {
-    const members = parts.filter(({ id, type }) => id !== head.id && !containers.has(type) && !links.has(type));
-    const group = { head, members };
-    for (const object of [head, ...members]) {
-      grouped.add(object.id);
-      if (headTypes.has(object.type) || !isAttached(object))
-        groupsOf.set(object.id, (groupsOf.get(object.id) ?? new Set()).add(group));
-    }
-    groups.push(group);
-  };
   const objects = [...bundle.objects.values()];
-  const reports = objects
-    .filter(({ type }) => containers.has(type))
-    .map((head) => ({ head, refs: listRefs(head), parts: collectParts(bundle, listRefs(head)) }));
+  const reports = objects.filter(({ type }) => containers.has(type)).map((head) => startGroup(bundle, head));
+  const grouping: Grouping = {
+    bundle,
+    groups: [],
+    grouped: new Set(),
+    groupsOf: new Map(),
+    contained: listContained(reports),
+    related: listRelated(bundle),
+  };
+  for (const report of reports) addWithRelated(grouping, report);
+  addFurtherHeads(grouping, objects);
+  const rest = listUngrouped(grouping, objects);
+  addObservations(grouping, rest.filter(isObservation), looseGrouping);
+  const skipped = rest
+    .filter((object) => !isObservation(object) && !grouping.grouped.has(object.id))
+    .map(({ id, type }) => ({ entry: id, reason: `no item refers to this ${type}` }));
+  return { groups: grouping.groups, skipped };
+}
+
+function startGroup(bundle: StixBundle, head: StixSourceObject): GroupStart {
+  const refs = listRefs(head);
+  return { head, refs, parts: collectParts(bundle, refs) };
+}
+
+function listContained(reports: GroupStart[]): Set<string> {
   const contained = new Set<string>();
   for (const { parts } of reports) for (const { id } of parts) contained.add(id);
-  // A report also includes related objects that no report refers to.
-  const listLoose = (refs: string[]): string[] =>
-    refs.flatMap((ref) => related.get(ref)?.filter((other) => isLoose(bundle, other, contained)) ?? none);
-  const listObservations = (refs: string[]): string[] =>
-    listLoose(refs).filter((ref) => isObservation(bundle.objects.get(ref)!));
-  const addWithRelated = ({ head, refs, parts }: GroupStart): void => {
-    const loose = listLoose([head.id, ...refs]);
-    const further = [...loose, ...listObservations([...refs, ...loose])];
-    addGroup(head, further.length === 0 ? parts : collectParts(bundle, [...refs, ...further]));
-  };
-  for (const report of reports) addWithRelated(report);
-  const isTogether = (id: string, other: string): boolean => {
-    const others = groupsOf.get(other);
-    return others !== undefined && !others.isDisjointFrom(groupsOf.get(id)!);
-  };
-  const isSeparated = (id: string): boolean =>
-    !contained.has(id) && listLoose([id]).some((ref) => !isAttached(bundle.objects.get(ref)!) && !isTogether(id, ref));
+  return contained;
+}
+
+/** Adds groups for the campaigns, actors, malware, tools … that have none, or that are related to objects outside of it. */
+function addFurtherHeads(grouping: Grouping, objects: StixSourceObject[]): void {
   for (const tier of tiers)
     for (const head of objects.filter(({ type }) => tier.includes(type)))
-      if (!grouped.has(head.id) || isSeparated(head.id)) addWithRelated({ head, refs: none, parts: [] });
+      if (!grouping.grouped.has(head.id) || isSeparated(grouping, head.id))
+        addWithRelated(grouping, { head, refs: none, parts: [] });
+}
+
+/** Returns the objects in no group, without those that only support others. */
+function listUngrouped({ bundle, grouped }: Grouping, objects: StixSourceObject[]): StixSourceObject[] {
   const bases = listBases(bundle);
-  const rest = objects.filter(({ id, type }) => !grouped.has(id) && !helpers.has(type) && !bases.has(id));
-  const observed = rest.filter(isObservation);
-  const listNotes = (members: StixSourceObject[]): StixSourceObject[] =>
-    listLoose(members.map(({ id }) => id))
-      .map((ref) => bundle.objects.get(ref)!)
-      .filter(isAnnotation);
-  if (looseGrouping === 'together') {
-    const notes = listNotes(observed);
-    for (const { id } of notes) grouped.add(id);
-    if (observed.length > 0) groups.push({ head: undefined, members: [...new Set([...observed, ...notes])] });
-  } else {
+  return objects.filter(({ id, type }) => !grouped.has(id) && !helpers.has(type) && !bases.has(id));
+}
+
+function addObservations(grouping: Grouping, observed: StixSourceObject[], looseGrouping: LooseGrouping): void {
+  const { bundle, groups, grouped } = grouping;
+  if (looseGrouping === 'each') {
     for (const head of findRoots(bundle, observed)) {
       const parts = collectParts(bundle, [head.id]);
-      addGroup(head, [...parts, ...listNotes(parts)]);
+      addGroup(grouping, head, [...parts, ...listNotes(grouping, parts)]);
     }
+  } else if (observed.length > 0) {
+    const notes = listNotes(grouping, observed);
+    for (const { id } of notes) grouped.add(id);
+    groups.push({ head: undefined, members: [...new Set([...observed, ...notes])] });
   }
-  const skipped = rest
-    .filter((object) => !isObservation(object) && !grouped.has(object.id))
-    .map(({ id, type }) => ({ entry: id, reason: `no item refers to this ${type}` }));
-  return { groups, skipped };
+}
+
+/** Returns the notes on the members of a group that no report contains. */
+const listNotes = (grouping: Grouping, members: StixSourceObject[]): StixSourceObject[] =>
+  listLoose(
+    grouping,
+    members.map(({ id }) => id),
+  )
+    .map((ref) => grouping.bundle.objects.get(ref)!)
+    .filter(isAnnotation);
+
+function addGroup({ groups, grouped, groupsOf }: Grouping, head: StixSourceObject, parts: StixSourceObject[]): void {
+  const members = parts.filter(({ id, type }) => id !== head.id && !containers.has(type) && !links.has(type));
+  const group = { head, members };
+  for (const object of [head, ...members]) {
+    grouped.add(object.id);
+    if (headTypes.has(object.type) || !isAttached(object))
+      groupsOf.set(object.id, (groupsOf.get(object.id) ?? new Set()).add(group));
+  }
+  groups.push(group);
+}
+
+/** Adds a group that also includes the related objects that no report contains. */
+function addWithRelated(grouping: Grouping, { head, refs, parts }: GroupStart): void {
+  const { bundle } = grouping;
+  const loose = listLoose(grouping, [head.id, ...refs]);
+  const observations = listLoose(grouping, [...refs, ...loose]).filter((ref) =>
+    isObservation(bundle.objects.get(ref)!),
+  );
+  const further = [...loose, ...observations];
+  addGroup(grouping, head, further.length === 0 ? parts : collectParts(bundle, [...refs, ...further]));
+}
+
+/** Returns the ids of the related objects that no report contains. */
+const listLoose = ({ bundle, related, contained }: Grouping, refs: string[]): string[] =>
+  refs.flatMap((ref) => related.get(ref)?.filter((other) => isLoose(bundle, other, contained)) ?? none);
+
+/** Checks whether a grouped object is related to an object outside its groups. */
+function isSeparated(grouping: Grouping, id: string): boolean {
+  const { bundle, contained } = grouping;
+  if (contained.has(id)) return false;
+  return listLoose(grouping, [id]).some(
+    (ref) => !isAttached(bundle.objects.get(ref)!) && !shareGroup(grouping, id, ref),
+  );
+}
+
+function shareGroup({ groupsOf }: Grouping, id: string, other: string): boolean {
+  const others = groupsOf.get(other);
+  return others !== undefined && !others.isDisjointFrom(groupsOf.get(id)!);
 }
 
 /** Returns the observations that are not part of another one. */
