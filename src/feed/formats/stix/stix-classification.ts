@@ -6,6 +6,7 @@ import { ownValue } from '../../../platform/lib/own-value.ts';
 import {
   createClassificationBuilder,
   inferPlatforms,
+  type ClassificationBuilder,
   type ClassificationMapping,
 } from '../../extraction/classification-builder.ts';
 import type { NameDictionary } from '../../extraction/names/dictionary/name-dictionary.ts';
@@ -13,7 +14,8 @@ import { addProseNames } from '../../extraction/names/add-prose-names.ts';
 import { findTaggedName } from '../../extraction/names/dictionary/tagged-name.ts';
 import { findMispActor } from './misp-objects.ts';
 import { asObjects, asScalarText, asText, asTexts } from '../../../platform/lib/json/json-values.ts';
-import { findTactic, findTechnique, type Technique } from '../../reference-data/attack.ts';
+import { findTactic, findTechnique } from '../../reference-data/attack.ts';
+import { cvePattern, cwePattern } from '../record-fields.ts';
 import { readConfidence, listExternalReferences, readTextField, type StixSourceObject } from './stix-objects.ts';
 
 type ClassificationContext = {
@@ -37,48 +39,80 @@ export function classifyObjects(
   for (const { framework, id, confidence } of context.mappings) classification.addMapping(framework, id, confidence);
   for (const object of objects) {
     const confidence = readConfidence(object, context.reliability);
-    for (const { source, id } of listExternalReferences(object)) {
-      const framework = findFramework(source, id);
-      if (framework && id) classification.addMapping(framework, id.toUpperCase(), confidence);
-    }
-    if (object.type === 'vulnerability' && /^CVE-\d{4}-\d{4,}$/i.test(readTextField(object, 'name').trim()))
-      classification.addMapping('cve', readTextField(object, 'name').trim().toUpperCase(), confidence);
-    for (const phase of listAttackPhases(object)) {
-      const tactic = findTactic(phase);
-      if (tactic) classification.addMapping('mitre-attack-tactic', tactic.id, confidence);
-    }
-    if (context.targeted.has(object.id))
-      for (const { framework, id } of listTargets(object)) {
-        context.addEvidence(object);
-        classification.addMapping(framework, id, confidence);
-      }
-    const actor = findMispActor(object);
-    if (actor) {
-      context.addEvidence(object);
-      classification.addName('actor', actor, confidence);
-    }
-    for (const label of asTexts(object['labels'])) {
-      const tagged = findTaggedName(label, context.names);
-      if (tagged) classification.addName(tagged.kind, tagged.name, confidence);
-    }
-    const kind = ownValue(nameKinds, object.type);
-    if (kind) classification.addName(kind, readObjectName(object), confidence, listAliases(object));
-    if (object.type !== 'attack-pattern') continue;
-    const technique = resolveTechnique(object);
-    if (technique) classification.addTechnique(technique, confidence, () => context.addEvidence(object));
-    // A deprecated technique, one of another matrix or a name without an id is not in the pinned table.
-    else
-      classification.addMapping(
-        'observable:attack-pattern',
-        findAttackId(object) ?? readObjectName(object),
-        confidence,
-      );
+    addReferences(classification, object, confidence);
+    addTactics(classification, object, confidence);
+    if (context.targeted.has(object.id)) addTargets(classification, object, confidence, context);
+    addNames(classification, object, confidence, context);
+    if (object.type === 'attack-pattern') addAttackPattern(classification, object, confidence, context);
   }
   if (!classification.hasNames() && context.prose) {
     const spans = addProseNames(classification, context.prose, context.names);
     if (spans.length > 0) context.addEvidence(objects[0]!);
   }
   return classification.build(findPlatforms(objects, context.iocs));
+}
+
+function addReferences(classification: ClassificationBuilder, object: StixSourceObject, confidence: number): void {
+  for (const reference of listExternalReferences(object)) {
+    const [framework, pattern] = ownValue(frameworks, reference.source) ?? [];
+    const id = reference.id?.toUpperCase() ?? '';
+    if (framework && pattern?.test(id)) classification.addMapping(framework, id, confidence);
+  }
+  if (object.type !== 'vulnerability') return;
+  const cve = readTextField(object, 'name').trim().toUpperCase();
+  if (cvePattern.test(cve)) classification.addMapping('cve', cve, confidence);
+}
+
+function addTactics(classification: ClassificationBuilder, object: StixSourceObject, confidence: number): void {
+  for (const phase of listAttackPhases(object)) {
+    const tactic = findTactic(phase);
+    if (tactic) classification.addMapping('mitre-attack-tactic', tactic.id, confidence);
+  }
+}
+
+function addTargets(
+  classification: ClassificationBuilder,
+  object: StixSourceObject,
+  confidence: number,
+  { addEvidence }: ClassificationContext,
+): void {
+  for (const { framework, id } of listTargets(object)) {
+    addEvidence(object);
+    classification.addMapping(framework, id, confidence);
+  }
+}
+
+/** Adds the names of actors, malware and tools: MISP's actor objects, labels that are known names, and the object's own name. */
+function addNames(
+  classification: ClassificationBuilder,
+  object: StixSourceObject,
+  confidence: number,
+  { names, addEvidence }: ClassificationContext,
+): void {
+  const actor = findMispActor(object);
+  if (actor) {
+    addEvidence(object);
+    classification.addName('actor', actor, confidence);
+  }
+  for (const label of asTexts(object['labels'])) {
+    const tagged = findTaggedName(label, names);
+    if (tagged) classification.addName(tagged.kind, tagged.name, confidence);
+  }
+  const kind = ownValue(nameKinds, object.type);
+  if (kind) classification.addName(kind, readObjectName(object), confidence, listAliases(object));
+}
+
+function addAttackPattern(
+  classification: ClassificationBuilder,
+  object: StixSourceObject,
+  confidence: number,
+  { addEvidence }: ClassificationContext,
+): void {
+  const id = findAttackId(object);
+  const technique = id === undefined ? undefined : findTechnique(id);
+  if (technique) classification.addTechnique(technique, confidence, () => addEvidence(object));
+  // A deprecated technique, one of another matrix or a name without an id is not in the pinned table.
+  else classification.addMapping('observable:attack-pattern', id ?? readObjectName(object), confidence);
 }
 
 /** Returns the sectors of an identity, or the country or else region of a location. */
@@ -108,28 +142,20 @@ const listAliases = (object: StixSourceObject): string[] => [
   ...asTexts(object['x_mitre_aliases']),
 ];
 
-const frameworks: Record<string, [string, RegExp]> = {
-  cve: ['cve', /^CVE-\d{4}-\d{4,}$/i],
-  capec: ['capec', /^CAPEC-\d+$/i],
-  cwe: ['cwe', /^CWE-\d+$/i],
-  'mitre-d3fend': ['d3fend', /^D3-[A-Z]+$/i],
-  d3fend: ['d3fend', /^D3-[A-Z]+$/i],
+const d3fendPattern = /^D3-[A-Z]+$/;
+/** The frameworks by the source of an external reference, with the form of their ids. */
+const frameworks: Record<string, [framework: string, pattern: RegExp]> = {
+  cve: ['cve', cvePattern],
+  capec: ['capec', /^CAPEC-\d+$/],
+  cwe: ['cwe', cwePattern],
+  'mitre-d3fend': ['d3fend', d3fendPattern],
+  d3fend: ['d3fend', d3fendPattern],
 };
-
-function findFramework(source: string, id: string | undefined): string | undefined {
-  const [framework, pattern] = ownValue(frameworks, source) ?? [];
-  return framework && id && pattern?.test(id) ? framework : undefined;
-}
 
 const findAttackId = (object: StixSourceObject): string | undefined =>
   listExternalReferences(object).find(
     ({ source, id }) => source.startsWith('mitre-') && id && /^T\d{4}(?:\.\d{3})?$/i.test(id),
   )?.id ?? /\bT\d{4}(?:\.\d{3})?\b/.exec(readTextField(object, 'name'))?.[0];
-
-function resolveTechnique(object: StixSourceObject): Technique | undefined {
-  const id = findAttackId(object);
-  return id === undefined ? undefined : findTechnique(id);
-}
 
 export const readObjectName = (object: StixSourceObject): string =>
   (asText(object['name']) ?? object.id).trim().slice(0, 500).toWellFormed();

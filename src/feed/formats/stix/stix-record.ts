@@ -45,15 +45,7 @@ export function toStixRecord(
   );
   const { iocs, classification } = content;
   const title = toTitle(context.sourceName ?? bundle.name, { head, reference, iocs, malware: classification.malware });
-  const rating =
-    known ??
-    rateDescription({
-      title,
-      description: description ?? '',
-      word: head && findSeverityLabel(asTexts(head['labels'])),
-      publishTime,
-      names: context.lists?.names,
-    });
+  const rating = known ?? rateHead(head, { title, description, publishTime }, context);
   return {
     recordId: findRecordId(bundle, group),
     canonicalKey: toKey(bundle, head),
@@ -66,12 +58,7 @@ export function toStixRecord(
     modifiedAt: all.map(findModifiedTime).filter(createBeliever(context)).toSorted().at(-1),
     tlp: findObjectTlp(all, bundle),
     withdrawn: isHeadRevoked(head),
-    severity: rating.severity,
-    severityRule: rating.rule,
-    // The description is the first passage.
-    ...(description && rating.rule.startsWith('report:')
-      ? { severityEvidence: ['provenance.supportingPassages[0]'] }
-      : {}),
+    ...toSeverityFields(rating, description),
     eventFirstSeen: listTimes(validObjects, 'first_seen').at(0),
     eventLastSeen: listTimes(validObjects, 'last_seen').at(-1),
     ...describe(description),
@@ -81,6 +68,34 @@ export function toStixRecord(
     passages: stored.text.passages(),
   };
 }
+
+/** Rates an item by its title, its description and the severity label of its head. */
+const rateHead = (
+  head: StixSourceObject | undefined,
+  {
+    title,
+    description = '',
+    publishTime,
+  }: { title: string; description: string | undefined; publishTime: string | undefined },
+  { lists }: ParseContext,
+): SeverityRating =>
+  rateDescription({
+    title,
+    description,
+    word: head && findSeverityLabel(asTexts(head['labels'])),
+    publishTime,
+    names: lists?.names,
+  });
+
+const toSeverityFields = (
+  { severity, rule }: SeverityRating,
+  description: string | undefined,
+): Pick<SourceRecord, 'severity' | 'severityRule' | 'severityEvidence'> => ({
+  severity,
+  severityRule: rule,
+  // The description is the first passage.
+  ...(description && rule.startsWith('report:') ? { severityEvidence: ['provenance.supportingPassages[0]'] } : {}),
+});
 
 const isHeadRevoked = (head: StixSourceObject | undefined): boolean => head !== undefined && isRevoked(head);
 
