@@ -1,31 +1,27 @@
 import { toPublisherHost } from '../model/publisher-host.ts';
 import { ttlDays } from '../model/expiry.ts';
-import { platforms } from '../model/platforms.ts';
 import type { AffectedProduct, Classification, Iocs } from '../model/item.schema.ts';
 import { bucketByType, type Severity } from '../model/vocabulary.ts';
-import { findTactic, listKillChainStages } from '../reference-data/attack.ts';
 import { findOwnDomain } from '../reference-data/shared-suffixes.ts';
 import { emptyIocs } from '../model/source-record.ts';
-import { buildAttackPath, inferPlatforms, toAttackEntry } from './classification-builder.ts';
+import { buildAttackPath, toAttackEntry } from './classification-builder.ts';
+import { classifyReport, type ExtractedFacts } from './classify-report.ts';
 import type { BenignLookup } from './indicators/assessment/benign-values.ts';
-import { extractIndicators, type ExtractedIndicator, type OtherObservable } from './indicators/extract-indicators.ts';
+import { extractIndicators, type ExtractedIndicator } from './indicators/extract-indicators.ts';
 import { compactText } from './text/compact-text.ts';
 import { detectLanguage } from './text/detect-language.ts';
 import type { NameDictionary } from './names/dictionary/name-dictionary.ts';
-import type { ExtractedName } from './names/extracted-name.ts';
 import { extractNames } from './names/extract-names.ts';
 import { createPassageCollector } from './text/passage-collector.ts';
-import { detectPlatforms } from './products/detect-platforms.ts';
 import { extractProducts, type ExtractedProduct } from './products/extract-products.ts';
 import type { CatalogProduct } from './products/shipped-products.ts';
-import { findProductPlatforms } from './products/product-platforms.ts';
 import { rateReport } from './severity/rate-report.ts';
 import { findPublisher, findPublishTime } from './text/report-origin.ts';
 import { findArticleEnd } from './text/article-end.ts';
 import { toStorableText, type Span } from './text/stored-text.ts';
-import { summarize } from './text/summarize.ts';
-import { extractTechniques, type ExtractedTechnique } from './techniques/extract-techniques.ts';
-import { findSentences } from './text/sentence-spans.ts';
+import { summarize, type TextSummary } from './text/summarize.ts';
+import { extractTechniques } from './techniques/extract-techniques.ts';
+import { findSentences, type Sentence } from './text/sentence-spans.ts';
 
 export type ReportText = {
   text: string;
@@ -73,72 +69,119 @@ const attackPathMinConfidence = 0.6;
  * passages, names, platforms, products, severity by rules with their passages, and an extractive summary. The text is data: it cannot set a
  * field.
  */
-export function extractItem(report: ReportText, { benign, names: dictionary }: ReferenceLists = {}): ExtractedItem {
-  const storedText = compactText(toStorableText(report.text));
-  const title = chooseTitle(report.title, storedText);
+export function extractItem(report: ReportText, lists: ReferenceLists = {}): ExtractedItem {
+  const text = prepareText(report);
+  const facts = extractFacts(report, text, lists);
+  const { summary, tldr } = summarizeReport(text, facts);
+  const { severity, rule, evidence } = rateReport({
+    title: text.title,
+    text: text.article,
+    sentences: text.sentences,
+    names: facts.names,
+    indicators: facts.indicators.filter(({ status }) => status === 'active').length,
+    publishTime: text.publishTime,
+    language: text.language,
+    sourceUrl: report.sourceUrl,
+  });
+  const { attack, severityEvidence, passages } = collectEvidence(text, facts, { summary, severity: evidence });
+  const iocs = groupIndicators(facts.indicators);
   const publisher = report.publisher ?? findPublisher(report.sourceUrl);
-  const publishTime = report.publishTime ?? findPublishTime(storedText, report.sourceUrl);
-  const articleEnd = findArticleEnd(storedText);
-  const article = storedText.slice(0, articleEnd);
-  const sentences = findSentences(article);
-  const passages = createPassageCollector(storedText);
+  return {
+    title: text.title,
+    ...(publisher ? { publisher } : {}),
+    ...(text.publishTime ? { publishTime: text.publishTime } : {}),
+    ...(text.language ? { language: text.language } : {}),
+    severity,
+    severityRule: rule,
+    severityEvidence,
+    ...quoteSummary(text.storedText, summary, tldr),
+    attackPath: buildAttackPath(
+      facts.techniques
+        .filter(({ confidence }) => confidence >= attackPathMinConfidence)
+        .map(({ technique }) => technique),
+    ),
+    classification: classifyReport(text.storedText, facts, { attack, iocs }),
+    affectedProducts: facts.products.map(toAffectedProduct),
+    iocs,
+    indicators: facts.indicators,
+    storedText: text.storedText,
+    passages,
+  };
+}
+
+/** The text of a report, and what it says about itself. */
+type PreparedText = {
+  storedText: string;
+  title: string;
+  publishTime: string | undefined;
+  language: string | undefined;
+  /** The text without the footer of its page. */
+  article: string;
+  /** The sentences of the article. */
+  sentences: Sentence[];
+};
+
+function prepareText(report: ReportText): PreparedText {
+  const storedText = compactText(toStorableText(report.text));
+  const article = storedText.slice(0, findArticleEnd(storedText));
+  return {
+    storedText,
+    title: chooseTitle(report.title, storedText),
+    publishTime: report.publishTime ?? findPublishTime(storedText, report.sourceUrl),
+    language: detectLanguage(storedText),
+    article,
+    sentences: findSentences(article),
+  };
+}
+
+function extractFacts(
+  report: ReportText,
+  { storedText, title, article, sentences }: PreparedText,
+  { benign, names: dictionary }: ReferenceLists,
+): ExtractedFacts {
   const { indicators, others } = extractIndicators(storedText, {
     publisherHosts: listPublisherHosts(report),
     publisher: report.publisher,
     ...(benign ? { benign } : {}),
   });
-  const techniques = extractTechniques(article, { sentences });
-  const names = extractNames(storedText, dictionary);
-  const products = extractProducts({ title, sentences }, report.products);
-  const { summary, tldr } = summarize(sentences, [
-    ...names.flatMap(({ spans }) => spans),
-    ...techniques.map(({ sentence }) => sentence),
-  ]);
+  return {
+    indicators,
+    others,
+    techniques: extractTechniques(article, { sentences }),
+    names: extractNames(storedText, dictionary),
+    products: extractProducts({ title, sentences }, report.products),
+  };
+}
+
+const summarizeReport = ({ sentences }: PreparedText, { names, techniques }: ExtractedFacts): TextSummary =>
+  summarize(sentences, [...names.flatMap(({ spans }) => spans), ...techniques.map(({ sentence }) => sentence)]);
+
+/** Makes the sentences and first mentions of the facts supporting passages of the item. */
+function collectEvidence(
+  { storedText }: PreparedText,
+  { indicators, others, techniques, names, products }: ExtractedFacts,
+  { summary, severity }: { summary: Span[]; severity: Span[] },
+): { attack: Classification['attack']; severityEvidence: string[]; passages: Span[] } {
+  const passages = createPassageCollector(storedText);
   const attack = techniques.map(({ technique, confidence, sentence }) =>
     toAttackEntry({ technique, confidence, evidenceRef: passages.add(sentence) }),
   );
   for (const span of summary) passages.add(span);
-  const language = detectLanguage(storedText);
-  const { severity, rule, evidence } = rateReport({
-    title,
-    text: article,
-    sentences,
-    names,
-    indicators: indicators.filter(({ status }) => status === 'active').length,
-    publishTime,
-    language,
-    sourceUrl: report.sourceUrl,
-  });
-  const severityEvidence = evidence.map((span) => passages.add(span));
+  const severityEvidence = severity.map((span) => passages.add(span));
   const firstMentions = [...indicators, ...others, ...names].flatMap(({ spans }) => spans.slice(0, 1));
   passages.cover([...firstMentions, ...products.map(({ sentence }) => sentence)]);
-  const iocs = groupIndicators(indicators);
-  const textOf = ({ start, end }: Span): string => storedText.slice(start, end).replaceAll(/\s+/g, ' ');
+  return { attack, severityEvidence, passages: passages.list() };
+}
+
+function quoteSummary(
+  storedText: string,
+  summary: Span[],
+  tldr: Span | undefined,
+): Pick<ExtractedItem, 'summary' | 'tldr'> {
+  const quote = ({ start, end }: Span): string => storedText.slice(start, end).replaceAll(/\s+/g, ' ');
   return {
-    title,
-    ...(publisher ? { publisher } : {}),
-    ...(publishTime ? { publishTime } : {}),
-    ...(language ? { language } : {}),
-    severity,
-    severityRule: rule,
-    severityEvidence,
-    ...(summary.length > 0 ? { summary: summary.map(textOf).join(' ') } : {}),
-    ...(tldr ? { tldr: textOf(tldr) } : {}),
-    attackPath: buildAttackPath(
-      techniques.filter(({ confidence }) => confidence >= attackPathMinConfidence).map(({ technique }) => technique),
-    ),
-    classification: {
-      attack,
-      killChain: listKillChainStages(techniques.flatMap(({ technique }) => technique.tactics)),
-      ...classifyNames(names),
-      platforms: listPlatforms(storedText, iocs, products),
-      mappings: listMappings(techniques, names, others),
-    },
-    affectedProducts: products.map(toAffectedProduct),
-    iocs,
-    indicators,
-    storedText,
-    passages: passages.list(),
+    ...(summary.length > 0 ? { summary: summary.map(quote).join(' ') } : {}),
+    ...(tldr ? { tldr: quote(tldr) } : {}),
   };
 }
 
@@ -148,14 +191,6 @@ const toAffectedProduct = ({ vendor, product, versions, confidence }: ExtractedP
   versions,
   confidence,
 });
-
-function classifyNames(names: ExtractedName[]): Pick<Classification, 'malware' | 'actor'> {
-  const clear = names.filter(({ ambiguous }) => !ambiguous);
-  return {
-    malware: toNamedEntries(clear.filter(({ kind }) => kind !== 'actor')),
-    actor: toNamedEntries(clear.filter(({ kind }) => kind === 'actor')),
-  };
-}
 
 const firstAnyLine = /^\s*(?:[#=]{1,6}\s+)?(\S[^\n]{0,298})/;
 /** The first line, after lines that are only an address, a date or an entry of a menu. */
@@ -188,48 +223,4 @@ function groupIndicators(indicators: ExtractedIndicator[]): Iocs {
     iocs[bucket].push({ type, value, status, confidence, normalizedValue, ttlDays: ttlDays(bucket, {}) });
   }
   return iocs;
-}
-
-const toNamedEntries = (names: ExtractedName[]): Classification['malware'] =>
-  names.map(({ name, confidence, aliases, printed }) => {
-    const spellings = printed.filter((spelling) => spelling.toLowerCase() !== name.toLowerCase());
-    return { name, confidence, aliases: [...new Set([...spellings, ...aliases])] };
-  });
-
-function listPlatforms(text: string, iocs: Iocs, products: ExtractedProduct[]): Classification['platforms'] {
-  const isActive = ({ status }: { status: string }): boolean => status === 'active';
-  const found = new Set([
-    ...detectPlatforms(text),
-    ...products.flatMap(({ vendor, product }) => findProductPlatforms(vendor, product)),
-    ...inferPlatforms({
-      registryKeys: iocs.registryKeys.filter(isActive),
-      mobileIds: iocs.mobileIds.filter(isActive),
-    }),
-  ]);
-  return platforms.filter((platform) => found.has(platform));
-}
-
-function listMappings(
-  techniques: ExtractedTechnique[],
-  names: ExtractedName[],
-  others: OtherObservable[],
-): Classification['mappings'] {
-  const tactics = new Map<string, number>();
-  for (const { technique, confidence } of techniques)
-    for (const name of technique.tactics) {
-      const id = findTactic(name)?.id;
-      if (id) tactics.set(id, Math.max(confidence, tactics.get(id) ?? 0));
-    }
-  return [
-    ...[...tactics].map(([id, confidence]) => ({ framework: 'mitre-attack-tactic', id, confidence })),
-    ...others
-      .filter(({ framework }) => framework !== 'attack')
-      .map(({ framework, id, confidence }) => ({ framework, id: id.slice(0, 500).toWellFormed(), confidence })),
-    ...names
-      .filter(({ kind }) => kind === 'tool')
-      .map(({ name, confidence }) => ({ framework: 'observable:tool', id: name, confidence })),
-    ...names
-      .filter(({ ambiguous }) => ambiguous)
-      .map(({ name, confidence }) => ({ framework: 'observable:ambiguous-actor', id: name, confidence })),
-  ];
 }
