@@ -1,6 +1,6 @@
 import type { Span } from '../../extraction/text/stored-text.ts';
 import { asObjects, asText, type JsonObject } from '../../../platform/lib/json/json-values.ts';
-import type { EventAttribute } from './misp-attributes.ts';
+import { isSet, type EventAttribute } from './misp-attributes.ts';
 
 /** Values with fewer characters are labels rather than sentences. */
 const descriptionMinChars = 60;
@@ -26,8 +26,6 @@ export function findDescription(
   if (!reportSpan) return undefined;
   return { text: withoutReferences(asText(reports[index]!['content'])!), span: reportSpan, isReport: true };
 }
-
-const isSet = (value: unknown): boolean => value === true || value === '1';
 
 const isStanding = ({ holder, isObjectDeleted }: EventAttribute): boolean =>
   !isObjectDeleted && !isSet(holder['deleted']);

@@ -6,6 +6,7 @@ import { addProseNames } from '../../extraction/names/add-prose-names.ts';
 import { extractTechniques } from '../../extraction/techniques/extract-techniques.ts';
 import { valueMaxChars, type Span, type StoredText } from '../../extraction/text/stored-text.ts';
 import { asObjects, asText, type JsonObject } from '../../../platform/lib/json/json-values.ts';
+import { isSet } from './misp-attributes.ts';
 
 type ReportContext = {
   statements: ReturnType<typeof createStatementCollector>;
@@ -51,7 +52,7 @@ function splitAtLines(text: string, { start, end }: Span): Span[] {
 export const findReportName = (event: JsonObject): string | undefined =>
   asText(asObjects(event['EventReport']).find((report) => !isDeleted(report))?.['name'])?.trim();
 
-const isDeleted = ({ deleted }: JsonObject): boolean => deleted === true || deleted === '1';
+const isDeleted = ({ deleted }: JsonObject): boolean => isSet(deleted);
 
 /** Reads a part of the stored text like the text of a report. */
 export function addProse(

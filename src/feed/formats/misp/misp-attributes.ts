@@ -13,6 +13,9 @@ export type EventAttribute = {
   validUntil: string | undefined;
 };
 
+/** Checks whether a flag is set: exporters write flags as booleans, numbers or text. */
+export const isSet = (value: unknown): boolean => value === true || value === 1 || value === '1';
+
 /** Returns all attributes of an event and its objects in order. Proposals (ShadowAttribute) are not included. */
 export function listAttributes(event: JsonObject): EventAttribute[] {
   const attributes: EventAttribute[] = asObjects(event['Attribute']).map((holder, index) => ({
@@ -31,7 +34,7 @@ export function listAttributes(event: JsonObject): EventAttribute[] {
         holder,
         prefix: `Object[${objectIndex}].Attribute[${indexOf(object['Attribute'], holder, index)}].`,
         relation: `${asText(object['name']) ?? ''} ${asText(holder['object_relation']) ?? ''}`,
-        isObjectDeleted: object['deleted'] === true || object['deleted'] === '1',
+        isObjectDeleted: isSet(object['deleted']),
         validUntil: parseInstant(end?.['value']),
       });
   }

@@ -8,16 +8,16 @@ import { locateValue } from '../../extraction/text/locate-value.ts';
 import { judgeSeverity } from '../../extraction/severity/judge-severity.ts';
 import { addProseNames } from '../../extraction/names/add-prose-names.ts';
 import { findTaggedName } from '../../extraction/names/dictionary/tagged-name.ts';
-import { createStatementCollector } from '../../extraction/indicator-statements.ts';
-import { createStoredText, valueMaxChars } from '../../extraction/text/stored-text.ts';
+import { createStatementCollector, type IndicatorStatement } from '../../extraction/indicator-statements.ts';
+import { createStoredText, valueMaxChars, type Span, type StoredText } from '../../extraction/text/stored-text.ts';
 import { parseInstant, type SourceRecord } from '../../model/source-record.ts';
 import { findTechnique } from '../../reference-data/attack.ts';
 import { findPlatform } from '../../model/platforms.ts';
 import { bucketByType } from '../../model/vocabulary.ts';
 import type { ParseContext } from '../source-format.ts';
 import { addEventReports, addProse, findReportName } from './event-reports.ts';
-import { findDescription } from './event-description.ts';
-import { listAttributes, readAttributeValue, type EventAttribute } from './misp-attributes.ts';
+import { findDescription, type EventDescription } from './event-description.ts';
+import { isSet, listAttributes, readAttributeValue, type EventAttribute } from './misp-attributes.ts';
 import { classifyCluster, findSeverityTag, findTlpTag, listClusters, readTaxonomyTags } from './misp-tags.ts';
 import { createObservable } from '../../extraction/observable.ts';
 import { findNotedType, toObservables } from './misp-types.ts';
@@ -38,39 +38,20 @@ export function toEventRecord(
   event: JsonObject,
   { url, reliability, lists }: ParseContext & { url: string | undefined },
 ): SourceRecord {
-  const text = createStoredText();
-  // Attached files are megabytes of text.
-  const spans = text.addFields(event, { leaveOut: (path) => path.endsWith('.data') });
-  const whole = text.text();
-  if (spans.has('info')) text.addPassage(spans.get('info')!);
-  const classification = createClassificationBuilder(lists?.names);
-  const statements = createStatementCollector(lists?.benign);
-  const [publishTime] = findEventTimes(event);
-  const withdrawn = isSet(event['deleted']);
+  const stored = storeEvent(event);
   const attributes = listAttributes(event);
-  for (const { holder, prefix } of [{ holder: event, prefix: '' }, ...attributes])
-    addTags(holder, classification, {
-      reliability,
-      names: lists?.names,
-      addEvidence: (path) => text.addPassage(spans.get(`${prefix}${path}`) ?? spans.values().next().value!),
-    });
-  const context = { statements, classification, reliability, withdrawn, addEvidence };
-  for (const attribute of attributes) addAttribute(attribute, context);
-  const prose = { ...context, text, lists };
-  const description = findDescription(event, attributes, spans);
-  if (description && !description.isReport) addProse(description.span, prose);
-  addEventReports(event, spans, prose);
-  // Without galaxies, the title is often all that names the threat.
-  if (!classification.hasNames()) addProseNames(classification, asText(event['info']) ?? '', lists?.names);
-  for (const { framework, id: name, confidence } of statements.mappings)
-    classification.addMapping(framework, name, confidence);
-  const iocs = statements.iocs(publishTime);
-  const { classification: classified, attackPath } = classification.build([
-    ...inferPlatforms(iocs),
-    ...readPlatformTags(event),
-  ]);
+  const description = findDescription(event, attributes, stored.spans);
+  const { iocs, classification, attackPath } = readEvent({
+    event,
+    attributes,
+    description,
+    stored,
+    reliability,
+    lists,
+  });
+  const [publishTime] = findEventTimes(event);
   const info =
-    asText(event['info'])?.trim() ?? findReportName(event) ?? describeIndicators(iocs, classified.malware) ?? id;
+    asText(event['info'])?.trim() ?? findReportName(event) ?? describeIndicators(iocs, classification.malware) ?? id;
   return {
     recordId: id,
     canonicalKey: `uuid:${id}`,
@@ -82,22 +63,72 @@ export function toEventRecord(
     publishTime,
     modifiedAt: parseEpochSeconds(event['timestamp']),
     tlp: findTlpTag([event, ...attributes.map(({ holder }) => holder)]),
-    withdrawn,
+    withdrawn: isSet(event['deleted']),
     ...rateEvent(event, info),
     eventFirstSeen: attributes.flatMap(({ holder }) => parseInstant(holder['first_seen']) ?? []).toSorted()[0],
     ...describe(description?.text),
-    classification: classified,
+    classification,
     attackPath,
     affectedProducts: [],
     iocs,
-    storedText: whole,
-    passages: text.passages(),
+    storedText: stored.text.text(),
+    passages: stored.text.passages(),
   };
+}
 
-  function addEvidence({ prefix }: EventAttribute, value: string): string {
-    const field = spans.get(`${prefix}value`) ?? spans.values().next().value!;
+/** The stored text of an event, and the spans of its fields by path. */
+type StoredEvent = { text: StoredText; spans: ReadonlyMap<string, Span> };
+
+/** Stores the fields of an event, with its `info` as the first passage. */
+function storeEvent(event: JsonObject): StoredEvent {
+  const text = createStoredText();
+  // Attached files are megabytes of text.
+  const spans = text.addFields(event, { leaveOut: (path) => path.endsWith('.data') });
+  const info = spans.get('info');
+  if (info) text.addPassage(info);
+  return { text, spans };
+}
+
+type EventParts = Pick<ParseContext, 'reliability' | 'lists'> & {
+  event: JsonObject;
+  attributes: EventAttribute[];
+  description: EventDescription | undefined;
+  stored: StoredEvent;
+};
+
+/** Reads the indicators and the classification of an event from its tags, attributes and prose. Their passages are added to the stored text. */
+function readEvent({
+  event,
+  attributes,
+  description,
+  stored: { text, spans },
+  reliability,
+  lists,
+}: EventParts): Pick<SourceRecord, 'iocs' | 'classification' | 'attackPath'> {
+  const whole = text.text();
+  const classification = createClassificationBuilder(lists?.names);
+  const statements = createStatementCollector(lists?.benign);
+  const findField = (path: string): Span => spans.get(path) ?? spans.values().next().value!;
+  for (const { holder, prefix } of [{ holder: event, prefix: '' }, ...attributes])
+    addTags(holder, classification, {
+      reliability,
+      names: lists?.names,
+      addEvidence: (path) => text.addPassage(findField(`${prefix}${path}`)),
+    });
+  const addEvidence = ({ prefix }: EventAttribute, value: string): string => {
+    const field = findField(`${prefix}value`);
     return text.addPassage(locateValue(whole, field, value) ?? field, valueMaxChars);
-  }
+  };
+  const context = { statements, classification, reliability, withdrawn: isSet(event['deleted']), addEvidence };
+  for (const attribute of attributes) addAttribute(attribute, context);
+  const prose = { ...context, text, lists };
+  if (description && !description.isReport) addProse(description.span, prose);
+  addEventReports(event, spans, prose);
+  // Without galaxies, the title is often all that names the threat.
+  if (!classification.hasNames()) addProseNames(classification, asText(event['info']) ?? '', lists?.names);
+  for (const { framework, id, confidence } of statements.mappings) classification.addMapping(framework, id, confidence);
+  const iocs = statements.iocs(findEventTimes(event)[0]);
+  return { iocs, ...classification.build([...inferPlatforms(iocs), ...readPlatformTags(event)]) };
 }
 
 function rateEvent(event: JsonObject, info: string): Pick<SourceRecord, 'severity' | 'severityRule'> {
@@ -139,7 +170,7 @@ type EventContext = {
 };
 
 function addAttribute(attribute: EventAttribute, context: EventContext): void {
-  const { statements, classification, reliability, withdrawn } = context;
+  const { statements, classification, reliability } = context;
   const { holder, relation } = attribute;
   const [type, value] = [asText(holder['type'])?.trim(), readAttributeValue(holder)];
   if (!type || !value || isReportLink(holder) || isContext(holder)) return;
@@ -153,27 +184,7 @@ function addAttribute(attribute: EventAttribute, context: EventContext): void {
   const technique = relation === 'attack-pattern id' ? findTechnique(id) : undefined;
   if (technique)
     classification.addTechnique(technique, reliability, () => context.addEvidence(attribute, value.trim()));
-  const tags = readTaxonomyTags(holder);
-  const sightings = asObjects(holder['Sighting']);
-  const sightedAt = sightings
-    .filter((sighting) => asScalarText(sighting['type']) === '0')
-    .map((sighting) => parseEpochSeconds(sighting['date_sighting']));
-  const expiredAt = sightings
-    .filter((sighting) => asScalarText(sighting['type']) === '2')
-    .flatMap((sighting) => parseEpochSeconds(sighting['date_sighting']) ?? [])
-    .toSorted()
-    .at(-1);
-  const lastSeen = [parseInstant(holder['last_seen']), ...sightedAt].filter((time) => time !== undefined).toSorted();
-  const statement = {
-    confidence: tags.confidence ?? reliability * (isSet(holder['to_ids']) ? 1 : contextFactor),
-    firstSeen: parseInstant(holder['first_seen']),
-    lastSeen: lastSeen.at(-1),
-    // A later sighting than that of the expiration takes it back.
-    until: expiredAt && expiredAt > (lastSeen.at(-1) ?? '') ? expiredAt : undefined,
-    revoked: withdrawn || isSet(holder['deleted']) || attribute.isObjectDeleted,
-    falsePositive: tags.falsePositive || sightings.some((sighting) => asScalarText(sighting['type']) === '1'),
-    phishing: tags.phishing,
-  };
+  const statement = readStatement(attribute, context);
   const noted = findNotedType(type, asText(holder['comment']));
   for (const observable of noted ? [createObservable(noted, value)] : toObservables(type, value, relation)) {
     const isCertificate = observable.kind === 'indicator' && bucketByType[observable.type] === 'certs';
@@ -181,6 +192,39 @@ function addAttribute(attribute: EventAttribute, context: EventContext): void {
     if (observable.kind === 'indicator') context.addEvidence(attribute, observable.value);
   }
 }
+
+/** Returns what an attribute, its tags and its sightings state about its value. */
+function readStatement(
+  { holder, isObjectDeleted }: EventAttribute,
+  { reliability, withdrawn }: EventContext,
+): IndicatorStatement {
+  const tags = readTaxonomyTags(holder);
+  const sightings = asObjects(holder['Sighting']);
+  const lastSeen = [parseInstant(holder['last_seen']) ?? [], listSightingTimes(sightings, sightingTypes.seen)]
+    .flat()
+    .toSorted()
+    .at(-1);
+  const expiredAt = listSightingTimes(sightings, sightingTypes.expired).toSorted().at(-1);
+  return {
+    confidence: tags.confidence ?? reliability * (isSet(holder['to_ids']) ? 1 : contextFactor),
+    firstSeen: parseInstant(holder['first_seen']),
+    lastSeen,
+    // A later sighting than that of the expiration takes it back.
+    until: expiredAt && expiredAt > (lastSeen ?? '') ? expiredAt : undefined,
+    revoked: withdrawn || isSet(holder['deleted']) || isObjectDeleted,
+    falsePositive:
+      tags.falsePositive || sightings.some(({ type }) => asScalarText(type) === sightingTypes.falsePositive),
+    phishing: tags.phishing,
+  };
+}
+
+/** The values of `type` in a MISP sighting. */
+const sightingTypes = { seen: '0', falsePositive: '1', expired: '2' };
+
+const listSightingTimes = (sightings: JsonObject[], wanted: string): string[] =>
+  sightings
+    .filter(({ type }) => asScalarText(type) === wanted)
+    .flatMap((sighting) => parseEpochSeconds(sighting['date_sighting']) ?? []);
 
 /** Checks for an attribute that is about the victim or the analysts' own systems, and not meant for detection. */
 const isContext = (holder: JsonObject): boolean =>
@@ -208,8 +252,6 @@ const readPlatformTags = (event: JsonObject) =>
     .map((tag) => /platform(?:-type)?="([^"]{1,40})"$/i.exec(asText(tag['name']) ?? '')?.[1])
     .map((word) => (word === undefined ? undefined : findPlatform(word)))
     .filter((platform) => platform !== undefined);
-
-const isSet = (value: unknown): boolean => value === true || value === 1 || value === '1';
 
 /** Parses a MISP time in seconds since 1970, as text or number. 0 means that there is none. */
 function parseEpochSeconds(value: unknown): string | undefined {
