@@ -22,30 +22,13 @@ export function toLookupItems(
   const itemAsSeen = applyOverride(item, override);
   const isMatch = ({ normalizedValue }: ObservableIndicator): boolean =>
     terms.has(toTermValue('indicator', normalizedValue));
-  const toLookupItem = (
-    indicator: ObservableIndicator,
-    status: Indicator['status'],
-    why: string,
-  ): LookupItemWithForm => ({
-    itemId: item.id,
-    title: item.event.title,
-    publisher: item.source.publisher,
-    itemStatus: override?.status ?? item.event.status,
-    type: indicator.type,
-    value: indicator.value,
-    normalizedValue: indicator.normalizedValue,
-    status,
-    why,
-    confidence: indicator.confidence,
-    addedToFeedAt: item.addedToFeedAt,
-  });
   const indicators = buckets.flatMap((bucket) =>
     item.iocs[bucket].flatMap((indicator, index) => {
       if (!isMatch(indicator)) return [];
       const { status } = itemAsSeen.iocs[bucket][index]!;
       const why = explainOverride(indicator, override, status) ?? explainStatus(indicator, item);
       return {
-        ...toLookupItem(indicator, status, why),
+        ...toLookupItem({ item, override }, indicator, status, why),
         ...(indicator.firstSeen ? { firstSeen: indicator.firstSeen } : {}),
         ...(indicator.lastSeen ? { lastSeen: indicator.lastSeen } : {}),
         ...(indicator.correction ? { correction: indicator.correction } : {}),
@@ -56,15 +39,32 @@ export function toLookupItems(
     .filter(isMatch)
     .map((observable) => {
       const { status } = observable;
-      return toLookupItem(
-        observable,
-        status,
-        explainOverride(observable, override, status) ?? explainObservable(observable),
-      );
+      const why = explainOverride(observable, override, status) ?? explainObservable(observable);
+      return toLookupItem({ item, override }, observable, status, why);
     });
   return [...indicators, ...observables];
 }
 
+const toLookupItem = (
+  { item, override }: { item: FeedItem; override: AppliedOverride | undefined },
+  { type, value, normalizedValue, confidence }: ObservableIndicator,
+  status: Indicator['status'],
+  why: string,
+): LookupItemWithForm => ({
+  itemId: item.id,
+  title: item.event.title,
+  publisher: item.source.publisher,
+  itemStatus: override?.status ?? item.event.status,
+  type,
+  value,
+  normalizedValue,
+  status,
+  why,
+  confidence,
+  addedToFeedAt: item.addedToFeedAt,
+});
+
+/** Explains the status of an observable that no override decided. */
 function explainObservable({ type, status }: ObservableIndicator): string {
   if (status === 'false_positive') return 'the network is reserved, private or too wide to be an indicator';
   if (status === 'active')
@@ -82,6 +82,7 @@ function explainOverride(
   return findStatus(override?.indicators, indicator) === status ? 'set by the organization' : undefined;
 }
 
+/** Explains the status of an indicator that no override decided. */
 function explainStatus(indicator: Indicator, item: FeedItem): string {
   const expiresAt = new Date(indicatorExpiresAt(indicator, item));
   const time = Number.isNaN(expiresAt.getTime()) ? 'an unknown time' : expiresAt.toISOString();
