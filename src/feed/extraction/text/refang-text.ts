@@ -102,10 +102,7 @@ function createPartFinder(text: string): (from: number) => RegExpExecArray | nul
  */
 export function refangText(text: string): RefangedText {
   const parts: string[] = [];
-  // For each replacement: its start and end in the refanged text, and its end in the original.
-  const clearStart: number[] = [];
-  const clearEnd: number[] = [];
-  const originEnd: number[] = [];
+  const replacements: Replacements = { clearStarts: [], clearEnds: [], originEnds: [] };
   // Starts of defanged parts in the refanged text, without typesetting marks.
   const defangedStarts: number[] = [];
   let at = 0;
@@ -120,37 +117,41 @@ export function refangText(text: string): RefangedText {
     const from = part.index - before;
     parts.push(text.slice(at, from), meant);
     length += from - at;
-    clearStart.push(length);
+    replacements.clearStarts.push(length);
     if (!typeset.test(printed) || isInvisibleDot(text, part.index)) defangedStarts.push(length);
     length += meant.length;
-    clearEnd.push(length);
+    replacements.clearEnds.push(length);
     at = part.index + printed.length + after;
-    originEnd.push(at);
+    replacements.originEnds.push(at);
   }
   if (parts.length === 0) return { clear: text, origin: (start, end) => ({ start, end }), isDefanged: () => false };
   parts.push(text.slice(at));
-  const lastBefore = (position: number): number => lowerBound(clearStart, position) - 1;
-  /** Maps a refanged offset to the original. Inside a replacement it returns the start, or with `after` the end. */
-  const toOriginal = (position: number, after: boolean): number => {
-    const index = lastBefore(after ? position : position + 1);
-    if (index < 0) return position;
-    const end = clearEnd[index]!;
-    if (position >= end) return originEnd[index]! + (position - end);
-    return after ? originEnd[index]! : originEnd[index]! - printedLength(index);
-  };
-  const printedLength = (index: number): number => {
-    const before = index === 0 ? 0 : originEnd[index - 1]!;
-    const plain = clearStart[index]! - (index === 0 ? 0 : clearEnd[index - 1]!);
-    return originEnd[index]! - (before + plain);
-  };
   return {
     clear: parts.join(''),
-    origin: (start, end) => ({ start: toOriginal(start, false), end: toOriginal(end, true) }),
+    origin: (start, end) => ({
+      start: toOrigin(replacements, start, 'start'),
+      end: toOrigin(replacements, end, 'end'),
+    }),
     isDefanged: (start, end) => {
       const index = lowerBound(defangedStarts, start);
       return index < defangedStarts.length && defangedStarts[index]! < end;
     },
   };
+}
+
+/** For each replacement: its start and end in the refanged text, and its end in the original. */
+type Replacements = { clearStarts: number[]; clearEnds: number[]; originEnds: number[] };
+
+/** Maps a refanged offset to the original. Inside a replacement, returns its start or end in the original. */
+function toOrigin(replacements: Replacements, position: number, side: 'start' | 'end'): number {
+  const { clearStarts, clearEnds, originEnds } = replacements;
+  // The last replacement before the position, or for a start at it.
+  const index = lowerBound(clearStarts, side === 'end' ? position : position + 1) - 1;
+  if (index < 0) return position;
+  if (position >= clearEnds[index]!) return originEnds[index]! + (position - clearEnds[index]!);
+  if (side === 'end') return originEnds[index]!;
+  const [clearBefore, originBefore] = index === 0 ? [0, 0] : [clearEnds[index - 1]!, originEnds[index - 1]!];
+  return originBefore + (clearStarts[index]! - clearBefore);
 }
 
 /** Counts the spaces or line breaks around a defanged part that belong to it, as in `evil [.] com` and `evil [.]com`. */
