@@ -15,6 +15,9 @@ import { findAddressEnd } from './urls.ts';
 import { isNamedAsFile } from './file-names.ts';
 import { findDottedEnd, getCharClass } from './char-classes.ts';
 
+/** Longer tokens are not read. */
+const tokenMaxChars = 400;
+
 const email = /[\w.+-]{1,64}@[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){1,8}/iy;
 const ipv4 = /\d{1,3}(?:\.\d{1,3}){3}/y;
 /** Matches the first address of `203.0.113.7-203.0.113.9` or `203.0.113.7-9`. */
@@ -24,21 +27,27 @@ const rangeEnd = /[-–—]\d{1,3}(?:(?:\.\d{1,3}){3})?(?![\w-]|\.\w)| [-–—]
 const sharedBytes = /^(\d+\.\d+)\.\d+\.\d+ ?[-–—] ?\1\./;
 const afterIp = /(?:\/(?:3[0-2]|[12]?\d)(?![\w./-]))|(?::\d{1,5})?(?:\/[^\s"'<>|`]{0,2000})?/y;
 
+/** Words joined by dots, and the character before them. */
+type DottedToken = { start: number; end: number; labels: string[]; before: string };
+
 /** Reads words joined by dots: an IP address, a host with or without port and path, a mail address, a file name. */
 export function readDotted(text: string, start: number, emit: EmitCandidate): number {
   const end = findDottedEnd(text, start);
-  const before = text[start - 1] ?? ' ';
   if (text[end] === '@') return readEmail(text, start, emit, end);
-  if (end - start > 400) return end;
+  if (end - start > tokenMaxChars) return end;
   const isNumberFirst = (getCharClass(text.charCodeAt(start)) & 4) > 0;
   if (isNumberFirst && isNumbers(text, start, end)) return readNumbers(text, start, end, emit);
-  const token = text.slice(start, end);
-  const labels = token.split('.');
+  const labels = text.slice(start, end).split('.');
   if (labels.length < 2) return end;
   if (isNumberFirst) {
     const first = matchAt(rangeStart, text, start)?.[1];
     if (first) return readNumbers(text, start, start + first.length, emit);
   }
+  return readName(text, { start, end, labels, before: text[start - 1] ?? ' ' }, emit);
+}
+
+function readName(text: string, token: DottedToken, emit: EmitCandidate): number {
+  const { start, end, labels, before } = token;
   const last = labels.at(-1)!;
   if (isFileExtension(last)) readDigest(start, labels[0]!, emit);
   // `'\\dropper.exe'` is how rules match the end of a path.
@@ -55,21 +64,28 @@ export function readDotted(text: string, start: number, emit: EmitCandidate): nu
     return end;
   }
   if (isPackage(labels)) emit('android_package', start, end, { doubt: 1 });
-  const doubt = getHostDoubt(text, { start, end, labels, before });
-  if (doubt !== undefined) {
-    readBucketHost(text, start, end, emit);
-    const full = findAddressEnd(text, end);
-    // With a port or a path, the name is a URL.
-    if (full > end) {
-      emit('url', start, full, { doubt: Math.max(0, doubt - 0.5) });
-      return full;
-    }
-    if (doubt >= 1 && isFileExtension(last))
-      emit('file_name', start, end, { doubt: Math.max(0.5, getFileDoubt(labels, text[end] ?? ' ')) });
-    emit('domain', start, end, { doubt });
-    return end;
+  const doubt = getHostDoubt(text, token);
+  return doubt === undefined ? readFileName(text, token, emit) : readHost(text, token, doubt, emit);
+}
+
+/** Reads a host name or, with a port or a path, a URL. With much doubt, the name may also be that of a file. */
+function readHost(text: string, { start, end, labels }: DottedToken, doubt: number, emit: EmitCandidate): number {
+  readBucketHost(text, start, end, emit);
+  const full = findAddressEnd(text, end);
+  if (full > end) {
+    emit('url', start, full, { doubt: Math.max(0, doubt - 0.5) });
+    return full;
   }
-  if ((isFileExtension(last) && isFileName(labels)) || /\.so(?:\.\d{1,4}){1,4}$/.test(token)) {
+  if (doubt >= 1 && isFileExtension(labels.at(-1)!))
+    emit('file_name', start, end, { doubt: Math.max(0.5, getFileDoubt(labels, text[end] ?? ' ')) });
+  emit('domain', start, end, { doubt });
+  return end;
+}
+
+/** Reads a file name, or the IPv4 address at the end of a name. */
+function readFileName(text: string, { start, end, labels }: DottedToken, emit: EmitCandidate): number {
+  const token = text.slice(start, end);
+  if ((isFileExtension(labels.at(-1)!) && isFileName(labels)) || /\.so(?:\.\d{1,4}){1,4}$/.test(token)) {
     emit('file_name', start, end, { doubt: getFileDoubt(labels, text[end] ?? ' ') });
     return end;
   }
@@ -113,10 +129,7 @@ function getFileDoubt(labels: string[], next: string): number {
 }
 
 /** Returns the doubt about a host name, or undefined if the token cannot be one. */
-function getHostDoubt(
-  text: string,
-  { start, end, labels, before }: { start: number; end: number; labels: string[]; before: string },
-): number | undefined {
+function getHostDoubt(text: string, { start, end, labels, before }: DottedToken): number | undefined {
   const last = labels.at(-1)!;
   if (!isTopLevel(last)) return undefined;
   if (labels.length > 12 || labels.some((label) => label.length > 63 || /^-|-$/.test(label))) return undefined;
@@ -162,10 +175,50 @@ const versionSuffix = /^ (?:and|or) (?:earlier|later|below|above|prior|older|new
 function readNumbers(text: string, start: number, end: number, emit: EmitCandidate): number {
   const match = matchAt(ipv4, text, start);
   if (!match || start + match[0].length !== end) return end;
-  const parts = match[0].split('.');
+  const address = match[0];
+  const parts = address.split('.');
   if (parts.some((part) => Number(part) > 255 || (part.length > 1 && part.startsWith('0')))) return end;
   const before = text.slice(Math.max(0, start - 24), start);
   if (/[\d.]$|[a-z]$/i.test(before) && !/\bhttp$/.test(before)) return end;
+  const doubt = getAddressDoubt(text, { start, end, parts, before });
+  const rest = matchAt(afterIp, text, end)?.[0] ?? '';
+  if (/^\/\d{1,2}$/.test(rest)) {
+    if (rest === '/32') emit('ipv4', start, end + 3, { value: address, doubt });
+    else emit('observable:cidr', start, end + rest.length, { doubt });
+    return end + rest.length;
+  }
+  // `203.0.113.7/8080` specifies a port.
+  const isPort = /^\/\d{3,5}$/.test(rest);
+  if (!isPort && /^(?::\d+)?\/./.test(rest)) {
+    const full = findAddressEnd(text, end);
+    emit('url', start, full, { doubt });
+    return full;
+  }
+  return readAddressRange(text, { start, end, doubt }, emit);
+}
+
+/** Reads an IPv4 address and, if it begins a range such as `203.0.113.7-9`, the addresses of the range. */
+function readAddressRange(
+  text: string,
+  { start, end, doubt }: { start: number; end: number; doubt: number },
+  emit: EmitCandidate,
+): number {
+  const rangeText = text.slice(start, end) + (matchAt(rangeEnd, text, end)?.[0] ?? '');
+  const range = parseAddressRange(rangeText);
+  if (range && (sharedBytes.test(rangeText) || !/ /.test(rangeText))) {
+    const last = start + rangeText.length;
+    for (const value of range) emit(value.includes('/') ? 'observable:cidr' : 'ipv4', start, last, { value, doubt });
+    return last;
+  }
+  emit('ipv4', start, end, { doubt });
+  return end;
+}
+
+/** Returns the doubt about an IPv4 address, which a version has the form of. `before` is the text before it. */
+function getAddressDoubt(
+  text: string,
+  { start, end, parts, before }: { start: number; end: number; parts: string[]; before: string },
+): number {
   let doubt = 0;
   if (isVersion(text, start, end)) doubt += 3;
   if (/(?:(?<!\/dev\/(?:tcp|udp))\/|product\s|rv:)$/i.test(before)) doubt += 2;
@@ -176,29 +229,7 @@ function readNumbers(text: string, start: number, end: number, emit: EmitCandida
   const small = parts.filter((part) => Number(part) < 20).length;
   if (!isCalled && (small === 4 || (small === 3 && Number(parts[0]) < 12))) doubt += 1.25;
   if (Number(parts[0]) === 0) doubt += 2;
-  const rest = matchAt(afterIp, text, end)?.[0] ?? '';
-  const isRange = /^\/\d{1,2}$/.test(rest);
-  // `203.0.113.7/8080` specifies a port.
-  const isPort = /^\/\d{3,5}$/.test(rest);
-  if (rest !== '' && !isRange && !isPort && /^(?::\d+)?\/./.test(rest)) {
-    const full = findAddressEnd(text, end);
-    emit('url', start, full, { doubt });
-    return full;
-  }
-  if (isRange) {
-    if (rest === '/32') emit('ipv4', start, end + 3, { value: match[0], doubt });
-    else emit('observable:cidr', start, end + rest.length, { doubt });
-    return end + rest.length;
-  }
-  const rangeText = text.slice(start, end) + (matchAt(rangeEnd, text, end)?.[0] ?? '');
-  const range = parseAddressRange(rangeText);
-  if (range && (sharedBytes.test(rangeText) || !/ /.test(rangeText))) {
-    const last = start + rangeText.length;
-    for (const value of range) emit(value.includes('/') ? 'observable:cidr' : 'ipv4', start, last, { value, doubt });
-    return last;
-  }
-  emit('ipv4', start, end, { doubt });
-  return end;
+  return doubt;
 }
 
 /** Reads a mail address whose local part starts at `start`. */
