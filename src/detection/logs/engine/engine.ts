@@ -1,5 +1,13 @@
 import { cancelledError, engineError } from './engine-failures.ts';
-import { createLane, type EngineLane } from './engine-lane.ts';
+import { createLane } from './engine-lane.ts';
+import {
+  closeLanes,
+  countProcesses,
+  findOrOpenLane,
+  retireIdle,
+  startTasks,
+  type EngineLanes,
+} from './engine-lanes.ts';
 import { createTask, type EngineResult, type EngineTaskInput } from './engine-task.ts';
 import { createInspectionCache } from './sql/inspection-cache.ts';
 import { collectWindows, type WindowRows } from './queries/collect-windows.ts';
@@ -42,88 +50,36 @@ export type LogEngine = {
 
 /** The longest query text, in characters. */
 export const queryCharsMax = 100_000;
-/** How long an engine runs at least before it makes room for another organization's. */
-const turnMs = 500;
 
+/** Creates the engine. Defaults: 4 processes, 2 tasks at a time in each, idle processes end after a minute, 1,000 waiting queries per organization. */
 export function createEngine(options: EngineOptions): LogEngine {
   const { processesMax = 4, concurrency = 2, idleMs = 60_000, queueMax = 1000 } = options;
   const { memoryMb = 512, residentMb = 1536 } = options;
-  const lanes = new Map<string, EngineLane>();
+  const state: EngineLanes = {
+    lanes: new Map(),
+    processesMax,
+    openLane: (organization, onChange) =>
+      createLane({ directory: options.directoryOf(organization), memoryMb, residentMb }, concurrency, onChange),
+    isClosed: false,
+    turnTimer: undefined,
+  };
   const inspections = createInspectionCache();
   let lastTaskId = 0;
-  let isClosed = false;
-  let turnTimer: NodeJS.Timeout | undefined;
-  const idleTimer = setInterval(() => retireIdle(performance.now() - idleMs), Math.min(idleMs, 5000)).unref();
-
-  const processCount = (): number => [...lanes.values()].reduce((sum, lane) => sum + lane.processCount(), 0);
-
-  function openLane(organization: string): EngineLane {
-    const existing = lanes.get(organization);
-    if (existing) return existing;
-    const directory = options.directoryOf(organization);
-    const lane = createLane({ directory, memoryMb, residentMb }, concurrency, startTasks);
-    lanes.set(organization, lane);
-    return lane;
-  }
-
-  function retireIdle(before: number): void {
-    for (const [organization, lane] of lanes) {
-      const since = lane.idleSince();
-      if (since !== undefined && since < before) lane.retire();
-      if (lane.processCount() === 0 && lane.queue.length === 0) lanes.delete(organization);
-    }
-  }
-
-  /** Reports whether another process can be started. If not, retires one, whose end calls `startTasks` again. */
-  function makeRoom(): boolean {
-    if (processCount() < processesMax) return true;
-    const idle = [...lanes.values()].filter((lane) => lane.idleSince() !== undefined);
-    if (idle.length > 0) idle.toSorted((a, b) => a.idleSince()! - b.idleSince()!)[0]!.retire();
-    else endLongestTurn();
-    return false;
-  }
-
-  /** Retires the engine that has run longest, so that organizations with constant load do not lock out the others. */
-  function endLongestTurn(): void {
-    const isAnyRetiring = [...lanes.values()].some((lane) => lane.processCount() > (lane.hasEngine() ? 1 : 0));
-    if (isAnyRetiring) return;
-    const [longest] = [...lanes].toSorted((a, b) => a[1].startedAt() - b[1].startedAt());
-    if (!longest) return;
-    const [organization, lane] = longest;
-    const waitMs = lane.startedAt() + turnMs - performance.now();
-    if (waitMs > 0) {
-      turnTimer ??= setTimeout(() => {
-        turnTimer = undefined;
-        startTasks();
-      }, waitMs).unref();
-      return;
-    }
-    lane.retire();
-    // Move the lane to the end of the order in which lanes start tasks.
-    lanes.delete(organization);
-    lanes.set(organization, lane);
-  }
-
-  function startTasks(): void {
-    if (isClosed) return;
-    // A copy, because `makeRoom` may move lanes to the end of the order.
-    const inOrder = [...lanes.values()];
-    for (const lane of inOrder) while (lane.canStart() && (lane.hasEngine() || makeRoom())) lane.start();
-  }
+  const idleTimer = setInterval(() => retireIdle(state, performance.now() - idleMs), Math.min(idleMs, 5000)).unref();
 
   function submit(organization: string, input: EngineTaskInput): Promise<EngineResult> {
-    if (isClosed || input.signal?.aborted) return Promise.reject(cancelledError());
-    const lane = openLane(organization);
+    if (state.isClosed || input.signal?.aborted) return Promise.reject(cancelledError());
+    const lane = findOrOpenLane(state, organization);
     if (lane.queue.length >= queueMax)
       return Promise.reject(engineError('Too many queries of this organization are waiting. Try again later.'));
     const { task, result } = createTask(++lastTaskId, input, (aborted) => lane.stop(aborted, cancelledError()));
     lane.queue.push(task);
-    startTasks();
+    startTasks(state);
     return result;
   }
 
   return {
-    processCount,
+    processCount: () => countProcesses(state),
     async inspect(organization, sql, run = { timeoutMs: 5000 }) {
       const cached = inspections.get(sql);
       if (cached) return cached;
@@ -148,11 +104,9 @@ export function createEngine(options: EngineOptions): LogEngine {
       return (await submit(organization, { ...run, message: (id) => ({ kind: 'maintain', id, job }) })).rows;
     },
     async close() {
-      isClosed = true;
       clearInterval(idleTimer);
-      clearTimeout(turnTimer);
-      for (const lane of lanes.values()) lane.close();
-      while (processCount() > 0) await new Promise((resolve) => setTimeout(resolve, 5));
+      closeLanes(state);
+      while (countProcesses(state) > 0) await new Promise((resolve) => setTimeout(resolve, 5));
     },
   };
 }
