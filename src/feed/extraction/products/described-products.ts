@@ -54,50 +54,71 @@ const hardware =
 const noProduct =
   /^(?:The|This|These|Those|An?|Its?|Known|Exploited|Critical|High|Severe|New|Recent|Multiple|Several|Two|Three|Four|Security|Remote|Code|Execution|Local|Privilege|Escalation|Patch|Tuesday|CISA|NVD|KEV|CVE|CVSS|RCE|LPE|XSS|SSRF|SQL|API|APIs|Active|Actively|Attackers|Hackers|Researchers|January|February|March|April|May|June|July|August|September|October|November|December|Monday|Wednesday|Thursday|Friday|Saturday|Sunday|On|In|At|For|If|When|While|Since|After|Before|Both|All|Also|However|Ukraine|Russia|China|Iran|Europe|Israel|Government|Server|Servers|Update|Cyber|Threat|Team|Zero|Day|Zero-Day|Chinese|Russian|Iranian|State|Citrix Bleed)$/;
 
-const isForeign = /vuln[eé]rabi|[Ff]aille|[Ff]al[hl]|ücke|Schwachstelle|kwetsbaar/;
+/** Weaknesses in the languages of `afterForeign`. */
+const foreignWeakness = /vuln[eé]rabi|[Ff]aille|[Ff]al[hl]|ücke|Schwachstelle|kwetsbaar/;
 const vendors = new Set(shippedProducts.map(({ vendor }) => vendor));
 const hardwareVendors = [...vendors].filter((vendor) => vendor !== 'Linux');
 
 /** Returns the products that a sentence about a weakness introduces, whether or not a list has them. */
 export function findDescribedProducts(sentence: string): CatalogProduct[] {
   const found: CatalogProduct[] = [];
-  for (const pattern of [
-    after,
-    before,
-    ...(/ run/.test(sentence) ? [running] : []),
-    ...(isForeign.test(sentence) ? [afterForeign] : []),
-  ])
-    for (const match of findMatches(pattern, sentence))
-      for (const printed of [match[1], match[2]]) {
-        if (printed === undefined || (pattern === afterForeign && !isProductLike(printed))) continue;
-        const product = toProduct(printed, sentence);
-        if (product) found.push(product);
-      }
+  for (const { printed, pattern } of findNames(sentence)) {
+    if (pattern === afterForeign && !isProductLike(printed)) continue;
+    const product = toProduct(printed, sentence);
+    if (product) found.push(product);
+  }
   return found;
 }
 
+/** Returns the names beside the weaknesses of a sentence, each with the pattern that found it. */
+function findNames(sentence: string): { printed: string; pattern: RegExp }[] {
+  const patterns = [after, before];
+  if (sentence.includes(' run')) patterns.push(running);
+  if (foreignWeakness.test(sentence)) patterns.push(afterForeign);
+  return patterns.flatMap((pattern) =>
+    findMatches(pattern, sentence).flatMap((match) =>
+      [match[1], match[2]].filter((name) => name !== undefined).map((printed) => ({ printed, pattern })),
+    ),
+  );
+}
+
 /** Returns the products and the equipment of known vendors in a sentence about a weakness or an attack, by what stands after their name. */
-export function findInstalledProducts(sentence: string): CatalogProduct[] {
+export const findInstalledProducts = (sentence: string): CatalogProduct[] =>
+  deviceNoun.test(sentence)
+    ? [...findNamedDevices(sentence), ...findAbbreviatedProducts(sentence), ...findEquipment(sentence)]
+    : [];
+
+function findNamedDevices(sentence: string): CatalogProduct[] {
   const found: CatalogProduct[] = [];
-  if (!deviceNoun.test(sentence)) return found;
   for (const match of findMatches(installed, sentence)) {
     const first = toProduct(match[1]!);
     for (const printed of [match[1], match[2]]) {
       const product = printed === undefined ? undefined : ofVendor(toProduct(printed), first);
-      // Without a vendor, one word is as likely a platform or a brand.
-      if (
-        product &&
-        (vendors.has(product.vendor) || product.product.split(' ').length > 2 || firmware.test(product.product))
-      )
-        found.push(product);
+      if (product && isClearDevice(product)) found.push(product);
     }
   }
+  return found;
+}
+
+/** Checks whether a name is clearly that of a device. Without a vendor, one word is as likely a platform or a brand. */
+const isClearDevice = ({ vendor, product }: CatalogProduct): boolean =>
+  vendors.has(vendor) || product.split(' ').length > 2 || firmware.test(product);
+
+/** Returns the products that are followed by their initials in parentheses. */
+function findAbbreviatedProducts(sentence: string): CatalogProduct[] {
+  const found: CatalogProduct[] = [];
   for (const [, words, initials] of findMatches(withInitials, sentence)) {
     const product = words!.trim();
     if (product.replaceAll(/[^\p{Lu}]/gu, '') !== initials || noProduct.test(product)) continue;
     const owner = [...vendors].find((vendor) => product.startsWith(`${vendor} `) || sentence.includes(`${vendor} `));
     found.push({ vendor: owner ?? product.split(' ')[0]!, product: product.replace(`${owner} `, '') });
   }
+  return found;
+}
+
+/** Returns the equipment of vendors that has no other name, such as `Acme routers`. */
+function findEquipment(sentence: string): CatalogProduct[] {
+  const found: CatalogProduct[] = [];
   for (const vendor of hardwareVendors)
     for (let at = sentence.indexOf(vendor); at >= 0; at = sentence.indexOf(vendor, at + vendor.length)) {
       const equipment = hardware
