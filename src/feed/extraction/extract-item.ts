@@ -136,7 +136,7 @@ function prepareText(report: ReportText): PreparedText {
 
 function extractFacts(
   report: ReportText,
-  { storedText, title, article, sentences }: PreparedText,
+  { storedText, title, article, sentences, language }: PreparedText,
   { benign, names: dictionary }: ReferenceLists,
 ): ExtractedFacts {
   const { indicators, others } = extractIndicators(storedText, {
@@ -147,7 +147,7 @@ function extractFacts(
   return {
     indicators,
     others,
-    techniques: extractTechniques(article, { sentences }),
+    techniques: extractTechniques(article, { sentences, language }),
     names: extractNames(storedText, dictionary),
     products: extractProducts({ title, sentences }, report.products),
   };

@@ -123,6 +123,16 @@ export const discoveryStatements: StatementRow[] = [
   [
     'T1114',
     'mailbox mailboxes email emails inbox inboxes',
-    /\b(?:access|collect|steal|exfiltrat|read|harvest|export|stole)\w*\b[^.!?]{0,30}\b(?:mailbox(?:es)?|e-?mails? (?:from|of|accounts?|data|content)|inbox(?:es)?)\b|\bmailbox access\b/i,
+    /\b(?:access|collect|steal|exfiltrat|read|harvest|export|stole)\w*\b[^.!?]{0,30}\b(?:mailbox(?:es)?|e-?mails? (?:from|of|accounts?|data|content)|inbox(?:es)?)\b|\bmailbox access\b|\be-?mail exfiltration\b/i,
+  ],
+  [
+    'T1114.003',
+    'rule rules forwarding',
+    /\b(?:inbox|mailbox|e-?mail|forwarding|outlook) (?:forwarding )?rules?\b[^.!?]{0,60}\b(?:forward|redirect|conceal|hid|delet)\w*|\b(?:creat|add|set(?:ting)? up|malicious)\w*\b[^.!?]{0,30}\b(?:inbox|mailbox|(?:e-?mail )?forwarding) rules?\b/i,
+  ],
+  [
+    'T1614.001',
+    'language languages locale keyboard layout zone',
+    /\b(?:check|verif|quer|determin|inspect|compar)\w*\b[^.!?]{0,50}\b(?:(?:system|default|keyboard|ui|installed|operating system(?:['’]s)?|computer(?:['’]s)?) (?:languages?|locales?)|keyboard layouts?|language (?:settings?|packs?|id)|time ?zone)\b/i,
   ],
 ];

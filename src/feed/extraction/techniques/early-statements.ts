@@ -47,8 +47,11 @@ export const earlyStatements: StatementRow[] = [
   [
     'T1566.003',
     'teams',
-    /\b(?:contact|messag|call|chat|reach)\w*\b[^.!?]{0,60}\b(?:microsoft )?teams\b/i,
-    { context: /\b(?:impersonat|masquerad|pretend|pos(?:e|ed|ing) as|help ?desk|it support|spam|flood|bomb)/i },
+    /\b(?:contact|messag|call|chat|reach)\w*\b[^.!?]{0,60}\b(?:microsoft )?teams\b|\b(?:initiat|start|sen[dt]|receiv)\w*\b[^.!?]{0,40}\bteams (?:chats?|messages?|calls?)\b/i,
+    {
+      context:
+        /\b(?:impersonat|masquerad|pretend|pos(?:e|ed|ing) as|help ?desk|it support|spam|flood|bomb|phish)|\b(?:external|compromised) (?:[\w-]+ )?(?:accounts?|tenants?)\b/i,
+    },
   ],
   [
     'T1667',
@@ -96,7 +99,7 @@ export const earlyStatements: StatementRow[] = [
   [
     'T1204.004',
     'clickfix filefix captcha paste pasting clipboard',
-    /\b(?:clickfix|filefix)\b|\bpast(?:e|es|ed|ing)\b[^.!?]{0,60}\b(?:commands?|powershell|run dialog|terminal)\b|\bfake captcha/i,
+    /\b(?:clickfix|filefix)\b|\bpast(?:e|es|ed|ing)\b[^.!?]{0,60}\b(?:commands?|powershell|run dialog|terminal)\b|\bfake captcha|\b(?:pages?|sites?|websites?|captcha|buttons?|prompts?)\b[^.!?]{0,30}\bcop(?:y|ies|ied)\b[^.!?]{0,60}\bto (?:the |your |their )(?:[\w'’]+ )?clipboard\b/i,
   ],
   [
     'T1204.002',
@@ -120,7 +123,7 @@ export const earlyStatements: StatementRow[] = [
   [
     'T1059.001',
     'powershell ps1',
-    /\b(?:run|running|ran|execut\w+|launch\w*|invok\w+|dropp?\w*|download\w*)\b[^.!?]{0,40}\.ps1\b|\.ps1 (?:file|script|was)\b|\bpowershell(?:\.exe)?\b[^.!?]{0,60}\b(?:scripts?|commands?|payloads?|code|loaders?|stagers?|execut\w+|run|download\w*|one-liner|cmdlets?|invoke|launch\w*)\b|\b(?:us(?:e|es|ed|ing)|via|execut\w+|run(?:s|ning)?|launch\w*|starts?|started|invok\w+|through|spawn\w*|obfuscated|encoded|malicious)\b[^.!?]{0,40}\bpowershell\b/i,
+    /\b(?:run|running|ran|execut\w+|launch\w*|invok\w+|dropp?\w*|download\w*)\b[^.!?]{0,40}\.ps1\b|\.ps1 (?:file|script|was)\b|\bpowershell(?:\.exe)?\b[^.!?]{0,60}\b(?:scripts?|commands?|payloads?|code|loaders?|stagers?|execut\w+|run|download\w*|one-liner|cmdlets?|invoke|launch\w*)\b|\b(?:us(?:e|es|ed|ing)|via|execut\w+|run(?:s|ning)?|launch\w*|starts?|started|invok\w+|through|spawn\w*|obfuscated|encoded|malicious|tools (?:such as|like|including))\b[^.!?]{0,40}\bpowershell\b/i,
   ],
   [
     'T1059.003',
@@ -157,7 +160,7 @@ export const earlyStatements: StatementRow[] = [
   [
     'T1047',
     'wmi wmic management wmiexec',
-    /\bwmiexec\b|\b(?:via|us(?:e|es|ed|ing)|through|execut\w+|leverag\w+|run\w*|remotely)\b[^.!?]{0,40}\b(?:wmi|wmic|windows management instrumentation)\b/i,
+    /\bwmiexec\b|\b(?:via|us(?:e|es|ed|ing)|through|execut\w+|leverag\w+|run\w*|remotely|tools (?:such as|like|including))\b[^.!?]{0,40}\b(?:wmi|wmic|windows management instrumentation)\b/i,
   ],
   ['T1569.002', 'psexec', /\bpsexec\b/i],
   [
@@ -181,7 +184,7 @@ export const earlyStatements: StatementRow[] = [
   [
     'T1543.003',
     'service services',
-    /\b(?:creat|install|register)\w*\b[^.!?]{0,30}\b(?:windows|new|malicious|system|persistent) services?\b|\b(?:as|via) an? (?:new |windows |malicious )+service\b|\b(?:malicious|new|windows|remote) services? (?:was|were) (?:created|installed|registered)\b|\binstallation of an? (?:[\w.-]+ ){1,3}service\b/i,
+    /\b(?:creat|install|register)\w*\b[^.!?]{0,30}\b(?:windows|new|malicious|system|persistent) services?\b|\b(?:as|via) an? (?:new |windows |malicious )+service\b|\b(?:malicious|new|windows|remote) services? (?:was|were) (?:created|installed|registered)\b|\binstallation of an? (?:[\w.-]+ ){1,3}service\b|\b(?:modif|alter|hijack)\w*\b(?: of)? (?:[\w-]+ ){0,2}(?:windows|system|existing) services\b/i,
   ],
   [
     'T1546.003',
@@ -203,6 +206,12 @@ export const earlyStatements: StatementRow[] = [
     'T1098.004',
     'ssh authorized_keys',
     /\bssh (?:public |authorized )?keys?\b[^.!?]{0,60}\b(?:add|writ|append|inject|persist|controlled|plant|install)|\b(?:add|writ|append|inject|plant|install|controlled)\w*\b[^.!?]{0,40}\bssh (?:public |authorized )?keys?\b|\bauthorized_keys\b/i,
+  ],
+  [
+    'T1098.005',
+    'mfa multi-factor multifactor authenticator',
+    /\b(?:add|register|registr|enroll|enrol)\w*\b[^.!?]{0,50}\b(?:devices?|phones?|authenticators?|methods?)\b[^.!?]{0,40}\b(?:mfa|multi-?factor)\b|\b(?:add|register|registr|enroll|enrol)\w*\b (?:an? |their |its |the )?(?:[\w-]+ ){0,2}(?:mfa|multi-?factor(?: authentication)?|authenticator) (?:devices?|apps?|methods?|factors?|tokens?)\b/i,
+    { exception: /\b(?:require|policy|policies|allow-?list)\b/i },
   ],
   [
     'T1484.001',

@@ -1,4 +1,4 @@
-import { payloadWords, type StatementRow } from './statement-words.ts';
+import { appInstallation, payloadWords, type StatementRow } from './statement-words.ts';
 
 /** Statements of techniques of defense evasion. */
 export const evasionStatements: StatementRow[] = [
@@ -6,6 +6,7 @@ export const evasionStatements: StatementRow[] = [
     'T1574.001',
     'dll dlls side-loading sideloading sideload sideloads sideloaded side-load side-loaded side-loads hijacking loaded',
     /\bside-?load(?:s|ed|ing|er)?\b|\bdll (?:search[- ]order )?hijack|\bdlls?\b[^.!?]{0,60}\bloaded by (?:an? )?(?:[\w-]+ ){0,3}(?:legitimate|signed|benign|trusted)|\bloaded by (?:an? )?(?:copy of )?(?:an? )?(?:legitimate|signed) (?:[\w-]+ ){0,3}(?:file|binary|executable|program|application)\b/i,
+    { exception: appInstallation },
   ],
   [
     'T1055',
@@ -48,7 +49,7 @@ export const evasionStatements: StatementRow[] = [
   [
     'T1036',
     'masquerade masquerades masqueraded masquerading disguise disguised disguises disguising presents guise',
-    /\b(?:masquerad(?:e|es|ed|ing)|disguis(?:ed|es|ing)(?: (?:itself|themselves|the \w+))?)(?: itself)? as\b[^.!?]{0,60}\b(?:file|files|software|app|apps|application|applications|updates?|updater|installer|installers|documents?|services?|process|processes|tools?|web server|utility|plugin|program|library|executable|png|pdf|jpe?g|word|excel|invoices?)\b|\bdisguised (?:executable|file|installer|malware|payload)|\bpresents? (?:itself|themselves) as\b|\b(?:as (?:an? )?disguises?|under the guise of)\b/i,
+    /\b(?:masquerad(?:e|es|ed|ing)|disguis(?:ed|es|ing)(?: (?:itself|themselves|the \w+))?)(?: itself)? as\b[^.!?]{0,60}\b(?:file|files|software|app|apps|application|applications|updates?|updater|installer|installers|documents?|services?|process|processes|tools?|web server|utility|plugin|program|library|executable|png|pdf|jpe?g|word|excel|invoices?)\b|\b(?:rat|trojan|malware|backdoor|loader|implant|payload|binary|executable|stealer)s?\b[^.!?,]{0,20}\b(?:masquerad|disguis)(?:es|ed|ing)(?: itself)? as\b(?! the\b)|\bdisguised (?:executable|file|installer|malware|payload)|\bpresents? (?:itself|themselves) as\b|\b(?:as (?:an? )?disguises?|under the guise of)\b/i,
   ],
   [
     'T1036.003',

@@ -84,6 +84,18 @@ test.each([
   ['The library is loaded into memory via .NET reflection.', 'T1620'],
   ['The locker runs inside a virtual machine that the attackers installed.', 'T1564.006'],
   ['A caller who pretended to be the help desk contacted her in Microsoft Teams.', 'T1566.003'],
+  ['The caller started Teams chats from an external account.', 'T1566.003'],
+  ['They abused built-in tools such as PowerShell and WMI.', 'T1059.001'],
+  ['They abused built-in tools such as PowerShell and WMI.', 'T1047'],
+  ['The traffic is hidden by domain fronting.', 'T1090.004'],
+  ['Access tokens were captured and used at once.', 'T1528'],
+  ['A malicious inbox rule moved replies to a hidden folder.', 'T1114.003'],
+  ['The worm reads secrets from environment variables.', 'T1552.001'],
+  ['The page copies a command to the clipboard of its visitor. A prompt copied it to your clipboard.', 'T1204.004'],
+  ['The intruder added a phone to the MFA settings of the account.', 'T1098.005'],
+  ['The backdoor masquerades as Acme Viewer.', 'T1036'],
+  ['The actors exploited two flaws in a virtualization product to gain initial access.', 'T1190'],
+  ['The malware checks the keyboard layout and stops on some computers.', 'T1614.001'],
 ])('states plainly: %s', (text, id) => {
   expect(read(text)[id]).toMatch(/statement|sentence/);
 });
@@ -113,6 +125,13 @@ test.each([
   ['Encoded commands:'],
   ['The malware is injected into packages that many developers use every day at work.'],
   ['Malicious File Transfer - Sample, Download'],
+  ['The intrusion did not need a flaw, a web shell, or process injection.'],
+  ['The intrusion needed no web shell.'],
+  ['A web shell was not used.'],
+  ['There are no recorded incidents of the Drupal flaw being exploited in the wild.'],
+  ['Right-click the folder and create a new registry key.'],
+  ['How to recover from a web shell'],
+  ['The flaws expose thousands of sites to supply chain attacks.'],
   ['The nine flaws collectively allow a local user to crash the kernel.'],
 ])('states no technique: %s', (text) => {
   expect(read(text)).toEqual({});
@@ -123,6 +142,10 @@ test('applies a denial only to its own clause', () => {
     'T1505.003',
   ]);
   expect(read('There is no sign of a web shell.')).toEqual({});
+});
+
+test('does not take the side-loading of an app for that of a library', () => {
+  expect(read('Users are tricked into side-loading the Android app.')['T1574.001']).toBeUndefined();
 });
 
 test('takes encrypted data for the impact of ransomware only beside a word for it', () => {

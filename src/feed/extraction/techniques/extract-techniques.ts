@@ -4,6 +4,7 @@ import { hashFeatures, splitWords } from './sentence-features.ts';
 import { findTechniqueIds, findTechniqueNames } from './technique-mentions.ts';
 import { isDefensive, isGeneral, isUnobserved } from './sentence-kinds.ts';
 import { findStatedTechniques } from './technique-statements.ts';
+import { appInstallation } from './statement-words.ts';
 import { scoreTechniques, getShippedModel, type TechniqueModel } from './technique-model.ts';
 import { findSentences, type Sentence } from '../text/sentence-spans.ts';
 
@@ -30,21 +31,22 @@ const vague = new Set(
 
 /**
  * Extracts the techniques that a text states by id or name, or that a linear sentence classifier recognizes. Sorted by confidence
- * (0 to 1), highest first.
+ * (0 to 1), highest first. `language` is the language of the text, if it is known.
  */
 export function extractTechniques(
   text: string,
   {
     sentences = findSentences(text),
     model = getShippedModel(),
-  }: { sentences?: Sentence[]; model?: TechniqueModel } = {},
+    language,
+  }: { sentences?: Sentence[]; model?: TechniqueModel; language?: string | undefined } = {},
 ): ExtractedTechnique[] {
   const found = new Map<string, ExtractedTechnique>();
   const add = (candidate: ExtractedTechnique): void => {
     const known = found.get(candidate.technique.id);
     if (!known || candidate.confidence > known.confidence) found.set(candidate.technique.id, candidate);
   };
-  const { best, stated } = readSentences(sentences, model);
+  const { best, stated } = readSentences(sentences, model, language);
   for (const [label, { margin, threshold, span }] of best) {
     const technique = findTechnique(label);
     if (technique) add({ technique, confidence: toConfidence(margin - threshold), by: 'sentence', sentence: span });
@@ -81,6 +83,7 @@ export const findBestSentences = (sentences: Sentence[], model: TechniqueModel):
 function readSentences(
   sentences: Sentence[],
   model: TechniqueModel,
+  language?: string,
 ): { best: Map<string, BestSentence>; stated: Map<string, Span> } {
   const margins = new Float32Array(model.labels.length);
   const most = new Float32Array(model.labels.length).fill(-Infinity);
@@ -100,7 +103,7 @@ function readSentences(
     else seenAfter.set(sentence, new Set([previous]));
     const words = splitWords(sentence);
     if (!isLabel(sentence))
-      for (const id of findStatedTechniques({ sentence, words, previous }, stated)) stated.set(id, span);
+      for (const id of findStatedTechniques({ sentence, words, previous, language }, stated)) stated.set(id, span);
     previous = sentence;
     const features = hashFeatures(words);
     if (features.length < 4 || isListRow(sentence) || otherScript.test(sentence)) continue;
@@ -146,7 +149,9 @@ const tampering =
 /** Files that victims decrypt, which looks like malware that decrypts its code. */
 const recovery = /\b(?:ransom|decryptors?|decryption (?:tools?|keys?)|for free|victims? decrypt)\b/i;
 const isOther = (label: string, sentence: string): boolean =>
-  (label === 'T1140' && recovery.test(sentence)) || (label.startsWith('T1055') && tampering.test(sentence));
+  (label === 'T1574.001' && appInstallation.test(sentence)) ||
+  (label === 'T1140' && recovery.test(sentence)) ||
+  (label.startsWith('T1055') && tampering.test(sentence));
 
 /** Scripts of languages that the classifier has not learned. */
 const otherScript = /[\u0370-\u052F\u0590-\u06FF\u0E00-\u0E7F\u3040-\u30FF\u4E00-\u9FFF\uAC00-\uD7AF]/;

@@ -64,12 +64,12 @@ export const lateStatements: StatementRow[] = [
   [
     'T1528',
     'token tokens',
-    /\b(?:steal|stole|stolen|harvest|exfiltrat|theft of|grab)\w*\b[^.!?]{0,40}\b(?:oauth|access|refresh|github|npm|pypi|api|application) tokens?\b/i,
+    /\b(?:steal|stole|stolen|harvest|exfiltrat|theft of|grab|captur|obtain)\w*\b[^.!?]{0,40}\b(?:oauth|access|refresh|github|npm|pypi|api|application|oidc|cloud|auth|authentication|authori[sz](?:ation|ed)|bearer) tokens?\b|\b(?:oauth|access|refresh|authentication) tokens? (?:is|are|was|were) (?:stolen|obtained|captured|harvested|intercepted|exfiltrated)\b/i,
   ],
   [
     'T1552.001',
     'key keys credentials secrets',
-    /\b(?:aws|ssh|cloud|api|access|private|hard-?coded) (?:keys?|credentials|secrets)\b[^.!?]{0,40}\b(?:in|from)\b[^.!?]{0,30}\b(?:config\w* files?|scripts?|environment (?:files?|variables)|repositor(?:y|ies)|\.env)/i,
+    /\b(?:pull|read|collect|harvest|extract|steal|stole|grab|scrap|exfiltrat)(?:e?s|e?d|ing)?\b[^.!?]{0,30}\b(?:secrets|credentials|keys|tokens)\b[^.!?]{0,20}\bfrom (?:the )?(?:process\.env|environment variables?|\.env|config\w* files?)|\b(?:scan|search)(?:s|es|ned|ed|ning|ing)?\b[^.!?]{0,30}\bfor\b[^.!?]{0,60}\b(?:api keys|secrets|environment variables|credentials)\b|\b(?:aws|ssh|cloud|api|access|private|hard-?coded) (?:keys?|credentials|secrets)\b[^.!?]{0,40}\b(?:in|from)\b[^.!?]{0,30}\b(?:config\w* files?|scripts?|environment (?:files?|variables)|repositor(?:y|ies)|\.env)/i,
   ],
   ['T1558.003', 'kerberoast kerberoasting', /\bkerberoast/i],
   ['T1550.002', 'pass-the-hash hash', /\bpass[- ]the[- ]hash\b/i],
@@ -108,6 +108,7 @@ export const lateStatements: StatementRow[] = [
     'proxy proxies proxied socks socks5',
     /\b(?:socks[45]?|reverse|residential) prox(?:y|ies)\b|\bprox(?:y|ies|ied|ying)\b[^.!?]{0,40}\b(?:traffic|c2|command|communications?|connections?)\b/i,
   ],
+  ['T1090.004', 'fronting', /\bdomain[- ]fronting\b/i],
   [
     'T1071.001',
     'http https',

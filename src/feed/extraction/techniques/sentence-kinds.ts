@@ -7,7 +7,7 @@ const defense =
 const attackers = String.raw`(?:attackers?|hackers?|adversar(?:y|ies)|(?:threat |malicious )?actors?|(?:cyber ?)?criminals)`;
 /** Possible acts of attackers, and experiments of researchers. */
 const hypothesis = new RegExp(
-  String.raw`(?<!\b(?:the|these|those) (?:[\w-]+ )?)\b${attackers} (?:[\w-]+ ){0,2}(?:could|can|may|might|would)\b|\bif an? (?:[\w-]+ )?${attackers}\b|\b(?:could|may|might|would) (?:be|have been) (?:exploited|abused|leveraged)\b|\b(?:could|can|may|might) (?:potentially )?(?:allow|enable|let|lead|result|permit|cause)\b|\bhypothetical\b|\b(?:we|researchers) (?:are|were|was) able to (?!(?:identify|confirm|find|determine|recover|retrieve|extract|observe))|\b(?:allow|giv)(?:ed|ing) us\b`,
+  String.raw`(?<!\b(?:the|these|those) (?:[\w-]+ )?)\b${attackers} (?:[\w-]+ ){0,2}(?:could|can|may|might|would)\b|\bif an? (?:[\w-]+ )?${attackers}\b|\b(?:could|may|might|would) (?:be|have been) (?:exploited|abused|leveraged)\b|\b(?:could|can|may|might) (?:potentially )?(?:allow|enable|let|lead|result|permit|cause)\b|\bhypothetical\b|\b(?:we|researchers) (?:are|were|was) able to (?!(?:identify|confirm|find|determine|recover|retrieve|extract|observe))|\b(?:allow|giv)(?:ed|ing) us\b|\bexpos(?:e|es|ed|ing)\b[^.!?]{0,60}\bto (?:[\w-]+ ){0,3}attacks\b`,
   'i',
 );
 /** Remarks on attacks in general. */
@@ -16,9 +16,9 @@ const generality = new RegExp(
   'i',
 );
 
-/** Advice to readers, lines of queries, and descriptions of detections. */
+/** Advice and instructions to readers, their questions, lines of queries, and descriptions of detections. */
 const address =
-  /\b(?:do not|don['’]t)\b|^(?:[-*•\d.)\s]*)(?:instead,? (?:delete|remove|change|report)|report|alert on|watch for|investigate|configure|log use) |^(?:detections?|mitigations?|recommendations?|remediation|prevention)\s*[:–-]|\bhas_(?:any|all)\b|\bProcessCommandLine\b|\bsourcetype=/i;
+  /^(?:[-*•\d.)\s]*)(?:how (?:to|can|do)\b|what (?:is|are)\b|right[- ]click\b|navigate to\b|go to\b|set the (?:value|name)\b|to (?:fix|remediate|resolve) (?:this|it)\b|if (?:an? )?(?:upgrad|updat|patch)\w*)|\b(?:do not|don['’]t)\b|^(?:[-*•\d.)\s]*)(?:instead,? (?:delete|remove|change|report)|report|alert on|watch for|investigate|configure|log use) |^(?:detections?|mitigations?|recommendations?|remediation|prevention)\s*[:–-]|\bhas_(?:any|all)\b|\bProcessCommandLine\b|\bsourcetype=/i;
 
 /** Checks for advice to readers, possibilities and generalities. Such a sentence describes no behavior. */
 export const isGeneral = (sentence: string): boolean =>
@@ -28,20 +28,44 @@ export const isGeneral = (sentence: string): boolean =>
 const isHypothetical = (sentence: string): boolean =>
   hypothesis.test(sentence) && !activeExploitationCues.some((cue) => cue.test(sentence));
 
-const unobserved =
-  /\bno (?:evidence|indications?|signs?|traces?)\b|\b(?:has|have|had|did|was|were|do|does)(?: not|n['’]t) (?:\w+ )?(?:observ|see|find|found|detect|identif|confirm)/i;
+const refused = String.raw`(?:was|were|has been|have been)(?: not| never|n['’]t) (?:used|involved|needed|required|necessary)\b`;
+const unobserved = new RegExp(
+  String.raw`\bno (?:evidence|indications?|signs?|traces?)\b|\b(?:has|have|had|did|was|were|do|does)(?: not|n['’]t) (?:\w+ )?(?:observ|see|find|found|detect|identif|confirm)|\b${refused}|\b(?:needs?|needed|requires?|required|used|involved) no\b`,
+  'i',
+);
 /** Checks for behavior that nobody observed. */
 export const isUnobserved = (sentence: string): boolean => unobserved.test(sentence);
 
 /** Like `isGeneral`, and checks for words of defense. Such a sentence states no technique. */
 export const isDefensive = (sentence: string): boolean => defense.test(sentence) || isGeneral(sentence);
 
+const negation = String.raw`(?:not|never|neither|without|\w+n['’]t)\b(?! (?:only|just)\b)`;
 /** Words before a statement in its clause that deny it. */
-const denial =
-  /\b(?:not|never|neither|nor|without|unlike|no (?:evidence|indications?|signs?|traces?)|failed to|unable to|yet to|\w+n['’]t)\b(?! (?:only|just)\b)[^,;:]*$/i;
+const denial = new RegExp(
+  String.raw`\b(?:${negation}|nor\b|unlike\b|no (?:[\w-]+ )?(?:evidence|indications?|signs?|traces?|incidents?|cases|reports?|instances?)\b|failed to\b|unable to\b|yet to\b)[^,;:]*$`,
+  'i',
+);
+/** A list before a statement whose items are denied: `did not require a flaw, a phishing page, or …`. */
+const deniedList = new RegExp(
+  String.raw`\b${negation}(?:(?!\b(?:but|instead|rather|and|then)\b)[^;:.!?])*,(?: n?or)?(?: an?)?$`,
+  'i',
+);
+const alternative = /\bn?or /i;
+/** `no` before the words of a statement: `no phishing page`. */
+const absence = /\bno (?:[\w-]+ )?$/i;
+/** Words after a statement that deny it: `phishing was not used`. */
+const refusal = new RegExp(String.raw`^[^.,;:]{0,30}\b${refused}`, 'i');
 const denialMaxChars = 80;
 
 /** Checks whether the clause of the words at `index` denies them. */
 export function isDenied(sentence: string, { index, length }: { index: number; length: number }): boolean {
-  return denial.test(sentence.slice(Math.max(0, index - denialMaxChars), index + length));
+  const end = index + length;
+  const before = sentence.slice(Math.max(0, index - denialMaxChars), index);
+  const after = sentence.slice(end, end + denialMaxChars);
+  return (
+    denial.test(before + sentence.slice(index, end)) ||
+    absence.test(before) ||
+    refusal.test(after) ||
+    (deniedList.test(before.trimEnd()) && alternative.test(before.slice(-10) + after))
+  );
 }

@@ -3,6 +3,12 @@ import { discoveryStatements } from './discovery-statements.ts';
 import { earlyStatements } from './early-statements.ts';
 import { evasionStatements } from './evasion-statements.ts';
 import { lateStatements } from './late-statements.ts';
+import {
+  clientPrograms,
+  findForeignStatements,
+  hasForeignRules,
+  isForeignAdvice,
+} from './languages/foreign-statements.ts';
 import { splitWords } from './sentence-features.ts';
 import { isDefensive, isDenied } from './sentence-kinds.ts';
 import type { StatementRow } from './statement-words.ts';
@@ -16,10 +22,15 @@ type StatementRule = {
 /** Exploitation of a system that the sentence itself calls exposed, without a word for its flaw. */
 const exploitsExposed =
   /\bexploit(?:s|ed|ing|ation of)?\b[^.!?]{0,50}\b(?:(?:public|internet)[- ](?:facing|exposed)|exposed to the internet)\b/i;
+/** Exploitation of a flaw as the way in. */
+const exploitsForEntry =
+  /\bexploit(?:s|ed|ing|ation of)?\b[^.!?]{0,60}\b(?:vulnerabilit\w+|flaws?|cve-\d{4}-\d+)\b[^.!?]{0,80}\b(?:gain(?:ed|ing|s)?|obtain(?:ed|ing|s)?|for) initial access\b/i;
 const publicFacing: StatementRule = {
   technique: 'T1190',
   find: (sentence, previous) => {
-    const exposed = match(exploitsExposed, sentence);
+    const exposed =
+      match(exploitsExposed, sentence) ??
+      (clientPrograms.test(sentence) ? undefined : match(exploitsForEntry, sentence));
     if (exposed) return exposed;
     for (const cue of exploitationCues) {
       const exploited = match(cue, sentence);
@@ -33,12 +44,22 @@ const exploitWords =
 
 const rulesByWord = indexRules();
 
+type StatementInput = { sentence: string; words: string[]; previous: string; language?: string | undefined };
+
 /**
- * Returns the techniques that a sentence states plainly. `words` are the words of the sentence, `previous` is the sentence before it. Advice,
- * defense and denials state none. The techniques in `known` are not looked for.
+ * Returns the techniques that a sentence states plainly. `words` are the words of the sentence, `previous` is the sentence before it,
+ * `language` is the language of the text. Advice, defense and denials state none. The techniques in `known` are not looked for.
  */
-export function findStatedTechniques(
-  { sentence, words, previous }: { sentence: string; words: string[]; previous: string },
+export function findStatedTechniques(input: StatementInput, known: ReadonlyMap<string, unknown>): string[] {
+  const { sentence, language } = input;
+  const found = findEnglishStatements(input, known);
+  if (!hasForeignRules(language)) return found;
+  const stated = found.length > 0 && isForeignAdvice(sentence, language) ? [] : found;
+  return [...new Set([...stated, ...findForeignStatements(sentence, language, known)])];
+}
+
+function findEnglishStatements(
+  { sentence, words, previous }: StatementInput,
   known: ReadonlyMap<string, unknown>,
 ): string[] {
   let found: string[] | undefined;
