@@ -17,10 +17,24 @@ const words: Record<Platform, RegExp> = {
   ics: /\b(?:ICS|SCADA|PLCs?|OT networks?|industrial control systems?|HMI)\b/g,
 };
 const minMentions = 2;
+/** Machines, accounts and users of a platform after its name: `Windows and Linux servers`. Such a mention says more than the name alone. */
+const machines =
+  /^(?:(?:,| and| or|,? as well as)? [A-Z][\w.]*| and| or|,){0,4} (?:systems?|environments?|machines?|servers?|hosts?|endpoints?|devices?|workstations?|computers?|users?|hypervisors?|clusters?|tenants?|malware|trojans?|spyware)\b/;
+const machinesMaxChars = 80;
 
 /** Returns the platforms with at least two mentions and at least a tenth of the mentions of the most frequent one. */
 export function detectPlatforms(text: string): Platform[] {
-  const counts = platforms.map((platform) => ({ platform, count: text.match(words[platform])?.length ?? 0 }));
+  const counts = platforms.map((platform) => ({ platform, count: countMentions(text, words[platform]) }));
   const most = Math.max(...counts.map(({ count }) => count));
   return counts.filter(({ count }) => count >= minMentions && count * 10 >= most).map(({ platform }) => platform);
+}
+
+/** Counts a mention with the machines of a platform twice. */
+function countMentions(text: string, pattern: RegExp): number {
+  let count = 0;
+  for (const match of text.matchAll(pattern)) {
+    const end = match.index + match[0].length;
+    count += machines.test(text.slice(end, end + machinesMaxChars)) ? 2 : 1;
+  }
+  return count;
 }
