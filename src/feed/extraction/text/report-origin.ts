@@ -1,22 +1,46 @@
 import { toPublisherHost } from '../../model/publisher-host.ts';
 import { findOwnDomain } from '../../reference-data/shared-suffixes.ts';
 import { isPathHosting } from '../indicators/assessment/benign-values.ts';
+import { listDateNames } from './date-names.ts';
 
 const openingMaxChars = 900;
-const monthNames = 'jan feb mar apr may jun jul aug sep oct nov dec'.split(' ');
-const month = String.raw`(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\.?`;
-const weekday = String.raw`(?:(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?,? )?`;
-const date = String.raw`${weekday}(?:(?<iso>20\d\d-\d\d-\d\d)|(?<m1>${month}) (?<d1>\d{1,2})(?:st|nd|rd|th)?,? (?<y1>20\d\d)|(?<d2>\d{1,2})(?:st|nd|rd|th)? (?<m2>${month}),? (?<y2>20\d\d))(?!\d)`;
+const separators = '[:–—|·•-]';
 
-/** A date beside a word for it: `Published on: March 2, 2026`. */
-const labeled = new RegExp(
-  String.raw`\b(?:published|posted|released|updated|issued|last modified|date)(?: by [^\n]{1,60}?)?(?: date)?(?: on| at)?\s?[:|]?\s{0,3}${date}`,
-  'iu',
-);
-/** A line that is little else than a date. */
-const alone = new RegExp(String.raw`^[^\p{L}\d\n]{0,4}${date}(?:[^\p{L}\n].{0,40})?$`, 'imu');
-/** A heading that begins or ends with a date. */
-const heading = new RegExp(String.raw`^(?:[^\n]{3,160}?[:–—-] )?${date}(?=\s*(?:$|\())`, 'imu');
+type DatePatterns = {
+  /** A date beside a word for it: `Published on: March 2, 2026`. */
+  labeled: RegExp;
+  /** A line that is little else than a date. */
+  alone: RegExp;
+  /** A heading that begins or ends with a date. */
+  heading: RegExp;
+};
+let datePatterns: DatePatterns | undefined;
+
+function getDatePatterns(): DatePatterns {
+  if (datePatterns) return datePatterns;
+  const { months: month, weekdays } = listDateNames();
+  const forms = [
+    String.raw`(?<y0>20\d\d)[-./](?<n0>\d{1,2})[-./](?<d0>\d{1,2})`,
+    String.raw`(?<y1>20\d\d) ?[年년] ?(?<n1>\d{1,2}) ?[月월] ?(?<d1>\d{1,2}) ?[日일]`,
+    String.raw`(?<d2>\d{1,2})\.(?<n2>\d{1,2})\.(?<y2>20\d\d)`,
+    // Numbers between strokes only where they cannot be read in two ways.
+    String.raw`(?<d5>1[3-9]|2\d|3[01])/(?<n5>\d{1,2})/(?<y5>20\d\d)`,
+    String.raw`(?<n6>0?[1-9]|1[0-2])/(?<d6>1[3-9]|2\d|3[01])/(?<y6>20\d\d)`,
+    String.raw`(?<m3>${month}) (?<d3>\d{1,2})(?:st|nd|rd|th)?,? (?<y3>20\d\d)`,
+    String.raw`(?<d4>\d{1,2})(?:st|nd|rd|th|er|º|\.)? (?:de )?(?<m4>${month}),?(?: del?)? (?<y4>20\d\d)`,
+  ];
+  const date = `(?:${weekdays},? )?(?:${forms.join('|')})(?!\\d)`;
+  datePatterns = {
+    labeled: new RegExp(
+      String.raw`(?<!\p{L})(?:published|posted|released|updated|issued|last modified|date|veröffentlicht|erschienen|publiée?|publicado|publicada|pubblicat[oa]|gepubliceerd|opublikowan[oey]|опубликован[оа]?|опубліковано|дата(?: публикации)?|fecha|data|datum|发布(?:时间|日期)?|發布(?:時間|日期)?|公開日?|게시일|등록일|작성일)(?: by [^\n]{1,60}?)?(?: date)?(?: on| at| le| am| el| em| il| op)?\s?[:：|]?\s{0,3}${date}`,
+      'iu',
+    ),
+    alone: new RegExp(String.raw`^[^\p{L}\d\n]{0,4}${date}(?:[^\p{L}\n].{0,40})?$`, 'imu'),
+    heading: new RegExp(String.raw`^(?:[^\n]{3,160}?${separators} )?${date}(?=\s*(?:$|[(|·•]))`, 'imu'),
+  };
+  return datePatterns;
+}
+
 const inPath = /[/_-](20\d\d)[/_-]?(0[1-9]|1[0-2])[/_-]?(0[1-9]|[12]\d|3[01])(?![\d])/;
 
 /**
@@ -36,6 +60,7 @@ export function findPublisher(sourceUrl: string | undefined): string | undefined
  */
 export function findPublishTime(text: string, sourceUrl: string | undefined): string | undefined {
   const opening = text.slice(0, openingMaxChars);
+  const { labeled, alone, heading } = getDatePatterns();
   for (const pattern of [labeled, alone, heading]) {
     const time = toTime(pattern.exec(opening)?.groups);
     if (time) return time;
@@ -46,13 +71,11 @@ export function findPublishTime(text: string, sourceUrl: string | undefined): st
 
 function toTime(groups: Record<string, string | undefined> | undefined): string | undefined {
   if (!groups) return undefined;
-  const { iso, m1, d1, y1, m2, d2, y2 } = groups;
-  if (iso) {
-    const [year, monthNumber, day] = iso.split('-').map(Number);
-    return toIsoDay(year!, monthNumber! - 1, day!);
-  }
-  const name = (m1 ?? m2)!.slice(0, 3).toLowerCase();
-  return toIsoDay(Number(y1 ?? y2), monthNames.indexOf(name), Number(d1 ?? d2));
+  const value = (name: string): string | undefined =>
+    Object.entries(groups).find(([group, text]) => group[0] === name && text !== undefined)?.[1];
+  const month = value('m');
+  const monthIndex = month === undefined ? Number(value('n')) - 1 : listDateNames().monthIndexOf(month);
+  return toIsoDay(Number(value('y')), monthIndex, Number(value('d')));
 }
 
 /** Returns midnight of a day in UTC, or undefined if the month does not have that day. */
