@@ -18,7 +18,7 @@ export async function splitForEveryone(tx: Tx, item: CuratedItem, context: Decis
   await recomputeItemGroups(tx, item, context);
 }
 
-/** Moves the item and the members of its group to another group, whose root stays, for everyone who sees it. */
+/** Moves the item and the members of its group to another group, for everyone who sees it. That group keeps its root. */
 export async function mergeForEveryone(
   tx: Tx,
   item: CuratedItem,

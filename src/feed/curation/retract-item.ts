@@ -26,8 +26,8 @@ export async function retractForEveryone(
 }
 
 /**
- * Restores the item to its state before the retraction. The next pull applies what its source changed meanwhile. Throws 409 if the quota of
- * private items is used up.
+ * Restores the item to its state before the retraction. The next pull applies the changes that its source made in the meantime. Throws 409 if
+ * the quota of private items is used up.
  */
 export async function restoreForEveryone(tx: Tx, item: CuratedItem, context: DecisionContext): Promise<void> {
   if (item.held_back === null) throw appError('conflict', 'The item was not retracted by a person.');

@@ -75,7 +75,7 @@ export type ComparisonRow = RootCandidate & {
   order_key: string;
 };
 
-/** Returns items with what they are compared by. `order_key` orders them independently of their arrival. */
+/** Returns items with the traits by which they are compared. `order_key` orders them independently of their arrival. */
 export function listComparisonRows(tx: Tx, scope: PoolScope, ids: string[]): Promise<ComparisonRow[]> {
   return queryRows<ComparisonRow>(tx)`
       select id, pool_id, status, publisher, publish_time, added_to_feed_at, sketch, identifying, duplicate_of, canonical_key,

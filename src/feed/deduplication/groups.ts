@@ -1,4 +1,4 @@
-/** An item, or a group of a wider pool if `isFixed` is set; such a group does not change. `key` orders nodes independently of their arrival. */
+/** An item. If `isFixed` is set, a group of a wider pool, which does not change. `key` orders nodes independently of their arrival. */
 export type GroupNode = { id: string; key: string; isFixed: boolean };
 
 /** A relation of two items. `together` and `apart` are decisions of a person, `same` follows from the rules. A higher `weight` takes precedence. */

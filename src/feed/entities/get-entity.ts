@@ -18,7 +18,7 @@ const itemsMax = 50;
 const aliasesMax = 100;
 const relationshipsMax = 200;
 
-/** Returns an entity with what its newest items say about it. Throws `not_found` if no visible item contains the name. */
+/** Returns an entity with the statements of its newest items about it. Throws `not_found` if no visible item contains the name. */
 export async function getEntity(
   { db, clock }: EntitiesDeps,
   { orgId }: Caller,
@@ -69,7 +69,7 @@ async function findEntity(
   throw appError('not_found', `No item contains the ${type} ${name}.`);
 }
 
-/** Returns the names to which the newest item with `alias` assigns it. */
+/** Returns the names whose alias it is, according to the newest item with it. */
 async function listStatedNames(tx: Tx, type: EntityType, alias: string): Promise<string[]> {
   const value = toTermValue(termKind(type), alias);
   const document = await findAliasDocument(tx, type, value);

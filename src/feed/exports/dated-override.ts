@@ -1,7 +1,7 @@
 import type { FeedItem } from '../model/item.schema.ts';
 import { applyOverride, type AppliedOverride } from '../items/overrides/apply-overrides.ts';
 
-/** An organization's override of an item as far as exports show it, in force from a time on. */
+/** The part of an organization's override that exports show, and the time since which it applies. */
 export type DatedOverride = AppliedOverride & { at: Date };
 
 /** Returns the item with an override applied and `lastUpdated` moved to the time of the override, if that is later. */

@@ -102,7 +102,7 @@ const objectByType: Record<
 
 type MispFields = Record<string, unknown>;
 
-/** Types whose attribute has the name of the type as its comment, because its own type does not determine it. */
+/** Checks for a type that its MISP type does not determine. Its attribute carries the name of the type as a comment. */
 const isNoted = (type: string): boolean =>
   !Object.hasOwn(attributeByType, type) || type === 'file_path' || type === 'ios_bundle';
 

@@ -109,7 +109,7 @@ export function extractItem(report: ReportText, lists: ReferenceLists = {}): Ext
   };
 }
 
-/** The text of a report, and what it says about itself. */
+/** The text of a report with its title, time and language. */
 type PreparedText = {
   storedText: string;
   title: string;

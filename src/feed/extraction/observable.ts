@@ -44,8 +44,8 @@ export function listRangeObservables(value: string): Observable[] | undefined {
 }
 
 /**
- * Creates the observable of an address and derives its type from its form. `stated` is what the source calls it, such as `ip-dst`, if that is
- * an IP address only.
+ * Creates the observable of an address and derives its type from its form. `stated` is the source's type, such as `ip-dst`, if it allows only IP
+ * addresses.
  */
 export function createAddressObservable(value: string, stated?: string): Observable {
   const found = correctValue('address', value);

@@ -44,7 +44,7 @@ export type SourceFormat = {
   label: string;
   /** Set if the records are prose rather than structured fields. Only prose is compared by its wording. */
   isText?: true;
-  /** Words by which full-text search finds all items of the format: what every entry of such a list has in common. */
+  /** Words by which full-text search finds all items of the format, such as `known exploited vulnerability`. */
   searchWords?: string;
   /** The media types of the document at the source's address, as an Accept header. */
   accept?: string;

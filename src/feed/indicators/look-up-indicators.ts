@@ -100,7 +100,7 @@ const toForms = (forms: string[]): LookupForm[] =>
 
 const withoutForm = ({ normalizedValue: _shared, ...item }: LookupItemWithForm): LookupItem => item;
 
-/** Returns what items state about the values that cover a value, narrowest first, and the first one that is active. */
+/** Returns the items' statements about the values that cover a value, narrowest first, and the first active one. */
 async function readCovering(
   tx: Tx,
   { type, form }: { type: string; form: string },
@@ -149,7 +149,7 @@ async function readInside(
   };
 }
 
-/** Returns the URLs of a host in the newest items. Empty for values that are no host. */
+/** Returns the URLs of a host in the newest items. Empty for values that are not hosts. */
 async function listUrls(
   tx: Tx,
   strictForm: CanonicalForm | undefined,

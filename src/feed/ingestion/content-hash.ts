@@ -37,7 +37,7 @@ const statedParts = (content: StatedContent): Record<string, string> => ({
   status: content.withdrawn ? 'retracted' : 'live',
 });
 
-/** Returns the indicators as comparable text. A harmless value differs from one that is not, whereas expiry is no change. */
+/** Returns the indicators as comparable text. Whether a value is harmless makes a difference. Expiry does not. */
 export const joinIndicators = (iocs: FeedItem['iocs']): string =>
   buckets
     .flatMap((bucket) =>
@@ -67,8 +67,8 @@ export function changedParts(before: ItemContent, after: ItemContent): string[] 
 }
 
 /**
- * Returns the hash of the content of a record's item with this publisher and marking, and the hash of what the source itself states, which is
- * independent of how this program extracts it.
+ * Returns the hash of the content of a record's item with this publisher and marking, and the hash of the source's own statements, which does
+ * not depend on the extraction of this program.
  */
 export function hashRecord(
   record: SourceRecord,

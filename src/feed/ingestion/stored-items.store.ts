@@ -15,7 +15,7 @@ export type StoredItem = {
   record_hash: string;
   record_modified_at: Date | null;
   missing_pulls: number;
-  /** Whether a person retracted the item. The source does not change it until the person takes the retraction back. */
+  /** Whether a person retracted the item. The source does not change it until the person reverts the retraction. */
   held_back: boolean;
   pool_id: string;
   severity: string;

@@ -105,7 +105,7 @@ function scoreAll(profile: Profile, items: ScoredItem[]): Map<string, RelevanceR
   );
 }
 
-/** Compares new scores with the stored rows. `ended` are items whose stored row ends, `begun` are the rows to store. */
+/** Compares new scores with the stored rows. `ended` lists the items whose stored row ends, and `begun` the rows to store. */
 type RelevanceChanges = { ended: string[]; begun: RelevanceRow[] };
 
 async function findChanges(

@@ -42,7 +42,7 @@ export type ProfileMatcher = {
     kind: 'keyword' | 'sector' | 'region';
     words: NormalizedWords;
     label: string;
-    /** The sectors of STIX or the country codes that the label stands for. */
+    /** The sectors of STIX or the country codes that the label means. */
     targets: ReadonlySet<string>;
     /** The countries of a region. */
     countries: { name: string; words: NormalizedWords[] }[];

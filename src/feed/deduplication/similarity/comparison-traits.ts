@@ -5,7 +5,7 @@ import { listBands, packSketch, createSketch } from './sketch.ts';
 
 const aliasesMax = 100;
 
-/** Returns what an item is found and compared by. Only prose has a sketch: the fields of a structured record are not compared as text. */
+/** Returns the traits by which an item is found and compared. Only prose has a sketch: the fields of a structured record are not compared as text. */
 export function buildComparisonTraits(
   item: FeedItem,
   { storedText, isProse, aliases = [] }: { storedText: string; isProse: boolean; aliases?: string[] | undefined },

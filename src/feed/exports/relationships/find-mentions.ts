@@ -94,7 +94,7 @@ function isMention(text: string, { start, end, isRow, isEveryday, isProper }: Ca
   const isTitled = /^\p{Lu}\S+(?: \p{Lu}\S+)+$/u.test(printed);
   if (isEveryday && (!isMarked || (start < 2 && !isTitled && !malwareOrActor.test(text.slice(end, end + 16)))))
     return false;
-  // `us` is no country.
+  // `us` is not a country.
   return isMarked
     ? printed.length > 2 || printed === printed.toUpperCase()
     : isRow && !isEveryday && printed.length > 2;

@@ -86,7 +86,7 @@ function readSides(sentence: string, mentions: Mention[], { cue, start, end }: V
   return { sources, targets: sources.length === 0 ? [] : listAfter(sentence, after, { kinds: cue.to, at: end }) };
 }
 
-/** An actor is the subject even if its malware is mentioned after it, unless the malware stands beside the verb. */
+/** An actor is the subject even if its malware is mentioned after it, unless the malware is next to the verb. */
 function listSubjects(sentence: string, before: Mention[], { cue, start }: Omit<Verb, 'end'>): Mention[] {
   const main = isSubordinate.test(sentence.slice(0, start)) && / ?ing$|ing\b/.test(sentence.slice(start, start + 24));
   if (main && cue.from.includes('actor')) {

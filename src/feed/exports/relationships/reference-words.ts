@@ -1,6 +1,6 @@
 import { demonymWords } from './demonyms.ts';
 
-/** The words that stand for one name, and those that stand for one or several names. */
+/** The words that refer to one name, and those that refer to one or several names. */
 export type ReferenceWords = { one: RegExp; any?: RegExp };
 
 const adjectives = String.raw`(?: (?:[\p{Ll}\d][\p{Ll}\d-]*|\p{L}+-(?:linked|nexus|aligned|backed|based|speaking|sponsored|affiliated)|(?:North |South )?(?:${demonymWords})))`;
@@ -30,7 +30,7 @@ export const vulnerabilityWords: ReferenceWords = {
 /** A sentence or list item without a subject: `* Used wipers`, `- **Targets:** Deploys a loader`. */
 export const subjectless =
   /^\s*(?:[-*•–]\s*)?(?:\*\*[^*\n]{2,60}\*\*:?\s*)?(?=(?:Used?|Uses|Utilized|Install(?:s|ed)?|Deploy(?:s|ed)?|Target(?:s|ed)|Exploit(?:s|ed)|Leverag(?:es|ed)|Employ(?:s|ed)|Deliver(?:s|ed)|Distribut(?:es|ed)|Attack(?:s|ed)|Compromis(?:es|ed))\b)/u;
-/** `It` and `Its`, which stand for the only name, whether of an actor or of malware. */
+/** `It` and `Its`, which refer to the only name, whether of an actor or of malware. */
 export const pronouns: ReferenceWords = {
   one: new RegExp(
     String.raw`${afterLead}[Ii]t (?=(?:has|is|was|also|then|\p{Ll}+s)\b)|^\W*Its (?=(?:[\p{Ll}-]+ ){0,2}(?:arsenal|toolset|toolkit|tools|payloads)\b)`,
@@ -50,7 +50,7 @@ const another = (nouns: string): RegExp =>
     String.raw`(?<!\b(?:is|are|was|were|be|as|being|like|became|remains?) (?:also |still )?)\b(?:[Aa]nother|[Aa]n?)(?: [\p{L}\d-]+){0,4}? (?:${nouns})\b(?! (?:of|members?|operations?|attacks?|campaigns?|family)\b)`,
     'u',
   );
-/** Words for an actor or malware without a name that is none of those named before: `Another group attacked`. */
+/** Words for an unnamed actor or malware other than those named before: `Another group attacked`. */
 export const anotherActor = another('group|gang|crew|actor|adversary|collective|cluster|outfit');
 export const anotherMalware = another(
   'malware|backdoor|trojan|loader|dropper|downloader|stealer|infostealer|botnet|worm|implant|spyware|wiper|rootkit',

@@ -16,13 +16,13 @@ import {
 
 /** Follows which actors and which malware the sentences of a text are about. */
 export type ReferenceTracker = {
-  /** Returns the mentions of a sentence with those of `the group` and `the malware`, which stand for what was named last. */
+  /** Returns the mentions of a sentence with those of `the group` and `the malware`, which refer to the name mentioned last. */
   resolve: (sentence: string, mentions: Mention[]) => Mention[];
   /** Forgets the names at the title of another story. */
   readLine: (line: string) => void;
 };
 
-/** How many sentences after its name an actor or malware can be meant. */
+/** How many sentences after its name a pronoun can refer to an actor or malware. */
 const sentencesMax = 5;
 
 type Kind = 'actor' | 'malware' | 'vulnerability';
@@ -108,7 +108,7 @@ function leadingNames(sentence: string, mentions: Mention[]): Entity[] {
 }
 const isAlias = /\b(?:aka|a\.k\.a|known as|tracked as|tracks|calls|formerly|alias(?:es)?)\b|^ ?\(/;
 
-/** Returns mentions of names at the words that stand for them. */
+/** Returns mentions of names at the words that refer to them. */
 function refer(sentence: string, names: Entity[], { one, any }: ReferenceWords): Mention[] {
   if (names.length === 0) return [];
   const match = any?.exec(sentence) ?? (names.length === 1 ? one.exec(sentence) : null);

@@ -102,7 +102,7 @@ export const cues: Cue[] = [
 const doubtfulWords =
   /\b(?:not|never|no longer|neither|nor|unlike|without|denie[sd]|unclear|unlikely|unrelated|unconfirmed|might|could|would|possibly|potentially|allegedly|similar to|reminiscent|legitimate(?! (?:[\p{L}\d.-]+ ){0,6}(?:tools?|software|utilit|programs?|remote)\b)|benign|false positive)\b|n[’']t\b|\?\s*$/iu;
 
-/** Whether a sentence does not state what it mentions. `May` is a month. */
+/** Whether a sentence only mentions something without stating it. `May` is a month. */
 export const isDoubtful = (sentence: string): boolean => doubtfulWords.test(sentence) || /\bmay\b/.test(sentence);
 
 /** Before a name that is only compared: `Like Bar, Foo used`, `Foo rather than Bar`. */
@@ -145,14 +145,14 @@ export const isPassive = (before: string, verb: string): boolean =>
   !/ing$| /i.test(verb) && /\b(?:is|are|was|were|be|been|being)\s+(?:\w+ly\s+)?$/i.test(before);
 /** The agent of a passive voice follows: `used by`, `exploited in the wild by`. */
 export const agent = /^(?:\s+[\w-]+){0,4}?\s+by\b/i;
-/** Words that end what a verb refers to. */
+/** Words that end the object of a verb. */
 export const objectEnd =
   /[;:!?]|\.\s|\b(?:by|than|unlike|instead of|after|before|while|whereas|which|who|that|but|according to|focus(?:ed|ing) on)\b|, (?:[\w-]+ ){0,3}?(?:researchers|analysts|experts|officials) (?:at|from|of|in|said|say|told|warn|report)|\b(?:from|using|via|through) (?:[\w-]+ ){0,3}(?:servers?|infrastructure|addresses|hosts|proxies|machines)\b/i;
 /** The words between the owner and a name that belongs to it. */
 export const possessed = /^ (?:[\p{L}\d-]+ ){0,3}["“‘]?$/u;
 const softwareNoun =
   '(?:backdoor|malware|ransomware|loader|stealer|infostealer|trojan|RAT|botnet|implant|wiper|worm|rootkit|dropper|downloader|web shell|tool|framework|utility)';
-/** The items of a list with what they are: `the Foo backdoor, a loader called Bar, and the legitimate Baz tool`. */
+/** The items of a list with their kinds: `the Foo backdoor, a loader called Bar, and the legitimate Baz tool`. */
 const describedItem = new RegExp(
   String.raw`^(?: (?:[\p{L}()]+ ){0,5}?${softwareNoun})?(?:,|,? (?:and|or|as well as)|, (?:and|or))(?: (?:the|an?|its)(?: [\p{L}\d.-]+){0,4}?(?: (?:called|named|dubbed|known as))?,?)? ["“‘]?$`,
   'u',
@@ -160,7 +160,7 @@ const describedItem = new RegExp(
 /** Whether the words between two names join them as items of a list. */
 export const isListGap = (gap: string): boolean =>
   listSeparator.test(gap) || describedItem.test(gap) || unknownItems.test(gap);
-/** Further items of the list, which are no known names: `, Foobar/Barfoo, `. */
+/** Further items of the list that are not known names: `, Foobar/Barfoo, `. */
 const unknownItems = /^(?:,|,? and) (?:\p{Lu}[\p{L}\d.-]*(?: \p{Lu}[\p{L}\d.-]*)?(?:, |\/| and |, and )){1,3}$/u;
 const listSeparator =
   /^(?:,|\/|\(|\)|and|or|et|und|oder|y|e|ou|o|as well as|the|aka|also known as|&|["“”‘’'*]|\s){1,9}$/i;

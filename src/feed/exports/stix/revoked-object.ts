@@ -18,7 +18,7 @@ export const isRevocable = (type: string): boolean => Object.hasOwn(requiredByTy
 
 /**
  * Returns the last version of an object that its item no longer contains, or whose content the reader may no longer see. A relationship then
- * refers to the report of its item. `created` is that of an object that came as STIX. Returns undefined for types that cannot be revoked.
+ * refers to the report of its item. `created` is the creation time of an object that came as STIX. Returns undefined for types that cannot be revoked.
  */
 export function toRevokedObject(
   { type, id, created = null }: { type: string; id: string; created?: string | null },

@@ -132,7 +132,7 @@ function toThreats({ classification, source }: FeedItem): StixObject[] {
   return [...new Map(objects.map((object) => [object.id, object])).values()];
 }
 
-/** A technique of which the source states only a name belongs to its item. */
+/** A technique without an id belongs to its item. */
 function toTechniques(item: FeedItem, { properties, toId }: ObjectContext): StixObject[] {
   const { attack } = item.classification;
   const known = attack.map(({ technique, subTechnique, techniqueName: name }) => ({

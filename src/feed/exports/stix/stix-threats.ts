@@ -49,7 +49,7 @@ export function toThreatObject(kind: ThreatKind, name: string, tlp: Tlp): StixOb
   });
 }
 
-/** References the page of ATT&CK, by whose id other platforms join the object with theirs. */
+/** References the page of ATT&CK. Other platforms merge the object with their own by its id. */
 function toAttackReference(kind: ThreatKind, name: string): Record<string, unknown> {
   const id = findAttackId(kind, name);
   const url = `https://attack.mitre.org/${kind === 'actor' ? 'groups' : 'software'}/${id}`;
@@ -64,8 +64,8 @@ export const toVulnerabilityObject = (id: string, tlp: Tlp): StixObject =>
   });
 
 /**
- * Returns the object of a technique by its id. Its own id is not that of ATT&CK's object, of which only MITRE may make versions; it refers to
- * the technique's page instead. `name` is that of a technique which is not in the release.
+ * Returns the object of a technique by its id. It does not have the id of ATT&CK's object, because only MITRE may publish versions of that. It
+ * refers to the technique's page instead. `name` is the name of a technique that the release does not contain.
  */
 export const toTechniqueObject = ({ id, name }: { id: string; name: string }, tlp: Tlp): StixObject =>
   toSharedObject('attack-pattern', id, tlp, {

@@ -249,7 +249,7 @@ function addOtherObservable(
 /** Indicators in text order, with an index by type and value. */
 type IndicatorIndex = { all: ExtractedIndicator[]; byType: Map<IndicatorType, Map<string, ExtractedIndicator>> };
 
-/** Sets the status of a bucket to that of the URLs that it was read from, if all of these are links. */
+/** Marks a bucket like the URLs that contain it if all of them are links. */
 function excludeLinkedBuckets({ byType }: IndicatorIndex): void {
   for (const bucket of byType.get('bucket')?.values() ?? []) {
     const urls = [...(byType.get('url')?.values() ?? [])].filter(({ spans }) =>

@@ -33,7 +33,7 @@ const device =
   '(?:appliances?|devices?|routers?|firewalls?|gateways?|switches|cameras?|NAS|VPNs?|software|firmware|operating system|controllers?|servers|instances)';
 const deviceNoun = new RegExp(String.raw`[\p{L}\d)] ${device}(?![\p{L}\d-])`, 'u');
 const kindOfDevice = '(?: (?:security|email|network|edge|mobile|web|VPN|NAS|router|camera|remote access))?';
-/** Products right before what they are: `Acme Mailgate appliances`. */
+/** Products directly before their kind: `Acme Mailgate appliances`. */
 const installed = new RegExp(
   String.raw`(?<![\p{L}\d-])${name}(?:(?:, and |, | and | or )${name})?${kindOfDevice} ${device}(?![\p{L}\d-])`,
   'gu',
@@ -50,7 +50,7 @@ const withInitials = new RegExp(
 const hardware =
   /^(?:(?:, | and | or )\p{Lu}[\p{L}-]+){0,2} (?:(?:VPN|SSL VPN|NAS|edge|IoT|SOHO|wireless|email security|network) )?(?:routers?|firewalls?|cameras?|switches|appliances?|gateways|VPNs|DVRs|NVRs|modems|(?<=(?:VPN|NAS|edge|IoT|network) )(?:devices|appliances|servers))\b/u;
 
-/** Words that stand with a capital before or after a weakness and are no product. */
+/** Capitalized words before or after a weakness that are not products. */
 const noProduct =
   /^(?:The|This|These|Those|An?|Its?|Known|Exploited|Critical|High|Severe|New|Recent|Multiple|Several|Two|Three|Four|Security|Remote|Code|Execution|Local|Privilege|Escalation|Patch|Tuesday|CISA|NVD|KEV|CVE|CVSS|RCE|LPE|XSS|SSRF|SQL|API|APIs|Active|Actively|Attackers|Hackers|Researchers|January|February|March|April|May|June|July|August|September|October|November|December|Monday|Wednesday|Thursday|Friday|Saturday|Sunday|On|In|At|For|If|When|While|Since|After|Before|Both|All|Also|However|Ukraine|Russia|China|Iran|Europe|Israel|Government|Server|Servers|Update|Cyber|Threat|Team|Zero|Day|Zero-Day|Chinese|Russian|Iranian|State|Citrix Bleed)$/;
 
@@ -82,7 +82,7 @@ function findNames(sentence: string): { printed: string; pattern: RegExp }[] {
   );
 }
 
-/** Returns the products and the equipment of known vendors in a sentence about a weakness or an attack, by what stands after their name. */
+/** Returns the products and the equipment of known vendors in a sentence about a weakness or an attack, by the words after their names. */
 export const findInstalledProducts = (sentence: string): CatalogProduct[] =>
   deviceNoun.test(sentence)
     ? [...findNamedDevices(sentence), ...findAbbreviatedProducts(sentence), ...findEquipment(sentence)]
@@ -131,7 +131,7 @@ function findEquipment(sentence: string): CatalogProduct[] {
   return found;
 }
 
-/** Returns a product of the vendor of the first one in a list, if it has no vendor of its own: `Acme Gatekeeper and Mailgate servers`. */
+/** Returns a product of a list with the vendor of the first one if it states no vendor: `Acme Gatekeeper and Mailgate servers`. */
 const ofVendor = (product: CatalogProduct | undefined, first: CatalogProduct | undefined): CatalogProduct | undefined =>
   product && first && vendors.has(first.vendor) && product.vendor === product.product && isProductLike(product.product)
     ? { vendor: first.vendor, product: product.product }

@@ -20,7 +20,7 @@ const equipped =
 const models =
   /(?<![\p{L}\d-])(\p{Lu}[\p{L}\d-]{1,20}) (?:[\p{Ll}-]+ ){0,2}(?:router|camera|device|switch|firewall|modem|gateway|controller) models? ([\p{Lu}][\p{L}\d-]*\d[\p{L}\d-]*)(?:(?:, and |, | and | or )([\p{Lu}][\p{L}\d-]*\d[\p{L}\d-]*))?/gu;
 
-/** Vendors whose equipment is read with what it is. */
+/** Vendors whose equipment is read together with its kind. */
 const vendors = new Set(shippedProducts.map(({ vendor }) => vendor));
 
 /** Returns the brands of equipment in a sentence about a weakness. */

@@ -21,7 +21,7 @@ const attacked =
 /** Nouns after which a name is a product: `Redis servers` is the product, but `redis` alone may be a word. */
 const installed =
   /^(?: \([^)]{1,30}\))?(?:[/,]? (?:and|or|&) [\w.-]+)? (?:servers?|instances?|appliances?|devices?|firewalls?|gateways?|hosts?|hypervisors?|installations?|deployments?|environments?|endpoints?|APIs?|daemons?|systems?|sites?|controllers?|products?|platforms?|customers?)\b/;
-// Product names that need the vendor beside them.
+// Product names that count only beside their vendor.
 const common =
   /^(?:Exchange|Windows|Office|Edge|Word|Excel|Outlook|Gateway|ADC|ASA|Control|Reader|Horizon|Orion|Docker|PHP|Chrome|Android|Sentry|Crowd|Spark|Defender|Commerce|Pixel|ATP|FTA|VSA|Okta|Neurons|Avalanche|Expedition|Workstation|Email Security|Linux Kernel|iOS|macOS|Safari|Firefox|Java SE|Polkit|Sudo|Confluence|Jira|Jenkins|Redis|Exim)$/;
 const version =
@@ -80,7 +80,7 @@ const isNameOf = (known: CatalogProduct, described: CatalogProduct): boolean =>
   described.product.includes(known.product) && (known.vendor === described.vendor || !common.test(known.product));
 
 type ReadSentence = { printed: string; sentence: Span; isWeakness: boolean };
-/** The sentences that say what a text is about. */
+/** The sentences that state the subject of a text. */
 const leadSentences = 12;
 
 /** Adds a version as printed. A year is one only for products that are named by it. */

@@ -12,7 +12,7 @@ const hijacks = [
 ].map((pattern) => new RegExp(pattern, 'gu'));
 const hasCue = /[Ss]upply[- ][Cc]hain|(?:ompromise|reach|ijacking) of |rojani[sz]ed |ackdoored /;
 
-/** Returns the products in a sentence whose updates or installers attackers took over. */
+/** Returns the products of a sentence whose updates or installers attackers compromised. */
 export function findHijackedProducts(sentence: string): CatalogProduct[] {
   if (!hasCue.test(sentence)) return [];
   return hijacks.flatMap((pattern) =>

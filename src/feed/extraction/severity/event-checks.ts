@@ -33,7 +33,7 @@ export const hasTarget = ({ text }: Statement): boolean =>
 export const hasManyTargets = ({ text }: Statement): boolean =>
   severalOrganizations.test(text) || criticalInfrastructureWords.test(text);
 
-/** Checks for a statement about a lure. The country or sector that it names is that of the pretended sender, not of victims. */
+/** Checks for a statement about a lure. Its country or sector is that of the impersonated sender, not of victims. */
 export const describesLure = ({ text }: Statement): boolean =>
   cues.lureCues.test(text) && !/\b(?:target\w*|against|victims?|attack(?:s|ed|ing)|compromis\w+)\b/i.test(text);
 

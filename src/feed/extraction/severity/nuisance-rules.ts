@@ -23,7 +23,7 @@ export function findNuisance({ lead }: { lead: Statement[] }): Statement[] {
   );
 }
 
-/** Finds data that its owner exposed, if the title says so and nobody stole it. */
+/** Finds data that its owner exposed. The title must say so, and the data must not have been stolen. */
 export function findOpenData({ lead }: { lead: Statement[] }): Statement[] {
   const found = lead.slice(0, openingStatements).filter(({ text }) => cues.openDataCues.test(text));
   const isStolen = lead.some((one) => statesCue(one, cues.espionageCues) && isActivity(one));

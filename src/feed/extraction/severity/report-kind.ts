@@ -22,11 +22,11 @@ const promotionCues =
 const digestTitles =
   /^WTB:|\b(?:(?:weekly|monthly)(?! (?:active|downloads|installs|users))|quarterly|annual|round-?up|digest|newsletter|recap|this week|last week|week in|month in|in review|briefing|bulletin|top \d+|trends? (?:report|in|for)|predictions?|threat (?:landscape|report)|patch tuesday|statistics|examples|recent (?:[\p{L}-]+ )?attacks)\b/iu;
 
-/** Checks for the title of a collection of stories. None of them is what the whole text is about. */
+/** Checks for the title of a collection of stories, none of which is the subject of the whole text. */
 export const isDigest = (title: string, sourceUrl = ''): boolean =>
   digestTitles.test(title) || digestTitles.test(sourceUrl.replace(/^https?:\/\/[^/]*/, '').replaceAll(/[-_/]/g, ' '));
 
-/** Decides what a text is from its title and lead. */
+/** Determines the kind of a text from its title and lead. */
 export function readReportKind(report: {
   lead: Statement[];
   indicators: number;

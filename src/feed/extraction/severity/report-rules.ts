@@ -258,7 +258,7 @@ function findRansomwareOperation({ lead }: ReportView): Statement[] {
   return active.length > 0 ? active : findNear(lead, (one) => about.includes(one), isActivity);
 }
 
-/** Malware that is described, or activity in a text whose title is about malware. */
+/** Described malware, or activity in a text whose title is about malware. */
 function findMalwareAnalysis({ lead, names }: ReportView): Statement[] {
   const malware = names.filter(({ kind }) => kind === 'malware');
   const stated = lead.filter(

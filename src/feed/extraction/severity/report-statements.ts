@@ -3,7 +3,7 @@ import type { Span } from '../text/stored-text.ts';
 import { translateCues } from './translation/translate-cues.ts';
 import { advice, generality, hypothesis, negation } from './severity-cues.ts';
 
-/** A sentence of a report, with its cues in English. The title is the first one and has no span of its own if the text does not repeat it. */
+/** A sentence of a report, with its cues in English. The first one is the title, which has no span if the text does not repeat it. */
 export type Statement = {
   /** The sentence without clauses that deny an event or are about events in general. */
   text: string;
@@ -120,7 +120,7 @@ function markRetrospect(statements: Statement[], year: number): Statement[] {
   });
 }
 
-/** Checks for a sentence whose last year is more than two years before the publication. `since 2019` is no end. */
+/** Checks for a sentence whose last year is more than two years before the publication. `since 2019` is not an end. */
 function isOldEvent(text: string, year: number): boolean {
   const years = listYears(text.replaceAll(/\bCVE-\d{4}-\d+/gi, ' '));
   const isLongAgo = years.length > 0 ? Math.max(...years) < year - 2 : yearsAgo.test(text);

@@ -19,7 +19,7 @@ export const activityCues = [
   /\b(?:(?:attacks?|compromises?|intrusions?|breach(?:es)?) (?:on|against|targeting|by|at)|campaigns? (?:targeting|against|aimed at|by)|targeted attacks?|targets|targeting|victims (?:of|in|include)|under attack|zaatakowa\p{L}+|doszło do ataku|angegriffen|cyberangriff)\b/iu,
 ];
 
-/** Attackers and what they do, in the present tense of headlines. In a text, it is a remark on attackers in general. */
+/** Attackers and their actions in the present tense of headlines. In a text, the present tense is about attackers in general. */
 export const headlineActivityCue =
   /(?<!\b(?:to|by|from|when|where|how|as|that|which|let|help|for) )\b(?:attackers|actors|hackers|criminals|cybercriminals|operators|groups|gangs|affiliates|spies|scammers|botnets) (?:(?:are|now|again|actively|still) )?(?:exploit|target|deploy|abuse|use|steal|spread|hijack|breach|compromise|infect|attack|distribute|leverage|weaponi[sz]e|backdoor|push|deliver|launch|hit)\b/iu;
 
@@ -59,7 +59,7 @@ export const wiperCues =
   /\b(?:wipers?|(?:data|disk)[- ]wip(?:ing|er)|destructive (?:malware|wiper|attacks?|cyber ?attacks?|operation|wiper)|wiped|(?:malware|virus) that destroys|master boot record|data[- ]destroying|destroy(?:s|ed|ing) (?:[\p{L}-]+ ){0,2}(?:data|systems|computers))\b|(?<!\p{L})\p{Lu}\p{L}+Wiper\b/iu;
 export const espionageCues =
   /\b(?:(?:cyber[- ]?)?espionage|spy(?:ing|ware)? (?:on|campaign|operation)|surveillance|intelligence (?:collection|gathering)|data theft|(?:stole|stolen|stealing|steal|theft of|exfiltrat(?:ed|ion of)|copied|obtained|acquired|siphoned|harvested|looted|drained|accessed|compromised) (?:[\p{L}-]+ ){0,4}(?:data|database|information|files|documents|credentials|records|names|emails?|secrets|property|wallets|funds)|(?:data|files|documents|records|information|credentials) (?:\p{L}+ ){0,3}(?:stolen|exfiltrated|leaked|for sale|obtained|accessed|copied|taken)|were stolen|spionage)\b/iu;
-/** Those whose data somebody stole. */
+/** Victims whose data was stolen. */
 export const dataOwnerCues =
   /\b(?:customers?|employees?|patients?|subscribers?|citizens|students?|the company|the (?:firm|maker|operator|retailer|agency))\b/i;
 export const actorCues =
@@ -146,11 +146,11 @@ export const victimologyCues =
 /** What malware does, in descriptions of its code. */
 export const behaviorCues =
   /\b(?:collects|steals|installs|drops|decrypts|loads|executes|downloads|injects|intercepts|captures|exfiltrates|connects to|communicates with|beacons|persists?|establishes|obfuscat\w+|encrypts|spreads|brute-forces|retrieves|scans|starts|mines|targets|creates|modifies|checks|sends|receives|runs|writes|relays|records|abuses|hides|includes|supports|rented|sold|unpacks?|indicators of compromise|iocs|sha-?256|command[- ]and[- ]control|advertised|cost|pay|version \d[\d.]* (?:of the \w+ )?adds)\b/i;
-/** Words for attackers and what they do, beside malware and exploitation. */
+/** Words for attackers and their actions other than malware and exploitation. */
 export const attackerCues =
   /\b(?:attackers?|threat actors?|hackers?|cyber ?criminals|intruders|adversar(?:y|ies)|phishing|smishing|vishing|campaigns?|intrusions?|cyber[- ]?(?:security )?(?:attacks?|incidents?)|extort\w*|stole|stolen|breach(?:ed|es)?)\b/i;
 
-/** Words that stand with lists of indicators. */
+/** Words beside lists of indicators. */
 export const indicatorCues =
   /\b(?:indicators?(?: of compromise)?|iocs?|c2|c&c|command[- ]and[- ]control|malicious|malware|payloads?|sha-?256|md5)\b/i;
 

@@ -31,7 +31,7 @@ const countries = join(`
 
 export const sectorWords = new RegExp(String.raw`\b(?:${sectors})\b`, 'i');
 const countryPattern = new RegExp(String.raw`\b(?:${countries})(?![\p{L}\p{N}])`, 'iu');
-// `us` in small letters is no country.
+// `us` in lower case is not a country.
 const countryAcronyms = /(?<![\p{L}\p{N}.])(?:U\.S\.(?:A\.)?|USA?|U\.K\.|UK|EU)(?:-based)?(?![\p{L}\p{N}])/u;
 
 // The country of those who report an attack is not its target.

@@ -21,7 +21,7 @@ export function listFirstSentences(text: string, count: number): string[] {
   return sentences;
 }
 
-/** Joins sentences as far as they have at most `maxChars` characters together. The first one is cut. Returns undefined for an empty text. */
+/** Joins the first sentences that fit into `maxChars` characters. Cuts the first one if it alone is longer. Returns undefined for an empty text. */
 export function joinSentences(sentences: string[], maxChars: number): string | undefined {
   let result = '';
   for (const sentence of sentences) {

@@ -6,7 +6,7 @@ type ProductVersion = {
   vendor: string;
   product: string;
   version: string;
-  /** The product of which this one is a component. */
+  /** The product that contains this one. */
   platform?: ProductVersion;
 };
 
@@ -59,7 +59,7 @@ const affectedStatuses = ['known_affected', 'first_affected', 'last_affected'];
 const fixedStatuses = ['first_fixed', 'fixed'];
 
 /**
- * Adds the products that the document's vulnerabilities affect, and those of which they are components. A vulnerability that lists only fixed
+ * Adds the products that the document's vulnerabilities affect, and the products that contain these. A vulnerability that lists only fixed
  * products, as in the advisories of Linux distributions, affects their earlier versions.
  */
 export function addAffectedProducts(document: JsonObject, products: ReturnType<typeof createProductCollector>): void {

@@ -82,7 +82,7 @@ const matchesColumn = (name: string, patterns: RegExp[]): boolean => {
 export const isValueName = (name: string): boolean =>
   matchesColumn(name, [...valueColumns.map((column) => columns[column]), typeColumn]);
 
-/** Checks for a name that says what a column contains. */
+/** Checks for a column name that determines the contents. */
 export const isColumnName = (name: string): boolean =>
   matchesColumn(name, [...Object.values(columns), typeColumn, linkColumn]);
 

@@ -10,8 +10,8 @@ const contents =
   /(?:\s+(?:malware|samples?|payloads?|hash(?:es)?|files?|c2s?|c&c|servers?|domains?|hosts?|ips?|urls?|iocs?|indicators?|list))+$/i;
 
 /**
- * Returns the rows of a plain list in which lines or comments between the values name the malware, actor or tool of what follows, such as `## MagicRAT`:
- * each value, followed by the name if there is one. Returns undefined if no line does.
+ * Returns the rows of a plain list in which lines or comments between the values name the malware, actor or tool of what follows, such as
+ * `## MagicRAT`: each value, followed by the name if there is one. Returns undefined if no line does.
  */
 export function readNamedRows(lines: string[]): string[][] | undefined {
   const rows: string[][] = [];
@@ -21,7 +21,7 @@ export function readNamedRows(lines: string[]): string[][] | undefined {
     const isComment = comment.test(line);
     if (text === '') continue;
     if (isComment || (words.test(text) && !digest.test(text))) {
-      // Longer lines are no names, and the patterns take quadratic time.
+      // Longer lines are not names, and the patterns take quadratic time.
       const heading =
         text.length > headingMaxChars ? '' : text.replace(mark, '').replace(/:$/, '').replace(contents, '');
       name = findTaggedName(heading) ? heading : '';

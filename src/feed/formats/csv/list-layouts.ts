@@ -1,6 +1,6 @@
 import { ownValue } from '../../../platform/lib/own-value.ts';
 
-/** A list whose column names do not say what the columns contain. Column names are normalized. */
+/** A known list whose column names do not determine the contents. Column names are normalized. */
 type ListLayout = {
   /** A header with all of these columns has this layout. */
   columns: string[];
@@ -28,7 +28,7 @@ const layouts: ListLayout[] = [
   { columns: ['family', 'url', 'ip', 'first_seen'], isDayFirst: true },
 ];
 
-/** Lists of ranges by their first and last addresses, which are no indicators of their own. */
+/** Lists of ranges by their first and last addresses, which are not indicators themselves. */
 function toRangeLayout([first = '', last = '']: string[]): ListLayout {
   return {
     columns: [first, last],

@@ -83,7 +83,7 @@ type ListContents = {
   iocs: Iocs;
   /** The indicators of `iocs` by type and the form in which values are compared. */
   known: Map<string, Indicator>;
-  /** Observables that are no indicators, by framework and value. */
+  /** Observables without an indicator type, by framework and value. */
   mappings: Map<string, ClassificationMapping>;
   classification: ClassificationBuilder;
   /** The place of each indicator in the stored text. */
@@ -138,7 +138,7 @@ function addMapping(
   });
 }
 
-/** Adds the malware and the actors of a row, and those of its tags that are names. */
+/** Adds the malware and actors of a row, including known names in its tags. */
 function addNames(
   classification: ClassificationBuilder,
   { tags = [], actors = [], malware }: ListRow,

@@ -31,7 +31,7 @@ export type ListRow = {
   phishing?: boolean;
   /** Whether the source itself says that the value is harmless. */
   isBenign?: boolean;
-  /** Whether the source itself says that the value no longer holds. */
+  /** Whether the source itself states that the value is no longer valid. */
   isRevoked?: boolean;
 };
 
@@ -106,7 +106,7 @@ const benignVerdict =
 
 const sinkholes = new Set(['0.0.0.0', '127.0.0.1', '::', '::1']);
 
-/** Removes the address to which a hosts file sends the names that it blocks. */
+/** Removes the address to which a hosts file maps blocked names. */
 const dropSinkholes = (observables: Observable[]): Observable[] =>
   observables.length < 2
     ? observables

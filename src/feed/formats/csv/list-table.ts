@@ -106,8 +106,8 @@ const splitLine = (line: string, delimiter: string | undefined): string[] =>
   delimiter === undefined ? [line] : (parseRows(line, delimiter)[0] ?? []);
 
 /**
- * Returns the delimiter that splits most of the first rows into the same number of cells, or undefined for a plain list. Of several, the one
- * with the most cells: a comma also stands in texts between others.
+ * Returns the delimiter that splits most of the first rows into the same number of cells, or undefined for a plain list. If several do, returns
+ * the one with the most cells, because commas also occur within cells.
  */
 function findDelimiter(data: string[]): string | undefined {
   // Rules of ad blockers begin with two bars.

@@ -19,7 +19,7 @@ export function splitWideRow(cells: string[]): string[][] {
   if (cells.every((cell) => cell.length < wideMinChars)) return [cells];
   const groups = cells.map((cell) => (cell.length < wideMinChars ? [cell] : groupValues(cell)));
   const count = Math.max(...groups.map((group) => group.length));
-  // Values of a cell come once, and what holds for all of them in each row.
+  // Each value of a cell gets a row, and each row repeats what applies to all of them.
   return Array.from({ length: count }, (_, index) =>
     groups.map((group) => (group.length === 1 ? group[0]! : (group[index] ?? ''))),
   );

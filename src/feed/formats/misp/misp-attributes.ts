@@ -45,7 +45,7 @@ export function listAttributes(event: JsonObject): EventAttribute[] {
 export const readAttributeValue = (attribute: JsonObject): string | undefined =>
   asText(asScalarText(attribute['value']));
 
-/** Counts what is no attribute, no object or has no type or value, so that nothing of an event is left out silently. */
+/** Counts invalid attributes and objects and attributes without a type or value, so that every omission is reported. */
 export function countUnreadable(event: JsonObject): number {
   const count = (list: unknown, isReadable: (entry: JsonObject) => boolean): number => {
     if (list === undefined || list === null) return 0;

@@ -138,7 +138,7 @@ function rateEvent(event: JsonObject, info: string): Pick<SourceRecord, 'severit
   return { severity, severityRule: rule === 'source' && !tagged ? 'source:misp-threat-level' : rule };
 }
 
-/** Adds what the galaxies and tags of an event, an object or an attribute state. */
+/** Adds the statements of the galaxies and tags of an event, an object or an attribute. */
 function addTags(
   holder: JsonObject,
   classification: ClassificationBuilder,
@@ -193,7 +193,7 @@ function addAttribute(attribute: EventAttribute, context: EventContext): void {
   }
 }
 
-/** Returns what an attribute, its tags and its sightings state about its value. */
+/** Returns the statement of an attribute, its tags and its sightings about its value. */
 function readStatement(
   { holder, isObjectDeleted }: EventAttribute,
   { reliability, withdrawn }: EventContext,
@@ -209,7 +209,7 @@ function readStatement(
     confidence: tags.confidence ?? reliability * (isSet(holder['to_ids']) ? 1 : contextFactor),
     firstSeen: parseInstant(holder['first_seen']),
     lastSeen,
-    // A later sighting than that of the expiration takes it back.
+    // A later sighting cancels the expiration.
     until: expiredAt && expiredAt > (lastSeen ?? '') ? expiredAt : undefined,
     revoked: withdrawn || isSet(holder['deleted']) || isObjectDeleted,
     falsePositive:
@@ -242,7 +242,7 @@ export const findReportUrl = (attributes: EventAttribute[]): string | undefined 
     .map(({ holder }) => asText(holder['value'])?.trim() ?? '')
     .find(isWebLink);
 
-/** Returns the date of an event and the time of its last change, as far as it has them. The first one is its publish time. */
+/** Returns the date of an event and the time of its last change, without missing ones. The first is its publish time. */
 export const findEventTimes = (event: JsonObject): string[] =>
   [parseInstant(asText(event['date'])), parseEpochSeconds(event['timestamp'])].filter((time) => time !== undefined);
 

@@ -33,7 +33,7 @@ const context =
 /** The meaning of an object's attribute: an indicator, another observable, or context, which only the text contains. */
 export type RelationKind = { type: IndicatorType } | { framework: string } | 'context';
 
-/** Returns what an attribute is by its object and relation, such as `pe-section md5`, or undefined if its type says it. */
+/** Returns the type of an attribute by its object and relation, such as `pe-section md5`. Undefined if the attribute's own type determines it. */
 export function findRelationKind(relation: string): RelationKind | undefined {
   const type = ownValue(indicators, relation);
   if (type) return { type };

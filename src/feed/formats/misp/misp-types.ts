@@ -77,7 +77,7 @@ function toObservable(type: string, value: string): Observable {
   const known = ownValue(indicatorTypes, type);
   if (known) return createObservable(known, value);
   if (addresses.has(type)) return createAddressObservable(value, type);
-  // A path on a host is not an address by itself.
+  // A path on a host is not a complete address.
   if (type === 'uri' && /^[a-z][a-z0-9+.-]*:\/\//i.test(value)) return createObservable('url', value);
   return { kind: 'other', framework: `observable:${type.slice(0, 60)}`, value };
 }

@@ -46,8 +46,8 @@ function isFeedAddress(url: string): boolean {
 }
 
 /**
- * Fetches the events of a manifest. An event that is no longer in the manifest is not withdrawn. Returns undefined if the address has no file
- * name and its folder no manifest: it is that of one event.
+ * Fetches the events of a manifest. An event that is no longer in the manifest is not withdrawn. Returns undefined for the address of a single
+ * event, which has no file name and no manifest in its folder.
  */
 async function fetchFeed(session: FetchSession): Promise<FetchSessionResult | undefined> {
   const url = new URL(session.url);
@@ -69,7 +69,7 @@ async function fetchFeed(session: FetchSession): Promise<FetchSessionResult | un
   return { ...fetched, skipped: [...(fetched.skipped ?? []), ...invalid] };
 }
 
-/** The events of a manifest with their timestamps, the newest first, and the names of what is no event. */
+/** The events of a manifest with their timestamps, the newest first, and the names of entries that are not events. */
 type Manifest = { rows: { id: string; version: string | undefined }[]; invalidIds: string[] };
 
 function readManifest({ bytes }: DigestInput): Manifest {

@@ -50,7 +50,7 @@ function draftPage(part: SourceDocument, reliability: number): DraftResult {
   return drafted;
 }
 
-/** A vulnerability of a document. `entry` stands for it among the skipped entries. */
+/** A vulnerability of a document. `entry` identifies it in the list of skipped entries. */
 type PageEntry = { id: string | undefined; entry: string; draft: (id: string) => RecordDraft };
 
 /** Returns the records of the CVE list that a document contains, or the rows of a page of NVD. */

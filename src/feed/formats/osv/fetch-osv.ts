@@ -12,8 +12,8 @@ const rowsPerPull = 2_000;
 type OsvCursor = IndexCursor & { waiting?: string[]; floor?: string };
 
 /**
- * Fetches the records of an index `modified_id.csv`, beside it or in their ecosystems' folders, the oldest first, so that the unread records
- * are always the newest. The index is fetched again when all rows of the last scan have been read.
+ * Fetches the records of an index `modified_id.csv`, from its folder or from the folders of their ecosystems. The oldest come first, so that the
+ * unread records are always the newest. The index is fetched again when all rows of the last scan have been read.
  */
 export async function fetchOsv(session: FetchSession): Promise<FetchSessionResult> {
   const before = (session.cursor ?? {}) as OsvCursor;

@@ -9,7 +9,7 @@ const silent = new Set(
   'script style noscript template svg math head iframe object select button canvas audio video'.split(' '),
 );
 
-// The parser takes quadratic time in the depth. The text of a page that nests deeper ends there.
+// The time of the parser is quadratic in the depth. Parsing stops where a page nests deeper.
 const depthMax = 1_000;
 const tooDeep = new Error('nested too deep');
 

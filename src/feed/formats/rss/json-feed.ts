@@ -4,7 +4,7 @@ import type { FeedEntry } from './feed-entry.ts';
 import { resolveAddress } from './xml/read-xml.ts';
 import { escapeText } from './xml/xml-elements.ts';
 
-/** Returns items of a JSON Feed (https://jsonfeed.org/version/1.1) as entries. One that is no object is an empty entry. */
+/** Returns items of a JSON Feed (https://jsonfeed.org/version/1.1) as entries. An item that is not an object becomes an empty entry. */
 export function readJsonFeed(feed: JsonObject, items: unknown[], documentUrl: string | undefined): FeedEntry[] {
   const language = asText(feed['language']);
   return items.map(asObject).map((item) => {

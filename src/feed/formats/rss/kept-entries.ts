@@ -1,6 +1,6 @@
 import type { IdentifiedEntry } from './identify-entries.ts';
 
-/** Entries of a downloaded feed that no pull has read yet, with what the feed's own response said. */
+/** Entries of a downloaded feed that no pull has read yet, with the metadata of the feed's response. */
 export type KeptEntries = {
   entries: IdentifiedEntry[];
   hasPages: boolean;
@@ -16,7 +16,7 @@ export const keptMaxChars = 4_000_000;
 // The pulls that read them follow each other every minute. After a longer pause, the feed itself is fetched again.
 const keptMs = 3_600_000;
 
-/** Returns the characters that an entry takes, approximately. */
+/** Returns the approximate size of an entry in characters. */
 export const countChars = ({ recordId, title, link, content, summary }: IdentifiedEntry): number =>
   [recordId, title, link, content, summary].reduce((sum, text) => sum + (text?.length ?? 0), 200);
 
@@ -30,6 +30,6 @@ export function keepEntries(kept: KeptEntries): KeptEntries | undefined {
   return text.length <= keptMaxChars && !unreadable.test(text) ? kept : undefined;
 }
 
-/** Returns whether the download is recent enough to stand for the feed. */
+/** Returns whether the download is recent enough to use instead of the feed. */
 export const areCurrent = ({ downloadedAt }: KeptEntries, now: Date): boolean =>
   now.getTime() - Date.parse(downloadedAt) < keptMs;

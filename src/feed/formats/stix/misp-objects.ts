@@ -3,7 +3,7 @@ import { asObjects, asText, asTexts, type JsonObject } from '../../../platform/l
 import { toObservables } from '../misp/misp-types.ts';
 import { readTextField, type StixSourceObject } from './stix-objects.ts';
 
-/** MISP exports what STIX has no type for as objects of its own, which many vendors publish. */
+/** MISP exports attributes without a STIX type as custom objects, which many vendors publish. */
 export const isMispMember = ({ type }: StixSourceObject): boolean =>
   type === 'x-misp-attribute' || type === 'x-misp-object';
 

@@ -143,7 +143,7 @@ function findDirectories(objects: (readonly [id: string, object: JsonObject])[])
   );
 }
 
-/** Reads an observed object. A file has the path of its directory, which is no observable of its own then. */
+/** Reads an observed object. A file gets the path of its directory, which then is not an observable itself. */
 function readObject(id: string, object: JsonObject, directories: Map<string, string>): Observable[] {
   if (directories.has(id)) return [];
   const observables = readProperties(object);

@@ -182,7 +182,7 @@ type StoredObjects = {
   ranges: Map<string, Span>;
 };
 
-/** Returns what an item says in words: the description of its head or else the first note on it, and the field with it. */
+/** Returns the prose of an item, which is the description of its head or else the first note on it, and the field that contains it. */
 function readStory([head, ...members]: StixSourceObject[]): {
   object?: StixSourceObject;
   field: string;
@@ -252,7 +252,7 @@ type TitleParts = Pick<SourceRecord, 'iocs'> & {
   malware: SourceRecord['classification']['malware'];
 };
 
-/** Returns the name of the head or of the report that all refer to, or what the item contains: `2 domains and 1 hash (Emotet)`. */
+/** Returns the name of the head or of the shared reference, or else a summary of the contents: `2 domains and 1 hash (Emotet)`. */
 function toTitle(sourceName: string, { head, reference, iocs, malware }: TitleParts): string {
   const name = head ? (asText(head['name']) ?? asText(head['title'])) : reference?.title;
   if (name) return clip(name, 500);

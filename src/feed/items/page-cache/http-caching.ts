@@ -17,7 +17,7 @@ export function chooseEncoding(header: string | undefined): Encoding {
   return gzip > 0 ? 'gzip' : 'identity';
 }
 
-/** A weak ETag derived from a cache key, since one tag stands for the plain and the compressed bytes. */
+/** A weak ETag derived from a cache key, because the plain and the compressed bytes share it. */
 export const toWeakEtag = (key: string): string =>
   `W/"${createHash('sha256').update(key).digest('base64url').slice(0, 27)}"`;
 

@@ -48,7 +48,7 @@ export function readDigest(start: number, word: string, emit: EmitCandidate): vo
   if (type && /^[0-9a-f]+$/i.test(word)) emit(type, start, start + word.length, { doubt: hashDoubt(word) });
 }
 
-/** Words before a digest that is no hash of a file: a commit, the boundary of a mail, an identifier of a request. */
+/** Words before a digest that is not the hash of a file: a commit, the boundary of a mail, an identifier of a request. */
 const identifierCue =
   /\b(?:commit(?:s|ted)?(?: (?:id|hash))?|git (?:checkout|show|revert|cherry-pick|reset --hard)|boundary|e-?tag|(?:trace|request|session|transaction|correlation|message|build|job|tracking)[ _-]?id)(?: (?:is|was|of))?[\s:=`"'(]{1,3}[\w=-]{0,24}$/i;
 const identifierReach = 60;

@@ -64,7 +64,7 @@ function isGlued(text: string, at: number, code: number): boolean {
   return code > 0xe00 && unspacedLetter.test(text[at]!) && /[\w).]/.test(text[at - 1]!);
 }
 
-/** Checks whether the next column of a CSV line starts at a comma behind a file name: `https://host/a.exe,Loader` */
+/** Checks whether the next column of a CSV line starts at a comma after a file name: `https://host/a.exe,Loader` */
 function isNextColumn(text: string, at: number): boolean {
   if (text.charCodeAt(at) !== 0x2c || !/["\p{L}]/u.test(text[at + 1] ?? '')) return false;
   const extension = /\.(\w{2,5})$/.exec(text.slice(Math.max(0, at - 6), at))?.[1];

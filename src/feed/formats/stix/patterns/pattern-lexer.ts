@@ -46,7 +46,7 @@ function matchToken(pattern: string, at: number): [Token['kind'] | 'blank', stri
 }
 
 function unquote(kind: Token['kind'], text: string): string {
-  // Many exporters do not escape the backslashes of a path. The standard escapes nothing but quotes and backslashes.
+  // Many exporters do not escape the backslashes of a path. The standard escapes only quotes and backslashes.
   const unescape = (quoted: string): string => quoted.slice(1, -1).replaceAll(/\\([\\'])/g, '$1');
   if (kind === 'string') return unescape(text);
   return kind === 'timestamp' || kind === 'binary' ? unescape(text.slice(1)) : text;

@@ -41,7 +41,7 @@ function findTestValues(test: Extract<Comparison, { kind: 'test' }>): Observable
     .filter(({ kind, text }) => (kind === 'string' || kind === 'number') && text.trim() !== '')
     .map(({ text }) => classifyProperty(path.object, path.steps, text.toWellFormed().replaceAll('\u0000', '\uFFFD')))
     .filter((observable) => observable !== undefined);
-  // A range of anything but addresses is no value.
+  // Only ranges of addresses are values.
   return operator === 'ISSUBSET' ? found.filter(isAddressOrNetwork) : found;
 }
 

@@ -1,4 +1,4 @@
-/** Abbreviations of the field with what they stand for. Reports print either. */
+/** Abbreviations of the field with their long forms. Reports print either. */
 const longForms: Record<string, string> = {
   '0-day': 'zero day',
   '0day': 'zero day',
@@ -41,7 +41,7 @@ const anyForm = new RegExp(
 const expandedMax = 3;
 
 /**
- * Adds the other form to abbreviations of the field and to what they stand for: `rce` becomes `(rce or remote code execution)`. Searches with
+ * Adds the other form to abbreviations of the field and to their long forms: `rce` becomes `(rce or remote code execution)`. Searches with
  * quotation marks or parentheses remain as they are.
  */
 export function addAbbreviations(text: string): string {

@@ -1,4 +1,4 @@
-/** Typographic characters and the ASCII ones that stand for them. All are one UTF-16 unit, so that a place in a text stays the same. */
+/** Typographic characters and their ASCII replacements. All are one UTF-16 unit, so that offsets in a text stay the same. */
 const replacements: [characters: string, plain: string][] = [
   ['‐‑‒–—―−﹣', '-'],
   ['‘’‚‛ʼ`´′', "'"],

@@ -20,8 +20,8 @@ const fillers = new Set(
 
 /**
  * Rewrites a search as people type it into the syntax of PostgreSQL's `websearch_to_tsquery`: plain characters, addresses without defanging and
- * scheme, CVE ids in their usual form, `AND`, `NOT` and parentheses by minus signs and `or`, text of scripts without spaces by pairs of characters, and without words
- * such as `the` beside others. Parentheses that would make more than 16 alternatives are ignored.
+ * scheme, CVE ids in their usual form, `AND`, `NOT` and parentheses by minus signs and `or`, text of scripts without spaces by pairs of
+ * characters, and without words such as `the` beside others. Parentheses that would make more than 16 alternatives are ignored.
  */
 export function toQueryText(text: string): string {
   return toClauses(text)
@@ -47,7 +47,7 @@ function toClauses(text: string): Clause[] {
   return clauses.map(withoutFillers);
 }
 
-/** Returns the words and phrases that match a word or phrase as it is indexed. What is excluded is one phrase. */
+/** Returns the words and phrases that match a word or phrase as it is indexed. An excluded word or phrase is one phrase. */
 function toIndexedTerms(term: string): string[] {
   if (!hasUnspacedText(term)) return [term];
   const [, minus, quote, content] = /^(-?)("?)([^"]*)"?$/s.exec(term) as unknown as [string, string, string, string];
