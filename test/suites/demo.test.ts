@@ -1,14 +1,14 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { expectedHits } from '../../src/demo/expected-hits.ts';
+import { newProgramDir, removeProgramDir, root } from '../support/program.ts';
 import { demoPages, expectPageRuns, startBlock, startService, type RunningService } from '../support/typed-commands.ts';
 
-const root = resolve(import.meta.dirname, '../..');
-const folder = mkdtempSync(resolve(root, 'node_modules/.cache/demo-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = newProgramDir();
+afterAll(() => removeProgramDir(folder));
 
 const demo = (...args: string[]) =>
   promisify(execFile)(process.execPath, [resolve(root, 'bin/tocsin.mjs'), 'demo', ...args], {

@@ -106,19 +106,22 @@ export function removeProgramDir(dir: string): void {
   rmSync(dir, { recursive: true, force: true });
 }
 
-/** Polls until `read` returns a value. Throws the message of `failure` after `maxMs`, or when `hasEnded` returns true. */
+/**
+ * Polls until `ask` returns a value, less often the longer it waits. Throws the message of `failure` after `maxMs`, or when `hasEnded` returns
+ * true.
+ */
 export async function until<T>(
   ask: () => T | Promise<T>,
   failure: () => string,
   hasEnded: () => boolean = () => false,
   maxMs = 90_000,
 ): Promise<NonNullable<T>> {
-  const deadline = performance.now() + maxMs;
-  while (performance.now() < deadline) {
+  const start = performance.now();
+  while (performance.now() < start + maxMs) {
     const answer = await ask();
     if (answer) return answer;
     if (hasEnded()) break;
-    await sleep(20);
+    await sleep(Math.min(20 + (performance.now() - start) / 50, 200));
   }
   throw new Error(failure());
 }
