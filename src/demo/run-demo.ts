@@ -34,7 +34,7 @@ export type DemoContext = {
   reportHours: (done: number, total: number, label: string) => void;
 };
 
-/** Gives the agent that suggests detections a daily schedule. Its first run starts within a minute of the workers. */
+/** Gives the agent that suggests detections a daily schedule. Its first run starts seconds after the workers. */
 export async function scheduleSuggestions(call: DemoClient): Promise<void> {
   const { agents } = await call<{ agents: { id: string; builtInAgentType: string }[] }>(
     'GET',

@@ -23,7 +23,7 @@ import {
 
 export type RunAgentsDeps = AgentWorkDeps & { db: Db; clock: Clock; log: Logger; models?: Models };
 
-const idleMs = 60_000;
+const idleMs = 5_000;
 /** Less than the shortest interval of slots, so that a run ends or is lost before the next slot. */
 const runMsMax = 30 * 60_000;
 
