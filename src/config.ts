@@ -85,7 +85,9 @@ export const Settings = z.object({
   TOCSIN_URL: z
     .url({ protocol: /^https?$/, message: 'must begin with http:// or https://' })
     .default('http://127.0.0.1:8080')
-    .describe('Service that `pull`, `plan`, `apply` and `mcp` call, with the key in `TOCSIN_API_KEY`.'),
+    .describe(
+      'Service that `pull`, `plan`, `apply`, `library`, `sigma import`, `pack` and `mcp` call, with the key in `TOCSIN_API_KEY`, or in `TOCSIN_ADMIN_KEY` for `pack`.',
+    ),
   TOCSIN_SECRET_KEY: z
     .string()
     .min(32, 'must have at least 32 characters')

@@ -21,7 +21,7 @@ export function createCommandTable(run: Run): Command {
     .exitOverride()
     .addHelpText(
       'after',
-      '\nSettings come from the environment and from .env. docs/reference/settings.md lists them.\nExit codes: 0 success, 1 failure, 2 wrong usage.',
+      '\nSettings come from the environment and from .env. docs/reference/settings.md lists them.\nExit codes: 0 success, 1 failure, 2 wrong usage, 3 differences (plan --check, pack).',
     );
   addServiceCommands(program, run);
   addBackupCommands(program, run);
