@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { qualityPage, renderQualityPage } from '../../quality/quality-page.ts';
@@ -34,6 +34,23 @@ test('the README refers only to existing files and scripts', () => {
   for (const [, name = ''] of readme.matchAll(/npm run (?:--silent )?([\w:-]+)/g)) expect(scripts).toHaveProperty(name);
   for (const [, path = ''] of readme.matchAll(/\]\((?!http|#)([^)#]+)/g))
     expect(() => readFileSync(join(root, path)), path).not.toThrow(/ENOENT/);
+});
+
+test('the tree in the README lists every room', () => {
+  const lines = /```\nsrc\/\n([^`]+)```/.exec(readme)?.[1]?.split('\n') ?? [];
+  const listed: string[] = [];
+  let half = '';
+  for (const line of lines) {
+    const [, indent = '', name = ''] = /^( +)([\w-]+)\/( |$)/.exec(line) ?? [];
+    if (indent.length === 2) half = name;
+    if (indent.length === 4) listed.push(`${half}/${name}`);
+  }
+  const rooms = ['platform', 'detection', 'feed', 'agents'].flatMap((folder) =>
+    readdirSync(join(root, 'src', folder), { withFileTypes: true })
+      .filter((entry) => entry.isDirectory())
+      .map(({ name }) => `${folder}/${name}`),
+  );
+  expect(listed.toSorted()).toEqual(rooms.toSorted());
 });
 
 type Json = ReturnType<typeof JSON.parse>;
