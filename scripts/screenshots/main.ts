@@ -1,7 +1,8 @@
-import { copyFileSync, mkdirSync, rmSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { PNG } from 'pngjs';
 import { launchBrowser } from '../../test/support/browser/launch-browser.ts';
 import { documented, shots, type Ids, type Shot } from './pages.ts';
 import { parseOptions } from '../../test/support/parse-options.ts';
@@ -14,7 +15,7 @@ Usage: npm run screenshots -- [OPTION…] [PAGE…]
   --width PIXELS   Another width of the window. Can be repeated.
   --theme THEME    Only light or dark.
   --state STATE    Only filled or empty.
-  --docs           Also renew the images in docs/images/. Accepts none of the other options and no pages.`;
+  --docs           Take only the images in docs/images/ and renew them. Accepts none of the other options and no pages.`;
 
 const { values, positionals } = parseOptions(
   {
@@ -31,9 +32,10 @@ const { values, positionals } = parseOptions(
 const root = resolve(import.meta.dirname, '../..');
 const folder = join(root, 'screenshots');
 const images = join(root, 'docs/images');
-const sizes = values.width.map(toSize);
+const documentedWidth = '1440';
+const sizes = (values.docs ? [documentedWidth] : values.width).map(toSize);
 const themes = pick('theme', values.theme, ['light', 'dark']);
-const states = pick('state', values.state, ['filled', 'empty']);
+const states = values.docs ? ['filled'] : pick('state', values.state, ['filled', 'empty']);
 
 /** Returns a window of a usual shape: upright up to 1,023 pixels, a screen beyond. */
 function toSize(text: string): { width: number; height: number } {
@@ -76,9 +78,11 @@ async function findIds(read: <T>(path: string) => Promise<T>): Promise<Ids> {
 
 /** The demo's agent makes its suggestions in the first minutes. */
 async function waitForSuggestions(read: <T>(path: string) => Promise<T>): Promise<void> {
+  const { agents } = await read<{ agents: { id: string; builtInAgentType: string }[] }>('/api/agents?builtIn=true');
+  const { id } = agents.find(({ builtInAgentType }) => builtInAgentType === 'threat-research')!;
   for (let tries = 0; tries < 300; tries += 1) {
-    const { suggestions } = await read<{ suggestions: unknown[] }>('/api/detections/suggestions');
-    if (suggestions.length > 0) return;
+    const { runs } = await read<{ runs: { status: string }[] }>(`/api/agents/${id}/runs`);
+    if (runs.some(({ status }) => status === 'completed')) return;
     await sleep(1_000);
   }
   throw new Error('The demo made no suggestions within five minutes.');
@@ -100,8 +104,9 @@ async function shoot(
 ): Promise<void> {
   for (const theme of themes)
     for (const viewport of sizes) {
+      const taken = list.filter(({ shot }) => !values.docs || isDocumented(shot, theme));
       const context = await browser.newContext({ ...signedIn.options, viewport, colorScheme: theme });
-      for (const { shot, path } of list) {
+      for (const { shot, path } of taken) {
         const page = await context.newPage();
         await page.goto(`${signedIn.origin}/console${path}`);
         await settle(page);
@@ -111,9 +116,16 @@ async function shoot(
         await page.close();
       }
       await context.close();
-      console.error(`${state}, ${theme}, ${viewport.width} pixels: ${list.length} pages`);
+      console.error(`${state}, ${theme}, ${viewport.width} pixels: ${taken.length} pages`);
     }
 }
+
+/** Encodes a PNG anew, a fifth smaller than the browser does. Without filters, even areas compress best. */
+const compress = (png: Buffer): Buffer =>
+  PNG.sync.write(PNG.sync.read(png), { colorType: 2, filterType: 0, deflateLevel: 9, deflateStrategy: 0 });
+
+const isDocumented = ({ name }: Shot, theme: 'light' | 'dark'): boolean =>
+  documented.some((image) => image.name === name && image.themes.includes(theme));
 
 const chosen = shots.filter(({ name }) => positionals.length === 0 || positionals.includes(name));
 if (chosen.length === 0) throw new Error(`No page has this name. Pages: ${shots.map(({ name }) => name).join(', ')}.`);
@@ -140,5 +152,8 @@ if (values.docs) {
   mkdirSync(images, { recursive: true });
   for (const { name, themes } of documented)
     for (const theme of themes)
-      copyFileSync(join(folder, `${name}-filled-${theme}-1440.png`), join(images, `${name}-${theme}.png`));
+      writeFileSync(
+        join(images, `${name}-${theme}.png`),
+        compress(readFileSync(join(folder, `${name}-filled-${theme}-${documentedWidth}.png`))),
+      );
 }

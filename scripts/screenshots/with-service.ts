@@ -1,11 +1,9 @@
 import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { findFreeLoopbackPort } from '../../src/platform/embedded-postgres/address.ts';
-
-const root = resolve(import.meta.dirname, '../..');
+import { newProgramDir, removeProgramDir, root } from '../../test/support/program.ts';
 
 const key = 'key-of-the-screenshots';
 
@@ -14,7 +12,7 @@ export type Service = { signInLink: string; read: <T>(path: string) => Promise<T
 
 /** Starts `tocsin COMMAND` in an empty folder, calls `use` and stops the service. */
 export async function withService(command: 'demo' | 'all', use: (service: Service) => Promise<void>): Promise<void> {
-  const dir = mkdtempSync(join(root, 'node_modules/.cache/screenshots-'));
+  const dir = newProgramDir();
   const { port } = await findFreeLoopbackPort();
   const child = spawn(process.execPath, [join(root, 'bin/tocsin.mjs'), command], {
     cwd: dir,
@@ -33,7 +31,7 @@ export async function withService(command: 'demo' | 'all', use: (service: Servic
   } finally {
     child.kill('SIGTERM');
     await ended;
-    rmSync(dir, { recursive: true, force: true });
+    removeProgramDir(dir);
   }
 }
 
