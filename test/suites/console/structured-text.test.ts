@@ -113,6 +113,10 @@ test('arranges fields by list element and puts identifiers aside, except for tho
       name: 'Additional Cloud Roles',
       kill_chain_phases: [{ phase_name: 'persistence' }],
       external_references: [{ source_name: 'mitre-attack', external_id: 'T1098.003' }],
+      x_mitre_data_sources: [
+        { name: 'Logs', component: 'Calls' },
+        { name: 'Users', component: 'Changes' },
+      ],
       id: uuid,
     }),
   )!;
@@ -123,14 +127,18 @@ test('arranges fields by list element and puts identifiers aside, except for tho
       minor: minor.map(({ label }) => label),
     };
   };
-  const phase = 'Kill chain phases 1 phase name';
-  const references = ['External references 1', 'Source name', 'External ID'];
+  const phase = 'Kill chain phases phase name';
+  const lists = [
+    ['External references', 'Source name', 'External ID'],
+    ['X mitre data sources 1', 'Name', 'Component'],
+    ['X mitre data sources 2', 'Name', 'Component'],
+  ];
   expect(arrange(() => false)).toEqual({
-    sections: [['Attack pattern', 'Name', phase], references],
+    sections: [['Attack pattern', 'Name', phase], ...lists],
     minor: ['Type', 'Spec version', 'Created by ref', 'ID'],
   });
   expect(arrange(({ path }) => path[0] === 'id')).toEqual({
-    sections: [['Attack pattern', 'Name', 'ID', phase], references],
+    sections: [['Attack pattern', 'Name', 'ID', phase], ...lists],
     minor: ['Type', 'Spec version', 'Created by ref'],
   });
 });

@@ -18,9 +18,10 @@ export function arrangeFields(fields: readonly Field[], isNeeded: (field: Field)
   const type = fields.find(({ path }) => path.length === 1 && path[0] === 'type');
   sections.set('', { title: type && toWords(type.value), entries: [] });
   const minor: Entry[] = [];
+  const labelOf = labelIn(fields);
   for (const field of fields) {
     if (!isNeeded(field) && (field === type || isMinor(field))) {
-      minor.push(toEntry(field, field.path));
+      minor.push({ label: labelOf(field.path), field, form: formOf(field) });
       continue;
     }
     // A scalar in a list is a field of the list's owner.
@@ -29,7 +30,7 @@ export function arrangeFields(fields: readonly Field[], isNeeded: (field: Field)
     const key = place.join('.');
     const section = sections.get(key) ?? { title: labelOf(place), entries: [] };
     sections.set(key, section);
-    section.entries.push(toEntry(field, field.path.slice(last + 1)));
+    section.entries.push({ label: labelOf(field.path, last + 1), field, form: formOf(field) });
   }
   mergeSingles(sections);
   return { sections: [...sections.values()].filter(({ entries }) => entries.length > 0), minor };
@@ -48,11 +49,24 @@ function mergeSingles(sections: Map<string, Section>): void {
   }
 }
 
-const toEntry = (field: Field, path: Field['path']): Entry => ({ label: labelOf(path), field, form: formOf(field) });
-
-/** `['Orgc', 'name']` is `Orgc name`, `['references', 0]` is `References 1`. */
-function labelOf(path: Field['path']): string {
-  return fieldToWords(path.map((step) => (typeof step === 'number' ? step + 1 : step)).join(' '));
+/**
+ * Returns a function that labels the end of a path: `['Orgc', 'name']` is `Orgc name`, and `['references', 0]` is `References 1`, or
+ * `References` if the list has one element.
+ */
+function labelIn(fields: readonly Field[]): (path: Field['path'], start?: number) => string {
+  const listOf = (path: Field['path'], index: number): string => path.slice(0, index).join('.');
+  const longLists = new Set(
+    fields.flatMap(({ path }) =>
+      path.flatMap((step, index) => (typeof step === 'number' && step > 0 ? [listOf(path, index)] : [])),
+    ),
+  );
+  return (path, start = 0) => {
+    const words = path.map((step, index) => {
+      if (typeof step !== 'number') return step;
+      return longLists.has(listOf(path, index)) ? step + 1 : '';
+    });
+    return fieldToWords(words.slice(start).filter(Boolean).join(' '));
+  };
 }
 
 const settings = new Set(
