@@ -3,7 +3,7 @@ import type { Observable } from '../../extraction/observable.ts';
 import type { SourceRecord } from '../../model/source-record.ts';
 import { toListLine } from './list-line.ts';
 import { toListRecord } from './list-record.ts';
-import { createRowReader } from './list-row.ts';
+import { createRowReader, type ListRow } from './list-row.ts';
 import { readTable } from './list-table.ts';
 import { isMarkup, readReport } from './list-report.ts';
 import type { DraftResult, ParseContext, SourceFormat } from '../source-format.ts';
@@ -46,23 +46,26 @@ function draftList(part: SourceDocument, context: ParseContext): DraftResult {
   const read = createRowReader(table);
   const filled: FilledRow[] = [];
   let [emptyRows, chars] = [0, 0];
+  const reports: NonNullable<ListRow['report']>[] = [];
   for (const cells of rows) {
-    const { observables } = read(cells);
+    const { observables, report } = read(cells);
+    if (report) reports.push(report);
     if (observables.length === 0) emptyRows += 1;
     else filled.push({ cells, slot: pickItem(keyOf(observables), itemsMax) });
     chars += cells.reduce((sum, cell) => sum + cell.length, 0);
   }
   const isText = !header && (emptyRows > filled.length || (filled.length <= textRowsMax && rows.some(isProse)));
   if (isMarkup(text) || filled.length === 0 || isText) {
-    const report = readReport(text, { ...context, part, tlp });
-    if (report) return { drafts: [toDraft(report)], skipped: [] };
+    const prose = readReport(text, { ...context, part, tlp });
+    if (prose) return { drafts: [toDraft(prose)], skipped: [] };
   }
   if (filled.length === 0 && (rows.length > 0 || part.bytes.length === 0))
     throw new Error(
       foreignFormats.find(([pattern]) => pattern.test(text))?.[1] ??
         'the list contains no indicator that its column name or form identifies',
     );
-  const name = about ?? context.sourceName ?? (part.name.replace(/\.\w+$/, '') || 'List');
+  const report = reports.length === 1 ? reports[0] : undefined;
+  const name = about ?? report?.title ?? context.sourceName ?? (part.name.replace(/\.\w+$/, '') || 'List');
   const description = [part.name, name, ...(header ?? [])].join(' ');
   const isPhishing = /phish/i.test(description) && !/malware/i.test(description);
   const count = countItems(filled.length, chars);
@@ -74,7 +77,7 @@ function draftList(part: SourceDocument, context: ParseContext): DraftResult {
     const title = count === 1 ? name : `${name} (${index + 1} of ${count})`;
     const build = (): SourceRecord => {
       const lines = itemRows.map(({ cells }) => toListLine(header, cells, read(cells)));
-      return toListRecord({ recordId, title, lines, date, tlp, isPhishing }, context);
+      return { ...toListRecord({ recordId, title, lines, date, tlp, isPhishing }, context), url: report?.url };
     };
     return [{ recordId, publishTime: undefined, build }];
   });
@@ -85,10 +88,8 @@ function draftList(part: SourceDocument, context: ParseContext): DraftResult {
 const textRowsMax = 1_500;
 
 /** Checks for a paragraph between the values of a list. */
-const isProse = ([line = '', ...others]: string[]): boolean =>
-  others.length === 0 &&
-  line.length >= 150 &&
-  line.split(/\s+/).filter((word) => /^[a-z]{2,}[,.]?$/.test(word)).length >= 15;
+const isProse = ([line = '']: string[]): boolean =>
+  line.length >= 150 && line.split(/\s+/).filter((word) => /^[a-z]{2,}[,.]?$/.test(word)).length >= 15;
 
 const foreignFormats: [RegExp, string][] = [
   [/^\s*<(?:!doctype html|html)\b/i, 'the document is a page of HTML, not a list'],

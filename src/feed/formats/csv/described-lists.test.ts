@@ -84,7 +84,7 @@ test('reads a list below paragraphs like a report', () => {
   const paragraph =
     'The group consists of former members of another one and uses LockBit ransomware to encrypt the computers of companies, whose data it steals before, and it demands a ransom from each of them.';
   const [record] = parseList(
-    `# Indicators of a group\n\n${paragraph}\n\n198.51.101.23\n203.0.113.9\n203.0.113.10\n`,
+    `# Indicators of a group\n\n${paragraph}\n\n## Servers\n\n198.51.101.23\n203.0.113.9\n203.0.113.10\n`,
   ).records;
   expect(record).toMatchObject({
     title: 'Indicators of a group',
@@ -112,4 +112,26 @@ test('reads addresses without a colon', () => {
     'http://bad-host.top/a',
     'https://bad-host.top/b',
   ]);
+});
+
+test('reads the report of a list in a row of its own, and paths in another column', () => {
+  const { records, skipped } = parseList(
+    `indicator_type,data,additional_data,description\nsource,https://reports.example/1,,A report about a campaign\ndomain,bad-host[.]top,,A server\nfile,${sha256},,A loader\nrelated-file,,%PROGRAMDATA%\\a.exe,Where it is\nother,thing@1.14.1,npm package,Malicious version\n`,
+  );
+  expect(records).toMatchObject([
+    { title: 'A report about a campaign', url: 'https://reports.example/1', classification: { mappings: [] } },
+  ]);
+  const { domains, hashes, files } = records[0]!.iocs;
+  expect([...domains, ...hashes, ...files].map(({ normalizedValue }) => normalizedValue)).toEqual([
+    'bad-host.top',
+    sha256,
+    String.raw`%PROGRAMDATA%\a.exe`,
+  ]);
+  expect(skipped).toEqual([{ entry: '2 rows', reason: 'contain no indicator' }]);
+});
+
+test('a sentence above values is no header', () => {
+  expect(
+    parseList('These IOCs were released with a report of ours.\n198.51.101.23\n203.0.113.9\n').records,
+  ).toMatchObject([{ iocs: { ipv4: [{}, {}] } }]);
 });

@@ -45,6 +45,8 @@ const typeColumn = /^(?:\w+_)?(?:type|kind)$/;
 const linkColumn =
   /^(?:\w+_)?(?:link|reference|report|permalink|detail)(?:_ur[li])?s?$|^(?:urlhaus|reference|source|reporter|feed)_(?:link|url)s?$/;
 
+export const isLinkColumn = (name: string): boolean => linkColumn.test(name);
+
 const sampleRows = 50;
 const typeShareMin = 0.6;
 

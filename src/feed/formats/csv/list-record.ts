@@ -152,7 +152,7 @@ function addNames(
   if (malware) classification.addName('malware', malware, confidence);
 }
 
-const descriptionsMaxChars = 20_000;
+const descriptionsMaxChars = 6_000;
 
 /** Adds the names and CVEs in the title of a list and the descriptions of its rows, each of which is read once. */
 function addDescribedNames(

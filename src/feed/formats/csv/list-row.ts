@@ -9,10 +9,10 @@ import { ownValue } from '../../../platform/lib/own-value.ts';
 import type { Tlp } from '../../model/vocabulary.ts';
 import { roundConfidence } from '../../model/source-record.ts';
 import { createDateReader } from './list-dates.ts';
-import { findColumns, findValueColumns, type ColumnName } from './list-columns.ts';
+import { findColumns, findValueColumns, isLinkColumn, type ColumnName } from './list-columns.ts';
 import type { ListTable } from './list-table.ts';
 import { recognizeValue, splitValues } from './recognize-value.ts';
-import { readTypedValue } from './value-types.ts';
+import { isAboutWord, readTypedValue } from './value-types.ts';
 
 /** A parsed row of a list. Times are ISO text. */
 export type ListRow = {
@@ -25,6 +25,8 @@ export type ListRow = {
   actors?: string[];
   /** Free words, some of which are names of malware. */
   tags?: string[];
+  /** The report that the row stands for, which the indicators are from. */
+  report?: { title: string; url: string } | undefined;
   /** What the row says in words. */
   description?: string | undefined;
   tlp?: Tlp | undefined;
@@ -56,12 +58,17 @@ export function createRowReader({ header, rows, isDayFirst, isNamed }: ListTable
     (max, cells) => (scored === undefined ? max : Math.max(max, Number(cells[scored]) || 0)),
     0,
   );
+  const named = new Set([typed?.type, ...Object.values(indexes).flat()]);
+  const others = header.flatMap((name, index) => (named.has(index) || isLinkColumn(name) ? [] : [index]));
+  /** Some lists have the path of a file without a hash in another column. */
+  const findOtherValue = (cells: string[]): string | undefined =>
+    others.map((index) => cells[index] ?? '').find((cell) => /^(?:[A-Z]:|%\w+%|~)?[\\/]\S/i.test(cell));
   return (cells) => {
     const read = (name: ColumnName): string[] =>
       indexes[name].flatMap((index) => (isEmpty(cells[index]) ? [] : [cells[index]!]));
     const readValues = (name: ColumnName): string[] => read(name).flatMap(splitValues);
     const readDate = (name: DateColumn): string | undefined => dateReaders.get(name)!(read(name)[0]);
-    const value = typed && cells[typed.value];
+    const value = typed && (cells[typed.value] || findOtherValue(cells));
     return {
       observables: [
         ...(typed && value && !isEmpty(value) ? readTypedValue(cells[typed.type] ?? '', value) : []),
@@ -83,6 +90,7 @@ export function createRowReader({ header, rows, isDayFirst, isNamed }: ListTable
       actors: read('actor').flatMap((text) => text.split(/[,;|]/).map((name) => name.trim().slice(0, 100))),
       tags: read('tags').flatMap((text) => text.split(/[,;|]/).slice(0, tagsMax)),
       description: read('description')[0]?.slice(0, descriptionMaxChars),
+      report: typed && isAboutWord(cells[typed.type] ?? '') ? readReportRow(cells) : undefined,
       tlp: read('tlp').map(findTlp)[0],
       phishing: read('threat').some((text) => /phish/i.test(text)),
       isBenign: read('verdict').some((text) => benignVerdict.test(text)),
@@ -125,6 +133,13 @@ function parseConfidence(text: string | undefined): number | undefined {
   if (stated !== undefined) return stated;
   const score = text === undefined ? Number.NaN : Number(text);
   return Number.isNaN(score) || score < 0 || score > 100 ? undefined : roundConfidence(score > 1 ? score / 100 : score);
+}
+
+/** Reads a row such as `source,https://reports.example/1,The title of the report`. */
+function readReportRow(cells: string[]): ListRow['report'] {
+  const url = cells.find((cell) => /^https?:\/\/\S+$/i.test(cell) && cell.length <= 2_000);
+  const title = cells.findLast((cell) => cell.split(/\s+/).length > 2);
+  return url && title ? { title: title.slice(0, 200), url } : undefined;
 }
 
 /** Scores are on a scale of 1, 10 or 100, the first that all of the column fit. */

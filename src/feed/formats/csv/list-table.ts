@@ -24,6 +24,7 @@ export type ListTable = {
 };
 
 const rowsMax = 1_000_000;
+const headerWordsMax = 6;
 const blanksBeforeQuote: Record<string, RegExp> = { '\t': /\t +"/g, ',': /, +"/g, ';': /; +"/g, '|': /\| +"/g };
 const comment = /^\s*(?:#|;|\/\/|!)/;
 /** Column names that identify a line as the header, with a prefix or suffix such as `c2_domains` or `indicator_type`. */
@@ -129,6 +130,8 @@ function isHeader(row: string[]): boolean {
     (cells.some((cell) => headerName.test(normalizeColumnName(cell))) ||
       findLayout(cells.map(normalizeColumnName)) !== undefined) &&
     cells.every((cell) => /^["\w .()[\]/#-]{1,60}$/.test(cell) && !/^\d+(?:\.\d+)*$/.test(cell)) &&
+    // A sentence above the values.
+    cells.every((cell) => cell.split(/\s+/).length <= headerWordsMax) &&
     // `host-1.bad.example` is a value, not the name of a column.
     cells.every((cell) => recognizeValue(cell.replaceAll('"', '')).length === 0)
   );

@@ -4,6 +4,7 @@ import {
   listRangeObservables,
   type Observable,
 } from '../../extraction/observable.ts';
+import { isMailAddress } from '../../model/values/observables.ts';
 
 const hashTypes: Record<number, 'md5' | 'sha1' | 'sha256' | 'sha512'> = {
   32: 'md5',
@@ -53,7 +54,9 @@ export function recognizeValue(cell: string): Observable[] {
   if (/^AS\d{1,10}$/.test(value)) return [{ kind: 'other', framework: 'observable:asn', value }];
   if (/^[a-z]{3,10}(?:\[?:\]?)\/\//i.test(value)) return [createObservable('url', value)];
   const found = createAddressObservable(value);
-  return found.kind === 'other' && found.framework === 'observable:domain' ? [] : [found];
+  const isMail = found.kind === 'other' && found.framework === 'observable:email';
+  const isOther = found.kind === 'other' && found.framework === 'observable:domain';
+  return isOther || (isMail && !isMailAddress(value)) ? [] : [found];
 }
 
 /** Returns the values of a cell that contains several, separated by line breaks, blanks, commas, semicolons or bars, or the cell itself. */

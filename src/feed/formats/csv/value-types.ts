@@ -23,7 +23,7 @@ const kindByWord: [RegExp, ValueKind][] = [
   [new RegExp(`^${owner}(?:domain(?:name)?|host(?:name)?|fqdn)s?(?:port)?$`), 'domain'],
   [new RegExp(`^${owner}ur[li]s?$`), 'url'],
   [/^(?:c2|cc|cnc)(?:server)?s?$/, 'form'],
-  [/^files?$/, 'file'],
+  [/^(?:related|dropped|malicious)?files?$/, 'file'],
   [/^filenames?$/, 'file_name'],
   [/^(?:(?:full|file)?paths?|filelocation)$/, 'file_path'],
   [/^(?:(?:windows)?registry(?:key|path)?|regkey)s?$/, 'registry_key'],
@@ -52,6 +52,9 @@ const findKind = (text: string): ValueKind | undefined => {
 
 /** Returns whether a cell names the type of a value, such as `FileHash-SHA256`. */
 export const isTypeWord = (cell: string): boolean => findKind(cell) !== undefined;
+
+/** Checks for the type of a row that is about the list, such as its report. */
+export const isAboutWord = (type: string): boolean => findKind(type) === 'none';
 
 /** Returns the observables of a cell whose type another cell of its row states. A value of an unknown type is recognized by its form. */
 export function readTypedValue(type: string, cell: string): Observable[] {

@@ -68,8 +68,11 @@ export function isIndicatorNetwork(text: string): boolean {
   return reason === undefined || reason === 'documentation address';
 }
 
-const mail = /^[^\s@|/]+@[^\s@|/]+\.[^\s@|/]+$/;
+/** The last label begins with a letter, unlike the version of a package (`thing@1.2.3`). */
+const mail = /^[^\s@|/]+@[^\s@|/]+\.[^\s@|/.\d][^\s@|/.]*$/;
 const systemNumber = /^(?:AS)?(\d{1,10})$/i;
+
+export const isMailAddress = (value: string): boolean => mail.test(refang(value));
 
 /** Returns the canonical form of an observable: a network, a mail address in lower case, the number of a system as `AS64496`, or the text itself. */
 export function normalizeObservable(type: string, value: string): string {
