@@ -125,6 +125,7 @@ test.each([
     'The DarkSide ransomware gang posted.',
     ['actor DarkSide', 'malware DarkSide'],
   ],
+  ['does not take malware for a group because it has operators', 'Emotet’s operators rent Emotet.', ['malware Emotet']],
   ['accepts the operators of ransomware', 'Operators of the Qilin RaaS.', ['actor Qilin', 'malware Qilin']],
   ['does not take operators of a trojan for a group', 'The operators behind Emotet rest.', ['malware Emotet']],
   [

@@ -28,6 +28,9 @@ const isSoftware = ({ entities }: DictionaryEntry): boolean => entities.every(({
 /** A statement outweighs a word that happens to stand beside the name. */
 const statementWeight = 2;
 
+/** Malware has operators without being a group: `Foobar’s operators`. */
+const hasMakers = /^[’']s (?:operators?|developers?|authors?|creators?)\b/i;
+
 export function countLeanings(text: string, mentions: NameMention[], stated: StatedKinds): Leanings {
   const leanings: Leanings = new Map();
   for (const { entry, hint, span, word } of mentions) {
@@ -46,7 +49,10 @@ export function countLeanings(text: string, mentions: NameMention[], stated: Sta
     const isOfMalware = isMalwareGang(text, span);
     leaning.isRansomware ||= isOfMalware;
     const isPeople = isInActorList(text, span) || isGang(text, span);
-    const kind = isSoftware(entry) && isPeople ? (isOfMalware ? undefined : 'actor') : hint;
+    const isOnlyPeople = isPeople
+      ? !isOfMalware
+      : hint === 'actor' && !hasMakers.test(text.slice(span.end, span.end + 16));
+    const kind = isSoftware(entry) && (isPeople || hint === 'actor') ? (isOnlyPeople ? 'actor' : undefined) : hint;
     if (kind) leaning[kind === 'actor' ? 'actor' : 'software'] += 1;
   }
   return leanings;

@@ -27,26 +27,45 @@ const intruder = new RegExp(
   'gu',
 );
 
-/** `needs` is part of every match and saves the search in most sentences. */
-const patterns = [
+const incident = '(?:attacks?|campaigns?|intrusions?|activity|operations?|espionage|compromises?)';
+/** `Foobar claimed responsibility`, `Foobar listed the hospital on its leak site`. */
+const claimant = new RegExp(
+  String.raw`^\W*(?:(?:In|Since|On|During|Over|Last|Earlier|Recently|According)\b[^,]{0,50}, )?${quotedName}(?:, which [^,.;]{3,60},)? (?:(?:has|have|had) )?${adverb}(?:(?:claimed|claims) (?:responsibility|credit|the attack|to have (?:stolen|breached|hacked))|took (?:credit|responsibility)|(?:listed|added|posted|named) [^.;]{3,80} (?:on|to) (?:its|their) (?:[\p{L}-]+ ){0,2}(?:leak|leaks|extortion|dark web|darknet|Tor|onion|shaming) (?:site|blog|portal|page)\b)`,
+  'gu',
+);
+/** `The attack was the work of Foobar`, `attributed the campaign to FoobarWolf`. States and cities have no inner capital. */
+const perpetrator = new RegExp(
+  String.raw`\b(?:${incident} (?:[\p{L}-]+ ){0,3}(?:is|was|were|are) (?:[\p{L}-]+ )?the work of|[Rr]esponsibility (?:[\p{L}-]+ ){0,4}was claimed by|(?:attribut(?:es|ed|ing) (?:[\p{L}\d’'-]+ ){0,4}${incident}(?: [\p{L}\d-]+){0,3}? to|${incident} (?:[\p{L}-]+ ){0,3}(?:is|was|were|are) (?:[\p{L}-]+ )?attributed (?:with [\p{L}-]+ confidence )?to)(?= ["“‘]?(?:\p{Lu}\p{Ll}+\p{Lu}|\p{Lu}[\p{L}-]*\d))) ${quotedName}(?=[,.;]|$| (?:with|and|by|based|because|in)\b| \()`,
+  'gu',
+);
+
+/** `needs` is part of every match and saves the search in most sentences. `isOfAttack`: every match mentions an attack. */
+const patterns: { pattern: RegExp; needs: RegExp; isStated: boolean; isOfAttack?: boolean }[] = [
   { pattern: actor, needs: / (?:actor|adversary|intruder) /, isStated: true },
   {
     pattern: intruder,
     needs: / (?:compromised|breached|infiltrated|hacked|broke|attacked|hit|struck|targeted) /,
     isStated: false,
   },
+  {
+    pattern: claimant,
+    needs:
+      / (?:claim(?:s|ed) (?:responsib|credit|the attack|to have)|took (?:credit|resp)|(?:listed|added|posted|named) )/,
+    isStated: false,
+  },
+  { pattern: perpetrator, needs: /attribut|the work of|was claimed by /, isStated: false, isOfAttack: true },
 ];
 
-/** Shows that `the actor` is no performer. */
+/** Shows that `the actor` is no performer, and that nobody claimed responsibility for an outage. */
 const ofAttacks =
   /\b(?:against|attack\w*|malware|backdoor\w*|ransom\w*|phish\w*|exploit\w*|credential\w*|victims?|servers?|networks?|breach\w*|compromis\w*|payloads?|implants?|loaders?|web ?shells?|stole|stolen|intrusions?|espionage|lateral\w*|CVE-\d|C2|VPN|hosts?|domains?|infrastructure|tools?)\b/i;
 
 /** Adds the actors that a sentence names only by what they did: `the actor Foobar used`, `Foobar compromised two banks and stole data`. */
 export function readDeeds({ sentence, start }: { sentence: string; start: number }, add: AddName): void {
-  for (const { pattern, needs, isStated } of patterns)
+  for (const { pattern, needs, isStated, isOfAttack } of patterns)
     for (const match of needs.test(sentence) ? findMatches(pattern, sentence) : []) {
       const printed = match[1]!;
-      if (isUsable(printed) && isAlias(printed) && ofAttacks.test(sentence))
+      if (isUsable(printed) && isAlias(printed) && (isOfAttack || ofAttacks.test(sentence)))
         add('actor', printed, start + match.index + match[0].indexOf(printed), { isStated });
     }
 }

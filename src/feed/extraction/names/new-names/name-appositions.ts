@@ -1,7 +1,7 @@
 import { malwareNoun, namedOnce, oneName } from './new-name-patterns.ts';
 
 const afterNouns =
-  '(?:mal|spy)ware|[Tt]rojan|backdoor|[Ss]tealer|[Ii]nfostealer|botnet|worm|wiper|rootkit|implant|[Pp]hishing kit|variant|[Rr]ansomware operation';
+  '(?:mal|spy)ware|[Tt]rojan|backdoor|[Ss]tealer|[Ii]nfostealer|botnet|worm|wiper|rootkit|implant|[Pp]hishing kit|[Mm]alware-as-a-[Ss]ervice|variant|[Rr]ansomware operation';
 const nounInHeadline = 'Malware|Ransomware|Spyware|Trojan|Backdoor|Stealer|Infostealer|Botnet|Worm|Wiper|Rootkit|RAT';
 const nextInProse =
   '[,.;:]|$| (?:that|which|was|is|has|and|targets|targeting|steals|stealing|spreads|spreading|uses|using|exploits|exploiting|infects|infecting|adds|to|in|on|via|from|with|collects|contacts|connects|downloads|loads|drops|encrypts|allows|enables|provides|runs|can|then|also)\\b';
@@ -16,6 +16,11 @@ export const afterKind = new RegExp(
 /** `New Android Malware Foobar Targets Banks`. */
 export const afterKindInHeadline = new RegExp(
   String.raw`\bNew (?:[\p{Lu}]\S+ ){0,3}(?:${nounInHeadline}) ["“‘]?(${namedOnce})["”’]?(?=${nextInHeadline})`,
+  'gu',
+);
+/** `New Ransomware Group Foobar Targets Hospitals`. */
+export const afterActorInHeadline = new RegExp(
+  String.raw`\bNew (?:[\p{Lu}]\S+ ){0,3}(?:Group|Gang|Crew|Collective|Actor|APT) ["“‘]?(${namedOnce})["”’]?(?=${nextInHeadline.replace('Targets|', 'Targets|Claims|Leaks|Lists|')})`,
   'gu',
 );
 /** A name in brackets after its kind: `a backdoor (Foobar)`. Short acronyms explain the noun. */

@@ -15,7 +15,7 @@ const inHeadlinesToo = (words: string): string =>
     .join('|');
 
 export const malwareNoun =
-  'ransomware|malware|trojan|backdoor|rat|remote access tool|stealer|infostealer|loader|downloader|dropper|botnet|worm|wiper|rootkit|bootkit|spyware|keylogger|implant|banker|cryptominer|miner|web ?shell|framework|toolkit|phishing kit|malware family|exploit kit|tunneler|encryptor|sideloader|clipper|skimmer|crypter|edr killer|phishing-as-a-service|traffic distribution system|drainer';
+  'ransomware|malware|trojan|backdoor|rat|remote access tool|stealer|infostealer|loader|downloader|dropper|botnet|worm|wiper|rootkit|bootkit|spyware|keylogger|implant|banker|cryptominer|miner|web ?shell|framework|toolkit|phishing kit|phishing platform|phishing service|malware family|exploit kit|tunneler|encryptor|sideloader|clipper|skimmer|crypter|edr killer|phishing-as-a-service|traffic distribution system|drainer';
 /** Nouns of parts and tools. Only a name in capitals is one of malware beside them: `a filter called FOOBARBAZ`. */
 export const partNoun =
   /\b(?:filter|module|plug-?in|component|utility|tool|launcher|injector|crypter|packer|program|script|dropper)s?(?: [\p{L}-]+){0,4} ["“‘']?$/iu;
@@ -38,8 +38,10 @@ const kindOfName = String.raw`(?:${malwareNoun}|group|gang|actor|cluster|family|
 const whatIsNamed = String.raw`(?: it| them| (?:the|this|their|its) (?:[\p{Ll}-]+ ){0,2}${kindOfName}s?(?: of (?:[\p{Ll}-]+ )?activity)?)?`;
 /** Words that introduce a name. What kind of name it is follows from the noun beside them. */
 export const introductions = [
+  String.raw`(?:^(?:Called|Named)|\bwritten in [\p{L}+#]{1,12} and (?:called|named)|^Threat actor) `,
   String.raw`\b(?:[Dd]ubbed|[Cc]ode-?named|[Nn]icknamed|[Cc]hristened|a\.k\.a\.?|aka)${whatIsNamed},? `,
   String.raw`\b(?:[Tt]racked|tracks|track|tracking|[Kk]nown|referred to|refers to|refer to|[Ii]dentified|identif(?:y|ies|ying) (?:itself|themselves)|designated|label+ed|monitored)(?: (?:it|them|this|internally|publicly|widely|commonly|also|by|under|the|actor|group|activity|cluster|name|moniker|\p{Lu}\w{1,20}|\d{1,3})){0,8} as `,
+  String.raw`\bdesignated (?=[A-Z]{2,6}-)`,
   String.raw`\b(?:tracked|tracks|tracking|monitored|operat(?:es|ed|ing)|posing|going|goes)(?: [\p{L}\d]{1,20}){0,4} (?:under|by) the (?:[\p{L}-]{1,20} )?(?:name|moniker|designation|identifier|alias|handle|persona)s?(?: of)?,? `,
   String.raw`\b(?:[Ww]e|they|who|itself|themselves|researchers|analysts|team|developers|authors|operators|creators|sellers|attackers|criminals|\p{Lu}\w{2,20}) (?:have |has |had )?(?:call|calls|called|name|named|names|calling|dubbed)${whatIsNamed}(?: itself| themselves| (?:this|the) \w{1,20})? `,
   String.raw`\b(?:(?:has|have|had) been|was|were) (?:named|called|christened) (?:as )?`,
@@ -105,7 +107,7 @@ export const beforeActor = new RegExp(
 export const definedMalware =
   'ransomware|malware|trojan|backdoor|rat|remote access trojan|stealer|infostealer|info-stealer|loader|downloader|dropper|botnet|worm|wiper|rootkit|bootkit|spyware|keylogger|implant|phishing kit|phishing-as-a-service|exploit kit|banker|cryptominer|miner|cryptojacking campaign|launcher|tunneler|crypter|web ?shell|EDR killer|C2 framework|command-and-control framework|skimmer|clipper|traffic distribution system|malware-as-a-service';
 const definedActor =
-  'threat actor|threat group|spy group|hacking group|hacker group|ransomware group|ransomware gang|cybercrime group|cyber ?espionage group|espionage group|apt group|APT group|apt|APT|[Aa]dvanced [Pp]ersistent [Tt]hreat|intrusion set|activity cluster|threat cluster|hacktivist group|(?:hacktivist|hacking|cybercrime|extortion) (?:collective|crew|gang|outfit)|extortion group|access broker|hackers|(?:motivated|sponsored|backed|aligned|linked|nexus|affiliated|mercenary) (?:group|actor|gang|collective|cluster|operation)';
+  'threat actor|threat group|spy group|(?:hacking|hacker|espionage|cyber) (?:unit|team)|hacking group|hacker group|ransomware group|ransomware gang|cybercrime group|cyber ?espionage group|espionage group|apt group|APT group|apt|APT|[Aa]dvanced [Pp]ersistent [Tt]hreat|intrusion set|activity cluster|threat cluster|hacktivist group|(?:hacktivist|hacking|cybercrime|extortion) (?:collective|crew|gang|outfit)|extortion group|access broker|hackers|(?:motivated|sponsored|backed|aligned|linked|nexus|affiliated|mercenary) (?:group|actor|gang|collective|cluster|operation)';
 /** Excludes people who have to do with a group or malware: `Foo Bar, the alleged leader of the Foobar ransomware group`. */
 const noPerson = String.raw`(?!(?:[\p{L}-]+ ){0,3}(?:leader|member|head|founder|co-founder|developer|administrator|admin|author|creator|researcher|analyst|expert|director|affiliate|victim|target|maker|vendor|provider|company|firm)\b)`;
 const wordsBetween = (min: number, max: number): string => String.raw`(?:[(]?[\p{L}\d/.+#-]+[)]? ){${min},${max}}`;
@@ -136,7 +138,7 @@ export const appositions = new RegExp(
   'gu',
 );
 const actorAppositions = new RegExp(
-  String.raw`\b(?:[Tt]he|[Aa]) (?:[\p{L}\d-]+ ){0,4}(?:group|gang|crew|collective|actor), ["“‘']?(${oneName})["”’']?(?=, |\.(?:\s|$))`,
+  String.raw`\b(?:[Tt]he|[Aa]n?) (?:[\p{L}\d-]+ ){0,4}(?:group|gang|crew|collective|actor), ["“‘']?(${oneName})["”’']?(?=, |\.(?:\s|$))`,
   'gu',
 );
 /** A program that somebody installs: `deployed a tool called Foo Bar`. */

@@ -29,7 +29,13 @@ import {
   variantOf,
   withDesignations,
 } from './new-name-patterns.ts';
-import { afterKind, afterKindInHeadline, bracketedMalware, versionOf } from './name-appositions.ts';
+import {
+  afterActorInHeadline,
+  afterKind,
+  afterKindInHeadline,
+  bracketedMalware,
+  versionOf,
+} from './name-appositions.ts';
 import { readBehavior } from './malware-behavior.ts';
 import { readTools } from './tool-names.ts';
 import {
@@ -169,6 +175,7 @@ function readKinds({ sentence, start: offset, isRepeated }: CheckedPart, add: Ad
     ['malware', versionOf, sentence.includes('version of ')],
     ['malware', afterKind, true],
     ['malware', afterKindInHeadline, sentence.includes('New ')],
+    ['actor', afterActorInHeadline, sentence.includes('New ')],
     ['malware', bracketedMalware, sentence.includes(' (')],
     ['malware', ratNames, sentence.includes(' RAT')],
     ['actor', beforeActor, true],
