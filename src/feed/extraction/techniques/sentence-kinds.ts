@@ -28,7 +28,7 @@ export const isGeneral = (sentence: string): boolean =>
 const isHypothetical = (sentence: string): boolean =>
   hypothesis.test(sentence) && !activeExploitationCues.some((cue) => cue.test(sentence));
 
-const refused = String.raw`(?:was|were|has been|have been)(?: not| never|n['’]t) (?:used|involved|needed|required|necessary)\b`;
+const refused = String.raw`(?:was|were|has been|have been)(?: not| never|n['’]t) (?:used|involved|needed|required|necessary)\b(?! (?:for|to|as)\b)`;
 const unobserved = new RegExp(
   String.raw`\bno (?:evidence|indications?|signs?|traces?)\b|\b(?:has|have|had|did|was|were|do|does)(?: not|n['’]t) (?:\w+ )?(?:observ|see|find|found|detect|identif|confirm)|\b${refused}|\b(?:needs?|needed|requires?|required|used|involved) no\b`,
   'i',
