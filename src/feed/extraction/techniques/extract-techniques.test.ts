@@ -137,6 +137,25 @@ test.each([
   expect(read(text)).toEqual({});
 });
 
+test.each([
+  ['Recommendations'],
+  ['## 5. Mitigations and detections'],
+  ['Detection opportunities:'],
+  ['How to protect your network'],
+  ['What organizations should do now'],
+])('reads no techniques below %j up to the next title', (title) => {
+  const below = 'Web shells appear beside new scheduled tasks.';
+  expect(read(`The group began in May.\n\n${title}\n\n${below}\n${below}`)).toEqual({});
+  expect(read(`${title}\n\n${below}\n\nAttack chain\n\n${below}`)).not.toEqual({});
+});
+
+test.each([['Detection evasion'], ['Actions of the implant'], ['Mitigation bypass'], ['Recommendations of a friend.']])(
+  'reads techniques below %j',
+  (title) => {
+    expect(read(`${title}\n\nThe operators dropped a web shell.`)).not.toEqual({});
+  },
+);
+
 test('applies a denial only to its own clause', () => {
   expect(Object.keys(read('No data was stolen, but the group dropped a web shell on the server.'))).toEqual([
     'T1505.003',

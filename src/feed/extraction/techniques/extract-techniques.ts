@@ -2,6 +2,7 @@ import { findTechnique, type Technique } from '../../reference-data/attack.ts';
 import type { Span } from '../text/stored-text.ts';
 import { hashFeatures, splitWords } from './sentence-features.ts';
 import { findTechniqueIds, findTechniqueNames } from './technique-mentions.ts';
+import { adviceSentencesMax, isAdviceTitle, isTitleLine } from './advice-sections.ts';
 import { isDefensive, isGeneral, isUnobserved } from './sentence-kinds.ts';
 import { findStatedTechniques } from './technique-statements.ts';
 import { appInstallation } from './statement-words.ts';
@@ -92,8 +93,15 @@ function readSentences(
   // Lists and logs repeat sentences, which add nothing after the same previous one.
   const seenAfter = new Map<string, Set<string>>();
   let previous = '';
+  let adviceLeft = 0;
   for (const [index, span] of sentences.entries()) {
     const { text: sentence } = span;
+    if (isTitleLine(sentence)) adviceLeft = isAdviceTitle(sentence) ? adviceSentencesMax : 0;
+    else if (adviceLeft > 0) {
+      adviceLeft -= 1;
+      previous = sentence;
+      continue;
+    }
     const earlier = seenAfter.get(sentence);
     if (earlier?.has(previous)) {
       previous = sentence;
