@@ -75,8 +75,12 @@ describe('electRoot', () => {
   });
   test.each<[string, RootCandidate[], string]>([
     ['elects the first item that the feed added', [member('a', { addedAt: 2 }), member('b')], 'b'],
-    ['then the first published', [member('a', { publishedAt: null }), member('b', { publishedAt: 2 })], 'b'],
-    ['then the smaller id', [member('b'), member('a')], 'a'],
+    [
+      'elects the item published first if the feed added them at the same time',
+      [member('a', { publishedAt: null }), member('b', { publishedAt: 2 })],
+      'b',
+    ],
+    ['elects the smaller id if both times are the same', [member('b'), member('a')], 'a'],
     ['keeps the current root', [member('a', { root: 'b' }), member('b', { addedAt: 9 })], 'b'],
     [
       'the next if the root left',

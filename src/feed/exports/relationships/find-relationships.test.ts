@@ -110,7 +110,7 @@ describe('relationships stated by a sentence', () => {
     ['APT29, a hacking group of Russia, is back.', []],
     ['We attribute this campaign to APT29.', []],
     ['The news media reported attacks by APT29.', []],
-  ])('%s', (text, expected) => {
+  ])('finds the relationships of: %s', (text, expected) => {
     expect(withoutTechniques(relationshipsOf(text)).toSorted()).toEqual(expected.toSorted());
   });
 

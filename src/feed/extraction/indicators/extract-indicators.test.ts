@@ -37,7 +37,7 @@ test.each([
   ['azure_tenant', 'tenant id: 11111111-2222-3333-4444-555555555555', '11111111-2222-3333-4444-555555555555'],
   ['android_package', 'the package com.evil.banker.app', 'com.evil.banker.app'],
   ['imei', 'IMEI 490154203237518', '490154203237518'],
-])('%s: %s', (type, text, value) => {
+])('extracts the %s of: %s', (type, text, value) => {
   expect(read(text, type)).toContain(value);
 });
 

@@ -9,6 +9,6 @@ test.each([
   ['The fix is for Windows, and the report has a word on Linux.', []],
   ['ESXi and vCenter servers, with Linux lockers for Linux', ['linux', 'esxi']],
   ['IOS XE and iOS XE are no phones; an iPhone and an iPad are', ['ios']],
-])('%s', (text, expected) => {
+])('detects the platforms of: %s', (text, expected) => {
   expect(detectPlatforms(text)).toEqual(expected);
 });

@@ -64,7 +64,7 @@ test.each([
   ['ProxyShell vulnerabilities were exploited.', []],
   ['The staff used Microsoft Word and PHP at work.', []],
   ['A vulnerability in the office of a bank was exploited: Word got around.', []],
-])('%s', (text, products) => {
+])('extracts the products of: %s', (text, products) => {
   expect(read(text).toSorted()).toEqual(products);
 });
 

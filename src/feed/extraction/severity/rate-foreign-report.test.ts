@@ -242,7 +242,7 @@ test.each([
     'Vírus chega por mensagens de texto',
     'O malware foi observado em mensagens enviadas a usuários brasileiros. Ele captura as senhas digitadas e envia os dados aos criminosos.',
   ],
-])('%s: %s', (expected, title, text) => {
+])('rates as %s: %s', (expected, title, text) => {
   const { language, severity, severityRule } = rate(title, text);
   expect(`${language} ${severity}`, severityRule).toBe(expected);
 });

@@ -42,7 +42,7 @@ test.each([
     'Ransomware shuts down hospitals in two states',
     'A ransomware attack forced 14 hospitals to divert ambulances on Thursday. The operators encrypted servers of the electronic health record.',
   ],
-])('%s: %s', (expected, title, text) => expect(rate(title, text)).toBe(expected));
+])('rates as %s: %s', (expected, title, text) => expect(rate(title, text)).toBe(expected));
 
 test.each([
   ['high report:named-actor', 'News of the week on the river', 'Kimsuky sent its mails from one host.'],

@@ -10,6 +10,6 @@ test.each([
   ['uk', 'Зловмисники використали новий завантажувач, який було помічено в кількох країнах цього тижня.'],
   ['ja', '攻撃者は新しいローダーを使用しており、複数の国で確認されているとのことです。詳細は以下のとおりです。'],
   [undefined, 'abc 123'],
-])('%s', (language, text) => {
+])('detects %s', (language, text) => {
   expect(detectLanguage(text)).toBe(language);
 });

@@ -102,7 +102,7 @@ describe('an event', () => {
     ['md5', 'no hash', [], ['observable:md5 no hash']],
     ['vulnerability', 'CVE-2024-12345', [], ['cve CVE-2024-12345']],
     ['comment', 'a remark', [], []],
-  ])('%s %s', (type, value, found, mapped) => {
+  ])('reads the attribute %s %s', (type, value, found, mapped) => {
     const record = read({ Tag: [], Object: [], Attribute: [mispAttribute(type, value)] });
     expect([indicators(record), others(record)]).toEqual([found, mapped]);
   });

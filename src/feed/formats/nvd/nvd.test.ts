@@ -43,7 +43,7 @@ describe('a CVE', () => {
     [{ cvssMetricV2: metric('2.0', 10) }, 'high', 'cvss:2.0'],
     [{ cvssMetricV31: metric('3.1', 9.1, 'Secondary') }, 'critical', 'cvss:3.1'],
     [{}, 'none', 'none'],
-  ])('%j', (metrics, severity, severityRule) => {
+  ])('rates by the preferred metric of %j', (metrics, severity, severityRule) => {
     expect(one({ metrics })).toMatchObject({ severity, severityRule });
   });
 

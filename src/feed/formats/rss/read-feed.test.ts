@@ -49,7 +49,7 @@ describe('dates', () => {
     ['2003-13-01', undefined],
     ['', undefined],
     [undefined, undefined],
-  ])('%s', (text, expected) => expect(parseFeedDate(text)).toBe(expected));
+  ])('parses the date %s', (text, expected) => expect(parseFeedDate(text)).toBe(expected));
 });
 
 describe('encodings', () => {
@@ -95,7 +95,9 @@ describe('encodings', () => {
       'éé\uFFFD',
     ],
     ['an unknown name', Buffer.from(xml('klingon')), 'text/xml; charset=x-none', 'é漢'],
-  ])('%s', (_name, bytes, contentType, title) => expect(entriesOf(bytes, { contentType })[0]?.title).toBe(title));
+  ])('decodes %s', (_name, bytes, contentType, title) =>
+    expect(entriesOf(bytes, { contentType })[0]?.title).toBe(title),
+  );
 
   test('decodes arbitrary bytes', () => {
     fc.assert(
@@ -200,7 +202,7 @@ describe('addresses of articles', () => {
     ['https://blog.example:8443/a', 'blog.example:8443/a'],
     ['javascript:alert(1)', undefined],
     ['', undefined],
-  ])('%s', (address, expected) => expect(toCanonicalUrl(address)).toBe(expected));
+  ])('the canonical form of %s', (address, expected) => expect(toCanonicalUrl(address)).toBe(expected));
 
   test('is idempotent', () => {
     fc.assert(

@@ -107,7 +107,7 @@ describe('rejected requests', () => {
     ['an unknown field', { text: 'x', severity: 'critical' }, '/severity'],
     ['an empty title', { text: 'x', title: '' }, '/title'],
   ];
-  test.each(cases)('%s', async (_name, body, pointer) => {
+  test.each(cases)('returns 400 with a pointer for %s', async (_name, body, pointer) => {
     const answer = await post(body);
     expect(answer.status).toBe(400);
     expect(answer.body.errors[0].pointer).toBe(pointer);

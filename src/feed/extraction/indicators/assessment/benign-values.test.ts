@@ -66,7 +66,7 @@ describe('a hostile value', () => {
     ['url', 'https://github.com/zq7/a/raw/main/a.exe'],
     ['url', 'https://www.google.com/url?q=zq7'],
     ['url', 'https://popular.org/wp-content/a.exe'],
-  ])('%s %s', (type, value) => {
+  ])('is not taken for a harmless %s: %s', (type, value) => {
     expect(findBenignReason(type, value, installed)).toBeUndefined();
   });
 });

@@ -226,7 +226,7 @@ describe('valuesOfPattern', () => {
       "[x509-certificate:hashes.'SHA-1' = '" + 'b'.repeat(40) + "' OR x509-certificate:serial_number = '0A:0b']",
       [`cert_sha1=${'b'.repeat(40)}`, 'cert_serial=0a0b'],
     ],
-  ])('%s', (pattern, expected) => {
+  ])('finds the values of %s', (pattern, expected) => {
     if (expected === 'error') expect(() => values(pattern)).toThrow();
     else expect(values(pattern)).toEqual(expected);
   });
