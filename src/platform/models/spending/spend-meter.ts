@@ -31,67 +31,84 @@ export type SpendMeterOptions = {
   storeStep?: (tx: Tx, step: ModelStep, usage: StepUsage) => Promise<void>;
 };
 
+type RunState = {
+  deps: { db: Db; clock: Clock };
+  options: SpendMeterOptions;
+  calls: CallCounter;
+  /** When the last step was recorded, in monotonic milliseconds. */
+  lastStepAt: number;
+  /** Whether no budget has been checked yet. */
+  isFirst: boolean;
+};
+
+type Conversation = { id: string; isCalling: boolean };
+
 /** Meters the spend of one run on one model, over all its conversations. Each recorded step increases `spender.spent` and `spender.elapsedMs`. */
-export function createSpendMeter(
-  { db, clock }: { db: Db; clock: Clock },
-  { spender, budgets, model, storeStep }: SpendMeterOptions,
-): RunSpendMeter {
-  let lastStepAt = performance.now();
-  let isFirst = true;
-  const calls = createCallCounter();
-  const sinceLastStepMs = (): number => Math.round(performance.now() - lastStepAt);
+export function createSpendMeter(deps: { db: Db; clock: Clock }, options: SpendMeterOptions): RunSpendMeter {
+  const run: RunState = { deps, options, calls: createCallCounter(), lastStepAt: performance.now(), isFirst: true };
   return {
     startConversation: () => {
-      const conversation = randomUUID();
-      let isCalling = false;
-      const endCall = (): void => {
-        if (!isCalling) return;
-        isCalling = false;
-        calls.end();
-      };
+      const conversation: Conversation = { id: randomUUID(), isCalling: false };
       return {
-        checkBudget: async (signal) => {
-          for (;;) {
-            signal.throwIfAborted();
-            const endedBefore = calls.ended();
-            const request = { spender, conversation, budgets, runMs: spender.elapsedMs + sinceLastStepMs(), isFirst };
-            isFirst = false;
-            calls.startCheck();
-            const reservation = await reserveStep({ db, clock }, request, model).catch((error: unknown) => {
-              calls.endCheck('blocked');
-              throw error;
-            });
-            calls.endCheck(reservation.outcome);
-            if (reservation.outcome === 'reserved') {
-              isCalling = true;
-              return;
-            }
-            if (!(await calls.waitForEnd(endedBefore, signal))) throw budgetExceededError(reservation.problem);
-          }
-        },
-        recordStep: async (step) => {
-          const tokens = step.tokens.input + step.tokens.output;
-          const usage = { alias: model.alias, tokens, costUsd: step.costUsd, ms: sinceLastStepMs() };
-          lastStepAt += usage.ms;
-          // Added before the reservation is released, so that no other conversation misses the spend.
-          spender.elapsedMs += usage.ms;
-          spender.spent.tokens += tokens;
-          spender.spent.costUsd += step.costUsd;
-          try {
-            await inOrg(db, spender.orgId, async (tx) => {
-              await storeStep?.(tx, step, usage);
-              if (tokens > 0) await countUsage(tx, spender, usage, clock());
-              if (step.kind !== 'tool')
-                await releaseReservation(tx, { orgId: spender.orgId, runId: spender.id, conversation });
-            });
-          } finally {
-            if (step.kind !== 'tool') endCall();
-          }
-        },
+        checkBudget: (signal) => checkBudget(run, conversation, signal),
+        recordStep: (step) => recordStep(run, conversation, step),
       };
     },
   };
 }
+
+const sinceLastStepMs = ({ lastStepAt }: RunState): number => Math.round(performance.now() - lastStepAt);
+
+async function checkBudget(run: RunState, conversation: Conversation, signal: AbortSignal): Promise<void> {
+  const { deps, calls } = run;
+  const { spender, budgets, model } = run.options;
+  for (;;) {
+    signal.throwIfAborted();
+    const endedBefore = calls.ended();
+    const runMs = spender.elapsedMs + sinceLastStepMs(run);
+    const request = { spender, conversation: conversation.id, budgets, runMs, isFirst: run.isFirst };
+    run.isFirst = false;
+    calls.startCheck();
+    const reservation = await reserveStep(deps, request, model).catch((error: unknown) => {
+      calls.endCheck('blocked');
+      throw error;
+    });
+    calls.endCheck(reservation.outcome);
+    if (reservation.outcome === 'reserved') {
+      conversation.isCalling = true;
+      return;
+    }
+    if (!(await calls.waitForEnd(endedBefore, signal))) throw budgetExceededError(reservation.problem);
+  }
+}
+
+async function recordStep(run: RunState, conversation: Conversation, step: ModelStep): Promise<void> {
+  const { db, clock } = run.deps;
+  const { spender, model, storeStep } = run.options;
+  const tokens = step.tokens.input + step.tokens.output;
+  const usage = { alias: model.alias, tokens, costUsd: step.costUsd, ms: sinceLastStepMs(run) };
+  run.lastStepAt += usage.ms;
+  // Added before the reservation is released, so that no other conversation misses the spend.
+  spender.elapsedMs += usage.ms;
+  spender.spent.tokens += tokens;
+  spender.spent.costUsd += step.costUsd;
+  const endsCall = step.kind !== 'tool';
+  try {
+    await inOrg(db, spender.orgId, async (tx) => {
+      await storeStep?.(tx, step, usage);
+      if (tokens > 0) await countUsage(tx, spender, usage, clock());
+      const reservation = { orgId: spender.orgId, runId: spender.id, conversation: conversation.id };
+      if (endsCall) await releaseReservation(tx, reservation);
+    });
+  } finally {
+    if (endsCall && conversation.isCalling) {
+      conversation.isCalling = false;
+      run.calls.end();
+    }
+  }
+}
+
+type CallCounter = ReturnType<typeof createCallCounter>;
 
 /**
  * Counts the calls of a run that are in progress, and those whose budget is being checked. `waitForEnd` waits until a call ends or
