@@ -1,18 +1,11 @@
 import { createReadStream, createWriteStream } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  DeleteObjectCommand,
-  GetObjectCommand,
-  ListObjectsV2Command,
-  NoSuchKey,
-  PutObjectCommand,
-} from '@aws-sdk/client-s3';
+import { DeleteObjectCommand, GetObjectCommand, ListObjectsV2Command, PutObjectCommand } from '@aws-sdk/client-s3';
 import type { Logger } from '../../../../platform/lib/logging/logger.ts';
 import type { BucketAddress } from '../../../../platform/lib/storage/logs-url.ts';
 import { openS3Client } from '../../../../platform/lib/storage/s3-client.ts';
-import { LogStorageError } from './segment-store.ts';
+import { MissingObjectError, sendToBucket } from './bucket-requests.ts';
 
 /** Objects of one prefix of a bucket. Keys are relative to the prefix. All calls throw a LogStorageError. */
 export type Bucket = {
@@ -27,46 +20,15 @@ export type Bucket = {
   close: () => void;
 };
 
-const triesMax = 4;
-const firstPauseMs = 200;
-/** Statuses that do not change when the request is repeated. */
-const isFinal = (status: number | undefined): boolean => status !== undefined && status < 500 && status !== 429;
-
+/** Opens the objects of a prefix. Failed requests are logged. */
 export function createBucket(address: BucketAddress, log: Logger): Bucket {
   const { bucket, prefix, endpoint, region } = address;
   // Streams need tries of our own, which then serve all requests.
   const client = openS3Client(address, 1);
   const host = endpoint === undefined ? `S3 in ${region ?? 'the default region'}` : new URL(endpoint).host;
   const at = (key: string): { Bucket: string; Key: string } => ({ Bucket: bucket, Key: `${prefix}${key}` });
-
-  /** Runs a request, several times if the storage does not respond or fails. */
-  async function request<T>(action: string, send: () => Promise<T>): Promise<T> {
-    for (let attempt = 1; ; attempt += 1) {
-      try {
-        return await send();
-      } catch (error) {
-        if (error instanceof NoSuchKey) throw missing(action);
-        const status = (error as { $metadata?: { httpStatusCode?: number } }).$metadata?.httpStatusCode;
-        // The local disk is full, which is no fault of the bucket.
-        if ((error as NodeJS.ErrnoException).code === 'ENOSPC') {
-          log.error({ bucket }, `The local disk is full, so the bucket ${bucket} could not ${action}.`);
-          throw error;
-        }
-        if (attempt === triesMax || isFinal(status)) throw failure(action, error, status);
-        await sleep(firstPauseMs * 2 ** (attempt - 1));
-      }
-    }
-  }
-  const failure = (action: string, error: unknown, status: number | undefined): LogStorageError => {
-    const { name, message, code } = error as Error & { code?: string };
-    const reason = [status, name === 'Error' ? code : name, message].filter(Boolean).join(' ');
-    const described = `The bucket ${bucket} at ${host} did not ${action}: ${reason}`;
-    log.error({ bucket, host, reason }, described);
-    return new LogStorageError(described, { cause: error });
-  };
-  const missing = (action: string): LogStorageError =>
-    new MissingObjectError(`The bucket ${bucket} at ${host} did not ${action}: the object does not exist.`);
-
+  const request = <T>(action: string, send: () => Promise<T>): Promise<T> =>
+    sendToBucket({ bucket, host, log }, action, send);
   return {
     putFile: (key, path, { bytes, sha256 }) =>
       request(`store ${prefix}${key}`, async () => {
@@ -118,5 +80,3 @@ export function createBucket(address: BucketAddress, log: Logger): Bucket {
     close: () => client.destroy(),
   };
 }
-
-class MissingObjectError extends LogStorageError {}
