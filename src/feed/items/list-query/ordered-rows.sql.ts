@@ -4,7 +4,7 @@ import { matchesRow } from './filters.sql.ts';
 import { isNotOverridden, overriddenRowsAsSeen } from './overridden-rows.sql.ts';
 import type { PageCursor } from '../../../platform/lib/page-request.ts';
 import { allOf, type Condition, type Sql, type StateCondition } from './query.sql.ts';
-import { isCurrentIn, poolLiterals, wasCurrentIn } from './snapshot-rows.sql.ts';
+import { branchesOfPools, isCurrentIn, wasCurrentIn } from './snapshot-rows.sql.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 
 type RowsOptions = {
@@ -28,7 +28,7 @@ type BranchEnd = (columns: { at: Sql; id: Sql }) => Sql;
 
 /**
  * Returns the listed rows of a snapshot in the order of the list, as a parenthesized query. Each pool has its own branches: index scans that
- * read no document and are merged. Overridden rows and roots found through a duplicate are branches of their own, which need the CTEs
+ * read no document and are merged or, of many pools, sorted. Overridden rows and roots found through a duplicate are branches of their own, which need the CTEs
  * `overridden_rows` and `duplicate_roots`.
  */
 export function orderedRows(snapshot: Snapshot, filters: ItemFilters, options: ScanOptions): Sql {
@@ -65,7 +65,7 @@ function branchesOf(snapshot: Snapshot, filters: ItemFilters, options: BranchOpt
   const current = { at: sql`i.added_to_feed_at`, id: sql`i.id` };
   const past = { at: sql`s.added_to_feed_at`, id: sql`s.item_id` };
   const listed = { at: sql`added_to_feed_at`, id: sql`id` };
-  const branches = poolLiterals(snapshot).flatMap(([pool, seq]) => [
+  const branches = branchesOfPools(snapshot, (pool, seq) => [
     sql`
       (select i.id, i.added_to_feed_at, null::bigint as seq_from from items i
         where ${isCurrentIn(pool, seq)} and ${matches(current.id, match?.current)} ${poolEnd(current)})`,

@@ -7,7 +7,6 @@ import type { Snapshot } from '../snapshot/snapshot.ts';
 import { matchesRow } from './filters.sql.ts';
 import { overriddenRowsAsSeen, overriddenRowsCte } from './overridden-rows.sql.ts';
 import { allOf, withCtes, type Condition, type Sql } from './query.sql.ts';
-import { poolLiterals } from './snapshot-rows.sql.ts';
 
 /** A row of a list, and how many rows the list has up to it. */
 export type PageAnchor = { row: PageCursor; rows: number };
@@ -18,7 +17,7 @@ export type PageAnchor = { row: PageCursor; rows: number };
  */
 export type PageAnchors = LRUCache<string, (PageAnchor & { snapshot: Snapshot })[]>;
 
-const [listsMax, anchorsMax, reachRows, changesMax] = [200, 100, 10_000, 5_000];
+const [listsMax, anchorsMax, reachRows, changesMax, changedPoolsMax] = [200, 100, 10_000, 5_000, 8];
 
 /** Shorter than the previous states of items are kept, because they correct the number of rows. */
 const validMs = 2 * 3_600_000;
@@ -90,7 +89,7 @@ async function countAddedByOverrides(
 }
 
 /**
- * Returns by how many rows the list without overrides grew up to an anchor since the anchor's snapshot, or undefined if very many items changed. A changed item
+ * Returns by how many rows the list without overrides grew up to an anchor since the anchor's snapshot, or undefined if very many items or pools changed. A changed item
  * left the list in its previous state and entered it in its present one.
  */
 async function countChanges(
@@ -98,8 +97,13 @@ async function countChanges(
   snapshot: Snapshot,
   { filters, row, snapshot: before }: { filters: ItemFilters; row: PageCursor; snapshot: Snapshot },
 ): Promise<number | undefined> {
-  const changes = poolLiterals(snapshot).flatMap(([pool, seq], index): Sql[] => {
-    const from = sql`${before.seqs[index]!}::bigint`;
+  const changedPools = snapshot.poolIds.flatMap((pool, index) => {
+    const [from, seq] = [before.seqs[index]!, snapshot.seqs[index]!];
+    return from === seq ? [] : [{ pool: sql`${pool}::uuid`, from: sql`${from}::bigint`, seq: sql`${seq}::bigint` }];
+  });
+  if (changedPools.length === 0) return 0;
+  if (changedPools.length > changedPoolsMax) return undefined;
+  const changes = changedPools.flatMap(({ pool, from, seq }): Sql[] => {
     const columns = sql`added_to_feed_at, severity, status, platforms, publisher, source_name, duplicate_of`;
     const state = (sign: 1 | -1, isState: Sql): Sql => sql`
       (select ${sql.lit(sign)} as sign, item_id as id, ${columns} from item_states s

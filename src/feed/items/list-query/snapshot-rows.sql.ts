@@ -14,8 +14,8 @@ export const wasCurrent: Condition = sql`s.pool_id = pool.id and s.seq_from <= p
  * later is in neither. Without a join with `pool`, so that an index on ids can be used.
  */
 export const isInSnapshot = (snapshot: Snapshot): StateCondition => ({
-  current: inAnyPool(snapshot, isCurrentIn),
-  past: inAnyPool(snapshot, wasCurrentIn),
+  current: isCurrentInAny(snapshot, sql`i`),
+  past: inAnyPool(snapshot, sql`s`, wasCurrentIn),
 });
 
 export const isCurrentIn = (pool: Sql, seq: Sql, item: Sql = sql`i`): Condition =>
@@ -23,25 +23,46 @@ export const isCurrentIn = (pool: Sql, seq: Sql, item: Sql = sql`i`): Condition 
 export const wasCurrentIn = (pool: Sql, seq: Sql): Condition =>
   sql`s.pool_id = ${pool} and s.seq_from <= ${seq} and s.seq_until > ${seq}`;
 
-function inAnyPool(snapshot: Snapshot, condition: (pool: Sql, seq: Sql) => Condition): Condition {
+/** Whether a row of `items` has not changed since the snapshot. `item` is the name of the table. */
+export const isCurrentInAny = (snapshot: Snapshot, item: Sql): Condition =>
+  inAnyPool(snapshot, item, (pool, seq) => isCurrentIn(pool, seq, item));
+
+function inAnyPool(snapshot: Snapshot, row: Sql, condition: (pool: Sql, seq: Sql) => Condition): Condition {
+  const { poolIds, seqs } = snapshot;
+  if (hasManyPools(snapshot)) {
+    const pool = sql`any(${poolIds}::uuid[])`;
+    return condition(pool, sql`(${seqs}::bigint[])[array_position(${poolIds}::uuid[], ${row}.pool_id)]`);
+  }
   const each = poolLiterals(snapshot).map(([pool, seq]) => sql`(${condition(pool, seq)})`);
   return each.length === 0 ? sql`false` : sql`${sql.join(each, sql` or `)}`;
 }
 
+/** Whether a snapshot has so many pools that a branch of a query for each takes longer to plan than to run. */
+export const hasManyPools = ({ poolIds }: Snapshot): boolean => poolIds.length > 8;
+
 /** Each pool of a snapshot with its sequence number, as SQL values. */
-export const poolLiterals = ({ poolIds, seqs }: Snapshot): [pool: Sql, seq: Sql][] =>
+const poolLiterals = ({ poolIds, seqs }: Snapshot): [pool: Sql, seq: Sql][] =>
   poolIds.map((id, index) => [sql`${id}::uuid`, sql`${seqs[index]!}::bigint`]);
+
+/** Returns the parenthesized queries that `queriesOf` has for a pool, for all pools of a snapshot: branches to join with `union all`. */
+export function branchesOfPools(snapshot: Snapshot, queriesOf: (pool: Sql, seq: Sql) => Sql[]): Sql[] {
+  if (!hasManyPools(snapshot)) return poolLiterals(snapshot).flatMap(([pool, seq]) => queriesOf(pool, seq));
+  const queries = queriesOf(sql`pool.id`, sql`pool.seq`);
+  return [
+    sql`(select rows.* from ${poolTable(snapshot)} cross join lateral (${sql.join(queries, sql` union all `)}) rows)`,
+  ];
+}
 
 /** The items that changed since the snapshot, as a table. */
 export const changedRows = (snapshot: Snapshot): Sql =>
   sql`(${selectChanged(snapshot, sql`id, severity, status, publisher, source_name, platforms, duplicate_of`)}) changed`;
 
-/** Repeats the query for each pool: with a join, the planner cannot estimate how few rows these are and scans the whole pool. */
+/** One query for each pool: with a join, the planner cannot estimate how few rows these are and scans the whole pool. */
 function selectChanged(snapshot: Snapshot, columns: Sql): Sql {
-  const each = poolLiterals(snapshot).map(
-    ([pool, seq]) => sql`select ${columns} from items i where i.pool_id = ${pool} and i.seq > ${seq}`,
-  );
-  return each.length > 0 ? sql.join(each, sql` union all `) : sql`select ${columns} from items i where false`;
+  const branches = branchesOfPools(snapshot, (pool, seq) => [
+    sql`(select ${columns} from items i where i.pool_id = ${pool} and i.seq > ${seq} order by i.seq, i.id offset 0)`,
+  ]);
+  return branches.length > 0 ? sql.join(branches, sql` union all `) : sql`select ${columns} from items i where false`;
 }
 
 /** Adds columns of the snapshot's state to listed rows. `listed` is a table name or a parenthesized query. */

@@ -4,7 +4,7 @@ import { isOfSource } from '../list-query/filters.sql.ts';
 import { orderedRows } from '../list-query/ordered-rows.sql.ts';
 import { overriddenRowsCte } from '../list-query/overridden-rows.sql.ts';
 import { allOf, byItemId, type Condition, type Cte, type Sql, type StateCondition } from '../list-query/query.sql.ts';
-import { isCurrentIn, isInSnapshot, poolLiterals } from '../list-query/snapshot-rows.sql.ts';
+import { isCurrentInAny, isInSnapshot } from '../list-query/snapshot-rows.sql.ts';
 import { overriddenIds, overridesAt } from '../overrides/overrides.sql.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import { hadFullText, hadTerm, isAmong, itemHasTerm, itemMatchesText } from './search-conditions.sql.ts';
@@ -83,16 +83,13 @@ function storyConditions(
 function hasMatchingDuplicate(snapshot: Snapshot, options: SearchOptions, root: Sql): Condition {
   const { overridesSeq } = options.filters;
   const { current, past } = storyConditions(snapshot, options);
-  const isCurrentMember = sql.join(
-    poolLiterals(snapshot).map(([pool, seq]) => sql`(${isCurrentIn(pool, seq, sql`m`)})`),
-    sql` or `,
-  );
+  const isCurrentMember = isCurrentInAny(snapshot, sql`m`);
   const moved = overridesSeq === undefined ? undefined : overriddenIds(overridesSeq, sql`o.moved`);
   const sharedPast = sql`select s.duplicate_of from item_states s
     where ${allOf([isInSnapshot(snapshot).past, past, moved && sql`s.item_id not in ${moved}`])} and s.duplicate_of is not null`;
   const alternatives: Sql[] = [
     // Not `exists`, for which the planner may compare the words of all items of the feed.
-    sql`coalesce((select true from items m where ${allOf([sql`m.duplicate_of = ${root}`, isCurrentMember as Condition, current(sql`m.id`), moved && sql`m.id not in ${moved}`])} limit 1), false)`,
+    sql`coalesce((select true from items m where ${allOf([sql`m.duplicate_of = ${root}`, isCurrentMember, current(sql`m.id`), moved && sql`m.id not in ${moved}`])} limit 1), false)`,
     sql`${root} in (${sharedPast})`,
   ];
   if (overridesSeq !== undefined)
