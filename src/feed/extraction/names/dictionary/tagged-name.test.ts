@@ -5,7 +5,7 @@ test.each(['cobalt strike', 'CobaltStrike', 'malware:emotet', 'lockbit'])('finds
   expect(findTaggedName(tag)).toMatchObject({ kind: 'malware' });
 });
 
-test.each(['cobalt', 'play', 'august', 'c2 server', 'spear phishing', 'x'.repeat(80)])(
+test.each(['cobalt', 'play', 'august', 'c2 server', 'spear phishing', 'no name', 'x'.repeat(80)])(
   'the tag %s is no name',
   (tag) => {
     expect(findTaggedName(tag)).toBeUndefined();
