@@ -1,4 +1,5 @@
 import { inOrg, type Db } from '../../platform/db/db.ts';
+import { describeIssue } from '../../platform/lib/describe-issue.ts';
 import { appError } from '../../platform/lib/errors.ts';
 import { createKey, revokeKey, toKey } from '../../platform/orgs/keys.ts';
 import { CreateKeyInput } from '../../platform/orgs/orgs.schema.ts';
@@ -32,9 +33,11 @@ export async function listKeysCommand({ org, json }: JsonOption & { org: string 
 
 export async function revokeKeyCommand(id: string, { json }: JsonOption): Promise<number> {
   const revoked = await withDatabase((db) => revokeById(db, id));
-  const text = `Key ${revoked.id} is revoked. Running servers reject it within 30 s.`;
+  const text = `Key ${revoked.id} is revoked. Running servers reject it within five seconds.`;
   return printResult(json, { id: revoked.id, revokedAt: revoked.revokedAt }, text);
 }
+
+const optionOf: Record<string, string> = { scopes: 'scope', expiresAt: 'expires' };
 
 function readInput(name: string, scope: string[] | undefined, expires: string | undefined): CreateKeyInput {
   const expiresAt = expires === undefined ? undefined : new Date(expires);
@@ -48,7 +51,7 @@ function readInput(name: string, scope: string[] | undefined, expires: string | 
   if (!input.success)
     throw new UsageError(
       input.error.issues
-        .map((issue) => `--${issue.path[0] === 'scopes' ? 'scope' : String(issue.path[0])}: ${issue.message}`)
+        .map(({ path, message }) => `--${optionOf[String(path[0])] ?? 'name'}: ${describeIssue(message)}`)
         .join('\n'),
     );
   return input.data;
