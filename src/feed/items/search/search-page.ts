@@ -3,6 +3,7 @@ import { queryRow, type Tx } from '../../../platform/db/db.ts';
 import { nilId } from '../../../platform/lib/ids.ts';
 import { readPageRows, type ItemsPage } from '../list-query/page.store.ts';
 import { materialized, type Cte, type Sql } from '../list-query/query.sql.ts';
+import { hasManyPools } from '../list-query/snapshot-rows.sql.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import {
   hadFullText,
@@ -147,9 +148,11 @@ export async function choosePageMethod(tx: Tx, snapshot: Snapshot, search: Estim
   const compared = isWithin ? (needed * items) / textTotal : items / 2;
   const hasLookUps = terms.length + rootTerms.length > 0 || (options.onlyIds && passed <= lookUpsMax);
   const lookUpCost = hasLookUps ? compareCost : 0;
+  // A scan of many pools passes as many rows of each.
+  const timesPassed = hasManyPools(snapshot) ? Math.min(snapshot.poolIds.length, items / Math.max(passed, 1)) : 1;
   const costs: [PageMethod, number][] = [
     ['collect', textTotal + countHolders(search) * indexCost],
-    ['scan', passed * (passCost + lookUpCost) + compared * compareCost],
+    ['scan', timesPassed * (passed * (passCost + lookUpCost) + compared * compareCost)],
   ];
   if (isWithin && !rootsOnly) costs.push(['window', matchesMargin * passed * streamCost + textMatchesNeeded(search)]);
   const [method, cost] = costs.toSorted(([, a], [, b]) => a - b)[0]!;
