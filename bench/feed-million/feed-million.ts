@@ -74,6 +74,15 @@ const relevant: Record<string, string> = {
   'relevancyMode=relevant, q with a word in half of the items': '/items?relevancyMode=relevant&q=HALF',
 };
 
+const assignedPools = 100;
+/** Requested once the organization is assigned the pools of further sources, which have no items yet. */
+const assigned: Record<string, string> = {
+  'first page of 100': '/items?perPage=100',
+  'severity=high': '/items?severity=high',
+  'updatedSince, the newest 10,000': '/items?updatedSince=RECENT',
+  'q with a word in half of the items': '/items?q=HALF',
+};
+
 const env = { TOCSIN_FETCH_ALLOW: '127.0.0.1' };
 
 type FeedBenchmark = { running: RunningProgram; client: pg.Client; report: (text: string) => void };
@@ -120,6 +129,14 @@ async function changeItems(client: pg.Client): Promise<void> {
     update items set seq = pool.seq from pool
     where items.id in (select id from items where pool_id = '${publicPoolId}' order by id desc limit 100)`);
 }
+
+/** Assigns pools of the first organization to all organizations. */
+const assignPools = (client: pg.Client): Promise<unknown> =>
+  client.query(
+    `insert into feed_pools (id, organization_id, kind, assigned_to)
+    select gen_random_uuid(), (select min(id::text)::uuid from organizations), 'assigned', (select array_agg(id) from organizations)
+    from generate_series(1, ${assignedPools})`,
+  );
 
 /** Measures the first request, and then requests after 100 items changed. */
 async function repeatedList(benchmark: FeedBenchmark, what: string, path: string): Promise<BenchmarkRow[]> {
@@ -198,6 +215,9 @@ async function measure(benchmark: FeedBenchmark): Promise<BenchmarkRow[]> {
   lines.push(await measureProfileChange(running, [values['RARE']!]));
   report(`a profile change: ${Math.round(lines.at(-1)!.tocsin)} s`);
   for (const [what, path] of Object.entries(relevant)) lines.push(await coldList(benchmark, what, withValue(path)));
+  await assignPools(client);
+  for (const [what, path] of Object.entries(assigned))
+    lines.push(await coldList(benchmark, `${what}, ${assignedPools} assigned sources`, withValue(path)));
   return [...lines, { label: 'memory of the server at the end', unit: 'MiB', tocsin: memoryOf(running.program.pid) }];
 }
 
