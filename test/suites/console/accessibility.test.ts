@@ -137,7 +137,7 @@ const pages: TestPage[] = [
     `/settings/${section}`,
     async (page) => {
       await page.getByRole('heading', { level: 2 }).first().waitFor();
-      await page.locator('[data-loading]').first().waitFor({ state: 'detached' });
+      await page.waitForLoadState('networkidle');
     },
   ]),
   [
