@@ -33,9 +33,9 @@ const identifyingBuckets = new Set<Bucket>(['ipv4', 'ipv6', 'domains', 'urls', '
 const valueMaxChars = 500;
 
 /**
- * Returns a value as it is stored in `item_terms`: indicators by the form of their `normalizedValue` that is compared, CVE and technique ids in upper case, names of actors, malware
- * and tools as lower-case letters and digits, so that `Fancy Bear` and `FancyBear` are one, and products ("vendor product") in lower case with
- * single spaces. A value longer than 500 characters is stored as its SHA-256.
+ * Returns a value as it is stored in `item_terms`: indicators by the form of their `normalizedValue` that is compared, CVE and technique ids in
+ * upper case, names of actors, malware and tools as lower-case letters and digits, so that `Fancy Bear` and `FancyBear` are one, and products
+ * ("vendor product") in lower case with single spaces. A value longer than 500 characters is stored as its SHA-256.
  */
 export function toTermValue(kind: TermKind, value: string): string {
   const text = canonicalText(kind, value);

@@ -28,8 +28,8 @@ type BranchEnd = (columns: { at: Sql; id: Sql }) => Sql;
 
 /**
  * Returns the listed rows of a snapshot in the order of the list, as a parenthesized query. Each pool has its own branches: index scans that
- * read no document and are merged or, of many pools, sorted. Overridden rows and roots found through a duplicate are branches of their own, which need the CTEs
- * `overridden_rows` and `duplicate_roots`.
+ * read no document and are merged, or sorted if there are many. Overridden rows and roots found through a duplicate are branches of their own,
+ * which need the CTEs `overridden_rows` and `duplicate_roots`.
  */
 export function orderedRows(snapshot: Snapshot, filters: ItemFilters, options: ScanOptions): Sql {
   const { limit, poolRows, oldestFirst = false } = options;

@@ -89,8 +89,8 @@ async function countAddedByOverrides(
 }
 
 /**
- * Returns by how many rows the list without overrides grew up to an anchor since the anchor's snapshot, or undefined if very many items or pools changed. A changed item
- * left the list in its previous state and entered it in its present one.
+ * Returns by how many rows the list without overrides grew up to an anchor since the anchor's snapshot, or undefined if very many items or
+ * pools changed. A changed item left the list in its previous state and entered it in its present one.
  */
 async function countChanges(
   tx: Tx,
