@@ -1,0 +1,17 @@
+-- Planned for the number of rows at hand. A cached plan is that of the first change of a session, often of one item, and compares every old row
+-- with every new one.
+create or replace function tocsin_keep_states() returns trigger language plpgsql as $$
+begin
+  execute 'update item_versions v set doc = o.doc from old_items o join new_items n on n.id = o.id
+    where n.version > o.version and v.item_id = o.id and v.version = o.version and v.doc is null';
+  execute $states$
+    insert into item_states (organization_id, item_id, pool_id, seq_from, seq_until, severity, status, publisher, source_name, platforms,
+      duplicate_of, title, publish_time, doc, next_expiry_at, added_to_feed_at, last_updated, terms, words)
+    select o.organization_id, o.id, o.pool_id, o.seq, n.seq, o.severity, o.status, o.publisher, o.source_name, o.platforms,
+      o.duplicate_of, o.title, o.publish_time, o.doc, o.next_expiry_at, o.added_to_feed_at, o.last_updated,
+      array(select t.kind || ' ' || t.value from item_terms t where t.item_id = o.id),
+      (select s.words from item_search s where s.item_id = o.id)
+    from old_items o join new_items n on n.id = o.id
+    where n.seq > o.seq $states$;
+  return null;
+end $$;
