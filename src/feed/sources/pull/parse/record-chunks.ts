@@ -33,8 +33,8 @@ export type ParsedSource = {
   close?: () => Promise<void>;
 };
 
-// Small enough that the next chunk is built while one is written.
-const recordsMax = 250;
+// Small enough that the next chunk is built while one is written. Writing begins with the first one.
+const [firstRecordsMax, recordsMax] = [100, 250];
 const weightMax = 330_000;
 const indicatorWeight = 250;
 export const recordWeight = 1_500;
@@ -77,6 +77,7 @@ export const toChunks = (records: SourceRecord[]): Iterable<RecordChunk> => buil
 function* buildChunks(drafts: RecordDraft[]): Generator<RecordChunk, void, void> {
   let chunk: RecordChunk = { records: [], skipped: [] };
   let weight = 0;
+  let countMax = firstRecordsMax;
   for (const draft of drafts.toSorted((a, b) => comparePublishTimes(a.publishTime, b.publishTime))) {
     const built = buildDraft(draft);
     if ('skipped' in built) chunk.skipped.push(built.skipped);
@@ -84,8 +85,9 @@ function* buildChunks(drafts: RecordDraft[]): Generator<RecordChunk, void, void>
       chunk.records.push(built.record);
       weight += weighRecord(built.record);
     }
-    if (weight < weightMax && chunk.records.length + chunk.skipped.length < recordsMax) continue;
+    if (weight < weightMax && chunk.records.length + chunk.skipped.length < countMax) continue;
     yield chunk;
+    countMax = recordsMax;
     chunk = { records: [], skipped: [] };
     weight = 0;
   }

@@ -10,9 +10,9 @@ test.each<{ lists: number[]; batches: number[] }>([
   { lists: [], batches: [] },
   { lists: [0, 8, 0, 2], batches: [10] },
   { lists: [99, 1], batches: [100] },
-  { lists: [250, 250, 250, 250], batches: [250, 500, 250] },
-  { lists: [60, 60, 600, 20], batches: [120, 500, 120] },
-  { lists: [1_200], batches: [500, 500, 200] },
+  { lists: [250, 250, 250, 250], batches: [100, 200, 400, 300] },
+  { lists: [60, 60, 600, 20], batches: [100, 200, 400, 40] },
+  { lists: [2_200], batches: [100, 200, 400, 500, 500, 500] },
 ])('lists of $lists actions make batches of $batches', async ({ lists, batches }) => {
   const made = await Array.fromAsync(toBatches(lists.map(actions)));
   expect(made.map((batch) => batch.length)).toEqual(batches);

@@ -1,5 +1,4 @@
 import type { Tx } from '../../../../platform/db/db.ts';
-import { splitIntoBatches } from '../../../../platform/lib/concurrency/batches.ts';
 import { applyActions, listPoolIds, type PreparedAdditions } from '../../../ingestion/apply-actions.ts';
 import { isLive, planRecords, toStoredByRecord, type ItemAction } from '../../../ingestion/pull-plan.ts';
 import type { SourceRow } from '../../../ingestion/source-row.ts';
@@ -9,36 +8,41 @@ import { renewClaim } from '../../sources.store.ts';
 import { keepWithinQuota, readRoomFor, type RefusedRecords } from './item-quota.ts';
 import { recordWeight, weighRecord } from '../parse/record-chunks.ts';
 
-const actionsMax = 500;
 // About the work of a fifth of a second: it bounds how long a pull locks the pools that it writes to.
-const weightMax = 2_000_000;
+const largestBatch = { actions: 500, weight: 2_000_000 };
 
-// The size of the first batch: it keeps the database busy while the next batch is read and built.
-const firstActions = 100;
-const firstWeight = 250_000;
+// The database has something to write while the next batch is read and built, which takes about as long as writing it.
+const firstBatch = { actions: 100, weight: 250_000 };
 
 /**
- * Joins and splits lists of actions into batches of bounded work, in the same order. The first batch of many actions is smaller, so that the
- * database starts early.
+ * Joins and splits lists of actions into batches of bounded work, in the same order. Each batch has up to twice as many actions as the one
+ * before.
  */
 export async function* toBatches(
   lists: AsyncIterable<ItemAction[]> | Iterable<ItemAction[]>,
 ): AsyncGenerator<ItemAction[], void, void> {
-  let last: ItemAction[] = [];
-  let isStarted = false;
-  for await (const list of lists) {
-    const batches = splitIntoBatches([...last, ...list], actionsMax, { max: weightMax, of: weightOf });
-    last = batches.pop() ?? [];
-    yield* batches;
-    if (isStarted || (last.length < firstActions && weightOfAll(last) < firstWeight)) continue;
-    isStarted = true;
-    yield last;
-    last = [];
-  }
-  if (last.length > 0) yield last;
+  let wanted = firstBatch;
+  let batch: ItemAction[] = [];
+  let weight = 0;
+  const end = (): ItemAction[] => {
+    const ended = batch;
+    [batch, weight] = [[], 0];
+    wanted = {
+      actions: Math.min(2 * wanted.actions, largestBatch.actions),
+      weight: Math.min(2 * wanted.weight, largestBatch.weight),
+    };
+    return ended;
+  };
+  for await (const list of lists)
+    for (const action of list) {
+      const ownWeight = weightOf(action);
+      if (batch.length > 0 && weight + ownWeight > largestBatch.weight) yield end();
+      batch.push(action);
+      weight += ownWeight;
+      if (batch.length >= wanted.actions || weight >= wanted.weight) yield end();
+    }
+  if (batch.length > 0) yield batch;
 }
-
-const weightOfAll = (actions: ItemAction[]): number => actions.reduce((sum, action) => sum + weightOf(action), 0);
 
 const weightOf = (action: ItemAction): number =>
   'candidate' in action ? weighRecord(action.candidate.record) : recordWeight;
