@@ -55,6 +55,11 @@ const largePulls: LargePull[] = [
     },
   },
   {
+    label: `${advisories.toLocaleString('en')} NVD records of the same CVEs`,
+    kind: 'nvd',
+    createFiles: (round) => toFile(nvdPage(list(advisories, (n) => nvdRow(cveOf(2070 + round, n))))),
+  },
+  {
     label: `${advisories.toLocaleString('en')} CSAF advisories`,
     kind: 'csaf',
     createFiles: (round) => {
