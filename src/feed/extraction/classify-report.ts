@@ -9,7 +9,7 @@ import type { ExtractedProduct } from './products/extract-products.ts';
 import { findProductPlatforms } from './products/product-platforms.ts';
 import type { ExtractedTechnique } from './techniques/extract-techniques.ts';
 
-/** What the extractors find in the text of a report, with spans in its stored text. */
+/** The findings of the extractors in the text of a report, with spans in its stored text. */
 export type ExtractedFacts = {
   indicators: ExtractedIndicator[];
   others: OtherObservable[];

@@ -27,7 +27,7 @@ export type ListRow = {
   tags?: string[];
   /** The report that the row stands for, which the indicators are from. */
   report?: { title: string; url: string } | undefined;
-  /** What the row says in words. */
+  /** The description of the row in prose. */
   description?: string | undefined;
   tlp?: Tlp | undefined;
   phishing?: boolean;

@@ -132,7 +132,7 @@ function openElements(state: SplitState, count: number, closing: string): void {
   state.isInString = false;
 }
 
-/** Returns the next complete line, or undefined if there is none. */
+/** Returns the next line, or undefined if the text received so far has no further complete line. */
 function nextLine(state: SplitState, isEnd: boolean): RawEvent | undefined {
   const { rest } = state;
   const at = rest.indexOf(newline, state.scanned);
@@ -154,7 +154,7 @@ function nextLine(state: SplitState, isEnd: boolean): RawEvent | undefined {
   return raw;
 }
 
-/** Returns the next complete element, or undefined if there is none. */
+/** Returns the next element, or undefined if the text received so far has no further complete element. */
 function nextElement(state: SplitState): RawEvent | undefined {
   const { rest } = state;
   // The loop visits each byte, and local variables are faster than fields.

@@ -14,7 +14,7 @@ type FrameState = {
   heldBytes: number;
   /** The held bytes are complete at this total number of bytes, or at the end of a line. */
   awaited: number | 'line end';
-  /** What is left of a message that is too long: a number of bytes, or the rest of its line. */
+  /** The rest of a message that is too long, which is skipped: a number of bytes, or everything up to the end of its line. */
   skipped: 'line' | number | undefined;
 };
 
