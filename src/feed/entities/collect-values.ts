@@ -1,6 +1,6 @@
 import { toIndicatorName, type Relationship } from '../exports/relationships/find-relationships.ts';
 import type { FeedItem } from '../model/item.schema.ts';
-import { toComparisonForm } from '../model/values/comparison-form.ts';
+import { toComparisonKey } from '../model/values/comparison-form.ts';
 import { buckets } from '../model/vocabulary.ts';
 import type { FeedEntityDetail } from './entities.schema.ts';
 
@@ -19,7 +19,7 @@ export function collectIndicators(read: ReadItem[]): FeedEntityDetail['indicator
     for (const indicator of buckets.flatMap((bucket) => item.iocs[bucket])) {
       const { type, normalizedValue: value, status } = indicator;
       if (status !== 'active' && status !== 'expired') continue;
-      const key = `${type} ${toComparisonForm(value)}`;
+      const key = toComparisonKey(indicator);
       const known = found.get(key) ?? { type, value, status, isStated: false, items: [] };
       found.set(key, {
         ...addItem(known, item.id, statedNames.has(toIndicatorName(indicator))),

@@ -1,7 +1,7 @@
 import { ttlDays } from '../model/expiry.ts';
 import type { Iocs } from '../model/item.schema.ts';
 import { bucketByType } from '../model/vocabulary.ts';
-import { toComparisonForm } from '../model/values/comparison-form.ts';
+import { toComparisonKey } from '../model/values/comparison-form.ts';
 import { roundConfidence, emptyIocs } from '../model/source-record.ts';
 import { findBenignReason, type BenignLookup } from './indicators/assessment/benign-values.ts';
 import type { ClassificationMapping } from './classification-builder.ts';
@@ -40,7 +40,7 @@ export function createStatementCollector(benign?: BenignLookup): {
         mappings.push({ framework: observable.framework, id, confidence: roundConfidence(statement.confidence) });
         return;
       }
-      const key = `${observable.type} ${toComparisonForm(observable.normalizedValue)}`;
+      const key = toComparisonKey(observable);
       const known = found.get(key);
       if (known) known.statements.push(statement);
       else found.set(key, { observable, statements: [statement] });

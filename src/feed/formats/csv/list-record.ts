@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { ttlDays } from '../../model/expiry.ts';
 import type { Indicator, Iocs } from '../../model/item.schema.ts';
-import { toComparisonForm } from '../../model/values/comparison-form.ts';
+import { toComparisonKey } from '../../model/values/comparison-form.ts';
 import { bucketByType } from '../../model/vocabulary.ts';
 import {
   createClassificationBuilder,
@@ -78,7 +78,7 @@ const toCanonicalKey = (title: string, storedText: string): string =>
     .update(JSON.stringify([title, storedText]))
     .digest('hex')}`;
 
-/** What the rows of a list contain. */
+/** The contents of the rows of a list. */
 type ListContents = {
   iocs: Iocs;
   /** The indicators of `iocs` by type and the form in which values are compared. */
@@ -110,7 +110,7 @@ function addRow({ text: line, row }: ListLine, offset: number, { list, context, 
       continue;
     }
     hasIndicator = true;
-    const key = `${observable.type} ${toComparisonForm(observable.normalizedValue)}`;
+    const key = toComparisonKey(observable);
     const known = contents.known.get(key);
     if (known) {
       widenTimeRange(known, row);

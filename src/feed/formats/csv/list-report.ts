@@ -24,11 +24,9 @@ const firstLine = /^\s*(\S[^\r\n]{15,148}[^\s:.;,])[ \t]*\r?\n[ \t]*\r?\n/;
 /** Returns the first line of a text if it is a headline: at least four words and no value. */
 function findHeadline(text: string): string | undefined {
   const line = firstLine.exec(text)?.[1]?.replace(/^[#=*\s-]+/, '');
-  const isHeadline = line && line.split(/\s+/).length >= 4 && line.split(/\s+/).every((word) => !isValue(word));
-  return isHeadline ? line : undefined;
+  const words = line?.split(/\s+/) ?? [];
+  return words.length >= 4 && words.every((word) => recognizeValue(word).length === 0) ? line : undefined;
 }
-
-const isValue = (word: string): boolean => recognizeValue(word).length > 0;
 
 type ReportContext = ParseContext & { part: SourceDocument; tlp: Tlp | undefined };
 

@@ -6,9 +6,6 @@ import type { Snapshot } from '../snapshot/snapshot.ts';
 export const poolTable = (snapshot: Snapshot): Sql =>
   sql`unnest(${snapshot.poolIds}::uuid[], ${snapshot.seqs}::bigint[]) as pool (id, seq)`;
 
-/** The item of `item_states s` has changed since the snapshot. Needs `pool`. */
-export const wasCurrent: Condition = sql`s.pool_id = pool.id and s.seq_from <= pool.seq and s.seq_until > pool.seq`;
-
 /**
  * An item that has not changed since the snapshot is in `items i`. One that has is in `item_states s` as it was then. One that was added
  * later is in neither. Without a join with `pool`, so that an index on ids can be used.
@@ -22,6 +19,9 @@ export const isCurrentIn = (pool: Sql, seq: Sql, item: Sql = sql`i`): Condition 
   sql`${item}.pool_id = ${pool} and ${item}.seq <= ${seq}`;
 export const wasCurrentIn = (pool: Sql, seq: Sql): Condition =>
   sql`s.pool_id = ${pool} and s.seq_from <= ${seq} and s.seq_until > ${seq}`;
+
+/** The item of `item_states s` has changed since the snapshot. Needs `pool`. */
+export const wasCurrent: Condition = wasCurrentIn(sql`pool.id`, sql`pool.seq`);
 
 /** Whether a row of `items` has not changed since the snapshot. `item` is the name of the table. */
 export const isCurrentInAny = (snapshot: Snapshot, item: Sql): Condition =>

@@ -48,21 +48,22 @@ export async function updateGroupedItems(
   items: GroupedItem[],
 ): Promise<void> {
   const column = <K extends keyof GroupedItem>(name: K): GroupedItem[K][] => items.map((item) => item[name]);
+  const ids = column('id');
   const changed = items.map((item) => item.changed.join(','));
   // An array makes the planner look the items up by index: because of row-level security, a join seems to cost more than reading all of them.
-  const isWanted = sql`i.id = any(${column('id')}::uuid[])`;
+  const isWanted = sql`i.id = any(${ids}::uuid[])`;
   // A new version has the text of the previous one.
   await sql`
     insert into item_versions (organization_id, item_id, pool_id, version, cause, changed, stored_text, at)
     select v.organization_id, v.item_id, v.pool_id, n.version, 'group', string_to_array(n.changed, ','), v.stored_text, ${at}
-    from unnest(${column('id')}::uuid[], ${column('version')}::int[], ${changed}::text[]) as n (id, version, changed)
+    from unnest(${ids}::uuid[], ${column('version')}::int[], ${changed}::text[]) as n (id, version, changed)
       join items i on i.id = n.id and ${isWanted} and i.version < n.version join item_versions v on v.item_id = i.id and v.version = i.version`.execute(
     tx,
   );
   await sql`
     update items i set doc = n.doc, own_doc = n.own_doc, duplicate_of = n.duplicate_of, severity = n.severity, version = n.version,
       seq = ${seq}, last_updated = ${at}
-    from unnest(${column('id')}::uuid[], ${column('doc')}::text[], ${column('ownDoc')}::text[], ${column('duplicateOf')}::uuid[],
+    from unnest(${ids}::uuid[], ${column('doc')}::text[], ${column('ownDoc')}::text[], ${column('duplicateOf')}::uuid[],
       ${column('severity')}::text[], ${column('version')}::int[]) as n (id, doc, own_doc, duplicate_of, severity, version)
     where i.id = n.id and ${isWanted}`.execute(tx);
 }

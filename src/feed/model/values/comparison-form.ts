@@ -11,3 +11,7 @@ export const isCaseInsensitive = (normalizedValue: string): boolean =>
  */
 export const toComparisonForm = (normalizedValue: string): string =>
   isCaseInsensitive(normalizedValue) ? normalizedValue.toLowerCase() : normalizedValue;
+
+/** Returns the key by which values of several types are compared. */
+export const toComparisonKey = ({ type, normalizedValue }: { type: string; normalizedValue: string }): string =>
+  `${type} ${toComparisonForm(normalizedValue)}`;
