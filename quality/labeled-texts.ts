@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 
-/** Checks whether a page belongs to the half without which the rules are written: its SHA-256 has an odd first hexadecimal digit. */
+/** Returns whether a page belongs to the half without which the rules are written: its SHA-256 has an odd first hexadecimal digit. */
 export const isHeldOutAddress = (address: string): boolean => Number.parseInt(sha256(address)[0]!, 16) % 2 === 1;
 
 /** Reads a file of labels in this folder. */

@@ -21,7 +21,7 @@ const categories: Record<SoakRuleKind, CreateDetection['detectionCategory']> = {
 };
 const batchSize = 8;
 
-/** Reports whether an organization keeps its events in the embedded log store: the last ones do. */
+/** Returns whether an organization keeps its events in the embedded log store: the last ones do. */
 export const usesLogStore = ({ options }: SoakPlan, org: number): boolean =>
   org >= options.organizations - options.localOrganizations;
 

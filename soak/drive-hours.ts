@@ -115,7 +115,7 @@ async function waitForHour({ deps }: SoakContext, waitMs: number): Promise<void>
   }
 }
 
-/** Reports whether no work is left at all. Waits for runs that are paused after a failed attempt. */
+/** Returns whether no work is left at all. Waits for runs that are paused after a failed attempt. */
 async function isOver({ deps, plan }: SoakContext): Promise<boolean> {
   const deadline = performance.now() + plan.options.waitMs;
   for (;;) {

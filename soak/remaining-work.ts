@@ -20,7 +20,7 @@ export async function readRemainingWork(db: Db, now: Date): Promise<RemainingWor
   return work!;
 }
 
-/** Reports whether the hour's work is done: no slot is due, no run can be claimed or is running, and no window must be examined again. */
+/** Returns whether the hour's work is done: no slot is due, no run can be claimed or is running, and no window must be examined again. */
 export const isHourDone = ({ due, busy, repeats }: RemainingWork): boolean => due + busy + repeats === 0;
 
 export const isEverythingDone = (work: RemainingWork): boolean => Object.values(work).every((n) => n === 0);

@@ -42,7 +42,7 @@ export const buildRule = (index: number, org: number): SoakRule => ({ index, org
 export const hourStart = ({ start }: SoakTimeline, hour: number): Date => new Date(start.getTime() + hour * hourMs);
 export const hourNumber = ({ start }: SoakTimeline, at: Date): number => (at.getTime() - start.getTime()) / hourMs;
 
-/** Reports whether the detection must find a suspicious event in this hour. */
+/** Returns whether the detection must find a suspicious event in this hour. */
 export function hasPlantedEvent(timeline: SoakTimeline, { index, kind }: SoakRule, hour: number): boolean {
   if (hour < plantedFrom || hour >= timeline.hours) return false;
   // Nine hours in a row, longer than the suppression time of a hit.
@@ -95,7 +95,7 @@ export const driftedEvent = (timeline: SoakTimeline, hour: number): Record<strin
   steps: {},
 });
 
-/** Reports whether the hour's event for the `model` kind is harmless. The model must not raise a hit for it. */
+/** Returns whether the hour's event for the `model` kind is harmless. The model must not raise a hit for it. */
 export const isHarmless = (hour: number): boolean => hour % 2 === 1;
 
 /**
@@ -107,7 +107,7 @@ export function findVerdictFault(hour: number): 'invalid' | 'misquotes once' | '
   return faults[hour % faults.length];
 }
 
-/** Reports whether the model gives no usable verdict on the hour's event, so that the hit comes from its facts. */
+/** Returns whether the model gives no usable verdict on the hour's event, so that the hit comes from its facts. */
 export function hasNoVerdict(hour: number): boolean {
   const fault = findVerdictFault(hour);
   // Evidence matters only if the model calls the event harmful.

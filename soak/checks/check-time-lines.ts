@@ -67,7 +67,7 @@ export const isInactiveReason = (reason: string | null): boolean => reason !== n
 export const findGapReason = ({ parts }: Pick<TimeLine, 'parts'>, at: Date): string | null =>
   parts.find(({ gap, from, to }) => gap !== null && from <= at && to > at)?.gap ?? null;
 
-/** Reports whether the hour that starts at `from` was examined. */
+/** Returns whether the hour that starts at `from` was examined. */
 export function isCovered({ parts }: Pick<TimeLine, 'parts'>, from: Date): boolean {
   return parts.some((part) => part.gap === null && part.from <= from && part.to > from);
 }

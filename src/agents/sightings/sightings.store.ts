@@ -103,7 +103,7 @@ export function listSweeps(tx: Tx, orgId: OrgId): Promise<SweepRow[]> {
       from feed_sweeps where organization_id = ${orgId} order by connection_id limit 1000`;
 }
 
-/** Reports whether the transaction's organization can see the item. */
+/** Returns whether the transaction's organization can see the item. */
 export async function isItemVisible(tx: Tx, id: string): Promise<boolean> {
   const found = await queryRow(
     tx,

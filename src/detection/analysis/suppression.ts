@@ -39,7 +39,7 @@ function buildKind({ kind, facts, kindKey }: Candidate): unknown[] {
 }
 
 /**
- * Decides whether an earlier verdict applies to a candidate: `occurrence` of the open hit, `negative` (drop it), or `judge` it again.
+ * Returns how an earlier verdict applies to a candidate: `occurrence` of the open hit, `negative` (drop it), or `judge` it again.
  * A positive verdict applies unless the candidate is more severe than the hit. A negative verdict applies below severity high if the
  * facts are not stronger: at most twice the count, z at most 2 higher, and no new value.
  */

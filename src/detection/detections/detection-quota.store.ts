@@ -3,7 +3,7 @@ import type { OrgId } from '../../platform/lib/org-id.ts';
 import { requireQuota } from '../../platform/orgs/limits/require-quota.ts';
 import type { AgentView } from './record/detection-row.ts';
 
-/** Reports whether an agent counts towards the quota of enabled detections. */
+/** Returns whether an agent counts towards the quota of enabled detections. */
 export const isCounted = (agent: AgentView): boolean =>
   agent.agent_type === 'detection' && agent.enabled && !agent.is_suggestion && agent.deleted_at === null;
 

@@ -63,7 +63,7 @@ function matchesEnd(segment: readonly (string | null)[], value: string, from: nu
   return at >= from;
 }
 
-/** Reports whether a position is not inside a surrogate pair. */
+/** Returns whether a position is not inside a surrogate pair. */
 function isBoundary(value: string, at: number): boolean {
   const unit = value.charCodeAt(at);
   const before = value.charCodeAt(at - 1);

@@ -30,7 +30,7 @@ export function renderDrift(reports: readonly PackReport[]): string {
   ]);
 }
 
-/** Reports whether a detection differs from its pack. */
+/** Returns whether a detection differs from its pack. */
 export const isDrift = ({ state }: PackDetection): boolean => state !== 'unchanged';
 
 function renderPlanned({ file, state, outcome, changes, kept, detail }: PackDetection): string[] {

@@ -80,7 +80,7 @@ function parseYaml(text: string): unknown {
   }
 }
 
-/** Reports whether a text matches a pattern in which `*` stands for any characters. */
+/** Returns whether a text matches a pattern in which `*` stands for any characters. */
 const matches = (pattern: string, text: string): boolean =>
   new RegExp(`^${pattern.split('*').map(RegExp.escape).join('.*')}$`, 'su').test(text);
 

@@ -54,7 +54,7 @@ export type SiemFailure = {
   dependsOnData?: boolean;
 };
 
-/** Reports whether a failure is due to the events of a window, so that other windows may not fail. */
+/** Returns whether a failure is due to the events of a window, so that other windows may not fail. */
 export const isDueToData = ({ blame, dependsOnData }: SiemFailure): boolean =>
   blame === 'data' || dependsOnData === true;
 
@@ -142,7 +142,7 @@ export type RemoteConnector<Settings, Credentials> = {
   describeTarget(settings: Settings): string;
   /** Returns a host that is reached without TLS, and the responsible setting. */
   findUnencryptedHost(settings: Settings): { field: string; host: string } | undefined;
-  /** Returns true if the settings define what clock `ingest` needs. */
+  /** Returns whether the settings define what clock `ingest` needs. */
   supportsIngestClock(settings: Settings): boolean;
   connect(input: RemoteConnectionInput<Settings, Credentials>): RemoteConnection;
 };

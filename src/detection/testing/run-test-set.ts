@@ -38,7 +38,7 @@ type TestSetOptions = {
   createJudge?: (run: ActiveRun) => Judge;
 };
 
-/** Reports whether a detection's query is written for another SIEM and there is no local query for its tests. */
+/** Returns whether a detection's query is written for another SIEM and there is no local query for its tests. */
 function hasForeignQuery({ orgId, definition }: TestSubject, { localQuery }: TestSet): boolean {
   if (selectsLogStore(orgId, definition) || isPortableQuery(definition.detectionQuery)) return false;
   return (localQuery ?? null) === null;

@@ -87,7 +87,7 @@ const withoutRepeated = (all: Relationship[]): Relationship[] =>
     ...new Map(all.toReversed().map((one) => [JSON.stringify([one.type, one.source, one.target]), one])).values(),
   ].toReversed();
 
-/** Whether a relationship starts or ends at the entity. */
+/** Returns whether a relationship starts or ends at the entity. */
 const concerns = ({ source, target }: Relationship, type: EntityType, value: string): boolean =>
   [source, target].some(({ kind, name }) => kind === type && toTermValue(termKind(type), name) === value);
 

@@ -30,7 +30,7 @@ export type FetchSession = {
   fetch: (url: string, request?: DocumentRequest) => Promise<FetchedDocument | undefined>;
   /** Runs the format's own `digest`, for large documents in a thread. */
   digest: (documents: DigestInput[]) => Promise<unknown>;
-  /** Whether the bounds of this pull (documents, bytes, time) allow another document. */
+  /** Returns whether the bounds of this pull (documents, bytes, time) allow another document. */
   hasRoom: () => boolean;
   pause: (ms: number) => Promise<void>;
 };

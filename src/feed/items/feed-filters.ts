@@ -59,15 +59,15 @@ export function readFilters(query: FilterQuery & { searchOrder?: 'relevance' | '
   };
 }
 
-/** Whether a search restricts a list by more than the columns of its items. */
+/** Returns whether a search restricts a list by more than the columns of its items. */
 export const hasSearch = ({ terms, rootTerms, fullText, updatedSince }: Search): boolean =>
   terms.length > 0 || rootTerms.length > 0 || fullText !== undefined || updatedSince !== undefined;
 
-/** Whether filters leave out any item, apart from `relevancyMode`. */
+/** Returns whether filters leave out any item, apart from `relevancyMode`. */
 export const isFiltered = ({ severity, status, platform, source, search }: FeedFilters): boolean =>
   hasSearch(search) || search.rootsOnly || [severity, status, platform, source].some((value) => value !== undefined);
 
-/** Whether filters leave out only items that do not match a text. */
+/** Returns whether filters leave out only items that do not match a text. */
 export const isTextOnly = ({ search, relevancyMode, ...filters }: FeedFilters): boolean =>
   relevancyMode === 'all' && !isFiltered({ ...filters, relevancyMode, search: { ...search, fullText: undefined } });
 

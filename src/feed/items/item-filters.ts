@@ -13,14 +13,14 @@ export type ItemFilters = {
   overridesSeq?: number;
 };
 
-/** Whether overrides decide which items a list contains: only severity, status and the root of an item can be overridden. */
+/** Returns whether overrides decide which items a list contains: only severity, status and the root of an item can be overridden. */
 export const usesOverriddenRows = ({ overridesSeq, severity, status, rootsOnly = false }: ItemFilters): boolean =>
   overridesSeq !== undefined && (rootsOnly || severity !== undefined || status !== undefined);
 
-/** Whether the list also contains roots that only a duplicate of theirs connects to the wanted source. */
+/** Returns whether the list also contains roots that only a duplicate of theirs connects to the wanted source. */
 export const usesDuplicateRoots = ({ rootsOnly = false, sources }: ItemFilters): boolean =>
   rootsOnly && sources !== undefined;
 
-/** Whether a list leaves out any item of its pools. */
+/** Returns whether a list leaves out any item of its pools. */
 export const hasFilters = ({ overridesSeq: _overridesSeq, rootsOnly = false, ...columns }: ItemFilters): boolean =>
   rootsOnly || Object.values(columns).some((value) => value !== undefined);

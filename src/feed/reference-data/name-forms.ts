@@ -38,7 +38,7 @@ export const cleanName = (name: string): string =>
 /** Returns a name and, if a list joins the name and the number of one publisher, both: `海莲花 - APT-C-00`. */
 export const listNameParts = (name: string): string[] => [name, ...(/^(.+) - (APT-C-\d+)$/.exec(name)?.slice(1) ?? [])];
 
-/** Checks whether a name is usable in prose. Ids, detection names and single letters are not. */
+/** Returns whether a name is usable in prose. Ids, detection names and single letters are not. */
 export const isName = (name: string): boolean =>
   nameKey(name).length >= 2 &&
   !excludedKeys.has(nameKey(name)) &&
@@ -54,7 +54,7 @@ const proper =
 let everyday: ReadonlySet<string> | undefined;
 
 /**
- * Checks whether a name also occurs in ordinary prose: all of its words are common, or it has at most three letters and digits. The
+ * Returns whether a name also occurs in ordinary prose: all of its words are common, or it has at most three letters and digits. The
  * word list is read once per process.
  */
 export function needsCue(name: string): boolean {

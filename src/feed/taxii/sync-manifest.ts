@@ -106,7 +106,7 @@ async function addObjects(tx: Tx, collection: ManifestCollection, objects: NewMa
   );
 }
 
-/** Whether the collection would not show an object because it has a later version, which revoked it or was added after that. */
+/** Returns whether the collection would not show an object because it has a later version, which revoked it or was added after that. */
 function needsLaterVersion({ version, isGone }: NewManifestObject, last: KnownObject): boolean {
   if (isGone || last.version <= version) return false;
   return last.gone || (last.restored && version > (last.own_version ?? ''));

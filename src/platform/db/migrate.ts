@@ -19,7 +19,7 @@ export function listMigrations(): string[] {
     .toSorted();
 }
 
-/** Reports whether the newest migration of this version is applied. Rejects if the database is unavailable. */
+/** Returns whether the newest migration of this version is applied. Rejects if the database is unavailable. */
 export async function isMigrated(db: Db): Promise<boolean> {
   const newest = await acrossOrgs(
     db,

@@ -121,7 +121,7 @@ async function findFault(replica: Db, { identity, target }: Expectation): Promis
   });
 }
 
-/** Reports whether the replica shows everything before a position, after at most `maxMs`. */
+/** Returns whether the replica shows everything before a position, after at most `maxMs`. */
 async function waitForReplay(tx: Tx, target: bigint, maxMs: number): Promise<boolean> {
   const deadline = performance.now() + maxMs;
   for (;;) {

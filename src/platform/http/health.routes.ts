@@ -5,7 +5,7 @@ import { appError } from '../lib/errors.ts';
 const Health = z.object({ status: z.enum(['ok', 'degraded']), reasons: z.array(z.string()).optional() });
 
 type HealthRoutesDeps = {
-  /** Reports whether the database is migrated to this version. Rejects if it is unavailable. */
+  /** Returns whether the database is migrated to this version. Rejects if it is unavailable. */
   isMigrated: () => Promise<boolean>;
   /** Returns why the service is degraded. Empty if it is not. */
   degradedReasons: () => Promise<string[]>;

@@ -5,7 +5,7 @@ const prefix = 'TOCSIN_';
 /** Variables that only tests and measurements read. */
 const development = /^TOCSIN_(TEST_\w+|PROPERTY_SEED|REHEARSE|INJECTION)$/;
 
-/** Reports whether Kubernetes sets the variable for a service whose name begins with `tocsin`, such as `TOCSIN_PORT=tcp://10.0.0.1:80`. */
+/** Returns whether Kubernetes sets the variable for a service whose name begins with `tocsin`, such as `TOCSIN_PORT=tcp://10.0.0.1:80`. */
 const isServiceLink = (name: string, value: string): boolean =>
   /_SERVICE_(HOST|PORT)|_PORT_\d+_/.test(name) || /^(tcp|udp|sctp):\/\//.test(value);
 

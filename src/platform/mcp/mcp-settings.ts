@@ -34,5 +34,5 @@ export function readMcpSettings(text: string | undefined): McpSettings {
   return text === undefined ? {} : parseJsonSetting('TOCSIN_MCP_SERVERS', text, Servers);
 }
 
-/** Reports whether a tool name has the form `server__tool` of a tool on an MCP server, even if no such tool exists. */
+/** Returns whether a tool name has the form `server__tool` of a tool on an MCP server, even if no such tool exists. */
 export const isMcpToolName = (name: string): boolean => /^[a-z0-9][a-z0-9-]{0,30}__[\w.-]{1,64}$/i.test(name);

@@ -45,7 +45,7 @@ export function modelCheckLoop(deps: CheckModelsDeps, signal: AbortSignal): Prom
   });
 }
 
-/** Reports whether a model responds to a short question. */
+/** Returns whether a model responds to a short question. */
 export async function modelResponds(model: ConfiguredModel, signal: AbortSignal): Promise<boolean> {
   try {
     await model.call({

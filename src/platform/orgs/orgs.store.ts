@@ -36,7 +36,7 @@ export function findKeyAcrossOrgs(db: Db, keyId: string): Promise<CallerKeyRow |
   );
 }
 
-/** Reports whether a key is neither revoked nor expired, and its organization not suspended. */
+/** Returns whether a key is neither revoked nor expired, and its organization not suspended. */
 export async function isKeyActive(tx: Tx, orgId: OrgId, keyId: string): Promise<boolean> {
   const found = await queryRow(tx)`select 1 from api_keys where organization_id = ${orgId} and id = ${keyId}
       and revoked_at is null and (expires_at is null or expires_at > now()) and ${isNotSuspended(sql`organization_id`)}`;
@@ -137,7 +137,7 @@ export async function setTagsAcrossOrgs(tx: Tx, orgId: OrgId, tags: string[]): P
   await sql`update organizations set tags = ${tags}::text[] where id = ${orgId}`.execute(tx);
 }
 
-/** Reports whether the erasure of an organization was requested. */
+/** Returns whether the erasure of an organization was requested. */
 export async function isErasureRequestedAcrossOrgs(tx: Tx, orgId: OrgId): Promise<boolean> {
   return (await queryRow(tx)`select 1 from organization_erasures where id = ${orgId}`) !== undefined;
 }

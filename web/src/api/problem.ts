@@ -37,5 +37,5 @@ export function toProblem(body: unknown, status: number): ApiProblem {
   });
 }
 
-/** Whether an error says that there is no session, or no longer one. */
+/** Returns whether an error says that there is no session, or no longer one. */
 export const isSignedOut = (error: unknown): boolean => error instanceof ApiProblem && error.status === 401;

@@ -3,19 +3,19 @@ import { tinykeys } from 'tinykeys';
 
 type Handlers = Record<string, (event: KeyboardEvent) => void>;
 
-/** Whether the event belongs to a field. The first element of its path is inside of the editors' shadow trees. */
+/** Returns whether the event belongs to a field. The first element of its path is inside of the editors' shadow trees. */
 function isTyping(event: KeyboardEvent): boolean {
   const [target] = event.composedPath();
   return target instanceof HTMLElement && (target.isContentEditable || target.matches('input, textarea, select'));
 }
 
-/** Whether Enter activates the focused element. The rows of a list are options, which the list's own Enter opens. */
+/** Returns whether Enter activates the focused element. The rows of a list are options, which the list's own Enter opens. */
 const isActivation = ({ key, target }: KeyboardEvent): boolean =>
   key === 'Enter' &&
   target instanceof HTMLElement &&
   target.closest(':is(a, button, summary):not([role=option]), [role=menu]') !== null;
 
-/** Whether an arrow key belongs to something beside the list: a panel that it scrolls, or a menu. */
+/** Returns whether an arrow key belongs to something beside the list: a panel that it scrolls, or a menu. */
 const isOutsideList = ({ key, target }: KeyboardEvent): boolean =>
   key.startsWith('Arrow') &&
   target instanceof HTMLElement &&

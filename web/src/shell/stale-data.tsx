@@ -5,7 +5,7 @@ import { texts } from '../texts/common.ts';
 import { Button } from '../ui/button.tsx';
 import { RelativeTime } from '../ui/time.tsx';
 
-/** Whether a query on the page still shows earlier data because reading it again failed. */
+/** Returns whether a query on the page still shows earlier data because reading it again failed. */
 const isStale = (query: Query): boolean =>
   query.isActive() &&
   query.state.data !== undefined &&

@@ -95,7 +95,7 @@ async function draftForFirstTarget(
   return { reason };
 }
 
-/** Reports whether an error concerns one draft only: an unusable draft, or a SIEM that did not answer its query. */
+/** Returns whether an error concerns one draft only: an unusable draft, or a SIEM that did not answer its query. */
 const isDraftError = (error: unknown): error is Error =>
   error instanceof ModelError
     ? error.failure.kind === 'invalid_draft' || error.failure.kind === 'model_refused'

@@ -33,7 +33,7 @@ export function createSampleLookup(past: RecalledMemory, from: Date): (entity: s
   };
 }
 
-/** Returns true if the UTC hours are at most one apart and both days are on a weekend, or neither is. */
+/** Returns whether the UTC hours are at most one apart and both days are on a weekend, or neither is. */
 function isSameTimeOfWeek(past: MemoryWindow, from: Date): boolean {
   const hours = Math.abs(past.from.getUTCHours() - from.getUTCHours());
   return Math.min(hours, 24 - hours) <= 1 && isWeekend(past.from) === isWeekend(from);

@@ -42,7 +42,7 @@ export async function writeMemory(
   }
 }
 
-/** Reports whether a window is remembered as examined with exactly these entries. A window without entries is remembered too, see `writeMemory`. */
+/** Returns whether a window is remembered as examined with exactly these entries. A window without entries is remembered too, see `writeMemory`. */
 export async function isRemembered(
   tx: Tx,
   { orgId, detectionId, generation }: MemoryScope,

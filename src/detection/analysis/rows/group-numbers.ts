@@ -40,7 +40,7 @@ function* findNumberColumn(groups: readonly EntityGroup[]): Steps<string | undef
   return undefined;
 }
 
-/** Returns true if at least one row has a number in the column and none has text. */
+/** Returns whether at least one row has a number in the column and none has text. */
 function* hasOnlyNumbers(groups: readonly EntityGroup[], column: string): Steps<boolean> {
   let hasNumber = false;
   for (const { rows } of groups) {
@@ -55,7 +55,7 @@ function* hasOnlyNumbers(groups: readonly EntityGroup[], column: string): Steps<
   return hasNumber;
 }
 
-/** Returns true for NaN and infinity, for example from a division by zero. They do not make a column non-numeric. */
+/** Returns whether a value is NaN or infinite, for example from a division by zero. Such values do not make a column non-numeric. */
 function isNotFinite(value: unknown): boolean {
   return typeof value === 'number' && !Number.isFinite(value);
 }

@@ -12,7 +12,7 @@ const timeNames = new Set(
 const dateTime =
   /^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:[.,]\d{1,9})?)?\s?(?:Z|UTC|[+-]\d{2}:?\d{2})?)?$|^\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?$/;
 
-/** Returns true if a field contains a time, judging by its name, or if the whole value is a date or a time of day. */
+/** Returns whether a field contains a time, judging by its name, or the whole value is a date or a time of day. */
 export function isTimeField(field: string, value: unknown): boolean {
   if (value instanceof Date || timeNames.has(plainFieldName(field))) return true;
   return typeof value === 'string' && value.length <= 40 && dateTime.test(value);
@@ -26,7 +26,10 @@ const recordIds = new Set(
 );
 const opaque = /^(?:\{?[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\}?|[0-9a-f]{24,}|\d{15,})$/i;
 
-/** Returns true if a field identifies the record and not the activity: `eventID`, `requestID`, or an opaque value in a field that ends in `id`. Accounts and access keys do not count. */
+/**
+ * Returns whether a field identifies the record and not the activity: `eventID`, `requestID`, or an opaque value in a field that ends in `id`.
+ * Accounts and access keys do not count.
+ */
 export function isRecordId(field: string, value: string): boolean {
   const name = buildIdName(field);
   // A Windows event ID is a short number that identifies the type of event.

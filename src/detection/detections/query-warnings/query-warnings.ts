@@ -36,6 +36,6 @@ const columns = [
   'siem_type',
 ] as const satisfies readonly (keyof AgentRow)[];
 
-/** Reports whether two versions of a detection query the same fields of the same data, so that a check of one counts for both. */
+/** Returns whether two versions of a detection query the same fields of the same data, so that a check of one counts for both. */
 export const hasSameQuery = (before: AgentRow, after: AgentRow): boolean =>
   columns.every((column) => before[column] === after[column]);

@@ -56,7 +56,7 @@ export function findField<Field extends { name: string }>(fields: Field[], name:
 
 type Listed = { nested: readonly Listed[] };
 
-/** Reports whether events may have top-level keys that these fields of a catalog or a batch do not list. */
+/** Returns whether events may have top-level keys that these fields of a catalog or a batch do not list. */
 export const isCatalogFull = (fields: readonly Listed[]): boolean =>
   fields.length >= catalogLimits.columnsMax || countPaths(fields) >= catalogLimits.pathsMax;
 

@@ -44,7 +44,7 @@ export function toEngineType(type: ColumnType): string {
   return type.replace('NULL', 'VARCHAR');
 }
 
-/** Reports whether a column of type `column` represents values of type `value` without loss. Any value fits VARCHAR as text. */
+/** Returns whether a column of type `column` represents values of type `value` without loss. Any value fits VARCHAR as text. */
 export function fitsType(column: ColumnType, value: ColumnType): boolean {
   if (column === value || column === 'VARCHAR' || value === 'NULL') return true;
   if (column === 'DOUBLE') return value === 'BIGINT';

@@ -1,7 +1,7 @@
 import { isCatalogFull, type CatalogField } from './catalog.ts';
 import type { ObservedField } from './field-observer.ts';
 
-/** Reports whether the events of a batch have keys that were not observed, because there are too many. */
+/** Returns whether the events of a batch have keys that were not observed, because there are too many. */
 export const hasUnobserved = (observed: readonly ObservedField[]): boolean =>
   isCatalogFull(observed) || hasOpen(observed);
 
@@ -9,7 +9,7 @@ const hasOpen = (fields: readonly ObservedField[]): boolean =>
   fields.some(({ open, nested }) => open || hasOpen(nested));
 
 /**
- * Reports whether a batch may have values that do not fit known fields and that were not observed, because the batch has too many other keys.
+ * Returns whether a batch may have values that do not fit known fields and that were not observed, because the batch has too many other keys.
  */
 export const mayHideValues = (known: readonly CatalogField[], observed: readonly ObservedField[]): boolean =>
   hidesAny(known, observed, isCatalogFull(observed));

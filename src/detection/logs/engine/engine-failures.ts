@@ -47,11 +47,11 @@ const typeErrors = /explicit (?:type )?cast|^Binder Error: Cannot (?:compare|mix
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-/** Reports whether the engine rejected a value. */
+/** Returns whether the engine rejected a value. */
 export const isValueError = (error: unknown): boolean =>
   !(error instanceof SiemError) && valueErrors.test(messageOf(error));
 
-/** Reports whether the engine rejected the type of an operand, which may be that of a column and so depend on the data. */
+/** Returns whether the engine rejected the type of an operand, which may be that of a column and so depend on the data. */
 export const isTypeError = (error: unknown): boolean =>
   !(error instanceof SiemError) && typeErrors.test(messageOf(error));
 

@@ -188,7 +188,7 @@ function handleEnd(lane: LaneState, engine: EngineProcess, reason: ChildEnd): vo
   lane.onChange();
 }
 
-/** Reports whether the task itself used up the memory: no other task has used the process, or repeating it did not help. */
+/** Returns whether the task itself used up the memory: no other task has used the process, or repeating it did not help. */
 const usedUpMemory = (engine: EngineProcess, task: EngineTask): boolean =>
   engine.started === 1 || task.tries >= triesMax;
 

@@ -52,7 +52,7 @@ export function closeLanes(state: EngineLanes): void {
   for (const lane of state.lanes.values()) lane.close();
 }
 
-/** Reports whether another process can be started. If not, retires one, whose end calls `startTasks` again. */
+/** Returns whether another process can be started. If not, retires one, whose end calls `startTasks` again. */
 function makeRoom(state: EngineLanes): boolean {
   if (countProcesses(state) < state.processesMax) return true;
   const idle = [...state.lanes.values()].filter((lane) => lane.idleSince() !== undefined);

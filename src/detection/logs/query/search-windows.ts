@@ -151,6 +151,6 @@ function estimateRows(
   return rows * Math.max(share(ingestedFrom, ingestedTo), share(timeFrom, timeTo));
 }
 
-/** Reports whether a segment may have events in a window, as the filter `slot` of `listSegments` does. */
+/** Returns whether a segment may have events in a window, as the filter `slot` of `listSegments` does. */
 const isWithin = ({ ingestedFrom, ingestedTo, timeFrom, timeTo }: BoundedSegment, { from, to }: QueryWindow): boolean =>
   (ingestedTo >= from && ingestedFrom < to) || (timeTo >= from && timeFrom < to);

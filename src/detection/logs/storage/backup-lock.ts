@@ -9,7 +9,7 @@ export async function keepReplacedFiles(client: pg.Client): Promise<void> {
   await client.query('select pg_advisory_lock_shared($1)', [lockId]);
 }
 
-/** Reports whether a backup copies files. One that begins later copies no file that is replaced now. */
+/** Returns whether a backup copies files. One that begins later copies no file that is replaced now. */
 export async function isBackupRunningAcrossOrgs(tx: Tx): Promise<boolean> {
   const row = await queryRow<{ free: boolean }>(tx)`select pg_try_advisory_xact_lock(${lockId}) as free`;
   return !row!.free;

@@ -18,7 +18,7 @@ export const partialPath = (id: string): string => `${id}${partialSuffix}`;
 
 const datasetFolder = (dataset: string): string => `dataset=${dataset}`;
 
-/** Reports whether a path is one for other engines. */
+/** Returns whether a path is one for other engines. */
 export const isPublished = (path: string): boolean => path.startsWith(datasetFolder(''));
 
 /** Stands for the hour of files with events of several hours. A number, because engines derive the type of the column from its values. */

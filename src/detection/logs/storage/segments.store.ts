@@ -48,7 +48,7 @@ export async function listSegments(
       order by dataset, ingested_from, id`;
 }
 
-/** Reports whether these datasets have a segment that may contain matching rows. */
+/** Returns whether these datasets have a segment that may contain matching rows. */
 export async function hasSegments(
   tx: Tx,
   orgId: OrgId,

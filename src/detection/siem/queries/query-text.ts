@@ -118,7 +118,7 @@ function measureTrimmed(text: string): number {
 const grouping =
   /\bgroup\s+by\b|\bselect\s+distinct\b|\b(?:count|sum|avg|min|max|array_agg|string_agg|uniq\w*|quantiles?\w*|any|argmin|argmax|grouparray\w*)\s*\(/i;
 
-/** Returns true if an SQL query groups or aggregates, judging by its text. Callers treat rows with `_id` as events. */
+/** Returns whether an SQL query groups or aggregates, judging by its text. Callers treat rows with `_id` as events. */
 export function isGroupingQuery(query: string, quoting: Quoting = 'escaped'): boolean {
   const text = removeQuotedText(query, quoting);
   return grouping.test(text.replaceAll(/\b\w+\s*\([^()]*\)\s*over\s*\(/gi, ' '));

@@ -34,7 +34,7 @@ export function rejectSideEffects(query: string): void {
     );
 }
 
-/** Returns true if the rows of a search are groups. */
+/** Returns whether the rows of a search are groups. */
 export const isTransformingSearch = (query: string): boolean =>
   listPipeCommands(withoutSubsearches(removeQuotedText(query, 'spl')), 'spl').some((command) =>
     transforming.has(command),

@@ -117,7 +117,7 @@ export function createRuleSets(deps: SearchLogsDeps): RuleSets {
   };
 }
 
-/** Reports whether a window is final: no event can appear in it any more, so all runs of a slot read the same events. */
+/** Returns whether a window is final: no event can appear in it any more, so all runs of a slot read the same events. */
 const isSealed = ({ clock, to, ingestedBefore }: QueryWindow): boolean =>
   clock === 'ingest' || (clock === 'slot' && ingestedBefore?.getTime() === to.getTime());
 

@@ -83,7 +83,7 @@ function screenEntity({ entity, rows }: Candidate, planted: ReadonlySet<string>,
   return isInRow ? undefined : findCue(entity, 'label');
 }
 
-/** Reports whether an entity is one of the values or the start of one: a long name is cut, with a hash at its end. */
+/** Returns whether an entity is one of the values or the start of one: a long name is cut, with a hash at its end. */
 export function isStartOfAny(entity: string, values: ReadonlySet<string>): boolean {
   const start = entity.replace(/…#[0-9a-f]+$/, '');
   if (start === entity) return values.has(entity);

@@ -81,7 +81,7 @@ function longestMatch<T>(
 type Candidate = { start: number; end: number; isRow: boolean; isEveryday: boolean; isProper: boolean };
 
 /**
- * Whether a match is a name here: not part of an address or path, and in prose with a capital or digit. An everyday word counts inside a
+ * Returns whether a match is a name here: not part of an address or path, and in prose with a capital or digit. An everyday word counts inside a
  * sentence, or before `ransomware`, `group` and similar words. Several words with a capital each, such as `Stone Panda`, count anywhere.
  */
 function isMention(text: string, { start, end, isRow, isEveryday, isProper }: Candidate): boolean {

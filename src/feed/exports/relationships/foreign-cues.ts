@@ -46,7 +46,7 @@ export const foreignCues: Cue[] = [
   },
 ];
 
-/** Whether a sentence in one of these languages only mentions something without stating it. */
+/** Returns whether a sentence in one of these languages only mentions something without stating it. */
 export const isDoubtfulForeign = (sentence: string): boolean => doubtfulWords.test(sentence) || /\?\s*$/.test(sentence);
 const doubtfulWords = words(
   'nicht|keine?n?|pas|jamais|nunca|não|non|jamás|mai|könnte|sollen?|pourrait|aurait|podría|habría|poderia|teria|potrebbe|avrebbe|vermutlich|wahrscheinlich|mutmaßlich|probablement|probablemente|provavelmente|probabilmente|presunt\\p{L}*',

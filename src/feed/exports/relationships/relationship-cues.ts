@@ -102,7 +102,7 @@ export const cues: Cue[] = [
 const doubtfulWords =
   /\b(?:not|never|no longer|neither|nor|unlike|without|denie[sd]|unclear|unlikely|unrelated|unconfirmed|might|could|would|possibly|potentially|allegedly|similar to|reminiscent|legitimate(?! (?:[\p{L}\d.-]+ ){0,6}(?:tools?|software|utilit|programs?|remote)\b)|benign|false positive)\b|n[’']t\b|\?\s*$/iu;
 
-/** Whether a sentence only mentions something without stating it. `May` is a month. */
+/** Returns whether a sentence only mentions something without stating it. `May` is a month. */
 export const isDoubtful = (sentence: string): boolean => doubtfulWords.test(sentence) || /\bmay\b/.test(sentence);
 
 /** Before a name that is only compared: `Like Bar, Foo used`, `Foo rather than Bar`. */
@@ -157,7 +157,7 @@ const describedItem = new RegExp(
   String.raw`^(?: (?:[\p{L}()]+ ){0,5}?${softwareNoun})?(?:,|,? (?:and|or|as well as)|, (?:and|or))(?: (?:the|an?|its)(?: [\p{L}\d.-]+){0,4}?(?: (?:called|named|dubbed|known as))?,?)? ["“‘]?$`,
   'u',
 );
-/** Whether the words between two names join them as items of a list. */
+/** Returns whether the words between two names join them as items of a list. */
 export const isListGap = (gap: string): boolean =>
   listSeparator.test(gap) || describedItem.test(gap) || unknownItems.test(gap);
 /** Further items of the list that are not known names: `, Foobar/Barfoo, `. */
@@ -176,7 +176,7 @@ const sectorList =
 const oneGovernment = /\b(?:local|federal|state|regional|national|municipal|foreign) $/i;
 
 /**
- * Whether a word such as `energy` or `Ukrainian` means a target: `energy companies`, `hospitals`, `Ukrainian users`. The name of a country always
+ * Returns whether a word such as `energy` or `Ukrainian` means a target: `energy companies`, `hospitals`, `Ukrainian users`. The name of a country always
  * does.
  */
 export function isTargetUse(

@@ -13,7 +13,7 @@ const requiredByType: Record<string, (at: string, id: string, reportId: string) 
   relationship: (_at, _id, report) => ({ relationship_type: 'related-to', source_ref: report, target_ref: report }),
 };
 
-/** Whether `toRevokedObject` can revoke objects of a type. */
+/** Returns whether `toRevokedObject` can revoke objects of a type. */
 export const isRevocable = (type: string): boolean => Object.hasOwn(requiredByType, type);
 
 /**

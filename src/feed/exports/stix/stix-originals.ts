@@ -11,7 +11,7 @@ const subjectTypes = new Set(
   ),
 );
 
-/** Whether an object that came as STIX belongs to its item alone: the object that became the item, or one that states something. */
+/** Returns whether an object that came as STIX belongs to its item alone: the object that became the item, or one that states something. */
 export const belongsToItem = ({ id, type }: Pick<StixObject, 'id' | 'type'>, { externalId }: FeedItem): boolean =>
   id === externalId || !subjectTypes.has(type);
 
@@ -27,7 +27,7 @@ export function setRevoked(
   return { ...object, modified: toModifiedTime(lastUpdated), ...(isRevoked ? { revoked: true } : {}) };
 }
 
-/** Whether an object that came as STIX is an indicator whose values are all overridden with a status other than active. */
+/** Returns whether an object that came as STIX is an indicator whose values are all overridden with a status other than active. */
 export function isWithdrawnByOverride(
   object: StixObject,
   item: FeedItem,

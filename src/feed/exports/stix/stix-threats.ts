@@ -25,7 +25,7 @@ const sharedTypes = new Set<string>([
 ]);
 
 /**
- * Whether items share an object that we write: one of `toThreatObject`, `toVulnerabilityObject`, `toTechniqueObject`, `toCountryObject`,
+ * Returns whether items share an object that we write: one of `toThreatObject`, `toVulnerabilityObject`, `toTechniqueObject`, `toCountryObject`,
  * `toSectorObject` or `toIdentity`, a marking or an observable. Objects that came as STIX belong to their item.
  */
 export const isSharedObject = ({ type, created }: StixObject): boolean =>

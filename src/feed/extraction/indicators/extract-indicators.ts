@@ -82,7 +82,7 @@ type ExtractionState = {
 };
 
 /**
- * Checks whether a file name candidate is also an accepted or a well-known host (`transfer.sh`). The scanner emits the file name first, and
+ * Returns whether a file name candidate is also an accepted or a well-known host (`transfer.sh`). The scanner emits the file name first, and
  * the host takes precedence.
  */
 function isAlsoHost(file: IndicatorCandidate, next: IndicatorCandidate | undefined, state: ExtractionState): boolean {
@@ -152,7 +152,7 @@ function classifyPage(url: string): CandidateEvidence['page'] {
   return isArticlePage(url) ? 'page of an article' : undefined;
 }
 
-/** Checks whether the last path segment is a title of at least four words, which is how blogs name their pages. */
+/** Returns whether the last path segment is a title of at least four words, which is how blogs name their pages. */
 function isArticlePage(url: string): boolean {
   if (!/[-_]/.test(url)) return false;
   const [scheme, , , ...path] = url.replace(/\/$/, '').split('/');
@@ -189,7 +189,7 @@ function isPublisherHost(
 
 const namedMinChars = 5;
 
-/** Checks whether the registered domain of a host is a publisher's name: `redcanary.com` for Red Canary. */
+/** Returns whether the registered domain of a host is a publisher's name: `redcanary.com` for Red Canary. */
 function isNamedAfter(host: string, publisher: string): boolean {
   const [label = ''] = findOwnDomain(host)?.split('.') ?? [];
   return label.length >= namedMinChars && nameKey(label) === nameKey(publisher);

@@ -180,7 +180,7 @@ const disguise =
 const source =
   /\b(?:data|credentials|passwords|information|cookies|logins|accounts|tokens|sessions) (?:from|of|stored (?:in|by)|saved (?:in|by)|in) (?:[^.;:\n]{0,90}[, ])?$/i;
 
-/** Checks whether a match can be a name here: not part of an address, path or code, and capitalized if the name is. */
+/** Returns whether a match can be a name here: not part of an address, path or code, and capitalized if the name is. */
 function isNameUse(text: string, { start, end }: Span, printed: string, entry: DictionaryEntry): boolean {
   const before = text[start - 1] ?? ' ';
   if (before === '#' || campaign.test(printed) || campaign.test(text.slice(Math.max(0, start - 10), start)))

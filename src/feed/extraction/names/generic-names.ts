@@ -30,7 +30,7 @@ const words = new Set(
 );
 
 /**
- * Checks whether every word of a name is generic, a number, a participle or an adverb (`Obfuscated loader`), or its first word is an
+ * Returns whether every word of a name is generic, a number, a participle or an adverb (`Obfuscated loader`), or its first word is an
  * article, a pronoun or a conjunction. A word that is introduced as a name is no participle (`dubbed Soloshred`).
  */
 export function isGenericName(name: string, isIntroduced = false): boolean {

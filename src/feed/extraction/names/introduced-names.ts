@@ -30,7 +30,7 @@ export const listLongerNames = (names: NewName[]): NewName[] =>
   names.filter(({ name, isScheme, isCommon }) => isScheme || (!isCommon && name.includes(' ')));
 
 /**
- * Checks whether a mention is only a word of a longer new name: `Ursa` of `Pensive Ursa`, `Crystal` of `Dark Crystal RAT`, `Lynx` of `Foobar Lynx`.
+ * Returns whether a mention is only a word of a longer new name: `Ursa` of `Pensive Ursa`, `Crystal` of `Dark Crystal RAT`, `Lynx` of `Foobar Lynx`.
  * Without a scheme or kind, only everyday words are.
  */
 export const isPartOfName = (text: string, { word, span, entry }: NameMention, longer: NewName[]): boolean =>
@@ -99,7 +99,7 @@ export function addNewNames(
   }
 }
 
-/** Checks whether a new name is only a word of a known one: `Basta` of `Black Basta malware`. */
+/** Returns whether a new name is only a word of a known one: `Basta` of `Black Basta malware`. */
 const isInsideKnown = ({ start, end }: Span, known: Span[]): boolean =>
   known.some((one) => one.start <= start && end <= one.end && one.end - one.start > end - start);
 

@@ -29,6 +29,6 @@ export const listFlawedTools = (text: string, mentions: NameMention[]): Set<Name
     ),
   );
 
-/** Checks whether two mentions may be of one entity. */
+/** Returns whether two mentions may be of one entity. */
 export const sharesEntity = (one: NameMention, other: NameMention): boolean =>
   one.entry?.entities.some((entity) => other.entry?.entities.includes(entity)) === true;

@@ -17,7 +17,7 @@ const foreignWord =
 /** The longest distance between a name and an alias that is introduced for it, in characters. */
 const aliasReach = 180;
 
-/** Checks whether the words between two names introduce the second as an alias of the first: `Foobar (also known as Barfoo, Bazbar)`. */
+/** Returns whether the words between two names introduce the second as an alias of the first: `Foobar (also known as Barfoo, Bazbar)`. */
 const introducesAlias = (between: string): boolean =>
   aliasLead.test(between) || (foreignWord.test(between) && foreignLead.test(between));
 

@@ -82,7 +82,7 @@ export const isGang = (text: string, { start, end }: Span): boolean =>
     text.slice(Math.max(0, start - reach), start),
   );
 
-/** Checks whether the words that make a name that of the people also call it malware: `Qilin ransomware gang`. */
+/** Returns whether the words that make a name that of the people also call it malware: `Qilin ransomware gang`. */
 export const isMalwareGang = (text: string, { start, end }: Span): boolean =>
   /^(?:[’']s)? (?:ransomware|raas|malware|botnet|stealer)\b/i.test(text.slice(end, end + 14)) ||
   /\b(?:ransomware|raas|malware|botnet) (?:(?:gang|group|crew),? )?$/i.test(text.slice(Math.max(0, start - 24), start));
@@ -137,7 +137,7 @@ export function guessKind(text: string, { start, end }: Span): NameKind | undefi
 }
 
 /**
- * Checks whether an everyday word is part of a longer proper name, such as that of a company: a capitalized word follows it that says
+ * Returns whether an everyday word is part of a longer proper name, such as that of a company: a capitalized word follows it that says
  * nothing about its kind. `Foobar Health`, but not `Foobar Ransomware`.
  */
 export function isInLongerName(text: string, { start, end }: Span): boolean {
@@ -154,7 +154,7 @@ const systemProgram =
 const toolList =
   /\b(?:tools?|utilities|using|used|including|such as|like|via|deploy(?:s|ed|ing)?|execut(?:es|ed|ing)|ran|running)\s(?:the )?(?:[\w.-]+(?: [\w.-]+)?(?:, and |, or |, | and | or )){0,5}$/i;
 
-/** Checks whether a lower-case name stands in a list of tools or right after the verb of their use. */
+/** Returns whether a lower-case name stands in a list of tools or right after the verb of their use. */
 export const isListedTool = (text: string, start: number, printed: string): boolean =>
   !systemProgram.test(printed) && toolList.test(text.slice(Math.max(0, start - listReach), start));
 
@@ -163,11 +163,11 @@ const flawAfter =
 const flawBefore =
   /\b(?:(?:vulnerabilit\w+|flaws?|bugs?|zero[- ]days?)(?: \([^()]{3,40}\))? (?:in|affecting|impacting) (?:[\p{L}-]+ ){0,3}|(?:affects|impacts) (?:[\p{L}-]+ ){0,5}|(?:unpatched|vulnerable|exploited|exploiting) )$/iu;
 
-/** Checks whether a text speaks of the weakness of a program, which makes it a product of the victims: `unpatched Foobar servers`. */
+/** Returns whether a text speaks of the weakness of a program, which makes it a product of the victims: `unpatched Foobar servers`. */
 export const isFlawed = (text: string, { start, end }: Span): boolean =>
   flawAfter.test(text.slice(end, end + reach)) || flawBefore.test(text.slice(Math.max(0, start - 100), start));
 
-/** Checks whether a program is one that somebody uses: `installed Foobar`. */
+/** Returns whether a program is one that somebody uses: `installed Foobar`. */
 export const isUsedTool = (text: string, { start }: Span): boolean =>
   using.test(text.slice(Math.max(0, start - reach), start)) ||
   toolInstalled.test(text.slice(Math.max(0, start - reach), start));
@@ -177,7 +177,7 @@ const toolInstalled =
 const platformOfDetection =
   /\b(?:Win(?:32|64|Go)?|MSIL|JS|VB[AS]|Linux|OSX|Android|Python|PowerShell|Java|PHP|HTML|BAT|Trojan)\/$/;
 
-/** Checks whether the slash before a name joins two names (`Emotet/TrickBot`) rather than parts of a path or detection (`Win32/Emotet`). */
+/** Returns whether the slash before a name joins two names (`Emotet/TrickBot`) rather than parts of a path or detection (`Win32/Emotet`). */
 export const isSlashList = (text: string, start: number): boolean =>
   /(?:^|[\s(“"'[])\p{Lu}[\w-]{2,30}\/$/u.test(text.slice(Math.max(0, start - 36), start)) &&
   !platformOfDetection.test(text.slice(Math.max(0, start - 12), start));

@@ -59,7 +59,7 @@ export function countLeanings(text: string, mentions: NameMention[], stated: Sta
 }
 
 /**
- * Checks whether the name of malware stands for the people behind it: `beside` the malware (`the Qilin ransomware gang`), or `alone` (`the
+ * Returns how the name of malware stands for the people behind it: `beside` the malware (`the Qilin ransomware gang`), or `alone` (`the
  * Qilin gang`, a list of actors, or a text that speaks of the people only).
  */
 export function isOfPeople(

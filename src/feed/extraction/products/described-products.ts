@@ -100,7 +100,7 @@ function findNamedDevices(sentence: string): CatalogProduct[] {
   return found;
 }
 
-/** Checks whether a name is clearly that of a device. Without a vendor, one word is as likely a platform or a brand. */
+/** Returns whether a name is clearly that of a device. Without a vendor, one word is as likely a platform or a brand. */
 const isClearDevice = ({ vendor, product }: CatalogProduct): boolean =>
   vendors.has(vendor) || product.split(' ').length > 2 || firmware.test(product);
 

@@ -75,7 +75,7 @@ export function extractProducts(
   }
 }
 
-/** Checks whether a described product contains the name of a known one. `Acme Gateway` is not the `Gateway` of Citrix. */
+/** Returns whether a described product contains the name of a known one. `Acme Gateway` is not the `Gateway` of Citrix. */
 const isNameOf = (known: CatalogProduct, described: CatalogProduct): boolean =>
   described.product.includes(known.product) && (known.vendor === described.vendor || !common.test(known.product));
 

@@ -81,7 +81,7 @@ export const mentionsAttackerOrVictims = (one: Statement, names: ExtractedName[]
   (isActivity(one) && statesCue(one, cues.ransomwareCues)) ||
   (isActivity(one) && hasManyTargets(one));
 
-/** Whether a text denies that its vulnerability is exploited and does not say that another one is. */
+/** Returns whether a text denies that its vulnerability is exploited and does not say that another one is. */
 export const deniesExploitation = (lead: Statement[]): boolean =>
   lead.some(({ full }) => cues.negation.test(full) && /exploit|attacks?\b|abuse/i.test(full)) &&
   !lead.some(

@@ -170,7 +170,7 @@ export const reportRules: ReportRule[] = [
   { id: 'report:vulnerability', severity: 'low', find: findDisclosure },
 ];
 
-/** Whether the title is about a vulnerability and not about attackers or malware. */
+/** Returns whether the title is about a vulnerability and not about attackers or malware. */
 function disclosesVulnerability({ lead, names }: ReportView): boolean {
   const title = lead.find(({ isTitle }) => isTitle);
   return (

@@ -4,6 +4,6 @@ import type { Statement } from './report-statements.ts';
 export const openingStatements = 4;
 export const subjectStatements = 14;
 
-/** Whether statements are the subject of a report: several of them, or one of the first. */
+/** Returns whether statements are the subject of a report: several of them, or one of the first. */
 export const isSubject = (found: Statement[], lead: Statement[]): boolean =>
   found.length > 1 || (found[0] !== undefined && lead.slice(0, openingStatements).includes(found[0]));

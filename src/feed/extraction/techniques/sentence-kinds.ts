@@ -57,7 +57,7 @@ const absence = /\bno (?:[\w-]+ )?$/i;
 const refusal = new RegExp(String.raw`^[^.,;:]{0,30}\b${refused}`, 'i');
 const denialMaxChars = 80;
 
-/** Checks whether the clause of the words at `index` denies them. */
+/** Returns whether the clause of the words at `index` denies them. */
 export function isDenied(sentence: string, { index, length }: { index: number; length: number }): boolean {
   const end = index + length;
   const before = sentence.slice(Math.max(0, index - denialMaxChars), index);

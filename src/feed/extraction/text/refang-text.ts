@@ -51,7 +51,7 @@ const typeset = /^(?:[\u00AD\u200B-\u200D\u2010\u2011\u2060\uFEFF]|\\|&[#\w]{1,1
 const wordReach = 100;
 const otherInvisible = /[\u00AD\u200B-\u200D\u2060\uFEFF](?!\.)/;
 
-/** Checks whether an invisible character defangs the dot after it. If the word has others elsewhere, they only allow line breaks. */
+/** Returns whether an invisible character defangs the dot after it. If the word has others elsewhere, they only allow line breaks. */
 function isInvisibleDot(text: string, at: number): boolean {
   if (text[at + 1] !== '.') return false;
   const before = /\S*$/.exec(text.slice(Math.max(0, at - wordReach), at))?.[0] ?? '';

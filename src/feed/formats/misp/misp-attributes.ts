@@ -13,7 +13,7 @@ export type EventAttribute = {
   validUntil: string | undefined;
 };
 
-/** Checks whether a flag is set: exporters write flags as booleans, numbers or text. */
+/** Returns whether a flag is set: exporters write flags as booleans, numbers or text. */
 export const isSet = (value: unknown): boolean => value === true || value === 1 || value === '1';
 
 /** Returns all attributes of an event and its objects in order. Proposals (ShadowAttribute) are not included. */

@@ -152,7 +152,7 @@ function addWithRelated(grouping: Grouping, { head, refs, parts }: GroupStart): 
 const listLoose = ({ bundle, related, contained }: Grouping, refs: string[]): string[] =>
   refs.flatMap((ref) => related.get(ref)?.filter((other) => isLoose(bundle, other, contained)) ?? none);
 
-/** Checks whether a grouped object is related to an object outside its groups. */
+/** Returns whether a grouped object is related to an object outside its groups. */
 function isSeparated(grouping: Grouping, id: string): boolean {
   const { bundle, contained } = grouping;
   if (contained.has(id)) return false;

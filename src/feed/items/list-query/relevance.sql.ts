@@ -3,7 +3,7 @@ import { overriddenIds } from '../overrides/overrides.sql.ts';
 import type { OrgState } from '../snapshot/org-state.store.ts';
 import type { Condition, IdSet, Sql } from './query.sql.ts';
 
-/** Whether an item is relevant to the organization, as a condition on its id. Undefined if no profile is in force: every item then is. */
+/** Returns the condition that the item with an id is relevant to the organization. Undefined if no profile is in force: every item then is. */
 export function isRelevant(state: OrgState): ((id: Sql) => Condition) | undefined {
   const ids = relevantIds(state);
   return ids && ((id) => sql`${id} in (${ids})`);
@@ -34,7 +34,10 @@ export function relevantItems(state: OrgState): IdSet | undefined {
   };
 }
 
-/** Whether a row of `feed_relevance r` is a score of the organization that is in force. The organization is a subquery, so that it is evaluated once. */
+/**
+ * Returns the condition that a row of `feed_relevance r` is a score of the organization that is in force. The organization is a subquery, so that
+ * it is evaluated once.
+ */
 export const isScored = ({ profileVersion, ownSeq }: Pick<OrgState, 'profileVersion' | 'ownSeq'>): Condition => sql`
   r.organization_id = (select tocsin_org()) and r.version = ${profileVersion} and r.seq_from <= ${ownSeq} and r.seq_until > ${ownSeq}`;
 

@@ -23,7 +23,7 @@ export const wasCurrentIn = (pool: Sql, seq: Sql): Condition =>
 /** The item of `item_states s` has changed since the snapshot. Needs `pool`. */
 export const wasCurrent: Condition = wasCurrentIn(sql`pool.id`, sql`pool.seq`);
 
-/** Whether a row of `items` has not changed since the snapshot. `item` is the name of the table. */
+/** Returns the condition that a row of `items` has not changed since the snapshot. `item` is the name of the table. */
 export const isCurrentInAny = (snapshot: Snapshot, item: Sql): Condition =>
   inAnyPool(snapshot, item, (pool, seq) => isCurrentIn(pool, seq, item));
 
@@ -37,7 +37,7 @@ function inAnyPool(snapshot: Snapshot, row: Sql, condition: (pool: Sql, seq: Sql
   return each.length === 0 ? sql`false` : sql`${sql.join(each, sql` or `)}`;
 }
 
-/** Whether a snapshot has so many pools that a branch of a query for each takes longer to plan than to run. */
+/** Returns whether a snapshot has so many pools that a branch of a query for each takes longer to plan than to run. */
 export const hasManyPools = ({ poolIds }: Snapshot): boolean => poolIds.length > 8;
 
 /** Each pool of a snapshot with its sequence number, as SQL values. */

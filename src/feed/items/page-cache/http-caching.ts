@@ -21,7 +21,7 @@ export function chooseEncoding(header: string | undefined): Encoding {
 export const toWeakEtag = (key: string): string =>
   `W/"${createHash('sha256').update(key).digest('base64url').slice(0, 27)}"`;
 
-/** Whether an If-None-Match header contains the tag, by weak comparison (RFC 9110, 13.1.2). */
+/** Returns whether an If-None-Match header contains the tag, by weak comparison (RFC 9110, 13.1.2). */
 export function matchesEtag(header: string | undefined, etag: string): boolean {
   if (!header) return false;
   const opaqueTag = etag.replace(/^W\//, '');

@@ -64,7 +64,7 @@ async function countSources(tx: Tx, filters: FeedFilters, context: CountContext)
 
 export type ColumnFilter = 'severity' | 'status' | 'platform';
 
-/** Whether counted items match the filters by severity, status and platform, except the filter `without`. */
+/** Returns whether counted items match the filters by severity, status and platform, except the filter `without`. */
 export function matchesColumns(
   { severity, status, platform }: FeedFilters,
   row: ItemCountRow,

@@ -169,7 +169,7 @@ const rowsPassed = (search: EstimatedSearch): number => {
 };
 
 /**
- * Whether a search would compare the words of more than `most` items: of those that have the rarest of its terms, or were updated since its time. A
+ * Returns whether a search would compare the words of more than `most` items: of those that have the rarest of its terms, or were updated since its time. A
  * duplicate may match the text for a root that was updated.
  */
 async function hasMoreToCompare(tx: Tx, snapshot: Snapshot, { search }: SearchOptions, most: number): Promise<boolean> {

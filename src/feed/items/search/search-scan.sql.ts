@@ -79,7 +79,7 @@ function storyConditions(
   };
 }
 
-/** Whether a duplicate of a root, as the organization sees it, meets the conditions. Few duplicates are overridden or changed. */
+/** Returns the condition that a duplicate of a root, as the organization sees it, meets the conditions. Few duplicates are overridden or changed. */
 function hasMatchingDuplicate(snapshot: Snapshot, options: SearchOptions, root: Sql): Condition {
   const { overridesSeq } = options.filters;
   const { current, past } = storyConditions(snapshot, options);

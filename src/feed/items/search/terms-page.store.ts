@@ -9,7 +9,7 @@ import { hadTerm, idsWithTerm } from './search-conditions.sql.ts';
 import type { SearchOptions } from './search-ctes.sql.ts';
 import type { PageRange } from './search-page.ts';
 
-/** Whether the ids of items decide which of them a search lists: those that have its terms, and those of `onlyIds`. */
+/** Returns whether the ids of items decide which of them a search lists: those that have its terms, and those of `onlyIds`. */
 export const isByTermsAlone = ({ filters, search }: SearchOptions): boolean =>
   search.terms.length + search.rootTerms.length > 0 &&
   search.fullText === undefined &&

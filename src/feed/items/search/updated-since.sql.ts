@@ -7,7 +7,7 @@ import { isOneOf } from './search-conditions.sql.ts';
 /** A time from which on items were updated. An override also updates the item, for its organization. */
 export type UpdatePeriod = { since: string; overridesSeq: number | undefined };
 
-/** Whether an item was updated, as one condition, which no index finds. */
+/** Returns the condition that an item was updated, which no index serves. */
 export const isUpdatedSince = ({ since, overridesSeq }: UpdatePeriod): StateCondition =>
   byItemId((id) =>
     overridesSeq === undefined

@@ -14,7 +14,7 @@ import { changedSince } from './updated-since.sql.ts';
 
 const filtersOf = ({ filters, search }: SearchOptions): ItemFilters => ({ ...filters, rootsOnly: search.rootsOnly });
 
-/** Whether a search restricts a list by the time of the last update, and otherwise by the columns of items and by `onlyIds` alone. */
+/** Returns whether a search restricts a list by the time of the last update, and otherwise by the columns of items and by `onlyIds` alone. */
 export const isByUpdateAlone = (options: SearchOptions): boolean =>
   options.search.updatedSince !== undefined &&
   options.search.fullText === undefined &&

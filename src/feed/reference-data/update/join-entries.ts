@@ -116,7 +116,7 @@ function joinSoleHolders(entries: NameEntry[], { merge, standingOf }: Join): voi
 /** Number of names in common from which an actor is a group of ATT&CK to which another list, but not ATT&CK, adds its name. */
 const sharedMin = 3;
 
-/** Checks whether `holder`, which alone has the name of `entry` as an alias, is the same actor. */
+/** Returns whether `holder`, which alone has the name of `entry` as an alias, is the same actor. */
 function isSameActor(entry: NameEntry, holder: NameEntry, groups: Set<string>): boolean {
   if (entry.attack) return false;
   // Other lists add names to a group of ATT&CK that are not its own, and join several groups.

@@ -14,7 +14,7 @@ export type ServerUsage = {
   withLifecycleLock: <T>(work: () => Promise<T>, maxMs?: number) => Promise<T>;
   /** Runs `work` if the lifecycle lock is free, without waiting or releasing it: for the end of the process. */
   tryLifecycleLock: (work: () => void) => void;
-  /** Reports whether any process uses the server. The caller must hold the lifecycle lock. */
+  /** Returns whether any process uses the server. The caller must hold the lifecycle lock. */
   isUsed: () => boolean;
   join: () => void;
   leave: () => void;

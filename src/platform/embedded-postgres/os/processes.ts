@@ -6,7 +6,7 @@ export type ProcessInfo = { pid: number; command: string };
 
 const hasProc = existsSync('/proc/self/cmdline');
 
-/** Reports whether a process is running. A zombie counts as ended, since a container without an init never reaps it. */
+/** Returns whether a process is running. A zombie counts as ended, since a container without an init never reaps it. */
 export function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0);

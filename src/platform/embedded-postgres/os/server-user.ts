@@ -37,7 +37,7 @@ export function spawnCredentials(user: ServerUser | undefined): { uid?: number; 
   return user ? { uid: user.uid | 0, gid: user.gid | 0 } : {};
 }
 
-/** Reports whether the user can enter a folder, by trying it as that user. Mode bits alone would miss ACLs and security modules. */
+/** Returns whether the user can enter a folder, by trying it as that user. Mode bits alone would miss ACLs and security modules. */
 export function canEnter(folder: string, user: ServerUser): boolean {
   const result = spawnSync('/bin/sh', ['-c', 'cd "$1"', 'sh', folder], {
     ...spawnCredentials(user),

@@ -37,12 +37,12 @@ function isPostmasterOf(cluster: Cluster, command: string): boolean {
   return /(^|\/)postgres /.test(command) && command.includes(` cluster_name=${cluster.name} `);
 }
 
-/** Reports whether a process is a child of this cluster's postmaster. PostgreSQL puts the cluster's name into their titles. */
+/** Returns whether a process is a child of this cluster's postmaster. PostgreSQL puts the cluster's name into their titles. */
 export function isChildOf(cluster: Cluster, command: string): boolean {
   return command.startsWith(`postgres: ${cluster.name}: `);
 }
 
-/** Reports whether a process is a PostgreSQL that Tocsin did not start. */
+/** Returns whether a process is a PostgreSQL that Tocsin did not start. */
 export function isForeignPostgres(command: string): boolean {
   return /(^|\/)(postgres|postmaster)( |$|:)/.test(command) && !/[ =]tocsin-[0-9a-f]{16}(:| )/.test(command);
 }

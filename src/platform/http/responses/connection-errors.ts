@@ -31,7 +31,7 @@ function toConnectionError(error: Error & { code?: string }): AppError {
   }
 }
 
-/** Reports whether the first line alone exceeds the limit. Node adds the data that it could not parse to the error. */
+/** Returns whether the first line alone exceeds the limit. Node adds the data that it could not parse to the error. */
 function isAddressTooLong(error: Error & { rawPacket?: unknown }): boolean {
   const { rawPacket } = error;
   if (!Buffer.isBuffer(rawPacket) || !/^[A-Z]+ \//.test(rawPacket.toString('latin1', 0, 20))) return false;

@@ -76,7 +76,7 @@ export function problemText(error: AppError, instance: string, requestId: string
 }
 
 /**
- * Reports whether an error only says that the client closed the connection: before its request arrived, while the response was sent, or so
+ * Returns whether an error only says that the client closed the connection: before its request arrived, while the response was sent, or so
  * that its work was cancelled. A cancelled query is `unavailable`. Other failures count even if nobody waits for the response.
  */
 function isClientGone(error: unknown, { code: outcome }: AppError, { raw }: FastifyRequest): boolean {

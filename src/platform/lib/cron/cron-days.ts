@@ -8,7 +8,7 @@ export type CronDays = {
 
 const dayMs = 86_400_000;
 
-/** Reports whether a day matches the day and month fields. `day` counts from 1970-01-01, a Thursday. */
+/** Returns whether a day matches the day and month fields. `day` counts from 1970-01-01, a Thursday. */
 export function matchesDay(cron: CronDays, day: number): boolean {
   const onWeekday = cron.daysOfWeek.has((((day + 4) % 7) + 7) % 7);
   if (!onWeekday && !cron.isEitherDayEnough) return false;

@@ -23,7 +23,7 @@ const privateIpv6 = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'];
 const privateRanges = createBlockList([...privateIpv4, ...privateIpv6]);
 const globalIpv6 = createBlockList(['2000::/3']);
 
-/** Reports whether an address is publicly reachable. IPv4 embedded in IPv6 (mapped, NAT64) counts as IPv4. */
+/** Returns whether an address is publicly reachable. IPv4 embedded in IPv6 (mapped, NAT64) counts as IPv4. */
 export function isPublicAddress(address: string): boolean {
   const version = isIP(address);
   if (version === 0) return false;

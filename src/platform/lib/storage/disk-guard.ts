@@ -2,7 +2,7 @@ import { statfs } from 'node:fs/promises';
 import { appError } from '../errors.ts';
 
 export type DiskGuard = {
-  /** Reports whether more than the reserve is free, as of the last second. */
+  /** Returns whether more than the reserve is free, as of the last second. */
   hasSpace: () => Promise<boolean>;
   /** Throws `insufficient_storage` (507) if no more than the reserve is free. */
   requireSpace: () => Promise<void>;

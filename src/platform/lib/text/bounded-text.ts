@@ -26,7 +26,7 @@ export function boundedString<Base extends z.ZodType<string, string> = z.ZodStri
     .meta({ ...(min > 0 ? { minLength: min } : {}), ...(max === undefined ? {} : { maxLength: max }) });
 }
 
-/** Reports whether a text has more code points than `max`. */
+/** Returns whether a text has more code points than `max`. */
 export function isLongerThan(value: string, max: number): boolean {
   if (value.length <= max) return false;
   return value.length > 2 * max || [...value].length > max;

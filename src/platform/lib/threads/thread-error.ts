@@ -13,6 +13,6 @@ export class ThreadError extends Error {
 export const toUnavailable = (error: unknown, detail: string, retryAfterSeconds: number): unknown =>
   isPoolBusy(error) ? unavailableError(detail, retryAfterSeconds) : error;
 
-/** Reports whether a task failed only because the pool was full or stopped. */
+/** Returns whether a task failed only because the pool was full or stopped. */
 export const isPoolBusy = (error: unknown): boolean =>
   error instanceof ThreadError && (error.reason === 'full' || error.reason === 'stopped');

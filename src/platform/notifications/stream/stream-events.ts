@@ -18,7 +18,7 @@ const retryMs = 3_000;
 export type StreamEventsDeps = {
   db: Db;
   hub: EventHub;
-  /** Reports whether the caller's key or session has not ended. */
+  /** Returns whether the caller's key or session has not ended. */
   isActive: (caller: Caller) => Promise<boolean>;
 };
 

@@ -108,7 +108,7 @@ function createLink(chain: ChainRow, known: KnownHead | undefined) {
   return { add, end, report, faults, entries: () => entries };
 }
 
-/** Reports whether an entry records the newest deletion by retention. */
+/** Returns whether an entry records the newest deletion by retention. */
 function recordsExpiry({ after }: ChainedEntry, chain: ChainRow): boolean {
   const expected = { through: chain.expired_through, hash: chain.expired_hash.toString('hex') };
   return after?.startsWith(JSON.stringify(expected).slice(0, -1)) ?? false;

@@ -14,7 +14,7 @@ const touchMs = 60_000;
 export type SessionAuthenticator = {
   /** Finds the caller of a session cookie's token. Undefined for an unknown, ended or expired session. */
   findCaller: (token: string | undefined) => Promise<Caller | undefined>;
-  /** Reports whether a session is neither ended nor expired, without using it. */
+  /** Returns whether a session is neither ended nor expired, without using it. */
   isActive: (orgId: OrgId, id: string) => Promise<boolean>;
   /** Removes a session from the cache, after this process ended it. */
   forgetSession: (id: string) => void;

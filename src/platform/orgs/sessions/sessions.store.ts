@@ -37,7 +37,7 @@ export function findSessionAcrossOrgs(
   );
 }
 
-/** Reports whether a session is active. */
+/** Returns whether a session is active. */
 export async function isSessionActive(
   tx: Tx,
   orgId: OrgId,

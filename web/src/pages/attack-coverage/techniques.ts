@@ -12,7 +12,7 @@ export const isUnwatchedThreat = (technique: CoveredTechnique): boolean =>
 
 export const percentOf = (score: number): number => Math.round(score * 100);
 
-/** Whether a technique passes the filters of the page. The search compares IDs and names. */
+/** Returns whether a technique passes the filters of the page. The search compares IDs and names. */
 export function matches(technique: CoveredTechnique, { q, show }: CoverageFilter): boolean {
   const words = q?.toLowerCase();
   if (words && !`${technique.id} ${technique.name}`.toLowerCase().includes(words)) return false;

@@ -20,7 +20,7 @@ function stateOf({ enabled, failures, silentSince, lastPullAt }: Source): State 
   return lastPullAt === null ? 'waiting' : 'healthy';
 }
 
-/** Whether a source delivers. Silent: its pulls work, and nothing new has come for unusually long. */
+/** Shows whether a source delivers. Silent: its pulls work, and nothing new has come for unusually long. */
 export function SourceHealth({ source }: { source: Source }) {
   const state = stateOf(source);
   const { icon: Icon, color } = looks[state];

@@ -73,7 +73,7 @@ const negate = (child: Node): Node => ({
   children: [child],
 });
 
-/** Reports whether an expression can fail on a row and may stand inside `TRY`, which accepts no subqueries, aggregates and windows. */
+/** Returns whether an expression can fail on a row and may stand inside `TRY`, which accepts no subqueries, aggregates and windows. */
 function isFallible(node: Node): boolean {
   const kind = String(node['class']);
   if (kind === 'OPERATOR' ? !fallibleOperators.has(String(node['type'])) : !isFallibleClass(node, kind)) return false;

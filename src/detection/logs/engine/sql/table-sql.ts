@@ -66,13 +66,13 @@ export function listUsedNames(inspection: Inspection): ReadonlySet<string> | und
   return new Set(all.map((name) => name.toLowerCase()));
 }
 
-/** Reports whether a column reference is `_text.a`, the text of a key. */
+/** Returns whether a column reference is `_text.a`, the text of a key. */
 function isTextPath({ names }: ColumnUse, { aliases }: Inspection): boolean {
   const path = aliases.includes(names[0]!.toLowerCase()) ? names.slice(1) : names;
   return path.length > 1 && path[0]!.toLowerCase() === textColumn;
 }
 
-/** Reports whether a query reads the column `_text`, which no `SELECT *` includes. */
+/** Returns whether a query reads the column `_text`, which no `SELECT *` includes. */
 export const readsEventText = (inspection: Inspection): boolean =>
   inspection.columns.some((use) => use.names.at(-1)!.toLowerCase() === textColumn && !isTextPath(use, inspection));
 

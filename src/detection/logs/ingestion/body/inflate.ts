@@ -36,7 +36,7 @@ const isGzip = (body: Uint8Array): boolean => body[0] === 0x1f && body[1] === 0x
 const isZstd = (body: Uint8Array): boolean =>
   body[0] === 0x28 && body[1] === 0xb5 && body[2] === 0x2f && body[3] === 0xfd;
 
-/** Reports whether a body is gzip or zstd. */
+/** Returns whether a body is gzip or zstd. */
 export const isCompressed = (body: Uint8Array): boolean => isGzip(body) || isZstd(body);
 
 function openSource(body: Buffer): Iterable<Buffer> | AsyncIterable<Buffer> {

@@ -62,7 +62,7 @@ function wellFormed(text: string): string {
   );
 }
 
-/** Reports whether a value is nested deeper than `levels`, counting itself as the first level. */
+/** Returns whether a value is nested deeper than `levels`, counting itself as the first level. */
 function isDeeper(value: object, levels: number): boolean {
   if (levels === 0) return true;
   for (const child of Object.values(value) as unknown[]) {

@@ -15,7 +15,7 @@ const dayMs = 86_400_000;
 const datedPath = /(?:^|\/)(?:year=)?(20\d\d)\/(?:(?:month=)?(\d\d)\/(?:(?:day=)?(\d\d)\/)?)?$/;
 
 /**
- * Reports whether a path is a folder of a year, month or day that ended more than a day before `since`. The day allows for objects that are
+ * Returns whether a path is a folder of a year, month or day that ended more than a day before `since`. The day allows for objects that are
  * written late.
  */
 export function isPastFolder(path: string, since: Date): boolean {

@@ -67,7 +67,7 @@ function hold(state: FrameState, bytes: Buffer): void {
   state.heldBytes = length;
 }
 
-/** Reports whether the held bytes can end their message. `last` is the chunk that came last. */
+/** Returns whether the held bytes can end their message. `last` is the chunk that came last. */
 function hasAwaited({ awaited, heldBytes }: FrameState, last: Buffer): boolean {
   if (awaited !== 'line end') return heldBytes >= awaited;
   return heldBytes > messageBytesMax || findLineEnd(last, 0) !== -1;
@@ -131,7 +131,7 @@ function skip(state: FrameState, bytes: Buffer, at: number): number {
   return at + length;
 }
 
-/** Reports whether the message at a position begins with its length. */
+/** Returns whether the message at a position begins with its length. */
 const isCounted = (bytes: Buffer, at: number): boolean => bytes[at]! > zero && bytes[at]! <= nine;
 
 /** Adds a message, without the line end that some clients count as part of it. An empty line is no message. */

@@ -30,7 +30,7 @@ export function findBenignReason(type: string, value: string, installed?: Benign
 // Nobody else can publish on hosts with these reasons.
 const pageReasons = new Set(['security publisher', 'software or documentation', 'reserved name', 'documentation name']);
 
-/** Checks whether a reason for a host applies to every page of the host: reserved addresses, publishers and documentation. */
+/** Returns whether a reason for a host applies to every page of the host: reserved addresses, publishers and documentation. */
 export const coversPages = (reason: string): boolean =>
   pageReasons.has(reason) || reason.endsWith(' address') || reason === 'public resolver';
 

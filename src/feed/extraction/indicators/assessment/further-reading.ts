@@ -26,7 +26,7 @@ const requests = [
 const hasRequest = createWordsBefore([String.raw`(?<!\p{L})(?:${requests.join('|')}):? ?[<(„“"]?`]);
 
 /**
- * Checks whether the words directly before a live address say that the reader should go there: `more details at`, `See`, `Blog:`, `report
+ * Returns whether the words directly before a live address say that the reader should go there: `more details at`, `See`, `Blog:`, `report
  * phishing at`. In a list of indicators, `report: http://…` can be what a program requests.
  */
 export const isFurtherReading = (text: string, start: number, isListed: boolean): boolean =>

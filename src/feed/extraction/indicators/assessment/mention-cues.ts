@@ -39,7 +39,7 @@ export function findHarmlessMention(text: string, mention: Mention): string | un
   return isImitated(mention) ? 'victim or imitated original' : findHarmlessHostMention(text, mention);
 }
 
-/** Checks whether a word is before a value on its line, behind list marks and quotation marks. */
+/** Returns whether a word is before a value on its line, behind list marks and quotation marks. */
 function hasWordBefore(text: string, start: number): boolean {
   let at = start - 1;
   while (start - at < 12 && marks.has(text[at] ?? '')) at -= 1;
@@ -47,7 +47,7 @@ function hasWordBefore(text: string, start: number): boolean {
 }
 const marks = new Set(' \t"\'`“„«‘*•>|-');
 
-/** Checks whether the registered domain of a host is a name that attackers imitate. */
+/** Returns whether the registered domain of a host is a name that attackers imitate. */
 function isImitated({ type, value, imitated }: Mention): boolean {
   if (imitated.size === 0) return false;
   const [label = ''] = findOwnDomain(type === 'url' ? extractUrlHost(value) : value)?.split('.') ?? [];
@@ -59,7 +59,7 @@ const parenthesisMaxChars = 120;
 /** A country or place at the end of a remark: `, Netherlands)`. */
 const countryBehind = /^[^,()\n]{0,40}, \p{Lu}[\p{L} .]{1,30}\)/u;
 
-/** Checks whether a host belongs to the remark on a provider behind an address: `203.0.113.7 (Hosted by example.net, Netherlands)`. */
+/** Returns whether a host belongs to the remark on a provider behind an address: `203.0.113.7 (Hosted by example.net, Netherlands)`. */
 function isProvider(text: string, { start, end }: Span): boolean {
   const near = text.slice(Math.max(0, start - parenthesisMaxChars), start);
   const open = near.lastIndexOf('(');
@@ -75,7 +75,7 @@ function isProvider(text: string, { start, end }: Span): boolean {
   return isIPv4(host) && countryBehind.test(text.slice(end, end + 80));
 }
 
-/** Checks whether a host is in the display name of a mail address: `"Example.com Support" <a@b.com>`. */
+/** Returns whether a host is in the display name of a mail address: `"Example.com Support" <a@b.com>`. */
 function isDisplayName(text: string, { end }: Span): boolean {
   return /["”’ <]/.test(text[end] ?? '') && /^[\w .]{0,30}["”’]? ?<[^\s<>@]{1,64}@/.test(text.slice(end, end + 110));
 }

@@ -109,7 +109,7 @@ const marksMax = 160;
 const markOf = (code: number): number =>
   code < 128 ? markBits[code]! : code === 0x2022 || code === 0x2013 || code === 0xa0 ? 3 : 0;
 
-/** Checks whether a value fills its line, cell or code span, apart from list and table marks. */
+/** Returns whether a value fills its line, cell or code span, apart from list and table marks. */
 function isIsolated(text: string, at: { start: number; end: number; lineStart: number; lineEnd: number }): boolean {
   let left = at.start - 1;
   let edge = 0;

@@ -45,7 +45,7 @@ const victimBehind =
   /^[)"”’）]{0,2} ?(?:(?:was|were|has been|have been) (?:defaced|breached|attacked|targeted|hit by|knocked offline|taken offline)\b|(?:的(?:网站|官网|系统))?(?:被(?:攻击|入侵|篡改|黑)(?!后|用|并)|遭(?:到|受)?(?:黑客)?(?:攻击|入侵|篡改))|を(?:装|騙|模倣)|を(?:かた|なりすま)|(?:을|를) 사칭)/;
 
 /**
- * Checks whether the words directly before or behind a value say that it belongs to a victim or to the original that attackers imitate: `an attack
+ * Returns whether the words directly before or behind a value say that it belongs to a victim or to the original that attackers imitate: `an attack
  * against example.org`, `the official website example.org`.
  */
 export function isVictimOrOriginal(text: string, { start, end }: Span): boolean {
@@ -53,7 +53,7 @@ export function isVictimOrOriginal(text: string, { start, end }: Span): boolean 
   return hasCue(text, start) || (isBehindUnspaced(text, start) && hasUnspacedCue(text, start));
 }
 
-/** Checks whether one of the few characters before an offset belongs to a script without spaces. */
+/** Returns whether one of the few characters before an offset belongs to a script without spaces. */
 function isBehindUnspaced(text: string, start: number): boolean {
   for (let at = start - 1; at >= start - 4; at -= 1) if (text.charCodeAt(at) >= unspacedStart) return true;
   return false;

@@ -1,4 +1,4 @@
-/** Checks whether certain words are directly before an offset of a text. */
+/** Returns whether certain words are directly before an offset of a text. */
 export type WordsBefore = (text: string, start: number) => boolean;
 
 /**

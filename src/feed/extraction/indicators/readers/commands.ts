@@ -44,7 +44,7 @@ const openers = new Uint8Array(0x1_0000);
 openers.fill(1, 0, 0x25);
 for (const char of '*->`|\u201C') openers[char.charCodeAt(0)] = 1;
 
-/** Checks whether the text before a word is an opener (optionally followed by one space) or the start of the text. */
+/** Returns whether the text before a word is an opener (optionally followed by one space) or the start of the text. */
 export function mayPrecedeCommand(text: string, start: number): boolean {
   const before = start > 0 && text.charCodeAt(start - 1) === 0x20 ? start - 2 : start - 1;
   return before < 0 || openers[text.charCodeAt(before)] === 1;

@@ -94,7 +94,7 @@ function readFileName(text: string, { start, end, labels }: DottedToken, emit: E
   return end;
 }
 
-/** Checks whether a token consists of digits and dots and ends with a digit. */
+/** Returns whether a token consists of digits and dots and ends with a digit. */
 function isNumbers(text: string, start: number, end: number): boolean {
   let at = end - 1;
   if (text.charCodeAt(at) === 0x2e) return false;

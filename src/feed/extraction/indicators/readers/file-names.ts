@@ -7,7 +7,7 @@ const cueReach = 48;
 const fileCue =
   /(?:\b(?:file ?name|named?|called|filename|namens|nommée?|intitulée?|appelée?|llamad[oa]|denominad[oa]|chamad[oa]|denominat[oa]|chiamat[oa]|o nazwie|genaamd|titled)|(?:^|[^\p{L}])(?:под названием|с именем|под именем|з назвою|із назвою)|(?:文件名|名为|名稱為|名称为|ファイル名)[为為是:：]?)[:：]?\s?["'`“„«‘「『《(（]?$/iu;
 
-/** Checks whether the words before a name say that it is the name of a file: `a file named invoice.com`. */
+/** Returns whether the words before a name say that it is the name of a file: `a file named invoice.com`. */
 export const isNamedAsFile = (text: string, start: number): boolean =>
   fileCue.test(text.slice(Math.max(0, start - cueReach), start));
 

@@ -28,7 +28,7 @@ export function findAddressEnd(text: string, hostEnd: number): number {
 
 const addressMaxChars = 300;
 
-/** Checks whether an address ends with the tildes of a passage that Markdown strikes through. Encoded data ends with tildes, too. */
+/** Returns whether an address ends with the tildes of a passage that Markdown strikes through. Encoded data ends with tildes, too. */
 const isStrikethrough = (text: string, hostEnd: number, end: number): boolean =>
   text[end - 1] === '~' && /~~[^\s~]*$/.test(text.slice(Math.max(0, hostEnd - addressMaxChars), hostEnd));
 
@@ -50,21 +50,21 @@ function findPathEnd(text: string, start: number): number {
 const wrapColumn = 60;
 const wrappedRest = /[\w%./=&?+#~:-]{2,200}(?=[ \t]{0,8}(?:\r?\n|$))/y;
 
-/** Checks whether an address continues on the next line: it reaches the end of a long line, and the next line contains only its rest. */
+/** Returns whether an address continues on the next line: it reaches the end of a long line, and the next line contains only its rest. */
 function isWrapped(text: string, at: number): boolean {
   if (!/[-=&?_%]/.test(text[at - 1]!) || text.lastIndexOf('\n', at - 1) > at - wrapColumn) return false;
   const rest = matchAt(wrappedRest, text, at + 1)?.[0];
   return rest !== undefined && !/^\w{2,8}:\/\/|^[0-9a-f]{32,}$|^\d{1,3}(?:\.\d{1,3}){3}/i.test(rest) && !isHost(rest);
 }
 
-/** Checks whether the next address starts here, or prose in a script without spaces (which is part of the address after `/` and `=`). */
+/** Returns whether the next address starts here, or prose in a script without spaces (which is part of the address after `/` and `=`). */
 function isGlued(text: string, at: number, code: number): boolean {
   if (code === 0x2c || code === 0x3b) return matchAt(nextOfList, text, at) !== null || isNextColumn(text, at);
   if (code === 0x68) return /\w/.test(text[at - 1]!) && /^https?:\/\//.test(text.slice(at, at + 8));
   return code > 0xe00 && unspacedLetter.test(text[at]!) && /[\w).]/.test(text[at - 1]!);
 }
 
-/** Checks whether the next column of a CSV line starts at a comma after a file name: `https://host/a.exe,Loader` */
+/** Returns whether the next column of a CSV line starts at a comma after a file name: `https://host/a.exe,Loader` */
 function isNextColumn(text: string, at: number): boolean {
   if (text.charCodeAt(at) !== 0x2c || !/["\p{L}]/u.test(text[at + 1] ?? '')) return false;
   const extension = /\.(\w{2,5})$/.exec(text.slice(Math.max(0, at - 6), at))?.[1];
@@ -112,7 +112,7 @@ function readSample(text: string, from: number, end: number, emit: EmitCandidate
   if (digest) readDigest(from + digest.index, digest[0], emit);
 }
 
-/** Checks whether a URL host is an IP address or a name under a known top-level domain. */
+/** Returns whether a URL host is an IP address or a name under a known top-level domain. */
 function isHost(name: string): boolean {
   if (name.startsWith('[')) return true;
   if (isIPv4(name)) return true;

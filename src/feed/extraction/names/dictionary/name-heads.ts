@@ -12,7 +12,7 @@ export function listNameHeads(keys: Iterable<string>): NameHeads {
   return heads;
 }
 
-/** Checks whether a key may have the head of the words from `from` to before `to`, joined. A wrong yes is rare, and there is no wrong no. */
+/** Returns whether a key may have the head of the words from `from` to before `to`, joined. A wrong yes is rare, and there is no wrong no. */
 export const mayBeginName = (heads: NameHeads, words: readonly { key: string }[], from: number, to: number): boolean =>
   heads[findSlot(words, from, to)] === 1;
 

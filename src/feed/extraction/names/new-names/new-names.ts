@@ -129,7 +129,7 @@ function readIntroductions(text: string, { sentence, start: offset }: TextPart, 
     }
 }
 
-/** Whether a publisher stands after the noun instead of a name: `the group Foobar Labs calls Barfoo`. */
+/** Returns whether a publisher stands after the noun instead of a name: `the group Foobar Labs calls Barfoo`. */
 const isReporter = (sentence: string, { 0: lead, index }: RegExpMatchArray): boolean =>
   /^(?:the|an?) /i.test(lead) &&
   /^ (?:calls?|tracks?|names?|dubs?|describes?|described|refers to|has (?:named|called|dubbed|tracked))\b/.test(

@@ -2,7 +2,7 @@ import type { NameList } from './new-name-lists.ts';
 import type { AddName } from './new-name.ts';
 import { isDistinctive, isUsable, trimLead, trimName } from './usable-names.ts';
 
-/** Checks whether most lines below a heading look like names, unlike those of a table. */
+/** Returns whether most lines below a heading look like names, unlike those of a table. */
 export const isMostlyNames = ({ items }: NameList): boolean =>
   2 * items.filter(({ printed }) => isUsable(trimName(printed)) && isDistinctive(trimName(printed))).length >
   items.length;

@@ -28,11 +28,11 @@ const facingForeign =
 const denialMaxChars = 40;
 const deniedMaxChars = 25;
 
-/** Checks whether techniques are read from sentences of a language other than English. */
+/** Returns whether techniques are read from sentences of a language other than English. */
 export const hasForeignRules = (language: string | undefined): language is string =>
   language !== undefined && ownValue(terms, language) !== undefined;
 
-/** Checks whether a sentence of a language advises its readers. */
+/** Returns whether a sentence of a language advises its readers. */
 export const isForeignAdvice = (sentence: string, language: string): boolean => rulesOf(language).advice.test(sentence);
 
 /**

@@ -37,7 +37,7 @@ export function decodeDocument(bytes: Buffer, contentType: string | undefined): 
   }
 }
 
-/** Whether the characters beyond ASCII are more than those that could not be decoded. Otherwise the claim of the document is wrong. */
+/** Returns whether the characters beyond ASCII are more than those that could not be decoded. Otherwise the claim of the document is wrong. */
 const isMostlyUtf8 = (text: string): boolean =>
   (text.match(/[^\u0000-\u007F\uFFFD]/g)?.length ?? 0) > (text.match(/\uFFFD/g)?.length ?? 0);
 

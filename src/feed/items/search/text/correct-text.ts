@@ -53,7 +53,10 @@ function findNearest(word: string, known: WordCounts): string | undefined {
 
 type WantedWord = { word: string; letters: ReadonlySet<string>; limit: number };
 
-/** Whether a word has a similar length and few letters that the wanted one lacks. Excludes most words in a fraction of the time of `editDistance`. */
+/**
+ * Returns whether a word has a similar length and few letters that the wanted one lacks. Excludes most words in a fraction of the time of
+ * `editDistance`.
+ */
 function mayBeNear(candidate: string, { word, letters, limit }: WantedWord): boolean {
   if (Math.abs(candidate.length - word.length) > limit) return false;
   let foreign = 0;

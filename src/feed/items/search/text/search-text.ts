@@ -91,7 +91,7 @@ function readProse(value: string, mayBeUnspaced: boolean): string {
   return hasWords(text, mayBeUnspaced) ? text : '';
 }
 
-/** Whether a value has as many words as prose, or is of a script that is written without spaces, if it `mayBeUnspaced`. */
+/** Returns whether a value has as many words as prose, or is of a script that is written without spaces, if it `mayBeUnspaced`. */
 function hasWords(text: string, mayBeUnspaced: boolean): boolean {
   let at = -1;
   for (let spaces = 1; spaces < proseWordsMin; spaces += 1) {

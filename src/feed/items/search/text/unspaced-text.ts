@@ -10,7 +10,7 @@ const someCharacter = new RegExp(character, 'u');
 /** Returns a text as it is indexed. */
 export const toIndexText = (text: string): string => splitRuns(toPlainCharacters(text));
 
-/** Whether a text has characters of a script without spaces, such as Chinese, Japanese, Korean, and Thai. */
+/** Returns whether a text has characters of a script without spaces, such as Chinese, Japanese, Korean, and Thai. */
 export const hasUnspacedText = (text: string): boolean => someCharacter.test(text);
 
 /** Returns the runs of characters of such scripts. */

@@ -4,7 +4,7 @@ import { Cron } from 'croner';
 const windowsMax = 200;
 
 /**
- * Tells whether the last hours before `now` hold no more windows of a schedule than a backtest examines. Without a schedule they are one
+ * Returns whether the last hours before `now` hold no more windows of a schedule than a backtest examines. Without a schedule they are one
  * window. Of a schedule that only the service can read, the last 24 hours are offered.
  */
 export function fitsInBacktest(cron: string | null, hours: number, now: Date): boolean {
