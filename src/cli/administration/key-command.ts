@@ -1,10 +1,10 @@
 import { inOrg, type Db } from '../../platform/db/db.ts';
-import { describeIssue } from '../../platform/lib/describe-issue.ts';
 import { appError } from '../../platform/lib/errors.ts';
 import { createKey, revokeKey, toKey } from '../../platform/orgs/keys.ts';
 import { CreateKeyInput } from '../../platform/orgs/orgs.schema.ts';
 import { findKeyAcrossOrgs, listKeyRows } from '../../platform/orgs/orgs.store.ts';
 import { printResult } from '../print-result.ts';
+import { parseArguments } from '../body-arguments.ts';
 import { UsageError } from '../usage-error.ts';
 import { findOperator, operatorOf, withDatabase } from '../with-database.ts';
 
@@ -37,24 +37,17 @@ export async function revokeKeyCommand(id: string, { json }: JsonOption): Promis
   return printResult(json, { id: revoked.id, revokedAt: revoked.revokedAt }, text);
 }
 
-const optionOf: Record<string, string> = { scopes: 'scope', expiresAt: 'expires' };
-
 function readInput(name: string, scope: string[] | undefined, expires: string | undefined): CreateKeyInput {
   const expiresAt = expires === undefined ? undefined : new Date(expires);
   if (expiresAt && Number.isNaN(expiresAt.getTime()))
     throw new UsageError('--expires must be a date such as 2027-01-31.');
-  const input = CreateKeyInput.safeParse({
+  const body = {
     name,
     ...(scope ? { scopes: scope } : {}),
     ...(expiresAt ? { expiresAt: expiresAt.toISOString() } : {}),
-  });
-  if (!input.success)
-    throw new UsageError(
-      input.error.issues
-        .map(({ path, message }) => `--${optionOf[String(path[0])] ?? 'name'}: ${describeIssue(message)}`)
-        .join('\n'),
-    );
-  return input.data;
+  };
+  const nameScope = (index?: string): string => (index === undefined ? '--scope' : `--scope ${scope?.[Number(index)]}`);
+  return parseArguments(CreateKeyInput, body, { name: '--name', scopes: nameScope, expiresAt: '--expires' });
 }
 
 const listMax = 10_000;

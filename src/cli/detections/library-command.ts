@@ -7,6 +7,7 @@ import type {
   LibraryList,
   UpdateResult,
 } from '../../detection/library/library.schema.ts';
+import { rejectArguments, type BodyArguments } from '../body-arguments.ts';
 import { UsageError } from '../usage-error.ts';
 import { readServiceAccess } from './service-access.ts';
 
@@ -65,7 +66,11 @@ export async function installLibrary(ids: string[], values: InstallOptions): Pro
     ...(connectionId === undefined ? {} : { connectionId }),
     dryRun: values.dryRun ?? false,
   };
-  const { results } = (await call<InstallResult>('POST', '/api/detections/library/install', { body })).body;
+  const { results } = (
+    await call<InstallResult>('POST', '/api/detections/library/install', { body }).catch(
+      rejectArguments({ ...idArguments(selected), datasets: nameDataset(body.datasets), connectionId: '--connection' }),
+    )
+  ).body;
   for (const { id, outcome, detail } of results)
     console.log(`${outcome.padEnd(10)} ${id}${detail ? `: ${detail}` : ''}`);
   return results.some(({ outcome }) => outcome === 'failed') ? 1 : 0;
@@ -86,7 +91,11 @@ async function findConnectionId(call: ServiceCall, name: string): Promise<string
 /** Updates installed detections of a running service. Exit code 1 if one of them failed. */
 export async function updateLibrary(ids: string[], values: Pick<InstallOptions, 'dryRun'>): Promise<number> {
   const body = { ...(ids.length > 0 ? { ids } : {}), dryRun: values.dryRun ?? false };
-  const { results } = (await openService()<UpdateResult>('POST', '/api/detections/library/update', { body })).body;
+  const { results } = (
+    await openService()<UpdateResult>('POST', '/api/detections/library/update', { body }).catch(
+      rejectArguments(idArguments(ids)),
+    )
+  ).body;
   for (const { id, outcome, detail, changes, kept } of results) {
     console.log(`${outcome.padEnd(10)} ${id}${detail ? `: ${detail}` : ''}`);
     for (const { field } of changes) console.log(`  ${field}: changed to the shipped version`);
@@ -117,5 +126,14 @@ function parseDatasets(pairs: string[]): Record<string, string> {
     }),
   );
 }
+
+const idArguments = (ids: readonly string[]): BodyArguments => ({
+  ids: (index) => (index === undefined ? 'ID' : `ID ${ids[Number(index)]}`),
+});
+
+const nameDataset =
+  (datasets: Readonly<Record<string, string>>) =>
+  (name?: string): string =>
+    name === undefined ? '--dataset' : `--dataset ${name}=${datasets[name]}`;
 
 const openService = (): ServiceCall => createServiceCall(readServiceAccess());

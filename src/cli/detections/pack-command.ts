@@ -6,6 +6,7 @@ import { isDrift, renderDrift, renderPlanOf, type PackReport } from '../../detec
 import { detectionsFor, readPack, selectOrganizations } from '../../detection/packs/read-pack.ts';
 import { DetectionFileError } from '../../detection/as-code/file-fields.ts';
 import type { OrganizationList } from '../../platform/orgs/admin/admin.schema.ts';
+import { describeArguments } from '../body-arguments.ts';
 import { UsageError } from '../usage-error.ts';
 
 type PackOptions = {
@@ -66,12 +67,14 @@ async function runPack(place: string, options: PackOptions, mode: { dryRun: bool
       } catch (error) {
         // A mistake in the pack concerns the operator. What fails in one organization does not stop the others.
         if (error instanceof DetectionFileError) throw error;
-        reports.push({ ...report, error: (error as Error).message });
+        reports.push({ ...report, error: describeArguments(error, packArguments) ?? (error as Error).message });
       }
     }
     return reports;
   });
 }
+
+const packArguments = { detections: (file = 'PLACE', ...field: string[]) => [file, ...field].join(': ') };
 
 async function listOrganizations(call: ServiceCall): Promise<OrganizationList['organizations']> {
   const all: OrganizationList['organizations'] = [];

@@ -6,6 +6,7 @@ import { dialectKinds, type DialectKind } from '../../detection/sigma/dialects/r
 import { defaultTimeColumn } from '../../detection/sigma/requests/convert-request.ts';
 import { createServiceCall } from '../../detection/as-code/service-client.ts';
 import type { ImportResult } from '../../detection/detections/bulk/bulk.schema.ts';
+import { rejectArguments } from '../body-arguments.ts';
 import { UsageError } from '../usage-error.ts';
 import { readServiceAccess } from './service-access.ts';
 
@@ -118,7 +119,9 @@ export async function importSigma(paths: readonly string[], values: ImportOption
   const body = { rules, enable, dryRun, ...(target === undefined ? {} : { target }) };
   const call = createServiceCall(access);
   const { results, proposedDeletions = [] } = (
-    await call<ImportResult>('POST', '/api/detections/import?format=sigma', { body })
+    await call<ImportResult>('POST', '/api/detections/import?format=sigma', { body }).catch(
+      rejectArguments({ rules: 'PATH', target: `--target ${target}` }),
+    )
   ).body;
   for (const { outcome, name, detail, kept = [] } of results) {
     if (outcome === 'failed')

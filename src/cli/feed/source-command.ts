@@ -6,13 +6,12 @@ import { CreateSource } from '../../feed/sources/sources.schema.ts';
 import { createSource } from '../../feed/sources/create-source.ts';
 import { listSources } from '../../feed/sources/list-sources.ts';
 import { pullSourceNow } from '../../feed/sources/pull/threads/start-pulls.ts';
-import { describeIssue } from '../../platform/lib/describe-issue.ts';
-import { AppError, appError } from '../../platform/lib/errors.ts';
+import { appError } from '../../platform/lib/errors.ts';
 import { createLogger } from '../../platform/lib/logging/logger.ts';
 import { uuidPattern } from '../../platform/lib/org-id.ts';
 import type { Caller } from '../../platform/orgs/caller.ts';
 import { printResult } from '../print-result.ts';
-import { UsageError } from '../usage-error.ts';
+import { parseArguments, rejectArguments } from '../body-arguments.ts';
 import { findOperator, withDatabase } from '../with-database.ts';
 
 /** The number of skipped entries to print. `--json` prints all of them. */
@@ -30,12 +29,24 @@ type SourceOptions = CommonOptions & {
   private?: boolean | undefined;
   assignedTo?: string[] | undefined;
 };
+const sourceArguments = {
+  catalogue: '--catalogue',
+  kind: '--kind',
+  name: '--name',
+  url: '--url',
+  publisher: '--publisher',
+  tlp: '--tlp',
+  schedule: '--schedule',
+  assignedTo: '--assigned-to',
+  visibility: '--private',
+};
+
 type Session = { deps: Deps; caller: Caller };
 
 /** Creates a source, which all organizations share unless `private`. `url` may be a `file:` address. */
 export async function createSourceCommand(options: SourceOptions): Promise<number> {
   const source = await withSession(options.org, async ({ deps, caller }) =>
-    createSource(deps, caller, await readInput(deps.db, options)).catch(throwAsOptions),
+    createSource(deps, caller, await readInput(deps.db, options)).catch(rejectArguments(sourceArguments)),
   );
   const next = `Pull it now with: tocsin source pull ${source.id}`;
   return printResult(options.json, source, `Created source ${source.id} (${source.visibility}). ${next}`);
@@ -81,21 +92,8 @@ async function readInput(db: Db, options: SourceOptions): Promise<CreateSource> 
     assignedTo,
     visibility: options.private ? 'private' : 'shared',
   };
-  const input = CreateSource.safeParse(
-    Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)),
-  );
-  if (!input.success)
-    throw new UsageError(
-      input.error.issues.map(({ path, message }) => `--${path.join('.')}: ${describeIssue(message)}`).join('\n'),
-    );
-  return input.data;
-}
-
-/** Reports invalid fields of a source by the options that set them. */
-function throwAsOptions(error: unknown): never {
-  if (error instanceof AppError && error.errors)
-    throw new UsageError(error.errors.map(({ pointer, detail }) => `--${pointer.slice(1)}: ${detail}`).join('\n'));
-  throw error;
+  const given = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+  return parseArguments(CreateSource, given, sourceArguments);
 }
 
 function withSession<T>(orgName: string | undefined, work: (session: Session) => Promise<T>): Promise<T> {

@@ -32,11 +32,20 @@ export type ServiceClient = {
 /** The parts of a problem document that explain it. */
 export type ProblemBody = { detail?: string; errors?: { pointer: string; detail: string }[] };
 
+/** An answer other than 200. `errors` are the invalid fields of the request, if it is about those. */
+export class ServiceError extends Error {
+  readonly errors: ProblemBody['errors'];
+  constructor(message: string, { errors }: ProblemBody) {
+    super(message);
+    this.errors = errors;
+  }
+}
+
 const timeoutMs = 60_000;
 const attemptsMax = 10;
 const noTests: TestSet = { tests: [], localQuery: null };
 
-/** Sends a request to the service and returns the body and ETag of its answer. Throws an Error that explains any other answer than 200. */
+/** Sends a request to the service and returns the body and ETag of its answer. Throws a ServiceError for any other answer than 200. */
 export type ServiceCall = <T>(
   method: string,
   path: string,
@@ -59,8 +68,7 @@ export const createServiceCall =
     const status = `status ${response.status}`;
     if (body === undefined)
       throw new Error(`${method} ${target.url}${path}: the response is not from Tocsin (check TOCSIN_URL), ${status}`);
-    if (response.status !== 200)
-      throw new Error(describeProblem(body as ProblemBody) ?? `${method} ${path}: ${status}`);
+    if (response.status !== 200) throw new ServiceError(describeProblem(body) ?? `${method} ${path}: ${status}`, body);
     return { body: body as T, etag: response.headers.get('etag') };
   };
 

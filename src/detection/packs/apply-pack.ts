@@ -68,7 +68,7 @@ function parseDetections(detections: ApplyPack['detections']): Map<string, FileF
         problems.push({
           pointer: ['/detections', file, ...path.map(String)].join('/'),
           code: 'invalid',
-          detail: `${[file, ...path.map(String)].join(': ')}: ${message}`,
+          detail: message,
         });
       return [];
     }
