@@ -31,96 +31,111 @@ type CacheOptions = {
   metrics?: CacheMetrics | undefined;
 };
 
+type CacheState = CacheOptions & {
+  /** In the order of use, the least recent first. */
+  copies: Map<string, Copy>;
+  bytes: number;
+};
+
+const done = Promise.resolve();
+
 /** Creates the cache of a folder with the copies that are in it. */
-export function createSegmentCache({ folder, bytesMax, download, metrics }: CacheOptions): SegmentCache {
-  // In the order of use, the least recent first.
-  const copies = new Map<string, Copy>();
-  let total = 0;
-  const insert = (path: string, copy: Copy): Copy => {
-    copies.set(path, copy);
-    total += copy.bytes;
-    metrics?.setSize(total);
-    return copy;
-  };
-  const forget = (path: string, copy: Copy): void => {
-    if (copies.get(path) !== copy) return;
-    copies.delete(path);
-    total -= copy.bytes;
-    metrics?.setSize(total);
-  };
-  const done = Promise.resolve();
-  for (const { path, bytes } of listCopies(folder)) insert(path, { bytes, users: 0, isVerified: false, ready: done });
-
-  /** Not asynchronous: otherwise it could delete a copy that was downloaded again meanwhile. */
-  function remove(path: string): void {
-    const copy = copies.get(path);
-    if (copy && copy.users > 0) return;
-    if (copy) forget(path, copy);
-    rmSync(join(folder, path), { force: true });
-    removeEmptyFolders(join(folder, path));
-  }
-
-  function trim(): void {
-    for (const [path, copy] of copies) {
-      if (total <= bytesMax) return;
-      if (copy.users === 0) remove(path);
-    }
-  }
-
-  async function fetchFile(file: CachedFile): Promise<void> {
-    const target = join(folder, file.path);
-    const partial = join(folder, partialPath(randomUUID()));
-    try {
-      await download(file.path, partial);
-      await verify(partial, file);
-      // Not asynchronous: otherwise the removal of another copy could remove the folder in between.
-      mkdirSync(dirname(target), { recursive: true, mode: 0o700 });
-      renameSync(partial, target);
-    } catch (error) {
-      rmSync(partial, { force: true });
-      throw error;
-    }
-  }
-
-  /** Returns the copy of a file, which may still be on its way. */
-  function openCopy(file: CachedFile): Copy {
-    const known = copies.get(file.path);
-    metrics?.recordRead(known ? 'hit' : 'miss', file.bytes);
-    if (!known) return insert(file.path, { bytes: file.bytes, users: 0, isVerified: true, ready: fetchFile(file) });
-    copies.delete(file.path);
-    copies.set(file.path, known);
-    if (!known.isVerified) {
-      known.isVerified = true;
-      known.ready = verify(join(folder, file.path), file).catch(() => fetchFile(file));
-    }
-    return known;
-  }
-
+export function createSegmentCache(options: CacheOptions): SegmentCache {
+  const cache: CacheState = { ...options, copies: new Map(), bytes: 0 };
+  for (const { path, bytes } of listCopies(cache.folder))
+    insert(cache, path, { bytes, users: 0, isVerified: false, ready: done });
   return {
-    async use(file) {
-      const copy = openCopy(file);
-      copy.users += 1;
-      trim();
-      const release = (): void => {
-        copy.users -= 1;
-        trim();
-      };
-      try {
-        await copy.ready;
-      } catch (error) {
-        forget(file.path, copy);
-        release();
-        throw error;
-      }
-      return once(release);
-    },
+    use: (file) => useCopy(cache, file),
     add: ({ path, bytes }) => {
-      insert(path, { bytes, users: 0, isVerified: true, ready: done });
-      trim();
+      insert(cache, path, { bytes, users: 0, isVerified: true, ready: done });
+      trim(cache);
     },
-    remove,
-    paths: () => [...copies.keys()],
+    remove: (path) => remove(cache, path),
+    paths: () => [...cache.copies.keys()],
   };
+}
+
+function insert(cache: CacheState, path: string, copy: Copy): Copy {
+  cache.copies.set(path, copy);
+  addBytes(cache, copy.bytes);
+  return copy;
+}
+
+function forget(cache: CacheState, path: string, copy: Copy): void {
+  if (cache.copies.get(path) !== copy) return;
+  cache.copies.delete(path);
+  addBytes(cache, -copy.bytes);
+}
+
+function addBytes(cache: CacheState, bytes: number): void {
+  cache.bytes += bytes;
+  cache.metrics?.setSize(cache.bytes);
+}
+
+/** Not asynchronous: otherwise it could delete a copy that was downloaded again meanwhile. */
+function remove(cache: CacheState, path: string): void {
+  const copy = cache.copies.get(path);
+  if (copy && copy.users > 0) return;
+  if (copy) forget(cache, path, copy);
+  rmSync(join(cache.folder, path), { force: true });
+  removeEmptyFolders(join(cache.folder, path));
+}
+
+/** Removes unused copies, the least recently used first, until the cache is small enough. */
+function trim(cache: CacheState): void {
+  for (const [path, copy] of cache.copies) {
+    if (cache.bytes <= cache.bytesMax) return;
+    if (copy.users === 0) remove(cache, path);
+  }
+}
+
+async function useCopy(cache: CacheState, file: CachedFile): Promise<() => void> {
+  const copy = openCopy(cache, file);
+  copy.users += 1;
+  trim(cache);
+  const release = (): void => {
+    copy.users -= 1;
+    trim(cache);
+  };
+  try {
+    await copy.ready;
+  } catch (error) {
+    forget(cache, file.path, copy);
+    release();
+    throw error;
+  }
+  return once(release);
+}
+
+/** Returns the copy of a file, which may not be downloaded or verified yet. */
+function openCopy(cache: CacheState, file: CachedFile): Copy {
+  const { copies, metrics, folder } = cache;
+  const known = copies.get(file.path);
+  metrics?.recordRead(known ? 'hit' : 'miss', file.bytes);
+  if (!known)
+    return insert(cache, file.path, { bytes: file.bytes, users: 0, isVerified: true, ready: fetchFile(cache, file) });
+  copies.delete(file.path);
+  copies.set(file.path, known);
+  if (!known.isVerified) {
+    known.isVerified = true;
+    known.ready = verify(join(folder, file.path), file).catch(() => fetchFile(cache, file));
+  }
+  return known;
+}
+
+async function fetchFile({ folder, download }: CacheOptions, file: CachedFile): Promise<void> {
+  const target = join(folder, file.path);
+  const partial = join(folder, partialPath(randomUUID()));
+  try {
+    await download(file.path, partial);
+    await verify(partial, file);
+    // Not asynchronous: otherwise the removal of another copy could remove the folder in between.
+    mkdirSync(dirname(target), { recursive: true, mode: 0o700 });
+    renameSync(partial, target);
+  } catch (error) {
+    rmSync(partial, { force: true });
+    throw error;
+  }
 }
 
 /** Throws unless a local file has the size and the hash of a stored one. */
