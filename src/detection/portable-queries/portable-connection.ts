@@ -35,6 +35,19 @@ const everything: Expression = { kind: 'all', of: [] };
 
 type NativeQuery = { dataset: string; placed: PortableDataset; query: string };
 
+type Search = { query: string; window: QueryWindow; limits: SearchLimits };
+type EventsByDataset = Record<string, readonly ForeignEvent[]>;
+type Warnings = NonNullable<SearchResult['warnings']>;
+type FetchedEvents = { events: EventsByDataset; warnings: Warnings; noData: boolean };
+
+/** `listFields` lists the fields of a table or index of the SIEM. */
+type PortableContext = {
+  connection: SiemConnection;
+  deps: FixtureDeps;
+  target: PortableTarget;
+  listFields: (source: string) => Promise<DatasetFields[]>;
+};
+
 /**
  * Returns a connection that also runs portable queries: the SIEM returns the events of the window that can matter, in its own language, and
  * the embedded engine runs the query on them. So a query has the same result on every SIEM.
@@ -44,87 +57,103 @@ export function withPortableQueries(
   deps: FixtureDeps,
   target: PortableTarget,
 ): SiemConnection {
-  const listFields = createFieldList(connection);
-
-  async function planQueries(query: string, signal: AbortSignal): Promise<NativeQuery[]> {
-    const inspected = await inspectQuery(deps, deps.organization, query, signal);
-    const queries: NativeQuery[] = [];
-    for (const { dataset, placed } of findDatasets(inspected, target)) {
-      const listed = await listFields(placed.source);
-      const where = toWhere(inspected, { dataset, placed, listed }, target);
-      const events = { table: placed.source, time: target.timeField, where };
-      queries.push({ dataset, placed, query: dialects[target.kind].writeEvents(events) });
-    }
-    return queries;
-  }
-
-  async function runOn(
-    events: Record<string, readonly ForeignEvent[]>,
-    input: { query: string; window: QueryWindow; limits: SearchLimits },
-    signal: AbortSignal,
-  ): Promise<SearchResult> {
-    const { query, window, limits } = input;
-    const undatedMicros = window.from.getTime() * 1000;
-    const store = await openForeignStore(deps, { events, fields: new Map(), undatedMicros });
-    try {
-      return await store.searchAll(query, window, limits, signal);
-    } finally {
-      await store.close();
-    }
-  }
-
-  async function search(query: string, window: QueryWindow, limits: SearchLimits, signal: AbortSignal) {
-    const began = performance.now();
-    const events: Record<string, readonly ForeignEvent[]> = {};
-    const warnings: NonNullable<SearchResult['warnings']> = [];
-    let noData = true;
-    for (const native of await planQueries(query, signal)) {
-      const leftMs = Math.max(1, Math.ceil(limits.timeoutMs - (performance.now() - began)));
-      const nativeLimits = { rowsMax: eventsMax, groupsMax: eventsMax, timeoutMs: leftMs };
-      const found = await connection.search(native.query, window, nativeLimits, signal);
-      if (found.truncated) throw tooManyEvents(native.dataset);
-      const read = readEvents(found.rows, { ...target, dataset: native.placed });
-      events[native.dataset] = read.events;
-      noData &&= found.noData;
-      warnings.push(...(found.warnings ?? []), ...describeSkipped(native.dataset, read.skipped));
-    }
-    const { unknownColumns: _any, ...rest } = limits;
-    const result = await runOn(events, { query, window, limits: rest }, signal);
-    return {
-      ...result,
-      noData,
-      early: noData,
-      ms: performance.now() - began,
-      warnings: [...warnings, ...keepWarnings(result)],
-    };
-  }
-
-  async function check(query: string, signal: AbortSignal) {
-    const queries = await planQueries(query, signal);
-    for (const native of queries) await connection.check(native.query, signal);
-    const now = new Date();
-    const limits = { rowsMax: 1, groupsMax: 1, timeoutMs: checkMs };
-    const window: QueryWindow = { from: now, to: now, clock: 'event' };
-    const noEvents = Object.fromEntries(queries.map(({ dataset }) => [dataset, []]));
-    const { columns = null } = await runOn(noEvents, { query, window, limits }, signal);
-    return { noData: false, columns, warnings: [] };
-  }
-
-  async function listPortableFields(): Promise<DatasetFields[]> {
-    const found: DatasetFields[] = [];
-    for (const [dataset, { source, event }] of Object.entries(target.datasets)) {
-      const listed = event === undefined ? await listFields(source) : [];
-      found.push({ dataset, fields: listed.find((one) => one.dataset === source)?.fields ?? [] });
-    }
-    return found;
-  }
-
+  const context: PortableContext = { connection, deps, target, listFields: createFieldList(connection) };
   return {
     ...connection,
-    portableFields: listPortableFields,
-    search: (query, ...rest) => (isPortableQuery(query) ? search : connection.search)(query, ...rest),
-    check: (query, signal) => (isPortableQuery(query) ? check : connection.check)(query, signal),
+    portableFields: () => listPortableFields(context),
+    search: (query, window, limits, signal) =>
+      isPortableQuery(query)
+        ? search(context, { query, window, limits }, signal)
+        : connection.search(query, window, limits, signal),
+    check: (query, signal) =>
+      isPortableQuery(query) ? check(context, query, signal) : connection.check(query, signal),
   };
+}
+
+async function search(context: PortableContext, input: Search, signal: AbortSignal): Promise<SearchResult> {
+  const began = performance.now();
+  const { events, warnings, noData } = await fetchEvents(context, input, signal);
+  const { unknownColumns: _any, ...limits } = input.limits;
+  const result = await runOn(context, events, { ...input, limits }, signal);
+  return {
+    ...result,
+    noData,
+    early: noData,
+    ms: performance.now() - began,
+    warnings: [...warnings, ...keepWarnings(result)],
+  };
+}
+
+async function check(context: PortableContext, query: string, signal: AbortSignal) {
+  const queries = await planQueries(context, query, signal);
+  for (const native of queries) await context.connection.check(native.query, signal);
+  const now = new Date();
+  const limits = { rowsMax: 1, groupsMax: 1, timeoutMs: checkMs };
+  const window: QueryWindow = { from: now, to: now, clock: 'event' };
+  const noEvents = Object.fromEntries(queries.map(({ dataset }) => [dataset, []]));
+  const { columns = null } = await runOn(context, noEvents, { query, window, limits }, signal);
+  return { noData: false, columns, warnings: [] };
+}
+
+async function listPortableFields({ target, listFields }: PortableContext): Promise<DatasetFields[]> {
+  const found: DatasetFields[] = [];
+  for (const [dataset, { source, event }] of Object.entries(target.datasets)) {
+    const listed = event === undefined ? await listFields(source) : [];
+    found.push({ dataset, fields: listed.find((one) => one.dataset === source)?.fields ?? [] });
+  }
+  return found;
+}
+
+/** Fetches the events of each dataset from the SIEM, all within the time limit of the search. */
+async function fetchEvents(
+  context: PortableContext,
+  { query, window, limits }: Search,
+  signal: AbortSignal,
+): Promise<FetchedEvents> {
+  const { connection, target } = context;
+  const began = performance.now();
+  const fetched: FetchedEvents = { events: {}, warnings: [], noData: true };
+  for (const native of await planQueries(context, query, signal)) {
+    const leftMs = Math.max(1, Math.ceil(limits.timeoutMs - (performance.now() - began)));
+    const nativeLimits = { rowsMax: eventsMax, groupsMax: eventsMax, timeoutMs: leftMs };
+    const found = await connection.search(native.query, window, nativeLimits, signal);
+    if (found.truncated) throw tooManyEvents(native.dataset);
+    const { events, skipped } = readEvents(found.rows, { ...target, dataset: native.placed });
+    fetched.events[native.dataset] = events;
+    fetched.noData &&= found.noData;
+    fetched.warnings.push(...(found.warnings ?? []), ...describeSkipped(native.dataset, skipped));
+  }
+  return fetched;
+}
+
+/** Writes a query of the SIEM for each dataset that a portable query reads. */
+async function planQueries(context: PortableContext, query: string, signal: AbortSignal): Promise<NativeQuery[]> {
+  const { deps, target, listFields } = context;
+  const inspected = await inspectQuery(deps, deps.organization, query, signal);
+  const queries: NativeQuery[] = [];
+  for (const { dataset, placed } of findDatasets(inspected, target)) {
+    const listed = await listFields(placed.source);
+    const where = toWhere(inspected, { dataset, placed, listed }, target);
+    const events = { table: placed.source, time: target.timeField, where };
+    queries.push({ dataset, placed, query: dialects[target.kind].writeEvents(events) });
+  }
+  return queries;
+}
+
+/** Runs a query on events in the embedded engine. */
+async function runOn(
+  { deps }: PortableContext,
+  events: EventsByDataset,
+  { query, window, limits }: Search,
+  signal: AbortSignal,
+): Promise<SearchResult> {
+  const undatedMicros = window.from.getTime() * 1000;
+  const store = await openForeignStore(deps, { events, fields: new Map(), undatedMicros });
+  try {
+    return await store.searchAll(query, window, limits, signal);
+  } finally {
+    await store.close();
+  }
 }
 
 /**
@@ -191,7 +220,7 @@ const tooManyEvents = (dataset: string) =>
     `More than ${eventsMax} events of ${dataset} in the window meet the conditions that the SIEM can apply. Add conditions on single fields to the query, or write it in the language of the SIEM.`,
   );
 
-const describeSkipped = (dataset: string, skipped: number): NonNullable<SearchResult['warnings']> =>
+const describeSkipped = (dataset: string, skipped: number): Warnings =>
   skipped === 0
     ? []
     : [
@@ -201,5 +230,5 @@ const describeSkipped = (dataset: string, skipped: number): NonNullable<SearchRe
         },
       ];
 
-/** That the events of one window lack a column says nothing about the dataset. */
+/** Leaves out warnings about unknown columns: if the events of one window lack a column, those of the dataset may have it. */
 const keepWarnings = ({ warnings = [] }: SearchResult) => warnings.filter(({ code }) => code !== 'unknown_column');
