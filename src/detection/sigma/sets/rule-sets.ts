@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { inOrg } from '../../../platform/db/db.ts';
-import { createSharedCalls } from '../../../platform/lib/concurrency/shared-calls.ts';
+import { createSharedCalls, type SharedCalls } from '../../../platform/lib/concurrency/shared-calls.ts';
 import type { OrgId } from '../../../platform/lib/org-id.ts';
 import { matchLogs, planMatches, type LogRule, type MatchPlan } from '../../logs/query/match-logs.ts';
 import type { SearchLogsDeps } from '../../logs/query/search-logs.ts';
@@ -33,88 +33,102 @@ const rulesMin = 3;
 /** The results of a set by the digest of the query. Undefined: the set failed, and its rules run alone. */
 type SetResults = Map<string, SearchResult | null> | undefined;
 
+type RuleSetState = {
+  deps: SearchLogsDeps;
+  /** The dataset of each rule of an organization, by the digest of its query. */
+  datasets: LRUCache<OrgId, Promise<Map<string, string>>>;
+  /** The sets that run, and the results of finished ones, by the digest of their plan. */
+  running: Map<string, Promise<SetResults>>;
+  finished: LRUCache<string, { results: SetResults }>;
+  sharePlan: SharedCalls<MatchPlan | undefined>;
+};
+
 export function createRuleSets(deps: SearchLogsDeps): RuleSets {
-  const datasets = new LRUCache<OrgId, Promise<Map<string, string>>>({ max: organizationsMax, ttl: datasetsMs });
-  const running = new Map<string, Promise<SetResults>>();
-  const sharePlan = createSharedCalls<MatchPlan | undefined>();
-  const finished = new LRUCache<string, { results: SetResults }>({
-    maxSize: setsBytesMax,
-    ttl: setsMs,
-    sizeCalculation: ({ results }) => sizeOf(results),
-  });
-
-  const datasetOf: RuleSets['datasetOf'] = async (orgId, query) => {
-    let known = datasets.get(orgId);
-    if (!known) {
-      known = inOrg(deps.db, orgId, (tx) => listRuleDatasets(tx, orgId));
-      datasets.set(orgId, known);
-      known.catch(() => datasets.delete(orgId));
-    }
-    return (await known).get(digestQuery(query));
+  const state: RuleSetState = {
+    deps,
+    datasets: new LRUCache({ max: organizationsMax, ttl: datasetsMs }),
+    running: new Map(),
+    finished: new LRUCache({ maxSize: setsBytesMax, ttl: setsMs, sizeCalculation: ({ results }) => sizeOf(results) }),
+    sharePlan: createSharedCalls(),
   };
-
-  async function runSet(orgId: OrgId, plan: MatchPlan): Promise<SetResults> {
-    const queries = await inOrg(deps.db, orgId, (tx) => listRuleQueries(tx, orgId, plan.dataset));
-    const rules = [...queries].filter(([, query]) => canShare(query));
-    if (rules.length < rulesMin) return undefined;
-    try {
-      const results = await matchLogs(
-        deps,
-        orgId,
-        plan,
-        rules.map(([, query]) => toLogRule(query)),
-      );
-      return new Map(rules.map(([digest], index) => [digest, results[index]!]));
-    } catch (error) {
-      if (error instanceof SiemError) return undefined;
-      throw error;
-    }
-  }
-
-  function share(orgId: OrgId, plan: MatchPlan): Promise<SetResults> {
-    const key = createHash('sha256').update(plan.key).digest('base64');
-    const known = finished.get(key);
-    if (known) return Promise.resolve(known.results);
-    const started = running.get(key);
-    if (started) return started;
-    const run = runSet(orgId, plan)
-      .then((results) => {
-        finished.set(key, { results });
-        return results;
-      })
-      .finally(() => running.delete(key));
-    running.set(key, run);
-    return run;
-  }
-
-  async function findResults(
-    orgId: OrgId,
-    { dataset, window }: { dataset: string; window: QueryWindow },
-    signal: AbortSignal,
-  ): Promise<SetResults> {
-    const request = JSON.stringify([orgId, dataset, window]);
-    // Runs that share a plan do not share the signal of one of them.
-    const planning = sharePlan(request, () => planMatches(deps, orgId, { dataset, window }, neverAborted));
-    const plan = await untilAborted(planning, signal);
-    return plan && untilAborted(share(orgId, plan), signal);
-  }
-
   return {
-    datasetOf,
-    async search(orgId, { queries, window, limits }, signal) {
-      if (!isSealed(window) || limits.unknownColumns === 'error') return queries.map(() => undefined);
-      const sets = new Map<string, SetResults>();
-      const found: (SearchResult | undefined)[] = [];
-      for (const query of queries) {
-        const dataset = await datasetOf(orgId, query);
-        if (dataset !== undefined && !sets.has(dataset))
-          sets.set(dataset, await findResults(orgId, { dataset, window }, signal));
-        const result = dataset === undefined ? undefined : sets.get(dataset)?.get(digestQuery(query));
-        found.push(result && result.total <= limits.rowsMax ? result : undefined);
-      }
-      return found;
-    },
+    datasetOf: (orgId, query) => findDataset(state, orgId, query),
+    search: (orgId, input, signal) => searchSets(state, orgId, input, signal),
   };
+}
+
+async function searchSets(
+  state: RuleSetState,
+  orgId: OrgId,
+  { queries, window, limits }: { queries: readonly string[]; window: QueryWindow; limits: SearchLimits },
+  signal: AbortSignal,
+): Promise<(SearchResult | undefined)[]> {
+  if (!isSealed(window) || limits.unknownColumns === 'error') return queries.map(() => undefined);
+  const sets = new Map<string, SetResults>();
+  const found: (SearchResult | undefined)[] = [];
+  for (const query of queries) {
+    const dataset = await findDataset(state, orgId, query);
+    if (dataset !== undefined && !sets.has(dataset))
+      sets.set(dataset, await findResults(state, orgId, { dataset, window }, signal));
+    const result = dataset === undefined ? undefined : sets.get(dataset)?.get(digestQuery(query));
+    found.push(result && result.total <= limits.rowsMax ? result : undefined);
+  }
+  return found;
+}
+
+async function findDataset({ deps, datasets }: RuleSetState, orgId: OrgId, query: string): Promise<string | undefined> {
+  let known = datasets.get(orgId);
+  if (!known) {
+    known = inOrg(deps.db, orgId, (tx) => listRuleDatasets(tx, orgId));
+    datasets.set(orgId, known);
+    known.catch(() => datasets.delete(orgId));
+  }
+  return (await known).get(digestQuery(query));
+}
+
+/** Returns the results of the rules of a dataset in a window. */
+async function findResults(
+  state: RuleSetState,
+  orgId: OrgId,
+  { dataset, window }: { dataset: string; window: QueryWindow },
+  signal: AbortSignal,
+): Promise<SetResults> {
+  const request = JSON.stringify([orgId, dataset, window]);
+  // Runs that share a plan do not share the signal of one of them.
+  const planning = state.sharePlan(request, () => planMatches(state.deps, orgId, { dataset, window }, neverAborted));
+  const plan = await untilAborted(planning, signal);
+  return plan && untilAborted(shareSet(state, orgId, plan), signal);
+}
+
+/** Runs a set unless it is running or its results are known. */
+function shareSet({ deps, running, finished }: RuleSetState, orgId: OrgId, plan: MatchPlan): Promise<SetResults> {
+  const key = createHash('sha256').update(plan.key).digest('base64');
+  const known = finished.get(key);
+  if (known) return Promise.resolve(known.results);
+  const started = running.get(key);
+  if (started) return started;
+  const run = runSet(deps, orgId, plan)
+    .then((results) => {
+      finished.set(key, { results });
+      return results;
+    })
+    .finally(() => running.delete(key));
+  running.set(key, run);
+  return run;
+}
+
+async function runSet(deps: SearchLogsDeps, orgId: OrgId, plan: MatchPlan): Promise<SetResults> {
+  const queries = await inOrg(deps.db, orgId, (tx) => listRuleQueries(tx, orgId, plan.dataset));
+  const rules = [...queries].filter(([, query]) => canShare(query));
+  if (rules.length < rulesMin) return undefined;
+  const logRules = rules.map(([, query]) => toLogRule(query));
+  try {
+    const results = await matchLogs(deps, orgId, plan, logRules);
+    return new Map(rules.map(([digest], index) => [digest, results[index]!]));
+  } catch (error) {
+    if (error instanceof SiemError) return undefined;
+    throw error;
+  }
 }
 
 /** Returns whether a window is final: no event can appear in it any more, so all runs of a slot read the same events. */
