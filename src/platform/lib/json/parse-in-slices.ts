@@ -24,94 +24,115 @@ const pieceLength = 262_144;
 const stepsPerCheck = 256;
 const [quote, comma, colon, openList, closeList, openObject, closeObject] = [0x22, 0x2c, 0x3a, 0x5b, 0x5d, 0x7b, 0x7d];
 
+/** A document that is being read. `at` is the position of the next character, `containers` are the open ones from outside to inside. */
+type Reader = {
+  text: string;
+  at: number;
+  containers: Container[];
+  limits: JsonLimits;
+  nextSlice: ReturnType<typeof startSlices>;
+};
+
+/** A value that was read to its end. */
+type ReadValue = { value: unknown };
+
 /**
  * Returns what `JSON.parse` returns, in slices between which the event loop serves other requests. Throws a SyntaxError for invalid JSON, and a
  * JsonLimitError if the text exceeds a limit. Iterative, so that nesting cannot overflow the stack.
  */
 export async function parseJsonInSlices(text: string, limits: JsonLimits): Promise<unknown> {
-  const nextSlice = startSlices();
-  const containers: Container[] = [];
-  let at = skipSpace(text, 0);
-  let steps = 0;
-
-  /** Reads a key and its colon. */
-  async function readKey(object: Extract<Container, { kind: 'object' }>): Promise<void> {
-    if (text.charCodeAt(at) !== quote) throw new SyntaxError(`A key is missing at ${at}.`);
-    object.key = await readText();
-    at = skipSpace(text, at);
-    if (text.charCodeAt(at) !== colon) throw new SyntaxError(`A colon is missing at ${at}.`);
-    at = skipSpace(text, at + 1);
-  }
-  async function readText(): Promise<string> {
-    const pieces: string[] = [];
-    let from = at + 1;
-    for (;;) {
-      const to = scanText(text, from, Math.min(from + pieceLength, text.length));
-      pieces.push(JSON.parse(`"${text.slice(from, to)}"`) as string);
-      from = to;
-      if (isTextDone(text, to)) break;
-      const pause = nextSlice();
-      if (pause) await pause;
-    }
-    at = from + 1;
-    return pieces.length === 1 ? pieces[0]! : pieces.join('');
-  }
-  function open(container: Container): void {
-    if (containers.length >= limits.depthMax) throw new JsonLimitError('depthMax', pointerTo(containers));
-    containers.push(container);
-    at = skipSpace(text, at + 1);
-  }
-  /** Reads a value without members, or the start of a container. Returns undefined in the latter case. */
-  async function readStart(): Promise<{ value: unknown } | undefined> {
-    const code = text.charCodeAt(at);
-    if (code === quote) return { value: await readText() };
-    if (code !== openList && code !== openObject) {
-      const end = readScalarEnd(text, at);
-      const value: unknown = JSON.parse(text.slice(at, end));
-      at = end;
-      return { value };
-    }
-    const container: Container =
-      code === openList ? { kind: 'list', value: [], count: 0 } : { kind: 'object', value: {}, key: '', count: 0 };
-    open(container);
-    if (text.charCodeAt(at) === closing(container)) {
-      at += 1;
-      containers.pop();
-      return { value: container.value };
-    }
-    if (container.kind === 'object') await readKey(container);
-    return undefined;
-  }
-  for (;;) {
-    let done = await readStart();
+  const reader: Reader = { text, at: skipSpace(text, 0), containers: [], limits, nextSlice: startSlices() };
+  for (let steps = 1; ; steps += 1) {
+    let done = await readStart(reader);
     while (done) {
-      at = skipSpace(text, at);
-      const container = containers.at(-1);
-      if (!container) {
-        if (at < text.length) throw new SyntaxError(`The JSON text ends at ${at}.`);
-        return done.value;
-      }
-      addMember(container, done.value, containers, limits);
-      const code = text.charCodeAt(at);
-      if (code === closing(container)) {
-        at += 1;
-        containers.pop();
-        done = { value: container.value };
-      } else if (code === comma) {
-        at = skipSpace(text, at + 1);
-        if (container.kind === 'object') await readKey(container);
-        done = undefined;
-      } else throw new SyntaxError(`A comma is missing at ${at}.`);
+      reader.at = skipSpace(text, reader.at);
+      const container = reader.containers.at(-1);
+      if (!container) return endDocument(reader, done);
+      addMember(container, done.value, reader);
+      done = endMember(reader, container);
+      if (!done && container.kind === 'object') await readKey(reader, container);
     }
-    steps += 1;
-    const pause = steps % stepsPerCheck === 0 ? nextSlice() : undefined;
+    const pause = steps % stepsPerCheck === 0 ? reader.nextSlice() : undefined;
     if (pause) await pause;
   }
 }
 
+/** Reads a value without members, or the start of a container. Returns undefined in the latter case. */
+async function readStart(reader: Reader): Promise<ReadValue | undefined> {
+  const code = reader.text.charCodeAt(reader.at);
+  if (code === quote) return { value: await readText(reader) };
+  if (code !== openList && code !== openObject) return readScalar(reader);
+  const container: Container =
+    code === openList ? { kind: 'list', value: [], count: 0 } : { kind: 'object', value: {}, key: '', count: 0 };
+  openContainer(reader, container);
+  if (reader.text.charCodeAt(reader.at) === closing(container)) return closeContainer(reader, container);
+  if (container.kind === 'object') await readKey(reader, container);
+  return undefined;
+}
+
+function readScalar(reader: Reader): ReadValue {
+  const end = readScalarEnd(reader.text, reader.at);
+  const value: unknown = JSON.parse(reader.text.slice(reader.at, end));
+  reader.at = end;
+  return { value };
+}
+
+async function readText(reader: Reader): Promise<string> {
+  const { text } = reader;
+  const pieces: string[] = [];
+  let from = reader.at + 1;
+  for (;;) {
+    const to = scanText(text, from, Math.min(from + pieceLength, text.length));
+    pieces.push(JSON.parse(`"${text.slice(from, to)}"`) as string);
+    from = to;
+    if (isTextDone(text, to)) break;
+    const pause = reader.nextSlice();
+    if (pause) await pause;
+  }
+  reader.at = from + 1;
+  return pieces.length === 1 ? pieces[0]! : pieces.join('');
+}
+
+/** Reads a key and its colon. */
+async function readKey(reader: Reader, object: Extract<Container, { kind: 'object' }>): Promise<void> {
+  const { text } = reader;
+  if (text.charCodeAt(reader.at) !== quote) throw new SyntaxError(`A key is missing at ${reader.at}.`);
+  object.key = await readText(reader);
+  reader.at = skipSpace(text, reader.at);
+  if (text.charCodeAt(reader.at) !== colon) throw new SyntaxError(`A colon is missing at ${reader.at}.`);
+  reader.at = skipSpace(text, reader.at + 1);
+}
+
+function openContainer(reader: Reader, container: Container): void {
+  const { containers, limits } = reader;
+  if (containers.length >= limits.depthMax) throw new JsonLimitError('depthMax', pointerTo(containers));
+  containers.push(container);
+  reader.at = skipSpace(reader.text, reader.at + 1);
+}
+
+function closeContainer(reader: Reader, { value }: Container): ReadValue {
+  reader.at += 1;
+  reader.containers.pop();
+  return { value };
+}
+
+/** Reads the end of the container or the comma behind a member. Returns undefined in the latter case. */
+function endMember(reader: Reader, container: Container): ReadValue | undefined {
+  const code = reader.text.charCodeAt(reader.at);
+  if (code === closing(container)) return closeContainer(reader, container);
+  if (code !== comma) throw new SyntaxError(`A comma is missing at ${reader.at}.`);
+  reader.at = skipSpace(reader.text, reader.at + 1);
+  return undefined;
+}
+
+function endDocument({ text, at }: Reader, { value }: ReadValue): unknown {
+  if (at < text.length) throw new SyntaxError(`The JSON text ends at ${at}.`);
+  return value;
+}
+
 const closing = ({ kind }: Container): number => (kind === 'list' ? closeList : closeObject);
 
-function addMember(container: Container, value: unknown, containers: Container[], limits: JsonLimits): void {
+function addMember(container: Container, value: unknown, { containers, limits }: Reader): void {
   container.count += 1;
   const limit = container.kind === 'list' ? 'elementsMax' : 'fieldsMax';
   if (container.count > limits[limit]) throw new JsonLimitError(limit, pointerTo(containers.slice(0, -1)));
