@@ -38,66 +38,90 @@ export type ListRow = {
 };
 
 /** Returns a function that reads a row by its column names or, without a header, by the form of the values. */
-export function createRowReader({ header, rows, isDayFirst, isNamed }: ListTable): (cells: string[]) => ListRow {
-  if (!header) {
-    const columns = findValueColumns(rows);
-    return (cells) => ({
-      observables: dropSinkholes(columns.flatMap((column) => recognizeValue(cells[column] ?? ''))),
-      ...(isNamed && cells[1] ? { tags: [cells[1]] } : {}),
-    });
-  }
-  const { indexes, typed } = findColumns(header, rows);
-  const dateReaders = new Map(
-    dateColumns.map((name) => {
-      const column = rows.slice(0, datedRowsMax).flatMap((cells) => cells[indexes[name][0] ?? -1] ?? []);
-      return [name, createDateReader(column, isDayFirst)] as const;
-    }),
-  );
-  const [scored] = indexes.score;
-  const scoreMax = rows.reduce(
-    (max, cells) => (scored === undefined ? max : Math.max(max, Number(cells[scored]) || 0)),
-    0,
-  );
+export function createRowReader(table: ListTable): (cells: string[]) => ListRow {
+  if (!table.header) return createValueReader(table);
+  const columns = readColumns(table, table.header);
+  return (cells) => readRow(columns, cells);
+}
+
+function createValueReader({ rows, isNamed }: ListTable): (cells: string[]) => ListRow {
+  const columns = findValueColumns(rows);
+  return (cells) => ({
+    observables: dropSinkholes(columns.flatMap((column) => recognizeValue(cells[column] ?? ''))),
+    ...(isNamed && cells[1] ? { tags: [cells[1]] } : {}),
+  });
+}
+
+/** What the columns of a list contain. `others` are the columns without a known name. */
+type Columns = ReturnType<typeof findColumns> & {
+  dateReaders: Map<DateColumn, ReturnType<typeof createDateReader>>;
+  scoreMax: number;
+  others: number[];
+};
+
+function readColumns({ rows, isDayFirst }: ListTable, header: string[]): Columns {
+  const found = findColumns(header, rows);
+  const { indexes, typed } = found;
+  const dateReaders = dateColumns.map((name) => {
+    const column = rows.slice(0, datedRowsMax).flatMap((cells) => cells[indexes[name][0] ?? -1] ?? []);
+    return [name, createDateReader(column, isDayFirst)] as const;
+  });
   const named = new Set([typed?.type, ...Object.values(indexes).flat()]);
   const others = header.flatMap((name, index) => (named.has(index) || isLinkColumn(name) ? [] : [index]));
-  /** Some lists have the path of a file without a hash in another column. */
-  const findOtherValue = (cells: string[]): string | undefined =>
-    others.map((index) => cells[index] ?? '').find((cell) => /^(?:[A-Z]:|%\w+%|~)?[\\/]\S/i.test(cell));
-  return (cells) => {
-    const read = (name: ColumnName): string[] =>
-      indexes[name].flatMap((index) => (isEmpty(cells[index]) ? [] : [cells[index]!]));
-    const readValues = (name: ColumnName): string[] => read(name).flatMap(splitValues);
-    const readDate = (name: DateColumn): string | undefined => dateReaders.get(name)!(read(name)[0]);
-    const value = typed && (cells[typed.value] || findOtherValue(cells));
-    return {
-      observables: [
-        ...(typed && value && !isEmpty(value) ? readTypedValue(cells[typed.type] ?? '', value) : []),
-        ...readValues('address').flatMap((text) => listAddressObservables(text, 'address')),
-        ...readValues('url').map((text) => createObservable('url', text)),
-        ...readValues('domain').map((text) =>
-          text.includes('@') ? createAddressObservable(text) : createObservable('domain', text),
-        ),
-        ...hashNames.flatMap((type) => readValues(type).map((text) => createObservable(type, text))),
-        ...readValues('any').flatMap(recognizeValue),
-      ],
-      firstSeen: readDate('firstSeen'),
-      lastSeen: readDate('lastSeen'),
-      validUntil: readDate('validUntil'),
-      confidence: parseConfidence(read('confidence')[0]) ?? parseScore(read('score')[0], scoreMax),
-      malware: read('malware')[0]
-        ?.replace(/\s+(?:C&C|C2)$/i, '')
-        .slice(0, 100),
-      actors: read('actor').flatMap((text) => text.split(/[,;|]/).map((name) => name.trim().slice(0, 100))),
-      tags: read('tags').flatMap((text) => text.split(/[,;|]/).slice(0, tagsMax)),
-      description: read('description')[0]?.slice(0, descriptionMaxChars),
-      report: typed && isAboutWord(cells[typed.type] ?? '') ? readReportRow(cells) : undefined,
-      tlp: read('tlp').map(findTlp)[0],
-      phishing: read('threat').some((text) => /phish/i.test(text)),
-      isBenign: read('verdict').some((text) => benignVerdict.test(text)),
-      isRevoked: read('active').some((text) => no.test(text)) || read('revoked').some((text) => yes.test(text)),
-    };
+  return { ...found, dateReaders: new Map(dateReaders), scoreMax: findScoreMax(rows, indexes.score[0]), others };
+}
+
+const findScoreMax = (rows: ListTable['rows'], scored: number | undefined): number =>
+  scored === undefined ? 0 : rows.reduce((max, cells) => Math.max(max, Number(cells[scored]) || 0), 0);
+
+function readRow(columns: Columns, cells: string[]): ListRow {
+  const { typed, scoreMax } = columns;
+  const read = (name: ColumnName): string[] => readCells(columns, cells, name);
+  const readDate = (name: DateColumn): string | undefined => columns.dateReaders.get(name)!(read(name)[0]);
+  return {
+    observables: [...readTypedCells(columns, cells), ...readNamedCells((name) => read(name).flatMap(splitValues))],
+    firstSeen: readDate('firstSeen'),
+    lastSeen: readDate('lastSeen'),
+    validUntil: readDate('validUntil'),
+    confidence: parseConfidence(read('confidence')[0]) ?? parseScore(read('score')[0], scoreMax),
+    malware: read('malware')[0]
+      ?.replace(/\s+(?:C&C|C2)$/i, '')
+      .slice(0, 100),
+    actors: read('actor').flatMap((text) => text.split(/[,;|]/).map((name) => name.trim().slice(0, 100))),
+    tags: read('tags').flatMap((text) => text.split(/[,;|]/).slice(0, tagsMax)),
+    description: read('description')[0]?.slice(0, descriptionMaxChars),
+    report: typed && isAboutWord(cells[typed.type] ?? '') ? readReportRow(cells) : undefined,
+    tlp: read('tlp').map(findTlp)[0],
+    phishing: read('threat').some((text) => /phish/i.test(text)),
+    isBenign: read('verdict').some((text) => benignVerdict.test(text)),
+    isRevoked: read('active').some((text) => no.test(text)) || read('revoked').some((text) => yes.test(text)),
   };
 }
+
+const readCells = ({ indexes }: Columns, cells: string[], name: ColumnName): string[] =>
+  indexes[name].flatMap((index) => (isEmpty(cells[index]) ? [] : [cells[index]!]));
+
+/** Reads the value whose type is in another column. */
+function readTypedCells(columns: Columns, cells: string[]): Observable[] {
+  const { typed } = columns;
+  const value = typed && (cells[typed.value] || findOtherPath(columns, cells));
+  return typed && value && !isEmpty(value) ? readTypedValue(cells[typed.type] ?? '', value) : [];
+}
+
+/** Some lists have the path of a file without a hash in another column. */
+const findOtherPath = ({ others }: Columns, cells: string[]): string | undefined =>
+  others.map((index) => cells[index] ?? '').find((cell) => /^(?:[A-Z]:|%\w+%|~)?[\\/]\S/i.test(cell));
+
+/** Reads the values whose type follows from the name of their column. */
+const readNamedCells = (readValues: (name: ColumnName) => string[]): Observable[] => [
+  ...readValues('address').flatMap((text) => listAddressObservables(text, 'address')),
+  ...readValues('url').map((text) => createObservable('url', text)),
+  ...readValues('domain').map((text) =>
+    text.includes('@') ? createAddressObservable(text) : createObservable('domain', text),
+  ),
+  ...hashNames.flatMap((type) => readValues(type).map((text) => createObservable(type, text))),
+  ...readValues('any').flatMap(recognizeValue),
+];
 
 const dateColumns = ['firstSeen', 'lastSeen', 'validUntil'] as const satisfies ColumnName[];
 /** The order of day and month follows from the first rows. */
