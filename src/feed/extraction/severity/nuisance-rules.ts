@@ -1,4 +1,4 @@
-import { isActivity } from './event-checks.ts';
+import { isActivity, isExploitation, isThreat } from './event-checks.ts';
 import { statesCue, type Statement } from './report-statements.ts';
 import { openingStatements, subjectStatements } from './report-subject.ts';
 import * as cues from './severity-cues.ts';
@@ -23,9 +23,12 @@ export function findNuisance({ lead }: { lead: Statement[] }): Statement[] {
   );
 }
 
-/** Finds data that its owner exposed. The title must say so, and the data must not have been stolen. */
+/** Finds data that its owner exposed: the title or those who found the data say so, and the data must not have been stolen. */
 export function findOpenData({ lead }: { lead: Statement[] }): Statement[] {
-  const found = lead.slice(0, openingStatements).filter(({ text }) => cues.openDataCues.test(text));
-  const isStolen = lead.some((one) => statesCue(one, cues.espionageCues) && isActivity(one));
-  return found.length > 1 && found[0]!.isTitle && !isStolen ? found : [];
+  const opening = lead.slice(0, openingStatements);
+  if (opening.some(isExploitation) || lead.some((one) => statesCue(one, cues.espionageCues) && isActivity(one)))
+    return [];
+  const found = opening.filter(({ text }) => cues.openDataCues.test(text));
+  const isDiscovered = found.some((one) => statesCue(one, cues.observationCue) && !isThreat(one));
+  return isDiscovered || (found.length > 1 && found[0]!.isTitle) ? found : [];
 }

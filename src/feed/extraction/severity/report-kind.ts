@@ -2,8 +2,9 @@ import type { ExtractedName } from '../names/extracted-name.ts';
 import { isExploitation, mentionsName } from './event-checks.ts';
 import { activityCues, malwareCues, observationCue } from './severity-cues.ts';
 import { statesCue, type Statement } from './report-statements.ts';
+import { openingStatements } from './report-subject.ts';
 
-/** `guide` explains how to do or detect something; `promotion` describes products, awards, or security in general. */
+/** `guide` explains how to do or detect something; `promotion` describes products, awards, invented cases, or security in general. */
 export type ReportKind = 'report' | 'guide' | 'promotion';
 
 const guideTitles =
@@ -11,11 +12,14 @@ const guideTitles =
 /** A heading near the beginning of a text that explains a term: `What is ransomware?`. */
 const definitionHeading = /^(?:\d+[.)] ?)?what (?:is|are) (?!(?:the )?CVE|this|that|it\b|new)[^.?]{1,60}\?$/i;
 const headingReach = 14;
+/** A statement that the cases of the text are invented. */
+const fictionCues =
+  /\b(?:fictional|fictitious|hypothetical|imaginary|made-up) (?:[\p{L}-]+ ){0,2}(?:cases?|scenarios?|compan(?:y|ies)|organi[sz]ations?|examples?|stud(?:y|ies)|incidents?|attacks?|breach(?:es)?|stor(?:y|ies)|firms?)\b|\b(?:is|are) (?:purely |entirely |completely )?(?:fictional|fictitious|hypothetical|invented|made up)\b/iu;
 
 /** Addresses of texts that explain a term or a task: `/what-is-a-worm`. Their titles may be missing. */
 const guideSlugs = /\/(?:what-(?:is|are)|how-to|how-do)-[^/]*\/?$/i;
 const guidePaths =
-  /\/(?:tutorials?|[\w-]*glossary|faqs?|guides?|how-?to|cheat-?sheets?|webinars?|products?|pricing|solutions|awards|events|training|academy|university|education|courses?|learn|support|kb|careers)\//i;
+  /\/(?:tutorials?|[\w-]*glossary|faqs?|guides?|scenarios?|how-?to|cheat-?sheets?|webinars?|products?|pricing|solutions|awards|events|training|academy|university|education|courses?|learn|support|kb|careers)\//i;
 const promotionCues =
   /\b(?:our (?:platform|solutions?|products?|customers|services?|team of)|helps? (?:you|organi[sz]ations|security teams|businesses|teams|protect|prevent|detect)|enables? (?:you|organi[sz]ations|security teams|security operations)|solutions? (?:that|for|such|designed|is|are)|features?|capabilit(?:y|ies)|integrates?|in this (?:guide|article|tutorial|course|lesson|post,? you)|you (?:can|should|need|will|must|['’]re)|your (?:organi[sz]ation|business|team|environment|data|network|security|code|application|dependencies)|learn (?:how|more|about)|is an? (?:[\p{L}-]+ ){0,4}(?:solution|platform|technology|process|type of|term|technique|practice|evolution)|refers? to|awards?|nominat\w+|recogni[sz]\w+|security teams?|provides? (?:organi[sz]ations|visibility|a)|this (?:comprehensive )?guide|(?:glossary|guide|article|tutorial|entry) (?:explains|covers|shows|walks)|use this|often described as|represents?|in the context of)\b/iu;
 
@@ -25,6 +29,9 @@ const digestTitles =
 /** Checks for the title of a collection of stories, none of which is the subject of the whole text. */
 export const isDigest = (title: string, sourceUrl = ''): boolean =>
   digestTitles.test(title) || digestTitles.test(sourceUrl.replace(/^https?:\/\/[^/]*/, '').replaceAll(/[-_/]/g, ' '));
+
+const isFiction = ({ full }: Statement): boolean =>
+  fictionCues.test(full) && !/\b(?:not|never|no longer)\b|n['’]t\b/i.test(full);
 
 /** Determines the kind of a text from its title and lead. */
 export function readReportKind(report: {
@@ -60,6 +67,7 @@ export function readReportKind(report: {
     !isCertainVulnerability;
   const heading = lead.slice(0, headingReach).findIndex(({ full }) => definitionHeading.test(full.trim()));
   const isExplained = heading >= 0 && !lead.slice(0, heading).some((one) => one.isAsserted && isExploitation(one));
+  if (lead.slice(0, openingStatements).some(isFiction)) return 'promotion';
   if (
     ((guideTitles.test(title) || guideSlugs.test(sourceUrl) || isExplained) && !hasActorTitle) ||
     (guidePaths.test(sourceUrl) && !isNamedThreat)
