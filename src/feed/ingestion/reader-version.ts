@@ -1,5 +1,5 @@
 /** Increment when this program reads the same documents differently. Sources are then read again, and stored texts are extracted again. */
-const readerRevision = 19;
+const readerRevision = 20;
 
 /** Returns the mark of a source's last pull. Sources with another mark are read again: their names and harmless values may differ. */
 export const toSourceReading = (referenceDataVersion: number): string => `${readerRevision}.${referenceDataVersion}`;

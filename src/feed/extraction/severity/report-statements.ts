@@ -1,11 +1,11 @@
 import type { Sentence } from '../text/sentence-spans.ts';
 import type { Span } from '../text/stored-text.ts';
 import { translateCues } from './translation/translate-cues.ts';
-import { advice, generality, hypothesis, negation } from './severity-cues.ts';
+import { advice, adviceAudience, generality, hypothesis, negation } from './severity-cues.ts';
 
 /** A sentence of a report, with its cues in English. The first one is the title, which has no span if the text does not repeat it. */
 export type Statement = {
-  /** The sentence without clauses that deny an event or are about events in general. */
+  /** The sentence without clauses that deny an event or are about events in general, and without the addressees of advice. */
   text: string;
   /** The whole sentence. */
   full: string;
@@ -66,7 +66,10 @@ function toStatement({
   const { text: full } = statement;
   const clauses = full.split(clauseBoundary);
   const asserted = clauses.filter((clause) => !negation.test(clause) && !generality.test(clause));
-  const text = asserted.length === 0 || asserted.length === clauses.length ? full : asserted.join(', ');
+  const text = (asserted.length === 0 || asserted.length === clauses.length ? full : asserted.join(', ')).replaceAll(
+    adviceAudience,
+    ' ',
+  );
   return {
     ...statement,
     text,
