@@ -54,16 +54,16 @@ export function branchesOfPools(snapshot: Snapshot, queriesOf: (pool: Sql, seq: 
 }
 
 /** The items that changed since the snapshot, as a table. */
-export const changedRows = (snapshot: Snapshot): Sql =>
-  sql`(${selectChanged(snapshot, sql`id, severity, status, publisher, source_name, platforms, duplicate_of`)}) changed`;
+export const changedRows = (snapshot: Snapshot): Sql => sql`(
+  select id, severity, status, publisher, source_name, platforms, duplicate_of from items i where i.id = any(array(${changedIds(snapshot)}))) changed`;
 
-/** One query for each pool: with a join, the planner cannot estimate how few rows these are and scans the whole pool. */
-function selectChanged(snapshot: Snapshot, columns: Sql): Sql {
-  const branches = branchesOfPools(snapshot, (pool, seq) => [
-    sql`(select ${columns} from items i where i.pool_id = ${pool} and i.seq > ${seq} order by i.seq, i.id offset 0)`,
-  ]);
-  return branches.length > 0 ? sql.join(branches, sql` union all `) : sql`select ${columns} from items i where false`;
-}
+/**
+ * Ids of the items that changed since the snapshot, as a query. It needs no other column, so that the planner reads the index in the order of
+ * changes. It cannot estimate how few the items are, and would read the whole list of a pool for more columns.
+ */
+export const changedIds = (snapshot: Snapshot): Sql => sql`
+  select changed.id from ${poolTable(snapshot)} cross join lateral (
+    select i.id from items i where i.pool_id = pool.id and i.seq > pool.seq offset 0) changed`;
 
 /** Adds columns of the snapshot's state to listed rows. `listed` is a table name or a parenthesized query. */
 export const withStateColumns = (listed: Sql, columns: string[]): Sql => {

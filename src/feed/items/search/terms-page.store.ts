@@ -3,7 +3,7 @@ import type { Tx } from '../../../platform/db/db.ts';
 import { hasFilters } from '../item-filters.ts';
 import { readPageRows, type ItemsPage } from '../list-query/page.store.ts';
 import { allOf, materialized, type Sql } from '../list-query/query.sql.ts';
-import { changedRows, isInSnapshot } from '../list-query/snapshot-rows.sql.ts';
+import { changedIds, isInSnapshot } from '../list-query/snapshot-rows.sql.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import { hadTerm, idsWithTerm } from './search-conditions.sql.ts';
 import type { SearchOptions } from './search-ctes.sql.ts';
@@ -34,7 +34,7 @@ export function readPageByTerms(
   ] as [Sql, ...Sql[]];
   const isListed = allOf([
     ...others.map((ids) => sql<boolean>`item_id in (${ids})`),
-    sql`item_id not in (select id from ${changedRows(snapshot)})`,
+    sql`item_id not in (${changedIds(snapshot)})`,
   ]);
   const wasListed = allOf([
     isInSnapshot(snapshot).past,
