@@ -103,14 +103,31 @@ const bodyMaxBytes = 1024 * 1024;
 
 /** Builds the HTTP server: hooks, error handling and the routes of every slice. The caller starts listening. */
 export async function buildApp(deps: Deps): Promise<App> {
+  const app = createServer(deps);
+  const throttleFailure = createFailureThrottle();
+  registerHooks(app, { ...deps, throttleFailure });
+  await registerDocuments(app);
+  countRequests(app, deps.usage);
+  registerAdministration(app, deps);
+  registerPlatform(app, { ...deps, throttleFailure });
+  registerDetections(app, deps);
+  registerLogs(app, deps);
+  registerFeed(app, deps);
+  registerAgents(app, deps);
+  return app;
+}
+
+type HttpDeps = Deps & { throttleFailure: ReturnType<typeof createFailureThrottle> };
+
+function createServer({ log, config }: Deps): App {
   const app = fastify({
-    loggerInstance: deps.log,
+    loggerInstance: log,
     childLoggerFactory: createRequestLogger,
     bodyLimit: bodyMaxBytes,
     genReqId: readRequestId,
     logController: new LogController({
       requestIdLogLabel: 'requestId',
-      disableRequestLogging: deps.config.logLevel !== 'debug',
+      disableRequestLogging: config.logLevel !== 'debug',
     }),
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 500 },
     requestTimeout: 120_000,
@@ -126,6 +143,11 @@ export async function buildApp(deps: Deps): Promise<App> {
   app.setValidatorCompiler(validatorCompiler);
   app.setSerializerCompiler(serializerCompiler);
   app.setErrorHandler(sendProblem);
+  return app;
+}
+
+/** Registers what applies to every request. Hooks run in this order. */
+function registerHooks(app: App, deps: HttpDeps): void {
   registerRequestId(app);
   traceRequests(app);
   registerSecurityHeaders(app);
@@ -136,68 +158,45 @@ export async function buildApp(deps: Deps): Promise<App> {
   registerQueryNameCheck(app);
   registerCors(app, deps.config.corsOrigins);
   redirectBrowsers(app);
-  const throttleFailure = createFailureThrottle();
-  authenticateRequests(app, { ...deps, throttleFailure });
+  authenticateRequests(app, deps);
   readFromReplica(app, deps.db);
   handleUnknownRoutes(app);
   registerIdempotency(app, deps);
+}
+
+/** Registers the description of the API and the console. */
+async function registerDocuments(app: App): Promise<void> {
   await app.register(compress, { threshold: 1024, encodings: ['br', 'gzip'] });
   await registerOpenApi(app, { webhooks: describeWebhooks(), readExamples: readApiExamples });
   const webRoot = fileURLToPath(new URL('../../web/dist', import.meta.url));
   await registerReference(app, webRoot);
   await registerConsole(app, webRoot);
-  const operator = nameAdminKey(deps.config.adminKey);
-  countRequests(app, deps.usage);
+}
+
+/** Registers the routes for the operator of the installation. */
+function registerAdministration(app: App, deps: Deps): void {
+  const { db, clock, config } = deps;
+  const operator = nameAdminKey(config.adminKey);
   usageRoutes(app, {
-    requireOrgId: (reference) => requireOrgId(deps.db, reference),
+    requireOrgId: (reference) => requireOrgId(db, reference),
     readUsageDays: (orgId, query) => readUsageDays(deps, orgId, query),
     exportUsage: (query) => exportUsage(deps, query),
   });
-  limitRoutes(app, { db: deps.db, clock: deps.clock, operator });
+  limitRoutes(app, { db, clock, operator });
   organizationRoutes(app, {
-    db: deps.db,
+    db,
     operator,
     createOrganization: (name) => createOrganization(deps, name),
-    readUsage: (orgId) => readOrganizationUsage(deps.db, orgId),
-    requestErasure: (orgId) => requestErasure(deps.db, { id: orgId }, operator),
-    listErasures: (query) => listErasures(deps.db, query),
-    readErasure: (orgId) => readErasure(deps.db, orgId),
+    readUsage: (orgId) => readOrganizationUsage(db, orgId),
+    requestErasure: (orgId) => requestErasure(db, { id: orgId }, operator),
+    listErasures: (query) => listErasures(db, query),
+    readErasure: (orgId) => readErasure(db, orgId),
   });
-  registerMetrics(app, deps.metrics);
-  healthRoutes(app, { isMigrated: () => isMigrated(deps.db), degradedReasons: () => listDegradedReasons(deps) });
-  overviewRoutes(app, deps);
-  coverageRoutes(app, deps);
-  hitContextRoutes(app, deps);
-  indicatorContextRoutes(app, deps);
-  mcpEndpointRoutes(app, deps);
-  viewRoutes(app, deps);
-  orgRoutes(app, {
-    db: deps.db,
-    forgetKey: (keyId) => {
-      deps.auth.forgetKey(keyId);
-      deps.sessions.forgetKey(keyId);
-    },
-  });
-  sessionRoutes(app, { ...deps, throttleFailure });
-  singleSignOnRoutes(app, { ...deps, throttleFailure });
-  detectionRoutes(app, deps);
-  summaryRoutes(app, deps);
-  suggestionRoutes(app, deps);
-  generateDetectionRoutes(app, deps);
-  agentRoutes(app, deps);
-  agentRunRoutes(app, deps);
-  exceptionRoutes(app, deps);
-  promptRoutes(app, deps);
-  revisionRoutes(app, deps);
-  bulkRoutes(app, deps);
-  libraryRoutes(app, deps);
-  sigmaRoutes(app, deps);
   packRoutes(app, { ...deps, operator });
-  testingRoutes(app, deps);
   // Erasers of every slice that stores data derived from logs.
   retentionRoutes(app, {
-    db: deps.db,
-    keep: deps.config.keep,
+    db,
+    keep: config.keep,
     operator,
     eraseFromLogs: (orgId, target) => eraseFromLogs(deps, orgId, target),
     erasers: [
@@ -211,18 +210,51 @@ export async function buildApp(deps: Deps): Promise<App> {
       eraseFromIdempotencyKeys,
     ],
   });
+}
+
+function registerPlatform(app: App, deps: HttpDeps): void {
+  const { db, auth, sessions } = deps;
+  registerMetrics(app, deps.metrics);
+  healthRoutes(app, { isMigrated: () => isMigrated(db), degradedReasons: () => listDegradedReasons(deps) });
+  orgRoutes(app, {
+    db,
+    forgetKey: (keyId) => {
+      auth.forgetKey(keyId);
+      sessions.forgetKey(keyId);
+    },
+  });
+  sessionRoutes(app, deps);
+  singleSignOnRoutes(app, deps);
+  viewRoutes(app, deps);
+  modelRoutes(app, deps);
+  mcpRoutes(app, deps);
+  outputRoutes(app, deps);
+  eventRoutes(app, deps);
+}
+
+function registerDetections(app: App, deps: Deps): void {
+  detectionRoutes(app, deps);
+  summaryRoutes(app, deps);
+  suggestionRoutes(app, deps);
+  agentRoutes(app, deps);
+  exceptionRoutes(app, deps);
+  promptRoutes(app, deps);
+  revisionRoutes(app, deps);
+  bulkRoutes(app, deps);
+  libraryRoutes(app, deps);
+  sigmaRoutes(app, deps);
+  testingRoutes(app, deps);
   runRoutes(app, deps);
   runDetailRoutes(app, deps);
-  modelRoutes(app, deps);
   toolRoutes(app, deps);
   hitRoutes(app, deps);
   hitGroupRoutes(app, deps);
   entityNoteRoutes(app, deps);
   valueListRoutes(app, deps);
   connectionRoutes(app, deps);
-  mcpRoutes(app, deps);
-  outputRoutes(app, deps);
-  eventRoutes(app, deps);
+}
+
+function registerLogs(app: App, deps: Deps): void {
   searchRoutes(app, deps);
   exploreRoutes(app, deps);
   logRoutes(app, deps);
@@ -230,9 +262,11 @@ export async function buildApp(deps: Deps): Promise<App> {
   hecRoutes(app, deps);
   otlpRoutes(app, deps);
   lokiRoutes(app, deps);
+}
+
+function registerFeed(app: App, deps: Deps): void {
   itemRoutes(app, deps);
   relevanceRoutes(app, deps);
-  sightingRoutes(app, deps);
   indicatorRoutes(app, deps);
   entityRoutes(app, deps);
   sourceRoutes(app, deps);
@@ -240,5 +274,16 @@ export async function buildApp(deps: Deps): Promise<App> {
   taxiiRoutes(app, deps);
   exportRoutes(app, deps);
   curationRoutes(app, deps);
-  return app;
+}
+
+/** Registers the routes of the agents and of the pages where detections and the feed meet. */
+function registerAgents(app: App, deps: Deps): void {
+  agentRunRoutes(app, deps);
+  generateDetectionRoutes(app, deps);
+  sightingRoutes(app, deps);
+  overviewRoutes(app, deps);
+  coverageRoutes(app, deps);
+  hitContextRoutes(app, deps);
+  indicatorContextRoutes(app, deps);
+  mcpEndpointRoutes(app, deps);
 }
