@@ -29,73 +29,103 @@ export function createFailureThrottle(): (request: FastifyRequest) => void {
   };
 }
 
+/** The limits that apply to admitted requests. `takeToken` is undefined if keys have no rate limit. */
+type RequestLimits = {
+  throttleFailure: AuthenticateRequestsDeps['throttleFailure'];
+  burst: number;
+  takeToken: ReturnType<typeof createTokenBuckets> | undefined;
+  takeOfOrganization: ReturnType<typeof createSizedBuckets>;
+};
+
 /**
  * Authenticates every request before it is processed, including those to unknown routes and methods. Only public routes are exempt.
  * Then applies the key's rate limit and checks the route's scope. A request without an Authorization header may carry a session cookie.
  */
-export function authenticateRequests(
-  app: App,
-  { auth, sessions, throttleFailure, config }: AuthenticateRequestsDeps,
-): void {
-  const burst = Math.max(1, Math.ceil(config.rateLimit * 2));
-  const takeToken = config.rateLimit > 0 ? createTokenBuckets(config.rateLimit, burst) : undefined;
-  const takeOfOrganization = createSizedBuckets();
+export function authenticateRequests(app: App, deps: AuthenticateRequestsDeps): void {
+  const { auth, config } = deps;
+  const limits = createLimits(deps);
   const adminHash = config.adminKey === undefined ? undefined : hashKey(config.adminKey);
   app.decorateRequest('caller', null);
   app.addHook('onRequest', (request, reply, done) => {
     const { isPublic, isAdmin } = request.routeOptions.config;
     if (isPublic || isPreflight(request, config.corsOrigins)) return done();
     const header = toBearerHeader(request.headers.authorization, request.routeOptions.config);
-    if (isAdmin) return admitAdministrator(request, header);
-    if (!header && request.headers.cookie !== undefined) return admitSession(request, reply);
+    if (isAdmin) return admitAdministrator(deps, adminHash, request, header);
+    if (!header && request.headers.cookie !== undefined) return admitSession(deps, limits, request, reply);
     const cached = auth.findCachedCaller(header);
     // A hook with a callback is much cheaper than one with a promise, so only database lookups return a promise.
-    if (!cached) return auth.findCaller(header).then((caller) => admit(request, reply, caller));
-    admit(request, reply, cached);
+    if (!cached) return auth.findCaller(header).then((caller) => admit(limits, request, reply, caller));
+    admit(limits, request, reply, cached);
     done();
   });
-  async function admitAdministrator(request: FastifyRequest, header: string | undefined): Promise<void> {
-    const sent = header?.replace(/^Bearer /i, '') ?? '';
-    if (adminHash && equalHashes(hashKey(sent), adminHash)) return;
-    if (await auth.findCaller(header))
-      throw appError(
-        'forbidden',
-        'This route needs the key of the installation (TOCSIN_ADMIN_KEY), not of an organization.',
-      );
-    throttleFailure(request);
+}
+
+function createLimits({ throttleFailure, config }: AuthenticateRequestsDeps): RequestLimits {
+  const burst = Math.max(1, Math.ceil(config.rateLimit * 2));
+  return {
+    throttleFailure,
+    burst,
+    takeToken: config.rateLimit > 0 ? createTokenBuckets(config.rateLimit, burst) : undefined,
+    takeOfOrganization: createSizedBuckets(),
+  };
+}
+
+async function admitAdministrator(
+  { auth, throttleFailure }: AuthenticateRequestsDeps,
+  adminHash: ReturnType<typeof hashKey> | undefined,
+  request: FastifyRequest,
+  header: string | undefined,
+): Promise<void> {
+  const sent = header?.replace(/^Bearer /i, '') ?? '';
+  if (adminHash && equalHashes(hashKey(sent), adminHash)) return;
+  if (await auth.findCaller(header))
     throw appError(
-      'unauthorized',
-      'Send the key of the installation (TOCSIN_ADMIN_KEY) as Authorization: Bearer <key>.',
-      {
-        headers: { 'www-authenticate': 'Bearer realm="tocsin"' },
-      },
+      'forbidden',
+      'This route needs the key of the installation (TOCSIN_ADMIN_KEY), not of an organization.',
     );
+  throttleFailure(request);
+  throw appError(
+    'unauthorized',
+    'Send the key of the installation (TOCSIN_ADMIN_KEY) as Authorization: Bearer <key>.',
+    { headers: { 'www-authenticate': 'Bearer realm="tocsin"' } },
+  );
+}
+
+async function admitSession(
+  { sessions }: AuthenticateRequestsDeps,
+  limits: RequestLimits,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<void> {
+  const caller = await sessions.findCaller(readSessionCookie(request));
+  if (caller) requireOwnPage(request);
+  admit(limits, request, reply, caller);
+}
+
+/** Sets the caller of a request. Throws if it is unknown or suspended, exceeds a limit, or lacks the scope of the route. */
+function admit(
+  { throttleFailure, burst, takeToken, takeOfOrganization }: RequestLimits,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  caller: Caller | undefined,
+): void {
+  const { scope, acceptsBasicAuth, acceptsShipperAuth } = request.routeOptions.config;
+  if (!caller) {
+    throttleFailure(request);
+    const scheme = acceptsBasicAuth || acceptsShipperAuth ? 'Basic' : 'Bearer';
+    throw appError('unauthorized', 'Send a valid API key as Authorization: Bearer <key>.', {
+      headers: { 'www-authenticate': `${scheme} realm="tocsin"` },
+    });
   }
-  async function admitSession(request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    const caller = await sessions.findCaller(readSessionCookie(request));
-    if (caller) requireOwnPage(request);
-    admit(request, reply, caller);
-  }
-  function admit(request: FastifyRequest, reply: FastifyReply, caller: Caller | undefined): void {
-    const { scope, acceptsBasicAuth, acceptsShipperAuth } = request.routeOptions.config;
-    if (!caller) {
-      throttleFailure(request);
-      throw appError('unauthorized', 'Send a valid API key as Authorization: Bearer <key>.', {
-        headers: {
-          'www-authenticate': `${acceptsBasicAuth || acceptsShipperAuth ? 'Basic' : 'Bearer'} realm="tocsin"`,
-        },
-      });
-    }
-    if (caller.isSuspended)
-      throw appError(
-        'organization_suspended',
-        'The organization is suspended. Nothing is deleted. Ask the operator of this service to resume it.',
-      );
-    request.caller = caller;
-    if (caller.requestsPerMinute) applyRequestQuota(takeOfOrganization, caller, caller.requestsPerMinute, reply);
-    if (takeToken) applyRateLimit(takeToken(caller.keyId ?? caller.sessionId ?? ''), burst, reply);
-    if (scope && !caller.scopes.has(scope)) throw appError('forbidden', `The key lacks the scope ${scope}.`);
-  }
+  if (caller.isSuspended)
+    throw appError(
+      'organization_suspended',
+      'The organization is suspended. Nothing is deleted. Ask the operator of this service to resume it.',
+    );
+  request.caller = caller;
+  if (caller.requestsPerMinute) applyRequestQuota(takeOfOrganization, caller, caller.requestsPerMinute, reply);
+  if (takeToken) applyRateLimit(takeToken(caller.keyId ?? caller.sessionId ?? ''), burst, reply);
+  if (scope && !caller.scopes.has(scope)) throw appError('forbidden', `The key lacks the scope ${scope}.`);
 }
 
 /**
