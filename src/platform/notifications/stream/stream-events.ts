@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { inOrg, type Db } from '../../db/db.ts';
 import { appError, fieldError } from '../../lib/errors.ts';
@@ -32,72 +33,97 @@ export type EventStreams = {
   close: () => void;
 };
 
+type Stream = { caller: Caller; end: () => void };
+
 /**
  * Creates the streams of one process: server-sent events of the organization, with the id of each so that a client resumes by Last-Event-ID. A
  * stream ends when its key or session ends, when the client reads too slowly, and at shutdown.
  */
-export function createEventStreams({ db, hub, isActive }: StreamEventsDeps): EventStreams {
-  const streams = new Set<{ caller: Caller; end: () => void }>();
+export function createEventStreams(deps: StreamEventsDeps): EventStreams {
+  const streams = new Set<Stream>();
   return {
     async send(caller, types, { request, reply }) {
-      const own = [...streams].filter((stream) => stream.caller.orgId === caller.orgId).length;
-      if (own >= streamsPerOrganizationMax || streams.size >= streamsMax)
-        throw appError(
-          'rate_limited',
-          'Too many event streams are open. Close one, or poll this route without Accept: text/event-stream.',
-          {
-            headers: { 'retry-after': '30' },
-          },
-        );
+      requireFreeStream(streams, caller);
       const lastId = readLastEventId(request);
       const visible = new Set<string>(listVisibleTypes(caller, types));
-      reply.hijack();
-      const { raw } = reply;
-      raw.writeHead(200, {
-        ...(reply.getHeaders() as Record<string, string>),
-        'content-type': 'text/event-stream; charset=utf-8',
-        'cache-control': 'no-store',
-        'x-accel-buffering': 'no',
-      });
-      raw.write(`retry: ${retryMs}\n\n`);
-      const sent = new Set<string>();
-      const write = (events: EventRow[]): void => {
-        for (const { id, type, body } of events) {
-          if (!visible.has(type) || sent.has(id)) continue;
-          if (sent.size >= 2 * backlogMax) sent.delete(sent.values().next().value!);
-          sent.add(id);
-          raw.write(`id: ${id}\nevent: ${type}\ndata: ${body}\n\n`);
-        }
-        if (raw.writableLength > bufferedBytesMax) end();
-      };
-      const stopListening = hub.listen(caller.orgId, write);
-      const heartbeat = setInterval(() => {
-        void isActive(caller).then(
-          (active) => (active ? raw.write(': heartbeat\n\n') : end()),
-          () => end(),
-        );
-      }, heartbeatMs).unref();
-      const stream = { caller, end: () => void raw.end() };
-      const end = (): void => void raw.destroy();
-      streams.add(stream);
-      raw.once('close', () => {
-        clearInterval(heartbeat);
-        stopListening();
-        streams.delete(stream);
-      });
+      const raw = startStream(reply);
+      const write = createEventWriter(raw, visible);
+      followEvents(deps, streams, caller, { raw, write });
       if (lastId === undefined) return;
-      const backlog = await inOrg(db, caller.orgId, (tx) =>
-        listEventsAfter(tx, caller.orgId, { afterId: lastId, seen: [], limit: backlogMax }),
-      ).catch(() => undefined);
+      const backlog = await readBacklog(deps.db, caller, lastId);
       // The client connects again and asks for the same events.
-      if (!backlog) return end();
-      write(backlog);
+      if (backlog) write(backlog);
+      else raw.destroy();
     },
     close: () => {
       for (const { end } of streams) end();
     },
   };
 }
+
+function requireFreeStream(streams: ReadonlySet<Stream>, { orgId }: Caller): void {
+  const own = [...streams].filter(({ caller }) => caller.orgId === orgId).length;
+  if (own >= streamsPerOrganizationMax || streams.size >= streamsMax)
+    throw appError(
+      'rate_limited',
+      'Too many event streams are open. Close one, or poll this route without Accept: text/event-stream.',
+      { headers: { 'retry-after': '30' } },
+    );
+}
+
+function startStream(reply: FastifyReply): ServerResponse {
+  reply.hijack();
+  const { raw } = reply;
+  raw.writeHead(200, {
+    ...(reply.getHeaders() as Record<string, string>),
+    'content-type': 'text/event-stream; charset=utf-8',
+    'cache-control': 'no-store',
+    'x-accel-buffering': 'no',
+  });
+  raw.write(`retry: ${retryMs}\n\n`);
+  return raw;
+}
+
+/** Returns a function that writes events of the visible types, each once, and disconnects a client that reads too slowly. */
+function createEventWriter(raw: ServerResponse, visible: ReadonlySet<string>): (events: EventRow[]) => void {
+  const sent = new Set<string>();
+  return (events) => {
+    for (const { id, type, body } of events) {
+      if (!visible.has(type) || sent.has(id)) continue;
+      if (sent.size >= 2 * backlogMax) sent.delete(sent.values().next().value!);
+      sent.add(id);
+      raw.write(`id: ${id}\nevent: ${type}\ndata: ${body}\n\n`);
+    }
+    if (raw.writableLength > bufferedBytesMax) raw.destroy();
+  };
+}
+
+/** Writes new events, and heartbeats as long as the caller is active, until the connection closes. */
+function followEvents(
+  { hub, isActive }: StreamEventsDeps,
+  streams: Set<Stream>,
+  caller: Caller,
+  { raw, write }: { raw: ServerResponse; write: (events: EventRow[]) => void },
+): void {
+  const stopListening = hub.listen(caller.orgId, write);
+  const heartbeat = setInterval(() => {
+    void isActive(caller).then(
+      (active) => (active ? raw.write(': heartbeat\n\n') : raw.destroy()),
+      () => raw.destroy(),
+    );
+  }, heartbeatMs).unref();
+  const stream: Stream = { caller, end: () => void raw.end() };
+  streams.add(stream);
+  raw.once('close', () => {
+    clearInterval(heartbeat);
+    stopListening();
+    streams.delete(stream);
+  });
+}
+
+/** Returns the events after one, or undefined if the database is unavailable. */
+const readBacklog = (db: Db, { orgId }: Caller, afterId: string): Promise<EventRow[] | undefined> =>
+  inOrg(db, orgId, (tx) => listEventsAfter(tx, orgId, { afterId, seen: [], limit: backlogMax })).catch(() => undefined);
 
 function readLastEventId({ headers }: FastifyRequest): string | undefined {
   const id = headers['last-event-id'];
