@@ -14,6 +14,7 @@ import {
   type Cue,
   type StatedType,
 } from './relationship-cues.ts';
+import { withoutAliases } from './stated-aliases.ts';
 
 export type Statement = { type: StatedType; source: Entity; target: Entity };
 
@@ -22,7 +23,7 @@ const objectMaxGap = 100;
 
 /** Returns the relationships that a sentence states between the entities that it mentions. `isForeign`: the text is not in English. */
 export function readStatements(sentence: string, mentioned: Mention[], isForeign = false): Statement[] {
-  const mentions = withoutCompared(sentence, mentioned);
+  const mentions = withoutAliases(sentence, withoutCompared(sentence, mentioned));
   if (mentions.length < 2 || (isForeign ? isDoubtfulForeign : isDoubtful)(sentence)) return [];
   return (isForeign ? foreignCues : cues).flatMap((cue) =>
     [...sentence.matchAll(cue.pattern)].flatMap(({ 0: verb, index }) => {
@@ -75,16 +76,40 @@ function readSides(sentence: string, mentions: Mention[], { cue, start, end }: V
       sources: listAfter(sentence, after, { kinds: cue.from, at: end }),
       targets: listBefore(sentence, before, { kinds: cue.to, at: start }),
     };
-  const by = cue.type === 'attributed-to' ? undefined : agent.exec(sentence.slice(end))?.[0];
+  const opening = readOpening(sentence, after, { cue, start, end });
+  if (opening) return opening;
+  const by = cue.type === 'attributed-to' || cue.hasPassiveSource ? undefined : agent.exec(sentence.slice(end))?.[0];
   if (by !== undefined) {
     const targets = listBefore(sentence, before, { kinds: cue.to, at: start });
     return { sources: listAfter(sentence, after, { kinds: cue.from, at: end + by.length }), targets };
   }
-  if (cue.type !== 'attributed-to' && isPassive(sentence.slice(0, start), sentence.slice(start, end)))
+  if (
+    cue.type !== 'attributed-to' &&
+    !cue.hasPassiveSource &&
+    isPassive(sentence.slice(0, start), sentence.slice(start, end))
+  )
     return { sources: [], targets: [] };
   const sources = listSubjects(sentence, before, { cue, start });
   return { sources, targets: sources.length === 0 ? [] : listAfter(sentence, after, { kinds: cue.to, at: end }) };
 }
+
+/** Returns what a participle at the beginning of a sentence connects: `Attributed to Foo, the Bar backdoor`, `Used by Foo, Bar`. */
+function readOpening(sentence: string, after: Mention[], { cue, start, end }: Verb): Sides | undefined {
+  const [agentName, patient] = after;
+  if (!agentName || !patient || /\p{L}/u.test(sentence.slice(0, start)) || cue.hasPassiveSource) return undefined;
+  const isAttribution = cue.type === 'attributed-to';
+  const [agentKinds, patientKinds] = isAttribution ? [cue.to, cue.from] : [cue.from, cue.to];
+  const isAgent = isAttribution
+    ? sentence.slice(end, agentName.start).length <= subjectReach
+    : agent.test(sentence.slice(end));
+  const isApposed = /^,["”’]? (?:the |an? )?(?:[\p{L}\d.-]+ ){0,4}["“‘]?$/u.test(
+    sentence.slice(agentName.end, patient.start),
+  );
+  if (!isAgent || !isApposed || !agentKinds.includes(agentName.kind) || !patientKinds.includes(patient.kind))
+    return undefined;
+  return isAttribution ? { sources: [patient], targets: [agentName] } : { sources: [agentName], targets: [patient] };
+}
+const subjectReach = 30;
 
 /** An actor is the subject even if its malware is mentioned after it, unless the malware is next to the verb. */
 function listSubjects(sentence: string, before: Mention[], { cue, start }: Omit<Verb, 'end'>): Mention[] {
@@ -108,7 +133,8 @@ function listSubjects(sentence: string, before: Mention[], { cue, start }: Omit<
     );
   // In `used Foobar against banks` and `delivered Foobar to banks in`, the malware beside the preposition is not its subject.
   const isBeside =
-    start - nearest.end <= 2 && !/^(?:against|to|contre|contra|contro|gegen) /.test(sentence.slice(start));
+    (start - nearest.end <= 2 || auxiliaries.test(sentence.slice(nearest.end, start))) &&
+    !/^ ?(?:against|to|contre|contra|contro|gegen) /.test(sentence.slice(start));
   const isNearestOnly = isBeside || cue.type === 'attributed-to' || !cue.from.includes('actor');
   if (isNearestOnly && !cue.from.includes(nearest.kind)) return [];
   const kinds: EntityKind[] = isNearestOnly
@@ -118,6 +144,9 @@ function listSubjects(sentence: string, before: Mention[], { cue, start }: Omit<
       : cue.from;
   return listBefore(sentence, before, { kinds, at: start });
 }
+
+/** Words between a subject and its verb: `Foobar is aimed at`. */
+const auxiliaries = /^ (?:(?:is|was|are|were|has|have|had|been|being|also|\p{L}+ly) ){0,4}$/u;
 
 /** Checks for another subject between a name and a verb, which has no name: `On the day of Foobar, another wiper attacked`. */
 const hasUnnamedSubject = (gap: string): boolean => !isJoined.test(gap) && unnamedSubject.test(gap.slice(-100));
@@ -130,6 +159,9 @@ const isObject = (sentence: string, { start }: Mention): boolean =>
   /\b(?:use|using|deploy|drop|deliver|download|load|install|launch|execut|leverag|employ|distribut)\w*(?: the| an?| its| their)?(?: (?!to\b|and\b)[\w-]+){0,2} ["“‘]?$/i.test(
     sentence.slice(Math.max(0, start - 48), start),
   );
+
+/** `Foobar steals files while targeting` */
+const simultaneous = / while $/;
 
 /** `Foobar Ransomware: Using …`, `CVE-2026-1234: A flaw …` */
 const label = /^(?: \p{L}+){0,2}: /u;
@@ -148,7 +180,7 @@ function listBefore(sentence: string, before: Mention[], { kinds, at }: Side): M
       if (list.length > 0) break;
       continue;
     }
-    const gap = sentence.slice(mention.end, edge).replace(label, '');
+    const gap = sentence.slice(mention.end, edge).replace(label, '').replace(simultaneous, ' ');
     const isLinked =
       list.length === 0
         ? gap.length <= subjectMaxGap && !/[;:!?]|\b(?:while|whereas|but(?! (?:also|then|later)\b))\b/i.test(gap)

@@ -16,6 +16,8 @@ export type Cue = {
   isReversed?: boolean;
   /** What belongs to a name right before it: `APT28’s Foobar backdoor`. */
   isPossession?: boolean;
+  /** A passive voice whose subject is the source: `was found on`. */
+  hasPassiveSource?: boolean;
 };
 
 const words = (list: string): RegExp => new RegExp(`\\b(?:${list})\\b`, 'gi');
@@ -28,6 +30,10 @@ const anyForm = (stems: string): string =>
 /** The verb after the victims of a name: `Targets include`, `Victims of Foobar are`, `These span`. */
 const victims = String.raw`(?<=(?:\b(?:victims|targets|victimology|(?:affected|targeted|impacted) \w+|(?:countries|sectors|industries) (?:affected|targeted))\b[^.;:]{0,60}|^These) )(?:include[sd]?|included|span(?:s|ned)?|are|were)`;
 
+/** `Delivered Foobar to banks in`, but neither `to steal credentials` nor `sent data to a server`. */
+const recipients =
+  /(?<=\b(?:deploy|deliver|distribut|spread|push|sen[dt])\w* (?:(?!\b(?:data|information|credentials|files|details|requests|commands|screenshots)\b)[^.;:]){1,80}) to (?![^.;,]{0,30}\b(?:servers?|infrastructure|C2|domains?|addresses|bots?|channels?|operators|attackers|devices?)\b)(?=(?:an?|the|at least|over|more than|nearly)\b|\p{Lu}|(?:government|military|defen[cs]e|financial|healthcare|diplomatic|educational|telecom\p{L}*|energy)\b|[\p{Ll}-]*(?!s)\p{Ll}s\b)/gu;
+
 /** `A newspaper focused on Foo` is about the newspaper. */
 const notOfMedia = String.raw`(?<!\b(?:newspapers?|outlets?|websites?|sites?|services?|journalists?|experts?|researchers?|scholars?|analysts?|academics?|activists?|organi[sz]ations?|compan(?:y|ies)|firms?|think tanks?|institutes?|ngos?|providers?|publications?|people|individuals|entities) )`;
 
@@ -36,9 +42,9 @@ export const cues: Cue[] = [
     type: 'uses',
     pattern: words(
       anyForm(
-        'use utilize utilise deploy deliver distribute spread leverage employ install launch execute operate wield develop implant plant introduce debut unleash',
+        'use utilize utilise abuse deploy deliver distribute spread leverage employ install launch execute operate wield develop implant plant introduce debut unleash',
       ) +
-        '|drop(?:s|ped|ping)?|rel(?:y|ies|ied|ying) on|(?<=\\b(?:arsenal|toolset|toolkit|tools|malware|payloads)(?: \\w+)? )(?:include[sd]?|consists? of|comprises?)|(?<=\\b(?:infect|attack|target|compromis|breach|hit|struck)\\w* [^.;:]{1,80}) with',
+        '|drop(?:s|ped|ping)?|rel(?:y|ies|ied|ying) on|(?<=\\b(?:arsenal|toolset|toolkit|tools|malware|payloads)(?: \\w+)? )(?:include[sd]?|consists? of|comprises?)|(?<=\\b(?:infect|attack|target|compromis|breach|hit|struck|exfiltrat)\\w* [^.;:]{1,80}) with',
     ),
     from: ['actor'],
     to: ['malware', 'tool'],
@@ -78,11 +84,21 @@ export const cues: Cue[] = [
   {
     type: 'targets',
     pattern: words(
-      `${anyForm('target attack compromise infiltrate infect')}|hack(?:s|ed)?|hacking(?! (?:groups?|teams?|crews?|units?|collectives?|tools?|campaigns?|operations?|gangs?|forums?))|${notOfMedia}focus(?:es|ed|ing)?(?: \\w+ly)? on|(?:aimed|directed|level+ed) (?:at|against)|zero(?:es|ed|ing)? in on|go(?:es|ing)? after|went after|sp(?:y|ies|ied|ying) on|(?:was|were|been) (?:first )?(?:found|discovered|detected|observed|seen|deployed|used|identified) (?:at|in|on|against|inside)|breach(?:es|ed|ing)?|hit(?:s|ting)?|str(?:uck|ikes?)|(?:attacks?|campaigns?|operations?) (?:on|against)|(?<=\\b(?:use[sd]?|deploy(?:s|ed)?|launch(?:es|ed)?) [^.;]{1,80})against|(?<=\\b(?:deploy|deliver|distribut|spread|push|sen[dt])\\w* [^.;]{1,80})to (?:organi[sz]ations|companies|entities|users|victims|targets|agencies) (?:in|across)|(?<=\\b(?:operations|campaigns|attacks|activities) (?:have |has )?)reached|${victims}`,
+      `${anyForm('target attack compromise infiltrate infect')}|hack(?:s|ed)?|hacking(?! (?:groups?|teams?|crews?|units?|collectives?|tools?|campaigns?|operations?|gangs?|forums?))|${notOfMedia}focus(?:es|ed|ing)?(?: \\w+ly)? on|(?:aimed|directed|level+ed) (?:at|against)|zero(?:es|ed|ing)? in on|go(?:es|ing)? after|went after|sp(?:y|ies|ied|ying) on|breach(?:es|ed|ing)?|hit(?:s|ting)?|str(?:uck|ikes?)|(?:attacks?|campaigns?|operations?) (?:on|against)|(?<=\\b(?:use[sd]?|deploy(?:s|ed)?|launch(?:es|ed)?) [^.;]{1,80})against|(?<=\\b(?:operations|campaigns|attacks|activities) (?:have |has )?)reached|${victims}`,
     ),
     from: ['actor', 'malware'],
     to: ['sector', 'country'],
   },
+  {
+    type: 'targets',
+    pattern: words(
+      '(?:was|were|been) (?:first )?(?:found|discovered|detected|observed|seen|deployed|used|identified) (?:at|in|on|against|inside)',
+    ),
+    from: ['actor', 'malware'],
+    to: ['sector', 'country'],
+    hasPassiveSource: true,
+  },
+  { type: 'targets', pattern: recipients, from: ['actor', 'malware'], to: ['sector', 'country'] },
   {
     type: 'exploits',
     pattern: words(
@@ -100,18 +116,18 @@ export const cues: Cue[] = [
 ];
 
 const doubtfulWords =
-  /\b(?:not|never|no longer|neither|nor|unlike|without|denie[sd]|unclear|unlikely|unrelated|unconfirmed|might|could|would|possibly|potentially|allegedly|similar to|reminiscent|legitimate(?! (?:[\p{L}\d.-]+ ){0,6}(?:tools?|software|utilit|programs?|remote)\b)|benign|false positive)\b|n[’']t\b|\?\s*$/iu;
+  /\b(?:not|never|no longer|neither|nor|without|denie[sd]|unclear|unlikely|unrelated|unconfirmed|might|could|would|possibly|potentially|allegedly|similar to|reminiscent|legitimate(?! (?:[\p{L}\d.-]+ ){0,6}(?:tools?|software|utilit|programs?|remote)\b)|benign|false positive)\b|n[’']t\b|\?\s*$/iu;
 
 /** Returns whether a sentence only mentions something without stating it. `May` is a month. */
 export const isDoubtful = (sentence: string): boolean => doubtfulWords.test(sentence) || /\bmay\b/.test(sentence);
 
 /** Before a name that is only compared: `Like Bar, Foo used`, `Foo rather than Bar`. */
 const comparison =
-  /(?:^(?:(?:much|just|quite) )?(?:like|as with)|\b(?:in contrast to|contrary to|compared (?:to|with)|rather than|instead of)|\b(?:the same|(?:very |closely )?similar|identical|comparable|resembl\w+)(?: (?!as\b|to\b)[\p{L}\d-]+){0,8}? (?:as|to)) (?:the |that of |those of |another )?["“‘]?$/iu;
+  /(?:^(?:(?:much|just|quite) )?(?:like|unlike|as with)|\b(?:in contrast to|contrary to|compared (?:to|with)|rather than|instead of)|\b(?:the same|(?:very |closely )?similar|identical|comparable|resembl\w+)(?: (?!as\b|to\b)[\p{L}\d-]+){0,8}? (?:as|to)) (?:the |that of |those of |another )?["“‘]?$/iu;
 /**
  * Before a name that is compared with the name in front of it: `Foo, like Bar, used`. After a noun, `like` gives an example: `groups, like Bar`.
  */
-const likeAnother = /^ ?[,(—–] ?(?:(?:much|just|quite) )?(?:like|as with) (?:the )?["“‘]?$/i;
+const likeAnother = /^ ?[,(—–] ?(?:(?:much|just|quite) )?(?:like|unlike|as with) (?:the )?["“‘]?$/i;
 /** Before an actor to whom only a connection is stated: `Foo with links to Bar used`, `Foo hijacked the servers of Bar and used`. */
 const connection =
   /\b(?:(?:overlap(?:s|ped|ping)?|similarit(?:y|ies)|links?|ties|connections?) (?:with|to)|(?:infrastructure|servers?|domains?|websites?|panels?|(?:source )?code|techniques|tactics) of) (?:the |that of |those of )?["“‘]?$/i;
@@ -144,10 +160,10 @@ export function withoutCompared<M extends { kind: EntityKind; name: string; star
 export const isPassive = (before: string, verb: string): boolean =>
   !/ing$| /i.test(verb) && /\b(?:is|are|was|were|be|been|being)\s+(?:\w+ly\s+)?$/i.test(before);
 /** The agent of a passive voice follows: `used by`, `exploited in the wild by`. */
-export const agent = /^(?:\s+[\w-]+){0,4}?\s+by\b/i;
+export const agent = /^(?:\s+[\w-]+){0,6}?\s+by\b/i;
 /** Words that end the object of a verb. */
 export const objectEnd =
-  /[;:!?]|\.\s|\b(?:by|than|unlike|instead of|after|before|while|whereas|which|who|that|but|according to|focus(?:ed|ing) on)\b|, (?:[\w-]+ ){0,3}?(?:researchers|analysts|experts|officials) (?:at|from|of|in|said|say|told|warn|report)|\b(?:from|using|via|through) (?:[\w-]+ ){0,3}(?:servers?|infrastructure|addresses|hosts|proxies|machines)\b/i;
+  /[;!?]|(?<!\b(?:families|malware|backdoors|loaders|payloads|strains|implants|tools|utilities|including|following)):|\.\s|\bwith the (?:goal|aim|intent|intention|purpose) of\b|\b(?:by|than|unlike|instead of|after|before|while|whereas|which|who|that|but|according to|focus(?:ed|ing) on)\b|, (?:[\w-]+ ){0,3}?(?:researchers|analysts|experts|officials) (?:at|from|of|in|said|say|told|warn|report)|\b(?:from|using|via|through) (?:[\w-]+ ){0,3}(?:servers?|infrastructure|addresses|hosts|proxies|machines)\b/i;
 /** The words between the owner and a name that belongs to it. */
 export const possessed = /^ (?:[\p{L}\d-]+ ){0,3}["“‘]?$/u;
 const softwareNoun =
@@ -169,6 +185,13 @@ const pluralSectors =
   /^(?:universities|schools|banks|telcos|non-profits|nonprofits|governments|ministries|hospitals|hotels|casinos|manufacturers|ngos|think tanks|telecoms|retailers|financial institutions|software companies|mining companies|critical infrastructure|utilities|telecommunications providers)$/i;
 const sectorNouns =
   /^[^.;:]{0,60}?\b(?:sectors?|industr\w+|organi[sz]ations?|compan\w+|entit\w+|agenc\w+|firms?|institutions?|providers?|operators?|departments?|bodies|officials|infrastructure|facilities|ministr\w+|grids?|utilities|suppliers?|contractors?|verticals?|targets|victims|users|networks?|systems|websites|servers|personnel|employees|banks?|airports?|hospitals?|ngos?|industries|clinics?|plants?|services|offices?|workers|authorities)\b/i;
+/** Words for whole sectors, which need no noun: `targets healthcare and government`. */
+const wholeSectors =
+  /^(?:healthcare|health care|telecommunications|government|manufacturing|aerospace|aviation|hospitality|retail|financial services|pharmaceuticals)$/i;
+const endOfSector = /^(?:[.,;)]|$| (?:and|or|in|across|with|using|via)\b)/;
+/** What malware steals or pretends to be: `banking credentials`. */
+const loot =
+  /^ (?:credentials|trojans?|malware|information|data|details|accounts?|apps?|applications?|passwords|records|cards?|websites?)\b/i;
 /** Before the items of a list of sectors: `sectors, including`. */
 const sectorList =
   /\b(?:sectors|industries|verticals)(?: [\p{L}-]+){0,3}?(?:,? (?:including|such as|like|namely)|: ?|—(?:including )?| [–—-] (?:including )?| \()[^.;()]{0,150}$/iu;
@@ -189,7 +212,9 @@ export function isTargetUse(
   if (kind === 'country' && besideTarget.test(sentence.slice(Math.max(0, start - 24), start))) return false;
   if (kind === 'country') return !isDemonym(printed) || sectorNouns.test(after) || people.test(after);
   if (kind === 'sector' && !isEnglishSector(printed)) return true;
-  if (kind !== 'sector' || pluralSectors.test(printed) || sectorNouns.test(after)) return true;
+  if (kind !== 'sector' || pluralSectors.test(printed)) return true;
+  if (loot.test(after)) return false;
+  if (sectorNouns.test(after) || (wholeSectors.test(printed) && endOfSector.test(after))) return true;
   const before = sentence.slice(Math.max(0, start - 180), start);
   return sectorList.test(before) || (/^government$/i.test(printed) && oneGovernment.test(before));
 }
@@ -199,4 +224,4 @@ const speaks = /^(?:[’']s \w+)? (?:has |have |had )?(?:said|says|say|warned|wa
 const besideTarget =
   /\b(?:neighbou?rs? of|outside(?: of)?|borders? (?:of|with)|of interest to|relations with|expelled from) (?:the )?$/i;
 const people =
-  /^(?: [\p{L}-]+){0,2} (?:users|customers|targets|victims|citizens|soldiers|military|government|banks|universit(?:y|ies)|embass(?:y|ies)|networks|systems|websites|speakers|businesses|journalists|diplomats|hospitals|telecoms?|think tanks)\b/u;
+  /^(?: [\p{L}-]+){0,2} (?:users|customers|targets|victims|citizens|nationals|residents|defenders|activists|dissidents|politicians|lawmakers|academics|researchers|developers|consumers|taxpayers|soldiers|military|government|banks|universit(?:y|ies)|embass(?:y|ies)|networks|systems|websites|speakers|businesses|journalists|diplomats|hospitals|telecoms?|think tanks)\b/u;
