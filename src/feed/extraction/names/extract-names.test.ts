@@ -190,6 +190,16 @@ test.each([
   ['recognizes the gang in Spanish', 'El grupo de ransomware Qilin publica datos.', ['actor Qilin', 'malware Qilin']],
   ['ignores detection names and tags', 'Win32/Emotet.A and #Emotet', []],
   ['ignores two ordinary words of a sentence', 'The dark side. They Dark side with us.', []],
+  [
+    'takes no malware for a group because somebody is linked to its operation',
+    'He is linked to the Emotet operation.',
+    ['malware Emotet'],
+  ],
+  ['accepts an everyday name that attackers use', 'The attackers used Play to encrypt files.', ['malware Play']],
+  ['ignores an everyday word that others use', 'Teachers used Play to explain it.', []],
+  ['ignores an everyday word before a noun that attackers use', 'The attackers used Play buttons.', []],
+  ['accepts malware without its kind after a cue', 'They distribute Quorvath by mail.', ['malware Quorvath Stealer']],
+  ['ignores malware without its kind elsewhere', 'Quorvath is a village.', []],
   ['ignores addresses and paths', 'https://x.net/Emotet/ and C:\\Emotet and emotet.example', []],
 ])('%s', (_, text, names) => {
   expect(read(text)).toEqual(names);
@@ -228,6 +238,13 @@ test('finds common names with the shipped dictionary', () => {
     ({ name }) => name,
   );
   expect(names).toEqual(expect.arrayContaining(['APT28', 'Lazarus Group', 'TrickBot', 'Cobalt Strike', 'Mimikatz']));
+});
+
+test.each([
+  ['Emotet (also known as Quillvex and tracked by Example Labs as UNC7712) is back.', ['Quillvex']],
+  ['APT29, also called Vexing Quill, is back.', ['Vexing Quill']],
+])('adopts the unknown aliases right after a name: %s', (text, aliases) => {
+  expect(extractNames(text, dictionary).flatMap((one) => one.aliases)).toEqual(expect.arrayContaining(aliases));
 });
 
 test('reads the name that somebody else tracks an actor as', () => {

@@ -1,7 +1,7 @@
 import { nameKey, needsCue } from '../../reference-data/name-forms.ts';
 import type { Span } from '../text/stored-text.ts';
 import { addName, mergeVariants, type ExtractedName } from './extracted-name.ts';
-import { mergeStatedAliases, resolveAmbiguous } from './name-aliases.ts';
+import { addStatedAliases, mergeStatedAliases, resolveAmbiguous } from './name-aliases.ts';
 import { countLeanings, chooseKind, isOfPeople, type Leanings, type NameMention } from './name-kinds.ts';
 import { addNewNames, countStatedKinds, isPartOfName, listLongerNames } from './introduced-names.ts';
 import { cueNeighbours, listFlawedTools, sharesEntity } from './mention-cues.ts';
@@ -22,7 +22,7 @@ import {
 const windowMax = 5;
 // Numbered names of publishers. `TA0001` and similar ids are ATT&CK tactics.
 const numbered =
-  /^(?:APT[- ]?(?:C[- ]?)?\d{1,3}|TA[1-9]\d{2,3}|UNC\d{3,5}|UTA\d{4}|STAC\d{4}|FIN\d{1,2}|DEV-\d{4}|Storm-\d{3,4}|UAC-\d{4}|UAT-\d{4}|REF\d{4}|UNK_[A-Z][A-Za-z]{2,30}|LARVA-\d{3}|GTG-\d{4}|TGR-[A-Z]{3}-\d{4}|UTG-Q-\d{3}|TAG-\d{1,3}|TG-\d{4}|ITG\d{2}|CL-\w{3}-\d{4})(?![\p{L}\p{N}])/u;
+  /^(?:APT[- ]?(?:C[- ]?)?\d{1,3}|TA[1-9]\d{2,3}|UNC\d{3,5}|UTA\d{4}|STAC\d{4}|FIN\d{1,2}|DEV-\d{4}|Storm-\d{3,4}|UAC-\d{4}|UAT-\d{4}|REF\d{4}|UNK_[A-Z][A-Za-z]{2,30}|LARVA-\d{3}|GTG-\d{4}|TGR-[A-Z]{3}-\d{4}|UTG-Q-\d{3}|TAG-\d{1,3}|TG-\d{4}|ITG\d{2}|(?:CL-\w{3}|SHADOW-[A-Z]{4,6})-\d{3,4})(?![\p{L}\p{N}])/u;
 const numberedMaxChars = 40;
 
 /**
@@ -73,6 +73,7 @@ export function extractNames(original: string, dictionary: NameDictionary = getS
   addNewNames(text, introduced, { dictionary, found });
   addNewNames(text, findListNeighbours(text, found.values()), { dictionary, found });
   mergeStatedAliases(text, found, (name) => numbered.test(name));
+  addStatedAliases(text, found);
   return mergeVariants([...found.values()]).toSorted(
     (a, b) => b.confidence - a.confidence || (a.name < b.name ? -1 : 1),
   );

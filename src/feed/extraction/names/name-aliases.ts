@@ -2,6 +2,8 @@ import { nameKey } from '../../reference-data/name-forms.ts';
 import type { Span } from '../text/stored-text.ts';
 import { spansMax, type ExtractedName } from './extracted-name.ts';
 import type { NameDictionary } from './dictionary/name-dictionary.ts';
+import { readItems } from './new-names/new-name-lists.ts';
+import { isDistinctive, isTitled, isUsable, trimName } from './new-names/usable-names.ts';
 
 const aliasLead = new RegExp(
   String.raw`^["”’']?(?: [\p{L}-]+){0,2}?(?:[,;]| [–—-])? ?[([]?(?:(?:which|who|that) )?(?:(?:is|was|are) )?(?:aka|a\.k\.a\.?|(?:which|who|that) \p{Lu}[\p{L}\d]*(?: \p{Lu}[\p{L}\d]*){0,2} (?:also )?(?:tracks(?: it)? as|calls|refers to as|names|dubbed)|(?:sometimes |also |previously |formerly |otherwise |or )?(?:known|tracked|referred to|identified)(?: by [\p{L} ]{1,30})? as|also (?:called|named|dubbed)|formerly)[:,]? (?:the )?(?:["“‘']?[\p{L}\d][\p{L}\d.-]*(?: (?:of )?[\p{Lu}\d][\p{L}\d.-]*){0,2}["”’']?(?:,["”’']? (?:and |or |aka )?| and | or |/)){0,7}["“‘']?$`,
@@ -38,6 +40,25 @@ export function addAlias(owner: ExtractedName, { word, span }: { word: string; s
   if (!isKnown) owner.aliases = [...owner.aliases, word];
   if (!owner.printed.includes(word)) owner.printed.push(word);
   if (owner.spans.length < spansMax) owner.spans.push(span);
+}
+
+const aliasesAfter =
+  /^["”’']? ?[(,] ?(?:(?:which is |or )?(?:also |formerly |previously )?(?:known|tracked|referred to|called|dubbed)(?: as)?|aka|a\.k\.a\.?|formerly) (?:the )?(?=["“‘']?\p{Lu})/u;
+
+/** Adds the unknown names that a text introduces as aliases right after a name: `Foobar (also known as Barfoo)`. */
+export function addStatedAliases(text: string, found: Map<string, ExtractedName>): void {
+  const known = new Set(
+    [...found.values()].flatMap(({ name, aliases, printed }) => [name, ...aliases, ...printed].map(nameKey)),
+  );
+  for (const owner of found.values())
+    for (const { end } of [...owner.spans]) {
+      const lead = aliasesAfter.exec(text.slice(end, end + aliasReach));
+      for (const { printed: full, start } of lead ? readItems(text, end + lead[0].length).items : []) {
+        const word = trimName(full);
+        const isNew = !known.has(nameKey(word)) && isUsable(word, true) && (isDistinctive(word) || isTitled(word));
+        if (isNew) addAlias(owner, { word, span: { start, end: start + word.length } });
+      }
+    }
 }
 
 /** Resolves an alias of several actors if the text mentions exactly one of them by another name. */

@@ -10,7 +10,8 @@ const malware =
   'ransomware|malware|trojan|backdoor|rat|stealer|infostealer|loader|downloader|dropper|botnet|bot|worm|wiper|rootkit|bootkit|spyware|keylogger|implant|payloads?|samples?|variants?|family|families|banker|miner|cryptominer|framework|toolkit|beacons?|exploit kit|infections?|raas|strain';
 const actor =
   'group|gang|apt|actors?|operators?|team|affiliates?|cartel|threat actor|adversary|adversaries|hackers?|crew|cyberespionage|espionage group|intrusion set|attributed to|linked to|cluster|syndicate';
-const handling = 'deploy(?:s|ed|ing)?|drop(?:s|ped|ping)?|deliver(?:s|ed|ing)?|distribut(?:e|es|ed|ing)';
+const handling =
+  'deploy(?:s|ed|ing)?|drop(?:s|ped|ping)?|deliver(?:s|ed|ing)?|distribut(?:e|es|ed|ing)|load(?:s|ed|ing)';
 const calling = `dubbed|called|named|known as|tracked as|tracks as|aka|a\\.k\\.a\\.?|refer(?:red)? to as|identified as|${handling}`;
 const opening = String.raw`\s+(?:the\s+)?["“‘']?$`;
 
@@ -26,6 +27,13 @@ const apposition = new RegExp(
   `^(?:, an? (?:[\\w-]+ ){0,3}(?:tool|utility|${malware})| (?:is|was) an? (?:[\\w-]+ ){0,3}(?:ransomware|malware|trojan|backdoor|stealer|infostealer|loader|botnet|worm|wiper|rootkit|spyware|threat actor|(?:threat|hacking|espionage|ransomware|extortion|cybercrime) group|gang))\\b`,
   'i',
 );
+/** Before what attackers use: `The attackers used Foobar to`, `The group ran Foobar and`. */
+const attackersUse =
+  /\b(?:attackers?|(?:threat )?actors?|groups?|gangs?|crews?|hackers|operators?|affiliates?|adversar(?:y|ies)|intruders?|cluster|they|UNC\d{4}|TA\d{3,4}|APT\d{1,2}|Storm-\d{4}|FIN\d{1,2}) (?:[\p{L}-]+ ){0,4}(?:us(?:es|ed)|using|ran|run(?:s|ning)?|execut(?:es|ed|ing)|load(?:s|ed|ing)?|launch(?:es|ed|ing)|install(?:s|ed|ing)|leverag(?:es|ed|ing)|abus(?:es|ed|ing)|rel(?:ies|ied|ying) on|employ(?:s|ed|ing)) (?:the |an? |both )?["“‘]?$/iu;
+const endOfTool =
+  /^["”’]?(?:[.,;)]|$| (?:to|for|and|or|as|on|in|at|with|via|which|during|before|after|implants?|beacons?|demons?|agents?)\b)/;
+const attackersReach = 100;
+
 const using = new RegExp(`\\b(?:${handling}|using|used|uses|via|leverag(?:e|es|ed|ing))${opening}`, 'i');
 const introducing = new RegExp(
   `\\b(?:${calling}|(?:associated|affiliated) with|(?:attributed|linked) to)${opening}`,
@@ -101,9 +109,15 @@ export function isBesideCue(text: string, { start, end }: Span): boolean {
   const at = next.search(ofEither);
   if (at >= 0 && (at <= 1 || /^ \p{Lu}\w*[ -]$/u.test(next.slice(0, at)))) return true;
   const before = text.slice(Math.max(0, start - reach), start);
-  return justBefore.test(before) || introducing.test(before);
+  return justBefore.test(before) || introducing.test(before) || isOfAttackers(text, { start, end });
 }
 
+const isOfAttackers = (text: string, { start, end }: Span): boolean =>
+  endOfTool.test(text.slice(end, end + reach)) &&
+  attackersUse.test(text.slice(Math.max(0, start - attackersReach), start));
+
+const connected = /\b(?:attributed|linked) to(?: the)?$/i;
+const ofOperation = /^ (?:operations?|campaigns?|infrastructure|attacks?|botnet|service)\b/;
 const handles = new RegExp(String.raw`^ (?:(?:has|have|had) )?(?:\w+ly |also |then )?(?:${handling}|us(?:es|ed)) `);
 
 /** Guesses the kind of a name from the words beside it. */
@@ -132,6 +146,8 @@ export function guessKind(text: string, { start, end }: Span): NameKind | undefi
   if (/\b(?:said|says|told|that|which|who)$/.test(last)) return undefined;
   // `The group deployed Foobar`: the verb beside the name decides.
   if (using.test(before)) return 'malware';
+  // `Linked to the Foobar operation` says nothing about the kind.
+  if (connected.test(last) && ofOperation.test(after)) return undefined;
   if (ofActor.test(last)) return 'actor';
   return ofMalware.test(last) ? 'malware' : undefined;
 }

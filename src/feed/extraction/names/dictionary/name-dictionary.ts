@@ -1,4 +1,4 @@
-import { listNameParts, nameKey, needsCue } from '../../../reference-data/name-forms.ts';
+import { isName, listNameParts, nameKey, needsCue } from '../../../reference-data/name-forms.ts';
 import { readShippedNameTable } from '../../../reference-data/name-table.ts';
 import { listNameHeads, type NameHeads } from './name-heads.ts';
 
@@ -35,7 +35,20 @@ export function parseNameTable(table: string): NameDictionary {
     for (const part of listNameParts(entity.name).slice(1))
       addForm(dictionary, { form: needsCue(part) ? `!${part}` : part, bare: part, isMain: false }, entity);
   }
+  addBareForms(dictionary);
   return Object.assign(dictionary, { heads: listNameHeads(dictionary.keys()) });
+}
+
+const withKind = /^(\S{5,}) (?:Stealer|Infostealer|RAT|Loader)$/;
+
+/** Adds the names of software without the noun for their kind, which count with a cue: `Foobar` for `Foobar Stealer`. */
+function addBareForms(dictionary: Map<string, DictionaryEntry>): void {
+  for (const entity of new Set([...dictionary.values()].flatMap(({ entities }) => entities)))
+    for (const form of entity.kind === 'actor' ? [] : [entity.name, ...entity.aliases]) {
+      const bare = withKind.exec(form)?.[1];
+      const isFree = bare !== undefined && isName(bare) && !needsCue(bare) && !dictionary.has(nameKey(bare));
+      if (isFree) dictionary.set(nameKey(bare), { entities: [entity], needsCue: true, printed: form });
+    }
 }
 
 function addForm(

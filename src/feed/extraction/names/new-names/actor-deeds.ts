@@ -17,6 +17,12 @@ const actor = new RegExp(
   'gu',
 );
 
+/** `Run by the actor Foobar`. */
+const agent = new RegExp(
+  String.raw`\bby (?:the|an?) (?:[\p{Ll}-]+ ){0,2}(?:actor|adversary|group|gang|crew|collective) ${quotedName}(?=[,.;]|$| (?:since|in|to|for|against|and)\b)`,
+  'gu',
+);
+
 const number =
   '(?:at least |more than |over |nearly |almost |about |around |up to )?(?:\\d[\\d,.]*|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|several|multiple|many|numerous|various|(?:dozens|hundreds|scores|thousands) of)';
 const victims = String.raw`(?:[\p{L}\d’'.-]+ ){0,4}?(?:companies|organi[sz]ations|firms|banks|hospitals|agencies|ministries|universities|schools|municipalities|cities|utilities|providers|operators|institutions|manufacturers|retailers|entities|networks|victims|governments|airlines|airports|insurers|exchanges|contractors|businesses|vendors|suppliers)\b`;
@@ -26,6 +32,17 @@ const intruder = new RegExp(
   String.raw`^\W*(?:(?:In|Since|On|During|Over|Between|Last|Earlier|Recently|According)\b[^,]{0,50}, )?${quotedName} (?:(?:has|have|had) )?${adverb}(?:(?:compromised|breached|infiltrated|hacked|hacked into|broke into) ${number} ${victims}|(?:compromised|breached|infiltrated|hacked|hacked into|broke into|attacked|hit|struck|targeted) (?:an? |the |one |${number} )[^.;]{0,80}?${loot})`,
   'gu',
 );
+
+const toolsInHeadline =
+  '(?:Malware|Backdoor|Trojan|RAT|Loader|Stealer|Infostealer|Spyware|Ransomware|Wiper|Implant|Rootkit|Botnet|Web Shell|Toolset|Toolkit|Phishing|Spear-Phishing|Zero-Day)s?\\b';
+/** `Foobar Targets Banks With New Backdoors`, `Iran-Linked Foo Bar Uses Bazbar to Spy on Officials`. */
+const headline = new RegExp(
+  String.raw`^\W*(?:\p{Lu}[\p{L} ]{1,20}-(?:[Ll]inked|[Bb]acked|[Aa]ligned|[Nn]exus|[Ss]ponsored|[Ss]peaking|[Aa]ffiliated) )?(?:(?:(?:Hacking|Espionage|Threat|Cyberespionage|Spy) )?(?:Group|Gang|Actor|APT|Crew) )?(${oneName}) (?:(?:Targets|Attacks|Hits|Strikes|Breaches|Compromises|Infiltrates|Spies [Oo]n) \p{Lu}[^.;:]* (?:[Ww]ith|[Uu]sing|[Vv]ia) [^.;:]*?${toolsInHeadline}|(?:Uses|Deploys|Delivers|Spreads|Unleashes|Drops|Leverages) \p{Lu}[^.;:]* (?:${toolsInHeadline}|to (?:Spy|Steal|Infect|Breach)|(?:[Aa]gainst|in Attacks) ))`,
+  'gu',
+);
+/** The last word of what a headline reports instead of an actor: `Fake App Targets`. */
+const ofHeadline =
+  /(?:^|[ -])(?:Attacks?|Campaign|Scam|Wave|Operation|Malware|Ransomware|Spyware|Kit|Service|Site|Apps?|Application|Package|Extension|Ads?|Email|Flaw|Bug|Exploit|Vulnerability|Day|Platform|Tool|Toolkit|Chain|Lure|Scheme|Spree|Threat|Firm|Company|Government|Ministry|Police|Framework|Variant|Version|Update|Installer|Module|Plugin|Page|Phishing|AI|Model)$|(?:RAT|Bot|Loader|Stealer|Locker|Spy|Worm|Door|Shell|Wiper|Trojan|Drop(?:per)?|Miner|Backdoor|Botnet)$/;
 
 const incident = '(?:attacks?|campaigns?|intrusions?|activity|operations?|espionage|compromises?)';
 /** `Foobar claimed responsibility`, `Foobar listed the hospital on its leak site`. */
@@ -40,8 +57,9 @@ const perpetrator = new RegExp(
 );
 
 /** `needs` is part of every match and saves the search in most sentences. `isOfAttack`: every match mentions an attack. */
-const patterns: { pattern: RegExp; needs: RegExp; isStated: boolean; isOfAttack?: boolean }[] = [
+const patterns: { pattern: RegExp; needs: RegExp; isStated: boolean; isOfAttack?: boolean; isHeadline?: boolean }[] = [
   { pattern: actor, needs: / (?:actor|adversary|intruder) /, isStated: true },
+  { pattern: agent, needs: / by (?:the|an?) /, isStated: true },
   {
     pattern: intruder,
     needs: / (?:compromised|breached|infiltrated|hacked|broke|attacked|hit|struck|targeted) /,
@@ -53,6 +71,13 @@ const patterns: { pattern: RegExp; needs: RegExp; isStated: boolean; isOfAttack?
       / (?:claim(?:s|ed) (?:responsib|credit|the attack|to have)|took (?:credit|resp)|(?:listed|added|posted|named) )/,
     isStated: false,
   },
+  {
+    pattern: headline,
+    needs:
+      / (?:Targets|Attacks|Hits|Strikes|Breaches|Compromises|Infiltrates|Spies|Uses|Deploys|Delivers|Spreads|Unleashes|Drops|Leverages) /,
+    isStated: false,
+    isHeadline: true,
+  },
   { pattern: perpetrator, needs: /attribut|the work of|was claimed by /, isStated: false, isOfAttack: true },
 ];
 
@@ -62,10 +87,14 @@ const ofAttacks =
 
 /** Adds the actors that a sentence names only by what they did: `the actor Foobar used`, `Foobar compromised two banks and stole data`. */
 export function readDeeds({ sentence, start }: { sentence: string; start: number }, add: AddName): void {
-  for (const { pattern, needs, isStated, isOfAttack } of patterns)
+  for (const { pattern, needs, isStated, isOfAttack, isHeadline } of patterns)
     for (const match of needs.test(sentence) ? findMatches(pattern, sentence) : []) {
       const printed = match[1]!;
-      if (isUsable(printed) && isAlias(printed) && (isOfAttack || ofAttacks.test(sentence)))
+      const isName = isHeadline
+        ? !ofHeadline.test(printed) &&
+          (isAlias(printed) || (isTitled(printed) && !isGenericName(printed.split(' ')[0]!)))
+        : isAlias(printed) && (isOfAttack || ofAttacks.test(sentence));
+      if (isUsable(printed) && isName)
         add('actor', printed, start + match.index + match[0].indexOf(printed), { isStated });
     }
 }

@@ -27,6 +27,10 @@ test.each([
     'Investigadores detectaron un malware llamado Quillaris, usado por el grupo de ransomware Zorro Gris para los ataques.',
     ['actor Zorro Gris', 'malware Quillaris'],
   ],
+  [
+    'Un nouveau groupe de pirates, Quillvex, a utilisé une porte dérobée, Zorbair, pour espionner les ministères.',
+    ['actor Quillvex', 'malware Zorbair'],
+  ],
   ['Se dirige a los usuarios con Zorbimer, un troyano diseñado para robar una clave.', ['malware Zorbimer']],
   ['La campaña, denominada Quilla Larga, afectó a los bancos de una región, según los expertos.', []],
   [

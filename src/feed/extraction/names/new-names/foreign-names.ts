@@ -48,6 +48,8 @@ const leads = [
   { kind: 'malware', pattern: lead(malwarePlural, exampleWord), isPlural: true },
   { kind: 'actor', pattern: lead(`${actorQualified}|${actorAsAgent}`), isPlural: false },
   { kind: 'actor', pattern: lead(actorPlural, exampleWord), isPlural: true },
+  { kind: 'malware', pattern: lead(malwareNouns, ','), isPlural: false },
+  { kind: 'actor', pattern: lead(actorQualified, ','), isPlural: false },
 ] as const;
 const namings = lead(naming);
 const ofMalware = new RegExp(String.raw`(?<![\p{L}-])(?:${malwareNouns}|implant|variante)`, 'iu');
@@ -114,6 +116,8 @@ function readEuropeanNames(text: string, add: AddName): void {
       const isListOfNames = isPlural && items.some(({ printed }) => isShaped(printed));
       for (const { printed: full, start } of isPlural ? items : items.slice(0, 1)) {
         const printed = trimName(full);
+        // An apposition ends with a comma: `un groupe de pirates, Foobar, a`.
+        if (/, \W*$/.test(match[0]) && text[start + full.length] !== ',') continue;
         if (
           isName(printed, isQuoted || isListOfNames) &&
           (isQuoted || kind === 'malware' || isDistinctive(printed) || isPlural)

@@ -1,6 +1,7 @@
 import type { ExtractedName } from '../extracted-name.ts';
 import type { NewName } from './new-name.ts';
 import { readItems } from './new-name-lists.ts';
+import { isTool } from './tool-names.ts';
 import { isDistinctive, isOrganization, isUsable, trimName } from './usable-names.ts';
 
 const itemsMin = 3;
@@ -28,7 +29,10 @@ export function findListNeighbours(text: string, found: Iterable<ExtractedName>)
     for (const [index, { printed: full, start: at }] of items.entries()) {
       const printed = trimName(full);
       const isName =
-        !printed.includes('/') && isUsable(printed, true) && isDistinctive(printed) && !isOrganization(printed);
+        !printed.includes('/') &&
+        (kind === 'tool'
+          ? isTool(printed)
+          : isUsable(printed, true) && isDistinctive(printed) && !isOrganization(printed));
       if (listed[index] === undefined && isName)
         names.push({
           kind,

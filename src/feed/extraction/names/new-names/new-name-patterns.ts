@@ -15,7 +15,7 @@ const inHeadlinesToo = (words: string): string =>
     .join('|');
 
 export const malwareNoun =
-  'ransomware|malware|trojan|backdoor|rat|remote access tool|stealer|infostealer|loader|downloader|dropper|botnet|worm|wiper|rootkit|bootkit|spyware|keylogger|implant|banker|cryptominer|miner|web ?shell|framework|toolkit|phishing kit|phishing platform|phishing service|malware family|exploit kit|tunneler|encryptor|sideloader|clipper|skimmer|crypter|edr killer|phishing-as-a-service|traffic distribution system|drainer';
+  'ransomware|malware|trojan|backdoor|rat|remote access tool|stealer|infostealer|loader|downloader|dropper|botnet|worm|wiper|rootkit|bootkit|spyware|keylogger|implant|banker|cryptominer|miner|web ?shell|framework|toolkit|phishing kit|phishing platform|phishing service|malware family|exploit kit|tunneler|encryptor|sideloader|clipper|skimmer|crypter|edr killer|stager|phishing-as-a-service|traffic distribution system|drainer';
 /** Nouns of parts and tools. Only a name in capitals is one of malware beside them: `a filter called FOOBARBAZ`. */
 export const partNoun =
   /\b(?:filter|module|plug-?in|component|utility|tool|launcher|injector|crypter|packer|program|script|dropper)s?(?: [\p{L}-]+){0,4} ["“‘']?$/iu;
@@ -42,8 +42,8 @@ export const introductions = [
   String.raw`\b(?:[Dd]ubbed|[Cc]ode-?named|[Nn]icknamed|[Cc]hristened|a\.k\.a\.?|aka)${whatIsNamed},? `,
   String.raw`\b(?:[Tt]racked|tracks|track|tracking|[Kk]nown|referred to|refers to|refer to|[Ii]dentified|identif(?:y|ies|ying) (?:itself|themselves)|designated|label+ed|monitored)(?: (?:it|them|this|internally|publicly|widely|commonly|also|by|under|the|actor|group|activity|cluster|name|moniker|\p{Lu}\w{1,20}|\d{1,3})){0,8} as `,
   String.raw`\bdesignated (?=[A-Z]{2,6}-)`,
-  String.raw`\b(?:tracked|tracks|tracking|monitored|operat(?:es|ed|ing)|posing|going|goes)(?: [\p{L}\d]{1,20}){0,4} (?:under|by) the (?:[\p{L}-]{1,20} )?(?:name|moniker|designation|identifier|alias|handle|persona)s?(?: of)?,? `,
-  String.raw`\b(?:[Ww]e|they|who|itself|themselves|researchers|analysts|team|developers|authors|operators|creators|sellers|attackers|criminals|\p{Lu}\w{2,20}) (?:have |has |had )?(?:call|calls|called|name|named|names|calling|dubbed)${whatIsNamed}(?: itself| themselves| (?:this|the) \w{1,20})? `,
+  String.raw`\b(?:tracked|tracks|tracking|monitored|operat(?:es|ed|ing)|posing|going|goes|marketed|advertised|promoted|sold|offered|distributed)(?: [\p{L}\d]{1,20}){0,4} (?:under|by) the (?:[\p{L}-]{1,20} )?(?:name|moniker|designation|identifier|alias|handle|persona)s?(?: of)?,? `,
+  String.raw`\b(?:[Ww]e|they|who|itself|themselves|researchers|analysts|team|group|gang|crew|collective|alliance|developers|authors|operators|creators|sellers|attackers|criminals|\p{Lu}\w{2,20}) (?:have |has |had )?(?:call|calls|called|name|named|names|calling|dubbed)${whatIsNamed}(?: itself| themselves| (?:this|the) \w{1,20})? `,
   String.raw`\b(?:(?:has|have|had) been|was|were) (?:named|called|christened) (?:as )?`,
   String.raw`\b(?:given|giving it) the (?:code ?)?names? (?:of )?`,
   String.raw`\b(?:[Rr]ansomware|[Ee]xtortion|[Hh]acking|[Hh]acktivist|[Cc]ybercrime|[Cc]yber ?espionage|[Ee]spionage|[Aa]ctivity|[Tt]hreat) (?:gang|group|crew|collective|outfit|cluster|operation) (?=\p{Lu}[\p{L}\d]{3,20}(?: (?!Group|Gang|Team)\p{Lu}[\p{L}\d]+)?(?:[,.]| (?:has|have|claimed|claims|is|was|said|listed|leaked|targets|targeted|targeting|attacked|and)\b|$))`,
@@ -105,7 +105,7 @@ export const beforeActor = new RegExp(
 );
 
 export const definedMalware =
-  'ransomware|malware|trojan|backdoor|rat|remote access trojan|stealer|infostealer|info-stealer|loader|downloader|dropper|botnet|worm|wiper|rootkit|bootkit|spyware|keylogger|implant|phishing kit|phishing-as-a-service|exploit kit|banker|cryptominer|miner|cryptojacking campaign|launcher|tunneler|crypter|web ?shell|EDR killer|C2 framework|command-and-control framework|skimmer|clipper|traffic distribution system|malware-as-a-service';
+  'ransomware|malware|trojan|backdoor|rat|remote access trojan|stealer|infostealer|info-stealer|loader|downloader|dropper|botnet|worm|wiper|rootkit|bootkit|spyware|keylogger|implant|phishing kit|phishing-as-a-service|exploit kit|banker|cryptominer|miner|cryptojacking campaign|launcher|tunneler|crypter|stager|web ?shell|EDR killer|C2 framework|command-and-control framework|skimmer|clipper|traffic distribution system|malware-as-a-service';
 const definedActor =
   'threat actor|threat group|spy group|(?:hacking|hacker|espionage|cyber) (?:unit|team)|hacking group|hacker group|ransomware group|ransomware gang|cybercrime group|cyber ?espionage group|espionage group|apt group|APT group|apt|APT|[Aa]dvanced [Pp]ersistent [Tt]hreat|intrusion set|activity cluster|threat cluster|hacktivist group|(?:hacktivist|hacking|cybercrime|extortion) (?:collective|crew|gang|outfit)|extortion group|access broker|hackers|(?:motivated|sponsored|backed|aligned|linked|nexus|affiliated|mercenary) (?:group|actor|gang|collective|cluster|operation)';
 /** Excludes people who have to do with a group or malware: `Foo Bar, the alleged leader of the Foobar ransomware group`. */
@@ -156,6 +156,10 @@ export const withDesignations = new RegExp(
   'gu',
 );
 
+/** Phishing kits that bypass a second factor: `the Foobar 2FA kit`, `Foobar 2FA is`. */
+export const phishingKits =
+  /(?<![\p{L}\p{N}_-])(\p{Lu}\p{Ll}{3,14} 2FA)(?=[’']s\b| (?:is|was|has|operated|operates|uses|used|allows|allowed|targets|targeted|phishing|kits?|platform|service|infrastructure|takedown|operation|operators)\b)/gu;
+
 /** What stands after the name of ransomware, but not after that of its victim: `the Foo Bar ransomware attack`. */
 export const ofRansomware =
   /^(?: [Rr]ansomware (?:gangs?|groups?|operat\w+|affiliates?|crews?|encrypts|encryptor|payloads?|binar(?:y|ies)|family|strain|was|is|has|uses|deploys|claimed)| gang| ransomware-as-a-service)\b/;
@@ -180,6 +184,7 @@ export const defined: Definition[] = [
   { kind: 'malware', pattern: afterMalware, needs: /malware ["“‘']?\p{Lu}/u },
   { kind: 'malware', pattern: appositions },
   { kind: 'malware', pattern: deployedTools, needs: / (?:called|named|dubbed|known as|tracked as) / },
+  { kind: 'malware', pattern: phishingKits, needs: / 2FA.*(?:[Pp]hish|PhaaS|AiTM)|(?:[Pp]hish|PhaaS|AiTM).* 2FA/ },
   { kind: 'actor', pattern: actorAppositions },
   { kind: 'actor', pattern: designations, needs: /[A-Z]-\d\d/ },
   { kind: 'actor', pattern: crews, needs: / (?:Gang|Crew|Cartel)\b/ },

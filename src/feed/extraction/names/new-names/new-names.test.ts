@@ -11,6 +11,28 @@ const read = (text: string): string[] =>
 test.each([
   ['The activity cluster is tracked as Quarrel Fern.', ['actor Quarrel Fern']],
   ['A threat actor we track as Quillbark targets banks.', ['actor Quillbark']],
+  // Headlines about an actor.
+  ['Quillfang Targets Telecom Providers in Kazakhstan With New Backdoors', ['actor Quillfang']],
+  ['Iran-Linked Dusty Otter Uses BrineShell to Spy on Officials', ['actor Dusty Otter', 'malware BrineShell']],
+  ['Fake Meeting App Targets Developers With New Malware', []],
+  ['QuillLoader Targets Banks With New Ransomware', ['malware QuillLoader']],
+  // Coined names that attackers install or rely on.
+  [
+    'They sent files that install QUILLBOIL, QUILLWOK and MIRTHSTARE.',
+    ['malware MIRTHSTARE', 'malware QUILLBOIL', 'malware QUILLWOK'],
+  ],
+  ['The group relies on QuillShell and MirthAgent.', ['malware MirthAgent', 'malware QuillShell']],
+  ['They used QuillShell to exploit the vulnerability.', []],
+  ['They use SharePoint, and they install Updates.', []],
+  ['The stealer is marketed under the name Zephyr Quill.', ['malware Zephyr Quill']],
+  ['The kit is sold by the actor Quill77 for use in attacks.', ['actor Quill77']],
+  ['The hackers joined forces. The new group calls itself Quillvex.', ['actor Quillvex']],
+  ['It drops Quillpin, a bespoke stager.', ['malware Quillpin']],
+  ['The Mirthful 2FA phishing kit is sold. Mirthful 2FA is cheap.', ['malware Mirthful 2FA']],
+  ['Enable 2FA to stop phishing.', []],
+  ['They installed AnyDesk and TeamViewer.', ['tool AnyDesk', 'tool TeamViewer']],
+  ['A vulnerability in AnyDesk was used.', []],
+  ['SHADOW-QUILL-051 was active.', ['actor SHADOW-QUILL-051']],
   ['The group, which we call “Vexing Otterby”, sells access.', ['actor Vexing Otterby']],
   ['It deploys a new backdoor dubbed ZorbaDoor.', ['malware ZorbaDoor']],
   ['Researchers found an undocumented malware family called Plinthus.', ['malware Plinthus']],

@@ -26,6 +26,7 @@ import {
   matchSuffixed,
   matchSchemes,
   ofRansomware,
+  phishingKits,
   variantOf,
   withDesignations,
 } from './new-name-patterns.ts';
@@ -59,7 +60,7 @@ const namesMax = 200;
 
 /** Words of which one stands in every introduction, and nouns of which one stands beside every other new name. */
 const introducingWord =
-  /\b(?:dubbed|code-?named|nicknamed|christened|a\.k\.a|aka|track(?:s|ed|ing)?|known|refer(?:s|red)?|identif(?:y|ies|ied|ying)|designated|label+ed|monitored|operat(?:es|ed|ing)|posing|going|goes|call(?:s|ed|ing)?|name[sd]?|attribut(?:e|ed|es)|(?:group|gang|actor|set|cluster|collective|persona|backdoor|trojan|loader|stealer|infostealer|downloader|dropper|ransomware|spyware|botnet|implant|wiper|rootkit|worm|rat|families)s?)\b/i;
+  /\b(?:dubbed|code-?named|nicknamed|christened|a\.k\.a|aka|track(?:s|ed|ing)?|known|refer(?:s|red)?|identif(?:y|ies|ied|ying)|designated|label+ed|monitored|operat(?:es|ed|ing)|posing|going|goes|under the|call(?:s|ed|ing)?|name[sd]?|attribut(?:e|ed|es)|(?:group|gang|actor|set|cluster|collective|persona|backdoor|trojan|loader|stealer|infostealer|downloader|dropper|ransomware|spyware|botnet|implant|wiper|rootkit|worm|rat|families)s?)\b/i;
 const kindNoun = new RegExp(
   String.raw`\b(?:${malwareNoun}|${definedMalware}|${actorNoun}|families|strains|variant|collectives|crews|sets|operations|formerly|affiliates|unit|payload|arsenal|toolset|advanced persistent threat)s?\b|\b(?:aka|a\.k\.a|tracked)\b|\b(?:tool|utility|program|script|component) (?:called|named|dubbed|known as)\b`,
   'i',
@@ -219,6 +220,7 @@ function readKinds({ sentence, start: offset, isRepeated }: CheckedPart, add: Ad
       const isName =
         pattern === withDesignations ||
         pattern === deployedTools ||
+        pattern === phishingKits ||
         (pattern === appositions && isTitled(printed)) ||
         isDistinctive(printed) ||
         (stated === 'actor' ? isTitled(printed) : isRepeated(printed)) ||

@@ -35,9 +35,17 @@ const reach = 100;
 const isElse =
   /\b(?:CVE-\d|vulnerabilit|flaws?\b|zero-day|(?:security|collaboration|productivity|AI|detection|developer|administrative) tools)/i;
 
+/** Programs that offices use, too, which the lists therefore lack. */
+const remoteAccess = /\b(?:AnyDesk|TeamViewer)\b/g;
+const isInstalled =
+  /\b(?:us(?:e|es|ed|ing)|deploy(?:s|ed|ing)?|leverag(?:e|es|ed|ing)|abus(?:e|es|ed|ing)|install(?:s|ed|ing)?|download(?:s|ed|ing)?|drop(?:s|ped|ping)?|relied on|relying on|via) (?:[\p{L}\d.-]+,? ){0,6}["“‘]?$/u;
+
 /** Adds the tools that a sentence introduces by what they do or by a list of tools. */
 export function readTools({ sentence, start: offset }: { sentence: string; start: number }, add: AddName): void {
   let isPossibly: boolean | undefined;
+  for (const { 0: name, index } of findMatches(remoteAccess, sentence))
+    if (isInstalled.test(sentence.slice(Math.max(0, index - reach), index)) && !isElse.test(sentence))
+      add('tool', name, offset + index);
   for (const { 0: word, index } of findMatches(noun, sentence)) {
     isPossibly ??= !isElse.test(sentence);
     if (!isPossibly) return;
@@ -67,6 +75,6 @@ function addItems(items: NameList['items'], offset: number, add: AddName): void 
   for (const { printed, at } of tools) if (isPossible(printed)) add('tool', printed, offset + at);
 }
 
-const isTool = (printed: string): boolean => isDistinctive(printed) && isPossible(printed);
+export const isTool = (printed: string): boolean => isDistinctive(printed) && isPossible(printed);
 const isPossible = (printed: string): boolean =>
   nameKey(printed).length >= 3 && !isGenericName(printed) && !isOtherName(printed, false) && !isOrganization(printed);
