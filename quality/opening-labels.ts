@@ -31,6 +31,7 @@ const labelFiles = [
   ['passage-labels.json', 'passages of 2023 to 2026'],
   ['long-passage-labels.json', 'longer passages of 2022 to 2026'],
   ['news-labels.json', 'news of 2025 and 2026'],
+  ['summary-labels.json', 'summaries of 2024 to 2026'],
 ] as const;
 
 /**
