@@ -1,30 +1,12 @@
 import { describe, expect, test } from 'vitest';
+import {
+  extractFrom,
+  listRelationships,
+  readRelationships,
+  withoutTechniques,
+} from '../../../../test/support/feed/read-relationships.ts';
 import { startThreadTimer } from '../../../../test/support/thread-time.ts';
-import { extractItem } from '../../extraction/extract-item.ts';
-import type { FeedItem } from '../../model/item.schema.ts';
 import { findRelationships } from './find-relationships.ts';
-
-/** Extracts an item from a text like a pull, and lists its relationships as `source type target`. */
-function relationshipsOf(text: string, title = 'A report'): string[] {
-  return readRelationships(text, title).map(
-    ({ type, source, target }) => `${source.name.replace(/^\w+ /, '')} ${type} ${target.name}`,
-  );
-}
-
-const readRelationships = (text: string, title = 'A report') => findRelationships(...itemFrom(text, title));
-
-function itemFrom(text: string, title: string): [FeedItem, string] {
-  const { storedText, passages, severity, language, ...content } = extractItem({ text, title });
-  const supportingPassages = passages.map((charSpan) => ({
-    text: storedText.slice(charSpan.start, charSpan.end),
-    sourceUrl: '',
-    charSpan,
-  }));
-  const item = { ...content, source: { language }, event: { title, severity }, provenance: { supportingPassages } };
-  return [item as unknown as FeedItem, storedText];
-}
-
-const withoutTechniques = (list: string[]): string[] => list.filter((one) => !/ T\d{4}/.test(one));
 
 describe('relationships stated by a sentence', () => {
   test.each([
@@ -54,44 +36,6 @@ describe('relationships stated by a sentence', () => {
     ['Someone used a modified Emotet variant to attack banks in Norway.', []],
     ['APT37 hacked a newspaper focused on Norway.', []],
     ['APT37 attacked the neighbors of Norway.', []],
-    // Tools that somebody abused, lists after a colon, and what others received.
-    ['APT29 affiliates abused Rclone and Mimikatz.', ['APT29 uses Mimikatz', 'APT29 uses Rclone']],
-    ['APT29 operates two malware families: WellMess and Emotet.', ['APT29 uses WellMess', 'APT29 uses Emotet']],
-    ['APT29 sent phishing emails to Norwegian banks.', ['APT29 targets NO', 'APT29 targets financial-services']],
-    [
-      'APT29 delivered Emotet to hospitals in Norway.',
-      ['APT29 uses Emotet', 'APT29 targets healthcare', 'APT29 targets NO'],
-    ],
-    ['APT29 sent stolen data to Norwegian servers.', []],
-    ['APT29 deployed Emotet to steal credentials of Norwegian diplomats.', ['APT29 uses Emotet']],
-    // Subjects: the patient of a passive voice, the name beside an auxiliary, and a participle at the beginning.
-    [
-      'Emotet was deployed against a Norwegian energy company by APT29.',
-      ['APT29 uses Emotet', 'Emotet targets energy', 'Emotet targets NO'],
-    ],
-    [
-      'In the attacks of APT29, Emotet is aimed at Norwegian banks.',
-      ['Emotet targets financial-services', 'Emotet targets NO'],
-    ],
-    ['Attributed to APT29, the Go-based WellMess is new.', ['WellMess attributed-to APT29']],
-    ['Used by APT29, WellMess is new.', ['APT29 uses WellMess']],
-    ['WellMess can record audio and hides as a browser while targeting Norwegian users.', ['WellMess targets NO']],
-    // Names that are compared or are aliases of the subject.
-    ['Unlike APT28, APT29 deployed Emotet.', ['APT29 uses Emotet']],
-    ['APT29 (also known as Quill Hollow and tracked by Example Labs as UNC7712) used Emotet.', ['APT29 uses Emotet']],
-    ['Turla, which Example Labs tracks as UNC7712, used Emotet.', ['Turla uses Emotet']],
-    // Sectors and countries without a noun, and words that name what malware steals.
-    ['APT29 attacked firms, with a particular focus on healthcare.', ['APT29 targets healthcare']],
-    [
-      'APT29 targets Norwegian Clinics and Government in New Campaign',
-      ['APT29 targets NO', 'APT29 targets government'],
-    ],
-    [
-      'APT29 has targeted the UK, New Zealand, and India.',
-      ['APT29 targets GB', 'APT29 targets NZ', 'APT29 targets IN'],
-    ],
-    ['Emotet targets users with the goal of stealing banking credentials from its targets.', []],
-    ['APT29 attacked Norwegian human rights defenders.', ['APT29 targets NO']],
     // References to somebody without a name, and names of something else.
     ['APT29 was active. Another espionage group attacked banks in Norway. The group used Emotet.', []],
     ['APT29 was active. It is a large group. The group used Emotet.', ['APT29 uses Emotet']],
@@ -149,7 +93,7 @@ describe('relationships stated by a sentence', () => {
     ['We attribute this campaign to APT29.', []],
     ['The news media reported attacks by APT29.', []],
   ])('finds the relationships of: %s', (text, expected) => {
-    expect(withoutTechniques(relationshipsOf(text)).toSorted()).toEqual(expected.toSorted());
+    expect(withoutTechniques(listRelationships(text)).toSorted()).toEqual(expected.toSorted());
   });
 
   test.each([
@@ -163,7 +107,7 @@ describe('relationships stated by a sentence', () => {
     'APT29 deployed a backdoor. It was written by the group that sold WellMess.',
     'Did APT29 use WellMess?',
   ])('not: %s', (text) => {
-    expect(withoutTechniques(relationshipsOf(text))).toEqual([]);
+    expect(withoutTechniques(listRelationships(text))).toEqual([]);
   });
 
   test('keeps the sentence as the passage', () => {
@@ -196,7 +140,7 @@ describe('names that other words stand for', () => {
       ['APT29 exploits CVE-2026-1111', 'APT29 exploits CVE-2026-2222'],
     ],
   ])('of an earlier sentence: %s', (text, expected) => {
-    expect(withoutTechniques(relationshipsOf(text)).toSorted()).toEqual(expected.toSorted());
+    expect(withoutTechniques(listRelationships(text)).toSorted()).toEqual(expected.toSorted());
   });
 
   test.each([
@@ -214,7 +158,7 @@ describe('names that other words stand for', () => {
       ['APT29 exploits CVE-2026-1111', 'APT29 exploits CVE-2026-2222'],
     ],
   ])('of the next sentence: %s', (text, expected) => {
-    expect(withoutTechniques(relationshipsOf(text)).toSorted()).toEqual(expected.toSorted());
+    expect(withoutTechniques(listRelationships(text)).toSorted()).toEqual(expected.toSorted());
   });
 
   test.each([
@@ -227,7 +171,7 @@ describe('names that other words stand for', () => {
     ['APT29 got access from Turla before deploying tools like the WellMess backdoor.', ['APT29 uses WellMess']],
     ['APT29 used WellMess, Foobarex/Bazarex, and Mimikatz.', ['APT29 uses Mimikatz', 'APT29 uses WellMess']],
   ])('in one sentence: %s', (text, expected) => {
-    expect(withoutTechniques(relationshipsOf(text)).toSorted()).toEqual(expected.toSorted());
+    expect(withoutTechniques(listRelationships(text)).toSorted()).toEqual(expected.toSorted());
   });
 
   test.each([
@@ -248,7 +192,7 @@ describe('names that other words stand for', () => {
       ['APT29 targets NO', 'APT29 targets government', 'APT29 uses WellMess'],
     ],
   ])('in other languages: %s', (text, expected) => {
-    expect(withoutTechniques(relationshipsOf(text)).toSorted()).toEqual(expected.toSorted());
+    expect(withoutTechniques(listRelationships(text)).toSorted()).toEqual(expected.toSorted());
   });
 
   test.each([
@@ -257,12 +201,12 @@ describe('names that other words stand for', () => {
     'A group targets energy companies. The campaign is tracked as APT29.',
     'WellMess was seen again. APT29 sells the malware execution service.',
   ])('not: %s', (text) => {
-    expect(withoutTechniques(relationshipsOf(text))).toEqual([]);
+    expect(withoutTechniques(listRelationships(text))).toEqual([]);
   });
 });
 
 describe('names that indicators indicate', () => {
-  const indicates = (text: string): string[] => relationshipsOf(text).filter((one) => one.includes(' indicates '));
+  const indicates = (text: string): string[] => listRelationships(text).filter((one) => one.includes(' indicates '));
 
   test('in one sentence', () => {
     expect(indicates('The Emotet malware contacted evil-panel[.]top as its command and control server.')).toEqual([
@@ -307,7 +251,7 @@ fifth-panel[.]top
 test.each(['APT29 used! ', 'APT29 uses ', 'APT29’s ', 'A group. ', 'evil.top\n', 'Attribute[0].value: APT29\n'])(
   'takes linear time for a report full of %j',
   (piece) => {
-    const [item, storedText] = itemFrom(
+    const [item, storedText] = extractFrom(
       `APT29 used WellMess.\n${piece.repeat(Math.ceil(200_000 / piece.length))}`,
       'A report',
     );

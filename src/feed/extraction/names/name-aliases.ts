@@ -51,7 +51,7 @@ export function addStatedAliases(text: string, found: Map<string, ExtractedName>
     [...found.values()].flatMap(({ name, aliases, printed }) => [name, ...aliases, ...printed].map(nameKey)),
   );
   for (const owner of found.values())
-    for (const { end } of [...owner.spans]) {
+    for (const { end } of owner.spans.slice(0, spansMax)) {
       const lead = aliasesAfter.exec(text.slice(end, end + aliasReach));
       for (const { printed: full, start } of lead ? readItems(text, end + lead[0].length).items : []) {
         const word = trimName(full);

@@ -1,0 +1,39 @@
+import { expect, test } from 'vitest';
+import { listRelationships, withoutTechniques } from '../../../../test/support/feed/read-relationships.ts';
+
+test.each([
+  // Tools that somebody abused, lists after a colon, and what others received.
+  ['APT29 affiliates abused Rclone and Mimikatz.', ['APT29 uses Mimikatz', 'APT29 uses Rclone']],
+  ['APT29 operates two malware families: WellMess and Emotet.', ['APT29 uses WellMess', 'APT29 uses Emotet']],
+  ['APT29 sent phishing emails to Norwegian banks.', ['APT29 targets NO', 'APT29 targets financial-services']],
+  [
+    'APT29 delivered Emotet to hospitals in Norway.',
+    ['APT29 uses Emotet', 'APT29 targets healthcare', 'APT29 targets NO'],
+  ],
+  ['APT29 sent stolen data to Norwegian servers.', []],
+  ['APT29 deployed Emotet to steal credentials of Norwegian diplomats.', ['APT29 uses Emotet']],
+  // Subjects: the patient of a passive voice, the name beside an auxiliary, and a participle at the beginning.
+  [
+    'Emotet was deployed against a Norwegian energy company by APT29.',
+    ['APT29 uses Emotet', 'Emotet targets energy', 'Emotet targets NO'],
+  ],
+  [
+    'In the attacks of APT29, Emotet is aimed at Norwegian banks.',
+    ['Emotet targets financial-services', 'Emotet targets NO'],
+  ],
+  ['Attributed to APT29, the Go-based WellMess is new.', ['WellMess attributed-to APT29']],
+  ['Used by APT29, WellMess is new.', ['APT29 uses WellMess']],
+  ['WellMess can record audio and hides as a browser while targeting Norwegian users.', ['WellMess targets NO']],
+  // Names that are compared or are aliases of the subject.
+  ['Unlike APT28, APT29 deployed Emotet.', ['APT29 uses Emotet']],
+  ['APT29 (also known as Quill Hollow and tracked by Example Labs as UNC7712) used Emotet.', ['APT29 uses Emotet']],
+  ['Turla, which Example Labs tracks as UNC7712, used Emotet.', ['Turla uses Emotet']],
+  // Sectors and countries without a noun, and words that name what malware steals.
+  ['APT29 attacked firms, with a particular focus on healthcare.', ['APT29 targets healthcare']],
+  ['APT29 targets Norwegian Clinics and Government in New Campaign', ['APT29 targets NO', 'APT29 targets government']],
+  ['APT29 has targeted the UK, New Zealand, and India.', ['APT29 targets GB', 'APT29 targets NZ', 'APT29 targets IN']],
+  ['Emotet targets users with the goal of stealing banking credentials from its targets.', []],
+  ['APT29 attacked Norwegian human rights defenders.', ['APT29 targets NO']],
+])('reads the statements of: %s', (text, expected) => {
+  expect(withoutTechniques(listRelationships(text)).toSorted()).toEqual(expected.toSorted());
+});
