@@ -26,6 +26,13 @@ export const wellKnown = words(`
   paypal.com paypalobjects.com godaddy.com naver.com daum.net join.me ebay.com netflix.com spotify.com steampowered.com steamcommunity.com discord.com telegram.org api.telegram.org t.me signal.org
   contoso.com fabrikam.com aka.ms xmlsoap.org openxmlformats.org schema.org purl.org adobe.io cobaltstrike.com joeware.net sysinternals.com
   ipify.org ifconfig.me icanhazip.com ipinfo.io ip-api.com checkip.dyndns.org whatismyip.com
+  proton.me protonmail.com pm.me tutanota.com tutamail.com tuta.io tuta.com gmx.de gmx.net gmx.com web.de aol.com zoho.com fastmail.com
+  mailfence.com onionmail.org cock.li airmail.cc rambler.ru inbox.ru bk.ru list.ru ukr.net seznam.cz wp.pl o2.pl 163.com 126.com foxmail.com
+  hanmail.net nate.com yopmail.com mailinator.com guerrillamail.com hushmail.com disroot.org riseup.net mail.com
+  dns.google cloudflare-dns.com one.one.one.one dns.quad9.net doh.opendns.com dns.alidns.com doh.pub dns.adguard.com nextdns.io
+  infura.io alchemy.com binance.org binance.com coinbase.com kraken.com blockchain.info blockchain.com etherscan.io bscscan.com
+  polygonscan.com basescan.org trongrid.io tronscan.org metamask.io ledger.com trezor.io phantom.app solana.com
+  pythonhosted.org crates.io packagist.org maven.org openai.com anthropic.com
   gov.uk europa.eu nato.int un.org who.int justice.gov fbi.gov nsa.gov dhs.gov state.gov treasury.gov whitehouse.gov army.mil
 `);
 
@@ -69,6 +76,8 @@ export const vendors = words(`
   eclypsium.com wiz.io aquasec.com sysdig.com lacework.com orca.security datadoghq.com sekoia.io sygnia.co profero.io nccgroup.com
   coveware.com chainalysis.com elliptic.co clearskysec.com amnesty.org citizenlab.ca accessnow.org eff.org
   blackhat.com defcon.org virusbulletin.com virusbtn.com botconf.eu usenix.org zerodayinitiative.com bugcrowd.com hackerone.com
+  threatcrowd.org threatminer.org reversinglabs.com vmray.com unpac.me docguard.io zoomeye.org fofa.info onyphe.io binaryedge.io
+  threatbook.io threatbook.cn securitytrails.com dnslytics.com viewdns.info crt.sh mxtoolbox.com virscan.org
   security.googleblog.com blog.google trustwave.com ibm.com x-force.ibmcloud.com securityintelligence.com quadrantsec.com gteltsc.vn
 `);
 
@@ -81,6 +90,9 @@ export const pathHosting = words(`
   file.io files.catbox.moe catbox.moe temp.sh bashupload.com putdrive.com box.com app.box.com 4shared.com zippyshare.com upload.ee
   cdn.discordapp.com discordapp.com media.discordapp.net discordapp.net discord.gg s3.amazonaws.com bit.ly tinyurl.com is.gd cutt.ly rb.gy ow.ly
   imgur.com i.imgur.com postimg.cc ibb.co od.lk archive.ph webhook.site requestbin.net pipedream.net
+  huggingface.co gitee.com codeberg.org paste.rs dpaste.org dpaste.com pixeldrain.com krakenfiles.com 1fichier.com filebin.net tmpfiles.org
+  litter.catbox.moe oshi.at files.fm workupload.com easyupload.io postimg.org imgbb.com prnt.sc gyazo.com docsend.com linktr.ee t.ly
+  shorturl.at tiny.cc v.gd rebrand.ly s.id yadi.sk disk.yandex.ru cloud.mail.ru terabox.com forms.gle
   wordpress.com evernote.com notion.so trello.com telegra.ph vimeo.com soundcloud.com scribd.com slideshare.net issuu.com
 `);
 
@@ -98,6 +110,7 @@ export const projectFiles = words(`
   build.gradle gemfile.lock composer.json docker-compose.yml docker-compose.yaml cmakelists.txt web.config app.config
   cookies.sqlite key3.db key4.db cert9.db logins.json places.sqlite formhistory.sqlite signons.sqlite wallet.dat ntuser.dat usrclass.dat
   androidmanifest.xml classes.dex info.plist wp-login.php xmlrpc.php admin-ajax.php authorized_keys sshd_config
+  program.cs startup.cs assemblyinfo.cs form1.cs main.c main.cpp main.cs main.java main.kt mainactivity.java mainactivity.kt stdafx.h
   appsettings.json global.asax wp-config.php robots.txt sitemap.xml favicon.ico .gitignore .npmrc .env index.html index.ts
 `);
 

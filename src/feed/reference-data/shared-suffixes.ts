@@ -10,7 +10,7 @@ const moreSuffixes: ReadonlySet<string> = new Set(
   webhook.site requestbin.net pipedream.net oastify.com interact.sh ngrok.com ngrok.io ngrok.app ngrok.dev ngrok-free.app ngrok-free.dev loca.lt localtunnel.me serveo.net localhost.run lhr.life
   trycloudflare.com pinggy.io pinggy.link playit.gg portmap.io portmap.host bore.pub localxpose.io loclx.io zrok.io telebit.io packetriot.net
  
-  awsapps.com amazonaws.com elasticbeanstalk.com digitaloceanspaces.com ondigitalocean.app backblazeb2.com wasabisys.com aliyuncs.com
+  app.link page.link awsapps.com amazonaws.com elasticbeanstalk.com digitaloceanspaces.com ondigitalocean.app backblazeb2.com wasabisys.com aliyuncs.com
   myqcloud.com linodeobjects.com linodeusercontent.com vultrusercontent.com contaboserver.net`
     .trim()
     .split(/\s+/),

@@ -5,12 +5,12 @@ import { nameKey } from '../../reference-data/name-forms.ts';
 import { findOwnDomain } from '../../reference-data/shared-suffixes.ts';
 import { refangText, type RefangedText } from '../text/refang-text.ts';
 import type { Span } from '../text/stored-text.ts';
-import { findShippedBenignReason, isPathHosting, type BenignLookup } from './assessment/benign-values.ts';
+import { findShippedBenignReason, hasPath, isPathHosting, type BenignLookup } from './assessment/benign-values.ts';
 import type { IndicatorCandidate } from './indicator-candidate.ts';
 import { canonicalize } from './canonicalize.ts';
 import { createContextLookup, type ValueContext } from './assessment/value-context.ts';
 import { assessCandidate, type CandidateEvidence, type CandidateAssessment } from './assessment/assess-candidate.ts';
-import { findHarmlessMention, getHostCue } from './assessment/mention-cues.ts';
+import { findDefangedMention, findHarmlessMention, getHostCue } from './assessment/mention-cues.ts';
 import { findImitatedNames } from './assessment/victim-cue.ts';
 import { extendFileName } from './assessment/extend-file-name.ts';
 import { refineType } from './assessment/refine-type.ts';
@@ -136,11 +136,12 @@ function assess(
     defanged: candidate.defanged,
     defangedInText,
     isPublisherHost: isPublisherHost(type, value, options),
+    isPage: type === 'url' && hasPath(value),
     hostCue: type === 'domain' && candidate.doubt > 0 ? getHostCue(refanged.clear, candidate) : 0,
     findMention: () =>
       isLive
         ? findHarmlessMention(refanged.clear, { ...candidate, type, value, address, context, imitated })
-        : undefined,
+        : findDefangedMention(type, refanged.clear, candidate),
     page: address && !candidate.defanged && !benign ? classifyPage(address) : undefined,
     benign,
   });
@@ -169,8 +170,9 @@ function isArticlePage(url: string): boolean {
   );
 }
 
+/** Checks for a page of a repository, or a page with a text on a paste service. Programs request the raw text. */
 const isCodePage = (url: string): boolean =>
-  /^https?:\/\/(?:www\.|gist\.)?(?:github|gitlab|bitbucket)\.\w+\//.test(url) &&
+  /^https?:\/\/(?:(?:www\.|gist\.)?(?:github|gitlab|bitbucket)\.\w+\/|(?:www\.)?pastebin\.com\/\w+$)/.test(url) &&
   !/\/raw\/|\/releases\/download\/|\.(?:exe|dll|zip|rar|7z|ps1|bat|apk|elf|bin)$/.test(url);
 
 function isPublisherHost(

@@ -5,6 +5,8 @@ import { codes } from '../../../../test/support/indicator-cases/codes.ts';
 import { defanged } from '../../../../test/support/indicator-cases/defanged.ts';
 import { files } from '../../../../test/support/indicator-cases/files.ts';
 import { languages } from '../../../../test/support/indicator-cases/languages.ts';
+import { mentions } from '../../../../test/support/indicator-cases/mentions.ts';
+import { services } from '../../../../test/support/indicator-cases/services.ts';
 import { trickyAddresses } from '../../../../test/support/indicator-cases/tricky-addresses.ts';
 import { trickyWords } from '../../../../test/support/indicator-cases/tricky-words.ts';
 import { extractIndicators } from './extract-indicators.ts';
@@ -28,6 +30,8 @@ const cases: [string, IndicatorCase[]][] = [
   ['codes', codes],
   ['files', files],
   ['languages', languages],
+  ['mentions', mentions],
+  ['services', services],
   ['tricky addresses', trickyAddresses],
   ['tricky words', trickyWords],
 ];

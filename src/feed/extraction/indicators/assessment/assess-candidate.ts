@@ -8,6 +8,8 @@ export type CandidateEvidence = {
   /** The number of defanged values in the text. If there are several, a live address in prose is probably a reference. */
   defangedInText: number;
   isPublisherHost: boolean;
+  /** Whether the value is a URL with a path. */
+  isPage: boolean;
   /** How much the word before the value says that it is a host. */
   hostCue: 0 | 1 | 2;
   /** Returns the reason why the words around the value say that it is harmless. Called only if nothing else decides, because it takes the most time. */
@@ -24,6 +26,8 @@ const doubtMax = 1.25;
 const hostsHeading = /^(?!.*\bfiles?)(?=.*\b(?:domains?|hosts?|hostnames?)\b)/i;
 const repositoriesHeading = /\b(?:repositor(?:y|ies)|repos|accounts?|github|gitlab|bitbucket)\b/i;
 const manyDefanged = 3;
+/** From this number of defanged values on, a live article in a list of indicators is a reference. */
+const someDefanged = 2;
 
 /**
  * Assesses a candidate. Returns undefined if it is not an indicator. Confidence is 0 to 1. Benign values, publisher hosts and link
@@ -69,22 +73,20 @@ export function assessCandidate(
   return { status: 'active', confidence: clamp(score), reasons };
 }
 
-function findFalsePositiveReason(
-  type: string,
-  { context, defanged, isPublisherHost: ofPublisher, findMention, benign, page }: CandidateEvidence,
-  score: number,
-): string | undefined {
+function findFalsePositiveReason(type: string, evidence: CandidateEvidence, score: number): string | undefined {
+  const { context, defanged, isPublisherHost: ofPublisher, findMention, benign, page } = evidence;
   if (ofPublisher && !defanged) return 'link to the publisher';
-  // A defanged URL on a well-known host is reported on purpose.
-  const isReported = type === 'url' && defanged && benign !== undefined && !coversPages(benign);
+  // A defanged page on a well-known host is reported on purpose.
+  const isReported = evidence.isPage && defanged && benign !== undefined && !coversPages(benign);
   if (benign && !isReported) return benign;
   const mention = findMention();
   if (mention) return mention;
   if (!network.has(type)) return undefined;
   const isListed = context.isolated && context.section === 'indicators';
+  const isException = evidence.defangedInText >= someDefanged;
   const isListedPage =
     isListed &&
-    (page === 'page of an article' ||
+    ((page === 'page of an article' && !isException) ||
       (page === 'source code on shared hosting' && repositoriesHeading.test(context.heading)));
   if (page && !defanged && !isListedPage) return page;
   if (context.linked && !defanged) return 'target of a link';

@@ -34,7 +34,7 @@ const pageReasons = new Set(['security publisher', 'software or documentation', 
 export const coversPages = (reason: string): boolean =>
   pageReasons.has(reason) || reason.endsWith(' address') || reason === 'public resolver';
 
-const hasPath = (url: string): boolean => !/^\w+:\/\/[^/]+\/?$/.test(url);
+export const hasPath = (url: string): boolean => !/^\w+:\/\/[^/]+\/?$/.test(url);
 
 /** Looks up the shipped lists. */
 export const findShippedBenignReason: BenignLookup = (type, value) => {

@@ -14,7 +14,12 @@ export function extendFileName(text: string, candidate: IndicatorCandidate, cont
   // Only a space or an apostrophe before the last word can continue the name.
   const last = text.charCodeAt(candidate.start - 1);
   if (last !== 0x20 && last !== 0x27) return candidate;
-  return findNameBehindDigest(text, candidate) ?? findDelimitedName(text, candidate, context.section) ?? candidate;
+  return (
+    findNameBehindDigest(text, candidate) ??
+    findDelimitedName(text, candidate, context.section) ??
+    findNamedFile(text, candidate) ??
+    candidate
+  );
 }
 
 /** Opening marks by closing mark. A mark that opens in one language closes in another: `“a”`, `„a“`, `„a”`, `«a»`, `»a«`. */
@@ -39,14 +44,16 @@ const quotedName = /^[\p{L}\p{N}_~$#@][\p{L}\p{M}\p{N} .,()&'’+_#%@!~$–-]*$/
 const unspaced = new RegExp(`[${unspacedScripts}]`);
 /** Commands, requests and lists in quotation marks, which only contain the name of a file. */
 const quotedStatement =
-  /^(?:please|click|open|run|start|execute|download|install|sudo|rundll32|regsvr32|cmd|powershell|pwsh|wscript|cscript|mshta|msiexec|java|node|python3?|bash|sh|curl|wget|cat|tail|chmod)\b/i;
+  /^(?:please|click|open|run|start|execute|download|install|sudo|rundll32|regsvr32|cmd|powershell|pwsh|wscript|cscript|mshta|msiexec|java|node|npx?|npm|deno|bun|php|perl|ruby|dotnet|python3?|bash|sh|curl|wget|cat|tail|chmod)\b/i;
 const otherName = /\.(\w{2,11})(?:[,;]| (?:and|or|und|et|y|e|и|та|і)) /iu;
 
 /** Extends a file name to the whole text in quotation marks. Parentheses count only for a name in a script without spaces, which has no small words. */
 function findQuotedName(text: string, { start, end, ...rest }: IndicatorCandidate): IndicatorCandidate | undefined {
-  const openMarks = openers[text[end] ?? ''];
+  // American typography puts a comma or period inside the quotation marks.
+  const closer = /[.,]["”]/.test(text.slice(end, end + 2)) ? text[end + 1]! : (text[end] ?? '');
+  const openMarks = openers[closer];
   if (openMarks === undefined || openMarks.includes(text[start - 1] ?? '')) return undefined;
-  const isParenthesis = /[)）]/.test(text[end]!);
+  const isParenthesis = /[)）]/.test(closer);
   const isMark = (char: string): boolean => !isParenthesis && char in openers && !/[)’']/.test(char);
   let from = start - 1;
   for (const last = Math.max(-1, start - nameMaxChars); from > last && !openMarks.includes(text[from]!); from -= 1)
@@ -54,7 +61,7 @@ function findQuotedName(text: string, { start, end, ...rest }: IndicatorCandidat
   const name = text.slice(from + 1, end);
   if (!openMarks.includes(text[from] ?? '') || from < 0 || !quotedName.test(name)) return undefined;
   if (isParenthesis && !unspaced.test(name)) return undefined;
-  if (text[end] === "'" && /\w/.test(text[from - 1] ?? ' ')) return undefined;
+  if (closer === "'" && /\w/.test(text[from - 1] ?? ' ')) return undefined;
   const isStatement = quotedStatement.test(name) || otherName.test(name) || name.split(' ').length > quotedWordsMax;
   return isStatement ? undefined : { ...rest, start: from + 1, end };
 }
@@ -81,11 +88,22 @@ function findDelimitedName(
     opener === '`'
       ? words <= 10
       : section === 'indicators' && words <= (opener === '|' ? 6 : 4) && !/^[-*]/.test(name) && !statement.test(inside);
-  if (isName) return { ...candidate, start: candidate.start - inside.trimStart().length };
+  if (isName && !quotedStatement.test(name))
+    return { ...candidate, start: candidate.start - inside.trimStart().length };
   const item = /^\s*[-*•] (?=(?:[A-Z\d][\w.,()'&+-]* ){1,4}$)/.exec(inside)?.[0];
   return item !== undefined && !statement.test(inside)
     ? { ...candidate, start: candidate.start - inside.length + item.length }
     : undefined;
+}
+
+const namedFile =
+  /(?:\bfile ?name(?: is| was|:)?|\b(?:named|called|dubbed|titled|entitled)) ((?:[A-Z\d][\w()&'-]{0,30} ){1,6})$/;
+
+/** Extends a file name over the capitalized words before it if they follow a word such as `named`: `a file named Salary Review Q3.zip`. */
+function findNamedFile(text: string, candidate: IndicatorCandidate): IndicatorCandidate | undefined {
+  if (!/[A-Z\d]/.test(text[candidate.start]!)) return undefined;
+  const words = namedFile.exec(text.slice(Math.max(0, candidate.start - nameMaxChars), candidate.start))?.[1];
+  return words === undefined ? undefined : { ...candidate, start: candidate.start - words.length };
 }
 
 /** Words that show that a line is a statement about a file, not its name. */
@@ -93,7 +111,7 @@ const statement =
   /\b(?:renamed|copied|moved|saved|dropped|named|called|drops?|uses?|runs?|executes?|creates?|downloads?|loads?|legitimate|malicious|file|path|process|module|script)\b/i;
 
 const digestMinChars = 32;
-const digestBefore = /[0-9a-f]{32,128}([ \t]*[-–,:;|][ \t]*|[ \t]+)/i;
+const digestBefore = /[0-9a-f]{32,128}([ \t]*[-–—,:;|][ \t]*|[ \t]+)/i;
 
 /**
  * Extends a file name over its words if a digest and a separator are before them: `d8f254… - quarterly report.exe`. Returns undefined if no

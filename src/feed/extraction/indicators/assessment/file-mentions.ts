@@ -8,7 +8,7 @@ const opened = String.raw`[(（:："“„«'‘\x60]?`;
 /** Words that say that a file is harmless. */
 const hasLegitimateCue = createWordsBefore(
   [
-    String.raw`(?<!\b(?:seemingly|apparently|as|like|from) (?:the |a |an )?)\b(?:legitimate|legit|legitimately signed|genuine|benign|non-malicious|harmless)(?: [\p{L}\d’'-]{1,20},?){0,4} ?`,
+    String.raw`(?<!\b(?:seemingly|apparently|as|like|from) (?:the |a |an )?)\b(?:legitimate|legit|legitimately signed|genuine|benign|non-malicious|harmless)(?: (?!(?:to|that|which|then|loads?|loading|runs?|executes?|drops?|downloads?)\b)[\p{L}\d’'-]{1,20},?){0,4} ?`,
     String.raw`\b(?:copy|version) of(?: the| a)?(?: original)? `,
     String.raw`\blegitime[ns]? (?:datei|programm|anwendung) `,
     String.raw`\b(?:archivo|ejecutable|binario|fichero) legítimo `,
@@ -16,7 +16,7 @@ const hasLegitimateCue = createWordsBefore(
     String.raw`\b(?:file|eseguibile) legittimo `,
     String.raw`\b(?:arquivo|executável) legítimo `,
     String.raw`(?:легітимн|легитимн)\p{L}{2,4} файл\p{L}{0,2} `,
-    String.raw`(?:(?:合法|正常|白)(?:的)?(?:文件|程序)|正規の?(?:ファイル|プログラム)|정상 (?:파일|프로그램)) ?`,
+    String.raw`(?:(?:合法|正常|白)(?:的)?(?:文件|程序|进程)|(?:正規の?|正常な)(?:ファイル|プログラム|プロセス)(?:である|の)?|정상 (?:파일|프로그램|프로세스)(?:인)?) ?`,
   ].map((cue) => `${cue}${opened}`),
 );
 const changed = /\b(?:trojani[sz]ed|backdoored|modified|tampered|patched|fake|malicious|infected|weaponi[sz]ed)\b/i;
@@ -30,6 +30,11 @@ const hasTargetCue = createWordsBefore(
   ],
   'u',
 );
+
+/** Words before a program that the report tells its readers to run. */
+const hasAdviceCue = createWordsBefore([
+  String.raw`\b(?:administrators|admins|users|customers|defenders|organi[sz]ations|you) (?:should|can|must|may) (?:also )?(?:run|execute|use|download|install|apply)(?: the)?(?: (?:script|tool|patch|hotfix|update))? ${opened}`,
+]);
 
 /** Words before a component with a vulnerability. */
 const hasVulnerableCue = createWordsBefore([
@@ -61,5 +66,6 @@ export function findHarmlessFileMention(text: string, { start, end }: Span): str
   if (legitimateBehind.test(text.slice(end, end + 80))) return 'legitimate file';
   if (hasTargetCue(text, start)) return 'software that is attacked or used for analysis';
   if (hasVulnerableCue(text, start)) return 'vulnerable component';
+  if (hasAdviceCue(text, start)) return 'recommended tool';
   return documentName.test(name) && hasOwnDocumentCue(text, start) ? 'document of the report' : undefined;
 }

@@ -6,7 +6,8 @@ const hasReadingCue = createWordsBefore([
   String.raw`\b(?:found|seen|viewed|read|available) here[:,]? ?[<(]?`,
 ]);
 const hasSourceCue = createWordsBefore([
-  String.raw`\b(?:analysis|details|blog(?: ?post)?|reports?|article|write-?up|reference|source)(?: (?:is|are))?(?: (?:available|published|found))?${place}`,
+  String.raw`\b(?:analysis|details|blog(?: ?post)?(?: about (?:this|it))?|reports?|article|write-?up|reference|source)(?: (?:is|are))?(?: (?:available|published|found))?${place}`,
+  String.raw`\b(?:author|(?:written|analysis|research|found|discovered|reported|posted) by|credits? to|thanks to):? ?[<(]?`,
 ]);
 
 /** Up to six words between a request and the address: `report the message to your bank at `. */

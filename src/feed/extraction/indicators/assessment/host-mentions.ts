@@ -61,9 +61,16 @@ const victimBehind =
 /** Returns the reason why the words around a live host in prose say that it is not the attacker's, or undefined. */
 export function findHarmlessHostMention(text: string, { start, end }: Span): string | undefined {
   for (const [isBehindCue, reason] of reasonsByCue) if (isBehindCue(text, start)) return reason;
-  if (victimBehind.test(text.slice(end, end + 50))) return 'victim or imitated original';
+  const behind = text.slice(end, end + 80);
+  if (victimBehind.test(behind) || isReceiver(text.slice(Math.max(0, start - 4), start), behind))
+    return 'victim or imitated original';
   return isNamedBefore(text, { start, end }) ? 'site of a named organization' : undefined;
 }
+
+/** Checks for the mail server that added a `Received` line, which is the recipient's: `by mx.example.org (Postfix) with ESMTPS id`. */
+const isReceiver = (before: string, behind: string): boolean =>
+  /\bby $/.test(before) &&
+  /^(?: \([^()\n]{1,40}\))? (?:with|via) (?:E?SMTPS?A?|UTF8SMTPS?A?|L?MTP|HTTPS?)\b/.test(behind);
 
 const nameMaxChars = 96;
 

@@ -3,6 +3,7 @@ import { extractUrlHost } from '../../../../platform/lib/url-host.ts';
 import { nameKey } from '../../../reference-data/name-forms.ts';
 import { findOwnDomain } from '../../../reference-data/shared-suffixes.ts';
 import type { Span } from '../../text/stored-text.ts';
+import { isDefangedOriginal } from './defanged-originals.ts';
 import { findHarmlessHostMention } from './host-mentions.ts';
 import { findHarmlessFileMention } from './file-mentions.ts';
 import { isFurtherReading } from './further-reading.ts';
@@ -38,6 +39,10 @@ export function findHarmlessMention(text: string, mention: Mention): string | un
   if (isListed || type.startsWith('ip')) return undefined;
   return isImitated(mention) ? 'victim or imitated original' : findHarmlessHostMention(text, mention);
 }
+
+/** Returns the reason why the words around a defanged host say that it is harmless, or undefined. */
+export const findDefangedMention = (type: string, text: string, span: Span): string | undefined =>
+  (type === 'domain' || type === 'url') && isDefangedOriginal(text, span) ? 'victim or imitated original' : undefined;
 
 /** Returns whether a word is before a value on its line, behind list marks and quotation marks. */
 function hasWordBefore(text: string, start: number): boolean {

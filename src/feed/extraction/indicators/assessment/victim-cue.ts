@@ -20,6 +20,10 @@ const cues: string[] = [
   String.raw`\b(?:breach|leak|theft) (?:of|at)(?: the)?(?: ${site})?`,
   // Originals that attackers imitate
   String.raw`${takenOver}\b(?:legitimate|official|genuine|authentic)(?: \p{L}{1,20}){0,2} ${site}${between}`,
+  String.raw`\b(?:real|actual) (?:web ?site|site|homepage)(?: is| was| at)?`,
+  String.raw`\b(?:impersonated|imitated|targeted|affected) (?:brands?|organi[sz]ations?|compan(?:y|ies)|${site})(?: ${site})?(?=:)`,
+  String.raw`\b(?:victims?|targets?)(?=:)`,
+  String.raw`\bonly (?:download|install|get|use|buy)(?: \p{L}{1,20}){0,3} from`,
   String.raw`\b(?:impersonat(?:es?|ed|ing)|mimic(?:s|ked|king)?|imitat(?:es?|ed|ing)|pos(?:es?|ed|ing) as|masquerad(?:es?|ed|ing) as|pretend(?:s|ed|ing)? to be|spoof(?:s|ed|ing) (?:the|a|an))(?: the| a| an)?(?: ${site})?(?: of)?`,
   String.raw`\b(?:similar to|instead of|look(?:s|ed|ing)? like|copy of|clone of)(?: the)?(?: ${site})?`,
   // Other languages
@@ -42,7 +46,7 @@ const hasUnspacedCue = createWordsBefore(
 );
 const unspacedStart = 0x1100;
 const victimBehind =
-  /^[)"”’）]{0,2} ?(?:(?:was|were|has been|have been) (?:defaced|breached|attacked|targeted|hit by|knocked offline|taken offline)\b|(?:的(?:网站|官网|系统))?(?:被(?:攻击|入侵|篡改|黑)(?!后|用|并)|遭(?:到|受)?(?:黑客)?(?:攻击|入侵|篡改))|を(?:装|騙|模倣)|を(?:かた|なりすま)|(?:을|를) 사칭)/;
+  /^[)"”’）]{0,2} ?(?:(?:was|were|has been|have been) (?:defaced|breached|attacked|targeted|hit by|knocked offline|taken offline)\b|(?:is|are|was|were|being|been) (?:impersonated|imitated|mimicked|spoofed|cloned) by\b|(?:的(?:网站|官网|系统))?(?:被(?:攻击|入侵|篡改|黑)(?!后|用|并)|遭(?:到|受)?(?:黑客)?(?:攻击|入侵|篡改))|を(?:装|騙|模倣)|を(?:かた|なりすま)|(?:을|를) 사칭)/;
 
 /**
  * Returns whether the words directly before or behind a value say that it belongs to a victim or to the original that attackers imitate: `an attack

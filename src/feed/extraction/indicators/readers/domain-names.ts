@@ -16,7 +16,7 @@ export const isTopLevel = (label: string): boolean =>
 
 const extensions = words(`
   exe dll sys ocx cpl scr drv efi msi msp mst cab bat cmd ps1 psm1 psd1 vbs vbe js jse mjs wsf wsh hta lnk url inf reg
-  sct slk iqy wll xlt xltm ppam ppsm potm appimage doc docx docm dot dotm dotx xls xlsx xlsm xlsb xll xlam ppt pptx pptm ppsx pps rtf hwp hwpx pdf odt ods one pub mdb accdb csv txt log
+  sct slk iqy wll cjs cts mts asi xsl xslt wsc diagcab jnlp au3 a3x ahk nupkg whl vsix uue ace arj lzh zst wim kirbi ps1xml xlt xltm ppam ppsm potm appimage doc docx docm dot dotm dotx xls xlsx xlsm xlsb xll xlam ppt pptx pptm ppsx pps rtf hwp hwpx pdf odt ods one pub mdb accdb csv txt log
   ini cfg conf config yml yaml xml json toml properties plist dat data bin tmp temp bak old db sqlite sqlite3 db3 idx cache
   zip rar 7z alz egg gz tgz bz2 xz tar iso img vhd vhdx vmdk dmg pkg deb rpm apk ipa jar war class dex aab xapk
   py pyc pyd pyw rb pl pm php php3 php5 phtml asp aspx ashx asmx jsp jspx cgi html htm mht mhtml shtml css scss ts tsx jsx vue

@@ -1,5 +1,5 @@
 import { isIPv4 } from 'node:net';
-import { parseAddressRange } from '../../../model/values/address-ranges.ts';
+import { findSharedSuffix } from '../../../reference-data/shared-suffixes.ts';
 import { matchAt, type EmitCandidate } from '../indicator-candidate.ts';
 import { readBucketHost } from './cued-values.ts';
 import { readDigest } from './codes.ts';
@@ -11,6 +11,7 @@ import {
   isSuspiciousTopLevel,
   isTopLevel,
 } from './domain-names.ts';
+import { readIpv4 } from './ipv4-addresses.ts';
 import { findAddressEnd } from './urls.ts';
 import { isNamedAsFile } from './file-names.ts';
 import { findDottedEnd, getCharClass } from './char-classes.ts';
@@ -19,13 +20,9 @@ import { findDottedEnd, getCharClass } from './char-classes.ts';
 const tokenMaxChars = 400;
 
 const email = /[\w.+-]{1,64}@[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){1,8}/iy;
-const ipv4 = /\d{1,3}(?:\.\d{1,3}){3}/y;
+
 /** Matches the first address of `203.0.113.7-203.0.113.9` or `203.0.113.7-9`. */
 const rangeStart = /(\d{1,3}(?:\.\d{1,3}){3})-\d{1,3}(?:(?:\.\d{1,3}){3})?(?![\w-]|\.\w)/y;
-/** The rest of a range after its first address. With blanks, a dash can also separate two addresses. */
-const rangeEnd = /[-–—]\d{1,3}(?:(?:\.\d{1,3}){3})?(?![\w-]|\.\w)| [-–—] \d{1,3}(?:\.\d{1,3}){3}(?![\w-]|\.\w)/y;
-const sharedBytes = /^(\d+\.\d+)\.\d+\.\d+ ?[-–—] ?\1\./;
-const afterIp = /(?:\/(?:3[0-2]|[12]?\d)(?![\w./-]))|(?::\d{1,5})?(?:\/[^\s"'<>|`]{0,2000})?/y;
 
 /** Words joined by dots, and the character before them. */
 type DottedToken = { start: number; end: number; labels: string[]; before: string };
@@ -36,12 +33,12 @@ export function readDotted(text: string, start: number, emit: EmitCandidate): nu
   if (text[end] === '@') return readEmail(text, start, emit, end);
   if (end - start > tokenMaxChars) return end;
   const isNumberFirst = (getCharClass(text.charCodeAt(start)) & 4) > 0;
-  if (isNumberFirst && isNumbers(text, start, end)) return readNumbers(text, start, end, emit);
+  if (isNumberFirst && isNumbers(text, start, end)) return readIpv4(text, start, end, emit);
   const labels = text.slice(start, end).split('.');
   if (labels.length < 2) return end;
   if (isNumberFirst) {
     const first = matchAt(rangeStart, text, start)?.[1];
-    if (first) return readNumbers(text, start, start + first.length, emit);
+    if (first) return readIpv4(text, start, start + first.length, emit);
   }
   return readName(text, { start, end, labels, before: text[start - 1] ?? ' ' }, emit);
 }
@@ -50,6 +47,8 @@ function readName(text: string, token: DottedToken, emit: EmitCandidate): number
   const { start, end, labels, before } = token;
   const last = labels.at(-1)!;
   if (isFileExtension(last)) readDigest(start, labels[0]!, emit);
+  // The end of a name with a wildcard: `p*ell.exe`.
+  if (before === '*' && /[\w\\]/.test(text[start - 2] ?? ' ')) return end;
   // `'\\dropper.exe'` is how rules match the end of a path.
   const isEndOfPath = before === '\\' && /["'*]/.test(text[start - 2] ?? ' ') && isFileExtension(last);
   if (isEndOfPath) emit('file_name', start, end);
@@ -64,9 +63,22 @@ function readName(text: string, token: DottedToken, emit: EmitCandidate): number
     return end;
   }
   if (isPackage(labels)) emit('android_package', start, end, { doubt: 1 });
+  if (isInParenthesesBehindDigest(text, token)) {
+    emit('file_name', start, end);
+    return end;
+  }
   const doubt = getHostDoubt(text, token);
   return doubt === undefined ? readFileName(text, token, emit) : readHost(text, token, doubt, emit);
 }
+
+const digestBefore = /(?:^|[^0-9a-f])(?:[0-9a-f]{64}|[0-9a-f]{40}|[0-9a-f]{32}) \($/i;
+
+/** Returns whether a name in parentheses follows a digest: `<digest> (loader.stub7)`. Any extension is possible. */
+const isInParenthesesBehindDigest = (text: string, { start, end, labels, before }: DottedToken): boolean =>
+  before === '(' &&
+  text[end] === ')' &&
+  /^[a-z]\w{0,11}$/i.test(labels.at(-1)!) &&
+  digestBefore.test(text.slice(Math.max(0, start - 67), start));
 
 /** Reads a host name or, with a port or a path, a URL. With much doubt, the name may also be that of a file. */
 function readHost(text: string, { start, end, labels }: DottedToken, doubt: number, emit: EmitCandidate): number {
@@ -90,7 +102,7 @@ function readFileName(text: string, { start, end, labels }: DottedToken, emit: E
     return end;
   }
   const embedded = token.search(/\d{1,3}(?:\.\d{1,3}){3}$/);
-  if (embedded > 0 && token[embedded - 1] === '-') return readNumbers(text, start + embedded, end, emit);
+  if (embedded > 0 && token[embedded - 1] === '-') return readIpv4(text, start + embedded, end, emit);
   return end;
 }
 
@@ -116,9 +128,13 @@ const isFileName = (labels: string[]): boolean => labels.every((label) => label.
 
 const isCapital = (label: string): boolean => /^[A-Z][a-z]+$/.test(label);
 
-/** Returns a high doubt for abbreviations (`u.a`), code (`e.data`, `console.log(…)`), glued sentences (`ended.So`) and `Booking.com`. */
+/**
+ * Returns a high doubt for abbreviations (`u.a`), code (`e.data`, `console.log(…)`, `System.Threading.Timer`), detection names
+ * (`Backdoor.MSIL.Agent.A`), packages (`com.example.app`), glued sentences (`ended.So`) and `Booking.com`.
+ */
 function getFileDoubt(labels: string[], next: string): number {
   const last = labels.at(-1)!;
+  if (labels.length >= 3 && isIdentifier(labels, last)) return 3;
   const isShort = labels.length === 2 && labels[0]!.length === 1 && (last.length === 1 || isMemberName(last));
   const isCalled = next === '(' && isMemberName(last);
   const isName = last === 'com' && isCapital(labels[0]!);
@@ -127,6 +143,12 @@ function getFileDoubt(labels: string[], next: string): number {
     (last.length === 1 || (isCapital(last) && (isMemberName(last.toLowerCase()) || isSuspiciousTopLevel(last))));
   return isShort || isCalled || isName || isSentence ? 2 : 0;
 }
+
+/** Returns whether three or more labels are a detection name, a package or a member of a class. */
+const isIdentifier = (labels: string[], last: string): boolean =>
+  (last.length <= 2 && isDetectionName(labels)) ||
+  (isPackage(labels) && (last === 'app' || isMemberName(last))) ||
+  (isCodeRoot(labels[0]!) && (isCapital(last) || isMemberName(last)));
 
 /** Returns the doubt about a host name, or undefined if the token cannot be one. */
 function getHostDoubt(text: string, { start, end, labels, before }: DottedToken): number | undefined {
@@ -142,7 +164,7 @@ function getHostDoubt(text: string, { start, end, labels, before }: DottedToken)
   let doubt = hasCapital && isDetectionName(labels) ? 3 : 0;
   const upper = hasCapital && token === token.toUpperCase();
   if (hasCapital && last !== last.toLowerCase()) doubt += upper ? 1 : 3;
-  if (isSuspiciousTopLevel(last)) doubt += isFileExtension(last) ? 3 : 1.25;
+  if (isSuspiciousTopLevel(last) && !isCustomerHost(token)) doubt += getTopLevelDoubt(labels, last);
   if (hasCapital && /[a-z][A-Z]/.test(token)) doubt += last.length === 2 ? 2 : 1;
   // `Booking.com` and `Service.gov.uk` are names.
   const isBare = labels.length === 2 || (labels.length === 3 && last.length === 2 && labels[1]!.length <= 4);
@@ -159,77 +181,19 @@ function getHostDoubt(text: string, { start, end, labels, before }: DottedToken)
   return Math.max(0, doubt);
 }
 
-// A word for versions or sections, optionally followed by further numbers.
-const versionCue =
-  /(?:\b(?:versions?|versionen|versi[oó]n(?:es)?|vers[aã]o|ver|firmware|builds?|releases?|v|sections?|chapter|prior to|earlier than|(?:fixed|patched) in)|верси\p{L}{1,2}|版本|バージョン)[.:]?\s*(?:v?[\d.]{3,}\s{0,2}(?:,|-|–|and|or|to|through|until|und|bis|y|hasta|и|до|和|至)\s{0,2}){0,8}v?$/iu;
-
-function isVersion(text: string, start: number, end: number): boolean {
-  // At the start of a line or cell there is no word to check.
-  const isFirst = /[\n|\t`]/.test(text[start - 1] ?? '\n');
-  if (!isFirst && versionCue.test(text.slice(Math.max(0, start - 80), start))) return true;
-  return text[end] === ' ' && versionSuffix.test(text.slice(end, end + 16));
-}
-const versionSuffix = /^ (?:and|or) (?:earlier|later|below|above|prior|older|newer)\b/;
-
-/** Reads four numbers as an IPv4 address unless they are a version or part of a longer sequence. */
-function readNumbers(text: string, start: number, end: number, emit: EmitCandidate): number {
-  const match = matchAt(ipv4, text, start);
-  if (!match || start + match[0].length !== end) return end;
-  const address = match[0];
-  const parts = address.split('.');
-  if (parts.some((part) => Number(part) > 255 || (part.length > 1 && part.startsWith('0')))) return end;
-  const before = text.slice(Math.max(0, start - 24), start);
-  if (/[\d.]$|[a-z]$/i.test(before) && !/\bhttp$/.test(before)) return end;
-  const doubt = getAddressDoubt(text, { start, end, parts, before });
-  const rest = matchAt(afterIp, text, end)?.[0] ?? '';
-  if (/^\/\d{1,2}$/.test(rest)) {
-    if (rest === '/32') emit('ipv4', start, end + 3, { value: address, doubt });
-    else emit('observable:cidr', start, end + rest.length, { doubt });
-    return end + rest.length;
-  }
-  // `203.0.113.7/8080` specifies a port.
-  const isPort = /^\/\d{3,5}$/.test(rest);
-  if (!isPort && /^(?::\d+)?\/./.test(rest)) {
-    const full = findAddressEnd(text, end);
-    emit('url', start, full, { doubt });
-    return full;
-  }
-  return readAddressRange(text, { start, end, doubt }, emit);
+/** Returns the doubt about a suspicious top-level domain. Prose and code rarely join it to a name with a hyphen or a digit. */
+function getTopLevelDoubt(labels: string[], last: string): number {
+  if (isFileExtension(last)) return 3;
+  const name = labels.at(-2)!;
+  const isHostName = /[a-z]/.test(name) && /[-\d]/.test(name) && (last.length > 2 || /^(?:cc|gg|fm)$/.test(last));
+  return isHostName ? 0.75 : 1.25;
 }
 
-/** Reads an IPv4 address and, if it begins a range such as `203.0.113.7-9`, the addresses of the range. */
-function readAddressRange(
-  text: string,
-  { start, end, doubt }: { start: number; end: number; doubt: number },
-  emit: EmitCandidate,
-): number {
-  const rangeText = text.slice(start, end) + (matchAt(rangeEnd, text, end)?.[0] ?? '');
-  const range = parseAddressRange(rangeText);
-  if (range && (sharedBytes.test(rangeText) || !/ /.test(rangeText))) {
-    const last = start + rangeText.length;
-    for (const value of range) emit(value.includes('/') ? 'observable:cidr' : 'ipv4', start, last, { value, doubt });
-    return last;
-  }
-  emit('ipv4', start, end, { doubt });
-  return end;
-}
-
-/** Returns the doubt about an IPv4 address, which a version has the form of. `before` is the text before it. */
-function getAddressDoubt(
-  text: string,
-  { start, end, parts, before }: { start: number; end: number; parts: string[]; before: string },
-): number {
-  let doubt = 0;
-  if (isVersion(text, start, end)) doubt += 3;
-  if (/(?:(?<!\/dev\/(?:tcp|udp))\/|product\s|rv:)$/i.test(before)) doubt += 2;
-  // Small numbers are typical of versions and rare in addresses.
-  const isCalled =
-    /\b(?:ips?|address(?:es)?|hosts?|servers?|c2|c&c)[\s:=(]*$/i.test(before) ||
-    /^:\d{2,5}(?!\d)/.test(text.slice(end, end + 7));
-  const small = parts.filter((part) => Number(part) < 20).length;
-  if (!isCalled && (small === 4 || (small === 3 && Number(parts[0]) < 12))) doubt += 1.25;
-  if (Number(parts[0]) === 0) doubt += 2;
-  return doubt;
+/** Checks for a host below a suffix of shared hosting, such as `name.workers.dev`. */
+function isCustomerHost(token: string): boolean {
+  const host = token.toLowerCase();
+  const suffix = findSharedSuffix(host);
+  return suffix !== undefined && suffix !== host;
 }
 
 /** Reads a mail address whose local part starts at `start`. */
@@ -239,7 +203,7 @@ export function readEmail(text: string, start: number, emit: EmitCandidate, from
   const end = start + match[0].replace(/[-.]+$/, '').length;
   const host = text.slice(text.indexOf('@', start) + 1, end);
   // `ssh root@203.0.113.7`
-  if (isIPv4(host)) return readNumbers(text, end - host.length, end, emit);
+  if (isIPv4(host)) return readIpv4(text, end - host.length, end, emit);
   const last = host.split('.').at(-1)!;
   const account = /@([a-z][a-z0-9-]{4,28}[a-z0-9])\.iam\.gserviceaccount\.com$/.exec(text.slice(start, end));
   if (account) emit('gcp_project', start + account.index + 1, start + account.index + 1 + account[1]!.length);
