@@ -1,9 +1,9 @@
 import type pg from 'pg';
 import type { RemoteConnection } from '../src/detection/siem/connector.ts';
-import { clickhouse } from '../src/detection/siem/clickhouse.ts';
-import { elasticsearch } from '../src/detection/siem/elasticsearch.ts';
-import { opensearch } from '../src/detection/siem/opensearch.ts';
-import { postgres } from '../src/detection/siem/postgres.ts';
+import { clickhouse } from '../src/detection/siem/connectors/clickhouse.ts';
+import { elasticsearch } from '../src/detection/siem/connectors/elasticsearch.ts';
+import { opensearch } from '../src/detection/siem/connectors/opensearch.ts';
+import { postgres } from '../src/detection/siem/connectors/postgres.ts';
 import type { FixtureEvent } from '../src/detection/logs/query/fixture-store.ts';
 import type { RemoteSiemType } from '../src/detection/siem/registry.ts';
 import type { StoredEvent } from '../test/support/detection/shipped-cases.ts';

@@ -6,8 +6,8 @@ import type { FixtureDeps } from '../src/detection/logs/query/fixture-store.ts';
 import { createFileStore } from '../src/detection/logs/storage/store/file-store.ts';
 import { withPortableQueries } from '../src/detection/portable-queries/portable-connection.ts';
 import type { QueryRow, SiemConnection } from '../src/detection/siem/connector.ts';
-import { elasticsearch } from '../src/detection/siem/elasticsearch.ts';
-import { opensearch } from '../src/detection/siem/opensearch.ts';
+import { elasticsearch } from '../src/detection/siem/connectors/elasticsearch.ts';
+import { opensearch } from '../src/detection/siem/connectors/opensearch.ts';
 import { toPortableQuery } from '../src/detection/siem/queries/portable-query.ts';
 import {
   listShippedCases,

@@ -14,7 +14,7 @@ import { loadLibrary } from '../library/load-library.ts';
 import { createEngine } from '../logs/engine/engine.ts';
 import { createFileStore } from '../logs/storage/store/file-store.ts';
 import type { SiemConnection } from '../siem/connector.ts';
-import { postgres } from '../siem/postgres.ts';
+import { postgres } from '../siem/connectors/postgres.ts';
 import { toPortableQuery } from '../siem/queries/portable-query.ts';
 import { withPortableQueries } from './portable-connection.ts';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { boundedString } from '../../platform/lib/text/bounded-text.ts';
-import type { QueryWindow, RemoteConnector } from './connector.ts';
+import { boundedString } from '../../../platform/lib/text/bounded-text.ts';
+import type { QueryWindow, RemoteConnector } from '../connector.ts';
 import {
   authorError,
   dataDependentError,
@@ -9,15 +9,15 @@ import {
   UnknownColumnError,
   UnknownIndexError,
   upstreamError,
-} from './siem-errors.ts';
-import { requestJson, tryParseJson, type SiemResponse, type SiemServer } from './clients/siem-http.ts';
-import { fetchFieldCaps } from './clients/field-caps.ts';
-import { validateQueryText, listPipeCommands } from './queries/query-text.ts';
-import { createRemoteConnection } from './remote-connection.ts';
-import { toRows } from './queries/result-rows.ts';
-import * as shared from './siem-settings.ts';
-import { allowUnknownIndex, searchSlices, type SliceResult } from './queries/search-slices.ts';
-import { emptyWindow } from './queries/window-expressions.ts';
+} from '../siem-errors.ts';
+import { requestJson, tryParseJson, type SiemResponse, type SiemServer } from '../clients/siem-http.ts';
+import { fetchFieldCaps } from '../clients/field-caps.ts';
+import { validateQueryText, listPipeCommands } from '../queries/query-text.ts';
+import { createRemoteConnection } from '../remote-connection.ts';
+import { toRows } from '../queries/result-rows.ts';
+import * as shared from '../siem-settings.ts';
+import { allowUnknownIndex, searchSlices, type SliceResult } from '../queries/search-slices.ts';
+import { emptyWindow } from '../queries/window-expressions.ts';
 
 const Settings = z.strictObject({
   url: shared.httpAddress,

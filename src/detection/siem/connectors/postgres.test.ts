@@ -1,18 +1,18 @@
 import { once } from 'node:events';
 import pg from 'pg';
 import { expect, test } from 'vitest';
-import { startDelayProxy } from '../../../test/support/models/delay-proxy.ts';
-import { testDatabase } from '../../../test/support/database.ts';
-import { testConnectorConformance } from '../../../test/support/detection/connector-conformance.ts';
-import type { SiemError } from './connector.ts';
+import { startDelayProxy } from '../../../../test/support/models/delay-proxy.ts';
+import { testDatabase } from '../../../../test/support/database.ts';
+import { testConnectorConformance } from '../../../../test/support/detection/connector-conformance.ts';
+import type { SiemError } from '../connector.ts';
 import { postgres } from './postgres.ts';
-import { createPinnedSocket } from './clients/postgres-session.ts';
+import { createPinnedSocket } from '../clients/postgres-session.ts';
 import {
   connectToStandIn,
   events,
   firstAt,
   testPrivateAddress,
-} from '../../../test/support/detection/siem-stand-in.ts';
+} from '../../../../test/support/detection/siem-stand-in.ts';
 
 const { url } = await testDatabase();
 // A connection needs a host and a port, but the test server listens on a socket only.

@@ -1,4 +1,4 @@
-import type { SiemConnection } from './connector.ts';
+import type { SiemConnection } from '../connector.ts';
 
 /** The functions of the embedded log store, bound to one organization. */
 export type LogStoreFunctions = Required<

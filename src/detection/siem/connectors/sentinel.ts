@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { boundedString } from '../../platform/lib/text/bounded-text.ts';
-import { SiemError, type QueryWindow, type RemoteConnector, type QueryRow } from './connector.ts';
+import { boundedString } from '../../../platform/lib/text/bounded-text.ts';
+import { SiemError, type QueryWindow, type RemoteConnector, type QueryRow } from '../connector.ts';
 import {
   authorError,
   dataDependentError,
@@ -8,15 +8,15 @@ import {
   matchName,
   UnknownColumnError,
   upstreamError,
-} from './siem-errors.ts';
-import { requestJson, tryParseJson, type SiemResponse, type SiemRequest } from './clients/siem-http.ts';
-import { listPipeCommands, insertWindow, removeTrailingSemicolon } from './queries/query-text.ts';
-import { createRemoteConnection } from './remote-connection.ts';
-import { toRows } from './queries/result-rows.ts';
-import { createTokenSource } from './clients/sentinel-token.ts';
-import * as shared from './siem-settings.ts';
-import { searchSlices, type SliceResult } from './queries/search-slices.ts';
-import { buildWindowExpressions, emptyWindow } from './queries/window-expressions.ts';
+} from '../siem-errors.ts';
+import { requestJson, tryParseJson, type SiemResponse, type SiemRequest } from '../clients/siem-http.ts';
+import { listPipeCommands, insertWindow, removeTrailingSemicolon } from '../queries/query-text.ts';
+import { createRemoteConnection } from '../remote-connection.ts';
+import { toRows } from '../queries/result-rows.ts';
+import { createTokenSource } from '../clients/sentinel-token.ts';
+import * as shared from '../siem-settings.ts';
+import { searchSlices, type SliceResult } from '../queries/search-slices.ts';
+import { buildWindowExpressions, emptyWindow } from '../queries/window-expressions.ts';
 
 const guid = z.guid('must be a UUID').toLowerCase();
 const Settings = z.strictObject({

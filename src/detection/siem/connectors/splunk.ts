@@ -1,20 +1,20 @@
 import { z } from 'zod';
-import { boundedString } from '../../platform/lib/text/bounded-text.ts';
-import type { QueryWindow, RemoteConnector, QueryRow, SearchLimits } from './connector.ts';
-import { authorError, dataDependentError, httpStatusError, upstreamError } from './siem-errors.ts';
+import { boundedString } from '../../../platform/lib/text/bounded-text.ts';
+import type { QueryWindow, RemoteConnector, QueryRow, SearchLimits } from '../connector.ts';
+import { authorError, dataDependentError, httpStatusError, upstreamError } from '../siem-errors.ts';
 import {
   sendSiemRequest,
   tryParseJson,
   parseJsonObject,
   type SiemRequest,
   type SiemServer,
-} from './clients/siem-http.ts';
-import { validateQueryText } from './queries/query-text.ts';
-import { createRemoteConnection } from './remote-connection.ts';
-import { sortRows } from './queries/result-rows.ts';
-import * as shared from './siem-settings.ts';
-import { toSplunkRow, type ExportLine } from './clients/splunk-events.ts';
-import { isTransformingSearch, rejectSideEffects } from './queries/splunk-query.ts';
+} from '../clients/siem-http.ts';
+import { validateQueryText } from '../queries/query-text.ts';
+import { createRemoteConnection } from '../remote-connection.ts';
+import { sortRows } from '../queries/result-rows.ts';
+import * as shared from '../siem-settings.ts';
+import { toSplunkRow, type ExportLine } from '../clients/splunk-events.ts';
+import { isTransformingSearch, rejectSideEffects } from '../queries/splunk-query.ts';
 
 const Settings = z.strictObject({
   url: shared.httpAddress.describe('The URL of the management port, such as https://host:8089.'),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { boundedString } from '../../platform/lib/text/bounded-text.ts';
-import type { QueryWindow, RemoteConnector, QueryRow, SearchLimits } from './connector.ts';
+import { boundedString } from '../../../platform/lib/text/bounded-text.ts';
+import type { QueryWindow, RemoteConnector, QueryRow, SearchLimits } from '../connector.ts';
 import {
   authorError,
   dataDependentError,
@@ -8,13 +8,13 @@ import {
   matchName,
   UnknownColumnError,
   upstreamError,
-} from './siem-errors.ts';
-import { requestJson, type SiemResponse, type SiemServer } from './clients/siem-http.ts';
-import { isGroupingQuery, insertWindow, removeTrailingSemicolon } from './queries/query-text.ts';
-import { groupFields } from './queries/result-rows.ts';
-import { createRemoteConnection } from './remote-connection.ts';
-import * as shared from './siem-settings.ts';
-import { buildWindowExpressions, emptyWindow, pickOrderColumns } from './queries/window-expressions.ts';
+} from '../siem-errors.ts';
+import { requestJson, type SiemResponse, type SiemServer } from '../clients/siem-http.ts';
+import { isGroupingQuery, insertWindow, removeTrailingSemicolon } from '../queries/query-text.ts';
+import { groupFields } from '../queries/result-rows.ts';
+import { createRemoteConnection } from '../remote-connection.ts';
+import * as shared from '../siem-settings.ts';
+import { buildWindowExpressions, emptyWindow, pickOrderColumns } from '../queries/window-expressions.ts';
 
 const Settings = z.strictObject({
   url: shared.httpAddress,

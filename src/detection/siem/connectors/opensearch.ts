@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { QueryWindow, RemoteConnector, QueryRow } from './connector.ts';
+import type { QueryWindow, RemoteConnector, QueryRow } from '../connector.ts';
 import {
   authorError,
   dataDependentError,
@@ -7,15 +7,15 @@ import {
   matchName,
   UnknownColumnError,
   UnknownIndexError,
-} from './siem-errors.ts';
-import { fetchFieldCaps } from './clients/field-caps.ts';
-import { requestJson, tryParseJson, type SiemResponse, type SiemServer } from './clients/siem-http.ts';
-import { listPipeCommands, insertWindow } from './queries/query-text.ts';
-import { createRemoteConnection } from './remote-connection.ts';
-import { toRows } from './queries/result-rows.ts';
-import * as shared from './siem-settings.ts';
-import { allowUnknownIndex, searchSlices, type SliceResult } from './queries/search-slices.ts';
-import { buildWindowExpressions, emptyWindow } from './queries/window-expressions.ts';
+} from '../siem-errors.ts';
+import { fetchFieldCaps } from '../clients/field-caps.ts';
+import { requestJson, tryParseJson, type SiemResponse, type SiemServer } from '../clients/siem-http.ts';
+import { listPipeCommands, insertWindow } from '../queries/query-text.ts';
+import { createRemoteConnection } from '../remote-connection.ts';
+import { toRows } from '../queries/result-rows.ts';
+import * as shared from '../siem-settings.ts';
+import { allowUnknownIndex, searchSlices, type SliceResult } from '../queries/search-slices.ts';
+import { buildWindowExpressions, emptyWindow } from '../queries/window-expressions.ts';
 
 const Settings = z.strictObject({
   url: shared.httpAddress,
