@@ -4,7 +4,7 @@ import { loadConfig } from '../src/config.ts';
 import { openDb } from '../src/platform/db/db.ts';
 import { createLogger } from '../src/platform/lib/logging/logger.ts';
 import type { OrgId } from '../src/platform/lib/org-id.ts';
-import { runWorkerLoops } from '../src/app/worker-loops.ts';
+import { runWorkerLoops } from '../src/app/worker/worker-loops.ts';
 import { soakSiem } from './soak-connector.ts';
 import { createSlotClock } from './slot-clock.ts';
 

@@ -11,7 +11,7 @@ import { createDataDiskGuard, registerDiskMetrics } from './watch/disk-metrics.t
 import { registerReplicaMetrics } from './watch/replica-metrics.ts';
 import { withFeedItems, withQueryTime } from './usage/count-work.ts';
 import { createUsageCounter } from './usage/usage-counter.ts';
-import { createFeedSteps } from './feed-steps.ts';
+import { createFeedSteps } from './worker/feed-steps.ts';
 import { createFeedTools } from './feed-tools.ts';
 import { createStoredServerReader } from '../platform/mcp/stored-servers.ts';
 import { createExtractor } from '../feed/ingestion/extractor.ts';

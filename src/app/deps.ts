@@ -1,6 +1,6 @@
 import type { UsageCounter } from './usage/usage-counter.ts';
 import type { Models } from '../platform/models/models.ts';
-import type { RunFeedStep } from './feed-steps.ts';
+import type { RunFeedStep } from './worker/feed-steps.ts';
 import type { Config } from '../config.ts';
 import type { Db } from '../platform/db/db.ts';
 import type { Definition } from '../detection/detections/record/definition.ts';

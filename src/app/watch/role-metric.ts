@@ -1,5 +1,5 @@
 import { Gauge, type Registry } from 'prom-client';
-import { workerRoles, type WorkerRole } from '../worker-roles.ts';
+import { workerRoles, type WorkerRole } from '../worker/worker-roles.ts';
 
 /** Registers a gauge of the worker roles that this process has. The work of a role is not done if no process has the role. */
 export function registerRoleMetric(registry: Registry, roles: readonly WorkerRole[]): void {

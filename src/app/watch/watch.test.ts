@@ -7,7 +7,7 @@ import { startApp } from '../../../test/support/harness.ts';
 import { root } from '../../../test/support/program.ts';
 import { createModels, type Models } from '../../platform/models/models.ts';
 import { measureModels } from '../../platform/models/model-metrics.ts';
-import { buildWorkerServer } from '../worker-server.ts';
+import { buildWorkerServer } from '../worker/worker-server.ts';
 import { openReadReplica } from '../../platform/db/read-replica.ts';
 import { registerReplicaMetrics } from './replica-metrics.ts';
 import { registerRoleMetric } from './role-metric.ts';

@@ -30,7 +30,7 @@ import {
 import type { LogEvent } from '../../demo/company/shapes.ts';
 import { createLogger } from '../../platform/lib/logging/logger.ts';
 import { bootstrapDefaultOrganization, createConsoleLink } from '../../app/bootstrap.ts';
-import { runWorkerLoops } from '../../app/worker-loops.ts';
+import { runWorkerLoops } from '../../app/worker/worker-loops.ts';
 import { createProgress } from '../progress.ts';
 import { untilAborted, waitAtMost } from './start-command.ts';
 

@@ -1,5 +1,5 @@
 import { InvalidArgumentError, Option, type Command } from '@commander-js/extra-typings';
-import { workerRoles, type WorkerRole } from '../../app/worker-roles.ts';
+import { workerRoles, type WorkerRole } from '../../app/worker/worker-roles.ts';
 import { examples, type Run } from '../declare-command.ts';
 
 /** Declares the commands that run, check and describe the service. */

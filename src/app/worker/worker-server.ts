@@ -1,16 +1,16 @@
 import { LogController, fastify } from 'fastify';
 import { serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod';
-import type { App } from '../platform/http/app-type.ts';
-import { isMigrated } from '../platform/db/migrate.ts';
-import { appError } from '../platform/lib/errors.ts';
-import { closeConnectionsOnStop } from '../platform/http/close-connections.ts';
-import { healthRoutes } from '../platform/http/health.routes.ts';
-import { registerMetrics } from '../platform/http/metrics.ts';
-import { sendProblem } from '../platform/http/responses/problem.ts';
-import { readFromReplica } from '../platform/http/read-from-replica.ts';
-import { readRequestId, registerRequestId } from '../platform/http/request-log/request-id.ts';
-import type { Deps } from './deps.ts';
-import { listDegradedReasons } from './degraded-reasons.ts';
+import type { App } from '../../platform/http/app-type.ts';
+import { isMigrated } from '../../platform/db/migrate.ts';
+import { appError } from '../../platform/lib/errors.ts';
+import { closeConnectionsOnStop } from '../../platform/http/close-connections.ts';
+import { healthRoutes } from '../../platform/http/health.routes.ts';
+import { registerMetrics } from '../../platform/http/metrics.ts';
+import { sendProblem } from '../../platform/http/responses/problem.ts';
+import { readFromReplica } from '../../platform/http/read-from-replica.ts';
+import { readRequestId, registerRequestId } from '../../platform/http/request-log/request-id.ts';
+import type { Deps } from '../deps.ts';
+import { listDegradedReasons } from '../degraded-reasons.ts';
 
 /** Builds the server of a worker: `/healthz`, `/readyz` and `/metrics`, without the API. */
 export function buildWorkerServer({

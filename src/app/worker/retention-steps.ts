@@ -1,22 +1,22 @@
-import { deleteOldAgentRunsAcrossOrgs } from '../agents/runs/agent-runs.store.ts';
-import { deleteOldHitsAcrossOrgs } from '../detection/hits/hit-retention.store.ts';
-import { deleteOldHoursAcrossOrgs } from '../detection/logs/health/log-health.store.ts';
-import { expireSegmentsAcrossOrgs } from '../detection/logs/storage/segments.store.ts';
-import { deleteOldDaysAcrossOrgs } from '../detection/logs/ingestion/log-quota.store.ts';
-import { deleteOldUsageAcrossOrgs } from './usage/usage-days.store.ts';
-import { expireAuditAcrossOrgs } from '../platform/orgs/audit/audit-chain.store.ts';
-import { deleteOldSessionsAcrossOrgs } from '../platform/orgs/sessions/sessions.store.ts';
+import { deleteOldAgentRunsAcrossOrgs } from '../../agents/runs/agent-runs.store.ts';
+import { deleteOldHitsAcrossOrgs } from '../../detection/hits/hit-retention.store.ts';
+import { deleteOldHoursAcrossOrgs } from '../../detection/logs/health/log-health.store.ts';
+import { expireSegmentsAcrossOrgs } from '../../detection/logs/storage/segments.store.ts';
+import { deleteOldDaysAcrossOrgs } from '../../detection/logs/ingestion/log-quota.store.ts';
+import { deleteOldUsageAcrossOrgs } from '../usage/usage-days.store.ts';
+import { expireAuditAcrossOrgs } from '../../platform/orgs/audit/audit-chain.store.ts';
+import { deleteOldSessionsAcrossOrgs } from '../../platform/orgs/sessions/sessions.store.ts';
 import {
   deleteOldCandidatesAcrossOrgs,
   deleteOldMemoryAcrossOrgs,
   deleteOldRunsAcrossOrgs,
-} from '../detection/runs/run-retention.store.ts';
-import { expireGapsAcrossOrgs } from '../detection/scheduling/coverage/fill-gaps.store.ts';
-import type { Expiry } from '../platform/retention/expiry.sql.ts';
-import { listExpiriesAcrossOrgs } from '../platform/retention/organization-retention.store.ts';
-import type { RetentionKind, RetentionPeriods } from '../platform/retention/retention.schema.ts';
-import type { Tx } from '../platform/db/db.ts';
-import { retentionBatchMax, type RetentionStep } from '../platform/retention/retention.ts';
+} from '../../detection/runs/run-retention.store.ts';
+import { expireGapsAcrossOrgs } from '../../detection/scheduling/coverage/fill-gaps.store.ts';
+import type { Expiry } from '../../platform/retention/expiry.sql.ts';
+import { listExpiriesAcrossOrgs } from '../../platform/retention/organization-retention.store.ts';
+import type { RetentionKind, RetentionPeriods } from '../../platform/retention/retention.schema.ts';
+import type { Tx } from '../../platform/db/db.ts';
+import { retentionBatchMax, type RetentionStep } from '../../platform/retention/retention.ts';
 
 const dayMs = 86_400_000;
 /** Weekly detections look back 26 weeks. */

@@ -1,11 +1,11 @@
 import { workerData } from 'node:worker_threads';
-import { processArrivals } from '../feed/deduplication/arrivals.ts';
-import { createMainThreadProxy } from '../feed/ingestion/main-thread-calls.ts';
-import { reanalyzeBatch } from '../feed/ingestion/reanalysis/reanalyze-items.ts';
-import { scoreNextBatch } from '../feed/relevance/score-items.ts';
-import { onBackend, openDb } from '../platform/db/db.ts';
-import { createLogger } from '../platform/lib/logging/logger.ts';
-import { lowerProcessPriority, lowerThreadPriority, serveTasks } from '../platform/lib/threads/thread-worker.ts';
+import { processArrivals } from '../../feed/deduplication/arrivals.ts';
+import { createMainThreadProxy } from '../../feed/ingestion/main-thread-calls.ts';
+import { reanalyzeBatch } from '../../feed/ingestion/reanalysis/reanalyze-items.ts';
+import { scoreNextBatch } from '../../feed/relevance/score-items.ts';
+import { onBackend, openDb } from '../../platform/db/db.ts';
+import { createLogger } from '../../platform/lib/logging/logger.ts';
+import { lowerProcessPriority, lowerThreadPriority, serveTasks } from '../../platform/lib/threads/thread-worker.ts';
 import type { FeedStepSettings, FeedStepTask } from './feed-steps.ts';
 
 const { connectTo, databaseUrl, logLevel, referenceDataVersion } = workerData as FeedStepSettings;

@@ -1,7 +1,7 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { root } from '../../test/support/program.ts';
+import { root } from '../../../test/support/program.ts';
 import { workerLoops } from './worker-loops.ts';
 
 const named = Object.values(workerLoops).flatMap((loops) => Object.keys(loops));

@@ -1,11 +1,11 @@
-import { addressOf, type DatabaseAddress, type Db } from '../platform/db/db.ts';
-import { siblingModule } from '../platform/lib/sibling-module.ts';
-import { createThreadPool } from '../platform/lib/threads/thread-pool.ts';
-import { createCallAnswerer } from '../feed/ingestion/main-thread-calls.ts';
-import type { Extractor } from '../feed/ingestion/extractor.ts';
-import type { SnapshotCache } from '../feed/items/snapshot/snapshot.ts';
-import type { Logger } from '../platform/lib/logging/logger.ts';
-import type { Clock } from '../platform/lib/time/clock.ts';
+import { addressOf, type DatabaseAddress, type Db } from '../../platform/db/db.ts';
+import { siblingModule } from '../../platform/lib/sibling-module.ts';
+import { createThreadPool } from '../../platform/lib/threads/thread-pool.ts';
+import { createCallAnswerer } from '../../feed/ingestion/main-thread-calls.ts';
+import type { Extractor } from '../../feed/ingestion/extractor.ts';
+import type { SnapshotCache } from '../../feed/items/snapshot/snapshot.ts';
+import type { Logger } from '../../platform/lib/logging/logger.ts';
+import type { Clock } from '../../platform/lib/time/clock.ts';
 
 /** The steps of the feed's loops that compute for long: deduplication across pools, relevance, and extraction of stored texts again. */
 export type FeedStep = 'arrivals' | 'relevance' | 'reanalysis';
