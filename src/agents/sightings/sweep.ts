@@ -21,7 +21,7 @@ import {
   syncSweepsAcrossOrgs,
   type Sweep,
 } from './sightings.store.ts';
-import { listSweepTargets, toTargetBatches, type SweepTarget } from './sweep-targets.ts';
+import { listSweepTargets, toTargetBatches, type SweepTarget } from './targets/sweep-targets.ts';
 
 export type SweepDeps = {
   db: Db;

@@ -1,5 +1,5 @@
-import type { DatasetFields } from '../../detection/siem/connector.ts';
-import type { Bucket } from '../../feed/model/vocabulary.ts';
+import type { DatasetFields } from '../../../detection/siem/connector.ts';
+import type { Bucket } from '../../../feed/model/vocabulary.ts';
 
 /** The indicator buckets that sweeps search for, and the log fields that contain such values: ECS, CloudTrail, Sysmon, CIM, and plain names. */
 export const sweepKinds = {

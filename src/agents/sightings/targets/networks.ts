@@ -1,4 +1,4 @@
-import { parseNetwork, toGroups } from '../../feed/model/values/networks.ts';
+import { parseNetwork, toGroups } from '../../../feed/model/values/networks.ts';
 
 /** More patterns would make a query too long. */
 const prefixesMax = 16;

@@ -1,8 +1,8 @@
 import { isIP } from 'node:net';
-import { extractBareHost, withoutBrackets } from '../../platform/lib/url-host.ts';
-import { listParents, ownsSubdomains } from '../../feed/reference-data/shared-suffixes.ts';
-import { createNetworkLookup } from '../../feed/model/values/networks.ts';
-import type { SightingMatch } from '../../feed/model/vocabulary.ts';
+import { extractBareHost, withoutBrackets } from '../../../platform/lib/url-host.ts';
+import { listParents, ownsSubdomains } from '../../../feed/reference-data/shared-suffixes.ts';
+import { createNetworkLookup } from '../../../feed/model/values/networks.ts';
+import type { SightingMatch } from '../../../feed/model/vocabulary.ts';
 import type { SweepKind } from './sighting-fields.ts';
 import type { SweepTarget } from './sweep-targets.ts';
 

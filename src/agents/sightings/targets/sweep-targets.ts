@@ -1,9 +1,9 @@
 import { isIP } from 'node:net';
-import { extractBareHost } from '../../platform/lib/url-host.ts';
-import { findShippedBenignReason } from '../../feed/extraction/indicators/assessment/benign-values.ts';
-import type { FeedItem, Indicator } from '../../feed/model/item.schema.ts';
-import { listNetworks } from '../../feed/model/values/observables.ts';
-import { findSharedSuffix } from '../../feed/reference-data/shared-suffixes.ts';
+import { extractBareHost } from '../../../platform/lib/url-host.ts';
+import { findShippedBenignReason } from '../../../feed/extraction/indicators/assessment/benign-values.ts';
+import type { FeedItem, Indicator } from '../../../feed/model/item.schema.ts';
+import { listNetworks } from '../../../feed/model/values/observables.ts';
+import { findSharedSuffix } from '../../../feed/reference-data/shared-suffixes.ts';
 import { listNetworkPrefixes } from './networks.ts';
 import { sweepKinds, type SweepKind } from './sighting-fields.ts';
 import { isPlainValue } from './plain-value.ts';
