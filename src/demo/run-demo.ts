@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Deps } from '../app/deps.ts';
-import { sweepDue } from '../agents/sightings/sweep.ts';
+import { sweepDue } from '../agents/sightings/sweep/sweep.ts';
 import { syncSweepsAcrossOrgs } from '../agents/sightings/sightings.store.ts';
 import type { LibraryEntry } from '../detection/library/library-entry.ts';
 import { loadLibrary } from '../detection/library/load-library.ts';

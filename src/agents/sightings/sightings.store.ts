@@ -3,7 +3,7 @@ import { acrossOrgs, queryRow, queryRows, type Db, type Tx } from '../../platfor
 import { isPoolVisible } from '../../feed/items/visible-pools.sql.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import type { RemoteSiemType } from '../../detection/siem/registry.ts';
-import type { Sighting } from './find-sightings.ts';
+import type { Sighting } from './sweep/find-sightings.ts';
 import type { ItemSightings, SweepList } from './sightings.schema.ts';
 
 /**

@@ -7,7 +7,7 @@ import type { Logger } from '../../platform/lib/logging/logger.ts';
 import { runLoop } from '../../platform/lib/concurrency/loop.ts';
 import type { Deps } from '../deps.ts';
 import { workerRoles, type WorkerRole } from './worker-roles.ts';
-import { sweepLoop } from '../../agents/sightings/sweep.ts';
+import { sweepLoop } from '../../agents/sightings/sweep/sweep.ts';
 import { cleanStatesLoop } from '../../feed/items/snapshot/clean-states.ts';
 import { arrivalsLoop } from '../../feed/deduplication/arrivals.ts';
 import { pullLoop } from '../../feed/sources/pull/threads/start-pulls.ts';

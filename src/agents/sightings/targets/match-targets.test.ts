@@ -4,7 +4,7 @@ import type { FeedItem, Indicator } from '../../../feed/model/item.schema.ts';
 import { createNetworkLookup } from '../../../feed/model/values/networks.ts';
 import { isIndicatorNetwork } from '../../../feed/model/values/observables.ts';
 import { emptyIocs } from '../../../feed/model/source-record.ts';
-import { findSightings } from '../find-sightings.ts';
+import { findSightings } from '../sweep/find-sightings.ts';
 import { createTargetMatcher } from './match-targets.ts';
 import { listNetworkPrefixes } from './networks.ts';
 import type { SweepKind } from './sighting-fields.ts';

@@ -1,14 +1,14 @@
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
-import { pullDocument } from '../../../test/support/api-client.ts';
-import { callOk } from '../../../test/support/detection/detection-factory.ts';
-import { mispAttribute, mispEvent } from '../../../test/support/feed/misp-documents.ts';
-import { startApp, type TestOrg } from '../../../test/support/harness.ts';
-import { callerOf, sendEvents } from '../../../test/support/org-requests.ts';
-import { toMispEventId } from '../../feed/exports/misp-event.ts';
-import type { OverriddenIndicator } from '../../feed/model/overrides.schema.ts';
-import { acrossOrgs } from '../../platform/db/db.ts';
-import { syncSweepsAcrossOrgs } from './sightings.store.ts';
+import { pullDocument } from '../../../../test/support/api-client.ts';
+import { callOk } from '../../../../test/support/detection/detection-factory.ts';
+import { mispAttribute, mispEvent } from '../../../../test/support/feed/misp-documents.ts';
+import { startApp, type TestOrg } from '../../../../test/support/harness.ts';
+import { callerOf, sendEvents } from '../../../../test/support/org-requests.ts';
+import { toMispEventId } from '../../../feed/exports/misp-event.ts';
+import type { OverriddenIndicator } from '../../../feed/model/overrides.schema.ts';
+import { acrossOrgs } from '../../../platform/db/db.ts';
+import { syncSweepsAcrossOrgs } from '../sightings.store.ts';
 import { sweepDue } from './sweep.ts';
 
 let now = new Date('2024-01-10T10:20:30.000Z');

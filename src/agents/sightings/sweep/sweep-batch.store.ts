@@ -1,7 +1,7 @@
-import { queryRows, type Tx } from '../../platform/db/db.ts';
-import { nilId } from '../../platform/lib/ids.ts';
-import type { FeedItem } from '../../feed/model/item.schema.ts';
-import type { PoolPosition } from './sightings.store.ts';
+import { queryRows, type Tx } from '../../../platform/db/db.ts';
+import { nilId } from '../../../platform/lib/ids.ts';
+import type { FeedItem } from '../../../feed/model/item.schema.ts';
+import type { PoolPosition } from '../sightings.store.ts';
 
 /** The last swept position of each pool: the item's sequence number and ID. */
 export type SweepCursor = Record<string, [seq: number, itemId: string]>;

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { fieldsToSweep } from './targets/sighting-fields.ts';
-import { isPlainValue } from './targets/plain-value.ts';
+import { fieldsToSweep } from '../targets/sighting-fields.ts';
+import { isPlainValue } from '../targets/plain-value.ts';
 import { toSearchTerms } from './search-terms.ts';
 import { buildSweepQuery } from './sweep-query.ts';
-import type { SweepTarget } from './targets/sweep-targets.ts';
+import type { SweepTarget } from '../targets/sweep-targets.ts';
 
 const target = (kind: SweepTarget['kind'], type: string, value: string): SweepTarget => ({
   itemId: 'item',

@@ -1,8 +1,8 @@
 import { isIP } from 'node:net';
-import { ownsSubdomains } from '../../feed/reference-data/shared-suffixes.ts';
-import { listNetworkPrefixes } from './targets/networks.ts';
-import type { SweepKind } from './targets/sighting-fields.ts';
-import type { SweepTarget } from './targets/sweep-targets.ts';
+import { ownsSubdomains } from '../../../feed/reference-data/shared-suffixes.ts';
+import { listNetworkPrefixes } from '../targets/networks.ts';
+import type { SweepKind } from '../targets/sighting-fields.ts';
+import type { SweepTarget } from '../targets/sweep-targets.ts';
 
 /** What to search for in fields of one kind: whole values, and patterns with `*` at their beginning, their end, or both. All in lower case. */
 export type FieldTerms = { values: string[]; patterns: string[] };

@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { kevCatalogWith } from '../../../test/support/feed/kev-document.ts';
-import { callerOf, connectOpenSearch, sendEvents } from '../../../test/support/org-requests.ts';
-import { pullDocument } from '../../../test/support/api-client.ts';
-import { startApp, type TestApp, type TestOrg } from '../../../test/support/harness.ts';
+import { kevCatalogWith } from '../../../../test/support/feed/kev-document.ts';
+import { callerOf, connectOpenSearch, sendEvents } from '../../../../test/support/org-requests.ts';
+import { pullDocument } from '../../../../test/support/api-client.ts';
+import { startApp, type TestApp, type TestOrg } from '../../../../test/support/harness.ts';
 import { sql } from 'kysely';
-import { acrossOrgs } from '../../platform/db/db.ts';
-import { selectIn } from '../../../test/support/select-rows.ts';
-import { domains, pullOnce, stixReport } from '../../../test/support/feed/grouped-reports.ts';
-import { deliverDue } from '../../platform/notifications/delivery/deliver.ts';
-import { isSigned, startReceiver } from '../../../test/support/platform/webhook-receiver.ts';
-import { syncSweepsAcrossOrgs } from './sightings.store.ts';
+import { acrossOrgs } from '../../../platform/db/db.ts';
+import { selectIn } from '../../../../test/support/select-rows.ts';
+import { domains, pullOnce, stixReport } from '../../../../test/support/feed/grouped-reports.ts';
+import { deliverDue } from '../../../platform/notifications/delivery/deliver.ts';
+import { isSigned, startReceiver } from '../../../../test/support/platform/webhook-receiver.ts';
+import { syncSweepsAcrossOrgs } from '../sightings.store.ts';
 import { sweepDue } from './sweep.ts';
 
 let app: TestApp;

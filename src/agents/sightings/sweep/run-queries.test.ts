@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import type { QueryRow, SiemConnection } from '../../detection/siem/connector.ts';
+import type { QueryRow, SiemConnection } from '../../../detection/siem/connector.ts';
 import { runSweepQueries } from './run-queries.ts';
-import { toTargetBatches, type SweepTarget } from './targets/sweep-targets.ts';
+import { toTargetBatches, type SweepTarget } from '../targets/sweep-targets.ts';
 
 const target = (value: string): SweepTarget => ({ itemId: 'item', kind: 'domain', type: 'domain', value });
 const targets = ['common.example', 'other.example', 'rare.example'].map(target);

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
-import type { QueryRow } from '../../detection/siem/connector.ts';
-import { sightingMatches, type SightingMatch } from '../../feed/model/vocabulary.ts';
-import { createTargetMatcher, readHost } from './targets/match-targets.ts';
-import type { SweptDataset } from './targets/sighting-fields.ts';
-import type { SweepTarget } from './targets/sweep-targets.ts';
+import type { QueryRow } from '../../../detection/siem/connector.ts';
+import { sightingMatches, type SightingMatch } from '../../../feed/model/vocabulary.ts';
+import { createTargetMatcher, readHost } from '../targets/match-targets.ts';
+import type { SweptDataset } from '../targets/sighting-fields.ts';
+import type { SweepTarget } from '../targets/sweep-targets.ts';
 
 const eventMaxChars = 16_000;
 const observedMaxChars = 2_000;

@@ -1,15 +1,15 @@
-import { inOrg, type Db, type Tx } from '../../platform/db/db.ts';
-import { applyOverride } from '../../feed/items/overrides/apply-overrides.ts';
-import { listCurrentOverrides } from '../../feed/items/overrides/override-rows.store.ts';
-import type { SnapshotCache } from '../../feed/items/snapshot/snapshot.ts';
-import { listFalsePositives, markFalsePositives } from '../../feed/indicators/false-positives.store.ts';
-import { updateExpiry } from '../../feed/model/expiry.ts';
-import type { Clock } from '../../platform/lib/time/clock.ts';
-import type { Logger } from '../../platform/lib/logging/logger.ts';
-import { runLoop } from '../../platform/lib/concurrency/loop.ts';
-import { getProfile } from '../../feed/relevance/profile.ts';
-import type { ConnectionFor } from '../../detection/connections/open-connection.ts';
-import { SiemError } from '../../detection/siem/connector.ts';
+import { inOrg, type Db, type Tx } from '../../../platform/db/db.ts';
+import { applyOverride } from '../../../feed/items/overrides/apply-overrides.ts';
+import { listCurrentOverrides } from '../../../feed/items/overrides/override-rows.store.ts';
+import type { SnapshotCache } from '../../../feed/items/snapshot/snapshot.ts';
+import { listFalsePositives, markFalsePositives } from '../../../feed/indicators/false-positives.store.ts';
+import { updateExpiry } from '../../../feed/model/expiry.ts';
+import type { Clock } from '../../../platform/lib/time/clock.ts';
+import type { Logger } from '../../../platform/lib/logging/logger.ts';
+import { runLoop } from '../../../platform/lib/concurrency/loop.ts';
+import { getProfile } from '../../../feed/relevance/profile.ts';
+import type { ConnectionFor } from '../../../detection/connections/open-connection.ts';
+import { SiemError } from '../../../detection/siem/connector.ts';
 import type { Sighting } from './find-sightings.ts';
 import { runSweepQueries, type SweepResult } from './run-queries.ts';
 import { saveSightings } from './save-sightings.ts';
@@ -20,8 +20,8 @@ import {
   listVisiblePools,
   syncSweepsAcrossOrgs,
   type Sweep,
-} from './sightings.store.ts';
-import { listSweepTargets, toTargetBatches, type SweepTarget } from './targets/sweep-targets.ts';
+} from '../sightings.store.ts';
+import { listSweepTargets, toTargetBatches, type SweepTarget } from '../targets/sweep-targets.ts';
 
 export type SweepDeps = {
   db: Db;

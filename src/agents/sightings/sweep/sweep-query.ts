@@ -1,6 +1,6 @@
-import type { RemoteSiemType } from '../../detection/siem/registry.ts';
+import type { RemoteSiemType } from '../../../detection/siem/registry.ts';
 import type { SearchTerms } from './search-terms.ts';
-import type { SweptDataset } from './targets/sighting-fields.ts';
+import type { SweptDataset } from '../targets/sighting-fields.ts';
 
 type SweepLanguage = {
   /** Returns the expression of a field as text. `field` is a path of letters, digits, `_`, and dots. */

@@ -1,10 +1,10 @@
-import { SiemError, type SiemConnection } from '../../detection/siem/connector.ts';
-import type { RemoteSiemType } from '../../detection/siem/registry.ts';
-import { fieldsToSweep } from './targets/sighting-fields.ts';
+import { SiemError, type SiemConnection } from '../../../detection/siem/connector.ts';
+import type { RemoteSiemType } from '../../../detection/siem/registry.ts';
+import { fieldsToSweep } from '../targets/sighting-fields.ts';
 import { findSightings, type Sighting } from './find-sightings.ts';
 import { toSearchTerms } from './search-terms.ts';
 import { buildSweepQuery } from './sweep-query.ts';
-import type { SweepTarget } from './targets/sweep-targets.ts';
+import type { SweepTarget } from '../targets/sweep-targets.ts';
 
 export type SweepResult = {
   sightings: Sighting[];
