@@ -8,10 +8,10 @@ import type { RunClaim } from '../../scheduling/queue/run-claim.ts';
 import { lockClaimedRun, RunCancelledError, RunLostError } from '../../scheduling/queue/run-fence.ts';
 import { requeueRun } from '../../scheduling/queue/run-queue.store.ts';
 import type { ActiveRun } from './active-run.ts';
-import { pauseFailedConnection } from './connection-failure.ts';
+import { pauseFailedConnection } from './failures/connection-failure.ts';
 import { finishRun, type RunOutcome } from './finish-run.ts';
 import { writeFailure, writeWarningsAndPhases } from './progress.store.ts';
-import { retryDelayMs, toRunFailure } from './run-failure.ts';
+import { retryDelayMs, toRunFailure } from './failures/run-failure.ts';
 
 export type EndRunDeps = { db: Db; clock: Clock; log: Logger };
 

@@ -19,7 +19,7 @@ import { addToRunDays, utcDay } from '../run-days.store.ts';
 import { toRunRecord } from '../run-record.ts';
 import type { ActiveRun } from './active-run.ts';
 import { progressColumns } from './progress.store.ts';
-import type { RunFailure } from './run-failure.ts';
+import type { RunFailure } from './failures/run-failure.ts';
 
 export type RunOutcome =
   | { status: 'completed'; score: RunScore | null; run: ActiveRun }

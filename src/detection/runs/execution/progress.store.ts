@@ -3,7 +3,7 @@ import type { Tx } from '../../../platform/db/db.ts';
 import type { StepUsage } from '../../../platform/models/spending/spend-meter.ts';
 import type { RunClaim } from '../../scheduling/queue/run-claim.ts';
 import type { ActiveRun } from './active-run.ts';
-import type { RunFailure } from './run-failure.ts';
+import type { RunFailure } from './failures/run-failure.ts';
 import { sumWindows } from './run-progress.ts';
 
 /** Assignments of the columns of `runs` with the results so far. */

@@ -2,7 +2,7 @@ import { createSpendMeter } from '../../../platform/models/spending/spend-meter.
 import { ModelError } from '../../../platform/models/model-error.ts';
 import type { Candidate } from '../../analysis/candidate.ts';
 import type { ActiveRun } from '../execution/active-run.ts';
-import { toRunFailure } from '../execution/run-failure.ts';
+import { toRunFailure } from '../execution/failures/run-failure.ts';
 import type { Judge } from './judge.ts';
 import { judgeByFacts, judgeCandidate, type Fallback, type Judgment } from './judgment.ts';
 import { addVerdict, warnAboutFallback } from './judging-progress.ts';

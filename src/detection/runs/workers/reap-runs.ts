@@ -5,7 +5,7 @@ import type { RunClaim } from '../../scheduling/queue/run-claim.ts';
 import { lockClaimedRun, RunLostError } from '../../scheduling/queue/run-fence.ts';
 import { endRun, type EndRunDeps } from '../execution/end-run.ts';
 import { finishRun } from '../execution/finish-run.ts';
-import { workerLostFailure } from '../execution/run-failure.ts';
+import { workerLostFailure } from '../execution/failures/run-failure.ts';
 
 const reapMax = 100;
 

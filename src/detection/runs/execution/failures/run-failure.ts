@@ -1,5 +1,5 @@
-import { ModelError } from '../../../platform/models/model-error.ts';
-import { SiemError, type SiemFailure } from '../../siem/connector.ts';
+import { ModelError } from '../../../../platform/models/model-error.ts';
+import { SiemError, type SiemFailure } from '../../../siem/connector.ts';
 
 export type RunFailure = SiemFailure;
 

@@ -1,6 +1,6 @@
-import { pauseConnection } from '../../connections/connection-pauses.ts';
-import { SiemError, type SiemFailure } from '../../siem/connector.ts';
-import type { ActiveRun } from './active-run.ts';
+import { pauseConnection } from '../../../connections/connection-pauses.ts';
+import { SiemError, type SiemFailure } from '../../../siem/connector.ts';
+import type { ActiveRun } from '../active-run.ts';
 
 const pingMs = 10_000;
 

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { testDatabase } from '../../../../test/support/database.ts';
-import { hour, startRuns } from '../../../../test/support/detection/scripted-runs.ts';
-import { getDetection } from '../../detections/read-detections.ts';
-import { SiemError, type SiemFailure } from '../../siem/connector.ts';
+import { testDatabase } from '../../../../../test/support/database.ts';
+import { hour, startRuns } from '../../../../../test/support/detection/scripted-runs.ts';
+import { getDetection } from '../../../detections/read-detections.ts';
+import { SiemError, type SiemFailure } from '../../../siem/connector.ts';
 
 const testDb = await testDatabase();
 const failures: SiemFailure[] = [

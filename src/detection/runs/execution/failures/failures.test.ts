@@ -1,16 +1,16 @@
 import { expect, test } from 'vitest';
-import { testDatabase } from '../../../../test/support/database.ts';
-import { hour, startRuns, type RunsTest } from '../../../../test/support/detection/scripted-runs.ts';
-import { getDetection } from '../../detections/read-detections.ts';
-import { updateDetection } from '../../detections/update-detection.ts';
-import { deleteDetection } from '../../detections/life-cycle.ts';
-import { claimRunsAcrossOrgs } from '../../scheduling/queue/claim-runs.store.ts';
-import type { RunClaim } from '../../scheduling/queue/run-claim.ts';
-import { enqueueDueRunsAcrossOrgs } from '../../scheduling/enqueue-runs.ts';
-import { SiemError, type SiemFailure } from '../../siem/connector.ts';
-import { cancelRun } from '../requests/cancel-run.ts';
-import { executeRun } from './execute-run.ts';
-import { reapRuns } from '../workers/reap-runs.ts';
+import { testDatabase } from '../../../../../test/support/database.ts';
+import { hour, startRuns, type RunsTest } from '../../../../../test/support/detection/scripted-runs.ts';
+import { getDetection } from '../../../detections/read-detections.ts';
+import { updateDetection } from '../../../detections/update-detection.ts';
+import { deleteDetection } from '../../../detections/life-cycle.ts';
+import { claimRunsAcrossOrgs } from '../../../scheduling/queue/claim-runs.store.ts';
+import type { RunClaim } from '../../../scheduling/queue/run-claim.ts';
+import { enqueueDueRunsAcrossOrgs } from '../../../scheduling/enqueue-runs.ts';
+import { SiemError, type SiemFailure } from '../../../siem/connector.ts';
+import { cancelRun } from '../../requests/cancel-run.ts';
+import { executeRun } from '../execute-run.ts';
+import { reapRuns } from '../../workers/reap-runs.ts';
 
 const testDb = await testDatabase();
 const authors: SiemFailure = { kind: 'query_error', blame: 'author', retryable: false, message: 'no such column' };
