@@ -15,7 +15,7 @@ import {
   type WindowGrid,
 } from '../../scheduling/slot-windows.ts';
 import type { ActiveRun } from '../execution/active-run.ts';
-import { searchWindow, trialClock } from '../execution/examine-window.ts';
+import { searchWindow, trialClock } from '../execution/windows/examine-window.ts';
 import { addWarning, timePhase } from '../execution/run-progress.ts';
 
 /** `baselineMsMax` is the time that one run may spend on the baseline. Default 60,000 ms. */

@@ -11,7 +11,7 @@ import type { QueryWindow, SearchResult } from '../../siem/connector.ts';
 import { emptyVerdictStats } from '../../verdicts/model/model-score.ts';
 import { findArrival } from '../backfill/late-slots.ts';
 import type { ActiveRun } from '../execution/active-run.ts';
-import { analyzeResult, searchLimits, toQueryWindow } from '../execution/examine-window.ts';
+import { analyzeResult, searchLimits, toQueryWindow } from '../execution/windows/examine-window.ts';
 import { noneSuppressed } from '../execution/run-progress.ts';
 import { toActiveRun } from '../execution/start-run.ts';
 import type { QuietRun, UntouchedRunRow } from './quiet-runs.store.ts';

@@ -13,7 +13,7 @@ import type { DetectionKey } from '../../scheduling/detection-key.ts';
 import { splitIntoWindows, type TimeRange, type WindowGrid } from '../../scheduling/slot-windows.ts';
 import type { SiemConnection } from '../../siem/connector.ts';
 import { lockDetectionForRun } from '../detection-state.store.ts';
-import { examineWindow } from '../execution/examine-window.ts';
+import { examineWindow } from '../execution/windows/examine-window.ts';
 import { createTrialRun } from '../execution/trial-run.ts';
 import { findJudgingCost } from '../read-runs.store.ts';
 import type { Backfill, BackfillRequest } from '../runs.schema.ts';

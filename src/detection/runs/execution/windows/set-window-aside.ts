@@ -1,12 +1,12 @@
-import type { Db } from '../../../platform/db/db.ts';
-import type { Clock } from '../../../platform/lib/time/clock.ts';
-import { replaceWindowWithGap } from '../../scheduling/coverage/coverage.store.ts';
-import { isDueToData, SiemError } from '../../siem/connector.ts';
-import type { ActiveRun } from './active-run.ts';
+import type { Db } from '../../../../platform/db/db.ts';
+import type { Clock } from '../../../../platform/lib/time/clock.ts';
+import { replaceWindowWithGap } from '../../../scheduling/coverage/coverage.store.ts';
+import { isDueToData, SiemError } from '../../../siem/connector.ts';
+import type { ActiveRun } from '../active-run.ts';
 import type { WindowTask } from './examine-window.ts';
-import { writeProgress } from './progress.store.ts';
-import { inRunTransaction } from './run-transaction.ts';
-import { addWarning } from './run-progress.ts';
+import { writeProgress } from '../progress.store.ts';
+import { inRunTransaction } from '../run-transaction.ts';
+import { addWarning } from '../run-progress.ts';
 
 /**
  * Turns a window whose events make the query fail into a gap, so that it does not keep the later windows of the run from being examined. The

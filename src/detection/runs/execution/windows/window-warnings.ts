@@ -1,9 +1,9 @@
-import { findResultWarnings } from '../../analysis/rows/result-warnings.ts';
-import type { PreparedWindow } from '../../analysis/analyze-window.ts';
-import { runInSlices } from '../../../platform/lib/concurrency/slices.ts';
-import type { SearchResult } from '../../siem/connector.ts';
-import type { ActiveRun } from './active-run.ts';
-import { addWarning } from './run-progress.ts';
+import { findResultWarnings } from '../../../analysis/rows/result-warnings.ts';
+import type { PreparedWindow } from '../../../analysis/analyze-window.ts';
+import { runInSlices } from '../../../../platform/lib/concurrency/slices.ts';
+import type { SearchResult } from '../../../siem/connector.ts';
+import type { ActiveRun } from '../active-run.ts';
+import { addWarning } from '../run-progress.ts';
 
 /** Adds what a window's query result says about the detection to the warnings of a run or of a trial: missing data and missing fields. */
 export async function addWindowWarnings(

@@ -1,17 +1,17 @@
 import { sql } from 'kysely';
-import type { Tx } from '../../../platform/db/db.ts';
-import { splitIntoBatches } from '../../../platform/lib/concurrency/batches.ts';
-import { mapInSlices } from '../../../platform/lib/concurrency/slices.ts';
-import { uuidv7 } from '../../../platform/lib/ids.ts';
-import type { Candidate } from '../../analysis/candidate.ts';
-import { isRemembered, writeMemory } from '../../analysis/memory/memory.store.ts';
-import { coverGapWindow, coverWindow, replaceWindowWithGap } from '../../scheduling/coverage/coverage.store.ts';
-import { splitOffGapWindow } from '../../scheduling/coverage/fill-gaps.store.ts';
-import { scheduleLateSlots } from '../backfill/late-slots.ts';
-import { deleteRecheck, scheduleRecheck } from '../backfill/rechecks.store.ts';
-import { deleteRevisit, lockMemoryEpoch, recordPastChange } from '../backfill/revisits.store.ts';
-import { reconcileCandidates } from '../judging/reconcile-candidates.ts';
-import type { ActiveRun } from './active-run.ts';
+import type { Tx } from '../../../../platform/db/db.ts';
+import { splitIntoBatches } from '../../../../platform/lib/concurrency/batches.ts';
+import { mapInSlices } from '../../../../platform/lib/concurrency/slices.ts';
+import { uuidv7 } from '../../../../platform/lib/ids.ts';
+import type { Candidate } from '../../../analysis/candidate.ts';
+import { isRemembered, writeMemory } from '../../../analysis/memory/memory.store.ts';
+import { coverGapWindow, coverWindow, replaceWindowWithGap } from '../../../scheduling/coverage/coverage.store.ts';
+import { splitOffGapWindow } from '../../../scheduling/coverage/fill-gaps.store.ts';
+import { scheduleLateSlots } from '../../backfill/late-slots.ts';
+import { deleteRecheck, scheduleRecheck } from '../../backfill/rechecks.store.ts';
+import { deleteRevisit, lockMemoryEpoch, recordPastChange } from '../../backfill/revisits.store.ts';
+import { reconcileCandidates } from '../../judging/reconcile-candidates.ts';
+import type { ActiveRun } from '../active-run.ts';
 import type { Examination } from './examine-window.ts';
 
 // Small, because the driver copies the texts of a statement without a pause.

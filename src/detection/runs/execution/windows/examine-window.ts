@@ -1,17 +1,22 @@
-import { inOrgWithCachedPlans, type Db } from '../../../platform/db/db.ts';
-import { runInSlices } from '../../../platform/lib/concurrency/slices.ts';
-import type { Clock } from '../../../platform/lib/time/clock.ts';
-import type { Candidate } from '../../analysis/candidate.ts';
-import { analyzeWindow, computeNamedShare, prepareWindow, type PreparedWindow } from '../../analysis/analyze-window.ts';
-import type { WindowResult } from '../../analysis/category.ts';
-import { createEmptyRecall, type MemoryEntry, type RecalledMemory } from '../../analysis/memory/memory.ts';
-import { recallMemory } from '../../analysis/memory/memory.store.ts';
-import type { TimeRange } from '../../scheduling/slot-windows.ts';
-import type { QueryWindow, SearchLimits, SearchResult, SiemConnection } from '../../siem/connector.ts';
-import { findLateSlots } from '../backfill/late-slots.ts';
-import { findMemoryEpoch } from '../backfill/revisits.store.ts';
-import type { ActiveRun } from './active-run.ts';
-import { addWarning, timePhase, type ExaminedWindow } from './run-progress.ts';
+import { inOrgWithCachedPlans, type Db } from '../../../../platform/db/db.ts';
+import { runInSlices } from '../../../../platform/lib/concurrency/slices.ts';
+import type { Clock } from '../../../../platform/lib/time/clock.ts';
+import type { Candidate } from '../../../analysis/candidate.ts';
+import {
+  analyzeWindow,
+  computeNamedShare,
+  prepareWindow,
+  type PreparedWindow,
+} from '../../../analysis/analyze-window.ts';
+import type { WindowResult } from '../../../analysis/category.ts';
+import { createEmptyRecall, type MemoryEntry, type RecalledMemory } from '../../../analysis/memory/memory.ts';
+import { recallMemory } from '../../../analysis/memory/memory.store.ts';
+import type { TimeRange } from '../../../scheduling/slot-windows.ts';
+import type { QueryWindow, SearchLimits, SearchResult, SiemConnection } from '../../../siem/connector.ts';
+import { findLateSlots } from '../../backfill/late-slots.ts';
+import { findMemoryEpoch } from '../../backfill/revisits.store.ts';
+import type { ActiveRun } from '../active-run.ts';
+import { addWarning, timePhase, type ExaminedWindow } from '../run-progress.ts';
 import { addWindowWarnings } from './window-warnings.ts';
 
 /** Limits of the query of one window. */
