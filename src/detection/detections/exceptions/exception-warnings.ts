@@ -1,6 +1,6 @@
 import { didYouMean } from '../../../platform/lib/text/nearest-names.ts';
-import { compileExceptions, type Exception, type ExceptionSubject } from '../../analysis/exceptions.ts';
-import { compilePattern } from '../../analysis/value-pattern.ts';
+import { compileExceptions, type Exception, type ExceptionSubject } from '../../analysis/exceptions/exceptions.ts';
+import { compilePattern } from '../../analysis/exceptions/value-pattern.ts';
 
 export type ExceptionWarning = { code: string; field: string; detail: string };
 

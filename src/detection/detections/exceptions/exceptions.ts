@@ -4,7 +4,7 @@ import { appError, fieldError } from '../../../platform/lib/errors.ts';
 import { uuidv7 } from '../../../platform/lib/ids.ts';
 import { toPage, readPageRequest, type PageQuery } from '../../../platform/lib/page-request.ts';
 import type { Caller } from '../../../platform/orgs/caller.ts';
-import type { ExceptionSubject } from '../../analysis/exceptions.ts';
+import type { ExceptionSubject } from '../../analysis/exceptions/exceptions.ts';
 import { findExceptionWarnings } from './exception-warnings.ts';
 import type { DetectionException, ExceptionList, NewException, Snooze } from './exceptions.schema.ts';
 import {

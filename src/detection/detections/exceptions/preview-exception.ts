@@ -1,6 +1,6 @@
 import { inOrg } from '../../../platform/db/db.ts';
 import type { Caller } from '../../../platform/orgs/caller.ts';
-import { compileExceptions } from '../../analysis/exceptions.ts';
+import { compileExceptions } from '../../analysis/exceptions/exceptions.ts';
 import { readDetection } from '../require-detection.ts';
 import { listHitsSince } from './exceptions.store.ts';
 import type { ExceptionDeps } from './exceptions.ts';

@@ -1,5 +1,5 @@
-import { compileAllowList } from '../../analysis/allow-list.ts';
-import { compileExceptions } from '../../analysis/exceptions.ts';
+import { compileAllowList } from '../../analysis/exceptions/allow-list.ts';
+import { compileExceptions } from '../../analysis/exceptions/exceptions.ts';
 import type { Tx } from '../../../platform/db/db.ts';
 import { listActiveExceptions } from '../../detections/exceptions/exceptions.store.ts';
 import type { DetectionKey } from '../../scheduling/detection-key.ts';

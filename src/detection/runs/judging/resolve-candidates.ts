@@ -1,5 +1,5 @@
 import type { DetectionTexts } from '../../verdicts/detection-texts.ts';
-import type { Exception } from '../../analysis/exceptions.ts';
+import type { Exception } from '../../analysis/exceptions/exceptions.ts';
 import { computeSuppressionKey, decideSuppression } from '../../analysis/suppression.ts';
 import { createHitKey } from '../../hits/hit-key.ts';
 import type { ActiveRun } from '../execution/active-run.ts';

@@ -1,4 +1,4 @@
-import type { Candidate } from './candidate.ts';
+import type { Candidate } from '../candidate.ts';
 import { compilePattern } from './value-pattern.ts';
 
 /** A rule that mutes candidates. Null matches anything. `field` and `value` are set together. */

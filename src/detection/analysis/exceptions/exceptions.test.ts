@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Candidate } from './candidate.ts';
+import type { Candidate } from '../candidate.ts';
 import { compileExceptions, type Exception } from './exceptions.ts';
 
 const row = (rowId: string, fields: Record<string, string>) => ({ rowId, time: null, fields });
