@@ -4,7 +4,7 @@ import type { SourceRecord } from '../../model/source-record.ts';
 import { toListLine } from './list-line.ts';
 import { toListRecord } from './list-record.ts';
 import { createRowReader, type ListRow } from './list-row.ts';
-import { readTable } from './list-table.ts';
+import { readTable } from './table/list-table.ts';
 import { isMarkup, readReport } from './list-report.ts';
 import type { DraftResult, ParseContext, SourceFormat } from '../source-format.ts';
 import type { SourceDocument } from '../source-document.ts';

@@ -9,8 +9,8 @@ import { ownValue } from '../../../platform/lib/own-value.ts';
 import type { Tlp } from '../../model/vocabulary.ts';
 import { roundConfidence } from '../../model/source-record.ts';
 import { createDateReader } from './list-dates.ts';
-import { findColumns, findValueColumns, isLinkColumn, type ColumnName } from './list-columns.ts';
-import type { ListTable } from './list-table.ts';
+import { findColumns, findValueColumns, isLinkColumn, type ColumnName } from './table/list-columns.ts';
+import type { ListTable } from './table/list-table.ts';
 import { recognizeValue, splitValues } from './recognize-value.ts';
 import { isAboutWord, readTypedValue } from './value-types.ts';
 

@@ -1,5 +1,5 @@
-import { recognizeValue } from './recognize-value.ts';
-import { isTypeWord } from './value-types.ts';
+import { recognizeValue } from '../recognize-value.ts';
+import { isTypeWord } from '../value-types.ts';
 
 const owner = '(?:dst|src|dest|c2|cc|source|attacker|remote|malicious|destination|server|network)_';
 

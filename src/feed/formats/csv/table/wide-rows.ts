@@ -1,4 +1,4 @@
-import { recognizeValue, splitValues } from './recognize-value.ts';
+import { recognizeValue, splitValues } from '../recognize-value.ts';
 
 /** Values of one cell that stay in one row. */
 const valuesPerRow = 100;

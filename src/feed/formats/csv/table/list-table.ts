@@ -1,13 +1,13 @@
 import papaparse from 'papaparse';
-import { findTlp } from '../../extraction/tlp.ts';
-import { toStorableText } from '../../extraction/text/stored-text.ts';
-import type { Tlp } from '../../model/vocabulary.ts';
-import { parseFeedDate } from '../rss/feed-dates.ts';
+import { findTlp } from '../../../extraction/tlp.ts';
+import { toStorableText } from '../../../extraction/text/stored-text.ts';
+import type { Tlp } from '../../../model/vocabulary.ts';
+import { parseFeedDate } from '../../rss/feed-dates.ts';
 import { readJsonTable } from './json-table.ts';
 import { normalizeColumnName } from './list-columns.ts';
 import { readNamedRows } from './list-headings.ts';
 import { applyLayout, findLayout } from './list-layouts.ts';
-import { recognizeValue } from './recognize-value.ts';
+import { recognizeValue } from '../recognize-value.ts';
 import { splitValueRow, splitWideRow } from './wide-rows.ts';
 
 /** A list as rows of cells. `about` is the title or first text, `date` the first date, and `tlp` the marking in its comments. */

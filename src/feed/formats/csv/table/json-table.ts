@@ -1,4 +1,4 @@
-import { toStorableText } from '../../extraction/text/stored-text.ts';
+import { toStorableText } from '../../../extraction/text/stored-text.ts';
 import { isColumnName, isValueName } from './list-columns.ts';
 import {
   asObject,
@@ -7,7 +7,7 @@ import {
   isObject,
   parseJsonText,
   type JsonObject,
-} from '../../../platform/lib/json/json-values.ts';
+} from '../../../../platform/lib/json/json-values.ts';
 
 /** `date` is ISO text: when the list was made, if it says so. */
 type JsonTable = {

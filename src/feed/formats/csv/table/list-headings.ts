@@ -1,4 +1,4 @@
-import { findTaggedName } from '../../extraction/names/dictionary/tagged-name.ts';
+import { findTaggedName } from '../../../extraction/names/dictionary/tagged-name.ts';
 
 const comment = /^\s*(?:#|;|\/\/|!)/;
 const mark = /^[\s#;/!*=-]+/;
