@@ -7,8 +7,8 @@ import type { Definition } from '../../detection/detections/record/definition.ts
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import { listDatasetsRead } from '../../detection/logs/query/inspect-query.ts';
 import type { Caller } from '../../platform/orgs/caller.ts';
-import { estimateNoise } from '../../detection/testing/estimate-noise.ts';
-import type { TrialDeps } from '../../detection/testing/simulate-time-range.ts';
+import { estimateNoise } from '../../detection/testing/simulation/estimate-noise.ts';
+import type { TrialDeps } from '../../detection/testing/simulation/simulate-time-range.ts';
 import type { CheckDetectionDeps } from '../../detection/detections/check-detection.ts';
 import { toQueryError } from '../../detection/testing/query-failure.ts';
 import { testDefinition, type RunTestsDeps } from '../../detection/testing/run-tests.ts';

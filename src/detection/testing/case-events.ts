@@ -4,7 +4,7 @@ import { findEventTime } from '../logs/ingestion/events/event-time.ts';
 import type { FixtureEvent } from '../logs/query/fixture-store.ts';
 import type { SearchResult } from '../siem/connector.ts';
 import type { TimeRange } from '../scheduling/slot-windows.ts';
-import { windowsBefore } from './simulation-windows.ts';
+import { windowsBefore } from './simulation/simulation-windows.ts';
 
 const historyWindowsMax = 400;
 

@@ -11,7 +11,7 @@ import type { Suppressed } from '../runs/runs.schema.ts';
 import type { Judge } from '../runs/judging/judge.ts';
 import type { SiemConnection } from '../siem/connector.ts';
 import { groupByDataset, mergeEvents, planCaseWindows, searchEventRows } from './case-events.ts';
-import { runSimulation } from './simulate.ts';
+import { runSimulation } from './simulation/simulate.ts';
 
 /** A test case needs the engine and a folder, but no database. `clock` is slot time. */
 export type TestCaseDeps = { engine: LogEngine; segmentStore: Pick<SegmentStore, 'folderOf'>; clock: Clock };

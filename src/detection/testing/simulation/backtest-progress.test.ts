@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { callOk, postDetection } from '../../../test/support/detection/detection-factory.ts';
-import { createScriptedSiem, hour } from '../../../test/support/detection/scripted-runs.ts';
-import { startApp, type TestOrg } from '../../../test/support/harness.ts';
-import { SiemError } from '../siem/connector.ts';
+import { callOk, postDetection } from '../../../../test/support/detection/detection-factory.ts';
+import { createScriptedSiem, hour } from '../../../../test/support/detection/scripted-runs.ts';
+import { startApp, type TestOrg } from '../../../../test/support/harness.ts';
+import { SiemError } from '../../siem/connector.ts';
 
 let search: Parameters<typeof createScriptedSiem>[0] = () => [];
 const siem = createScriptedSiem((request, signal) => search(request, signal));

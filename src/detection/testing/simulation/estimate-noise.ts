@@ -1,6 +1,6 @@
-import type { Estimate } from '../detections/record/detection.schema.ts';
-import { toQueryError } from './query-failure.ts';
-import type { TestSubject } from './run-test-case.ts';
+import type { Estimate } from '../../detections/record/detection.schema.ts';
+import { toQueryError } from '../query-failure.ts';
+import type { TestSubject } from '../run-test-case.ts';
 import {
   collectHitKeys,
   countRows,

@@ -1,4 +1,4 @@
-import { listWindowsBefore, splitIntoWindows, type TimeRange } from '../scheduling/slot-windows.ts';
+import { listWindowsBefore, splitIntoWindows, type TimeRange } from '../../scheduling/slot-windows.ts';
 
 const hourly = '0 * * * *';
 

@@ -1,24 +1,24 @@
-import { runInSlices } from '../../platform/lib/concurrency/slices.ts';
-import { uuidv7 } from '../../platform/lib/ids.ts';
-import { analyzeWindow, prepareWindow, type PreparedWindow } from '../analysis/analyze-window.ts';
-import type { Candidate } from '../analysis/candidate.ts';
-import { recallFromWindows, type WindowMemory } from '../analysis/memory/recall.ts';
-import { categories } from '../analysis/registry.ts';
-import type { DroppedCounts } from '../analysis/category.ts';
-import { countSuppressed } from '../runs/execution/run-progress.ts';
-import { addSuppressed } from '../runs/judging/judging-progress.ts';
-import type { Suppressed } from '../runs/runs.schema.ts';
-import type { ActiveRun } from '../runs/execution/active-run.ts';
-import { addWindowWarnings } from '../runs/execution/windows/window-warnings.ts';
-import { searchLimits, trialClock } from '../runs/execution/windows/examine-window.ts';
-import type { StoredCandidate } from '../runs/judging/candidates.store.ts';
-import { createAllowListFinder } from '../runs/judging/mutes.ts';
-import { createTrialJudging } from '../runs/judging/trial-judge.ts';
-import type { Suppression } from '../runs/judging/suppressions.store.ts';
-import { createAnalyst, type Judge } from '../runs/judging/judge.ts';
-import { addSuppression, resolveCandidates, type Resolution } from '../runs/judging/resolve-candidates.ts';
-import type { TimeRange } from '../scheduling/slot-windows.ts';
-import type { QueryWindow, SearchResult, SiemConnection } from '../siem/connector.ts';
+import { runInSlices } from '../../../platform/lib/concurrency/slices.ts';
+import { uuidv7 } from '../../../platform/lib/ids.ts';
+import { analyzeWindow, prepareWindow, type PreparedWindow } from '../../analysis/analyze-window.ts';
+import type { Candidate } from '../../analysis/candidate.ts';
+import { recallFromWindows, type WindowMemory } from '../../analysis/memory/recall.ts';
+import { categories } from '../../analysis/registry.ts';
+import type { DroppedCounts } from '../../analysis/category.ts';
+import { countSuppressed } from '../../runs/execution/run-progress.ts';
+import { addSuppressed } from '../../runs/judging/judging-progress.ts';
+import type { Suppressed } from '../../runs/runs.schema.ts';
+import type { ActiveRun } from '../../runs/execution/active-run.ts';
+import { addWindowWarnings } from '../../runs/execution/windows/window-warnings.ts';
+import { searchLimits, trialClock } from '../../runs/execution/windows/examine-window.ts';
+import type { StoredCandidate } from '../../runs/judging/candidates.store.ts';
+import { createAllowListFinder } from '../../runs/judging/mutes.ts';
+import { createTrialJudging } from '../../runs/judging/trial-judge.ts';
+import type { Suppression } from '../../runs/judging/suppressions.store.ts';
+import { createAnalyst, type Judge } from '../../runs/judging/judge.ts';
+import { addSuppression, resolveCandidates, type Resolution } from '../../runs/judging/resolve-candidates.ts';
+import type { TimeRange } from '../../scheduling/slot-windows.ts';
+import type { QueryWindow, SearchResult, SiemConnection } from '../../siem/connector.ts';
 
 /** Input of a simulation on event time. `past` windows only fill memory; `windows` are examined and judged. */
 export type Simulation = {

@@ -1,12 +1,12 @@
-import { splitIntoBatches } from '../../platform/lib/concurrency/batches.ts';
-import { uuidv7 } from '../../platform/lib/ids.ts';
-import { mapInSlices } from '../../platform/lib/concurrency/slices.ts';
-import type { Caller } from '../../platform/orgs/caller.ts';
-import { checkModelAlias } from '../detections/record/check-model-alias.ts';
-import { buildDefinition } from '../detections/record/new-detection.ts';
-import type { ActiveRun } from '../runs/execution/active-run.ts';
-import type { RunVerdict } from '../runs/execution/run-progress.ts';
-import type { JudgedResolution, Resolution } from '../runs/judging/resolve-candidates.ts';
+import { splitIntoBatches } from '../../../platform/lib/concurrency/batches.ts';
+import { uuidv7 } from '../../../platform/lib/ids.ts';
+import { mapInSlices } from '../../../platform/lib/concurrency/slices.ts';
+import type { Caller } from '../../../platform/orgs/caller.ts';
+import { checkModelAlias } from '../../detections/record/check-model-alias.ts';
+import { buildDefinition } from '../../detections/record/new-detection.ts';
+import type { ActiveRun } from '../../runs/execution/active-run.ts';
+import type { RunVerdict } from '../../runs/execution/run-progress.ts';
+import type { JudgedResolution, Resolution } from '../../runs/judging/resolve-candidates.ts';
 import {
   collectHitKeys,
   countRows,
@@ -16,7 +16,7 @@ import {
   type TrialDeps,
 } from './simulate-time-range.ts';
 import type { SimulationResult } from './simulate.ts';
-import type { Preview, PreviewDetection } from './testing.schema.ts';
+import type { Preview, PreviewDetection } from '../testing.schema.ts';
 
 const candidatesMax = 100;
 // The response is serialized without a pause.

@@ -1,15 +1,15 @@
-import { inOrg, type Db, type Tx } from '../../platform/db/db.ts';
-import { appError, fieldError } from '../../platform/lib/errors.ts';
-import type { Caller } from '../../platform/orgs/caller.ts';
-import { findPromptText } from '../detections/history/prompts.store.ts';
-import { findDefinition } from '../detections/history/revisions.store.ts';
-import { checkModelAlias } from '../detections/record/check-model-alias.ts';
-import type { Definition } from '../detections/record/definition.ts';
-import { listReviewedHits, type ReviewedHit } from '../hits/hit-status.store.ts';
-import type { DetectionKey } from '../scheduling/detection-key.ts';
-import { countSuppressed } from '../runs/execution/run-progress.ts';
-import type { ActiveRun } from '../runs/execution/active-run.ts';
-import { proposeTuning } from './propose-tuning.ts';
+import { inOrg, type Db, type Tx } from '../../../platform/db/db.ts';
+import { appError, fieldError } from '../../../platform/lib/errors.ts';
+import type { Caller } from '../../../platform/orgs/caller.ts';
+import { findPromptText } from '../../detections/history/prompts.store.ts';
+import { findDefinition } from '../../detections/history/revisions.store.ts';
+import { checkModelAlias } from '../../detections/record/check-model-alias.ts';
+import type { Definition } from '../../detections/record/definition.ts';
+import { listReviewedHits, type ReviewedHit } from '../../hits/hit-status.store.ts';
+import type { DetectionKey } from '../../scheduling/detection-key.ts';
+import { countSuppressed } from '../../runs/execution/run-progress.ts';
+import type { ActiveRun } from '../../runs/execution/active-run.ts';
+import { proposeTuning } from '../propose-tuning.ts';
 import {
   collectHitKeys,
   countRows,
@@ -19,7 +19,7 @@ import {
   type TrialDeps,
 } from './simulate-time-range.ts';
 import type { SimulatedWindow, SimulationResult } from './simulate.ts';
-import type { Backtest, BacktestProgress, BacktestRequest } from './testing.schema.ts';
+import type { Backtest, BacktestProgress, BacktestRequest } from '../testing.schema.ts';
 
 type BacktestVersion = Backtest['versions'][number];
 type BacktestInput = BacktestRequest & {
