@@ -9,7 +9,7 @@ import { listReviewedHits, type ReviewedHit } from '../../hits/hit-status.store.
 import type { DetectionKey } from '../../scheduling/detection-key.ts';
 import { countSuppressed } from '../../runs/execution/run-progress.ts';
 import type { ActiveRun } from '../../runs/execution/active-run.ts';
-import { proposeTuning } from '../propose-tuning.ts';
+import { proposeTuning } from '../tuning/propose-tuning.ts';
 import {
   collectHitKeys,
   countRows,

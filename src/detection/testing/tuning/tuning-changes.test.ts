@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { DetectionCategory } from '../analysis/candidate.ts';
-import type { Tuning } from '../analysis/tuning/tuning.schema.ts';
+import type { DetectionCategory } from '../../analysis/candidate.ts';
+import type { Tuning } from '../../analysis/tuning/tuning.schema.ts';
 import { listTuningChanges } from './tuning-changes.ts';
 
 /** Three candidates of which one may remain, so that a limit lies beyond the second. */

@@ -1,7 +1,7 @@
-import type { Candidate, DetectionCategory } from '../analysis/candidate.ts';
-import { findUnusedTuning } from '../analysis/tuning/check-tuning.ts';
-import { peersMin, sequenceMs } from '../analysis/tuning/tuning-defaults.ts';
-import { sensitivities, Tuning } from '../analysis/tuning/tuning.schema.ts';
+import type { Candidate, DetectionCategory } from '../../analysis/candidate.ts';
+import { findUnusedTuning } from '../../analysis/tuning/check-tuning.ts';
+import { peersMin, sequenceMs } from '../../analysis/tuning/tuning-defaults.ts';
+import { sensitivities, Tuning } from '../../analysis/tuning/tuning.schema.ts';
 
 type Tuned = { detectionCategory: DetectionCategory; tuning?: Tuning | undefined };
 type Facts = Candidate['facts'];

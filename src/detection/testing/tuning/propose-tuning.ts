@@ -1,11 +1,11 @@
-import type { Candidate } from '../analysis/candidate.ts';
-import { isSeverityAtLeast } from '../analysis/severity.ts';
-import type { ReviewedHit } from '../hits/hit-status.store.ts';
-import type { TimeRange } from '../scheduling/slot-windows.ts';
-import type { TestSubject } from './run-test-case.ts';
-import { collectHitKeys, openTrialRun, simulateTimeRange, type TrialDeps } from './simulation/simulate-time-range.ts';
-import type { SimulationResult } from './simulation/simulate.ts';
-import type { Backtest } from './testing.schema.ts';
+import type { Candidate } from '../../analysis/candidate.ts';
+import { isSeverityAtLeast } from '../../analysis/severity.ts';
+import type { ReviewedHit } from '../../hits/hit-status.store.ts';
+import type { TimeRange } from '../../scheduling/slot-windows.ts';
+import type { TestSubject } from '../run-test-case.ts';
+import { collectHitKeys, openTrialRun, simulateTimeRange, type TrialDeps } from '../simulation/simulate-time-range.ts';
+import type { SimulationResult } from '../simulation/simulate.ts';
+import type { Backtest } from '../testing.schema.ts';
 import { listTuningChanges } from './tuning-changes.ts';
 
 const weekMs = 7 * 86_400_000;
