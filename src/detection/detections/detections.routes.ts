@@ -12,7 +12,7 @@ import {
 import { deleteDetection, restoreDetection } from './life-cycle.ts';
 import { getDetection, getDetections } from './read-detections.ts';
 import { Detection, DetectionList } from './record/detection.schema.ts';
-import { updateDetection, type UpdateDetectionDeps } from './update-detection.ts';
+import { updateDetection, type UpdateDetectionDeps } from './updates/update-detection.ts';
 
 export function detectionRoutes(app: App, deps: UpdateDetectionDeps): void {
   const route = apiRoutes(app, { tag: 'detections', scope: 'detections:write' });

@@ -7,7 +7,7 @@ import type { Caller } from '../../../platform/orgs/caller.ts';
 import { emptyAgent, emptyStats, type AgentView, type AgentWithPrompt } from '../record/detection-row.ts';
 import { insertAgent } from '../detections.store.ts';
 import { effectiveCron, isEnabledAfter } from '../record/cron-schedule.ts';
-import { storeChange } from '../change-detection.ts';
+import { storeChange } from '../updates/change-detection.ts';
 import { checkModelAlias, type ModelAliases } from '../record/check-model-alias.ts';
 import { toColumns } from '../record/field-conversion.ts';
 import { checkIfMatch, recordEtag } from '../../../platform/http/responses/etag.ts';

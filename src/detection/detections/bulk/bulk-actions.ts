@@ -4,7 +4,7 @@ import type { Caller } from '../../../platform/orgs/caller.ts';
 import { deleteDetection, restoreDetection } from '../life-cycle.ts';
 import { getDetection, getDetections } from '../read-detections.ts';
 import type { Detection } from '../record/detection.schema.ts';
-import { updateDetection, type UpdateDetectionDeps } from '../update-detection.ts';
+import { updateDetection, type UpdateDetectionDeps } from '../updates/update-detection.ts';
 import type { BulkRequest, BulkResult } from './bulk.schema.ts';
 
 type BulkItemResult = BulkResult['results'][number];

@@ -1,4 +1,4 @@
-import type { UpdateDetectionDeps } from '../update-detection.ts';
+import type { UpdateDetectionDeps } from '../updates/update-detection.ts';
 import type { App } from '../../../platform/http/app-type.ts';
 import { apiRoutes } from '../../../platform/http/api-routes.ts';
 import { fieldError } from '../../../platform/lib/errors.ts';

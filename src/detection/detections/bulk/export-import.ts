@@ -11,7 +11,7 @@ import { toCreateBody } from '../record/field-conversion.ts';
 import { TestSet } from '../test-cases/test-cases.schema.ts';
 import { listAllTests } from '../test-cases/test-cases.store.ts';
 import { getTests, putTests } from '../test-cases/test-cases.ts';
-import { updateDetection, type UpdateDetectionDeps } from '../update-detection.ts';
+import { updateDetection, type UpdateDetectionDeps } from '../updates/update-detection.ts';
 import type { ExportedSet, ImportRequest, ImportResult } from './bulk.schema.ts';
 import { toFailureReason } from './bulk-actions.ts';
 

@@ -4,7 +4,7 @@ import { uuidv7 } from '../../../platform/lib/ids.ts';
 import type { PageQuery } from '../../../platform/lib/page-request.ts';
 import type { Caller } from '../../../platform/orgs/caller.ts';
 import { checkIfMatch, recordEtag } from '../../../platform/http/responses/etag.ts';
-import { storeChange } from '../change-detection.ts';
+import { storeChange } from '../updates/change-detection.ts';
 import { toAuthor } from './author.ts';
 import { listNumbered, readHistory, type HistoryDeps } from './history.ts';
 import type { DiffQuery, NewPrompt, PromptDiff, PromptList, PromptVersion } from './history.schema.ts';

@@ -7,7 +7,7 @@ import {
   type ScriptedSearch,
   type RunsTest,
 } from '../../../../test/support/detection/scripted-runs.ts';
-import { updateDetection } from '../../detections/update-detection.ts';
+import { updateDetection } from '../../detections/updates/update-detection.ts';
 import { SiemError } from '../../siem/connector.ts';
 
 const testDb = await testDatabase();

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { testDatabase } from '../../../../../test/support/database.ts';
 import { hour, startRuns, type RunsTest } from '../../../../../test/support/detection/scripted-runs.ts';
 import { getDetection } from '../../../detections/read-detections.ts';
-import { updateDetection } from '../../../detections/update-detection.ts';
+import { updateDetection } from '../../../detections/updates/update-detection.ts';
 import { deleteDetection } from '../../../detections/life-cycle.ts';
 import { claimRunsAcrossOrgs } from '../../../scheduling/queue/claim-runs.store.ts';
 import type { RunClaim } from '../../../scheduling/queue/run-claim.ts';

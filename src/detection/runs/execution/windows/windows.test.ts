@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { testDatabase } from '../../../../../test/support/database.ts';
 import { hour, startRuns, type RunsTest } from '../../../../../test/support/detection/scripted-runs.ts';
-import { updateDetection } from '../../../detections/update-detection.ts';
+import { updateDetection } from '../../../detections/updates/update-detection.ts';
 
 const testDb = await testDatabase();
 

@@ -1,9 +1,9 @@
-import { uuidv7 } from '../../platform/lib/ids.ts';
-import { checkTuning } from './record/check-tuning.ts';
-import { checkLookback, isEnabledAfter, zonedCron } from './record/cron-schedule.ts';
-import type { AgentView } from './record/detection-row.ts';
-import { toColumns } from './record/field-conversion.ts';
-import type { ColumnInput } from './record/field-types.ts';
+import { uuidv7 } from '../../../platform/lib/ids.ts';
+import { checkTuning } from '../record/check-tuning.ts';
+import { checkLookback, isEnabledAfter, zonedCron } from '../record/cron-schedule.ts';
+import type { AgentView } from '../record/detection-row.ts';
+import { toColumns } from '../record/field-conversion.ts';
+import type { ColumnInput } from '../record/field-types.ts';
 
 type MergeInput = ColumnInput & { systemPrompt?: string | undefined; enabled?: boolean | undefined };
 

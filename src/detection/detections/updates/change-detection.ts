@@ -1,19 +1,19 @@
-import type { Tx } from '../../platform/db/db.ts';
-import type { Author } from '../../platform/orgs/caller.ts';
-import { applyConnections } from '../scheduling/queue/run-queue.store.ts';
-import { changeSchedule } from '../scheduling/schedule-lifecycle.ts';
-import { changesConnection, findConnected } from './detection-connections.store.ts';
-import { emitDetection } from './detection-events.ts';
-import { isCounted, requireDetectionQuota } from './detection-quota.store.ts';
-import { listChangedColumns, updateAgent } from './detections.store.ts';
-import { zonedCron } from './record/cron-schedule.ts';
-import { definitionText } from './record/definition.ts';
-import { toRecord } from './record/detection-record.ts';
-import type { AgentView } from './record/detection-row.ts';
-import { hasSameQuery, withQueryWarnings } from './query-warnings/query-warnings.ts';
-import { carryQueryWarnings, storeQueryWarnings } from './query-warnings/query-warnings.store.ts';
-import type { Detection, Warning } from './record/detection.schema.ts';
-import { suggestionFingerprint } from './record/fingerprint.ts';
+import type { Tx } from '../../../platform/db/db.ts';
+import type { Author } from '../../../platform/orgs/caller.ts';
+import { applyConnections } from '../../scheduling/queue/run-queue.store.ts';
+import { changeSchedule } from '../../scheduling/schedule-lifecycle.ts';
+import { changesConnection, findConnected } from '../detection-connections.store.ts';
+import { emitDetection } from '../detection-events.ts';
+import { isCounted, requireDetectionQuota } from '../detection-quota.store.ts';
+import { listChangedColumns, updateAgent } from '../detections.store.ts';
+import { zonedCron } from '../record/cron-schedule.ts';
+import { definitionText } from '../record/definition.ts';
+import { toRecord } from '../record/detection-record.ts';
+import type { AgentView } from '../record/detection-row.ts';
+import { hasSameQuery, withQueryWarnings } from '../query-warnings/query-warnings.ts';
+import { carryQueryWarnings, storeQueryWarnings } from '../query-warnings/query-warnings.store.ts';
+import type { Detection, Warning } from '../record/detection.schema.ts';
+import { suggestionFingerprint } from '../record/fingerprint.ts';
 
 /** A change of a locked agent. `now` is slot time. `gapReason` is the reason of the gap that a time without schedule leaves. */
 export type AgentChange = {

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { sql } from 'kysely';
-import { inOrg, queryRows } from '../../platform/db/db.ts';
-import { SiemError } from '../siem/connector.ts';
-import { startApp } from '../../../test/support/harness.ts';
-import { callOk, postDetection, postSuggestion } from '../../../test/support/detection/detection-factory.ts';
+import { inOrg, queryRows } from '../../../platform/db/db.ts';
+import { SiemError } from '../../siem/connector.ts';
+import { startApp } from '../../../../test/support/harness.ts';
+import { callOk, postDetection, postSuggestion } from '../../../../test/support/detection/detection-factory.ts';
 
 let now = new Date('2026-03-04T10:20:30.400Z');
 const { newOrg, deps } = await startApp({
