@@ -49,6 +49,7 @@ export function rateReport(report: ReportToRate): ReportRating {
   }));
   const kind = readReportKind({ ...report, lead });
   const unrated: ReportRating = { severity: 'none', rule: 'none', evidence: [] };
+  if (kind === 'definition') return unrated;
   if (kind === 'promotion') {
     const scams = lead.filter((one) => !one.isOld && statesCue(one, lowCues));
     return scams.length >= scamStatements

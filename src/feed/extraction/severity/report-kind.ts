@@ -1,14 +1,17 @@
 import type { ExtractedName } from '../names/extracted-name.ts';
-import { isExploitation, mentionsName } from './event-checks.ts';
+import { isActivity, isExploitation, isThreat, mentionsName } from './event-checks.ts';
 import { activityCues, malwareCues, observationCue } from './severity-cues.ts';
 import { statesCue, type Statement } from './report-statements.ts';
 import { openingStatements } from './report-subject.ts';
 
-/** `guide` explains how to do or detect something; `promotion` describes products, awards, invented cases, or security in general. */
-export type ReportKind = 'report' | 'guide' | 'promotion';
+/**
+ * `guide` explains how to do or detect something; `promotion` describes products, awards, invented cases, or security in general; `definition`
+ * explains a term.
+ */
+export type ReportKind = 'report' | 'guide' | 'promotion' | 'definition';
 
 const guideTitles =
-  /^(?:what (?:is|are)|the anatomy of|meet|join us|interview|how to|how do|understanding|introducing|introduction to|announcing|tips|detecting|preventing|protecting|securing|why (?:you|i|we)|a? ?(?:beginner|complete|ultimate|practical|short|quick|comprehensive))\b|\b(?:guide|guides|tutorial|glossary|faq|best practices|cheat ?sheet|webinar|podcast|awards?|lessons (?:from|learned)|(?:for|to) beginners|must do|playbook|explained|explainer|101|checklist|\d+ (?:ways|tips|steps|best)|primer|buyer|readiness|preparedness|\p{L}+ questions|strateg(?:y|ies)|(?:red|purple) team(?:ing| assessments?| exercises?| engagements?| shares| findings)|penetration test\w*|acqui(?:red?|sition)|partner program|survey|hiring|tabletop|new (?:capabilities|features)|release notes|what['’]s new|named a|wins|debuts|launches)\b/iu;
+  /(?:^|: )understanding\b|^(?:what (?:is|are)|the anatomy of|meet|join us|interview|how to|how do|introducing|introduction to|announcing|tips|detecting|preventing|protecting|securing|why (?:you|i|we)|a? ?(?:beginner|complete|ultimate|practical|short|quick|comprehensive))\b|\b(?:guide|guides|tutorial|glossary|faq|best practices|cheat ?sheet|webinar|podcast|awards?|lessons (?:from|learned)|(?:for|to) beginners|must do|playbook|explained|explainer|101|checklist|\d+ (?:ways|tips|steps|best)|primer|buyer|readiness|preparedness|\p{L}+ questions|strateg(?:y|ies)|(?:red|purple) team(?:ing| assessments?| exercises?| engagements?| shares| findings)|penetration test\w*|acqui(?:red?|sition)|partner program|survey|hiring|tabletop|new (?:capabilities|features)|release notes|what['’]s new|named a|wins|debuts|launches)\b/iu;
 /** A heading near the beginning of a text that explains a term: `What is ransomware?`. */
 const definitionHeading = /^(?:\d+[.)] ?)?what (?:is|are) (?!(?:the )?CVE|this|that|it\b|new)[^.?]{1,60}\?$/i;
 const headingReach = 14;
@@ -16,6 +19,8 @@ const headingReach = 14;
 const fictionCues =
   /\b(?:fictional|fictitious|hypothetical|imaginary|made-up) (?:[\p{L}-]+ ){0,2}(?:cases?|scenarios?|compan(?:y|ies)|organi[sz]ations?|examples?|stud(?:y|ies)|incidents?|attacks?|breach(?:es)?|stor(?:y|ies)|firms?)\b|\b(?:is|are) (?:purely |entirely |completely )?(?:fictional|fictitious|hypothetical|invented|made up)\b/iu;
 
+const definitionTitles = /^what (?:is|are)\b/i;
+const definitionSlugs = /\/what-(?:is|are)-[^/]*\/?$/i;
 /** Addresses of texts that explain a term or a task: `/what-is-a-worm`. Their titles may be missing. */
 const guideSlugs = /\/(?:what-(?:is|are)|how-to|how-do)-[^/]*\/?$/i;
 const guidePaths =
@@ -66,12 +71,20 @@ export function readReportKind(report: {
     !isReportedThreat &&
     !isCertainVulnerability;
   const heading = lead.slice(0, headingReach).findIndex(({ full }) => definitionHeading.test(full.trim()));
-  const isExplained = heading >= 0 && !lead.slice(0, heading).some((one) => one.isAsserted && isExploitation(one));
+  const isExplained =
+    heading >= 0 &&
+    !lead
+      .slice(0, heading)
+      .some((one) => one.isAsserted && (isExploitation(one) || (one.isTitle && isActivity(one) && isThreat(one))));
   if (lead.slice(0, openingStatements).some(isFiction)) return 'promotion';
   if (
     ((guideTitles.test(title) || guideSlugs.test(sourceUrl) || isExplained) && !hasActorTitle) ||
     (guidePaths.test(sourceUrl) && !isNamedThreat)
   )
-    return hasThreatTitle || isCertainVulnerability ? 'guide' : 'promotion';
+    return hasThreatTitle || isCertainVulnerability
+      ? 'guide'
+      : definitionTitles.test(title) || definitionSlugs.test(sourceUrl)
+        ? 'definition'
+        : 'promotion';
   return isPromoted ? 'promotion' : 'report';
 }

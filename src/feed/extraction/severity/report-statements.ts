@@ -1,7 +1,15 @@
 import type { Sentence } from '../text/sentence-spans.ts';
 import type { Span } from '../text/stored-text.ts';
 import { translateCues } from './translation/translate-cues.ts';
-import { advice, adviceAudience, generality, hypothesis, negation } from './severity-cues.ts';
+import {
+  advice,
+  adviceAudience,
+  attackerCues,
+  generality,
+  hypothesis,
+  malwareCues,
+  negation,
+} from './severity-cues.ts';
 
 /** A sentence of a report, with its cues in English. The first one is the title, which has no span if the text does not repeat it. */
 export type Statement = {
@@ -107,20 +115,23 @@ const listYears = (text: string): number[] =>
 const yearsAgo = /\b(?:three|four|five|six|seven|eight|nine|ten|fifteen|twenty|[3-9]|[12]\d) years (?:ago|on)\b/i;
 const anniversary = /\banniversar(?:y|ies)\b/i;
 const retrospectiveTitle = /\b(?:\p{L}+|\d{1,2}) years (?:later|on|after|ago)\b|\blook(?:ing|s)? back\b/iu;
+const present = /\b(?:still|today|now|this (?:week|month|year))\b/i;
+const recentYears = 1;
 const openingStatements = 3;
 
-/** Marks the statements of a text that looks back at an event as old, except those that mention a recent year or the present. */
+/**
+ * Marks the statements of a text that looks back at an event as old, except those that mention a recent year or the present. A text looks back
+ * if it says so, or if its opening tells an old attack and no sentence mentions a recent year.
+ */
 function markRetrospect(statements: Statement[], year: number): Statement[] {
-  const isRetrospect = statements
-    .slice(0, openingStatements)
-    .some(({ text, isTitle }) => anniversary.test(text) || (isTitle && retrospectiveTitle.test(text)));
+  const isRecent = ({ text }: Statement): boolean => listYears(text).some((other) => other >= year - recentYears);
+  const opening = statements.slice(0, openingStatements);
+  const isRetrospect =
+    opening.some(({ text, isTitle }) => anniversary.test(text) || (isTitle && retrospectiveTitle.test(text))) ||
+    (opening.some(({ isOld, text }) => isOld && (attackerCues.test(text) || malwareCues.test(text))) &&
+      !statements.some(isRecent));
   if (!isRetrospect) return statements;
-  return statements.map((one) => {
-    const isRecent =
-      listYears(one.text).some((other) => other >= year - 1) ||
-      /\b(?:still|today|now|this (?:week|month|year))\b/i.test(one.text);
-    return isRecent ? one : { ...one, isOld: true };
-  });
+  return statements.map((one) => (isRecent(one) || present.test(one.text) ? one : { ...one, isOld: true }));
 }
 
 /** Checks for a sentence whose last year is more than two years before the publication. `since 2019` is not an end. */

@@ -2,7 +2,7 @@ const attackers = String.raw`(?:attackers?|(?:threat |malicious |ransomware )?ac
 // A participle after a preposition or an article is an adjective: `with stolen passwords`.
 const attackVerbs = String.raw`(?<!\b(?:with|of|from|the|any|all|using|for|their|your|these|those) )(?:target(?:ed|ing|s)|compromis(?:ed|ing)|infect(?:ed|ing|s)|deploy(?:ed|ing|s)|exploit(?:ed|ing|s)|attack(?:ed|ing|s)|breach(?:ed|ing)|hit|struck|stole|stolen|stealing|encrypt(?:ed|ing)|deliver(?:ed|ing|s)|distribut(?:ed|ing|es)|used|leverag(?:ed|ing|es)|abus(?:ed|ing|es)|gained|sent|spread(?:ing|s)?|published|exfiltrat(?:ed|ing)|hijack(?:ed|ing)|impersonat(?:ed|ing|es)|weaponi[sz]ed|launched|claimed|managed to|conduct(?:ed|ing)|employ(?:ed|ing|s)|victimi[sz]ed|defaced|wiped|destroyed|backdoored|trojani[sz]ed|began|continues? to|extort(?:ed|ing)|threaten(?:ing|ed)|engag(?:ed|ing|es)|affected|impacted|disrupt(?:ed|ing|s)|crippl(?:ed|ing)|paraly[sz](?:ed|ing)|shut(?:ting)? down|forc(?:ed|ing)|suffered|fell victim|fallen victim|utili[sz](?:es?|ed|ing)|introduced|injected|planted|implanted|tampered|advertised|sold|offered|uploaded|surfaced|emerged|reset|called|tricked|lured|persuaded|redirected|accessed|obtained|copied|acquired|drained|siphoned|looted|harvested|locked|infiltrated|broke into|knocked)`;
 const observers = String.raw`(?:we|researchers?|analysts?|experts?|investigators?|team|labs?|honeypots?|sensors?|cert(?:-\w+)?|cisa|fbi|microsoft|mandiant|telemetry|[Ww]e|\p{Lu}[\p{L}\p{N}-]+(?: (?:Threat|Security|Research|Intelligence|Team|Unit|Labs?|Networks|Group|\d+)){1,5}|(?!(?:The|This|That|These|Those|It|An?|In|On|At|For|With|As|If|When|While|You|Your|Our|Its|Their|There|Each|Some|Most|Many|All|By|From|To|And|But|Or|Not)\b)\p{Lu}[\p{L}\p{N}-]+)`;
-const observed = String.raw`(?:observ(?:ed|ing)|discovered|identified|found|detected|uncovered|spotted|seen|saw|sees|track(?:ed|ing|s)|encountered|investigat(?:ed|ing)|noticed|came across|began seeing|responded|attribut(?:ed|es?)|assess(?:ed|es)?|describ(?:ed|es)|analy[sz]ed|clocked|captured|documented|revealed|reported|recorded|logged|registered|confirmed|said|warned|dubbed|called|named)`;
+const observed = String.raw`(?:observ(?:ed|ing)|discovered|identified|found|detected|uncovered|spotted|seen|saw|sees|track(?:ed|ing|s)|encountered|investigat(?:ed|ing)|noticed|came across|began seeing|responded|attribut(?:ed|es?)|assess(?:ed|es)?|describ(?:ed|es)|analy[sz]ed|clocked|captured|documented|revealed|reported|highlighted|disclosed|unveiled|recorded|logged|registered|confirmed|said|warned|dubbed|called|named)`;
 
 /** A sentence that says who discovered or reported something. */
 export const observationCue = new RegExp(String.raw`(?:^|\b)${observers}\b[^!?\n]{0,60}\b${observed}\b`, 'u');
@@ -15,6 +15,7 @@ export const activityCues = [
     String.raw`\b(?:was|were|been|is|are|being) (?:[\p{L}-]+ )?(?:${observed}|monitored|linked|believed)\b`,
     'u',
   ),
+  new RegExp(String.raw`\b${attackVerbs} by (?:the |an? )?(?:[\p{L}-]+ ){0,2}${attackers}\b`, 'iu'),
   observationCue,
   /\b(?:breach(?:es)?|cyber ?(?:security )?attacks?|intrusions?|hacks?|incidents?)\b[^!?\n]{0,50}\b(?:compromised|exposed|affect(?:ed|ing)|impact(?:ed|ing)|leaked|disrupt(?:ed|ing)|forced|crippled)\b/iu,
   /\b(?:(?:attacks?|compromises?|intrusions?|breach(?:es)?) (?:on|against|targeting|by|at)|thefts? of [^!?\n]{0,60} by|campaigns? (?:targeting|against|aimed at|by)|targeted attacks?|targets|targeting|victims (?:of|in|include)|under attack|zaatakowa\p{L}+|doszło do ataku|angegriffen|cyberangriff)\b/iu,
@@ -45,6 +46,10 @@ export const exploitationCues = [
   ),
   new RegExp(
     String.raw`\b${flaw}[^!?\n]{0,90}?\b(?:(?:was|were|been|being|is|are|be) (?:\w+ ){0,2}(?:exploited|weaponi[sz]ed|abused)|exploited (?:by|in|for|to|against)|attacks?\b)`,
+    'iu',
+  ),
+  new RegExp(
+    String.raw`\b(?:breach|infiltrat|compromis|hack|attack|hit|enter|broke|gain)\p{L}* [^!?\n]{0,60}\b(?:via|with|using|through) [^!?\n]{0,40}\b${flaw}`,
     'iu',
   ),
 ];
@@ -81,7 +86,7 @@ export const observedAttackCues =
 export const exploitCodeCues =
   /\b(?:proof[- ]of[- ]concept|poc)\b[^!?\n]{0,80}\b(?:exploit|code|published|released|public(?:ly)?|available|circulat\w*|circola)|\b(?:public(?:ly available)?|working|released|published) (?:exploit|exploit code|poc)\b|\bcircola[^!?\n]{0,30}proof of concept/i;
 export const supplyChainCues =
-  /\b(?:supply[- ]chain (?:attacks?|compromises?|incidents?|breach(?:es)?|ransomware|intrusions?)|(?:compromised|infected|poisoned|backdoored|trojani[sz]ed|hijacked|tampered)(?: [\p{L}+-]+){0,3} (?:packages?|updates?|installers?|releases?|versions?|builds?|librar(?:y|ies)|extensions?|actions?|dependenc(?:y|ies)|dll)|malicious(?: [\p{L}+-]+){0,3} (?:updates?|releases?|versions?|builds?)|compromis(?:ed?|es|ing) [^!?\n]{0,80}(?:update traffic|download (?:site|server)|maintainers?|npm account|publisher account|build (?:server|system|environment)|update (?:server|mechanism|infrastructure)|(?:distribut|deliver)(?:es|ed|ing) [^!?\n]{0,40}(?:updates?|installers?|releases?))|packages?[^!?\n]{0,60}(?:(?:were|was|been|got) (?:[\p{L}-]+ )?(?:compromised|infected|hijacked|poisoned)|backdoored|trojani[sz]ed)|maintainer(?:['’]s)? account[^!?\n]{0,40}(?:compromised|hijacked|taken over|phished)|(?:malware|malicious code|backdoor)[^!?\n]{0,40}(?:introduced|injected|inserted|planted) (?:in)?to [^!?\n]{0,40}(?:packages?|updates?|librar(?:y|ies)|builds?|installers?|software))\b/iu;
+  /\b(?:supply[- ]chain (?:attacks?|compromises?|incidents?|breach(?:es)?|hacks?|ransomware|intrusions?)|(?:compromised|infected|poisoned|backdoored|trojani[sz]ed|hijacked|tampered)(?: [\p{L}+-]+){0,3} (?:packages?|updates?|installers?|releases?|versions?|builds?|librar(?:y|ies)|extensions?|actions?|dependenc(?:y|ies)|dll)|malicious(?: [\p{L}+-]+){0,3} (?:updates?|releases?|versions?|builds?)|compromis(?:ed?|es|ing) [^!?\n]{0,80}(?:update traffic|download (?:site|server)|maintainers?|npm account|publisher account|build (?:server|system|environment)|update (?:server|mechanism|infrastructure)|(?:distribut|deliver)(?:es|ed|ing) [^!?\n]{0,40}(?:updates?|installers?|releases?))|packages?[^!?\n]{0,60}(?:(?:were|was|been|got) (?:[\p{L}-]+ )?(?:compromised|infected|hijacked|poisoned)|backdoored|trojani[sz]ed)|maintainer(?:['’]s)? account[^!?\n]{0,40}(?:compromised|hijacked|taken over|phished)|(?:(?:malware|malicious code|backdoor)[^!?\n]{0,40}(?:introduced|injected|inserted|planted)|(?:adding|added|introduc(?:ed|ing)|inject(?:ed|ing)|insert(?:ed|ing)|plant(?:ed|ing)) (?:malware|malicious code|(?:a )?backdoors?)) (?:in)?to [^!?\n]{0,40}(?:packages?|updates?|librar(?:y|ies)|builds?|installers?|software))\b/iu;
 /** Words for software that only pretends to be a product, which compromises nothing of the product itself. */
 export const imitationCues =
   /\b(?:spoofed|fake|counterfeit|typosquat\w*|look-?alikes?|masquerad\w+|mimic\w*|impersonat\w+|pos(?:es?|ing) as|pirated|cracked)\b/i;

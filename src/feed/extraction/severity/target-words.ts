@@ -36,7 +36,7 @@ const countryAcronyms = /(?<![\p{L}\p{N}.])(?:U\.S\.(?:A\.)?|USA?|U\.K\.|UK|EU)(
 
 // The country of those who report an attack is not its target.
 const observers =
-  /(?:[\p{L}.-]+ ){1,3}(?:cyber ?)?security (?:firms?|compan(?:y|ies)|vendors?|researchers?|experts?|outfits?|startups?)\b/giu;
+  /(?:[\p{L}.-]+ ){1,3}(?:(?:cyber ?)?security (?:firms?|compan(?:y|ies)|vendors?|researchers?|experts?|outfits?|startups?)|authorities|prosecutors|police|law enforcement)\b/giu;
 
 export function mentionsCountry(text: string): boolean {
   const rest = text.replaceAll(observers, ' ');
