@@ -30,7 +30,7 @@ export const discoveryStatements: StatementRow[] = [
     'T1033',
     'whoami user username usernames logged',
     new RegExp(
-      String.raw`\bwhoami\b|\b(?:${discoveryVerbs}|sen(?:d|ds|t|ding))\b[^.!?]{0,50}\b(?:logged[- ](?:on|in) users?|user ?names?)\b`,
+      String.raw`\bwhoami\b|\b(?:${discoveryVerbs}|sen(?:d|ds|t|ding)|post(?:s|ed)|report(?:s|ed)|upload(?:s|ed))\b[^.!?]{0,50}\b(?:logged[- ](?:on|in) users?|user ?names?)\b`,
       'i',
     ),
   ],
@@ -84,7 +84,7 @@ export const discoveryStatements: StatementRow[] = [
     'T1083',
     'file files directory directories folders',
     new RegExp(
-      String.raw`\b${discoveryVerbs}\b[^.!?]{0,20}\b(?:files|directories|folders)\b[^.!?]{0,40}\b(?:with|of|by|ending|matching) (?:[\w-]+ ){0,3}(?:extensions?|names?|types?)\b|\b(?:list|enumerat)(?:s|ing|ed|es) (?:the )?(?:files and (?:directories|folders)|director(?:y|ies)|drives)\b`,
+      String.raw`\b${discoveryVerbs}\b[^.!?]{0,20}\b(?:files|directories|folders)\b[^.!?]{0,40}\b(?:with|of|by|ending|matching) (?:[\w-]+ ){0,3}(?:extensions?|names?|types?)\b|\b(?:list|enumerat|locat|brows)(?:s|ing|ed|es|e) (?:the )?(?:files and (?:directories|folders)|director(?:y|ies)|drives)\b`,
       'i',
     ),
   ],
@@ -97,6 +97,30 @@ export const discoveryStatements: StatementRow[] = [
     'T1082',
     'information systeminfo details metadata version data',
     /\b(?:collect|gather|harvest|send|exfiltrat|enumerat|obtain|retriev|profil)\w*\b[^.!?]{0,50}\b(?:(?:operating )?system|host|computer|machine|device|os)(?:\/\w+)? (?:information|details|data|metadata|info|versions?)\b|\binformation (?:of|on) the (?:infected |compromised |victim(?:['’]s)? )?(?:computer|system|host|machine|device)\b|\binformation about the (?:infected |compromised |victim(?:['’]s)? )?(?:computer|system|host|machine|device)\b(?!['’]s)|\bsysteminfo\b/i,
+  ],
+  [
+    'T1082',
+    'hostname hostnames info fingerprint',
+    /\b(?:collect|gather|harvest|send|post|exfiltrat|enumerat|obtain|retriev|register|report|upload|beacon)(?:e?s|e?d|ing)?\b[^.!?]{0,50}\b(?:host ?names?|(?:machine|system|host|device)(?:\/\w+)? (?:info|fingerprint))\b/i,
+  ],
+  [
+    'T1217',
+    'history bookmarks',
+    new RegExp(
+      String.raw`\b(?:${discoveryVerbs}|st(?:eal|ole)\w*|exfiltrat\w*|harvest\w*)\b[^.!?]{0,60}\bbrows(?:er|ing) (?:history|bookmarks)\b`,
+      'i',
+    ),
+  ],
+  ['T1012', 'registry', /\bquer(?:y|ies|ied|ying) (?:the )?(?:windows )?registry\b/i],
+  [
+    'T1074',
+    'staged staging stages',
+    /\bstag(?:es|ed|ing)\b (?:the |stolen |collected |sensitive |all )*(?:data|files|archives|documents)\b|\b(?:data|files|archives|documents|information) (?:is |are |was |were )?staged (?:in|on|to|for|at)\b|\b(?:data|file) staging\b|\bstaging (?:director(?:y|ies)|folders?)\b/i,
+  ],
+  [
+    'T1213',
+    'sharepoint confluence jira salesforce',
+    /\b(?:collect|exfiltrat|steal|stole|stolen|download|cop(?:y|ied)|harvest|theft of)\w*\b[^.!?]{0,40}\b(?:data|files|documents|information|pages|records)\b[^.!?]{0,20}\bfrom\b[^.!?]{0,30}\b(?:sharepoint|confluence|jira|salesforce)\b/i,
   ],
   [
     'T1046',

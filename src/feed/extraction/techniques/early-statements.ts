@@ -22,6 +22,16 @@ export const earlyStatements: StatementRow[] = [
     /\b(?:attackers?|actors?|group|hackers?|operators?|criminals|they)\b[^.!?]{0,40}\b(?:rent|leas|purchas|bought|buy|acquir|set(?:ting)? up)\w*\b[^.!?]{0,30}\b(?:servers|vps(?:es)?|virtual private servers?|infrastructure)\b/i,
   ],
   [
+    'T1585.001',
+    'profiles accounts personas profile persona',
+    /\b(?:creat|set(?:s|ting)? up|us|operat|maintain)\w*\b[^.!?]{0,30}\b(?:fake|fictitious|bogus|sock ?puppet) (?:[\w-]+ ){0,2}(?:profiles?|personas?|accounts?)\b/i,
+  ],
+  [
+    'T1586.002',
+    'account accounts mailbox mailboxes',
+    /\b(?:from|via|using|through) (?:an? |the |previously |several |multiple )*(?:compromised|hacked|hijacked) (?:[\w-]+ ){0,2}(?:e-?mail accounts?|mailbox(?:es)?)\b/i,
+  ],
+  [
     'T1584',
     'compromised hacked breached hijacked',
     /\b(?:compromised|hacked|breached|hijacked) (?:[\w-]+ ){0,3}(?:web ?sites?|servers?|routers?|devices?)\b[^.!?]{0,40}\b(?:as|to host|for) (?:[\w-]+ ){0,3}(?:c2|c&c|command|prox(?:y|ies)|relays?|payloads?|malware)\b/i,
@@ -79,7 +89,22 @@ export const earlyStatements: StatementRow[] = [
     'trojanized trojanised backdoored compromised poisoned tampered weaponized weaponised',
     /\b(?:trojani[sz]ed|backdoored|compromised|poisoned|tampered|weaponi[sz]ed)\b[^.!?]{0,50}\b(?:installers?|updates?|update mechanism|builds?|releases?|distribution channel|software supply)\b/i,
   ],
-  ['T1195', 'supply supply-chain', /\bsupply[- ]chain (?:attacks?|compromises?|intrusions?|incidents?|campaigns?)\b/i],
+  [
+    'T1195.001',
+    'versions releases version typosquat typosquats typosquatting typosquatted crate crates republishes',
+    /\b(?:publish|releas|push|upload)(?:es|ed|ing)?\b[^.!?]{0,40}\b(?:backdoored|malicious|infected|trojani[sz]ed|poisoned|compromised)\b[^.!?]{0,20}\b(?:versions?|releases?|packages?)\b|\b(?:backdoored|malicious|infected|poisoned|compromised) (?:[\w-]+ ){0,2}(?:versions?|releases?) (?:of|were|was|are|is|to)\b|\btyposquat\w*\b[^.!?]{0,60}\b(?:packages?|npm|pypi|crates?|gems?|modules?|librar(?:y|ies)|dependenc(?:y|ies))\b|\b(?:npm|pypi|crates?\.io|packages?|crates?|gems?|dependenc(?:y|ies))\b[^.!?]{0,60}\btyposquat|\brepublish\w*\b[^.!?]{0,40}\b(?:malware|worm|itself|packages?)\b/i,
+  ],
+  [
+    'T1195.001',
+    'extension extensions',
+    /\b(?:compromised|backdoored|hijacked|poisoned) (?:vs ?code|visual studio code|open ?vsx|ide) extensions?\b/i,
+  ],
+  [
+    'T1195',
+    'supply supply-chain',
+    /\bsupply[- ]chain (?:attacks?|compromises?|intrusions?|incidents?|campaigns?|droppers?|malware|worms?)\b/i,
+  ],
+  ['T1199', 'trusted', /\btrusted (?:third[- ]party )?relationships?\b/i],
   [
     'T1133',
     'vpn vpns rdp citrix gateway desktop',
@@ -193,7 +218,7 @@ export const earlyStatements: StatementRow[] = [
   ],
   ['T1176', 'extension extensions', /\bmalicious (?:[\w-]+ )?(?:browser|chrome|edge|firefox) extensions?\b/i],
   ['T1221', 'template', /\b(?:remote )?template injection\b|\bremote templates?\b/i],
-  ['T1543.002', 'systemd', /\bsystemd (?:services?|units?|timers?)\b/i],
+  ['T1543.002', 'systemd', /\bsystemd (?:[\w-]+ ){0,2}(?:services?|units?|timers?)\b/i],
   ['T1543.001', 'launchagent launchagents agent agents', /\blaunch ?agents?\b/i],
   ['T1505.003', 'webshell webshells web-shell web-shells shell shells', /\bweb[- ]?shells?\b/i],
   ['T1505.004', 'iis', /\biis (?:modules?|components?|backdoors?)\b/i],

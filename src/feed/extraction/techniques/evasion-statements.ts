@@ -14,6 +14,15 @@ export const evasionStatements: StatementRow[] = [
     /\bprocess (?:injection|hollowing)\b|\binject(?:s|ed|ing)\b[^.!?]{0,60}\b(?:process(?:es)?|explorer\.exe|svchost\.exe|memory|\w+\.exe)\b/i,
   ],
   [
+    'T1055',
+    'injected',
+    /\b(?:with|contain(?:s|ed|ing)?) injected (?:code|shellcode|threads?)\b|\binjected (?:code|shellcode|payload) (?:in|into|inside)\b/i,
+    {
+      exception:
+        /\b(?:web ?(?:sites?|pages?)|pages?|html|sql|javascript|packages?|scripts?|repositor(?:y|ies)|wordpress)\b/i,
+    },
+  ],
+  [
     'T1620',
     'reflective reflectively reflection load assembly',
     /\breflective(?:ly)?(?: \w+)? (?:load|inject|dll)|\b(?:load|execut)\w*\b[^.!?]{0,60}\b(?:using|via|through) (?:\.net )?reflection\b|\breflection\.assembly\b|\bassembly\.load\b/i,
@@ -45,11 +54,22 @@ export const evasionStatements: StatementRow[] = [
     'signed certificate certificates signature code-signing code-signed',
     /\b(?:digitally|code)[- ]sign(?:ed|ing)\b|\bsigned (?:with|by|using|installers?|drivers?|binar(?:y|ies)|malware|executables?|with digital)\b[^.!?]{0,60}|\b(?:stolen|revoked|valid|fraudulent|legitimate|expired|compromised)(?: [\w-]+){0,2} (?:certificates?|digital signatures?)\b/i,
   ],
+  [
+    'T1140',
+    'decrypts decrypted decrypting',
+    /\bdecrypt(?:s|ed|ing)? (?:it|them|the (?:[\w-]+ ){0,2}(?:blob|response|data|body|content|archive|zip))\b/i,
+    { exception: /\b(?:ransom\w*|decryptors?|decryption (?:tools?|keys?)|victims?|files back)\b/i },
+  ],
   ['T1553.005', 'mark-of-the-web motw mark', /\bmark[- ]of[- ]the[- ]web\b|\bmotw\b/i],
   [
     'T1036',
     'masquerade masquerades masqueraded masquerading disguise disguised disguises disguising presents guise',
     /\b(?:masquerad(?:e|es|ed|ing)|disguis(?:ed|es|ing)(?: (?:itself|themselves|the \w+))?)(?: itself)? as\b[^.!?]{0,60}\b(?:file|files|software|app|apps|application|applications|updates?|updater|installer|installers|documents?|services?|process|processes|tools?|web server|utility|plugin|program|library|executable|png|pdf|jpe?g|word|excel|invoices?)\b|\b(?:rat|trojan|malware|backdoor|loader|implant|payload|binary|executable|stealer)s?\b[^.!?,]{0,20}\b(?:masquerad|disguis)(?:es|ed|ing)(?: itself)? as\b(?! the\b)|\bdisguised (?:executable|file|installer|malware|payload)|\bpresents? (?:itself|themselves) as\b|\b(?:as (?:an? )?disguises?|under the guise of)\b/i,
+  ],
+  [
+    'T1036',
+    'poses posing posed',
+    /\bpos(?:e|es|ed|ing) as (?:an? |the )?(?:[\w-]+ ){0,3}(?:generators?|librar(?:y|ies)|packages?|plug-?ins?|extensions?|(?:development |developer )?tools?|utilit(?:y|ies)|apps?|applications?|software|installers?|updates?|games?|cheats?|drivers?|documents?)\b/i,
   ],
   [
     'T1036.003',
@@ -101,6 +121,11 @@ export const evasionStatements: StatementRow[] = [
     'T1497',
     'sandbox sandboxes sandboxed virtual vm vms debugger emulator virtualization',
     /\b(?:check|detect|evad|avoid|anti|bypass|determin|look|identif)\w*\b[- ]?[^.!?]{0,50}\b(?:sandbox(?:es|ed|ing)?|virtual machines?|vms?|virtuali[sz]ation|emulators?|analysis environments?)\b|\b(?:sandbox|vm)[- ](?:evasion|detection|aware)/i,
+  ],
+  [
+    'T1497.001',
+    'cpu cpus cores ram memory uptime',
+    /\b(?:skip|exit|abort|terminat|quit|stop)\w*\b[^.!?]{0,30}(?:\b(?:if|on|when|with|hosts?|machines?|fewer|less)\b|<)[^.!?]{0,30}\b(?:cpus?|cores|ram|gb of memory)\b|\bcheck\w*\b[^.!?]{0,40}\b(?:cpu count|number of (?:cpus?|cores|processors)|amount of (?:ram|memory)|(?:system )?uptime)\b/i,
   ],
   ['T1480', 'geofencing geofenced guardrails guardrail', /\bgeo-?fenc|\bexecution guardrails?\b|\bas an? guardrail\b/i],
   ['T1564.001', 'hidden', /\bhidden (?:files?|directories|directory|folders?|attributes?)\b/i],

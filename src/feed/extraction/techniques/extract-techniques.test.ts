@@ -188,3 +188,49 @@ test('returns bounded, trimmed sentences in order', () => {
   }
   expect(text.slice(spans.at(-1)!.start, spans.at(-1)!.end)).toBe('Another line of text');
 });
+
+test.each([
+  ['On Monday the intruders pushed backdoored versions of four libraries to the registry.', 'T1195'],
+  ['The package typosquats a popular logging library on npm.', 'T1195'],
+  ['The worm republishes itself to every package that the stolen token can reach.', 'T1195'],
+  ['A compromised VS Code extension ran the code on activation.', 'T1195'],
+  [
+    'The malicious releases were removed after three hours; malicious versions of the SDK were downloaded 900 times.',
+    'T1195',
+  ],
+  ['It installs a systemd user service to start with each session.', 'T1543'],
+  ['The group operated fake recruiter profiles for months.', 'T1585'],
+  ['The messages were sent from a compromised email account of a supplier.', 'T1586'],
+  ['The svchost process with injected code beacons every minute.', 'T1055'],
+  ['It fetches a blob, decrypts it with a hard-coded key and starts the result.', 'T1140'],
+  ['The module poses as a date formatting library.', 'T1036'],
+  ['The loader exits on machines with fewer than four CPUs.', 'T1497'],
+  ['It checks the number of cores before it starts.', 'T1497'],
+  ['The script posts hostname and platform to the panel.', 'T1082'],
+  ['The implant registers system info with the server.', 'T1082'],
+  ['It steals browsing history and autofill data.', 'T1217'],
+  ['The sample queries the Windows registry for the product key.', 'T1012'],
+  ['The archives were staged in a hidden share before the transfer.', 'T1074'],
+  ['They downloaded internal documents from SharePoint.', 'T1213'],
+  ['The Trojan steals account credentials of game platforms.', 'T1555'],
+  ['The worker reads temporary keys from the instance metadata of the VM.', 'T1552'],
+  ['It reads its C2 address from a smart contract.', 'T1102'],
+  ['A second module contains filesystem wipe logic.', 'T1485'],
+  ['The script leverages a SQL injection flaw to write itself to the file transfer server.', 'T1190'],
+])('states a parent technique plainly: %s', (sentence, parent) => {
+  expect(Object.keys(read(sentence)).some((id) => id.startsWith(parent))).toBe(true);
+});
+
+test.each([
+  ['Users should remove malicious versions of the package.', 'T1195'],
+  ['Our scanner detects typosquatted packages.', 'T1195'],
+  ['Injected code on the website redirected visitors.', 'T1055'],
+  ['The web shell lets the actors download files stored on the appliance.', 'T1105'],
+  ['The page poses as the login of a bank.', 'T1036'],
+  ['The phishing site steals account credentials.', 'T1555'],
+  ['The update stops the CPU overheating.', 'T1497'],
+  ['The company moved its data from SharePoint to another service last year.', 'T1213'],
+  ['The staging servers of the vendor were offline.', 'T1074'],
+])('does not state the technique: %s', (sentence, parent) => {
+  expect(Object.keys(read(sentence)).filter((id) => id.startsWith(parent))).toEqual([]);
+});

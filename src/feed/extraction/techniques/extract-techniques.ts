@@ -5,7 +5,7 @@ import { findTechniqueIds, findTechniqueNames } from './technique-mentions.ts';
 import { adviceSentencesMax, isAdviceTitle, isTitleLine } from './advice-sections.ts';
 import { isDefensive, isGeneral, isUnobserved } from './sentence-kinds.ts';
 import { findStatedTechniques } from './technique-statements.ts';
-import { appInstallation } from './statement-words.ts';
+import { appInstallation, storedFiles } from './statement-words.ts';
 import { scoreTechniques, getShippedModel, type TechniqueModel } from './technique-model.ts';
 import { findSentences, type Sentence } from '../text/sentence-spans.ts';
 
@@ -158,6 +158,7 @@ const tampering =
 const recovery = /\b(?:ransom|decryptors?|decryption (?:tools?|keys?)|for free|victims? decrypt)\b/i;
 const isOther = (label: string, sentence: string): boolean =>
   (label === 'T1574.001' && appInstallation.test(sentence)) ||
+  (label === 'T1105' && storedFiles.test(sentence)) ||
   (label === 'T1140' && recovery.test(sentence)) ||
   (label.startsWith('T1055') && tampering.test(sentence));
 

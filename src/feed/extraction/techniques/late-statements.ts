@@ -1,4 +1,4 @@
-import { dataWords, payloadWords, type StatementRow } from './statement-words.ts';
+import { dataWords, payloadWords, storedFiles, type StatementRow } from './statement-words.ts';
 
 /** Statements of techniques of credential access, and from lateral movement to impact. Sorted by tactic. */
 export const lateStatements: StatementRow[] = [
@@ -46,6 +46,13 @@ export const lateStatements: StatementRow[] = [
     'credentials passwords',
     /\b(?:steal|stole|harvest|extract|collect|grab|dump)(?:s|ing|ed|n)?\b[^.!?]{0,15}\b(?:credentials|passwords)\b[^.!?]{0,20}\b(?:for|from|of|stored (?:in|by))\b[^.!?]{0,30}\b(?:applications?|apps|clients?|programs|ftp|e-?mail clients?|vpn|messengers?)\b/i,
   ],
+  [
+    'T1555',
+    'credentials passwords',
+    /\b(?:steal|stole|harvest)(?:s|ing)?\b[^.!?]{0,40}\b(?:account|login|user|saved|stored) (?:credentials|passwords)\b|\b(?:credential|password)[- ]stealers?\b/i,
+    { context: /stealer|malware|trojan|\brat\b/i, exception: /\bphish|\b(?:pages?|sites?|websites?|forms?)\b/i },
+  ],
+  ['T1552.005', 'imds metadata', /\b(?:imds|instance metadata|metadata service)\b/i],
   [
     'T1539',
     'cookie cookies',
@@ -124,6 +131,11 @@ export const lateStatements: StatementRow[] = [
     'gist steam telegram discord slack github dropbox google onedrive pastebin notion trello graph',
     /\babus\w+\b[^.!?]{0,20}\bgraph api\b|\b(?:telegram|discord|slack|github|dropbox|google (?:drive|sheets|calendar|docs)|onedrive|pastebin|notion|trello|microsoft graph|graph api)\b[^.!?]{0,50}\b(?:c2|c&c|command[- ]and[- ]control|dead[- ]drop|to receive commands)\b|\b(?:c2|c&c|command[- ]and[- ]control|dead[- ]drop)\b[^.!?]{0,60}\b(?:telegram|discord|slack|github|dropbox|google (?:drive|sheets|calendar|docs)|onedrive|pastebin|notion|trello|graph api)\b|\b(?:commands?|c2 (?:address|server)\w*|instructions|tasks)\b[^.!?]{0,40}\b(?:read|fetch|retriev|receiv|poll|download|come|obtain)\w*\b[^.!?]{0,30}\b(?:telegram|discord|slack|github|gist|dropbox|google (?:drive|sheets|calendar|docs)|onedrive|pastebin|notion|trello|steam)\b/i,
   ],
+  [
+    'T1102',
+    'blockchain contract canister etherhiding solana ethereum',
+    /\betherhiding\b|\b(?:c2|c&c|command[- ]and[- ]control|dead[- ]drop|payloads?|instructions|commands)\b[^.!?]{0,80}\b(?:blockchain|smart contracts?|canisters?|solana|ethereum)\b|\b(?:blockchain|smart contracts?|canisters?|solana|ethereum)\b[^.!?]{0,60}\b(?:c2|c&c|command[- ]and[- ]control|dead[- ]drop|to (?:download|fetch|retrieve|receive))\b/i,
+  ],
   ['T1571', 'non-standard nonstandard port ports', /\bnon-?standard (?:[\w-]+ )?ports?\b/i],
   [
     'T1573',
@@ -138,6 +150,7 @@ export const lateStatements: StatementRow[] = [
       String.raw`\b(?:(?:download|retriev|fetch)(?:s|es|ed|ing)|(?:to|can|will|and|then|may|could|which|turn|that|subsequently|eventually) (?:download|retrieve|fetch)|pulls(?: down)?)\b[^.!?]{0,60}\b${payloadWords}\b|\b${payloadWords}\b[^.!?]{0,40}\b(?:downloaded|retrieved|fetched) (?:from|by|via|using)\b`,
       'i',
     ),
+    { exception: storedFiles },
   ],
   // Exfiltration and impact
   [
@@ -188,8 +201,8 @@ export const lateStatements: StatementRow[] = [
   ['T1490', 'shadow vssadmin wbadmin bcdedit', /\bshadow cop(?:y|ies)\b|\b(?:vssadmin|wbadmin|bcdedit)\b/i],
   [
     'T1485',
-    'wiper wipers wipes wiped',
-    /\bwipers?\b[^.!?]{0,60}\b(?:overwr\w+|destroy\w*|delet\w+|eras\w+|corrupt\w*)\b|\b(?:data|disk)[- ]?wip(?:er|ers|ing)\b|\bwip(?:es|ed|ing) (?:[\w-]+ ){0,3}(?:data|disks?|files?|systems?|drives?)\b/i,
+    'wiper wipers wipes wiped wipe',
+    /\bwipers?\b[^.!?]{0,60}\b(?:overwr\w+|destroy\w*|delet\w+|eras\w+|corrupt\w*)\b|\b(?:data|disk)[- ]?wip(?:er|ers|ing)\b|\b(?:file ?system|disk|data) wip(?:e|es|ing)\b|\bwip(?:es|ed|ing) (?:[\w-]+ ){0,3}(?:data|disks?|files?|systems?|drives?)\b/i,
   ],
   [
     'T1561',

@@ -2,7 +2,7 @@ import { activeExploitationCues, advice } from '../severity/severity-cues.ts';
 
 /** Words that make a sentence about defense. */
 const defense =
-  /\b(?:should|recommend\w*|mitigat\w+|organi[sz]ations (?:can|must|need)|defenders|best practices?|to (?:prevent|detect|block|protect)|helps? (?:to )?(?:prevent|detect|protect)|defend(?:s|ing)? against|our (?:products?|platforms?|solutions?|customers|service)|(?:can|will) (?:stop|prevent|block|detect)|(?:must|ought to) be|(?:employee|user|staff|awareness|security) training|security awareness|(?:enabl|allow|help)\w* (?:security )?(?:analysts|responders|administrators|teams))\b/i;
+  /\b(?:should|recommend\w*|mitigat\w+|organi[sz]ations (?:can|must|need)|defenders|best practices?|to (?:prevent|detect|block|protect)|helps? (?:to )?(?:prevent|detect|protect)|defend(?:s|ing)? against|our (?:products?|platforms?|solutions?|customers|service|scanners?|engines?|rules?|detections?)|(?:can|will) (?:stop|prevent|block|detect)|(?:must|ought to) be|(?:employee|user|staff|awareness|security) training|security awareness|(?:enabl|allow|help)\w* (?:security )?(?:analysts|responders|administrators|teams))\b/i;
 
 const attackers = String.raw`(?:attackers?|hackers?|adversar(?:y|ies)|(?:threat |malicious )?actors?|(?:cyber ?)?criminals)`;
 /** Possible acts of attackers, and experiments of researchers. */

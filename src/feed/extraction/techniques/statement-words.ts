@@ -11,6 +11,10 @@ export const discoveryVerbs = String.raw`(?:enumerat(?:e|es|ed|ing)|list(?:s|ed|
 export const appInstallation =
   /\b(?:apks?|android|google play|play store|app store|into side-?loading|side-?load(?:s|ed|ing)? (?:the |an? |malicious )*apps?)\b/i;
 
+/** Files of the victim. Attackers who download them bring in no tools. */
+export const storedFiles =
+  /\b(?:files|data|documents|databases?|e-?mails?) (?:stored|hosted|saved|residing) (?:on|in)\b/i;
+
 /**
  * Plain statements of techniques: the id, the words of which one must occur in the sentence, and the pattern of the statement. `context` must
  * occur in the sentence or the one before it, `exception` must not occur in the sentence.

@@ -25,11 +25,15 @@ const exploitsExposed =
 /** Exploitation of a flaw as the way in. */
 const exploitsForEntry =
   /\bexploit(?:s|ed|ing|ation of)?\b[^.!?]{0,60}\b(?:vulnerabilit\w+|flaws?|cve-\d{4}-\d+)\b[^.!?]{0,80}\b(?:gain(?:ed|ing|s)?|obtain(?:ed|ing|s)?|for) initial access\b/i;
+/** Exploitation of an injection flaw in a server. */
+const exploitsInjection =
+  /\b(?:leverag|exploit|abus)(?:es|ed|ing)\b[^.!?]{0,60}\binjection (?:vulnerabilit\w+|flaws?|bugs?)\b[^.!?]{0,80}\b(?:servers?|appliances?|gateways?|web ?sites?|portals?|web applications?)\b/i;
 const publicFacing: StatementRule = {
   technique: 'T1190',
   find: (sentence, previous) => {
     const exposed =
       match(exploitsExposed, sentence) ??
+      match(exploitsInjection, sentence) ??
       (clientPrograms.test(sentence) ? undefined : match(exploitsForEntry, sentence));
     if (exposed) return exposed;
     for (const cue of exploitationCues) {
@@ -40,7 +44,7 @@ const publicFacing: StatementRule = {
   },
 };
 const exploitWords =
-  'exploit exploits exploited exploiting exploitation weaponized abused abusing leveraging vulnerability';
+  'exploit exploits exploited exploiting exploitation weaponized abused abusing leverages leveraged leveraging vulnerability';
 
 const rulesByWord = indexRules();
 
