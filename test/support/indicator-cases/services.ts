@@ -236,4 +236,17 @@ export const services: IndicatorCase[] = [
   ['zq-a1[.]com (legitimate but compromised) serves the kit.', 'domain zq-a1.com'],
   ['The site acme[.]com is legitimate. The kit is on zq-a1[.]top.', '~domain acme.com', 'domain zq-a1.top'],
   ['The redirect goes through zq-gw2.cc to zq.gg in the end.', 'domain zq-gw2.cc'],
+  [
+    'IOCs:\nzq-a1[.]com\nhttps://zq-lab-blog.com/2024/03/campaign-with-a-new-tool/\n',
+    'domain zq-a1.com',
+    '~domain zq-lab-blog.com',
+    '~url https://zq-lab-blog.com/2024/03/campaign-with-a-new-tool/',
+  ],
+  [
+    'IOCs:\nzq-a1[.]com\nhttp://zq-hacked-shop.com/2024/03/wp-content/get-some-new-file/\n',
+    'domain zq-a1.com',
+    'domain zq-hacked-shop.com',
+    'url http://zq-hacked-shop.com/2024/03/wp-content/get-some-new-file/',
+  ],
+  ['More from the analyst: http://pastebin.com/u/zqanalyst', '~url http://pastebin.com/u/zqanalyst'],
 ];

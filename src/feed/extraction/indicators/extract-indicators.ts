@@ -150,8 +150,11 @@ function assess(
 function classifyPage(url: string): CandidateEvidence['page'] {
   if (isSamplePage(url)) return 'analysis of a sample';
   if (isCodePage(url)) return 'source code on shared hosting';
-  return isArticlePage(url) ? 'page of an article' : undefined;
+  if (!isArticlePage(url)) return undefined;
+  return datedPath.test(url) ? 'dated page of an article' : 'page of an article';
 }
+
+const datedPath = /\/20\d\d\/(?:0?[1-9]|1[0-2])\/(?!(?:.*\/)?(?:wp-|includes|plugins|themes))/;
 
 /** Returns whether the last path segment is a title of at least four words, which is how blogs name their pages. */
 function isArticlePage(url: string): boolean {
@@ -172,8 +175,9 @@ function isArticlePage(url: string): boolean {
 
 /** Checks for a page of a repository, or a page with a text on a paste service. Programs request the raw text. */
 const isCodePage = (url: string): boolean =>
-  /^https?:\/\/(?:(?:www\.|gist\.)?(?:github|gitlab|bitbucket)\.\w+\/|(?:www\.)?pastebin\.com\/\w+$)/.test(url) &&
-  !/\/raw\/|\/releases\/download\/|\.(?:exe|dll|zip|rar|7z|ps1|bat|apk|elf|bin)$/.test(url);
+  /^https?:\/\/(?:(?:www\.|gist\.)?(?:github|gitlab|bitbucket)\.\w+\/|(?:www\.)?pastebin\.com\/(?:u\/)?\w+$)/.test(
+    url,
+  ) && !/\/raw\/|\/releases\/download\/|\.(?:exe|dll|zip|rar|7z|ps1|bat|apk|elf|bin)$/.test(url);
 
 function isPublisherHost(
   type: IndicatorType,

@@ -16,7 +16,12 @@ export type CandidateEvidence = {
   findMention: () => string | undefined;
   benign: string | undefined;
   /** A page of the kind that reports link to. */
-  page: 'source code on shared hosting' | 'page of an article' | 'analysis of a sample' | undefined;
+  page:
+    | 'source code on shared hosting'
+    | 'page of an article'
+    | 'dated page of an article'
+    | 'analysis of a sample'
+    | undefined;
 };
 
 export type CandidateAssessment = { status: 'active' | 'false_positive'; confidence: number; reasons: string[] };
