@@ -11,6 +11,7 @@ import {
 import { addProseNames } from '../../extraction/names/add-prose-names.ts';
 import { findBenignReason } from '../../extraction/indicators/assessment/benign-values.ts';
 import { toMappingId, type IndicatorObservable, type Observable } from '../../extraction/observable.ts';
+import { isGenericName } from '../../extraction/names/generic-names.ts';
 import type { NameDictionary } from '../../extraction/names/dictionary/name-dictionary.ts';
 import { findTaggedName } from '../../extraction/names/dictionary/tagged-name.ts';
 import { createPassageCollector } from '../../extraction/text/passage-collector.ts';
@@ -138,7 +139,7 @@ function addMapping(
   });
 }
 
-/** Adds the malware and actors of a row, including known names in its tags. */
+/** Adds the malware and actors of a row, including known names in its tags. `Unknown malware` is no name. */
 function addNames(
   classification: ClassificationBuilder,
   { tags = [], actors = [], malware }: ListRow,
@@ -149,7 +150,7 @@ function addNames(
     if (tagged) classification.addName(tagged.kind, tagged.name, confidence);
   }
   for (const actor of actors) if (actor) classification.addName('actor', actor, confidence);
-  if (malware) classification.addName('malware', malware, confidence);
+  if (malware && !isGenericName(malware)) classification.addName('malware', malware, confidence);
 }
 
 const descriptionsMaxChars = 6_000;

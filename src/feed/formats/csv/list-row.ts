@@ -121,6 +121,10 @@ const readNamedCells = (readValues: (name: ColumnName) => string[]): Observable[
   ),
   ...hashNames.flatMap((type) => readValues(type).map((text) => createObservable(type, text))),
   ...readValues('any').flatMap(recognizeValue),
+  ...hostNames.flatMap((type) => readValues(type).map((text) => createObservable(type, text))),
+  ...otherNames.flatMap((name) =>
+    readValues(name).map((value): Observable => ({ kind: 'other', framework: `observable:${name}`, value })),
+  ),
 ];
 
 const dateColumns = ['firstSeen', 'lastSeen', 'validUntil'] as const satisfies ColumnName[];
@@ -145,6 +149,9 @@ const dropSinkholes = (observables: Observable[]): Observable[] =>
     : observables.filter((one) => one.kind === 'other' || !sinkholes.has(one.normalizedValue));
 
 const hashNames = ['sha512', 'sha256', 'sha1', 'md5', 'imphash', 'ssdeep', 'cert_sha1'] as const;
+/** Columns of what a sample leaves on a host. */
+const hostNames = ['file_name', 'file_path', 'registry_key', 'process_name', 'command_line'] as const;
+const otherNames = ['email', 'mutex'] as const;
 const isEmpty = (cell: string | undefined): boolean =>
   cell === undefined || /^(?:|none|null|n\/a|-|\?|unknown)$/i.test(cell);
 

@@ -36,6 +36,22 @@ describe('lists of vendors', () => {
     expect(parsed.skipped).toEqual([{ entry: '1 rows', reason: 'contain no indicator' }]);
   });
 
+  test('reads what a sample leaves on a host from the columns beside its hash', () => {
+    const parsed = parseList(
+      `SHA256,fileName,File Path,Registry Key,Command Line,Mutex,Sender Email,Abuse Email,Malware\n${sha256},invoice march.exe,C:\\Users\\Public\\x.dll,HKCU\\Software\\Zz,x.exe /s,Global\\zz,a@evil-host.top,noc@carrier.test,Unknown malware\n`,
+    );
+    checkPassages(parsed);
+    expect(values(parsed)).toEqual([
+      `sha256 ${sha256}`,
+      'file_name invoice march.exe',
+      'file_path C:\\Users\\Public\\x.dll',
+      'registry_key HKEY_CURRENT_USER\\Software\\Zz',
+      'command_line x.exe /s',
+    ]);
+    expect(mappings(parsed)).toEqual(['observable:email a@evil-host.top', 'observable:mutex Global\\zz']);
+    expect(parsed.records[0]!.classification.malware).toEqual([]);
+  });
+
   test('reads a header that ends with commas, and paths of symbols', () => {
     const parsed = parseList(
       `Indicator,Data,Notes,\nip,198.51.101.23,A process (Tactic: Discovery),Discovery\nfilename,v64,Believed to be C2,\npdb path,C:\\a\\b.pdb,x,\n`,

@@ -18,6 +18,14 @@ const columns = {
   ssdeep: /^ssdeep$/,
   cert_sha1: /^cert_sha_?1$/,
   any: /^(?:indicators?(?:_values?|_of_compromise)?|iocs?(?:_values?)?|observables?(?:_values?)?|values?|hash(?:es)?|file_hash(?:es)?(?:_values?)?|artifacts?|networks?|subnets?|net_?blocks?|cidrs?|cidr_blocks?|prefix(?:es)?|ranges?|entry|c2s?|c2_servers?|(?:domains?|hosts?)_(?:or_)?ips?|ips?_(?:or_)?(?:domains?|hosts?))$/,
+  file_name: /^(?:original_|sample_|malware_|dropped_)?file_?names?$/,
+  file_path: /^(?:full_|install_|dropped_)?file_?(?:paths?|locations?)$|^full_path$/,
+  registry_key: /^(?:windows_)?reg(?:istry)?_?(?:keys?|paths?)$/,
+  process_name: /^process_?names?$/,
+  command_line: /^(?:process_)?(?:command|cmd)_?lines?$/,
+  email:
+    /^(?:(?:sender|from|attacker|malicious|phishing)_e_?mails?(?:_addr(?:ess(?:es)?)?)?|e_?mails?_(?:sender|from))$/,
+  mutex: /^mutex(?:es|_names?)?$/,
   firstSeen:
     /^(?:first_?seen|first_observed|date_first|detected|published|dateadded|date_added|added|date|listing_?date|submission_time|timestamp|time|created|creation(?=_)|first_reported|valid_from)(?:_utc|_at|_date|_time)?$/,
   lastSeen:
