@@ -20,11 +20,11 @@ export type StixBundle = {
 
 const objectsMax = 1_000_000;
 
-/** Reads a bundle (STIX 2.0 or 2.1), a TAXII envelope, a bare list of objects or an object per line. Throws an Error for anything else. */
+/** Reads a bundle (STIX 2.0 or 2.1), a TAXII envelope, a bare list of objects, an object per line or one object. Throws an Error for anything else. */
 export function readBundle(part: SourceDocument): StixBundle {
   const document = readStixDocument(part.bytes);
   const { objects: listed, type, id } = asObject(document);
-  const list = Array.isArray(document) ? document : listed;
+  const list = Array.isArray(document) ? document : toSingleObject(document) ? [document] : listed;
   // An empty bundle omits the list.
   if (!Array.isArray(list) && !(type === 'bundle' && list === undefined))
     throw new Error('the document is not a STIX bundle');
@@ -70,6 +70,12 @@ function findTargeted(objects: Iterable<StixSourceObject>): Set<string> {
       targeted.add(readTextField(object, 'target_ref'));
   return targeted;
 }
+
+/** Returns a document that is itself an object, such as an indicator, instead of a bundle of objects. */
+export const toSingleObject = (document: unknown): StixSourceObject | undefined => {
+  const object = toStixObject(document);
+  return object?.type === 'bundle' ? undefined : object;
+};
 
 function toStixObject(entry: unknown): StixSourceObject | undefined {
   if (!isObject(entry)) return undefined;

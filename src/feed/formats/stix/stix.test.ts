@@ -143,3 +143,23 @@ test.each([
   const { records } = parseStix(bundle(...patterns.map((pattern, index) => indicator(String(index), pattern))));
   expect(records.map((record) => record.title)).toEqual([title]);
 });
+
+test('joins the single objects of a directory with their relationships, beside its bundles', () => {
+  const malware = { type: 'malware', id: 'malware--m', ...time, name: 'EvilBot', is_family: true };
+  const objects = [indicator('a', "[domain-name:value = 'a.example']"), malware];
+  const { records, skipped } = parseStix(
+    ...objects,
+    bundle(report(['indicator--b']), indicator('b', "[domain-name:value = 'b.example']")),
+    related('x', 'indicator--a', 'malware--m'),
+  );
+  expect(skipped).toEqual([]);
+  expect(records.map(({ title }) => title).toSorted()).toEqual(['A report', 'EvilBot']);
+  expect(records.flatMap(indicatorsOf).map(({ value }) => value)).toEqual(['a.example', 'b.example']);
+});
+
+test('reads a single object, but not one without a valid id', () => {
+  const [record, ...others] = parseStix(indicator('a', "[domain-name:value = 'a.example']")).records;
+  expect(others).toEqual([]);
+  expect(record).toMatchObject({ title: 'Domain a.example', canonicalKey: 'uuid:a' });
+  expect(() => parseStix({ type: 'indicator', id: 'a', pattern: 'x' })).toThrow('not a STIX bundle');
+});

@@ -1,6 +1,7 @@
 import type { DraftResult, ParseContext, RecordDraft, SourceFormat } from '../source-format.ts';
 import type { SourceDocument } from '../source-document.ts';
 import { groupObjects, type LooseGrouping, type ObjectGroup } from './group-objects.ts';
+import { joinObjects } from './join-objects.ts';
 import { readBundle, type StixBundle } from './stix-objects.ts';
 import { groupLinksByStart, serializeOriginals, type LinksByStart } from './stix-originals.ts';
 import { splitGroup } from './split-group.ts';
@@ -9,7 +10,7 @@ import type { SeverityRating } from '../../extraction/severity/judge-severity.ts
 import { buildDrafts, draftParts } from '../read-parts.ts';
 import { toPartRecord, toPartRecordId } from '../split-record.ts';
 
-/** STIX 2.0 and 2.1: a bundle, a TAXII envelope, a list of objects, or a directory of these. */
+/** STIX 2.0 and 2.1: a bundle, a TAXII envelope, a list of objects, an object, or a directory of these. */
 export const stix: SourceFormat = {
   label: 'STIX 2.0 and 2.1 bundles',
   defaults: { reliability: 0.6, schedule: '0 * * * *' },
@@ -19,7 +20,7 @@ export const stix: SourceFormat = {
 };
 
 export const draftStix = (parts: SourceDocument[], context: ParseContext, looseGrouping: LooseGrouping): DraftResult =>
-  draftParts(parts, (part) => draftPart(part, context, looseGrouping));
+  draftParts(joinObjects(parts), (part) => draftPart(part, context, looseGrouping));
 
 function draftPart(part: SourceDocument, context: ParseContext, looseGrouping: LooseGrouping): DraftResult {
   const bundle = readBundle(part);
