@@ -22,6 +22,8 @@ const typeByPath: Record<string, IndicatorType> = {
   'file:parent_directory_ref.path': 'file_path',
   'directory:path': 'file_path',
   'windows-registry-key:key': 'registry_key',
+  // As in examples of the specification.
+  'win-registry-key:key': 'registry_key',
   'process:name': 'process_name',
   'process:binary_ref.name': 'process_name',
   'process:image_ref.name': 'process_name',

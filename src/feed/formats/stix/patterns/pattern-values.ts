@@ -58,9 +58,11 @@ function findFilePath(operands: Comparison[]): { value: string; tests: Compariso
   return { value: joinPath(directory.text, name.text), tests: [...name.tests, ...directory.tests] };
 }
 
-/** Returns the path of a file in a directory of Windows or another system. */
+/** Returns the path of a file in a directory of Windows (`C:`, `%TEMP%`) or another system. */
 export const joinPath = (directory: string, name: string): string =>
-  `${directory.replace(/[/\\]$/, '')}${directory.includes('\\') ? '\\' : '/'}${name}`;
+  `${directory.replace(/[/\\]$/, '')}${windowsDirectory.test(directory) ? '\\' : '/'}${name}`;
+
+const windowsDirectory = /\\|^[a-z]:$|^%[^%/]+%$/i;
 
 const toPathText = ({ object, steps }: ObjectPath): string => `${object}:${steps.join('.')}`;
 

@@ -208,6 +208,9 @@ describe('valuesOfPattern', () => {
       ['file_path=C:\\Intel\\a.dll'],
     ],
     ["[file:parent_directory_ref.path = '/tmp/' AND file:name = 'a.sh']", ['file_path=/tmp/a.sh']],
+    ["[file:parent_directory_ref.path = 'C:' AND file:name = 'a.exe']", [String.raw`file_path=C:\a.exe`]],
+    ["[file:parent_directory_ref.path = '%TEMP%' AND file:name = 'a.exe']", [String.raw`file_path=%TEMP%\a.exe`]],
+    ["[win-registry-key:key = 'HKLM\\\\Zz']", [String.raw`registry_key=HKEY_LOCAL_MACHINE\Zz`]],
     ["[file:name = 'a.sh' OR file:parent_directory_ref.path = '/tmp']", ['file_name=a.sh', 'file_path=/tmp']],
     [
       "[file:name = 'a.sh' AND file:name = 'b.sh' AND file:parent_directory_ref.path = '/tmp']",
