@@ -112,9 +112,15 @@ function addSentence(
 ): boolean {
   const values = findIndicators(sentence, indicators);
   const mentions = find(sentence);
-  const referred = references.resolve(sentence, mentions);
-  const named = [...referred, ...readForwardReferences({ sentence, mentions: referred }, next, find)];
-  for (const statement of readStatements(sentence, named, isForeign)) add({ ...statement, passage: sentence });
+  const clauses = sentence.split(/(?<=;) /);
+  for (const [index, clause] of clauses.entries()) {
+    const referred = references.resolve(clause, clauses.length > 1 ? find(clause) : mentions);
+    const named = [
+      ...referred,
+      ...readForwardReferences({ sentence: clause, mentions: referred }, clauses[index + 1] ?? next, find),
+    ];
+    for (const statement of readStatements(clause, named, isForeign)) add({ ...statement, passage: sentence });
+  }
   const target = soleName(mentions);
   if (target && target !== 'several' && !isDoubtful(sentence))
     for (const source of values) add({ type: 'indicates', source, target, passage: sentence });

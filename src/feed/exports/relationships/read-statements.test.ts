@@ -34,6 +34,41 @@ test.each([
   ['APT29 has targeted the UK, New Zealand, and India.', ['APT29 targets GB', 'APT29 targets NZ', 'APT29 targets IN']],
   ['Emotet targets users with the goal of stealing banking credentials from its targets.', []],
   ['APT29 attacked Norwegian human rights defenders.', ['APT29 targets NO']],
+  // Other ways to state what an actor uses.
+  ['APT29 switched from Emotet to TrickBot.', ['APT29 uses TrickBot']],
+  ['APT29 campaigns typically lead to Emotet.', ['APT29 uses Emotet']],
+  ['An analysis of APT29 attacks led to the discovery of Emotet.', []],
+  ['Criminals used a tool called Mimikatz to steal passwords before deploying Emotet.', []],
+  ['APT29 expanded its operations to new regions with Emotet.', ['APT29 uses Emotet']],
+  ['Example Labs tracked the campaign of APT29 in May; the group used Emotet.', ['APT29 uses Emotet']],
+  ['The Emotet malware is old; analysts attribute it to APT29.', ['Emotet attributed-to APT29']],
+  // Places and victims.
+  ['APT29 is spreading Emotet through mail in Norway.', ['APT29 uses Emotet', 'APT29 targets NO']],
+  ['APT29 is spreading Emotet from servers hosted in Norway.', ['APT29 uses Emotet']],
+  [
+    'Researchers discovered Emotet in the networks of Norwegian ministries.',
+    ['Emotet targets NO', 'Emotet targets government'],
+  ],
+  [
+    'APT29 is behind a string of intrusions at Norwegian banks.',
+    ['APT29 targets NO', 'APT29 targets financial-services'],
+  ],
+  [
+    'Analysts attributed the attacks on Norwegian banks to APT29.',
+    ['APT29 targets NO', 'APT29 targets financial-services'],
+  ],
+  [
+    'A wave of attacks against Norwegian banks was attributed to APT29.',
+    ['APT29 targets NO', 'APT29 targets financial-services'],
+  ],
+  [
+    'In attacks on Norwegian banks, APT29 used Emotet.',
+    ['APT29 uses Emotet', 'APT29 targets NO', 'APT29 targets financial-services'],
+  ],
+  ['In attacks on Norwegian banks, criminals used mail.', []],
+  // Exploits without an article.
+  ['Emotet infects routers through CVE-2026-1234.', ['Emotet exploits CVE-2026-1234']],
+  ['APT29 Targets Quillsoft Zero-Day CVE-2026-1234', ['APT29 exploits CVE-2026-1234']],
 ])('reads the statements of: %s', (text, expected) => {
   expect(withoutTechniques(listRelationships(text)).toSorted()).toEqual(expected.toSorted());
 });

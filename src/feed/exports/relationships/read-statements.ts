@@ -47,9 +47,9 @@ function readSides(sentence: string, mentions: Mention[], { cue, start, end }: V
   const before = mentions.filter((mention) => mention.end <= start);
   const after = mentions.filter((mention) => mention.start >= end);
   if (cue.isNoun) {
-    const by = / by\b/.exec(sentence.slice(end));
+    const by = findAgent(sentence, end, cue.agent);
     if (!by) return { sources: [], targets: [] };
-    const at = end + by.index;
+    const at = by.index;
     return {
       sources: listAfter(
         sentence,
@@ -111,6 +111,10 @@ function readOpening(sentence: string, after: Mention[], { cue, start, end }: Ve
 }
 const subjectReach = 30;
 
+/** Returns the words before the agent of a noun, after a position: `by`, or what the cue specifies. */
+const findAgent = (sentence: string, end: number, pattern = / by\b/g): RegExpExecArray | undefined =>
+  [...sentence.matchAll(pattern)].find(({ index }) => index >= end);
+
 /** An actor is the subject even if its malware is mentioned after it, unless the malware is next to the verb. */
 function listSubjects(sentence: string, before: Mention[], { cue, start }: Omit<Verb, 'end'>): Mention[] {
   const main = isSubordinate.test(sentence.slice(0, start)) && / ?ing$|ing\b/.test(sentence.slice(start, start + 24));
@@ -134,7 +138,7 @@ function listSubjects(sentence: string, before: Mention[], { cue, start }: Omit<
   // In `used Foobar against banks` and `delivered Foobar to banks in`, the malware beside the preposition is not its subject.
   const isBeside =
     (start - nearest.end <= 2 || auxiliaries.test(sentence.slice(nearest.end, start))) &&
-    !/^ ?(?:against|to|contre|contra|contro|gegen) /.test(sentence.slice(start));
+    !/^ ?(?:against|to|in|on|across|throughout|inside|within|contre|contra|contro|gegen) /.test(sentence.slice(start));
   const isNearestOnly = isBeside || cue.type === 'attributed-to' || !cue.from.includes('actor');
   if (isNearestOnly && !cue.from.includes(nearest.kind)) return [];
   const kinds: EntityKind[] = isNearestOnly
@@ -154,7 +158,8 @@ const isJoined = /^,? (?:and|or|as well as) /;
 const unnamedSubject =
   /(?:^|[\s,;])(?:another|an? (?:second|third|different|separate|unrelated|unknown)|other|different) (?:[\p{L}-]+ ){0,3}?(?:groups?|gangs?|crews?|actors?|hackers|attackers|campaigns?|malware|wipers?|backdoors?|trojans?|ransomware|loaders?|botnets?|famil(?:y|ies)|strains?) (?:(?:has|have|had|was|were|also|\p{L}+ly) ){0,3}$/u;
 
-const isSecondVerb = /^(?: \w+)?,? (?:and|then|before|to)(?: \w+ly| then| also)? $/;
+const isSecondVerb =
+  /^(?: \w+)?,? (?:and|then|before|to)(?: \w+ly| then| also)? $|^[^,;:]{0,60} (?:before|after|while|by) $/;
 const isObject = (sentence: string, { start }: Mention): boolean =>
   /\b(?:use|using|deploy|drop|deliver|download|load|install|launch|execut|leverag|employ|distribut)\w*(?: the| an?| its| their)?(?: (?!to\b|and\b)[\w-]+){0,2} ["“‘]?$/i.test(
     sentence.slice(Math.max(0, start - 48), start),

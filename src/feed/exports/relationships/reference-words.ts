@@ -33,7 +33,7 @@ export const subjectless =
 /** `It` and `Its`, which refer to the only name, whether of an actor or of malware. */
 export const pronouns: ReferenceWords = {
   one: new RegExp(
-    String.raw`${afterLead}[Ii]t (?=(?:has|is|was|also|then|\p{Ll}+s)\b)|^\W*Its (?=(?:[\p{Ll}-]+ ){0,2}(?:arsenal|toolset|toolkit|tools|payloads)\b)`,
+    String.raw`${afterLead}[Ii]t (?=(?:has|is|was|also|then|\p{Ll}+s)\b)|^\W*Its (?=(?:[\p{Ll}-]+ ){0,2}(?:arsenal|toolset|toolkit|tools|payloads)\b)|(?<=\b(?:attribut(?:e|es|ed|ing)|link(?:s|ed)?|ties?|tied) )it(?= (?:to|with)\b)`,
     'u',
   ),
 };

@@ -16,6 +16,8 @@ export type Cue = {
   isReversed?: boolean;
   /** What belongs to a name right before it: `APT28’s Foobar backdoor`. */
   isPossession?: boolean;
+  /** The words before the agent of a noun, if not `by`. */
+  agent?: RegExp;
   /** A passive voice whose subject is the source: `was found on`. */
   hasPassiveSource?: boolean;
 };
@@ -34,6 +36,10 @@ const victims = String.raw`(?<=(?:\b(?:victims|targets|victimology|(?:affected|t
 const recipients =
   /(?<=\b(?:deploy|deliver|distribut|spread|push|sen[dt])\w* (?:(?!\b(?:data|information|credentials|files|details|requests|commands|screenshots)\b)[^.;:]){1,80}) to (?![^.;,]{0,30}\b(?:servers?|infrastructure|C2|domains?|addresses|bots?|channels?|operators|attackers|devices?)\b)(?=(?:an?|the|at least|over|more than|nearly)\b|\p{Lu}|(?:government|military|defen[cs]e|financial|healthcare|diplomatic|educational|telecom\p{L}*|energy)\b|[\p{Ll}-]*(?!s)\p{Ll}s\b)/gu;
 
+/** `Spreads Foobar in Brazil`, `planted Foobar in the networks of banks`, but not `hosted in Brazil`. */
+const places =
+  /(?<=\b(?:distribut|spread)\w* [^.;:]{1,80}(?<!\b(?:hosted|located|based|registered|written|packed|arrested|published|developed|servers|hidden|embedded|packaged|found|discovered|seen) ))(?:in|across|throughout)(?= \p{Lu})|(?<=\b(?:deploy|deliver|install|drop|plant|implant|spread|discover|found|detect|identif)\w* [^.;:]{1,120})(?:on|in|across|inside|within) (?:the )?(?:\p{Ll}+ )?(?:networks?|systems?|servers|environments?|computers|devices|machines) (?:of|at|belonging to)/gu;
+
 /** `A newspaper focused on Foo` is about the newspaper. */
 const notOfMedia = String.raw`(?<!\b(?:newspapers?|outlets?|websites?|sites?|services?|journalists?|experts?|researchers?|scholars?|analysts?|academics?|activists?|organi[sz]ations?|compan(?:y|ies)|firms?|think tanks?|institutes?|ngos?|providers?|publications?|people|individuals|entities) )`;
 
@@ -44,7 +50,7 @@ export const cues: Cue[] = [
       anyForm(
         'use utilize utilise abuse deploy deliver distribute spread leverage employ install launch execute operate wield develop implant plant introduce debut unleash',
       ) +
-        '|drop(?:s|ped|ping)?|rel(?:y|ies|ied|ying) on|(?<=\\b(?:arsenal|toolset|toolkit|tools|malware|payloads)(?: \\w+)? )(?:include[sd]?|consists? of|comprises?)|(?<=\\b(?:infect|attack|target|compromis|breach|hit|struck|exfiltrat)\\w* [^.;:]{1,80}) with',
+        '|drop(?:s|ped|ping)?|rel(?:y|ies|ied|ying) on|switch(?:es|ed|ing)? (?:from [^.;,]{1,40}? )?to|(?<=\\b(?:campaigns?|emails?|attacks?|chains?) (?:[\\w-]+ ){0,3})(?:leads? to|led to|leading to)(?! the (?:discovery|arrest|identification|disruption|takedown))|(?<=\\b(?:arsenal|toolset|toolkit|tools|malware|payloads)(?: \\w+)? )(?:include[sd]?|consists? of|comprises?)|(?<=\\b(?:infect|attack|target|compromis|breach|hit|struck|exfiltrat|expand)\\w* [^.;:]{1,80}) with',
     ),
     from: ['actor'],
     to: ['malware', 'tool'],
@@ -98,11 +104,29 @@ export const cues: Cue[] = [
     to: ['sector', 'country'],
     hasPassiveSource: true,
   },
+  { type: 'targets', pattern: places, from: ['actor', 'malware'], to: ['sector', 'country'] },
+  {
+    type: 'targets',
+    pattern: words(
+      '(?<=\\b(?:behind|responsible for|conducted|launched|carried out) [^.;:]{0,60}\\b(?:intrusions?|attacks?|breaches|compromises|campaigns?|operations?) )(?:at|of|in)',
+    ),
+    from: ['actor', 'malware'],
+    to: ['sector', 'country'],
+  },
+  {
+    type: 'targets',
+    pattern: words('(?:attacks?|campaigns?|intrusions?|operations?|waves?|activity) (?:on|against|targeting|aimed at)'),
+    from: ['actor', 'malware'],
+    to: ['sector', 'country'],
+    isNoun: true,
+    agent:
+      / by\b|\battributed (?:with [a-z]+ confidence )?to\b|(?<=\battribut\w* [^.;]{1,120}) to\b|(?<=^(?:In|During) [^,]{1,120}),/g,
+  },
   { type: 'targets', pattern: recipients, from: ['actor', 'malware'], to: ['sector', 'country'] },
   {
     type: 'exploits',
     pattern: words(
-      `${anyForm('exploit abuse weaponize leverage trigger use')}|(?:target(?:s|ed|ing)?|hit(?:s|ting)?|str(?:uck|ikes?)) (?:the|a|an|this) (?:[\\w-]+ ){0,3}?(?:flaw|vulnerability|bug|zero-day|weakness)`,
+      `${anyForm('exploit abuse weaponize leverage trigger use')}|(?:target(?:s|ed|ing)?|hit(?:s|ting)?|str(?:uck|ikes?)) (?:(?:the|an?|this) )?(?:[\\w-]+ ){0,3}?(?:flaw|vulnerability|bug|zero-day|weakness)|(?<=\\b(?:infect|compromis|breach|access|attack|hack|spread)\\w* [^.;:]{1,80})(?:via|through|using|leveraging|by exploiting)(?= (?:[\\w-]+ ){0,4}CVE-)`,
     ),
     from: ['actor', 'malware'],
     to: ['vulnerability'],
