@@ -49,7 +49,7 @@ export const isName = (name: string): boolean =>
 
 // Names of people, stars, towns, gods and days, which the word list does not contain.
 const proper =
-  /^(?:orion|mercury|apollo|diana|alice|charlie|oscar|victor|jupiter|saturn|neptune|venus|athena|hermes|atlas|luna|nova|max|leo|sam|mary|john|david|adam|eve|bob|tom|jack|henry|alpha|beta|gamma|delta|omega|sigma|lambda|zeta|kali|amadey family|paris|london|berlin|boston|dallas|austin|phoenix|lincoln|monroe|stanley|angel|gabriel|samuel|king|prince|lotus|nokia|samsung|vivo|oracle|adobe|intel|electrum|synack|christmas)$/;
+  /^(?:orion|mercury|apollo|diana|alice|charlie|oscar|victor|jupiter|saturn|neptune|venus|athena|hermes|atlas|luna|nova|max|leo|sam|mary|john|david|adam|eve|bob|tom|jack|henry|alpha|beta|gamma|delta|omega|sigma|lambda|zeta|kali|amadey family|paris|london|berlin|boston|dallas|austin|phoenix|lincoln|monroe|stanley|angel|gabriel|samuel|king|prince|lotus|nokia|samsung|vivo|oracle|adobe|intel|electrum|synack|christmas|mega)$/;
 
 let everyday: ReadonlySet<string> | undefined;
 

@@ -26,6 +26,7 @@ const dictionary = parseNameTable(
     'actor\t!Storm-1234\t',
     'malware\t!Storm\t',
     'malware\tQuorvath Stealer\t',
+    'actor\t!Listed Heron\t!The Listed Heron',
   ].join('\n'),
 );
 const read = (text: string): string[] =>
@@ -194,6 +195,17 @@ test.each([
     'takes no malware for a group because somebody is linked to its operation',
     'He is linked to the Emotet operation.',
     ['malware Emotet'],
+  ],
+  ['accepts former members as the people of ransomware', 'Qilin’s former members are back.', ['actor Qilin']],
+  [
+    'accepts a claim of responsibility after an apposition',
+    'DarkSide, a persona of a ministry, claimed responsibility.',
+    ['actor DarkSide'],
+  ],
+  [
+    'reads a listed name with an article without its article',
+    'The work of the Listed Heron group.',
+    ['actor Listed Heron'],
   ],
   ['accepts an everyday name that attackers use', 'The attackers used Play to encrypt files.', ['malware Play']],
   ['ignores an everyday word that others use', 'Teachers used Play to explain it.', []],

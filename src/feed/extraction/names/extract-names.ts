@@ -22,7 +22,7 @@ import {
 const windowMax = 5;
 // Numbered names of publishers. `TA0001` and similar ids are ATT&CK tactics.
 const numbered =
-  /^(?:APT[- ]?(?:C[- ]?)?\d{1,3}|TA[1-9]\d{2,3}|UNC\d{3,5}|UTA\d{4}|STAC\d{4}|FIN\d{1,2}|DEV-\d{4}|Storm-\d{3,4}|UAC-\d{4}|UAT-\d{4}|REF\d{4}|UNK_[A-Z][A-Za-z]{2,30}|LARVA-\d{3}|GTG-\d{4}|TGR-[A-Z]{3}-\d{4}|UTG-Q-\d{3}|TAG-\d{1,3}|TG-\d{4}|ITG\d{2}|(?:CL-\w{3}|SHADOW-[A-Z]{4,6})-\d{3,4})(?![\p{L}\p{N}])/u;
+  /^(?:APT[- ]?(?:[CQ][- ]?)?\d{1,3}|TA[1-9]\d{2,3}|UNC\d{3,5}|UTA\d{4}|STAC\d{4}|FIN\d{1,2}|DEV-\d{4}|Storm-\d{3,4}|UAC-\d{4}|UAT-\d{4}|REF\d{4}|UNK_[A-Z][A-Za-z]{2,30}|L(?:ARVA|arva)-\d{3,5}|Hive\d{4}|JINX-\d{4}|MUT-\d{4}|UNG\d{4}|GTG-\d{4}|TGR-[A-Z]{3}-\d{4}|UTG-Q-\d{3,4}|TAG-\d{1,3}|TG-\d{4}|ITG\d{2}|(?:CL-\w{3}|SHADOW-[A-Z]{4,6})-\d{3,4})(?![\p{L}\p{N}])/u;
 const numberedMaxChars = 40;
 
 /**
@@ -101,7 +101,8 @@ function readMention(
     // `Remcos RAT` is Remcos with its kind, if Remcos is a name of the same malware.
     const isNoun =
       best?.length === length - 1 && word.text === 'RAT' && entry && !isActor(entry) && !isActor(best.entry);
-    if (entry && !isNoun) best = { entry, length };
+    // The list form `The Foobar` begins with an article where it has a capital.
+    if (entry && !isNoun && first.text !== 'the') best = { entry, length };
   }
   const matchEnd = words[at + (best?.length ?? 1) - 1]!.end;
   const designation = readDesignation(text, words, at);

@@ -81,10 +81,11 @@ export const isGang = (text: string, { start, end }: Span): boolean =>
     /^ (?:ransomware|raas)\b/i.test(text.slice(end, end + reach))) ||
   (/\b(?:gang|group) behind (?:the )?$/i.test(text.slice(Math.max(0, start - reach), start)) &&
     !/^(?:\/\S+)? (?:ransomware|malware|attacks?|botnet|backdoor|trojan)\b/i.test(text.slice(end, end + reach))) ||
-  /^(?: \([^()\n]{2,30}\))?(?:[’']s)? (?:ransomware |extortion |raas |cybercrime )*(?:gang|group|affiliates?|crew|cartel|syndicate|collective|hackers|threat (?:actors?|group)|(?:hacking|espionage|apt) group|(?:data )?leak (?:site|blog)|extortion|claim(?:s|ed) (?:responsibility|the attack|to have))\b/i.test(
+  /^(?: \([^()\n]{2,30}\))?(?:[’']s)? (?:ransomware |extortion |raas |cybercrime )*(?:gang|group|affiliates?|crew|cartel|syndicate|collective|hackers|threat (?:actors?|group)|(?:hacking|espionage|apt) group|(?:data )?leak (?:site|blog)|extortion|(?:former |core |alleged )?members|claim(?:s|ed) (?:responsibility|the attack|to have))\b/i.test(
     text.slice(end, end + reach),
   ) ||
   /^ (?:is|was) an? (?:[\w-]+ ){0,3}(?:group|gang|crew|collective)\b/.test(text.slice(end, end + reach)) ||
+  /^, [^,.;]{3,80}, claim(?:s|ed) responsibility\b/.test(text.slice(end, end + listReach + reach)) ||
   foreignGang.test(text.slice(Math.max(0, start - reach), start)) ||
   /\b(?:affiliates?|gang|group) (?:of|called|named|known as) (?:the )?$|\b(?:ransomware|extortion|hacking|cybercrime) (?:gang|group|crew) $/i.test(
     text.slice(Math.max(0, start - reach), start),

@@ -52,7 +52,14 @@ export function countLeanings(text: string, mentions: NameMention[], stated: Sta
     const isOnlyPeople = isPeople
       ? !isOfMalware
       : hint === 'actor' && !hasMakers.test(text.slice(span.end, span.end + 16));
-    const kind = isSoftware(entry) && (isPeople || hint === 'actor') ? (isOnlyPeople ? 'actor' : undefined) : hint;
+    const kind =
+      isSoftware(entry) && (isPeople || hint === 'actor')
+        ? isOnlyPeople
+          ? 'actor'
+          : undefined
+        : isPeople && isOnlyPeople
+          ? 'actor'
+          : hint;
     if (kind) leaning[kind === 'actor' ? 'actor' : 'software'] += 1;
   }
   return leanings;

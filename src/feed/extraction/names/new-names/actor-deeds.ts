@@ -33,6 +33,12 @@ const intruder = new RegExp(
   'gu',
 );
 
+/** `Foo Bar exploits CVE-2026-1234 to drop a backdoor`, whose words are common, unlike those of most people and companies. */
+const titled = new RegExp(
+  String.raw`^\W*(\p{Lu}\p{Ll}{2,} \p{Lu}\p{Ll}+(?<!s)) (?:(?:has|have) )?${adverb}(?:exploit(?:s|ed)|deploy(?:s|ed)|compromis(?:es|ed)|infiltrat(?:es|ed)|attack(?:s|ed)|target(?:s|ed)|infect(?:s|ed)|drop(?:s|ped)|deliver(?:s|ed)) (?=[^.;]*(?:\bCVE-\d|\b(?:backdoor|malware|trojan|ransomware|stealer|loader|implant|web shell|wiper|spyware)s?\b|RAT\b))`,
+  'gu',
+);
+
 const toolsInHeadline =
   '(?:Malware|Backdoor|Trojan|RAT|Loader|Stealer|Infostealer|Spyware|Ransomware|Wiper|Implant|Rootkit|Botnet|Web Shell|Toolset|Toolkit|Phishing|Spear-Phishing|Zero-Day)s?\\b';
 /** `Foobar Targets Banks With New Backdoors`, `Iran-Linked Foo Bar Uses Bazbar to Spy on Officials`. */
@@ -59,6 +65,12 @@ const perpetrator = new RegExp(
 /** `needs` is part of every match and saves the search in most sentences. `isOfAttack`: every match mentions an attack. */
 const patterns: { pattern: RegExp; needs: RegExp; isStated: boolean; isOfAttack?: boolean; isHeadline?: boolean }[] = [
   { pattern: actor, needs: / (?:actor|adversary|intruder) /, isStated: true },
+  {
+    pattern: titled,
+    needs: / (?:exploit|deploy|compromis|infiltrat|attack|target|infect|drop|deliver)/,
+    isStated: false,
+    isHeadline: true,
+  },
   { pattern: agent, needs: / by (?:the|an?) /, isStated: true },
   {
     pattern: intruder,

@@ -134,7 +134,7 @@ const afterMalware = new RegExp(
 );
 /** A name set off after its kind: `a Linux botnet, Foobar, that …`. */
 export const appositions = new RegExp(
-  String.raw`\b(?:[Aa]n?|[Tt]he|new|[Tt]his|[Ii]ts|[Tt]heir|based) (?:[\p{L}\d-]+ ){0,4}(?:${inHeadlinesToo(definedMalware)}|[Pp]ayload|[Mm]alware (?:toolkit|framework|family|suite))(?: \(RAT\))?, ["“‘']?(${namedOnce}(?: RAT)?|${oneName}(?=, (?:which|was|were|has)\b))["”’']?(?=, |\.(?:\s|$))`,
+  String.raw`\b(?:[Aa]n?|[Tt]he|new|[Tt]his|[Ii]ts|[Tt]heir|based) (?:[\p{L}\d+#.-]+ ){0,4}(?:${inHeadlinesToo(definedMalware)}|[Pp]ayload|(?:malicious|custom|bespoke|proprietary) (?:[\p{L}\d+#.-]+ ){0,2}(?:module|tool|utility|script|program|component|plugin|driver)|[Mm]alware (?:toolkit|framework|family|suite))(?: \(RAT\))?, ["“‘']?(${namedOnce}(?: RAT)?|${oneName}(?=, (?:which|was|were|has)\b))["”’']?(?=, |\.(?:\s|$))`,
   'gu',
 );
 const actorAppositions = new RegExp(
@@ -144,6 +144,11 @@ const actorAppositions = new RegExp(
 /** A program that somebody installs: `deployed a tool called Foo Bar`. */
 export const deployedTools = new RegExp(
   String.raw`\b(?:[Dd]eploy|[Dd]ropp?|[Ii]nstall|[Ii]ntroduc|[Dd]eliver|[Ii]mplant|[Ee]xecut|[Ll]aunch)(?:e?s|ed|ing)? (?:an?|the|another|its|their) (?:[\p{L}-]+ ){0,4}(?:tool|utility|program|script|implant|payload|component|toolkit) (?:called|named|dubbed|known as|tracked as) ${name}`,
+  'gu',
+);
+/** A program that attackers use: `the hackers are using a tool called Foobar`. */
+export const attackersTools = new RegExp(
+  String.raw`\b(?:[Cc]ybercriminals|[Cc]riminals|[Aa]ttackers?|[Hh]ackers|[Aa]ctors?|[Gg]roup|[Gg]ang|[Oo]perators|[Aa]ffiliates|[Aa]dversary|[Ii]ntruders) [^.;:]{0,60}?\b(?:us(?:e|es|ed|ing)|r[au]n(?:ning|s)?|with) (?:an?|the) (?:[\p{L}-]+ ){0,3}(?:tool|utility|program|script|toolkit) (?:called|named|dubbed|known as) ${name}`,
   'gu',
 );
 /** A numbered designation of any publisher before its kind: `ABC-123 group`. */
@@ -185,6 +190,11 @@ export const defined: Definition[] = [
   { kind: 'malware', pattern: appositions },
   { kind: 'malware', pattern: deployedTools, needs: / (?:called|named|dubbed|known as|tracked as) / },
   { kind: 'malware', pattern: phishingKits, needs: / 2FA.*(?:[Pp]hish|PhaaS|AiTM)|(?:[Pp]hish|PhaaS|AiTM).* 2FA/ },
+  {
+    kind: 'malware',
+    pattern: attackersTools,
+    needs: /(?:tool|utility|program|script|toolkit) (?:called|named|dubbed|known as) /,
+  },
   { kind: 'actor', pattern: actorAppositions },
   { kind: 'actor', pattern: designations, needs: /[A-Z]-\d\d/ },
   { kind: 'actor', pattern: crews, needs: / (?:Gang|Crew|Cartel)\b/ },

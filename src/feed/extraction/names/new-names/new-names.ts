@@ -9,6 +9,7 @@ import { isMostlyNames, readLists } from './read-lists.ts';
 import {
   actorNoun,
   appositions,
+  attackersTools,
   beforeActor,
   beforeMalware,
   crews,
@@ -220,6 +221,7 @@ function readKinds({ sentence, start: offset, isRepeated }: CheckedPart, add: Ad
       const isName =
         pattern === withDesignations ||
         pattern === deployedTools ||
+        pattern === attackersTools ||
         pattern === phishingKits ||
         (pattern === appositions && isTitled(printed)) ||
         isDistinctive(printed) ||

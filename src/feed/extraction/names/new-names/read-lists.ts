@@ -13,11 +13,17 @@ export function readLists(lists: NameList[], offset: number, add: AddName): void
     // A common word counts as a name only in a list that also has a distinctive name.
     if (!isUsable(trimName(items[0]!.printed), true) || !items.some(({ printed }) => isDistinctive(trimName(printed))))
       continue;
-    for (const { printed: full, start } of items.flatMap(splitAlias)) {
+    for (const { printed: full, start } of items.flatMap(splitAlias).map(afterPreposition)) {
       const printed = trimLead(trimName(full));
       if (isUsable(printed, !isSingle)) add(kind, printed, offset + start + full.indexOf(printed));
     }
   }
+}
+
+/** Returns the name after the preposition of a headline: `Expands Malware Arsenal With Foobar`. */
+function afterPreposition({ printed, start }: NameList['items'][number]): NameList['items'][number] {
+  const length = /^.* (?:With|Via|Using) (?=\p{Lu})/u.exec(printed)?.[0].length ?? 0;
+  return { printed: printed.slice(length), start: start + length };
 }
 
 /** Splits two names of one item: `Foobar/Barfoo`. */

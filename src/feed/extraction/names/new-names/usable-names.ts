@@ -8,7 +8,7 @@ export const trimName = (printed: string): string => {
   return start !== undefined && isGenericName(acronym!) ? start : rest;
 };
 const genericEnd =
-  / (?:Ransomware|Malware|Backdoor|Stealer|Infostealer|Loader|Trojan|Botnet|Worm|Wiper|Group|Gang|Team|APT|RaaS|MaaS|C2|IoT|Linux|Windows|Android|macOS|ESXi)$/;
+  / (?:Ransomware|Malware|Backdoor|Stealer|Infostealer|Loader|Trojan|Botnet|Worm|Wiper|Group|Gang|Team|APT|RaaS|MaaS|C2|IoT|Linux|Windows|Android|macOS|ESXi|JavaScript|PowerShell|Python|Java)$/;
 
 /** Removes a participle, determiner or question word before a distinctive name that a noun follows: `Encrypted Foobar ransomware`, `The Foobar malware`. */
 export function trimLead(full: string): string {
