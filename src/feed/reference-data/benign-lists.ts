@@ -32,6 +32,8 @@ export const wellKnown = words(`
   dns.google cloudflare-dns.com one.one.one.one dns.quad9.net doh.opendns.com dns.alidns.com doh.pub dns.adguard.com nextdns.io
   infura.io alchemy.com binance.org binance.com coinbase.com kraken.com blockchain.info blockchain.com etherscan.io bscscan.com
   polygonscan.com basescan.org trongrid.io tronscan.org metamask.io ledger.com trezor.io phantom.app solana.com
+  registrar-servers.com domaincontrol.com name-services.com googledomains.com dns-parking.com namebrightdns.com orderbox-dns.com porkbun.com
+  namecheap.com namesilo.com dynadot.com gandi.net tucows.com enom.com publicdomainregistry.com nicenic.net key-systems.net hostinger.com
   pythonhosted.org crates.io packagist.org maven.org openai.com anthropic.com
   gov.uk europa.eu nato.int un.org who.int justice.gov fbi.gov nsa.gov dhs.gov state.gov treasury.gov whitehouse.gov army.mil
 `);
@@ -140,7 +142,7 @@ export const systemFiles = words(`
   syncappvpublishingserver.exe tttracer.exe unregmp2.exe wab.exe wlrmdr.exe workfolders.exe xwizard.exe atbroker.exe acccheckconsole.exe
   appvlp.exe cdb.exe csi.exe dnx.exe dotnet.exe fsi.exe msdeploy.exe msohtmed.exe msxsl.exe openconsole.exe rcsi.exe sqldumper.exe sqlps.exe
   vsjitdebugger.exe vshadow.exe visio.exe lync.exe node.exe git.exe wsreset.exe
-  libc.so libc.so.6 ld-linux.so libcrypto.so libssl.so ntoskrnl.exe win32k.sys hal.dll ntds.dit desktop.ini hosts autorun.inf
+  libc.so libc.so.6 ld-linux.so libcrypto.so libssl.so ntoskrnl.exe win32k.sys hal.dll ntds.dit desktop.ini hosts autorun.inf winre.wim boot.wim install.wim
 `);
 
 /** Hashes of the empty file and the EICAR test file. */

@@ -106,4 +106,23 @@ export const mentions: IndicatorCase[] = [
     '~file_name mscorlib.dll',
     '~file_name user32.dll',
   ],
+  ['It copies files to \\\\fileserver01\\public\\zq.exe first.', 'file_path \\\\fileserver01\\public\\zq.exe'],
+  [
+    'The DLL (ffzq.dll) sits next to `ZqDesktop.exe` in %LOCALAPPDATA%\\Programs\\Zq\\.',
+    'file_name ffzq.dll',
+    'file_name ZqDesktop.exe',
+    'file_path %LOCALAPPDATA%\\Programs\\Zq\\',
+  ],
+  ['We used pestudio.exe and floss.exe on it.', '~file_name pestudio.exe', '~file_name floss.exe'],
+  ['The user opened Rechnung_2024.pdf in acrobat.exe.', 'file_name Rechnung_2024.pdf', '~file_name acrobat.exe'],
+  ['It reads Login Data and Cookies from Chrome and writes passwords.txt.', 'file_name passwords.txt'],
+  [
+    'The log shows winword.exe spawning cmd.exe and then zqdrop.exe.',
+    '~file_name winword.exe',
+    '~file_name cmd.exe',
+    'file_name zqdrop.exe',
+  ],
+  ['Patch KB5034441 replaces winre.wim on the disk.', '~file_name winre.wim'],
+  ['The JAR log4j-core-2.14.1.jar is vulnerable.', '~file_name log4j-core-2.14.1.jar'],
+  ['Attackers upload help.aspx, then request /help.aspx?cmd=whoami.', 'file_name help.aspx'],
 ];

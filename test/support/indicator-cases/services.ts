@@ -249,4 +249,88 @@ export const services: IndicatorCase[] = [
     'url http://zq-hacked-shop.com/2024/03/wp-content/get-some-new-file/',
   ],
   ['More from the analyst: http://pastebin.com/u/zqanalyst', '~url http://pastebin.com/u/zqanalyst'],
+  [
+    'It copies \\\\45.9.148.7@80\\Docs\\zq.dll to disk.',
+    'ipv4 45.9.148.7',
+    'file_path \\\\45.9.148.7@80\\Docs\\zq.dll',
+  ],
+  [
+    'It runs \\\\zq-files.eastus.cloudapp.azure[.]com@SSL\\share\\zq.exe then.',
+    'domain zq-files.eastus.cloudapp.azure.com',
+    'file_path \\\\zq-files.eastus.cloudapp.azure.com@SSL\\share\\zq.exe',
+  ],
+  ['The kit copies the legitimate Acme staking interface (stake.acme.fi) in full.', '~domain stake.acme.fi'],
+  [
+    'The sender imitated the legitimate domain of the firm:\n\n```text\nacme-corp[.]com\n```\n',
+    '~domain acme-corp.com',
+  ],
+  ['The mail came from:\n\n```text\nacme-corq[.]com\n```\n', 'domain acme-corq.com'],
+  [
+    'Threat actors registered acmepay-support[.]com, acmepay-help[.]net and acmepay[.]help on one day.',
+    'domain acmepay-support.com',
+    'domain acmepay-help.net',
+    'domain acmepay.help',
+  ],
+  ['Traffic goes to acme-cdn[.]com, a domain that imitates the CDN of Acme.', 'domain acme-cdn.com'],
+  ['The domain zq-news[.]com, which posed as a legitimate news site, was seized.', 'domain zq-news.com'],
+  ['It abuses the legitimate remote tool at zq-remote[.]com to control hosts.', 'domain zq-remote.com'],
+  ['Data goes to the legitimate file sharing service zqshare[.]io.', 'domain zqshare.io'],
+  [
+    'C2 domains: zq1[.]com (active), zq2[.]com (sinkholed), zq3[.]com (parked)',
+    'domain zq1.com',
+    'domain zq2.com',
+    'domain zq3.com',
+  ],
+  [
+    'The script tag loads https://zq-stats.com/a.js on every page of the shop.',
+    'url https://zq-stats.com/a.js',
+    'domain zq-stats.com',
+  ],
+  [
+    'Detection link: https://www.virustotal.com/gui/domain/zq1.com',
+    '~url https://www.virustotal.com/gui/domain/zq1.com',
+    '~domain www.virustotal.com',
+  ],
+  [
+    'https://safeweb.norton.com/report/show?url=zq1.com',
+    '~url https://safeweb.norton.com/report/show?url=zq1.com',
+    '~domain safeweb.norton.com',
+  ],
+  [
+    'https://urlfiltering.paloaltonetworks.com/single_cr/?url=zq1.com',
+    '~url https://urlfiltering.paloaltonetworks.com/single_cr/?url=zq1.com',
+    '~domain urlfiltering.paloaltonetworks.com',
+  ],
+  [
+    'https://radar.cloudflare.com/domains/domain/zq1.com',
+    '~url https://radar.cloudflare.com/domains/domain/zq1.com',
+    '~domain radar.cloudflare.com',
+  ],
+  ['https://www.shodan.io/host/45.9.148.7', '~url https://www.shodan.io/host/45.9.148.7', '~domain www.shodan.io'],
+  [
+    'https://search.censys.io/hosts/45.9.148.7',
+    '~url https://search.censys.io/hosts/45.9.148.7',
+    '~domain search.censys.io',
+  ],
+  [
+    'https://web.archive.org/web/2024/https://zq1.com',
+    '~url https://web.archive.org/web/2024/https://zq1.com',
+    '~domain web.archive.org',
+  ],
+  [
+    'WHOIS: registrar NameCheap, Inc.; name server dns1.registrar-servers.com; created 2024-05-01',
+    '~domain dns1.registrar-servers.com',
+  ],
+  ['Abuse contact: abuse@zq-registrar.com', 'email abuse@zq-registrar.com'],
+  [
+    '- `zq-a1[.]com`, `zq-b2[.]net`\n- `45.9.148[.]7:6379` (tracking)',
+    'domain zq-a1.com',
+    'domain zq-b2.net',
+    'ipv4 45.9.148.7',
+  ],
+  [
+    'zq-a1[.]com|C2 of the loader|2024\nzq-b2[.]com|Possibly associated domain|2024',
+    'domain zq-a1.com',
+    'domain zq-b2.com',
+  ],
 ];

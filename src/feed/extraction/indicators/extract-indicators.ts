@@ -14,7 +14,7 @@ import { findDefangedMention, findHarmlessMention, getHostCue } from './assessme
 import { findImitatedNames } from './assessment/victim-cue.ts';
 import { extendFileName } from './assessment/extend-file-name.ts';
 import { refineType } from './assessment/refine-type.ts';
-import { isSamplePage } from './readers/urls.ts';
+import { isLookupPage, isSamplePage } from './readers/urls.ts';
 import { scanCandidates } from './scan-candidates.ts';
 
 export type ExtractedIndicator = CandidateAssessment & {
@@ -149,6 +149,7 @@ function assess(
 
 function classifyPage(url: string): CandidateEvidence['page'] {
   if (isSamplePage(url)) return 'analysis of a sample';
+  if (isLookupPage(url)) return 'page about another host';
   if (isCodePage(url)) return 'source code on shared hosting';
   if (!isArticlePage(url)) return undefined;
   return datedPath.test(url) ? 'dated page of an article' : 'page of an article';

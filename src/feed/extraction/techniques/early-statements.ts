@@ -13,8 +13,8 @@ export const earlyStatements: StatementRow[] = [
   ],
   [
     'T1583.001',
-    'domain domains look-alike lookalike',
-    /\b(?:attackers?|actors?|group|hackers?|operators?|criminals|they|campaign)\b[^.!?]{0,40}\bregister(?:ed|s|ing)?\b[^.!?]{0,40}\bdomains?\b|\b(?:look-?alike|typosquatted|spoofed) domains? (?:was|were|registered)/i,
+    'domain domains look-alike lookalike typosquat',
+    /\b(?:attackers?|actors?|group|hackers?|operators?|criminals|they|campaign)\b[^.!?]{0,40}\bregister(?:ed|s|ing)?\b[^.!?]{0,40}\bdomains?\b|\b(?:look-?alike|typosquatted|spoofed) domains? (?:was|were|registered)|\b(?:deploy|regist|us)(?:s|es|ed|ing|er|ers|ered|ering)?\b[^.!?]{0,20}\b(?:look-?alike|typosquat(?:ted|ting)?) domains\b/i,
   ],
   [
     'T1583',

@@ -17,6 +17,7 @@ export type CandidateEvidence = {
   benign: string | undefined;
   /** A page of the kind that reports link to. */
   page:
+    | 'page about another host'
     | 'source code on shared hosting'
     | 'page of an article'
     | 'dated page of an article'

@@ -5,7 +5,8 @@ const site = String.raw`(?:web ?sites?|sites?|domains?|pages?|portals?|homepages
 const harmless = String.raw`(?:legitimate|legit|official|genuine|authentic|benign)`;
 /** Words between a cue and the value: `the official website of the bank (`. */
 const between = String.raw`(?:[ ,:("'“„«]{1,3}(?!(?:that|which|by|to|and|from|with)\b)[\p{L}’'-]{1,20}){0,4}`;
-const opened = String.raw`[ :,("'“„«\x60]{1,3}`;
+/** Up to three marks, or a colon and the start of a code block. */
+const opened = String.raw`(?:[ :,("'“„«\x60]{1,3}|:\s{0,4}(?:\x60{3}\w{0,8}\s{1,4})?)`;
 
 /** Words before a host that attackers imitate, or that belongs to a victim. Reports print such hosts defanged, too. */
 const hasOriginalCue = createWordsBefore([

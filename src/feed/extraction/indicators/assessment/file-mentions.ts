@@ -65,7 +65,8 @@ export function findHarmlessFileMention(text: string, { start, end }: Span): str
   }
   if (legitimateBehind.test(text.slice(end, end + 80))) return 'legitimate file';
   if (hasTargetCue(text, start)) return 'software that is attacked or used for analysis';
-  if (hasVulnerableCue(text, start)) return 'vulnerable component';
+  if (hasVulnerableCue(text, start) || /^[`"'”’]? (?:is|are|was|were) vulnerable\b/.test(text.slice(end, end + 20)))
+    return 'vulnerable component';
   if (hasAdviceCue(text, start)) return 'recommended tool';
   return documentName.test(name) && hasOwnDocumentCue(text, start) ? 'document of the report' : undefined;
 }

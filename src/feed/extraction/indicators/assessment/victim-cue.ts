@@ -20,6 +20,7 @@ const cues: string[] = [
   String.raw`\b(?:breach|leak|theft) (?:of|at)(?: the)?(?: ${site})?`,
   // Originals that attackers imitate
   String.raw`${takenOver}\b(?:legitimate|official|genuine|authentic)(?: \p{L}{1,20}){0,2} ${site}${between}`,
+  String.raw`${takenOver}\b(?:legitimate|official|genuine|authentic)(?: [\p{L}\d.’'-]{1,20}){0,3} (?:interface|front-?end|app|application|platform|store|login)(?= ?\()`,
   String.raw`\b(?:real|actual) (?:web ?site|site|homepage)(?: is| was| at)?`,
   String.raw`\b(?:impersonated|imitated|targeted|affected) (?:brands?|organi[sz]ations?|compan(?:y|ies)|${site})(?: ${site})?(?=:)`,
   String.raw`\b(?:victims?|targets?)(?=:)`,

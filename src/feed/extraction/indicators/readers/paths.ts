@@ -1,10 +1,11 @@
+import { isIPv4 } from 'node:net';
 import { matchAt, type EmitCandidate } from '../indicator-candidate.ts';
-import { isFileExtension } from './domain-names.ts';
+import { isFileExtension, isTopLevel } from './domain-names.ts';
 import { unspacedScripts, getCharClass } from './char-classes.ts';
 
 // A drive, an environment variable, a known folder token or a share, then segments, which may contain spaces.
 const windowsPath =
-  /(?:[a-z]:(?=\\)|%[\w() ]{2,32}%|\\\\[\w.$-]{1,64}(?=\\)|<[A-Z_]{3,24}>|\{[A-Z_]{3,24}\}|\$env:\w{2,32}|\[[A-Z_]{3,24}\])(?:\\{1,2}(?:<[\w .-]{1,30}>|(?![&\s])[^\\/:*?"<>|\r\n\t`;+\u2018-\u201F]{1,120}(?:\+(?!\+)[^\\/:*?"<>|\r\n\t`;+\u2018-\u201F]{0,60}){0,3})){1,24}\\?/iy;
+  /(?:[a-z]:(?=\\)|%[\w() ]{2,32}%|\\\\[\w.$-]{1,253}(?:@(?:ssl(?:@\d{1,5})?|\d{1,5}))?(?=\\)|<[A-Z_]{3,24}>|\{[A-Z_]{3,24}\}|\$env:\w{2,32}|\[[A-Z_]{3,24}\])(?:\\{1,2}(?:<[\w .-]{1,30}>|(?![&\s])[^\\/:*?"<>|\r\n\t`;+\u2018-\u201F]{1,120}(?:\+(?!\+)[^\\/:*?"<>|\r\n\t`;+\u2018-\u201F]{0,60}){0,3})){1,24}\\?/iy;
 
 /** Reads a Windows path from its root and ends it where prose starts. */
 export function readWindowsPath(text: string, start: number, emit: EmitCandidate): number {
@@ -18,9 +19,23 @@ export function readWindowsPath(text: string, start: number, emit: EmitCandidate
   const end = start + (cut < 0 ? findPathEnd(match[0], next) : findPathEnd(match[0].slice(0, cut), ' '));
   const path = text.slice(start, end);
   if (path.length < 6 || !/\\\w|\\[^\\]{2}/.test(path)) return start + 2;
+  readWebDavHost(text, start, emit);
   const isPdb = /\.pdb$/i.test(path);
   emit(isPdb ? 'observable:pdb' : 'file_path', start, end, { doubt: /^%[\w() ]+%\\?$/.test(path) ? 2 : 0 });
   return end;
+}
+
+const webDavHost = /\\\\([\w.-]{4,253})(?:@(?:ssl|\d{1,5})|(?=\\))/iy;
+
+/** Reads the host of a share that is an address, or a name with the port of WebDAV: `\\host@80\folder`. */
+function readWebDavHost(text: string, start: number, emit: EmitCandidate): void {
+  const match = matchAt(webDavHost, text, start);
+  if (!match) return;
+  const [printed, host = ''] = match;
+  const end = start + 2 + host.length;
+  if (isIPv4(host)) emit('ipv4', start + 2, end);
+  else if (printed.includes('@') && host.includes('.') && isTopLevel(host.split('.').at(-1)!))
+    emit('domain', start + 2, end);
 }
 
 const closesFile = new RegExp(`[\\s${unspacedScripts}]`);

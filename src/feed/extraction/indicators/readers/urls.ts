@@ -107,6 +107,15 @@ const samplePage =
 /** Checks for a page of an analysis service with the digest of a sample in its address: `/report/file/<digest>`. */
 export const isSamplePage = (url: string): boolean => samplePage.test(url);
 
+const lookupPage =
+  /^https?:\/\/(?![\d.]+[:/])[^/]+\/(?:[^?#]*\?(?:[^#]*&)?(?:url|domain|host|site|q|query|search|lookup)=|(?:[^?#]*\/)?(?:domains?|hosts?|ip|ip-address|whois|lookup|reputation)\/)((?:[a-z\d-]{1,63}\.){1,5}(?:[a-z]{2,24}|\d{1,3}))(?=$|[/?&#])/i;
+
+/** Returns whether a page of a lookup service has another host in its address: `/domain/example.org`, `?search=example.org`. */
+export function isLookupPage(url: string): boolean {
+  const host = lookupPage.exec(url)?.[1];
+  return host !== undefined && isHost(host) && !isFileExtension(host.split('.').at(-1)!.replace(/^com$/i, ''));
+}
+
 function readSample(text: string, from: number, end: number, emit: EmitCandidate): void {
   const digest = /(?<![0-9a-f])(?:[0-9a-f]{64}|[0-9a-f]{40}|[0-9a-f]{32})(?![0-9a-f])/i.exec(text.slice(from, end));
   if (digest) readDigest(from + digest.index, digest[0], emit);
