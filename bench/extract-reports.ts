@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { dataDir } from '../test/support/data.ts';
-import { readCampaigns } from '../quality/eset-campaigns.ts';
-import { loadIocExtractor } from '../quality/ioc-extractor.ts';
+import { readCampaigns } from '../quality/prose/eset-campaigns.ts';
+import { loadIocExtractor } from '../quality/prose/ioc-extractor.ts';
 import { readRecordedRows } from '../quality/recorded-inputs.ts';
 import { extractItem } from '../src/feed/extraction/extract-item.ts';
 import { extractIndicators } from '../src/feed/extraction/indicators/extract-indicators.ts';

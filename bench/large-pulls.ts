@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { strToU8, zipSync } from 'fflate';
 import type pg from 'pg';
-import type { FeedEnvironment } from '../quality/feed-environment.ts';
+import type { FeedEnvironment } from '../quality/feed/feed-environment.ts';
 import { sourceFormats, type SourceKind } from '../src/feed/formats/registry.ts';
 import { buckets } from '../src/feed/model/vocabulary.ts';
 import { csafAdvisory } from '../test/support/feed/csaf-documents.ts';

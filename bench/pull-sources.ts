@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { dataDir } from '../test/support/data.ts';
-import { readSourceDocuments, recordedSources } from '../quality/passages.ts';
-import { withFeedEnvironment } from '../quality/feed-environment.ts';
+import { readSourceDocuments, recordedSources } from '../quality/feed/passages.ts';
+import { withFeedEnvironment } from '../quality/feed/feed-environment.ts';
 import { sourceFormats } from '../src/feed/formats/registry.ts';
 import { measureLargePulls } from './large-pulls.ts';
 import { measureMs, type Benchmark, type BenchmarkRow } from './benchmark.ts';

@@ -1,26 +1,26 @@
 import { parseOptions } from '../test/support/parse-options.ts';
-import { measureAnnoCtr } from './annoctr.ts';
-import { measureAuditLogs } from './audit-logs.ts';
-import { measureCorrections } from './corrections.ts';
-import { measureDuplicates } from './duplicates.ts';
-import { measureFeeds } from './feeds.ts';
-import { measureLateData } from './late-data.ts';
-import { measureInjection } from './injection.ts';
-import { measureIndicators } from './indicators.ts';
-import { measureNames } from './names.ts';
-import { measureNoise } from './noise.ts';
+import { measureAnnoCtr } from './prose/annoctr.ts';
+import { measureAuditLogs } from './detections/audit-logs.ts';
+import { measureCorrections } from './feed/corrections.ts';
+import { measureDuplicates } from './feed/duplicates.ts';
+import { measureFeeds } from './feed/feeds.ts';
+import { measureLateData } from './detections/late-data.ts';
+import { measureInjection } from './detections/injection.ts';
+import { measureIndicators } from './prose/indicators.ts';
+import { measureNames } from './prose/names.ts';
+import { measureNoise } from './detections/noise.ts';
 import { formatSection, writeQualityPage, type QualitySubject } from './quality-page.ts';
-import { measurePassages } from './passages.ts';
-import { measureReports } from './reports.ts';
-import { measurePortable } from './portable.ts';
-import { measureStixOut } from './stix-out.ts';
-import { measureSeverity } from './severity.ts';
-import { measureSigma } from './sigma.ts';
-import { measureTechniqueReports } from './technique-reports.ts';
-import { measureTechniques } from './techniques.ts';
+import { measurePassages } from './feed/passages.ts';
+import { measureReports } from './prose/reports.ts';
+import { measurePortable } from './sigma/portable.ts';
+import { measureStixOut } from './feed/stix-out.ts';
+import { measureSeverity } from './prose/severity.ts';
+import { measureSigma } from './sigma/sigma.ts';
+import { measureTechniqueReports } from './prose/technique-reports.ts';
+import { measureTechniques } from './prose/techniques.ts';
 import { formatFigures } from './figures.ts';
-import { measureValues } from './values.ts';
-import { measureWindows } from './windows.ts';
+import { measureValues } from './prose/values.ts';
+import { measureWindows } from './detections/windows.ts';
 
 const usage = `Measures the recorded inputs and prints one table per subject, all of them without names.
 

@@ -34,15 +34,15 @@ const hour = (n: number): Date => new Date(Date.UTC(2026, 2, 2, n));
 const authorPrompt =
   'Judge whether the person who attached the role was supposed to do so. Benign: the platform team during a planned migration.';
 
-/** Strings of the project's own, in the styles of `quality/planted`. */
+/** Strings of the project's own, in the styles of `quality/detections/planted`. */
 export function ownStrings(): string[] {
-  const url = new URL('../../../quality/planted/planted-texts.json', import.meta.url);
+  const url = new URL('../../../quality/detections/planted/planted-texts.json', import.meta.url);
   return (JSON.parse(readFileSync(url, 'utf8')) as { text: string }[]).map(({ text }) => text);
 }
 
 /** Strings of the project's own that mention Jonas Weber, in many languages and forms. */
 export function accusingStrings(): string[] {
-  const url = new URL('../../../quality/planted/accusing-texts.json', import.meta.url);
+  const url = new URL('../../../quality/detections/planted/accusing-texts.json', import.meta.url);
   return (JSON.parse(readFileSync(url, 'utf8')) as { text: string }[]).map(({ text }) => text);
 }
 

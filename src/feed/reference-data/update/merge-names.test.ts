@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readRecordedAttack, readRecordedNames } from '../../../../quality/recorded-lists.ts';
+import { readRecordedAttack, readRecordedNames } from '../../../../quality/prose/recorded-lists.ts';
 import { resolveName } from '../../extraction/names/dictionary/resolve-name.ts';
 import { dataDir as recorded } from '../../../../test/support/data.ts';
 import { getShippedNames, parseNameTable } from '../../extraction/names/dictionary/name-dictionary.ts';

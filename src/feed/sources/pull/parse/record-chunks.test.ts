@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { readSourceDocuments, recordedSources } from '../../../../../quality/passages.ts';
+import { readSourceDocuments, recordedSources } from '../../../../../quality/feed/passages.ts';
 import { dataDir } from '../../../../../test/support/data.ts';
 import { mispAttribute, mispEvent } from '../../../../../test/support/feed/misp-documents.ts';
 import { stixBundle, stixIndicator } from '../../../../../test/support/feed/stix-documents.ts';

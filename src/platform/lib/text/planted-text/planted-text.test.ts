@@ -6,7 +6,7 @@ import { dataDir } from '../../../../../test/support/data.ts';
 import { inferFieldRole } from './field-roles.ts';
 import { findPlantedCue } from './planted-text.ts';
 
-const quality = new URL('../../../../../quality/planted/', import.meta.url);
+const quality = new URL('../../../../../quality/detections/planted/', import.meta.url);
 const read = <Row>(name: string): Row[] => JSON.parse(readFileSync(new URL(name, quality), 'utf8')) as Row[];
 const roles = ['label', 'path', 'code', 'script', 'prose'] as const;
 
