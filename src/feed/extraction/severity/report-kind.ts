@@ -15,6 +15,8 @@ const guideTitles =
 /** A heading near the beginning of a text that explains a term: `What is ransomware?`. */
 const definitionHeading = /^(?:\d+[.)] ?)?what (?:is|are) (?!(?:the )?CVE|this|that|it\b|new)[^.?]{1,60}\?$/i;
 const headingReach = 14;
+/** A statement that the text is a guide. */
+const guideDeclaration = /\b(?:this|our) (?:[\p{L}-]+ ){0,2}(?:guide|tutorial|primer|course|lesson|handbook)\b/iu;
 /** A statement that the cases of the text are invented. */
 const fictionCues =
   /\b(?:fictional|fictitious|hypothetical|imaginary|made-up) (?:[\p{L}-]+ ){0,2}(?:cases?|scenarios?|compan(?:y|ies)|organi[sz]ations?|examples?|stud(?:y|ies)|incidents?|attacks?|breach(?:es)?|stor(?:y|ies)|firms?)\b|\b(?:is|are) (?:purely |entirely |completely )?(?:fictional|fictitious|hypothetical|invented|made up)\b/iu;
@@ -73,12 +75,18 @@ export function readReportKind(report: {
   const heading = lead.slice(0, headingReach).findIndex(({ full }) => definitionHeading.test(full.trim()));
   const isExplained =
     heading >= 0 &&
+    !/\bCVE-\d{4}-\d{4,}/i.test(title) &&
     !lead
       .slice(0, heading)
       .some((one) => one.isAsserted && (isExploitation(one) || (one.isTitle && isActivity(one) && isThreat(one))));
   if (lead.slice(0, openingStatements).some(isFiction)) return 'promotion';
+  const isDeclared =
+    lead.slice(0, headingReach).some(({ full }) => guideDeclaration.test(full)) &&
+    !isNamedThreat &&
+    !isReportedThreat &&
+    !isCertainVulnerability;
   if (
-    ((guideTitles.test(title) || guideSlugs.test(sourceUrl) || isExplained) && !hasActorTitle) ||
+    ((guideTitles.test(title) || guideSlugs.test(sourceUrl) || isExplained || isDeclared) && !hasActorTitle) ||
     (guidePaths.test(sourceUrl) && !isNamedThreat)
   )
     return hasThreatTitle || isCertainVulnerability
