@@ -34,10 +34,16 @@ export const findMispActor = (object: StixSourceObject): string | undefined =>
 const contextLabel = /^misp:category="(?:Targeting data|Internal reference|Support Tool|Person)"$/;
 const analysisLabel = 'misp:category="External analysis"';
 
-/** Checks for an attribute of MISP that is not meant for detection: the address of an analysis, the victim, or a reference of the analysts. */
+const attachmentLabel = 'misp:type="attachment"';
+
+/**
+ * Checks for an attribute of MISP that is not meant for detection: the address of an analysis, an attached file, the victim, or a reference of
+ * the analysts.
+ */
 export function isMispContext(object: StixSourceObject): boolean {
   const labels = asTexts(object['labels']);
   if (labels.some((label) => /^misp:to_ids="true"$/i.test(label))) return false;
   const isLink = labels.some((label) => /^misp:type="(?:url|link|uri)"$/.test(label));
-  return labels.some((label) => contextLabel.test(label)) || (isLink && labels.includes(analysisLabel));
+  const isAnalysis = isLink && labels.includes(analysisLabel);
+  return isAnalysis || labels.some((label) => label === attachmentLabel || contextLabel.test(label));
 }

@@ -40,7 +40,10 @@ export function collectIndicators(
   };
   const observationByPart = new Map<string, StixSourceObject>();
   for (const member of members) {
-    if (member.type === 'observed-data') for (const ref of listRefs(member)) observationByPart.set(ref, member);
+    if (member.type !== 'observed-data') continue;
+    const isContext = isMispContext(member);
+    for (const ref of listRefs(member))
+      if (!isContext || !observationByPart.has(ref)) observationByPart.set(ref, member);
   }
   const directories = findDirectories(members.map((member) => [member.id, member] as const));
   for (const member of members) {
@@ -60,6 +63,7 @@ export function collectIndicators(
         state(member, readObject(id, object, embeddedDirectories), toObservationStatement(member, object, context));
     } else if (member['created'] === undefined) {
       const observed = observationByPart.get(member.id) ?? member;
+      if (isMispContext(observed)) continue;
       state(member, readObject(member.id, member, directories), toObservationStatement(observed, member, context));
     }
   }

@@ -111,6 +111,21 @@ describe('exports of MISP', () => {
     expect(values(record)).toEqual(['url http://bad.example/one', 'url http://bad.example/two']);
   });
 
+  test('does not take references and attached files in observations of STIX 2.1 for indicators', () => {
+    const observable = (type: string, number: number, more: object) => ({ type, id: idOf(type, number), ...more });
+    const seen = (number: number, ref: string, more: object) =>
+      observed(number, '', { objects: undefined, object_refs: [ref], ...more });
+    const record = readReport(
+      seen(2, idOf('url', 12), labels('link', 'External analysis')),
+      seen(3, idOf('file', 13), labels('attachment', 'External analysis')),
+      seen(4, idOf('url', 14), labels('url', 'Network activity')),
+      observable('url', 12, { value: 'https://research.example/one' }),
+      observable('file', 13, { name: 'figure.png' }),
+      observable('url', 14, { value: 'http://bad.example/two' }),
+    );
+    expect(values(record)).toEqual(['url http://bad.example/two']);
+  });
+
   test('reads attributes and objects that STIX has no type for, and actors', () => {
     const record = readReport(
       object('x-misp-attribute', 2, { x_misp_type: 'threat-actor', x_misp_value: 'Fancy Bear' }),
