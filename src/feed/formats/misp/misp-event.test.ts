@@ -47,6 +47,24 @@ test('reads actors and techniques of attributes with their passages', () => {
   );
 });
 
+test('reads the names in objects of malware and actors, but not in deleted attributes', () => {
+  const named = (name: string, relation: string, value: string, more: object = {}) => ({
+    name,
+    Attribute: [mispAttribute('text', value, { object_relation: relation, to_ids: false, ...more })],
+  });
+  const { classification } = read({
+    Tag: [],
+    Attribute: [mispAttribute('threat-actor', 'Turla', { deleted: true })],
+    Object: [
+      named('malware', 'name', 'Zzbot'),
+      named('malware', 'name', 'Emotet', { deleted: true }),
+      named('intrusion-set', 'name', 'Fancy Bear'),
+    ],
+  });
+  expect(classification.malware.map(({ name }) => name)).toEqual(['Zzbot']);
+  expect(classification.actor.map(({ name }) => name)).toEqual(['APT28']);
+});
+
 test('does not take the victim, the posts of analysts, registrations and parts of files for indicators', () => {
   const hash = 'd'.repeat(32);
   const part = (relation: string, type: string, value: string, more: object = {}) =>

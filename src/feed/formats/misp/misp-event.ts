@@ -20,6 +20,7 @@ import { findDescription, type EventDescription } from './event-description.ts';
 import { isSet, listAttributes, readAttributeValue, type EventAttribute } from './misp-attributes.ts';
 import { classifyCluster, findSeverityTag, findTlpTag, listClusters, readTaxonomyTags } from './misp-tags.ts';
 import { createObservable } from '../../extraction/observable.ts';
+import { findNamedKind } from './misp-relations.ts';
 import { findNotedType, toObservables } from './misp-types.ts';
 import { clip, cvePattern, cwePattern, describe, describeIndicators, isWebLink } from '../record-fields.ts';
 
@@ -169,21 +170,38 @@ type EventContext = {
   addEvidence: (attribute: EventAttribute, value: string) => string;
 };
 
-function addAttribute(attribute: EventAttribute, context: EventContext): void {
-  const { statements, classification, reliability } = context;
-  const { holder, relation } = attribute;
-  const [type, value] = [asText(holder['type'])?.trim(), readAttributeValue(holder)];
-  if (!type || !value || isReportLink(holder) || isContext(holder)) return;
+const isWithdrawn = ({ holder, isObjectDeleted }: EventAttribute): boolean =>
+  isSet(holder['deleted']) || isObjectDeleted;
+
+/**
+ * Adds a CVE, a CWE, a technique or the name of a threat that an attribute states, unless the attribute was deleted from its event. Returns
+ * whether the value is a name and nothing else.
+ */
+function classifyAttribute(
+  attribute: EventAttribute,
+  { type, value }: { type: string; value: string },
+  { classification, reliability, withdrawn, addEvidence }: EventContext,
+): boolean {
+  const { relation } = attribute;
+  const kind = type === 'threat-actor' ? 'actor' : findNamedKind(relation);
+  if (isWithdrawn(attribute) && !withdrawn) return kind !== undefined;
   const id = value.trim().toUpperCase();
   if (type === 'vulnerability' && cvePattern.test(id)) classification.addMapping('cve', id, reliability);
   if (type === 'weakness' && cwePattern.test(id)) classification.addMapping('cwe', id, reliability);
-  if (type === 'threat-actor') {
-    context.addEvidence(attribute, value.trim());
-    return classification.addName('actor', value, reliability);
-  }
   const technique = relation === 'attack-pattern id' ? findTechnique(id) : undefined;
-  if (technique)
-    classification.addTechnique(technique, reliability, () => context.addEvidence(attribute, value.trim()));
+  if (technique) classification.addTechnique(technique, reliability, () => addEvidence(attribute, value.trim()));
+  if (!kind) return false;
+  addEvidence(attribute, value.trim());
+  classification.addName(kind, value, reliability);
+  return true;
+}
+
+function addAttribute(attribute: EventAttribute, context: EventContext): void {
+  const { statements } = context;
+  const { holder, relation } = attribute;
+  const [type, value] = [asText(holder['type'])?.trim(), readAttributeValue(holder)];
+  if (!type || !value || isReportLink(holder) || isContext(holder)) return;
+  if (classifyAttribute(attribute, { type, value }, context)) return;
   const statement = readStatement(attribute, context);
   const noted = findNotedType(type, asText(holder['comment']));
   for (const observable of noted ? [createObservable(noted, value)] : toObservables(type, value, relation)) {
@@ -194,10 +212,8 @@ function addAttribute(attribute: EventAttribute, context: EventContext): void {
 }
 
 /** Returns the statement of an attribute, its tags and its sightings about its value. */
-function readStatement(
-  { holder, isObjectDeleted }: EventAttribute,
-  { reliability, withdrawn }: EventContext,
-): IndicatorStatement {
+function readStatement(attribute: EventAttribute, { reliability, withdrawn }: EventContext): IndicatorStatement {
+  const { holder } = attribute;
   const tags = readTaxonomyTags(holder);
   const sightings = asObjects(holder['Sighting']);
   const lastSeen = [parseInstant(holder['last_seen']) ?? [], listSightingTimes(sightings, sightingTypes.seen)]
@@ -211,7 +227,7 @@ function readStatement(
     lastSeen,
     // A later sighting cancels the expiration.
     until: expiredAt && expiredAt > (lastSeen ?? '') ? expiredAt : undefined,
-    revoked: withdrawn || isSet(holder['deleted']) || isObjectDeleted,
+    revoked: withdrawn || isWithdrawn(attribute),
     falsePositive:
       tags.falsePositive || sightings.some(({ type }) => asScalarText(type) === sightingTypes.falsePositive),
     phishing: tags.phishing,

@@ -26,6 +26,19 @@ const others: [RegExp, string][] = [
   [/ (?:ptr-record|rdns|rdns_parent|reverse-dns|bailiwick)$/, 'reverse-name'],
 ];
 
+/** The kind of threat that an attribute of an object names. */
+const namedKinds: Record<string, 'malware' | 'actor'> = {
+  'malware name': 'malware',
+  'dga-domain malware-family': 'malware',
+  'intrusion-set name': 'actor',
+  'phishing-kit threat-actor': 'actor',
+  'ransomware-group-post ransomware-group': 'actor',
+};
+
+/** Returns the kind of the name in an attribute of an object, or undefined if its value is no name. */
+export const findNamedKind = (relation: string | undefined): 'malware' | 'actor' | undefined =>
+  relation === undefined ? undefined : ownValue(namedKinds, relation);
+
 /** Objects about a victim, and posts and publications about the threat, except for the links inside of them. */
 const context =
   /^(?:victim|rogue-dns hijacked-domain|research-scanner) ?|^(?:blog|microblog|news-(?:agency|media)|publication|report|(?:twitter|facebook|instagram|reddit|parler|youtube)-[a-z-]+) (?!embedded-link$)/;
