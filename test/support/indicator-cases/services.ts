@@ -1,12 +1,7 @@
 import type { IndicatorCase } from './case.ts';
 
-/** Hosts of attackers, their victims, services and originals that they imitate, defanged or not. */
+/** Hosts of attackers and of services, defanged or not. */
 export const services: IndicatorCase[] = [
-  [
-    'The stealer checks the address of the victim through api.ipify[.]org and ip-api[.]com.',
-    '~domain api.ipify.org',
-    '~domain ip-api.com',
-  ],
   [
     'It sends the archive through api.telegram[.]org and reads commands from discord[.]com.',
     '~domain api.telegram.org',
@@ -16,11 +11,6 @@ export const services: IndicatorCase[] = [
     'The loader first tests the connection with google[.]com and then calls zq-relay[.]top.',
     '~domain google.com',
     'domain zq-relay.top',
-  ],
-  [
-    'After the theft victims are redirected to hxxps://www.office[.]com.',
-    '~url https://www.office.com/',
-    '~domain www.office.com',
   ],
   [
     'The payload is hosted at hxxps://raw.githubusercontent[.]com/zq-dev77/tools/main/zq.ps1 for now.',
@@ -74,41 +64,6 @@ export const services: IndicatorCase[] = [
   ['It reads the paste hxxps://pastebin[.]com/raw/Zq7Ab3Cd for its address.', 'url https://pastebin.com/raw/Zq7Ab3Cd'],
   ['The full list of indicators: https://pastebin.com/Zq7Ab3Cd', '~url https://pastebin.com/Zq7Ab3Cd'],
   ['More IOCs thanks to a colleague:\nhttps://pastebin.com/Zq7Ab3Ce\n', '~url https://pastebin.com/Zq7Ab3Ce'],
-  ['The attackers breached acme-valves.com in March and stole mail.', '~domain acme-valves.com'],
-  ['Acme Valves (acme-valves.com) confirmed the intrusion.', '~domain acme-valves.com'],
-  [
-    'The page mimics the official site acme-bank.com, but lives on acme-bank-login[.]top.',
-    '~domain acme-bank.com',
-    'domain acme-bank-login.top',
-  ],
-  [
-    'The fake site acme-bank-login.top looks like acme-bank.com.',
-    'domain acme-bank-login.top',
-    '~domain acme-bank.com',
-  ],
-  [
-    'Users should only download the tool from acme-tool.org, not from acme-tool-free.com.',
-    '~domain acme-tool.org',
-    'domain acme-tool-free.com',
-  ],
-  [
-    'The site acme-tool-free.com impersonates this project, whose real site is acme-tool.org.',
-    'domain acme-tool-free.com',
-    '~domain acme-tool.org',
-  ],
-  ['The legitimate domain acme-tool[.]org was not affected.', '~domain acme-tool.org'],
-  [
-    'The legitimate website acme-tool[.]org was imitated by acme-t00l[.]org.',
-    '~domain acme-tool.org',
-    'domain acme-t00l.org',
-  ],
-  [
-    'The typosquat acme-t00l[.]org (legitimate: acme-tool[.]org) serves the installer.',
-    'domain acme-t00l.org',
-    '~domain acme-tool.org',
-  ],
-  ['acme-t00l[.]org instead of acme-tool[.]org was used in the mail.', 'domain acme-t00l.org', '~domain acme-tool.org'],
-  ['The victim organization acme-valves[.]com lost 3 TB.', '~domain acme-valves.com'],
   [
     'Source: https://www.zq-security-lab.com/blog/a-new-loader-with-many-tricks',
     '~url https://www.zq-security-lab.com/blog/a-new-loader-with-many-tricks',
@@ -122,7 +77,6 @@ export const services: IndicatorCase[] = [
   ['const ip = "45.9.148.7:443";', 'ipv4 45.9.148.7'],
   ['The resolver 8.8.8.8 is queried for zq-dns[.]top.', 'domain zq-dns.top'],
   ['From: Billing <billing@zq-invoice.top>', 'email billing@zq-invoice.top'],
-  ['Victims should write to zq.decrypt@proton[.]me for the key.', 'email zq.decrypt@proton.me'],
   [
     'IOCs:\nzq-a1[.]com\nzq-b2[.]net\nhttps://www.zq-lab-blog.com/zq-campaign-analysis-and-iocs\n',
     'domain zq-a1.com',
@@ -142,18 +96,6 @@ export const services: IndicatorCase[] = [
   ['It beacons to cdn.zq-vendor.com after the install.', 'domain cdn.zq-vendor.com'],
   ['Both accounts use tutamail.com, a mail service without phone numbers.', '~domain tutamail.com'],
   ['The operators answer from addresses at onionmail.org and cock.li.', '~domain onionmail.org', '~domain cock.li'],
-  ['Victims write to an address at protonmail.com to get the key.', '~domain protonmail.com'],
-  [
-    'Received: from gate.zq-send.top (gate.zq-send.top [45.9.148.7]) by mx1.acme-valves.com with ESMTPS id 4JzG',
-    'domain gate.zq-send.top',
-    'ipv4 45.9.148.7',
-    '~domain mx1.acme-valves.com',
-  ],
-  [
-    'Received: from zq-send.top by mx2.acme-valves.com (Postfix) with ESMTP id 77',
-    'domain zq-send.top',
-    '~domain mx2.acme-valves.com',
-  ],
   [
     'The implant resolves its server over DNS-over-HTTPS with dns.google and cloudflare-dns.com.',
     '~domain dns.google',
@@ -191,24 +133,10 @@ export const services: IndicatorCase[] = [
   ['For 45.9.148.7, we have:\nAnd for 45.9.149.8:\n', 'ipv4 45.9.148.7', 'ipv4 45.9.149.8'],
   ['He posted on X.com and on Cock.li.', '~domain x.com'],
   [
-    'The project zq-tool.dev is impersonated by zq-tool-download.com.',
-    '~domain zq-tool.dev',
-    'domain zq-tool-download.com',
-  ],
-  [
-    'The genuine download page is zq-tool.dev; the bogus copy is zq-tools.dev.',
-    '~domain zq-tool.dev',
-    'domain zq-tools.dev',
-  ],
-  ['An untrusted website at `zq-tool.org` is impersonating this project.', 'domain zq-tool.org'],
-  [
     'The bogus download links now go to https://github.com/Zq-Free-for-PC/.github/archive/refs/heads/main.zip',
     'url https://github.com/Zq-Free-for-PC/.github/archive/refs/heads/main.zip',
   ],
-  ['Impersonated brand site: zq-real-bank.com', '~domain zq-real-bank.com'],
   ['Target: zq-real-bank.com', '~domain zq-real-bank.com'],
-  ['Affected organization: acme-valves.com', '~domain acme-valves.com'],
-  ['The mail pretends to come from invoices@acme-bank.com.', 'email invoices@acme-bank.com'],
   ['C2 panel: hxxps://zqpanel[.]pages[.]dev/login', 'url https://zqpanel.pages.dev/login', 'domain zqpanel.pages.dev'],
   [
     'The kit lives at zq-login.web.app and zq-login2.firebaseapp.com.',
@@ -222,19 +150,6 @@ export const services: IndicatorCase[] = [
     'domain zqleakabcdefghij234567.onion',
     'url http://zqleakabcdefghij234567.onion/blog',
   ],
-  [
-    'The payload is hosted on the legitimate website acme-shop[.]com that attackers compromised.',
-    'domain acme-shop.com',
-  ],
-  ['The C2 domain zq-a1[.]com looks like a legitimate site.', 'domain zq-a1.com'],
-  [
-    'Phishing domains mimicking the bank include acme-login[.]top and acm3[.]top.',
-    'domain acme-login.top',
-    'domain acm3.top',
-  ],
-  ['Attackers abused the legitimate service acmefiles[.]com for exfiltration.', 'domain acmefiles.com'],
-  ['zq-a1[.]com (legitimate but compromised) serves the kit.', 'domain zq-a1.com'],
-  ['The site acme[.]com is legitimate. The kit is on zq-a1[.]top.', '~domain acme.com', 'domain zq-a1.top'],
   ['The redirect goes through zq-gw2.cc to zq.gg in the end.', 'domain zq-gw2.cc'],
   [
     'IOCs:\nzq-a1[.]com\nhttps://zq-lab-blog.com/2024/03/campaign-with-a-new-tool/\n',
@@ -259,22 +174,6 @@ export const services: IndicatorCase[] = [
     'domain zq-files.eastus.cloudapp.azure.com',
     'file_path \\\\zq-files.eastus.cloudapp.azure.com@SSL\\share\\zq.exe',
   ],
-  ['The kit copies the legitimate Acme staking interface (stake.acme.fi) in full.', '~domain stake.acme.fi'],
-  [
-    'The sender imitated the legitimate domain of the firm:\n\n```text\nacme-corp[.]com\n```\n',
-    '~domain acme-corp.com',
-  ],
-  ['The mail came from:\n\n```text\nacme-corq[.]com\n```\n', 'domain acme-corq.com'],
-  [
-    'Threat actors registered acmepay-support[.]com, acmepay-help[.]net and acmepay[.]help on one day.',
-    'domain acmepay-support.com',
-    'domain acmepay-help.net',
-    'domain acmepay.help',
-  ],
-  ['Traffic goes to acme-cdn[.]com, a domain that imitates the CDN of Acme.', 'domain acme-cdn.com'],
-  ['The domain zq-news[.]com, which posed as a legitimate news site, was seized.', 'domain zq-news.com'],
-  ['It abuses the legitimate remote tool at zq-remote[.]com to control hosts.', 'domain zq-remote.com'],
-  ['Data goes to the legitimate file sharing service zqshare[.]io.', 'domain zqshare.io'],
   [
     'C2 domains: zq1[.]com (active), zq2[.]com (sinkholed), zq3[.]com (parked)',
     'domain zq1.com',

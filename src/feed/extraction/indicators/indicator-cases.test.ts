@@ -6,6 +6,7 @@ import { defanged } from '../../../../test/support/indicator-cases/defanged.ts';
 import { files } from '../../../../test/support/indicator-cases/files.ts';
 import { languages } from '../../../../test/support/indicator-cases/languages.ts';
 import { mentions } from '../../../../test/support/indicator-cases/mentions.ts';
+import { originals } from '../../../../test/support/indicator-cases/originals.ts';
 import { services } from '../../../../test/support/indicator-cases/services.ts';
 import { trickyAddresses } from '../../../../test/support/indicator-cases/tricky-addresses.ts';
 import { trickyWords } from '../../../../test/support/indicator-cases/tricky-words.ts';
@@ -31,6 +32,7 @@ const cases: [string, IndicatorCase[]][] = [
   ['files', files],
   ['languages', languages],
   ['mentions', mentions],
+  ['originals', originals],
   ['services', services],
   ['tricky addresses', trickyAddresses],
   ['tricky words', trickyWords],
