@@ -27,6 +27,8 @@ export const wellKnown = words(`
   contoso.com fabrikam.com aka.ms xmlsoap.org openxmlformats.org schema.org purl.org adobe.io cobaltstrike.com joeware.net sysinternals.com
   ipify.org ifconfig.me icanhazip.com ipinfo.io ip-api.com checkip.dyndns.org whatismyip.com
   proton.me protonmail.com pm.me tutanota.com tutamail.com tuta.io tuta.com gmx.de gmx.net gmx.com web.de aol.com zoho.com fastmail.com
+  libero.it virgilio.it alice.it tin.it tiscali.it laposte.net wanadoo.fr t-online.de freenet.de arcor.de bluewin.ch interia.pl onet.pl op.pl
+  centrum.cz rediffmail.com comcast.net verizon.net att.net btinternet.com sina.com sohu.com
   mailfence.com onionmail.org cock.li airmail.cc rambler.ru inbox.ru bk.ru list.ru ukr.net seznam.cz wp.pl o2.pl 163.com 126.com foxmail.com
   hanmail.net nate.com yopmail.com mailinator.com guerrillamail.com hushmail.com disroot.org riseup.net mail.com
   dns.google cloudflare-dns.com one.one.one.one dns.quad9.net doh.opendns.com dns.alidns.com doh.pub dns.adguard.com nextdns.io

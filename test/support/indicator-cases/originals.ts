@@ -103,4 +103,7 @@ export const originals: IndicatorCase[] = [
   ['The domain zq-news[.]com, which posed as a legitimate news site, was seized.', 'domain zq-news.com'],
   ['It abuses the legitimate remote tool at zq-remote[.]com to control hosts.', 'domain zq-remote.com'],
   ['Data goes to the legitimate file sharing service zqshare[.]io.', 'domain zqshare.io'],
+  ['#### Q3: What is the legitimate domain of the chain?\n\n`acme-chicken.com`\n', '~domain acme-chicken.com'],
+  ['## Domains of abused legitimate services\n\n- zq-share.io\n', 'domain zq-share.io'],
+  ['The account at libero[.]it is abused.', '~domain libero.it'],
 ];

@@ -96,6 +96,11 @@ export const earlyStatements: StatementRow[] = [
   ],
   [
     'T1195.001',
+    'postinstall post-install preinstall',
+    /\b(?:malicious|malware|payloads?|obfuscated|hidden)\b[^.!?]{0,60}\b(?:post|pre)-?install\b|\b(?:post|pre)-?install (?:scripts?|hooks?)\b[^.!?]{0,80}\b(?:download|fetch|execut|exfiltrat|st(?:eal|ole)|harvest|malicious|payload|backdoor)/i,
+  ],
+  [
+    'T1195.001',
     'extension extensions',
     /\b(?:compromised|backdoored|hijacked|poisoned) (?:vs ?code|visual studio code|open ?vsx|ide) extensions?\b/i,
   ],

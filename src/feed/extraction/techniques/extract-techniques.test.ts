@@ -198,6 +198,8 @@ test.each([
     'The malicious releases were removed after three hours; malicious versions of the SDK were downloaded 900 times.',
     'T1195',
   ],
+  ['The payload hides in a postinstall script of the package.', 'T1195'],
+  ['A dead-drop wallet encodes the address of its server.', 'T1102'],
   ['It installs a systemd user service to start with each session.', 'T1543'],
   ['The group operated fake recruiter profiles for months.', 'T1585'],
   ['The messages were sent from a compromised email account of a supplier.', 'T1586'],

@@ -136,6 +136,11 @@ export const lateStatements: StatementRow[] = [
     'blockchain contract canister etherhiding solana ethereum',
     /\betherhiding\b|\b(?:c2|c&c|command[- ]and[- ]control|dead[- ]drop|payloads?|instructions|commands)\b[^.!?]{0,80}\b(?:blockchain|smart contracts?|canisters?|solana|ethereum)\b|\b(?:blockchain|smart contracts?|canisters?|solana|ethereum)\b[^.!?]{0,60}\b(?:c2|c&c|command[- ]and[- ]control|dead[- ]drop|to (?:download|fetch|retrieve|receive))\b/i,
   ],
+  [
+    'T1102.001',
+    'dead-drop resolver resolvers drop',
+    /\bdead[- ]drop (?:resolvers?|wallets?|contracts?|address(?:es)?|urls?|pages?)\b/i,
+  ],
   ['T1571', 'non-standard nonstandard port ports', /\bnon-?standard (?:[\w-]+ )?ports?\b/i],
   [
     'T1573',
