@@ -52,6 +52,26 @@ describe('lists of vendors', () => {
     expect(parsed.records[0]!.classification.malware).toEqual([]);
   });
 
+  test.each([
+    ['ASN  |  ASname  |  ipaddr  |  lastseen  |  category', 60],
+    ['ASN  |  ASname  |  saddr  |  utc  |  category', 10],
+  ])('reads a header among comments that explain it: %s', (header, comments) => {
+    const explanation = '# The fields are explained below, with all of their terms.\n'.repeat(comments);
+    const parsed = parseList(
+      `${explanation}# ${header}\n${explanation}64496  |  EXAMPLE-AS  |  198.51.101.23  |  2026-03-01 10:00:00  |  login\n`,
+    );
+    expect(values(parsed)).toEqual(['ipv4 198.51.101.23']);
+    expect(parsed.records[0]!.iocs.ipv4[0]!.lastSeen).toBe('2026-03-01T10:00:00.000Z');
+  });
+
+  test('reads columns of addresses whose names are written as one word', () => {
+    const parsed = parseList(
+      'networksourceipv4,destinationip,ip_str,hostname\n198.51.101.23,198.51.101.24,198.51.101.25,z?\u0011~@??/??I\n',
+    );
+    expect(values(parsed)).toEqual(['ipv4 198.51.101.23', 'ipv4 198.51.101.24', 'ipv4 198.51.101.25']);
+    expect(mappings(parsed)).not.toContainEqual(expect.stringContaining('email'));
+  });
+
   test('reads a header that ends with commas, and paths of symbols', () => {
     const parsed = parseList(
       `Indicator,Data,Notes,\nip,198.51.101.23,A process (Tactic: Discovery),Discovery\nfilename,v64,Believed to be C2,\npdb path,C:\\a\\b.pdb,x,\n`,

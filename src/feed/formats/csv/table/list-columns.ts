@@ -1,12 +1,12 @@
 import { recognizeValue } from '../recognize-value.ts';
 import { isTypeWord } from '../value-types.ts';
 
-const owner = '(?:dst|src|dest|c2|cc|source|attacker|remote|malicious|destination|server|network)_';
+const owner = '(?:dst|src|dest|c2|cc|source|attacker|remote|malicious|destination|server|network)_?';
 
 /** Names of columns after normalization. */
 const columns = {
   address: new RegExp(
-    `^(?:${owner}){0,2}(?:ips?|ipv[46]|ip_addr|ip_address(?:es)?|ipaddress|address)(?:_(?:port|ranges?|networks?|cidrs?|prefix(?:es)?|blocks?))?$`,
+    `^(?:${owner}){0,2}(?:ips?|ipv[46]|ip_?addr|ip_?str|ip_address(?:es)?|ipaddress|address)(?:_(?:port|ranges?|networks?|cidrs?|prefix(?:es)?|blocks?))?$`,
   ),
   url: /^(?:\w+_)?ur[li]s?(?:_(?:full|original))?$/,
   domain: /^(?:\w+_)?(?:domains?|domain_names?|hosts?|hostnames?|fqdns?)$/,

@@ -24,6 +24,8 @@ const layouts: ListLayout[] = [
     ['first_ip', 'last_ip'],
     ['range_start', 'range_end'],
   ].map(toRangeLayout),
+  // DataPlane in older copies.
+  { columns: ['asn', 'saddr', 'utc'], rename: { saddr: 'ip', utc: 'last_seen' } },
   // ViriBack: addresses of control panels.
   { columns: ['family', 'url', 'ip', 'first_seen'], isDayFirst: true },
 ];

@@ -25,11 +25,13 @@ export type ListTable = {
 
 const rowsMax = 1_000_000;
 const headerWordsMax = 6;
+/** Some lists explain their terms above their header. */
+const headerCommentsMax = 100;
 const blanksBeforeQuote: Record<string, RegExp> = { '\t': /\t +"/g, ',': /, +"/g, ';': /; +"/g, '|': /\| +"/g };
 const comment = /^\s*(?:#|;|\/\/|!)/;
 /** Column names that identify a line as the header, with a prefix or suffix such as `c2_domains` or `indicator_type`. */
 const headerName =
-  /(?:^|_)(?:urls?|uris?|ips?|ip_addr(?:ess(?:es)?)?|ipaddress|address|ipv[46]|domains?|hosts?|hostnames?|fqdns?|md5|sha_?(?:1|256|512)|hash(?:es)?|indicators?|iocs?|values?|observables?|title|first_?seen|dateadded|date_added)(?:_|$)/;
+  /(?:^|_)(?:urls?|uris?|ips?|ip_?addr(?:ess(?:es)?)?|address|ipv[46]|domains?|hosts?|hostnames?|fqdns?|md5|sha_?(?:1|256|512)|hash(?:es)?|indicators?|iocs?|values?|observables?|title|first_?seen|dateadded|date_added)(?:_|$)/;
 
 /** Reads CSV in any dialect, JSON, and plain lists with one value per line. */
 export function readTable(text: string): ListTable {
@@ -52,7 +54,7 @@ function readLines(text: string): ListTable {
     named ?? (delimiter === undefined ? data.map((line) => [line.trim()]) : parseRows(data.join('\n'), delimiter));
   const first = rows[0];
   const headerComment = comments
-    .slice(0, 50)
+    .slice(0, headerCommentsMax)
     .findLast((line) => delimiter !== undefined && isHeader(cells(toHeaderText(line))));
   const commentCells = headerComment && cells(toHeaderText(headerComment));
   const header = named ? undefined : first && isHeader(first) ? rows.shift() : commentCells || undefined;
