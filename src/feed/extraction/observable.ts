@@ -43,6 +43,9 @@ export function listRangeObservables(value: string): Observable[] | undefined {
   });
 }
 
+/** Damaged text may contain the sign as well. */
+const mailAddress = /^[\p{L}\p{N}!#$%&'*+/=?^_`{|}~.-]+@[\p{L}\p{N}_.-]+$/u;
+
 /**
  * Creates the observable of an address and derives its type from its form. `stated` is the source's type, such as `ip-dst`, if it allows only IP
  * addresses.
@@ -54,7 +57,7 @@ export function createAddressObservable(value: string, stated?: string): Observa
     if (stated === undefined || found.type === 'ipv4' || found.type === 'ipv6') return observable;
     return { ...observable, correction: [`stated as ${stated}`, found.correction ?? []].flat().join(', ') };
   }
-  if (refang(value).includes('@')) return { kind: 'other', framework: 'observable:email', value };
+  if (mailAddress.test(refang(value))) return { kind: 'other', framework: 'observable:email', value };
   const observable = createObservable('domain', value);
   const isOther = observable.kind === 'other' && observable.framework === 'observable:domain';
   return isOther && stated !== undefined ? { ...observable, framework: `observable:${stated}` } : observable;
