@@ -114,6 +114,8 @@ export const projectFiles = words(`
   build.gradle gemfile.lock composer.json docker-compose.yml docker-compose.yaml cmakelists.txt web.config app.config
   cookies.sqlite key3.db key4.db cert9.db logins.json places.sqlite formhistory.sqlite signons.sqlite wallet.dat ntuser.dat usrclass.dat
   androidmanifest.xml classes.dex info.plist wp-login.php xmlrpc.php admin-ajax.php authorized_keys sshd_config
+  index.js main.js app.js server.js utils.js index.php app.py utils.py conftest.py build.rs manifest.json settings.json action.yml
+  web.xml server.xml nginx.conf php.ini
   program.cs startup.cs assemblyinfo.cs form1.cs main.c main.cpp main.cs main.java main.kt mainactivity.java mainactivity.kt stdafx.h
   appsettings.json global.asax wp-config.php robots.txt sitemap.xml favicon.ico .gitignore .npmrc .env index.html index.ts
 `);

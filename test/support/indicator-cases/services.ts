@@ -1,6 +1,6 @@
 import type { IndicatorCase } from './case.ts';
 
-/** Hosts of attackers and of services, defanged or not. */
+/** Services that attackers or analysts use, defanged or not. */
 export const services: IndicatorCase[] = [
   [
     'It sends the archive through api.telegram[.]org and reads commands from discord[.]com.',
@@ -64,36 +64,13 @@ export const services: IndicatorCase[] = [
   ['It reads the paste hxxps://pastebin[.]com/raw/Zq7Ab3Cd for its address.', 'url https://pastebin.com/raw/Zq7Ab3Cd'],
   ['The full list of indicators: https://pastebin.com/Zq7Ab3Cd', '~url https://pastebin.com/Zq7Ab3Cd'],
   ['More IOCs thanks to a colleague:\nhttps://pastebin.com/Zq7Ab3Ce\n', '~url https://pastebin.com/Zq7Ab3Ce'],
-  [
-    'Source: https://www.zq-security-lab.com/blog/a-new-loader-with-many-tricks',
-    '~url https://www.zq-security-lab.com/blog/a-new-loader-with-many-tricks',
-    '~domain www.zq-security-lab.com',
-  ],
-  ['Researchers at zq-labs.com found the loader.', '~domain zq-labs.com'],
-  ['The scanner came from 45.9.148.0/24 and 45.9.149.7.', 'ipv4 45.9.149.7', 'cidr 45.9.148.0/24'],
-  ['It listens on 0.0.0.0:4444 and connects to 45.9.148.7:4444.', 'ipv4 45.9.148.7'],
-  ['Traffic to 45.9.148[.]7 over TCP port 8443 was seen.', 'ipv4 45.9.148.7'],
-  ['The internal host 10.20.30.40 contacted 45.9.148.7.', '~ipv4 10.20.30.40', 'ipv4 45.9.148.7'],
-  ['const ip = "45.9.148.7:443";', 'ipv4 45.9.148.7'],
-  ['The resolver 8.8.8.8 is queried for zq-dns[.]top.', 'domain zq-dns.top'],
   ['From: Billing <billing@zq-invoice.top>', 'email billing@zq-invoice.top'],
-  [
-    'IOCs:\nzq-a1[.]com\nzq-b2[.]net\nhttps://www.zq-lab-blog.com/zq-campaign-analysis-and-iocs\n',
-    'domain zq-a1.com',
-    'domain zq-b2.net',
-    '~url https://www.zq-lab-blog.com/zq-campaign-analysis-and-iocs',
-    '~domain www.zq-lab-blog.com',
-  ],
-  ['Domain,Note\nzq-a1.com,C2 server\nzq-b2.net,Payload host\n', 'domain zq-a1.com', 'domain zq-b2.net'],
   ['url,zq-srv[.] workers[.]dev,C2 server', 'domain zq-srv.workers.dev'],
-  ['- 45.9.148[.]7 port 80 - zq-a1.duckdns[.]org - GET /drop/zq.zip', 'ipv4 45.9.148.7', 'domain zq-a1.duckdns.org'],
   [
     'Received: from mail01.zq-nota.com (mail01.zq-nota.com [45.9.148[.]7])',
     'domain mail01.zq-nota.com',
     'ipv4 45.9.148.7',
   ],
-  ['SSL certificate issued to "*.zq-update.com" by the attackers.', 'domain zq-update.com'],
-  ['It beacons to cdn.zq-vendor.com after the install.', 'domain cdn.zq-vendor.com'],
   ['Both accounts use tutamail.com, a mail service without phone numbers.', '~domain tutamail.com'],
   ['The operators answer from addresses at onionmail.org and cock.li.', '~domain onionmail.org', '~domain cock.li'],
   [
@@ -102,41 +79,14 @@ export const services: IndicatorCase[] = [
     '~domain cloudflare-dns.com',
   ],
   [
-    'The script reads the contract through bsc-dataseed.binance.org and mainnet.infura.io.',
-    '~domain bsc-dataseed.binance.org',
-    '~domain mainnet.infura.io',
-  ],
-  [
-    'The package was published to registry.npmjs.org and files.pythonhosted.org.',
-    '~domain registry.npmjs.org',
-    '~domain files.pythonhosted.org',
-  ],
-  [
     'Blog about this: http://zq-analyst.blogspot.com/2015/10/walking-thru-a-mail.html',
     '~url http://zq-analyst.blogspot.com/2015/10/walking-thru-a-mail.html',
     '~domain zq-analyst.blogspot.com',
   ],
-  ['Author: http://zq-analyst.blogspot.com', '~url http://zq-analyst.blogspot.com/', '~domain zq-analyst.blogspot.com'],
-  [
-    'Analysis by http://zq-analyst.blogspot.com and friends',
-    '~url http://zq-analyst.blogspot.com/',
-    '~domain zq-analyst.blogspot.com',
-  ],
-  ['zq-a1[.]com 45[.]9[.]148[.]7 - 45[.]9[.]201[.]9', 'domain zq-a1.com', 'ipv4 45.9.148.7', 'ipv4 45.9.201.9'],
-  ['The range 45.9.148.0 - 45.9.149.255 belongs to the botnet.', 'cidr 45.9.148.0/23'],
-  ['- C2: `45.9.148.7` — `ws://45.9.148.7:8010/`', 'ipv4 45.9.148.7', 'url ws://45.9.148.7:8010/'],
-  ["const a = '45.9.148.7:443'; // C2 #2", 'ipv4 45.9.148.7'],
-  ['The IPs are 45.9.148.7 / 45.9.149.8', 'ipv4 45.9.148.7', 'ipv4 45.9.149.8'],
-  ['45.9.148.7,45.9.149.8', 'ipv4 45.9.148.7', 'ipv4 45.9.149.8'],
-  ['45.9.148.7;45.9.149.8', 'ipv4 45.9.148.7', 'ipv4 45.9.149.8'],
-  ['ip:45.9.148.7', 'ipv4 45.9.148.7'],
-  ['For 45.9.148.7, we have:\nAnd for 45.9.149.8:\n', 'ipv4 45.9.148.7', 'ipv4 45.9.149.8'],
-  ['He posted on X.com and on Cock.li.', '~domain x.com'],
   [
     'The bogus download links now go to https://github.com/Zq-Free-for-PC/.github/archive/refs/heads/main.zip',
     'url https://github.com/Zq-Free-for-PC/.github/archive/refs/heads/main.zip',
   ],
-  ['Target: zq-real-bank.com', '~domain zq-real-bank.com'],
   ['C2 panel: hxxps://zqpanel[.]pages[.]dev/login', 'url https://zqpanel.pages.dev/login', 'domain zqpanel.pages.dev'],
   [
     'The kit lives at zq-login.web.app and zq-login2.firebaseapp.com.',
@@ -145,45 +95,11 @@ export const services: IndicatorCase[] = [
   ],
   ['The redirect uses zq77.app.link and then zq-phish[.]top.', 'domain zq77.app.link', 'domain zq-phish.top'],
   ['The link shortener bit.ly was used: bit[.]ly/3zQ7abc', '~domain bit.ly', 'url http://bit.ly/3zQ7abc'],
-  [
-    'The group leaks data at zqleakabcdefghij234567.onion and hxxp://zqleakabcdefghij234567[.]onion/blog.',
-    'domain zqleakabcdefghij234567.onion',
-    'url http://zqleakabcdefghij234567.onion/blog',
-  ],
-  ['The redirect goes through zq-gw2.cc to zq.gg in the end.', 'domain zq-gw2.cc'],
-  [
-    'IOCs:\nzq-a1[.]com\nhttps://zq-lab-blog.com/2024/03/campaign-with-a-new-tool/\n',
-    'domain zq-a1.com',
-    '~domain zq-lab-blog.com',
-    '~url https://zq-lab-blog.com/2024/03/campaign-with-a-new-tool/',
-  ],
-  [
-    'IOCs:\nzq-a1[.]com\nhttp://zq-hacked-shop.com/2024/03/wp-content/get-some-new-file/\n',
-    'domain zq-a1.com',
-    'domain zq-hacked-shop.com',
-    'url http://zq-hacked-shop.com/2024/03/wp-content/get-some-new-file/',
-  ],
   ['More from the analyst: http://pastebin.com/u/zqanalyst', '~url http://pastebin.com/u/zqanalyst'],
-  [
-    'It copies \\\\45.9.148.7@80\\Docs\\zq.dll to disk.',
-    'ipv4 45.9.148.7',
-    'file_path \\\\45.9.148.7@80\\Docs\\zq.dll',
-  ],
   [
     'It runs \\\\zq-files.eastus.cloudapp.azure[.]com@SSL\\share\\zq.exe then.',
     'domain zq-files.eastus.cloudapp.azure.com',
     'file_path \\\\zq-files.eastus.cloudapp.azure.com@SSL\\share\\zq.exe',
-  ],
-  [
-    'C2 domains: zq1[.]com (active), zq2[.]com (sinkholed), zq3[.]com (parked)',
-    'domain zq1.com',
-    'domain zq2.com',
-    'domain zq3.com',
-  ],
-  [
-    'The script tag loads https://zq-stats.com/a.js on every page of the shop.',
-    'url https://zq-stats.com/a.js',
-    'domain zq-stats.com',
   ],
   [
     'Detection link: https://www.virustotal.com/gui/domain/zq1.com',
@@ -200,36 +116,49 @@ export const services: IndicatorCase[] = [
     '~url https://urlfiltering.paloaltonetworks.com/single_cr/?url=zq1.com',
     '~domain urlfiltering.paloaltonetworks.com',
   ],
-  [
-    'https://radar.cloudflare.com/domains/domain/zq1.com',
-    '~url https://radar.cloudflare.com/domains/domain/zq1.com',
-    '~domain radar.cloudflare.com',
-  ],
   ['https://www.shodan.io/host/45.9.148.7', '~url https://www.shodan.io/host/45.9.148.7', '~domain www.shodan.io'],
   [
     'https://search.censys.io/hosts/45.9.148.7',
     '~url https://search.censys.io/hosts/45.9.148.7',
     '~domain search.censys.io',
   ],
-  [
-    'https://web.archive.org/web/2024/https://zq1.com',
-    '~url https://web.archive.org/web/2024/https://zq1.com',
-    '~domain web.archive.org',
-  ],
-  [
-    'WHOIS: registrar NameCheap, Inc.; name server dns1.registrar-servers.com; created 2024-05-01',
-    '~domain dns1.registrar-servers.com',
-  ],
   ['Abuse contact: abuse@zq-registrar.com', 'email abuse@zq-registrar.com'],
   [
-    '- `zq-a1[.]com`, `zq-b2[.]net`\n- `45.9.148[.]7:6379` (tracking)',
-    'domain zq-a1.com',
-    'domain zq-b2.net',
-    'ipv4 45.9.148.7',
+    'The malware is compiled with Go 1.21.0 and uses github.com/zq/gobfuscate and golang.org/x/sys.',
+    '~url http://github.com/zq/gobfuscate',
+    '~url http://golang.org/x/sys',
+    '~domain golang.org',
+  ],
+  ['The loader imports the package github.com/google/uuid and zq77/lib.', '~url http://github.com/google/uuid'],
+  [
+    'Emails came from no-reply@accounts.zq-login.com and zqnews@gmail.com.',
+    'email no-reply@accounts.zq-login.com',
+    'email zqnews@gmail.com',
   ],
   [
-    'zq-a1[.]com|C2 of the loader|2024\nzq-b2[.]com|Possibly associated domain|2024',
-    'domain zq-a1.com',
-    'domain zq-b2.com',
+    'The bucket zq-stolen-77.s3.eu-west-1.amazonaws[.]com received the data.',
+    'bucket zq-stolen-77',
+    'domain zq-stolen-77.s3.eu-west-1.amazonaws.com',
   ],
+  [
+    'The page zq77.github[.]io/login and the site zq77.gitlab[.]io host the kit.',
+    'url http://zq77.github.io/login',
+    'domain zq77.github.io',
+    'domain zq77.gitlab.io',
+  ],
+  [
+    'It calls hxxps://api.telegram[.]org/bot7712345678:AAHzq_tok/sendMessage?chat_id=-100123.',
+    'url https://api.telegram.org/bot7712345678:AAHzq_tok/sendMessage?chat_id=-100123',
+    '~domain api.telegram.org',
+  ],
+  [
+    'It downloads hxxps://drive.google[.]com/uc?export=download&id=1zQ7 first.',
+    'url https://drive.google.com/uc?export=download&id=1zQ7',
+  ],
+  [
+    'The form posts to hxxps://formspree[.]io/f/zq77abcd for the operator.',
+    'url https://formspree.io/f/zq77abcd',
+    'domain formspree.io',
+  ],
+  ['The HTML file Voicemail_77.html opens a login page.', 'file_name Voicemail_77.html'],
 ];

@@ -4,6 +4,7 @@ import type { IndicatorCase } from '../../../../test/support/indicator-cases/cas
 import { codes } from '../../../../test/support/indicator-cases/codes.ts';
 import { defanged } from '../../../../test/support/indicator-cases/defanged.ts';
 import { files } from '../../../../test/support/indicator-cases/files.ts';
+import { hosts } from '../../../../test/support/indicator-cases/hosts.ts';
 import { languages } from '../../../../test/support/indicator-cases/languages.ts';
 import { mentions } from '../../../../test/support/indicator-cases/mentions.ts';
 import { originals } from '../../../../test/support/indicator-cases/originals.ts';
@@ -30,6 +31,7 @@ const cases: [string, IndicatorCase[]][] = [
   ['addresses', addresses],
   ['codes', codes],
   ['files', files],
+  ['hosts', hosts],
   ['languages', languages],
   ['mentions', mentions],
   ['originals', originals],

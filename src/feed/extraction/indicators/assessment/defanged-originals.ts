@@ -29,10 +29,16 @@ const misused =
 const reach = 160;
 
 /** Returns whether the words around a defanged host say that it is the original that attackers imitate, or a victim's, and not that they use it. */
-export function isDefangedOriginal(text: string, { start, end }: Span): boolean {
-  const behind = text.slice(end, end + reach);
-  if (!hasOriginalCue(text, start) && !harmlessBehind.test(behind)) return false;
+export const isDefangedOriginal = (text: string, span: Span): boolean =>
+  (hasOriginalCue(text, span.start) && !isMisused(text, span)) || isCalledHarmless(text, span);
+
+/** Returns whether the words behind a host call it harmless: `example.org, which is benign`. */
+export const isCalledHarmless = (text: string, span: Span): boolean =>
+  harmlessBehind.test(text.slice(span.end, span.end + reach)) && !isMisused(text, span);
+
+/** Returns whether the sentence around a host says that attackers use it. */
+function isMisused(text: string, { start, end }: Span): boolean {
   const before = text.slice(Math.max(0, start - reach), start);
-  const sentence = `${before.split(/[.!?;]\s|\n/).at(-1)!} ${behind.split(/[.!?;](?:\s|$)|\n/, 1)[0]!}`;
-  return !misused.test(sentence);
+  const behind = text.slice(end, end + reach);
+  return misused.test(`${before.split(/[.!?;]\s|\n/).at(-1)!} ${behind.split(/[.!?;](?:\s|$)|\n/, 1)[0]!}`);
 }

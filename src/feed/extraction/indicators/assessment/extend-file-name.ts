@@ -97,7 +97,7 @@ function findDelimitedName(
 }
 
 const namedFile =
-  /(?:\bfile ?name(?: is| was|:)?|\b(?:named|called|dubbed|titled|entitled)) ((?:[A-Z\d][\w()&'-]{0,30} ){1,6})$/;
+  /(?:\bfile ?name(?: is| was|:)?|\b(?:named|called|dubbed|titled|entitled|file|document|archive|attachment|app|installer|executable|spreadsheet|shortcut)) ((?:[A-Z\d][\w()&'-]{0,30} ){1,6})$/;
 
 /** Extends a file name over the capitalized words before it if they follow a word such as `named`: `a file named Salary Review Q3.zip`. */
 function findNamedFile(text: string, candidate: IndicatorCandidate): IndicatorCandidate | undefined {

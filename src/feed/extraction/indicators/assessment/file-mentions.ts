@@ -39,6 +39,8 @@ const hasAdviceCue = createWordsBefore([
 /** Words before a component with a vulnerability. */
 const hasVulnerableCue = createWordsBefore([
   String.raw`\b(?:flaw|bug|vulnerabilit(?:y|ies)|weakness|overflow|injection|traversal|bypass)(?: exists)? (?:in|of|affecting)(?: the)?(?: [\w-]{1,20}){0,2} ${opened}`,
+  String.raw`\b(?:CVE-\d{4}-\d{4,7}|flaw|bug|vulnerability) (?:affects|resides in|is in|lies in)(?: the)? ${opened}`,
+  String.raw`\b(?:patch|hotfix|security update) (?:replaces|updates|changes)(?: the)? ${listed}${opened}`,
   String.raw`\bexploit(?:s|ed|ing)(?: a [\w ]{1,30} in)?(?: the)? ${opened}`,
 ]);
 
@@ -52,6 +54,14 @@ const documentName = /\.(?:pdf|png|jpe?g|gif|webp|svg|pptx?)$/i;
 /** Libraries that compilers and interpreters bring along. Attackers also name libraries like them for side-loading. */
 const runtimeLibrary =
   /^(?:python\d{2,3}|vcruntime\d{2,3}(?:_\d)?|msvc[pr]\d{2,3}(?:_\d)?|ucrtbase|mfc\d{2,3}u?|libgcc_s_\w{1,8}-1)\.dll$/i;
+
+const renamedTo = /^["'\x60”]? (?:to|into|becomes?|→|->|(?:is|are) renamed(?: to)?|turns into) ["'\x60“]?/;
+
+/** Returns whether a file gets another extension behind its own: `report.docx becomes report.docx.locked`. */
+function isRenamed(text: string, { start, end }: Span): boolean {
+  const verb = renamedTo.exec(text.slice(end, end + 24))?.[0];
+  return verb !== undefined && text.startsWith(`${text.slice(start, end)}.`, end + verb.length);
+}
 
 const changeReach = 60;
 
@@ -68,5 +78,6 @@ export function findHarmlessFileMention(text: string, { start, end }: Span): str
   if (hasVulnerableCue(text, start) || /^[`"'”’]? (?:is|are|was|were) vulnerable\b/.test(text.slice(end, end + 20)))
     return 'vulnerable component';
   if (hasAdviceCue(text, start)) return 'recommended tool';
+  if (isRenamed(text, { start, end })) return 'example of an encrypted file';
   return documentName.test(name) && hasOwnDocumentCue(text, start) ? 'document of the report' : undefined;
 }

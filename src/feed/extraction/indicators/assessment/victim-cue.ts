@@ -5,7 +5,7 @@ import { findMatches } from '../../text/find-matches.ts';
 
 /** Words between the cue and the address: `the official website of the bank (`. */
 const between = String.raw`(?:[ ,:("'“„«]{1,3}[\p{L}’'-]{1,20}){0,4}`;
-const site = String.raw`(?:web ?sites?|sites?|domains?|pages?|portals?|hosts?|servers?|services?|urls?|address(?:es)?)`;
+const site = String.raw`(?:web ?sites?|sites?|mirrors?|repositor(?:y|ies)|domains?|pages?|portals?|hosts?|servers?|services?|urls?|address(?:es)?)`;
 
 /** Excludes sites that attackers took over, or that only seem legitimate. */
 const takenOver = String.raw`(?<!\b(?:seemingly|apparently|appears?|looks?|compromised|hacked|infected|breached|abus(?:es|ed|ing)) )`;

@@ -71,7 +71,9 @@ function trimPunctuation(path: string): string {
 function findFolderEnd(segment: string, next: string | undefined): number {
   const whole = trimPunctuation(segment);
   // A quote, cell edge or line end shows that the spaces belong to the name.
-  const isClosed = next === undefined || /["`|<+\r\n\u2018-\u201F]/.test(next);
+  const isLineEnd = next === undefined || /[\r\n]/.test(next);
+  // A sentence that ends the line can continue behind the name of a folder.
+  const isClosed = isLineEnd ? !/ .*[.!?]$/.test(segment) : /["`|<+\u2018-\u201F]/.test(next);
   if (isClosed && whole.split(' ').length <= 4) return whole.length;
   return trimPunctuation(whole.split(/[\s,]/)[0]!).length;
 }
