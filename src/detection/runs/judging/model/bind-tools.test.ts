@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { requestRun } from '../../requests/request-run.ts';
 import { startApp } from '../../../../../test/support/harness.ts';
@@ -5,12 +6,11 @@ import { startModelStandIn, type ModelBrain } from '../../../../../test/support/
 import { createScriptedModels } from '../../../../../test/support/models/scripted-models.ts';
 import { hour, startRuns } from '../../../../../test/support/detection/scripted-runs.ts';
 import { createFeedTools } from '../../../../app/feed-tools.ts';
-import { fillOrganization } from '../../../../../test/support/walk/fill-organization.ts';
 import { findTechnique } from '../../../../feed/reference-data/attack.ts';
 import { getDetection } from '../../../detections/read-detections.ts';
 import { grantTool } from '../../../detections/tool-grants/tool-grants.ts';
 
-const { deps, url, newOrg } = await startApp({ env: { TOCSIN_FETCH_ALLOW: '127.0.0.1' } });
+const { deps, url, newOrg } = await startApp();
 const testDb = { db: deps.db, url };
 
 type Tool = { name: string; output: string; failed: boolean };
@@ -112,11 +112,10 @@ test('offers a sending tool only after an administrator granted it, and warns ab
 
 test('searches the feed as the organization sees it', async () => {
   const [org, stranger] = [await newOrg(), await newOrg()];
-  const { mark } = await fillOrganization(deps, org);
-  await org.call('POST', '/api/feed/items', {
-    text: `${mark} met evil-panel[.]top on Monday.`,
-    title: `About ${mark}`,
-  });
+  const mark = `mark${randomBytes(6).toString('hex')}`;
+  await org.call('POST', '/api/feed/items', { title: `Beside ${mark}`, text: 'Nobody visited quiet-host[.]top.' });
+  const text = `${mark} met evil-panel[.]top on Monday.`;
+  await org.call('POST', '/api/feed/items', { title: `About ${mark}`, text });
   const [own, foreign] = [org, stranger].map(({ id }) => createFeedTools(deps)(id));
   type Found = { items: { id: string; title: string }[] };
   const found = (await own!.searchFeed(`about ${mark}`, 3)) as Found;
