@@ -3,12 +3,12 @@ import type { Cue } from './relationship-cues.ts';
 /** Matches whole words. `\b` knows only letters without accents. */
 const words = (list: string): RegExp => new RegExp(String.raw`(?<![\p{L}\p{N}])(?:${list})(?![\p{L}\p{N}])`, 'giu');
 
-/** The cues of French, Spanish, Portuguese, Italian and German, for sentences with the subject before the verb. */
+/** The cues of French, Spanish, Portuguese, Italian, German and, for tools, Russian, for sentences with the subject before the verb. */
 export const foreignCues: Cue[] = [
   {
     type: 'uses',
     pattern: words(
-      'utilis(?:e|ent|ait|aient|ant)|a(?:vait)? (?:également |aussi )?(?:utilisé|déployé|diffusé)|ont (?:utilisé|déployé|diffusé)|déploie(?:nt)?|diffuse(?:nt)?|utiliz(?:a|an|ó|aron|ando|am|ou|aram)|ha(?:n)? (?:utilizado|usado|desplegado|distribuido)|us(?:a|an|ó|aron|ando|am|ou|aram)|emple(?:a|an|ó|aron|ando)|despl(?:iega|iegan|egó|egaron|egando)|distribu(?:ye|yen|yó|yeron|yendo|i|em|iu|íram|indo|isce|iscono|endo)|utilizza(?:no|ndo|va|vano)?|ha(?:nno)? (?:utilizzato|usato|distribuito|impiegato)|nutz(?:t|en|te|ten)|verwende(?:t|n|te|ten)|verbreite(?:t|n|te|ten)|verteil(?:t|en|te|ten)|(?:ha(?:n)? logrado )?difund(?:e|en|ir|ió|ieron|iendo)|instal(?:a|an|ó|aron|am|ou|aram)|implant(?:a|an|ó|aron|ar|am|ou|aram|ano)|install(?:e|ent|ano)|déploy(?:er|ant)',
+      'utilis(?:e|ent|ait|aient|ant)|a(?:vait)? (?:également |aussi )?(?:utilisé|déployé|diffusé)|ont (?:utilisé|déployé|diffusé)|déploie(?:nt)?|diffuse(?:nt)?|utiliz(?:a|an|ó|aron|ando|am|ou|aram)|ha(?:n)? (?:utilizado|usado|desplegado|distribuido)|us(?:a|an|ó|aron|ando|am|ou|aram)|emple(?:a|an|ó|aron|ando)|despl(?:iega|iegan|egó|egaron|egando)|distribu(?:ye|yen|yó|yeron|yendo|i|em|iu|íram|indo|isce|iscono|endo)|utilizza(?:no|ndo|va|vano)?|ha(?:nno)? (?:utilizzato|usato|distribuito|impiegato)|nutz(?:t|en|te|ten)|verwende(?:t|n|te|ten)|verbreite(?:t|n|te|ten)|verteil(?:t|en|te|ten)|(?:ha(?:n)? logrado )?difund(?:e|en|ir|ió|ieron|iendo)|instal(?:a|an|ó|aron|am|ou|aram)|implant(?:a|an|ó|aron|ar|am|ou|aram|ano)|install(?:e|ent|ano)|déploy(?:er|ant)|использу(?:ет|ют|я)|использовал[аи]?|применя(?:ет|ют|ла|ли)|применил[аи]?|распространя(?:ет|ют|ла|ли)|развернул[аи]?|загружа(?:ет|ют)|установил[аи]?',
     ),
     from: ['actor'],
     to: ['malware', 'tool'],

@@ -69,6 +69,16 @@ test.each([
   // Exploits without an article.
   ['Emotet infects routers through CVE-2026-1234.', ['Emotet exploits CVE-2026-1234']],
   ['APT29 Targets Quillsoft Zero-Day CVE-2026-1234', ['APT29 exploits CVE-2026-1234']],
+  // A name that a publisher gives, a list after the agent, and one victim.
+  ['APT29 uses a backdoor that Example Labs calls WellMess.', ['APT29 uses WellMess']],
+  ['Malware used by APT29: WellMess, Emotet', ['APT29 uses WellMess', 'APT29 uses Emotet']],
+  [
+    'APT29 deployed Emotet at a Norwegian telecom company.',
+    ['APT29 uses Emotet', 'APT29 targets telecommunications', 'APT29 targets NO'],
+  ],
+  ['APT29 deployed Emotet at a later stage.', ['APT29 uses Emotet']],
+  ['APT29 is running two campaigns against Norwegian banks.', ['APT29 targets NO', 'APT29 targets financial-services']],
+  ['Группировка APT29 использует бэкдор WellMess в атаках на компании.', ['APT29 uses WellMess']],
 ])('reads the statements of: %s', (text, expected) => {
   expect(withoutTechniques(listRelationships(text)).toSorted()).toEqual(expected.toSorted());
 });

@@ -80,8 +80,9 @@ function readSides(sentence: string, mentions: Mention[], { cue, start, end }: V
   if (opening) return opening;
   const by = cue.type === 'attributed-to' || cue.hasPassiveSource ? undefined : agent.exec(sentence.slice(end))?.[0];
   if (by !== undefined) {
+    const sources = listAfter(sentence, after, { kinds: cue.from, at: end + by.length });
     const targets = listBefore(sentence, before, { kinds: cue.to, at: start });
-    return { sources: listAfter(sentence, after, { kinds: cue.from, at: end + by.length }), targets };
+    return { sources, targets: targets.length > 0 ? targets : listAfterColon(sentence, after, { cue, sources }) };
   }
   if (
     cue.type !== 'attributed-to' &&
@@ -111,6 +112,18 @@ function readOpening(sentence: string, after: Mention[], { cue, start, end }: Ve
 }
 const subjectReach = 30;
 
+/** Returns the list after the agent of a passive voice: `Malware used by Foobar: Bar, Baz`. */
+function listAfterColon(
+  sentence: string,
+  after: Mention[],
+  { cue, sources }: { cue: Cue; sources: Mention[] },
+): Mention[] {
+  const at = sources.at(-1)?.end;
+  if (at === undefined || sentence[at] !== ':') return [];
+  const listed = after.filter(({ start }) => start > at);
+  return listAfter(sentence, listed, { kinds: cue.to, at: at + 1 });
+}
+
 /** Returns the words before the agent of a noun, after a position: `by`, or what the cue specifies. */
 const findAgent = (sentence: string, end: number, pattern = / by\b/g): RegExpExecArray | undefined =>
   [...sentence.matchAll(pattern)].find(({ index }) => index >= end);
@@ -138,7 +151,7 @@ function listSubjects(sentence: string, before: Mention[], { cue, start }: Omit<
   // In `used Foobar against banks` and `delivered Foobar to banks in`, the malware beside the preposition is not its subject.
   const isBeside =
     (start - nearest.end <= 2 || auxiliaries.test(sentence.slice(nearest.end, start))) &&
-    !/^ ?(?:against|to|in|on|across|throughout|inside|within|contre|contra|contro|gegen) /.test(sentence.slice(start));
+    !/^ ?(?:against|to|at|in|on|across|throughout|inside|within|contre|contra|contro|gegen) /.test(sentence.slice(start));
   const isNearestOnly = isBeside || cue.type === 'attributed-to' || !cue.from.includes('actor');
   if (isNearestOnly && !cue.from.includes(nearest.kind)) return [];
   const kinds: EntityKind[] = isNearestOnly
@@ -173,6 +186,10 @@ const label = /^(?: \p{L}+){0,2}: /u;
 
 /** `Foobar received access from Barfoo, before deploying` */
 const isSubordinate = /\b(?:before|after|while) $/;
+
+/** `A backdoor that Example Labs calls Foobar` */
+const publisher =
+  /\b(?:that|which) (?:we|they|it|researchers|analysts|\p{Lu}[\p{L}\d]*(?: \p{Lu}[\p{L}\d]*){0,3}) (?:calls?|named?|names|dubbed|tracks? as|refers? to as) ["“‘]?$/u;
 
 type Side = { kinds: EntityKind[]; at: number };
 
@@ -209,7 +226,7 @@ function listAfter(sentence: string, after: Mention[], { kinds, at }: Side): Men
       break;
     }
     if (!isTargetUse(sentence, mention)) continue;
-    const gap = sentence.slice(edge, mention.start);
+    const gap = sentence.slice(edge, mention.start).replace(publisher, '');
     const isLinked =
       list.length === 0 || isTargets
         ? gap.length <= objectMaxGap && !objectEnd.test(gap)

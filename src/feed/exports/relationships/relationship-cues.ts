@@ -38,7 +38,7 @@ const recipients =
 
 /** `Spreads Foobar in Brazil`, `planted Foobar in the networks of banks`, but not `hosted in Brazil`. */
 const places =
-  /(?<=\b(?:distribut|spread)\w* [^.;:]{1,80}(?<!\b(?:hosted|located|based|registered|written|packed|arrested|published|developed|servers|hidden|embedded|packaged|found|discovered|seen) ))(?:in|across|throughout)(?= \p{Lu})|(?<=\b(?:deploy|deliver|install|drop|plant|implant|spread|discover|found|detect|identif)\w* [^.;:]{1,120})(?:on|in|across|inside|within) (?:the )?(?:\p{Ll}+ )?(?:networks?|systems?|servers|environments?|computers|devices|machines) (?:of|at|belonging to)/gu;
+  /(?<=\b(?:distribut|spread)\w* [^.;:]{1,80}(?<!\b(?:hosted|located|based|registered|written|packed|arrested|published|developed|servers|hidden|embedded|packaged|found|discovered|seen) ))(?:in|across|throughout)(?= \p{Lu})|(?<=\b(?:deploy|deliver|install|drop|plant|implant|spread|discover|found|detect|identif)\w* [^.;:]{1,120})(?:on|in|across|inside|within) (?:the )?(?:\p{Ll}+ )?(?:networks?|systems?|servers|environments?|computers|devices|machines|phones|smartphones|accounts|mailboxes) (?:of|at|belonging to)|(?<=\b(?:deploy|install|drop|plant|implant)\w* [^.;:]{1,80})at (?=(?:an?|the|several|two|three|multiple) )/gu;
 
 /** `A newspaper focused on Foo` is about the newspaper. */
 const notOfMedia = String.raw`(?<!\b(?:newspapers?|outlets?|websites?|sites?|services?|journalists?|experts?|researchers?|scholars?|analysts?|academics?|activists?|organi[sz]ations?|compan(?:y|ies)|firms?|think tanks?|institutes?|ngos?|providers?|publications?|people|individuals|entities) )`;
@@ -90,7 +90,7 @@ export const cues: Cue[] = [
   {
     type: 'targets',
     pattern: words(
-      `${anyForm('target attack compromise infiltrate infect')}|hack(?:s|ed)?|hacking(?! (?:groups?|teams?|crews?|units?|collectives?|tools?|campaigns?|operations?|gangs?|forums?))|${notOfMedia}focus(?:es|ed|ing)?(?: \\w+ly)? on|(?:aimed|directed|level+ed) (?:at|against)|zero(?:es|ed|ing)? in on|go(?:es|ing)? after|went after|sp(?:y|ies|ied|ying) on|breach(?:es|ed|ing)?|hit(?:s|ting)?|str(?:uck|ikes?)|(?:attacks?|campaigns?|operations?) (?:on|against)|(?<=\\b(?:use[sd]?|deploy(?:s|ed)?|launch(?:es|ed)?) [^.;]{1,80})against|(?<=\\b(?:operations|campaigns|attacks|activities) (?:have |has )?)reached|${victims}`,
+      `${anyForm('target attack compromise infiltrate infect')}|hack(?:s|ed)?|hacking(?! (?:groups?|teams?|crews?|units?|collectives?|tools?|campaigns?|operations?|gangs?|forums?))|${notOfMedia}focus(?:es|ed|ing)?(?: \\w+ly)? on|(?:aimed|directed|level+ed) (?:at|against)|zero(?:es|ed|ing)? in on|go(?:es|ing)? after|went after|sp(?:y|ies|ied|ying) on|breach(?:es|ed|ing)?|hit(?:s|ting)?|str(?:uck|ikes?)|(?:attacks?|campaigns?|operations?) (?:on|against)|(?<=\\b(?:use[sd]?|deploy(?:s|ed)?|launch(?:es|ed)?|r[au]n(?:s|ning)?|conduct(?:s|ed|ing)?|carr(?:y|ies|ied|ying) out|mount(?:s|ed|ing)?|wag(?:es|ed|ing)) [^.;]{1,80})against|(?<=\\b(?:operations|campaigns|attacks|activities) (?:have |has )?)reached|${victims}`,
     ),
     from: ['actor', 'malware'],
     to: ['sector', 'country'],
