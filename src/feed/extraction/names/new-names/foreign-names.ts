@@ -6,7 +6,7 @@ import { findMatches } from '../../text/find-matches.ts';
 
 /** Words that are frequent in German, French, Spanish, Portuguese, Italian and Dutch, but not in English. */
 const functionWord =
-  /(?<!\p{L})(?:[Uu]nd|[Dd]er|[Dd]as|[Ee]ine[rn]?|mit|von|für|auf|wird|nicht|[Ll]es?|[Uu]ne|aux|pour|dans|avec|sont|été|[Ee]l|[Ll]os|[Ll]as|por|[Uu]na|para|según|como|del|[Uu]ma|não|são|também|della|che|per|[Ii]l|sono|degli|nel|[Hh]et|[Ee]en|voor|naar|ook)(?!\p{L})/gu;
+  /(?<!\p{L})(?:[Uu]nd|[Dd]er|[Dd]as|[Ee]ine[rn]?|mit|von|für|auf|wird|nicht|den|dem|ist|seit|zum|zur|bei|sich|[Ll]es?|[Uu]ne|aux|pour|dans|avec|sont|été|du|est|ont|selon|[Ee]l|[Ll]os|[Ll]as|por|[Uu]na|para|según|como|del|de|que|un|con|[Uu]ma|não|são|também|della|che|per|[Ii]l|sono|degli|nel|[Hh]et|[Ee]en|voor|naar|ook)(?!\p{L})/gu;
 const functionWordsMin = 3;
 /** One in how many words is such a word at least. */
 const functionWordEvery = 25;

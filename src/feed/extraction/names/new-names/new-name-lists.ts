@@ -23,7 +23,7 @@ const lead = (nouns: string, further: string): RegExp =>
   );
 /** `Malware used: Foo, Bar`. The groups are those of `lead`. */
 const headings = new RegExp(
-  String.raw`^\s*(?:[-*•–] )?\*{0,2}(?:${malwarePlural}|${malwareMass})(?: used| deployed| observed)?(:)\*{0,2} `,
+  String.raw`^\s*(?:[-*•–] )?(?:(?:Table|Figure) \d+[.:] )?\*{0,2}(?:${malwarePlural}|${malwareMass})(?: (?:used|deployed|observed)(?: by [\p{L}\d -]{2,30})?)?(:)\*{0,2} `,
   'gu',
 );
 /** `two malware families, Foo and Bar`. */

@@ -56,6 +56,13 @@ test.each([
     'Hive0199, JINX-0199, MUT-9999, UNG0009 and Larva-25009 were active.',
     ['actor Hive0199', 'actor JINX-0199', 'actor Larva-25009', 'actor MUT-9999', 'actor UNG0009'],
   ],
+  ['Dusty Otter, a Ruritania-linked group, has attacked ministries.', ['actor Dusty Otter']],
+  ['The adversary deployed QuillPony and MirthConduit on hosts.', ['malware MirthConduit', 'malware QuillPony']],
+  [
+    'Table 1: Malware used by UNC12345: QUILLBIKE, MIRTHSTROKE, and ZorbaDoor.',
+    ['actor UNC12345', 'malware MIRTHSTROKE', 'malware QUILLBIKE', 'malware ZorbaDoor'],
+  ],
+  ['They deployed the open-source tools Quillzha and ZorbGhost.', ['tool Quillzha', 'tool ZorbGhost']],
   ['The group, which we call “Vexing Otterby”, sells access.', ['actor Vexing Otterby']],
   ['It deploys a new backdoor dubbed ZorbaDoor.', ['malware ZorbaDoor']],
   ['Researchers found an undocumented malware family called Plinthus.', ['malware Plinthus']],

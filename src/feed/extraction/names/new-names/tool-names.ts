@@ -27,6 +27,8 @@ const isUsed =
   /\b(?:use|uses|used|using|deploy(?:s|ed|ing)?|leverag(?:e|es|ed|ing)|abus(?:e|es|ed|ing)|install(?:s|ed|ing)?|download(?:s|ed|ing)?|drop(?:s|ped|ping)?|relied on|relying on) (?:[\p{L}-]+ ){0,3}$/u;
 const examples =
   /^(?: \([^()\n]{2,20}\))?(?: (?:for|to) [^,.;:\n]{3,40}?)?,? (?:such as|like|including|namely|e\.g\.,?) (?=["“‘]?[\p{Lu}\d])/u;
+/** `The open-source tools Foo and Bar` */
+const joined = /^ (?=["“‘]?\p{Lu}[^,.;]{1,60}(?:,| and ))/u;
 /** `One of the tools was Foobar`, `Tools: Foo, Bar`. */
 const isHead = /\b(?:the|these) $|^\s*(?:[-*•–] )?\*{0,2}(?:\p{Lu}[\p{L}-]+(?: \p{Ll}+)? )?$/u;
 const isList = /^(?:(?: used| observed| deployed)?:\*{0,2}| (?:was|is|were|are)) (?=["“‘]?[\p{Lu}\d])/u;
@@ -58,7 +60,11 @@ export function readTools({ sentence, start: offset }: { sentence: string; start
     const apposed = qualified ? nameAfter.exec(after) : null;
     if (apposed) addTool(apposed[1]!, offset + end + apposed[0].indexOf(apposed[1]!));
     const list =
-      qualified || isUsed.test(before) ? examples.exec(after) : isHead.test(before) ? isList.exec(after) : null;
+      qualified || isUsed.test(before)
+        ? (examples.exec(after) ?? (qualified && word === 'tools' ? joined.exec(after) : null))
+        : isHead.test(before)
+          ? isList.exec(after)
+          : null;
     if (list) addItems(readItems(sentence, end + list[0].length).items, offset, add);
   }
 
