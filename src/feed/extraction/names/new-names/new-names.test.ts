@@ -63,6 +63,7 @@ test.each([
     ['actor UNC12345', 'malware MIRTHSTROKE', 'malware QUILLBIKE', 'malware ZorbaDoor'],
   ],
   ['They deployed the open-source tools Quillzha and ZorbGhost.', ['tool Quillzha', 'tool ZorbGhost']],
+  ['Researchers installed QUILLPROXY.', []],
   ['The group, which we call “Vexing Otterby”, sells access.', ['actor Vexing Otterby']],
   ['It deploys a new backdoor dubbed ZorbaDoor.', ['malware ZorbaDoor']],
   ['Researchers found an undocumented malware family called Plinthus.', ['malware Plinthus']],
