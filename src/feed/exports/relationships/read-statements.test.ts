@@ -79,6 +79,8 @@ test.each([
   ['APT29 deployed Emotet at a later stage.', ['APT29 uses Emotet']],
   ['APT29 is running two campaigns against Norwegian banks.', ['APT29 targets NO', 'APT29 targets financial-services']],
   ['Группировка APT29 использует бэкдор WellMess в атаках на компании.', ['APT29 uses WellMess']],
+  ['The attack on Norway by criminals in May was large, said APT29 expert Jane Doe.', []],
+  ['TrickBot was seen in the honeypots of a Norwegian university.', []],
 ])('reads the statements of: %s', (text, expected) => {
   expect(withoutTechniques(listRelationships(text)).toSorted()).toEqual(expected.toSorted());
 });

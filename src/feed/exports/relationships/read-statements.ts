@@ -49,18 +49,15 @@ function readSides(sentence: string, mentions: Mention[], { cue, start, end }: V
   if (cue.isNoun) {
     const by = findAgent(sentence, end, cue.agent);
     if (!by) return { sources: [], targets: [] };
-    const at = by.index;
+    const agentStart = by.index + by[0].length;
+    const [agents, objects] = [
+      after.filter(({ start: at }) => at >= agentStart),
+      after.filter((one) => one.end <= by.index),
+    ];
+    const isNext = agents[0] && ofAgent.test(sentence.slice(agentStart, agents[0].start));
     return {
-      sources: listAfter(
-        sentence,
-        after.filter((mention) => mention.start >= at),
-        { kinds: cue.from, at: at + by[0].length },
-      ),
-      targets: listAfter(
-        sentence,
-        after.filter((mention) => mention.end <= at),
-        { kinds: cue.to, at: end },
-      ),
+      sources: isNext ? listAfter(sentence, agents, { kinds: cue.from, at: agentStart }) : [],
+      targets: listAfter(sentence, objects, { kinds: cue.to, at: end }),
     };
   }
   if (cue.isPossession) {
@@ -112,6 +109,9 @@ function readOpening(sentence: string, after: Mention[], { cue, start, end }: Ve
 }
 const subjectReach = 30;
 
+/** The words between the preposition of an agent and its name: `by the Ruritanian group Foobar`. */
+const ofAgent = /^ (?:[\p{L}\d’'-]+ ){0,6}["“‘]?$/u;
+
 /** Returns the list after the agent of a passive voice: `Malware used by Foobar: Bar, Baz`. */
 function listAfterColon(
   sentence: string,
@@ -151,7 +151,9 @@ function listSubjects(sentence: string, before: Mention[], { cue, start }: Omit<
   // In `used Foobar against banks` and `delivered Foobar to banks in`, the malware beside the preposition is not its subject.
   const isBeside =
     (start - nearest.end <= 2 || auxiliaries.test(sentence.slice(nearest.end, start))) &&
-    !/^ ?(?:against|to|at|in|on|across|throughout|inside|within|contre|contra|contro|gegen) /.test(sentence.slice(start));
+    !/^ ?(?:against|to|at|in|on|across|throughout|inside|within|contre|contra|contro|gegen) /.test(
+      sentence.slice(start),
+    );
   const isNearestOnly = isBeside || cue.type === 'attributed-to' || !cue.from.includes('actor');
   if (isNearestOnly && !cue.from.includes(nearest.kind)) return [];
   const kinds: EntityKind[] = isNearestOnly

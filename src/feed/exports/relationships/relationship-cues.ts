@@ -98,7 +98,7 @@ export const cues: Cue[] = [
   {
     type: 'targets',
     pattern: words(
-      '(?:was|were|been) (?:first )?(?:found|discovered|detected|observed|seen|deployed|used|identified) (?:at|in|on|against|inside)',
+      '(?:was|were|been) (?:first )?(?:found|discovered|detected|observed|seen|deployed|used|identified) (?:at|in|on|against|inside)(?! (?:the |an? |our )?honeypots?\\b)',
     ),
     from: ['actor', 'malware'],
     to: ['sector', 'country'],
