@@ -81,6 +81,13 @@ test.each([
   ['Группировка APT29 использует бэкдор WellMess в атаках на компании.', ['APT29 uses WellMess']],
   ['The attack on Norway by criminals in May was large, said APT29 expert Jane Doe.', []],
   ['TrickBot was seen in the honeypots of a Norwegian university.', []],
+  [
+    'APT29 has attacked energy, defense and technology.',
+    ['APT29 targets energy', 'APT29 targets defense', 'APT29 targets technology'],
+  ],
+  ['APT29 attacked an institute working on strategic technology.', []],
+  ['APT29 disrupted Norwegian banks.', ['APT29 targets NO', 'APT29 targets financial-services']],
+  ['WellMess is another malware produced by the group APT29.', ['APT29 uses WellMess']],
 ])('reads the statements of: %s', (text, expected) => {
   expect(withoutTechniques(listRelationships(text)).toSorted()).toEqual(expected.toSorted());
 });

@@ -40,7 +40,7 @@ export const pronouns: ReferenceWords = {
 /** Possessions of a name: `The campaign`, `The victims`. */
 export const possessions: ReferenceWords = {
   one: new RegExp(
-    String.raw`^\W*(?:Its|Their|The|This|These)${adjectives}{0,2} (?:campaigns?|operations?|intrusions?|attacks|activity)${notOf}|^\W*(?:The |Its |Their |Known |Confirmed )?(?:(?:primary|main|other|known|confirmed|latest|recent|most recent|first) )?(?:[Vv]ictims|[Tt]argets|[Vv]ictimology|(?:[Aa]ffected|[Tt]argeted|[Ii]mpacted) (?:countries|nations|organi[sz]ations|sectors|industries|entities)|(?:[Cc]ountries|[Ss]ectors|[Ii]ndustries) (?:affected|targeted))\b|^These(?= span\b)`,
+    String.raw`^\W*(?:Its|Their|The|This|These)${adjectives}{0,2} (?:campaigns?|operations?|intrusions?|attacks|activity)${notOf}|^\W*(?:The |Its |Their |Known |Confirmed )?(?:(?:primary|main|other|known|confirmed|latest|recent|most recent|first) )?(?:[Vv]ictims|[Tt]argets|[Vv]ictimology|(?:[Aa]ffected|[Tt]argeted|[Ii]mpacted) (?:countries|nations|organi[sz]ations|sectors|industries|entities)|(?:[Cc]ountries|[Ss]ectors|[Ii]ndustries) (?:affected|targeted))\b|^These(?= (?:span|include)\b)`,
     'u',
   ),
 };

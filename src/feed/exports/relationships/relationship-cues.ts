@@ -48,7 +48,7 @@ export const cues: Cue[] = [
     type: 'uses',
     pattern: words(
       anyForm(
-        'use utilize utilise abuse deploy deliver distribute spread leverage employ install launch execute operate wield develop implant plant introduce debut unleash',
+        'use utilize utilise abuse deploy deliver distribute spread leverage employ install launch execute operate wield develop implant plant introduce debut unleash repurpose produce author',
       ) +
         '|drop(?:s|ped|ping)?|rel(?:y|ies|ied|ying) on|switch(?:es|ed|ing)? (?:from [^.;,]{1,40}? )?to|(?<=\\b(?:campaigns?|emails?|attacks?|chains?) (?:[\\w-]+ ){0,3})(?:leads? to|led to|leading to)(?! the (?:discovery|arrest|identification|disruption|takedown))|(?<=\\b(?:arsenal|toolset|toolkit|tools|malware|payloads)(?: \\w+)? )(?:include[sd]?|consists? of|comprises?)|(?<=\\b(?:infect|attack|target|compromis|breach|hit|struck|exfiltrat|expand)\\w* [^.;:]{1,80}) with',
     ),
@@ -90,7 +90,7 @@ export const cues: Cue[] = [
   {
     type: 'targets',
     pattern: words(
-      `${anyForm('target attack compromise infiltrate infect')}|hack(?:s|ed)?|hacking(?! (?:groups?|teams?|crews?|units?|collectives?|tools?|campaigns?|operations?|gangs?|forums?))|${notOfMedia}focus(?:es|ed|ing)?(?: \\w+ly)? on|(?:aimed|directed|level+ed) (?:at|against)|zero(?:es|ed|ing)? in on|go(?:es|ing)? after|went after|sp(?:y|ies|ied|ying) on|breach(?:es|ed|ing)?|hit(?:s|ting)?|str(?:uck|ikes?)|(?:attacks?|campaigns?|operations?) (?:on|against)|(?<=\\b(?:use[sd]?|deploy(?:s|ed)?|launch(?:es|ed)?|r[au]n(?:s|ning)?|conduct(?:s|ed|ing)?|carr(?:y|ies|ied|ying) out|mount(?:s|ed|ing)?|wag(?:es|ed|ing)) [^.;]{1,80})against|(?<=\\b(?:operations|campaigns|attacks|activities) (?:have |has )?)reached|${victims}`,
+      `${anyForm('target attack compromise infiltrate infect disrupt')}|hack(?:s|ed)?|hacking(?! (?:groups?|teams?|crews?|units?|collectives?|tools?|campaigns?|operations?|gangs?|forums?))|${notOfMedia}focus(?:es|ed|ing)?(?: \\w+ly)? on|(?:aimed|directed|level+ed) (?:at|against)|zero(?:es|ed|ing)? in on|go(?:es|ing)? after|went after|sp(?:y|ies|ied|ying) on|breach(?:es|ed|ing)?|hit(?:s|ting)?|str(?:uck|ikes?)|(?:attacks?|campaigns?|operations?) (?:on|against)|(?<=\\b(?:use[sd]?|deploy(?:s|ed)?|launch(?:es|ed)?|r[au]n(?:s|ning)?|conduct(?:s|ed|ing)?|carr(?:y|ies|ied|ying) out|mount(?:s|ed|ing)?|wag(?:es|ed|ing)) [^.;]{1,80})against|(?<=\\b(?:operations|campaigns|attacks|activities) (?:have |has )?)reached|${victims}`,
     ),
     from: ['actor', 'malware'],
     to: ['sector', 'country'],
@@ -98,7 +98,7 @@ export const cues: Cue[] = [
   {
     type: 'targets',
     pattern: words(
-      '(?:was|were|been) (?:first )?(?:found|discovered|detected|observed|seen|deployed|used|identified) (?:at|in|on|against|inside)(?! (?:the |an? |our )?honeypots?\\b)',
+      '(?:was|were|been) (?:(?:first|also|recently|mostly) )?(?:found|discovered|detected|observed|seen|deployed|used|identified) (?:at|in|on|against|inside)(?! (?:the |an? |our )?honeypots?\\b)',
     ),
     from: ['actor', 'malware'],
     to: ['sector', 'country'],
@@ -212,6 +212,11 @@ const sectorNouns =
 /** Words for whole sectors, which need no noun: `targets healthcare and government`. */
 const wholeSectors =
   /^(?:healthcare|health care|telecommunications|government|manufacturing|aerospace|aviation|hospitality|retail|financial services|pharmaceuticals)$/i;
+/** Words that mean a sector only right after the verb or in a list: `targets energy and defense`, but not `strategic technology`. */
+const listedSectors =
+  /^(?:finance|banking|insurance|defen[cs]e|energy|education|technology|agriculture|construction|transportation|logistics)$/i;
+const startOfSector =
+  /(?:[,(] |\b(?:and|or|the|on|in|against|at|target(?:s|ed|ing)?|attack(?:s|ed|ing)?|include[sd]?|including|like|as) )$/i;
 const endOfSector = /^(?:[.,;)]|$| (?:and|or|in|across|with|using|via)\b)/;
 /** What malware steals or pretends to be: `banking credentials`. */
 const loot =
@@ -238,8 +243,10 @@ export function isTargetUse(
   if (kind === 'sector' && !isEnglishSector(printed)) return true;
   if (kind !== 'sector' || pluralSectors.test(printed)) return true;
   if (loot.test(after)) return false;
-  if (sectorNouns.test(after) || (wholeSectors.test(printed) && endOfSector.test(after))) return true;
+  if (sectorNouns.test(after)) return true;
   const before = sentence.slice(Math.max(0, start - 180), start);
+  const isWhole = wholeSectors.test(printed) || (listedSectors.test(printed) && startOfSector.test(before));
+  if (isWhole && endOfSector.test(after)) return true;
   return sectorList.test(before) || (/^government$/i.test(printed) && oneGovernment.test(before));
 }
 /** A state or a sector that reports what happened: `Ruritania said`. */
