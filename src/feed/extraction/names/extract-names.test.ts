@@ -207,6 +207,13 @@ test.each([
     'The work of the Listed Heron group.',
     ['actor Listed Heron'],
   ],
+  [
+    'takes the name of an actor for malware that the text introduces by it',
+    'APT29 deployed a new backdoor called Red Finch.',
+    ['actor APT29', 'malware Red Finch'],
+  ],
+  ['accepts an everyday name before its aliases', 'Play, also known as PlayCrypt, is back.', ['malware Play']],
+  ['ignores a participle with a name before a kind', 'The Emotet-associated ransomware.', ['malware Emotet']],
   ['accepts an everyday name that attackers use', 'The attackers used Play to encrypt files.', ['malware Play']],
   ['ignores an everyday word that others use', 'Teachers used Play to explain it.', []],
   ['ignores an everyday word before a noun that attackers use', 'The attackers used Play buttons.', []],

@@ -2,7 +2,14 @@ import { nameKey, needsCue } from '../../reference-data/name-forms.ts';
 import type { Span } from '../text/stored-text.ts';
 import { addName, mergeVariants, type ExtractedName } from './extracted-name.ts';
 import { addStatedAliases, mergeStatedAliases, resolveAmbiguous } from './name-aliases.ts';
-import { countLeanings, chooseKind, isOfPeople, type Leanings, type NameMention } from './name-kinds.ts';
+import {
+  countLeanings,
+  chooseKind,
+  isOfPeople,
+  isStatedSoftware,
+  type Leanings,
+  type NameMention,
+} from './name-kinds.ts';
 import { addNewNames, countStatedKinds, isPartOfName, listLongerNames } from './introduced-names.ts';
 import { cueNeighbours, listFlawedTools, sharesEntity } from './mention-cues.ts';
 import { findListNeighbours } from './new-names/list-neighbours.ts';
@@ -56,13 +63,15 @@ export function extractNames(original: string, dictionary: NameDictionary = getS
   const cued = new Set(
     mentions.filter((mention) => mention.cued && !parts.has(mention)).map(({ word }) => nameKey(word)),
   );
-  const leanings = countLeanings(text, mentions, countStatedKinds(introduced));
+  const stated = countStatedKinds(introduced);
+  const leanings = countLeanings(text, mentions, stated);
   const found = new Map<string, ExtractedName>();
   const actorsOf = createActorLookup();
   for (const mention of mentions)
     if (
       (mention.cued || cued.has(nameKey(mention.word))) &&
       !parts.has(mention) &&
+      !isStatedSoftware(mention, { leanings, stated }) &&
       !(mention.entry?.entities.some((entity) => products.has(entity)) && !isUsedTool(text, mention.span))
     ) {
       const people = isOfPeople(text, mention, leanings);

@@ -38,9 +38,7 @@ export function isGenericName(name: string, isIntroduced = false): boolean {
   return (
     parts.every((part) => words.has(part) || (isIntroduced ? /^\d+$/ : /^\d+$|^\p{L}{3,}(?:ed|ing|ly)$/u).test(part)) ||
     /-(?:ge\p{Ll}+t|basiert|gestützt|ähnlich|fähig)e[nrsm]?$/u.test(name) ||
-    /-(?:based|sponsored|speaking|linked|aligned|backed|nexus|related|packed|derived|inspired|themed|style|like|branded|focused|specific|capable|enabled|ed)$/i.test(
-      name,
-    ) ||
+    /-(?:\p{Ll}*ed|speaking|nexus|style|like|specific|capable)$/iu.test(name) ||
     openings.has(parts[0]!)
   );
 }

@@ -9,7 +9,7 @@ const reach = 48;
 const malware =
   'ransomware|malware|trojan|backdoor|rat|stealer|infostealer|loader|downloader|dropper|botnet|bot|worm|wiper|rootkit|bootkit|spyware|keylogger|implant|payloads?|samples?|variants?|family|families|banker|miner|cryptominer|framework|toolkit|beacons?|exploit kit|infections?|raas|strain';
 const actor =
-  'group|gang|apt|actors?|operators?|team|affiliates?|cartel|threat actor|adversary|adversaries|hackers?|crew|cyberespionage|espionage group|intrusion set|attributed to|linked to|cluster|syndicate';
+  'group|gang|apt|actors?|operators?|team|affiliates?|cartel|threat actor|adversary|adversaries|hackers?|crew|cyberespionage|espionage group|intrusion set|subgroup|attributed to|linked to|cluster|syndicate';
 const handling =
   'deploy(?:s|ed|ing)?|drop(?:s|ped|ping)?|deliver(?:s|ed|ing)?|distribut(?:e|es|ed|ing)|load(?:s|ed|ing)';
 const calling = `dubbed|called|named|known as|tracked as|tracks as|aka|a\\.k\\.a\\.?|refer(?:red)? to as|identified as|${handling}`;
@@ -24,7 +24,7 @@ const justBefore = new RegExp(
   'i',
 );
 const apposition = new RegExp(
-  `^(?:, an? (?:[\\w-]+ ){0,3}(?:tool|utility|${malware})| (?:is|was) an? (?:[\\w-]+ ){0,3}(?:ransomware|malware|trojan|backdoor|stealer|infostealer|loader|botnet|worm|wiper|rootkit|spyware|threat actor|(?:threat|hacking|espionage|ransomware|extortion|cybercrime) group|gang))\\b`,
+  `^(?:,? \\(?(?:also (?:known|tracked|referred to) as|also called|aka|a\\.k\\.a)|, an? (?:[\\w-]+ ){0,3}(?:tool|utility|${malware})| (?:is|was) an? (?:[\\w-]+ ){0,3}(?:ransomware|malware|trojan|backdoor|stealer|infostealer|loader|botnet|worm|wiper|rootkit|spyware|threat actor|(?:threat|hacking|espionage|ransomware|extortion|cybercrime) group|gang))\\b`,
   'i',
 );
 /** Before what attackers use: `The attackers used Foobar to`, `The group ran Foobar and`. */

@@ -84,6 +84,20 @@ export function isOfPeople(
   return isRansomware ? 'beside' : 'alone';
 }
 
+/** Returns whether a text introduces a name as software, and never as an actor, although the lists have only an actor with that name. */
+export function isStatedSoftware(
+  { entry, word }: NameMention,
+  { leanings, stated }: { leanings: Leanings; stated: StatedKinds },
+): boolean {
+  const { actor, software } = stated.get(nameKey(word)) ?? { actor: 0, software: 0 };
+  return (
+    software > 0 &&
+    actor === 0 &&
+    entry?.entities.every(({ kind }) => kind === 'actor') === true &&
+    leanings.get(entry)!.actor === 0
+  );
+}
+
 /** Decides between actor and software for a shared name, by what the text says of it everywhere. */
 export function chooseKind(entry: DictionaryEntry, mention: NameMention, leanings: Leanings): 'actor' | 'software' {
   const kinds = new Set(entry.entities.map(({ kind }) => (kind === 'actor' ? 'actor' : 'software')));

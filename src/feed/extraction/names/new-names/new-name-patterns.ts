@@ -20,7 +20,7 @@ export const malwareNoun =
 export const partNoun =
   /\b(?:filter|module|plug-?in|component|utility|tool|launcher|injector|crypter|packer|program|script|dropper)s?(?: [\p{L}-]+){0,4} ["“‘']?$/iu;
 export const actorNoun =
-  'apts|threat actors?|threat groups?|actors?|groups?|gang|apt|operators|hackers|crew|collective|adversary|adversaries|intrusion sets?|activity clusters?|threat clusters?|clusters?|activity|syndicate|espionage group|access brokers?|hacking unit|persona';
+  'apts|threat actors?|threat groups?|actors?|groups?|gang|apt|operators|hackers|crew|collective|adversary|adversaries|intrusion sets?|activity clusters?|threat clusters?|clusters?|activity|subgroup|syndicate|espionage group|access brokers?|hacking unit|persona';
 /** Nouns of what has a name and is neither malware nor an actor. */
 export const otherNoun =
   'campaign|operation|vulnerabilit(?:y|ies)|flaw|bug|exploit|exploit chain|technique|marketplace|forum|domain|folder|company|firm|vendor|conference|law|service|resource|task|mutex|registry key|function';
@@ -107,7 +107,7 @@ export const beforeActor = new RegExp(
 export const definedMalware =
   'ransomware|malware|trojan|backdoor|rat|remote access trojan|stealer|infostealer|info-stealer|loader|downloader|dropper|botnet|worm|wiper|rootkit|bootkit|spyware|keylogger|implant|phishing kit|phishing-as-a-service|exploit kit|banker|cryptominer|miner|cryptojacking campaign|launcher|tunneler|crypter|stager|web ?shell|EDR killer|C2 framework|command-and-control framework|skimmer|clipper|traffic distribution system|malware-as-a-service';
 const definedActor =
-  'threat actor|threat group|spy group|(?:hacking|hacker|espionage|cyber) (?:unit|team)|hacking group|hacker group|ransomware group|ransomware gang|cybercrime group|cyber ?espionage group|espionage group|apt group|APT group|apt|APT|[Aa]dvanced [Pp]ersistent [Tt]hreat|intrusion set|activity cluster|threat cluster|hacktivist group|(?:hacktivist|hacking|cybercrime|extortion) (?:collective|crew|gang|outfit)|extortion group|access broker|hackers|(?:\\p{L}+-)?(?:motivated|sponsored|backed|aligned|linked|nexus|affiliated|mercenary) (?:(?:APT|threat|espionage|hacking|cyber) )?(?:group|actor|gang|collective|cluster|operation)';
+  'threat actor|threat group|spy group|sub-?group|(?:hacking|hacker|espionage|cyber) (?:unit|team)|hacking group|hacker group|ransomware group|ransomware gang|cybercrime group|cyber ?espionage group|espionage group|apt group|APT group|apt|APT|[Aa]dvanced [Pp]ersistent [Tt]hreat|intrusion set|activity cluster|threat cluster|hacktivist group|(?:hacktivist|hacking|cybercrime|extortion) (?:collective|crew|gang|outfit)|extortion group|access broker|hackers|(?:\\p{L}+-)?(?:motivated|sponsored|backed|aligned|linked|nexus|affiliated|mercenary) (?:(?:APT|threat|espionage|hacking|cyber) )?(?:group|actor|gang|collective|cluster|operation)';
 /** Excludes people who have to do with a group or malware: `Foo Bar, the alleged leader of the Foobar ransomware group`. */
 const noPerson = String.raw`(?!(?:[\p{L}-]+ ){0,3}(?:leader|member|head|founder|co-founder|developer|administrator|admin|author|creator|researcher|analyst|expert|director|affiliate|victim|target|maker|vendor|provider|company|firm)\b)`;
 const wordsBetween = (min: number, max: number): string => String.raw`(?:[(]?[\p{L}\d/.+#-]+[)]? ){${min},${max}}`;
