@@ -63,6 +63,36 @@ test.each([
     'Foobar stealer spreads by mail',
     'The Foobar stealer collects passwords and sends them to its server. Threat actors often increase their attacks during U.S. holidays.',
   ],
+  [
+    'critical',
+    'The worm that hides in packages',
+    'The supply chain worm was published in 404 malicious versions across 172 npm packages. A group called Foobars published its source code.',
+  ],
+  [
+    'critical',
+    'A supply chain worm spreads',
+    'The worm compromised 160 packages. They have 518 million cumulative downloads, and the attackers stole tokens of developers.',
+  ],
+  [
+    'medium',
+    'Malicious files spread by mail',
+    'Acme has observed malicious shortcut files. The files are sent by mail, and the PowerShell command in them downloads a program.',
+  ],
+  [
+    'low',
+    'Agency publishes 21 advisories for power plants',
+    'Coming amid heightened tensions and a surge in ransomware attacks targeting critical infrastructure, the advisories describe new vulnerabilities of controllers.',
+  ],
+  [
+    'critical',
+    'Water utility stops its pumps amid ransomware attack',
+    'Attackers encrypted the servers of the water utility with ransomware on Monday. The company stopped its pumps.',
+  ],
+  [
+    'none',
+    'Old power grids become targets',
+    'Sophisticated adversaries, including state-sponsored groups, continuously target power grids with ransomware. Protecting the grids demands a strategy.',
+  ],
 ])('rates as %s: %s', (severity, title, text) => {
   expect(extractItem({ title, text }).severity).toBe(severity);
 });

@@ -5,6 +5,7 @@ import {
   advice,
   adviceAudience,
   attackerCues,
+  circumstances,
   generality,
   hypothesis,
   malwareCues,
@@ -13,7 +14,7 @@ import {
 
 /** A sentence of a report, with its cues in English. The first one is the title, which has no span if the text does not repeat it. */
 export type Statement = {
-  /** The sentence without clauses that deny an event or are about events in general, and without the addressees of advice. */
+  /** The sentence without denials, remarks on events in general, circumstances and the addressees of advice. */
   text: string;
   /** The whole sentence. */
   full: string;
@@ -74,10 +75,8 @@ function toStatement({
   const { text: full } = statement;
   const clauses = full.split(clauseBoundary);
   const asserted = clauses.filter((clause) => !negation.test(clause) && !generality.test(clause));
-  const text = (asserted.length === 0 || asserted.length === clauses.length ? full : asserted.join(', ')).replaceAll(
-    adviceAudience,
-    ' ',
-  );
+  const stated = asserted.length === 0 || asserted.length === clauses.length ? full : asserted.join(', ');
+  const text = stated.replaceAll(adviceAudience, ' ').replaceAll(circumstances, ' ');
   return {
     ...statement,
     text,
