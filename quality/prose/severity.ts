@@ -11,6 +11,8 @@ type SeverityLabel = {
   publisher: string;
   date?: string;
   severity: Severity;
+  /** A second level that the rubric allows, too. The accuracy does not count it. */
+  alternative?: Severity;
   reason: string;
   /** The half, if it does not follow from the address because the errors were examined, or the whole collection was held out. */
   half?: 'writing' | 'held-out';
@@ -130,8 +132,12 @@ function heldOutFigures(name: string, rated: RatedReport[]): QualityFigure[] {
   const overrated = below.filter(({ severity }) => severity === 'critical').length;
   const target = 0.8;
   const right = rated.filter(({ label, severity }) => label.severity === severity).length;
+  const allowed = rated.filter(({ label, severity }) => [label.severity, label.alternative].includes(severity)).length;
   return [
     { ...figure, target: `≥ ${target}`, isMet: right >= target * rated.length },
+    ...(rated.some(({ label }) => label.alternative)
+      ? [{ name: `${name}, held-out half: the label or its alternative`, measured: formatShare(allowed, rated.length) }]
+      : []),
     {
       name: `${name}, held-out half: critical where the label is medium or below`,
       measured: `${overrated} of ${below.length}`,
@@ -152,6 +158,9 @@ function accuracyFigure(name: string, rated: RatedReport[]): QualityFigure {
     .join(', ');
   return {
     name: `accuracy, ${name}`,
-    measured: `${(right / Math.max(1, rated.length)).toFixed(3)} (${right}/${rated.length}: ${byLevel})`,
+    measured: formatShare(right, rated.length, byLevel),
   };
 }
+
+const formatShare = (part: number, all: number, detail = ''): string =>
+  `${(part / Math.max(1, all)).toFixed(3)} (${part}/${all}${detail && `: ${detail}`})`;
