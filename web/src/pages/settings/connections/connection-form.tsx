@@ -18,6 +18,7 @@ import { ErrorState, Skeleton } from '../../../ui/states.tsx';
 import { readFields, readVariants, toTexts, toValues, type KindField } from './kind-fields.ts';
 import { DatasetRows } from './dataset-rows.tsx';
 import { KindInputs } from './kind-inputs.tsx';
+import { TimingInputs, timingPointers } from './timing-inputs.tsx';
 import { findDuplicate, pointersOf, readPlacedDatasets, toDatasetSettings } from './placed-datasets.ts';
 
 const texts = all.connections;
@@ -54,16 +55,7 @@ function Form({ kinds, connection, onClose, onSaved }: Props & { kinds: readonly
   const [datasets, setDatasets] = useState(() => readPlacedDatasets(connection?.settings['datasets']));
   const [credentials, setCredentials] = useState<Values>({});
   const [variantIndex, setVariantIndex] = useState(0);
-  const [timing, setTiming] = useState<Values>(
-    connection
-      ? toTexts({
-          clock: connection.clock,
-          delayMinutes: connection.delayMinutes,
-          recheckMinutes: connection.recheckMinutes,
-          places: connection.places,
-        })
-      : {},
-  );
+  const [timing, setTiming] = useState<Values>(() => readTiming(connection));
   const kind = kinds.find((one) => one.kind === kindName) ?? kinds[0]!;
   const fields = readFields(kind.settings);
   const variants = readVariants(kind.credentials);
@@ -83,8 +75,6 @@ function Form({ kinds, connection, onClose, onSaved }: Props & { kinds: readonly
     return createConnection({ ...body, kind: kind.kind, credentials: secrets } as NewConnection);
   };
   const { mutate, error, isPending } = useMutation({ mutationFn: save, onSuccess: onSaved });
-  const isMain = ({ isRequired, name: field }: KindField): boolean =>
-    isRequired || ['database', 'user', 'index', 'port'].includes(field);
   const setIn = (set: typeof setSettings) => (field: string, value: string) =>
     set((values) => ({ ...values, [field]: value }));
   const rest = fields.filter((field) => !isMain(field));
@@ -130,65 +120,22 @@ function Form({ kinds, connection, onClose, onSaved }: Props & { kinds: readonly
           onChange={setIn(setSettings)}
         />
       </div>
-      <fieldset className="grid gap-4 md:grid-cols-2">
-        <legend className="pb-2 text-12 text-faint">
-          {connection ? texts.credentialsKept : texts.credentialsHint}
-        </legend>
-        {variants.length > 1 && (
-          <SelectField
-            label={texts.signInWith}
-            value={variantIndex}
-            options={variants.map(({ label }, index) => ({ value: String(index), label }))}
-            onChange={(event) => setVariantIndex(Number(event.target.value))}
-          />
-        )}
-        <KindInputs
-          fields={variant.fields}
-          values={credentials}
-          pointer="/credentials"
-          isSecret
-          isKept={connection !== undefined}
-          error={error}
-          onChange={setIn(setCredentials)}
-        />
-      </fieldset>
+      <Credentials
+        variants={variants}
+        {...{ variantIndex, credentials, error }}
+        isKept={connection !== undefined}
+        onVariant={setVariantIndex}
+        onChange={setIn(setCredentials)}
+      />
       <DatasetRows kind={kind.kind} rows={datasets} error={error} onChange={setDatasets} />
       <details>
         <summary className="w-fit text-muted hover:text-ink">{texts.more}</summary>
         <div className="grid gap-4 pt-3 md:grid-cols-2">
           <KindInputs fields={rest} values={settings} pointer="/settings" error={error} onChange={setIn(setSettings)} />
-          <SelectField
-            label={texts.clock}
-            hint={texts.clockHint}
-            error={findFieldError(error, '/clock')}
-            value={timing['clock'] ?? ''}
-            options={[
-              ...(connection ? [] : [{ value: '', label: '–' }]),
-              ...Object.entries(texts.clocks).map(([value, label]) => ({ value, label })),
-            ]}
-            onChange={(event) => setIn(setTiming)('clock', event.target.value)}
-          />
-          {(
-            [
-              ['delayMinutes', texts.delay, texts.delayHint, '5'],
-              ['recheckMinutes', texts.recheck, texts.recheckHint, '360'],
-              ['places', texts.places, undefined, '4'],
-            ] as const
-          ).map(([field, label, hint, usual]) => (
-            <TextField
-              key={field}
-              label={label}
-              hint={hint}
-              error={findFieldError(error, `/${field}`)}
-              value={timing[field] ?? ''}
-              placeholder={usual}
-              inputMode="numeric"
-              onChange={(event) => setIn(setTiming)(field, event.target.value)}
-            />
-          ))}
+          <TimingInputs isNew={connection === undefined} values={timing} error={error} onChange={setIn(setTiming)} />
         </div>
       </details>
-      <FormError error={error} shown={[...shown, '/clock', '/delayMinutes', '/recheckMinutes', '/places']} />
+      <FormError error={error} shown={[...shown, ...timingPointers]} />
       <DialogActions>
         <Button onClick={onClose}>{common.cancel}</Button>
         <Button kind="primary" type="submit" disabled={isPending}>
@@ -199,7 +146,52 @@ function Form({ kinds, connection, onClose, onSaved }: Props & { kinds: readonly
   );
 }
 
-/** Only what was filled in: the API knows the usual values. */
+type CredentialsProps = {
+  variants: ReturnType<typeof readVariants>;
+  variantIndex: number;
+  credentials: Values;
+  /** Whether credentials that are left empty stay as they are. */
+  isKept: boolean;
+  error: Error | null;
+  onVariant: (index: number) => void;
+  onChange: (field: string, value: string) => void;
+};
+
+function Credentials({ variants, variantIndex, credentials, isKept, error, onVariant, onChange }: CredentialsProps) {
+  return (
+    <fieldset className="grid gap-4 md:grid-cols-2">
+      <legend className="pb-2 text-12 text-faint">{isKept ? texts.credentialsKept : texts.credentialsHint}</legend>
+      {variants.length > 1 && (
+        <SelectField
+          label={texts.signInWith}
+          value={variantIndex}
+          options={variants.map(({ label }, index) => ({ value: String(index), label }))}
+          onChange={(event) => onVariant(Number(event.target.value))}
+        />
+      )}
+      <KindInputs
+        fields={(variants[variantIndex] ?? variants[0]!).fields}
+        values={credentials}
+        pointer="/credentials"
+        isSecret
+        isKept={isKept}
+        error={error}
+        onChange={onChange}
+      />
+    </fieldset>
+  );
+}
+
+const isMain = ({ isRequired, name }: KindField): boolean =>
+  isRequired || ['database', 'user', 'index', 'port'].includes(name);
+
+function readTiming(connection: Connection | undefined): Values {
+  if (!connection) return {};
+  const { clock, delayMinutes, recheckMinutes, places } = connection;
+  return toTexts({ clock, delayMinutes, recheckMinutes, places });
+}
+
+/** Returns the fields that were filled in. The API knows the usual values of the others. */
 const toTiming = ({ clock, ...numbers }: Values): Pick<ConnectionChange, 'clock' | 'delayMinutes' | 'places'> => ({
   ...(clock === 'event' || clock === 'ingest' ? { clock } : {}),
   ...Object.fromEntries(
