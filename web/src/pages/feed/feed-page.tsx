@@ -2,7 +2,7 @@ import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-quer
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { Expand, X } from 'lucide-react';
 import { useMemo, useState } from 'react';
-import { itemQuery, itemsQuery, type FeedFilter, type FeedItem } from '../../api/feed.ts';
+import { itemQuery, itemsQuery, type FeedFilter, type FeedItem, type ItemHighlight } from '../../api/feed.ts';
 import { useHotkeys } from '../../lib/hotkeys.ts';
 import { useOpenKeys } from '../../lib/list-keys.ts';
 import { FeedLinks } from '../../shell/feed-links.tsx';
@@ -24,6 +24,10 @@ import { useOverride } from './use-override.ts';
 
 const route = getRouteApi('/shell/feed');
 
+/** The verdict whose reason is being entered. */
+type PendingVerdict = 'relevant' | 'irrelevant' | null;
+type FeedEntry = ReturnType<typeof foldParts>[number];
+
 /** The items of the feed, and the open item beside them. */
 export function FeedPage() {
   const { item: openId, text, ...filter } = route.useSearch();
@@ -34,18 +38,10 @@ export function FeedPage() {
   );
   const items = useMemo(() => data?.pages.flatMap((page) => page.items) ?? [], [data]);
   const entries = useMemo(() => foldParts(items), [items]);
-  const matches = useMemo(
-    () =>
-      new Map(
-        data?.pages.flatMap(({ outputs }) =>
-          Object.entries(outputs?.highlights ?? {}).map(([id, list]) => [id, toSearchMatches(list)] as const),
-        ),
-      ),
-    [data],
-  );
+  const matches = useMemo(() => readMatches(data?.pages ?? []), [data]);
   const correction = data?.pages[0]?.validations?.warnings.find(({ code }) => code === 'corrected_search')?.message;
   const { judge, undo } = useOverride();
-  const [pending, setPending] = useState<'relevant' | 'irrelevant' | null>(null);
+  const [pending, setPending] = useState<PendingVerdict>(null);
   const index = entries.findIndex((entry) => entry.items.some(({ id }) => id === openId));
   // A link can open an item that the list does not have.
   const { data: detail } = useQuery({ ...itemQuery(openId ?? ''), enabled: openId !== undefined });
@@ -124,29 +120,67 @@ export function FeedPage() {
         }
         panel={
           openId === undefined ? null : (
-            <>
-              <div className="flex min-h-11 items-center gap-2 border-b px-4 py-1.5">
-                {opened && <RelevanceBar item={opened} pending={pending} onChoose={setPending} onSave={judge} />}
-                <span className="ml-auto flex self-start">
-                  <IconButton label={common.openPage} onClick={() => openPage(openId)}>
-                    <Expand className="size-3.5" aria-hidden />
-                  </IconButton>
-                  <IconButton label={common.close} onClick={() => open(undefined)}>
-                    <X className="size-4" aria-hidden />
-                  </IconButton>
-                </span>
-              </div>
-              {opened && entries[index] && <PartNavigation entry={entries[index]} item={opened} onOpen={open} />}
-              <div className="min-h-0 grow overflow-y-auto" key={openId} data-scroll-restoration-id={openId}>
-                <ItemView id={openId} listed={opened} />
-              </div>
-            </>
+            <FeedPanel
+              id={openId}
+              item={opened}
+              entry={entries[index]}
+              pending={pending}
+              onChoose={setPending}
+              onSave={judge}
+              onOpen={open}
+              onExpand={() => openPage(openId)}
+            />
           )
         }
       />
     </>
   );
 }
+
+type FeedPanelProps = {
+  id: string;
+  item: FeedItem | undefined;
+  /** The entry of the list that has the item. */
+  entry: FeedEntry | undefined;
+  pending: PendingVerdict;
+  onChoose: (verdict: PendingVerdict) => void;
+  onSave: Parameters<typeof RelevanceBar>[0]['onSave'];
+  onOpen: (id: string | undefined) => void;
+  onExpand: () => void;
+};
+
+/** The open item beside the list. */
+function FeedPanel({ id, item, entry, pending, onChoose, onSave, onOpen, onExpand }: FeedPanelProps) {
+  return (
+    <>
+      <div className="flex min-h-11 items-center gap-2 border-b px-4 py-1.5">
+        {item && <RelevanceBar item={item} pending={pending} onChoose={onChoose} onSave={onSave} />}
+        <span className="ml-auto flex self-start">
+          <IconButton label={common.openPage} onClick={onExpand}>
+            <Expand className="size-3.5" aria-hidden />
+          </IconButton>
+          <IconButton label={common.close} onClick={() => onOpen(undefined)}>
+            <X className="size-4" aria-hidden />
+          </IconButton>
+        </span>
+      </div>
+      {item && entry && <PartNavigation entry={entry} item={item} onOpen={onOpen} />}
+      <div className="min-h-0 grow overflow-y-auto" key={id} data-scroll-restoration-id={id}>
+        <ItemView id={id} listed={item} />
+      </div>
+    </>
+  );
+}
+
+type SearchedPage = { outputs?: { highlights?: Record<string, ItemHighlight[]> | undefined } | undefined };
+
+/** Returns the matches of the search by the ID of the item. */
+const readMatches = (pages: readonly SearchedPage[]) =>
+  new Map(
+    pages.flatMap(({ outputs }) =>
+      Object.entries(outputs?.highlights ?? {}).map(([id, list]) => [id, toSearchMatches(list)] as const),
+    ),
+  );
 
 function NoItems({ isFiltered, onClear }: { isFiltered: boolean; onClear: () => void }) {
   if (isFiltered)
