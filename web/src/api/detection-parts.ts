@@ -11,6 +11,7 @@ export const detectionPackQuery = (id: string) =>
     queryFn: () => read(api.GET('/api/detections/{id}/pack', path(id))),
   });
 
+export type Prompt = Schemas['PromptVersion'];
 export const promptsQuery = (id: string) =>
   queryOptions({
     queryKey: ['detections', 'prompts', id],

@@ -1,6 +1,12 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
-import { activatePrompt, createPrompt, promptDiffQuery, promptsQuery } from '../../../api/detection-parts.ts';
+import { useState, type Dispatch, type SetStateAction } from 'react';
+import {
+  activatePrompt,
+  createPrompt,
+  promptDiffQuery,
+  promptsQuery,
+  type Prompt,
+} from '../../../api/detection-parts.ts';
 import type { Detection } from '../../../api/detections.ts';
 import { classes } from '../../../lib/text.ts';
 import { texts as proof } from '../../../texts/proof.ts';
@@ -17,13 +23,16 @@ import { toasts } from '../../../ui/overlays/toasts.tsx';
 
 const texts = proof.prompts;
 
+/** A new version that is being written, with a note about the change. */
+type Draft = { text: string; note: string };
+
 /** The versions of the prompt: what changed between them, and which one is used. */
 export default function PromptsTab({ detection }: { detection: Detection }) {
   const { id } = detection;
   const client = useQueryClient();
   const { data, error, refetch } = useQuery(promptsQuery(id));
   const [chosen, setChosen] = useState<number>();
-  const [draft, setDraft] = useState<{ text: string; note: string } | null>(null);
+  const [draft, setDraft] = useState<Draft | null>(null);
   const onError = ({ message }: Error): void =>
     void toasts.add({ title: texts.failed, description: message, isError: true });
   const refresh = (): Promise<void> => client.invalidateQueries({ queryKey: ['detections'] });
@@ -36,7 +45,7 @@ export default function PromptsTab({ detection }: { detection: Detection }) {
     onError,
   });
   const save = useMutation({
-    mutationFn: ({ text, note }: { text: string; note: string }) =>
+    mutationFn: ({ text, note }: Draft) =>
       createPrompt(id, { prompt: text, ...(note !== '' && { description: note }) }),
     onSuccess: ({ version }) => {
       setDraft(null);
@@ -57,57 +66,16 @@ export default function PromptsTab({ detection }: { detection: Detection }) {
   const before = prompts.find(({ version }) => version < shown.version);
   return (
     <div className="flex max-w-6xl gap-8 px-4 py-5 max-md:flex-col">
-      <nav aria-label={texts.versions} className="flex w-60 shrink-0 flex-col gap-px max-md:w-full">
-        {prompts.map(({ version, description, createdAt, author, active }) => (
-          <button
-            key={version}
-            type="button"
-            aria-pressed={version === shown.version}
-            onClick={() => setChosen(version)}
-            className={classes(
-              'flex flex-col items-start rounded-control px-2.5 py-1.5 text-left',
-              version === shown.version ? 'bg-selected' : 'hover:bg-hover',
-            )}
-          >
-            <span className="flex w-full items-center justify-between gap-2">
-              <span className="font-strong">{texts.text_of(version)}</span>
-              {active && <span className="text-12 text-good">{texts.active}</span>}
-            </span>
-            {description !== '' && <span className="line-clamp-2 break-words">{description}</span>}
-            <span className="text-12 text-muted">
-              <RelativeTime time={createdAt} /> {common.by(author?.name ?? texts.service)}
-            </span>
-          </button>
-        ))}
-      </nav>
+      <PromptVersions prompts={prompts} shown={shown.version} onChoose={setChosen} />
       <div className="flex min-w-0 grow flex-col gap-6">
         {draft ? (
-          <Section level={2} title={texts.edit}>
-            <CodeEditor
-              label={texts.text}
-              language="text"
-              value={draft.text}
-              onChange={(text) => setDraft((old) => ({ note: old?.note ?? '', text }))}
-            />
-            <TextInput
-              aria-label={texts.note}
-              placeholder={texts.note}
-              value={draft.note}
-              onChange={(event) => setDraft({ ...draft, note: event.target.value })}
-            />
-            <div className="flex gap-1.5">
-              <Button
-                kind="primary"
-                disabled={save.isPending || draft.text.trim() === ''}
-                onClick={() => save.mutate(draft)}
-              >
-                {texts.save}
-              </Button>
-              <Button kind="quiet" onClick={() => setDraft(null)}>
-                {common.cancel}
-              </Button>
-            </div>
-          </Section>
+          <PromptDraft
+            draft={draft}
+            isSaving={save.isPending}
+            onChange={setDraft}
+            onSave={() => save.mutate(draft)}
+            onCancel={() => setDraft(null)}
+          />
         ) : (
           <>
             <Section
@@ -133,6 +101,71 @@ export default function PromptsTab({ detection }: { detection: Detection }) {
         )}
       </div>
     </div>
+  );
+}
+
+type PromptVersionsProps = { prompts: readonly Prompt[]; shown: number; onChoose: (version: number) => void };
+
+function PromptVersions({ prompts, shown, onChoose }: PromptVersionsProps) {
+  return (
+    <nav aria-label={texts.versions} className="flex w-60 shrink-0 flex-col gap-px max-md:w-full">
+      {prompts.map(({ version, description, createdAt, author, active }) => (
+        <button
+          key={version}
+          type="button"
+          aria-pressed={version === shown}
+          onClick={() => onChoose(version)}
+          className={classes(
+            'flex flex-col items-start rounded-control px-2.5 py-1.5 text-left',
+            version === shown ? 'bg-selected' : 'hover:bg-hover',
+          )}
+        >
+          <span className="flex w-full items-center justify-between gap-2">
+            <span className="font-strong">{texts.text_of(version)}</span>
+            {active && <span className="text-12 text-good">{texts.active}</span>}
+          </span>
+          {description !== '' && <span className="line-clamp-2 break-words">{description}</span>}
+          <span className="text-12 text-muted">
+            <RelativeTime time={createdAt} /> {common.by(author?.name ?? texts.service)}
+          </span>
+        </button>
+      ))}
+    </nav>
+  );
+}
+
+type PromptDraftProps = {
+  draft: Draft;
+  isSaving: boolean;
+  onChange: Dispatch<SetStateAction<Draft | null>>;
+  onSave: () => void;
+  onCancel: () => void;
+};
+
+function PromptDraft({ draft, isSaving, onChange, onSave, onCancel }: PromptDraftProps) {
+  return (
+    <Section level={2} title={texts.edit}>
+      <CodeEditor
+        label={texts.text}
+        language="text"
+        value={draft.text}
+        onChange={(text) => onChange((old) => ({ note: old?.note ?? '', text }))}
+      />
+      <TextInput
+        aria-label={texts.note}
+        placeholder={texts.note}
+        value={draft.note}
+        onChange={(event) => onChange({ ...draft, note: event.target.value })}
+      />
+      <div className="flex gap-1.5">
+        <Button kind="primary" disabled={isSaving || draft.text.trim() === ''} onClick={onSave}>
+          {texts.save}
+        </Button>
+        <Button kind="quiet" onClick={onCancel}>
+          {common.cancel}
+        </Button>
+      </div>
+    </Section>
   );
 }
 
