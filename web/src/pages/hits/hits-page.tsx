@@ -1,7 +1,7 @@
-import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
-import { hitGroupQuery, hitQuery, hitsQuery, type Hit, type HitStatus } from '../../api/hits.ts';
+import { hitQuery, hitsQuery, type Hit, type HitStatus } from '../../api/hits.ts';
 import { useHotkeys } from '../../lib/hotkeys.ts';
 import { useOpenKeys } from '../../lib/list-keys.ts';
 import { PageHeader } from '../../shell/page-header.tsx';
@@ -16,6 +16,7 @@ import { HitFilters } from './hit-filters.tsx';
 import { HitList } from './hit-list.tsx';
 import { HitPanel } from './hit-panel.tsx';
 import { statusKeys } from './statuses.tsx';
+import { useSelectedHits } from './use-selected-hits.ts';
 import { useSetStatus } from './use-set-status.ts';
 
 const route = getRouteApi('/shell/hits');
@@ -69,28 +70,17 @@ function Queue({ filter, openId, onOpen }: QueueProps) {
   );
   const hits = useMemo(() => data?.pages.flatMap((page) => page.hits) ?? [], [data]);
   const [pending, setPending] = useState<HitStatus | null>(null);
-  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const { setStatus, undo } = useSetStatus();
-  // All hits of a wave can be selected, also those that are not loaded.
-  const waveId = Object.values(filter).filter(Boolean).length === 1 ? filter.group : undefined;
-  const { data: wave } = useQuery({ ...hitGroupQuery(waveId ?? ''), enabled: waveId !== undefined });
-  const [isWholeWave, setIsWholeWave] = useState(false);
+  const selection = useSelectedHits(hits, filter, hasNextPage);
+  const { chosen, choose, toggle, selected } = selection;
+  const isBulk = selected.length > 0;
   const index = hits.findIndex(({ id }) => id === openId);
   const opened: Hit | undefined = hits[index];
-  const selected = hits.filter(({ id }) => chosen.has(id));
-  const isBulk = selected.length > 0;
-  const hasAllLoaded = isBulk && selected.length === hits.length;
 
   const open = (id: string | undefined): void => {
     if (!isBulk) setPending(null);
     onOpen(id);
   };
-  const choose = (ids: ReadonlySet<string>): void => {
-    setChosen(ids);
-    setIsWholeWave(false);
-  };
-  const toggle = (id: string): void =>
-    choose(new Set(chosen.has(id) ? [...chosen].filter((other) => other !== id) : [...chosen, id]));
   const clear = (): void => {
     choose(new Set());
     setPending(null);
@@ -98,8 +88,7 @@ function Queue({ filter, openId, onOpen }: QueueProps) {
   const save = (status: HitStatus, reason: string): void => {
     const changed = isBulk ? selected : opened ? [opened] : [];
     clear();
-    const isWave = wave && (isWholeWave || (hasAllLoaded && !hasNextPage));
-    setStatus(changed, status, { reason, wave: isWave ? { id: wave.id, hits: wave.hits } : undefined });
+    setStatus(changed, status, { reason, wave: selection.wave });
   };
   const expand = (): void => {
     if (openId) void navigate({ to: '/hits/$id', params: { id: openId } });
@@ -144,12 +133,8 @@ function Queue({ filter, openId, onOpen }: QueueProps) {
           {list}
           {isBulk && (
             <BulkBar
-              count={isWholeWave && wave ? wave.hits : selected.length}
-              more={
-                wave && hasAllLoaded && hasNextPage && !isWholeWave
-                  ? { count: wave.hits, onSelect: () => setIsWholeWave(true) }
-                  : undefined
-              }
+              count={selection.count}
+              more={selection.more}
               pending={pending}
               onChoose={setPending}
               onSave={save}
