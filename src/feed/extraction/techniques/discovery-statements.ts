@@ -89,6 +89,16 @@ export const discoveryStatements: StatementRow[] = [
     ),
   ],
   [
+    'T1039',
+    'shares share',
+    /\b(?:cop(?:y|ied|ies|ying)|collect\w*|st(?:ole|eal\w*)|exfiltrat\w*|gather\w*) (?:[\w-]+ ){0,3}(?:files|documents|data) from (?:[\w-]+ ){0,2}(?:network|file|smb) shares?\b/i,
+  ],
+  [
+    'T1560.001',
+    'compressed archived zipped',
+    /\b(?:files?|data|documents|folders?)\b (?:were |was |are |is |being )(?:then )?(?:compressed|archived|zipped)\b|\b(?:compressed|archived) (?:with|using|by) (?:7-?zip|winrar|rar|tar|makecab)\b/i,
+  ],
+  [
     'T1560.001',
     'compress compressed compresses compressing archive archived archives archiving zip zipped rar winrar makecab cabinet',
     /\b(?:compress|archiv)(?:es|ed|ing) (?:and (?:encrypt\w*|exfiltrat\w*|stag\w+) )?(?:all |the |some |these |those |several |stolen |collected |exfiltrated |harvested |sensitive |targeted |gathered )*(?:files?|folders?|data|information|results?|director(?:y|ies)|mailboxes|documents?|contents?|output)\b|\b(?:used|uses|using|via|with)\b[^.!?]{0,25}\b(?:7-?zip|win ?rar|rar|makecab|tar)\b[^.!?]{0,30}\b(?:to (?:compress|archive|exfiltrate|stage|collect)|for (?:compress|archiv|exfiltrat|stag)\w+)|\b(?:collected|stolen|gathered|harvested|exfiltrated) (?:[\w-]+ ){0,3}(?:is|are|was|were)(?: then)? (?:compressed|archived|zipped)\b|\bcreat(?:e|es|ed|ing)\b[^.!?]{0,30}\b(?:7-?zip|rar|cabinet|password-protected (?:zip|rar)) (?:archives?|files?)\b/i,

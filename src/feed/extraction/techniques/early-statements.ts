@@ -32,6 +32,16 @@ export const earlyStatements: StatementRow[] = [
     /\b(?:from|via|using|through) (?:an? |the |previously |several |multiple )*(?:compromised|hacked|hijacked) (?:[\w-]+ ){0,2}(?:e-?mail accounts?|mailbox(?:es)?)\b/i,
   ],
   [
+    'T1583.008',
+    'ads advertisements ad',
+    /\b(?:malicious|fake|rogue|sponsored) (?:google |bing |search |facebook |sponsored )?(?:ads|advertisements)\b[^.!?]{0,60}\b(?:le(?:a?d|ads)|point|redirect|download|deliver|distribut|fake|malware|phish)/i,
+  ],
+  [
+    'T1650',
+    'broker brokers',
+    /\b(?:b(?:uy|ought|uying)|purchas\w*|acquir\w*|obtain\w*)\b[^.!?]{0,40}\binitial access brokers?\b/i,
+  ],
+  [
     'T1584',
     'compromised hacked breached hijacked',
     /\b(?:compromised|hacked|breached|hijacked) (?:[\w-]+ ){0,3}(?:web ?sites?|servers?|routers?|devices?)\b[^.!?]{0,40}\b(?:as|to host|for) (?:[\w-]+ ){0,3}(?:c2|c&c|command|prox(?:y|ies)|relays?|payloads?|malware)\b/i,
@@ -80,6 +90,11 @@ export const earlyStatements: StatementRow[] = [
     /\bdrive[- ]by (?:download|compromise)|\bwatering[- ]hole\b|\bmalvertis/i,
   ],
   [
+    'T1189',
+    'visitors',
+    /\bvisitors\b[^.!?]{0,60}\b(?:served|infected|exploited|received)\b[^.!?]{0,40}\b(?:exploits?|malware|payloads?|scripts?|implants?)\b/i,
+  ],
+  [
     'T1195.001',
     'maintainers package packages npm pypi maintainer dependency dependencies',
     /\b(?:npm|pypi|nuget|rubygems|open[- ]source|malicious|compromised|backdoored|poisoned|hijacked)\b[^.!?]{0,50}\b(?:packages?|dependenc(?:y|ies))\b[^.!?]{0,90}\b(?:hijack|compromis|backdoor|malicious|inject|infect|poison|trojan|steal)|\bmaintainers?\b[^.!?]{0,60}\b(?:compromis|hijack|phish)|\b(?:hijack|compromis|phish|took over|tak(?:e|en|ing) over)\w*\b[^.!?]{0,40}\bmaintainers?\b|\bmalicious (?:(?:npm|pypi|nuget|python|rubygems|open[- ]source) )?packages?\b[^.!?]{0,60}\b(?:st(?:eal|ole)|collect|exfiltrat|harvest|download|install|deliver|drop|uploaded|published)/i,
@@ -110,6 +125,11 @@ export const earlyStatements: StatementRow[] = [
     /\bsupply[- ]chain (?:attacks?|compromises?|intrusions?|incidents?|campaigns?|droppers?|malware|worms?)\b/i,
   ],
   ['T1199', 'trusted', /\btrusted (?:third[- ]party )?relationships?\b/i],
+  [
+    'T1199',
+    'supplier vendor contractor msp provider partner',
+    /\b(?:access|breach|compromis|enter|gain|log|pivot|reach)\w*\b[^.!?]{0,60} (?:through|via|using|from) (?:the |an? |its |their )?(?:[\w-]+ ){0,3}(?:supplier|vendor|contractor|msp|service provider|partner)(?:['’]s?)? (?:[\w-]+ ){0,2}(?:access|network|connection|vpn|account)\b/i,
+  ],
   [
     'T1133',
     'vpn vpns rdp citrix gateway desktop',
@@ -195,6 +215,11 @@ export const earlyStatements: StatementRow[] = [
   ['T1569.002', 'psexec', /\bpsexec\b/i],
   [
     'T1203',
+    'use-after-free confusion corruption',
+    /\bexploit\w*\b[^.!?]{0,40}\b(?:use-after-free|type confusion|memory corruption)\b[^.!?]{0,30}\b(?:chrome|firefox|safari|webkit|edge|v8|internet explorer|acrobat|office)\b/i,
+  ],
+  [
+    'T1203',
     'exploit exploits exploited exploiting exploitation',
     /\b(?:exploit(?:s|ed|ing|ation of)?)\b[^.!?]{0,70}\b(?:microsoft office|equation editor|word|excel|outlook|adobe (?:reader|acrobat|flash)|flash player|internet explorer|chrome|firefox|safari|webkit|winrar|7-zip|mshtml|browser)\b[^.!?]{0,40}\b(?:vulnerabilit\w+|flaws?|cve|bugs?|zero-?days?)|\b(?:microsoft office|equation editor|adobe (?:reader|flash)|internet explorer|chrome|winrar|7-zip|mshtml)\b[^.!?]{0,30}\b(?:vulnerabilit\w+|flaws?|zero-?days?|CVE-\d{4}-\d+)[^.!?]{0,60}\bexploit/i,
   ],
@@ -233,6 +258,11 @@ export const earlyStatements: StatementRow[] = [
     /\b(?:creat(?:e|es|ed|ing|ion of)|add(?:s|ed|ing)?)\b[^.!?]{0,25}\b(?:new|local|admin(?:istrator)?|domain|user|backdoor|rogue|privileged|hidden)\b[^.!?]{0,20}\b(?:accounts?|users?)\b|\b(?:new|local|admin(?:istrator)?|domain|backdoor|rogue|hidden) accounts? (?:was|were|is|are|has been|have been) (?:created|added)/i,
   ],
   [
+    'T1098.003',
+    'role roles admin administrator',
+    /\b(?:grant|assign|add|elevat|promot)(?:s|ed|ing|e[sd]?)?\b[^.!?]{0,50}\b(?:global admin\w*|(?:administrator|admin|owner|privileged) roles?)\b/i,
+  ],
+  [
     'T1098.004',
     'ssh authorized_keys',
     /\bssh (?:public |authorized )?keys?\b[^.!?]{0,60}\b(?:add|writ|append|inject|persist|controlled|plant|install)|\b(?:add|writ|append|inject|plant|install|controlled)\w*\b[^.!?]{0,40}\bssh (?:public |authorized )?keys?\b|\bauthorized_keys\b/i,
@@ -247,6 +277,11 @@ export const earlyStatements: StatementRow[] = [
     'T1484.001',
     'gpo gpos group',
     /\b(?:modif|abus|chang|alter|creat|deploy|distribut|push|via|through|us)\w*\b[^.!?]{0,40}\b(?:group policy|gpos?)\b|\b(?:group policy(?: objects?)?|gpos?)\b[^.!?]{0,40}\b(?:to (?:deploy|distribute|push|spread)|modif)/i,
+  ],
+  [
+    'T1068',
+    'privileges privilege',
+    /\bescalat\w+ (?:their |its |his )?privileges?\b[^.!?]{0,40}\b(?:flaws?|vulnerabilit\w+|exploits?|zero-?days?|cve-\d{4}-\d+)\b/i,
   ],
   [
     'T1068',

@@ -71,6 +71,7 @@ export const evasionStatements: StatementRow[] = [
     'poses posing posed',
     /\bpos(?:e|es|ed|ing) as (?:an? |the )?(?:[\w-]+ ){0,3}(?:generators?|librar(?:y|ies)|packages?|plug-?ins?|extensions?|(?:development |developer )?tools?|utilit(?:y|ies)|apps?|applications?|software|installers?|updates?|games?|cheats?|drivers?|documents?)\b/i,
   ],
+  ['T1036.007', 'extension extensions', /\bdouble (?:file )?extensions?\b/i],
   [
     'T1036.003',
     'renamed',
@@ -126,6 +127,16 @@ export const evasionStatements: StatementRow[] = [
     'T1497.001',
     'cpu cpus cores ram memory uptime',
     /\b(?:skip|exit|abort|terminat|quit|stop)\w*\b[^.!?]{0,30}(?:\b(?:if|on|when|with|hosts?|machines?|fewer|less)\b|<)[^.!?]{0,30}\b(?:cpus?|cores|ram|gb of memory)\b|\bcheck\w*\b[^.!?]{0,40}\b(?:cpu count|number of (?:cpus?|cores|processors)|amount of (?:ram|memory)|(?:system )?uptime)\b/i,
+  ],
+  [
+    'T1622',
+    'debugger debuggers debugging',
+    /\b(?:detect|check|anti|presence|present|attach)\w*\b[- ][^.!?]{0,40}\bdebugg(?:ers?|ing)\b|\bdebuggers? (?:is|are) (?:present|attached|detected)\b/i,
+  ],
+  [
+    'T1564.008',
+    'rule rules',
+    /\b(?:inbox|mailbox|e-?mail|outlook) rules?\b[^.!?]{0,40}\b(?:delet|hid|mov|archiv)(?:e|es|ed|ing)?\b/i,
   ],
   ['T1480', 'geofencing geofenced guardrails guardrail', /\bgeo-?fenc|\bexecution guardrails?\b|\bas an? guardrail\b/i],
   ['T1564.001', 'hidden', /\bhidden (?:files?|directories|directory|folders?|attributes?)\b/i],

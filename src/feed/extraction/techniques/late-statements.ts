@@ -74,6 +74,11 @@ export const lateStatements: StatementRow[] = [
     /\b(?:steal|stole|stolen|harvest|exfiltrat|theft of|grab|captur|obtain)\w*\b[^.!?]{0,40}\b(?:oauth|access|refresh|github|npm|pypi|api|application|oidc|cloud|auth|authentication|authori[sz](?:ation|ed)|bearer) tokens?\b|\b(?:oauth|access|refresh|authentication) tokens? (?:is|are|was|were) (?:stolen|obtained|captured|harvested|intercepted|exfiltrated)\b/i,
   ],
   [
+    'T1528',
+    'device oauth',
+    /\bdevice[- ]code (?:phishing|flow|authentication|authori[sz]ation)\b|\b(?:approv|enter|authori[sz])\w* (?:an? |the )?device codes?\b|\b(?:malicious|rogue|attacker-controlled|fraudulent) oauth app(?:lication)?s?\b/i,
+  ],
+  [
     'T1552.001',
     'key keys credentials secrets',
     /\b(?:pull|read|collect|harvest|extract|steal|stole|grab|scrap|exfiltrat)(?:e?s|e?d|ing)?\b[^.!?]{0,30}\b(?:secrets|credentials|keys|tokens)\b[^.!?]{0,20}\bfrom (?:the )?(?:process\.env|environment variables?|\.env|config\w* files?)|\b(?:scan|search)(?:s|es|ned|ed|ning|ing)?\b[^.!?]{0,30}\bfor\b[^.!?]{0,60}\b(?:api keys|secrets|environment variables|credentials)\b|\b(?:aws|ssh|cloud|api|access|private|hard-?coded) (?:keys?|credentials|secrets)\b[^.!?]{0,40}\b(?:in|from)\b[^.!?]{0,30}\b(?:config\w* files?|scripts?|environment (?:files?|variables)|repositor(?:y|ies)|\.env)/i,
@@ -114,6 +119,11 @@ export const lateStatements: StatementRow[] = [
     'T1090',
     'proxy proxies proxied socks socks5',
     /\b(?:socks[45]?|reverse|residential) prox(?:y|ies)\b|\bprox(?:y|ies|ied|ying)\b[^.!?]{0,40}\b(?:traffic|c2|command|communications?|connections?)\b/i,
+  ],
+  [
+    'T1090',
+    'relayed relay relays routed proxied',
+    /\b(?:relay|rout|prox|tunnel)(?:s|ed|ing|ied|ying)?\b[^.!?]{0,40}\b(?:compromised|hacked|infected|hijacked)\b[^.!?]{0,20}\b(?:routers|devices|hosts|servers)\b/i,
   ],
   ['T1090.004', 'fronting', /\bdomain[- ]fronting\b/i],
   [
@@ -168,6 +178,7 @@ export const lateStatements: StatementRow[] = [
     'exfiltrate exfiltrates exfiltrated exfiltrating exfiltration',
     /\bexfiltrat\w*\b[^.!?]{0,60}\b(?:to|via|through|using)\b[^.!?]{0,30}\b(?:cloud (?:storage|services?|file|hosting)|file[- ](?:hosting|sharing) (?:services?|sites?)|dropbox|google drive|onedrive|telegram|discord|web ?services?|pastebin)\b|\b(?:cloud|file[- ](?:hosting|sharing))(?: [\w-]+){0,2} (?:services?|storage|sites?)\b[^.!?]{0,30}\b(?:for|to) (?:data )?exfiltrat/i,
   ],
+  ['T1030', 'chunks', /\b(?:small(?:er)?|fixed-size) chunks\b|\bchunks of \d/i],
   ['T1567.002', 'rclone mega megasync', /\brclone\b|\bmega(?:sync|\.nz|\.io)\b/i],
   [
     'T1486',
@@ -230,6 +241,11 @@ export const lateStatements: StatementRow[] = [
     'T1496',
     'mine mines monero cryptominer cryptominers cryptomining crypto-mining cryptojacking miner miners mining xmrig coinminer',
     /\bcrypto(?:currency)?[- ]?(?:min|jack)(?:er|ers|ing)\b|\bxmrig\b|\bcoin ?miners?\b|\bmin(?:e|es|ing) (?:for )?(?:monero|xmr|dero|bitcoin|cryptocurrenc\w+)\b|\bmonero miners?\b/i,
+  ],
+  [
+    'T1657',
+    'extortion threatened threatens threatening',
+    /\bdouble[- ]extortion\b|\bthreaten(?:s|ed|ing)? to (?:publish|leak|release|sell)\b[^.!?]{0,40}\b(?:data|files|information|documents)\b/i,
   ],
   [
     'T1657',
