@@ -47,9 +47,18 @@ export const isName = (name: string): boolean =>
   !/^(?:win|elf|apk|osx|js|ps1|jar|py|php|vbs|symbian|asp)\./.test(name) &&
   !/[\t|;]/.test(name);
 
-// Names of people, stars, towns, gods and days, which the word list does not contain.
-const proper =
-  /^(?:orion|mercury|apollo|diana|alice|charlie|oscar|victor|jupiter|saturn|neptune|venus|athena|hermes|atlas|luna|nova|max|leo|sam|mary|john|david|adam|eve|bob|tom|jack|henry|alpha|beta|gamma|delta|omega|sigma|lambda|zeta|kali|amadey family|paris|london|berlin|boston|dallas|austin|phoenix|lincoln|monroe|stanley|angel|gabriel|samuel|king|prince|lotus|nokia|samsung|vivo|oracle|adobe|intel|electrum|synack|christmas|mega)$/;
+// Names of people, stars, towns, gods, days and things, which the word list does not contain.
+const proper = new Set(
+  `orion mercury apollo diana alice charlie oscar victor jupiter saturn neptune venus athena hermes atlas luna nova max leo sam mary john david adam
+  eve bob tom jack henry james kevin jason judy lucy reynolds alpha beta gamma delta omega sigma lambda zeta kali paris london berlin boston dallas
+  austin phoenix lincoln monroe stanley angel gabriel samuel king prince lotus philadelphia milan saigon nevada mozart beethoven hitler mafia yakuza
+  oled roboto everest prometheus kraken nokia samsung vivo oracle adobe intel electrum synack christmas mega`.split(
+    /\s+/,
+  ),
+);
+
+/** Returns whether a name is that of people, places or things of which ordinary prose speaks. */
+export const isProperNoun = (name: string): boolean => proper.has(name.toLowerCase());
 
 let everyday: ReadonlySet<string> | undefined;
 
@@ -66,7 +75,7 @@ export function needsCue(name: string): boolean {
   const isCommon = (word: string): boolean => word.length === 1 || /^\d+$/.test(word) || everyday!.has(word);
   return (
     nameKey(name).length <= 3 ||
-    proper.test(name.toLowerCase()) ||
+    isProperNoun(name) ||
     name
       .toLowerCase()
       .split(/[\s-]+/)

@@ -16,6 +16,8 @@ const dictionary = parseNameTable(
     'tool\tBloodHound\t',
     'tool\tMimikatz\t',
     'malware\t!Alien\t',
+    'malware\tKevin\t',
+    'malware\tImSorry\t',
     'malware\tQilin\t',
     'malware\tshinyforum\t',
     'actor\tShinyForum\t',
@@ -37,6 +39,13 @@ const read = (text: string): string[] =>
 test.each([
   ['finds the listed name with its kind', 'The Quorvath malware spread.', ['malware Quorvath Stealer']],
   ['maps an alias to its entity', 'Geodo spread by mail.', ['malware Emotet']],
+  ['ignores the name of a person without a cue', 'Kevin said so. The town agreed, says Kevin Smith.', []],
+  ['finds the name of a person beside a cue', 'It dropped the Kevin malware.', ['malware Kevin']],
+  [
+    'ignores a sentence that a name contracts',
+    'Reports say: I’m Sorry. The ImSorry malware is another.',
+    ['malware ImSorry'],
+  ],
   ['ignores an everyday word without a cue', 'They Play a role. Play it again.', []],
   ['accepts an everyday word with a cue', 'The Play ransomware encrypts files.', ['malware Play']],
   [

@@ -205,8 +205,8 @@ function isNameUse(text: string, { start, end }: Span, printed: string, entry: D
     return false;
   if (entry.entities.every(({ kind }) => kind === 'tool') && source.test(text.slice(Math.max(0, start - 120), start)))
     return false;
-  // `Do not` is not DONOT: a one-word name printed as several words needs a capital in each.
-  if (isSplit(printed, entry) && /(?:^|\s)\p{Ll}/u.test(printed)) return false;
+  // `Do not` is not DONOT, nor is `I'm Sorry` ImSorry: a one-word name printed as several words needs a capital in each.
+  if (isSplit(printed, entry) && /(?:^|\s)\p{Ll}|\p{L}['’]\p{Ll}/u.test(printed)) return false;
   if (/[\\@]/.test(text[end] ?? ' ')) return false;
   if (text[end] === '.' && /[a-z0-9]/.test(text[end + 1] ?? ' ')) {
     const isProgram = entry.entities.some(({ kind }) => kind === 'tool') && text.startsWith('.exe', end);

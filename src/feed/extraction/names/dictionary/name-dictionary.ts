@@ -1,4 +1,4 @@
-import { isName, listNameParts, nameKey, needsCue } from '../../../reference-data/name-forms.ts';
+import { isName, isProperNoun, listNameParts, nameKey, needsCue } from '../../../reference-data/name-forms.ts';
 import { readShippedNameTable } from '../../../reference-data/name-table.ts';
 import { listNameHeads, type NameHeads } from './name-heads.ts';
 
@@ -21,7 +21,7 @@ export function getShippedNames(): NameDictionary {
   return shipped;
 }
 
-/** Parses a name table. Columns: kind, name, aliases joined by `|`. A name with a leading `!` needs a cue. */
+/** Parses a name table. Columns: kind, name, aliases joined by `|`. A name with a leading `!` needs a cue, and so does a proper noun of a table that was made earlier. */
 export function parseNameTable(table: string): NameDictionary {
   const dictionary = new Map<string, DictionaryEntry>();
   for (const line of table.split('\n')) {
@@ -59,7 +59,7 @@ function addForm(
   const key = nameKey(bare);
   const known = dictionary.get(key);
   if (!known) {
-    dictionary.set(key, { entities: [entity], needsCue: form.startsWith('!'), printed: bare });
+    dictionary.set(key, { entities: [entity], needsCue: form.startsWith('!') || isProperNoun(bare), printed: bare });
     return;
   }
   // Entities with this main name precede those with this alias.
