@@ -117,3 +117,24 @@ test('reads a feed of 3,000 entries from a file', () => {
   const { texts, skipped } = rss.parse([part], { reliability: 0.6 });
   expect([texts!.length, texts!.at(-1)!.title, skipped]).toEqual([3_000, 'T2999', []]);
 });
+
+test('reads the newest of several entries with one id in the feeds of a directory, and skips what is no feed', () => {
+  const feed = (name: string, updated: string, title = 'A report') => ({
+    name,
+    bytes: Buffer.from(
+      `<feed xmlns="http://www.w3.org/2005/Atom"><entry><id>urn:a</id><title>${title}</title><updated>${updated}</updated></entry></feed>`,
+    ),
+  });
+  const day = '2026-03-01T00:00:00Z';
+  const page = { name: 'page.xml', bytes: Buffer.from('<html><body>No feed</body></html>') };
+  const { texts, skipped } = rss.parse(
+    [feed('1.xml', day), feed('2.xml', '2026-03-02T00:00:00Z', 'Its update'), page, feed('3.xml', day, 'Older')],
+    { reliability: 0.6 },
+  );
+  expect(texts).toMatchObject([{ recordId: 'urn:a', title: 'Its update' }]);
+  expect(skipped.map(({ entry }) => entry)).toEqual(['page.xml']);
+  expect(rss.parse([feed('1.xml', day), feed('2.xml', day, 'Another')], { reliability: 0.6 }).skipped).toEqual([
+    { entry: 'urn:a', reason: 'another entry of the directory has the same id and time' },
+  ]);
+  expect(() => rss.parse([page], { reliability: 0.6 })).toThrow('not an RSS');
+});

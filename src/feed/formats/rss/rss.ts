@@ -1,7 +1,8 @@
-import type { UnreadText } from '../../model/source-record.ts';
+import { comparePublishTimes, type UnreadText } from '../../model/source-record.ts';
 import type { SourceDocument } from '../source-document.ts';
 import type { ParseResult, SourceFormat } from '../source-format.ts';
 import type { FeedEntry } from './feed-entry.ts';
+import { toSkipped } from '../read-parts.ts';
 import { feedTypes, fetchFeed } from './fetch-feed.ts';
 import { idMaxChars, identifyEntries, type IdentifiedEntry } from './identify-entries.ts';
 import { selectEntries } from './select-entries.ts';
@@ -15,16 +16,36 @@ export const rss: SourceFormat = {
   files: /\.(?:xml|rss|rdf|atom|json)$/i,
   fetch: fetchFeed,
   digest: ([feed, state]) => selectEntries(feed!, state!),
-  parse(parts) {
-    const texts: UnreadText[] = [];
-    const skipped: ParseResult['skipped'] = [];
-    for (const part of parts) {
-      if (part.entry) texts.push(toUnreadText(part.entry as FeedEntry, part));
-      else skipped.push(...identifyEntries(part, (entry) => texts.push(toUnreadText(entry))));
-    }
-    return { records: [], texts, skipped };
-  },
+  parse: parseFeeds,
 };
+
+/** Reads the feeds of a directory and the pages of entries. A feed that cannot be read is skipped, or throws if it is the only one. */
+function parseFeeds(parts: SourceDocument[]): ParseResult {
+  const texts = new Map<string, UnreadText>();
+  const skipped: ParseResult['skipped'] = [];
+  const add = (text: UnreadText): void => {
+    const known = texts.get(text.recordId);
+    const order = known ? comparePublishTimes(timeOf(text), timeOf(known)) : 1;
+    if (order > 0) texts.set(text.recordId, text);
+    else if (order === 0 && (text.html !== known?.html || text.title !== known?.title))
+      skipped.push({ entry: text.recordId, reason: 'another entry of the directory has the same id and time' });
+  };
+  for (const part of parts) {
+    if (part.entry) {
+      add(toUnreadText(part.entry as FeedEntry, part));
+      continue;
+    }
+    try {
+      skipped.push(...identifyEntries(part, (entry) => add(toUnreadText(entry))));
+    } catch (error) {
+      if (parts.length === 1) throw error;
+      skipped.push(toSkipped(part.name, error));
+    }
+  }
+  return { records: [], texts: [...texts.values()], skipped };
+}
+
+const timeOf = ({ modifiedAt, publishTime }: UnreadText): string | undefined => modifiedAt ?? publishTime;
 
 function toUnreadText(entry: FeedEntry, part?: SourceDocument): UnreadText {
   const { recordId } = entry as IdentifiedEntry;
