@@ -88,6 +88,23 @@ test.each([
   ['APT29 attacked an institute working on strategic technology.', []],
   ['APT29 disrupted Norwegian banks.', ['APT29 targets NO', 'APT29 targets financial-services']],
   ['WellMess is another malware produced by the group APT29.', ['APT29 uses WellMess']],
+  // Relative clauses, clauses in front of the subject, and `the flaw` of the same sentence.
+  ['WellMess, a backdoor that APT29 deploys through mail, is new.', ['APT29 uses WellMess']],
+  [
+    'By chaining CVE-2026-1281 and CVE-2026-1340, the group APT29 gained access.',
+    ['APT29 exploits CVE-2026-1281', 'APT29 exploits CVE-2026-1340'],
+  ],
+  ['Using Emotet, APT29 attacked banks.', ['APT29 uses Emotet', 'APT29 targets financial-services']],
+  ['By exploiting CVE-2026-1281, criminals hit the rivals of APT29.', []],
+  ['CVE-2026-1731 is on the list after APT29 exploited the flaw.', ['APT29 exploits CVE-2026-1731']],
+  ['APT29 exploited the flaw before CVE-2026-1731 was known.', []],
+  [
+    'Researchers found the implant WellMess in Norwegian and Polish hospitals.',
+    ['WellMess targets NO', 'WellMess targets PL', 'WellMess targets healthcare'],
+  ],
+  ['Researchers found WellMess in ZIP archives.', []],
+  ['APT29 delivered Emotet to selected victims in Norway.', ['APT29 uses Emotet', 'APT29 targets NO']],
+  ['APT29 gained access to Norwegian banks.', ['APT29 targets NO', 'APT29 targets financial-services']],
 ])('reads the statements of: %s', (text, expected) => {
   expect(withoutTechniques(listRelationships(text)).toSorted()).toEqual(expected.toSorted());
 });

@@ -73,8 +73,11 @@ function readSides(sentence: string, mentions: Mention[], { cue, start, end }: V
       sources: listAfter(sentence, after, { kinds: cue.from, at: end }),
       targets: listBefore(sentence, before, { kinds: cue.to, at: start }),
     };
-  const opening = readOpening(sentence, after, { cue, start, end });
-  if (opening) return opening;
+  const special =
+    readOpening(sentence, after, { cue, start, end }) ??
+    readFronted(sentence, after, { cue, start, end }) ??
+    readRelative(sentence, before, { cue, start });
+  if (special) return special;
   const by = cue.type === 'attributed-to' || cue.hasPassiveSource ? undefined : agent.exec(sentence.slice(end))?.[0];
   if (by !== undefined) {
     const sources = listAfter(sentence, after, { kinds: cue.from, at: end + by.length });
@@ -108,6 +111,36 @@ function readOpening(sentence: string, after: Mention[], { cue, start, end }: Ve
   return isAttribution ? { sources: [patient], targets: [agentName] } : { sources: [agentName], targets: [patient] };
 }
 const subjectReach = 30;
+
+/** Returns what a clause in front of its subject connects: `By exploiting CVE-2026-1234, Foobar gained access`. */
+function readFronted(sentence: string, after: Mention[], { cue, start, end }: Verb): Sides | undefined {
+  if (
+    !/^\W*(?:(?:By|After|Through|While|When) )?$/.test(sentence.slice(0, start)) ||
+    !/ing\b/.test(sentence.slice(start, end))
+  )
+    return undefined;
+  const targets = listAfter(sentence, after, { kinds: cue.to, at: end });
+  const last = targets.at(-1);
+  const subject = last && after.find((mention) => mention.start > last.end && cue.from.includes(mention.kind));
+  const isNext = subject && /^[^,;:]{0,60}, (?:[\p{Ll}-]+ ){0,4}["“‘]?$/u.test(sentence.slice(last.end, subject.start));
+  return isNext ? { sources: [subject], targets } : undefined;
+}
+
+/** Returns the name that a relative clause is about: `Foobar, a backdoor that Bar uses`. */
+function readRelative(sentence: string, before: Mention[], { cue, start }: Omit<Verb, 'end'>): Sides | undefined {
+  const subject = before.at(-1);
+  const object = before.at(-2);
+  const isClause =
+    cue.type === 'uses' &&
+    subject?.kind === 'actor' &&
+    object !== undefined &&
+    cue.to.includes(object.kind) &&
+    auxiliaries.test(sentence.slice(subject.end, start)) &&
+    /^["”’]?(?:,? (?:an?|the) [^,;:.]{3,60}?|,)? (?:that|which) (?:the )?["“‘]?$/u.test(
+      sentence.slice(object.end, subject.start),
+    );
+  return isClause ? { sources: [subject], targets: [object] } : undefined;
+}
 
 /** The words between the preposition of an agent and its name: `by the Ruritanian group Foobar`. */
 const ofAgent = /^ (?:[\p{L}\d’'-]+ ){0,6}["“‘]?$/u;

@@ -42,7 +42,7 @@ export function createReferenceTracker(isForeign: boolean): ReferenceTracker {
       const references = [
         ...(byActor.length > 0 ? byActor : refer(sentence, actors!, { one: subjectless })),
         ...refer(sentence, families!, isForeign ? foreignMalwareWords : malwareWords),
-        ...refer(sentence, flaws!, vulnerabilityWords),
+        ...referToFlaws(sentence, flaws!, mentions),
         ...refer(sentence, only!, pronouns),
         ...(byActor.length > 0 ? [] : refer(sentence, actors!.length === 1 ? actors! : only!, possessions)),
       ];
@@ -107,6 +107,14 @@ function leadingNames(sentence: string, mentions: Mention[]): Entity[] {
   return [...names.values()];
 }
 const isAlias = /\b(?:aka|a\.k\.a|known as|tracked as|tracks|calls|formerly|alias(?:es)?)\b|^ ?\(/;
+
+/** Returns mentions at `the flaw`, which refers to the CVE of an earlier sentence, or else to one before it in the same sentence. */
+function referToFlaws(sentence: string, earlier: Entity[], mentions: Mention[]): Mention[] {
+  if (earlier.length > 0) return refer(sentence, earlier, vulnerabilityWords);
+  const flaws = mentions.filter(({ kind }) => kind === 'vulnerability');
+  const names = new Map(flaws.map(({ kind, name }) => [name, { kind, name }]));
+  return refer(sentence, [...names.values()], vulnerabilityWords).filter(({ start }) => start > flaws.at(-1)!.end);
+}
 
 /** Returns mentions of names at the words that refer to them. */
 function refer(sentence: string, names: Entity[], { one, any }: ReferenceWords): Mention[] {

@@ -34,11 +34,11 @@ const victims = String.raw`(?<=(?:\b(?:victims|targets|victimology|(?:affected|t
 
 /** `Delivered Foobar to banks in`, but neither `to steal credentials` nor `sent data to a server`. */
 const recipients =
-  /(?<=\b(?:deploy|deliver|distribut|spread|push|sen[dt])\w* (?:(?!\b(?:data|information|credentials|files|details|requests|commands|screenshots)\b)[^.;:]){1,80}) to (?![^.;,]{0,30}\b(?:servers?|infrastructure|C2|domains?|addresses|bots?|channels?|operators|attackers|devices?)\b)(?=(?:an?|the|at least|over|more than|nearly)\b|\p{Lu}|(?:government|military|defen[cs]e|financial|healthcare|diplomatic|educational|telecom\p{L}*|energy)\b|[\p{Ll}-]*(?!s)\p{Ll}s\b)/gu;
+  /(?<=\b(?:deploy|deliver|distribut|spread|push|sen[dt])\w* (?:(?!\b(?:data|information|credentials|files|details|requests|commands|screenshots)\b)[^.;:]){1,80}) to (?![^.;,]{0,30}\b(?:servers?|infrastructure|C2|domains?|addresses|bots?|channels?|operators|attackers|devices?)\b)(?=(?:an?|the|at least|over|more than|nearly|selected|specific|certain|some|many|high-profile|individual|unsuspecting)\b|\p{Lu}|(?:government|military|defen[cs]e|financial|healthcare|diplomatic|educational|telecom\p{L}*|energy)\b|[\p{Ll}-]*(?!s)\p{Ll}s\b)/gu;
 
 /** `Spreads Foobar in Brazil`, `planted Foobar in the networks of banks`, but not `hosted in Brazil`. */
 const places =
-  /(?<=\b(?:distribut|spread)\w* [^.;:]{1,80}(?<!\b(?:hosted|located|based|registered|written|packed|arrested|published|developed|servers|hidden|embedded|packaged|found|discovered|seen) ))(?:in|across|throughout)(?= \p{Lu})|(?<=\b(?:deploy|deliver|install|drop|plant|implant|spread|discover|found|detect|identif)\w* [^.;:]{1,120})(?:on|in|across|inside|within) (?:the )?(?:\p{Ll}+ )?(?:networks?|systems?|servers|environments?|computers|devices|machines|phones|smartphones|accounts|mailboxes) (?:of|at|belonging to)|(?<=\b(?:deploy|install|drop|plant|implant)\w* [^.;:]{1,80})at (?=(?:an?|the|several|two|three|multiple) )/gu;
+  /(?<=\b(?:distribut|spread)\w* [^.;:]{1,80}(?<!\b(?:hosted|located|based|registered|written|packed|arrested|published|developed|servers|hidden|embedded|packaged|found|discovered|seen) ))(?:in|across|throughout)(?= \p{Lu})|(?<=\b(?:deploy|deliver|install|drop|plant|implant|spread|discover|found|detect|identif)\w* [^.;:]{1,120})(?:on|in|across|inside|within) (?:the )?(?:\p{Ll}+ )?(?:networks?|systems?|servers|environments?|computers|devices|machines|phones|smartphones|accounts|mailboxes) (?:of|at|belonging to)|(?<=\b(?:discover|found|detect|identif|observ|spot)\w* [^.;:]{1,80})(?:in|at) (?=(?:\p{Lu}\p{L}+ (?:and \p{Lu}\p{L}+ )?)(?:\p{Ll}+ )?(?:hospitals|banks|companies|organi[sz]ations|agencies|ministries|universities|firms|institutions|governments?)\b)|(?<=\b(?:deploy|install|drop|plant|implant)\w* [^.;:]{1,80})at (?=(?:an?|the|several|two|three|multiple) )/gu;
 
 /** `A newspaper focused on Foo` is about the newspaper. */
 const notOfMedia = String.raw`(?<!\b(?:newspapers?|outlets?|websites?|sites?|services?|journalists?|experts?|researchers?|scholars?|analysts?|academics?|activists?|organi[sz]ations?|compan(?:y|ies)|firms?|think tanks?|institutes?|ngos?|providers?|publications?|people|individuals|entities) )`;
@@ -90,7 +90,7 @@ export const cues: Cue[] = [
   {
     type: 'targets',
     pattern: words(
-      `${anyForm('target attack compromise infiltrate infect disrupt')}|hack(?:s|ed)?|hacking(?! (?:groups?|teams?|crews?|units?|collectives?|tools?|campaigns?|operations?|gangs?|forums?))|${notOfMedia}focus(?:es|ed|ing)?(?: \\w+ly)? on|(?:aimed|directed|level+ed) (?:at|against)|zero(?:es|ed|ing)? in on|go(?:es|ing)? after|went after|sp(?:y|ies|ied|ying) on|breach(?:es|ed|ing)?|hit(?:s|ting)?|str(?:uck|ikes?)|(?:attacks?|campaigns?|operations?) (?:on|against)|(?<=\\b(?:use[sd]?|deploy(?:s|ed)?|launch(?:es|ed)?|r[au]n(?:s|ning)?|conduct(?:s|ed|ing)?|carr(?:y|ies|ied|ying) out|mount(?:s|ed|ing)?|wag(?:es|ed|ing)) [^.;]{1,80})against|(?<=\\b(?:operations|campaigns|attacks|activities) (?:have |has )?)reached|${victims}`,
+      `${anyForm('target attack compromise infiltrate infect disrupt')}|hack(?:s|ed)?|hacking(?! (?:groups?|teams?|crews?|units?|collectives?|tools?|campaigns?|operations?|gangs?|forums?))|${notOfMedia}focus(?:es|ed|ing)?(?: \\w+ly)? on|gain(?:s|ed|ing)? (?:initial |unauthorized )?access to|(?:broke|break(?:s|ing)?) into|(?:aimed|directed|level+ed) (?:at|against)|zero(?:es|ed|ing)? in on|go(?:es|ing)? after|went after|sp(?:y|ies|ied|ying) on|breach(?:es|ed|ing)?|hit(?:s|ting)?|str(?:uck|ikes?)|(?:attacks?|campaigns?|operations?) (?:on|against)|(?<=\\b(?:use[sd]?|deploy(?:s|ed)?|launch(?:es|ed)?|r[au]n(?:s|ning)?|conduct(?:s|ed|ing)?|carr(?:y|ies|ied|ying) out|mount(?:s|ed|ing)?|wag(?:es|ed|ing)) [^.;]{1,80})against|(?<=\\b(?:operations|campaigns|attacks|activities) (?:have |has )?)reached|${victims}`,
     ),
     from: ['actor', 'malware'],
     to: ['sector', 'country'],
@@ -126,7 +126,7 @@ export const cues: Cue[] = [
   {
     type: 'exploits',
     pattern: words(
-      `${anyForm('exploit abuse weaponize leverage trigger use')}|(?:target(?:s|ed|ing)?|hit(?:s|ting)?|str(?:uck|ikes?)) (?:(?:the|an?|this) )?(?:[\\w-]+ ){0,3}?(?:flaw|vulnerability|bug|zero-day|weakness)|(?<=\\b(?:infect|compromis|breach|access|attack|hack|spread)\\w* [^.;:]{1,80})(?:via|through|using|leveraging|by exploiting)(?= (?:[\\w-]+ ){0,4}CVE-)`,
+      `${anyForm('exploit abuse weaponize leverage trigger use chain combine')}|(?:target(?:s|ed|ing)?|hit(?:s|ting)?|str(?:uck|ikes?)) (?:(?:the|an?|this) )?(?:[\\w-]+ ){0,3}?(?:flaw|vulnerability|bug|zero-day|weakness)|(?<=\\b(?:infect|compromis|breach|access|attack|hack|spread)\\w* [^.;:]{1,80})(?:via|through|using|leveraging|by exploiting)(?= (?:[\\w-]+ ){0,4}CVE-)`,
     ),
     from: ['actor', 'malware'],
     to: ['vulnerability'],
