@@ -63,7 +63,7 @@ const listOfMalware = new RegExp(
 const listedName = String.raw`["“‘]?[\p{Lu}\d][\p{L}\d.]*(?: [\p{Lu}\d][\p{L}\d.]*){0,2}["”’]?`;
 const ofGroups = '(?:ransomware |extortion |hacking |threat |cybercrime |espionage )*';
 const actorsAfter = new RegExp(
-  String.raw`^(?:(?:, ${listedName}){0,3}(?:,? and | & )${listedName} ${ofGroups}(?:groups|gangs|crews|actors|operators|affiliates)| ${ofGroups}(?:groups|gangs|crews))\b`,
+  String.raw`^(?:(?:, ${listedName}){0,3}(?:,? and | & )${listedName} ${ofGroups}(?:groups|gangs|crews|actors|operators|affiliates|claim(?:s|ed) (?:[\p{L}\d-]+ ){0,2}(?:victims|attacks|responsibility))| ${ofGroups}(?:groups|gangs|crews))\b`,
   'u',
 );
 
@@ -178,7 +178,7 @@ export const isListedTool = (text: string, start: number, printed: string): bool
 const flawAfter =
   /^(?: \p{Lu}\w+)?(?:[’']s)?(?: [\p{L}-]+)? (?:vulnerabilit\w+|flaws?|bugs?|zero[- ]days?|servers|instances|appliances|patch(?:es)?)\b/iu;
 const flawBefore =
-  /\b(?:(?:vulnerabilit\w+|flaws?|bugs?|zero[- ]days?)(?: \([^()]{3,40}\))? (?:in|affecting|impacting) (?:[\p{L}-]+ ){0,3}|(?:affects|impacts) (?:[\p{L}-]+ ){0,5}|(?:unpatched|vulnerable|exploited|exploiting) )$/iu;
+  /\b(?:CVE-\d{4}-\d{4,7},? (?:in|affecting|impacting) |(?:vulnerabilit\w+|flaws?|bugs?|zero[- ]days?)(?: \([^()]{3,40}\))? (?:in|affecting|impacting) (?:[\p{L}-]+ ){0,3}|(?:affects|impacts) (?:[\p{L}-]+ ){0,5}|(?:unpatched|vulnerable|exploited|exploiting) )$/iu;
 
 /** Returns whether a text speaks of the weakness of a program, which makes it a product of the victims: `unpatched Foobar servers`. */
 export const isFlawed = (text: string, { start, end }: Span): boolean =>

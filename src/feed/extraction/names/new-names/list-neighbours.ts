@@ -20,7 +20,8 @@ export function findListNeighbours(text: string, found: Iterable<ExtractedName>)
     if (start < read) continue;
     const from = startOfList(text, start);
     const { items, end } = readItems(text, from);
-    if (items.length < itemsMin) continue;
+    const isPair = items.length === 2 && ofPair.test(text.slice(end, end + 40));
+    if (items.length < itemsMin && !isPair) continue;
     read = end;
     const listed = items.map((item) => known.get(item.start));
     const kind = listed.find((one) => one !== undefined);
@@ -47,6 +48,9 @@ export function findListNeighbours(text: string, found: Iterable<ExtractedName>)
   return names;
 }
 
+/** What is said of two malware: `Foobar and Barfoo are distributed`. */
+const ofPair =
+  /^ (?:are|were|have been) (?:being |also |both )?(?:distributed|delivered|deployed|spread|dropped|installed|sold)\b/;
 const earlierItems = /(?:["“‘]?\p{Lu}[\p{L}\d.-]*(?: \p{Lu}[\p{L}\d.-]*){0,1}["”’]?, ){1,8}$/u;
 /** Returns where the list begins that a name may continue. */
 function startOfList(text: string, start: number): number {

@@ -60,9 +60,9 @@ export const platformWord =
   '[Bb]anking|[Mm]obile|[Aa]ndroid|[Ll]inux|[Ww]indows|macOS|iOS|[Rr]emote[- ][Aa]ccess|[Ii]nformation|[Cc]redential|[Pp]roxy|DDoS|IoT|ESXi|C2|\\p{Ll}+-(?:stealing|wiping|encrypting|mining|harvesting)';
 const titleNoun = `(?:(?:${platformWord}) )?(?:${inHeadlinesToo(malwareNoun)})`;
 const kindAtEnd =
-  /(?<=\p{L})(?:Loader|Stealer|RAT|Wiper|Dropper|Backdoor|Rootkit|Keylogger|Botnet|Killer)(?![\p{L}\p{N}_(/\\@:]|\.\p{L})/gu;
+  /(?<=\p{L})(?:Loader|Stealer|RAT|Wiper|Dropper|Backdoor|Rootkit|Keylogger|Botnet|Killer|2FA)(?![\p{L}\p{N}_(/\\@:]|\.\p{L})/gu;
 const startOfSuffixed =
-  /(?<![\p{L}\p{N}_./\\:@#$-])(?!(?:Class|Module|Data|Script|Plug[Ii]n|Image|Auto|Lazy|Boot|Font|File|Page|Web|Lib|Library|Assembly|Config|Resource|Info|Information|Crypto|Password|Credential|Cookie|Token|Shellcode|Reflective|Java|Multi|Native|Dll|Custom|System|Driver|Kernel|Eye|Tag|Bundle|Bulk|Dynamic|Asset|Content|Message|Document|Media|Video|Unity|Node|Type|Process|Remote|Test|My|New)$)\p{Lu}\p{L}{2,14}$/u;
+  /(?<![\p{L}\p{N}_./\\:@#$-])(?!(?:Enable|Disable|Enforce|Require|Class|Module|Data|Script|Plug[Ii]n|Image|Auto|Lazy|Boot|Font|File|Page|Web|Lib|Library|Assembly|Config|Resource|Info|Information|Crypto|Password|Credential|Cookie|Token|Shellcode|Reflective|Java|Multi|Native|Dll|Custom|System|Driver|Kernel|Eye|Tag|Bundle|Bulk|Dynamic|Asset|Content|Message|Document|Media|Video|Unity|Node|Type|Process|Remote|Test|My|New)$)\p{Lu}\p{L}{2,14}$/u;
 /** Names that end with their kind and need no introduction: `FoobarLoader`. */
 export function* matchSuffixed(text: string): Generator<{ 0: string; index: number }> {
   for (const { 0: kind, index } of findMatches(kindAtEnd, text)) {

@@ -65,6 +65,7 @@ test.each([
   ['They deployed the open-source tools Quillzha and ZorbGhost.', ['tool Quillzha', 'tool ZorbGhost']],
   ['Researchers installed QUILLPROXY.', []],
   ['Quillnoroff, a finance-focused subgroup of others, stole money.', ['actor Quillnoroff']],
+  ['They chain Mirthful2FA with pop-ups.', ['malware Mirthful2FA']],
   ['The group, which we call “Vexing Otterby”, sells access.', ['actor Vexing Otterby']],
   ['It deploys a new backdoor dubbed ZorbaDoor.', ['malware ZorbaDoor']],
   ['Researchers found an undocumented malware family called Plinthus.', ['malware Plinthus']],
