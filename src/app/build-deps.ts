@@ -14,7 +14,7 @@ import { createUsageCounter } from './usage/usage-counter.ts';
 import { createFeedSteps } from './worker/feed-steps.ts';
 import { createFeedTools } from './feed-tools.ts';
 import { createStoredServerReader } from '../platform/mcp/stored-servers.ts';
-import { createExtractor } from '../feed/ingestion/extractor.ts';
+import { createExtractor } from '../feed/ingestion/extractor/extractor.ts';
 import { applyInstalledReferenceData } from '../feed/reference-data/apply-installed.ts';
 import { createFeedPages } from '../feed/items/page-cache/feed-pages.ts';
 import { countPublicWords } from './public-words.ts';

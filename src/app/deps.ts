@@ -12,7 +12,7 @@ import type { Clock } from '../platform/lib/time/clock.ts';
 import type { Logger } from '../platform/lib/logging/logger.ts';
 import type { OrgId } from '../platform/lib/org-id.ts';
 import type { Secretbox } from '../platform/lib/secrets/secretbox.ts';
-import type { Extractor } from '../feed/ingestion/extractor.ts';
+import type { Extractor } from '../feed/ingestion/extractor/extractor.ts';
 import type { FeedPages } from '../feed/items/page-cache/feed-pages.ts';
 import type { CountPublicWords } from '../feed/items/search/correct-search.ts';
 import type { PageAnchors } from '../feed/items/list-query/page-anchors.ts';

@@ -59,7 +59,7 @@ import { handleClientError, handleConnectionErrors } from '../platform/http/resp
 import { registerSecurityHeaders } from '../platform/http/responses/security-headers.ts';
 import { redirectBrowsers, registerConsole } from '../platform/http/responses/console-files.ts';
 import { registerCors } from '../platform/http/responses/cors.ts';
-import { isMigrated } from '../platform/db/migrate.ts';
+import { isMigrated } from '../platform/db/migration/migrate.ts';
 import { healthRoutes } from '../platform/http/health.routes.ts';
 import { registerIdempotency } from '../platform/http/idempotency/idempotency.ts';
 import { authenticateRequests, createFailureThrottle } from '../platform/http/authentication/authenticate-request.ts';

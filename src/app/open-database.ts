@@ -1,6 +1,6 @@
-import { explainConnectionFailure } from '../platform/db/connection-failure.ts';
+import { explainConnectionFailure } from '../platform/db/failures/connection-failure.ts';
 import { acrossOrgs, openDb, type DatabaseAddress, type Db } from '../platform/db/db.ts';
-import { migrate } from '../platform/db/migrate.ts';
+import { migrate } from '../platform/db/migration/migrate.ts';
 import type { Config } from '../config.ts';
 import { sql } from 'kysely';
 

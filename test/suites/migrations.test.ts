@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
-import { listMigrations, migrate } from '../../src/platform/db/migrate.ts';
+import { listMigrations, migrate } from '../../src/platform/db/migration/migrate.ts';
 
 const server = new URL(inject('databaseUrl'));
 const made: string[] = [];

@@ -8,7 +8,7 @@ import { openReplica } from '../../src/app/open-replica.ts';
 import { runChecks } from '../../src/cli/doctor/doctor-command.ts';
 import { loadConfig } from '../../src/config.ts';
 import { inOrg, openDb, queryRow, type Db, type Tx } from '../../src/platform/db/db.ts';
-import { openReadReplica } from '../../src/platform/db/read-replica.ts';
+import { openReadReplica } from '../../src/platform/db/read-replica/read-replica.ts';
 import { systemClock } from '../../src/platform/lib/time/clock.ts';
 import { createLogger } from '../../src/platform/lib/logging/logger.ts';
 import { createKey } from '../../src/platform/orgs/keys.ts';

@@ -13,7 +13,7 @@ import {
   listMigrations,
   migrate,
   withSchemaLock,
-} from '../../platform/db/migrate.ts';
+} from '../../platform/db/migration/migrate.ts';
 import { createSecretbox, keyFilePath } from '../../platform/lib/secrets/secretbox.ts';
 import type { BackupLocation } from './backup-location.ts';
 import { hasKey, keyCheckContext, usesKeyFile } from './create-backup.ts';

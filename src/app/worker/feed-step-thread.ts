@@ -1,6 +1,6 @@
 import { workerData } from 'node:worker_threads';
 import { processArrivals } from '../../feed/deduplication/arrivals.ts';
-import { createMainThreadProxy } from '../../feed/ingestion/main-thread-calls.ts';
+import { createMainThreadProxy } from '../../feed/ingestion/extractor/main-thread-calls.ts';
 import { reanalyzeBatch } from '../../feed/ingestion/reanalysis/reanalyze-items.ts';
 import { scoreNextBatch } from '../../feed/relevance/score-items.ts';
 import { onBackend, openDb } from '../../platform/db/db.ts';

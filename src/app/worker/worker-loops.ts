@@ -1,7 +1,7 @@
 import { builtInAgentLoop } from '../../agents/runs/run-due-agents.ts';
 import { connectionCheckLoop } from '../../detection/connections/connection-pauses.ts';
 import { acrossOrgs, type Db } from '../../platform/db/db.ts';
-import { createUpcomingPartitions } from '../../platform/db/migrate.ts';
+import { createUpcomingPartitions } from '../../platform/db/migration/migrate.ts';
 import { deleteExpiredKeysAcrossOrgs } from '../../platform/http/idempotency/idempotency.store.ts';
 import type { Logger } from '../../platform/lib/logging/logger.ts';
 import { runLoop } from '../../platform/lib/concurrency/loop.ts';

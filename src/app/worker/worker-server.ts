@@ -1,7 +1,7 @@
 import { LogController, fastify } from 'fastify';
 import { serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod';
 import type { App } from '../../platform/http/app-type.ts';
-import { isMigrated } from '../../platform/db/migrate.ts';
+import { isMigrated } from '../../platform/db/migration/migrate.ts';
 import { appError } from '../../platform/lib/errors.ts';
 import { closeConnectionsOnStop } from '../../platform/http/close-connections.ts';
 import { healthRoutes } from '../../platform/http/health.routes.ts';

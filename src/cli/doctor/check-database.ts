@@ -9,8 +9,8 @@ import { findLogStoreFault } from '../../detection/logs/storage/log-store.ts';
 import { createSegmentStore } from '../../detection/logs/storage/store/create-segment-store.ts';
 import { createLogger } from '../../platform/lib/logging/logger.ts';
 import { acrossOrgs, openDb, type Db } from '../../platform/db/db.ts';
-import { openReadReplica } from '../../platform/db/read-replica.ts';
-import { findMigrationFault, isMigrated } from '../../platform/db/migrate.ts';
+import { openReadReplica } from '../../platform/db/read-replica/read-replica.ts';
+import { findMigrationFault, isMigrated } from '../../platform/db/migration/migrate.ts';
 import { failed, messageOf, ok, warning, type Check } from './check.ts';
 import { checkDependencies } from './check-dependencies.ts';
 

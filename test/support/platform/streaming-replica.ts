@@ -8,7 +8,7 @@ import { startEmbeddedPostgres } from '../../../src/platform/embedded-postgres/e
 import { findAccount } from '../../../src/platform/embedded-postgres/os/server-user.ts';
 import { launchPostmaster } from '../../../src/platform/embedded-postgres/server/launch-postmaster.ts';
 import { haltPostmaster } from '../../../src/platform/embedded-postgres/server/postmaster.ts';
-import { migrate } from '../../../src/platform/db/migrate.ts';
+import { migrate } from '../../../src/platform/db/migration/migrate.ts';
 import { runStatements } from '../run-statements.ts';
 
 export type ReplicatedServers = {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { startApp, type TestOrg } from '../../../../test/support/harness.ts';
-import { createExtractor } from '../extractor.ts';
+import { createExtractor } from '../extractor/extractor.ts';
 import { ThreadError } from '../../../platform/lib/threads/thread-error.ts';
 
 const report = `Acme Bank hit by Emotet

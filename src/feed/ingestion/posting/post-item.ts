@@ -16,7 +16,7 @@ import type { FeedItemDetail } from '../../model/item.schema.ts';
 import { parseInstant } from '../../model/source-record.ts';
 import { applyActions } from '../apply-actions.ts';
 import { normalizeText, sha256 } from '../content-hash.ts';
-import type { Extractor } from '../extractor.ts';
+import type { Extractor } from '../extractor/extractor.ts';
 import { removeUnbelievableDates } from '../believable-dates.ts';
 import { buildItemCandidates } from '../item-candidates.ts';
 import { planRecords } from '../pull-plan.ts';

@@ -22,7 +22,7 @@ import { toSeverityText } from '../../model/severity-basis.ts';
 import type { FeedItem } from '../../model/item.schema.ts';
 import { storedColumns } from '../build-item-writes.ts';
 import { changedParts, contentHash } from '../content-hash.ts';
-import type { Extractor } from '../extractor.ts';
+import type { Extractor } from '../extractor/extractor.ts';
 import { isProseSource, toDocument, toItemSearchText, toPassages } from '../item-document.ts';
 import { toReaderVersion } from '../reader-version.ts';
 import { findStaleItem, listStaleItems, type StaleItem } from './stale-items.store.ts';

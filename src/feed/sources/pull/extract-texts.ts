@@ -1,7 +1,7 @@
 import { isPoolBusy, ThreadError } from '../../../platform/lib/threads/thread-error.ts';
 import type { ParseResult } from '../../formats/source-format.ts';
 import { cutReason, isCutText } from '../../formats/rss/read-entry-text.ts';
-import type { Extractor } from '../../ingestion/extractor.ts';
+import type { Extractor } from '../../ingestion/extractor/extractor.ts';
 import type { SkippedEntry, SourceRecord, UnreadText } from '../../model/source-record.ts';
 
 const concurrentTexts = 2;

@@ -1,5 +1,5 @@
 import { removeUnbelievableDates, removeUnbelievableTime } from '../../../ingestion/believable-dates.ts';
-import type { Extractor } from '../../../ingestion/extractor.ts';
+import type { Extractor } from '../../../ingestion/extractor/extractor.ts';
 import type { SourceRow } from '../../../ingestion/source-row.ts';
 import { extractTexts } from '../extract-texts.ts';
 import type { FetchedDocuments } from '../fetch-documents.ts';

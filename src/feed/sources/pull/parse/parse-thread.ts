@@ -1,6 +1,6 @@
 import { workerData } from 'node:worker_threads';
 import { lowerThreadPriority, serveTasks, type CallOwner } from '../../../../platform/lib/threads/thread-worker.ts';
-import { applyInstalledLists } from '../../../ingestion/installed-lists.ts';
+import { applyInstalledLists } from '../../../ingestion/extractor/installed-lists.ts';
 import type { DigestTask, ParseTask } from './parser.ts';
 import { sourceFormats } from '../../../formats/registry.ts';
 import { parseInChunks, type ParsedSource } from './record-chunks.ts';

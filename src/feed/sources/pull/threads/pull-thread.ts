@@ -7,7 +7,7 @@ import {
   lowerThreadPriority,
   serveTasks,
 } from '../../../../platform/lib/threads/thread-worker.ts';
-import { createMainThreadProxy } from '../../../ingestion/main-thread-calls.ts';
+import { createMainThreadProxy } from '../../../ingestion/extractor/main-thread-calls.ts';
 import { createParser } from '../parse/parser.ts';
 import { pullClaimedSource } from '../pull-source.ts';
 import type { PullTask, PullThreadSettings } from './pull-threads.ts';

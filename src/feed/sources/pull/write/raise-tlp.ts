@@ -2,7 +2,7 @@ import type { Db, Tx } from '../../../../platform/db/db.ts';
 import type { Clock } from '../../../../platform/lib/time/clock.ts';
 import { nilId, uuidv7 } from '../../../../platform/lib/ids.ts';
 import { applyActions } from '../../../ingestion/apply-actions.ts';
-import type { Extractor } from '../../../ingestion/extractor.ts';
+import type { Extractor } from '../../../ingestion/extractor/extractor.ts';
 import type { RaiseTlpAction } from '../../../ingestion/pull-plan.ts';
 import type { SourceRow } from '../../../ingestion/source-row.ts';
 import type { SnapshotCache } from '../../../items/snapshot/snapshot.ts';

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
-import { newOrgId, testDatabase } from '../../../test/support/database.ts';
-import { acrossOrgs, acrossOrgsPipelined, asRehearsed, inOrg, queryRows, type Tx } from './db.ts';
+import { newOrgId, testDatabase } from '../../../../test/support/database.ts';
+import { acrossOrgs, acrossOrgsPipelined, asRehearsed, inOrg, queryRows, type Tx } from '../db.ts';
 import { retryOnLockTimeout } from './retry-on-conflict.ts';
 
 const { db } = await testDatabase();

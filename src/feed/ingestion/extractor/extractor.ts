@@ -1,9 +1,9 @@
 import { availableParallelism } from 'node:os';
-import { siblingModule } from '../../platform/lib/sibling-module.ts';
-import { createThreadPool } from '../../platform/lib/threads/thread-pool.ts';
-import { getReferenceDataVersion } from '../reference-data/reference-data-version.ts';
-import type { SourceRecord, UnreadText } from '../model/source-record.ts';
-import type { ExtractedItem, ReportText } from '../extraction/extract-item.ts';
+import { siblingModule } from '../../../platform/lib/sibling-module.ts';
+import { createThreadPool } from '../../../platform/lib/threads/thread-pool.ts';
+import { getReferenceDataVersion } from '../../reference-data/reference-data-version.ts';
+import type { SourceRecord, UnreadText } from '../../model/source-record.ts';
+import type { ExtractedItem, ReportText } from '../../extraction/extract-item.ts';
 
 export type ExtractTask = { kind: 'report'; report: ReportText } | { kind: 'entry'; entry: UnreadText };
 

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Db, Tx } from './db.ts';
+import type { Db, Tx } from '../db.ts';
 
 /** Identifies the database of a server. Both are equal on a primary and its replicas, the timeline soon after a failover. */
 export type ServerIdentity = { system: string; timeline: number };

@@ -1,11 +1,11 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
-import { createSharedCalls } from '../lib/concurrency/shared-calls.ts';
-import { openAbandonablePool, type AbandonablePool } from './abandonable-pool.ts';
-import { mayHaveCommitted } from './commit-failure.ts';
-import { explainConnectionFailure } from './connection-failure.ts';
-import type { Db, ReadOutcome, ReadReplica, TransactionWork, Tx } from './db.ts';
+import { createSharedCalls } from '../../lib/concurrency/shared-calls.ts';
+import { openAbandonablePool, type AbandonablePool } from '../abandonable-pool.ts';
+import { mayHaveCommitted } from '../failures/commit-failure.ts';
+import { explainConnectionFailure } from '../failures/connection-failure.ts';
+import type { Db, ReadOutcome, ReadReplica, TransactionWork, Tx } from '../db.ts';
 import { readIdentity, readReplayPosition, readWritePosition, type ServerIdentity } from './replay-position.ts';
 
 const setting = 'DATABASE_REPLICA_URL';

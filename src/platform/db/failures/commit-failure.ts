@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { AppError } from '../lib/errors.ts';
+import { AppError } from '../../lib/errors.ts';
 
 /**
  * Returns whether a transaction that failed with this error may be committed nevertheless: the connection was lost, perhaps while the server

@@ -1,7 +1,7 @@
-import type { CallOwner } from '../../platform/lib/threads/thread-worker.ts';
-import type { ExtractedItem, ReportText } from '../extraction/extract-item.ts';
-import type { SnapshotCache } from '../items/snapshot/snapshot.ts';
-import type { SourceRecord, UnreadText } from '../model/source-record.ts';
+import type { CallOwner } from '../../../platform/lib/threads/thread-worker.ts';
+import type { ExtractedItem, ReportText } from '../../extraction/extract-item.ts';
+import type { SnapshotCache } from '../../items/snapshot/snapshot.ts';
+import type { SourceRecord, UnreadText } from '../../model/source-record.ts';
 import type { Extractor } from './extractor.ts';
 
 /** A call from feed work in a thread to the main thread. `changed`: a transaction changed the feed. */

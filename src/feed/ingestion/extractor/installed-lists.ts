@@ -1,12 +1,12 @@
-import type { ReferenceLists } from '../extraction/extract-item.ts';
-import { parseNameTable } from '../extraction/names/dictionary/name-dictionary.ts';
-import { useInstalledAttack } from '../reference-data/attack.ts';
-import { buildNameTable } from '../reference-data/name-table.ts';
+import type { ReferenceLists } from '../../extraction/extract-item.ts';
+import { parseNameTable } from '../../extraction/names/dictionary/name-dictionary.ts';
+import { useInstalledAttack } from '../../reference-data/attack.ts';
+import { buildNameTable } from '../../reference-data/name-table.ts';
 import {
   readInstalledAttack,
   readInstalledNames,
   readInstalledWarningLists,
-} from '../reference-data/read-installed.ts';
+} from '../../reference-data/read-installed.ts';
 
 /**
  * Applies the installed ATT&CK table to this thread and returns the installed lists. The main process reports unreadable files once, when it

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { expect, test } from 'vitest';
-import { testDatabase } from '../../../test/support/database.ts';
-import { findFreeLoopbackPort } from '../embedded-postgres/address.ts';
+import { testDatabase } from '../../../../test/support/database.ts';
+import { findFreeLoopbackPort } from '../../embedded-postgres/address.ts';
 import { explainConnectionFailure } from './connection-failure.ts';
 
 async function failureOf(url: string): Promise<string> {

@@ -3,12 +3,12 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { sql } from 'kysely';
 import type pg from 'pg';
-import { connectDirectly } from './connect-directly.ts';
-import { acrossOrgs, queryRow, queryRows, type Db } from './db.ts';
+import { connectDirectly } from '../connect-directly.ts';
+import { acrossOrgs, queryRow, queryRows, type Db } from '../db.ts';
 import { planMigrations, type Migration } from './plan-migrations.ts';
-import { ensureRoles } from './roles.ts';
+import { ensureRoles } from '../roles.ts';
 
-const folder = resolve(import.meta.dirname, '../../../migrations');
+const folder = resolve(import.meta.dirname, '../../../../migrations');
 // An arbitrary advisory lock id that nothing else on the server uses.
 const lockId = 8_423_001;
 
