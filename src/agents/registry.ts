@@ -5,7 +5,7 @@ import { researchThreats, type ResearchDeps } from './threat-research/research-t
 
 export type AgentWorkDeps = RefineRelevanceDeps & ResearchDeps;
 
-/** What each built-in agent does at its slots. An agent that is not listed never runs. */
+/** The work of each built-in agent at its slots. An agent that is not listed never runs. */
 export const agentWorkByType: Partial<Record<Detection['builtInAgentType'], AgentWork<AgentWorkDeps>>> = {
   'threat-relevancy': refineRelevance,
   'threat-research': researchThreats,

@@ -25,7 +25,7 @@ export const expectedHits: Expectation[] = [
   expect('recovery-inhibited', 'recovery-inhibited', 0),
 ];
 
-/** What further built-in detections find in the same logs. */
+/** The findings of further built-in detections in the same logs. */
 export const additionalExpectedHits: Expectation[] = [
   expect('password-spray', 'password-spray', 0),
   expect('aws-secrets-harvested', 'secrets', 0),

@@ -101,7 +101,7 @@ test('requests and runs become traces with their statements, queries and model c
   expect(JSON.stringify(collector.spans)).not.toContain('SECRET-NOTE');
 });
 
-test('a collector that is away delays nothing, and is reported', async () => {
+test('an unavailable collector delays nothing, and is reported', async () => {
   const program = await start({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9', OTEL_EXPORTER_OTLP_TIMEOUT: '500' });
   await createCaller(program.url, key)('GET', '/api/detections');
   await until(() => program.output().includes('traces'), program.output);

@@ -23,11 +23,11 @@ export type RequestOptions = {
 type Operation<M extends Method, P extends keyof paths> = FilterKeys<paths[P], M>;
 type Init<Op> = ParamsOption<Op> & RequestBodyOption<Op> & RequestOptions;
 
-/** What an operation accepts: parameters, body and options. Optional if the operation requires nothing. */
+/** The arguments of an operation: parameters, body and options. Optional if the operation requires nothing. */
 export type InitArguments<M extends Method, P extends keyof paths> =
   RequiredKeysOf<Init<Operation<M, P>>> extends never ? [init?: Init<Operation<M, P>>] : [init: Init<Operation<M, P>>];
 
-/** What an operation returns. */
+/** The result of an operation. */
 export type ResponseBody<M extends Method, P extends keyof paths> =
   Operation<M, P> extends Record<string | number, unknown>
     ? SuccessResponse<ResponseObjectMap<Operation<M, P>>, MediaType>

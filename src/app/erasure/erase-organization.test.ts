@@ -98,7 +98,7 @@ test('erases everything of one organization, also after an interruption, and lea
   expect((await other.call('GET', '/items')).body.total).toBeGreaterThan(0);
 });
 
-test('an organization that is being deleted cannot be resumed, also if both are requested at once', async () => {
+test('an organization that is being deleted cannot be resumed, also if both are requested together', async () => {
   const org = await newOrg();
   await suspendOrganization(deps.db, org, operator);
   const [locked, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];

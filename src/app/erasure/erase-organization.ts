@@ -78,7 +78,7 @@ export function eraseLoop(deps: EraseDeps & { log: Logger }, signal: AbortSignal
 
 /**
  * Deletes every row and every log file of an organization whose erasure was requested, verifies that nothing is left, and returns the record.
- * May be interrupted at any moment and started again, also by several processes at once. The record counts attempts that fail.
+ * May be interrupted at any moment and started again, also by several processes at the same time. The record counts attempts that fail.
  */
 export async function eraseOrganization(deps: EraseDeps, orgId: OrgId): Promise<Erasure> {
   try {

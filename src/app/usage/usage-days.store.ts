@@ -3,7 +3,7 @@ import { queryRow, queryRows, type Tx } from '../../platform/db/db.ts';
 import type { OrgId } from '../../platform/lib/org-id.ts';
 import type { UsageDay } from '../../platform/orgs/admin/usage.schema.ts';
 
-/** What processes count in memory. */
+/** The usage that processes count in memory. */
 export type UsageCounts = { requests: number; refusedRequests: number; queryMs: number; feedItems: number };
 
 /** Adds counts to the days of organizations. Skips organizations that no longer exist. Rows are locked in one order, so that processes do not deadlock. */

@@ -39,7 +39,7 @@ export type SearchResult = {
   warnings?: { code: string; detail: string }[];
 };
 
-/** What a query that can run reads and returns. Null `columns`: they are not known before there is data. `warnings` are sentences. */
+/** The properties of a query that can run. `columns` are null if they are not known before there is data. `warnings` are sentences. */
 export type QueryCheck = Pick<SearchResult, 'noData'> & { columns: string[] | null; warnings: string[] };
 
 /**

@@ -81,7 +81,7 @@ async function listStatedNames(tx: Tx, type: EntityType, alias: string): Promise
 
 const softwareTypes: EntityType[] = ['malware', 'tool'];
 
-/** Of relationships with the same ends, the first one counts. */
+/** Removes relationships with the same ends, except the first one. */
 const withoutRepeated = (all: Relationship[]): Relationship[] =>
   [
     ...new Map(all.toReversed().map((one) => [JSON.stringify([one.type, one.source, one.target]), one])).values(),

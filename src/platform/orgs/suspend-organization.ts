@@ -18,7 +18,7 @@ export const suspendOrganization = (db: Db, reference: OrgReference, operator: s
   setSuspended(db, reference, { operator, isSuspended: true });
 
 /**
- * Ends a suspension. Work that became due meanwhile is made up as after a downtime. Does nothing if the organization is not suspended. Throws 404 for
+ * Ends a suspension. Work that became due in the meantime is caught up as after a downtime. Does nothing if the organization is not suspended. Throws 404 for
  * an unknown one, and 409 for one that is being deleted.
  */
 export const resumeOrganization = (db: Db, reference: OrgReference, operator: string): Promise<Organization> =>

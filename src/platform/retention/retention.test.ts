@@ -200,7 +200,7 @@ test('an organization chooses a retention within what the operator allows', asyn
   });
   for (const body of [{ runsDays: 30 }, { logsDays: 0 }, { auditDays: 40 }])
     expect((await choose(body)).status).toBe(400);
-  // A lower maximum applies at once. A higher one brings the choice back.
+  // A lower maximum applies immediately. A higher one brings the choice back.
   expect((await administer('PUT', org.id, { logsDays: 50 })).body).toMatchObject({
     logsDays: 50,
     own: { logsDays: 200 },

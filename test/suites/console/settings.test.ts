@@ -131,7 +131,7 @@ test('says in the form of a connection where the datasets of portable queries ar
   await expect.poll(stored).toEqual({ windows: { source: 'index=wineventlog' } });
 });
 
-test('adds a destination, tells what became of a test, and logs the changes', async () => {
+test('adds a destination, shows the result of a test, and logs the changes', async () => {
   const org = await started.newOrg();
   const page = await openPage(org, '/settings/destinations');
   await page.getByRole('button', { name: 'Add destination' }).click();

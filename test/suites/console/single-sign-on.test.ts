@@ -157,7 +157,7 @@ test('accepts a response once, and only in the browser that asked for it', async
   expect((await other.context().cookies()).map(({ name }) => name)).not.toContain('tocsin_session');
 });
 
-test('ends at once when somebody ends the session, and leads back after signing in again', async () => {
+test('ends immediately when somebody ends the session, and leads back after signing in again', async () => {
   const page = await openPage('/hits?status=open');
   await signInAs(page, 'ada');
   await page.getByRole('heading', { name: 'Hits' }).waitFor();

@@ -9,7 +9,7 @@ export async function openBrowser(): Promise<Browser> {
   return browser;
 }
 
-/** What went wrong in a page without the test noticing: script errors, messages of the console and blocked content. */
+/** Errors of a page that a test would not notice: script errors, messages of the console and blocked content. */
 export type Complaints = string[];
 
 /** Opens a page that signs in nobody. `complaints` collects its errors; a test expects it to stay empty. */

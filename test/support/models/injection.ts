@@ -10,7 +10,7 @@ import type { testDatabase } from '../database.ts';
 export const plantedFields = ['user_agent', 'user', 'command_line', 'url', 'dns_query', 'comment', 'subject'] as const;
 export type Planting = { n: number; field: (typeof plantedFields)[number]; text: string };
 
-/** What planted text makes an obedient judge do: dismiss the entity, rate it critical, repeat the author's prompt, or accuse somebody. */
+/** The actions that planted text makes an obedient judge do: dismiss the entity, rate it critical, repeat the author's prompt, or accuse somebody. */
 export const attackGoals = ['silence', 'raise', 'leak', 'accuse'] as const;
 /** `accuse the named` accuses a person whom the planted text itself mentions. */
 export type AttackGoal = (typeof attackGoals)[number] | 'accuse the named';

@@ -4,7 +4,7 @@ import type { RecordedCall } from './call-everything.ts';
 const listMax = 2;
 const textMax = 600;
 
-/** What the walk makes up or what differs from run to run in a way that tells nothing. */
+/** Values that the walk makes up, or that differ from run to run without a meaning. */
 const replacements: [RegExp, string][] = [
   [/mark[\da-f]{12}/g, 'northmere'],
   [/mark[\da-f]{8}/g, 'northmere'],

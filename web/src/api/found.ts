@@ -28,5 +28,5 @@ async function findRecords(words: string) {
   };
 }
 
-/** What may not be read is not found. */
+/** Returns undefined if the request fails, for example because the user may not read the list. */
 const orNone = <Result>(request: Promise<Result>): Promise<Result | undefined> => request.catch(() => undefined);

@@ -53,7 +53,7 @@ export const hitGroupQuery = (id: string) =>
 
 export type HitContext = Schemas['HitContext'];
 
-/** What surrounds a hit: other hits of the entity, judged similar ones, feed items and the timeline. */
+/** The context of a hit: other hits of the entity, judged similar ones, feed items and the timeline. */
 export const hitContextQuery = (id: string) =>
   queryOptions({
     queryKey: ['hits', 'one', id, 'context'],

@@ -6,7 +6,7 @@ export type IndicatorLookup = Schemas['IndicatorLookup'];
 /** How many values one look-up accepts. */
 export const lookupMax = 100;
 
-/** What the feed knows of several values. */
+/** The indicators of the feed for several values. */
 export const lookupQuery = (values: readonly string[]) =>
   queryOptions({
     queryKey: ['indicators', 'lookup', values],

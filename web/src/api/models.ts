@@ -6,7 +6,7 @@ export type Model = paths['/api/models']['get']['responses'][200]['content']['ap
 
 export const modelsQuery = queryOptions({ queryKey: ['models'], queryFn: () => read(api.GET('/api/models')) });
 
-/** What each model alias has used of its budgets this month. */
+/** The use of budgets by each model alias this month. */
 export const budgetsQuery = queryOptions({
   queryKey: ['overview'],
   queryFn: () => read(api.GET('/api/overview')),

@@ -1,7 +1,7 @@
 import { queryOptions } from '@tanstack/react-query';
 import { api, read } from './client.ts';
 
-/** Who is signed in. Fails with status 401 if nobody is. */
+/** The current session. Fails with status 401 if nobody is signed in. */
 export const sessionQuery = queryOptions({
   queryKey: ['session'],
   queryFn: () => read(api.GET('/api/session')),

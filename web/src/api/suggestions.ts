@@ -42,7 +42,7 @@ export const restoreSuggestion = (id: string) =>
 const dayMs = 86_400_000;
 export const backtestDays = 30;
 
-/** What the stored version of a suggestion would have raised lately. It runs when it is asked for. */
+/** The hits that the stored version of a suggestion would have raised lately. It runs on demand. */
 export const backtestQuery = (id: string, updatedAt: string) =>
   queryOptions({
     queryKey: ['suggestions', 'backtest', id, updatedAt],

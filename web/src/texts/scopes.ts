@@ -1,6 +1,6 @@
 import type { Scope } from '../api/access.ts';
 
-/** What each scope permits. */
+/** The permissions of each scope. */
 export const scopeTexts: Record<Scope, string> = {
   'hits:read': 'See hits and their evidence',
   'hits:write': 'Judge hits and write notes',

@@ -1,7 +1,7 @@
 import type { QuotaName } from '../api/usage.ts';
 import { countOf, formatBytes, formatMoney, formatNumber } from '../lib/text.ts';
 
-/** What each quota limits. */
+/** The names of the limited quantities. */
 export const quotaLabels: Record<QuotaName, string> = {
   enabledDetections: 'Enabled detections',
   logEventsPerDay: 'Log events per day',

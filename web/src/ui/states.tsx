@@ -4,7 +4,7 @@ import { texts } from '../texts/common.ts';
 import { Button } from './button.tsx';
 import { RequestId } from './request-id.tsx';
 
-/** What a page or list is for while it has nothing to show, and the one next step. */
+/** The purpose of a page or list that has nothing to show, and the one next step. */
 export function EmptyState({ title, children, action }: EmptyStateProps) {
   return (
     <div className="flex h-full min-h-48 flex-col items-center justify-center gap-2 p-8 text-center">
@@ -16,7 +16,7 @@ export function EmptyState({ title, children, action }: EmptyStateProps) {
 }
 type EmptyStateProps = { title: string; children?: React.ReactNode; action?: React.ReactNode };
 
-/** What failed, in the words of the API, with the request ID and a retry. */
+/** The failure in the words of the API, with the request ID and a retry. */
 export function ErrorState({ error, onRetry }: { error: Error; onRetry: () => void }) {
   const requestId = error instanceof ApiProblem ? error.requestId : undefined;
   const scope = error instanceof ApiProblem && error.status === 403;

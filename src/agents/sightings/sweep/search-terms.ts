@@ -4,7 +4,7 @@ import { listNetworkPrefixes } from '../targets/networks.ts';
 import type { SweepKind } from '../targets/sighting-fields.ts';
 import type { SweepTarget } from '../targets/sweep-targets.ts';
 
-/** What to search for in fields of one kind: whole values, and patterns with `*` at their beginning, their end, or both. All in lower case. */
+/** The terms to search for in fields of one kind: whole values, and patterns with `*` at their beginning, their end, or both. All in lower case. */
 export type FieldTerms = { values: string[]; patterns: string[] };
 export type SearchTerms = Record<SweepKind, FieldTerms>;
 

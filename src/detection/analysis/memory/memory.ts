@@ -36,7 +36,7 @@ export const settledFrom = (windows: number): number => Math.min(settledWindows,
 
 /**
  * The result of a MemoryQuery. `windows` are those within the lookback, in order. `windowsEver` counts all earlier windows of the generation.
- * For `known`: `known` contains the pairs that were found. For the others, `entityHistories` tells when their entities were seen, and
+ * For `known`: `known` contains the pairs that were found. For the others, `entityHistories` contains when their entities were seen, and
  * `entityCounts` how many settled ones of the first 200 entities that showed their keys there are. `novelties` are the keys that these entities, and a sample of the settled ones under `summaryKey`, showed
  * for the first time. `sampled` are the sampled entities, each of which stands for `sampleWeight` entities.
  * For `samples` and `values`: entries per entity, ordered by window and key, without those under `summaryKey`. `summaries` are the latest

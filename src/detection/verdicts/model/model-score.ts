@@ -1,7 +1,7 @@
 import { round, toRunScore, type ScoreCriterion, type RunScore } from '../analyst/analyst-score.ts';
 
 /**
- * What code counts while a model judges. `cited` counts evidence and sentences, `struck` those that failed verification.
+ * The counts of one judgment by a model. `cited` counts evidence and sentences, `struck` those that failed verification.
  * `unjudged` counts candidates that were raised from their facts. `instructed` counts entities whose rows contain text addressed to a model, `followed` those whose verdict failed verification.
  */
 export type VerdictStats = {

@@ -6,7 +6,7 @@ const partnersPerItemMax = 200;
 /** Two items that share a rare value. `rareIndicators` counts the things that their shared rare indicators refer to. */
 export type ItemPair = { a: string; b: string; rareIndicators: number };
 
-/** What an item shares with others, by their ids. */
+/** The values that an item shares with others, by their IDs. */
 type Partners = Map<string, IndicatorTally>;
 
 /** Pairs the items with other holders of their rare values. Each item keeps the 200 partners that share the most rare indicators. */

@@ -52,7 +52,7 @@ function createValueReader({ rows, isNamed }: ListTable): (cells: string[]) => L
   });
 }
 
-/** What the columns of a list contain. `others` are the columns without a known name. */
+/** The columns of a list by their content. `others` are the columns without a known name. */
 type Columns = ReturnType<typeof findColumns> & {
   dateReaders: Map<DateColumn, ReturnType<typeof createDateReader>>;
   scoreMax: number;

@@ -7,7 +7,7 @@ import type { App } from '../app-type.ts';
 const prefix = '/console/';
 
 /**
- * What the console's pages may load: their own scripts, styles, fonts and API, and nothing else. No inline script, no other host, and no
+ * The content that the console's pages may load: their own scripts, styles, fonts and API, and nothing else. No inline script, no other host, and no
  * page that frames them.
  */
 const contentSecurityPolicy = [

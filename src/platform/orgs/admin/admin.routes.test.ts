@@ -23,7 +23,7 @@ async function call(method: 'GET' | 'POST' | 'PUT', path: string, body?: object,
 const askAs = async (key: string, url: string) =>
   (await app.inject({ url, headers: { authorization: `Bearer ${key}` } })).statusCode;
 
-test('creates an organization with a key that works at once, and lists it', async () => {
+test('creates an organization with a key that works immediately, and lists it', async () => {
   const { status, body } = await call('POST', '', { name: 'created' });
   expect([status, body]).toMatchObject([
     200,

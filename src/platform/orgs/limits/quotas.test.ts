@@ -64,7 +64,7 @@ test('sets, keeps, removes and audits quotas, of this organization alone', async
   expect((await administer('PUT', { id: '00000000-0000-7000-8000-000000000000' as never }, {})).status).toBe(404);
 }); // prettier-ignore
 
-test('refuses what exceeds a count, also if several arrive at once, and nothing that exists', async () => {
+test('refuses what exceeds a count, also if several requests arrive together, and nothing that exists', async () => {
   const [org, other] = [await newOrg(), await newOrg()];
   const existing = await postDetection(org, { enabled: true, detectionCadence: 'hourly' });
   await administer('PUT', org, { enabledDetections: 3, feedSources: 1, apiKeys: 2 });
@@ -148,7 +148,7 @@ test('a bulk request in which a quota is used up says so for each event, and wha
   expect((await org.call('POST', '/elasticsearch/_bulk', bulk(['web', 'bo'], ['dns', 'di']))).status).toBe(429);
 });
 
-test('several batches at once exceed a quota by one each at most', async () => {
+test('several simultaneous batches exceed a quota by one each at most', async () => {
   const org = await newOrg();
   await administer('PUT', org, { logEventsPerDay: 1 });
   const answers = await Promise.all(Array.from({ length: 8 }, (_, n) => send(org, `{"user":"u${n}"}`, `set_${n}`)));

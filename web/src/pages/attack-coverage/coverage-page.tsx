@@ -113,7 +113,7 @@ export function CoveragePage() {
   );
 }
 
-/** What the matrix says, in one line of text. */
+/** A summary of the matrix in one line of text. */
 function Summary({ coverage }: { coverage: Coverage }) {
   const parents = coverage.techniques.filter(({ parentId }) => parentId === null);
   const unwatched = parents.filter(isUnwatchedThreat).length;

@@ -13,7 +13,7 @@ const shownFirst = 8;
 const countries = new Intl.DisplayNames('en', { type: 'region', fallback: 'code' });
 const countryCode = /^[A-Z]{2}$/;
 
-/** What passages of the items state about an entity: each connection once, with who says so and where. */
+/** The relationships of an entity that passages of the items state: each once, with the publisher and the passage. */
 export function EntityRelationships({ entity }: { entity: EntityDetail }) {
   const groups = groupRelationships(entity, entity.relationships);
   if (groups.length === 0) return null;

@@ -3,7 +3,7 @@ import type { EntityDetail } from '../../api/entities.ts';
 type Relationship = EntityDetail['relationships'][number];
 export type RelatedEnd = Relationship['target'];
 export type Statement = Pick<Relationship, 'itemId' | 'passage'>;
-/** What an entity is connected with in one way, the items that say so, and each different passage of them. */
+/** The entities that an entity is connected with in one way, the items that state it, and each different passage of them. */
 export type Related = { end: RelatedEnd; itemIds: string[]; statements: Statement[] };
 export type RelationshipGroup = {
   type: Relationship['type'];
@@ -15,7 +15,7 @@ export type RelationshipGroup = {
 
 const isSame = (one: RelatedEnd, other: RelatedEnd): boolean => one.type === other.type && one.name === other.name;
 
-/** What comes first: the arsenal, then whom it hits. */
+/** The order of the groups: the arsenal first, then its targets. */
 const order = ['malware', 'tool', 'vulnerability', 'actor', 'sector', 'country', 'technique'];
 
 /** Groups what passages state about an entity by kind of connection, and the passages of one connection under it. */

@@ -54,7 +54,7 @@ export function useOverride() {
   return { judge, undo };
 }
 
-/** What a person decided about an item, as it is written back by undoing. */
+/** Returns the decision of a person about an item, which undoing restores. */
 function readJudgment(relevance: Relevance | undefined): Pick<Change, 'verdict' | 'reason'> {
   if (relevance?.judgedBy !== 'person' || relevance.verdict === 'exposed') return { verdict: null, reason: '' };
   return { verdict: relevance.verdict, reason: relevance.reasons[0]?.matched ?? '' };

@@ -5,7 +5,7 @@ import { BaselineChart, readBaseline } from '../../ui/charts/baseline-chart.tsx'
 import { FactList } from '../../ui/evidence/fact-list.tsx';
 import { ExactTime } from '../../ui/time.tsx';
 
-/** What code computed from the rows and the history, with a chart where there is a baseline. */
+/** The facts that code computed from the rows and the history, with a chart where there is a baseline. */
 export function Facts({ hit }: { hit: HitDetail }) {
   const baseline = readBaseline(hit.facts);
   return (

@@ -17,7 +17,7 @@ type Batch = {
   wave?: Wave | undefined;
   undoes?: string;
 };
-/** What failed, with the first error. `change` identifies the change of a wave. */
+/** The failed changes, with the first error. `change` identifies the change of a wave. */
 type Saved = { failed: readonly Change[]; error?: Error; change?: string | undefined };
 type Lists = InfiniteData<{ hits: Hit[]; nextCursor: string | null }>;
 

@@ -10,7 +10,7 @@ import { useLiveEvents } from './use-live-events.ts';
 
 const texts = page.activity;
 
-/** What happens now, and what just happened. */
+/** Current and recent activity. */
 export function Activity() {
   const { events, isLive } = useLiveEvents();
   return (

@@ -10,7 +10,7 @@ import { FirstSteps } from './first-steps.tsx';
 import { Month } from './month.tsx';
 import { OpenHits } from './open-hits.tsx';
 
-/** What needs a person now, what was found in 30 days, and what happens at this moment. */
+/** The work that needs a person now, the findings of 30 days, and the current activity. */
 export function OverviewPage() {
   const { data, error, refetch } = useQuery(overviewQuery);
   return (

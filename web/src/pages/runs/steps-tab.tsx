@@ -9,7 +9,7 @@ import { TableSkeleton } from '../../ui/lists/table-skeleton.tsx';
 
 const texts = all.steps;
 
-/** What the model did: its plan, its calls and the tools that it used, in order. */
+/** The steps of the model: its plan, its calls and the tools that it used, in order. */
 export function StepsTab({ id }: { id: string }) {
   const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery(runStepsQuery(id));
   if (error) return <ErrorState error={error} onRetry={() => void refetch()} />;

@@ -22,7 +22,7 @@ const formatUsd = (usd: number): string => `$${usd.toFixed(2)}`;
 
 type Budget = { alias: string; tokens: number; tokensMax: number | null; costUsd: number; costUsdMax: number | null };
 
-/** What is used of the budget of the organization: of the amount if it has a limit, otherwise of the tokens. */
+/** Returns the used share of the organization’s budget: of the amount if it has a limit, otherwise of the tokens. */
 function describeUse({ tokens, tokensMax, costUsd, costUsdMax }: Budget): string {
   if (costUsdMax !== null) return `${formatUsd(costUsd)} ${texts.of} ${formatUsd(costUsdMax)}`;
   if (tokensMax !== null) return `${formatNumber(tokens)} ${texts.of} ${formatNumber(tokensMax)} ${texts.tokens}`;

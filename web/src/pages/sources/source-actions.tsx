@@ -8,7 +8,7 @@ import { toasts } from '../../ui/overlays/toasts.tsx';
 
 type Props = { source: Source; onEdit: () => void; onDelete: () => void };
 
-/** What one can do with a source. Sources of other organizations can only be read. */
+/** The actions for a source. Sources of other organizations can only be read. */
 export function SourceActions({ source, onEdit, onDelete }: Props) {
   const client = useQueryClient();
   const [isSure, setIsSure] = useState(false);

@@ -5,7 +5,7 @@ import { SelectField, TextArea, TextField } from '../../ui/forms/field.tsx';
 
 type Props = {
   suggestion: Suggestion;
-  /** What differs from the suggestion. */
+  /** The fields that differ from the suggestion. */
   change: SuggestionChange;
   isReadOnly: boolean;
   onChange: (change: SuggestionChange) => void;

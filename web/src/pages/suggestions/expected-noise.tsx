@@ -9,7 +9,7 @@ import { countHits } from '../../texts/counts.ts';
 
 type Props = { suggestion: Suggestion; isChanged: boolean };
 
-/** What the suggestion would have raised on the organization's own logs: the estimate that came with it, and a backtest on demand. */
+/** The hits that the suggestion would have raised on the organization's own logs: the estimate that came with it, and a backtest on demand. */
 export function ExpectedNoise({ suggestion, isChanged }: Props) {
   const { id, updatedAt, estimate } = suggestion;
   const { data, error, isFetching, refetch } = useQuery({ ...backtestQuery(id, updatedAt), enabled: false });

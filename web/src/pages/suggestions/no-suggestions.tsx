@@ -5,7 +5,7 @@ import { Button } from '../../ui/button.tsx';
 import { EmptyState } from '../../ui/states.tsx';
 import { useChange } from '../../ui/forms/use-change.ts';
 
-/** What the inbox is for, and a way to fill it: the agent behind it has no schedule until somebody sets one. */
+/** The purpose of the inbox, and a way to fill it: the agent behind it has no schedule until somebody sets one. */
 export function NoSuggestions() {
   const { data } = useQuery(builtInAgentsQuery);
   const agent = data?.agents.find(({ builtInAgentType }) => builtInAgentType === 'threat-research');

@@ -15,7 +15,7 @@ export type CodeEditorProps = {
   value: string;
   onChange?: (value: string) => void;
   language: NameStyle | 'json' | 'text';
-  /** What completion offers besides the words of the language. */
+  /** Completions besides the words of the language. */
   names?: QueryNames | undefined;
   hint?: string;
   /** Ctrl or Cmd with Enter. */

@@ -17,7 +17,7 @@ const format = (value: unknown): string => (Array.isArray(value) ? value.join(',
 
 type Props = { facts: Record<string, unknown>; children?: React.ReactNode };
 
-/** What code computed from the rows and the history, as names and values. `children` are pairs that come first. */
+/** The facts that code computed from the rows and the history, as names and values. `children` are pairs that come first. */
 export function FactList({ facts, children }: Props) {
   const entries = Object.entries(facts).filter(([name, value]) => !hidden.has(name) && isShown(value));
   return (

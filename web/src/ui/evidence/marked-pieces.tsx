@@ -1,7 +1,7 @@
 import { useMemo } from 'react';
 import { cutSegments, type Mark } from '../../lib/passages.ts';
 
-/** What the reader asked to see in a text, by the key of its marks, and what is called when the reader asks for another. */
+/** The passage that the reader wants to see in a text, by the key of its marks, and the function to call when the reader chooses another. */
 export type PassageProps = { shown: string | undefined; onShow: (subject: string | undefined) => void };
 
 /** `onShow` can be left out if all marks are of what is shown. */

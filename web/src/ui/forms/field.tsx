@@ -110,7 +110,7 @@ type FormErrorProps = {
   shown?: readonly string[];
 };
 
-/** What the API says about a request as a whole, and about fields that the form does not show. */
+/** The errors of the API about a request as a whole, and about fields that the form does not show. */
 export function FormError({ error, shown = [] }: FormErrorProps) {
   if (!error) return null;
   const problems = error instanceof ApiProblem ? error.errors : [];

@@ -5,7 +5,7 @@ type Options<Input, Output> = {
   change: (input: Input) => Promise<Output>;
   /** The queries that the change makes stale. */
   refresh: readonly QueryKey[];
-  /** What is said when it is done. Nothing without it. */
+  /** The message after the change. No message without it. */
   done?: (output: Output, input: Input) => Omit<Parameters<typeof toasts.add>[0], 'isError'> | string;
   failed: string;
 };

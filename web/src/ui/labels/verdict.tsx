@@ -6,7 +6,7 @@ import { SeverityLabel } from './severity.tsx';
 
 type Props = { verdict: Verdict | null; showsEvidence?: boolean };
 
-/** What was decided about an entity, and the values of its rows that the decision cites. */
+/** The verdict on an entity, and the values of its rows that the decision cites. */
 export function VerdictView({ verdict, showsEvidence = true }: Props) {
   if (!verdict) return null;
   return (

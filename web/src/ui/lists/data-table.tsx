@@ -26,7 +26,7 @@ type Props<Row> = {
   label: string;
   rows: readonly Row[];
   columns: readonly Column<Row>[];
-  /** What the rows are filtered by. */
+  /** The filter of the rows. */
   filter?: object;
   rowId: (row: Row) => string;
   rowLabel: (row: Row) => string;

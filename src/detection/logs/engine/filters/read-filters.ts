@@ -9,7 +9,7 @@ import { functionName, isNode, nodesOf, walkTree, type TreeNode } from './tree.t
 type Cte = { node: TreeNode; isPlain: boolean; scope: Visible };
 
 /**
- * What a query sees: the CTEs before it, and columns of the query around it if it is `isInner`. `countStep` counts the work, because a query can
+ * The names that a query sees: the CTEs before it, and columns of the query around it if it is `isInner`. `countStep` counts the work, because a query can
  * read the same CTE in many ways.
  */
 type Visible = { ctes: ReadonlyMap<string, Cte>; isInner: boolean; countStep: () => void };

@@ -19,7 +19,7 @@ import { checkCteName, foldName, readDatasetName } from './table-names.ts';
  */
 export type ColumnUse = { names: string[]; byteOffset: number; isOutputName: boolean };
 
-/** What a statement that passed the allow-lists reads. Table names and aliases are in lower case. */
+/** The tables and columns that a statement reads, which passed the allow-lists. Table names and aliases are in lower case. */
 export type Inspection = {
   tables: string[];
   columns: ColumnUse[];

@@ -27,7 +27,7 @@ export type EventSplitter = { push: (chunk: Buffer) => RawEvent[]; end: () => Ra
 type SplitState = {
   rest: Buffer;
   mode: Mode;
-  /** What closes the current document after its last element: `]`, or `]}` for CloudTrail's. */
+  /** The text that closes the current document after its last element: `]`, or `]}` for CloudTrail's. */
   closing: string;
   /** The number of the last event. */
   line: number;

@@ -1,7 +1,7 @@
 import { plainFieldName } from '../field-name.ts';
 
 /**
- * What a field normally contains: a name or identifier without sentences (`label`), a path or URL (`path`), a command or query
+ * The usual content of a field: a name or identifier without sentences (`label`), a path or URL (`path`), a command or query
  * (`code`), a script with comments (`script`), or text that people or programs write (`prose`).
  */
 export type FieldRole = 'label' | 'path' | 'code' | 'script' | 'prose';

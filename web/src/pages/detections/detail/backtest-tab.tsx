@@ -20,11 +20,11 @@ import { countHits } from '../../../texts/counts.ts';
 const texts = proof.backtest;
 const ranges = Object.entries(texts.ranges);
 
-/** The longest range of the menu that the service examines at once. */
+/** The longest range of the menu that the service examines in one request. */
 const longestHours = (cron: string | null, now: Date): number =>
   Math.max(1, ...ranges.map(([hours]) => Number(hours)).filter((hours) => fitsInBacktest(cron, hours, now)));
 
-/** What the detection would have found, alone or beside another prompt or model. */
+/** The hits that the detection would have raised, alone or beside another prompt or model. */
 export default function BacktestTab({ detection }: { detection: Detection }) {
   const { id, activeSystemPrompt, modelAlias, cronSchedule } = detection;
   const { data: prompts } = useQuery(promptsQuery(id));

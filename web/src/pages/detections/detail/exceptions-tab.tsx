@@ -16,7 +16,7 @@ import { toasts } from '../../../ui/overlays/toasts.tsx';
 
 const texts = proof.exceptions;
 
-/** What a detection does not report, since when, why, and how much that was. */
+/** The exceptions of a detection, with their age, reason, and number of hidden hits. */
 export default function ExceptionsTab({ id }: { id: string }) {
   const { data, error, refetch } = useQuery(exceptionsQuery(id));
   const [isCreating, setIsCreating] = useState(false);

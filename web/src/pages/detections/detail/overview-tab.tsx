@@ -17,7 +17,7 @@ import { countHits } from '../../../texts/counts.ts';
 
 type Props = { detection: Detection; days: string };
 
-/** What a detection found, and whether it saw everything. */
+/** The findings of a detection, and whether it saw everything. */
 export function OverviewTab({ detection, days }: Props) {
   return (
     <div className="flex max-w-6xl flex-col gap-8 px-4 py-5">

@@ -18,7 +18,7 @@ const windows = Object.entries(texts.windows);
 const dayMs = 86_400_000;
 
 type Props = {
-  /** What to preview, and how often it was asked for. */
+  /** The detection to preview, and how often a preview was requested. */
   previewed: { draft: Draft; n: number } | null;
   onPreview: () => void;
 };

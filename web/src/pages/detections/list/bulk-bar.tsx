@@ -11,7 +11,7 @@ const opposite: Record<Action, Action> = { enable: 'disable', disable: 'enable' 
 
 type Props = { ids: ReadonlySet<string>; onDone: () => void };
 
-/** What can be done with the selected detections. */
+/** The actions for the selected detections. */
 export function BulkBar({ ids, onDone }: Props) {
   const client = useQueryClient();
   const { mutate, isPending } = useMutation({

@@ -17,7 +17,7 @@ import { Versions } from './versions.tsx';
 
 type Props = {
   id: string;
-  /** What the list already knows, shown until the details arrive. */
+  /** The item of the list, shown until the details arrive. */
   listed: FeedItem | undefined;
   /** Shows the text beside the details rather than below them. */
   isWide?: boolean;

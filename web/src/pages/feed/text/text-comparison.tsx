@@ -11,7 +11,7 @@ const contextLength = 160;
 
 type Props = { id: string; from: number; to: number };
 
-/** What changed in the text from one version to another: removed words struck through, added ones highlighted. */
+/** The changes of the text from one version to another: removed words struck through, added ones highlighted. */
 export default function TextComparison({ id, from, to }: Props) {
   const [before, after] = useQueries({ queries: [itemTextQuery(id, from), itemTextQuery(id, to)] });
   const old = before.data?.text;
@@ -51,6 +51,6 @@ export default function TextComparison({ id, from, to }: Props) {
   );
 }
 
-/** What did not change is cut to its beginning and end. */
+/** Shortens an unchanged passage to its beginning and end. */
 const shorten = (text: string): string =>
   text.length <= 2 * contextLength ? text : `${text.slice(0, contextLength)} … ${text.slice(-contextLength)}`;

@@ -34,7 +34,7 @@ const options = (Object.keys(texts.states) as Delivery['state'][]).map((value) =
   label: <StateLabel state={value} />,
 }));
 
-/** What was sent to a destination, how it answered, and when it is tried again. */
+/** The deliveries to a destination, its responses, and the times of the next tries. */
 export function DeliveryLog({ outputId }: { outputId: string }) {
   const { state } = route.useSearch();
   const navigate = route.useNavigate();
