@@ -128,3 +128,12 @@ test('withdraws the event of a retracted item', () => {
     iocs: { domains: [{ status: 'revoked' }] },
   });
 });
+
+test('finds nothing new in the description of an exchanged event', () => {
+  const abstract = 'The Emotet loader runs update.exe, contacts evil.top and moves by remote desktop, as analysts say.';
+  const item = itemOf([indicatorOf('domain', 'evil.top')]);
+  const record = exchange({ ...item, event: { ...item.event, title: 'A flaw that Emotet uses' }, abstract });
+  expect(record.abstract).toBe(abstract);
+  expect(listValues(record)).toEqual([['domain', 'evil.top']]);
+  expect(record.classification).toMatchObject({ malware: [], attack: [] });
+});

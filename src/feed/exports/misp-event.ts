@@ -11,7 +11,7 @@ import { sumUnsupported, type UnsupportedFields } from './stix/unsupported-field
 import type { FeedItem } from '../model/item.schema.ts';
 import { listObservables } from '../model/values/observables.ts';
 import { ownValue } from '../../platform/lib/own-value.ts';
-import { targetRegion, targetSector } from '../model/vocabulary.ts';
+import { mispSummaryComment, targetRegion, targetSector } from '../model/vocabulary.ts';
 
 const threatLevels: Record<string, string> = { critical: '1', high: '1', medium: '2', low: '3', none: '4' };
 
@@ -68,6 +68,12 @@ function renderEventHeader(item: FeedItem): Record<string, unknown> {
 export const renderMispManifest = (items: FeedItem[]): object =>
   Object.fromEntries(items.map((item) => [toMispEventId(item.id), renderEventHeader(item)]));
 
+/** Returns the description of an item. Its comment says that other attributes and tags contain what it names. */
+const renderDescription = (item: FeedItem, description: string): object => ({
+  ...renderAttribute(item, 'comment', 'External analysis', description),
+  comment: mispSummaryComment,
+});
+
 /** Renders an event. A retracted item and all of its attributes are marked deleted. */
 export function renderMispEvent(item: FeedItem): { event: object; unsupported: UnsupportedFields } {
   const indicators = Object.values(item.iocs).flat();
@@ -95,7 +101,7 @@ export function renderMispEvent(item: FeedItem): { event: object; unsupported: U
     publish_timestamp: toEpochSeconds(item.lastUpdated),
     Attribute: [
       ...(item.source.url ? [renderAttribute(item, 'link', 'External analysis', item.source.url)] : []),
-      ...(description ? [renderAttribute(item, 'comment', 'External analysis', description)] : []),
+      ...(description ? [renderDescription(item, description)] : []),
       ...references.map(({ framework, id }) =>
         renderAttribute(item, attributeByFramework[framework]!, 'External analysis', id),
       ),

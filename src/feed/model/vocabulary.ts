@@ -70,3 +70,6 @@ export type SightingMatch = (typeof sightingMatches)[number];
 /** Why an indicator answers a look-up. */
 export const lookupMatches = [...sightingMatches, 'mail_host'] as const;
 export type LookupMatch = (typeof lookupMatches)[number];
+
+/** The comment of the attribute with an item's description in an exported MISP event. Its values and names are other attributes and tags. */
+export const mispSummaryComment = 'tocsin:summary';

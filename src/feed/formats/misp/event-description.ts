@@ -1,12 +1,16 @@
 import type { Span } from '../../extraction/text/stored-text.ts';
 import { asObjects, asText, type JsonObject } from '../../../platform/lib/json/json-values.ts';
+import { mispSummaryComment } from '../../model/vocabulary.ts';
 import { isSet, type EventAttribute } from './misp-attributes.ts';
 
 /** Values with fewer characters are labels rather than sentences. */
 const descriptionMinChars = 60;
 
-/** A text that describes an event, and its place in the stored text. `isReport` marks an event report, which is read as a whole. */
-export type EventDescription = { text: string; span: Span; isReport: boolean };
+/**
+ * A text that describes an event, and its place in the stored text. `isReport` marks an event report, which is read as a whole, and `isExtracted`
+ * the description in an export of this program, whose values and names are other attributes and tags.
+ */
+export type EventDescription = { text: string; span: Span; isReport: boolean; isExtracted?: boolean };
 
 /**
  * Returns the description of an event: the summary of its report object, the excerpt of an analysis, or its first event report, from which
@@ -19,7 +23,10 @@ export function findDescription(
 ): EventDescription | undefined {
   const found = attributes.filter(isStanding).find(isSummary) ?? attributes.filter(isStanding).find(isExcerpt);
   const span = found && spans.get(`${found.prefix}value`);
-  if (span) return { text: asText(found.holder['value'])!, span, isReport: false };
+  if (span) {
+    const isExtracted = found.holder['comment'] === mispSummaryComment;
+    return { text: asText(found.holder['value'])!, span, isReport: false, isExtracted };
+  }
   const reports = asObjects(event['EventReport']);
   const index = reports.findIndex(({ deleted, content }) => !isSet(deleted) && asText(content) !== undefined);
   const reportSpan = spans.get(`EventReport[${index}].content`);

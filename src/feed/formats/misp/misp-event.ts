@@ -123,10 +123,11 @@ function readEvent({
   const context = { statements, classification, reliability, withdrawn: isSet(event['deleted']), addEvidence };
   for (const attribute of attributes) addAttribute(attribute, context);
   const prose = { ...context, text, lists };
-  if (description && !description.isReport) addProse(description.span, prose);
+  if (description && !description.isReport && !description.isExtracted) addProse(description.span, prose);
   addEventReports(event, spans, prose);
   // Without galaxies, the title is often all that names the threat.
-  if (!classification.hasNames()) addProseNames(classification, asText(event['info']) ?? '', lists?.names);
+  if (!classification.hasNames() && !description?.isExtracted)
+    addProseNames(classification, asText(event['info']) ?? '', lists?.names);
   for (const { framework, id, confidence } of statements.mappings) classification.addMapping(framework, id, confidence);
   const iocs = statements.iocs(findEventTimes(event)[0]);
   return { iocs, ...classification.build([...inferPlatforms(iocs), ...readPlatformTags(event)]) };
