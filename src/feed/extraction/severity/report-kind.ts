@@ -40,59 +40,61 @@ export const isDigest = (title: string, sourceUrl = ''): boolean =>
 const isFiction = ({ full }: Statement): boolean =>
   fictionCues.test(full) && !/\b(?:not|never|no longer)\b|n['’]t\b/i.test(full);
 
+type KindInput = { lead: Statement[]; indicators: number; names: ExtractedName[]; sourceUrl?: string | undefined };
+
 /** Determines the kind of a text from its title and lead. */
-export function readReportKind(report: {
-  lead: Statement[];
-  indicators: number;
-  names: ExtractedName[];
-  sourceUrl?: string | undefined;
-}): ReportKind {
-  const { lead, indicators, names, sourceUrl = '' } = report;
-  const title = lead.find(({ isTitle }) => isTitle)?.text ?? '';
-  const hasActorTitle = names.some(
-    ({ kind, printed }) => kind === 'actor' && printed.some((form) => title.includes(form)),
-  );
-  const hasThreatTitle = names.some(
-    ({ kind, printed }) => kind === 'malware' && printed.some((form) => title.includes(form)),
-  );
-  const promoted = lead.filter(({ text }) => promotionCues.test(text)).length;
-  const reported = lead.filter((one) => one.isAsserted && activityCues.some((cue) => statesCue(one, cue))).length;
-  const isNamedThreat = lead.some(
-    (one) => one.isAsserted && mentionsName(one, names) && activityCues.some((cue) => statesCue(one, cue)),
-  );
-  const isCertainVulnerability = lead.some(({ text }) => /\bCVE-\d{4}-\d{4,}/i.test(text));
-  const isReportedThreat = lead.some(
-    (one) => one.isAsserted && statesCue(one, observationCue) && statesCue(one, malwareCues),
-  );
-  const isPromoted =
-    promoted >= 2 &&
-    promoted > reported &&
-    indicators < 3 &&
-    !isDigest(title, sourceUrl) &&
-    !isNamedThreat &&
-    !isReportedThreat &&
-    !isCertainVulnerability;
-  const heading = lead.slice(0, headingReach).findIndex(({ full }) => definitionHeading.test(full.trim()));
-  const isExplained =
-    heading >= 0 &&
-    !/\bCVE-\d{4}-\d{4,}/i.test(title) &&
-    !lead
-      .slice(0, heading)
-      .some((one) => one.isAsserted && (isExploitation(one) || (one.isTitle && isActivity(one) && isThreat(one))));
+export function readReportKind(report: KindInput): ReportKind {
+  const { lead, names, sourceUrl = '' } = report;
+  const title = titleOf(lead);
   if (lead.slice(0, openingStatements).some(isFiction)) return 'promotion';
-  const isDeclared =
-    lead.slice(0, headingReach).some(({ full }) => guideDeclaration.test(full)) &&
-    !isNamedThreat &&
-    !isReportedThreat &&
-    !isCertainVulnerability;
-  if (
-    ((guideTitles.test(title) || guideSlugs.test(sourceUrl) || isExplained || isDeclared) && !hasActorTitle) ||
-    (guidePaths.test(sourceUrl) && !isNamedThreat)
-  )
-    return hasThreatTitle || isCertainVulnerability
-      ? 'guide'
-      : definitionTitles.test(title) || definitionSlugs.test(sourceUrl)
-        ? 'definition'
-        : 'promotion';
-  return isPromoted ? 'promotion' : 'report';
+  const isGuide =
+    (guideTitles.test(title) || guideSlugs.test(sourceUrl) || explainsTerm(lead) || declaresGuide(report)) &&
+    !hasNameIn(title, names, 'actor');
+  const isOnGuidePage = guidePaths.test(sourceUrl) && !statesNamedActivity(lead, names);
+  if (!isGuide && !isOnGuidePage) return isPromotion(report) ? 'promotion' : 'report';
+  if (hasNameIn(title, names, 'malware') || mentionsCve(lead)) return 'guide';
+  return definitionTitles.test(title) || definitionSlugs.test(sourceUrl) ? 'definition' : 'promotion';
+}
+
+const titleOf = (lead: Statement[]): string => lead.find(({ isTitle }) => isTitle)?.text ?? '';
+
+const hasNameIn = (title: string, names: ExtractedName[], kind: ExtractedName['kind']): boolean =>
+  names.some((name) => name.kind === kind && name.printed.some((form) => title.includes(form)));
+
+const cveId = /\bCVE-\d{4}-\d{4,}/i;
+const mentionsCve = (lead: Statement[]): boolean => lead.some(({ text }) => cveId.test(text));
+
+const isReportedActivity = (one: Statement): boolean =>
+  one.isAsserted && activityCues.some((cue) => statesCue(one, cue));
+const statesNamedActivity = (lead: Statement[], names: ExtractedName[]): boolean =>
+  lead.some((one) => isReportedActivity(one) && mentionsName(one, names));
+
+/** Returns whether a text reports something certain: what a named threat does, malware that was observed, or a vulnerability with an ID. */
+const reportsThreat = ({ lead, names }: KindInput): boolean =>
+  statesNamedActivity(lead, names) ||
+  lead.some((one) => one.isAsserted && statesCue(one, observationCue) && statesCue(one, malwareCues)) ||
+  mentionsCve(lead);
+
+const declaresGuide = (report: KindInput): boolean =>
+  report.lead.slice(0, headingReach).some(({ full }) => guideDeclaration.test(full)) && !reportsThreat(report);
+
+/** Returns whether a heading asks what a term means before the text reports an attack. */
+function explainsTerm(lead: Statement[]): boolean {
+  const heading = lead.slice(0, headingReach).findIndex(({ full }) => definitionHeading.test(full.trim()));
+  const reportsAttack = (one: Statement): boolean =>
+    one.isAsserted && (isExploitation(one) || (one.isTitle && isActivity(one) && isThreat(one)));
+  return heading >= 0 && !cveId.test(titleOf(lead)) && !lead.slice(0, heading).some(reportsAttack);
+}
+
+/** Returns whether a text says more about products or security in general than about what happened. */
+function isPromotion(report: KindInput): boolean {
+  const { lead, indicators, sourceUrl } = report;
+  const promoted = lead.filter(({ text }) => promotionCues.test(text)).length;
+  return (
+    promoted >= 2 &&
+    promoted > lead.filter(isReportedActivity).length &&
+    indicators < 3 &&
+    !isDigest(titleOf(lead), sourceUrl) &&
+    !reportsThreat(report)
+  );
 }
