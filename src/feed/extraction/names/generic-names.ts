@@ -9,7 +9,7 @@ const words = new Set(
   whatsapp signal github gitlab office word excel outlook exchange sharepoint onedrive teams powershell python java javascript golang go rust node php perl
   ruby bash vba vbscript visual basic delphi dotnet net asp iis apache nginx wordpress chrome firefox edge safari opera internet explorer adobe flash pdf
   http https dns smtp imap ftp ssh rdp smb vpn tls ssl tcp udp api com dll exe usb uefi bios pos atm iot ics scada ot crypto bitcoin monero ethereum web
-  email mail phishing spam banking mobile cloud desktop browser firefox linkedin youtube instagram reddit dropbox
+  email mail phishing spam banking mobile cloud desktop browser firefox linkedin youtube instagram reddit dropbox mega
   chinese china russian russia iranian iran korean korea north south dprk prc vietnamese indian pakistani israeli turkish ukrainian belarusian american
   czech polish hungarian romanian bulgarian greek swiss austrian dutch belgian danish norwegian swedish finnish croatian serbian slovak slovenian
   lithuanian latvian estonian georgian armenian azerbaijani kazakh uzbek mongolian thai malaysian indonesian filipino singaporean australian canadian

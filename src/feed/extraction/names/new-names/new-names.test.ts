@@ -66,6 +66,7 @@ test.each([
   ['Researchers installed QUILLPROXY.', []],
   ['Quillnoroff, a finance-focused subgroup of others, stole money.', ['actor Quillnoroff']],
   ['They chain Mirthful2FA with pop-ups.', ['malware Mirthful2FA']],
+  ['They copied the data to Mega.', []],
   ['The group, which we call “Vexing Otterby”, sells access.', ['actor Vexing Otterby']],
   ['It deploys a new backdoor dubbed ZorbaDoor.', ['malware ZorbaDoor']],
   ['Researchers found an undocumented malware family called Plinthus.', ['malware Plinthus']],
