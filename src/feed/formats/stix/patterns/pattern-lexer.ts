@@ -9,14 +9,14 @@ export type Token = {
 const patternMaxChars = 200_000;
 const tokensMax = 50_000;
 
-// The first that matches. Words may contain hyphens (`domain-name`). Numbers may have a sign, a fraction, also without a digit before its dot,
+// The first that matches. The standard has no double quotes, but some exporters write them. Words may contain hyphens (`domain-name`). Numbers may have a sign, a fraction, also without a digit before its dot,
 // and an exponent.
 const shapes: [Token['kind'] | 'blank', RegExp][] = [
   ['sign', /!=|<>|<=|>=|==|[=<>[\](),:*]/y],
   ['blank', /(?:\s+|\/\*[\s\S]*?\*\/|\/\/[^\r\n]*)+/y],
   ['timestamp', /t'(?:[^'\\]|\\.)*'/y],
   ['binary', /[bh]'(?:[^'\\]|\\.)*'/y],
-  ['string', /'(?:[^'\\]|\\[\s\S])*'/y],
+  ['string', /'(?:[^'\\]|\\[\s\S])*'|"(?:[^"\\]|\\[\s\S])*"/y],
   ['number', /[+-]?(?:\d+\.\d*|\.\d+|\d+)(?:[eE][+-]?\d+)?(?![\w-])/y],
   ['word', /[A-Za-z_0-9][\w-]*/y],
   ['sign', /\./y],
@@ -47,7 +47,7 @@ function matchToken(pattern: string, at: number): [Token['kind'] | 'blank', stri
 
 function unquote(kind: Token['kind'], text: string): string {
   // Many exporters do not escape the backslashes of a path. The standard escapes only quotes and backslashes.
-  const unescape = (quoted: string): string => quoted.slice(1, -1).replaceAll(/\\([\\'])/g, '$1');
+  const unescape = (quoted: string): string => quoted.slice(1, -1).replaceAll(/\\([\\'"])/g, '$1');
   if (kind === 'string') return unescape(text);
   return kind === 'timestamp' || kind === 'binary' ? unescape(text.slice(1)) : text;
 }

@@ -9,7 +9,9 @@ import { parsePattern, type Comparison, type ObjectPath, type Observation } from
  */
 export function findPatternValues(pattern: string): Observable[] {
   const values: Observable[] = [];
-  const observations: Observation[] = [parsePattern(pattern)];
+  // Some exporters omit the brackets of a single observation.
+  const isBare = !/^\s*[[(]/.test(pattern);
+  const observations: Observation[] = [parsePattern(isBare ? `[${pattern}]` : pattern)];
   for (let next = observations.pop(); next; next = observations.pop()) {
     if (next.kind === 'observation') values.push(...findComparisonValues(next.comparison));
     else observations.push(...next.operands.toReversed());

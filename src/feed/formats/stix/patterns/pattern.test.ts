@@ -198,7 +198,19 @@ describe('valuesOfPattern', () => {
     ["[domain-name:value != 'a.example' OR domain-name:value NOT = 'b.example']", []],
     ["[file:name LIKE '%.exe' AND file:name MATCHES '^a' AND file:size > 3]", []],
     ["[file:hashes.'SHA-256' = 'AA']", ['observable:sha256=AA']],
-    [`[file:hashes.MD5 = '${'A'.repeat(32)}' AND file:hashes."x" = '1']`, 'error'],
+    [`[file:hashes.MD5 = '${'A'.repeat(32)}' AND file:hashes.#x = '1']`, 'error'],
+    [`[file:hashes."MD5" = "${'A'.repeat(32)}" AND file:name = "it's"]`, [`md5=${'a'.repeat(32)}`, "file_name=it's"]],
+    [
+      "domain-name:value = 'a.example' OR url:value = 'http://a.example/b'",
+      ['domain=a.example', 'url=http://a.example/b'],
+    ],
+    [
+      "[hostname:value = 'a.example' OR media-content:url = 'http://a.example/b']",
+      ['domain=a.example', 'url=http://a.example/b'],
+    ],
+    ["[email-message:body_multipart[*].body_raw_ref.name = 'a.docm']", ['file_name=a.docm']],
+    ["[network-traffic:extensions.'http-request-ext'.request_header.Host = 'a.example']", ['domain=a.example']],
+    ["[cryptocurrency-wallet:value = '1abc']", ['observable:cryptocurrency-wallet=1abc']],
     [
       `[file:hashes.MD5 = '${'A'.repeat(32)}'] AND [file:name = 'it\\'s \\\\ here']`,
       [`md5=${'a'.repeat(32)}`, "file_name=it's \\ here"],
