@@ -43,26 +43,10 @@ export default function CommandPalette({ typed, returnTarget, onClose }: Props) 
     enabled: words.length > 1,
     placeholderData: keepPreviousData,
   });
-  const choose = (action: () => void) => () => {
+  const choose = (action: () => unknown) => () => {
     onClose();
-    action();
+    void action();
   };
-  // The API has matched these already.
-  const foundItem = (id: string, label: string, open: () => unknown) => (
-    <Command.Item key={id} value={id} className={item} onSelect={choose(() => void open())}>
-      <span className="truncate">{label}</span>
-    </Command.Item>
-  );
-  // Pages and actions are found by the beginnings of their words.
-  const isTyped = (label: string): boolean => hasWords(label, words);
-  const actions = [
-    { label: texts.actions.newDetection, run: () => navigate({ to: '/detections/new' }) },
-    { label: texts.actions.addSource, run: () => navigate({ to: '/sources', search: { source: 'new' } }) },
-  ].filter(({ label }) => isTyped(label));
-  const typedPages = pages.filter(({ label }) => isTyped(label));
-  // Without words, the pages of the sidebar are enough.
-  const typedFeedPages = words === '' ? [] : feedPages.filter(({ path, label }) => path !== '/feed' && isTyped(label));
-  const typedThemes = themes.filter((theme) => isTyped(themeLabel(theme)));
   const results = words.length > 1 && found ? groupFound(found) : [];
   const firstId = results.flatMap(({ entries }) => entries)[0]?.id;
   // Results arrive after the search of the feed has been selected. Select the first one, unless the user has moved the selection.
@@ -90,60 +74,101 @@ export default function CommandPalette({ typed, returnTarget, onClose }: Props) 
           <Command.Empty className="p-6 text-center text-muted">
             {isFetching ? texts.searching : texts.nothingFound}
           </Command.Empty>
-          {typedPages.length + typedFeedPages.length > 0 && (
-            <Command.Group heading={texts.goTo} className={group}>
-              {typedPages.map(({ path, label, icon: Icon }) => (
-                <Command.Item
-                  key={path}
-                  value={path}
-                  className={item}
-                  onSelect={choose(() => void navigate({ to: path }))}
-                >
-                  <Icon className="size-4 text-muted" strokeWidth={1.75} aria-hidden />
-                  {label}
-                </Command.Item>
-              ))}
-              {typedFeedPages.map(({ path, label }) => foundItem(path, label, () => navigate({ to: path })))}
-            </Command.Group>
-          )}
+          <PageEntries words={words} choose={choose} />
           {results.map(({ heading, entries }) => (
             <Command.Group key={heading} heading={heading} className={group}>
-              {entries.map(({ id, label, to }) => foundItem(id, label, () => navigate(to)))}
+              {entries.map(({ id, label, to }) => (
+                <FoundEntry key={id} id={id} label={label} onSelect={choose(() => navigate(to))} />
+              ))}
             </Command.Group>
           ))}
-          {(actions.length > 0 || words.length > 1) && (
-            <Command.Group heading={texts.actions.label} className={group}>
-              {actions.map(({ label, run }) => (
-                <Command.Item key={label} value={label} className={item} onSelect={choose(() => void run())}>
-                  {label}
-                </Command.Item>
-              ))}
-              {looksLikeIndicator(words) &&
-                foundItem('look-up', texts.actions.lookUp(words), () =>
-                  navigate({ to: '/indicators', search: { values: words, value: words } }),
-                )}
-              {words.length > 1 &&
-                foundItem(searchFeed, texts.actions.searchFeed(words), () =>
-                  navigate({ to: '/feed', search: { q: words } }),
-                )}
-            </Command.Group>
-          )}
-          {typedThemes.length > 0 && (
-            <Command.Group heading={texts.theme.label} className={group}>
-              {typedThemes.map((theme) => (
-                <Command.Item
-                  key={theme}
-                  value={themeLabel(theme)}
-                  className={item}
-                  onSelect={choose(() => setTheme(theme))}
-                >
-                  {themeLabel(theme)}
-                </Command.Item>
-              ))}
-            </Command.Group>
-          )}
+          <ActionEntries words={words} choose={choose} />
+          <ThemeEntries words={words} choose={choose} />
         </Command.List>
       </Command>
     </Modal>
+  );
+}
+
+type EntriesProps = {
+  words: string;
+  /** Returns a function that closes the palette and calls `action`. */
+  choose: (action: () => unknown) => () => void;
+};
+
+/** An entry that is shown whatever its label is, because the API has matched it. */
+function FoundEntry({ id, label, onSelect }: { id: string; label: string; onSelect: () => void }) {
+  return (
+    <Command.Item value={id} className={item} onSelect={onSelect}>
+      <span className="truncate">{label}</span>
+    </Command.Item>
+  );
+}
+
+/** Pages, by the beginnings of their words. Without words, the pages of the sidebar are enough. */
+function PageEntries({ words, choose }: EntriesProps) {
+  const navigate = useNavigate();
+  const main = pages.filter(({ label }) => hasWords(label, words));
+  const ofFeed = words === '' ? [] : feedPages.filter(({ path, label }) => path !== '/feed' && hasWords(label, words));
+  if (main.length + ofFeed.length === 0) return null;
+  return (
+    <Command.Group heading={texts.goTo} className={group}>
+      {main.map(({ path, label, icon: Icon }) => (
+        <Command.Item key={path} value={path} className={item} onSelect={choose(() => navigate({ to: path }))}>
+          <Icon className="size-4 text-muted" strokeWidth={1.75} aria-hidden />
+          {label}
+        </Command.Item>
+      ))}
+      {ofFeed.map(({ path, label }) => (
+        <FoundEntry key={path} id={path} label={label} onSelect={choose(() => navigate({ to: path }))} />
+      ))}
+    </Command.Group>
+  );
+}
+
+/** Actions by the beginnings of their words, a look-up of the words, and a search for them. */
+function ActionEntries({ words, choose }: EntriesProps) {
+  const navigate = useNavigate();
+  const actions = [
+    { label: texts.actions.newDetection, run: () => navigate({ to: '/detections/new' }) },
+    { label: texts.actions.addSource, run: () => navigate({ to: '/sources', search: { source: 'new' } }) },
+  ].filter(({ label }) => hasWords(label, words));
+  if (actions.length === 0 && words.length < 2) return null;
+  return (
+    <Command.Group heading={texts.actions.label} className={group}>
+      {actions.map(({ label, run }) => (
+        <Command.Item key={label} value={label} className={item} onSelect={choose(run)}>
+          {label}
+        </Command.Item>
+      ))}
+      {looksLikeIndicator(words) && (
+        <FoundEntry
+          id="look-up"
+          label={texts.actions.lookUp(words)}
+          onSelect={choose(() => navigate({ to: '/indicators', search: { values: words, value: words } }))}
+        />
+      )}
+      {words.length > 1 && (
+        <FoundEntry
+          id={searchFeed}
+          label={texts.actions.searchFeed(words)}
+          onSelect={choose(() => navigate({ to: '/feed', search: { q: words } }))}
+        />
+      )}
+    </Command.Group>
+  );
+}
+
+function ThemeEntries({ words, choose }: EntriesProps) {
+  const typed = themes.filter((theme) => hasWords(themeLabel(theme), words));
+  if (typed.length === 0) return null;
+  return (
+    <Command.Group heading={texts.theme.label} className={group}>
+      {typed.map((theme) => (
+        <Command.Item key={theme} value={themeLabel(theme)} className={item} onSelect={choose(() => setTheme(theme))}>
+          {themeLabel(theme)}
+        </Command.Item>
+      ))}
+    </Command.Group>
   );
 }
