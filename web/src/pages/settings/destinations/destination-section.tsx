@@ -1,7 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { ChevronLeft, MoreHorizontal } from 'lucide-react';
-import { lazy, Suspense, useState } from 'react';
+import { lazy, Suspense, useState, type Dispatch, type SetStateAction } from 'react';
 import {
   deleteOutput,
   outputQuery,
@@ -40,12 +40,41 @@ export function DestinationSection() {
   );
 }
 
+/** The open dialog. One shows a new secret. */
+type OpenDialog = 'rotate' | 'delete' | { secret: string } | null;
+
 function Destination({ output }: { output: Output }) {
   const { id, name, kind, url, eventTypes, minSeverity, enabled, disabledReason } = output;
-  const navigate = route.useNavigate();
-  const client = useQueryClient();
-  const [open, setOpen] = useState<'rotate' | 'delete' | { secret: string } | null>(null);
-  const close = (): void => setOpen((current) => (typeof current === 'object' ? current : null));
+  const [open, setOpen] = useState<OpenDialog>(null);
+  return (
+    <SettingsSection
+      title={name}
+      description={
+        <span className="flex flex-wrap items-center gap-x-2 gap-y-1">
+          <span className="break-all">{`${texts.kinds[kind]} · ${url}`}</span>
+          {minSeverity && <Badge>{texts.from(minSeverity)}</Badge>}
+          {!enabled && <Badge isBad={disabledReason !== null}>{disabledReason ?? texts.disabled}</Badge>}
+        </span>
+      }
+      action={
+        <DestinationActions output={output} onRotate={() => setOpen('rotate')} onDelete={() => setOpen('delete')} />
+      }
+    >
+      <p className="flex flex-wrap gap-1" aria-label={texts.events}>
+        {eventTypes.map((type) => (
+          <Badge key={type}>{type}</Badge>
+        ))}
+      </p>
+      <DeliveryLog outputId={id} />
+      <DestinationDialogs output={output} open={open} onOpen={setOpen} />
+    </SettingsSection>
+  );
+}
+
+type ActionsProps = { output: Output; onRotate: () => void; onDelete: () => void };
+
+function DestinationActions({ output, onRotate, onDelete }: ActionsProps) {
+  const { id, name, kind, enabled } = output;
   const test = useChange({
     change: () => testOutput(id),
     refresh: [['outputs']],
@@ -61,6 +90,43 @@ function Destination({ output }: { output: Output }) {
     done: () => texts.changed,
     failed: texts.notChanged,
   });
+  return (
+    <div className="flex items-center gap-2">
+      <Button disabled={test.isPending} onClick={() => test.mutate(undefined)}>
+        {texts.test}
+      </Button>
+      <MenuButton
+        label={texts.actions(name)}
+        align="end"
+        className="flex size-7 items-center justify-center rounded-control border text-muted hover:bg-hover hover:text-ink"
+        entries={[
+          {
+            kind: 'action',
+            label: enabled ? texts.turnOff : texts.turnOn,
+            onSelect: () => turn.mutate(undefined),
+          },
+          {
+            kind: 'action',
+            label: texts.rotate,
+            isDisabled: kind !== 'webhook',
+            onSelect: onRotate,
+          },
+          { kind: 'action', label: texts.remove, isDanger: true, onSelect: onDelete },
+        ]}
+      >
+        <MoreHorizontal className="size-4" aria-hidden />
+      </MenuButton>
+    </div>
+  );
+}
+
+type DialogsProps = { output: Output; open: OpenDialog; onOpen: Dispatch<SetStateAction<OpenDialog>> };
+
+function DestinationDialogs({ output, open, onOpen }: DialogsProps) {
+  const { id, name } = output;
+  const navigate = route.useNavigate();
+  const client = useQueryClient();
+  const close = (): void => onOpen((current) => (typeof current === 'object' ? current : null));
   const remove = async (): Promise<void> => {
     await deleteOutput(id);
     await client.invalidateQueries({ queryKey: outputsQuery.queryKey });
@@ -68,79 +134,34 @@ function Destination({ output }: { output: Output }) {
     void navigate({ to: '/settings/destinations' });
   };
   return (
-    <SettingsSection
-      title={name}
-      description={
-        <span className="flex flex-wrap items-center gap-x-2 gap-y-1">
-          <span className="break-all">{`${texts.kinds[kind]} · ${url}`}</span>
-          {minSeverity && <Badge>{texts.from(minSeverity)}</Badge>}
-          {!enabled && <Badge isBad={disabledReason !== null}>{disabledReason ?? texts.disabled}</Badge>}
-        </span>
-      }
-      action={
-        <div className="flex items-center gap-2">
-          <Button disabled={test.isPending} onClick={() => test.mutate(undefined)}>
-            {texts.test}
-          </Button>
-          <MenuButton
-            label={texts.actions(name)}
-            align="end"
-            className="flex size-7 items-center justify-center rounded-control border text-muted hover:bg-hover hover:text-ink"
-            entries={[
-              {
-                kind: 'action',
-                label: enabled ? texts.turnOff : texts.turnOn,
-                onSelect: () => turn.mutate(undefined),
-              },
-              {
-                kind: 'action',
-                label: texts.rotate,
-                isDisabled: kind !== 'webhook',
-                onSelect: () => setOpen('rotate'),
-              },
-              { kind: 'action', label: texts.remove, isDanger: true, onSelect: () => setOpen('delete') },
-            ]}
-          >
-            <MoreHorizontal className="size-4" aria-hidden />
-          </MenuButton>
-        </div>
-      }
-    >
-      <p className="flex flex-wrap gap-1" aria-label={texts.events}>
-        {eventTypes.map((type) => (
-          <Badge key={type}>{type}</Badge>
-        ))}
-      </p>
-      <DeliveryLog outputId={id} />
-      <Suspense>
-        {open === 'rotate' && (
-          <ConfirmDialog
-            title={texts.rotateTitle(name)}
-            action={texts.rotate}
-            onClose={close}
-            onConfirm={async () => {
-              const { secret } = await rotateOutput(id);
-              if (secret !== null) setOpen({ secret });
-            }}
-          >
-            {texts.rotateBody}
-          </ConfirmDialog>
-        )}
-        {open === 'delete' && (
-          <ConfirmDialog title={texts.removeTitle(name)} action={texts.remove} onClose={close} onConfirm={remove}>
-            {texts.removeBody}
-          </ConfirmDialog>
-        )}
-        {typeof open === 'object' && open !== null && (
-          <SecretDialog
-            title={texts.created}
-            hint={texts.createdHint}
-            label={texts.secret}
-            secret={open.secret}
-            onClose={() => setOpen(null)}
-          />
-        )}
-      </Suspense>
-    </SettingsSection>
+    <Suspense>
+      {open === 'rotate' && (
+        <ConfirmDialog
+          title={texts.rotateTitle(name)}
+          action={texts.rotate}
+          onClose={close}
+          onConfirm={async () => {
+            const { secret } = await rotateOutput(id);
+            if (secret !== null) onOpen({ secret });
+          }}
+        >
+          {texts.rotateBody}
+        </ConfirmDialog>
+      )}
+      {open === 'delete' && (
+        <ConfirmDialog title={texts.removeTitle(name)} action={texts.remove} onClose={close} onConfirm={remove}>
+          {texts.removeBody}
+        </ConfirmDialog>
+      )}
+      {typeof open === 'object' && open !== null && (
+        <SecretDialog
+          title={texts.created}
+          hint={texts.createdHint}
+          label={texts.secret}
+          secret={open.secret}
+          onClose={() => onOpen(null)}
+        />
+      )}
+    </Suspense>
   );
 }
