@@ -35,7 +35,6 @@ const labelOf = ({ entity, field, value }: ExceptionSubject): string =>
 
 /** Creates an exception from a value of a hit, after showing what it would have hidden. */
 export default function ExceptionDialog({ hit, onClose }: { hit: HitDetail; onClose: () => void }) {
-  const client = useQueryClient();
   const subjects = listSubjects(hit);
   const [index, setIndex] = useState(0);
   const [onlyEntity, setOnlyEntity] = useState(false);
@@ -44,64 +43,22 @@ export default function ExceptionDialog({ hit, onClose }: { hit: HitDetail; onCl
   const chosen = subjects[index]!;
   const subject = onlyEntity && chosen.field !== undefined ? { ...chosen, entity: hit.entity } : chosen;
   const preview = useQuery(exceptionPreviewQuery(hit.detectionId, subject));
-  const { mutate, isPending } = useChange({
-    change: () => {
-      const expires = days === '' ? {} : { expiresAt: new Date(Date.now() + Number(days) * 86_400_000).toISOString() };
-      return createException(hit.detectionId, { ...subject, reason: reason.trim(), ...expires });
-    },
-    refresh: [['detections', 'exceptions', hit.detectionId]],
-    done: ({ id }) => {
-      onClose();
-      const undo = (): void =>
-        void endException(hit.detectionId, id).then(
-          () => {
-            toasts.add({ title: texts.ended });
-            return client.invalidateQueries({ queryKey: ['detections', 'exceptions', hit.detectionId] });
-          },
-          ({ message }: Error) => toasts.add({ title: texts.failed, description: message, isError: true }),
-        );
-      return { title: texts.created, description: labelOf(subject), action: { label: common.undo, run: undo } };
-    },
-    failed: texts.failed,
-  });
+  const { mutate, isPending } = useCreateException(hit.detectionId, onClose);
   return (
     <Dialog isWide title={texts.title} description={texts.intro(hit.detection.name)} onClose={onClose}>
       <form
         className="flex flex-col gap-4"
         onSubmit={(event) => {
           event.preventDefault();
-          mutate();
+          mutate({ subject, reason: reason.trim(), days });
         }}
       >
-        <div className="flex flex-col gap-1.5">
-          <Field label={texts.subject}>
-            {(control) => (
-              <SelectInput
-                {...control}
-                className="h-8 w-full font-mono text-12"
-                value={index}
-                onChange={(event) => setIndex(Number(event.target.value))}
-              >
-                {subjects.map((option, at) => (
-                  <option key={labelOf(option)} value={at}>
-                    {labelOf(option).slice(0, 200)}
-                  </option>
-                ))}
-              </SelectInput>
-            )}
-          </Field>
-          {chosen.field !== undefined && (
-            <label className="flex items-center gap-2">
-              <input
-                type="checkbox"
-                className="accent-accent"
-                checked={onlyEntity}
-                onChange={({ target }) => setOnlyEntity(target.checked)}
-              />
-              <span className="min-w-0 break-all">{texts.onlyEntity(hit.entity)}</span>
-            </label>
-          )}
-        </div>
+        <SubjectFields
+          {...{ subjects, index, onlyEntity }}
+          entity={hit.entity}
+          onIndex={setIndex}
+          onOnlyEntity={setOnlyEntity}
+        />
         <HiddenHits query={preview} />
         <div className="grid gap-3 md:grid-cols-[1fr_10rem]">
           <Field label={texts.reason}>
@@ -135,5 +92,76 @@ export default function ExceptionDialog({ hit, onClose }: { hit: HitDetail; onCl
         </DialogActions>
       </form>
     </Dialog>
+  );
+}
+
+/** `days` is empty for an exception without an end. */
+type NewException = { subject: ExceptionSubject; reason: string; days: string };
+
+/** Creates an exception, and offers to undo that. */
+function useCreateException(detectionId: string, onCreated: () => void) {
+  const client = useQueryClient();
+  return useChange({
+    change: ({ subject, reason, days }: NewException) => {
+      const expires = days === '' ? {} : { expiresAt: new Date(Date.now() + Number(days) * 86_400_000).toISOString() };
+      return createException(detectionId, { ...subject, reason, ...expires });
+    },
+    refresh: [['detections', 'exceptions', detectionId]],
+    done: ({ id }, { subject }) => {
+      onCreated();
+      const undo = (): void =>
+        void endException(detectionId, id).then(
+          () => {
+            toasts.add({ title: texts.ended });
+            return client.invalidateQueries({ queryKey: ['detections', 'exceptions', detectionId] });
+          },
+          ({ message }: Error) => toasts.add({ title: texts.failed, description: message, isError: true }),
+        );
+      return { title: texts.created, description: labelOf(subject), action: { label: common.undo, run: undo } };
+    },
+    failed: texts.failed,
+  });
+}
+
+type SubjectProps = {
+  subjects: readonly ExceptionSubject[];
+  index: number;
+  entity: string;
+  onlyEntity: boolean;
+  onIndex: (index: number) => void;
+  onOnlyEntity: (onlyEntity: boolean) => void;
+};
+
+function SubjectFields({ subjects, index, entity, onlyEntity, onIndex, onOnlyEntity }: SubjectProps) {
+  return (
+    <div className="flex flex-col gap-1.5">
+      <Field label={texts.subject}>
+        {(control) => (
+          <SelectInput
+            {...control}
+            className="h-8 w-full font-mono text-12"
+            value={index}
+            onChange={(event) => onIndex(Number(event.target.value))}
+          >
+            {subjects.map((option, at) => (
+              <option key={labelOf(option)} value={at}>
+                {labelOf(option).slice(0, 200)}
+              </option>
+            ))}
+          </SelectInput>
+        )}
+      </Field>
+      {subjects[index]!.field !== undefined && (
+        <label className="flex items-center gap-2">
+          <input
+            type="checkbox"
+            className="accent-accent"
+            checked={onlyEntity}
+            onChange={({ target }) => onOnlyEntity(target.checked)}
+          />
+          <span className="min-w-0 break-all">{texts.onlyEntity(entity)}</span>
+        </label>
+      )}
+    </div>
   );
 }
