@@ -1,6 +1,6 @@
-import { toPublisherHost } from '../../model/publisher-host.ts';
-import { findOwnDomain } from '../../reference-data/shared-suffixes.ts';
-import { isPathHosting } from '../indicators/assessment/benign-values.ts';
+import { toPublisherHost } from '../../../model/publisher-host.ts';
+import { findOwnDomain } from '../../../reference-data/shared-suffixes.ts';
+import { isPathHosting } from '../../indicators/assessment/benign-values.ts';
 import { listDateNames } from './date-names.ts';
 
 const openingMaxChars = 900;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { extractItem } from '../extract-item.ts';
+import { extractItem } from '../../extract-item.ts';
 import { findArticleEnd } from './article-end.ts';
 
 const article =

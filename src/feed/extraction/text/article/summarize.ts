@@ -1,6 +1,6 @@
-import type { Sentence } from './sentence-spans.ts';
-import type { Span } from './stored-text.ts';
-import { splitWords } from '../techniques/sentence-features.ts';
+import type { Sentence } from '../sentence-spans.ts';
+import type { Span } from '../stored-text.ts';
+import { splitWords } from '../../techniques/sentence-features.ts';
 
 export type TextSummary = { summary: Span[]; tldr: Span | undefined };
 
