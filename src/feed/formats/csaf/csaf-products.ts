@@ -34,12 +34,17 @@ function readProductTree(tree: JsonObject): Map<string, ProductVersion> {
   const toUnbranched = (node: unknown): ProductVersion => ({ vendor: '', product: readName(node), version: '' });
   for (const branch of asObjects(tree['branches'])) walk(branch, { vendor: '', product: '', version: '' }, 0);
   for (const product of asObjects(tree['full_product_names'])) put(product, toUnbranched(product));
-  for (const relation of asObjects(tree['relationships'])) {
-    const component = products.get(asText(relation['product_reference']) ?? '');
-    const platform = products.get(asText(relation['relates_to_product_reference']) ?? '');
-    const fullName = relation['full_product_name'];
+  const putCombined = (node: JsonObject, componentId: unknown, platformId: unknown): void => {
+    const component = products.get(asText(componentId) ?? '');
+    const platform = products.get(asText(platformId) ?? '');
+    const fullName = node['full_product_name'];
     put(fullName, component ? { ...component, ...(platform ? { platform } : {}) } : toUnbranched(fullName));
-  }
+  };
+  for (const relation of asObjects(tree['relationships']))
+    putCombined(relation, relation['product_reference'], relation['relates_to_product_reference']);
+  // CSAF 2.1 has paths instead of relationships.
+  for (const path of asObjects(tree['product_paths']))
+    putCombined(path, path['beginning_product_reference'], asObjects(path['subpaths'])[0]?.['next_product_reference']);
   return products;
 }
 

@@ -146,6 +146,25 @@ describe('an advisory', () => {
     expect(read({ known_not_affected: fixed })).toEqual([]);
   });
 
+  test('reads the paths of products in CSAF 2.1', () => {
+    const product = (name: string) => ({ category: 'product_name', name, product: { product_id: name, name } });
+    const tree = {
+      branches: [{ category: 'vendor', name: 'Acme', branches: [product('Plugin'), product('Server')] }],
+      product_paths: [
+        {
+          beginning_product_reference: 'Plugin',
+          subpaths: [{ category: 'installed_on', next_product_reference: 'Server' }],
+          full_product_name: { product_id: 'path', name: 'Plugin installed on Server' },
+        },
+      ],
+    };
+    const vulnerabilities = [{ cve: 'CVE-2026-1001', product_status: { known_affected: ['path'] } }];
+    expect(one({ product_tree: tree, vulnerabilities }).affectedProducts.map((found) => found.product)).toEqual([
+      'Plugin',
+      'Server',
+    ]);
+  });
+
   test('orders two revisions of one day', () => {
     const tracking = {
       revision_history: [1, 2].map((number) => ({ number: String(number), date: '2024-01-01T00:00:00Z' })),
