@@ -161,4 +161,11 @@ export const hosts: IndicatorCase[] = [
   ['alert dns any any -> any any (msg:"ZQ C2"; dns.query; content:"evil-zq.com"; sid:1000001;)', 'domain evil-zq.com'],
   ['let c2 = dynamic(["evil-zq.com", "45.9.148.7"]);', 'domain evil-zq.com', 'ipv4 45.9.148.7'],
   ['DeviceNetworkEvents | where RemoteUrl has "evil-zq.com"', 'domain evil-zq.com'],
+  // South African hosts, and ports at the end of a sentence
+  ['The C2 is zq-one.co[.]za.', 'domain zq-one.co.za'],
+  [
+    'It sends data to hxxp://cdn.zq-helper[.]com:8080.',
+    'url http://cdn.zq-helper.com:8080/',
+    'domain cdn.zq-helper.com',
+  ],
 ];

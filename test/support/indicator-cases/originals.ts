@@ -106,4 +106,48 @@ export const originals: IndicatorCase[] = [
   ['#### Q3: What is the legitimate domain of the chain?\n\n`acme-chicken.com`\n', '~domain acme-chicken.com'],
   ['## Domains of abused legitimate services\n\n- zq-share.io\n', 'domain zq-share.io'],
   ['The account at libero[.]it is abused.', '~domain libero.it'],
+  // Hosts that a remark, a cell or a list of victims calls harmless
+  ['Exfil: api[.]zq-mailer[.]com (legitimate; abuse vector)', '~domain api.zq-mailer.com'],
+  ['The shop zq-shop[.]com (legitimate website) was hacked to serve scripts.', 'domain zq-shop.com'],
+  [
+    '| Domain | Verdict |\n|---|---|\n| zq-foo[.]com | malicious |\n| zq-bar[.]com | benign |',
+    'domain zq-foo.com',
+    '~domain zq-bar.com',
+  ],
+  [
+    'Domains of the chain: zq-wall[.]cn, the download site of the adware, and meet[.]zq-cent[.]com, a legitimate page opened as a decoy',
+    'domain zq-wall.cn',
+    '~domain meet.zq-cent.com',
+  ],
+  ['The mail came from zq-corp[.]com (legitimate is zqcorp.com).', 'domain zq-corp.com', '~domain zqcorp.com'],
+  ['The page `zq-jobs.com` was sent instead of `zqjobs.com`.', 'domain zq-jobs.com', '~domain zqjobs.com'],
+  [
+    'Victims include zq-school[.]edu, zq-city[.]gov and zq-bank[.]com.',
+    '~domain zq-school.edu',
+    '~domain zq-city.gov',
+    '~domain zq-bank.com',
+  ],
+  [
+    'The stealer looks for passwords of zq-bank[.]com, zq-pay[.]com and zq-coin[.]io.',
+    '~domain zq-bank.com',
+    '~domain zq-pay.com',
+    '~domain zq-coin.io',
+  ],
+  ['The inject targets users of zq-bank[.]com.', '~domain zq-bank.com'],
+  ['The group claimed that zq-hospital[.]org was breached.', '~domain zq-hospital.org'],
+  ['Phishing pages for zq-pay[.]com live on zq-pay-login[.]top.', '~domain zq-pay.com', 'domain zq-pay-login.top'],
+  [
+    'Both `zq-hosted[.]com` and `zq-mail[.]com` are infrastructure of the abused legitimate service.',
+    '~domain zq-hosted.com',
+    '~domain zq-mail.com',
+  ],
+  ['The same server held zq-shop[.]com, an unrelated shop.', '~domain zq-shop.com'],
+  [
+    'They registered zq-updates[.]com through the registrar zq-names[.]com.',
+    'domain zq-updates.com',
+    '~domain zq-names.com',
+  ],
+  ['The implant tests its connection by asking www.zq-search[.]com.', '~domain www.zq-search.com'],
+  ['Exclude zq-cdn[.]com from the block list.', '~domain zq-cdn.com'],
+  ['## Do NOT block these domains\n\nzq-kill[.]com\n', '~domain zq-kill.com'],
 ];

@@ -87,7 +87,9 @@ function findFalsePositiveReason(type: string, evidence: CandidateEvidence, scor
   if (benign && !isReported) return benign;
   const mention = findMention();
   if (mention) return mention;
-  if (context.section === 'legitimate' && !defanged) return 'in a section of legitimate values';
+  // Pages on services that attackers abuse are theirs.
+  const isHost = type === 'domain' && context.isolated;
+  if (context.section === 'legitimate' && (!defanged || isHost)) return 'in a section of legitimate values';
   if (!network.has(type)) return undefined;
   const isListed = context.isolated && context.section === 'indicators';
   const isException = evidence.defangedInText >= someDefanged;

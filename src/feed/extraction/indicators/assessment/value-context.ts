@@ -18,7 +18,7 @@ const indicatorsHeading =
 const referencesHeading =
   /^(?:references?|further reading|related\b.{0,60}|see also|(?:additional |further |other |external )?sources?(?: of (?:information|indicators?(?: of compromise)?|iocs?))?|supporting evidence|about (?:us|the authors?)|read more|share (?:this|on)\b.{0,30}|tags?|external links|bibliography|footnotes|(?:additional )?resources|subscribe\b.{0,40}|follow us\b.{0,40}|contact(?: us)?|navigation|menu|recommended\b.{0,40}|popular posts|recent posts|comments|leave a reply|acknowledge?ments)$/i;
 const legitimateHeading =
-  /^(?!.*\b(?:abus|misus|compromis|hijack|leverag|mimic|impersonat|masquerad|disguis))(?=.*\b(?:legitimate|benign|clean|not malicious|false positives?)\b)/i;
+  /^(?!.*\b(?:abus|misus|compromis|hijack|leverag|mimic|impersonat|masquerad|disguis))(?=.*\b(?:legitimate|benign|clean|not malicious|false positives?)\b)|\b(?:do not|don['’]t|never) block\b/i;
 /** Lines that count as headings without markup. */
 const plainHeading =
   /^(?:sigma(?: rules?)?|yara(?: rules?)?|snort(?: rules?)?|suricata|detections?|mitigations?|recommendations?|conclusions?|(?:executive )?summary|timeline|introduction|overview|analysis|background|mitre(?: att&ck)?.{0,30}|(?:appendix\b.{0,40}[:–-]\s*)?(?:network |file |host |host-based |network-based )?(?:indicators? of compromise|indicators?|iocs?)(?:\s*\(iocs?\))?|c2 servers?|c&c servers?|command and control(?: servers?)?|hashes|samples|file hashes|domains|urls|ip addresses)\s*:?$/i;

@@ -32,7 +32,7 @@ const cues: string[] = [
   String.raw`\b(?:sites?|sitios?|sito|siti|página|pagina|domínio|dominio)(?: web)? (?:officiels?|oficial(?:es)?|oficiais|ufficial[ei]|légitimes?|leg[ií]timos?|legittim[io])${between}`,
 ];
 
-const opened = String.raw`[ :,(（"'“„«]{0,3}`;
+const opened = String.raw`[ :,(（"'“„«\x60]{0,3}`;
 const hasCue = createWordsBefore([`(?:${cues.join('|')})${opened}`]);
 
 /** Cues in scripts without spaces. */

@@ -11,7 +11,7 @@ const ends = new Uint8Array(0x1_0000);
 for (let code = 0; code < ends.length; code += 1) if (ending.test(String.fromCharCode(code))) ends[code] = 1;
 const pathMaxChars = 4_000;
 
-const port = /:\d{1,5}:?(?![\d.])/y;
+const port = /:\d{1,5}:?(?!\d|\.\d)/y;
 const user = /[^\s/?#"'<>|`\\@[\]()]{1,100}@/y;
 const ipv6Host = /\[[0-9a-f:.]{2,45}\]/iy;
 const nextOfList = /[,;][a-z]{3,6}:\/\//iy;
