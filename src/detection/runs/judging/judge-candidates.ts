@@ -8,7 +8,7 @@ import { countPendingCandidates, listPendingCandidates, type StoredCandidate } f
 import { addToProgress } from './judging-progress.ts';
 import { resolveWaiting, type JudgingSession } from './judging-session.ts';
 import { judgeByFacts, judgeCandidate, toJudgment, type Fallback, type Judgment } from './judgment.ts';
-import { describeMissingLists, loadMutes } from './mutes.ts';
+import { describeMissingLists, loadMutes } from './resolutions/mutes.ts';
 import { judgeSideBySide } from './judge-side-by-side.ts';
 import {
   findSuppressionKey,
@@ -18,9 +18,9 @@ import {
   toJudged,
   type Resolution,
   type SettlingContext,
-} from './resolve-candidates.ts';
-import { storeResolutions } from './store-resolutions.ts';
-import { findSuppressions } from './suppressions.store.ts';
+} from './resolutions/resolve-candidates.ts';
+import { storeResolutions } from './resolutions/store-resolutions.ts';
+import { findSuppressions } from './resolutions/suppressions.store.ts';
 
 export type JudgeCandidatesDeps = { db: Db; clock: Clock };
 

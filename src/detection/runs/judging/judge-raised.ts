@@ -17,8 +17,8 @@ import { judgeSideBySide } from './judge-side-by-side.ts';
 import { addVerdict } from './judging-progress.ts';
 import { startJudging, type JudgingSession } from './judging-session.ts';
 import { judgeCandidate, toJudgment, type Judgment } from './judgment.ts';
-import { toDetectionTexts, toJudged } from './resolve-candidates.ts';
-import { upsertSuppressions } from './suppressions.store.ts';
+import { toDetectionTexts, toJudged } from './resolutions/resolve-candidates.ts';
+import { upsertSuppressions } from './resolutions/suppressions.store.ts';
 
 /** Later runs ask the judge again about a hit that is younger than this. */
 export const raisedMaxMs = 24 * 3_600_000;

@@ -2,7 +2,7 @@ import type { VerdictStats } from '../../verdicts/model/model-score.ts';
 import type { ActiveRun } from '../execution/active-run.ts';
 import { addWarning, setWarning, type SuppressedCounts } from '../execution/run-progress.ts';
 import type { Fallback, Judgment } from './judgment.ts';
-import type { Resolution } from './resolve-candidates.ts';
+import type { Resolution } from './resolutions/resolve-candidates.ts';
 
 const entitiesMax = 200;
 const evidenceMax = 20;

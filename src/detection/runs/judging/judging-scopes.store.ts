@@ -1,7 +1,7 @@
 import { queryRows, type Tx } from '../../../platform/db/db.ts';
 import { timeOfId } from '../../../platform/lib/ids.ts';
 import type { DetectionKey } from '../../scheduling/detection-key.ts';
-import type { JudgingScope } from './resolve-candidates.ts';
+import type { JudgingScope } from './resolutions/resolve-candidates.ts';
 
 type ScopeRow = { id: string; trigger: JudgingScope['trigger']; model: string; definition: string };
 

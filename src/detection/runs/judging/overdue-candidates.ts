@@ -4,11 +4,16 @@ import type { DetectionKey } from '../../scheduling/detection-key.ts';
 import { endRaisedCandidatesAcrossOrgs, listOverdueCandidates, type StoredCandidate } from './candidates.store.ts';
 import { raisedMaxMs } from './judge-raised.ts';
 import { judgeByFacts } from './judgment.ts';
-import { loadMutes } from './mutes.ts';
+import { loadMutes } from './resolutions/mutes.ts';
 import { listJudgingScopes } from './judging-scopes.store.ts';
-import { findSuppressionKey, resolveCandidates, toDetectionTexts, type JudgingScope } from './resolve-candidates.ts';
-import { storeResolutions } from './store-resolutions.ts';
-import { findSuppressions } from './suppressions.store.ts';
+import {
+  findSuppressionKey,
+  resolveCandidates,
+  toDetectionTexts,
+  type JudgingScope,
+} from './resolutions/resolve-candidates.ts';
+import { storeResolutions } from './resolutions/store-resolutions.ts';
+import { findSuppressions } from './resolutions/suppressions.store.ts';
 
 const detectionsMax = 20;
 const batchMax = 50;

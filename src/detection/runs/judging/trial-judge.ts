@@ -7,7 +7,7 @@ import type { Judge } from './judge.ts';
 import { judgeByFacts, judgeCandidate, type Fallback, type Judgment } from './judgment.ts';
 import { addVerdict, warnAboutFallback } from './judging-progress.ts';
 import { toFallback } from './judging-session.ts';
-import { toDetectionTexts } from './resolve-candidates.ts';
+import { toDetectionTexts } from './resolutions/resolve-candidates.ts';
 import { createJudgeWithMeter, type JudgeDeps } from './model/model-judge.ts';
 import { runBudgets } from './model/run-spend.ts';
 

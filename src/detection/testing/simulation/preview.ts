@@ -6,7 +6,7 @@ import { checkModelAlias } from '../../detections/record/check-model-alias.ts';
 import { buildDefinition } from '../../detections/record/new-detection.ts';
 import type { ActiveRun } from '../../runs/execution/active-run.ts';
 import type { RunVerdict } from '../../runs/execution/run-progress.ts';
-import type { JudgedResolution, Resolution } from '../../runs/judging/resolve-candidates.ts';
+import type { JudgedResolution, Resolution } from '../../runs/judging/resolutions/resolve-candidates.ts';
 import {
   collectHitKeys,
   countRows,

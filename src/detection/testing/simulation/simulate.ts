@@ -12,11 +12,15 @@ import type { ActiveRun } from '../../runs/execution/active-run.ts';
 import { addWindowWarnings } from '../../runs/execution/windows/window-warnings.ts';
 import { searchLimits, trialClock } from '../../runs/execution/windows/examine-window.ts';
 import type { StoredCandidate } from '../../runs/judging/candidates.store.ts';
-import { createAllowListFinder } from '../../runs/judging/mutes.ts';
+import { createAllowListFinder } from '../../runs/judging/resolutions/mutes.ts';
 import { createTrialJudging } from '../../runs/judging/trial-judge.ts';
-import type { Suppression } from '../../runs/judging/suppressions.store.ts';
+import type { Suppression } from '../../runs/judging/resolutions/suppressions.store.ts';
 import { createAnalyst, type Judge } from '../../runs/judging/judge.ts';
-import { addSuppression, resolveCandidates, type Resolution } from '../../runs/judging/resolve-candidates.ts';
+import {
+  addSuppression,
+  resolveCandidates,
+  type Resolution,
+} from '../../runs/judging/resolutions/resolve-candidates.ts';
 import type { TimeRange } from '../../scheduling/slot-windows.ts';
 import type { QueryWindow, SearchResult, SiemConnection } from '../../siem/connector.ts';
 

@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest';
-import { testDatabase } from '../../../../test/support/database.ts';
-import { hour, startRuns } from '../../../../test/support/detection/scripted-runs.ts';
-import { detectionTexts } from '../../../../test/support/detection/analysis-examples.ts';
-import { createAnalyst } from './judge.ts';
-import { createException, getExceptions, removeException, snooze } from '../../detections/exceptions/exceptions.ts';
-import { getDetection } from '../../detections/read-detections.ts';
-import { getEntities, getHits } from '../../hits/read-hits.ts';
-import { setHitStatus } from '../../hits/set-hit-status.ts';
-import type { Candidate } from '../../analysis/candidate.ts';
-import { putValueList } from '../../value-lists/value-lists.ts';
-import { getRuns } from '../read-runs.ts';
+import { testDatabase } from '../../../../../test/support/database.ts';
+import { hour, startRuns } from '../../../../../test/support/detection/scripted-runs.ts';
+import { detectionTexts } from '../../../../../test/support/detection/analysis-examples.ts';
+import { createAnalyst } from '../judge.ts';
+import { createException, getExceptions, removeException, snooze } from '../../../detections/exceptions/exceptions.ts';
+import { getDetection } from '../../../detections/read-detections.ts';
+import { getEntities, getHits } from '../../../hits/read-hits.ts';
+import { setHitStatus } from '../../../hits/set-hit-status.ts';
+import type { Candidate } from '../../../analysis/candidate.ts';
+import { putValueList } from '../../../value-lists/value-lists.ts';
+import { getRuns } from '../../read-runs.ts';
 
 const testDb = await testDatabase();
 

@@ -1,12 +1,12 @@
-import type { DetectionTexts } from '../../verdicts/detection-texts.ts';
-import type { Exception } from '../../analysis/exceptions/exceptions.ts';
-import { computeSuppressionKey, decideSuppression } from '../../analysis/suppression.ts';
-import { createHitKey } from '../../hits/hit-key.ts';
-import type { ActiveRun } from '../execution/active-run.ts';
-import type { StoredCandidate } from './candidates.store.ts';
-import type { Judgment } from './judgment.ts';
+import type { DetectionTexts } from '../../../verdicts/detection-texts.ts';
+import type { Exception } from '../../../analysis/exceptions/exceptions.ts';
+import { computeSuppressionKey, decideSuppression } from '../../../analysis/suppression.ts';
+import { createHitKey } from '../../../hits/hit-key.ts';
+import type { ActiveRun } from '../../execution/active-run.ts';
+import type { StoredCandidate } from '../candidates.store.ts';
+import type { Judgment } from '../judgment.ts';
 import type { Suppression } from './suppressions.store.ts';
-import { startSlices } from '../../../platform/lib/concurrency/slices.ts';
+import { startSlices } from '../../../../platform/lib/concurrency/slices.ts';
 
 /**
  * The outcome of a candidate. `hitKey` is the key of the hit that it creates or joins, `hitId` the hit of an earlier run that

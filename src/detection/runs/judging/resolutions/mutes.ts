@@ -1,10 +1,10 @@
-import { compileAllowList } from '../../analysis/exceptions/allow-list.ts';
-import { compileExceptions } from '../../analysis/exceptions/exceptions.ts';
-import type { Tx } from '../../../platform/db/db.ts';
-import { listActiveExceptions } from '../../detections/exceptions/exceptions.store.ts';
-import type { DetectionKey } from '../../scheduling/detection-key.ts';
-import { readValueLists } from '../../value-lists/value-lists.store.ts';
-import type { StoredCandidate } from './candidates.store.ts';
+import { compileAllowList } from '../../../analysis/exceptions/allow-list.ts';
+import { compileExceptions } from '../../../analysis/exceptions/exceptions.ts';
+import type { Tx } from '../../../../platform/db/db.ts';
+import { listActiveExceptions } from '../../../detections/exceptions/exceptions.store.ts';
+import type { DetectionKey } from '../../../scheduling/detection-key.ts';
+import { readValueLists } from '../../../value-lists/value-lists.store.ts';
+import type { StoredCandidate } from '../candidates.store.ts';
 import type { SettlingContext } from './resolve-candidates.ts';
 
 /** Returns what mutes candidates of a detection: its exceptions and snoozes, and the value lists that are named. */

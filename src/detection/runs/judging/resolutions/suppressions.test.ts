@@ -1,16 +1,16 @@
 import { expect, test } from 'vitest';
-import { testDatabase } from '../../../../test/support/database.ts';
-import { detectionTexts } from '../../../../test/support/detection/analysis-examples.ts';
+import { testDatabase } from '../../../../../test/support/database.ts';
+import { detectionTexts } from '../../../../../test/support/detection/analysis-examples.ts';
 import {
   countCandidates,
   hour,
   startRuns,
   type RunsTest,
   type ScriptedSearch,
-} from '../../../../test/support/detection/scripted-runs.ts';
-import { listJudgedHits, slowJudge } from '../../../../test/support/detection/slow-judge.ts';
-import { createAnalystVerdict } from '../../verdicts/analyst/analyst.ts';
-import type { Judge } from './judge.ts';
+} from '../../../../../test/support/detection/scripted-runs.ts';
+import { listJudgedHits, slowJudge } from '../../../../../test/support/detection/slow-judge.ts';
+import { createAnalystVerdict } from '../../../verdicts/analyst/analyst.ts';
+import type { Judge } from '../judge.ts';
 
 const testDb = await testDatabase();
 const loginOfRoot: ScriptedSearch = ({ window }) => [{ _id: window.from.toISOString(), user: 'root', action: 'login' }];
