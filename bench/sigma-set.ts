@@ -11,7 +11,7 @@ import type { RuleQuery } from '../src/detection/sigma/dialects/dialect.ts';
 import type { QueryWindow } from '../src/detection/siem/connector.ts';
 import { scopes, type Caller } from '../src/platform/orgs/caller.ts';
 import { dataDir } from '../test/support/data.ts';
-import { createRuleMatcher } from '../test/support/detection/match-rules.ts';
+import { createRuleMatcher } from '../test/support/detection/sigma/match-rules.ts';
 import { withClient, withInProcessProgram, type InProcessProgram } from '../test/support/program-environment.ts';
 import { median, measureMs, type Benchmark, type BenchmarkRow } from './benchmark.ts';
 

@@ -9,9 +9,9 @@ import type { Expression } from '../src/detection/matching/expression.ts';
 import { parseRules } from '../src/detection/sigma/parse/parse-rules.ts';
 import { duckdb } from '../src/detection/sigma/dialects/duckdb.ts';
 import { anyText } from '../src/detection/matching/text-pattern.ts';
-import { openEvents } from '../test/support/detection/sigma-events.ts';
-import { decodedText, yamlEvent, yamlRule, type YamlRule } from '../test/support/detection/sigma-yaml-fuzz.ts';
-import { event, expression, fieldNames, plainMatch, readFuzz } from '../test/support/detection/sigma-fuzz.ts';
+import { openEvents } from '../test/support/detection/sigma/sigma-events.ts';
+import { decodedText, yamlEvent, yamlRule, type YamlRule } from '../test/support/detection/sigma/sigma-yaml-fuzz.ts';
+import { event, expression, fieldNames, plainMatch, readFuzz } from '../test/support/detection/sigma/sigma-fuzz.ts';
 
 type Event = Record<string, unknown>;
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { convertTask } from '../../src/detection/sigma/convert/convert-task.ts';
 import type { ConvertedRule } from '../../src/detection/sigma/convert/convert-rules.ts';
-import { openEvents } from '../../test/support/detection/sigma-events.ts';
+import { openEvents } from '../../test/support/detection/sigma/sigma-events.ts';
 import { formatRatio, type QualityFigure } from '../figures.ts';
 import { readRecordedRows } from '../recorded-inputs.ts';
 import { compareWithClickhouse, compareWithPostgres, windowsColumns } from './sigma-engines.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import type { ApiCall } from './api-client.ts';
-import { startOpenSearch } from './detection/opensearch-stand-in.ts';
+import { startOpenSearch } from './detection/siem/opensearch-stand-in.ts';
 import type { TestOrg } from './harness.ts';
 import { readOk } from './walk/api-calls.ts';
 

@@ -8,7 +8,7 @@ import { claimRunsAcrossOrgs } from '../scheduling/queue/claim-runs.store.ts';
 import { enqueueDueRunsAcrossOrgs } from '../scheduling/enqueue-runs.ts';
 import { executeDueRuns } from '../runs/workers/execute-due-runs.ts';
 import { checkPausedConnections, pauseConnection } from './connection-pauses.ts';
-import { startOpenSearch } from '../../../test/support/detection/opensearch-stand-in.ts';
+import { startOpenSearch } from '../../../test/support/detection/siem/opensearch-stand-in.ts';
 
 const base = Date.UTC(2026, 2, 2);
 const hour = (n: number): Date => new Date(base + n * 3_600_000);

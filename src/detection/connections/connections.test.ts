@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { queryOrg } from '../../../test/support/detection/detection-factory.ts';
 import { startApp } from '../../../test/support/harness.ts';
 import { checkQuery } from './check-connection.ts';
-import { startOpenSearch } from '../../../test/support/detection/opensearch-stand-in.ts';
+import { startOpenSearch } from '../../../test/support/detection/siem/opensearch-stand-in.ts';
 
 const { deps, newOrg, newKey } = await startApp({
   env: { TOCSIN_FETCH_ALLOW: '127.0.0.1', TOCSIN_LOG_LEVEL: 'fatal' },

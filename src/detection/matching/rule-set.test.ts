@@ -1,6 +1,12 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { event, expression, fieldNames, plainMatch, readFuzz } from '../../../test/support/detection/sigma-fuzz.ts';
+import {
+  event,
+  expression,
+  fieldNames,
+  plainMatch,
+  readFuzz,
+} from '../../../test/support/detection/sigma/sigma-fuzz.ts';
 import type { Expression } from './expression.ts';
 import { createFieldRow } from './field-row.ts';
 import { createAutomaton } from './literal-automaton.ts';

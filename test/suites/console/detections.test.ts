@@ -5,7 +5,7 @@ import { newPage, openBrowser, type Complaints } from '../../support/browser/bro
 import { signIn, startConsole } from '../../support/browser/console.ts';
 import { raiseHits } from '../../support/browser/raise-hits.ts';
 import { callOk, postDetection } from '../../support/detection/detection-factory.ts';
-import { startOpenSearch } from '../../support/detection/opensearch-stand-in.ts';
+import { startOpenSearch } from '../../support/detection/siem/opensearch-stand-in.ts';
 import type { TestOrg } from '../../support/harness.ts';
 
 const hourMs = 3_600_000;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { testConnectorConformance } from '../../../../test/support/detection/connector-conformance.ts';
+import { testConnectorConformance } from '../../../../test/support/detection/siem/connector-conformance.ts';
 import { remoteConnectors, siemConnectors } from '../../siem/registry.ts';
 import { localConnection } from './local-connection.ts';
 import { startLogStore } from '../../../../test/support/detection/log-store.ts';

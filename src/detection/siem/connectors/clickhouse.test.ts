@@ -9,7 +9,7 @@ import {
   testHttpAdapter,
   type SiemStandInRequest,
   type SiemStandInReply,
-} from '../../../../test/support/detection/siem-stand-in.ts';
+} from '../../../../test/support/detection/siem/siem-stand-in.ts';
 
 const failWith = (status: number, code: number, text: string): SiemStandInReply => ({
   status,

@@ -11,7 +11,7 @@ import {
   testPrivateAddress,
   type SiemStandInRequest,
   type SiemStandInReply,
-} from '../../../../test/support/detection/siem-stand-in.ts';
+} from '../../../../test/support/detection/siem/siem-stand-in.ts';
 
 type Range = { range: Record<string, { gte?: string; lt: string }> };
 const readBody = ({ body }: { body: string }) => {

@@ -3,7 +3,7 @@ import pg from 'pg';
 import { expect, test } from 'vitest';
 import { startDelayProxy } from '../../../../test/support/models/delay-proxy.ts';
 import { testDatabase } from '../../../../test/support/database.ts';
-import { testConnectorConformance } from '../../../../test/support/detection/connector-conformance.ts';
+import { testConnectorConformance } from '../../../../test/support/detection/siem/connector-conformance.ts';
 import type { SiemError } from '../connector.ts';
 import { postgres } from './postgres.ts';
 import { createPinnedSocket } from '../clients/postgres-session.ts';
@@ -12,7 +12,7 @@ import {
   events,
   firstAt,
   testPrivateAddress,
-} from '../../../../test/support/detection/siem-stand-in.ts';
+} from '../../../../test/support/detection/siem/siem-stand-in.ts';
 
 const { url } = await testDatabase();
 // A connection needs a host and a port, but the test server listens on a socket only.

@@ -10,7 +10,7 @@ import {
   testHttpAdapter,
   type SiemStandInRequest,
   type SiemStandInReply,
-} from '../../../../test/support/detection/siem-stand-in.ts';
+} from '../../../../test/support/detection/siem/siem-stand-in.ts';
 
 const id = '01900000-0000-7000-8000-000000000001';
 const failWith = (inner: object): SiemStandInReply => ({

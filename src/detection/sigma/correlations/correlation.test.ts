@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'vitest';
 import { createTestFolder } from '../../../../test/support/detection/log-store.ts';
-import { openEvents } from '../../../../test/support/detection/sigma-events.ts';
+import { openEvents } from '../../../../test/support/detection/sigma/sigma-events.ts';
 import { convertTask } from '../convert/convert-task.ts';
 
 const at = (second: number): string => new Date(Date.UTC(2024, 5, 1) + second * 1000).toISOString();

@@ -2,8 +2,14 @@ import fc from 'fast-check';
 import pg from 'pg';
 import { expect, test } from 'vitest';
 import { testDatabase } from '../../../../test/support/database.ts';
-import { event, expression, fieldNames, plainMatch, readFuzz } from '../../../../test/support/detection/sigma-fuzz.ts';
-import { matchesEvent } from '../../../../test/support/detection/sigma-events.ts';
+import {
+  event,
+  expression,
+  fieldNames,
+  plainMatch,
+  readFuzz,
+} from '../../../../test/support/detection/sigma/sigma-fuzz.ts';
+import { matchesEvent } from '../../../../test/support/detection/sigma/sigma-events.ts';
 import type { Expression, ValueTest } from '../../matching/expression.ts';
 import { parsePattern } from '../../matching/text-pattern.ts';
 import type { RuleQuery } from './dialect.ts';

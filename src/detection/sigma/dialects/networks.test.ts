@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'vitest';
 import { createTestFolder } from '../../../../test/support/detection/log-store.ts';
-import { openEvents } from '../../../../test/support/detection/sigma-events.ts';
+import { openEvents } from '../../../../test/support/detection/sigma/sigma-events.ts';
 import { anyOf, noneOf, type Expression } from '../../matching/expression.ts';
 import { duckdb } from './duckdb.ts';
 

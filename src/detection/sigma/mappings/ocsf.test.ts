@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'vitest';
 import { newDataDir } from '../../../../test/support/harness.ts';
-import { openEvents } from '../../../../test/support/detection/sigma-events.ts';
+import { openEvents } from '../../../../test/support/detection/sigma/sigma-events.ts';
 import { isObject } from '../../../platform/lib/json/json-values.ts';
 import { convertTask } from '../convert/convert-task.ts';
 

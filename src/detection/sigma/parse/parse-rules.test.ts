@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { parseRules } from './parse-rules.ts';
-import { matchesEvent } from '../../../../test/support/detection/sigma-events.ts';
+import { matchesEvent } from '../../../../test/support/detection/sigma/sigma-events.ts';
 
 const rule = (detection: string, head = ''): string =>
   `title: t\nlogsource: {product: windows}\n${head}detection:\n${detection}`;

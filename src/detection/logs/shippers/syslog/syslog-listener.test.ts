@@ -3,7 +3,7 @@ import { createConnection, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { connect as connectTls } from 'node:tls';
 import { afterAll, expect, test } from 'vitest';
-import { certificate, privateKey } from '../../../../../test/support/detection/tls-certificate.ts';
+import { certificate, privateKey } from '../../../../../test/support/detection/siem/tls-certificate.ts';
 import { newDataDir, startApp, type TestOrg } from '../../../../../test/support/harness.ts';
 import { AppError } from '../../../../platform/lib/errors.ts';
 import { startSyslogListener, type SyslogListener } from './syslog-listener.ts';

@@ -1,9 +1,9 @@
-import type { Expression } from '../../../src/detection/matching/expression.ts';
-import { createFieldRow } from '../../../src/detection/matching/field-row.ts';
-import { readEventField } from '../../../src/detection/matching/read-event.ts';
-import { renameFields } from '../../../src/detection/matching/rename-fields.ts';
-import { compileRuleSet } from '../../../src/detection/matching/rule-set.ts';
-import type { RuleQuery } from '../../../src/detection/sigma/dialects/dialect.ts';
+import type { Expression } from '../../../../src/detection/matching/expression.ts';
+import { createFieldRow } from '../../../../src/detection/matching/field-row.ts';
+import { readEventField } from '../../../../src/detection/matching/read-event.ts';
+import { renameFields } from '../../../../src/detection/matching/rename-fields.ts';
+import { compileRuleSet } from '../../../../src/detection/matching/rule-set.ts';
+import type { RuleQuery } from '../../../../src/detection/sigma/dialects/dialect.ts';
 
 /** Returns a function that returns the indexes of the rules that match an event, without a log store. */
 export function createRuleMatcher(rules: readonly RuleQuery[]): (event: Record<string, unknown>) => number[] {

@@ -1,10 +1,10 @@
-import { createEngine } from '../../../src/detection/logs/engine/engine.ts';
-import { createFileStore } from '../../../src/detection/logs/storage/store/file-store.ts';
-import { openFixtureStore, type FixtureEvent } from '../../../src/detection/logs/query/fixture-store.ts';
-import { compileExpression } from '../../../src/detection/matching/compile-expression.ts';
-import { createFieldRow } from '../../../src/detection/matching/field-row.ts';
-import { readEventField } from '../../../src/detection/matching/read-event.ts';
-import type { Expression } from '../../../src/detection/matching/expression.ts';
+import { createEngine } from '../../../../src/detection/logs/engine/engine.ts';
+import { createFileStore } from '../../../../src/detection/logs/storage/store/file-store.ts';
+import { openFixtureStore, type FixtureEvent } from '../../../../src/detection/logs/query/fixture-store.ts';
+import { compileExpression } from '../../../../src/detection/matching/compile-expression.ts';
+import { createFieldRow } from '../../../../src/detection/matching/field-row.ts';
+import { readEventField } from '../../../../src/detection/matching/read-event.ts';
+import type { Expression } from '../../../../src/detection/matching/expression.ts';
 
 const everything = { from: new Date(0), to: new Date('2100-01-01'), clock: 'event' as const };
 const limits = { rowsMax: 100_000, groupsMax: 100_000, timeoutMs: 60_000 };

@@ -1,13 +1,13 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { afterAll, expect, test } from 'vitest';
-import { closeServer, listen } from '../listen.ts';
+import { closeServer, listen } from '../../listen.ts';
 import { testConnectorConformance, type ConformanceFixture } from './connector-conformance.ts';
 import {
   SiemError,
   type RemoteConnection,
   type RemoteConnector,
   type SiemConnection,
-} from '../../../src/detection/siem/connector.ts';
+} from '../../../../src/detection/siem/connector.ts';
 
 export type SiemStandInRequest = { method: string; url: URL; headers: IncomingMessage['headers']; body: string };
 export type SiemStandInReply = { status?: number; headers?: Record<string, string>; body?: unknown };

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import type { Expression, TextPattern, ValueTest } from '../../../src/detection/matching/expression.ts';
-import { simplifyPattern } from '../../../src/detection/matching/text-pattern.ts';
+import type { Expression, TextPattern, ValueTest } from '../../../../src/detection/matching/expression.ts';
+import { simplifyPattern } from '../../../../src/detection/matching/text-pattern.ts';
 
 /** Characters that have a meaning in one of the languages, in different cases, and with unusual case folding. */
 const characters = [...'aAbB1.-%_!\\*?\'"`|[](){}$^&;,=<>#~@/ éÉßſKΣσςİ\n😀'];

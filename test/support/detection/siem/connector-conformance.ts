@@ -5,7 +5,7 @@ import {
   type QueryWindow,
   type SearchLimits,
   type SiemConnection,
-} from '../../../src/detection/siem/connector.ts';
+} from '../../../../src/detection/siem/connector.ts';
 
 /**
  * The input of an adapter's test: a connection to an engine that contains `events` (one per hour from `firstAt`, on its event or ingest

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { stringify } from 'yaml';
-import type { ValueTest } from '../../../src/detection/matching/expression.ts';
+import type { ValueTest } from '../../../../src/detection/matching/expression.ts';
 import { event, fieldNames, fold, plainMatch, readFuzz } from './sigma-fuzz.ts';
 
 type Event = Record<string, unknown>;
