@@ -36,4 +36,8 @@ export function createProductCollector(reliability: number): {
   };
 }
 
-const clean = (name: string): string => name.trim().slice(0, nameMaxChars).toWellFormed();
+/** Sources write `n/a` for a vendor or product that they do not state. */
+const clean = (name: string): string => {
+  const text = name.trim();
+  return /^(?:n\/a|unspecified)$/i.test(text) ? '' : text.slice(0, nameMaxChars).toWellFormed();
+};

@@ -29,3 +29,17 @@ function toRanges(events: JsonObject[]): string[] {
 }
 
 const lowerBound = (version: string): string => (version === '0' ? '' : `>= ${version}`);
+
+/** Returns the owner and the name of the repository that an `affected` entry without a package names in its ranges. */
+export function findRepository(affected: JsonObject): { owner: string; name: string } | undefined {
+  const address = asObjects(affected['ranges'])
+    .map(({ repo }) => asText(repo))
+    .find((repo) => repo !== undefined);
+  const path =
+    URL.parse(address ?? '')
+      ?.pathname.split('/')
+      .filter(Boolean) ?? [];
+  const name = path.at(-1)?.replace(/\.git$/, '');
+  // `https://git.acme.example/git/thing.git` has no owner.
+  return name ? { owner: path.length === 2 && path[0] !== 'git' ? path[0]! : '', name } : undefined;
+}

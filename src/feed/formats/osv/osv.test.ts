@@ -292,3 +292,15 @@ test('reads the defanged values in the details of a malicious package as indicat
   );
   expect(Object.values(parse(osvRecord('PYSEC-2024-1', { details })).records[0]!.iocs).flat()).toEqual([]);
 });
+
+test.each([
+  ['https://code.example/acme/thing.git', [['acme', 'thing', ['1.0']]]],
+  ['https://git.acme.example/git/thing.git', [['', 'thing', ['1.0']]]],
+  ['not an address', []],
+])('reads the product of an entry without a package from its repository: %s', (repo, products) => {
+  const ranges = [{ type: 'GIT', repo, events: [{ introduced: '0' }, { fixed: 'a101f4f12180' }] }];
+  const [record] = parse(osvRecord('CVE-2024-5', { affected: [{ ranges, versions: ['1.0'] }] })).records;
+  expect(record!.affectedProducts.map(({ vendor, product, versions }) => [vendor, product, versions])).toEqual(
+    products,
+  );
+});

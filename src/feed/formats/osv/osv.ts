@@ -21,7 +21,7 @@ import { stateMaliciousPackages } from './malicious-packages.ts';
 import { convertForeignRecord } from './foreign-records.ts';
 import { fetchOsv } from './fetch-osv.ts';
 import { osvIdPattern } from './scan-index.ts';
-import { listAffectedVersions } from './osv-versions.ts';
+import { findRepository, listAffectedVersions } from './osv-versions.ts';
 import { draftParts, toParse, unzipPart } from '../read-parts.ts';
 import { clip, cvePattern, cwePattern, isWebLink, storeFields, toVulnerabilityFields } from '../record-fields.ts';
 
@@ -177,8 +177,10 @@ function collectProducts(entry: JsonObject, reliability: number): ReturnType<typ
   const products = createProductCollector(reliability);
   for (const affected of asObjects(entry['affected'])) {
     const { name, purl, ecosystem } = asObject(affected['package']);
-    const product = asText(name) ?? asText(purl) ?? '';
-    products.add(asText(ecosystem) ?? '', product, listAffectedVersions(affected));
+    const product = asText(name) ?? asText(purl);
+    const repository = product === undefined ? findRepository(affected) : undefined;
+    const vendor = asText(ecosystem) ?? repository?.owner ?? '';
+    products.add(vendor, product ?? repository?.name ?? '', listAffectedVersions(affected));
   }
   return products;
 }
