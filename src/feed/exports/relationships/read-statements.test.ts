@@ -105,6 +105,10 @@ test.each([
   ['Researchers found WellMess in ZIP archives.', []],
   ['APT29 delivered Emotet to selected victims in Norway.', ['APT29 uses Emotet', 'APT29 targets NO']],
   ['APT29 gained access to Norwegian banks.', ['APT29 targets NO', 'APT29 targets financial-services']],
+  [
+    'WellMess is malware that steals documents from Norwegian banks.',
+    ['WellMess targets NO', 'WellMess targets financial-services'],
+  ],
 ])('reads the statements of: %s', (text, expected) => {
   expect(withoutTechniques(listRelationships(text)).toSorted()).toEqual(expected.toSorted());
 });
