@@ -231,6 +231,12 @@ test.each([
     ['malware Emotet', 'malware QuillSync'],
   ],
   ['ignores an unknown name beside a known one elsewhere', 'Emotet and QuillSync are words.', ['malware Emotet']],
+  [
+    'accepts who leaked data or got a new name as people',
+    'Qilin leaked data. DarkSide has rebranded.',
+    ['actor DarkSide', 'actor Qilin'],
+  ],
+  ['accepts actors of ransomware', 'Qilin ransomware actors are active.', ['actor Qilin', 'malware Qilin']],
   ['accepts an everyday name that attackers use', 'The attackers used Play to encrypt files.', ['malware Play']],
   ['ignores an everyday word that others use', 'Teachers used Play to explain it.', []],
   ['ignores an everyday word before a noun that attackers use', 'The attackers used Play buttons.', []],

@@ -81,7 +81,7 @@ export const isGang = (text: string, { start, end }: Span): boolean =>
     /^ (?:ransomware|raas)\b/i.test(text.slice(end, end + reach))) ||
   (/\b(?:gang|group) behind (?:the )?$/i.test(text.slice(Math.max(0, start - reach), start)) &&
     !/^(?:\/\S+)? (?:ransomware|malware|attacks?|botnet|backdoor|trojan)\b/i.test(text.slice(end, end + reach))) ||
-  /^(?: \([^()\n]{2,30}\))?(?:[’']s)? (?:ransomware |extortion |raas |cybercrime )*(?:gang|group|affiliates?|crew|cartel|syndicate|collective|hackers|threat (?:actors?|group)|(?:hacking|espionage|apt) group|(?:data )?leak (?:site|blog)|extortion|(?:former |core |alleged )?members|claim(?:s|ed) (?:responsibility|the attack|to have))\b/i.test(
+  /^(?: \([^()\n]{2,30}\))?(?:[’']s)? (?:ransomware |extortion |raas |cybercrime )*(?:(?<=ransomware )(?:actors|operators)|gang|group|affiliates?|crew|cartel|syndicate|collective|hackers|threat (?:actors?|group)|(?:hacking|espionage|apt) group|(?:data )?leak (?:site|blog)|extortion|(?:former |core |alleged )?members|(?:(?:has|have) )?(?:leaked|rebranded|extorted|threatened|demanded)|claim(?:s|ed) (?:responsibility|the attack|to have))\b/i.test(
     text.slice(end, end + reach),
   ) ||
   /^ (?:is|was) an? (?:[\w-]+ ){0,3}(?:group|gang|crew|collective)\b/.test(text.slice(end, end + reach)) ||

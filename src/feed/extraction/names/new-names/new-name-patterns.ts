@@ -134,7 +134,7 @@ const afterMalware = new RegExp(
 );
 /** A name set off after its kind: `a Linux botnet, Foobar, that …`. */
 export const appositions = new RegExp(
-  String.raw`\b(?:[Aa]n?|[Tt]he|new|[Tt]his|[Ii]ts|[Tt]heir|based) (?:[\p{L}\d+#.-]+ ){0,4}(?:${inHeadlinesToo(definedMalware)}|[Pp]ayload|(?:malicious|custom|bespoke|proprietary) (?:[\p{L}\d+#.-]+ ){0,2}(?:module|tool|utility|script|program|component|plugin|driver)|[Mm]alware (?:toolkit|framework|family|suite))(?: \(RAT\))?, ["“‘']?(${namedOnce}(?: RAT)?|${oneName}(?=, (?:which|was|were|has)\b))["”’']?(?=, |\.(?:\s|$))`,
+  String.raw`\b(?:[Aa]n?|[Tt]he|new|[Tt]his|[Ii]ts|[Tt]heir|based) (?:[\p{L}\d+#.-]+ ){0,4}(?:${inHeadlinesToo(definedMalware)}|[Pp]ayload|[Vv]ariant|(?:malicious|custom|bespoke|proprietary) (?:[\p{L}\d+#.-]+ ){0,2}(?:module|tool|utility|script|program|component|plugin|driver)|[Mm]alware (?:toolkit|framework|family|suite))(?: \(RAT\))?, ["“‘']?(${namedOnce}(?: RAT)?|${oneName}(?=, (?:which|was|were|has)\b))["”’']?(?=, |\.(?:\s|$))`,
   'gu',
 );
 const actorAppositions = new RegExp(

@@ -26,7 +26,6 @@ import {
   ratNames,
   matchSuffixed,
   matchSchemes,
-  ofRansomware,
   phishingKits,
   variantOf,
   withDesignations,
@@ -39,11 +38,13 @@ import {
   versionOf,
 } from './name-appositions.ts';
 import { readBehavior } from './malware-behavior.ts';
+import { createRepeatCheck } from './repeated-names.ts';
 import { readTools } from './tool-names.ts';
 import {
   headlineVerb,
   isCapitals,
   isDistinctive,
+  isProperInProse,
   isTitled,
   isUsable,
   kindEnd,
@@ -199,6 +200,7 @@ function readKinds({ sentence, start: offset, isRepeated }: CheckedPart, add: Ad
         !needsCue(printed) ||
         isRepeated(printed) ||
         (isCapitals(printed) && hasSmallLetters) ||
+        (kind === 'malware' && isProperInProse(sentence, { printed, start })) ||
         (pattern === beforeActor && isNamedGroup(sentence, { printed, start }));
       if (isUsable(printed) && isName) add(kind, printed, offset + start, { isStated: false });
     }
@@ -236,30 +238,6 @@ function readKinds({ sentence, start: offset, isRepeated }: CheckedPart, add: Ad
 
 /** What sets a common word off as a name: `a malware toolkit, Foo, which …`. */
 const isDescribed = /^, (?:which|that|designed|capable|believed|attributed)\b/;
-
-const repeatedMax = 200;
-
-/**
- * Returns a check for several common words that the text twice uses as the name of ransomware: `the Foo Bar ransomware gang`. It answers for
- * the first 200 of them.
- */
-function createRepeatCheck(text: string): (printed: string) => boolean {
-  const known = new Map<string, boolean>();
-  return (printed) => {
-    let isRepeated = known.get(printed);
-    if (isRepeated === undefined && known.size < repeatedMax)
-      known.set(printed, (isRepeated = isTitled(printed) && countRansomwareUses(text, printed) > 1));
-    return isRepeated === true;
-  };
-}
-
-/** Counts up to two uses of a name for ransomware. */
-function countRansomwareUses(text: string, printed: string): number {
-  let uses = 0;
-  for (let at = text.indexOf(printed); at >= 0 && uses < 2; at = text.indexOf(printed, at + printed.length))
-    if (ofRansomware.test(text.slice(at + printed.length, at + printed.length + 40))) uses += 1;
-  return uses;
-}
 
 /** Matches the last end of a sentence. The periods of `a.k.a.` do not end one. */
 const lastSentence = /(?<!\ba\.k\.a)\. (?!.*(?<!\ba\.k\.a)\. )/s;

@@ -37,6 +37,12 @@ const reach = 100;
 const isElse =
   /\b(?:CVE-\d|vulnerabilit|flaws?\b|zero-day|(?:security|collaboration|productivity|AI|detection|developer|administrative) tools)/i;
 
+/** A program that attackers use, before what it is: `used Foobar, a legitimate monitoring tool`. */
+const apposedTool = new RegExp(
+  String.raw`\b(?:[Uu]s(?:es|ed|ing)|[Dd]eploy(?:s|ed|ing)|[Ll]everag(?:es|ed|ing)|[Aa]bus(?:es|ed|ing)|[Ii]nstall(?:s|ed|ing)) ["“‘]?(${oneName})["”’]?, an? (?:[\p{L}-]+ ){1,5}(?:tool|utility|program|software|framework)\b`,
+  'gu',
+);
+
 /** Programs that offices use, too, which the lists therefore lack. */
 const remoteAccess = /\b(?:AnyDesk|TeamViewer)\b/g;
 const isInstalled =
@@ -48,6 +54,8 @@ export function readTools({ sentence, start: offset }: { sentence: string; start
   for (const { 0: name, index } of findMatches(remoteAccess, sentence))
     if (isInstalled.test(sentence.slice(Math.max(0, index - reach), index)) && !isElse.test(sentence))
       add('tool', name, offset + index);
+  for (const match of isElse.test(sentence) ? [] : findMatches(apposedTool, sentence))
+    addTool(match[1]!, match.index + match[0].indexOf(match[1]!));
   for (const { 0: word, index } of findMatches(noun, sentence)) {
     isPossibly ??= !isElse.test(sentence);
     if (!isPossibly) return;

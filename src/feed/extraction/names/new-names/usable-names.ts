@@ -1,4 +1,4 @@
-import { isName, nameKey, needsCue } from '../../../reference-data/name-forms.ts';
+import { isName, isProperNoun, isRegion, nameKey, needsCue } from '../../../reference-data/name-forms.ts';
 import { isGenericName } from '../generic-names.ts';
 
 /** Removes generic words and acronyms at the end: `Foobar Ransomware`, `Foobar CLI`. */
@@ -62,3 +62,11 @@ export const isDistinctive = (printed: string): boolean => /\p{Ll}\p{Lu}|\d/u.te
 export const isCapitals = (printed: string): boolean => /^\p{Lu}{5,}$/u.test(printed);
 /** Common words with a capital each: `Foo Bar is a threat actor`. */
 export const isTitled = (printed: string): boolean => /^\p{Lu}\p{Ll}{2,}(?: \p{Lu}\p{Ll}{2,}){1,2}$/u.test(printed);
+
+/** Returns whether a common word has a capital between `the` and a kind in prose, as only a name has: `uses the Foobar phishing kit`. */
+export const isProperInProse = (sentence: string, { printed, start }: { printed: string; start: number }): boolean =>
+  /^\p{Lu}\p{Ll}{3,}$/u.test(printed) &&
+  !isProperNoun(printed) &&
+  !isRegion(printed) &&
+  /\p{Ll}{2} the $/u.test(sentence.slice(0, start)) &&
+  /^ (?:\p{Ll}+ )?\p{Ll}/u.test(sentence.slice(start + printed.length));
