@@ -62,7 +62,7 @@ export const hashesOf = async (databaseUrl: string): Promise<unknown> => {
   );
   return runStatements(databaseUrl, 'set timezone = utc', `${each.join(' union all ')} order by 1`);
 };
-/** Checks for a database without the tables of the service. */
+/** Returns whether a database is without the tables of the service. */
 export const isEmpty = async (databaseUrl: string): Promise<boolean> =>
   (await runStatements(databaseUrl, "select 1 from pg_class where relname = 'organizations'")).length === 0;
 

@@ -105,7 +105,7 @@ async function fillArchive(client: pg.Client, archive: ArchiveWriter, options: B
   return checksums;
 }
 
-/** The key of an installation may be a generated one in its data directory. */
+/** Returns whether the key of an installation is a generated one in its data directory. */
 export const usesKeyFile = ({ secretKey, databaseUrl }: BackupOptions['config']): boolean =>
   secretKey === undefined && databaseUrl === undefined;
 

@@ -102,7 +102,7 @@ const objectByType: Record<
 
 type MispFields = Record<string, unknown>;
 
-/** Checks for a type that its MISP type does not determine. Its attribute carries the name of the type as a comment. */
+/** Returns whether the MISP type of an indicator does not determine its own. Its attribute carries the name of the type as a comment. */
 const isNoted = (type: string): boolean =>
   !Object.hasOwn(attributeByType, type) || type === 'file_path' || type === 'ios_bundle';
 

@@ -113,7 +113,7 @@ export const listSectorForms = (language: string): TargetForms<'sector'>[] => [
 
 const englishSectors = new Set(Object.values(wordsBySector).flatMap((words) => words.split('|')));
 
-/** Checks for one of the English words for a sector. */
+/** Returns whether a text is one of the English words for a sector. */
 export const isEnglishSector = (printed: string): boolean => englishSectors.has(printed.toLowerCase());
 
 /** Names of countries that differ from those of Unicode. */

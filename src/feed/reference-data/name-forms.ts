@@ -22,7 +22,7 @@ for (let a = 65; a <= 90; a += 1)
   for (let b = 65; b <= 90; b += 1) regionKeys.add(nameKey(regions.of(String.fromCodePoint(a, b)) ?? ''));
 for (const key of regionKeys) excludedKeys.add(key);
 
-/** Checks for the English name of a country or region. */
+/** Returns whether a name is the English one of a country or region. */
 export const isRegion = (name: string): boolean => regionKeys.has(nameKey(name));
 
 /** Removes the suffixes that lists add to distinguish entries, such as `(ransomware)`. */

@@ -16,6 +16,6 @@ export const profileQuery = queryOptions({
 
 export const putProfile = (body: ProfileInput) => read(api.PUT('/api/feed/profile', { body }));
 
-/** A profile whose lists are all empty counts as none. */
+/** Returns whether a profile has an entry. One whose lists are all empty counts as missing. */
 export const hasProfile = ({ products, platforms, sectors, regions, keywords }: Profile): boolean =>
   [products, platforms, sectors, regions, keywords].some((list) => list.length > 0);

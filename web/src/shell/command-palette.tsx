@@ -14,7 +14,7 @@ const item = 'flex h-8 items-center gap-2.5 rounded-small px-2 hover:bg-hover da
 const group =
   '[&>[cmdk-group-heading]]:px-2 [&>[cmdk-group-heading]]:py-1.5 [&>[cmdk-group-heading]]:text-12 [&>[cmdk-group-heading]]:text-faint';
 const searchFeed = 'search-feed';
-/** An address, a domain or a hash: one word with a dot, a colon or many characters. */
+/** Returns whether the words can be an address, a domain or a hash: one word with a dot, a colon or many characters. */
 const looksLikeIndicator = (words: string): boolean => /^\S*[.:]\S+$|^[0-9a-f]{32,64}$/i.test(words);
 
 const themeLabel = (theme: (typeof themes)[number]): string => `${texts.theme.label}: ${texts.theme[theme]}`;

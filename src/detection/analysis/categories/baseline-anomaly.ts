@@ -54,7 +54,10 @@ export const baselineAnomaly: CategoryAnalysis = {
 
 const getZMin = ({ tuning }: AnalysisDefinition): number => zBySensitivity[tuning?.sensitivity ?? 'medium'];
 
-/** Skips small numbers. Counts and their medians are never negative, so their z is at most the count itself. */
+/**
+ * Returns whether a number is large enough to be an anomaly. Counts and their medians are never negative, so their z is at most the count
+ * itself.
+ */
 const canBeAnomalous = ({ number, unit }: GroupNumber, definition: AnalysisDefinition): boolean =>
   number >= getZMin(definition) || unit === 'value';
 

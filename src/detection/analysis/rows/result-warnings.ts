@@ -63,7 +63,7 @@ function* findEntityWarnings(result: WindowResult, entityField: string): Steps<R
 const describeMissing = (result: WindowResult, setting: 'entityField' | 'timeField', column: string): string =>
   `No row has the column ${column} from \`${setting}\`${didYouMean(column, listColumns(result))}`;
 
-/** An aggregate has the time of its window, but a sequence needs the order of its rows. */
+/** Returns whether the rows of a window need times. An aggregate has the time of its window, but a sequence needs the order of its rows. */
 const needsTimes = ({ aggregate }: WindowResult, category: NeededFields['category']): boolean =>
   !aggregate || category === 'sequence_pattern';
 

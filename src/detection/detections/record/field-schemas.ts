@@ -69,7 +69,10 @@ export const OutputSchemaInput = OutputSchema.refine(
   `must not nest deeper than ${schemaDepthMax} levels`,
 );
 
-/** Walks the value level by level instead of recursing, so that deep nesting cannot exhaust the stack. */
+/**
+ * Returns whether a value is nested less deeply than schemas allow. Walks it level by level instead of recursing, so that deep nesting
+ * cannot exhaust the stack.
+ */
 function isShallow(value: unknown): boolean {
   let level = [value];
   for (let depth = 0; level.length > 0; depth++) {

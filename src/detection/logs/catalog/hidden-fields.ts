@@ -22,7 +22,7 @@ function hidesAny(known: readonly CatalogField[], observed: readonly ObservedFie
   });
 }
 
-/** Any value fits a column of text. */
+/** Returns whether values of another type can be hidden in a field. Any value fits a column of text. */
 const canDrift = ({ type }: CatalogField): boolean => type !== 'VARCHAR' && type !== 'NULL';
 
 /** Replaces the observed fields that were examined a second time, and adds those that were hidden. */

@@ -12,7 +12,7 @@ import { digestQuery, listRuleDatasets, listRuleQueries } from '../import/sigma-
 
 /** Runs imported rules of one dataset together, so that a slot reads the events of a window once for all of them. */
 export type RuleSets = {
-  /** Returns the dataset of an imported rule's query, or undefined if it is no such query. */
+  /** Returns the dataset of an imported rule's query, or undefined for any other query. */
   datasetOf: (orgId: OrgId, query: string) => Promise<string | undefined>;
   /** Returns the results of queries from those of their sets, and undefined for each query that must run alone. */
   search: (
@@ -135,11 +135,11 @@ async function runSet(deps: SearchLogsDeps, orgId: OrgId, plan: MatchPlan): Prom
 const isSealed = ({ clock, to, ingestedBefore }: QueryWindow): boolean =>
   clock === 'ingest' || (clock === 'slot' && ingestedBefore?.getTime() === to.getTime());
 
-/** In the query, a path that begins like the table or its CTE refers to that. */
+/** Returns whether a rule can run in a set. In a query, a path that begins like the table or its CTE refers to that table. */
 const canShare = ({ table, fields }: RuleQuery): boolean =>
   fields.every(({ names }) => names.every((name) => !['logs', table].includes(name.split('.')[0]!.toLowerCase())));
 
-/** Returns a rule of the log store for what a query was written from. */
+/** Returns the rule of the log store that corresponds to the query of a rule. */
 export function toLogRule({ fields, columns, constants, where }: RuleQuery): LogRule {
   const names = localColumnNames(fields);
   return {

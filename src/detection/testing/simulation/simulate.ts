@@ -102,7 +102,7 @@ function toResult(windows: SimulatedWindow[], complete: boolean): SimulationResu
   return { windows, suppressed, complete };
 }
 
-/** As in a run, windows that were truncated or lie before the first event do not fill memory. */
+/** Returns whether a window fills memory. As in a run, windows that were truncated or lie before the first event do not fill memory. */
 const fillsMemory = ({ truncated, early }: SearchResult): boolean => !truncated && early !== true;
 
 type Examined = { result: SearchResult; prepared: PreparedWindow };

@@ -30,7 +30,10 @@ export async function confirmDismissal(
   return { ...verdict, trace: { ...trace, unconfirmed: bare.fields } };
 }
 
-/** Other dismissals never count: those of severe candidates and of rows with text that is addressed to a model. */
+/**
+ * Returns whether a dismissal counts only if it is confirmed. Some dismissals never count: those of severe candidates and of rows with text
+ * that is addressed to a model.
+ */
 const needsConfirmation = ({ triggered, trace }: Verdict, candidate: Candidate): boolean =>
   !triggered &&
   !isSeverityAtLeast(candidate.severity, 'high') &&

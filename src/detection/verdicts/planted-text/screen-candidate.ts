@@ -107,7 +107,7 @@ export function screenFacts(facts: Facts, planted: readonly string[]): Facts {
   );
 }
 
-/** A short value, such as `0`, is only repeated where it stands alone. */
+/** Returns whether a text repeats a value. A short value, such as `0`, is only repeated where it stands alone. */
 function repeatsValue(text: string, value: string): boolean {
   if (value.length > shortMax) return text.includes(value);
   for (let at = text.indexOf(value); at !== -1; at = text.indexOf(value, at + 1)) {

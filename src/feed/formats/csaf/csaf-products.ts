@@ -85,5 +85,5 @@ export function addAffectedProducts(document: JsonObject, products: ReturnType<t
   }
 }
 
-/** Checks for a range of versions, such as `vers:rpm/>=1.2` or `>=1.2`. */
+/** Returns whether a version is a range, such as `vers:rpm/>=1.2` or `>=1.2`. */
 const isRange = (version: string): boolean => /^vers:|[<>=*]/.test(version);

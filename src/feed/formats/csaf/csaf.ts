@@ -194,7 +194,10 @@ function findUrl(document: JsonObject): string | undefined {
   return urls.toReversed().find((url) => !/\.(?:json|pdf|txt)$/i.test(url)) ?? urls[0];
 }
 
-/** CSAF 2.1 has a category for withdrawn documents. In 2.0 the title or the newest revision states it. */
+/**
+ * Returns whether a document is withdrawn. CSAF 2.1 has a category for withdrawn documents. In 2.0 the title or the newest revision states
+ * it.
+ */
 function isWithdrawn(document: JsonObject, tracking: JsonObject): boolean {
   if (/^csaf_(?:withdrawn|superseded)$/.test(asText(document['category']) ?? '')) return true;
   const title = asText(document['title']) ?? '';

@@ -87,7 +87,7 @@ function draftList(part: SourceDocument, context: ParseContext): DraftResult {
 /** A longer list is not read as a text with paragraphs. */
 const textRowsMax = 1_500;
 
-/** Checks for a paragraph between the values of a list. */
+/** Returns whether a line is a paragraph between the values of a list. */
 const isProse = ([line = '']: string[]): boolean =>
   line.length >= 150 && line.split(/\s+/).filter((word) => /^[a-z]{2,}[,.]?$/.test(word)).length >= 15;
 

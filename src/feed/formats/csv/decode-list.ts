@@ -34,5 +34,5 @@ function findUnmarkedWide(bytes: Buffer): 'utf-16le' | 'utf-16be' | undefined {
   return odd > even ? 'utf-16le' : 'utf-16be';
 }
 
-/** Control characters other than tabs, line breaks and form feeds. */
+/** Returns whether a byte is a control character other than a tab, a line break or a form feed. */
 const isControl = (byte: number): boolean => byte < 9 || (byte > 13 && byte < 32);

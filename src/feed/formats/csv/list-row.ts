@@ -25,7 +25,7 @@ export type ListRow = {
   actors?: string[];
   /** Free words, some of which are names of malware. */
   tags?: string[];
-  /** The report that the row stands for, which the indicators are from. */
+  /** The report that the row stands for, from which the indicators are. */
   report?: { title: string; url: string } | undefined;
   /** The description of the row in prose. */
   description?: string | undefined;
@@ -158,7 +158,7 @@ const isEmpty = (cell: string | undefined): boolean =>
 /** The words of a scale and their confidence in STIX 2.1 (appendix A). */
 const confidenceByWord: Record<string, number> = { low: 0.15, medium: 0.5, high: 0.85 };
 
-/** Lists state confidence as 0 to 100, 0 to 1, or in words. */
+/** Parses a confidence, which lists state as 0 to 100, as 0 to 1, or in words. */
 function parseConfidence(text: string | undefined): number | undefined {
   const stated = ownValue(confidenceByWord, text?.toLowerCase() ?? '');
   if (stated !== undefined) return stated;
@@ -173,7 +173,7 @@ function readReportRow(cells: string[]): ListRow['report'] {
   return url && title ? { title: title.slice(0, 200), url } : undefined;
 }
 
-/** Scores are on a scale of 1, 10 or 100, the first that all of the column fit. */
+/** Parses a score. Its scale is the first of 1, 10 and 100 that no score of the column exceeds. */
 function parseScore(text: string | undefined, columnMax: number): number | undefined {
   const score = text === undefined ? Number.NaN : Number(text);
   const scale = [1, 10, 100].find((max) => columnMax <= max);

@@ -53,7 +53,7 @@ const findKind = (text: string): ValueKind | undefined => {
 /** Returns whether a cell names the type of a value, such as `FileHash-SHA256`. */
 export const isTypeWord = (cell: string): boolean => findKind(cell) !== undefined;
 
-/** Checks for the type of a row that is about the list, such as its report. */
+/** Returns whether the type of a row means that the row is about the list, such as its report. */
 export const isAboutWord = (type: string): boolean => findKind(type) === 'none';
 
 /** Returns the observables of a cell whose type another cell of its row states. A value of an unknown type is recognized by its form. */

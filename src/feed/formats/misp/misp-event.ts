@@ -243,12 +243,12 @@ const listSightingTimes = (sightings: JsonObject[], wanted: string): string[] =>
     .filter(({ type }) => asScalarText(type) === wanted)
     .flatMap((sighting) => parseEpochSeconds(sighting['date_sighting']) ?? []);
 
-/** Checks for an attribute that is about the victim or the analysts' own systems, and not meant for detection. */
+/** Returns whether an attribute is about the victim or the analysts' own systems, and not meant for detection. */
 const isContext = (holder: JsonObject): boolean =>
   /^(?:Targeting data|Internal reference|Support Tool|Person)$/.test(asText(holder['category']) ?? '') &&
   !isSet(holder['to_ids']);
 
-/** Checks for the address of an analysis, which is not meant for detection. */
+/** Returns whether an attribute is the address of an analysis, which is not meant for detection. */
 const isReportLink = (holder: JsonObject): boolean =>
   holder['type'] === 'url' && holder['category'] === 'External analysis' && !isSet(holder['to_ids']);
 

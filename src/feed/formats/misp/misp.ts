@@ -39,7 +39,10 @@ function draftEvents(parts: SourceDocument[], context: ParseContext): DraftResul
 
 const folderAddress = /\/(?:manifest\.json)?$/;
 
-/** Addresses without a file name are folders, as in MISP. `/events/view/1` is an event of a MISP server. */
+/**
+ * Returns whether an address is that of a feed. Addresses without a file name are folders, as in MISP. `/events/view/1` is an event of a
+ * MISP server.
+ */
 function isFeedAddress(url: string): boolean {
   const { pathname } = new URL(url);
   return /\/(?:manifest\.json|[^/.]*)$/.test(pathname) && !/\/events\//.test(pathname);
@@ -133,6 +136,6 @@ function unwrapEvents(document: unknown): JsonObject[] | undefined {
   return events.length === list.length && events.length > 0 ? events : undefined;
 }
 
-/** Some exporters omit the wrapper. */
+/** Returns whether an entry is an event without its wrapper, which some exporters omit. */
 const isEvent = (entry: unknown): boolean =>
   isObject(entry) && typeof entry['info'] === 'string' && typeof entry['uuid'] === 'string' && !('type' in entry);

@@ -6,7 +6,7 @@ export type ObjectGroup = { head: StixSourceObject | undefined; members: StixSou
 
 const containers = new Set(['report', 'grouping']);
 
-/** Checks for a report or grouping, whose references determine the members of an item. */
+/** Returns whether an object is a report or grouping, whose references determine the members of an item. */
 export const isContainer = ({ type }: StixSourceObject): boolean => containers.has(type);
 
 /** Types that become the head of an item if no report contains them. An earlier tier claims its objects first. */
@@ -180,7 +180,7 @@ const none: string[] = [];
 const isLoose = (bundle: StixBundle, ref: string, contained: Set<string>): boolean =>
   !contained.has(ref) && !containers.has(bundle.objects.get(ref)?.type ?? '');
 
-/** Checks for an object that forms no item of its own but is a member of related items. */
+/** Returns whether an object forms no item of its own but is a member of related items. */
 const isAttached = (object: StixSourceObject): boolean =>
   isObservation(object) || helpers.has(object.type) || isAnnotation(object);
 

@@ -3,7 +3,10 @@ import { asObjects, asText, asTexts, type JsonObject } from '../../../platform/l
 import { toObservables } from '../misp/misp-types.ts';
 import { readTextField, type StixSourceObject } from './stix-objects.ts';
 
-/** MISP exports attributes without a STIX type as custom objects, which many vendors publish. */
+/**
+ * Returns whether an object is a custom one of MISP, which exports attributes without a STIX type as such objects. Many vendors publish
+ * them.
+ */
 export const isMispMember = ({ type }: StixSourceObject): boolean =>
   type === 'x-misp-attribute' || type === 'x-misp-object';
 
@@ -37,7 +40,7 @@ const analysisLabel = 'misp:category="External analysis"';
 const attachmentLabel = 'misp:type="attachment"';
 
 /**
- * Checks for an attribute of MISP that is not meant for detection: the address of an analysis, an attached file, the victim, or a reference of
+ * Returns whether an attribute of MISP is not meant for detection: the address of an analysis, an attached file, the victim, or a reference of
  * the analysts.
  */
 export function isMispContext(object: StixSourceObject): boolean {

@@ -112,7 +112,10 @@ function readOpenCtiScore(indicator: StixSourceObject): number | undefined {
   return typeof score === 'number' && score >= 0 && score <= 100 ? score / 100 : undefined;
 }
 
-/** The vocabulary of STIX 2.1 is `benign` and `malicious-activity`. Labels of STIX 2.0 are free text. */
+/**
+ * Returns whether a word means that an indicator is harmless. The vocabulary of STIX 2.1 is `benign` and `malicious-activity`. Labels of
+ * STIX 2.0 are free text.
+ */
 const isBenignWord = (word: string): boolean => /^(?:benign|false[- _]?positive)$/i.test(word.trim());
 const isMaliciousWord = (word: string): boolean => /^malicious/i.test(word.trim());
 

@@ -84,7 +84,7 @@ function toStixObject(entry: unknown): StixSourceObject | undefined {
   return /^[a-z0-9-]{2,250}$/.test(type) && id.startsWith(`${type}--`) ? (entry as StixSourceObject) : undefined;
 }
 
-/** Checks for two different objects with one id. Several versions of one object differ in time. */
+/** Returns whether two objects with one ID are different objects. Several versions of one object differ in time. */
 const isOtherObject = (object: StixSourceObject, known: StixSourceObject): boolean =>
   findModifiedTime(object) === findModifiedTime(known) && JSON.stringify(object) !== JSON.stringify(known);
 

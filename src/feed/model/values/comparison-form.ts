@@ -1,7 +1,7 @@
 /** A path or registry key as Windows writes it: its first part ends with a backslash. A command in quotation marks does not begin with one. */
 const windowsPath = /^(?:[a-z]:\\|%[^%]+%\\|[^\s\\/:"'<>|]*\\)/i;
 
-/** Checks for a registry key or a path of Windows, which does not distinguish case in them. */
+/** Returns whether a value is a registry key or a path of Windows, which does not distinguish case in them. */
 export const isCaseInsensitive = (normalizedValue: string): boolean =>
   normalizedValue.includes('\\') && windowsPath.test(normalizedValue);
 

@@ -18,7 +18,7 @@ export function countSeries(mains: string[]): ReadonlyMap<string, number> {
 /** Number of main names from which a series of designators is well known. */
 const wellKnownMin = 10;
 
-/** Checks for a lower-case identifier, as Malpedia has them: `brute_ratel`. */
+/** Returns whether a name is a lower-case identifier, as Malpedia has them: `brute_ratel`. */
 export const isSlug = (name: string): boolean => /^[a-z0-9_]+$/.test(name);
 
 /**

@@ -68,7 +68,7 @@ export async function fetchBytes(request: FetchRequest): Promise<FetchResult> {
   }
 }
 
-/** Node.js reports a response that ends early as `aborted`. */
+/** Returns whether a response ended early, which Node.js reports as `aborted`. */
 const isReset = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && error.code === 'ECONNRESET' && error.message === 'aborted';
 

@@ -12,7 +12,7 @@ const secretNames = new Set(
 const secretSuffixes =
   /(?:password|passwd|secretkey|accesstoken|refreshtoken|sessiontoken|securitytoken|authtoken|apikey|privatekey|clientsecret|secretaccesskey)$/;
 
-/** Reports, by a field's name, whether its whole value is a secret. Names such as `accessKeyId` and `nextToken` are not secret. */
+/** Returns whether the whole value of a field is a secret, judging by its name. Names such as `accessKeyId` and `nextToken` are not secret. */
 export function isSecretField(field: string): boolean {
   const name = plainFieldName(field);
   return secretNames.has(name) || secretSuffixes.test(name);
@@ -79,7 +79,10 @@ export function redactDeep(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, redactDeep(inner)]));
 }
 
-/** Distinguishes an AWS secret key (40 random characters) from a SHA-1 (40 hexadecimal digits) and a path (words) by its entropy. */
+/**
+ * Returns whether a text is an AWS secret key (40 random characters) and not a SHA-1 (40 hexadecimal digits) or a path (words), judging by
+ * its entropy.
+ */
 function looksRandom(text: string): boolean {
   if (!/[a-z]/.test(text) || !/[A-Z]/.test(text) || !/\d/.test(text)) return false;
   const counts = new Map<string, number>();

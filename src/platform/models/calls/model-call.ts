@@ -132,7 +132,7 @@ function readUsage({ inputTokens, outputTokens, inputTokenDetails }: LanguageMod
   };
 }
 
-/** Some servers cannot force a tool. Their response may still contain the requested answer. */
+/** Returns whether a server could not force a tool. Its response may still contain the requested answer. */
 function isToolChoiceViolation(error: unknown): boolean {
   return error instanceof Error && error.name === 'AI_ToolChoiceViolationError';
 }

@@ -27,6 +27,9 @@ export function clearSessionCookie(request: FastifyRequest, reply: FastifyReply)
   setSessionCookie(request, reply, { token: '', expiresAt: new Date(0) });
 }
 
-/** A proxy in front says so in a header. A client that lies about it only restricts its own cookie. */
+/**
+ * Returns whether a request came over HTTPS, also if a proxy in front says so in a header. A client that lies about it only restricts its
+ * own cookie.
+ */
 export const isHttps = ({ protocol, headers }: FastifyRequest): boolean =>
   protocol === 'https' || headers['x-forwarded-proto'] === 'https';

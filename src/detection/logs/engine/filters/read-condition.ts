@@ -46,7 +46,10 @@ function readEquality(left: TreeNode, others: readonly TreeNode[], scope: Scope)
   return testText(left, scope, patterns, !texts.some((text) => /^(?:true|false)$/i.test(text)));
 }
 
-/** A column may have another type, whose values the engine compares with the constant by their meaning. */
+/**
+ * Returns whether a constant can only be text. A column may have another type, whose values the engine compares with the constant by their
+ * meaning.
+ */
 const isTextOnly = (text: string): boolean =>
   /^\p{L}/u.test(text) && !/^(?:t|f|y|n|true|false|yes|no|on|off|nan|inf|infinity|epoch)$/i.test(text);
 

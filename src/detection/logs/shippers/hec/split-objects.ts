@@ -53,5 +53,5 @@ export function createObjectSplitter(): { push: (slice: Buffer) => RawEvent[]; e
   };
 }
 
-/** White space, a comma, and the brackets of an array around the objects. */
+/** Returns whether a byte is white space, a comma, or a bracket of an array around the objects. */
 const isSeparator = (byte: number): boolean => [9, 10, 13, 32, 44, 91, 93].includes(byte);

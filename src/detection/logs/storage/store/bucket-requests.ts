@@ -10,7 +10,7 @@ type NamedBucket = { bucket: string; host: string; log: Logger };
 
 const triesMax = 4;
 const firstPauseMs = 200;
-/** Statuses that do not change when the request is repeated. */
+/** Returns whether a status does not change when the request is repeated. */
 const isFinal = (status: number | undefined): boolean => status !== undefined && status < 500 && status !== 429;
 
 /**

@@ -88,11 +88,11 @@ const matchesColumn = (name: string, patterns: RegExp[]): boolean => {
   return patterns.some((pattern) => pattern.test(normalized));
 };
 
-/** Checks for a name of a column of values. */
+/** Returns whether a name is that of a column of values. */
 export const isValueName = (name: string): boolean =>
   matchesColumn(name, [...valueColumns.map((column) => columns[column]), typeColumn]);
 
-/** Checks for a column name that determines the contents. */
+/** Returns whether the name of a column determines its contents. */
 export const isColumnName = (name: string): boolean =>
   matchesColumn(name, [...Object.values(columns), typeColumn, linkColumn]);
 
