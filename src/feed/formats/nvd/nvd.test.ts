@@ -138,3 +138,11 @@ describe('the API', () => {
     await expect(collect()).rejects.toThrow(reason);
   });
 });
+
+test.each([
+  [{ CVE_data_type: 'CVE', CVE_Items: [] }],
+  [{ data_type: 'CVE', data_format: 'MITRE', data_version: '4.0' }],
+])('names the format of a retired document: %j', (document) => {
+  const parts = [{ name: 'cve.json', bytes: Buffer.from(JSON.stringify(document)) }];
+  expect(() => nvd.parse(parts, { reliability: 0.9 })).toThrow('retired');
+});

@@ -63,7 +63,11 @@ function listEntries(part: SourceDocument, context: CveContext): PageEntry[] {
       entry: `${part.name}: ${index}`,
       draft: (id) => draftCveRecord(id, record, context),
     }));
-  const rows = asObject(document)['vulnerabilities'];
+  const { vulnerabilities: rows, CVE_Items: oldRows, data_format: oldFormat } = asObject(document);
+  if (oldRows !== undefined || oldFormat === 'MITRE')
+    throw new Error(
+      'the document is NVD JSON 1.1 or CVE JSON 4, which are retired: use NVD JSON 2.0 or CVE records of format 5',
+    );
   if (!Array.isArray(rows)) throw new Error('the document has no list "vulnerabilities"');
   if (rows.length > rowsMax) throw new Error(`the page has more than ${rowsMax} rows`);
   return rows.map((row, index) => {
