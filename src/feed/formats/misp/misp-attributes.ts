@@ -41,9 +41,9 @@ export function listAttributes(event: JsonObject): EventAttribute[] {
   return attributes;
 }
 
-/** Returns the value of an attribute: exporters write ports and system numbers as numbers. Undefined if it is empty or no text. */
-export const readAttributeValue = (attribute: JsonObject): string | undefined =>
-  asText(asScalarText(attribute['value']));
+/** Returns the value of an attribute: exporters write ports as numbers and flags as booleans. Undefined if it is empty or no scalar. */
+export const readAttributeValue = ({ value }: JsonObject): string | undefined =>
+  typeof value === 'boolean' ? String(value) : asText(asScalarText(value));
 
 /** Counts invalid attributes and objects and attributes without a type or value, so that every omission is reported. */
 export function countUnreadable(event: JsonObject): number {

@@ -118,3 +118,8 @@ test('counts attributes without a type or a value, and reads numbers', () => {
   expect(others(parsed.records[0]!)).toContain('observable:AS 64500');
   expect(parsed.skipped).toEqual([{ entry: `4 attributes of ${mispId('a')}`, reason: 'have no valid type and value' }]);
 });
+
+test('accepts flags as values', () => {
+  const flag = { ...mispAttribute('boolean', '', { object_relation: 'is_family' }), value: false };
+  expect(parse(mispEvent('a', { Object: [{ name: 'malware', Attribute: [flag] }] })).skipped).toEqual([]);
+});
