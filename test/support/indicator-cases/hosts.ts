@@ -168,4 +168,5 @@ export const hosts: IndicatorCase[] = [
     'url http://cdn.zq-helper.com:8080/',
     'domain cdn.zq-helper.com',
   ],
+  ['Block 45.9.149[.]0/25.', 'cidr 45.9.149.0/25'],
 ];

@@ -141,7 +141,7 @@ function assess(
     findMention: () =>
       isLive
         ? findHarmlessMention(refanged.clear, { ...candidate, type, value, address, context, imitated })
-        : findDefangedMention(type, refanged.clear, candidate),
+        : findDefangedMention(refanged.clear, { ...candidate, type, context }),
     page: address && !candidate.defanged && !benign ? classifyPage(address) : undefined,
     benign,
   });

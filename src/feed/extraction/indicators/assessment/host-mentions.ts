@@ -1,6 +1,6 @@
 import { nameKey } from '../../../reference-data/name-forms.ts';
 import type { Span } from '../../text/stored-text.ts';
-import { isCalledHarmless, isNamedOriginal } from './defanged-originals.ts';
+import { isBystander } from './bystanders.ts';
 import { createWordsBefore, type WordsBefore } from './words-before.ts';
 
 const opened = String.raw`(?: ?[(:"“„«'\x60]| )`;
@@ -65,8 +65,7 @@ export function findHarmlessHostMention(text: string, { start, end }: Span): str
   const behind = text.slice(end, end + 80);
   if (victimBehind.test(behind) || isReceiver(text.slice(Math.max(0, start - 4), start), behind))
     return 'victim or imitated original';
-  if (isNamedOriginal(text, { start, end }) || isCalledHarmless(text, { start, end }))
-    return 'victim or imitated original';
+  if (isBystander(text, { start, end })) return 'victim or imitated original';
   return isNamedBefore(text, { start, end }) ? 'site of a named organization' : undefined;
 }
 

@@ -3,7 +3,7 @@ import { extractUrlHost } from '../../../../platform/lib/url-host.ts';
 import { nameKey } from '../../../reference-data/name-forms.ts';
 import { findOwnDomain } from '../../../reference-data/shared-suffixes.ts';
 import type { Span } from '../../text/stored-text.ts';
-import { isDefangedOriginal } from './defanged-originals.ts';
+import { isBystander } from './bystanders.ts';
 import { findHarmlessHostMention } from './host-mentions.ts';
 import { findHarmlessFileMention } from './file-mentions.ts';
 import { isFurtherReading } from './further-reading.ts';
@@ -25,6 +25,7 @@ export type Mention = Span & {
 export function findHarmlessMention(text: string, mention: Mention): string | undefined {
   const { type, context, address, start } = mention;
   const isListed = context.section === 'indicators';
+  if (context.isBystander && isHost(type)) return 'victim or imitated original';
   if (isListed && context.isolated) return undefined;
   // Most values start their line, list item or cell.
   if (context.isolated && !hasWordBefore(text, start)) return undefined;
@@ -40,9 +41,14 @@ export function findHarmlessMention(text: string, mention: Mention): string | un
   return isImitated(mention) ? 'victim or imitated original' : findHarmlessHostMention(text, mention);
 }
 
-/** Returns the reason why the words around a defanged host say that it is harmless, or undefined. */
-export const findDefangedMention = (type: string, text: string, span: Span): string | undefined =>
-  (type === 'domain' || type === 'url') && isDefangedOriginal(text, span) ? 'victim or imitated original' : undefined;
+/** Returns the reason why the words or the column around a defanged host say that it is harmless, or undefined. */
+export const findDefangedMention = (
+  text: string,
+  { type, context, ...span }: Span & { type: string; context: ValueContext },
+): string | undefined =>
+  isHost(type) && (context.isBystander || isBystander(text, span)) ? 'victim or imitated original' : undefined;
+
+const isHost = (type: string): boolean => type === 'domain' || type === 'url';
 
 /** Returns whether a word is before a value on its line, behind list marks and quotation marks. */
 function hasWordBefore(text: string, start: number): boolean {

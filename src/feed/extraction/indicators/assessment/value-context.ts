@@ -1,4 +1,4 @@
-import { createDescriptionLookup } from './description-columns.ts';
+import { createColumnLookup } from './table-columns.ts';
 import { lowerBound } from '../../text/refang-text.ts';
 import { findMatches } from '../../text/find-matches.ts';
 
@@ -10,6 +10,8 @@ export type ValueContext = {
   linked: boolean;
   /** Whether the value is in a column of descriptions or comments of a table. */
   isDescription: boolean;
+  /** Whether the value is in a column of victims, or of originals that attackers imitate. */
+  isBystander: boolean;
 };
 
 const headingMaxChars = 110;
@@ -37,12 +39,13 @@ export function createContextLookup(text: string): ContextLookup {
   for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) starts.push(at + 1);
   const lineAt = (line: number): string => text.slice(starts[line]!, (starts[line + 1] ?? text.length + 1) - 1);
   const sections = indexSections(starts, lineAt, text.length);
-  const isInDescription = createDescriptionLookup(lineAt);
+  const findColumn = createColumnLookup(lineAt);
   const isFootnote = createFootnoteLookup(text);
   return (start, end) => {
     const line = lowerBound(starts, start + 1) - 1;
     const lineEnd = (starts[line + 1] ?? text.length + 1) - 1;
     const { kind, heading } = sections[line]!;
+    const column = findColumn(line, start - starts[line]!);
     return {
       section: kind,
       heading,
@@ -51,7 +54,8 @@ export function createContextLookup(text: string): ContextLookup {
         isLinked(text, start, end) ||
         isCited(text, starts[line]!, start) ||
         (kind !== 'indicators' && isFootnote(starts[line]!, start)),
-      isDescription: isInDescription(line, start - starts[line]!),
+      isDescription: column === 'description',
+      isBystander: column === 'bystander',
     };
   };
 }

@@ -9,7 +9,7 @@ const sharedBytes = /^(\d+\.\d+)\.\d+\.\d+ ?[-–—] ?\1\./;
 const sharedNetwork = /^(\d+\.\d+\.\d+)\.\d+ ?[-–—] ?\1\./;
 const wholeNetworks = /\.0 ?[-–—] ?\S+\.255$/;
 const rangeCue = /\b(?:ranges?|blocks?|netblocks?|subnets?|networks?|from|between)[\s:]{1,3}$/i;
-const afterIp = /(?:\/(?:3[0-2]|[12]?\d)(?![\w./-]))|(?::\d{1,5})?(?:\/[^\s"'<>|`]{0,2000})?/y;
+const afterIp = /(?:\/(?:3[0-2]|[12]?\d)(?![\w/-]|\.\w))|(?::\d{1,5})?(?:\/[^\s"'<>|`]{0,2000})?/y;
 
 // A word for versions or sections, optionally followed by further numbers.
 const versionCue =
