@@ -165,6 +165,11 @@ describe('an advisory', () => {
     ]);
   });
 
+  test('says that a document is XML', () =>
+    expect(() => csaf.parse([{ name: 'cvrf.xml', bytes: Buffer.from('<cvrfdoc/>') }], { reliability: 0.9 })).toThrow(
+      'XML',
+    ));
+
   test('orders two revisions of one day', () => {
     const tracking = {
       revision_history: [1, 2].map((number) => ({ number: String(number), date: '2024-01-01T00:00:00Z' })),

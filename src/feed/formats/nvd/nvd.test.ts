@@ -132,7 +132,7 @@ describe('the API', () => {
   test.each([
     ['{"message":"no"}', /not a page/],
     ['{"vulnera', /not valid JSON/],
-    ['<html>', /not valid JSON/],
+    ['<html>', /XML or HTML/],
   ])('rejects the response %s', async (body, reason) => {
     server.routes.set('/cves', (response) => void response.end(body));
     await expect(collect()).rejects.toThrow(reason);

@@ -21,7 +21,10 @@ export function parseJsonText(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new Error('the document is not valid JSON', { cause: error });
+    const isMarkup = /^\s*</.test(text);
+    throw new Error(isMarkup ? 'the document is XML or HTML, not JSON' : 'the document is not valid JSON', {
+      cause: error,
+    });
   }
 }
 
