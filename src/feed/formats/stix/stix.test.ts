@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import {
   bundle,
@@ -8,6 +9,7 @@ import {
   report,
   time,
 } from '../../../../test/support/feed/stix-objects.ts';
+import { stix } from './stix.ts';
 
 describe('grouping', () => {
   test('groups a report with its references and related objects', () => {
@@ -155,6 +157,20 @@ test('joins the single objects of a directory with their relationships, beside i
   expect(skipped).toEqual([]);
   expect(records.map(({ title }) => title).toSorted()).toEqual(['A report', 'EvilBot']);
   expect(records.flatMap(indicatorsOf).map(({ value }) => value)).toEqual(['a.example', 'b.example']);
+});
+
+test('joins single objects that are gzipped', () => {
+  const malware = { type: 'malware', id: 'malware--m', ...time, name: 'EvilBot', is_family: true };
+  const parts = [
+    malware,
+    indicator('a', "[domain-name:value = 'a.example']"),
+    related('x', 'indicator--a', 'malware--m'),
+  ];
+  const { records } = stix.parse(
+    parts.map((part, index) => ({ name: `${index}.json.gz`, bytes: gzipSync(JSON.stringify(part)) })),
+    { reliability: 0.6 },
+  );
+  expect(records.map(({ title, iocs }) => [title, iocs.domains.length])).toEqual([['EvilBot', 1]]);
 });
 
 test('reads a single object, but not one without a valid id', () => {
