@@ -7,7 +7,7 @@ const words = new Set(
   group gang actor actors team hackers operators crew campaign operation campaigns attack attacks intelligence research researchers labs lab unit security
   windows linux solaris freebsd openbsd aix android macos mac ios unix esxi vmware docker kubernetes azure aws google microsoft apple amazon meta facebook twitter telegram discord slack
   whatsapp signal github gitlab office word excel outlook exchange sharepoint onedrive teams powershell python java javascript golang go rust node php perl
-  ruby bash vba vbscript visual basic delphi dotnet net asp iis apache nginx wordpress chrome firefox edge safari opera internet explorer adobe flash pdf
+  ruby bash vba vbscript visual basic delphi dotnet net asp iis apache nginx wordpress chrome firefox edge safari opera internet explorer mozilla gecko adobe flash pdf zlib nsis upx openssl
   http https dns smtp imap ftp ssh rdp smb vpn tls ssl tcp udp api com dll exe usb uefi bios pos atm iot ics scada ot crypto bitcoin monero ethereum web
   email mail phishing spam banking mobile cloud desktop browser firefox linkedin youtube instagram reddit dropbox mega
   chinese china russian russia iranian iran korean korea north south dprk prc vietnamese indian pakistani israeli turkish ukrainian belarusian american
