@@ -20,7 +20,7 @@ export type QueryWindow = TimeBounds & {
 /** Late events of the time `[from, to)`, and how late the latest of them arrived. */
 export type LateEvents = TimeBounds & { events: number; lagMs: number };
 
-/** `unknownColumns: error`: fail if the query uses a column that no event has, which is null otherwise. Only the embedded store can tell. */
+/** `unknownColumns: error`: fail if the query uses a column that no event has, which is null otherwise. Only the embedded store supports it. */
 export type SearchLimits = { rowsMax: number; groupsMax: number; timeoutMs: number; unknownColumns?: 'error' };
 
 /** `aggregate`: the rows are groups, not events. `noData`: a queried dataset never had an event. */
@@ -105,7 +105,7 @@ export type SiemConnection = {
   portableFields?: () => Promise<DatasetFields[]>;
   /** Throws a SiemError if the SIEM is unreachable or rejects the credentials. */
   ping: (signal: AbortSignal) => Promise<void>;
-  /** Absent if the connection cannot tell late events from others. `lagMsMax`: later events count when they arrive. */
+  /** Absent if the connection cannot distinguish late events from others. `lagMsMax`: later events count when they arrive. */
   lateEvents?: {
     lagMsMax: number;
     /** Returns the late events that arrived in a window. `lagMsMin`: only those that were later than that. */

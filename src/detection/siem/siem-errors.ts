@@ -17,7 +17,7 @@ export class UnknownColumnError extends SiemError {
 
 /**
  * Creates an error that the author of the query must fix and that no event can cause, such as a syntax error. Three slots in a row with such a
- * failure disable a detection. Errors that an adapter cannot tell apart are not among them, see `dataDependentError`.
+ * failure disable a detection. Errors that an adapter cannot distinguish are not among them, see `dataDependentError`.
  */
 export function authorError(kind: string, message: string): SiemError {
   return new SiemError({ kind, blame: 'author', retryable: false, message: message.slice(0, textMax) });

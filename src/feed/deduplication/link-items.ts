@@ -18,7 +18,7 @@ import { scoreSameStory, type ComparedItem } from './similarity/same-story.ts';
 import { similarity, unpackSketch } from './similarity/sketch.ts';
 
 /**
- * Compares items with those that share a rare value or a similar text, and stores the pairs that tell the same story. Returns all items whose
+ * Compares items with those that share a rare value or a similar text, and stores the pairs about the same story. Returns all items whose
  * group may change. If a value becomes too common, or rare again, all its holders are compared again, so that the pairs do not depend on the
  * order in which the items arrived. `unlinkableIds` are new items without any such value.
  */

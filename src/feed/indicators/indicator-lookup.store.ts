@@ -11,7 +11,7 @@ type Status = Indicator['status'];
 /** A canonical form of the requested value, and its term in `item_terms`. */
 export type LookupForm = { form: string; term: string };
 
-/** How many items give the value each status. An item counts once, with its strongest status. */
+/** The number of items in which the value has each status. An item counts once, with its strongest status. */
 export type StatusCounts = Record<Status, number>;
 
 const strongestFirst: Status[] = ['false_positive', 'active', 'expired', 'revoked'];

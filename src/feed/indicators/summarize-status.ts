@@ -4,7 +4,7 @@ import type { CoveringValue } from './covering-values.ts';
 import type { StatusCounts } from './indicator-lookup.store.ts';
 import type { IndicatorLookup } from './indicators.schema.ts';
 
-/** An active indicator that covers a value, and how many items give it each status. */
+/** An active indicator that covers a value, and the number of items in which it has each status. */
 export type CoveringStatus = CoveringValue & { counts: StatusCounts };
 type Summary = Pick<IndicatorLookup, 'status' | 'why' | 'total'>;
 

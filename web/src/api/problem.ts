@@ -37,5 +37,5 @@ export function toProblem(body: unknown, status: number): ApiProblem {
   });
 }
 
-/** Returns whether an error says that there is no session, or no longer one. */
+/** Returns whether an error means that no session exists or that it has ended. */
 export const isSignedOut = (error: unknown): boolean => error instanceof ApiProblem && error.status === 401;

@@ -3,7 +3,7 @@ import { api, read, type Schemas } from './client.ts';
 
 export type View = Schemas['View'];
 
-/** The views of a page that the organization saved. Somebody who may not read them has none. */
+/** The views of a page that the organization saved. Empty for users who may not read them. */
 export const viewsQuery = (page: string) =>
   queryOptions({
     queryKey: ['views', page],

@@ -14,7 +14,7 @@ function createStoppableRequest(): StoppableRequest {
   return { begin, stop };
 }
 
-/** Returns a request that also stops when its component leaves the page, so that the service does no work that nobody sees. */
+/** Returns a request that also stops when its component leaves the page, so that the service does no work in vain. */
 export function useStoppableRequest(): StoppableRequest {
   const [request] = useState(createStoppableRequest);
   useEffect(() => request.stop, [request]);

@@ -25,7 +25,7 @@ export type ForeignEvent = { event: FixtureEvent; id?: string; timeMicros?: numb
 /** Fixture events by dataset, which queries see as if the organization had sent nothing else. */
 export type FixtureStore = {
   search: (query: string, window: QueryWindow, limits: SearchLimits, signal: AbortSignal) => Promise<SearchResult>;
-  /** Runs a query over all events, whenever they happened. The bounds are those of the window that the query can ask for. */
+  /** Runs a query over all events, whenever they happened. `bounds` are those that the query can read. */
   searchAll: (query: string, bounds: TimeBounds, limits: SearchLimits, signal: AbortSignal) => Promise<SearchResult>;
   /** Removes the store's files. */
   close: () => Promise<void>;

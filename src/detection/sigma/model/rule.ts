@@ -55,7 +55,7 @@ export type CorrelationType = (typeof correlationTypes)[number];
 
 export type CorrelationOperator = '<' | '<=' | '>' | '>=' | '=' | '<>';
 
-/** A rule about several events within a time span. `rules` are ids or names. `aliases` give a field's name in each rule. */
+/** A rule about several events within a time span. `rules` are ids or names. `aliases` contain a field's name in each rule. */
 export type CorrelationRule = DocumentHead & {
   kind: 'correlation';
   type: CorrelationType;

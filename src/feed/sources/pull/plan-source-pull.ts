@@ -115,7 +115,7 @@ function planUnchangedPull(stored: StoredItem[], records: number): SourcePlan {
   };
 }
 
-/** Returns the ids of the records of a catalog, or undefined if the source is not one. */
+/** Returns the ids of the records of a catalog, or undefined for any other source. */
 function checkCatalog(
   { catalog, catalogIds }: ParsedHead,
   stored: StoredItem[],

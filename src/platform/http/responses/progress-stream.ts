@@ -5,7 +5,7 @@ import { toAppError } from './request-errors.ts';
 
 const heartbeatMs = 15_000;
 
-/** Returns whether the client asks for server-sent events. */
+/** Returns whether the client requests server-sent events. */
 export const acceptsEventStream = ({ headers }: FastifyRequest): boolean =>
   headers.accept?.includes('text/event-stream') === true;
 

@@ -56,7 +56,7 @@ export function shortenText(text: string, max = 200): string {
   return text.length <= max ? text : `${truncateText(text, max - 17)}#${hash('sha256', text).slice(0, 16)}`;
 }
 
-/** Compares by UTF-16 code units, which unlike `localeCompare` gives the same order on every machine. */
+/** Compares by UTF-16 code units, which unlike `localeCompare` results in the same order on every machine. */
 export function compareCodeUnits(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }

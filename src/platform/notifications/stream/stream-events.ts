@@ -51,7 +51,7 @@ export function createEventStreams(deps: StreamEventsDeps): EventStreams {
       followEvents(deps, streams, caller, { raw, write });
       if (lastId === undefined) return;
       const backlog = await readBacklog(deps.db, caller, lastId);
-      // The client connects again and asks for the same events.
+      // The client connects again and requests the same events.
       if (backlog) write(backlog);
       else raw.destroy();
     },

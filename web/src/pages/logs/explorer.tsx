@@ -27,7 +27,7 @@ export function Explorer({ dataset, window, query, onRun, onRepeat, onSelectTime
   const all = buildQuery(dataset);
   const ran = query ?? all;
   const [edited, setEdited] = useState<{ of: string; text: string } | null>(null);
-  // What was typed gives way when another query was run: from a field, or by going back.
+  // Another query that was run, from a field or by going back, replaces the typed text.
   const draft = edited?.of === ran ? edited.text : ran;
   const where = readCondition(ran) ?? undefined;
   const scope = { ...window, where };

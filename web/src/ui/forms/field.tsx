@@ -10,7 +10,7 @@ type Frame = { label: string; hint?: React.ReactNode; error?: string | undefined
 const control =
   'w-full rounded-control border border-line-strong bg-surface placeholder:text-faint aria-invalid:border-bad disabled:opacity-60';
 
-/** A labelled line of text. The hint below gives way to the error. */
+/** A labelled line of text. An error replaces the hint below. */
 export function TextField({
   label,
   hint,

@@ -10,7 +10,7 @@ type Options<Input, Output> = {
   failed: string;
 };
 
-/** A change whose outcome is told in a message: what was done, or why it was not. */
+/** Returns a mutation that shows its outcome in a message: the change, or the reason why it failed. */
 export function useChange<Input, Output>({ change, refresh, done, failed }: Options<Input, Output>) {
   const client = useQueryClient();
   return useMutation({

@@ -4,7 +4,7 @@ import type { MenuEntry } from './menu-popup.tsx';
 const MenuPopup = lazy(() => import('./menu-popup.tsx'));
 
 type Props = {
-  /** The accessible name, if the content of the button is not one. */
+  /** The accessible name, if the content of the button cannot serve as one. */
   label?: string;
   entries: readonly MenuEntry[];
   side?: 'top' | 'bottom';

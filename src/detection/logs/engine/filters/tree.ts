@@ -11,7 +11,7 @@ export const nodesOf = (value: unknown): TreeNode[] => (Array.isArray(value) ? v
 export const operandsOf = (node: TreeNode): TreeNode[] =>
   node['class'] === 'LAMBDA' ? nodesOf([node['lhs'], node['expr']]) : nodesOf(node['children']);
 
-/** Returns the name of a function. The parser does not tell the operator `->` from a lambda. */
+/** Returns the name of a function. The parser does not distinguish the operator `->` from a lambda. */
 export function functionName(node: TreeNode): string | undefined {
   if (node['class'] === 'LAMBDA') return '->';
   return node['class'] === 'FUNCTION' ? String(node['function_name']).toLowerCase() : undefined;

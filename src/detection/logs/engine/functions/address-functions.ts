@@ -20,7 +20,7 @@ const firstBits = (digits: string): string =>
 
 /**
  * The statements that define the functions in an engine. Addresses are compared as 32 hexadecimal digits, IPv4 as IPv4-mapped IPv6
- * (RFC 4291). Text that is no address or network gives null.
+ * (RFC 4291). The functions return null for text that is neither an address nor a network.
  *
  * `cidr_match(ip, cidr)` is true if the address is in the network, such as `10.0.0.0/8`, `2001:db8::/32` or a single address. An IPv4-mapped
  * IPv6 address is in the networks of its IPv4 address. An IPv4 address is in no IPv6 network except IPv4-mapped ones.

@@ -45,7 +45,7 @@ export function matchSpellings(tree: unknown, spellings: KeySpellings): unknown 
   return readInAnySpelling(node, spellings) ?? node;
 }
 
-/** The parser does not tell the operator `->` from a lambda, which only a function of lists has as its operand. */
+/** The parser does not distinguish the operator `->` from a lambda, which only a function of lists has as its operand. */
 function matchOperands(parent: TreeNode, child: unknown, spellings: KeySpellings): unknown {
   const isListFunction = /^(?:list_|array_|apply$|filter$|reduce$)/.test(functionName(parent) ?? '');
   if (!isListFunction || !Array.isArray(child)) return matchSpellings(child, spellings);

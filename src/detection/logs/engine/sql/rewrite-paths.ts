@@ -136,7 +136,7 @@ type Location = { json: SqlText; spellings: string[][]; last: CatalogField | und
 
 const spellingsMax = 8;
 
-/** Follows a path through the catalog, ignoring case. Returns undefined if the catalog lists all keys and this is not one of them. */
+/** Follows a path through the catalog, ignoring case. Returns undefined if the catalog lists all keys but not this one. */
 function walkPath(json: SqlText, field: CatalogField, path: string[]): Location | undefined {
   let at: Location = { json, spellings: [[]], last: field };
   for (const name of path) {

@@ -7,7 +7,7 @@ import { ExactTime } from '../../../ui/time.tsx';
 
 type Schedule = { sentence: string; next: Date[] };
 
-/** Reads a cron expression of five fields. Null if it is not one, or the time zone is unknown. */
+/** Reads a cron expression of five fields. Null if it is not valid or the time zone is unknown. */
 function readSchedule(cron: string, timezone: string): Schedule | null {
   try {
     const job = new Cron(cron.trim(), { mode: '5-part', timezone: timezone.trim() || 'UTC', paused: true });
