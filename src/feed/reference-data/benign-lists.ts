@@ -37,6 +37,19 @@ export const wellKnown = words(`
   registrar-servers.com domaincontrol.com name-services.com googledomains.com dns-parking.com namebrightdns.com orderbox-dns.com porkbun.com
   namecheap.com namesilo.com dynadot.com gandi.net tucows.com enom.com publicdomainregistry.com nicenic.net key-systems.net hostinger.com
   pythonhosted.org crates.io packagist.org maven.org openai.com anthropic.com
+  vivaldi.com duckduckgo.com ok.ru line.me viber.com element.io matrix.org shopify.com wix.com squarespace.com
+  magento.com ovh.com hetzner.com digitalocean.com docusign.com docusign.net stripe.com visa.com mastercard.com
+  americanexpress.com usps.com ups.com fedex.com dhl.com dhl.de dpd.com gls-group.eu royalmail.com canadapost.ca
+  auspost.com.au laposte.fr aliexpress.com booking.com airbnb.com uber.com roblox.com epicgames.com asana.com
+  servicenow.com workday.com okta.com duo.com lastpass.com 1password.com bitwarden.com connectwise.com splashtop.com
+  ninjaone.com kaseya.com solarwinds.com progress.com sonicwall.com ivanti.com zimbra.com roundcube.net
+  mastodon.social infosec.exchange bsky.app bsky.social threads.net threads.com haveibeenpwned.com patreon.com
+  ko-fi.com buymeacoffee.com speakerdeck.com eventbrite.com meetup.com webex.com calendly.com kaggle.com deepseek.com
+  perplexity.ai chocolatey.org brew.sh deno.land bun.sh socket.io jsr.io ghcr.io quay.io wellsfargo.com chase.com
+  bankofamerica.com citi.com hsbc.com revolut.com wise.com samsung.com sony.com t-mobile.com vodafone.com kucoin.com
+  okx.com bybit.com bitfinex.com gemini.com crypto.com uniswap.org opensea.io trustwallet.com myetherwallet.com
+  bitget.com htx.com apnews.com nbcnews.com cbsnews.com ft.com lemonde.fr spiegel.de heise.de politico.com
+  economist.com aljazeera.com rferl.org
   gov.uk europa.eu nato.int un.org who.int justice.gov fbi.gov nsa.gov dhs.gov state.gov treasury.gov whitehouse.gov army.mil
 `);
 

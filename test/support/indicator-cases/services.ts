@@ -161,4 +161,13 @@ export const services: IndicatorCase[] = [
     'domain formspree.io',
   ],
   ['The HTML file Voicemail_77.html opens a login page.', 'file_name Voicemail_77.html'],
+  // Brands, carriers and social networks
+  [
+    'The mail imitates a parcel note of dhl.com and links to zq-parcel[.]top.',
+    '~domain dhl.com',
+    'domain zq-parcel.top',
+  ],
+  ['Tokens of okta[.]com were stolen.', '~domain okta.com'],
+  ['Powered by zq-cms.org', '~domain zq-cms.org'],
+  ['Download the full list at zq-vendor.com.', '~domain zq-vendor.com'],
 ];
