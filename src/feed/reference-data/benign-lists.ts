@@ -37,7 +37,7 @@ export const wellKnown = words(`
   registrar-servers.com domaincontrol.com name-services.com googledomains.com dns-parking.com namebrightdns.com orderbox-dns.com porkbun.com
   namecheap.com namesilo.com dynadot.com gandi.net tucows.com enom.com publicdomainregistry.com nicenic.net key-systems.net hostinger.com
   pythonhosted.org crates.io packagist.org maven.org openai.com anthropic.com
-  vivaldi.com duckduckgo.com ok.ru line.me viber.com element.io matrix.org shopify.com wix.com squarespace.com
+  vivaldi.com duckduckgo.com ok.ru line.me viber.com element.io matrix.org shopify.com wix.com
   magento.com ovh.com hetzner.com digitalocean.com docusign.com docusign.net stripe.com visa.com mastercard.com
   americanexpress.com usps.com ups.com fedex.com dhl.com dhl.de dpd.com gls-group.eu royalmail.com canadapost.ca
   auspost.com.au laposte.fr aliexpress.com booking.com airbnb.com uber.com roblox.com epicgames.com asana.com

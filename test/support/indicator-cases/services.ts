@@ -170,4 +170,5 @@ export const services: IndicatorCase[] = [
   ['Tokens of okta[.]com were stolen.', '~domain okta.com'],
   ['Powered by zq-cms.org', '~domain zq-cms.org'],
   ['Download the full list at zq-vendor.com.', '~domain zq-vendor.com'],
+  ['The page is at zq-wallet.squarespace[.]com.', 'domain zq-wallet.squarespace.com'],
 ];
