@@ -88,16 +88,24 @@ export function extractNames(original: string, dictionary: NameDictionary = getS
   );
 }
 
+/** A mention and the number of its words. */
+type ReadMention = { mention: NameMention; length: number };
+/** A name of the dictionary that begins at a word. `end` is where its last word ends. */
+type DictionaryMatch = { entry: DictionaryEntry; length: number; end: number };
+
 /** Returns the mention at a word: the longest dictionary match, a system tool, or a numbered name. */
-function readMention(
-  text: string,
-  words: Word[],
-  at: number,
-  dictionary: NameDictionary,
-): { mention: NameMention; length: number } | undefined {
+function readMention(text: string, words: Word[], at: number, dictionary: NameDictionary): ReadMention | undefined {
+  const match = findLongestMatch(words, at, dictionary);
+  const designation = readDesignation(text, words, at);
+  // `Storm-2871` is not the botnet Storm, whether or not a list has the designation.
+  if (designation && designation.mention.span.end > (match?.end ?? 0)) return designation;
+  return (match && readDictionaryName(text, words[at]!, match)) ?? readSystemTool(text, words[at]!) ?? designation;
+}
+
+function findLongestMatch(words: Word[], at: number, dictionary: NameDictionary): DictionaryMatch | undefined {
   const first = words[at]!;
   let keyChars = 0;
-  let best: { entry: DictionaryEntry; length: number } | undefined;
+  let best: DictionaryMatch | undefined;
   for (let length = 1; length <= windowMax && at + length <= words.length; length += 1) {
     const word = words[at + length - 1]!;
     if (length > 1 && !word.continues) break;
@@ -111,53 +119,49 @@ function readMention(
     const isNoun =
       best?.length === length - 1 && word.text === 'RAT' && entry && !isActor(entry) && !isActor(best.entry);
     // The list form `The Foobar` begins with an article where it has a capital.
-    if (entry && !isNoun && first.text !== 'the') best = { entry, length };
+    if (entry && !isNoun && first.text !== 'the') best = { entry, length, end: word.end };
   }
-  const matchEnd = words[at + (best?.length ?? 1) - 1]!.end;
-  const designation = readDesignation(text, words, at);
-  // `Storm-2871` is not the botnet Storm, whether or not a list has the designation.
-  if (designation && (!best || designation.mention.span.end > matchEnd)) return designation;
+  return best;
+}
+
+function readDictionaryName(
+  text: string,
+  { start }: Word,
+  { entry, length, end }: DictionaryMatch,
+): ReadMention | undefined {
   // The apostrophe of `Turla’s` belongs to the ending.
-  const printed = best ? text.slice(first.start, matchEnd).replace(/[’']$/, '') : '';
-  const span = { start: first.start, end: first.start + printed.length };
-  if (best && isNameUse(text, span, printed, best.entry)) {
-    const ending = text.startsWith('.exe', span.end) ? '.exe' : '';
-    const around = ending ? 'tool' : guessKind(text, span);
-    // A designation such as `Storm-2603` consists of common words.
-    const isPlain =
-      !numbered.test(printed) && (best.entry.needsCue || (isSplit(printed, best.entry) && needsCue(printed)));
-    const isPart = isPlain && ending === '' && isInLongerName(text, span);
-    const cued =
-      !isPlain ||
-      isOwnForm(printed, best.entry) ||
-      ending !== '' ||
-      (/^[\p{Lu}\p{N}]/u.test(printed) && isBesideCue(text, span));
-    return {
-      mention: {
-        entry: best.entry,
-        word: `${printed}${ending}`,
-        span: { start: span.start, end: span.start + printed.length + ending.length },
-        hint: around,
-        cued: cued && !isPart,
-        isPart,
-      },
-      length: best.length,
-    };
-  }
-  const tool = text[first.end] === '.' ? program.exec(text.slice(first.start, first.start + 16)) : null;
-  if (tool) {
-    const span = { start: first.start, end: first.start + tool[0].length };
-    return { mention: { entry: undefined, word: tool[0], span, hint: 'tool', cued: true, isPart: false }, length: 2 };
-  }
-  return designation;
+  const printed = text.slice(start, end).replace(/[’']$/, '');
+  const span = { start, end: start + printed.length };
+  if (!isNameUse(text, span, printed, entry)) return undefined;
+  const ending = text.startsWith('.exe', span.end) ? '.exe' : '';
+  // A designation such as `Storm-2603` consists of common words.
+  const isPlain = !numbered.test(printed) && (entry.needsCue || (isSplit(printed, entry) && needsCue(printed)));
+  const isPart = isPlain && ending === '' && isInLongerName(text, span);
+  const cued =
+    !isPlain ||
+    isOwnForm(printed, entry) ||
+    ending !== '' ||
+    (/^[\p{Lu}\p{N}]/u.test(printed) && isBesideCue(text, span));
+  const mention = {
+    entry,
+    word: `${printed}${ending}`,
+    span: { start, end: span.end + ending.length },
+    hint: ending ? ('tool' as const) : guessKind(text, span),
+    cued: cued && !isPart,
+    isPart,
+  };
+  return { mention, length };
+}
+
+function readSystemTool(text: string, { start, end }: Word): ReadMention | undefined {
+  const tool = text[end] === '.' ? program.exec(text.slice(start, start + 16))?.[0] : undefined;
+  if (tool === undefined) return undefined;
+  const span = { start, end: start + tool.length };
+  return { mention: { entry: undefined, word: tool, span, hint: 'tool', cued: true, isPart: false }, length: 2 };
 }
 
 /** Returns the mention of a numbered name of a publisher at a word: `UNC1234`. */
-function readDesignation(
-  text: string,
-  words: Word[],
-  at: number,
-): { mention: NameMention; length: number } | undefined {
+function readDesignation(text: string, words: Word[], at: number): ReadMention | undefined {
   const first = words[at]!;
   if (!startsWithCapital.test(first.text)) return undefined;
   const word = numbered.exec(text.slice(first.start, first.start + numberedMaxChars))?.[0];

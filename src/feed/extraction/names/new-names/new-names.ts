@@ -167,9 +167,18 @@ function addFurther(
 const detectionRule = /\bET(?:PRO)? (?:[A-Z]{3,}_?)+ /;
 
 /** Reads the names that stand beside the noun for what they are. */
-function readKinds({ sentence, start: offset, isRepeated }: CheckedPart, add: AddName): void {
+function readKinds(part: CheckedPart, add: AddName): void {
+  const { sentence, start: offset } = part;
   if (detectionRule.test(sentence)) return;
-  const hasQuote = /["“‘']/.test(sentence);
+  readBesideKinds(part, add);
+  readQuotedAfterKinds(part, add);
+  readDefined(part, add);
+  readLists(findLists(sentence), offset, add);
+  readLists(findListsBefore(sentence), offset, add);
+}
+
+function readBesideKinds({ sentence, start: offset, isRepeated }: CheckedPart, add: AddName): void {
+  const hasQuote = quotes.test(sentence);
   const hasSmallLetters = /\p{Ll}{3,} \p{Ll}{2,}/u.test(sentence);
   for (const [kind, pattern, isPossible] of [
     ['malware', beforeMalware, true],
@@ -184,18 +193,16 @@ function readKinds({ sentence, start: offset, isRepeated }: CheckedPart, add: Ad
     ['actor', beforeActor, true],
   ] as const)
     for (const match of isPossible ? findMatches(pattern, sentence) : []) {
-      const isTitle =
-        pattern === ratNames ||
-        /^["”’']?,? \p{Lu}/u.test(match[0].slice(match[0].indexOf(match[1]!) + match[1]!.length));
+      const [whole, group] = [match[0], match[1]!];
+      const groupStart = whole.indexOf(group);
+      const isTitle = pattern === ratNames || /^["”’']?,? \p{Lu}/u.test(whole.slice(groupStart + group.length));
       const isInProse = isTitle && afterDeterminer.test(sentence.slice(0, match.index));
-      const printed = isTitle && !isInProse ? trimTitle(match[1]!) : trimLead(trimName(match[1]!));
-      if (printed === '') continue;
-      const start = match.index + match[0].lastIndexOf(printed);
+      const printed = isTitle && !isInProse ? trimTitle(group) : trimLead(trimName(group));
+      if (printed === '' || (kind === 'actor' && kindEnd.test(printed))) continue;
+      const start = match.index + whole.lastIndexOf(printed);
       // A common word before a kind describes it (`Custom loader`), unless it stands in quotes.
-      const isQuoted = /["“‘']/.test(match[0].slice(0, match[0].indexOf(match[1]!)));
-      if (kind === 'actor' && kindEnd.test(printed)) continue;
       const isName =
-        isQuoted ||
+        quotes.test(whole.slice(0, groupStart)) ||
         (isInProse && kindEnd.test(printed)) ||
         !needsCue(printed) ||
         isRepeated(printed) ||
@@ -204,27 +211,33 @@ function readKinds({ sentence, start: offset, isRepeated }: CheckedPart, add: Ad
         (pattern === beforeActor && isNamedGroup(sentence, { printed, start }));
       if (isUsable(printed) && isName) add(kind, printed, offset + start, { isStated: false });
     }
+}
+
+const quotes = /["“‘']/;
+
+function readQuotedAfterKinds({ sentence, start: offset }: CheckedPart, add: AddName): void {
+  if (!quotes.test(sentence)) return;
   for (const [kind, pattern] of [
     ['malware', quotedAfterMalware],
     ['actor', quotedAfterActor],
   ] as const)
-    for (const match of hasQuote ? findMatches(pattern, sentence) : []) {
+    for (const match of findMatches(pattern, sentence)) {
       const printed = trimName(match[1]!);
       if (isUsable(printed, true)) add(kind, printed, offset + match.index + match[0].lastIndexOf(match[1]!));
     }
+}
+
+function readDefined({ sentence, start: offset, isRepeated }: CheckedPart, add: AddName): void {
   for (const { kind, pattern, needs } of defined) {
     if (needs && !needs.test(sentence)) continue;
     for (const match of findMatches(pattern, sentence)) {
       const full = pattern === crews ? match[1]! : trimName(match[1]!);
       const printed = trimLead(full.replace(headlineVerb, ''));
-      const start = match.index + match[0].indexOf(match[1]!) + full.length - printed.length;
       if (!isUsable(printed)) continue;
+      const start = match.index + match[0].indexOf(match[1]!) + full.length - printed.length;
       const stated = match[2] ? 'actor' : kind;
       const isName =
-        pattern === withDesignations ||
-        pattern === deployedTools ||
-        pattern === attackersTools ||
-        pattern === phishingKits ||
+        namePatterns.has(pattern) ||
         (pattern === appositions && isTitled(printed)) ||
         isDistinctive(printed) ||
         (stated === 'actor' ? isTitled(printed) : isRepeated(printed)) ||
@@ -232,9 +245,10 @@ function readKinds({ sentence, start: offset, isRepeated }: CheckedPart, add: Ad
       add(stated, printed, offset + start, { isCommon: !isName });
     }
   }
-  readLists(findLists(sentence), offset, add);
-  readLists(findListsBefore(sentence), offset, add);
 }
+
+/** The patterns whose matches are names, common words included. */
+const namePatterns = new Set<RegExp>([withDesignations, deployedTools, attackersTools, phishingKits]);
 
 /** What sets a common word off as a name: `a malware toolkit, Foo, which …`. */
 const isDescribed = /^, (?:which|that|designed|capable|believed|attributed)\b/;
