@@ -23,13 +23,18 @@ const shapes: Record<string, [required: string, further: string]> = {
   'ipv6-addr': ['value', ''],
   'domain-name': ['value', ''],
   url: ['value', ''],
+  'email-addr': ['value', ''],
+  'mac-addr': ['value', ''],
+  mutex: ['name', ''],
   file: ['', 'hashes name'],
   'windows-registry-key': ['key', ''],
   'x509-certificate': ['', 'hashes serial_number'],
   'marking-definition': ['extensions', 'name'],
 };
 const words = (text: string): string[] => text.split(' ').filter(Boolean);
-const observables = new Set(words('ipv4-addr ipv6-addr domain-name url file windows-registry-key x509-certificate'));
+const observables = new Set(
+  words('ipv4-addr ipv6-addr domain-name url email-addr mac-addr mutex file windows-registry-key x509-certificate'),
+);
 
 /** Returns the violations of the standard. The list must include all objects that the objects refer to. Checks the text of the standard, not a schema. */
 export function listStixViolations(objects: Stix[]): string[] {
