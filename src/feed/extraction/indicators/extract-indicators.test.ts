@@ -15,6 +15,8 @@ test.each([
   ['domain', 'resolves müller-shop[.]de', 'xn--mller-shop-9db.de'],
   ['domain', 'calls app.evil[.]ru and win.evil[.]net', 'app.evil.ru'],
   ['domain', 'hosted at js.some-shop.net now', 'js.some-shop.net'],
+  ['domain', 'Indicators:\n-evil-host.top', 'evil-host.top'],
+  ['file_name', 'Files:\n  -payload_x64.dll', 'payload_x64.dll'],
   ['url', 'from hxxps://evil[.]com:443/a?b=1#frag.', 'https://evil.com/a?b=1'],
   ['url', '- `soheylist[.]ir:80:/mod/feed.php`', 'http://soheylist.ir/mod/feed.php'],
   ['md5', 'MD5 0123456789abcdef0123456789ABCDEF', '0123456789abcdef0123456789abcdef'],

@@ -41,7 +41,7 @@ export function recognizeValue(cell: string): Observable[] {
   if (cell.length > cellMaxChars || cell.startsWith('@@')) return [];
   const line = cell
     .replace(/\s+[;#].*$/, '')
-    .replace(/^(?:[-*+•]|\d{1,4}[.)])\s+/, '')
+    .replace(/^(?:(?:[-*+•]|\d{1,4}[.)])\s+|[-•](?=[\p{L}\p{N}]))/u, '')
     .replace(/^([`"'])(.*)\1$/, '$2')
     .trim();
   const rule = blockRules.find((pattern) => pattern.test(line));

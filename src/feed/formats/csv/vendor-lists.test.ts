@@ -64,6 +64,12 @@ describe('lists of vendors', () => {
     expect(parsed.records[0]!.iocs.ipv4[0]!.lastSeen).toBe('2026-03-01T10:00:00.000Z');
   });
 
+  test('reads the items of a list whose dashes have no space behind them', () =>
+    expect(values(parseList('-evil-host.top\n-198.51.101.23\n'))).toEqual([
+      'ipv4 198.51.101.23',
+      'domain evil-host.top',
+    ]));
+
   test('reads columns of addresses whose names are written as one word', () => {
     const parsed = parseList(
       'networksourceipv4,destinationip,ip_str,hostname\n198.51.101.23,198.51.101.24,198.51.101.25,z?\u0011~@??/??I\n',

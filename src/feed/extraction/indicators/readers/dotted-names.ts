@@ -18,6 +18,7 @@ import { findDottedEnd, getCharClass } from './char-classes.ts';
 
 /** Longer tokens are not read. */
 const tokenMaxChars = 400;
+const indentMaxChars = 20;
 
 const email = /[\w.+-]{1,64}@[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){1,8}/iy;
 
@@ -27,8 +28,15 @@ const rangeStart = /(\d{1,3}(?:\.\d{1,3}){3})-\d{1,3}(?:(?:\.\d{1,3}){3})?(?![\w
 /** Words joined by dots, and the character before them. */
 type DottedToken = { start: number; end: number; labels: string[]; before: string };
 
+/** Returns whether a dash at the start of a line belongs to a list: `-evil.example`. An option of a command follows the command. */
+const isBullet = (text: string, start: number): boolean =>
+  text[start] === '-' &&
+  /[\p{L}\p{N}]/u.test(text[start + 1] ?? '') &&
+  /(?:^|\n)[ \t]*$/.test(text.slice(Math.max(0, start - indentMaxChars), start));
+
 /** Reads words joined by dots: an IP address, a host with or without port and path, a mail address, a file name. */
 export function readDotted(text: string, start: number, emit: EmitCandidate): number {
+  if (isBullet(text, start)) return readDotted(text, start + 1, emit);
   const end = findDottedEnd(text, start);
   if (text[end] === '@') return readEmail(text, start, emit, end);
   if (end - start > tokenMaxChars) return end;
