@@ -179,7 +179,7 @@ function readKinds(part: CheckedPart, add: AddName): void {
 
 function readBesideKinds({ sentence, start: offset, isRepeated }: CheckedPart, add: AddName): void {
   const hasQuote = quotes.test(sentence);
-  const hasSmallLetters = /\p{Ll}{3,} \p{Ll}{2,}/u.test(sentence);
+  const hasSmallLetters = /\p{Ll}{3} \p{Ll}{2}/u.test(sentence);
   for (const [kind, pattern, isPossible] of [
     ['malware', beforeMalware, true],
     ['malware', quotedMalware, hasQuote],
