@@ -1,6 +1,6 @@
--- Gives the planner the changed items as an array. From the join it expects one row whatever the number of changed items, and compares every old
--- row with every new one.
-create or replace function tocsin_keep_states() returns trigger language plpgsql as $$
+-- Looks the previous versions up by index. During the first pulls the planner does not know how many rows the tables have, and from a join of old
+-- and new rows it expects one row whatever the number of changed items: it would read all versions, or compare every old row with every new one.
+create or replace function tocsin_keep_states() returns trigger language plpgsql set enable_seqscan = off as $$
 declare
   changed uuid[];
 begin
