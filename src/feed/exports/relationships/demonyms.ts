@@ -16,5 +16,5 @@ export const demonymWords = demonymForms.flatMap(({ forms }) => forms).join('|')
 
 const keys = new Set(demonymForms.flatMap(({ forms }) => forms.map(nameKey)));
 
-/** Checks for the adjective of a country, which names a target only with a noun after it. */
+/** Returns whether a word is the adjective of a country, which stands for a target only with a noun after it. */
 export const isDemonym = (word: string): boolean => keys.has(nameKey(word));

@@ -200,7 +200,7 @@ function listSubjects(sentence: string, before: Mention[], { cue, start }: Omit<
 /** Words between a subject and its verb: `Foobar is aimed at`. */
 const auxiliaries = /^ (?:(?:is|was|are|were|has|have|had|been|being|also|\p{L}+ly) ){0,4}$/u;
 
-/** Checks for another subject between a name and a verb, which has no name: `On the day of Foobar, another wiper attacked`. */
+/** Returns whether another subject without a name stands between a name and a verb: `On the day of Foobar, another wiper attacked`. */
 const hasUnnamedSubject = (gap: string): boolean => !isJoined.test(gap) && unnamedSubject.test(gap.slice(-100));
 const isJoined = /^,? (?:and|or|as well as) /;
 const unnamedSubject =

@@ -174,7 +174,7 @@ function isArticlePage(url: string): boolean {
   );
 }
 
-/** Checks for a page of a repository, or a page with a text on a paste service. Programs request the raw text. */
+/** Returns whether a URL is a page of a repository, or a page with a text on a paste service. Programs request the raw text. */
 const isCodePage = (url: string): boolean =>
   /^https?:\/\/(?:(?:www\.|gist\.)?(?:github|gitlab|bitbucket)\.\w+\/|(?:www\.)?pastebin\.com\/(?:u\/)?\w+$)/.test(
     url,

@@ -103,7 +103,7 @@ export function addNewNames(
 const isInsideKnown = ({ start, end }: Span, known: Span[]): boolean =>
   known.some((one) => one.start <= start && end <= one.end && one.end - one.start > end - start);
 
-/** Checks for a name that a page has joined with the word before it: `SharesFoobar`. */
+/** Returns whether a page has joined a name with the word before it: `SharesFoobar`. */
 const isGlued = (name: string, dictionary: NameDictionary): boolean =>
   name.split(' ').some((word, index, all) => findGluedName([word, all[index + 1] ?? ''], dictionary) !== undefined);
 

@@ -67,7 +67,7 @@ const actorsAfter = new RegExp(
   'u',
 );
 
-/** Checks for a list of actors around a name: `groups such as Foo and`, `Foo and Bar gangs`. */
+/** Returns whether a name stands in a list of actors: `groups such as Foo and`, `Foo and Bar gangs`. */
 export const isInActorList = (text: string, { start, end }: Span): boolean =>
   listOfActors.test(text.slice(Math.max(0, start - listReach), start)) ||
   actorsAfter.test(text.slice(end, end + listReach));
@@ -75,7 +75,7 @@ export const isInActorList = (text: string, { start, end }: Span): boolean =>
 const foreignGang =
   /(?:\b(?:[Rr]ansomware|[Hh]acker|[Ee]rpresser|[Aa]ngreifer|APT)-?(?:[Gg]ruppe|[Bb]ande)n?|\b(?:groupe|grupo|gruppo|banda|bande|gang) (?:de |di )?(?:ransomware|rançongiciels?|hackers?|pirates|ciberdelincuentes|cybercriminels?)|(?<!\p{L})(?:хакерск|кибер|вымогател)\p{L}* груп\p{L}*) ["“«„]?$/u;
 
-/** Checks for words that make a name that of the people: `Qilin gang`, `affiliates of Qilin`. */
+/** Returns whether the words around a name make it that of the people: `Qilin gang`, `affiliates of Qilin`. */
 export const isGang = (text: string, { start, end }: Span): boolean =>
   (/\boperators (?:of|behind) (?:the )?$/i.test(text.slice(Math.max(0, start - reach), start)) &&
     /^ (?:ransomware|raas)\b/i.test(text.slice(end, end + reach))) ||
@@ -97,7 +97,7 @@ export const isMalwareGang = (text: string, { start, end }: Span): boolean =>
   /\b(?:ransomware|raas|malware|botnet) (?:(?:gang|group|crew),? )?$/i.test(text.slice(Math.max(0, start - 24), start));
 
 /**
- * Checks for a cue right before a name, or after it with at most one capitalized word between them. A cue further away may belong to
+ * Returns whether a cue stands right before a name, or after it with at most one capitalized word between them. A cue further away may belong to
  * another name.
  */
 export function isBesideCue(text: string, { start, end }: Span): boolean {

@@ -137,7 +137,7 @@ const ofVendor = (product: CatalogProduct | undefined, first: CatalogProduct | u
     ? { vendor: first.vendor, product: product.product }
     : product;
 
-/** Checks for more than a capitalized word, because German capitalizes every noun. */
+/** Returns whether a word is more than capitalized, because German capitalizes every noun. */
 const isProductLike = (printed: string): boolean =>
   /\p{Ll}\p{Lu}|\d| |^\p{Lu}{3,}/u.test(printed) || vendors.has(printed.split(' ')[0]!);
 

@@ -9,7 +9,7 @@ import {
   severalOrganizations,
 } from './target-words.ts';
 
-/** Checks for a statement that an attack or a discovery happened. */
+/** Returns whether a statement says that an attack or a discovery happened. */
 export const isActivity = (one: Statement): boolean =>
   cues.activityCues.some((cue) => statesCue(one, cue)) ||
   (one.isTitle && statesCue(one, cues.headlineActivityCue)) ||
@@ -17,7 +17,7 @@ export const isActivity = (one: Statement): boolean =>
   isTranslatedActivity(one);
 
 /**
- * Checks for a translated statement about attackers or malware. Most verbs of other languages are unknown, so it counts as an activity unless
+ * Returns whether a translated statement is about attackers or malware. Most verbs of other languages are unknown, so it counts as an activity unless
  * it states a possibility.
  */
 const isTranslatedActivity = ({ isTranslated, text }: Statement): boolean =>
@@ -33,26 +33,26 @@ export const hasTarget = ({ text }: Statement): boolean =>
 export const hasManyTargets = ({ text }: Statement): boolean =>
   severalOrganizations.test(text) || criticalInfrastructureWords.test(text);
 
-/** Checks for a statement about a lure. Its country or sector is that of the impersonated sender, not of victims. */
+/** Returns whether a statement is about a lure. Its country or sector is that of the impersonated sender, not of victims. */
 export const describesLure = ({ text }: Statement): boolean =>
   cues.lureCues.test(text) && !/\b(?:target\w*|against|victims?|attack(?:s|ed|ing)|compromis\w+)\b/i.test(text);
 
-/** Checks for the name of an actor. */
+/** Returns whether a statement contains the name of an actor. */
 export const mentionsActor = ({ text }: Statement, names: ExtractedName[]): boolean =>
   names.some(({ kind, printed }) => kind === 'actor' && printed.some((form) => text.includes(form)));
 
-/** Checks for a named actor that attacks: `Foobar sent`. */
+/** Returns whether a statement says that a named actor attacks: `Foobar sent`. */
 export const mentionsActingActor = (one: Statement, names: ExtractedName[]): boolean =>
   mentionsActingName(
     one,
     names.filter(({ kind }) => kind === 'actor'),
   );
 
-/** Checks for a named actor or malware that attacks. */
+/** Returns whether a statement says that a named actor or malware attacks. */
 export const mentionsActingName = (one: Statement, names: ExtractedName[]): boolean =>
   mentionsNameBefore(one, names, cues.attackVerbAfterName);
 
-/** Checks for a named actor or malware that exploits a vulnerability: `Foobar exploits two flaws`. */
+/** Returns whether a statement says that a named actor or malware exploits a vulnerability: `Foobar exploits two flaws`. */
 export const mentionsExploitingName = (one: Statement, names: ExtractedName[]): boolean =>
   mentionsNameBefore(one, names, cues.exploitationAfterName);
 
@@ -68,11 +68,11 @@ const mentionsNameBefore = ({ text }: Statement, names: ExtractedName[], predica
       ),
   );
 
-/** Checks for the name of malware or an actor. */
+/** Returns whether a statement contains the name of malware or an actor. */
 export const mentionsName = ({ text }: Statement, names: ExtractedName[]): boolean =>
   names.some(({ kind, printed }) => kind !== 'tool' && printed.some((form) => text.includes(form)));
 
-/** Checks for an attacker with a name or a kind (`ransomware gang`), or for victims. */
+/** Returns whether a statement mentions an attacker with a name or a kind (`ransomware gang`), or victims. */
 export const mentionsAttackerOrVictims = (one: Statement, names: ExtractedName[]): boolean =>
   mentionsActor(one, names) ||
   cues.actorCues.test(one.text) ||

@@ -69,7 +69,7 @@ function rateText(word: string | undefined, text: string): SeverityRating {
   return { severity: 'none', rule: 'none' };
 }
 
-/** Checks for a severity that a text states in so many words: `high severity`, `severity: critical`. */
+/** Returns whether a text states a severity in so many words: `high severity`, `severity: critical`. */
 export const statesSeverity = (text: string): boolean =>
   cues.slice(0, 2).some(([pattern]) => pattern.test(text.slice(0, cueMaxChars)));
 

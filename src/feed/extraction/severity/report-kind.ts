@@ -33,7 +33,7 @@ const promotionCues =
 const digestTitles =
   /^WTB:|\b(?:(?:weekly|monthly)(?! (?:active|downloads|installs|users))|quarterly|annual|round-?up|digest|newsletter|recap|this week|last week|week in|month in|in review|briefing|bulletin|top \d+|trends? (?:report|in|for)|predictions?|threat (?:landscape|report)|patch tuesday|statistics|examples|recent (?:[\p{L}-]+ )?attacks)\b/iu;
 
-/** Checks for the title of a collection of stories, none of which is the subject of the whole text. */
+/** Returns whether a title is that of a collection of stories, none of which is the subject of the whole text. */
 export const isDigest = (title: string, sourceUrl = ''): boolean =>
   digestTitles.test(title) || digestTitles.test(sourceUrl.replace(/^https?:\/\/[^/]*/, '').replaceAll(/[-_/]/g, ' '));
 

@@ -133,7 +133,7 @@ function markRetrospect(statements: Statement[], year: number): Statement[] {
   return statements.map((one) => (isRecent(one) || present.test(one.text) ? one : { ...one, isOld: true }));
 }
 
-/** Checks for a sentence whose last year is more than two years before the publication. `since 2019` is not an end. */
+/** Returns whether the last year in a sentence is more than two years before the publication. `since 2019` is not an end. */
 function isOldEvent(text: string, year: number): boolean {
   const years = listYears(text.replaceAll(/\bCVE-\d{4}-\d+/gi, ' '));
   const isLongAgo = years.length > 0 ? Math.max(...years) < year - 2 : yearsAgo.test(text);

@@ -3,7 +3,7 @@ const titleMaxChars = 80;
 /** The most sentences of a section of advice, for texts that have lost the titles after it. */
 export const adviceSentencesMax = 30;
 
-/** Checks for a short line without an end, as titles of sections are. */
+/** Returns whether a line is short and without an end, as titles of sections are. */
 export const isTitleLine = (line: string): boolean =>
   line.length <= titleMaxChars &&
   /^(?:#{1,6} ?|\*\*|\d{1,2}(?:\.\d{1,2})*\.? )?["“‘(]?[\p{Lu}\p{Lo}]/u.test(line) &&
@@ -16,5 +16,5 @@ const adviceTitle = new RegExp(
   'i',
 );
 
-/** Checks for the title of a section that advises its readers. */
+/** Returns whether a line is the title of a section that advises its readers. */
 export const isAdviceTitle = (line: string): boolean => adviceTitle.test(line);

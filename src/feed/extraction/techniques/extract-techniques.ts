@@ -141,7 +141,7 @@ const indicator =
   /\[(?:\.|dot|:)\]|\bhxxps?:|:\/\/|\b[\da-f]{32,128}\b|\b\d{1,3}(?:\.\d{1,3}){3}\b|[A-Za-z]:\\|\bHK(?:LM|CU|EY)|\.(?:exe|dll|zip|js|ps1|docx?|xls[xm]?|pdf|iso|lnk|bin|dat|png|php)\b/i;
 const proseWordsMin = 5;
 
-/** Checks for headings, table rows and lists of indicators, which describe no behavior. */
+/** Returns whether a line is a heading, a table row or a list of indicators, which describe no behavior. */
 function isListRow(line: string): boolean {
   if (/^\s*[#|]|:$/.test(line) || !/\p{Ll}/u.test(line) || isHeading(line)) return true;
   const isField = /^[^\p{L}\d]*\p{Lu}[\p{L}\d]*(?: [\p{L}\d]+){0,2}: /u.test(line);
@@ -165,12 +165,12 @@ const isOther = (label: string, sentence: string): boolean =>
 /** Scripts of languages that the classifier has not learned. */
 const otherScript = /[\u0370-\u052F\u0590-\u06FF\u0E00-\u0E7F\u3040-\u30FF\u4E00-\u9FFF\uAC00-\uD7AF]/;
 
-/** Checks for a few words before a list: `Encoded commands:`. */
+/** Returns whether a line has a few words before a list: `Encoded commands:`. */
 const isLabel = (line: string): boolean => line.length <= headingMaxChars && /^\W*\S+(?: \S+){0,3}:\W*$/.test(line);
 
 const headingMaxChars = 80;
 
-/** Checks for a short line without an end whose longer words are all capitalized: `Search This Blog`. */
+/** Returns whether a line is short, without an end, and all its longer words are capitalized: `Search This Blog`. */
 function isHeading(line: string): boolean {
   if (line.length > headingMaxChars || /[.!?;,]["”’)]?$/.test(line)) return false;
   return line.split(/\s+/).every((word) => word.length <= 3 || !/^[("“]?\p{Ll}/u.test(word));

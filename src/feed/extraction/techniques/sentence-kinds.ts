@@ -20,7 +20,7 @@ const generality = new RegExp(
 const address =
   /^(?:[-*•\d.)\s]*)(?:how (?:to|can|do)\b|what (?:is|are)\b|right[- ]click\b|navigate to\b|go to\b|set the (?:value|name)\b|to (?:fix|remediate|resolve) (?:this|it)\b|if (?:an? )?(?:upgrad|updat|patch)\w*)|\b(?:do not|don['’]t)\b|^(?:[-*•\d.)\s]*)(?:instead,? (?:delete|remove|change|report)|report|alert on|watch for|investigate|configure|log use) |^(?:detections?|mitigations?|recommendations?|remediation|prevention)\s*[:–-]|\bhas_(?:any|all)\b|\bProcessCommandLine\b|\bsourcetype=/i;
 
-/** Checks for advice to readers, possibilities and generalities. Such a sentence describes no behavior. */
+/** Returns whether a sentence is advice to readers, a possibility or a generality. Such a sentence describes no behavior. */
 export const isGeneral = (sentence: string): boolean =>
   advice.test(sentence) || address.test(sentence) || generality.test(sentence) || isHypothetical(sentence);
 
@@ -33,7 +33,7 @@ const unobserved = new RegExp(
   String.raw`\bno (?:evidence|indications?|signs?|traces?)\b|\b(?:has|have|had|did|was|were|do|does)(?: not|n['’]t) (?:\w+ )?(?:observ|see|find|found|detect|identif|confirm)|\b${refused}|\b(?:needs?|needed|requires?|required|used|involved) no\b`,
   'i',
 );
-/** Checks for behavior that nobody observed. */
+/** Returns whether a sentence is about behavior that nobody observed. */
 export const isUnobserved = (sentence: string): boolean => unobserved.test(sentence);
 
 /** Like `isGeneral`, and checks for words of defense. Such a sentence states no technique. */

@@ -74,7 +74,7 @@ export function createStoredText(): StoredText {
 
 const evidenceRef = (index: number): string => `provenance.supportingPassages[${index}]`;
 
-/** Checks for a value that needs more than one line. */
+/** Returns whether a value needs more than one line. */
 const isNested = (value: unknown): boolean =>
   typeof value === 'object' &&
   value !== null &&

@@ -60,7 +60,7 @@ export const findShippedBenignReason: BenignLookup = (type, value) => {
   }
 };
 
-/** Checks for hosts where anyone can publish under a path. Their URLs can be indicators, the host alone cannot. */
+/** Returns whether anyone can publish under a path of a host. Their URLs can be indicators, the host alone cannot. */
 export const isPathHosting = (host: string): boolean => hostReason(host) === 'shared hosting';
 
 const reasonBySuffix = new Map<string, string>();

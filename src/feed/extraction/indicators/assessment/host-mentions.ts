@@ -72,14 +72,14 @@ export function findHarmlessHostMention(text: string, { start, end }: Span): str
   return isNamedBefore(text, { start, end }) ? 'site of a named organization' : undefined;
 }
 
-/** Checks for the mail server that added a `Received` line, which is the recipient's: `by mx.example.org (Postfix) with ESMTPS id`. */
+/** Returns whether a host is the mail server that added a `Received` line, which is the recipient's: `by mx.example.org (Postfix) with ESMTPS id`. */
 const isReceiver = (before: string, behind: string): boolean =>
   /\bby $/.test(before) &&
   /^(?: \([^()\n]{1,40}\))? (?:with|via) (?:E?SMTPS?A?|UTF8SMTPS?A?|L?MTP|HTTPS?)\b/.test(behind);
 
 const nameMaxChars = 96;
 
-/** Checks for an organization with its site in parentheses: `Acme Valves (acmevalves.com)`. */
+/** Returns whether a host stands in parentheses behind its organization: `Acme Valves (acmevalves.com)`. */
 function isNamedBefore(text: string, { start, end }: Span): boolean {
   if (text[end] !== ')' || text[start - 1] !== '(') return false;
   const name = /((?:\p{Lu}[\p{L}\d&.’'-]{1,30} ){1,3})\($/u.exec(

@@ -125,13 +125,13 @@ function isNumbers(text: string, start: number, end: number): boolean {
   return true;
 }
 
-/** Checks for a reversed host name, the form of package and bundle identifiers. */
+/** Returns whether a name is a reversed host name, the form of package and bundle identifiers. */
 const isPackage = (labels: string[]): boolean =>
   labels.length >= 3 &&
   /^(?:com|org|net|io|app|me|ru|cn|de|in|eu|tr|br)$/.test(labels[0]!) &&
   labels.every((label) => /^[a-z]\w*$/i.test(label));
 
-/** Checks for a complete file name (including `libcurl.so.4`), not a bare extension such as `.js`. */
+/** Returns whether a name is a complete file name (including `libcurl.so.4`), not a bare extension such as `.js`. */
 const isFileName = (labels: string[]): boolean => labels.every((label) => label.length <= 120) && labels[0]!.length > 0;
 
 const isCapital = (label: string): boolean => /^[A-Z][a-z]+$/.test(label);
@@ -197,7 +197,7 @@ function getTopLevelDoubt(labels: string[], last: string): number {
   return isHostName ? 0.75 : 1.25;
 }
 
-/** Checks for a host below a suffix of shared hosting, such as `name.workers.dev`. */
+/** Returns whether a host is below a suffix of shared hosting, such as `name.workers.dev`. */
 function isCustomerHost(token: string): boolean {
   const host = token.toLowerCase();
   const suffix = findSharedSuffix(host);

@@ -104,7 +104,7 @@ const sampleSite =
 const samplePage =
   /^https?:\/\/(?![\d.]+[:/])[^/]+\/(?:[^?#]*\/)?(?:reports?|samples?|analys[ei]s|files?|gui|search|hash|submissions?)\/(?:[\w-]+\/)?(?:[0-9a-f]{64}|[0-9a-f]{40}|[0-9a-f]{32})(?![0-9a-f.])/i;
 
-/** Checks for a page of an analysis service with the digest of a sample in its address: `/report/file/<digest>`. */
+/** Returns whether a URL is a page of an analysis service with the digest of a sample in its address: `/report/file/<digest>`. */
 export const isSamplePage = (url: string): boolean => samplePage.test(url);
 
 const lookupPage =

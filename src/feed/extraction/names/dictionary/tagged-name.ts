@@ -4,7 +4,7 @@ import { distinctEntities } from './resolve-name.ts';
 
 const tagMaxChars = 60;
 
-/** Checks for a canonical name of several words, such as `Cobalt Strike`, which no everyday word is however the tag is written. */
+/** Returns whether a canonical name has several words, such as `Cobalt Strike`, which no everyday word is however the tag is written. */
 const isPhrase = (tag: string, name: string): boolean => /\s/.test(name) && nameKey(tag) === nameKey(name);
 
 const prefix = /^(?:malware|family|malware[-_ ]family|actor|threat[-_ ]actor|tool|ransomware)\s*[:=]\s*/i;

@@ -118,7 +118,7 @@ const isAlias = (printed: string): boolean =>
       (isTitled(printed) && needsCue(printed) && !isGenericName(printed.split(' ')[0]!))
     : isDistinctive(printed);
 
-/** Checks for several common words with capitals between `the` and the noun for attackers or what they did: `the Foo Bar gang`, `the Foo Bar group leaked`. */
+/** Returns whether capitalized common words stand before attackers or what they did: `the Foo Bar gang`, `the Foo Bar group leaked`. */
 export const isNamedGroup = (sentence: string, { printed, start }: { printed: string; start: number }): boolean =>
   isTitled(printed) &&
   !isGenericName(printed.split(' ')[0]!) &&

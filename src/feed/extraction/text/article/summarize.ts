@@ -42,7 +42,7 @@ const unspaced =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Khmer}\p{Script=Lao}]/gu;
 const unspacedMin = 10;
 
-/** Checks for a prose sentence of any language, not a table row, a heading, an address or a list of values. */
+/** Returns whether a sentence is prose of any language, not a table row, a heading, an address or a list of values. */
 function isProse(sentence: string): boolean {
   if (!/[.!?。！？।؟۔]["”’)」』]?$/.test(sentence) || /[|`{}<>\\]/.test(sentence)) return false;
   const plain = sentence.replaceAll(/\b(?:https?|hxxps?):\S+/gi, '');
