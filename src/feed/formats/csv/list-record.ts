@@ -14,8 +14,9 @@ import { toMappingId, type IndicatorObservable, type Observable } from '../../ex
 import { isGenericName } from '../../extraction/names/generic-names.ts';
 import type { NameDictionary } from '../../extraction/names/dictionary/name-dictionary.ts';
 import { findTaggedName } from '../../extraction/names/dictionary/tagged-name.ts';
-import { createPassageCollector } from '../../extraction/text/passage-collector.ts';
+import { createPassageCollector, type PassageCollector } from '../../extraction/text/passage-collector.ts';
 import type { Span } from '../../extraction/text/stored-text.ts';
+import { findTechnique } from '../../reference-data/attack.ts';
 import { roundConfidence, emptyIocs, type SourceRecord } from '../../model/source-record.ts';
 import type { Tlp } from '../../model/vocabulary.ts';
 import { strictestTlp } from '../record-fields.ts';
@@ -41,7 +42,9 @@ const passageMaxChars = 1_000;
 
 /** Returns the record of a list or a part of it. Every indicator has its line as supporting passage. */
 export function toListRecord(list: IndicatorList, context: ParseContext): SourceRecord {
-  const contents = createContents(context);
+  const storedText = list.lines.map(({ text }) => text).join('\n');
+  const passages = createPassageCollector(storedText);
+  const contents = createContents(context, passages);
   const rowContext = { list, context, contents };
   let offset = 0;
   for (const line of list.lines) {
@@ -49,10 +52,8 @@ export function toListRecord(list: IndicatorList, context: ParseContext): Source
     offset += line.text.length + 1;
   }
   addDescribedNames(list, contents.classification, context);
-  const storedText = list.lines.map(({ text }) => text).join('\n');
-  const passages = createPassageCollector(storedText);
   passages.cover(contents.spans);
-  const { classification: named } = contents.classification.build([]);
+  const { classification: named, attackPath } = contents.classification.build([]);
   return {
     recordId: list.recordId,
     canonicalKey: toCanonicalKey(list.title, storedText),
@@ -61,7 +62,7 @@ export function toListRecord(list: IndicatorList, context: ParseContext): Source
     withdrawn: false,
     severity: 'none',
     severityRule: 'none',
-    attackPath: [],
+    attackPath,
     classification: {
       ...named,
       malware: named.malware.slice(0, malwareMax),
@@ -89,19 +90,21 @@ type ListContents = {
   classification: ClassificationBuilder;
   /** The place of each indicator in the stored text. */
   spans: Span[];
+  passages: PassageCollector;
 };
 
-const createContents = ({ lists }: ParseContext): ListContents => ({
+const createContents = ({ lists }: ParseContext, passages: PassageCollector): ListContents => ({
   iocs: emptyIocs(),
   known: new Map(),
   mappings: new Map(),
   classification: createClassificationBuilder(lists?.names),
   spans: [],
+  passages,
 });
 
 type RowContext = { list: IndicatorList; context: ParseContext; contents: ListContents };
 
-/** Adds the observables of a row, and its names if one of them is an indicator. `offset` is the start of its line in the stored text. */
+/** Adds the observables of a row, and its names and techniques if one of them is an indicator. `offset` is the start of its line in the stored text. */
 function addRow({ text: line, row }: ListLine, offset: number, { list, context, contents }: RowContext): void {
   const confidence = row.confidence ?? roundConfidence(context.reliability);
   let hasIndicator = false;
@@ -124,7 +127,16 @@ function addRow({ text: line, row }: ListLine, offset: number, { list, context, 
     const { start, end } = locateInLine(line, observable.value);
     contents.spans.push({ start: offset + start, end: offset + end });
   }
-  if (hasIndicator) addNames(contents.classification, row, { confidence, names: context.lists?.names });
+  if (!hasIndicator) return;
+  addNames(contents.classification, row, { confidence, names: context.lists?.names });
+  for (const id of row.techniques ?? []) {
+    const technique = findTechnique(id);
+    const { start, end } = locateInLine(line, id);
+    const toEvidence = (): string => contents.passages.add({ start: offset + start, end: offset + end });
+    if (technique) contents.classification.addTechnique(technique, confidence, toEvidence);
+    // A technique of another matrix, or one that no longer exists.
+    else contents.classification.addMapping('observable:attack-pattern', id.toUpperCase(), confidence);
+  }
 }
 
 function addMapping(

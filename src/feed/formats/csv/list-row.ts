@@ -23,6 +23,8 @@ export type ListRow = {
   confidence?: number | undefined;
   malware?: string | undefined;
   actors?: string[];
+  /** IDs of techniques, such as `T1566.001`. */
+  techniques?: string[];
   /** Free words, some of which are names of malware. */
   tags?: string[];
   /** The report that the row stands for, from which the indicators are. */
@@ -88,6 +90,7 @@ function readRow(columns: Columns, cells: string[]): ListRow {
       ?.replace(/\s+(?:C&C|C2)$/i, '')
       .slice(0, 100),
     actors: read('actor').flatMap((text) => text.split(/[,;|]/).map((name) => name.trim().slice(0, 100))),
+    techniques: read('technique').flatMap((text) => (text.match(techniqueId) ?? []).slice(0, techniquesMax)),
     tags: read('tags').flatMap((text) => text.split(/[,;|]/).slice(0, tagsMax)),
     description: read('description')[0]?.slice(0, descriptionMaxChars),
     report: typed && isAboutWord(cells[typed.type] ?? '') ? readReportRow(cells) : undefined,
@@ -132,7 +135,8 @@ const dateColumns = ['firstSeen', 'lastSeen', 'validUntil'] as const satisfies C
 const datedRowsMax = 20_000;
 type DateColumn = (typeof dateColumns)[number];
 
-const tagsMax = 30;
+const techniqueId = /\bT\d{4}(?:\.\d{3})?\b/gi;
+const [tagsMax, techniquesMax] = [30, 30];
 const descriptionMaxChars = 500;
 const [yes, no] = [/^(?:true|yes|1)$/i, /^(?:false|no|0|inactive)$/i];
 

@@ -90,33 +90,6 @@ describe('lists of vendors', () => {
     );
   });
 
-  test.each([
-    ['value,itype,confidence,date_first,date_last,expiration_ts', '2026-11-01,2026-11-20,2027-01-01', 'mal_ip,85'],
-    [
-      'indicator,type,malicious_confidence,published_date,last_updated,valid_until',
-      '1793491200,1795132800,2027-01-01',
-      'ip_address,high',
-    ],
-    [
-      'NetworkIP,ThreatType,ConfidenceScore,Detected,Updated,ExpirationDateTime [UTC]',
-      '2026-11-01,2026-11-20,2027-01-01',
-      'Botnet,85',
-    ],
-  ])('reads confidence and dates of platforms: %s', (header, dates, typed) => {
-    const parsed = parseList(`${header},actors,x\n185.220.92.5,${typed},${dates},"FANCYBEAR, Lazarus Group",y\n`);
-    const [record] = parsed.records;
-    expect(record!.iocs.ipv4).toMatchObject([
-      {
-        normalizedValue: '185.220.92.5',
-        confidence: 0.85,
-        firstSeen: '2026-11-01T00:00:00.000Z',
-        lastSeen: '2026-11-20T00:00:00.000Z',
-        ttlDays: 42,
-      },
-    ]);
-    expect(record!.classification.actor).toMatchObject([{ name: 'APT28' }, { name: 'Lazarus Group' }]);
-  });
-
   test('finds the values below a header in another language', () => {
     const parsed = parseList(
       'Indikator;IOC-Beschreibung;Host-Art\n198[.]51[.]101[.]23;C2-Server;Server\nhxxps://evil-host[.]top/login;Phishing-Seite;Seite\n',

@@ -35,6 +35,8 @@ const columns = {
   score: /^(?:risk_|threat_)?score$/,
   malware: /^(?:malware|malware_printable|malware_famil(?:y|ies)|malware_name|signature|family|threat_name)$/,
   actor: /^(?:(?:threat_)?actors?|apt|apt_groups?|adversar(?:y|ies)|intrusion_sets?)$/,
+  technique:
+    /^(?:(?:mitre_)?att(?:ack|_ck)(?:_(?:techniques?|ttps?|ids?))?|mitre(?:_(?:techniques?|ttps?|ids?))?|(?:techniques?|ttps?)(?:_ids?)?)$/,
   threat: /^(?:threat|threat_type|category|tags?|classification|type)$/,
   tags: /^tags?$/,
   verdict: /^(?:verdict|status|disposition|classification|action|reputation)$/,

@@ -131,7 +131,7 @@ function isHeader(row: string[]): boolean {
   return (
     (cells.some((cell) => headerName.test(normalizeColumnName(cell))) ||
       findLayout(cells.map(normalizeColumnName)) !== undefined) &&
-    cells.every((cell) => /^["\w .()[\]/#-]{1,60}$/.test(cell) && !/^\d+(?:\.\d+)*$/.test(cell)) &&
+    cells.every((cell) => /^["\w .()[\]/#&-]{1,60}$/.test(cell) && !/^\d+(?:\.\d+)*$/.test(cell)) &&
     // A sentence above the values.
     cells.every((cell) => cell.split(/\s+/).length <= headerWordsMax) &&
     // `host-1.bad.example` is a value, not the name of a column.
