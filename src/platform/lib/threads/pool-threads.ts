@@ -138,7 +138,7 @@ const startTimer = <Task, Result>(
     terminate(pool, thread, new ThreadError('timeout', `the task took longer than ${timeoutMs / 1000} seconds`));
   }, timeoutMs);
 
-/** Answers a call of a job. The time limit of the job starts again. */
+/** Sends a job the response to its call, and restarts the time limit of the job. */
 async function answerCall<Task, Result>(
   pool: PoolState<Task, Result>,
   thread: PoolThread<Task, Result>,

@@ -48,7 +48,7 @@ export function findListNeighbours(text: string, found: Iterable<ExtractedName>)
   return names;
 }
 
-/** What is said of two malware: `Foobar and Barfoo are distributed`. */
+/** Words after two names that make both of them malware: `Foobar and Barfoo are distributed`. */
 const ofPair =
   /^ (?:are|were|have been) (?:being |also |both )?(?:distributed|delivered|deployed|spread|dropped|installed|sold)\b/;
 const earlierItems = /(?:["“‘]?\p{Lu}[\p{L}\d.-]*(?: \p{Lu}[\p{L}\d.-]*){0,1}["”’]?, ){1,8}$/u;
