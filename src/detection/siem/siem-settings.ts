@@ -71,3 +71,15 @@ export function findPlainHttpHost(
   }
   return undefined;
 }
+
+/** Returns the settings of a search cluster that limits the rows of a response. `limit` describes the setting of the cluster for it. */
+export const clusterSettings = (defaultRows: number, limit: string) =>
+  z.strictObject({
+    url: httpAddress,
+    caCertificate,
+    timeField,
+    ingestField,
+    index: listedIndex,
+    rowsAtOnce: z.int().min(100).max(10_000).default(defaultRows).describe(limit),
+    datasets,
+  });

@@ -19,20 +19,7 @@ import * as shared from '../siem-settings.ts';
 import { allowUnknownIndex, searchSlices, type SliceResult } from '../queries/search-slices.ts';
 import { emptyWindow } from '../queries/window-expressions.ts';
 
-const Settings = z.strictObject({
-  url: shared.httpAddress,
-  caCertificate: shared.caCertificate,
-  timeField: shared.timeField,
-  ingestField: shared.ingestField,
-  index: shared.listedIndex,
-  rowsAtOnce: z
-    .int()
-    .min(100)
-    .max(10_000)
-    .default(10_000)
-    .describe("At most the cluster's esql.query.result_truncation_max_size."),
-  datasets: shared.datasets,
-});
+const Settings = shared.clusterSettings(10_000, "At most the cluster's esql.query.result_truncation_max_size.");
 type Settings = z.infer<typeof Settings>;
 const Credentials = z.union([z.strictObject({ apiKey: boundedString({ min: 1, max: 1000 }) }), shared.userPassword]);
 

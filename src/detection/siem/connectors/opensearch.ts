@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import type { z } from 'zod';
 import type { QueryWindow, RemoteConnector, QueryRow } from '../connector.ts';
 import {
   authorError,
@@ -17,20 +17,10 @@ import * as shared from '../siem-settings.ts';
 import { allowUnknownIndex, searchSlices, type SliceResult } from '../queries/search-slices.ts';
 import { buildWindowExpressions, emptyWindow } from '../queries/window-expressions.ts';
 
-const Settings = z.strictObject({
-  url: shared.httpAddress,
-  caCertificate: shared.caCertificate,
-  timeField: shared.timeField,
-  ingestField: shared.ingestField,
-  index: shared.listedIndex,
-  rowsAtOnce: z
-    .int()
-    .min(100)
-    .max(10_000)
-    .default(200)
-    .describe("The cluster's plugins.query.size_limit: 200 in OpenSearch 2, 10000 in 3."),
-  datasets: shared.datasets,
-});
+const Settings = shared.clusterSettings(
+  200,
+  "The cluster's plugins.query.size_limit: 200 in OpenSearch 2, 10000 in 3.",
+);
 type Settings = z.infer<typeof Settings>;
 
 const checkMs = 10_000;
