@@ -107,6 +107,10 @@ type RowContext = { list: IndicatorList; context: ParseContext; contents: ListCo
 /** Adds the observables of a row, and its names and techniques if one of them is an indicator. `offset` is the start of its line in the stored text. */
 function addRow({ text: line, row }: ListLine, offset: number, { list, context, contents }: RowContext): void {
   const confidence = row.confidence ?? roundConfidence(context.reliability);
+  const locate = (value: string): Span => {
+    const { start, end } = locateInLine(line, value);
+    return { start: offset + start, end: offset + end };
+  };
   let hasIndicator = false;
   for (const observable of row.observables) {
     if (observable.kind === 'other') {
@@ -124,16 +128,13 @@ function addRow({ text: line, row }: ListLine, offset: number, { list, context, 
     const indicator = toIndicator(observable, row, { confidence, list, context });
     contents.known.set(key, indicator);
     contents.iocs[bucketByType[observable.type]].push(indicator);
-    const { start, end } = locateInLine(line, observable.value);
-    contents.spans.push({ start: offset + start, end: offset + end });
+    contents.spans.push(locate(observable.value));
   }
   if (!hasIndicator) return;
   addNames(contents.classification, row, { confidence, names: context.lists?.names });
   for (const id of row.techniques ?? []) {
     const technique = findTechnique(id);
-    const { start, end } = locateInLine(line, id);
-    const toEvidence = (): string => contents.passages.add({ start: offset + start, end: offset + end });
-    if (technique) contents.classification.addTechnique(technique, confidence, toEvidence);
+    if (technique) contents.classification.addTechnique(technique, confidence, () => contents.passages.add(locate(id)));
     // A technique of another matrix, or one that no longer exists.
     else contents.classification.addMapping('observable:attack-pattern', id.toUpperCase(), confidence);
   }
