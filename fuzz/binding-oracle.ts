@@ -9,7 +9,8 @@ import { duck } from '../src/detection/logs/engine/sql/sql-text.ts';
 
 /**
  * The verdict on one statement: refused by the check, bound to the window's tables only, invalid for another reason, unresolved (the engine
- * finds nothing under the name of a CTE, which happens where it binds a subquery apart from the rest), or a deviation.
+ * finds nothing under the name of a CTE, which happens where it binds a subquery apart from the rest), or a deviation. A deviation is also a
+ * plan that picks rows at random or by their position.
  */
 export type BindingVerdict =
   | { kind: 'refused' | 'bound' | 'invalid' | 'unresolved'; statement: string }
@@ -114,8 +115,11 @@ async function explainForeign(
   if (names.length > 0) return { reason: `resolves ${names.join(', ')} outside the statement` };
   try {
     const plan = await connection.runAndReadAll(`EXPLAIN (FORMAT JSON) ${sql}`, values as Record<string, never>);
-    const foreign = listLeaves(JSON.parse(String(plan.getRows()[0]?.[1]))).find((name) => !harmlessLeaves.has(name));
-    return foreign === undefined ? undefined : { reason: `reads from ${foreign}` };
+    const nodes = JSON.parse(String(plan.getRows()[0]?.[1])) as PlanNode[];
+    const foreign = listLeaves(nodes).find((name) => !harmlessLeaves.has(name));
+    if (foreign !== undefined) return { reason: `reads from ${foreign}` };
+    const arbitrary = findArbitrary(nodes);
+    return arbitrary === undefined ? undefined : { reason: `picks rows with ${arbitrary}` };
   } catch (error) {
     const { message } = error as Error;
     if (leak.test(message)) return { reason: message.slice(0, 300) };
@@ -134,6 +138,15 @@ const innerSources = new Set([
   'COLUMN_DATA_SCAN',
   'REC_CTE_SCAN',
 ]);
+
+/** Returns an operator that picks rows at random or by their position in the files, if there is one. */
+function findArbitrary(nodes: PlanNode[]): string | undefined {
+  for (const { name, children } of nodes) {
+    const found = /SAMPLE|POSITIONAL/.test(name) ? name : findArbitrary(children);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
 
 /** Returns the operators without children, except those that read from another part of the plan. */
 function listLeaves(nodes: PlanNode[]): string[] {

@@ -21,5 +21,13 @@ export const queryCorpus: readonly string[] = [
   "SELECT COLUMNS('x|y') FROM auth",
   'SELECT list_transform(l, v -> v + 1), [v FOR v IN l IF v > 1] FROM auth',
   'VALUES (1, 2)',
+  "SELECT CASE x WHEN 1 THEN 'a' WHEN 2 THEN 'b' END AS c, x COLLATE nocase AS d, x IS NOT DISTINCT FROM y AS e FROM auth",
+  'SELECT sum(x) OVER (PARTITION BY y ORDER BY _time RANGE BETWEEN INTERVAL 1 HOUR PRECEDING AND CURRENT ROW EXCLUDE TIES) AS n FROM auth',
+  'SELECT last_value(x IGNORE NULLS) OVER w AS v FROM auth WINDOW w AS (ORDER BY _time)',
+  'SELECT DISTINCT ON (y) x, y FROM auth ORDER BY y COLLATE nocase DESC NULLS LAST LIMIT 50% OFFSET 1',
+  'SELECT x, GROUPING(x) AS g, list(DISTINCT y ORDER BY y) FILTER (WHERE y IS NOT NULL) AS l FROM auth GROUP BY GROUPING SETS ((x), ())',
+  'SELECT * RENAME (x AS z) FROM auth ASOF LEFT JOIN vpn ON auth.x >= vpn.x',
+  'SELECT * EXCLUDE (auth.x) FROM auth CROSS JOIN unnest([1, 2]) WITH ORDINALITY AS u(z, n)',
+  'SELECT x::DECIMAL(9, 2) AS a, TRY_CAST(y AS STRUCT(k INTEGER, m INTEGER[])) AS b, l[1:2] AS c, 1.50 AS d, 1e3 AS e FROM auth',
   "SELECT * FROM (VALUES (1, 'a')) v(x, y), unnest([1, 2]) u(z), range(3) r(n)",
 ];

@@ -29,7 +29,7 @@ export function createGrammar(random: Random, folder: string): Grammar {
   function expression(): string {
     if (isSmall()) return pick([column(), column(), '1', "'t'", 'NULL', '$window_start', '[1, 2]', '{k: 1}']);
     const e = expression;
-    switch (random.int(20)) {
+    switch (random.int(24)) {
       case 0: return scalar();
       case 1: return `EXISTS (${query()})`;
       case 2: return `x IN (${oneColumn()})`;
@@ -45,17 +45,35 @@ export function createGrammar(random: Random, folder: string): Grammar {
       case 12: return `ARRAY(${oneColumn()})`;
       case 13: return chance(0.1) ? pick(["getenv('HOME')", "current_setting('threads')", 'current_user', 'system.main.upper(y)']) : column();
       case 14: return `{'k': ${e()}, 'm': ${scalar()}}`;
+      case 15: return `CASE ${column()} WHEN ${e()} THEN ${e()} WHEN 't' THEN ${scalar()} ELSE ${column()} END`;
+      case 16: return `${pick(['sum(y)', 'count(x)', 'first_value(x)', 'last_value(x IGNORE NULLS)'])} OVER (ORDER BY ${column()} ${frame()})`;
+      case 17: return `${column()} COLLATE ${pick(['nocase', 'noaccent'])}`;
+      case 18: return `${pick(['list(DISTINCT x ORDER BY y DESC NULLS LAST)', 'mode() WITHIN GROUP (ORDER BY x)', 'sum(x) EXPORT_STATE', 'GROUPING(x)'])}`;
       default: return column();
     }
   } // prettier-ignore
 
+  const frame = (): string =>
+    `${pick(['ROWS', 'RANGE', 'GROUPS'])} BETWEEN UNBOUNDED PRECEDING AND ${pick(['CURRENT ROW', 'UNBOUNDED FOLLOWING'])}${pick(['', ' EXCLUDE TIES', ' EXCLUDE CURRENT ROW', ' EXCLUDE GROUP'])}`;
+
   const scalar = (): string =>
     `(SELECT ${pick(['max(x)', 'count(*)', 'min(x) FILTER (WHERE x = 1)'])} FROM ${table()})`;
+  const share = (): string => pick(['10%', '50 PERCENT', '3', '2 ROWS']);
+  const sample = (): string =>
+    pick([
+      `${pick(['bernoulli', 'system', 'reservoir'])}(${share()})`,
+      share(),
+      '30% (bernoulli, 7)',
+      'reservoir(1 ROWS) REPEATABLE (3)',
+    ]);
+  /** What follows a table and changes which of its rows are read. */
+  const change = (): string =>
+    pick([` TABLESAMPLE ${sample()}`, ' AT (VERSION => 1)', " AT (TIMESTAMP => TIMESTAMP '2024-01-01')"]);
   const alias = (): string => (chance(0.3) ? ` AS ${pick(plainNames)}${chance(0.2) ? '(x, y)' : ''}` : '');
 
   function table(): string {
-    if (isSmall()) return name() + alias();
-    switch (random.int(20)) {
+    if (isSmall()) return name() + alias() + (chance(0.03) ? change() : '');
+    switch (random.int(24)) {
       case 0: case 1: return `(${query()})${alias()}`;
       case 2: return `auth AS t, LATERAL (${query()})${alias()}`;
       case 3: return `${table()} ${pick(['LEFT JOIN', 'SEMI JOIN', 'ANTI JOIN', 'JOIN'])} ${table()} ON ${expression()} IS NULL`;
@@ -65,19 +83,49 @@ export function createGrammar(random: Random, folder: string): Grammar {
       case 7: return `unnest([${scalar()}]) u(x)`;
       case 8: return `range(${pick(['3', scalar()])}) r(x)`;
       case 9: return chance(0.1) ? pick(['(DESCRIBE auth)', '(PIVOT auth ON y USING count(*))', '(TABLE auth)', '(SHOW TABLES)']) : name();
+      case 10: return `(${query()})${alias()}${change()}`;
+      case 11: return `${name()} ${pick(['POSITIONAL JOIN', 'CROSS JOIN', 'CROSS JOIN'])} ${table()}`;
+      case 12: return `${name()} AS t ASOF ${pick(['JOIN', 'LEFT JOIN'])} ${name()} AS u ON t.x ${pick(['>=', '<'])} u.x`;
+      case 13: return `unnest([1, 2]) WITH ORDINALITY AS u(x, y)`;
       default: return name() + alias();
     }
   } // prettier-ignore
 
   const where = (): string => (chance(0.3) ? ` WHERE ${expression()} IS NOT NULL` : '');
 
+  const star = (): string =>
+    pick([
+      '* EXCLUDE (x)',
+      "* REPLACE ('t' AS y)",
+      '* RENAME (x AS z)',
+      "* LIKE 'x%'",
+      "COLUMNS('x|y')",
+      'COLUMNS(v -> v = 1)',
+    ]);
+
+  /** The clauses after WHERE. */
+  const tail = (): string =>
+    pick([
+      () => `ORDER BY ${scalar()}`,
+      () => 'ORDER BY ALL',
+      () => 'ORDER BY random()',
+      () => `LIMIT ${scalar()}`,
+      () => `QUALIFY ${scalar()} = 1`,
+      () => 'LIMIT 1 OFFSET 1',
+      () => 'ORDER BY x COLLATE nocase NULLS FIRST LIMIT 50%',
+      () => `USING SAMPLE ${sample()}`,
+      () => `GROUP BY ${pick(['ALL', 'GROUPING SETS ((x), ())', 'ROLLUP (x, y)', 'CUBE (x)'])} HAVING ${scalar()} = 1`,
+    ])();
+
   function select(): string {
-    const list = pick([() => '*', () => `${expression()} AS x`, () => `${expression()} AS x, ${expression()} AS y`])();
-    const tail = chance(0.15)
-      ? ` ${pick([`ORDER BY ${scalar()}`, 'ORDER BY ALL', `LIMIT ${scalar()}`, `QUALIFY ${scalar()} = 1`, 'LIMIT 1'])}`
-      : '';
+    const list = pick([
+      () => (chance(0.3) ? star() : '*'),
+      () => `${expression()} AS x`,
+      () => `${expression()} AS x, ${expression()} AS y`,
+    ])();
     if (chance(0.15)) return `FROM ${table()}${where()}`;
-    return `SELECT ${chance(0.1) ? 'DISTINCT ' : ''}${list} FROM ${table()}${where()}${tail}`;
+    const distinct = chance(0.1) ? pick(['DISTINCT ', 'DISTINCT ON (x) ']) : '';
+    return `SELECT ${distinct}${list} FROM ${table()}${where()}${chance(0.2) ? ` ${tail()}` : ''}`;
   }
 
   function oneColumn(): string {
