@@ -11,6 +11,7 @@ import { measureNames } from './prose/names.ts';
 import { measureNoise } from './detections/noise.ts';
 import { formatSection, writeQualityPage, type QualitySubject } from './quality-page.ts';
 import { measurePassages } from './feed/passages.ts';
+import { measureScenarios } from './detections/scenarios.ts';
 import { measureReports } from './prose/reports.ts';
 import { measurePortable } from './sigma/portable.ts';
 import { measureStixOut } from './feed/stix-out.ts';
@@ -59,6 +60,7 @@ const measurements = {
   'technique-reports': (verbose) => measureTechniqueReports(verbose, options.reports),
   corrections: measureCorrections,
   passages: measurePassages,
+  scenarios: measureScenarios,
   windows: measureWindows,
   'audit-logs': measureAuditLogs,
   injection: measureInjection,

@@ -21,6 +21,7 @@ export const qualitySubjects = [
   'passages',
   'stix-out',
   'noise',
+  'scenarios',
   'windows',
   'audit-logs',
   'late-data',
