@@ -50,6 +50,7 @@ export function addSigmaCommands(program: Command, run: Run): void {
     .argument('<PATH...>', 'files and folders')
     .option('--to <KIND>', 'query language', 'local')
     .option('--mappings <DIR>', 'folder of log source mappings, repeatable', collect)
+    .option('--allow-unknown', 'convert rules of unknown log sources')
     .addHelpText('after', examples('tocsin sigma check rules/', 'tocsin sigma check rules/ --to splunk'))
     .action((paths, options) => run(import('./sigma-command.ts').then((module) => module.checkSigma(paths, options))));
   sigma
@@ -59,6 +60,7 @@ export function addSigmaCommands(program: Command, run: Run): void {
     .option('--to <KIND>', 'query language', 'local')
     .option('--time-column <NAME>', 'column with the time of an event')
     .option('--mappings <DIR>', 'folder of log source mappings, repeatable', collect)
+    .option('--allow-unknown', 'convert rules of unknown log sources')
     .option('--json', 'print JSON')
     .addHelpText('after', examples('tocsin sigma convert rules/ --to postgres --time-column at'))
     .action((paths, options) =>
@@ -70,6 +72,7 @@ export function addSigmaCommands(program: Command, run: Run): void {
     .argument('<PATH...>', 'files and folders')
     .option('--target <CONNECTION>', 'SIEM connection of the detections; default: the embedded log store')
     .option('--enable', 'enable new detections')
+    .option('--allow-unknown', 'import rules of unknown log sources')
     .option('--dry-run', 'change nothing')
     .addHelpText('after', examples('tocsin sigma import rules/ --dry-run'))
     .action((paths, options) => run(import('./sigma-command.ts').then((module) => module.importSigma(paths, options))));

@@ -14,8 +14,14 @@ type ConvertOptions = {
   to?: string | undefined;
   timeColumn?: string | undefined;
   mappings?: string[] | undefined;
+  allowUnknown?: boolean | undefined;
 };
-type ImportOptions = { target?: string | undefined; enable?: boolean | undefined; dryRun?: boolean | undefined };
+type ImportOptions = {
+  target?: string | undefined;
+  enable?: boolean | undefined;
+  allowUnknown?: boolean | undefined;
+  dryRun?: boolean | undefined;
+};
 
 function listAllRuleFiles(paths: readonly string[]): string[] {
   const files = paths.flatMap((path) => listRuleFiles(path));
@@ -51,6 +57,7 @@ function convertFiles(files: readonly string[], values: ConvertOptions): FileRul
       datasets: null,
       timeColumn: values.timeColumn ?? defaultTimeColumn(kind satisfies DialectKind),
       mappingFolders: (values.mappings ?? []).map((folder) => resolve(folder)),
+      allowUnknown: values.allowUnknown,
     }),
   };
 }
@@ -115,8 +122,8 @@ export async function importSigma(paths: readonly string[], values: ImportOption
   const files = listAllRuleFiles(paths);
   const access = readServiceAccess();
   const { text: rules, lineOf } = joinFiles(files);
-  const { target, enable = false, dryRun = false } = values;
-  const body = { rules, enable, dryRun, ...(target === undefined ? {} : { target }) };
+  const { target, enable = false, allowUnknown = false, dryRun = false } = values;
+  const body = { rules, enable, allowUnknown, dryRun, ...(target === undefined ? {} : { target }) };
   const call = createServiceCall(access);
   const { results, proposedDeletions = [] } = (
     await call<ImportResult>('POST', '/api/detections/import?format=sigma', { body }).catch(

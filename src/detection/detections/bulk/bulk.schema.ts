@@ -81,6 +81,12 @@ export const ImportRequest = z.strictObject({
     .boolean()
     .optional()
     .describe('With `format=sigma`, true: new detections run hourly. Otherwise they are disabled.'),
+  allowUnknown: z
+    .boolean()
+    .optional()
+    .describe(
+      'With `format=sigma`, true: import rules of unknown log sources as well. They match events of other log sources, too.',
+    ),
   dryRun: z.boolean().optional().describe('true: report the results without changing anything.'),
 });
 export type ImportRequest = z.infer<typeof ImportRequest>;
@@ -88,7 +94,7 @@ export type ImportRequest = z.infer<typeof ImportRequest>;
 /** Imports Sigma rules. */
 export type ImportSigma = (
   caller: Caller,
-  request: { rules: string } & Pick<ImportRequest, 'target' | 'enable' | 'dryRun'>,
+  request: { rules: string } & Pick<ImportRequest, 'target' | 'enable' | 'allowUnknown' | 'dryRun'>,
 ) => Promise<ImportResult>;
 
 const FieldEdit = z.object({ field: z.string(), before: z.unknown(), after: z.unknown() });

@@ -10,9 +10,9 @@ const depthMax = 50;
 
 /**
  * Parses a condition: search identifiers, `1 of`, `any of`, `all of` and a number with `of`, each with a pattern or `them`, combined with
- * `not`, `and`, `or` and parentheses. Throws an Error that explains what is wrong.
+ * `not`, `and`, `or` and parentheses. Adds the identifiers that it uses to `used`. Throws an Error that explains what is wrong.
  */
-export function parseCondition(text: string, searches: Searches): Expression {
+export function parseCondition(text: string, searches: Searches, used = new Set<string>()): Expression {
   const tokens = tokenize(text);
   let at = 0;
   const peek = (): string | undefined => tokens[at]?.toLowerCase();
@@ -46,10 +46,16 @@ export function parseCondition(text: string, searches: Searches): Expression {
     }
     if (peek() === 'of') {
       at++;
-      return quantify(token, selectSearches(next(), searches));
+      const names = selectNames(next(), searches);
+      for (const name of names) used.add(name);
+      return quantify(
+        token,
+        names.map((name) => searches.get(name)!),
+      );
     }
     const search = searches.get(token);
     if (!search) throw new Error(describeUnknown(token, searches));
+    used.add(token);
     return search;
   };
   const result = parseOr(0);
@@ -72,13 +78,13 @@ function tokenize(text: string): string[] {
 }
 
 /** Names that begin with an underscore are selected only by patterns that begin with one. */
-function selectSearches(pattern: string, searches: Searches): Expression[] {
+function selectNames(pattern: string, searches: Searches): string[] {
   const matches = compilePattern(parsePattern(pattern === 'them' ? '*' : pattern));
   const names = [...searches.keys()].filter(
     (name) => matches(name) && (pattern.startsWith('_') || !name.startsWith('_')),
   );
   if (names.length === 0) throw new Error(`no search identifier matches "${pattern}"`);
-  return names.map((name) => searches.get(name)!);
+  return names;
 }
 
 function quantify(quantifier: string, expressions: Expression[]): Expression {

@@ -2,6 +2,7 @@ import { UnsupportedError } from '../parse/sigma-error.ts';
 import type { CorrelationRule, DetectionRule, InvalidDocument, RuleError, SigmaRule } from '../model/rule.ts';
 import type { CorrelatedRule, Dialect, RuleQuery } from '../dialects/dialect.ts';
 import type { Mappings } from '../mappings/load-mappings.ts';
+import { logSourceName } from '../mappings/describe-unknown-source.ts';
 import { mapLogSource, type KnownDataset, type RuleMapping } from '../mappings/map-rule.ts';
 import { parseRules } from '../parse/parse-rules.ts';
 import { constantsOf, toRuleQuery } from './convert-rule.ts';
@@ -32,7 +33,7 @@ export type ConvertedRule = {
 };
 
 /** The target of a conversion. `datasets`: those that exist, if that is known. `queryCharsMax`: the longest query that the target accepts.
- * `timeColumn`: the column with the time of an event. */
+ * `timeColumn`: the column with the time of an event. `allowUnknown`: convert rules of log sources that no mapping knows. */
 export type ConversionTarget = {
   mappings: Mappings;
   kind: string;
@@ -40,6 +41,7 @@ export type ConversionTarget = {
   datasets: readonly KnownDataset[] | null;
   queryCharsMax: number;
   timeColumn: string;
+  allowUnknown: boolean;
 };
 
 /** Converts every document of a text to the query language of a target. One that fails does not affect the others. */
@@ -98,8 +100,11 @@ type Converted = {
   ruleQuery: RuleQuery | null;
 };
 
-function mapRule({ logSource }: DetectionRule, { mappings, kind, datasets }: ConversionTarget): RuleMapping {
-  return mapLogSource(mappings, logSource, { kind, datasets: datasets ?? [] });
+function mapRule(
+  { logSource }: DetectionRule,
+  { mappings, kind, datasets, allowUnknown }: ConversionTarget,
+): RuleMapping {
+  return mapLogSource(mappings, logSource, { kind, datasets: datasets ?? [], allowUnknown });
 }
 
 function convertOne(rule: DetectionRule, target: ConversionTarget): Converted {
@@ -108,18 +113,21 @@ function convertOne(rule: DetectionRule, target: ConversionTarget): Converted {
   return {
     query: target.dialect.writeRule(query),
     dataset: mapping.table,
-    warnings: describeMapping(rule, mapping, target),
+    warnings: [...describeUnused(rule), ...describeMapping(rule, mapping, target)],
     entity: mapping.entity[0] ?? null,
     ruleQuery: query,
   };
 }
+
+const describeUnused = ({ unused }: DetectionRule): string[] =>
+  unused.length === 0 ? [] : [`The condition does not use ${unused.join(', ')}.`];
 
 function describeMapping(
   { logSource }: DetectionRule,
   mapping: RuleMapping,
   { datasets, kind }: ConversionTarget,
 ): string[] {
-  const source = Object.values(logSource).join('/');
+  const source = logSourceName(logSource);
   if (!mapping.isMapped)
     return [
       `No mapping has the log source ${source} for ${kind}, so fields keep their Sigma names in ${mapping.table}.`,
@@ -143,6 +151,11 @@ function convertCorrelation(
       throw new UnsupportedError(`${reference} is a correlation rule. Correlations of correlations are not supported`);
     return { reference, rule, mapping: mapRule(rule, target) };
   });
+  const unknown = Object.values(correlation.aliases)
+    .flatMap((byRule) => Object.keys(byRule))
+    .find((name) => !rules.some(({ reference, rule }) => [reference, rule.id, rule.name].includes(name)));
+  if (unknown !== undefined)
+    throw new UnsupportedError(`aliases has the rule ${unknown}, which is not one of the rules of the correlation`);
   if (correlation.fields.length > 1) throw new UnsupportedError('a condition over several fields is not supported');
   const correlated = rules.map(({ reference, rule, mapping }): CorrelatedRule => {
     const fieldOf = (name: string): string =>

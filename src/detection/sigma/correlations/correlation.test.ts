@@ -17,12 +17,13 @@ const events = [
 const engine = await openEvents(createTestFolder(), { acme_auth: events });
 afterAll(() => engine.close());
 
+const datasets = [{ name: 'acme_auth', columns: ['event', 'user'] }];
 const base = (name: string, value: string): string =>
   `title: ${name}\nname: ${name}\nlogsource: {product: acme, service: auth}\ndetection: {s: {event: ${value}}, condition: s}\n---\n`;
 const rules = base('failed', 'failed') + base('success', 'success');
 async function run(correlation: string): Promise<unknown[]> {
   const text = `${rules}title: c\nlevel: high\ncorrelation: ${correlation}\n`;
-  const task = { rules: text, kind: 'local' as const, datasets: null, timeColumn: '_time', mappingFolders: [] };
+  const task = { rules: text, kind: 'local' as const, datasets, timeColumn: '_time', mappingFolders: [] };
   const { result } = convertTask(task).at(-1)!;
   if (result.query === null) throw new Error(JSON.stringify(result));
   const rows = await engine.run(result.query);
@@ -54,7 +55,7 @@ test('reports what a correlation lacks', () => {
     convertTask({
       rules: `${rules}title: c\ncorrelation: ${correlation}`,
       kind: 'local',
-      datasets: null,
+      datasets,
       timeColumn: '_time',
       mappingFolders: [],
     });

@@ -6,7 +6,7 @@ import {
   type DocumentHead,
 } from '../model/rule.ts';
 import { textList } from '../parse/read-head.ts';
-import { SigmaError } from '../parse/sigma-error.ts';
+import { rejectUnknownKeys, SigmaError } from '../parse/sigma-error.ts';
 
 type Fields = Record<string, unknown>;
 type CorrelationFields = Omit<CorrelationRule, keyof DocumentHead>;
@@ -29,9 +29,12 @@ const needField: readonly CorrelationType[] = [
   'value_median',
 ];
 
+const correlationKeys = ['type', 'rules', 'group-by', 'timespan', 'timeframe', 'condition', 'aliases', 'generate'];
+
 /** Parses the `correlation` of a correlation rule. Throws a SigmaError. */
 export function parseCorrelation(value: unknown): CorrelationFields {
   const correlation = toMap(value, ['correlation'], 'correlation');
+  rejectUnknownKeys(correlation, correlationKeys, ['correlation']);
   const type = correlationTypes.find((one) => one === correlation['type']);
   if (!type) throw fail('type', `type must be one of ${correlationTypes.join(', ')}`);
   const condition = conditionOf(correlation, type);

@@ -17,7 +17,11 @@ logsource: {product: acme, service: auth}
 detection: {s: {event: ${value}}, condition: s}
 `;
 const load = (org: TestOrg, rules: string[], more: object = {}) =>
-  callOk(org, 'POST', '/api/detections/import?format=sigma', { rules: rules.join('---\n'), ...more });
+  callOk(org, 'POST', '/api/detections/import?format=sigma', {
+    rules: rules.join('---\n'),
+    allowUnknown: true,
+    ...more,
+  });
 const outcomes = ({ results }: { results: { outcome: string; code: string | null }[] }) =>
   results.map(({ outcome, code }) => code ?? outcome);
 const list = async (org: TestOrg) => (await callOk(org, 'GET', '/api/detections')).detections;
@@ -61,6 +65,15 @@ test('updates changed rules, keeps edits, and proposes deletions', async () => {
   const older = await load(org, [rule(1, { modified: '2023-01-01', value: 'z' })]);
   expect(outcomes(older)).toEqual(['unchanged']);
   expect((await callOk(org, 'GET', `/api/detections/${first.id}`)).detectionQuery).toContain("'y'");
+});
+
+test('imports no rule of an unknown log source, unless that is allowed', async () => {
+  const org = await newOrg();
+  const refused = await load(org, [rule(1)], { allowUnknown: false });
+  expect(outcomes(refused)).toEqual(['unsupported']);
+  expect(refused.results[0].detail).toContain('the log source acme/auth is unknown');
+  expect(await list(org)).toEqual([]);
+  expect(outcomes(await load(org, [rule(1)]))).toEqual(['created']);
 });
 
 test.each([

@@ -1,5 +1,7 @@
 import type { LogSource } from '../model/rule.ts';
-import type { Expression } from '../../matching/expression.ts';
+import { allOf, type Expression } from '../../matching/expression.ts';
+import { UnsupportedError } from '../parse/sigma-error.ts';
+import { describeUnknownSource } from './describe-unknown-source.ts';
 import type { FieldNames } from './mapping.schema.ts';
 import type { MappedSource, Mapping, Mappings, Shape } from './load-mappings.ts';
 
@@ -20,55 +22,76 @@ export type RuleMapping = {
   isMapped: boolean;
 };
 
-/** Returns how the rules of a log source read a kind of connection. `datasets` are those that exist, if that is known. */
-export function mapLogSource(
-  { list }: Pick<Mappings, 'list'>,
-  logSource: LogSource,
-  { kind, datasets }: { kind: string; datasets: readonly KnownDataset[] },
-): RuleMapping {
-  const candidates = findCandidates(list, logSource, kind);
+export type MapOptions = { kind: string; datasets: readonly KnownDataset[]; allowUnknown?: boolean | undefined };
+
+/**
+ * Returns how the rules of a log source read a kind of connection. `datasets` are those that exist, if that is known. Throws an UnsupportedError
+ * for a log source of which no mapping knows every part, unless `allowUnknown` is set or a dataset has its name: without the condition of the
+ * unknown part, a rule would match the events of other log sources.
+ */
+export function mapLogSource({ list }: Pick<Mappings, 'list'>, logSource: LogSource, options: MapOptions): RuleMapping {
+  const { kind, datasets, allowUnknown = false } = options;
+  const found = findCandidates(list, logSource, kind);
+  const table = defaultTable(logSource);
+  const isDataset = datasets.some(({ name }) => name === table);
+  if (!allowUnknown && !found.some(({ missing }) => missing === 0) && !(found.length === 0 && isDataset))
+    throw new UnsupportedError(describeUnknownSource(list, logSource, kind));
+  const fewest = Math.min(...found.map(({ missing }) => missing));
+  const candidates = found.filter(({ missing }) => missing === fewest);
   for (const { shape, source } of candidates) {
     const dataset = findDataset(shape, kind, datasets);
     if (dataset) return toRuleMapping(shape, source, { table: dataset, isRecognized: true });
   }
   const [first] = candidates;
   if (first) return toRuleMapping(first.shape, first.source, { table: first.shape.tables[kind]!, isRecognized: false });
-  const table = defaultTable(logSource);
   return {
     table,
     where: null,
     names: (field) => [field],
     entity: [],
     shape: 'none',
-    isRecognized: datasets.some(({ name }) => name === table),
+    isRecognized: isDataset,
     isMapped: false,
   };
 }
 
-type Candidate = { shape: Shape; source: MappedSource };
+/** A form of a log source. `missing` is the number of parts of the log source that the form does not have. */
+type Candidate = { shape: Shape; source: MappedSource; missing: number };
 
-/** Returns the forms of a log source. The mappings that describe it most closely come first. */
 function findCandidates(list: readonly Mapping[], logSource: LogSource, kind: string): Candidate[] {
-  const found = list.flatMap((mapping) =>
+  return list.flatMap((mapping) =>
     mapping.shapes
       .filter((shape) => shape.tables[kind] !== undefined)
       .flatMap((shape) => {
         const source = findSource([...shape.sources, ...mapping.sources], logSource);
-        return source ? [{ shape, source }] : [];
+        const missing = Object.keys(logSource).length - Object.keys(source?.logSource ?? {}).length;
+        return source ? [{ shape, source, missing }] : [];
       }),
   );
-  const closeness = Math.max(...found.map(({ source }) => Object.keys(source.logSource).length));
-  return found.filter(({ source }) => Object.keys(source.logSource).length === closeness);
 }
 
-/** Returns the source that has the most parts of a log source and no others. */
+/**
+ * Returns the source that has the most parts of a log source and no others. Parts that it does not have come from further sources, whose conditions
+ * are added: `category: process_creation` with `service: sysmon` are the events of both.
+ */
 function findSource(sources: readonly MappedSource[], logSource: LogSource): MappedSource | undefined {
   const parts = (source: MappedSource): number => Object.keys(source.logSource).length;
   return sources
     .filter((source) =>
       Object.entries(source.logSource).every(([key, value]) => logSource[key as keyof LogSource] === value),
     )
-    .reduce<MappedSource | undefined>((best, one) => (best && parts(best) >= parts(one) ? best : one), undefined);
+    .toSorted((a, b) => parts(b) - parts(a))
+    .reduce<MappedSource | undefined>((best, one) => (best === undefined ? one : addSource(best, one)), undefined);
+}
+
+/** Returns `first` with the condition and the fields of `second`, if `second` has a part of the log source that `first` does not have. */
+function addSource(first: MappedSource, second: MappedSource): MappedSource {
+  if (Object.keys(second.logSource).every((key) => key in first.logSource)) return first;
+  return {
+    logSource: { ...first.logSource, ...second.logSource },
+    where: first.where && second.where ? allOf([first.where, second.where]) : (first.where ?? second.where),
+    fields: { ...second.fields, ...first.fields },
+  };
 }
 
 function findDataset(shape: Shape, kind: string, datasets: readonly KnownDataset[]): string | undefined {

@@ -34,7 +34,10 @@ export const MappingFile = z.strictObject({
   title: name,
   sources: z.array(Source).optional().describe('Log sources that are the same in every form.'),
   shapes: z.array(Shape).min(1),
-  placeholders: z.record(name, z.array(z.string())).optional().describe('Values of %name% for the modifier expand.'),
+  placeholders: z
+    .record(name, z.array(z.string()).min(1))
+    .optional()
+    .describe('Values of %name% for the modifier expand.'),
 });
 export type MappingFile = z.infer<typeof MappingFile>;
 export type MappingShape = z.infer<typeof Shape>;

@@ -1,4 +1,12 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
+import { dataDir } from '../../../../test/support/data.ts';
+import { matchesEvent } from '../../../../test/support/detection/sigma/sigma-events.ts';
+import { convertTask } from '../convert/convert-task.ts';
+import { parseRules } from '../parse/parse-rules.ts';
+import { UnsupportedError } from '../parse/sigma-error.ts';
 import { dialectKinds } from '../dialects/registry.ts';
 import { loadMappings, readMapping, toMapping } from './load-mappings.ts';
 import { defaultTable, mapLogSource } from './map-rule.ts';
@@ -68,12 +76,74 @@ test.each(forms)('%s with %j has the form %s', (source, columns, shape, field, n
   expect([found.shape, found.isRecognized, found.names(field)]).toEqual([shape, true, names]);
 });
 
+const acme = { product: 'acme', service: 'auth' };
+
 test('names a dataset after a log source without a mapping', () => {
-  expect(
-    mapLogSource(loadMappings(), { product: 'acme', service: 'auth' }, { kind: 'local', datasets: [] }),
-  ).toMatchObject({ table: 'acme_auth', isMapped: false });
+  const allowed = mapLogSource(loadMappings(), acme, { kind: 'local', datasets: [], allowUnknown: true });
+  expect(allowed).toMatchObject({ table: 'acme_auth', isMapped: false, isRecognized: false });
+  const found = mapLogSource(loadMappings(), acme, { kind: 'local', datasets: [dataset('acme_auth', ['x'])] });
+  expect(found).toMatchObject({ table: 'acme_auth', isMapped: false, isRecognized: true });
   expect(defaultTable({ category: '???' })).toBe('events');
   expect(defaultTable({ product: '7zip', service: 'A.b' })).toBe('zip_b');
+});
+
+test.each([
+  [{ product: 'windows', category: 'procss_creation' }, 'did you mean category: process_creation?'],
+  [{ product: 'windows', service: 'sysmonn' }, 'did you mean service: sysmon?'],
+  [{ product: 'windows', category: 'file_block' }, 'did you mean category: file_block_executable or'],
+  [{ product: 'windows', category: 'sysmon' }, 'did you mean service: sysmon or'],
+  [{ product: 'windos', category: 'process_creation' }, 'did you mean product: windows?'],
+  [{ category: 'process_creation' }, 'windows/process_creation?'],
+  [{ product: 'apache', category: 'webserver' }, 'did you mean apache or webserver?'],
+  [{ product: 'windows', category: 'process_creation', service: 'sysmonn' }, 'did you mean service: sysmon?'],
+  [acme, 'the log source acme/auth is unknown. Correct it'],
+])('rejects the unknown log source %j with the nearest names', (logSource, message) => {
+  for (const kind of dialectKinds) {
+    const convert = () => mapLogSource(loadMappings(), logSource, { kind, datasets: [] });
+    expect(convert, kind).toThrow(UnsupportedError);
+    expect(convert, kind).toThrow(message);
+  }
+});
+
+test('adds the conditions of the parts of a log source', () => {
+  const both = mapLogSource(
+    loadMappings(),
+    { ...processes, service: 'sysmon' },
+    { kind: 'local', datasets: [dataset('windows', ['EventID', 'Channel'])] },
+  );
+  const matches = (event: Record<string, string | number>): boolean => matchesEvent(both.where!, event);
+  expect(matches({ Channel: 'Microsoft-Windows-Sysmon/Operational', EventID: 1 })).toBe(true);
+  expect(matches({ Channel: 'Microsoft-Windows-Sysmon/Operational', EventID: 3 })).toBe(false);
+  expect(matches({ Channel: 'Security', EventID: 4688 })).toBe(false);
+});
+
+const recorded = dataDir();
+
+test.skipIf(!recorded)('every recorded rule of the library has a known log source for every kind of connection', () => {
+  const file = join(recorded!, 'detections/sigma/rules.ndjson.gz');
+  const lines = gunzipSync(readFileSync(file)).toString().trim().split('\n');
+  const sources = new Map(
+    lines
+      .flatMap((line) => parseRules((JSON.parse(line) as { yaml: string }).yaml, loadMappings().placeholders))
+      .flatMap((rule) => (rule.kind === 'rule' ? [[JSON.stringify(rule.logSource), rule.logSource] as const] : [])),
+  );
+  expect(sources.size).toBeGreaterThan(100);
+  for (const logSource of sources.values())
+    for (const kind of dialectKinds) mapLogSource(loadMappings(), logSource, { kind, datasets: [] });
+});
+
+test.skipIf(!recorded)('the recorded rules with unknown log sources are not converted', () => {
+  const rules = readFileSync(join(recorded!, 'cases/sigma-unknown-sources.yml'), 'utf8');
+  const task = { rules, kind: 'local' as const, datasets: null, timeColumn: '_time', mappingFolders: [] };
+  const results = convertTask(task).map(({ result }) => result);
+  expect(results.map(({ query, errors }) => [query, errors[0]!.message])).toEqual([
+    [null, expect.stringContaining('category: process_creation')],
+    [null, expect.stringContaining('service: sysmon')],
+    [null, expect.stringContaining('category: file_block_executable')],
+  ]);
+  expect(convertTask({ ...task, allowUnknown: true }).map(({ result }) => result.status)).toEqual(
+    Array(3).fill('converted'),
+  );
 });
 
 test('prefers the closest log source, and the mappings of a user', () => {

@@ -25,11 +25,12 @@ export type DocumentHead = {
   text: string;
 };
 
-/** A rule about single events. `fields` are those that help an analyst. */
+/** A rule about single events. `fields` are those that help an analyst. `unused` are search identifiers that the condition does not use. */
 export type DetectionRule = DocumentHead & {
   kind: 'rule';
   logSource: LogSource;
   condition: Expression;
+  unused: string[];
   fields: string[];
 };
 

@@ -36,6 +36,7 @@ export const allModifiers: readonly string[] = [...valueModifiers, 'all', 'neq',
 /** Returns the tests of which a value must pass one. Throws an Error that explains what is wrong. */
 export function toValueTests(value: Scalar, { names, cased }: ModifierChain, placeholders: Placeholders): ValueTest[] {
   const [first, ...rest] = names;
+  if (first !== undefined && standsAlone(first)) rejectOthers(first, rest);
   if (first === 'exists') return [{ kind: 'exists', expected: requireBoolean(value) }];
   if (first !== undefined && isPart(first)) return [{ kind: 'time', part: first, value: requireNumber(value, first) }];
   if (first !== undefined && first in comparisons)
@@ -48,12 +49,26 @@ export function toValueTests(value: Scalar, { names, cased }: ModifierChain, pla
     return [{ kind: 'exists', expected: false }];
   }
   const values = names.includes('expand') ? expandPlaceholders(String(value), placeholders) : [String(value)];
-  if (first === 're') return values.map((source) => regexTest(source, rest));
+  if (first === 're')
+    return values.map((source) =>
+      regexTest(
+        source,
+        rest.filter((name) => name !== 'expand'),
+      ),
+    );
   if (first === 'cidr') return values.map((network) => cidrTest(network));
   const patterns = values.map((text) => (typeof value === 'string' ? parsePattern(text) : [{ text }]));
   return names
     .reduce((all, name) => all.flatMap((pattern) => modifyPattern(pattern, name)), patterns)
     .map((pattern) => ({ kind: 'text', pattern, cased }));
+}
+
+/** Modifiers that test a value in a way of their own. `expand` only changes which values there are. */
+const standsAlone = (name: string): boolean => ['exists', 'cidr'].includes(name) || isPart(name) || name in comparisons;
+
+function rejectOthers(first: string, rest: readonly string[]): void {
+  const other = rest.find((name) => name !== 'expand' || first !== 'cidr');
+  if (other !== undefined) throw new Error(`the modifier ${other} cannot follow ${first}`);
 }
 
 const isPart = (name: string): name is TimePart => (timeParts as readonly string[]).includes(name);
@@ -71,6 +86,8 @@ function modifyPattern(pattern: TextPattern, name: string): TextPattern[] {
 }
 
 function affix(pattern: TextPattern, name: string): TextPattern | undefined {
+  if (pattern.length === 0 && (affixes as readonly string[]).includes(name))
+    throw new Error(`${name} requires a text. Every value of the field would match an empty one`);
   if (name === 'contains') return simplifyPattern([anyText, ...pattern, anyText]);
   if (name === 'startswith') return simplifyPattern([...pattern, anyText]);
   if (name === 'endswith') return simplifyPattern([anyText, ...pattern]);
@@ -96,6 +113,7 @@ function requireNumber(value: Scalar, name: string): number {
 }
 
 function regexTest(source: string, modifiers: readonly string[]): ValueTest {
+  if (source === '') throw new Error('re requires an expression. Every value of the field would match an empty one');
   const flags = modifiers.map((name) => {
     const flag = regexFlags[name];
     if (!flag) throw new Error(`the modifier ${name} cannot follow re. Flags of re are i, m and s`);

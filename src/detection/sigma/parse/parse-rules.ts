@@ -7,7 +7,7 @@ import { parseSearch } from './parse-search.ts';
 import type { Placeholders } from './placeholders.ts';
 import { readDocuments, type SourceDocument } from './read-documents.ts';
 import { optionalText, readHead, textList } from './read-head.ts';
-import { SigmaError } from './sigma-error.ts';
+import { rejectUnknownKeys, SigmaError } from './sigma-error.ts';
 
 type Fields = Record<string, unknown>;
 
@@ -48,12 +48,12 @@ function parseFields(fields: Fields, document: SourceDocument, placeholders: Pla
 function parseDetection(
   fields: Fields,
   placeholders: Placeholders,
-): Pick<DetectionRule, 'kind' | 'logSource' | 'condition' | 'fields'> {
+): Pick<DetectionRule, 'kind' | 'logSource' | 'condition' | 'unused' | 'fields'> {
   const detection = requireMap(fields, 'detection');
   return {
     kind: 'rule',
     logSource: parseLogSource(fields),
-    condition: parseConditions(detection, { path: ['detection'], reserved: ['condition', 'timeframe'], placeholders }),
+    ...parseConditions(detection, { path: ['detection'], reserved: ['condition', 'timeframe'], placeholders }),
     fields: textList(fields, 'fields'),
   };
 }
@@ -71,14 +71,16 @@ function parseFilter(
     kind: 'filter',
     logSource: parseLogSource(fields),
     rules: isAny ? null : rules,
-    condition: parseConditions(filter, { path: ['filter'], reserved: ['condition', 'rules'], placeholders }),
+    condition: parseConditions(filter, { path: ['filter'], reserved: ['condition', 'rules'], placeholders }).condition,
   };
 }
 
 type ConditionOptions = { path: string[]; reserved: string[]; placeholders: Placeholders };
 
+type Conditions = { condition: Expression; unused: string[] };
+
 /** Parses the search identifiers and the condition over them. Several conditions are alternatives. */
-function parseConditions(detection: Fields, { path, reserved, placeholders }: ConditionOptions): Expression {
+function parseConditions(detection: Fields, { path, reserved, placeholders }: ConditionOptions): Conditions {
   const names = Object.keys(detection).filter((name) => !reserved.includes(name));
   if (names.length === 0) throw new SigmaError(path, 'there is no search identifier');
   if (reserved.includes('timeframe') && detection['timeframe'] !== undefined)
@@ -88,19 +90,22 @@ function parseConditions(detection: Fields, { path, reserved, placeholders }: Co
   );
   const conditions = textList(detection, 'condition');
   if (conditions.length === 0) throw new SigmaError(path, 'condition is missing');
-  return anyOf(
+  const used = new Set<string>();
+  const condition = anyOf(
     conditions.map((text) => {
       try {
-        return allOf([parseCondition(text, searches)]);
+        return allOf([parseCondition(text, searches, used)]);
       } catch (error) {
         throw new SigmaError([...path, 'condition'], `condition: ${(error as Error).message}`);
       }
     }),
   );
+  return { condition, unused: names.filter((name) => !used.has(name)) };
 }
 
 function parseLogSource(fields: Fields): LogSource {
   const source = requireMap(fields, 'logsource');
+  rejectUnknownKeys(source, ['category', 'product', 'service', 'definition'], ['logsource']);
   const result: LogSource = {};
   for (const key of ['category', 'product', 'service'] as const) {
     let text: string | null;

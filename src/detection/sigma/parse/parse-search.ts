@@ -32,10 +32,10 @@ export function parseSearch(definition: unknown, path: Path, context: Context): 
 /** Parses one entry of a map: a field with modifiers, and one value or a list. */
 function parseItem(key: string, value: unknown, path: Path, context: Context): Expression {
   const { field, modifiers, isAll, isNegated } = parseKey(key, path);
-  const values = Array.isArray(value) ? value : [value];
+  const values: unknown[] = Array.isArray(value) ? value : [value];
+  if (values.length === 0) throw new SigmaError(path, `the list of ${key} is empty`);
   if (isMap(value)) throw new SigmaError(path, `the value of ${key} must be a scalar or a list of scalars`);
-  const tests = values.length > 0 ? values : [null];
-  const expressions = tests.map((one: unknown, index): Expression => {
+  const expressions = values.map((one, index): Expression => {
     const at = Array.isArray(value) ? [...path, index] : path;
     if (!isScalar(one)) throw new SigmaError(at, `the value of ${key || 'a keyword list'} must be a scalar`);
     try {
@@ -56,6 +56,7 @@ function parseItem(key: string, value: unknown, path: Path, context: Context): E
 function toMatch(field: string | null, match: Match): Match {
   if (field !== null) return match;
   const { test } = match;
+  if (test.kind === 'text' && test.pattern.length === 0) throw new Error('an empty keyword matches every event');
   if (test.kind === 'regex') return match;
   if (test.kind !== 'text') throw new Error(`a keyword cannot be tested with ${test.kind}`);
   return { ...match, test: { ...test, pattern: simplifyPattern([anyText, ...test.pattern, anyText]) } };

@@ -26,12 +26,12 @@ export async function convertSigma(deps: ConvertDeps, caller: Caller, request: C
 export async function convertForTarget(
   deps: ConvertDeps,
   orgId: OrgId,
-  { rules, target = 'local' }: ConvertRequest,
+  { rules, target = 'local', allowUnknown }: ConvertRequest,
 ): Promise<ConvertedRule[]> {
   const { kind, timeColumn } = await readTarget(deps, orgId, target);
   const datasets = kind === 'local' ? await readDatasets(deps, orgId) : null;
   const mappingFolders = deps.config.sigmaMappings;
-  return deps.ruleConverter.convert(orgId, { rules, kind, datasets, timeColumn, mappingFolders });
+  return deps.ruleConverter.convert(orgId, { rules, kind, datasets, timeColumn, mappingFolders, allowUnknown });
 }
 
 async function readDatasets(deps: ListDatasetsDeps, orgId: OrgId): Promise<ConvertTask['datasets']> {

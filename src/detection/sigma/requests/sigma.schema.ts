@@ -8,6 +8,10 @@ export const ConvertRequest = z.strictObject({
   target: boundedString({ min: 1, max: 100 })
     .optional()
     .describe('`local`, which is the default, or the id of a connection.'),
+  allowUnknown: z
+    .boolean()
+    .optional()
+    .describe('true: convert rules of unknown log sources as well. They match events of other log sources, too.'),
 });
 export type ConvertRequest = z.infer<typeof ConvertRequest>;
 

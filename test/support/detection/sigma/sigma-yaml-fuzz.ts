@@ -77,7 +77,9 @@ const flag = (name: string) => fc.constantFrom('', '', '', name);
 /** Texts, numbers, truth values and null, with the modifiers of texts. */
 const textItem: fc.Arbitrary<Item> = fc
   .tuple(field, fc.constantFrom(...affixes), flag('cased'), flag('all'), flag('neq'), fc.array(fc.oneof({ weight: 8, arbitrary: raw }, fc.constantFrom(5, true)), { minLength: 1, maxLength: 3 }), fc.boolean())
-  .map(([name, affix, cased, all, neq, values, hasNull]) => {
+  .map(([name, affix, cased, all, neq, anyValues, hasNull]) => {
+    // Part of a text cannot be empty.
+    const values = anyValues.map((value) => (value === '' && affix !== '' ? 'a' : value));
     const withNull = affix === '' && cased === '' && hasNull ? [...values, null] : values;
     const test = (value: string | number | boolean | null, text: string | undefined): boolean => {
       if (value === null) return text === undefined;
