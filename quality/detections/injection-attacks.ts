@@ -3,7 +3,7 @@ import type { Candidate } from '../../src/detection/analysis/candidate.ts';
 import { analyzeWindow, prepareWindow } from '../../src/detection/analysis/analyze-window.ts';
 import { createEmptyRecall } from '../../src/detection/analysis/memory/memory.ts';
 import type { QueryRow } from '../../src/detection/siem/connector.ts';
-import { confirmDismissal } from '../../src/detection/verdicts/model/confirm-dismissal.ts';
+import { confirmVerdict } from '../../src/detection/verdicts/model/confirm-verdict.ts';
 import type { Verdict } from '../../src/detection/verdicts/verdict.ts';
 import { verifyVerdict } from '../../src/detection/verdicts/verification/verify-verdict.ts';
 import type { QualityFigure } from '../figures.ts';
@@ -119,10 +119,11 @@ async function succeeds(goal: Goal, planting: Planting, field: string): Promise<
   };
   const shown = Object.keys(row!.fields).filter((name) => name === field || name.startsWith(`${field}.`));
   // The judge obeys the text where it reads it, and is honest without it.
-  const obeyed = await confirmDismissal(
-    { ...honest, ...goal.verdict(planting, honest) },
-    candidate,
-    ({ rows: [bare] }) => Promise.resolve({ triggered: !shown.every((name) => Object.hasOwn(bare!.fields, name)) }),
+  const obeyed = await confirmVerdict({ ...honest, ...goal.verdict(planting, honest) }, candidate, ({ rows: [bare] }) =>
+    Promise.resolve({
+      triggered: !shown.every((name) => Object.hasOwn(bare!.fields, name)),
+      severity: 'medium' as const,
+    }),
   );
   return goal.succeeds(verifyVerdict(obeyed, candidate, detection).verdict, planting);
 }

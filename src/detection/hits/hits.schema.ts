@@ -64,13 +64,14 @@ export const Hit = z
       .describe('Group of the hits that the detection raised in the same window. Null if there are fewer than five.'),
     needsReview: z
       .object({
-        reason: z.enum(['planted_text', 'free_text']),
+        reason: z.enum(['planted_text', 'free_text', 'outside_context']),
         fields: z.array(z.string()),
         tools: z.array(z.string()),
+        context: z.array(z.string()).optional(),
       })
       .nullable()
       .describe(
-        'Why a person must decide. `planted_text`: fields of the rows, or results of tools, contain text addressed to a model, and no model can dismiss such a hit. `free_text`: the model dismissed it, but not without the free text in these fields, which an outsider can write. Null otherwise.',
+        'Why a person must decide. `planted_text`: fields of the rows, or results of tools, contain text addressed to a model, and no model can dismiss such a hit. `free_text`: the model dismissed it or lowered its severity, but not without the free text in these fields, which an outsider can write. `outside_context`: the same, and the model also read `context` from outside: `feed`, or the names of tools. Null otherwise.',
       ),
     url: z
       .string()

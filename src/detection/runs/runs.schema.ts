@@ -34,6 +34,12 @@ export const RunVerdict = z.object({
   summary: z.string(),
   evidence: z.array(z.object({ rowId: z.string(), field: z.string(), value: z.string(), why: z.string() })),
   nextStep: z.string(),
+  outsideContext: z
+    .array(z.string())
+    .optional()
+    .describe(
+      'What the judge read besides the rows that the organization did not write: `feed`, or the names of tools.',
+    ),
   unjudgedReason: z
     .string()
     .optional()

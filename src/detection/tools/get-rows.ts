@@ -11,6 +11,7 @@ export const getRows: ToolDefinition<z.infer<typeof Input>> = {
   description: "Returns the entity's rows in chronological order.",
   input: Input,
   effect: 'read',
+  origin: 'organization',
   run: ({ offset, limit, contains }, { rows }) => {
     const matching =
       contains === undefined

@@ -15,6 +15,7 @@ export const httpGet: ToolDefinition<z.infer<typeof Input>> = {
   description: 'Fetches the URL that an administrator set for this detection.',
   input: Input,
   effect: 'send',
+  origin: 'outside',
   run: async ({ values }, { httpGet: grant, entity, rows }, signal) => {
     if (!grant) throw new Error('no administrator set a URL for this detection');
     return { body: await grant.get(fillUrlTemplate(grant.template, values, { entity, rows }), signal) };

@@ -9,5 +9,6 @@ export const lookupIndicator: ToolDefinition<z.infer<typeof Input>> = {
   description: 'Returns what the threat feed knows about an indicator: its status and the items that mention it.',
   input: Input,
   effect: 'read',
+  origin: 'outside',
   run: ({ value }, { lookupIndicator: lookup }) => lookup(value),
 };

@@ -7,5 +7,6 @@ export const lookupTechnique: ToolDefinition<z.infer<typeof Input>> = {
   description: 'Returns the name, tactics and platforms of an ATT&CK technique by its ID.',
   input: Input,
   effect: 'read',
+  origin: 'organization',
   run: ({ id }, { lookupTechnique: lookup }) => Promise.resolve(lookup(id) ?? { unknown: id }),
 };

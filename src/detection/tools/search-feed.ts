@@ -11,5 +11,6 @@ export const searchFeed: ToolDefinition<z.infer<typeof Input>> = {
     'Returns threat-intelligence items that contain these words in the title, summary or text, the best matches first.',
   input: Input,
   effect: 'read',
+  origin: 'outside',
   run: ({ text, limit }, { searchFeed: search }) => search(text, limit),
 };

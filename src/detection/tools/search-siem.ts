@@ -11,5 +11,6 @@ export const searchSiem: ToolDefinition<z.infer<typeof Input>> = {
   description: 'Runs a read-only query on the same logs. Returns at most 100 rows.',
   input: Input,
   effect: 'read',
+  origin: 'outside',
   run: ({ query, hours }, { searchSiem: search }, signal) => search(query, hours, signal),
 };

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ModelTool, ToolEffect } from '../../platform/models/model-tool.ts';
+import type { ModelTool, TextOrigin, ToolEffect } from '../../platform/models/model-tool.ts';
 import type { ToolSources } from './tool-sources.ts';
 
 /** A built-in tool: its description for the model, its input and its implementation. */
@@ -7,6 +7,8 @@ export type ToolDefinition<Input = unknown> = {
   description: string;
   input: z.ZodType<Input>;
   effect: ToolEffect;
+  /** `get_rows` returns the rows of the case, which have rules of their own, so it adds nothing from outside. */
+  origin: TextOrigin;
   // Declared as a method, so that definitions with different inputs fit into one registry.
   run(input: Input, sources: ToolSources, signal: AbortSignal): Promise<unknown>;
 };
@@ -23,6 +25,7 @@ export function bindToolDefinition<Input>(
     description: definition.description,
     inputSchema,
     effect: definition.effect,
+    origin: definition.origin,
     parse: (input) => {
       const parsed = definition.input.safeParse(input);
       if (parsed.success) return { input: parsed.data };

@@ -14,6 +14,8 @@ export type Verdict = {
   evidence: VerdictEvidence[];
   nextStep: string;
   output?: unknown;
+  /** What the judge read besides the rows that the organization did not write: `feed`, or names of tools. Absent if nothing. */
+  outsideContext?: string[];
   trace?: VerdictTrace;
 };
 
@@ -29,6 +31,11 @@ export type VerdictTrace = {
   instructions: number;
   /** Tools whose results contained text addressed to a model. */
   plantedTools?: string[];
-  /** Fields with free text. Without their text, the model did not confirm its dismissal. */
-  unconfirmed?: string[];
+  /** What the model read besides the rows that the organization did not write: `feed`, or names of tools. */
+  outside?: string[];
+  /** Set if the model did not come to its dismissal, or to a severity below that of the facts, without what outsiders wrote. */
+  unconfirmed?: Unconfirmed;
 };
+
+/** What outsiders wrote that a verdict depends on: `fields` of the rows with free text, and other `context` as in `VerdictTrace.outside`. */
+export type Unconfirmed = { fields: string[]; context: string[] };

@@ -86,6 +86,8 @@ function toModelTool(client: Client, name: string, tool: McpToolDescription): Mo
     inputSchema: tool.inputSchema as Record<string, unknown>,
     // Every call sends data written by the model to the server, whatever the server claims about its tools.
     effect: 'send',
+    origin: 'outside',
+    isForeign: true,
     parse: (input) => ({ input }),
     run: async (input, signal) => {
       const request = { name: tool.name, arguments: input as Record<string, unknown> };

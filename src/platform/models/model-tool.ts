@@ -6,9 +6,18 @@ import type { ToolDeclaration } from './calls/model-call.ts';
  */
 export type ToolEffect = 'read' | 'send';
 
-/** A tool that a model can call. `parse` validates the model's input for `run`. */
+/**
+ * Who writes the text that a prompt contains besides the rows of a case. `organization`: the organization itself, or its own figures.
+ * `outside`: anyone else, such as the publishers of feed items and the servers of tools. Such text may raise a verdict, but never lower it.
+ */
+export type TextOrigin = 'organization' | 'outside';
+
+/** A tool that a model can call. `parse` validates the model's input for `run`. `origin` is that of its results. */
 export type ModelTool = ToolDeclaration & {
   effect: ToolEffect;
+  origin: TextOrigin;
+  /** Another system wrote the description of the tool, so offering the tool is enough for the model to read its text. */
+  isForeign?: boolean;
   parse: (input: Record<string, unknown>) => { input: unknown } | { problem: string };
   run: (input: unknown, signal: AbortSignal) => Promise<unknown>;
 };

@@ -36,6 +36,7 @@ const factPaths: [label: string, path: string][] = [
   ['Detection ID', 'detectionId'],
   ['Techniques', 'detection.techniques'],
   ['Needs a person', 'needsReview.fields'],
+  ['Needs a person', 'needsReview.context'],
   ['Next', 'nextStep'],
 ];
 const namePaths = ['group.headline', 'headline', 'name', 'event.title', 'entity', 'alias', 'id'];

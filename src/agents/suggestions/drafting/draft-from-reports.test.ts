@@ -86,6 +86,8 @@ test('drafts have a technique, a passage, tests, and an estimate, and the prompt
       evidence: [{ itemId: 'one', evidenceRef: 'provenance.supportingPassages[1]' }],
       estimate: { hits: 1 },
       tests: [{ name: 'Finds it' }],
+      // The report may have persuaded the model that wrote the draft, so its prompt is not used.
+      body: { systemPrompt: expect.stringMatching(/^You judge one case of Inhibit System Recovery \(T1490\)\.\n/) },
     },
   ]);
   const [asked] = stand.asked;

@@ -5,6 +5,7 @@ import type { AgentTask } from '../../built-in-agent.ts';
 import { inOrg } from '../../../platform/db/db.ts';
 
 import type { Estimate } from '../../../detection/detections/record/detection.schema.ts';
+import { findTechnique } from '../../../feed/reference-data/attack.ts';
 import type { FeedItem } from '../../../feed/model/item.schema.ts';
 import { AppError } from '../../../platform/lib/errors.ts';
 import type { Caller } from '../../../platform/orgs/caller.ts';
@@ -102,9 +103,19 @@ const isDraftError = (error: unknown): error is Error =>
     : error instanceof AppError && error.code === 'unavailable';
 
 function proposeDraft(draft: DetectionDraft, item: FeedItem, model: ConfiguredModel): Proposal {
-  const keyedDraft = { ...draft, key: `draft:${item.canonicalKey}` };
+  // A report can persuade the model, whose instructions to later judges nobody outside may write.
+  const body = { ...draft.body, systemPrompt: renderJudgingPrompt(draft.technique) };
+  const keyedDraft = { ...draft, body, key: `draft:${item.canonicalKey}` };
   const reason = `Drafted by ${model.name} for the behavior reported in`;
   return toProposal(keyedDraft, item, reason, findEvidenceRef(item, draft.technique));
+}
+
+function renderJudgingPrompt(techniqueId: string | null): string {
+  const technique = techniqueId === null ? undefined : findTechnique(techniqueId);
+  const behavior = technique ? `${technique.name} (${technique.id})` : 'a behavior that a threat report describes';
+  return `You judge one case of ${behavior}.
+Benign: activity that the organization planned, or that its own tools are known for.
+State what was done, by whom, and where. Weigh the evidence for and against an attack, and name the next thing to check.`;
 }
 
 function findEvidenceRef({ classification }: FeedItem, technique: string | null): string {

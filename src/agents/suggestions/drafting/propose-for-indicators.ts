@@ -86,6 +86,7 @@ function proposeQuery(item: FeedItem, query: IndicatorQuery): Proposal {
   const { bucket, label, values, column, dataset, entity } = query;
   const indicator = `lower(${columnSql(column)})`;
   const list = values.map(quoteSqlText).join(', ');
+  const date = item.source.publishTime?.slice(0, 10);
   const draft: DetectionDraft = {
     // The values are not part of the key: a report with one more indicator is still the same report.
     key: `indicators:${item.canonicalKey}:${bucket}:${dataset}`,
@@ -93,7 +94,8 @@ function proposeQuery(item: FeedItem, query: IndicatorQuery): Proposal {
     technique: null,
     reads: dataset,
     body: {
-      name: [...`Seen in ${dataset}: ${label} from ${item.event.title}`].slice(0, 255).join(''),
+      // Without the title of the report: judges read the name, and everyone who publishes can write titles.
+      name: `Seen in ${dataset}: ${label} from a threat report${date === undefined ? '' : ` of ${date}`}`,
       description: `Searches ${dataset} for ${values.length} ${label} from a threat report.`,
       detectionCategory: 'custom',
       detectionCadence: 'hourly',

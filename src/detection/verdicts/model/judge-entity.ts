@@ -13,6 +13,7 @@ import { callCostUsd } from '../../../platform/models/models.ts';
 import { holdsPlantedOrder } from '../planted-text/screen-output.ts';
 import { screenCandidate } from '../planted-text/screen-candidate.ts';
 import type { Verdict, VerdictTrace } from '../verdict.ts';
+import { hasOutsideText } from './entity-context.ts';
 import { describeEvidenceProblem, findEvidenceProblem } from './evidence-repair.ts';
 import { renderCasePrompt, renderSystemPrompt } from './judge-prompt.ts';
 import { planTool, submitTool, type JudgeTask } from './judge-task.ts';
@@ -52,6 +53,12 @@ export async function judgeEntity(task: JudgeTask): Promise<Verdict> {
 function startConversation(task: JudgeTask): Conversation {
   const delimiter = createDelimiter();
   const instructions = screenCandidate(task.candidate).planted.length;
+  const trace: VerdictTrace = { repaired: false, recited: false, toolCalls: 0, toolFaults: 0, instructions };
+  if (task.context && hasOutsideText(task.context)) addOutside(trace, ['feed']);
+  addOutside(
+    trace,
+    task.tools.flatMap(({ name, isForeign }) => (isForeign ? name : [])),
+  );
   return {
     task,
     system: renderSystemPrompt(task.definition),
@@ -67,8 +74,12 @@ function startConversation(task: JudgeTask): Conversation {
     recordedCount: 0,
     delimiter,
     toolbox: createToolbox(task, delimiter),
-    trace: { repaired: false, recited: false, toolCalls: 0, toolFaults: 0, instructions },
+    trace,
   };
+}
+
+function addOutside(trace: VerdictTrace, sources: readonly string[]): void {
+  if (sources.length > 0) trace.outside = [...new Set([...(trace.outside ?? []), ...sources])];
 }
 
 async function writePlan(conversation: Conversation): Promise<void> {
@@ -122,6 +133,8 @@ async function handleResponse(
     if (isRefused(result)) conversation.trace.toolFaults += 1;
     if (holdsPlantedOrder(result.text))
       conversation.trace.plantedTools = [...(conversation.trace.plantedTools ?? []), call.name];
+    const isOutside = conversation.task.tools.some(({ name, origin }) => name === call.name && origin === 'outside');
+    if (isOutside && !isRefused(result)) addOutside(conversation.trace, [call.name]);
     conversation.messages.push(toolResult(call.id, call.name, result.text));
   }
   return undefined;

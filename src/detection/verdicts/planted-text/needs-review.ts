@@ -1,11 +1,17 @@
+import type { Unconfirmed } from '../verdict.ts';
 import type { PlantedField } from './screen-candidate.ts';
 
 /**
  * Why a person has to look at a hit, whatever a model says. `planted_text`: its rows or the results of a tool contain text that is addressed to
- * a model. `free_text`: the model dismissed it, but not without the free text that outsiders control. `fields` are the fields of the rows, `entity`
- * for the entity itself.
+ * a model. `free_text`: the model dismissed it or lowered its severity, but not without the free text that outsiders control. `outside_context`: the
+ * same, but it also read `context` from outside: `feed`, or the names of tools. `fields` are the fields of the rows, `entity` for the entity itself.
  */
-export type NeedsReview = { reason: 'planted_text' | 'free_text'; fields: string[]; tools: string[] };
+export type NeedsReview = {
+  reason: 'planted_text' | 'free_text' | 'outside_context';
+  fields: string[];
+  tools: string[];
+  context?: string[];
+};
 
 const fieldsMax = 20;
 
@@ -19,11 +25,12 @@ export function createNeedsReview(planted: readonly PlantedField[], tools: reado
   };
 }
 
-/** Returns the review of a dismissal that the model did not confirm without these fields. */
-export const reviewOfDismissal = (fields: readonly string[]): NeedsReview => ({
-  reason: 'free_text',
+/** Returns the review of a verdict that the model did not confirm without what outsiders wrote. */
+export const reviewOfUnconfirmed = ({ fields, context }: Unconfirmed): NeedsReview => ({
+  reason: context.length > 0 ? 'outside_context' : 'free_text',
   fields: listFieldNames(fields),
   tools: [],
+  ...(context.length > 0 && { context: context.slice(0, fieldsMax) }),
 });
 
 const listFieldNames = (fields: readonly string[]): string[] => {
@@ -32,9 +39,14 @@ const listFieldNames = (fields: readonly string[]): string[] => {
 };
 
 /** Returns the sentence about the review in a summary. */
-export function describeNeedsReview({ reason, fields, tools }: NeedsReview): string {
-  if (reason === 'free_text')
-    return `The judge dismissed it, but did not do so without the free text in ${fields.join(', ')}, which an outsider can write. A person must decide.`;
+export function describeNeedsReview({ reason, fields, tools, context = [] }: NeedsReview): string {
+  if (reason !== 'planted_text') {
+    const sources = [
+      ...(fields.length > 0 ? [`the free text in ${fields.join(', ')}`] : []),
+      ...context.map((source) => (source === 'feed' ? 'the threat feed' : `the tool ${source}`)),
+    ];
+    return `The judge rated it lower than its facts, but did not do so without text that an outsider can write: ${sources.join(', ')}. A person must decide.`;
+  }
   const places = [
     ...(fields.length > 0 ? [`in ${fields.join(', ')}`] : []),
     ...(tools.length > 0 ? [`in results of ${tools.join(', ')}`] : []),

@@ -2,7 +2,7 @@ import { severities, type Candidate, type RenderedRow, type Severity } from '../
 import { isSeverityAtLeast } from '../../analysis/severity.ts';
 import { truncateText, escapeInvisible } from '../../../platform/lib/text/canonical-text.ts';
 import { isRecordId, isTimeField } from '../../analysis/rows/row-times.ts';
-import { createNeedsReview, reviewOfDismissal, type NeedsReview } from '../planted-text/needs-review.ts';
+import { createNeedsReview, reviewOfUnconfirmed, type NeedsReview } from '../planted-text/needs-review.ts';
 import { keepNamedFields } from '../planted-text/named-text.ts';
 import { withoutOutsideText } from '../planted-text/outside-text.ts';
 import { screenCandidate } from '../planted-text/screen-candidate.ts';
@@ -43,12 +43,14 @@ export type VerifiedVerdict = {
  * Verifies a verdict against the candidate's rows and facts. Evidence must be in the rows and must be more than a time or an ID.
  * Sentences with claims that are not in the rows or facts, or that repeat a prompt, are struck. Without evidence there is no hit,
  * except that candidates of severity high or above are always hits. So are candidates whose rows contain text addressed to a model, and
- * those whose dismissal was not confirmed: their verdict is that of the built-in analyst, whatever the judge says.
+ * those whose dismissal or lower severity was not confirmed: their verdict is that of the built-in analyst, whatever the judge says.
  */
 export function verifyVerdict(submitted: Verdict, candidate: Candidate, detection: DetectionTexts): VerifiedVerdict {
   const { planted, quotable } = screenCandidate(candidate);
   const { plantedTools = [], unconfirmed } = submitted.trace ?? {};
-  const needsReview = createNeedsReview(planted, plantedTools) ?? (unconfirmed && reviewOfDismissal(unconfirmed));
+  const needsReview = createNeedsReview(planted, plantedTools) ?? (unconfirmed && reviewOfUnconfirmed(unconfirmed));
+  const outside = submitted.trace?.outside ?? submitted.outsideContext ?? [];
+  const outsideContext = outside.length > 0 ? { outsideContext: outside } : {};
   const struck: StruckClaim[] = [];
   const known = collectCandidateText(quotable, detection);
   // The built-in analyst sees no prompt.
@@ -65,10 +67,10 @@ export function verifyVerdict(submitted: Verdict, candidate: Candidate, detectio
   if (needsReview) {
     const verdict = createAnalystVerdict(candidate, detection, needsReview);
     return {
-      verdict,
+      verdict: { ...verdict, ...outsideContext },
       triggered: true,
       struck: submitted.trace ? struck : [],
-      modelDisagrees: submitted.triggered ? null : dismissedNotes[needsReview.reason],
+      modelDisagrees: describeOverruled(submitted, needsReview),
       needsReview,
     };
   }
@@ -84,6 +86,7 @@ export function verifyVerdict(submitted: Verdict, candidate: Candidate, detectio
     ...texts,
     evidence: finalEvidence,
     ...(submitted.output === undefined ? {} : { output: checkOutput(submitted.output, claims) }),
+    ...outsideContext,
   };
   return {
     verdict,
@@ -96,10 +99,17 @@ export function verifyVerdict(submitted: Verdict, candidate: Candidate, detectio
   };
 }
 
-const dismissedNotes: Record<NeedsReview['reason'], string> = {
-  planted_text: 'The judge dismissed it, but it read text that is addressed to a model.',
-  free_text: 'The judge dismissed it, but not without free text that an outsider can write.',
+const overruledNotes: Record<NeedsReview['reason'], string> = {
+  planted_text: 'it read text that is addressed to a model.',
+  free_text: 'not without free text that an outsider can write.',
+  outside_context: 'not without context that the organization did not write.',
 };
+
+/** Returns why the verdict of a judge does not count, or null if it was not milder than the facts. */
+function describeOverruled({ triggered, severity, trace }: Verdict, { reason }: NeedsReview): string | null {
+  if (!triggered) return `The judge dismissed it, but ${overruledNotes[reason]}`;
+  return trace?.unconfirmed ? `The judge rated it ${severity}, but ${overruledNotes[reason]}` : null;
+}
 
 /** Returns the texts that no verdict may repeat: the author's prompt and documents, the instructions of the run and the rules of the judge. */
 function listPrivateTexts({ systemPrompt, customInstructions, contextDocs = [] }: DetectionTexts): string[] {

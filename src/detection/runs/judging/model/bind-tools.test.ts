@@ -88,8 +88,9 @@ test('returns the history of the entity only, and looks up a technique by its ID
     select ${t.orgId}::uuid, gen_random_uuid(), ${id}::uuid, who, who, 'user', 'custom', 'low', 1, 'earlier of ' || who, '', '', '[]', '[]', '{}', now(), now(), now(), now(), now(), now() from unnest(array['eve', 'mallory']) who`;
   const tools = await run();
   expect(tools.map(({ failed }) => failed)).toEqual([false, false, true]);
-  expect(tools[0]!.output).toContain('earlier of eve');
-  expect(tools[0]!.output).not.toContain('mallory');
+  expect(tools[0]!.output.match(/"occurrences"/g)).toHaveLength(1);
+  // A headline quotes rows, whose text may plead for a later verdict.
+  expect(tools[0]!.output).not.toMatch(/earlier of|mallory/);
   expect(tools[1]!.output).toContain('Valid Accounts');
 });
 

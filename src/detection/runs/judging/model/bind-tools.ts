@@ -10,6 +10,7 @@ import { renderRow } from '../../../analysis/rows/render-row.ts';
 import { listGrants } from '../../../detections/tool-grants/tool-grants.store.ts';
 import { bindTool } from '../../../tools/tool-registry.ts';
 import type { FeedTools, ToolSources } from '../../../tools/tool-sources.ts';
+import { holdsFreeText } from '../../../verdicts/planted-text/free-text.ts';
 import type { ActiveRun } from '../../execution/active-run.ts';
 import { addWarning } from '../../execution/run-progress.ts';
 
@@ -31,11 +32,16 @@ const warningToolsMax = 10;
 type Grants = Map<string, Record<string, unknown>>;
 
 /**
- * Returns the tools that a detection specifies, bound to one entity. Tools that send anything, and all tools of MCP servers,
+ * Returns the tools that a detection specifies, or those with the given names, bound to one entity. Tools that send anything, and all tools of MCP servers,
  * need the grant of an administrator. Tools that are not granted or not available become a warning of the run.
  */
-export async function bindTools(deps: BindToolsDeps, run: ActiveRun, candidate: Candidate): Promise<ModelTool[]> {
-  const names = [...new Set(run.definition.toolNames)];
+export async function bindTools(
+  deps: BindToolsDeps,
+  run: ActiveRun,
+  candidate: Candidate,
+  toolNames: readonly string[] = run.definition.toolNames,
+): Promise<ModelTool[]> {
+  const names = [...new Set(toolNames)];
   if (names.length === 0) return [];
   const grantRows = await inOrg(deps.db, run.orgId, (tx) => listGrants(tx, run.orgId, run.detectionId));
   const grants: Grants = new Map(grantRows.map(({ tool, settings }) => [tool, settings]));
@@ -96,10 +102,15 @@ async function readHistory(tx: Tx, run: ActiveRun, { candidate, limit }: { candi
       where organization_id = ${orgId} and detection_id = ${detectionId} and generation = ${generation} and entity = ${entity}
       order by window_from desc limit ${limit}`;
   const hits = await queryRows<Record<string, unknown>>(tx)`
-      select headline, severity, status, occurrences, first_seen_at as "firstSeenAt", last_seen_at as "lastSeenAt" from hits
+      select severity, status, occurrences, first_seen_at as "firstSeenAt", last_seen_at as "lastSeenAt" from hits
       where organization_id = ${orgId} and detection_id = ${detectionId} and entity = ${entity} and entity_type = ${entityType}
       order by last_seen_at desc limit 20`;
-  return { remembered: windows, hits };
+  // Values come from rows. Free text in one of them could plead for a later verdict.
+  const remembered = windows.map(({ value, ...row }) => ({
+    ...row,
+    value: value !== null && holdsFreeText(value) ? '(free text)' : value,
+  }));
+  return { remembered, hits };
 }
 
 type SiemSearch = { candidate: Candidate; query: string; hours: number };

@@ -5,7 +5,7 @@ import type { EntityContext } from '../../../verdicts/model/entity-context.ts';
 import type { DetectionKey } from '../../../scheduling/detection-key.ts';
 
 type Entity = { entity: string; entityType: string };
-type EarlierHit = EntityContext['earlierHits'][number];
+type EarlierHit = EntityContext['organization']['earlierHits'][number];
 
 /** Lists the latest hits of an entity that other windows raised, of all detections, with the latest reason of a status. */
 export async function listEarlierHits(
@@ -15,7 +15,7 @@ export async function listEarlierHits(
   limit: number,
 ): Promise<EarlierHit[]> {
   const hits = await queryRows<Omit<EarlierHit, 'lastSeenAt'> & { lastSeenAt: Date }>(tx)`
-      select a.name as detection, h.headline, h.severity, h.status, h.last_seen_at as "lastSeenAt",
+      select a.name as detection, h.severity, h.status, h.last_seen_at as "lastSeenAt",
         (select c.reason from hit_changes c where c.organization_id = h.organization_id and c.hit_id = h.id and c.reason is not null
           order by c.at desc, c.id desc limit 1) as reason
       from hits h join agents a on a.organization_id = h.organization_id and a.id = h.detection_id

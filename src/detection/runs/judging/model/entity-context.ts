@@ -26,7 +26,7 @@ export async function readEntityContext(
   const before = new Date(String(facts['windowFrom']));
   const from = new Date(before.getTime() - prevalenceDays * dayMs);
   const values = listValues(rows);
-  const known = await inOrg(db, orgId, async (tx) => ({
+  const organization = await inOrg(db, orgId, async (tx) => ({
     notes: await findNotes(tx, orgId, { entity, entityType, values }, notesMax),
     earlierHits: await listEarlierHits(tx, orgId, { entity, entityType, before }, hitsMax),
     prevalence: {
@@ -36,7 +36,7 @@ export async function readEntityContext(
   }));
   const indicators = [entity, ...values].filter(isIndicator).slice(0, indicatorsMax);
   const feed = indicators.length > 0 ? await feedTools?.(orgId).findKnownIndicators(indicators) : [];
-  return { ...known, feed: feed ?? [] };
+  return { organization, outside: { feed: feed ?? [] } };
 }
 
 /** Lists distinct short values of the rows. */

@@ -8,7 +8,8 @@ import type { RunSpendMeter } from '../../../../platform/models/spending/spend-m
 import type { Candidate } from '../../../analysis/candidate.ts';
 import { verdictSchema } from '../../../detections/record/verdict.schema.ts';
 import { findToolWarnings } from '../../../detections/record/warnings.ts';
-import { confirmDismissal } from '../../../verdicts/model/confirm-dismissal.ts';
+import { confirmVerdict } from '../../../verdicts/model/confirm-verdict.ts';
+import { hasOutsideText, withoutOutside } from '../../../verdicts/model/entity-context.ts';
 import { judgeEntity } from '../../../verdicts/model/judge-entity.ts';
 import { allowsTogether, isSmallCase, judgeTogether, togetherMax } from '../../../verdicts/model/judge-together.ts';
 import { screenCandidate } from '../../../verdicts/planted-text/screen-candidate.ts';
@@ -72,17 +73,26 @@ function createModelJudge(
       const [toolWarning] = findToolWarnings(toolNames);
       if (toolWarning) throw modelAuthorError(toolWarning.code, toolWarning.detail);
       const context = await readEntityContext(deps, run, candidate);
-      const shared = { model, definition, context, stepsMax: budgets.stepsPerEntity, signal };
+      const tools = limitTools(await bindTools(deps, run, candidate), candidate);
+      const shared = { model, definition, stepsMax: budgets.stepsPerEntity, signal };
       const first = await judgeEntity({
         ...shared,
         candidate,
+        context,
         output: createOutput(),
-        tools: limitTools(await bindTools(deps, run, candidate), candidate),
+        tools,
         ...meter.startConversation(),
       });
-      // Without tools, which would read the text again.
-      const verdict = await confirmDismissal(first, candidate, (bare) =>
-        judgeEntity({ ...shared, candidate: bare, output: createOutput(), tools: [], ...meter.startConversation() }),
+      const ownTools = tools.flatMap(({ name, origin }) => (origin === 'organization' ? name : []));
+      const verdict = await confirmVerdict(first, candidate, async (bare) =>
+        judgeEntity({
+          ...shared,
+          candidate: bare,
+          context: withoutOutside(context),
+          output: createOutput(),
+          tools: await bindTools(deps, run, bare, ownTools),
+          ...meter.startConversation(),
+        }),
       );
       forecast.addVerdicts(1);
       return reportInstructions(run, candidate, verdict);
@@ -95,13 +105,17 @@ function createModelJudge(
       },
       judge: async (candidates, signal) => {
         await refusePausedModel(deps, run, model);
-        const cases = await Promise.all(
+        const all = await Promise.all(
           candidates.map(async (candidate) => ({ candidate, context: await readEntityContext(deps, run, candidate) })),
         );
+        // Text from outside about one entity must not influence the verdicts on the others.
+        const cases = all.filter(({ context }) => !hasOutsideText(context));
+        if (cases.length === 0) return candidates.map(() => undefined);
         const task = { model, definition, cases, output: createOutput(), ...meter.startConversation(), signal };
         const verdicts = await judgeTogether(task);
         forecast.addVerdicts(verdicts.filter((verdict) => verdict !== undefined).length);
-        return verdicts;
+        const verdictOf = new Map(cases.map(({ candidate }, index) => [candidate, verdicts[index]]));
+        return candidates.map((candidate) => verdictOf.get(candidate));
       },
     },
   };

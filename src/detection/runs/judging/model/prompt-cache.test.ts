@@ -77,15 +77,25 @@ test('gives the judge what is known of the entity, as data', async () => {
   await t.select`insert into hit_changes (organization_id, id, hit_id, at, from_status, to_status, reason)
     select organization_id, gen_random_uuid(), id, now(), 'open', 'benign', 'planned' from hits`;
   await t.runAt(hour(2));
-  const { text } = stand.asked[1]!.turns[0]!;
-  const context = JSON.parse(text.match(/Context[^\n]*\n<(data-\w+)>\n([\s\S]*?)\n<\/\1>/)![2]!) as object;
-  expect(context).toEqual({
+  // The second request confirms the first verdict, which is lower than the facts, without the feed.
+  const { text } = stand.asked[2]!.turns[0]!;
+  const contexts = [...text.matchAll(/Context[^\n]*\n<(data-\w+)>\n([\s\S]*?)\n<\/\1>/g)];
+  const [own, outside] = contexts.map((match) => JSON.parse(match[2]!) as object);
+  expect(own).toEqual({
     notes: [
       { entity: 'ROOT', note: 'Break-glass account.' },
       { entity: '203.0.113.9', note: 'VPN exit.' },
     ],
-    earlierHits: [expect.objectContaining({ status: 'benign', reason: 'planned', detection: 'Root logs in' })],
+    earlierHits: [
+      {
+        status: 'benign',
+        reason: 'planned',
+        detection: 'Root logs in',
+        severity: expect.any(String),
+        lastSeenAt: expect.any(String),
+      },
+    ],
     prevalence: { windowsWithEntity: 1, otherEntities: 0, days: 30 },
-    feed: [{ indicator: '203.0.113.9', items: ['Botnet'] }],
   });
+  expect(outside).toEqual({ feed: [{ indicator: '203.0.113.9', items: ['Botnet'] }] });
 });

@@ -4,7 +4,7 @@ import type { Candidate } from '../../analysis/candidate.ts';
 import { holdsFreeText } from '../planted-text/free-text.ts';
 import { verifyVerdict } from '../verification/verify-verdict.ts';
 import type { Verdict } from '../verdict.ts';
-import { confirmDismissal } from './confirm-dismissal.ts';
+import { confirmVerdict } from './confirm-verdict.ts';
 
 const plea = 'Routine quarterly maintenance activity for platform backups';
 const candidateWith = (fields: Record<string, string>, severity: Candidate['severity'] = 'medium'): Candidate => ({
@@ -29,12 +29,19 @@ const dismissal = (candidate: Candidate): Verdict => ({
 });
 const detection = { name: 'Role attached', description: '', systemPrompt: 'Judge it.' };
 
-async function judge(candidate: Candidate, judgeAgain: (bare: Candidate) => boolean | Error) {
+type Second = { triggered: boolean; severity: Candidate['severity'] };
+
+async function judge(
+  candidate: Candidate,
+  judgeAgain: (bare: Candidate) => boolean | Second | Error,
+  first: Partial<Verdict> = {},
+) {
   const seen: Candidate[] = [];
-  const verdict = await confirmDismissal(dismissal(candidate), candidate, (bare) => {
+  const verdict = await confirmVerdict({ ...dismissal(candidate), ...first }, candidate, (bare) => {
     seen.push(bare);
     const answer = judgeAgain(bare);
-    return answer instanceof Error ? Promise.reject(answer) : Promise.resolve({ triggered: answer });
+    if (answer instanceof Error) return Promise.reject(answer);
+    return Promise.resolve(typeof answer === 'boolean' ? { triggered: answer, severity: 'medium' as const } : answer);
   });
   return { seen, ...verifyVerdict(verdict, candidate, detection) };
 }
@@ -67,6 +74,59 @@ test('a dismissal does not stand without budget, and waits for a failure that ma
     expect((await judge(candidate, () => error)).needsReview).toMatchObject({ reason: 'free_text' });
   const outage = upstreamModelError('model_unavailable', 'down', { retryable: true, pauses: false });
   await expect(judge(candidate, () => outage)).rejects.toBe(outage);
+});
+
+const trace = { repaired: false, recited: false, toolCalls: 0, toolFaults: 0, instructions: 0 };
+const evidence = [{ rowId: 'r1', field: 'action', value: 'AttachRolePolicy', why: 'the action' }];
+
+test('a dismissal that needs context from outside does not stand, and the record says what the judge read', async () => {
+  const candidate = candidateWith({ comment: 'JIRA-123' });
+  const first = { trace: { ...trace, outside: ['feed', 'tickets__search'] } };
+  const refuted = await judge(candidate, () => true, first);
+  expect(refuted.seen).toEqual([candidate]);
+  expect(refuted.needsReview).toEqual({
+    reason: 'outside_context',
+    fields: [],
+    tools: [],
+    context: ['feed', 'tickets__search'],
+  });
+  expect(refuted.triggered).toBe(true);
+  expect(refuted.verdict).toMatchObject({ severity: 'medium', outsideContext: ['feed', 'tickets__search'] });
+  expect(refuted.verdict.summary).toContain('the threat feed, the tool tickets__search');
+  const confirmed = await judge(candidate, () => false, first);
+  expect([confirmed.triggered, confirmed.needsReview]).toEqual([false, null]);
+  expect(confirmed.verdict.outsideContext).toEqual(['feed', 'tickets__search']);
+});
+
+test.each([
+  ['stands as it is if the second judging dismisses', { triggered: false, severity: 'none' }, 'none', null],
+  ['is the higher of both', { triggered: true, severity: 'low' }, 'low', null],
+  ['is that of the facts otherwise', { triggered: true, severity: 'high' }, 'medium', 'outside_context'],
+] as const)('a severity below that of the facts %s', async (_name, second, severity, reason) => {
+  const first: Partial<Verdict> = {
+    triggered: true,
+    severity: 'none',
+    evidence,
+    trace: { ...trace, outside: ['feed'] },
+  };
+  const result = await judge(candidateWith({}), () => second, first);
+  expect([result.triggered, result.verdict.severity, result.needsReview?.reason ?? null]).toEqual([
+    true,
+    severity,
+    reason,
+  ]);
+  expect(result.modelDisagrees).toEqual(reason === null ? null : expect.stringContaining('The judge rated it none'));
+});
+
+test('a severity above that of the facts may come from outside and needs no confirmation', async () => {
+  const first: Partial<Verdict> = {
+    triggered: true,
+    severity: 'high',
+    evidence,
+    trace: { ...trace, outside: ['feed'] },
+  };
+  const { seen, verdict, needsReview } = await judge(candidateWith({}), () => true, first);
+  expect([seen, verdict.severity, needsReview]).toEqual([[], 'high', null]);
 });
 
 describe('free text', () => {
