@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { qualityPage, renderQualityPage } from '../../quality/quality-page.ts';
 import { catalogPage, renderCatalogPage } from '../../scripts/catalog-table.ts';
 import { libraryPage, renderLibraryPage } from '../../scripts/library-table.ts';
+import { renderShippedFields, shippedFieldsFile } from '../../scripts/shipped-fields.ts';
 import { settingsPage, withSettings } from '../../scripts/settings-table.ts';
 import { root, until } from '../support/program.ts';
 import { blocksOf, startBlock, startService, runBlocks, type RunningService } from '../support/typed-commands.ts';
@@ -17,6 +18,10 @@ test('the settings page matches the settings (npm run generate writes it)', () =
 
 test('the page of the library matches its files (npm run generate writes it)', () => {
   expect(renderLibraryPage()).toBe(readFileSync(libraryPage, 'utf8'));
+});
+
+test('the fields of shipped content match the library and the mappings (npm run generate writes them)', () => {
+  expect(renderShippedFields()).toBe(readFileSync(shippedFieldsFile, 'utf8'));
 });
 
 test('the page of the catalog matches its entries (npm run generate writes it)', () => {

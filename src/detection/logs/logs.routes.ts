@@ -89,7 +89,7 @@ export function logRoutes(app: App, deps: LogRoutesDeps): void {
         tags: ['logs'],
         summary: 'Store events',
         description:
-          'The body is NDJSON, a JSON array of events, or CloudTrail `{"Records": []}`, plain, gzip or zstd, at most 32 MiB as sent. Events counted as accepted are stored durably.',
+          'The body is NDJSON, a JSON array of events, or an envelope such as `{"Records": []}`, plain, gzip or zstd, at most 32 MiB as sent. Events counted as accepted are stored durably.',
         consumes: ['application/x-ndjson', 'application/json', 'text/plain'],
         params: DatasetPath,
         querystring: ReceiveQuery,

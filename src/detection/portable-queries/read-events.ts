@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { composeEvent } from '../logs/ingestion/events/parse-event.ts';
-import { getValueAtPath, parseTime } from '../logs/ingestion/events/event-time.ts';
+import { getValueAtPath, parseTimeOrDate } from '../logs/ingestion/events/event-time.ts';
 import type { ForeignEvent } from '../logs/query/fixture-store.ts';
 import type { QueryRow } from '../siem/connector.ts';
 import type { RemoteSiemType } from '../siem/registry.ts';
@@ -17,7 +17,7 @@ export function readEvents(
   const copies = new Map<string, number>();
   for (const row of rows) {
     const time = kind === 'splunk' ? row['_time'] : getValueAtPath(row, timeField);
-    const parsed = composeEvent(unwrap(row, kind, dataset), parseTime(time));
+    const parsed = composeEvent(unwrap(row, kind, dataset), parseTimeOrDate(time));
     if (typeof parsed === 'string') continue;
     const id = row['_id'] ?? row['_ItemId'] ?? parsed.id ?? nameContent(parsed.text, copies);
     events.push({

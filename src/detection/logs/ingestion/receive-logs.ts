@@ -32,7 +32,7 @@ export type ReceiveLogsDeps = {
 export type ReceiveInput = { dataset: string; body: Buffer; history?: boolean; timeField?: string | undefined };
 
 /**
- * Stores a body of events durably and publishes them. The body is NDJSON, a JSON array, or CloudTrail's `Records`, plain or gzip. Accepted
+ * Stores a body of events durably and publishes them. The body is NDJSON, a JSON array, or an envelope, plain or packed. Accepted
  * events are in a durable file that a committed transaction lists. Sending the same body again within 24 hours adds nothing. Invalid events
  * are listed in the receipt and do not affect the others. Throws validation_failed (dataset name), malformed_json, payload_too_large,
  * quota_exceeded and unavailable.
@@ -58,7 +58,7 @@ export async function receiveLogs(deps: ReceiveLogsDeps, orgId: OrgId, input: Re
   });
   return duplicateOf === null
     ? receipt
-    : { batchId, accepted: 0, rejected: [], rejectedTotal: 0, undated: 0, duplicateOf };
+    : { batchId, accepted: 0, rejected: [], rejectedTotal: 0, undated: 0, warnings: [], duplicateOf };
 }
 
 type WrittenBatch = Omit<NewBatch, 'file' | 'now'> & { file: WrittenFile };

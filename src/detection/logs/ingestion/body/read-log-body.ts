@@ -1,6 +1,7 @@
 import type { ObservedField } from '../../catalog/field-observer.ts';
 import type { LogReceipt } from '../../logs.schema.ts';
 import { createTurns, toBuffer, tooManyEvents } from './body-turns.ts';
+import { createEventWarnings, type EventWarnings } from '../events/event-warnings.ts';
 import { createEventBatch, type EventBatch } from '../events/event-batch.ts';
 import { inflateBody } from './inflate.ts';
 import { parseEvent } from '../events/parse-event.ts';
@@ -34,12 +35,13 @@ export type LogBody = {
  */
 export async function readLogBody(task: LogBodyTask): Promise<LogBody> {
   const batch = createEventBatch({ ...task, id: task.batchId });
-  const rejections: Rejections = { listed: [], total: 0 };
+  const outcome: Outcome = { rejections: { listed: [], total: 0 }, warnings: createEventWarnings() };
   try {
-    const hash = await readEvents(task, batch, rejections);
+    const hash = await readEvents(task, batch, outcome);
     const file = await batch.finish();
     const { accepted, undated } = batch;
-    const counts = { accepted, rejected: rejections.listed, rejectedTotal: rejections.total, undated };
+    const { listed: rejected, total: rejectedTotal } = outcome.rejections;
+    const counts = { accepted, rejected, rejectedTotal, undated, warnings: outcome.warnings.list() };
     return { counts, hash, observed: batch.observed(), file };
   } catch (error) {
     await batch.discard();
@@ -48,7 +50,8 @@ export async function readLogBody(task: LogBodyTask): Promise<LogBody> {
 }
 
 /** Writes the events to the batch. Returns the SHA-256 of the plain body. */
-async function readEvents(task: LogBodyTask, batch: EventBatch, rejections: Rejections): Promise<Uint8Array> {
+async function readEvents(task: LogBodyTask, batch: EventBatch, outcome: Outcome): Promise<Uint8Array> {
+  const { rejections, warnings } = outcome;
   const body = inflateBody(toBuffer(task.body));
   const splitter = createEventSplitter();
   const takeTurn = createTurns();
@@ -57,7 +60,10 @@ async function readEvents(task: LogBodyTask, batch: EventBatch, rejections: Reje
       if (batch.accepted + rejections.total >= eventsMax) throw tooManyEvents(eventsMax);
       const event = tooLarge ? 'too large' : parseEvent(bytes, task.timeField);
       if (typeof event === 'string') addRejection(rejections, line, event);
-      else await batch.add(event, line);
+      else {
+        warnings.note(event, line);
+        await batch.add(event, line);
+      }
       const turn = takeTurn();
       if (turn) await turn;
     }
@@ -66,6 +72,8 @@ async function readEvents(task: LogBodyTask, batch: EventBatch, rejections: Reje
   await addAll(splitter.end());
   return body.hash();
 }
+
+type Outcome = { rejections: Rejections; warnings: EventWarnings };
 
 /** `listed` has the first 1,000 of `total`. */
 type Rejections = { listed: LogReceipt['rejected']; total: number };

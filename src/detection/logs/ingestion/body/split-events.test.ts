@@ -33,6 +33,16 @@ const forms: Record<string, (events: unknown[]) => string> = {
   'indented Records': (events) => JSON.stringify({ Records: events }, null, 2),
   'consecutive files': (events) =>
     `${JSON.stringify({ Records: events.slice(0, 1) })}\n${JSON.stringify({ Records: events.slice(1) })}`,
+  'a list with metadata around it': (events) =>
+    JSON.stringify({ kind: 'List', metadata: { a: ['}', ']'] }, items: events, nextPageToken: 'x"]}' }),
+  'an indented list with metadata': (events) => JSON.stringify({ '@odata.context': 'x', value: events }, null, 2),
+  'a line per envelope': (events) => events.map((event) => JSON.stringify({ records: [event] })).join('\n'),
+  'an array of envelopes': (events) =>
+    JSON.stringify([{ records: events.slice(0, 2) }, { records: [] }, { records: events.slice(2) }]),
+  'lines, then an envelope': (events) =>
+    [...events.slice(0, 1).map((event) => JSON.stringify(event)), JSON.stringify({ items: events.slice(1) })].join(
+      '\n',
+    ),
 };
 
 test.each(Object.keys(forms))('splits %s into the same events, wherever the chunks end', (form) => {
@@ -61,6 +71,55 @@ test.each(['[', '[{"a":1}', '[{"a":1},', '{"Records":[{"a":1}', '{"Records":[{"a
     expect(() => split(Buffer.from(body), [5])).toThrow('does not end correctly');
   },
 );
+
+test.each([
+  '{"items":[{"sku":1},{"sku":2}],"user":"ana"}',
+  '{"user":"ana","items":[{"sku":1},{"sku":2}]}',
+  '{"items":["a","b"]}',
+  '{"value":5}',
+  '{"items":[{"a":1}],"data":[{"a":1}]}',
+  '{"kind":"Event","apiVersion":"audit.k8s.io/v1","level":"Metadata","items":[{"a":1}]}',
+])('keeps %s as one event', (text) => {
+  for (const body of [text, `[${text}]`, `{"a":1}\n${text}`])
+    for (const size of [1, 9, 1_000]) expect(split(Buffer.from(body), [size]).at(-1)?.text).toBe(text);
+});
+
+test('reads an envelope that is larger than an event without buffering it', () => {
+  const elements = Array.from({ length: 3_000 }, (_, n) => ({ n, text: 'x'.repeat(1_000) }));
+  const body = Buffer.from(
+    JSON.stringify({ kind: 'EventList', items: elements, metadata: { pages: '}'.repeat(2_000_000) } }),
+  );
+  const results = split(body, [65_536]);
+  expect(results.map(({ text }) => (JSON.parse(text) as { n: number }).n)).toEqual(elements.map(({ n }) => n));
+});
+
+test('a broken envelope on a line does not affect the other lines', () => {
+  const lines = ['{"a":1}', '{"items":[{"b":', '{"items":[{"c":1}]}', '{"items":"', '{"d":1}'];
+  const results = split(Buffer.from(lines.join('\n')), [5]);
+  expect(results.map(({ text }) => text)).toEqual([lines[0], lines[1], '{"c":1}', lines[3], lines[4]]);
+});
+
+test('adds the log group and the account to the events of CloudWatch Logs', () => {
+  const body = {
+    messageType: 'DATA_MESSAGE',
+    owner: '123456789012',
+    logGroup: '/aws/lambda/x',
+    logStream: 's',
+    subscriptionFilters: ['all'],
+    logEvents: [{ id: '1', timestamp: 1_795_849_200_000, message: 'm' }, {}],
+  };
+  expect(split(Buffer.from(JSON.stringify(body)), [50]).map(({ text }) => JSON.parse(text) as unknown)).toEqual([
+    {
+      owner: '123456789012',
+      logGroup: '/aws/lambda/x',
+      logStream: 's',
+      id: '1',
+      timestamp: 1_795_849_200_000,
+      message: 'm',
+    },
+    { owner: '123456789012', logGroup: '/aws/lambda/x', logStream: 's' },
+  ]);
+});
 
 test('skips oversized events without buffering them', () => {
   const large = 'x'.repeat(3 * eventBytesMax);

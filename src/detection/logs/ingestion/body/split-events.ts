@@ -1,13 +1,15 @@
 import { appError } from '../../../../platform/lib/errors.ts';
 import { eventBytesMax } from '../events/parse-event.ts';
+import { findEnvelope, mayBeEnvelope } from './find-envelope.ts';
 
-/** One event's bytes. `line` is the number, from 1, of its line, or of its element in an array or in CloudTrail's `Records`. */
+/** One event's bytes. `line` is the number, from 1, of its line, or of its element in an array or an envelope. */
 export type RawEvent = { line: number; bytes: Buffer; tooLarge?: boolean };
 
 type Mode = 'start' | 'lines' | 'elements' | 'after';
 
-const recordsHead = /^\s*\{\s*"Records"\s*:\s*\[/;
-const headMax = 256;
+const sliceMax = 256;
+const openObject = 123;
+const closeObject = 125;
 // Blank lines and invalid events cost time too.
 const linesMax = 1_000_000;
 const quote = 34;
@@ -27,8 +29,14 @@ export type EventSplitter = { push: (chunk: Buffer) => RawEvent[]; end: () => Ra
 type SplitState = {
   rest: Buffer;
   mode: Mode;
-  /** The text that closes the current document after its last element: `]`, or `]}` for CloudTrail's. */
-  closing: string;
+  /** Whether an event that is an envelope itself is replaced by its events. */
+  expands: boolean;
+  /** Whether the current array is the list of an envelope, whose object is still open. */
+  isInEnvelope: boolean;
+  /** The members of an envelope that each of its events gets, as JSON text. */
+  carried: string;
+  /** How many bytes of an object are needed to look again whether it is an envelope. */
+  wanted: number;
   /** The number of the last event. */
   line: number;
   /** Whether the bytes so far contain the place of a byte order mark. */
@@ -43,15 +51,21 @@ type SplitState = {
 };
 
 /**
- * Splits a body into events: the lines of NDJSON, or the elements of an array or of CloudTrail's `{"Records": []}`. Several such documents
- * may follow each other. Keeps at most one event in memory. Throws malformed_json if an array is not closed.
- * A body that `isText` has lines only, whatever they begin with.
+ * Splits a body into events: the lines of NDJSON, or the elements of an array or of an envelope such as `{"Records": []}`. Several such
+ * documents may follow each other, and the elements of an array can be envelopes. Keeps at most one event in memory. Throws malformed_json if
+ * an array is not closed. A body that `isText` has lines only, whatever they begin with.
  */
-export function createEventSplitter({ isText = false } = {}): EventSplitter {
+export const createEventSplitter = ({ isText = false } = {}): EventSplitter =>
+  createSplitter({ isText, isNested: false });
+
+function createSplitter({ isText, isNested }: { isText: boolean; isNested: boolean }): EventSplitter {
   const state: SplitState = {
     rest: Buffer.alloc(0),
     mode: isText ? 'lines' : 'start',
-    closing: '',
+    expands: !isText && !isNested,
+    isInEnvelope: false,
+    carried: '',
+    wanted: 0,
     line: 0,
     hasStarted: false,
     scanned: 0,
@@ -80,13 +94,26 @@ function splitRest(state: SplitState, isEnd: boolean): RawEvent[] {
     } else {
       const before = state.rest.length;
       const raw = state.mode === 'lines' ? nextLine(state, isEnd) : nextElement(state);
-      if (raw && (raw.tooLarge || state.mode !== 'lines' || !raw.bytes.every(isSpace))) events.push(raw);
+      if (raw && (raw.tooLarge || state.mode !== 'lines' || !raw.bytes.every(isSpace)))
+        events.push(...(state.expands ? expand(state, raw) : [raw]));
       if (!raw && state.rest.length === before) break;
       if (state.mode === 'lines' && state.rest.length === 0) break;
     }
   }
   if (isEnd && state.mode === 'elements') throw malformed();
   return events;
+}
+
+/** Returns the events in an envelope that is a line or an element of an array, or the event itself. */
+function expand(state: SplitState, raw: RawEvent): RawEvent[] {
+  const { bytes } = raw;
+  const first = raw.tooLarge ? -1 : findNonSpace(bytes);
+  if (bytes[first] !== openObject || !mayBeEnvelope(bytes, first)) return [raw];
+  if (!findEnvelope(bytes, first, { isEnd: true, mayBeOpen: false })) return [raw];
+  const splitter = createSplitter({ isText: false, isNested: true });
+  const inner = [...splitter.push(bytes), ...splitter.end()];
+  state.line += inner.length - 1;
+  return inner.map((event, index) => ({ ...event, line: raw.line + index }));
 }
 
 function drop(state: SplitState, count: number): void {
@@ -108,26 +135,36 @@ function detectFormat(state: SplitState, isEnd: boolean): boolean {
     drop(state, rest.length);
     return false;
   }
-  const head = rest.subarray(0, first + headMax).toString('latin1');
-  const records = recordsHead.exec(head);
   if (rest[first] === 91) {
-    openElements(state, first + 1, ']');
+    openElements(state, first + 1);
     return true;
   }
-  if (records) {
-    openElements(state, Buffer.byteLength(records[0], 'latin1'), ']}');
-    return true;
+  if (rest[first] === openObject && mayBeEnvelope(rest, first)) {
+    const isEnvelope = openEnvelope(state, first, isEnd);
+    if (isEnvelope !== false) return isEnvelope === true;
   }
-  // The bytes so far may be the beginning of a CloudTrail file: wait for more.
-  if (!isEnd && rest.length - first < headMax && '{"Records":['.startsWith(head.replace(/\s+/g, ''))) return false;
   state.mode = 'lines';
   return true;
 }
 
-function openElements(state: SplitState, count: number, closing: string): void {
+/** Enters the list of the envelope whose object begins at `first`. Returns undefined if more bytes are needed to tell, and false if it is none. */
+function openEnvelope(state: SplitState, first: number, isEnd: boolean): boolean | undefined {
+  if (!isEnd && state.rest.length < state.wanted) return undefined;
+  const envelope = findEnvelope(state.rest, first, { isEnd, mayBeOpen: true });
+  // Twice as many bytes for each further look, so that all looks together read the object twice.
+  state.wanted = envelope === undefined ? Math.min(state.rest.length * 2, first + eventBytesMax + 1) : 0;
+  if (!envelope) return envelope === null ? false : undefined;
+  openElements(state, envelope.listStart);
+  state.isInEnvelope = true;
+  state.carried = envelope.carried;
+  return true;
+}
+
+function openElements(state: SplitState, count: number): void {
   drop(state, count);
   state.mode = 'elements';
-  state.closing = closing;
+  state.isInEnvelope = false;
+  state.carried = '';
   state.depth = 0;
   state.isInString = false;
 }
@@ -176,7 +213,7 @@ function nextElement(state: SplitState): RawEvent | undefined {
   state.scanned = at;
   state.depth = depth;
   state.isInString = isInString;
-  if (rest.length > eventBytesMax + headMax) {
+  if (rest.length > eventBytesMax + sliceMax) {
     state.isSkipping = true;
     // More than 0 if a backslash at the end escapes the first byte of the next chunk.
     const ahead = at - rest.length;
@@ -197,29 +234,63 @@ function endElement(state: SplitState, at: number, isLast: boolean): RawEvent | 
   if (isEmpty && isLast) return undefined;
   // An empty element before a comma is returned, so that it is reported as invalid.
   state.line += 1;
-  return { line: state.line, bytes, tooLarge: isTooLarge };
+  return {
+    line: state.line,
+    bytes: state.carried === '' ? bytes : addMembers(bytes, state.carried),
+    tooLarge: isTooLarge,
+  };
 }
 
-/** Skips what closes a document after its last element. Returns false if more bytes are needed. */
+/** Adds the members in `carried` to an object. */
+function addMembers(bytes: Buffer, carried: string): Buffer {
+  const first = findNonSpace(bytes);
+  if (bytes[first] !== openObject) return bytes;
+  const next = findNonSpace(bytes.subarray(first + 1));
+  const separator = bytes[first + 1 + next] === closeObject ? '' : ',';
+  return Buffer.concat([Buffer.from(`{${carried}${separator}`), bytes.subarray(first + 1)]);
+}
+
+/** Skips the rest of a document after its last element. Returns false if more bytes are needed. */
 function skipClosing(state: SplitState, isEnd: boolean): boolean {
-  const { rest } = state;
-  const first = findNonSpace(rest);
-  if (first < 0) {
-    drop(state, rest.length);
-    if (isEnd && state.closing.length > 1) throw malformed();
+  if (state.isInEnvelope) {
+    if (skipMembers(state)) return true;
+    if (isEnd) throw malformed();
     return false;
   }
-  if (state.closing.length > 1) {
-    if (rest[first] !== 125) throw malformed();
-    state.closing = ']';
-    drop(state, first + 1);
-    return true;
-  }
-  drop(state, first);
+  const first = findNonSpace(state.rest);
+  drop(state, first < 0 ? state.rest.length : first);
+  if (first < 0) return false;
   state.mode = 'start';
   return true;
 }
 
+/** Skips the members after the list of an envelope and the end of its object. Returns false if more bytes are needed. */
+function skipMembers(state: SplitState): boolean {
+  const { rest } = state;
+  let { depth, isInString } = state;
+  let at = state.scanned;
+  for (; at < rest.length; at += 1) {
+    const byte = rest[at]!;
+    if (isInString) {
+      if (byte === backslash) at += 1;
+      else if (byte === quote) isInString = false;
+    } else if (byte === quote) isInString = true;
+    else if (byte === openObject || byte === 91) depth += 1;
+    else if (byte === closeObject || byte === 93) {
+      if (depth === 0 && byte === 93) throw malformed();
+      if (depth === 0) {
+        state.isInEnvelope = false;
+        drop(state, at + 1);
+        return true;
+      }
+      depth -= 1;
+    }
+  }
+  drop(state, rest.length);
+  Object.assign(state, { depth, isInString, scanned: at - rest.length });
+  return false;
+}
+
 function malformed(): Error {
-  return appError('malformed_json', 'The body is not valid JSON: its array of events does not end correctly.');
+  return appError('malformed_json', 'The body is not valid JSON: its list of events does not end correctly.');
 }

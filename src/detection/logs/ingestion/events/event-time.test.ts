@@ -14,7 +14,11 @@ test.each<[unknown, string]>([
   ['2023-07-10T12:11:15-0530', '2023-07-10T17:41:15.000000'],
   ['2020-09-21 07:15:25.082', '2020-09-21T07:15:25.082000'],
   ['2020-09-21 07:15:25,082 UTC', '2020-09-21T07:15:25.082000'],
-  ['2020-09-21', '2020-09-21T00:00:00.000000'],
+  ['2020/09/21 07:15:25', '2020-09-21T07:15:25.000000'],
+  ['Mon Sep 21 07:15:25 2020 UTC', '2020-09-21T07:15:25.000000'],
+  ['Mon Sep 21 07:15:25 2020', '2020-09-21T07:15:25.000000'],
+  ['[21/Sep/2020:07:15:25 +0000]', '2020-09-21T07:15:25.000000'],
+  ['1600672525082123456', '2020-09-21T07:15:25.082123'],
   ['20200921T071525Z', '2020-09-21T07:15:25.000000'],
   ['9/21/2020 7:15:25 AM', '2020-09-21T07:15:25.000000'],
   ['12/1/2020 12:00:00 AM', '2020-12-01T00:00:00.000000'],
@@ -43,7 +47,7 @@ test('parses a FILETIME', () => {
 });
 
 test.each([
-  null, '', 'yesterday', 0, -1, NaN, true, [], {}, '2020-02-30T00:00:00Z', '2020-13-01', '25:00', 'Sep 21 07:15:25', '1601-01-01T00:00:00Z',
+  null, '', 'yesterday', '2020-09-21', '2020/09/21', '20200921', '07:15:25', '2020-09/21 07:15:25', 0, -1, NaN, true, [], {}, '2020-02-30T00:00:00Z', '2020-13-01', '25:00', 'Sep 21 07:15:25', '1601-01-01T00:00:00Z',
   '9999-12-31T23:59:59Z', 42, '12', 'x'.repeat(1000), '2020-09-21T99:00:00Z',
 ])('does not parse %j', (value) => {
   expect(parseTime(value)).toBeUndefined();
@@ -62,6 +66,25 @@ test('prefers the requested field, then the usual fields in order of reliability
   expect(iso(findEventTime(event, 'none'))).toBe('2020-01-01T12:00:00.000000');
   expect(findEventTime({ '@timestamp': 'broken', x: 1 })).toBeUndefined();
   expect(findEventTime({ constructor: 1, a: null }, 'a.b.c')).toBeUndefined();
+});
+
+test.each<[Record<string, unknown>, string | undefined]>([
+  [{ date: '2026-11-28', time: '07:00:00', tz: '-0500' }, '2026-11-28T12:00:00.000000'],
+  [{ date: '2026-11-28', time: '07:00:00' }, '2026-11-28T07:00:00.000000'],
+  [{ date: '2026-11-28', time: '07:00:00', tz: 'somewhere' }, undefined],
+  [{ date: '2026-11-28' }, undefined],
+  [{ time: '07:00:00' }, undefined],
+  [{ date: '2026-11-28', ts: 1_795_849_200 }, '2026-11-28T07:00:00.000000'],
+  [{ message: 'type=EXECVE msg=audit(1795849200.123:456): argc=1' }, '2026-11-28T07:00:00.123000'],
+  [{ message: '2026-11-28T07:00:00Z' }, undefined],
+  [{ msg: 'saw audit(1795849200.123:456)' }, undefined],
+])('finds the time of %j', (event, expected) => {
+  expect(iso(findEventTime(event))).toBe(expected);
+});
+
+test('accepts a date without a time of day only as the requested field', () => {
+  expect(iso(findEventTime({ day: '2026-11-28' }, 'day'))).toBe('2026-11-28T00:00:00.000000');
+  expect(iso(findEventTime({ date: '2026-11-28', time: '07:00:00' }, 'date'))).toBe('2026-11-28T07:00:00.000000');
 });
 
 test.each<[Record<string, unknown>, string | undefined]>([

@@ -1,48 +1,95 @@
-/** Fields that usually contain an event's time, most reliable first. Dots lead into objects. */
-const usualFields = [
-  '@timestamp', 'eventTime', 'timestamp', 'TimeCreated', 'UtcTime', 'time', 'TimeGenerated', 'EventTime', 'published', 'creationTime',
-  'CreationTime', 'createdDateTime', 'created_at', 'createdAt', 'event_time', 'eventTimestamp', 'datetime', 'date', 'Timestamp', 'Time', 'ts',
-  'time_dt', '_time', 'event.created', 'activityDateTime', 'date_create',
-  'requestReceivedTimestamp', 'stageTimestamp', 'id.time', 'System.TimeCreated', 'Event.System.TimeCreated', 'EventReceivedTime',
-]; // prettier-ignore
+import { timeFields, type TimeField } from './time-fields.ts';
+
+type Json = Record<string, unknown>;
+type DateAndTime = Extract<TimeField, { date: string }>;
 
 const earliest = Date.UTC(1990, 0, 1);
 const latest = Date.UTC(2100, 0, 1);
 
-/** Returns the time in microseconds since 1970 of the dotted path `timeField`, or of the first usable usual field. */
-export function findEventTime(event: Record<string, unknown>, timeField?: string): number | undefined {
+const findUsual = timeFields.map((field) => toFinder(field));
+
+function toFinder(field: TimeField): (event: Json) => number | undefined {
+  if (typeof field !== 'string')
+    return 'date' in field
+      ? (event) => joinDateAndTime(event, field)
+      : (event) => fromAuditStamp(event, field.auditStamp);
+  if (field.includes('.')) return (event) => parseTime(getValueAtPath(event, field));
+  return (event) => (Object.hasOwn(event, field) ? parseTime(event[field]) : undefined);
+}
+
+/**
+ * Returns the time in microseconds since 1970 of the dotted path `timeField`, or of the first usable usual field. Only `timeField` can be a
+ * date without a time of day, which is its midnight unless the event has the time of day in another field.
+ */
+export function findEventTime(event: Json, timeField?: string): number | undefined {
   if (timeField !== undefined) {
-    const time = parseTime(getValueAtPath(event, timeField));
+    const time = findRequestedTime(event, timeField);
     if (time !== undefined) return time;
   }
-  for (const field of usualFields) {
-    const time = parseTime(getValueAtPath(event, field));
+  for (const find of findUsual) {
+    const time = find(event);
     if (time !== undefined) return time;
   }
   return undefined;
 }
 
+function findRequestedTime(event: Json, timeField: string): number | undefined {
+  const value = getValueAtPath(event, timeField);
+  const time = parseTime(value);
+  if (time !== undefined) return time;
+  for (const field of timeFields)
+    if (typeof field !== 'string' && 'date' in field && field.date === timeField) {
+      const joined = joinDateAndTime(event, field);
+      if (joined !== undefined) return joined;
+    }
+  return parseTimeOrDate(value);
+}
+
+function joinDateAndTime(event: Json, { date, time, zones }: DateAndTime): number | undefined {
+  const [day, hour] = [getOwnText(event, date), getOwnText(event, time)];
+  if (day === undefined || hour === undefined) return undefined;
+  const zone = zones.map((name) => getOwnText(event, name)).find((text) => text !== undefined);
+  return parseTime(`${day} ${hour} ${zone ?? ''}`);
+}
+
+function getOwnText(event: Json, key: string): string | undefined {
+  const value = Object.hasOwn(event, key) ? event[key] : undefined;
+  return typeof value === 'string' ? value.trim() : undefined;
+}
+
+const auditStamp = /^(?:node=\S{1,255} )?(?:type=\S{1,50} )?(?:msg=)?audit\((\d{9,10}(?:\.\d{1,9})?):\d+\)/;
+
+function fromAuditStamp(event: Json, name: string): number | undefined {
+  const seconds = auditStamp.exec(getOwnText(event, name) ?? '')?.[1];
+  return seconds === undefined ? undefined : fromNumber(Number(seconds));
+}
+
 /** Returns the value of a key or a dotted path. A key that itself contains the dots comes first. */
-export function getValueAtPath(event: Record<string, unknown>, path: string): unknown {
+export function getValueAtPath(event: Json, path: string): unknown {
   if (Object.hasOwn(event, path)) return event[path];
   const [head, ...rest] = path.split('.');
   const inner = rest.length > 0 && Object.hasOwn(event, head!) ? event[head!] : undefined;
   if (inner === null || typeof inner !== 'object' || Array.isArray(inner)) return undefined;
-  return getValueAtPath(inner as Record<string, unknown>, rest.join('.'));
+  return getValueAtPath(inner as Json, rest.join('.'));
 }
 
 /**
  * Parses a time in the formats that logs use, into microseconds since 1970: ISO 8601, Unix times in seconds to nanoseconds, Windows times
- * (FILETIME, `/Date(…)/`, `M/D/YYYY h:mm:ss AM`, `{SystemTime}`), and web server, email and syslog times that include the year. A time without
- * a zone is UTC. Returns undefined for anything else, and for times before 1990 or after 2099.
+ * (FILETIME, `/Date(…)/`, `M/D/YYYY h:mm:ss AM`, `{SystemTime}`), and web server, email, syslog and `ctime` times that include the year. A time
+ * without a zone is UTC. Returns undefined for anything else, such as a date without a time of day, and for times before 1990 or after 2099.
  */
-export function parseTime(value: unknown): number | undefined {
+export const parseTime = (value: unknown): number | undefined => parseValue(value, false);
+
+/** Like `parseTime`, but a date without a time of day is its midnight. */
+export const parseTimeOrDate = (value: unknown): number | undefined => parseValue(value, true);
+
+function parseValue(value: unknown, allowsDate: boolean): number | undefined {
   if (typeof value === 'number') return fromNumber(value);
-  if (typeof value === 'string') return value.length <= 64 ? fromText(value.trim()) : undefined;
+  if (typeof value === 'string') return value.length <= 64 ? fromText(value.trim(), allowsDate) : undefined;
   if (value === null || typeof value !== 'object' || Array.isArray(value)) return undefined;
-  const object = value as Record<string, unknown>;
+  const object = value as Json;
   const inner = object['SystemTime'] ?? object['@SystemTime'] ?? object['#attributes'] ?? object['$date'];
-  return inner === undefined ? undefined : parseTime(inner);
+  return inner === undefined ? undefined : parseValue(inner, allowsDate);
 }
 
 function within(micros: number): number | undefined {
@@ -61,20 +108,25 @@ function fromNumber(value: number): number | undefined {
 }
 
 const iso =
-  /^(\d{4})-?(\d{2})-?(\d{2})(?:[T ]+(\d{2}):?(\d{2})(?::?(\d{2})(?:[.,](\d{1,12}))?)?)?\s*(Z|UTC|GMT|[+-]\d{2}(?::?\d{2})?)?$/i;
+  /^(\d{4})([-/.]?)(\d{2})\2(\d{2})(?:[T ]+(\d{2}):?(\d{2})(?::?(\d{2})(?:[.,](\d{1,12}))?)?)?\s*(Z|UTC|GMT|[+-]\d{2}(?::?\d{2})?)?$/i;
 const american = /^(\d{1,2})\/(\d{1,2})\/(\d{4}),?\s+(\d{1,2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?\s*([AP]M)?$/i;
-const webServer = /^(\d{1,2})\/([A-Z][a-z]{2})\/(\d{4}):(\d{2}):(\d{2}):(\d{2})\s*([+-]\d{4})?$/;
+const webServer = /^\[?(\d{1,2})\/([A-Z][a-z]{2})\/(\d{4}):(\d{2}):(\d{2}):(\d{2})\s*([+-]\d{4})?\]?$/;
+const ctime =
+  /^(?:[A-Z][a-z]{2} )?([A-Z][a-z]{2}) +(\d{1,2}) (\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,9}))?(?: (?:UTC|GMT))? (\d{4})(?: (Z|UTC|GMT|[+-]\d{4}))?$/;
 const microsoft = /^\/Date\((-?\d{1,15})(?:[+-]\d{4})?\)\/$/;
 const months = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
 
-function fromText(text: string): number | undefined {
+function fromText(text: string, allowsDate: boolean): number | undefined {
   if (/^\d{9,20}(?:\.\d{1,9})?$/.test(text)) return fromNumber(Number(text));
   const standard = iso.exec(text);
-  if (standard) return fromParts(standard.slice(1, 7), standard[7], standard[8]);
+  if (standard && standard[5] === undefined && !allowsDate) return undefined;
+  if (standard) return fromParts([standard[1], ...standard.slice(3, 8)], standard[8], standard[9]);
   const us = american.exec(text);
   if (us) return fromParts([us[3], us[1], us[2], hour24(us[4]!, us[8]), us[5], us[6]], us[7], undefined);
   const web = webServer.exec(text);
   if (web) return fromParts([web[3], monthOf(web[2]!), web[1], web[4], web[5], web[6]], undefined, web[7]);
+  const c = ctime.exec(text);
+  if (c) return fromParts([c[7], monthOf(c[1]!), c[2], c[3], c[4], c[5]], c[6], c[8]);
   const date = microsoft.exec(text);
   if (date) return within(Number(date[1]) * 1000);
   // Email and syslog times with a year. `Date.parse` would assume the local zone for a text without one.

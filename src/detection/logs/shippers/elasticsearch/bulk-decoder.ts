@@ -21,7 +21,7 @@ const idBytesMax = 512;
  * malformed_json with the line of an invalid action, as Elasticsearch rejects such a request as a whole.
  */
 export function createBulkDecoder(defaultIndex: string | undefined): BodyDecoder {
-  const splitter = createEventSplitter();
+  const splitter = createEventSplitter({ isText: true });
   const items: BulkItems = { operations: [], indexes: [], ids: [] };
   let action: Action | undefined;
   const addItem = ({ operation, index, id }: Action): number => {

@@ -1,0 +1,136 @@
+import { eventBytesMax } from '../events/parse-event.ts';
+import { envelopes, type Envelope } from './envelopes.ts';
+
+/** Where the elements of an envelope's list begin, and the members that each element gets, as JSON text without braces. */
+export type EnvelopeMatch = { listStart: number; carried: string };
+
+type Member = { key: string; start: number; end: number; isList: boolean };
+
+const knownKeys = new Set(envelopes.flatMap(({ list, metadata, carried = [] }) => [list, ...metadata, ...carried]));
+const keyCharsMax = Math.max(...[...knownKeys].map((key) => key.length));
+const listKeys = new Set(envelopes.map(({ list }) => list));
+
+/** The value is not complete in the bytes received so far. */
+const incomplete = -1;
+const invalid = -2;
+const [tab, newline, carriageReturn, space, quote, comma, colon, openList, backslash, closeList, openObject, closeObject] = [
+  9, 10, 13, 32, 34, 44, 58, 91, 92, 93, 123, 125,
+] as const; // prettier-ignore
+
+// Every event of a list gets these bytes.
+const carriedBytesMax = 600;
+
+/**
+ * Returns where the events of an envelope are whose object begins at `from`, or null if the object is an event itself. Reads an ordinary event
+ * only up to its first key that no envelope has. Returns undefined if more bytes are needed, which follow unless `isEnd`. An object without a
+ * valid end is an envelope only if it `mayBeOpen`, because it is larger than an event or the last of the body.
+ */
+export function findEnvelope(
+  bytes: Buffer,
+  from: number,
+  { isEnd, mayBeOpen }: { isEnd: boolean; mayBeOpen: boolean },
+): EnvelopeMatch | null | undefined {
+  const members: Member[] = [];
+  const matchOpen = (): EnvelopeMatch | null =>
+    mayBeOpen && members.some(({ isList }) => isList) ? match(bytes, members) : null;
+  const decide = (): EnvelopeMatch | null | undefined =>
+    !isEnd && bytes.length - from <= eventBytesMax ? undefined : matchOpen();
+  let at = skipSpace(bytes, from + 1);
+  for (;;) {
+    if (at >= bytes.length) return decide();
+    if (bytes[at] !== quote) return null;
+    const keyEnd = bytes.indexOf(quote, at + 1);
+    if (keyEnd < 0) return bytes.length - at > keyCharsMax + 1 ? null : decide();
+    const key = keyEnd - at > keyCharsMax + 1 ? '' : bytes.toString('latin1', at + 1, keyEnd);
+    if (!knownKeys.has(key)) return null;
+    at = skipSpace(bytes, keyEnd + 1);
+    if (at >= bytes.length) return decide();
+    if (bytes[at] !== colon) return null;
+    const start = skipSpace(bytes, at + 1);
+    if (start >= bytes.length) return decide();
+    const isList = listKeys.has(key) && isListOfObjects(bytes, start);
+    const end = findValueEnd(bytes, start);
+    if (end === invalid) return null;
+    members.push({ key, start, end, isList });
+    if (end === incomplete) return decide();
+    at = skipSpace(bytes, end);
+    if (at >= bytes.length) return decide();
+    if (bytes[at] === closeObject) return match(bytes, members);
+    if (bytes[at] !== comma) return matchOpen();
+    at = skipSpace(bytes, at + 1);
+  }
+}
+
+/** Returns whether an object that begins with `{` at `from` begins with a key of an envelope, or is too short to tell. */
+export function mayBeEnvelope(bytes: Buffer, from: number): boolean {
+  const at = skipSpace(bytes, from + 1);
+  if (at >= bytes.length) return true;
+  if (bytes[at] !== quote) return false;
+  for (let end = at + 1; end <= at + 1 + keyCharsMax; end += 1) {
+    if (end >= bytes.length) return true;
+    if (bytes[end] === quote) return knownKeys.has(bytes.toString('latin1', at + 1, end));
+  }
+  return false;
+}
+
+function match(bytes: Buffer, members: Member[]): EnvelopeMatch | null {
+  for (const envelope of envelopes) {
+    const list = members.find(({ key, isList }) => isList && key === envelope.list);
+    if (!list || members.some((member) => member !== list && !isBeside(envelope, member.key))) continue;
+    const carried = members
+      .filter(({ key, start }) => envelope.carried?.includes(key) && bytes[start] === quote)
+      .map(({ key, start, end }) => `"${key}":${bytes.toString('utf8', start, end)}`)
+      .join(',');
+    return { listStart: list.start + 1, carried: Buffer.byteLength(carried) > carriedBytesMax ? '' : carried };
+  }
+  return null;
+}
+
+const isBeside = ({ metadata, carried = [] }: Envelope, key: string): boolean =>
+  metadata.includes(key) || carried.includes(key);
+
+function skipSpace(bytes: Buffer, from: number): number {
+  let at = from;
+  while (at < bytes.length && isSpace(bytes[at]!)) at += 1;
+  return at;
+}
+
+const isSpace = (byte: number): boolean =>
+  byte === space || byte === tab || byte === newline || byte === carriageReturn;
+
+/** Returns whether a list with objects, or an empty one, begins at `start`. */
+function isListOfObjects(bytes: Buffer, start: number): boolean {
+  if (bytes[start] !== openList) return false;
+  const first = bytes[skipSpace(bytes, start + 1)];
+  return first === undefined || first === openObject || first === closeList;
+}
+
+/** Returns the position after the value that begins at `start`. A string with a line break is invalid: it ends with its line. */
+function findValueEnd(bytes: Buffer, start: number): number {
+  let depth = 0;
+  for (let at = start; at < bytes.length; at += 1) {
+    const byte = bytes[at]!;
+    if (byte === quote) {
+      at = findStringEnd(bytes, at + 1);
+      if (at < 0) return at;
+      if (depth === 0) return at + 1;
+    } else if (byte === openObject || byte === openList) depth += 1;
+    else if (byte === closeObject || byte === closeList) {
+      if (depth === 0) return at;
+      depth -= 1;
+      if (depth === 0) return at + 1;
+    } else if (depth === 0 && byte === comma) return at;
+  }
+  return incomplete;
+}
+
+/** Returns the position of the quote that ends a string whose text begins at `start`. */
+function findStringEnd(bytes: Buffer, start: number): number {
+  for (let at = start; at < bytes.length; at += 1) {
+    const byte = bytes[at]!;
+    if (byte === quote) return at;
+    if (byte === backslash) at += 1;
+    else if (byte === newline) return invalid;
+  }
+  return incomplete;
+}
