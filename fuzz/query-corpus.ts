@@ -19,7 +19,7 @@ export const queryCorpus: readonly string[] = [
   'SELECT *, row_number() OVER (PARTITION BY y ORDER BY x) AS n FROM auth QUALIFY n = 1',
   'SELECT * EXCLUDE (x) REPLACE (upper(y) AS y) FROM auth',
   "SELECT COLUMNS('x|y') FROM auth",
-  'SELECT list_transform(l, v -> v + 1), [v FOR v IN l IF v > 1] FROM auth',
+  'SELECT list_transform(l, v -> v + 1), [v FOR v IN l IF v > 1] AS m FROM auth',
   'VALUES (1, 2)',
   "SELECT CASE x WHEN 1 THEN 'a' WHEN 2 THEN 'b' END AS c, x COLLATE nocase AS d, x IS NOT DISTINCT FROM y AS e FROM auth",
   'SELECT sum(x) OVER (PARTITION BY y ORDER BY _time RANGE BETWEEN INTERVAL 1 HOUR PRECEDING AND CURRENT ROW EXCLUDE TIES) AS n FROM auth',

@@ -3,28 +3,34 @@ import type { Random } from './random.ts';
 
 type Grammar = { statement: () => string };
 
-/** Creates a generator of SELECT statements: valid in most cases, with names that mean something else in another scope. */
-export function createGrammar(random: Random, folder: string): Grammar {
+/**
+ * Creates a generator of SELECT statements: valid in most cases, with names that mean something else in another scope. With `columns`, they
+ * use these and nothing that is always refused, and they end.
+ */
+export function createGrammar(random: Random, folder: string, columns?: readonly string[]): Grammar {
   const { pick, chance, many } = random;
   const traps = trapNames(folder);
   const isIdentifier = (name: string): boolean => /^(?:"[^"]*"|\w+)$/.test(name);
   const cteNames = [...oddNames, ...traps.filter(isIdentifier)];
+  const isHostile = (probability: number): boolean => columns === undefined && chance(probability);
   let budget = 0;
   const isSmall = (): boolean => (budget -= 1) < 0;
 
-  const name = (): string => (chance(0.03) ? pick(chance(0.5) ? traps : oddNames) : pick(plainNames));
+  const name = (): string => (isHostile(0.03) ? pick(chance(0.5) ? traps : oddNames) : pick(plainNames));
   const column = (): string =>
-    pick([
-      'x',
-      'x',
-      'x',
-      'y',
-      'l',
-      's',
-      '_event',
-      's.k',
-      ...(chance(0.2) ? ['a.x', 'auth.y', 'auth', '"Y"', 'b'] : []),
-    ]);
+    pick(
+      columns ?? [
+        'x',
+        'x',
+        'x',
+        'y',
+        'l',
+        's',
+        '_event',
+        's.k',
+        ...(chance(0.2) ? ['a.x', 'auth.y', 'auth', '"Y"', 'b'] : []),
+      ],
+    );
 
   function expression(): string {
     if (isSmall()) return pick([column(), column(), '1', "'t'", 'NULL', '$window_start', '[1, 2]', '{k: 1}']);
@@ -35,7 +41,7 @@ export function createGrammar(random: Random, folder: string): Grammar {
       case 2: return `x IN (${oneColumn()})`;
       case 3: return `x ${pick(['=', '<', '+', 'IS DISTINCT FROM'])} ${scalar()}`;
       case 4: return `${pick(['typeof', 'to_json', 'hash', 'json', 'coalesce'])}(${e()})`;
-      case 5: return `list_transform([1], v -> ${e()})`;
+      case 5: return pick([`list_transform([1], v -> ${e()})`, `list_transform([{k: ${e()}}], lambda s: s.k)`]);
       case 6: return `[${e()} FOR v IN l IF ${scalar()} = 1]`;
       case 7: return `CASE WHEN x = 1 THEN ${e()} ELSE NULL END`;
       case 8: return `row_number() OVER (PARTITION BY ${e()} ORDER BY ${scalar()})`;
@@ -43,12 +49,12 @@ export function createGrammar(random: Random, folder: string): Grammar {
       case 10: return `${scalar()} BETWEEN x AND ${scalar()}`;
       case 11: return `x = ANY(${oneColumn()})`;
       case 12: return `ARRAY(${oneColumn()})`;
-      case 13: return chance(0.1) ? pick(["getenv('HOME')", "current_setting('threads')", 'current_user', 'system.main.upper(y)']) : column();
+      case 13: return isHostile(0.1) ? pick(["getenv('HOME')", "current_setting('threads')", 'current_user', 'system.main.upper(y)']) : column();
       case 14: return `{'k': ${e()}, 'm': ${scalar()}}`;
       case 15: return `CASE ${column()} WHEN ${e()} THEN ${e()} WHEN 't' THEN ${scalar()} ELSE ${column()} END`;
       case 16: return `${pick(['sum(y)', 'count(x)', 'first_value(x)', 'last_value(x IGNORE NULLS)'])} OVER (ORDER BY ${column()} ${frame()})`;
       case 17: return `${column()} COLLATE ${pick(['nocase', 'noaccent'])}`;
-      case 18: return `${pick(['list(DISTINCT x ORDER BY y DESC NULLS LAST)', 'mode() WITHIN GROUP (ORDER BY x)', 'sum(x) EXPORT_STATE', 'GROUPING(x)'])}`;
+      case 18: return `${pick(['list(DISTINCT x ORDER BY y DESC NULLS LAST)', 'mode() WITHIN GROUP (ORDER BY x)', 'GROUPING(x)', ...(isHostile(1) ? ['sum(x) EXPORT_STATE'] : [])])}`;
       default: return column();
     }
   } // prettier-ignore
@@ -72,7 +78,7 @@ export function createGrammar(random: Random, folder: string): Grammar {
   const alias = (): string => (chance(0.3) ? ` AS ${pick(plainNames)}${chance(0.2) ? '(x, y)' : ''}` : '');
 
   function table(): string {
-    if (isSmall()) return name() + alias() + (chance(0.03) ? change() : '');
+    if (isSmall()) return name() + alias() + (isHostile(0.03) ? change() : '');
     switch (random.int(24)) {
       case 0: case 1: return `(${query()})${alias()}`;
       case 2: return `auth AS t, LATERAL (${query()})${alias()}`;
@@ -82,9 +88,9 @@ export function createGrammar(random: Random, folder: string): Grammar {
       case 6: return `(VALUES (${scalar()}, 'v')) ${pick(plainNames)}(x, y)`;
       case 7: return `unnest([${scalar()}]) u(x)`;
       case 8: return `range(${pick(['3', scalar()])}) r(x)`;
-      case 9: return chance(0.1) ? pick(['(DESCRIBE auth)', '(PIVOT auth ON y USING count(*))', '(TABLE auth)', '(SHOW TABLES)']) : name();
-      case 10: return `(${query()})${alias()}${change()}`;
-      case 11: return `${name()} ${pick(['POSITIONAL JOIN', 'CROSS JOIN', 'CROSS JOIN'])} ${table()}`;
+      case 9: return isHostile(0.1) ? pick(['(DESCRIBE auth)', '(PIVOT auth ON y USING count(*))', '(TABLE auth)', '(SHOW TABLES)']) : name();
+      case 10: return `(${query()})${alias()}${isHostile(1) ? change() : ''}`;
+      case 11: return `${name()} ${pick(['CROSS JOIN', isHostile(0.3) ? 'POSITIONAL JOIN' : 'CROSS JOIN'])} ${table()}`;
       case 12: return `${name()} AS t ASOF ${pick(['JOIN', 'LEFT JOIN'])} ${name()} AS u ON t.x ${pick(['>=', '<'])} u.x`;
       case 13: return `unnest([1, 2]) WITH ORDINALITY AS u(x, y)`;
       default: return name() + alias();
@@ -145,8 +151,8 @@ export function createGrammar(random: Random, folder: string): Grammar {
   }
 
   function withCtes(body: () => string): string {
-    const isRecursive = chance(0.5);
-    const own = many(1, 3, () => (chance(0.1) ? pick(cteNames) : pick(plainNames)));
+    const isRecursive = isHostile(0.5);
+    const own = many(1, 3, () => (isHostile(0.1) ? pick(cteNames) : pick(plainNames)));
     const distinct = own.filter((name, index) => own.findIndex((other) => fold(other) === fold(name)) === index);
     return `WITH ${isRecursive ? 'RECURSIVE ' : ''}${distinct.map((name) => cte(name, isRecursive)).join(', ')} ${body()}`;
   }

@@ -1,5 +1,6 @@
 import type { Expression } from '../../matching/expression.ts';
 import type { SiemFailure } from '../../siem/connector.ts';
+import type { ColumnReplacement } from './nested-paths/find-replacements.ts';
 import type { Inspection } from './sql/inspect-tree.ts';
 import type { KeySpellings } from './key-spellings/key-spellings.ts';
 import type { SqlText } from './sql/sql-text.ts';
@@ -8,12 +9,13 @@ import type { SqlText } from './sql/sql-text.ts';
 export type OpenOptions = { directory: string; memoryMb: number; residentMb: number };
 
 /**
- * `sql` is the author's query, which the engine checks. `spellings`: other spellings of the keys in its JSON paths, if there are any. `tables`
- * defines the dataset names. `bounds` is the window as ISO text.
+ * `sql` is the author's query, which the engine checks. `spellings`: other spellings of the keys in its JSON paths, if there are any.
+ * `replacements`: what its dotted names stand for. `tables` defines the dataset names. `bounds` is the window as ISO text.
  */
 export type QueryJob = {
   sql: string;
   spellings?: KeySpellings | undefined;
+  replacements?: ColumnReplacement[] | undefined;
   tables: { name: string; sql: SqlText }[];
   bounds: { from: string; to: string };
   aggregate: boolean;

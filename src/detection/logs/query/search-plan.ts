@@ -8,7 +8,7 @@ import { eventTextSql } from '../engine/sql/field-sql.ts';
 import type { Inspection } from '../engine/sql/inspect-tree.ts';
 import { findKeySpellings } from '../engine/key-spellings/key-spellings.ts';
 import type { QueryEnd, QueryJob, WindowsJob } from '../engine/protocol.ts';
-import { rewriteNestedPaths, type UnknownPath } from '../engine/sql/rewrite-paths.ts';
+import { findReplacements, type UnknownPath } from '../engine/nested-paths/find-replacements.ts';
 import {
   listUsedNames,
   readsEventText,
@@ -264,15 +264,16 @@ function buildStatement(
   unknown: UnknownColumns,
 ): Omit<QueryJob, 'tables' | 'bounds'> & { unknownPaths: UnknownPath[] } {
   const fields = [...contents.fields.values()].flat();
-  const rewritten = rewriteNestedPaths(query, inspection, { fields, unknownHeads: unknown.heads });
+  const nested = findReplacements(inspection, { fields, unknownHeads: unknown.heads });
   const spellings = findKeySpellings(inspection.jsonPaths, contents.fields);
   return {
-    sql: rewritten.sql,
+    sql: query,
+    ...(nested.replacements.length > 0 ? { replacements: nested.replacements } : {}),
     ...(spellings ? { spellings } : {}),
     aggregate: inspection.aggregate,
     mode: 'rows',
     rowsMax: 0,
     bytesMax,
-    unknownPaths: rewritten.unknown,
+    unknownPaths: nested.unknown,
   };
 }

@@ -3,7 +3,7 @@ import { SiemError } from '../../siem/connector.ts';
 import { findField, isCatalogFull, type CatalogField, type FieldsByDataset } from '../catalog/catalog.ts';
 import { listCatalogColumns } from '../catalog/columns.ts';
 import { authorError, dataDependentError, missingColumn } from '../engine/engine-failures.ts';
-import { findRespelledField } from '../engine/sql/rewrite-paths.ts';
+import { findRespelledField } from '../engine/nested-paths/find-replacements.ts';
 import { anySpellingTextSql } from '../engine/sql/field-sql.ts';
 import type { SqlText } from '../engine/sql/sql-text.ts';
 import type { Inspection } from '../engine/sql/inspect-tree.ts';
@@ -33,7 +33,7 @@ const sessionNames = new Set([
 export function findShadowedColumns({ columns, aliases }: Inspection, { fields, sources }: Tables): UnknownColumns {
   const isKnown = (name: string): boolean =>
     aliases.includes(name) || [...fields.values()].some((list) => findField(list, name) !== undefined);
-  const names = columns.map((use) => use.names.join('.').toLowerCase());
+  const names = columns.map((column) => column.join('.').toLowerCase());
   const shadowed = [...new Set(names)].filter((name) => sessionNames.has(name) && !isKnown(name));
   const [first] = sources;
   return { columns: new Map(first && shadowed.length > 0 ? [[first.name, shadowed]] : []), heads: new Set() };
@@ -97,7 +97,7 @@ export function listExtraColumns(
  * `SELECT lower(ärger) AS ärger`. Other such mentions are rewritten.
  */
 export function listRespelledColumns({ columns, aliases }: Inspection, fields: CatalogField[]): ExtraColumn[] {
-  const names = new Set(columns.map((use) => use.names.at(-1)!));
+  const names = new Set(columns.map((column) => column.at(-1)!));
   return [...names].flatMap((name) => {
     const field = aliases.includes(name.toLowerCase()) ? findRespelledField(fields, name) : undefined;
     return field ? [{ name, sameAs: field.name }] : [];

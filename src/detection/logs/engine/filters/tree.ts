@@ -11,6 +11,17 @@ export const nodesOf = (value: unknown): TreeNode[] => (Array.isArray(value) ? v
 export const operandsOf = (node: TreeNode): TreeNode[] =>
   node['class'] === 'LAMBDA' ? nodesOf([node['lhs'], node['expr']]) : nodesOf(node['children']);
 
+const lambdaFunctions = /^(?:(?:list|array)_)?(?:transform|apply|filter|reduce)$/;
+
+/**
+ * Returns whether a child of a node is a lambda. The parser does not distinguish it from the operator `->`, but only `COLUMNS` and functions of
+ * lists have one, the latter not as their first operand.
+ */
+export const isLambda = (child: TreeNode, parent: TreeNode): boolean =>
+  child['class'] === 'LAMBDA' &&
+  (parent['class'] === 'STAR' ||
+    (lambdaFunctions.test(functionName(parent) ?? '') && operandsOf(parent).indexOf(child) > 0));
+
 /** Returns the name of a function. The parser does not distinguish the operator `->` from a lambda. */
 export function functionName(node: TreeNode): string | undefined {
   if (node['class'] === 'LAMBDA') return '->';

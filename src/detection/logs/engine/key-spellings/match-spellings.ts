@@ -1,4 +1,4 @@
-import { constantText, functionName, isNode, operandsOf, walkTree, type TreeNode } from '../filters/tree.ts';
+import { constantText, functionName, isLambda, isNode, operandsOf, walkTree, type TreeNode } from '../filters/tree.ts';
 import { keysOf, parseSteps, writeSteps, type JsonPath } from './json-path.ts';
 import type { KeySpellings } from './key-spellings.ts';
 
@@ -45,15 +45,12 @@ export function matchSpellings(tree: unknown, spellings: KeySpellings): unknown 
   return readInAnySpelling(node, spellings) ?? node;
 }
 
-/** The parser does not distinguish the operator `->` from a lambda, which only a function of lists has as its operand. */
+/** The body of a lambda is an operand like any other, but the lambda is no JSON path. */
 function matchOperands(parent: TreeNode, child: unknown, spellings: KeySpellings): unknown {
-  const isListFunction = /^(?:list_|array_|apply$|filter$|reduce$)/.test(functionName(parent) ?? '');
-  if (!isListFunction || !Array.isArray(child)) return matchSpellings(child, spellings);
-  return (child as unknown[]).map((one) =>
-    isNode(one) && one['class'] === 'LAMBDA'
-      ? { ...one, expr: matchSpellings(one['expr'], spellings) }
-      : matchSpellings(one, spellings),
-  );
+  if (Array.isArray(child)) return child.map((one) => matchOperands(parent, one, spellings));
+  return isNode(child) && isLambda(child, parent)
+    ? { ...child, expr: matchSpellings(child['expr'], spellings) }
+    : matchSpellings(child, spellings);
 }
 
 function readInAnySpelling(node: TreeNode, spellings: KeySpellings): TreeNode | undefined {

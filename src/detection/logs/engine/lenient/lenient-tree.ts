@@ -44,15 +44,22 @@ export function makeLenient(tree: unknown, withOperands: boolean): unknown {
   return isFallible(tree) ? tryAround(converted) : converted;
 }
 
-/** Returns the items of select lists that need an alias, because their text names their column and `makeLenient` may change it. */
+/**
+ * Returns the items of select lists that need an alias, because their text names their column and a change of the tree may change it. An item
+ * with a star stands for several columns.
+ */
 export function listUnnamedItems(tree: unknown): Node[] {
   if (Array.isArray(tree)) return tree.flatMap(listUnnamedItems);
   if (!isNode(tree)) return [];
   const items = (tree['select_list'] as Node[] | undefined) ?? [];
-  const unnamed = items.filter(
-    (item) => item['alias'] === '' && item['class'] !== 'COLUMN_REF' && item['class'] !== 'STAR',
-  );
+  const unnamed = items.filter((item) => item['alias'] === '' && item['class'] !== 'COLUMN_REF' && !hasStar(item));
   return [...unnamed, ...Object.values(tree).flatMap(listUnnamedItems)];
+}
+
+function hasStar(item: unknown): boolean {
+  if (Array.isArray(item)) return item.some(hasStar);
+  if (!isNode(item) || item['class'] === 'SUBQUERY') return false;
+  return item['class'] === 'STAR' || Object.values(item).some(hasStar);
 }
 
 const tryAround = (node: Node): Node => ({

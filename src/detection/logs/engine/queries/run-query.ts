@@ -2,7 +2,8 @@ import { DuckDBTimestampValue, type DuckDBConnection, type DuckDBResult } from '
 import { dataError, isValueError, queryNotAllowed } from '../engine-failures.ts';
 import { inspectTree } from '../sql/inspect-tree.ts';
 import { matchSpellings } from '../key-spellings/match-spellings.ts';
-import { changeQuery } from '../lenient/lenient-query.ts';
+import { changeQuery } from './change-query.ts';
+import { nameKey, replaceColumns } from '../nested-paths/replace-columns.ts';
 import { makeLenient } from '../lenient/lenient-tree.ts';
 import { toJson } from './result-values.ts';
 import { serializeTree } from '../sql/serialize-tree.ts';
@@ -10,9 +11,6 @@ import { duck, joinSql, quoteIdentifier, type SqlText } from '../sql/sql-text.ts
 import type { QueryEnd, QueryJob } from '../protocol.ts';
 
 type Row = Record<string, unknown>;
-
-/** How many semicolons are tried as the end of a query. */
-const semicolonsMax = 20;
 
 /** Sends rows to the parent process. Resolves once they are delivered, so that a fast query does not fill the memory of either side. */
 export type SendRows = (rows: Row[]) => Promise<void>;
@@ -60,18 +58,34 @@ export async function prepareQuery(
 ): Promise<PreparedQuery> {
   const { parameters, tables } = inspectTree(tree);
   checkTables(tables, job);
-  const { spellings } = job;
-  const sql =
-    lenient || spellings
-      ? await changeQuery(connection, tree, (parsed) => {
-          const spelled = spellings ? matchSpellings(parsed, spellings) : parsed;
-          return lenient ? makeLenient(spelled, lenient.withOperands) : spelled;
-        })
-      : await stripTrailingSemicolon(connection, job.sql, tree);
+  const sql = await prepareText(connection, { job, tree, lenient });
   const values = Object.fromEntries(
     parameters.map((name) => [name, toTimestamp(name === 'window_start' ? job.bounds.from : job.bounds.to)]),
   );
   return { wrap: (select, tail) => wrapQuery(job, sql, select, tail), values };
+}
+
+/**
+ * Returns the text of a query inside the statement that runs it: the author's, unless its tree has to change or it may end with semicolons,
+ * which the text of a tree has not.
+ */
+async function prepareText(
+  connection: DuckDBConnection,
+  { job, tree, lenient }: { job: QueryJob; tree: string; lenient?: Lenient | undefined },
+): Promise<string> {
+  const { sql, spellings, replacements = [] } = job;
+  if (!lenient && !spellings && replacements.length === 0 && !sql.includes(';')) return sql;
+  return changeQuery(connection, tree, {
+    expressions: replacements.map((replacement) => replacement.sql),
+    change(parsed, nodes) {
+      const spelled = spellings ? matchSpellings(parsed, spellings) : parsed;
+      const replaced = replaceColumns(
+        spelled,
+        new Map(replacements.map(({ names }, at) => [nameKey(names), nodes[at]!])),
+      );
+      return lenient ? makeLenient(replaced, lenient.withOperands) : replaced;
+    },
+  });
 }
 
 /** Throws unless the job defines every dataset that the query reads. An undefined name could refer to something else in the engine. */
@@ -89,20 +103,6 @@ async function blameValues<T>(execute: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Removes trailing semicolons and what follows them. `tree` is the query's parse tree. */
-async function stripTrailingSemicolon(connection: DuckDBConnection, sql: string, tree: string): Promise<string> {
-  const shape = withoutLocations(tree);
-  let result = sql;
-  let at = sql.lastIndexOf(';');
-  // A semicolon may also be part of a string or a comment, so the result is the shortest text with the same tree.
-  for (let tries = 0; at >= 0 && tries < semicolonsMax; tries++) {
-    const shortened = sql.slice(0, at);
-    if (withoutLocations(await serializeTree(connection, shortened)) === shape) result = shortened;
-    at = at > 0 ? sql.lastIndexOf(';', at - 1) : -1;
-  }
-  return result;
-}
-
 /** Returns the statement that runs a query over its datasets. They are CTEs around the query, so that their names cannot refer to anything else. */
 function wrapQuery(job: QueryJob, sql: string, select: SqlText, tail: SqlText): string {
   const tables = job.tables.map((table) => duck`${quoteIdentifier(table.name)} AS NOT MATERIALIZED (${table.sql})`);
@@ -114,11 +114,6 @@ function wrapQuery(job: QueryJob, sql: string, select: SqlText, tail: SqlText): 
 function orderByClause(columns: string[]): SqlText {
   const keys = ['_time', '_id'].filter((name) => columns.includes(name));
   return keys.length > 0 ? duck`ORDER BY ${joinSql(keys.map(quoteIdentifier))}` : duck`ORDER BY ALL`;
-}
-
-// A shortened text has the same tree except for the locations.
-function withoutLocations(tree: string): string {
-  return tree.replace(/"query_location":\d+/g, '');
 }
 
 function toTimestamp(iso: string): DuckDBTimestampValue {

@@ -14,16 +14,11 @@ import { listJsonPaths } from '../key-spellings/match-spellings.ts';
 import { checkShapes } from './tree-shapes.ts';
 import { checkCteName, foldName, readDatasetName } from './table-names.ts';
 
-/**
- * A column reference in the query text. `byteOffset` is where it begins, or -1 if unknown. `isOutputName`: it is an item of a select list
- * without an alias, so that it names the output column.
- */
-export type ColumnUse = { names: string[]; byteOffset: number; isOutputName: boolean };
-
 /** The tables and columns that a statement reads, which passed the allow-lists. Table names and aliases are in lower case. */
 export type Inspection = {
   tables: string[];
-  columns: ColumnUse[];
+  /** The names of each column reference, without repetitions. */
+  columns: string[][];
   aliases: string[];
   /** The aliases that stand for a whole row. */
   rowNames: string[];
@@ -80,8 +75,9 @@ export function inspectTree(serialized: string): Inspection {
     filters: {},
   };
   visit(statements[0], { ctes: new Set(), isOuter: true }, inspection);
+  inspection.columns = [...new Map(inspection.columns.map((names) => [JSON.stringify(names), names])).values()];
   const rowNames = new Set(inspection.rowNames);
-  if (inspection.columns.some((use) => use.names.length === 1 && rowNames.has(use.names[0]!.toLowerCase())))
+  if (inspection.columns.some((names) => names.length === 1 && rowNames.has(names[0]!.toLowerCase())))
     inspection.allColumns = true;
   inspection.filters = readFilters(tree, inspection.tables);
   return inspection;
@@ -150,7 +146,7 @@ function visitColumn(node: Node, inspection: Inspection): void {
   if (names.length === 1 && clockFunctions.includes(last))
     throw queryNotAllowed(`${last} is not allowed in a query: ${suggestAlternative(last)}.`);
   if (last === '_event') inspection.eventAsText = false;
-  inspection.columns.push({ names, byteOffset: Number(node['query_location']), isOutputName: false });
+  inspection.columns.push(names);
 }
 
 function addParameter(node: Node, inspection: Inspection): void {
@@ -247,8 +243,7 @@ function visitTableFunction(node: Node, scope: Scope, inspection: Inspection): v
 
 function visitJoin(node: Node, inspection: Inspection): void {
   if (node['ref_type'] === 'NATURAL') inspection.allColumns = true;
-  for (const name of (node['using_columns'] as string[] | undefined) ?? [])
-    inspection.columns.push({ names: [name], byteOffset: -1, isOutputName: false });
+  for (const name of (node['using_columns'] as string[] | undefined) ?? []) inspection.columns.push([name]);
 }
 
 function visitQuery(node: Node, type: string, scope: Scope, inspection: Inspection): void {
@@ -267,17 +262,8 @@ function visitQuery(node: Node, type: string, scope: Scope, inspection: Inspecti
   if (scope.isOuter && isGrouped) inspection.aggregate = true;
   const inner = { ...scope, ctes };
   for (const [key, child] of Object.entries(node)) {
-    if (key === 'select_list') visitSelectList(child as Node[], inner, inspection);
-    else if (key === 'right' && type === 'RECURSIVE_CTE_NODE')
+    if (key === 'right' && type === 'RECURSIVE_CTE_NODE')
       visit(child, { ...scope, ctes: new Set([...ctes, foldName(String(node['cte_name']))]) }, inspection);
     else if (key !== 'cte_map') visit(child, inner, inspection);
-  }
-}
-
-function visitSelectList(list: Node[], scope: Scope, inspection: Inspection): void {
-  for (const entry of list) {
-    const index = inspection.columns.length;
-    visit(entry, scope, inspection);
-    if (entry['class'] === 'COLUMN_REF' && !entry['alias']) inspection.columns[index]!.isOutputName = true;
   }
 }

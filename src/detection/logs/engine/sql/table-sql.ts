@@ -1,6 +1,6 @@
 import { systemColumns, textColumn, type CatalogField } from '../../catalog/catalog.ts';
 import { anySpellingTextSql, typedSql } from './field-sql.ts';
-import type { ColumnUse, Inspection } from './inspect-tree.ts';
+import type { Inspection } from './inspect-tree.ts';
 import { parquetReaders, type ParquetReader, type TableColumn } from './parquet-readers.ts';
 import { slotBoundsSql, slotTimeSql, type SlotBounds } from '../../query/slot-time.ts';
 import {
@@ -60,21 +60,21 @@ export type TableSource = {
 export function listUsedNames(inspection: Inspection): ReadonlySet<string> | undefined {
   if (inspection.allColumns) return undefined;
   // A dotted name may stand for a key that contains the dots.
-  const all = inspection.columns.flatMap(({ names }) => [...names, names.join('.'), names.slice(1).join('.')]);
+  const all = inspection.columns.flatMap((names) => [...names, names.join('.'), names.slice(1).join('.')]);
   // `_text.a` is read from the event.
-  if (inspection.columns.some((use) => isTextPath(use, inspection))) all.push('_event');
+  if (inspection.columns.some((names) => isTextPath(names, inspection))) all.push('_event');
   return new Set(all.map((name) => name.toLowerCase()));
 }
 
 /** Returns whether a column reference is `_text.a`, the text of a key. */
-function isTextPath({ names }: ColumnUse, { aliases }: Inspection): boolean {
+function isTextPath(names: string[], { aliases }: Inspection): boolean {
   const path = aliases.includes(names[0]!.toLowerCase()) ? names.slice(1) : names;
   return path.length > 1 && path[0]!.toLowerCase() === textColumn;
 }
 
 /** Returns whether a query reads the column `_text`, which no `SELECT *` includes. */
 export const readsEventText = (inspection: Inspection): boolean =>
-  inspection.columns.some((use) => use.names.at(-1)!.toLowerCase() === textColumn && !isTextPath(use, inspection));
+  inspection.columns.some((names) => names.at(-1)!.toLowerCase() === textColumn && !isTextPath(names, inspection));
 
 /** Returns the SELECT that defines a dataset in a query: the used columns with explicit casts, over exactly the given scans. */
 export function tableSql(source: TableSource): SqlText {

@@ -1,11 +1,12 @@
 import { findField, textColumn, type CatalogField } from '../../catalog/catalog.ts';
-import { anySpellingSql, castSql } from './field-sql.ts';
-import type { ColumnUse, Inspection } from './inspect-tree.ts';
-import { foldName } from './table-names.ts';
+import { anySpellingSql, castSql } from '../sql/field-sql.ts';
+import type { Inspection } from '../sql/inspect-tree.ts';
+import { foldName } from '../sql/table-names.ts';
 import { didYouMean } from '../../../../platform/lib/text/nearest-names.ts';
-import { coalesceSql, duck, jsonPointer, quoteIdentifier, quoteLiteral, type SqlText } from './sql-text.ts';
+import { coalesceSql, duck, jsonPointer, quoteIdentifier, quoteLiteral, type SqlText } from '../sql/sql-text.ts';
 
-type Edit = { from: number; to: number; text: SqlText };
+/** What the column references with these names in a query stand for. */
+export type ColumnReplacement = { names: string[]; sql: SqlText };
 
 /** A dotted name that no event ever had. `hint` ends the sentence that reports it. */
 export type UnknownPath = { name: string; hint: string };
@@ -18,47 +19,29 @@ type Names = {
 };
 
 /**
- * Rewrites dotted names so that they read keys inside JSON objects: `userIdentity.userName` becomes an extraction with the type that the
- * catalog has for that path, and the output column keeps the last name. `_text.bytes` becomes the text of the key. Names that the engine can
- * resolve itself stay as they are, for example `alias.column`. A path that no event ever had becomes null and is returned in `unknown`.
+ * Returns what the dotted names of a query stand for, so that they read keys inside JSON objects: `userIdentity.userName` is an extraction with
+ * the type that the catalog has for that path, and `_text.bytes` the text of the key. Names that the engine can resolve itself are left out,
+ * for example `alias.column`. A path that no event ever had is null and is returned in `unknown`.
  */
-export function rewriteNestedPaths(
-  sql: string,
-  inspection: Inspection,
+export function findReplacements(
+  { columns, aliases }: Pick<Inspection, 'columns' | 'aliases'>,
   names: Names,
-): { sql: string; unknown: UnknownPath[] } {
+): { replacements: ColumnReplacement[]; unknown: UnknownPath[] } {
   const unknown: UnknownPath[] = [];
-  const uses = inspection.columns.filter(
-    ({ names: parts, byteOffset }) => byteOffset >= 0 && (parts.length > 1 || hasOtherLetters(parts[0]!)),
-  );
-  if (uses.length === 0) return { sql, unknown };
-  const bytes = Buffer.from(sql);
-  const aliases = new Set(inspection.aliases);
-  const edits = uses
-    .map((use) => createEdit(bytes, use, { ...names, aliases, unknown }))
-    .filter((edit) => edit !== undefined);
-  let result = bytes;
-  for (const { from, to, text } of edits.toSorted((a, b) => b.from - a.from)) {
-    result = Buffer.concat([result.subarray(0, from), Buffer.from(text), result.subarray(to)]);
-  }
-  return { sql: result.toString(), unknown };
+  const context = { ...names, aliases: new Set(aliases), unknown };
+  const replacements = columns.flatMap((column) => {
+    const sql = column.length > 1 || hasOtherLetters(column[0]!) ? replacementSql(column, context) : undefined;
+    return sql === undefined ? [] : [{ names: column, sql }];
+  });
+  return { replacements, unknown };
 }
 
 type Context = Names & { aliases: ReadonlySet<string>; unknown: UnknownPath[] };
 
-function createEdit(bytes: Buffer, use: ColumnUse, context: Context): Edit | undefined {
-  const isQualified = context.aliases.has(use.names[0]!.toLowerCase());
-  const isDotted = use.names.length > 1;
-  const [qualifier, path] = isQualified && isDotted ? [use.names[0], use.names.slice(1)] : [undefined, use.names];
-  const expression = path.length > 1 ? pathSql(qualifier, path, context) : columnSql(qualifier, path[0]!, context);
-  if (expression === undefined) return undefined;
-  const to = findEndOfNames(bytes, use);
-  if (to === undefined) return undefined;
-  return {
-    from: use.byteOffset,
-    to,
-    text: use.isOutputName && path.length > 1 ? duck`${expression} AS ${quoteIdentifier(path.at(-1)!)}` : expression,
-  };
+function replacementSql(column: string[], context: Context): SqlText | undefined {
+  const isQualified = column.length > 1 && context.aliases.has(column[0]!.toLowerCase());
+  const [qualifier, path] = isQualified ? [column[0], column.slice(1)] : [undefined, column];
+  return path.length > 1 ? pathSql(qualifier, path, context) : columnSql(qualifier, path[0]!, context);
 }
 
 const hasOtherLetters = (name: string): boolean => /[^\u0000-\u007f]/.test(name);
@@ -153,23 +136,4 @@ function valueSql({ json, spellings }: Location, asJson: boolean): SqlText {
   if (spellings[0]?.length === 0) return asJson ? json : duck`json_extract_string(${json}, '$')`;
   const extract = asJson ? duck`json_extract` : duck`json_extract_string`;
   return coalesceSql(spellings.map((keys) => duck`${extract}(${json}, ${quoteLiteral(jsonPointer(keys))})`));
-}
-/** Returns the byte where a column's names end, or undefined if the text at its position differs from the parse tree. */
-function findEndOfNames(bytes: Buffer, use: ColumnUse): number | undefined {
-  const text = bytes.subarray(use.byteOffset).toString();
-  const pattern = /\s*(?:"((?:[^"]|"")*)"|([\p{L}_][\p{L}\p{N}_$]*))/uy;
-  let end = 0;
-  for (const [index, name] of use.names.entries()) {
-    if (index > 0) {
-      const dot = /\s*\./y;
-      dot.lastIndex = end;
-      if (!dot.test(text)) return undefined;
-      end = dot.lastIndex;
-    }
-    pattern.lastIndex = end;
-    const match = pattern.exec(text);
-    if (!match || (match[1]?.replaceAll('""', '"') ?? match[2]) !== name) return undefined;
-    end = pattern.lastIndex;
-  }
-  return use.byteOffset + Buffer.byteLength(text.slice(0, end));
 }
