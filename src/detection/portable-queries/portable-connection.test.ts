@@ -2,6 +2,7 @@ import { afterAll, expect, test } from 'vitest';
 import { createTestFolder, failureOf } from '../../../test/support/detection/log-store.ts';
 import { createEngine } from '../logs/engine/engine.ts';
 import { createFileStore } from '../logs/storage/store/file-store.ts';
+import { convertTask } from '../sigma/convert/convert-task.ts';
 import type { QueryRow, QueryWindow, SearchResult, SiemConnection } from '../siem/connector.ts';
 import { remoteConnectors, type RemoteSiemType } from '../siem/registry.ts';
 import { readPortableTarget, withPortableQueries } from './portable-connection.ts';
@@ -34,11 +35,14 @@ function fakeSiem(fields: Record<string, string[]>, rows: QueryRow[], more: Part
   const connection: SiemConnection = {
     clock: 'event',
     delayMs: 0,
-    search: async (text, _window, { timeoutMs }) => {
+    search: async (text, { from, to }, { timeoutMs }) => {
       // Timers take whole numbers.
       expect(Number.isInteger(timeoutMs)).toBe(true);
       asked.push(text);
-      return { rows, total: rows.length, truncated: false, aggregate: false, noData: false, ms: 1, ...more };
+      const isWithin = (at: unknown): boolean =>
+        at === undefined || (new Date(String(at)) >= from && new Date(String(at)) < to);
+      const found = rows.filter((one) => isWithin(one['@timestamp'] ?? one['ts']));
+      return { rows: found, total: found.length, truncated: false, aggregate: false, noData: false, ms: 1, ...more };
     },
     check: async (text) => void asked.push(text),
     fields: async () =>
@@ -181,6 +185,32 @@ WHERE winlog(_event, 'EventID') = '1' AND winlog(_event, 'CommandLine') IN (${co
   expect(asked[0]).toContain("'EventID'");
   expect(asked[0]).not.toContain('vssadmin');
   expect(found.rows).toEqual([row]);
+});
+
+test('a correlation looks back over the events before the window', async () => {
+  const at = (minute: number): string => new Date(window.from.getTime() + minute * 60_000).toISOString();
+  const rows = [-21, -3, -2, 1].map((minute) => ({ ts: at(minute), _id: String(minute), doc: { EventID: 4625, user: 'ada' } })); // prettier-ignore
+  const rules = `title: f
+name: f
+logsource: {product: acme, service: auth}
+detection: {s: {EventID: 4625}, condition: s}
+---
+title: c
+correlation: {type: event_count, rules: [f], group-by: [user], timespan: 10m, condition: {gte: 3}}
+`;
+  const datasets = [{ name: 'acme_auth', columns: [] }];
+  const task = { rules, kind: 'local' as const, datasets, timeColumn: '_time', mappingFolders: [] };
+  const { query: correlation } = convertTask(task).at(-1)!.result;
+  const { connection, asked } = fakeSiem({ audit: ['ts', '_id', 'doc jsonb'] }, rows);
+  const settings = { ...cases.postgres.settings, timeColumn: 'ts', datasets: { acme_auth: { source: 'audit', event: 'doc' } } }; // prettier-ignore
+  const found = await connect('postgres', connection, settings).search(
+    `-- portable\n${correlation!}`,
+    window,
+    limits,
+    signal,
+  );
+  expect(found.rows).toMatchObject([{ _id: '1', user: 'ada', value: 3 }]);
+  expect(asked).toHaveLength(2);
 });
 
 test('groups are counted over all events of the window', async () => {

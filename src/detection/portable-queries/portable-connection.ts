@@ -4,7 +4,7 @@ import { openForeignStore, type FixtureDeps, type ForeignEvent } from '../logs/q
 import type { Expression } from '../matching/expression.ts';
 import type { DatasetFields, QueryWindow, SearchLimits, SearchResult, SiemConnection } from '../siem/connector.ts';
 import { queryCharsMax } from '../siem/queries/query-text.ts';
-import { isPortableQuery } from '../siem/queries/portable-query.ts';
+import { isPortableQuery, readLookbackMs } from '../siem/queries/portable-query.ts';
 import type { RemoteSiemType } from '../siem/registry.ts';
 import { authorError, dataDependentError } from '../siem/siem-errors.ts';
 import { dialects } from '../sigma/dialects/registry.ts';
@@ -33,12 +33,13 @@ const fieldsMs = 60_000;
 const checkMs = 30_000;
 const everything: Expression = { kind: 'all', of: [] };
 
-type NativeQuery = { dataset: string; placed: PortableDataset; query: string };
+/** `isEarlier`: the query reads the events before the window. */
+type NativeQuery = { dataset: string; placed: PortableDataset; query: string; isEarlier: boolean };
 
 type Search = { query: string; window: QueryWindow; limits: SearchLimits };
 type EventsByDataset = Record<string, readonly ForeignEvent[]>;
 type Warnings = NonNullable<SearchResult['warnings']>;
-type FetchedEvents = { events: EventsByDataset; warnings: Warnings; noData: boolean };
+type FetchedEvents = { events: EventsByDataset; earlier: EventsByDataset; warnings: Warnings; noData: boolean };
 
 /** `listFields` lists the fields of a table or index of the SIEM. */
 type PortableContext = {
@@ -72,7 +73,7 @@ export function withPortableQueries(
 
 async function search(context: PortableContext, input: Search, signal: AbortSignal): Promise<SearchResult> {
   const began = performance.now();
-  const { events, warnings, noData } = await fetchEvents(context, input, signal);
+  const { warnings, noData, ...events } = await fetchEvents(context, input, signal);
   const { unknownColumns: _any, ...limits } = input.limits;
   const result = await runOn(context, events, { ...input, limits }, signal);
   return {
@@ -90,7 +91,7 @@ async function check(context: PortableContext, query: string, signal: AbortSigna
   const now = new Date();
   const limits = { rowsMax: 1, groupsMax: 1, timeoutMs: checkMs };
   const window: QueryWindow = { from: now, to: now, clock: 'event' };
-  const noEvents = Object.fromEntries(queries.map(({ dataset }) => [dataset, []]));
+  const noEvents = { events: Object.fromEntries(queries.map(({ dataset }) => [dataset, []])), earlier: {} };
   const { columns = null } = await runOn(context, noEvents, { query, window, limits }, signal);
   return { noData: false, columns, warnings: [] };
 }
@@ -112,14 +113,16 @@ async function fetchEvents(
 ): Promise<FetchedEvents> {
   const { connection, target } = context;
   const began = performance.now();
-  const fetched: FetchedEvents = { events: {}, warnings: [], noData: true };
+  const fetched: FetchedEvents = { events: {}, earlier: {}, warnings: [], noData: true };
+  const before = { ...window, from: new Date(window.from.getTime() - (readLookbackMs(query) ?? 0)), to: window.from };
   for (const native of await planQueries(context, query, signal)) {
     const leftMs = Math.max(1, Math.ceil(limits.timeoutMs - (performance.now() - began)));
     const nativeLimits = { rowsMax: eventsMax, groupsMax: eventsMax, timeoutMs: leftMs };
-    const found = await connection.search(native.query, window, nativeLimits, signal);
+    const bounds = native.isEarlier ? before : window;
+    const found = await connection.search(native.query, bounds, nativeLimits, signal);
     if (found.truncated) throw tooManyEvents(native.dataset);
     const { events, skipped } = readEvents(found.rows, { ...target, dataset: native.placed });
-    fetched.events[native.dataset] = events;
+    fetched[native.isEarlier ? 'earlier' : 'events'][native.dataset] = events;
     fetched.noData &&= found.noData;
     fetched.warnings.push(...(found.warnings ?? []), ...describeSkipped(native.dataset, skipped));
   }
@@ -131,11 +134,11 @@ async function planQueries(context: PortableContext, query: string, signal: Abor
   const { deps, target, listFields } = context;
   const inspected = await inspectQuery(deps, deps.organization, query, signal);
   const queries: NativeQuery[] = [];
-  for (const { dataset, placed } of findDatasets(inspected, target)) {
+  for (const { name, dataset, placed, isEarlier } of findDatasets(inspected, target)) {
     const listed = await listFields(placed.source);
-    const where = toWhere(inspected, { dataset, placed, listed }, target);
+    const where = toWhere(inspected, { name, placed, listed }, target);
     const events = { table: placed.source, time: target.timeField, where };
-    queries.push({ dataset, placed, query: dialects[target.kind].writeEvents(events) });
+    queries.push({ dataset, placed, isEarlier, query: dialects[target.kind].writeEvents(events) });
   }
   return queries;
 }
@@ -143,12 +146,12 @@ async function planQueries(context: PortableContext, query: string, signal: Abor
 /** Runs a query on events in the embedded engine. */
 async function runOn(
   { deps }: PortableContext,
-  events: EventsByDataset,
+  events: Pick<FetchedEvents, 'events' | 'earlier'>,
   { query, window, limits }: Search,
   signal: AbortSignal,
 ): Promise<SearchResult> {
   const undatedMicros = window.from.getTime() * 1000;
-  const store = await openForeignStore(deps, { events, fields: new Map(), undatedMicros });
+  const store = await openForeignStore(deps, { ...events, fields: new Map(), undatedMicros });
   try {
     return await store.searchAll(query, window, limits, signal);
   } finally {
@@ -173,12 +176,15 @@ function createFieldList(connection: SiemConnection): (source: string) => Promis
   };
 }
 
-function findDatasets({ sources }: InspectedQuery, { datasets }: PortableTarget) {
+function findDatasets({ sources, lookbackMs }: InspectedQuery, { datasets }: PortableTarget) {
   return sources.map(({ name, dataset, history }) => {
-    if (history)
-      throw authorError('query_not_allowed', `A portable query reads the events of its window, not ${name}.`);
+    if (history && lookbackMs === undefined)
+      throw authorError(
+        'query_not_allowed',
+        `A portable query reads the events of its window, not ${name}, unless its second line says how far back, such as -- lookback 900s.`,
+      );
     const placed = datasets[dataset];
-    if (placed) return { dataset, placed };
+    if (placed) return { name, dataset, placed, isEarlier: history };
     const hint = didYouMean(dataset, Object.keys(datasets));
     const message = `The setting datasets of the connection does not say where ${dataset} is${hint}`;
     throw authorError('unknown_dataset', message);
@@ -187,7 +193,7 @@ function findDatasets({ sources }: InspectedQuery, { datasets }: PortableTarget)
 
 function toWhere(
   { inspection }: InspectedQuery,
-  { dataset, placed, listed }: { dataset: string; placed: PortableDataset; listed: readonly DatasetFields[] },
+  { name, placed, listed }: { name: string; placed: PortableDataset; listed: readonly DatasetFields[] },
   { kind, timeField }: PortableTarget,
 ): Expression {
   const write = (where: Expression): string =>
@@ -202,7 +208,7 @@ function toWhere(
     }
   };
   const nameOf = createNameOf(kind, placed, listed);
-  const where = toExpression(inspection.filters[dataset]!, { nameOf, canWrite }) ?? everything;
+  const where = toExpression(inspection.filters[name]!, { nameOf, canWrite }) ?? everything;
   return shorten(where, (part) => write(part).length);
 }
 

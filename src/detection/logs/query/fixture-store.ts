@@ -13,7 +13,7 @@ import { createSegmentWriter } from '../ingestion/segment-file.ts';
 import { segmentPath } from '../storage/segment-path.ts';
 import type { SegmentStore } from '../storage/store/segment-store.ts';
 import type { SegmentRow } from '../storage/segments.store.ts';
-import { inspectQuery, type QuerySource } from './inspect-query.ts';
+import { inspectQuery, type InspectedQuery } from './inspect-query.ts';
 import { createSearchPlan, runSearchPlan, type DatasetContents } from './search-plan.ts';
 import { historyFilter, planScans, toSegmentFile, windowFilter } from './window-scans.ts';
 
@@ -34,9 +34,13 @@ export type FixtureStore = {
 /** A fixture store needs no database. `organization` selects the engine and its folder, in which the files stay local. */
 export type FixtureDeps = { engine: LogEngine; segmentStore: Pick<SegmentStore, 'folderOf'>; organization: string };
 
-/** `fields` are the fields of each dataset besides those of its events. `undatedMicros` is the time of events without one. */
+/**
+ * `fields` are the fields of each dataset besides those of its events. `undatedMicros` is the time of events without one. `earlier` are the events
+ * before the window, if all events are searched.
+ */
 type FixtureInput<Event = FixtureEvent> = {
   events: Record<string, readonly Event[]>;
+  earlier?: Record<string, readonly Event[]>;
   fields: FieldsByDataset;
   undatedMicros: number;
 };
@@ -44,7 +48,10 @@ type FixtureInput<Event = FixtureEvent> = {
 type StoredFixture = { segments: SegmentRow[]; fields: FieldsByDataset; folder: string; timesMs: number[] };
 
 /** Stores fixture events in temporary files until `close` is called. Throws an Error that identifies an event that cannot be parsed. */
-export function openFixtureStore(deps: FixtureDeps, { events, ...rest }: FixtureInput): Promise<FixtureStore> {
+export function openFixtureStore(
+  deps: FixtureDeps,
+  { events, ...rest }: Omit<FixtureInput, 'earlier'>,
+): Promise<FixtureStore> {
   const lists = Object.entries(events).map(([dataset, list]) => [dataset, list.map((event) => ({ event }))] as const);
   return openForeignStore(deps, { events: Object.fromEntries(lists), ...rest });
 }
@@ -52,7 +59,7 @@ export function openFixtureStore(deps: FixtureDeps, { events, ...rest }: Fixture
 /** Stores events from elsewhere in temporary files until `close` is called. Throws as `openFixtureStore` does. */
 export async function openForeignStore(
   deps: FixtureDeps,
-  { events, fields, undatedMicros }: FixtureInput<ForeignEvent>,
+  { events, earlier, fields, undatedMicros }: FixtureInput<ForeignEvent>,
 ): Promise<FixtureStore> {
   const { organization } = deps;
   const stored: StoredFixture = {
@@ -68,6 +75,8 @@ export async function openForeignStore(
   try {
     for (const [dataset, list] of Object.entries(events))
       await addDataset(stored, { dataset, events: list, undatedMicros });
+    for (const [dataset, list] of Object.entries(earlier ?? {}))
+      await addDataset(stored, { dataset, events: list, undatedMicros, isEarlier: true });
   } catch (error) {
     await close();
     throw error;
@@ -75,7 +84,7 @@ export async function openForeignStore(
   const search: FixtureStore['search'] = async (query, window, limits, signal) => {
     const began = performance.now();
     const inspected = await inspectQuery(deps, organization, query, signal);
-    const plan = createSearchPlan(inspected, fixtureContents(stored, inspected.sources, window), window);
+    const plan = createSearchPlan(inspected, fixtureContents(stored, inspected, window), window);
     const run = (): Promise<SearchResult> => runSearchPlan(deps, organization, plan, { limits, signal, began });
     const hasEvents = stored.timesMs.some((ms) => ms >= window.from.getTime() && ms < window.to.getTime());
     const dependsOnTime =
@@ -89,26 +98,28 @@ export async function openForeignStore(
   const searchAll: FixtureStore['searchAll'] = async (query, bounds, limits, signal) => {
     const began = performance.now();
     const inspected = await inspectQuery(deps, organization, query, signal);
-    const contents = fixtureContents(stored, inspected.sources, undefined);
+    const contents = fixtureContents(stored, inspected, undefined);
     const plan = createSearchPlan(inspected, contents, { ...bounds, clock: 'event' });
     return runSearchPlan(deps, organization, plan, { limits, signal, began });
   };
   return { search, searchAll, close };
 }
 
-/** Without a window, the contents are all events. */
+/** Without a window, the contents are all events. Those before the window are the history, if they are known. */
 function fixtureContents(
   { segments, fields, folder }: StoredFixture,
-  sources: QuerySource[],
+  { sources, lookbackMs }: InspectedQuery,
   window: QueryWindow | undefined,
 ): DatasetContents {
   const scans = sources
     .filter(({ dataset }) => fields.has(dataset))
     .map(({ name, dataset, history }) => {
-      const datasetSegments = segments.filter((segment) => segment.dataset === dataset);
+      const ofDataset = segments.filter((segment) => segment.dataset === dataset);
+      const hasEarlier = ofDataset.some((segment) => segment.history);
+      const datasetSegments = hasEarlier ? ofDataset.filter((segment) => segment.history === history) : ofDataset;
       const everything = [{ files: datasetSegments.map((segment) => toSegmentFile(segment, folder)) }];
       if (!window) return [name, everything] as const;
-      const filter = history ? historyFilter(window) : windowFilter(window);
+      const filter = history ? historyFilter(window, lookbackMs) : windowFilter(window);
       return [name, planScans(filter, datasetSegments, folder)] as const;
     });
   return {
@@ -138,9 +149,16 @@ export function addObservedFields(
 const addFields = (known: CatalogField[], observed: ObservedField[]): CatalogField[] =>
   mergeCatalog({ fields: known, stats: [] }, observed, { at: new Date(0), keepTypes: true }).fields;
 
+type DatasetEvents = {
+  dataset: string;
+  events: readonly ForeignEvent[];
+  undatedMicros: number;
+  isEarlier?: boolean;
+};
+
 async function addDataset(
   stored: StoredFixture,
-  { dataset, events, undatedMicros }: { dataset: string; events: readonly ForeignEvent[]; undatedMicros: number },
+  { dataset, events, undatedMicros, isEarlier = false }: DatasetEvents,
 ): Promise<void> {
   checkDatasetName(dataset);
   const id = uuidv7();
@@ -152,7 +170,7 @@ async function addDataset(
     dataset,
     path,
     format: 'text',
-    history: false,
+    history: isEarlier,
     columns: 0,
     drift: null,
     sha256: null,

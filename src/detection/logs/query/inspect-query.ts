@@ -1,6 +1,7 @@
 import { historySuffix, isDatasetName } from '../catalog/dataset-name.ts';
 import { queryCharsMax, type LogEngine } from '../engine/engine.ts';
 import { queryNotAllowed } from '../engine/engine-failures.ts';
+import { readLookbackMs } from '../../siem/queries/portable-query.ts';
 import type { Inspection } from '../engine/sql/inspect-tree.ts';
 
 const datasetsMax = 20;
@@ -9,8 +10,13 @@ const timeoutMs = 10_000;
 /** A table name in a query. `history`: the name is `<dataset>_history` and stands for the events before the window. */
 export type QuerySource = { name: string; dataset: string; history: boolean };
 
-/** A query that passed the allow-lists, and what it reads. */
-export type InspectedQuery = { query: string; inspection: Inspection; sources: QuerySource[] };
+/** A query that passed the allow-lists, and what it reads. `lookbackMs`: how far before the window its history reaches, if it says so. */
+export type InspectedQuery = {
+  query: string;
+  inspection: Inspection;
+  sources: QuerySource[];
+  lookbackMs?: number | undefined;
+};
 
 /** Parses a query and checks it against the allow-lists. Throws query_not_allowed and query_error. */
 export async function inspectQuery(
@@ -24,7 +30,7 @@ export async function inspectQuery(
   if (query.includes('\u0000') || !query.isWellFormed())
     throw queryNotAllowed('The query contains U+0000 or a lone surrogate, which are not allowed.');
   const inspection = await engine.inspect(organization, query, { timeoutMs, ...(signal ? { signal } : {}) });
-  return { query, inspection, sources: findSources(inspection) };
+  return { query, inspection, sources: findSources(inspection), lookbackMs: readLookbackMs(query) };
 }
 
 /** Returns the names of the datasets that a query reads. Throws query_not_allowed and query_error. */

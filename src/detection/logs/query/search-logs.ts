@@ -69,7 +69,7 @@ export async function planSearch(
   signal?: AbortSignal,
 ): Promise<SearchPlan> {
   const inspected = await inspectQuery(deps, orgId, query, signal);
-  const { sources } = inspected;
+  const { sources, lookbackMs } = inspected;
   // A scheduled window must not get further events. One that is examined again is examined once more if it does.
   if (
     !segments &&
@@ -77,7 +77,7 @@ export async function planSearch(
   ) {
     await inOrg(deps.db, orgId, (tx) => sealDatasets(tx, orgId, distinctDatasets(sources), window.to));
   }
-  const contents = await loadContents(deps, orgId, { sources, window, segments });
+  const contents = await loadContents(deps, orgId, { sources, window, segments, lookbackMs });
   return createSearchPlan(inspected, contents, window);
 }
 
@@ -156,7 +156,12 @@ export async function loadFields(
 function loadContents(
   { db, segmentStore, logCatalogs }: SearchLogsDeps,
   orgId: OrgId,
-  input: { sources: QuerySource[]; window: QueryWindow; segments?: SegmentRow[] | undefined },
+  input: {
+    sources: QuerySource[];
+    window: QueryWindow;
+    segments?: SegmentRow[] | undefined;
+    lookbackMs?: number | undefined;
+  },
 ): Promise<DatasetContents> {
   const { sources, window } = input;
   const folder = segmentStore.folderOf(orgId);
@@ -175,7 +180,7 @@ function loadContents(
     for (const history of [false, true]) {
       const selected = sources.filter((source) => source.history === history && fields.has(source.dataset));
       if (selected.length === 0) continue;
-      const filter = history ? historyFilter(window) : windowFilter(window);
+      const filter = history ? historyFilter(window, input.lookbackMs) : windowFilter(window);
       const segments = input.segments ?? (await listSegments(tx, orgId, distinctDatasets(selected), filter));
       isEmpty &&= segments.length === 0;
       contents.segments.push(...segments);

@@ -15,8 +15,10 @@ export function windowFilter(window: QueryWindow): SegmentFilter {
   return { kind: 'event', from, to, ingestedBefore };
 }
 
-/** Selects the segments that `FROM dataset_history` reads: everything before the window. */
-export function historyFilter(window: QueryWindow): SegmentFilter {
+/** Selects the segments that `FROM dataset_history` reads: everything before the window, or what is less than `lookbackMs` before it. */
+export function historyFilter(window: QueryWindow, lookbackMs?: number): SegmentFilter {
+  if (lookbackMs !== undefined)
+    return windowFilter({ ...window, from: new Date(window.from.getTime() - lookbackMs), to: window.from });
   if (window.clock === 'ingest') return { kind: 'ingested-before', before: window.from };
   const ingestedBefore = window.ingestedBefore ?? endOfTime;
   if (window.clock === 'slot') return { kind: 'slot', to: window.from, ingestedBefore, ...lateSince(window) };

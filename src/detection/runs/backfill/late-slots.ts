@@ -3,6 +3,7 @@ import { inOrgWithCachedPlans, type Db, type Tx } from '../../../platform/db/db.
 import { findCoveredEnd } from '../../scheduling/coverage/coverage.store.ts';
 import { findBoundaryBefore, splitIntoWindows, type TimeRange } from '../../scheduling/slot-windows.ts';
 import type { LateEvents } from '../../siem/connector.ts';
+import { readLookbackMs } from '../../siem/queries/portable-query.ts';
 import type { ActiveRun } from '../execution/active-run.ts';
 import { addWarning } from '../execution/run-progress.ts';
 
@@ -28,7 +29,9 @@ export async function findLateSlots(
   const late = found.filter(({ from }) => from < window.from);
   if (late.length === 0) return [];
   const [inReach, tooLate] = [late.filter(({ to }) => to > oldest), late.filter(({ to }) => to <= oldest)];
-  const slots = listSlots(inReach, { cron, delayMs: connection.delayMs, until: window.from, oldest });
+  // A slot that looks back also depends on the events before it.
+  const lookbackMs = readLookbackMs(detectionQuery) ?? 0;
+  const slots = listSlots(inReach, { cron, delayMs: connection.delayMs, until: window.from, oldest, lookbackMs });
   addWarning(run.progress, 'late_data', describeLateEvents({ inReach, tooLate, slots: slots.length }));
   return slots;
 }
@@ -51,15 +54,14 @@ export function findArrival(run: ActiveRun, window: TimeRange, coveredTo: Date |
 const clampDate = (date: Date, min: Date, max: Date): Date =>
   new Date(Math.min(Math.max(date.getTime(), min.getTime()), max.getTime()));
 
-function listSlots(
-  late: LateEvents[],
-  { cron, delayMs, until, oldest }: { cron: string; delayMs: number; until: Date; oldest: Date },
-): TimeRange[] {
+type SlotOptions = { cron: string; delayMs: number; until: Date; oldest: Date; lookbackMs: number };
+
+function listSlots(late: LateEvents[], { cron, delayMs, until, oldest, lookbackMs }: SlotOptions): TimeRange[] {
   if (late.length === 0) return [];
   const first = new Date(Math.max(Math.min(...late.map(({ from }) => from.getTime())), oldest.getTime()));
   const from = findBoundaryBefore(first, { cron, delayMs }) ?? first;
   return splitIntoWindows({ from, to: until }, { cron, delayMs }, slotsMax).filter((slot) =>
-    late.some((events) => events.from < slot.to && events.to > slot.from),
+    late.some((events) => events.from < slot.to && events.to.getTime() + lookbackMs > slot.from.getTime()),
   );
 }
 

@@ -8,3 +8,14 @@ export const isPortableQuery = (query: string): boolean => firstLine.test(query)
 
 /** Returns a query of the embedded engine as a portable one. */
 export const toPortableQuery = (query: string): string => (isPortableQuery(query) ? query : `-- portable\n${query}`);
+
+const lookbackLine = /^(?:\s*--[^\n]*\n)*?\s*--\s*lookback\s+(\d{1,9})s\s*(?:\n|$)/i;
+
+/**
+ * Returns how far the events before the window (`<dataset>_history`) reach, in milliseconds, which a comment such as `-- lookback 1200s` at the
+ * beginning of a query of the embedded engine says. Undefined: all events before the window.
+ */
+export function readLookbackMs(query: string): number | undefined {
+  const seconds = lookbackLine.exec(query)?.[1];
+  return seconds === undefined ? undefined : Number(seconds) * 1000;
+}

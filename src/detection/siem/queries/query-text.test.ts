@@ -4,7 +4,7 @@ import { matchName } from '../siem-errors.ts';
 import { isGroupingQuery, listPipeCommands, insertWindow, removeTrailingSemicolon } from './query-text.ts';
 import { isTransformingSearch, rejectSideEffects } from './splunk-query.ts';
 
-const expressions = { condition: 'C', start: 'S', end: 'E' };
+const expressions = { condition: 'C', start: 'S', end: 'E', conditionFrom: (seconds: number) => `B${seconds}` };
 // Characters that open and close quotes, comments and brackets, and others.
 const letters = ["'", '"', '`', '\\', '-', '/', '*', '\n', ' ', ';', '|', '(', ')', '[', 'a', '$window', 'over'];
 const fragment = fc.array(fc.constantFrom(...letters), { minLength: 1, maxLength: 6 }).map((all) => all.join(''));
@@ -45,6 +45,7 @@ test.each([
   ['standard', `a like'C:\\' and $window and b = 'x'`, `a like'C:\\' and C and b = 'x'`],
   ['escaped', `a = 'it\\'s $window' and $window`, `a = 'it\\'s $window' and C`],
   ['escaped', `P startswith @"C:\\" and $window and b == "x"`, `P startswith @"C:\\" and C and b == "x"`],
+  ['escaped', "a = '$window_back_1s' and $window_back_300s and ($window)", "a = '$window_back_1s' and B300 and (C)"],
   ['escaped', `P has @'C:\\it''s $window' and $window`, `P has @'C:\\it''s $window' and C`],
 ] as const)('inserts the window with %s quoting: %s', (quoting, query, expected) => {
   expect(insertWindow(query, expressions, quoting)).toBe(expected);

@@ -24,23 +24,31 @@ const opaque: Record<string, RegExp> = {
 const standard: Record<string, RegExp> = { "'": /'(?:[^']|'')*'/y, '"': /"(?:[^"]|"")*"/y };
 export const queryCharsMax = 100_000;
 
-/** The expressions that replace `$window`, `$window_start` and `$window_end` in a query. */
-export type WindowExpressions = { condition: string; start: string; end: string };
+/** The expressions that replace `$window`, `$window_start` and `$window_end` in a query. `conditionFrom` is the condition for another start. */
+export type WindowExpressions = {
+  condition: string;
+  start: string;
+  end: string;
+  conditionFrom: (secondsBefore: number) => string;
+};
 
 /**
- * Replaces `$window` in a query by the condition on the clock's column, and `$window_start` and `$window_end` by its bounds, except in
- * quoted text and comments. Throws `window_missing` if the query uses neither `$window` nor both bounds.
+ * Replaces `$window` in a query by the condition on the clock's column, `$window_back_300s` by that of the window with the 300 seconds before it,
+ * and `$window_start` and `$window_end` by its bounds, except in quoted text and comments. Throws `window_missing` if the query uses neither `$window` nor both bounds.
  */
 export function insertWindow(query: string, expressions: WindowExpressions, quoting: Quoting = 'escaped'): string {
   validateQueryText(query);
   const used = new Set<string>();
-  const { condition, start, end } = expressions;
+  const { condition, start, end, conditionFrom } = expressions;
   const byName: Record<string, string> = { window: condition, window_start: start, window_end: end };
   const replace = (text: string): string =>
-    text.replaceAll(/\$(window_start|window_end|window)\b/g, (_match, name: string) => {
-      used.add(name);
-      return byName[name]!;
-    });
+    text.replaceAll(
+      /\$(?:(window_start|window_end|window)|window_back_(\d{1,9})s)\b/g,
+      (_match, name?: string, back?: string) => {
+        used.add(name ?? 'window');
+        return name === undefined ? conditionFrom(Number(back)) : byName[name]!;
+      },
+    );
   const bounded = splitQuery(query, quoting)
     .map(({ text, isOpaque }) => (isOpaque ? text : replace(text)))
     .join('');

@@ -12,7 +12,13 @@ export function buildWindowExpressions(
   const column = clock === 'ingest' && ingestColumn ? ingestColumn : timeColumn;
   const [start, end] = [literal(from), literal(to)];
   const ingested = ingestedBefore && ingestColumn ? ` and ${ingestColumn} < ${literal(ingestedBefore)}` : '';
-  return { condition: `(${column} >= ${start} and ${column} < ${end}${ingested})`, start, end };
+  const between = (first: string): string => `(${column} >= ${first} and ${column} < ${end}${ingested})`;
+  return {
+    condition: between(start),
+    start,
+    end,
+    conditionFrom: (seconds) => between(literal(new Date(from.getTime() - seconds * 1000))),
+  };
 }
 
 /** Returns an empty window, with which a query is checked. */

@@ -1,6 +1,7 @@
 import { UnsupportedError } from '../parse/sigma-error.ts';
 import type { CorrelationRule, DetectionRule, InvalidDocument, RuleError, SigmaRule } from '../model/rule.ts';
-import type { CorrelatedRule, Dialect, RuleQuery } from '../dialects/dialect.ts';
+import type { CorrelationPart, CorrelationQuery, Dialect, RuleQuery } from '../dialects/dialect.ts';
+import { spanSeconds } from '../dialects/sql-correlation.ts';
 import type { Mappings } from '../mappings/load-mappings.ts';
 import { logSourceName } from '../mappings/describe-unknown-source.ts';
 import { mapLogSource, type KnownDataset, type RuleMapping } from '../mappings/map-rule.ts';
@@ -136,51 +137,83 @@ function describeMapping(
   return [`No dataset has the fields of ${source} yet. The query reads ${mapping.table} in the form ${mapping.shape}.`];
 }
 
+const daySeconds = 86_400;
+
 function convertCorrelation(
   correlation: CorrelationRule,
   collection: RuleCollection,
   target: ConversionTarget,
 ): Converted {
+  const { query, tables, warnings } = planCorrelation(correlation, [], { collection, target });
+  const days = Math.ceil(spanSeconds(query) / daySeconds);
+  const slow = `The time span is long, so that every run also reads the events of the ${days} days before its window.`;
+  return {
+    query: target.dialect.writeCorrelation(query),
+    dataset: [...new Set(tables)].join(', '),
+    warnings: [...new Set([...warnings, ...(days > 1 ? [slow] : [])])],
+    entity: correlation.groupBy[0] ?? null,
+    ruleQuery: null,
+  };
+}
+
+type PlannedCorrelation = { query: CorrelationQuery; tables: string[]; warnings: string[] };
+type PlanContext = { collection: RuleCollection; target: ConversionTarget };
+
+/** Returns the query of a correlation with those of the correlations that it uses. `users` are the correlations that use it. */
+function planCorrelation(
+  correlation: CorrelationRule,
+  users: readonly CorrelationRule[],
+  { collection, target }: PlanContext,
+): PlannedCorrelation {
+  if (users.includes(correlation)) throw new UnsupportedError(`the correlation ${correlation.title} uses itself`);
+  if (correlation.fields.length > 1) throw new UnsupportedError('a condition over several fields is not supported');
   const rules = correlation.rules.map((reference) => {
     const rule = collection.findRule(reference);
-    if (!rule)
-      throw new UnsupportedError(
-        `the rule ${reference} is not in this request. Send it together with the correlation rule`,
-      );
-    if (rule.kind === 'correlation')
-      throw new UnsupportedError(`${reference} is a correlation rule. Correlations of correlations are not supported`);
-    return { reference, rule, mapping: mapRule(rule, target) };
+    if (rule) return { reference, rule };
+    throw new UnsupportedError(
+      `the rule ${reference} is not in this request. Send it together with the correlation rule`,
+    );
   });
-  const unknown = Object.values(correlation.aliases)
-    .flatMap((byRule) => Object.keys(byRule))
-    .find((name) => !rules.some(({ reference, rule }) => [reference, rule.id, rule.name].includes(name)));
-  if (unknown !== undefined)
-    throw new UnsupportedError(`aliases has the rule ${unknown}, which is not one of the rules of the correlation`);
-  if (correlation.fields.length > 1) throw new UnsupportedError('a condition over several fields is not supported');
-  const correlated = rules.map(({ reference, rule, mapping }): CorrelatedRule => {
+  rejectUnknownAliases(correlation, rules);
+  const planned: Omit<PlannedCorrelation, 'query'> = { tables: [], warnings: [] };
+  const parts = rules.map(({ reference, rule }): CorrelationPart => {
     const fieldOf = (name: string): string =>
       correlation.aliases[name]?.[reference] ?? correlation.aliases[name]?.[rule.id ?? ''] ?? name;
     const groupBy = correlation.groupBy.map((name) => fieldOf(name));
     const [value = null] = correlation.fields.map((name) => fieldOf(name));
-    const query = toRuleQuery(rule, mapping, target.timeColumn);
-    const names = new Set([...query.fields.map(({ name }) => name), ...groupBy, ...(value === null ? [] : [value])]);
-    const fields = [...names].map((name) => ({ name, names: mapping.names(name) }));
-    return { table: mapping.table, fields, where: query.where, groupBy, value };
+    const used = [...groupBy, ...(value === null ? [] : [value])];
+    if (rule.kind === 'correlation') {
+      const { query, tables, warnings } = planCorrelation(rule, [...users, correlation], { collection, target });
+      const missing = used.find((name) => !rule.groupBy.includes(name));
+      if (missing !== undefined)
+        throw new UnsupportedError(`${reference} is a correlation rule that does not group by ${missing}`);
+      planned.tables.push(...tables);
+      planned.warnings.push(...warnings);
+      return { kind: 'correlation', query, groupBy, value };
+    }
+    const mapping = mapRule(rule, target);
+    const { fields: own, where } = toRuleQuery(rule, mapping, target.timeColumn);
+    const fields = [...new Set([...own.map(({ name }) => name), ...used])].map((name) => ({
+      name,
+      names: mapping.names(name),
+    }));
+    planned.tables.push(mapping.table);
+    planned.warnings.push(...describeUnused(rule), ...describeMapping(rule, mapping, target));
+    return { kind: 'events', table: mapping.table, fields, where, groupBy, value };
   });
-  const query = target.dialect.writeCorrelation({
-    correlation,
-    rules: correlated,
-    time: target.timeColumn,
-    constants: constantsOf(correlation),
-  });
-  return {
-    query,
-    dataset: [...new Set(correlated.map(({ table }) => table))].join(', '),
-    warnings: [
-      ...rules.flatMap(({ rule, mapping }) => describeMapping(rule, mapping, target)),
-      'Events are combined within the time span and within one window of the schedule.',
-    ],
-    entity: correlation.groupBy[0] ?? null,
-    ruleQuery: null,
-  };
+  const query = { correlation, parts, time: target.timeColumn, constants: constantsOf(correlation) };
+  return { query, ...planned };
+}
+
+/** An alias of another rule would group the events of the intended one by a field that they do not have. */
+function rejectUnknownAliases(
+  { aliases }: CorrelationRule,
+  rules: readonly { reference: string; rule: DetectionRule | CorrelationRule }[],
+): void {
+  const known = rules.flatMap(({ reference, rule }) => [reference, rule.id, rule.name]);
+  const unknown = Object.values(aliases)
+    .flatMap((byRule) => Object.keys(byRule))
+    .find((name) => !known.includes(name));
+  if (unknown !== undefined)
+    throw new UnsupportedError(`aliases has the rule ${unknown}, which is not one of the rules of the correlation`);
 }

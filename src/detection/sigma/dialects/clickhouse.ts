@@ -28,6 +28,9 @@ export const clickhouse = createSqlDialect({
   readField,
   rowColumns: (time) => [quoteName(time)],
   windowCondition: '$window',
+  lookback: {
+    sources: (table, seconds) => [{ table, condition: `$window_back_${seconds}s`, fresh: '$window' }],
+  },
   // All columns of the row, with the escapes in their JSON that hide a quote or a backslash decoded.
   eventText: String.raw`replaceRegexpAll(formatRowNoNewline('TSVRaw', *), '\\\\(["\\\\/])', '\\1')`,
   lower: (sql) => `lowerUTF8(${sql})`,

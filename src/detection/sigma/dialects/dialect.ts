@@ -15,19 +15,19 @@ export type RuleQuery = {
   where: Expression;
 };
 
-/** One of the rules of a correlation. `groupBy` and `value` are names of its fields, in the order and the meaning of the correlation. */
-export type CorrelatedRule = {
-  table: string;
-  fields: readonly QueryField[];
-  where: Expression;
-  groupBy: readonly string[];
-  value: string | null;
-};
+/** What one of the rules of a correlation matches. `groupBy` and `value` are names of its fields, in the order and the meaning of the correlation. */
+export type CorrelationPart = { groupBy: readonly string[]; value: string | null } & (
+  | ({ kind: 'events' } & CorrelatedEvents)
+  | { kind: 'correlation'; query: CorrelationQuery }
+);
+
+/** The events that a rule matches. */
+export type CorrelatedEvents = { table: string; fields: readonly QueryField[]; where: Expression };
 
 /** A query for several events within a time span. `groupBy` are the names under which the fields to group by are returned. */
 export type CorrelationQuery = {
   correlation: CorrelationRule;
-  rules: readonly CorrelatedRule[];
+  parts: readonly CorrelationPart[];
   time: string;
   constants: Readonly<Record<string, string>>;
 };

@@ -33,6 +33,17 @@ export const duckdb = createSqlDialect({
       .map((part) => quoteName(part))
       .join('.')} AS VARCHAR)`,
   rowColumns,
+  lookback: {
+    header: (seconds) => [`-- lookback ${seconds}s`],
+    sources: (table, seconds) => [
+      { table, fresh: 'true' },
+      {
+        table: `${table}_history`,
+        condition: `_time >= $window_start - INTERVAL ${seconds} SECOND`,
+        fresh: 'false',
+      },
+    ],
+  },
   eventText: '_text',
   lower: (sql) => `lower(${sql})`,
   lowerLiteral: (text) => literal(foldCase(text)),

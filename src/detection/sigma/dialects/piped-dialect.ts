@@ -50,7 +50,7 @@ export function createPipedDialect(spelling: PipedSpelling): Dialect {
     writeEvents: (query) => writeEvents(query, spelling),
     writeCorrelation: () => {
       throw new UnsupportedError(
-        `correlation rules are not converted to ${spelling.language}. Run the rule on the embedded log store or an SQL database`,
+        `correlation rules are not converted to ${spelling.language}. Run the rule on the embedded log store or an SQL database, or convert it for the embedded log store and make it a portable query`,
       );
     },
   };

@@ -33,6 +33,9 @@ export const postgres = createSqlDialect({
   readField,
   rowColumns: (time) => [quoteName(time)],
   windowCondition: '$window',
+  lookback: {
+    sources: (table, seconds) => [{ table, condition: `$window_back_${seconds}s`, fresh: '$window' }],
+  },
   // The row as JSON, with the escapes that hide a quote or a backslash decoded.
   eventText: String.raw`regexp_replace(to_jsonb(sigma_row)::text, '\\(["\\/])', '\1', 'g')`,
   rowAlias: 'sigma_row',
@@ -55,10 +58,10 @@ export const postgres = createSqlDialect({
   secondsOf: (column) => `extract(epoch FROM ${column})::double precision`,
   distinctOver: (value) => `array_agg(${value}) OVER span`,
   percentileOver: (value) => `array_agg(${value}) OVER span`,
-  afterOver: (type, share) => {
-    if (type === 'value_count') return '(SELECT count(DISTINCT one) FROM unnest(measure) AS one)';
+  afterOver: (type, share, measure) => {
+    if (type === 'value_count') return `(SELECT count(DISTINCT one) FROM unnest(${measure}) AS one)`;
     if (type === 'value_percentile' || type === 'value_median')
-      return `(SELECT percentile_cont(${share}) WITHIN GROUP (ORDER BY one) FROM unnest(measure) AS one)`;
+      return `(SELECT percentile_cont(${share}) WITHIN GROUP (ORDER BY one) FROM unnest(${measure}) AS one)`;
     return undefined;
   },
 });

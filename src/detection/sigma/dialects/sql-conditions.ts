@@ -14,6 +14,11 @@ export type SqlSpelling = {
   /** Returns the columns of every row of a table, the column of the time last. `time` is what the settings call it. */
   rowColumns: (time: string) => readonly string[];
   windowCondition?: string;
+  /** How a correlation reads events from before its window. `header` are the first lines of its query. */
+  lookback: {
+    sources: (table: string, seconds: number) => readonly LogSource[];
+    header?: (seconds: number) => readonly string[];
+  };
   /** The text of the event, in which keywords are searched. `rowAlias` is the name of the row in it, if it needs one. */
   eventText?: string;
   rowAlias?: string;
@@ -32,15 +37,18 @@ export type SqlSpelling = {
   /** Aggregates over the window `span`. */
   distinctOver: (value: string) => string;
   percentileOver: (value: string, share: number) => string;
-  /** Returns the measure of a correlation if `measure` is only a list of its values. */
-  afterOver?: (type: CorrelationType, share: number) => string | undefined;
+  /** Returns the measure of a correlation if the column `measure` is only a list of its values. */
+  afterOver?: (type: CorrelationType, share: number, measure: string) => string | undefined;
 };
+
+/** A table with a condition. `fresh` is the condition that an event belongs to the window, as a column of its own. */
+export type LogSource = { table: string; condition?: string | undefined; fresh?: string };
 
 type LogsOptions = { time: string; spelling: SqlSpelling; where: Expression };
 
 /** Returns the SELECT that reads fields as text under their Sigma names, and the text of the event if the condition tests it. */
 export function writeLogs(
-  table: string,
+  { table, condition, fresh }: LogSource,
   fields: readonly QueryField[],
   { time, spelling, where }: LogsOptions,
 ): string {
@@ -48,10 +56,11 @@ export function writeLogs(
   const readsText = spelling.eventText !== undefined && listFields(where).includes(null);
   const columns = [
     ...spelling.rowColumns(time),
+    ...(fresh === undefined ? [] : [`${fresh} AS fresh`]),
     ...(readsText ? [`${spelling.eventText} AS ${eventTextName}`] : []),
     ...fields.map((field) => `${readFirst(field, spelling)} AS ${names.get(field.name)!}`),
   ];
-  const window = spelling.windowCondition === undefined ? '' : `\n  WHERE ${spelling.windowCondition}`;
+  const window = condition === undefined ? '' : `\n  WHERE ${condition}`;
   const alias = readsText && spelling.rowAlias !== undefined ? ` AS ${spelling.rowAlias}` : '';
   return `\n  SELECT ${columns.join(',\n    ')}\n  FROM ${table}${alias}${window}\n`;
 }
@@ -82,6 +91,7 @@ export function columnNames(
       ...heads,
       ...rowColumns(time).map((name) => name.replaceAll('"', '')),
       eventTextName,
+      'fresh',
       'severity',
       'technique',
       'logs',

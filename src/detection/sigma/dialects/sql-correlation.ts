@@ -1,99 +1,191 @@
 import type { CorrelationOperator, CorrelationRule } from '../model/rule.ts';
-import type { CorrelatedRule, CorrelationQuery } from './dialect.ts';
+import type { CorrelatedEvents, CorrelationPart, CorrelationQuery } from './dialect.ts';
 import { columnNames, sqlConditions, writeLogs, type SqlSpelling } from './sql-conditions.ts';
 import { writeCondition } from './write-condition.ts';
 
+/** An event may be on its way for so long before it counts in a window, so a query looks back further than the time spans. */
+const arrivalSeconds = 15 * 60;
+
 /**
- * Returns the query of a correlation. `matches` are the events of all its rules, with the time in seconds. Every event closes a time span that
- * ends with it, and is returned if the span fulfills the condition.
+ * Returns the query of a correlation. Every event closes a time span that ends with it, and is a match if the span fulfills the condition. Spans
+ * begin before the window. A match is new if its span fulfills the condition only with the events of the window. It is returned if these
+ * events fulfill the condition alone, or if its span has no match that was returned in an earlier window.
  */
-export function writeSqlCorrelation(
-  { correlation, rules, time, constants }: CorrelationQuery,
-  spelling: SqlSpelling,
-): string {
-  const groups = groupColumns(correlation, spelling);
-  const context: Context = { correlation, groups, rules: rules.length, time, spelling };
+export function writeSqlCorrelation(query: CorrelationQuery, spelling: SqlSpelling): string {
+  const { correlation, time, constants } = query;
+  const lookback = spanSeconds(query) + arrivalSeconds;
+  const context: Context = { time, spelling, lookback, tables: [] };
+  const { table, groups } = writeMatches(query, '', context);
   const added = Object.entries(constants).map(
     ([name, value]) => `${spelling.literal(value)} AS ${spelling.quoteName(name)}`,
   );
-  const { tables, from, condition, columns } =
-    correlation.type === 'temporal_ordered' ? ordered(context) : windowed(context);
-  const logs = rules.map(
-    (rule, index) =>
-      `logs_${index + 1} AS (${writeLogs(rule.table, rule.fields, { time, spelling, where: rule.where })})`,
-  );
-  const matches = rules.map((rule, index) => writeMatches(rule, index + 1, context));
+  const earlier = 'max(CASE WHEN is_new THEN 0 ELSE 1 END) OVER span AS earlier_matches';
+  const raised = `raised AS (\n  SELECT *, ${earlier}\n  FROM ${table}\n  WINDOW ${writeSpan(correlation, groups)}\n)`;
   return [
-    `WITH ${[...logs, `matches AS (\n  ${matches.join('\n  UNION ALL\n  ')}\n)`, ...tables].join(',\n')}`,
-    `SELECT ${[...spelling.rowColumns(time), ...groups, ...columns, ...added].join(', ')}`,
-    `FROM ${from}`,
-    `WHERE ${condition}`,
+    ...(spelling.lookback.header?.(lookback) ?? []),
+    `WITH ${[...context.tables, raised].join(',\n')}`,
+    `SELECT ${[...spelling.rowColumns(time), ...groups, 'value', ...added].join(', ')}`,
+    'FROM raised',
+    'WHERE is_new AND (is_alone OR earlier_matches = 0)',
   ].join('\n');
 }
 
-type Context = { correlation: CorrelationRule; groups: string[]; rules: number; time: string; spelling: SqlSpelling };
+/** Returns how many seconds lie at most between the first and the last event of a match. */
+export const spanSeconds = ({ correlation, parts }: CorrelationQuery): number =>
+  correlation.timespanSeconds +
+  Math.max(0, ...parts.map((part) => (part.kind === 'correlation' ? spanSeconds(part.query) : 0)));
 
-const groupColumns = ({ groupBy }: CorrelationRule, { quoteName }: SqlSpelling): string[] =>
-  groupBy.map((name) => quoteName(['rule', 'seconds', 'value'].includes(name.toLowerCase()) ? `${name}_` : name));
+/** `tables` are the common table expressions so far. */
+type Context = { time: string; spelling: SqlSpelling; lookback: number; tables: string[] };
 
-function writeMatches(rule: CorrelatedRule, number: number, { groups, time, spelling }: Context): string {
-  const names = columnNames(rule.fields, { time, spelling });
-  const row = spelling.rowColumns(time);
-  const columns = [
-    ...row,
-    `${spelling.secondsOf(row.at(-1)!)} AS seconds`,
-    `${number} AS rule`,
-    ...(rule.value === null ? [] : [`${names.get(rule.value)!} AS value`]),
-    ...rule.groupBy.map((name, index) => `${names.get(name)!} AS ${groups[index]!}`),
-  ];
-  const condition = writeCondition(rule.where, sqlConditions(names, spelling), '    ');
-  return `SELECT ${columns.join(', ')}\n  FROM logs_${number}\n  WHERE ${condition}`;
+/** A table of matches with the columns of the row, `seconds`, `groups`, `value`, `is_new` and `is_alone`. */
+type Matches = { table: string; groups: string[] };
+
+/** Adds the tables of a correlation. `id` tells those of several correlations apart. */
+function writeMatches(query: CorrelationQuery, id: string, context: Context): Matches {
+  const { correlation, parts } = query;
+  const { spelling, tables, time } = context;
+  const groups = groupColumns(correlation, spelling);
+  const selects = parts.map((part, index) =>
+    writePart(part, { id: `${id}_${index + 1}`, rule: index + 1, groups }, context),
+  );
+  tables.push(`found${id} AS (\n  ${selects.join('\n  UNION ALL\n  ')}\n)`);
+  const written: Written = { correlation, groups, rules: parts.length, id, spelling, tables };
+  const { from, condition, columns } = correlation.type === 'temporal_ordered' ? ordered(written) : windowed(written);
+  const list = [...spelling.rowColumns(time), 'seconds', ...groups, ...columns].join(', ');
+  tables.push(`matches${id} AS (\n  SELECT ${list}\n  FROM ${from}\n  WHERE ${condition}\n)`);
+  return { table: `matches${id}`, groups };
 }
 
-type Windowed = { tables: string[]; from: string; condition: string; columns: string[] };
+const ownColumns = ['rule', 'seconds', 'value', 'fresh', 'is_new', 'is_alone', 'measure', 'earlier_matches'];
+const groupColumns = ({ groupBy }: CorrelationRule, { quoteName }: SqlSpelling): string[] =>
+  groupBy.map((name) => quoteName(ownColumns.includes(name.toLowerCase()) ? `${name}_` : name));
+
+type PartOptions = { id: string; rule: number; groups: readonly string[] };
+
+/** Returns the SELECT of the events of one rule. `fresh`: the event belongs to the window. */
+function writePart(part: CorrelationPart, { id, rule, groups }: PartOptions, context: Context): string {
+  const { time, spelling } = context;
+  const row = spelling.rowColumns(time);
+  const select = (names: ReadonlyMap<string, string>, seconds: string, fresh: string): string =>
+    [
+      ...row,
+      seconds,
+      fresh,
+      `${rule} AS rule`,
+      ...(part.value === null ? [] : [`${names.get(part.value)!} AS value`]),
+      ...part.groupBy.map((name, index) => `${names.get(name)!} AS ${groups[index]!}`),
+    ].join(', ');
+  if (part.kind === 'correlation') {
+    const inner = writeMatches(part.query, id, context);
+    const names = new Map(part.query.correlation.groupBy.map((name, index) => [name, inner.groups[index]!]));
+    return `SELECT ${select(names, 'seconds', 'is_new AS fresh')}\n  FROM ${inner.table}`;
+  }
+  const names = columnNames(part.fields, { time, spelling });
+  context.tables.push(writeEvents(part, id, context));
+  const condition = writeCondition(part.where, sqlConditions(names, spelling), '    ');
+  const seconds = `${spelling.secondsOf(row.at(-1)!)} AS seconds`;
+  return `SELECT ${select(names, seconds, 'fresh')}\n  FROM logs${id}\n  WHERE ${condition}`;
+}
+
+/** Returns the table of the events that one rule reads, those before the window included. */
+function writeEvents({ table, fields, where }: CorrelatedEvents, id: string, context: Context): string {
+  const { time, spelling, lookback } = context;
+  const selects = spelling.lookback
+    .sources(table, lookback)
+    .map((source) => writeLogs(source, fields, { time, spelling, where }));
+  return `logs${id} AS (${selects.join('  UNION ALL')})`;
+}
+
+type Written = {
+  correlation: CorrelationRule;
+  groups: string[];
+  rules: number;
+  id: string;
+  spelling: SqlSpelling;
+  tables: string[];
+};
+type Condition = { from: string; condition: string; columns: string[] };
 
 const partition = (groups: readonly string[]): string =>
   groups.length > 0 ? `PARTITION BY ${groups.join(', ')} ` : '';
 
-function windowed({ correlation, groups, rules, spelling }: Context): Windowed {
-  const { type, timespanSeconds, percentile, thresholds } = correlation;
-  const number = spelling.toNumber('value');
-  const measure = ((): string => {
-    if (type === 'value_count') return spelling.distinctOver('value');
-    if (type === 'value_sum') return `sum(${number}) OVER span`;
-    if (type === 'value_avg') return `avg(${number}) OVER span`;
-    if (type === 'value_percentile') return spelling.percentileOver(number, percentile! / 100);
-    if (type === 'value_median') return spelling.percentileOver(number, 0.5);
-    if (type === 'event_count') return 'count(*) OVER span';
-    const seen = Array.from({ length: rules }, (_, n) => `max(CASE WHEN rule = ${n + 1} THEN 1 ELSE 0 END) OVER span`);
-    return seen.join(' + ');
-  })();
-  const measured = spelling.afterOver?.(type, (percentile ?? 50) / 100) ?? 'measure';
-  const span = `span AS (${partition(groups)}ORDER BY seconds RANGE BETWEEN ${timespanSeconds} PRECEDING AND CURRENT ROW)`;
+const writeSpan = ({ timespanSeconds }: CorrelationRule, groups: readonly string[]): string =>
+  `span AS (${partition(groups)}ORDER BY seconds RANGE BETWEEN ${timespanSeconds} PRECEDING AND CURRENT ROW)`;
+
+/** The events that a measure counts, by the suffix of its column: all, those from before the window, and those of the window. */
+const selections = [
+  { suffix: '', filter: undefined },
+  { suffix: '_before', filter: 'NOT fresh' },
+  { suffix: '_alone', filter: 'fresh' },
+];
+
+/** Returns the columns that say whether a match is new, and whether the events of the window fulfill the condition alone. */
+const describeNew = (fulfills: (suffix: string) => string): string[] => [
+  `(fresh OR NOT coalesce(${fulfills('_before')}, false)) AS is_new`,
+  `(fresh AND coalesce(${fulfills('_alone')}, false)) AS is_alone`,
+];
+
+function windowed({ correlation, groups, rules, id, spelling, tables }: Written): Condition {
+  const { type, percentile, thresholds } = correlation;
   const limits = thresholds.length > 0 ? thresholds : [{ operator: '>=' as CorrelationOperator, value: rules }];
-  return {
-    tables: [`measured AS (\n  SELECT *, ${measure} AS measure\n  FROM matches\n  WINDOW ${span}\n)`],
-    from: 'measured',
-    condition: limits.map(({ operator, value }) => `${measured} ${operator} ${value}`).join(' AND '),
-    columns: [`${measured} AS value`],
+  const read = (suffix: string): string => {
+    const column = `measure${suffix}`;
+    return spelling.afterOver?.(type, (percentile ?? 50) / 100, column) ?? column;
   };
+  const fulfills = (suffix: string): string =>
+    limits.map(({ operator, value }) => `${read(suffix)} ${operator} ${value}`).join(' AND ');
+  const measures = selections.map(
+    ({ suffix, filter }) => `${writeMeasure(correlation, { rules, spelling, filter })} AS measure${suffix}`,
+  );
+  const span = writeSpan(correlation, groups);
+  tables.push(`measured${id} AS (\n  SELECT *, ${measures.join(',\n    ')}\n  FROM found${id}\n  WINDOW ${span}\n)`);
+  return {
+    from: `measured${id}`,
+    condition: fulfills(''),
+    columns: [`${read('')} AS value`, ...describeNew(fulfills)],
+  };
+}
+
+type MeasureOptions = { rules: number; spelling: SqlSpelling; filter: string | undefined };
+
+/** Returns what a condition compares, over the events of a span for which the filter is true. */
+function writeMeasure({ type, percentile }: CorrelationRule, { rules, spelling, filter }: MeasureOptions): string {
+  const only = (sql: string): string => (filter === undefined ? sql : `CASE WHEN ${filter} THEN ${sql} END`);
+  const number = only(spelling.toNumber('value'));
+  if (type === 'value_count') return spelling.distinctOver(only('value'));
+  if (type === 'value_sum') return `sum(${number}) OVER span`;
+  if (type === 'value_avg') return `avg(${number}) OVER span`;
+  if (type === 'value_percentile') return spelling.percentileOver(number, percentile! / 100);
+  if (type === 'value_median') return spelling.percentileOver(number, 0.5);
+  if (type === 'event_count') return `count(${only('1')}) OVER span`;
+  const seen = Array.from({ length: rules }, (_, n) => {
+    const isRule = [`rule = ${n + 1}`, ...(filter === undefined ? [] : [filter])].join(' AND ');
+    return `max(CASE WHEN ${isRule} THEN 1 ELSE 0 END) OVER span`;
+  });
+  return seen.join(' + ');
 }
 
 /**
  * Each step follows the one before it: `start_2` of an event of the second rule is when the latest first step before it happened, `start_3` the
  * same for the latest second step, and so on.
  */
-function ordered({ correlation, groups, rules }: Context): Windowed {
+function ordered({ correlation, groups, rules, id, tables }: Written): Condition {
   const over = `OVER (${partition(groups)}ORDER BY seconds RANGE BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)`;
-  const tables = ['steps_1 AS (\n  SELECT *, CASE WHEN rule = 1 THEN seconds END AS start_1 FROM matches\n)'];
-  for (let step = 2; step <= rules; step++)
-    tables.push(
-      `steps_${step} AS (\n  SELECT *, CASE WHEN rule = ${step} THEN max(start_${step - 1}) ${over} END AS start_${step} FROM steps_${step - 1}\n)`,
-    );
+  for (let step = 1; step <= rules; step++) {
+    const starts = selections.map(({ suffix, filter }) => {
+      const isStep = [`rule = ${step}`, ...(filter === undefined ? [] : [filter])].join(' AND ');
+      const start = step === 1 ? 'seconds' : `max(start_${step - 1}${suffix}) ${over}`;
+      return `CASE WHEN ${isStep} THEN ${start} END AS start_${step}${suffix}`;
+    });
+    const from = step === 1 ? `found${id}` : `steps${id}_${step - 1}`;
+    tables.push(`steps${id}_${step} AS (\n  SELECT *, ${starts.join(',\n    ')}\n  FROM ${from}\n)`);
+  }
+  const passed = (suffix: string): string => `seconds - start_${rules}${suffix}`;
+  const fulfills = (suffix: string): string => `${passed(suffix)} <= ${correlation.timespanSeconds}`;
   return {
-    tables,
-    from: `steps_${rules}`,
-    condition: `seconds - start_${rules} <= ${correlation.timespanSeconds}`,
-    columns: [`seconds - start_${rules} AS value`],
+    from: `steps${id}_${rules}`,
+    condition: fulfills(''),
+    columns: [`${passed('')} AS value`, ...describeNew(fulfills)],
   };
 }

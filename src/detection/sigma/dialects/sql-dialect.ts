@@ -29,8 +29,9 @@ function writeRule({ table, time, fields, columns, constants, where }: RuleQuery
     ([name, value]) => `${spelling.literal(value)} AS ${spelling.quoteName(name)}`,
   );
   const list = [...spelling.rowColumns(time), ...selected, ...added].join(', ');
+  const source = { table, condition: spelling.windowCondition };
   return [
-    `WITH logs AS (${writeLogs(table, fields, { time, spelling, where })})`,
+    `WITH logs AS (${writeLogs(source, fields, { time, spelling, where })})`,
     `SELECT ${list}`,
     'FROM logs',
     `WHERE ${writeCondition(where, sqlConditions(names, spelling))}`,
