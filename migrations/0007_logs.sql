@@ -153,7 +153,6 @@ create table log_store (
 comment on table log_store is 'The data directory that holds the log files of this installation. It has exactly one row.';
 comment on column log_store.directory_id is 'The content of logs/directory-id in that directory. Null until a process has started with one.';
 alter table log_store enable row level security;
-alter table log_store force row level security;
 create policy read on log_store for select to tocsin_app, tocsin_system using (true);
 create policy claim on log_store for update to tocsin_system using (true);
 grant select, update on log_store to tocsin_system;

@@ -44,7 +44,6 @@ comment on function tocsin_protect_items(regclass) is
   'Puts a table with a pool_id column under row-level security: its rows are visible to the audience of their pool and writable by the owner of the pool.';
 
 alter table feed_pools enable row level security;
-alter table feed_pools force row level security;
 create policy visible on feed_pools for select to tocsin_app using (
   kind = 'public' or organization_id = (select tocsin_org()) or (kind = 'assigned' and (select tocsin_org()) = any (assigned_to)));
 create policy every on feed_pools to tocsin_system using (true) with check (true);

@@ -174,7 +174,6 @@ create table feed_key (
 comment on table feed_key is 'Key that encrypts asOf tokens. All processes of an installation share it.';
 comment on column feed_key.one is 'Always true: the table has exactly one row.';
 alter table feed_key enable row level security;
-alter table feed_key force row level security;
 create policy read on feed_key for select to tocsin_app, tocsin_system using (true);
 grant select on feed_key to tocsin_app, tocsin_system;
 insert into feed_key (key) values (sha256((gen_random_uuid()::text || gen_random_uuid()::text || gen_random_uuid()::text)::bytea));

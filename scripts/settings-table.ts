@@ -1,10 +1,10 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { Settings } from '../src/config.ts';
+import { Settings } from '../src/settings.ts';
 
 export const settingsPage = resolve(import.meta.dirname, '../docs/reference/settings.md');
 
-/** Returns the page with its table of settings generated from `src/config.ts`. */
+/** Returns the page with its table of settings generated from `src/settings.ts`. */
 export function withSettings(page: string): string {
   const lines = Object.entries(Settings.shape).map(([name, schema]) => {
     const fallback = schema.safeParse(undefined);

@@ -1,4 +1,6 @@
+import { userInfo } from 'node:os';
 import { expect, test } from 'vitest';
+import { readDatabaseUrl } from './platform/db/server-address.ts';
 import { loadConfig } from './config.ts';
 
 test.each([
@@ -40,6 +42,16 @@ test('accepts variables of Kubernetes, of the tests and of model keys', () => {
       TOCSIN_MODELS: JSON.stringify(models),
     }),
   ).not.toThrow();
+});
+
+test('accepts the URL of a socket, and adds the user of this process as libpq does', () => {
+  const { databaseUrl, databaseReplicaUrl } = loadConfig({
+    DATABASE_URL: 'postgresql:///tocsin?host=/var/run/postgresql',
+    DATABASE_REPLICA_URL: 'postgresql://reader@/tocsin?host=/var/run/postgresql',
+  });
+  const user = process.env['PGUSER'] ?? process.env['USER'] ?? userInfo().username;
+  expect(readDatabaseUrl(databaseUrl!)).toMatchObject({ host: '/var/run/postgresql', user, database: 'tocsin' });
+  expect(readDatabaseUrl(databaseReplicaUrl!)).toMatchObject({ user: 'reader', database: 'tocsin' });
 });
 
 test.each(['mysql://tocsin@db/tocsin', 'postgres://tocsin:a/b@db/tocsin', 'postgres://tocsin:a:b'])(

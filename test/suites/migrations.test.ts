@@ -1,7 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
-import { listMigrations, migrate } from '../../src/platform/db/migration/migrate.ts';
+import { runStatements } from '../support/run-statements.ts';
+import { loadConfig } from '../../src/config.ts';
+import {
+  applyMigration,
+  listAppliedMigrations,
+  listMigrations,
+  migrate,
+  withSchemaLock,
+} from '../../src/platform/db/migration/migrate.ts';
 
 const server = new URL(inject('databaseUrl'));
 const made: string[] = [];
@@ -44,6 +52,55 @@ beforeAll(async () => {
 test('applies all migrations to an empty database, and none the second time', async () => {
   expect(await migrate(migrated)).toEqual(listMigrations());
   expect(await migrate(migrated)).toEqual([]);
+});
+
+/** Creates a role that is no superuser, and a database that it owns. Returns the URL of the database as that role. */
+async function databaseOfRole(options: string, ...grants: string[]): Promise<URL> {
+  const url = new URL(await emptyDatabase());
+  const role = `owner_${randomBytes(6).toString('hex')}`;
+  await onServer(`create role ${role} login password 'x' ${options}`);
+  for (const grant of grants) await onServer(grant.replace('ROLE', role));
+  // The creator of a role needs to be a member of it to change owners.
+  await onServer(`grant ${role} to current_user`);
+  await onServer(`alter database "${url.pathname.slice(1)}" owner to ${role}`);
+  [url.username, url.password] = [role, 'x'];
+  return url;
+}
+
+test.each([
+  ['that is a member of the two roles', '', ['grant tocsin_app, tocsin_system to ROLE']],
+  ['that does not inherit the rights of the two roles', 'noinherit', ['grant tocsin_app, tocsin_system to ROLE']],
+])('an owner of the database %s migrates it, with the rows that it has', async (_, options, grants) => {
+  const url = await databaseOfRole(options, ...grants);
+  await withSchemaLock(url.href, async (client) => {
+    await listAppliedMigrations(client);
+    for (const name of listMigrations().slice(0, 22)) await applyMigration(client, name);
+    await client.query('alter table feed_counts no force row level security');
+    await client.query(
+      `insert into feed_counts values ('00000000-0000-7000-8000-000000000001', 'high', 'active', '', '', '', 5)`,
+    );
+    await client.query('alter table feed_counts force row level security');
+  });
+  await migrate(url.href);
+  const counts = await runStatements(url.href, 'set role tocsin_system', 'select n, roots from feed_counts');
+  expect(counts).toEqual([{ n: 5, roots: 5 }]);
+});
+
+test('says what an administrator has to do for a role that may create nothing', async () => {
+  const url = await databaseOfRole('');
+  await expect(migrate(url.href)).rejects.toThrow('grant tocsin_app, tocsin_system to "owner_');
+  const foreign = new URL(await emptyDatabase());
+  [foreign.username, foreign.password] = [url.username, 'x'];
+  await onServer(`grant tocsin_app, tocsin_system to ${url.username}`);
+  await expect(migrate(foreign.href)).rejects.toThrow(`alter database "${foreign.pathname.slice(1)}" owner to`);
+});
+
+test('connects to a server whose folder or address is a parameter of the URL', async () => {
+  const { username, password, hostname, port, pathname } = new URL(migrated);
+  const host = decodeURIComponent(hostname);
+  const parameters = new URLSearchParams({ host, port: port || '5432', user: username, password });
+  const { databaseUrl } = loadConfig({ DATABASE_URL: `postgresql://${pathname}?${parameters}` });
+  expect(await migrate(databaseUrl!)).toEqual([]);
 });
 
 test('concurrent runs apply each migration once', async () => {

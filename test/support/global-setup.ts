@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
@@ -33,5 +34,14 @@ async function ownServer(): Promise<{ url: string; stop: () => Promise<void> }> 
   const dataDir = join(getTestDir(), 'server');
   mkdirSync(dataDir, { recursive: true });
   const settings = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: '200' };
-  return startEmbeddedPostgres({ dataDir, exclusive: false, log: () => undefined, settings });
+  const server = await startEmbeddedPostgres({ dataDir, exclusive: false, log: () => undefined, settings });
+  return { url: await createOwner(server.url), stop: server.stop };
+}
+
+/** Creates the role that owns the databases of the tests, which like that of a managed server is no superuser. Returns the URL with it. */
+async function createOwner(serverUrl: string): Promise<string> {
+  const url = new URL(serverUrl);
+  [url.username, url.password] = ['tests', randomBytes(12).toString('hex')];
+  await runStatements(serverUrl, `create role tests login createdb createrole password '${url.password}'`);
+  return url.href;
 }

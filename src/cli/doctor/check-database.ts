@@ -10,6 +10,7 @@ import { createSegmentStore } from '../../detection/logs/storage/store/create-se
 import { createLogger } from '../../platform/lib/logging/logger.ts';
 import { acrossOrgs, openDb, type Db } from '../../platform/db/db.ts';
 import { openReadReplica } from '../../platform/db/read-replica/read-replica.ts';
+import { findMigrationObstacle } from '../../platform/db/roles.ts';
 import { findMigrationFault, isMigrated } from '../../platform/db/migration/migrate.ts';
 import { failed, messageOf, ok, warning, type Check } from './check.ts';
 import { checkDependencies } from './check-dependencies.ts';
@@ -41,6 +42,8 @@ async function checkServer(config: Config, url: string): Promise<Check[]> {
     return [failed('database', messageOf(explainFailure(config, direct, error)), advice)];
   }
   const checks = [await checkUse(client), await checkClock(client)];
+  const obstacle = await findMigrationObstacle(client);
+  if (obstacle !== undefined) checks.push(failed('permissions', obstacle, 'Then run tocsin doctor again.'));
   await client.end();
   const db = openDb({ url, isPooled: direct !== url });
   try {

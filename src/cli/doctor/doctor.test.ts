@@ -2,13 +2,15 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { findFreeLoopbackPort } from '../../platform/embedded-postgres/address.ts';
-import { testDatabase } from '../../../test/support/database.ts';
+import { newEmptyDatabase, testDatabase } from '../../../test/support/database.ts';
+import { runStatements } from '../../../test/support/run-statements.ts';
 import { newProgramDir, removeProgramDir, runProgram } from '../../../test/support/program.ts';
 import { loadConfig } from '../../config.ts';
 import type { Check } from './check.ts';
 import { runChecks } from './doctor-command.ts';
 
 const { url } = await testDatabase();
+const role = `doctor_${process.pid}`;
 const dataDir = newProgramDir();
 afterAll(() => removeProgramDir(dataDir));
 
@@ -27,6 +29,15 @@ test('passes on a migrated database, and warns that credentials cannot be stored
     migrations: { status: 'ok' },
     connections: { status: 'ok' },
     models: { status: 'ok' },
+  });
+});
+
+test('reports what keeps the user from migrating the database', async () => {
+  const address = new URL(await newEmptyDatabase());
+  await runStatements(url, `create role ${role} login password 'x'`);
+  [address.username, address.password] = [role, 'x'];
+  expect(await doctor({ DATABASE_URL: address.href })).toMatchObject({
+    permissions: { status: 'failed', detail: expect.stringContaining(`grant tocsin_app, tocsin_system to "${role}"`) },
   });
 });
 

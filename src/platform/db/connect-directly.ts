@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { readDatabaseUrl } from './server-address.ts';
 
 /**
  * Connects to a PostgreSQL server for work that needs one session, such as a lock that outlasts a transaction. Throws if a pooler is in between:
@@ -26,8 +27,7 @@ export async function connectDirectly(url: string, name: string): Promise<pg.Cli
 }
 
 function poolerError(url: string): Error {
-  const { hostname, port } = new URL(url);
   return new Error(
-    `${hostname}:${port || '5432'} is a connection pooler. Set DATABASE_DIRECT_URL to the PostgreSQL server behind it.`,
+    `${readDatabaseUrl(url).name} is a connection pooler. Set DATABASE_DIRECT_URL to the PostgreSQL server behind it.`,
   );
 }

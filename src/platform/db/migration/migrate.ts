@@ -5,8 +5,9 @@ import { sql } from 'kysely';
 import type pg from 'pg';
 import { connectDirectly } from '../connect-directly.ts';
 import { acrossOrgs, queryRow, queryRows, type Db } from '../db.ts';
-import { planMigrations, type Migration } from './plan-migrations.ts';
 import { ensureRoles } from '../roles.ts';
+import { forceRowSecurity, liftRowSecurity } from './owner-row-security.ts';
+import { planMigrations, type Migration } from './plan-migrations.ts';
 
 const folder = resolve(import.meta.dirname, '../../../../migrations');
 // An arbitrary advisory lock id that nothing else on the server uses.
@@ -49,15 +50,20 @@ export async function findMigrationFault(db: Db): Promise<string | undefined> {
 export function migrate(url: string): Promise<string[]> {
   return withSchemaLock(url, async (client) => {
     const missing = planMigrations(readMigrations(), await listAppliedMigrations(client));
-    for (const name of missing) {
-      await client.query('begin');
-      try {
-        await applyMigration(client, name);
-        await client.query('commit');
-      } catch (error) {
-        await client.query('rollback');
-        throw error;
+    try {
+      for (const name of missing) {
+        await liftRowSecurity(client);
+        await client.query('begin');
+        try {
+          await applyMigration(client, name);
+          await client.query('commit');
+        } catch (error) {
+          await client.query('rollback');
+          throw error;
+        }
       }
+    } finally {
+      await forceRowSecurity(client);
     }
     return missing;
   });
@@ -97,7 +103,7 @@ export async function listAppliedMigrations(client: pg.Client): Promise<Migratio
   return rows;
 }
 
-/** Applies a migration of this version in the current transaction. */
+/** Applies a migration of this version in the current transaction. `liftRowSecurity` must have been called, unless no table has rows. */
 export async function applyMigration(client: pg.Client, name: string): Promise<void> {
   const statements = readStatements(name);
   try {

@@ -19,6 +19,19 @@ test.each<[string, Migration[], RegExp]>([
     /newer version \(0004_d\.sql\).*Start that.*or.*restore/,
   ],
   ['a gap', [known[0]!, known[2]!], /lacks the migration 0002_b\.sql although it has the later 0003_c\.sql/],
+  [
+    'a migration of an early version',
+    [known[0]!, { name: '0002_old.sql', sha256: '' }],
+    /0002_old\.sql.*before the first release/,
+  ],
+  [
+    'other migrations throughout',
+    [
+      { name: '0001_old.sql', sha256: '' },
+      { name: '0009_old.sql', sha256: '' },
+    ],
+    /0001_old\.sql.*before the first release/,
+  ],
   ['changed statements', [known[0]!, { name: '0002_b.sql', sha256: 'other' }], /0002_b\.sql was changed after/],
   ['no hashes', [{ name: '0001_a.sql', sha256: null }], /0001_a\.sql was changed after.*before the first release/],
 ])('refuses a database with %s and says what to do', (_, applied, message) => {
