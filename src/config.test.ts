@@ -1,5 +1,7 @@
-import { userInfo } from 'node:os';
-import { expect, test } from 'vitest';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir, userInfo } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
 import { readDatabaseUrl } from './platform/db/server-address.ts';
 import { loadConfig } from './config.ts';
 
@@ -60,3 +62,47 @@ test.each(['mysql://tocsin@db/tocsin', 'postgres://tocsin:a/b@db/tocsin', 'postg
     expect(() => loadConfig({ DATABASE_URL: url })).toThrow(/^DATABASE_URL: (must begin|is not a valid URL)/);
   },
 );
+
+test('lists all that is wrong, whichever setting it is in', () => {
+  const env = {
+    PORT: 'eighty',
+    TOCSIN_MODELS: '{"default": {"provider": "openai", "model": "m"}}',
+    TOCSIN_SYSLOG: '/nowhere.json',
+    TOCSIN_OIDC_CLIENT_ID: 'tocsin',
+    TOCSIN_PROT: '1',
+    HTTPS_PROXY: 'socks5://proxy.example',
+  };
+  expect(() => loadConfig(env)).toThrow(
+    /PORT: must be.*HTTPS_PROXY: must be.*TOCSIN_MODELS: default: .*TOCSIN_OIDC_ISSUER: required.*TOCSIN_SYSLOG: .*does not exist.*TOCSIN_PROT: no setting/s,
+  );
+});
+
+describe('files of secrets', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'tocsin-secrets-'));
+  afterAll(() => rmSync(folder, { recursive: true }));
+  const write = (name: string, text: string): string => {
+    writeFileSync(join(folder, name), text);
+    return join(folder, name);
+  };
+
+  test('are read without the line break at their end, for settings and keys of models', () => {
+    const { secretKey, databaseUrl, models } = loadConfig({
+      TOCSIN_SECRET_KEY_FILE: write('key', `${'k'.repeat(32)}\n`),
+      DATABASE_URL_FILE: write('url', 'postgres://u:p@db/tocsin\r\n'),
+      TOCSIN_MODELS: '{"default": {"provider": "openai", "model": "m", "apiKeyEnv": "OPENAI_API_KEY"}}',
+      OPENAI_API_KEY_FILE: write('openai', 'sk-1\n'),
+    });
+    expect([secretKey, databaseUrl]).toEqual(['k'.repeat(32), 'postgres://u:p@db/tocsin']);
+    expect(models['default']).toMatchObject({ apiKey: 'sk-1' });
+  });
+
+  test.each<[Record<string, string>, RegExp]>([
+    [{ TOCSIN_API_KEY_FILE: '/nowhere/key' }, /^TOCSIN_API_KEY_FILE: the file \/nowhere\/key does not exist\.$/],
+    [{ TOCSIN_API_KEY_FILE: write('empty', '\n') }, /^TOCSIN_API_KEY_FILE: the file .* is empty\.$/],
+    [{ TOCSIN_API_KEY_FILE: write('short', 'short') }, /^TOCSIN_API_KEY: must have at least 20 characters$/],
+    [{ TOCSIN_API_KEY: 'k'.repeat(20), TOCSIN_API_KEY_FILE: folder }, /^TOCSIN_API_KEY: .*Set only one of them/],
+    [{ TOCSIN_APY_KEY_FILE: folder }, /^TOCSIN_APY_KEY_FILE: no setting has this name/],
+  ])('that cannot be used are named: %o', (env, message) => {
+    expect(() => loadConfig(env)).toThrow(message);
+  });
+});

@@ -1,6 +1,9 @@
 import { resolve } from 'node:path';
+import type { z } from 'zod';
 import { readFolderSettings } from './detection/logs/shippers/folders/folder-settings.ts';
 import { readSyslogSettings } from './detection/logs/shippers/syslog/syslog-settings.ts';
+import { toBasePath } from './platform/http/base-path.ts';
+import { findSetting, type Environment } from './platform/lib/secret-files.ts';
 import { rejectUnknownSettings } from './platform/lib/setting-names.ts';
 import { readMcpSettings } from './platform/mcp/mcp-settings.ts';
 import { listSecretVariables, readModelSettings } from './platform/models/model-settings.ts';
@@ -9,17 +12,33 @@ import { Settings } from './settings.ts';
 
 export type Config = ReturnType<typeof loadConfig>;
 
-/** Reads and validates the settings from the environment and the `.env` file. Throws one error that lists every invalid setting. */
-export function loadConfig(env: Record<string, string | undefined> = readEnvironment()) {
-  const values = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''));
-  const parsed = Settings.safeParse(values);
-  if (!parsed.success) {
-    throw new Error(parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`).join('; '));
-  }
-  const settings = parsed.data;
-  const models = readModelSettings(settings.TOCSIN_MODELS, env);
-  rejectUnknownSettings(env, [...Object.keys(Settings.shape), ...listSecretVariables(models)]);
+/**
+ * Reads and validates the settings from the environment, the `.env` file and the files of `…_FILE` variables. Throws one error that lists every
+ * invalid setting.
+ */
+export function loadConfig(env: Environment = readEnvironment()) {
+  const problems: string[] = [];
+  const attempt = <T>(read: () => T, fallback: T): T => {
+    try {
+      return read();
+    } catch (error) {
+      problems.push((error as Error).message);
+      return fallback;
+    }
+  };
+  const settings = readSettings(env, problems, attempt);
   const publicUrl = settings.TOCSIN_PUBLIC_URL ?? findLoopbackUrl(settings.HOST, settings.PORT);
+  const models = attempt(() => readModelSettings(settings.TOCSIN_MODELS, env), {});
+  const parts = {
+    oidc: attempt(() => readOidcSettings(settings, publicUrl), null),
+    mcpServers: attempt(() => readMcpSettings(settings.TOCSIN_MCP_SERVERS), {}),
+    syslog: attempt(() => readSyslogSettings(settings.TOCSIN_SYSLOG), {}),
+    logFolders: attempt(() => readFolderSettings(settings.TOCSIN_LOG_FOLDERS), {}),
+  };
+  // The models may be what is wrong, and then the variables of their secrets are unknown.
+  const secretVariables = listSecretVariables(models);
+  attempt(() => rejectUnknownSettings(env, [...Object.keys(Settings.shape), ...secretVariables]), undefined);
+  if (problems.length > 0) throw new Error(problems.join('; '));
   return {
     port: settings.PORT,
     host: settings.HOST,
@@ -34,15 +53,13 @@ export function loadConfig(env: Record<string, string | undefined> = readEnviron
     adminKey: settings.TOCSIN_ADMIN_KEY,
     url: settings.TOCSIN_URL,
     publicUrl,
-    oidc: readOidcSettings(settings, publicUrl),
+    basePath: toBasePath(publicUrl),
     secretKey: settings.TOCSIN_SECRET_KEY,
     previousSecretKey: settings.TOCSIN_SECRET_KEY_PREVIOUS,
     backupPassphrase: settings.TOCSIN_BACKUP_PASSPHRASE,
     logLevel: settings.TOCSIN_LOG_LEVEL,
     models,
-    mcpServers: readMcpSettings(settings.TOCSIN_MCP_SERVERS),
-    syslog: readSyslogSettings(settings.TOCSIN_SYSLOG),
-    logFolders: readFolderSettings(settings.TOCSIN_LOG_FOLDERS),
+    ...parts,
     isMcpWriteEnabled: settings.TOCSIN_MCP_WRITE === 'true',
     rateLimit: settings.TOCSIN_RATE_LIMIT,
     sessionIdleMinutes: settings.TOCSIN_SESSION_IDLE_MINUTES,
@@ -68,6 +85,27 @@ export function loadConfig(env: Record<string, string | undefined> = readEnviron
   };
 }
 
+/** Returns the values of the settings, with the default of each one that is invalid, and adds what is wrong with it to `problems`. */
+function readSettings(
+  env: Environment,
+  problems: string[],
+  attempt: <T>(read: () => T, fallback: T) => T,
+): z.infer<typeof Settings> {
+  const names = Object.keys(Settings.shape);
+  const values = Object.fromEntries(names.map((name) => [name, attempt(() => readValue(env, name), undefined)]));
+  const parsed = Settings.safeParse(values);
+  if (parsed.success) return parsed.data;
+  for (const { path, message } of parsed.error.issues) {
+    problems.push(`${path.join('.')}: ${message}`);
+    values[String(path[0])] = undefined;
+  }
+  return Settings.parse(values);
+}
+
+/** The variables of proxies are those of other programs: lower case wins, and there are no files. */
+const readValue = (env: Environment, name: string): string | undefined =>
+  name.endsWith('_PROXY') ? env[name.toLowerCase()] || env[name] || undefined : findSetting(env, name);
+
 /** Returns the address of a service that listens on a known port of a loopback address, otherwise null. */
 function findLoopbackUrl(host: string, port: number): string | null {
   if (port === 0) return null;
@@ -75,7 +113,7 @@ function findLoopbackUrl(host: string, port: number): string | null {
   return host === 'localhost' || host.startsWith('127.') ? `http://${host}:${port}` : null;
 }
 
-function readEnvironment(): Record<string, string | undefined> {
+function readEnvironment(): Environment {
   try {
     process.loadEnvFile();
   } catch {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { withDefaultUser } from './platform/db/server-address.ts';
+import { toProxyUrl } from './platform/lib/outbound-http/proxy.ts';
 import { parseLogsUrl } from './platform/lib/storage/logs-url.ts';
 
 const integer = (fallback: number, min: number, max: number) => {
@@ -17,6 +18,13 @@ const postgresUrl = z
       return z.NEVER;
     }
   })
+  .optional();
+const proxyUrl = z
+  .string()
+  .transform(toProxyUrl)
+  .pipe(
+    z.url({ protocol: /^https?$/, message: 'must be the address of an HTTP proxy, such as http://proxy.example:3128' }),
+  )
   .optional();
 const commaSeparated = z
   .string()
@@ -200,6 +208,16 @@ export const Settings = z.object({
     .regex(/(^| )openid( |$)/, 'must include openid')
     .default('openid email profile')
     .describe('Scopes that are requested from the identity provider.'),
+  HTTPS_PROXY: proxyUrl.describe(
+    'Proxy for outbound requests to `https://` addresses, such as `http://proxy.example:3128`. Also in lower case. See [install.md](../operate/install.md#proxy).',
+  ),
+  HTTP_PROXY: proxyUrl.describe('Proxy for outbound requests to `http://` addresses. Also in lower case.'),
+  NO_PROXY: z
+    .string()
+    .optional()
+    .describe(
+      'Comma-separated hosts, addresses and CIDRs that are reached without the proxy. A host includes its subdomains. Also in lower case.',
+    ),
   OTEL_EXPORTER_OTLP_ENDPOINT: z
     .url({ protocol: /^https?$/, message: 'must begin with http:// or https://' })
     .optional()

@@ -75,6 +75,7 @@ import { createRequestLogger } from '../platform/http/request-log/request-logger
 import { closeConnectionsOnStop } from '../platform/http/close-connections.ts';
 import { traceRequests } from '../platform/http/request-log/trace-requests.ts';
 import type { App } from '../platform/http/app-type.ts';
+import { withoutBasePath } from '../platform/http/base-path.ts';
 import { registerQueryNameCheck } from '../platform/http/query-names.ts';
 import { handleUnknownRoutes } from '../platform/http/unknown-routes.ts';
 import { logRoutes } from '../detection/logs/logs.routes.ts';
@@ -125,6 +126,8 @@ function createServer({ log, config }: Deps): App {
     childLoggerFactory: createRequestLogger,
     bodyLimit: bodyMaxBytes,
     genReqId: readRequestId,
+    // A reverse proxy may pass requests on with the path of the public address or without it.
+    rewriteUrl: ({ url = '/' }) => withoutBasePath(url, config.basePath),
     logController: new LogController({
       requestIdLogLabel: 'requestId',
       disableRequestLogging: config.logLevel !== 'debug',
@@ -140,6 +143,7 @@ function createServer({ log, config }: Deps): App {
     http: { requireHostHeader: false },
     frameworkErrors: (error, request, reply) => sendProblem(error, request, reply),
   }) as unknown as App;
+  app.decorate('basePath', config.basePath);
   app.setValidatorCompiler(validatorCompiler);
   app.setSerializerCompiler(serializerCompiler);
   app.setErrorHandler(sendProblem);

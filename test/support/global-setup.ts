@@ -42,6 +42,9 @@ async function ownServer(): Promise<{ url: string; stop: () => Promise<void> }> 
 async function createOwner(serverUrl: string): Promise<string> {
   const url = new URL(serverUrl);
   [url.username, url.password] = ['tests', randomBytes(12).toString('hex')];
-  await runStatements(serverUrl, `create role tests login createdb createrole password '${url.password}'`);
+  await runStatements(
+    serverUrl,
+    `create role tests login createdb createrole password '${url.password}'; grant pg_signal_backend to tests`,
+  );
   return url.href;
 }

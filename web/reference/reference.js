@@ -1,7 +1,10 @@
+// The script is at `docs/reference.js` below the address of the service.
+const service = new URL('..', document.currentScript.src).href;
+
 // Everything comes from this service: no fonts, proxy, telemetry, or services of the component's maker.
 Scalar.createApiReference('#reference', {
-  url: '/openapi.json',
-  baseServerURL: location.origin,
+  url: `${service}openapi.json`,
+  baseServerURL: service.replace(/\/$/, ''),
   theme: 'none',
   layout: 'modern',
   withDefaultFonts: false,

@@ -1,5 +1,6 @@
 import type { QueryClient } from '@tanstack/react-query';
 import { createRouter } from '@tanstack/react-router';
+import { basePath } from './lib/base-path.ts';
 import { createScrollMemory } from './lib/scroll-memory.ts';
 import { coverageRoutes } from './routes/coverage.ts';
 import { entityRoutes } from './routes/entities.ts';
@@ -39,7 +40,7 @@ export const createConsoleRouter = (client: QueryClient) =>
   createRouter({
     routeTree,
     context: { client },
-    basepath: '/console',
+    basepath: `${basePath}/console`,
     defaultPreload: 'intent',
     scrollRestoration: createScrollMemory(),
     parseSearch,

@@ -2,6 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import type { ExportedSet } from '../detections/bulk/bulk.schema.ts';
 import type { Detection } from '../detections/record/detection.schema.ts';
 import type { TestSet } from '../detections/test-cases/test-cases.schema.ts';
+import { outboundFetch } from '../../platform/lib/outbound-http/proxy.ts';
 import { parseRetryAfterMs } from '../../platform/lib/outbound-http/send-request.ts';
 import {
   hashFields,
@@ -137,7 +138,7 @@ async function send(
   { body, ifMatch }: { body?: unknown; ifMatch?: string },
 ): Promise<Response> {
   try {
-    return await fetch(url.replace(/\/+$/, '') + path, {
+    return await outboundFetch(url.replace(/\/+$/, '') + path, {
       method,
       // A redirect must not forward the API key to another server.
       redirect: 'error',

@@ -127,7 +127,7 @@ async function sendPage(
   const page = await read();
   if (page.next) {
     const next = new URLSearchParams(definedEntries({ ...query, after: page.next }));
-    reply.header('link', `<${request.url.split('?')[0]}?${next}>; rel="next"`);
+    reply.header('link', `<${request.server.basePath}${request.url.split('?')[0]}?${next}>; rel="next"`);
   }
   return sendFile(reply, page);
 }

@@ -35,7 +35,8 @@ export function taxiiRoutes(app: App, deps: TaxiiDeps): void {
     { operationId: 'getTaxiiDiscovery', summary: 'Get the TAXII discovery document' },
     (_request, reply) => {
       const description = 'The threat feed as STIX 2.1.';
-      return send(reply, { title: 'Tocsin', description, default: `${root}/`, api_roots: [`${root}/`] });
+      const address = `${app.basePath}${root}/`;
+      return send(reply, { title: 'Tocsin', description, default: address, api_roots: [address] });
     },
   );
   // The standard requires a positive number, although no content is accepted.

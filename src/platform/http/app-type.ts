@@ -36,6 +36,10 @@ declare module 'fastify' {
     /** Unknown query parameters are ignored, with a warning if the response has `warnings`. Every other route rejects them. */
     ignoresUnknownQuery?: boolean;
   }
+  interface FastifyInstance {
+    /** The path of the service at its public address without a slash at the end, such as `/tocsin`. Empty for the root of a host. */
+    basePath: string;
+  }
   interface FastifyRequest {
     caller: Caller | null;
   }

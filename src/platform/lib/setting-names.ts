@@ -10,13 +10,16 @@ const isServiceLink = (name: string, value: string): boolean =>
   /_SERVICE_(HOST|PORT)|_PORT_\d+_/.test(name) || /^(tcp|udp|sctp):\/\//.test(value);
 
 /**
- * Throws an error that lists the variables that begin with `TOCSIN_` and are not among `known`. Otherwise a mistyped setting would have
+ * Throws an error that lists the variables that begin with `TOCSIN_` and are not among `known`, with or without `_FILE`. Otherwise a mistyped setting would have
  * no effect, and nobody would notice.
  */
 export function rejectUnknownSettings(env: Record<string, string | undefined>, known: string[]): void {
   const unknown = Object.entries(env).filter(
     ([name, value = '']) =>
-      name.startsWith(prefix) && !known.includes(name) && !development.test(name) && !isServiceLink(name, value),
+      name.startsWith(prefix) &&
+      !known.includes(name.replace(/_FILE$/, '')) &&
+      !development.test(name) &&
+      !isServiceLink(name, value),
   );
   if (unknown.length > 0) throw new Error(unknown.map(([name]) => describeUnknown(name, known)).join('; '));
 }

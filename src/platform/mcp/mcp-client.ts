@@ -2,6 +2,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { getDefaultEnvironment, StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import { outboundFetch } from '../lib/outbound-http/proxy.ts';
 import { publicFetch } from '../lib/outbound-http/public-fetch.ts';
 import type { ModelTool } from '../models/model-tool.ts';
 import { isMcpToolName, type McpServer } from './mcp-settings.ts';
@@ -56,7 +57,7 @@ function createTransport(server: McpServer, allow: readonly string[] | undefined
   }
   // A redirect would send the headers and data written by a model to an address that is not configured.
   const request = { headers: server.headers, redirect: 'error' as const };
-  const options = { requestInit: request, ...(allow ? { fetch: publicFetch(allow) } : {}) };
+  const options = { requestInit: request, fetch: allow ? publicFetch(allow) : outboundFetch };
   return new StreamableHTTPClientTransport(new URL(server.url), options) as Transport;
 }
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { findSetting, type Environment } from '../lib/secret-files.ts';
 import { parseJsonSetting } from '../lib/json/json-setting.ts';
 import { Budgets } from './spending/budgets.ts';
 
@@ -76,8 +77,6 @@ export type ModelSettings = Record<string, ModelEntry>;
 
 const Aliases = z.record(z.string().regex(/^[\w.-]{1,64}$/), Entry);
 
-type Environment = Record<string, string | undefined>;
-
 /** Parses TOCSIN_MODELS, which is JSON or the path of a JSON file. Throws an error that states the alias and the problem. */
 export function readModelSettings(text: string | undefined, env: Environment): ModelSettings {
   if (text === undefined) return {};
@@ -96,14 +95,15 @@ export const listSecretVariables = (settings: ModelSettings): string[] =>
 
 const isVariable = (field: string): boolean => field.endsWith('Env');
 
-/** Reads secrets from the environment variables that `…Env` fields specify, and rejects an incomplete entry. */
+/** Reads secrets from the environment variables that `…Env` fields specify, or from the files of their `_FILE` variables, and rejects an incomplete entry. */
 function resolveSecrets(alias: string, entry: ModelEntry, env: Environment): ModelEntry {
   const resolved: Record<string, unknown> = { ...entry };
   for (const [field, variable] of Object.entries(entry)) {
     if (!isVariable(field) || typeof variable !== 'string') continue;
-    if (!env[variable])
+    const secret = findSetting(env, variable);
+    if (secret === undefined)
       throw new Error(`TOCSIN_MODELS: ${alias}.${field}: the environment variable ${variable} is not set.`);
-    resolved[field.slice(0, -'Env'.length)] = env[variable];
+    resolved[field.slice(0, -'Env'.length)] = secret;
   }
   const missing = findMissing(resolved as ModelEntry);
   if (missing) throw new Error(`TOCSIN_MODELS: ${alias}: ${missing}`);

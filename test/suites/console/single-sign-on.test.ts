@@ -12,13 +12,15 @@ import { callOk } from '../../support/detection/detection-factory.ts';
 import type { TestOrg } from '../../support/harness.ts';
 
 const proxy = await startReverseProxy();
+// The service is at a path of the host.
+const address = `${proxy.origin}/tocsin`;
 const provider = await startIdentityProvider({
-  redirectUri: `${proxy.origin}/api/session/single-sign-on/callback`,
+  redirectUri: `${address}/api/session/single-sign-on/callback`,
   groups: { ada: ['everyone', 'soc'], grace: ['soc-leads', 'soc'], mallory: ['everyone'], linus: ['soc', 'analysts'] },
 });
 const started = await startConsole({
   env: {
-    TOCSIN_PUBLIC_URL: proxy.origin,
+    TOCSIN_PUBLIC_URL: address,
     TOCSIN_FETCH_ALLOW: 'localhost',
     TOCSIN_OIDC_ISSUER: provider.issuer,
     TOCSIN_OIDC_CLIENT_ID: provider.clientId,
@@ -40,7 +42,7 @@ const open: { complaints: Complaints; close: () => Promise<void> }[] = [];
 async function openPage(path: string) {
   const { page, context, complaints } = await newPage(browser);
   open.push({ complaints, close: () => context.close() });
-  await page.goto(`${proxy.origin}/console${path}`);
+  await page.goto(`${address}/console${path}`);
   return page;
 }
 
@@ -62,11 +64,11 @@ test('signs in with the scopes of all groups, and leads back to the page that wa
   const page = await openPage('/settings/sessions?x=1');
   await signInAs(page, 'grace');
   await page.getByText('This session').waitFor();
-  expect(new URL(page.url()).pathname).toBe('/console/settings/sessions');
+  expect(new URL(page.url()).pathname).toBe('/tocsin/console/settings/sessions');
   await page.getByRole('list', { name: 'Sessions' }).getByText('grace@example.com').waitFor();
-  const [cookie] = await page.context().cookies(`${proxy.origin}/api/hits`);
+  const [cookie] = await page.context().cookies(`${address}/api/hits`);
   expect(cookie).toMatchObject({ name: 'tocsin_session', httpOnly: true, sameSite: 'Strict' });
-  const session = await page.evaluate(() => fetch('/api/session').then((response) => response.json()));
+  const session = await page.evaluate(() => fetch('/tocsin/api/session').then((response) => response.json()));
   expect(session).toMatchObject({
     organization: { name: 'acme' },
     scopes: ['audit:read', 'detections:read', 'hits:read', 'keys:admin'],
@@ -78,7 +80,7 @@ test('names the person in the audit log', async () => {
   await signInAs(page, 'grace');
   await page.getByRole('button', { name: 'Create key' }).waitFor();
   await page.evaluate(() =>
-    fetch('/api/keys', {
+    fetch('/tocsin/api/keys', {
       method: 'POST',
       headers: { 'x-tocsin-console': '1', 'content-type': 'application/json' },
       body: JSON.stringify({ name: 'for-vector', scopes: ['hits:read'] }),
@@ -107,7 +109,7 @@ test('names the person in the timeline of a hit, at a run and at a verdict on an
   await page.getByLabel('Why? (optional)').fill('a test account');
   await page.keyboard.press('Enter');
   await panel.getByText('by linus@example.com').waitFor();
-  await page.goto(`${proxy.origin}/console/feed`);
+  await page.goto(`${address}/console/feed`);
   await page.getByRole('option').first().click();
   await panel.getByRole('heading', { name: 'Versions' }).waitFor();
   await page.keyboard.press('2');
@@ -122,13 +124,13 @@ test('names the person in the timeline of a hit, at a run and at a verdict on an
         body: body!,
       }),
     [
-      `/api/detections/${id}/run`,
+      `/tocsin/api/detections/${id}/run`,
       JSON.stringify({ from: new Date(Date.now() - 3_600_000).toISOString(), to: new Date().toISOString() }),
     ],
   );
   const { runs } = await callOk(org, 'GET', `/api/detections/${id}/runs`);
   const requested = runs.find(({ actor }: { actor: string | null }) => actor === 'linus@example.com');
-  await page.goto(`${proxy.origin}/console/runs/${requested.id}`);
+  await page.goto(`${address}/console/runs/${requested.id}`);
   await page.getByText('By hand by linus@example.com').waitFor();
 });
 
@@ -138,7 +140,7 @@ test('says that none of the groups has access', async () => {
   await page.getByRole('alert').getByText('None of your groups has access').waitFor();
   await page.getByText(/Request ID [0-9a-f-]{36}/).waitFor();
   expect(new URL(page.url()).searchParams.get('next')).toBe('/console/hits');
-  expect((await page.context().cookies(`${proxy.origin}/api/hits`)).map(({ name }) => name)).toEqual([]);
+  expect((await page.context().cookies(`${address}/api/hits`)).map(({ name }) => name)).toEqual([]);
 });
 
 test('accepts a response once, and only in the browser that asked for it', async () => {
@@ -167,7 +169,7 @@ test('ends immediately when somebody ends the session, and leads back after sign
   await page.reload();
   await page.getByRole('link', { name: 'Continue with single sign-on' }).click();
   await page.getByRole('heading', { name: 'Hits' }).waitFor();
-  expect(page.url()).toBe(`${proxy.origin}/console/hits?status=open`);
+  expect(page.url()).toBe(`${address}/console/hits?status=open`);
 });
 
 test('says that the provider does not answer, and offers the key', async () => {
@@ -182,7 +184,7 @@ test.each(['light', 'dark'] as const)(
   async (colorScheme) => {
     const { page, context, complaints } = await newPage(browser, { colorScheme });
     open.push({ complaints, close: () => context.close() });
-    await page.goto(`${proxy.origin}/console/`);
+    await page.goto(`${address}/console/`);
     await page.getByRole('link', { name: 'Continue with single sign-on' }).waitFor();
     expect(await findViolations(page)).toEqual([]);
   },

@@ -1,4 +1,5 @@
 import createClient from 'openapi-fetch';
+import { basePath } from '../lib/base-path.ts';
 import { ApiProblem, toProblem } from './problem.ts';
 import type { components, paths } from './schema.d.ts';
 
@@ -6,7 +7,7 @@ import type { components, paths } from './schema.d.ts';
 const consoleHeader = { 'x-tocsin-console': '1' };
 
 /** The API as `openapi.json` describes it. Requests carry the session cookie. */
-export const api = createClient<paths>({ baseUrl: '', headers: consoleHeader, credentials: 'same-origin' });
+export const api = createClient<paths>({ baseUrl: basePath, headers: consoleHeader, credentials: 'same-origin' });
 
 export type Schemas = components['schemas'];
 

@@ -1,4 +1,5 @@
 import { queryOptions } from '@tanstack/react-query';
+import { basePath } from '../lib/base-path.ts';
 import { api, read, type Schemas } from './client.ts';
 
 export type Coverage = Schemas['Coverage'];
@@ -14,4 +15,4 @@ export const coverageQuery = (days: string | undefined) =>
 
 /** Where the layer for the ATT&CK Navigator is downloaded from. */
 export const navigatorAddress = (days: string | undefined): string =>
-  `/api/coverage/navigator${days === undefined ? '' : `?days=${days}`}`;
+  `${basePath}/api/coverage/navigator${days === undefined ? '' : `?days=${days}`}`;

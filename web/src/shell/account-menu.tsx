@@ -1,6 +1,7 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { ChevronsUpDown, CircleUser, LogOut } from 'lucide-react';
 import { sessionQuery, signOut } from '../api/session.ts';
+import { basePath } from '../lib/base-path.ts';
 import { setTheme, themes, useTheme, type Theme } from '../lib/theme.ts';
 import { texts } from '../texts/common.ts';
 import { SidebarLabel } from './sidebar-label.tsx';
@@ -13,7 +14,7 @@ export function AccountMenu({ isCollapsed }: { isCollapsed: boolean }) {
   const { mutate: leave } = useMutation({
     mutationFn: signOut,
     // Loads the page anew, so that nothing of the session stays in memory.
-    onSettled: () => location.assign('/console/sign-in'),
+    onSettled: () => location.assign(`${basePath}/console/sign-in`),
   });
   return (
     <MenuButton

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import fastifyStatic from '@fastify/static';
 import { appError } from '../../lib/errors.ts';
 import type { App } from '../app-type.ts';
+import { createPageSender } from '../responses/send-page.ts';
 
 /** The page loads only its own files and calls only this service. Its component writes inline styles. */
 const contentSecurityPolicy = [
@@ -33,7 +34,14 @@ export async function registerReference(app: App, webRoot: string): Promise<void
     scope.addHook('onRequest', async (_request, reply) => {
       reply.headers({ 'content-security-policy': contentSecurityPolicy, 'cache-control': 'no-cache' });
     });
-    await scope.register(fastifyStatic, { root, prefix: '/docs/', preCompressed: true, cacheControl: false });
-    scope.get('/docs', (_request, reply) => reply.sendFile('index.html'));
+    await scope.register(fastifyStatic, {
+      root,
+      prefix: '/docs/',
+      index: false,
+      preCompressed: true,
+      cacheControl: false,
+    });
+    const sendPage = createPageSender(root, app.basePath);
+    scope.get('/docs', (_request, reply) => sendPage(reply));
   });
 }

@@ -3,6 +3,7 @@ import fastifyStatic from '@fastify/static';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { appError } from '../../lib/errors.ts';
 import type { App } from '../app-type.ts';
+import { createPageSender } from './send-page.ts';
 
 const prefix = '/console/';
 
@@ -27,7 +28,7 @@ export function redirectBrowsers(app: App): void {
   app.addHook('onRequest', (request, reply, done) => {
     if (request.url !== '/' || request.method !== 'GET' || !request.headers.accept?.includes('text/html'))
       return done();
-    void reply.redirect(prefix);
+    void reply.redirect(`${app.basePath}${prefix}`);
   });
 }
 
@@ -52,8 +53,9 @@ export async function registerConsole(app: App, root: string): Promise<void> {
     });
     // The routes below decide which file answers and for how long it is cached.
     await scope.register(fastifyStatic, { root, serve: false, preCompressed: true, cacheControl: false });
+    const sendIndex = createPageSender(root, app.basePath);
     const sendPage = (_request: FastifyRequest, reply: FastifyReply): FastifyReply =>
-      reply.header('cache-control', 'no-cache').sendFile('index.html', root);
+      sendIndex(reply.header('cache-control', 'no-cache'));
     scope.get('/console', sendPage);
     scope.get(`${prefix}*`, (request, reply) => {
       const { '*': path } = request.params as { '*': string };

@@ -1,9 +1,10 @@
 import { lookup } from 'node:dns/promises';
-import { request as requestHttp, type IncomingMessage } from 'node:http';
+import { request as requestHttp, type Agent, type IncomingMessage } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
-import { rootCertificates } from 'node:tls';
+import { getCACertificates } from 'node:tls';
 import { withoutBrackets } from '../url-host.ts';
+import { createProxyAgent, findProxy } from './proxy.ts';
 import { createAllowList, isPublicAddress } from './public-address.ts';
 
 export type OutboundRequest = {
@@ -15,27 +16,43 @@ export type OutboundRequest = {
   ca?: string | undefined;
 };
 
-/** Sends one request to a checked address. The caller handles redirects. Throws an Error whose message is safe to show. */
+/**
+ * Sends one request to a checked address, or through a proxy, which resolves names itself: then only addresses in the URL are checked. The caller
+ * handles redirects. Throws an Error whose message is safe to show.
+ */
 export async function sendRequest(url: URL, request: OutboundRequest, signal: AbortSignal): Promise<IncomingMessage> {
   if (url.protocol !== 'http:' && url.protocol !== 'https:')
     throw new Error(`${url.protocol} addresses are not supported`);
   if (url.username || url.password) throw new Error('addresses with a user name or password are not supported');
-  const addresses = await resolvePublicHost(url, request.allow, signal);
+  const proxy = findProxy(url);
+  const connection = proxy
+    ? connectThroughProxy(proxy, url, request.allow)
+    : { agent: false as const, lookup: pinnedLookup(await resolvePublicHost(url, request.allow, signal)) };
   const options = {
     method: request.method,
     headers: { 'user-agent': 'tocsin', ...request.headers },
-    lookup: pinnedLookup(addresses),
     signal,
-    agent: false as const,
+    ...connection,
     ...tlsOptions(request.ca),
   };
   return new Promise((resolve, reject) => {
     const clientRequest = (url.protocol === 'https:' ? requestHttps : requestHttp)(url, options, resolve);
+    // Otherwise the response of a proxy that opens no tunnel would pass for the host's.
+    clientRequest.on('proxyConnect', ({ statusCode }: { statusCode: number }) => {
+      if (url.protocol === 'https:' && statusCode !== 200) clientRequest.destroy(new Error(`status ${statusCode}`));
+    });
+    const through = proxy ? ` through the proxy ${proxy.host}` : '';
     clientRequest.on('error', (error) =>
-      reject(new Error(`${url.host} cannot be reached: ${error.message}`, { cause: error })),
+      reject(new Error(`${url.host} cannot be reached${through}: ${error.message}`, { cause: error })),
     );
     clientRequest.end(request.body);
   });
+}
+
+function connectThroughProxy(proxy: URL, url: URL, allow: readonly string[]): { agent: Agent } {
+  const host = withoutBrackets(url.hostname);
+  if (isIP(host)) rejectPrivate(host, [{ address: host, family: isIP(host) }], allow);
+  return { agent: createProxyAgent(proxy, url.protocol) };
 }
 
 export type ResolvedAddress = { address: string; family: number };
@@ -48,8 +65,9 @@ export const pinnedLookup =
     else done(null, addresses[0]!.address, addresses[0]!.family);
   };
 
-/** Returns TLS options that trust `ca` in addition to the root certificates. */
-export const tlsOptions = (ca: string | undefined): { ca?: string[] } => (ca ? { ca: [...rootCertificates, ca] } : {});
+/** Returns TLS options that trust `ca` in addition to the certificates of Node.js and of `NODE_EXTRA_CA_CERTS`. */
+export const tlsOptions = (ca: string | undefined): { ca?: string[] } =>
+  ca ? { ca: [...getCACertificates('default'), ca] } : {};
 
 /** Resolves a host to addresses that are all public or allowed. Throws if even one is private: a DNS name must not be able to choose. */
 export async function resolvePublicHost(
@@ -59,11 +77,15 @@ export async function resolvePublicHost(
 ): Promise<ResolvedAddress[]> {
   const host = withoutBrackets(url.hostname);
   const addresses = isIP(host) ? [{ address: host, family: isIP(host) }] : await resolveName(host, signal);
-  const isAllowed = createAllowList(allow);
-  const rejected = addresses.find(({ address }) => !isPublicAddress(address) && !isAllowed(host, address));
   if (addresses.length === 0) throw new Error(`${host} has no address`);
-  if (rejected) throw new Error(`${host} is not a public address (add the host to TOCSIN_FETCH_ALLOW to permit it)`);
+  rejectPrivate(host, addresses, allow);
   return addresses;
+}
+
+function rejectPrivate(host: string, addresses: ResolvedAddress[], allow: readonly string[]): void {
+  const isAllowed = createAllowList(allow);
+  if (addresses.some(({ address }) => !isPublicAddress(address) && !isAllowed(host, address)))
+    throw new Error(`${host} is not a public address (add the host to TOCSIN_FETCH_ALLOW to permit it)`);
 }
 
 async function resolveName(host: string, signal: AbortSignal): Promise<ResolvedAddress[]> {

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { diag, DiagLogLevel } from '@opentelemetry/api';
 import type { Logger } from '../logging/logger.ts';
+import { createOutboundAgent } from '../outbound-http/proxy.ts';
 import { packageVersion } from '../package-version.ts';
 
 const problemMaxChars = 500;
@@ -21,12 +22,13 @@ export async function startTracing(log: Logger): Promise<Tracing> {
   const { OTLPTraceExporter } = await import('@opentelemetry/exporter-trace-otlp-proto');
   const { detectResources, defaultResource, envDetector, resourceFromAttributes } =
     await import('@opentelemetry/resources');
+  const agent = createOutboundAgent();
   const own = resourceFromAttributes({ 'service.name': 'tocsin', 'service.version': packageVersion });
   const provider = new NodeTracerProvider({
     resource: defaultResource()
       .merge(own)
       .merge(detectResources({ detectors: [envDetector] })),
-    spanProcessors: [new BatchSpanProcessor(new OTLPTraceExporter())],
+    spanProcessors: [new BatchSpanProcessor(new OTLPTraceExporter(agent ? { httpAgentOptions: () => agent } : {}))],
   });
   provider.register();
   return { stop: () => Promise.race([provider.shutdown(), sleep(stopMaxMs, undefined, { ref: false })]) };

@@ -1,4 +1,5 @@
 import type { LanguageModel } from 'ai';
+import { outboundFetch } from '../../lib/outbound-http/proxy.ts';
 import type { ModelEntry } from '../model-settings.ts';
 
 type Provider = ModelEntry['provider'];
@@ -60,7 +61,7 @@ const bytesMax = 8 * 1024 * 1024;
 
 /** The fetch of every provider. Rejects redirects, so that prompts reach only the configured address, and responses over 8 MiB. */
 const modelFetch: typeof globalThis.fetch = async (input, init) => {
-  const response = await globalThis.fetch(input, { ...init, redirect: 'error' });
+  const response = await outboundFetch(input, { ...init, redirect: 'error' });
   if (!response.body) return response;
   const { status, statusText, headers } = response;
   return new Response(response.body.pipeThrough(limitBytes()), { status, statusText, headers });

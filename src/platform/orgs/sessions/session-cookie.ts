@@ -14,7 +14,7 @@ export function setSessionCookie(request: FastifyRequest, reply: FastifyReply, {
   const value = stringifySetCookie({
     name,
     value: token,
-    path: '/',
+    path: `${request.server.basePath}/`,
     httpOnly: true,
     sameSite: 'strict',
     secure: isHttps(request),

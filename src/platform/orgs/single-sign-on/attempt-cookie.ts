@@ -4,7 +4,6 @@ import { z } from 'zod';
 import { isHttps } from '../sessions/session-cookie.ts';
 
 const name = 'tocsin_sign_in';
-const path = '/api/session/single-sign-on';
 const lifeSeconds = 600;
 
 const short = z.string().min(1).max(200);
@@ -35,6 +34,7 @@ export function takeAttemptCookie(request: FastifyRequest, reply: FastifyReply):
 }
 
 function setCookie(request: FastifyRequest, reply: FastifyReply, fields: { value: string; maxAge: number }): void {
+  const path = `${request.server.basePath}/api/session/single-sign-on`;
   void reply.header(
     'set-cookie',
     stringifySetCookie({ name, path, httpOnly: true, sameSite: 'lax', secure: isHttps(request), ...fields }),

@@ -1,6 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { overviewQuery, recentEventsQuery, type LiveEvent } from '../../api/overview.ts';
+import { basePath } from '../../lib/base-path.ts';
 import { texts } from '../../texts/overview.ts';
 
 const types = Object.keys(texts.activity.types);
@@ -15,7 +16,7 @@ export function useLiveEvents(): { events: LiveEvent[] | null; isLive: boolean }
   const { data, error } = useQuery(recent);
   const [isLive, setIsLive] = useState(false);
   useEffect(() => {
-    const source = new EventSource(`/api/events?types=${types.join(',')}`);
+    const source = new EventSource(`${basePath}/api/events?types=${types.join(',')}`);
     let refresh: ReturnType<typeof setTimeout> | undefined;
     const receive = ({ data: text }: MessageEvent<string>): void => {
       const event = JSON.parse(text) as LiveEvent;

@@ -1,6 +1,7 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { endSession, sessionsQuery, type Session } from '../../api/access.ts';
 import { signOut } from '../../api/session.ts';
+import { basePath } from '../../lib/base-path.ts';
 import { texts as all } from '../../texts/settings.ts';
 import { Button } from '../../ui/button.tsx';
 import { EmptyState } from '../../ui/states.tsx';
@@ -17,7 +18,7 @@ export function SessionsSection() {
     change: async ({ id, isCurrent }: Session) => {
       if (!isCurrent) return endSession(id);
       await signOut();
-      return location.assign('/console/sign-in');
+      return location.assign(`${basePath}/console/sign-in`);
     },
     refresh: [sessionsQuery.queryKey],
     done: (_, { subject }) => texts.ended(subject),

@@ -2,6 +2,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, useRouter } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
 import { sessionQuery, signInMeta, singleSignOnQuery, signInWithKey, signInWithLink } from '../../api/session.ts';
+import { basePath } from '../../lib/base-path.ts';
 import { texts as common } from '../../texts/common.ts';
 import { texts } from '../../texts/sign-in.ts';
 import { Button } from '../../ui/button.tsx';
@@ -19,7 +20,7 @@ export function SignInPage() {
   const enter = async (): Promise<void> => {
     client.clear();
     await client.ensureQueryData(sessionQuery);
-    router.history.replace(next ?? '/console/');
+    router.history.replace(basePath + (next ?? '/console/'));
   };
   const withKey = useMutation({
     mutationFn: signInWithKey,

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState } from 'react';
+import { basePath } from '../../../lib/base-path.ts';
 import { datasetsQuery, type Dataset } from '../../../api/logs.ts';
 import { formatNumber } from '../../../lib/text.ts';
 import { texts as all } from '../../../texts/settings.ts';
@@ -97,7 +98,7 @@ function SendLogs() {
       </div>
       <CodeBlock
         label={snippet.label}
-        text={snippet.render({ origin: location.origin, dataset: dataset || 'windows' })}
+        text={snippet.render({ origin: location.origin + basePath, dataset: dataset || 'windows' })}
       />
     </SettingsSection>
   );
