@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { extractItem } from '../src/feed/extraction/extract-item.ts';
 import { parseOptions, toCount } from '../test/support/parse-options.ts';
-import { startThreadTimer } from '../test/support/thread-time.ts';
+import { growthMax, measureGrowth, repeated } from '../test/support/linear-time.ts';
 import { createRandom } from './random.ts';
 
 const usage = `Extracts texts of repeated fragments and reports those whose time grows faster than their length.
@@ -44,32 +44,17 @@ const fragments = [...signs, ...words.map((word) => `${word} `), ...words];
 
 const compose = (): string => random.many(1, 4, () => random.pick(fragments)).join('');
 
-function measureMs(fragment: string, length: number): number {
-  const elapsedMs = startThreadTimer();
-  extractItem({ text: fragment.repeat(Math.ceil(length / fragment.length)).slice(0, length) });
-  return elapsedMs();
-}
-
-const shortChars = 12_500;
-const longChars = 50_000;
-/** Four times the length may take at most this much more time. Less than `ignoredMs` says nothing. */
-const growthMax = 8;
-const ignoredMs = 100;
-const isSteep = (fragment: string): boolean => {
-  const longMs = measureMs(fragment, longChars);
-  return longMs > ignoredMs && longMs > growthMax * measureMs(fragment, shortChars);
-};
+const chars = 50_000;
+const growthOf = (fragment: string): Promise<number> =>
+  measureGrowth(repeated(fragment), (text) => extractItem({ text }), chars);
 
 let steep = 0;
 for (let index = 0; index < texts; index += 1) {
   const fragment = compose();
-  // Repeated, because other programs and the compilation of patterns take time as well.
-  if (!isSteep(fragment) || !isSteep(fragment)) continue;
+  const growth = await growthOf(fragment);
+  if (growth < growthMax) continue;
   steep += 1;
-  console.log(
-    JSON.stringify(fragment),
-    [longChars, 2 * longChars].map((length) => measureMs(fragment, length)),
-  );
+  console.log(JSON.stringify(fragment), growth);
 }
 console.log({ seed, texts, fragments: fragments.length, steep });
 process.exitCode = steep === 0 ? 0 : 1;

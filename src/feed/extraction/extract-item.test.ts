@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { dataDir } from '../../../test/support/data.ts';
 import { buckets } from '../model/vocabulary.ts';
 import { extractItem, type ExtractedItem } from './extract-item.ts';
-import { startThreadTimer } from '../../../test/support/thread-time.ts';
+import { expectLinearTime, repeated } from '../../../test/support/linear-time.ts';
 
 const report = `Acme Bank hit by Emotet
 On Monday the actor TA542 sent spearphishing emails with malicious Word attachments to staff of the bank. Once opened, the document
@@ -98,28 +98,23 @@ test('returns an empty item for an empty text', () => {
   expect(item).toMatchObject({ title: 'Untitled report', passages: [], attackPath: [], severity: 'none' });
 });
 
-test('takes linear time for hostile texts', { timeout: 120_000 }, () => {
-  for (const piece of [
-    'a. ',
-    'Emotet ',
-    'T1059 ',
-    '](',
-    '](a',
-    'Aa. Bb',
-    'CVE-2020-1234 Windows ',
-    'Play ransomware ',
-    '.\n',
-    'é',
-    '"a" ',
-    'A '.repeat(50),
-    '[T1566.001]. ',
-  ]) {
-    const text = piece.repeat(Math.ceil(100_000 / piece.length));
-    const elapsedMs = startThreadTimer();
-    extractItem({ text });
-    expect(elapsedMs(), JSON.stringify(piece)).toBeLessThan(5_000);
-  }
-});
+test.each([
+  'a. ',
+  'Emotet ',
+  'T1059 ',
+  '](',
+  '](a',
+  'Aa. Bb',
+  'CVE-2020-1234 Windows ',
+  'Play ransomware ',
+  '.\n',
+  'é',
+  '"a" ',
+  'A '.repeat(50),
+  '[T1566.001]. ',
+])('takes linear time for repetitions of %j', (piece) =>
+  expectLinearTime(repeated(piece), (text) => extractItem({ text }), 64_000),
+);
 
 test('takes the line after a line with only a date as the title', () => {
   const text = 'Tuesday, 26 July 2016\nInvoices with a trojan\nThe trojan was sent by mail.';

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { expectLinearTime, repeated } from '../../../../test/support/linear-time.ts';
 import { matchName } from '../siem-errors.ts';
 import { isGroupingQuery, listPipeCommands, insertWindow, removeTrailingSemicolon } from './query-text.ts';
 import { isTransformingSearch, rejectSideEffects } from './splunk-query.ts';
@@ -87,48 +88,7 @@ const readers: Record<string, (text: string) => unknown> = {
   matchName: (text) => matchName(text, /(?:expression|column)[^']* named '([^']+)'|Field \[([^\]]+)\] not found/i),
 };
 
-const small = 1_000;
-const factor = 8;
-/** Linear functions take about 8 times as long, quadratic ones 64 times. */
-const ratioMax = 24;
-const triesMax = 10;
-
-const fastest = (work: () => unknown): number =>
-  Math.min(
-    ...Array.from({ length: 3 }, () => {
-      const startMs = performance.now();
-      work();
-      return performance.now() - startMs;
-    }),
-  );
-
-/**
- * Returns how much longer eight times the text takes: the minimum of many tries, because load only adds time. A try lasts for less than a
- * millisecond, which is less than other processes take a processor for.
- */
-function measureRatio(read: (text: string) => unknown, textOf: (length: number) => string): number {
-  const [short, long] = [textOf(small), textOf(small * factor)];
-  // The clock is too coarse below 0.05 ms.
-  const timeShort = (): number =>
-    Math.max(
-      0.05,
-      fastest(() => read(short)),
-    );
-  let [shortMs, longMs] = [timeShort(), fastest(() => read(long))];
-  for (let tries = 0; tries < triesMax && longMs > (shortMs * ratioMax) / 2; tries++) {
-    longMs = Math.min(
-      longMs,
-      fastest(() => read(long)),
-    );
-    shortMs = Math.min(shortMs, timeShort());
-  }
-  return longMs / shortMs;
-}
-
-const repeated =
-  (part: string, before = '', after = '') =>
-  (length: number) =>
-    before + part.repeat(Math.ceil(length / part.length)) + after;
+const size = 8_000;
 
 const hostileTexts: [string, (length: number) => string][] = [
   ['escaped, unclosed quotes', repeated("\\'", "'")],
@@ -145,14 +105,12 @@ const hostileTexts: [string, (length: number) => string][] = [
 ];
 
 describe.each(Object.entries(readers))('%s takes linear time', (_name, read) => {
-  test.each(hostileTexts)('for %s', (_what, textOf) => {
-    expect(measureRatio(read, textOf)).toBeLessThan(ratioMax);
-  });
+  test.each(hostileTexts)('for %s', (_what, textOf) => expectLinearTime(textOf, read, size));
 
-  test('for any repeated text', () => {
+  test('for any repeated text', async () => {
     const parts = fc.tuple(fragment, fragment, fragment);
-    fc.assert(
-      fc.property(parts, ([before, part, after]) => measureRatio(read, repeated(part, before, after)) < ratioMax),
+    await fc.assert(
+      fc.asyncProperty(parts, ([before, part, after]) => expectLinearTime(repeated(part, before, after), read, size)),
       { numRuns: 20, endOnFailure: true },
     );
   });

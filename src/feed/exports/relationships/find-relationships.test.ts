@@ -5,7 +5,7 @@ import {
   readRelationships,
   withoutTechniques,
 } from '../../../../test/support/feed/read-relationships.ts';
-import { startThreadTimer } from '../../../../test/support/thread-time.ts';
+import { expectLinearTime, repeated } from '../../../../test/support/linear-time.ts';
 import { findRelationships } from './find-relationships.ts';
 
 describe('relationships stated by a sentence', () => {
@@ -251,12 +251,8 @@ fifth-panel[.]top
 test.each(['APT29 used! ', 'APT29 uses ', 'APT29’s ', 'A group. ', 'evil.top\n', 'Attribute[0].value: APT29\n'])(
   'takes linear time for a report full of %j',
   (piece) => {
-    const [item, storedText] = extractFrom(
-      `APT29 used WellMess.\n${piece.repeat(Math.ceil(200_000 / piece.length))}`,
-      'A report',
-    );
-    const elapsedMs = startThreadTimer();
-    findRelationships(item, storedText);
-    expect(elapsedMs()).toBeLessThan(1_500);
+    const textOf = repeated(piece, 'APT29 used WellMess.\n');
+    const reportOf = (length: number) => extractFrom(textOf(length), 'A report');
+    return expectLinearTime(reportOf, (report) => findRelationships(...report), 200_000);
   },
 );
