@@ -1,5 +1,4 @@
 import { afterAll, expect, test } from 'vitest';
-import { median } from '../../bench/benchmark.ts';
 import { testDatabase } from '../support/database.ts';
 import { createCaller, createOrganizationWithKey, pullDocument, type ApiCall } from '../support/api-client.ts';
 import { kevCatalogWith } from '../support/feed/kev-document.ts';
@@ -40,28 +39,8 @@ async function runNow(call: ApiCall, query: string): Promise<() => Promise<strin
   return async () => (await call('GET', `/api/runs/${runId}`)).status;
 }
 
-/** Returns the median time of a request in milliseconds, including its body. */
-async function medianMs(program: Program, key: string, path: string): Promise<number> {
-  const times: number[] = [];
-  for (let n = 0; n < 40; n += 1) {
-    const began = performance.now();
-    const headers = { authorization: `Bearer ${key}`, 'accept-encoding': 'gzip' };
-    const answer = await fetch(`${program.url}${path}`, { headers });
-    await answer.arrayBuffer();
-    expect(answer.status).toBe(200);
-    times.push(performance.now() - began);
-  }
-  return median(times);
-}
-
-/*
- * This is not a speed measurement: both sides are medians of the same requests on the same machine, minutes apart, and the limit is so wide
- * that only a program that waits for its engine (a blocked event loop, a starved pool) exceeds it. Waiting for one query would take a minute.
- */
-const asBefore = (ms: number): number => 20 * ms + 100;
-
 test(
-  'four pathological queries slow neither /readyz nor a gzipped /items, and SIGTERM ends everything',
+  '/readyz and a gzipped /items answer while four pathological queries run, and SIGTERM ends everything',
   { timeout: 120_000 },
   async () => {
     const organizations = ['a', 'b', 'c', 'd'].map((name) => createOrganizationWithKey({ db }, name));
@@ -84,9 +63,6 @@ test(
       300,
     ]);
 
-    const paths = ['/readyz', '/items?perPage=100'] as const;
-    const idle = [];
-    for (const path of paths) idle.push(await medianMs(program, keys[0]!, path));
     const runs = await Promise.all(
       pathological.map((query, index) => runNow(createCaller(program.url, keys[index]!), query)),
     );
@@ -96,11 +72,15 @@ test(
     const allRun = async (): Promise<boolean> =>
       engines() === 4 && (await statuses()).every((status) => status === 'running');
     await until(allRun, () => 'the queries do not run at once');
-    const busy = [];
-    for (const path of paths) busy.push(await medianMs(program, keys[0]!, path));
+    // A program that waits for its engine (a blocked event loop, a starved pool) answers only after a query has ended.
+    for (const path of ['/readyz', '/items?perPage=100'])
+      for (let n = 0; n < 10; n += 1) {
+        const headers = { authorization: `Bearer ${keys[0]}`, 'accept-encoding': 'gzip' };
+        const answer = await fetch(`${program.url}${path}`, { headers });
+        await answer.arrayBuffer();
+        expect(answer.status).toBe(200);
+      }
     expect(await statuses()).toEqual(['running', 'running', 'running', 'running']);
-    for (const [index, path] of paths.entries())
-      expect(busy[index], `${path}: ${idle[index]} ms idle`).toBeLessThan(asBefore(idle[index]!));
 
     const family = descendantsOf(program.pid).map(({ pid }) => pid);
     expect(await program.kill('SIGTERM')).toBe(0);

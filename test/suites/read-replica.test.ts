@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeEach, expect, inject, test, vi } from 'vitest';
 import { sql } from 'kysely';
 import { buildApp } from '../../src/app/http-server.ts';
@@ -146,9 +145,7 @@ test('an ETag and a page of items are never those of before a write', async () =
   expect((await get({ 'if-none-match': etag })).status).toBe(304);
   await post('second report');
   // Each process reads the feed's version anew after 100 ms.
-  await sleep(150);
-  const second = await get({ 'if-none-match': etag });
-  expect([second.status, await second.text()]).toEqual([200, expect.stringContaining('second report')]);
+  await expect.poll(async () => (await get({ 'if-none-match': etag })).text()).toContain('second report');
 });
 
 test('reads use the primary while the replica lags, and /readyz says so', async () => {
@@ -193,9 +190,11 @@ test('reads survive a replica that hangs, dies and returns', async () => {
       () => replica.fault() !== null,
       () => 'the replica is used although it hangs',
     );
-    const startMs = performance.now();
+    // A read does not wait for the replica: it is not asked.
+    const before = { ...replica.counts };
     await listNames();
-    expect(performance.now() - startMs).toBeLessThan(2_000);
+    expect(replica.counts).toEqual({ ...before, skipped: expect.any(Number) });
+    expect(replica.counts.skipped).toBeGreaterThan(before.skipped);
   } finally {
     for (const pid of hung) process.kill(pid, 'SIGCONT');
   }

@@ -12,6 +12,7 @@ import type { OrgId } from '../../src/platform/lib/org-id.ts';
 import { createKey } from '../../src/platform/orgs/keys.ts';
 import { scopes, type Scope } from '../../src/platform/orgs/caller.ts';
 import { createOrganization } from '../../src/app/bootstrap.ts';
+import { createExtractor } from '../../src/feed/ingestion/extractor/extractor.ts';
 import { createParser } from '../../src/feed/sources/pull/parse/parser.ts';
 import { pullClaimedSource } from '../../src/feed/sources/pull/pull-source.ts';
 import type { RunPull } from '../../src/feed/sources/pull/threads/start-pulls.ts';
@@ -41,6 +42,9 @@ export type TestApp = {
   newKey: (org: TestOrg, granted: readonly Scope[]) => Promise<TestOrg>;
 };
 
+/** Threads that read texts have a low priority. Where other processes are busy, they take many times as long. */
+const textMaxMs = 240_000;
+
 /** Starts the whole program with its own database and data directory. `clock` and any other dependency can be replaced. */
 export async function startApp(
   options: { clock?: Clock; env?: Record<string, string>; deps?: Partial<Deps> } = {},
@@ -58,12 +62,14 @@ export async function startApp(
   const parser = createParser(config.dataDir);
   // In this thread, so that pulls follow the test's clock. The tests of pull-threads.ts and of the process use threads.
   const runPull: RunPull = (source, pullOptions) => pullClaimedSource({ ...deps, parser }, source, pullOptions);
-  const deps: Deps = { ...built.deps, runPull, ...options.deps };
+  const extractor = createExtractor(config.dataDir, textMaxMs);
+  const deps: Deps = { ...built.deps, runPull, extractor, ...options.deps };
   const app = await buildApp(deps);
   await app.ready();
   afterAll(async () => {
     await app.close();
     await parser.close();
+    await extractor.close();
     await built.stop();
   });
   const newKey = async (org: Pick<TestOrg, 'id' | 'name'>, granted: readonly Scope[]): Promise<TestOrg> => {

@@ -9,7 +9,7 @@ const clockMs = 0.02;
  * Returns the processor time in milliseconds that this thread has used. Unlike the clock, it does not count what other processes do meanwhile. The
  * time of the process is read first, because Linux brings that of the running thread up to date with it.
  */
-function readThreadMs(): number {
+export function readThreadMs(): number {
   process.cpuUsage();
   const { user, system } = process.threadCpuUsage();
   return (user + system) / 1000;

@@ -159,7 +159,7 @@ test('restores files for other engines, whose manifests the service writes', asy
   expect(existsSync(manifest)).toBe(false);
   const program = await startProgram(dataDir, { DATABASE_URL: url, TOCSIN_SECRET_KEY: 'k'.repeat(32) });
   try {
-    await expect.poll(() => existsSync(manifest), { timeout: 20_000 }).toBe(true);
+    await expect.poll(() => existsSync(manifest)).toBe(true);
     const { files } = JSON.parse(readFileSync(manifest, 'utf8')) as { files: { path: string; bytes: number }[] };
     expect(files).toHaveLength(1);
     expect(readFileSync(join(dirname(manifest), files[0]!.path))).toHaveLength(files[0]!.bytes);

@@ -91,7 +91,7 @@ test('counts the calls, tokens and failures of a model', async () => {
   deps.metrics.registry.removeSingleMetric('tocsin_model_cost_usd_total');
   const { registry } = deps.metrics;
   const model = measureModels({ ...models, aliases: ['judge'], find: () => stub }, registry).find('judge')!;
-  const request = { messages: [], tools: [], signal: AbortSignal.timeout(1000) };
+  const request = { messages: [], tools: [], signal: AbortSignal.timeout(60_000) };
   await model.call({ ...request, system: '' });
   await expect(model.call({ ...request, system: 'fail' })).rejects.toThrow('aborted');
   const text = await registry.metrics();

@@ -92,7 +92,7 @@ test('applies overrides of severity and indicators to the exports of their organ
   const readTimestamp = async (org: TestOrg) => Number((await get(org, '/misp/manifest.json')).body[eventId].timestamp);
   const timestampBefore = await readTimestamp(reader);
 
-  await new Promise((resolve) => setTimeout(resolve, 1_000));
+  await expect.poll(() => Math.floor(Date.now() / 1000)).toBeGreaterThan(timestampBefore);
   const indicators = [
     { type: 'domain', value: 'said-false.top', status: 'false_positive' },
     { type: 'domain', value: 'said-over.top', status: 'expired' },

@@ -30,6 +30,7 @@ describe('fetch session', () => {
       if (busy >= 0) response.writeHead(429, { 'retry-after': '1' }).end();
       else response.end('done');
     });
+    // A lower limit, to which load only adds.
     const began = performance.now();
     expect((await context().fetch(`${server.base}/busy`))!.bytes.toString()).toBe('done');
     expect(performance.now() - began).toBeGreaterThan(1_900);

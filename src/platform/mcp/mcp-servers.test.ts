@@ -42,7 +42,7 @@ test('offers an added server only to the organization that added it', async () =
   expect(await named(stranger)).toEqual([]);
   expect(await deps.mcp!.find(stranger.id, 'intel__whois')).toBeUndefined();
   const tool = (await deps.mcp!.find(org.id, 'intel__whois'))!;
-  expect(await tool.run({ name: 'evil.example' }, AbortSignal.timeout(5_000))).toContain('evil.example');
+  expect(await tool.run({ name: 'evil.example' }, AbortSignal.timeout(60_000))).toContain('evil.example');
   await org.call('PUT', one, { tools: ['fail'], name: 'renamed' });
   expect(await named()).toEqual(['renamed__fail']);
   expect((await org.call('GET', '/api/mcp-servers')).body.servers).toHaveLength(1);

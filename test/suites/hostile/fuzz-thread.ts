@@ -2,20 +2,36 @@ import { serveTasks } from '../../../src/platform/lib/threads/thread-worker.ts';
 import { extractItem } from '../../../src/feed/extraction/extract-item.ts';
 import { readEntryText } from '../../../src/feed/formats/rss/read-entry-text.ts';
 import { sourceFormats, type SourceKind } from '../../../src/feed/formats/registry.ts';
+import { measureGrowth, repeated } from '../../support/linear-time.ts';
 
-export type FuzzTask = { kind: SourceKind | 'text'; text: string };
+/** A document in which `mark` stands for a text of repetitions. */
+export type FuzzTask = { kind: SourceKind | 'text'; document: string; before: string; part: string; after: string };
 
-/** Parses the document as a pull does and returns the time in milliseconds, whether or not parsing succeeds. */
-serveTasks(({ kind, text }: FuzzTask): number => {
-  const began = performance.now();
+export const mark = 'MARK';
+const chars = 60_000;
+
+/** Returns how many times as long a pull takes to parse the document with eight times the text, whether or not parsing succeeds. */
+serveTasks(({ kind, document, before, part, after }: FuzzTask): Promise<number> => {
+  const textOf = repeated(part, before, after);
+  return measureGrowth(
+    (length) => fill(document, textOf(length)),
+    (text) => read(kind, text),
+    chars,
+  );
+});
+
+function fill(document: string, text: string): string {
+  return document.replaceAll(mark, () => (document.startsWith('{') ? JSON.stringify(text).slice(1, -1) : text));
+}
+
+function read(kind: FuzzTask['kind'], text: string): void {
   try {
     if (kind === 'text') extractItem({ text });
     else {
-      const part = { name: 'part', bytes: Buffer.from(text) };
-      for (const entry of sourceFormats[kind].parse([part], { reliability: 0.5 }).texts ?? []) readEntryText(entry);
+      const bytes = { name: 'part', bytes: Buffer.from(text) };
+      for (const entry of sourceFormats[kind].parse([bytes], { reliability: 0.5 }).texts ?? []) readEntryText(entry);
     }
   } catch {
     // A parse error is a valid outcome.
   }
-  return performance.now() - began;
-});
+}

@@ -1,16 +1,13 @@
 import { expect, test } from 'vitest';
 import { callOk, postDetection } from '../../../../test/support/detection/detection-factory.ts';
 import { startApp, type TestOrg } from '../../../../test/support/harness.ts';
+import { measureLongestTurn } from '../../../../test/support/longest-turn.ts';
 
 const { newOrg } = await startApp();
 const create = (org: TestOrg, more: object = {}) => postDetection(org, { name: 'One', ...more });
 const bulk = (org: TestOrg, request: object) => callOk(org, 'POST', '/api/detections/bulk', request);
 const outcomes = ({ results }: { results: { outcome: string; code: string | null }[] }) =>
   results.map(({ outcome, code }) => code ?? outcome);
-const usedSince = (before: NodeJS.CpuUsage): number => {
-  const { user, system } = process.cpuUsage(before);
-  return user + system;
-};
 const records = async (org: TestOrg) => (await callOk(org, 'GET', '/api/detections')).detections;
 
 test('returns a result for each detection, and changes nothing in a dry run', async () => {
@@ -103,17 +100,9 @@ test('lets other requests run while it imports', async () => {
   const org = await newOrg();
   const junk = Object.fromEntries(Array.from({ length: 1_000 }, (_, n) => [`field${n}`, 1]));
   const body = JSON.stringify({ detections: Array.from({ length: 200 }, () => junk) });
-  const started = process.cpuUsage();
-  let last = started;
-  let longest = 0;
-  const timer = setInterval(() => {
-    longest = Math.max(longest, usedSince(last));
-    last = process.cpuUsage();
-  }, 0);
-  const { results } = await callOk(org, 'POST', '/api/detections/import', body);
-  clearInterval(timer);
-  expect(longest, 'processor time between two turns of the event loop').toBeLessThan(usedSince(started) / 3);
-  for (const { detail } of results) expect(detail.length).toBeLessThanOrEqual(500);
+  const { result, share } = await measureLongestTurn(() => callOk(org, 'POST', '/api/detections/import', body));
+  expect(share, 'processor time between two turns of the event loop').toBeLessThan(1 / 3);
+  for (const { detail } of result.results) expect(detail.length).toBeLessThanOrEqual(500);
 });
 
 test('refuses more detections than a body may hold', async () => {

@@ -32,9 +32,9 @@ test('a sender killed between writing and publishing leaves an invisible file, a
     // Holding the row lock stops the other process right before it publishes.
     await sql`select 1 from datasets where organization_id = ${org} for update`.execute(tx);
     const { child, output } = startSender(org, '{"n":2}');
-    await expect.poll(() => readdirSync(folder).length, { timeout: 20_000 }).toBe(2);
+    await expect.poll(() => readdirSync(folder).length).toBe(2);
     const waiting = sql<{ n: number }>`select count(*) as n from pg_locks where not granted`;
-    await expect.poll(async () => (await waiting.execute(tx)).rows[0]!.n, { timeout: 20_000 }).toBeGreaterThan(0);
+    await expect.poll(async () => (await waiting.execute(tx)).rows[0]!.n).toBeGreaterThan(0);
     child.kill('SIGKILL');
     return output;
   });

@@ -18,10 +18,7 @@ import { resolveOverdueCandidatesAcrossOrgs } from '../judging/overdue-candidate
 const testDb = await testDatabase(16);
 const config = loadConfig({ TOCSIN_SPREAD_SECONDS: '0', TOCSIN_RUNS_AT_ONCE: '3' });
 
-async function waitUntil(check: () => Promise<boolean>): Promise<void> {
-  for (const end = performance.now() + 60_000; performance.now() < end; await sleep(25)) if (await check()) return;
-  throw new Error('The condition was not met within a minute.');
-}
+const waitUntil = (check: () => Promise<boolean>): Promise<void> => expect.poll(check).toBe(true);
 
 const countRuns = async (t: RunsTest, status: string): Promise<number> =>
   (await t.select<{ n: number }>`select count(*) as n from runs where status = ${status}`)[0]!.n;

@@ -78,7 +78,7 @@ testHttpAdapter('opensearch', () => fixture(), {
 
 test('returns no data for an index that does not exist, and rejects a query without the window', async () => {
   const { connection } = await fixture();
-  const search = (query: string) => connection.search(query, firstHours(0), standInLimits, AbortSignal.timeout(10_000));
+  const search = (query: string) => connection.search(query, firstHours(0), standInLimits, AbortSignal.timeout(60_000));
   expect(await search('source=nowhere | where $window')).toMatchObject({ noData: true });
   await expect(search("source=logs | where user = '$window'")).rejects.toThrow('The query must use $window');
 });
@@ -87,9 +87,9 @@ test('limits a query with a trailing comment, and treats a default limit of rows
   const rows = Array.from({ length: 1000 }, (_, n) => [`u${n}`]);
   const { standIn, connection } = await fixture(() => table([{ name: 'user', type: 'string' }], rows), 10_000);
   const window = { from: firstAt, to: new Date(firstAt.getTime() + 1000), clock: 'event' as const };
-  const limits = { rowsMax: 100_000, groupsMax: 10_000, timeoutMs: 5_000 };
+  const limits = { rowsMax: 100_000, groupsMax: 10_000, timeoutMs: 60_000 };
   const query = 'source=logs | where $window | stats count() as n by user // of all';
-  const found = await connection.search(query, window, limits, AbortSignal.timeout(10_000));
+  const found = await connection.search(query, window, limits, AbortSignal.timeout(60_000));
   expect(found).toMatchObject({ aggregate: true, truncated: true });
   const { query: sent } = JSON.parse(standIn.asked.at(-1)!.body) as { query: string };
   expect(sent.split('\n').at(-1)).toBe('| head 10000');

@@ -155,16 +155,14 @@ test.each([
 });
 
 test('ends a slow query on the server at the time limit, and on the client when aborted', async () => {
-  const slow = 'SELECT pg_sleep(20) WHERE $window_start < $window_end';
+  const slow = 'SELECT pg_sleep(3600) WHERE $window_start < $window_end';
   expect(await findFailure(slow, connect(), { ...limits, timeoutMs: 200 })).toMatchObject({
     kind: 'query_timeout',
     blame: 'author',
   });
-  const begun = performance.now();
   await expect(
-    connect().search(slow, window, { ...limits, timeoutMs: 15_000 }, AbortSignal.timeout(200)),
+    connect().search(slow, window, { ...limits, timeoutMs: 1_800_000 }, AbortSignal.timeout(200)),
   ).rejects.toThrow();
-  expect(performance.now() - begun).toBeLessThan(10_000);
 });
 
 test('blames the upstream for wrong credentials, addresses and databases', async () => {

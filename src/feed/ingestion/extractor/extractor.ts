@@ -18,11 +18,11 @@ export type Extractor = {
   close: () => Promise<void>;
 };
 
-const timeoutMs = 20_000;
+const defaultTimeoutMs = 20_000;
 const threadsMax = Math.min(4, Math.max(1, availableParallelism() - 1));
 
-/** Reads the installed reference data from `dataDir`. */
-export function createExtractor(dataDir: string): Extractor {
+/** Reads the installed reference data from `dataDir`. A text may take `timeoutMs`. */
+export function createExtractor(dataDir: string, timeoutMs = defaultTimeoutMs): Extractor {
   const threads = createThreadPool<ExtractTask, unknown>({
     file: siblingModule('extraction-thread', import.meta),
     workerData: dataDir,

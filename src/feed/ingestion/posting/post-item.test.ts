@@ -135,16 +135,15 @@ describe('rejected requests', () => {
 test('reads a text of the maximum size without blocking other requests', async () => {
   const line = 'The loader contacts evil-host[.]top and drops payload.exe on the victim.\n';
   const text = line.repeat(Math.floor((1024 * 1024) / line.length));
-  const started = Date.now();
-  let longest = 0;
+  let answered = 0;
   const state = { done: false };
   const posting = post({ text }).finally(() => (state.done = true));
   while (!state.done) {
-    const at = Date.now();
     await org.call('GET', '/healthz');
-    longest = Math.max(longest, Date.now() - at);
+    answered += 1;
     await new Promise((resolve) => void setTimeout(resolve, 5));
   }
   expect((await posting).status).toBe(200);
-  expect(longest).toBeLessThan(Math.max(500, (Date.now() - started) / 2));
+  // Read in this thread, the text would let a few requests through before and after.
+  expect(answered).toBeGreaterThan(20);
 });

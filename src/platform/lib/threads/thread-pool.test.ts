@@ -11,7 +11,7 @@ function start(more: Partial<ThreadPoolOptions> = {}): ThreadPool<TestTask, unkn
   open.push(threads);
   return threads;
 }
-const patient = { timeoutMs: 20_000 };
+const patient = { timeoutMs: 120_000 };
 
 test('returns results in order and fails only the task that throws', async () => {
   const threads = start({ waitingMax: 20 });
@@ -78,15 +78,17 @@ test('rejects running and waiting tasks on close', async () => {
   await expect(threads.run({ echo: 1 }, patient)).rejects.toMatchObject({ reason: 'stopped' });
 });
 
-test('returns the memory of a large task within seconds, and keeps its thread', async () => {
+test('returns the memory of a large task before the next tasks, and keeps its thread', async () => {
   const threads = start();
   const readHeapBytes = async (): Promise<number> => Number(await threads.run({ heapBytes: true }, patient));
   const bytes = 8 * 1024 * 1024;
   await threads.run({ waste: bytes }, patient);
   const wasted = await readHeapBytes();
   await threads.run({ waste: bytes }, { ...patient, isLarge: true });
-  // Without a collection, V8 returns the memory after eight seconds.
-  await expect.poll(readHeapBytes, { timeout: 5_000 }).toBeLessThan(wasted - bytes / 2);
+  // A few tasks may begin before the collection. Without one, V8 returns the memory after eight seconds.
+  const after: number[] = [];
+  for (let n = 0; n < 10; n += 1) after.push(await readHeapBytes());
+  expect(Math.min(...after)).toBeLessThan(wasted - bytes / 2);
 });
 
 test('answers the calls of a task with the function of its run', async () => {
@@ -112,11 +114,11 @@ test('interleaves tasks in one thread, limits those of one owner, and answers th
   });
   const ask = (owner: string, call: string) => threads.run({ call }, { ...patient, owner });
   const [a1, a2, a3, b1] = [ask('a', 'a1'), ask('a', 'a2'), ask('a', 'a3'), ask('b', 'b1')];
-  await expect.poll(() => asked, { timeout: 20_000 }).toEqual(['a1', 'a2', 'b1']);
+  await expect.poll(() => asked).toEqual(['a1', 'a2', 'b1']);
   for (const answer of answers.splice(0)) answer();
   await expect(a2).rejects.toThrow('no answer');
   expect([await a1, await b1]).toEqual(['answer to a1', 'answer to b1']);
-  await expect.poll(() => asked.at(-1), { timeout: 20_000 }).toBe('a3');
+  await expect.poll(() => asked.at(-1)).toBe('a3');
   answers[0]!();
   expect(await a3).toBe('answer to a3');
 });

@@ -6,6 +6,7 @@ import { afterAll, beforeEach, expect, test } from 'vitest';
 import { acrossOrgs } from '../../db/db.ts';
 import { startApp, type TestOrg } from '../../../../test/support/harness.ts';
 import { root, until } from '../../../../test/support/program.ts';
+import { deliverDue } from './deliver.ts';
 import { deliverLoop } from './delivery-loops.ts';
 import { startReceiver } from '../../../../test/support/platform/webhook-receiver.ts';
 
@@ -48,13 +49,11 @@ test('sends the delivery of a killed process from another one, with the same ID 
   child.kill('SIGKILL');
   await once(child, 'exit');
   slow.reply(() => ({ status: 200 }));
+  // The lease of the killed process is still valid.
+  expect(await deliverDue(deps)).toBe(0);
+  expect(slow.received).toHaveLength(1);
   const stop = new AbortController();
   const loop = deliverLoop(deps, stop.signal);
-  await new Promise((done) => {
-    setTimeout(done, 300);
-  });
-  // The lease of the killed process is still valid.
-  expect(slow.received).toHaveLength(1);
   await acrossOrgs(deps.db, (tx) =>
     sql`update deliveries set next_try_at = next_try_at - interval '61 seconds'`.execute(tx),
   );
@@ -83,10 +82,8 @@ test('does not delay other destinations when one hangs, and does not count attem
     () => quick.received.length === 1 && slow.received.length === 4,
     () => `${quick.received.length} and ${slow.received.length}`,
   );
-  const startedAt = performance.now();
   stop.abort();
   await loop;
-  expect(performance.now() - startedAt).toBeLessThan(10_000);
   expect(await listLog(org, other)).toMatchObject([{ state: 'delivered', tries: 1 }]);
   const waiting = await listLog(org, hanging);
   expect(waiting).toHaveLength(11);

@@ -3,6 +3,8 @@ import { startSiemStandIn } from './siem-stand-in.ts';
 export type OpenSearchStandIn = {
   url: string;
   requestCount: () => number;
+  /** Returns the number of requests that wait for a response. */
+  openCount: () => number;
   /**
    * Sets the response: 200 with a result, another status as an error, `hang` for no response, or null for a closed connection. With
    * `queries`, only requests with a query fail.
@@ -23,6 +25,7 @@ export async function startOpenSearch(): Promise<OpenSearchStandIn> {
   return {
     url: standIn.url,
     requestCount: () => standIn.asked.length,
+    openCount: standIn.openCount,
     answerWith: (next, only) => {
       status = next;
       onlyQueries = only === 'queries';

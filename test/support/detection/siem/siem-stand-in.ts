@@ -28,12 +28,14 @@ export const firstHours = (hours: number, clock: SiemConnection['clock'] = 'even
   to: new Date(firstAt.getTime() + hours * 3_600_000),
   clock,
 });
-export const standInLimits = { rowsMax: 10, groupsMax: 10, timeoutMs: 5_000 };
+export const standInLimits = { rowsMax: 10, groupsMax: 10, timeoutMs: 60_000 };
 export const eventsWithin = (from: Date, to: Date) => events.filter(({ at }) => at >= from && at < to);
 
 export type SiemStandIn = {
   url: string;
   asked: SiemStandInRequest[];
+  /** Returns the number of requests that wait for a response. */
+  openCount: () => number;
   fail: (fault: Fault | undefined) => void;
   failOnce: (fault: Fault) => void;
 };
@@ -43,8 +45,11 @@ export async function startSiemStandIn(answer: (asked: SiemStandInRequest) => Fa
   const asked: SiemStandInRequest[] = [];
   let fault: Fault | undefined;
   let once: Fault | undefined;
+  let open = 0;
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
+    open += 1;
+    response.on('close', () => (open -= 1));
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
       const url = new URL(request.url ?? '/', 'http://stand-in');
@@ -61,6 +66,7 @@ export async function startSiemStandIn(answer: (asked: SiemStandInRequest) => Fa
   return {
     url,
     asked,
+    openCount: () => open,
     fail: (next) => {
       fault = next;
     },
@@ -156,12 +162,9 @@ export function testHttpFailures(
     const { standIn, connection, query } = await made;
     standIn.fail(fault);
     try {
-      const limits = { rowsMax: 10, groupsMax: 10, timeoutMs: 5_000 };
-      expect(await failureOf(connection.search(query, window, limits, AbortSignal.timeout(10_000)))).toMatchObject(
-        expected,
-      );
-      if (fault !== 'half')
-        expect(await failureOf(connection.ping(AbortSignal.timeout(10_000)))).toMatchObject(expected);
+      const signal = AbortSignal.timeout(60_000);
+      expect(await failureOf(connection.search(query, window, standInLimits, signal))).toMatchObject(expected);
+      if (fault !== 'half') expect(await failureOf(connection.ping(signal))).toMatchObject(expected);
     } finally {
       standIn.fail(undefined);
     }
@@ -171,10 +174,9 @@ export function testHttpFailures(
     const { standIn, connection, query } = await made;
     standIn.fail('hang');
     try {
-      const limits = { rowsMax: 10, groupsMax: 10, timeoutMs: 60_000 };
-      const begun = performance.now();
+      // The search's own limit is longer than the test's.
+      const limits = { ...standInLimits, timeoutMs: 3_600_000 };
       await expect(connection.search(query, window, limits, AbortSignal.timeout(150))).rejects.toThrow();
-      expect(performance.now() - begun).toBeLessThan(5_000);
     } finally {
       standIn.fail(undefined);
     }
@@ -183,7 +185,7 @@ export function testHttpFailures(
 
 /** Tests that an adapter rejects an address that is neither public nor allowed by a setting. */
 export async function testPrivateAddress(connection: RemoteConnection): Promise<void> {
-  const error = await connection.ping(AbortSignal.timeout(5_000)).then(
+  const error = await connection.ping(AbortSignal.timeout(60_000)).then(
     () => undefined,
     (reason: unknown) => reason,
   );
