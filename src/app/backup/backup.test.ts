@@ -35,6 +35,8 @@ const source = await startApp({ env: { TOCSIN_FETCH_ALLOW: '127.0.0.1,localhost'
 const { deps } = source;
 const org = await source.newOrg();
 await fillOrganization(deps, org);
+// Otherwise what was counted so far would be written during the first test.
+await deps.usage.flush();
 const folder = newDataDir();
 const passphrase = 'correct horse battery';
 
