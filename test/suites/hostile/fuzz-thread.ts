@@ -5,24 +5,29 @@ import { sourceFormats, type SourceKind } from '../../../src/feed/formats/regist
 import { measureGrowth, repeated } from '../../support/linear-time.ts';
 
 /** A document in which `mark` stands for a text of repetitions. */
-export type FuzzTask = { kind: SourceKind | 'text'; document: string; before: string; part: string; after: string };
+export type FuzzTask = {
+  kind: SourceKind | 'text';
+  document: string;
+  mark: string;
+  before: string;
+  part: string;
+  after: string;
+};
 
-export const mark = 'MARK';
 const chars = 60_000;
 
 /** Returns how many times as long a pull takes to parse the document with eight times the text, whether or not parsing succeeds. */
-serveTasks(({ kind, document, before, part, after }: FuzzTask): Promise<number> => {
+serveTasks(({ kind, document, mark, before, part, after }: FuzzTask): Promise<number> => {
   const textOf = repeated(part, before, after);
   return measureGrowth(
-    (length) => fill(document, textOf(length)),
+    (length) => document.replaceAll(mark, () => quote(document, textOf(length))),
     (text) => read(kind, text),
     chars,
   );
 });
 
-function fill(document: string, text: string): string {
-  return document.replaceAll(mark, () => (document.startsWith('{') ? JSON.stringify(text).slice(1, -1) : text));
-}
+const quote = (document: string, text: string): string =>
+  document.startsWith('{') ? JSON.stringify(text).slice(1, -1) : text;
 
 function read(kind: FuzzTask['kind'], text: string): void {
   try {
