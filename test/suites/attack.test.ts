@@ -11,14 +11,14 @@ const folder = dataDir();
 
 /** The steps of the simulated attack: detection that finds it, entity, API calls, ATT&CK technique. */
 const attack = [
-  ['aws-cloudtrail-disabled', 'user/bert-jan', ['StopLogging', 'DeleteTrail', 'PutEventSelectors'], 'T1562.008'],
+  ['aws-cloudtrail-disabled', 'user/bert-jan', ['StopLogging', 'DeleteTrail', 'PutEventSelectors'], 'T1685.002'],
   ['aws-new-user-made-admin', 'malicious-iam-user', ['CreateUser', 'AttachUserPolicy', 'CreateAccessKey'], 'T1136.003'],
   ['aws-secrets-harvested', 'user/bert-jan', [], 'T1555.006'],
   ['aws-data-shared-outside', 'user/bert-jan', ['ModifyImageAttribute', 'ModifySnapshotAttribute'], 'T1537'],
   ['aws-outside-trust', 'user/bert-jan', ['UpdateAssumeRolePolicy', 'CreateTrustAnchor'], 'T1098'],
   ['aws-guardrails-removed', 'role/stratus-red-team-leave-org-role', ['LeaveOrganization'], 'T1666'],
   ['aws-instance-secrets-collected', 'role/stratus-red-team-ec2-get-password-data-role', ['GetPasswordData'], 'T1552'],
-  ['aws-security-group-opened', 'user/bert-jan', ['AuthorizeSecurityGroupIngress'], 'T1562.007'],
+  ['aws-security-group-opened', 'user/bert-jan', ['AuthorizeSecurityGroupIngress'], 'T1686.001'],
 ] as const;
 
 test.skipIf(folder === undefined)(

@@ -1,3 +1,4 @@
+import { getAttackVersion } from '../../feed/reference-data/attack.ts';
 import type { Coverage, CoveredTechnique, NavigatorLayer } from './coverage.schema.ts';
 
 const threatColor = '#d9480f';
@@ -11,7 +12,7 @@ export function toNavigatorLayer({ at, since, techniques }: Coverage): Navigator
   return {
     name: 'Tocsin coverage',
     description: `Detections weighted by health on ${at.slice(0, 10)}, beside relevant feed items since ${since.slice(0, 10)}.`,
-    versions: { attack: '18', navigator: '5.1.0', layer: '4.5' },
+    versions: { attack: getAttackVersion().split('.')[0]!, navigator: '5.1.0', layer: '4.5' },
     domain: 'enterprise-attack',
     techniques: techniques.filter((one) => one.detectionCount > 0 || one.threats).map(toLayerTechnique),
     gradient: { colors, minValue: 0, maxValue: 100 },

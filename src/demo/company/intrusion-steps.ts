@@ -144,7 +144,7 @@ export const intrusionSteps: IntrusionStep[] = [
   },
   {
     stage: 'log-tampering',
-    technique: 'T1562.008',
+    technique: 'T1685.002',
     entity: USER_ARN,
     hoursBefore: 6,
     actions: [api(at(40), { service: 'cloudtrail', action: 'StopLogging', request: { name: 'org-trail' } })],

@@ -1,6 +1,6 @@
 import type { QueryTemplate } from './template.ts';
 
-/** Privilege escalation and defense evasion. */
+/** Privilege escalation, stealth and defense impairment. */
 export const evasion: readonly QueryTemplate[] = [
   {
     id: 'uac-bypass',
@@ -26,7 +26,7 @@ export const evasion: readonly QueryTemplate[] = [
   },
   {
     id: 'security-tool-off',
-    techniques: ['T1562.001', 'T1562', 'T1562.006', 'T1489'],
+    techniques: ['T1685', 'T1489'],
     name: 'Security tool disabled from the command line',
     kind: 'process',
     severity: 'high',
@@ -41,7 +41,7 @@ export const evasion: readonly QueryTemplate[] = [
   },
   {
     id: 'firewall-off',
-    techniques: ['T1562.004', 'T1562'],
+    techniques: ['T1686', 'T1685'],
     name: 'Host firewall opened or disabled',
     kind: 'process',
     severity: 'high',
@@ -52,7 +52,7 @@ export const evasion: readonly QueryTemplate[] = [
   },
   {
     id: 'logs-cleared',
-    techniques: ['T1070.001', 'T1070', 'T1070.002', 'T1070.003', 'T1562.002'],
+    techniques: ['T1685.005', 'T1070', 'T1685.006', 'T1070.003', 'T1685.001'],
     name: 'Logs or shell history cleared',
     kind: 'process',
     severity: 'high',
@@ -63,7 +63,7 @@ export const evasion: readonly QueryTemplate[] = [
   },
   {
     id: 'windows-log-cleared',
-    techniques: ['T1070.001', 'T1070', 'T1562.002'],
+    techniques: ['T1685.005', 'T1070', 'T1685.001'],
     name: 'Windows event log cleared or auditing changed',
     kind: 'windows',
     severity: 'high',

@@ -48,7 +48,7 @@ const examples: [string, Candidate][] = [
         step: n + 1,
         _id: `s${n}`,
         _time: at(n * 10),
-        technique: 'T1562.008',
+        technique: 'T1685.002',
       })),
       definitionOf('sequence_pattern', { query: 'SELECT 3 AS step' }),
     )[0]!,

@@ -8,7 +8,7 @@ const generalNames = new Set(
   iam mfa vpn api dns http https tls ssh rdp smb wmi com lsass sam ntds sql mitre att ck attack tocsin soc siem edr cisa cve kev
   january february march april may june july august september october november december monday tuesday wednesday thursday friday
   saturday sunday english i ok utc gmt id ip url json xml csv pdf zip exe dll usb cpu gpu ram vm ec2 s3 rds kms sts sso saml oauth oidc
-  initial access execution persistence privilege escalation defense evasion credential discovery lateral movement collection command
+  initial access execution persistence privilege escalation defense evasion stealth impairment credential discovery lateral movement collection command
   control exfiltration impact reconnaissance resource development administrator administrators guest guests everyone users public`.split(
     /\s+/,
   ),

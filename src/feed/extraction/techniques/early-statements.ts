@@ -47,7 +47,7 @@ export const earlyStatements: StatementRow[] = [
     /\b(?:compromised|hacked|breached|hijacked) (?:[\w-]+ ){0,3}(?:web ?sites?|servers?|routers?|devices?)\b[^.!?]{0,40}\b(?:as|to host|for) (?:[\w-]+ ){0,3}(?:c2|c&c|command|prox(?:y|ies)|relays?|payloads?|malware)\b/i,
   ],
   [
-    'T1656',
+    'T1684.001',
     'posed posing pose impersonate impersonated impersonates impersonating masquerading masqueraded pretending pretended',
     /\b(?:pos(?:e|es|ed|ing) as|impersonat\w+|masquerad\w+ as|pretend\w+ to be)\b[^.!?]{0,40}\b(?:help ?desk|it (?:staff|support|department|personnel|teams?)|tech(?:nical)? support|recruiters?|employees?|journalists?|executives?|government officials?)\b/i,
   ],

@@ -1,6 +1,6 @@
 import { appInstallation, payloadWords, type StatementRow } from './statement-words.ts';
 
-/** Statements of techniques of defense evasion. */
+/** Statements of techniques of stealth and defense impairment. */
 export const evasionStatements: StatementRow[] = [
   [
     'T1574.001',
@@ -88,7 +88,7 @@ export const evasionStatements: StatementRow[] = [
     /\b(?:names?|named|file ?names?|paths?)\b[^.!?]{0,50}\b(?:to (?:look|appear) (?:like|similar|legitimate)|to (?:mimic|resemble|blend))\b/i,
   ],
   [
-    'T1562.004',
+    'T1686',
     'firewall',
     /\b(?:disabl|turn(?:s|ed|ing)? off|modif|alter|chang|add|creat)\w*\b[^.!?]{0,40}\bfirewall\b(?: (?:rules?|exceptions?|settings))?/i,
   ],
@@ -99,12 +99,12 @@ export const evasionStatements: StatementRow[] = [
     { exception: /\b(?:run|runonce|autorun|currentversion\\run)\b|\bpersist/i },
   ],
   [
-    'T1562.001',
+    'T1685',
     'antivirus edr defender amsi security byovd',
     /\b(?:disabl|terminat|kill|uninstall|tamper|impair|unhook|neutrali[sz]|turn(?:s|ed|ing)? off|shut(?:s|ting)? down)\w*\b[^.!?]{0,50}\b(?:antivirus|anti-virus|edr|windows defender|microsoft defender|defender|amsi|security (?:tools?|software|products?|solutions?)|endpoint (?:protection|security|detection))\b|\bbypass\w*\b[^.!?]{0,20}\b(?:amsi|edr|(?:windows |microsoft )?defender)\b|\bbyovd\b|\bbring[- ]your[- ]own[- ]vulnerable[- ]driver|\bedr[- ]kill/i,
   ],
   [
-    'T1070.001',
+    'T1685.005',
     'log logs',
     /\b(?:clear|wip|delet|eras)(?:e|es|ed|ing|s)?\b[^.!?]{0,30}\b(?:windows )?(?:event|system|security) logs?\b/i,
   ],

@@ -40,8 +40,15 @@ export function readAttackBundles(bundles: JsonObject[]): AttackFile {
     if ((type === 'malware' || type === 'tool') && !isGone)
       made.software.push({ id: nameId(id), name, type, aliases: othersOf(name, asTexts(object['x_mitre_aliases'])) });
   }
-  return made;
+  const order = listTacticsInOrder(objects, idByRef);
+  return { ...made, tactics: made.tactics.toSorted((a, b) => order.indexOf(a.id) - order.indexOf(b.id)) };
 }
+
+/** Returns the ids of the tactics in the order of the matrices. */
+const listTacticsInOrder = (objects: JsonObject[], idByRef: Map<unknown, string | undefined>): (string | undefined)[] =>
+  objects
+    .filter(({ type }) => type === 'x-mitre-matrix')
+    .flatMap((matrix) => asTexts(matrix['tactic_refs']).map((ref) => idByRef.get(ref)));
 
 function techniqueOf(
   object: JsonObject,
